@@ -1,0 +1,1 @@
+//! The suite that any implementation of the storage port runs.

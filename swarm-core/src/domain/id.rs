@@ -1,0 +1,133 @@
+//! Identifiers and numbers that the service itself gives out.
+
+use super::Invalid;
+
+/// The name of a tenant, a closed world of its own (contract, section 1):
+/// `[a-z0-9][a-z0-9-]{0,62}`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[serde(transparent)]
+pub struct TenantId(String);
+
+impl TenantId {
+    /// Takes `text` when it is a tenant's name.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it does not match the pattern.
+    pub fn parse(text: impl Into<String>) -> Result<Self, Invalid> {
+        let text = text.into();
+        let letters = text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'));
+        if (1..=63).contains(&text.len()) && letters && !text.starts_with('-') {
+            return Ok(Self(text));
+        }
+        Err(Invalid::new("tenant id", "must match [a-z0-9][a-z0-9-]{0,62}"))
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Display for TenantId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+macro_rules! counted {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize,
+        )]
+        #[serde(transparent)]
+        pub struct $name(pub u64);
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    };
+}
+
+counted!(
+    /// The id of a session: counts from 1 in each tenant, minted by the store when it convenes.
+    SessionId
+);
+counted!(
+    /// The id of a take, `recommendationId` on the wire: counts from 1 in each tenant, minted by
+    /// the store at the commit.
+    TakeId
+);
+counted!(
+    /// The id of a message in the outbox: counts from 1 in each tenant.
+    MessageId
+);
+counted!(
+    /// How often a record was written. A store sets it to 1 when the record first comes and adds
+    /// one with every write; guards compare it.
+    Version
+);
+
+/// The number of a take among its member's takes in one session: 1 is the original, 2 to 5 are
+/// amendments (specification, section 3A).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[serde(transparent)]
+pub struct Revision(u8);
+
+impl Revision {
+    /// The original take.
+    pub const FIRST: Self = Self(1);
+
+    /// The most takes that a member may file in one session (specification, section 8A).
+    pub const CAP: Self = Self(5);
+
+    /// The revision with this number, if there can be one.
+    pub fn new(number: u8) -> Option<Self> {
+        (Self::FIRST.0..=Self::CAP.0).contains(&number).then_some(Self(number))
+    }
+
+    /// The number, 1 to 5.
+    pub fn get(self) -> u8 {
+        self.0
+    }
+
+    /// The revision that follows `latest` (`None`: nothing filed yet), or `None` at the cap.
+    pub fn after(latest: Option<Self>) -> Option<Self> {
+        match latest {
+            None => Some(Self::FIRST),
+            Some(Self(number)) => Self::new(number.saturating_add(1)),
+        }
+    }
+}
+
+/// One attempt to commit something, the same however often a client library resends it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AttemptId(pub [u8; 16]);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tenant_ids_follow_their_pattern() {
+        for good in ["a", "0", "acme", "a-b-", &"x".repeat(63)] {
+            assert!(TenantId::parse(good).is_ok(), "{good}");
+        }
+        for bad in ["", "-a", "Acme", "a_b", "a.b", "ä", &"x".repeat(64)] {
+            assert!(TenantId::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn revisions_end_at_the_cap() {
+        let mut latest = None;
+        let mut numbers = Vec::new();
+        while let Some(next) = Revision::after(latest) {
+            numbers.push(next.get());
+            latest = Some(next);
+        }
+        assert_eq!(numbers, [1, 2, 3, 4, 5]);
+    }
+}

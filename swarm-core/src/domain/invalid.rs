@@ -1,0 +1,18 @@
+//! Why a field was refused.
+
+/// A field that breaks its rule. On the wire most places name only the kind of request that was
+/// invalid; operators get this text as `detail` (contract, section 5).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{field} {rule}")]
+pub struct Invalid {
+    /// The name of the field, as on the wire.
+    pub field: &'static str,
+    /// What the field must be.
+    pub rule: String,
+}
+
+impl Invalid {
+    pub(crate) fn new(field: &'static str, rule: impl Into<String>) -> Self {
+        Self { field, rule: rule.into() }
+    }
+}

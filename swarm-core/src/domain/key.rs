@@ -1,0 +1,105 @@
+//! Public keys, and payloads with their signatures.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ed25519_dalek::VerifyingKey;
+
+use super::Invalid;
+
+/// The longest signature text that is looked at (specification, section 8A).
+const SIGNATURE_MAX: usize = 2_000;
+
+/// An Ed25519 public key that may be registered, decoded once and kept decoded.
+///
+/// Small-order points and encodings that are not canonical are no keys (contract, section 2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublicKey(VerifyingKey);
+
+impl PublicKey {
+    /// Reads standard base64, with padding, of the raw 32 bytes.
+    ///
+    /// # Errors
+    /// [`Invalid`] for any other text, and for a key that may not be registered.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let mut bytes = [0; 32];
+        // The decoder would also take fewer bytes than there is room for: 44 characters are 32.
+        let exact = text.len() == 44 && STANDARD.decode_slice(text, &mut bytes) == Ok(32);
+        exact.then_some(bytes).as_ref().and_then(Self::from_bytes).ok_or_else(|| {
+            Invalid::new("publicKey", "must be base64 of the 32 raw bytes of a strong Ed25519 key")
+        })
+    }
+
+    /// The key with these bytes, unless they are no canonical encoding of a strong point.
+    pub fn from_bytes(bytes: &[u8; 32]) -> Option<Self> {
+        let key = VerifyingKey::from_bytes(bytes).ok()?;
+        let canonical = key.to_edwards().compress().as_bytes() == bytes;
+        (canonical && !key.is_weak()).then_some(Self(key))
+    }
+
+    /// The raw bytes.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        self.0.as_bytes()
+    }
+
+    pub(crate) fn verifying_key(&self) -> &VerifyingKey {
+        &self.0
+    }
+}
+
+impl std::hash::Hash for PublicKey {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.as_bytes().hash(state);
+    }
+}
+
+impl std::fmt::Display for PublicKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&STANDARD.encode(self.as_bytes()))
+    }
+}
+
+impl serde::Serialize for PublicKey {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// The text of a signature as it came: at most 2,000 characters (specification, section 8A). Only
+/// verification tells whether it is the base64 of anything.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(transparent)]
+pub struct Signature(String);
+
+impl Signature {
+    /// Takes `text` as it is.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it is too long.
+    pub fn parse(text: impl Into<String>) -> Result<Self, Invalid> {
+        super::text::bounded("signature", text.into(), 0, SIGNATURE_MAX).map(Self)
+    }
+
+    /// The text, exactly as it came.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn encode(signature: &ed25519_dalek::Signature) -> Self {
+        Self(STANDARD.encode(signature.to_bytes()))
+    }
+
+    pub(crate) fn decoded(&self) -> Option<ed25519_dalek::Signature> {
+        let mut bytes = [0; 64];
+        let exact = self.0.len() == 88 && STANDARD.decode_slice(&self.0, &mut bytes) == Ok(64);
+        exact.then(|| ed25519_dalek::Signature::from_bytes(&bytes))
+    }
+}
+
+/// A payload together with a signature that nobody has verified yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Signed<T> {
+    /// What is said to have been signed.
+    pub payload: T,
+    /// The signature, as it came.
+    pub signature: Signature,
+}

@@ -1,0 +1,178 @@
+//! Members and their applications: one record from the application on.
+
+use serde::Serialize;
+
+use super::json::Object;
+use super::{
+    Contact, Instant, Invalid, Lens, MemberId, MessageId, Name, PublicKey, SecretHash, Signature,
+    Signed,
+};
+
+/// The fields of an application, in the order in which they are signed (contract, section 2).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Application {
+    /// What the member is called.
+    pub name: Name,
+    /// Where the operator reaches it.
+    pub contact: Contact,
+    /// How it looks at the world; empty when omitted.
+    pub lens: Lens,
+    /// The text of its public key: whether it is a key is for verification to say.
+    pub public_key: String,
+}
+
+impl Application {
+    /// Reads an application and its signature.
+    ///
+    /// # Errors
+    /// [`Invalid`], naming the first field that breaks its rule.
+    pub fn read(fields: &mut Object) -> Result<Signed<Self>, Invalid> {
+        let payload = Self {
+            name: Name::parse(fields.text("name")?)?,
+            contact: Contact::parse(fields.text("contact")?)?,
+            lens: Lens::parse(fields.text_if_any("lens")?.unwrap_or_default())?,
+            public_key: fields.text("publicKey")?,
+        };
+        Ok(Signed { payload, signature: Signature::parse(fields.text("signature")?)? })
+    }
+}
+
+/// The fields of a token claim, in the order in which they are signed (contract, section 2).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TokenClaim {
+    /// Who claims its token.
+    pub member_id: MemberId,
+    /// The challenge it was given.
+    pub challenge: String,
+    /// When that challenge expires, as text, exactly as it was given.
+    pub expires_at: String,
+}
+
+impl TokenClaim {
+    /// Reads a claim and its signature.
+    ///
+    /// # Errors
+    /// [`Invalid`], naming the first field that breaks its rule.
+    pub fn read(fields: &mut Object) -> Result<Signed<Self>, Invalid> {
+        let payload = Self {
+            member_id: MemberId::parse(fields.text("memberId")?)?,
+            challenge: fields.text("challenge")?,
+            expires_at: fields.text("expiresAt")?,
+        };
+        Ok(Signed { payload, signature: Signature::parse(fields.text("signature")?)? })
+    }
+}
+
+/// How far a member has come (specification, section 3A).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MemberState {
+    /// Applied; no operator has looked at it.
+    Applied,
+    /// Activated by an operator; its token is not claimed.
+    Approved,
+    /// Activated, and its token claimed.
+    Claimed,
+    /// Refused by an operator.
+    Rejected,
+    /// Was active, and is no longer.
+    Inactive,
+}
+
+impl MemberState {
+    /// The state with this name on the wire.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Applied, Self::Approved, Self::Claimed, Self::Rejected, Self::Inactive]
+            .into_iter()
+            .find(|state| state.as_str() == text)
+    }
+
+    /// The name of the state on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Applied => "applied",
+            Self::Approved => "approved",
+            Self::Claimed => "claimed",
+            Self::Rejected => "rejected",
+            Self::Inactive => "inactive",
+        }
+    }
+
+    /// Whether a member in this state is active: it may claim its token, and file takes with it.
+    pub fn is_active(self) -> bool {
+        matches!(self, Self::Approved | Self::Claimed)
+    }
+
+    /// Whether a member in this state keeps others from applying with its key (contract, section
+    /// 5).
+    pub fn holds_key(self) -> bool {
+        matches!(self, Self::Applied | Self::Approved | Self::Claimed)
+    }
+}
+
+impl std::fmt::Display for MemberState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A member, from its application on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member {
+    /// Its id: a UUID minted at the application.
+    pub id: MemberId,
+    /// What it is called.
+    pub name: Name,
+    /// Where the operator reaches it. For operators only.
+    pub contact: Contact,
+    /// How it looks at the world.
+    pub lens: Lens,
+    /// The key that its signatures are checked against; `None` only for a member that came
+    /// otherwise than by an application and has not registered one.
+    pub public_key: Option<PublicKey>,
+    /// How far it has come.
+    pub state: MemberState,
+    /// When it applied.
+    pub applied_at: Instant,
+    /// When an operator last activated or rejected it.
+    pub reviewed_at: Option<Instant>,
+    /// When it was first activated: it has been a member since.
+    pub joined_at: Option<Instant>,
+    /// When it claimed its token.
+    pub claimed_at: Option<Instant>,
+    /// The hash of its bearer token, once claimed.
+    pub token: Option<SecretHash>,
+}
+
+/// A challenge as the store keeps it: its hash, and until when it is good.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Challenge {
+    /// The hash of the challenge text.
+    pub hash: SecretHash,
+    /// The last moment at which a claim may be committed with it.
+    pub expires_at: Instant,
+}
+
+/// A message to a member, waiting to be sent (specification, section 6).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mail {
+    /// The contact that the member gave, as it is.
+    pub to: Contact,
+    /// The subject line.
+    pub subject: String,
+    /// The text.
+    pub body: String,
+}
+
+/// A message in the outbox.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueuedMail {
+    /// Its id.
+    pub id: MessageId,
+    /// The message.
+    pub mail: Mail,
+    /// When it was committed, by the store's clock.
+    pub queued_at: Instant,
+}

@@ -1,0 +1,266 @@
+//! Sessions: one subject, one date, a deadline, and perhaps a roster.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::json::{Json, Object};
+use super::{Bucket, Day, Instant, Invalid, MemberId, SessionId, Snapshot, SubjectId};
+
+/// The state of a session. It reports; it never refuses a take on its own (specification,
+/// section 3A, rule 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionState {
+    /// Planned.
+    Scheduled,
+    /// Takes are being collected.
+    Collecting,
+    /// The window has closed.
+    WindowClosed,
+    /// Aggregated: the snapshot is written and frozen.
+    Aggregated,
+    /// The aggregate is public.
+    Published,
+}
+
+impl SessionState {
+    /// The state with this name on the wire.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Scheduled, Self::Collecting, Self::WindowClosed, Self::Aggregated, Self::Published]
+            .into_iter()
+            .find(|state| state.as_str() == text)
+    }
+
+    /// The name of the state on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Scheduled => "scheduled",
+            Self::Collecting => "collecting",
+            Self::WindowClosed => "window_closed",
+            Self::Aggregated => "aggregated",
+            Self::Published => "published",
+        }
+    }
+
+    pub(crate) fn read(text: &str) -> Result<Self, Invalid> {
+        Self::parse(text)
+            .ok_or_else(|| Invalid::new("state", "must be the name of a session state"))
+    }
+}
+
+impl std::fmt::Display for SessionState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A member that a session expects, or has excused.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RosterEntry {
+    /// The member.
+    pub member_id: MemberId,
+    /// An excused member is listed, not expected, and may not file.
+    pub excused: bool,
+}
+
+impl RosterEntry {
+    fn read(entry: Json) -> Result<Self, Invalid> {
+        let mut entry = entry.into_object();
+        let member_id = MemberId::parse(entry.text("memberId")?)?;
+        let excused = entry.bool_if_any("excused")?.unwrap_or(false);
+        Ok(Self { member_id, excused })
+    }
+}
+
+/// Who a session expects: each member once (specification, section 4A, submit rule 4).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Roster(Vec<RosterEntry>);
+
+impl Roster {
+    /// Takes the entries in the order given.
+    ///
+    /// # Errors
+    /// [`Invalid`] when a member is listed twice.
+    pub fn parse(entries: Vec<RosterEntry>) -> Result<Self, Invalid> {
+        let mut seen = HashSet::new();
+        if entries.iter().all(|entry| seen.insert(&entry.member_id)) {
+            return Ok(Self(entries));
+        }
+        Err(Invalid::new("roster", "must list each member once"))
+    }
+
+    /// Reads a roster from a field of `fields`, where it is there.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it is no list of members.
+    pub fn read(fields: &mut Object, field: &'static str) -> Result<Option<Self>, Invalid> {
+        fields.list_if_any(field, RosterEntry::read)?.map(Self::parse).transpose()
+    }
+
+    /// The entries, in the order given.
+    pub fn entries(&self) -> &[RosterEntry] {
+        &self.0
+    }
+
+    /// The entry of this member.
+    pub fn entry(&self, member: &MemberId) -> Option<&RosterEntry> {
+        self.0.iter().find(|entry| entry.member_id == *member)
+    }
+
+    pub(crate) fn entry_mut(&mut self, member: &MemberId) -> Option<&mut RosterEntry> {
+        self.0.iter_mut().find(|entry| entry.member_id == *member)
+    }
+}
+
+/// What an operator convenes (contract, section 5).
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionDraft {
+    /// The day, one that the calendar has.
+    pub date: Day,
+    /// The subject.
+    pub subject_id: SubjectId,
+    /// The state to begin in: scheduled or collecting.
+    pub state: SessionState,
+    /// The last moment for takes; `None`: no deadline yet.
+    pub window_closes_at: Option<Instant>,
+    /// The members that a quorate session needs.
+    pub quorum: Option<u32>,
+    /// The buckets of a bucket-weight session.
+    pub buckets: Option<Vec<Bucket>>,
+    /// Who is expected.
+    pub roster: Option<Roster>,
+}
+
+impl SessionDraft {
+    /// Reads a session to convene.
+    ///
+    /// # Errors
+    /// [`Invalid`], naming the first field that breaks its rule.
+    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
+        let date = Day::parse(&fields.text("date")?)?;
+        if !date.is_in_calendar() {
+            return Err(Invalid::new("date", "must be a day of the calendar"));
+        }
+        let state = match fields.text_if_any("state")? {
+            None => SessionState::Collecting,
+            Some(text) => SessionState::read(&text)?,
+        };
+        if state > SessionState::Collecting {
+            return Err(Invalid::new("state", "must be scheduled or collecting"));
+        }
+        Ok(Self {
+            date,
+            subject_id: SubjectId::parse(fields.text("subjectId")?)?,
+            state,
+            window_closes_at: read_deadline(fields)?,
+            quorum: read_quorum(fields)?,
+            buckets: read_buckets(fields)?,
+            roster: Roster::read(fields, "roster")?,
+        })
+    }
+}
+
+impl SessionDraft {
+    /// The session that this draft becomes, once the commit has given it an id and a time.
+    pub fn convened(&self, id: SessionId, convened_at: Instant) -> Session {
+        let Self { date, subject_id, state, window_closes_at, quorum, buckets, roster } =
+            self.clone();
+        Session {
+            id,
+            date,
+            subject_id,
+            state,
+            window_closes_at,
+            convened_at,
+            quorum,
+            buckets,
+            roster,
+            snapshot: None,
+        }
+    }
+}
+
+/// A change of a session's deadline or quorum: `None` leaves as it is, `Some(None)` clears
+/// (contract, section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SessionPatch {
+    /// The new deadline.
+    pub window_closes_at: Option<Option<Instant>>,
+    /// The new quorum.
+    pub quorum: Option<Option<u32>>,
+}
+
+impl SessionPatch {
+    /// Reads a change; here `null` clears.
+    ///
+    /// # Errors
+    /// [`Invalid`], naming the first field that breaks its rule.
+    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
+        let moved = fields.has("windowClosesAt");
+        let counted = fields.has("quorum");
+        Ok(Self {
+            window_closes_at: read_deadline(fields).map(|deadline| moved.then_some(deadline))?,
+            quorum: read_quorum(fields).map(|quorum| counted.then_some(quorum))?,
+        })
+    }
+}
+
+fn read_deadline(fields: &mut Object) -> Result<Option<Instant>, Invalid> {
+    let text = fields.text_if_any("windowClosesAt")?;
+    text.map(|text| Instant::parse("windowClosesAt", &text)).transpose()
+}
+
+fn read_quorum(fields: &mut Object) -> Result<Option<u32>, Invalid> {
+    match fields.take("quorum") {
+        None => Ok(None),
+        Some(Json::Number(number)) if number >= 0.0 && number.fract() == 0.0 => {
+            // A quorum is a number of members; 1e6 is more than any roster holds.
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
+            let whole = (number <= 1e6).then_some(number as u32);
+            whole.map(Some).ok_or_else(|| Invalid::new("quorum", "must be at most 1,000,000"))
+        }
+        Some(_) => Err(Invalid::new("quorum", "must be a whole number, not negative")),
+    }
+}
+
+fn read_buckets(fields: &mut Object) -> Result<Option<Vec<Bucket>>, Invalid> {
+    let buckets = fields.list_if_any("buckets", |bucket| match bucket {
+        Json::Text(text) => Bucket::parse(text),
+        _ => Err(Invalid::new("buckets", "must hold names")),
+    })?;
+    let mut seen = HashSet::new();
+    if buckets.iter().flatten().all(|bucket| seen.insert(bucket)) {
+        return Ok(buckets);
+    }
+    Err(Invalid::new("buckets", "must name each bucket once"))
+}
+
+/// A session (specification, section 2A; contract, section 4).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Session {
+    /// Its id.
+    pub id: SessionId,
+    /// Its day.
+    pub date: Day,
+    /// Its subject.
+    pub subject_id: SubjectId,
+    /// How far it has come.
+    pub state: SessionState,
+    /// The last moment for takes, itself included; `None`: no deadline yet.
+    pub window_closes_at: Option<Instant>,
+    /// When it was convened, by the store's clock.
+    pub convened_at: Instant,
+    /// The members that a quorate session needs.
+    pub quorum: Option<u32>,
+    /// The buckets of a bucket-weight session.
+    pub buckets: Option<Vec<Bucket>>,
+    /// Who is expected; `None`: everyone may file.
+    pub roster: Option<Roster>,
+    /// What aggregation wrote, once; `None` until then.
+    pub snapshot: Option<Arc<Snapshot>>,
+}

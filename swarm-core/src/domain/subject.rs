@@ -1,0 +1,91 @@
+//! Subjects: what sessions are about.
+
+use serde::Serialize;
+
+use super::json::{Json, Object};
+use super::{Day, Invalid, SubjectId};
+
+/// A subject (specification, section 2A; the types are those of the contract, section 4).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Subject {
+    /// Its id: any text of 1 to 100 characters.
+    pub id: SubjectId,
+    /// `active` unless said otherwise.
+    pub status: String,
+    /// What it is called.
+    pub name: String,
+    /// Who runs it.
+    pub operator: Option<String>,
+    /// Its web site.
+    pub homepage: Option<String>,
+    /// Its handle on X.
+    pub x_handle: Option<String>,
+    /// What it is about, in a few words.
+    pub thesis_blurb: Option<String>,
+    /// Its wallets, as the operator describes them.
+    pub wallets: Vec<Object>,
+    /// Its NFT contracts, as the operator describes them.
+    pub nft_contracts: Vec<Object>,
+    /// Where the record comes from.
+    pub source: Option<String>,
+    /// What kind of recommendation is asked for.
+    pub recommendation_type: Option<String>,
+    /// The member that it is, where it is one.
+    pub linked_member_id: Option<String>,
+    /// Facts to bear in mind.
+    pub structural_notes: Vec<String>,
+    /// When an operator last looked at it.
+    pub last_reviewed: Option<Day>,
+}
+
+impl Subject {
+    /// Reads a subject.
+    ///
+    /// # Errors
+    /// [`Invalid`], naming the first field that breaks its rule.
+    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
+        let id = fields.text("id")?;
+        let id = SubjectId::parse(id).map_err(|invalid| Invalid { field: "id", ..invalid })?;
+        let last_reviewed = fields.text_if_any("lastReviewed")?;
+        Ok(Self {
+            id,
+            status: fields.text_if_any("status")?.unwrap_or_else(|| "active".to_owned()),
+            name: fields.text("name")?,
+            operator: fields.text_if_any("operator")?,
+            homepage: fields.text_if_any("homepage")?,
+            x_handle: fields.text_if_any("xHandle")?,
+            thesis_blurb: fields.text_if_any("thesisBlurb")?,
+            wallets: objects(fields, "wallets")?,
+            nft_contracts: objects(fields, "nftContracts")?,
+            source: fields.text_if_any("source")?,
+            recommendation_type: fields.text_if_any("recommendationType")?,
+            linked_member_id: fields.text_if_any("linkedMemberId")?,
+            structural_notes: notes(fields)?,
+            last_reviewed: last_reviewed.map(|text| reviewed_on(&text)).transpose()?,
+        })
+    }
+}
+
+fn objects(fields: &mut Object, field: &'static str) -> Result<Vec<Object>, Invalid> {
+    let read = |entry| match entry {
+        Json::Object(object) => Ok(object),
+        _ => Err(Invalid::new(field, "must hold objects")),
+    };
+    Ok(fields.list_if_any(field, read)?.unwrap_or_default())
+}
+
+fn notes(fields: &mut Object) -> Result<Vec<String>, Invalid> {
+    let read = |entry| match entry {
+        Json::Text(text) => Ok(text),
+        _ => Err(Invalid::new("structuralNotes", "must hold strings")),
+    };
+    Ok(fields.list_if_any("structuralNotes", read)?.unwrap_or_default())
+}
+
+fn reviewed_on(text: &str) -> Result<Day, Invalid> {
+    Day::parse(text)
+        .ok()
+        .filter(|day| day.is_in_calendar())
+        .ok_or_else(|| Invalid::new("lastReviewed", "must be a day, YYYY-MM-DD"))
+}

@@ -1,0 +1,211 @@
+//! Takes: what a member says of a session, and what is kept of it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
+
+use super::json::{Json, Object};
+use super::{
+    Body, Bucket, Day, Instant, Invalid, MemberId, MemoUrl, Nonce, PublicKey, Revision, SessionId,
+    Signed, Stance, SubjectId, TakeId,
+};
+
+/// The fields of a take that its member signs (specification, section 4A, "Canonical signing
+/// rule"): serialized, in this order, it *is* the canonical payload.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TakeDraft {
+    /// Whose take it is.
+    pub member_id: MemberId,
+    /// The day of the session.
+    pub date: Day,
+    /// The subject of the session.
+    pub subject_id: SubjectId,
+    /// Unique for the member, forever.
+    pub nonce: Nonce,
+    /// The position taken.
+    pub stance: Stance,
+    /// How sure the member is.
+    pub confidence: Confidence,
+    /// The write-up; empty when omitted.
+    pub body: Body,
+    /// The address of a longer memo; empty when omitted.
+    pub memo_url: MemoUrl,
+    /// How the member would divide a whole among buckets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<Weights>,
+}
+
+impl TakeDraft {
+    /// Reads the fields of a signing draft.
+    ///
+    /// # Errors
+    /// [`Invalid`], naming the first field that breaks its rule (specification, section 4A).
+    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
+        Ok(Self {
+            member_id: MemberId::parse(fields.text("memberId")?)?,
+            date: Day::parse(&fields.text("date")?)?,
+            subject_id: SubjectId::parse(fields.text("subjectId")?)?,
+            nonce: Nonce::parse(fields.text("nonce")?)?,
+            stance: Stance::parse(fields.text("stance")?)?,
+            confidence: Confidence::parse(fields.number("confidence")?)?,
+            body: Body::parse(fields.text_if_any("body")?.unwrap_or_default())?,
+            memo_url: MemoUrl::parse(fields.text_if_any("memoUrl")?.unwrap_or_default())?,
+            weights: fields
+                .list_if_any("weights", Weight::read)?
+                .map(Weights::parse)
+                .transpose()?,
+        })
+    }
+}
+
+/// How sure a member is: a finite number from 0 to 1, both included (specification, section 8A).
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
+#[serde(transparent)]
+pub struct Confidence(f64);
+
+impl Confidence {
+    /// Takes a number from 0 to 1.
+    ///
+    /// # Errors
+    /// [`Invalid`] for any other number, and for NaN.
+    pub fn parse(value: f64) -> Result<Self, Invalid> {
+        if (0.0..=1.0).contains(&value) {
+            return Ok(Self(value));
+        }
+        Err(Invalid::new("confidence", "must be a number from 0 to 1"))
+    }
+
+    /// The number, 0 to 1.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+/// One bucket and its share. Shares are relative: only their proportion counts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Weight {
+    /// The bucket.
+    pub bucket: Bucket,
+    /// Its share: finite, not negative.
+    pub weight: f64,
+}
+
+impl Weight {
+    fn read(entry: Json) -> Result<Self, Invalid> {
+        let mut entry = entry.into_object();
+        let bucket = Bucket::parse(entry.text("bucket")?)?;
+        let weight = entry.number("weight")?;
+        Ok(Self { bucket, weight })
+    }
+}
+
+/// The weights of a take: distinct buckets, none negative, and a total that is positive and finite
+/// (specification, section 4A; contract, section 3).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Weights(Vec<Weight>);
+
+impl Weights {
+    /// Takes the entries in the order given.
+    ///
+    /// # Errors
+    /// [`Invalid`] when they break one of the rules above; an empty list has no positive total.
+    pub fn parse(entries: Vec<Weight>) -> Result<Self, Invalid> {
+        let invalid = |rule| Err(Invalid::new("weights", rule));
+        let mut seen = HashSet::new();
+        if !entries.iter().all(|entry| seen.insert(&entry.bucket)) {
+            return invalid("must name each bucket once");
+        }
+        if !entries.iter().all(|entry| entry.weight >= 0.0 && entry.weight.is_finite()) {
+            return invalid("must be finite and not negative");
+        }
+        let total: f64 = entries.iter().map(|entry| entry.weight).sum();
+        if !(total > 0.0 && total.is_finite()) {
+            return invalid("must have a positive, finite total");
+        }
+        Ok(Self(entries))
+    }
+
+    /// The entries, in the order given.
+    pub fn entries(&self) -> &[Weight] {
+        &self.0
+    }
+}
+
+/// A take on file: immutable, and enough for anyone to verify it (contract, section 4).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Take {
+    /// Its id, `recommendationId` in the answer to a submit.
+    pub id: TakeId,
+    /// The session it was filed in.
+    pub session_id: SessionId,
+    /// Its number among its member's takes in that session.
+    pub revision: Revision,
+    /// When it was committed, by the store's clock.
+    pub filed_at: Instant,
+    /// What the member signed, and the signature.
+    pub signed: Arc<Signed<TakeDraft>>,
+    /// The key that verified it.
+    pub public_key: PublicKey,
+}
+
+impl Take {
+    /// What the member signed.
+    pub fn draft(&self) -> &TakeDraft {
+        &self.signed.payload
+    }
+}
+
+/// A take, and the next revision where there is one: what a reader of a single take sees.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TakeOnFile {
+    /// The take.
+    pub take: Arc<Take>,
+    /// The id of the revision after it.
+    pub superseded_by: Option<TakeId>,
+}
+
+impl Serialize for Take {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        record(self, None, serializer)
+    }
+}
+
+impl Serialize for TakeOnFile {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        record(&self.take, self.superseded_by, serializer)
+    }
+}
+
+fn record<S: Serializer>(
+    take: &Take,
+    superseded_by: Option<TakeId>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let draft = take.draft();
+    let mut record = serializer.serialize_struct("Take", 16)?;
+    record.serialize_field("id", &take.id)?;
+    record.serialize_field("sessionId", &take.session_id)?;
+    record.serialize_field("revision", &take.revision)?;
+    record.serialize_field("memberId", &draft.member_id)?;
+    record.serialize_field("date", &draft.date)?;
+    record.serialize_field("subjectId", &draft.subject_id)?;
+    record.serialize_field("nonce", &draft.nonce)?;
+    record.serialize_field("stance", &draft.stance)?;
+    record.serialize_field("confidence", &draft.confidence)?;
+    record.serialize_field("body", &draft.body)?;
+    record.serialize_field("memoUrl", &draft.memo_url)?;
+    if let Some(weights) = &draft.weights {
+        record.serialize_field("weights", weights)?;
+    }
+    record.serialize_field("signature", &take.signed.signature)?;
+    record.serialize_field("publicKey", &take.public_key)?;
+    record.serialize_field("filedAt", &take.filed_at)?;
+    if let Some(next) = superseded_by {
+        record.serialize_field("supersededBy", &next)?;
+    }
+    record.end()
+}

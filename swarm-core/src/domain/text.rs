@@ -1,0 +1,137 @@
+//! Text of bounded length: the identifiers and labels that arrive from outside.
+//!
+//! Lengths count characters (Unicode scalar values), and text is kept exactly as it came: no
+//! trimming, no normalisation (specification, section 8).
+
+use super::Invalid;
+
+/// Checks that `text` has between `min` and `max` characters.
+pub(crate) fn bounded(
+    field: &'static str,
+    text: String,
+    min: usize,
+    max: usize,
+) -> Result<String, Invalid> {
+    // A character has at most four bytes, so most texts are judged by their length alone.
+    let too_long = text.len() > max && text.chars().count() > max;
+    let too_short = text.len() < min || (min > 1 && text.chars().count() < min);
+    if too_long || too_short {
+        return Err(Invalid::new(field, format!("must have {min} to {max} characters")));
+    }
+    Ok(text)
+}
+
+macro_rules! text {
+    ($(#[$doc:meta])* $name:ident, $field:literal, $min:literal..=$max:literal) => {
+        $(#[$doc])*
+        #[doc = concat!("\n\n", stringify!($min), " to ", stringify!($max), " characters.")]
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Takes `text` as it is.
+            ///
+            /// # Errors
+            /// [`Invalid`] when it is too short or too long.
+            pub fn parse(text: impl Into<String>) -> Result<Self, Invalid> {
+                bounded($field, text.into(), $min, $max).map(Self)
+            }
+
+            /// The text, exactly as it came.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::borrow::Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+text!(
+    /// The identifier of a member (specification, sections 2A and 8A).
+    MemberId, "memberId", 1..=100
+);
+text!(
+    /// The identifier of a subject: any text (specification, section 8A; contract, section 4).
+    SubjectId, "subjectId", 1..=100
+);
+text!(
+    /// What makes a take unique for its member, forever (specification, section 4A, submit).
+    Nonce, "nonce", 1..=200
+);
+text!(
+    /// The name of one part of a weighted take (contract, section 3).
+    Bucket, "bucket", 1..=100
+);
+text!(
+    /// The position of a take. Any text is accepted; five are understood (see [`Stance::known`]).
+    Stance, "stance", 1..=100
+);
+text!(
+    /// The write-up of a take (specification, section 8A). Empty when omitted.
+    Body, "body", 0..=10_000
+);
+text!(
+    /// The address of a longer memo: any text, never fetched (contract, section 3).
+    MemoUrl, "memoUrl", 0..=2_000
+);
+text!(
+    /// What a member is called (contract, section 5).
+    Name, "name", 1..=100
+);
+text!(
+    /// Where the operator reaches a member (contract, section 5). Shown to operators only.
+    Contact, "contact", 1..=200
+);
+text!(
+    /// How a member looks at the world (contract, section 5). Empty when omitted.
+    Lens, "lens", 0..=2_000
+);
+
+impl From<uuid::Uuid> for MemberId {
+    fn from(id: uuid::Uuid) -> Self {
+        Self(id.to_string())
+    }
+}
+
+impl Stance {
+    /// The rank of a stance that aggregation understands: bearish −2, cautious −1, neutral 0,
+    /// constructive 1, bullish 2; `None` for any other text (specification, section 4A).
+    pub fn known(&self) -> Option<i8> {
+        STANCES.iter().find(|(name, _)| *name == self.0).map(|(_, rank)| *rank)
+    }
+}
+
+/// The stances that aggregation understands, with their ranks, from low to high.
+pub const STANCES: [(&str, i8); 5] =
+    [("bearish", -2), ("cautious", -1), ("neutral", 0), ("constructive", 1), ("bullish", 2)];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_count_characters_not_bytes() {
+        assert!(Stance::parse("\u{1f680}".repeat(100)).is_ok());
+        assert!(Stance::parse("\u{1f680}".repeat(101)).is_err());
+        assert!(Stance::parse("").is_err());
+        assert!(Body::parse("").is_ok());
+    }
+
+    #[test]
+    fn text_is_kept_as_it_came() {
+        let odd = " e\u{301}\u{0}\r\n ";
+        assert_eq!(Nonce::parse(odd).map(|n| n.as_str().to_owned()), Ok(odd.to_owned()));
+    }
+}

@@ -1,0 +1,140 @@
+//! Instants and days. Nothing in this crate asks a clock: time comes from the store.
+
+use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, Utc};
+
+use super::Invalid;
+
+/// A moment in UTC, to the millisecond (contract, "Terms"). On the wire
+/// `2026-11-21T22:45:00.000Z`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Instant(DateTime<Utc>);
+
+impl Instant {
+    /// Reads any valid RFC 3339 text of the years 0000 to 9999 (UTC); what is finer than a
+    /// millisecond is cut off.
+    ///
+    /// # Errors
+    /// [`Invalid`], naming `field`, when the text is no such moment.
+    pub fn parse(field: &'static str, text: &str) -> Result<Self, Invalid> {
+        DateTime::parse_from_rfc3339(text)
+            .ok()
+            .and_then(|moment| Self::from_millis(moment.timestamp_millis()))
+            .filter(|moment| (0..=9999).contains(&moment.0.year()))
+            .ok_or_else(|| Invalid::new(field, "must be an RFC 3339 date and time"))
+    }
+
+    /// The start of 1970.
+    pub const EPOCH: Self = Self(DateTime::UNIX_EPOCH);
+
+    /// The moment `millis` milliseconds after the start of 1970, where the calendar reaches it.
+    pub fn from_millis(millis: i64) -> Option<Self> {
+        DateTime::from_timestamp_millis(millis).map(Self)
+    }
+
+    /// Milliseconds since the start of 1970.
+    pub fn millis(self) -> i64 {
+        self.0.timestamp_millis()
+    }
+
+    /// The moment `millis` milliseconds later (the last one that the calendar reaches, at most).
+    pub fn plus_millis(self, millis: i64) -> Self {
+        Self::from_millis(self.millis().saturating_add(millis))
+            .unwrap_or(Self(DateTime::<Utc>::MAX_UTC))
+    }
+}
+
+impl std::fmt::Display for Instant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0.to_rfc3339_opts(SecondsFormat::Millis, true))
+    }
+}
+
+impl serde::Serialize for Instant {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// A date as written, `YYYY-MM-DD`: ten characters that match the pattern (specification, section
+/// 4A). It need not be in the calendar: a take may name 2026-02-30 and will find no session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Day {
+    year: u16,
+    month: u8,
+    day: u8,
+}
+
+impl Day {
+    /// Reads four ASCII digits, a hyphen, two digits, a hyphen and two digits.
+    ///
+    /// # Errors
+    /// [`Invalid`] for any other text.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let invalid = || Invalid::new("date", "must be written YYYY-MM-DD");
+        let [a, b, c, d, b'-', e, f, b'-', g, h] = text.as_bytes() else {
+            return Err(invalid());
+        };
+        let digits = [a, b, c, d, e, f, g, h];
+        if !digits.iter().all(|digit| digit.is_ascii_digit()) {
+            return Err(invalid());
+        }
+        let pair = |high: &u8, low: &u8| (high - b'0') * 10 + (low - b'0');
+        Ok(Self {
+            year: u16::from(pair(a, b)) * 100 + u16::from(pair(c, d)),
+            month: pair(e, f),
+            day: pair(g, h),
+        })
+    }
+
+    /// Whether the calendar has this day.
+    pub fn is_in_calendar(self) -> bool {
+        NaiveDate::from_ymd_opt(self.year.into(), self.month.into(), self.day.into()).is_some()
+    }
+}
+
+impl std::fmt::Display for Day {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
+    }
+}
+
+impl serde::Serialize for Day {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instants_keep_milliseconds_and_print_in_utc() {
+        let printed = |text| Instant::parse("t", text).map(|moment| moment.to_string());
+        assert_eq!(
+            printed("2026-11-21T23:45:00.1239+01:00"),
+            Ok("2026-11-21T22:45:00.123Z".into())
+        );
+        assert_eq!(printed("2026-11-21T22:45:00Z"), Ok("2026-11-21T22:45:00.000Z".into()));
+        for bad in ["", "2026-11-21", "2026-11-21T22:45:00", "2026-13-01T00:00:00Z", "now"] {
+            assert!(printed(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn days_match_the_pattern_alone() {
+        for text in ["2026-02-28", "2026-02-30", "0000-00-00", "9999-99-99"] {
+            assert_eq!(Day::parse(text).map(|day| day.to_string()), Ok(text.to_owned()));
+        }
+        for bad in ["", "2026-2-28", "+026-02-28", "2026-02-28 ", "２０２６-02-28", "2026/02/28"]
+        {
+            assert!(Day::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_calendar_knows_leap_years() {
+        let known = |text| Day::parse(text).is_ok_and(Day::is_in_calendar);
+        assert!(known("2028-02-29") && !known("2026-02-29") && !known("2026-00-10"));
+    }
+}

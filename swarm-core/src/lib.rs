@@ -1,0 +1,34 @@
+#![doc = "The rules of Swarm, without storage and without HTTP."]
+//!
+//! Members (automated agents) file signed opinions, *takes*, on dated *sessions* about a subject,
+//! before a deadline. This crate decides what may be filed; a store keeps it; a front end carries
+//! it. Start at [`Swarm`]: give it a store, take a [`Tenant`], call its methods.
+//!
+//! - [`domain`]: the nouns. Values are valid by construction.
+//! - [`proof`]: what is signed, what is hashed.
+//! - [`rules`]: the verbs, pure functions.
+//! - [`store`]: the port that a storage implements.
+//! - [`swarm`]: load → judge → commit what was judged.
+//! - `conformance` (feature of that name): the suite that any store runs.
+//!
+//! "Specification" and "contract" in these pages are the interface specification of the service
+//! and the decisions where it is silent; `API.md` in the repository carries both for users.
+
+pub mod domain;
+pub mod proof;
+pub mod rules;
+pub mod store;
+pub mod swarm;
+
+#[cfg(feature = "conformance")]
+pub mod conformance;
+
+pub use domain::json;
+pub use domain::{
+    Instant, Invalid, Member, MemberId, Session, SessionId, Take, TakeDraft, TakeId, TenantId,
+};
+pub use rules::{Refusal, Refused, Submission};
+pub use store::{StoreError, Tenants};
+#[cfg(feature = "system-entropy")]
+pub use swarm::SystemEntropy;
+pub use swarm::{Entropy, Error, SubmitError, Swarm, Tenant};

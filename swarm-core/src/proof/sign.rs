@@ -1,0 +1,35 @@
+//! The other side of verification, for clients, demonstrations and tests.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ed25519_dalek::{Signer, SigningKey};
+
+use super::{Payload, canonical};
+use crate::domain::{Signature, Signed};
+
+/// A member's own key pair. The service never holds one. Wiped from memory when dropped.
+pub struct KeyPair(SigningKey);
+
+impl KeyPair {
+    /// The key pair of a 32-byte Ed25519 seed, which is the private key.
+    pub fn from_seed(seed: &[u8; 32]) -> Self {
+        Self(SigningKey::from_bytes(seed))
+    }
+
+    /// The public key, as it is registered: standard base64 of the raw 32 bytes.
+    pub fn public_key(&self) -> String {
+        STANDARD.encode(self.0.verifying_key().as_bytes())
+    }
+
+    /// Signs the canonical bytes of `payload`.
+    pub fn sign<T: Payload>(&self, payload: T) -> Signed<T> {
+        let signature = self.0.sign(canonical(&payload).as_bytes());
+        Signed { payload, signature: Signature::encode(&signature) }
+    }
+}
+
+impl std::fmt::Debug for KeyPair {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "KeyPair({})", self.public_key())
+    }
+}

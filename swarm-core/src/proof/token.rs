@@ -1,0 +1,70 @@
+//! Secrets that the service mints. Only their hashes are ever stored (specification, section 5A).
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use crate::domain::{MemberId, SecretHash};
+
+/// A member's bearer token, `tok_<memberId>_<uuid>`: shown once, never stored, never printed by
+/// `Debug`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct BearerToken(String);
+
+impl BearerToken {
+    /// The token that these 16 random bytes make for `member`.
+    pub fn mint(member: &MemberId, random: [u8; 16]) -> Self {
+        let uuid = uuid::Builder::from_random_bytes(random).into_uuid();
+        Self(format!("tok_{member}_{uuid}"))
+    }
+
+    /// The token to show to its member, this once.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// What is stored of it.
+    pub fn hash(&self) -> SecretHash {
+        SecretHash::of(self.0.as_bytes())
+    }
+}
+
+impl std::fmt::Debug for BearerToken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("BearerToken(..)")
+    }
+}
+
+/// The text of a token-claim challenge: 32 random bytes, opaque to whoever gets it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChallengeText(String);
+
+impl ChallengeText {
+    /// The challenge that these bytes make.
+    pub fn mint(random: [u8; 32]) -> Self {
+        Self(URL_SAFE_NO_PAD.encode(random))
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What is stored of it.
+    pub fn hash(&self) -> SecretHash {
+        SecretHash::of(self.0.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_has_its_form_and_hides_itself() {
+        let member = MemberId::parse("m-1");
+        let token = member.map(|member| BearerToken::mint(&member, [0xff; 16]));
+        let shown = token.as_ref().map(|token| token.reveal().to_owned());
+        assert_eq!(shown, Ok("tok_m-1_ffffffff-ffff-4fff-bfff-ffffffffffff".to_owned()));
+        assert!(!format!("{token:?}").contains("ffff"));
+    }
+}

@@ -1,0 +1,164 @@
+//! What becomes of a member: application, review, token claim (specification, section 3A;
+//! contract, section 5).
+
+use std::sync::Arc;
+
+use super::Refusal;
+use crate::domain::{
+    Application, Challenge, Instant, Mail, Member, MemberId, MemberState, PublicKey, SecretHash,
+    Signed, TokenClaim,
+};
+use crate::proof::{BearerToken, canonical, verify};
+use crate::store::{MemberBasis, MemberChange, Proven, Slot, Versioned};
+
+/// How long a challenge is good, in milliseconds: ten minutes (specification, section 8A).
+pub const CHALLENGE_MILLIS: i64 = 10 * 60 * 1_000;
+
+/// Judges an application; the member that applies gets the UUID that `random` makes.
+///
+/// # Errors
+/// [`Refusal::BadApplication`] when its signature does not hold, or its key may not be registered.
+pub fn admit(
+    application: &Arc<Signed<Application>>,
+    random: [u8; 16],
+    now: Instant,
+) -> Result<MemberChange, Refusal> {
+    let fields = &application.payload;
+    let key = PublicKey::parse(&fields.public_key).ok();
+    let verified = key.and_then(|key| verify(application, &key));
+    let verified =
+        verified.ok_or_else(|| Refusal::BadApplication { expected_payload: canonical(fields) })?;
+    let member = Member {
+        id: MemberId::from(uuid::Builder::from_random_bytes(random).into_uuid()),
+        name: fields.name.clone(),
+        contact: fields.contact.clone(),
+        lens: fields.lens.clone(),
+        public_key: Some(verified.key().clone()),
+        state: MemberState::Applied,
+        applied_at: now,
+        reviewed_at: None,
+        joined_at: None,
+        claimed_at: None,
+        token: None,
+    };
+    Ok(MemberChange { member, expected: None, proven: None, mail: None })
+}
+
+/// Whether the public may read this member: it has been one at some time.
+pub fn may_be_read(member: &Member) -> bool {
+    member.joined_at.is_some()
+}
+
+/// Activates a member that applied, was rejected, or was deactivated. Its first activation queues
+/// the approval e-mail. `None`: it is active already.
+pub fn activate(member: &Versioned<Member>, now: Instant) -> Option<MemberChange> {
+    let record = &member.record;
+    let state = match record.state {
+        MemberState::Approved | MemberState::Claimed => return None,
+        MemberState::Inactive if record.claimed_at.is_some() => MemberState::Claimed,
+        MemberState::Applied | MemberState::Rejected | MemberState::Inactive => {
+            MemberState::Approved
+        }
+    };
+    let first = record.joined_at.is_none();
+    let activated = Member {
+        state,
+        reviewed_at: Some(now),
+        joined_at: record.joined_at.or(Some(now)),
+        ..Member::clone(record)
+    };
+    Some(MemberChange { mail: first.then(|| approval(record)), ..change(member, activated) })
+}
+
+/// Rejects an applicant.
+///
+/// # Errors
+/// [`Refusal::MemberIs`] when it is not, or no longer, an applicant.
+pub fn reject(member: &Versioned<Member>, now: Instant) -> Result<MemberChange, Refusal> {
+    let record = &member.record;
+    if record.state != MemberState::Applied {
+        return Err(Refusal::MemberIs(record.state));
+    }
+    let state = MemberState::Rejected;
+    Ok(change(member, Member { state, reviewed_at: Some(now), ..Member::clone(record) }))
+}
+
+/// Deactivates an active member: its token resolves no more.
+///
+/// # Errors
+/// [`Refusal::MemberIs`] when it is not active.
+pub fn deactivate(member: &Versioned<Member>) -> Result<MemberChange, Refusal> {
+    let record = &member.record;
+    if !record.state.is_active() {
+        return Err(Refusal::MemberIs(record.state));
+    }
+    Ok(change(member, Member { state: MemberState::Inactive, ..Member::clone(record) }))
+}
+
+/// Where a challenge for the member named `id` goes: only an active member gets a live one
+/// (specification, section 3A).
+pub fn challenge_slot(id: &MemberId, basis: &MemberBasis) -> Slot {
+    match &basis.member {
+        Some(member) if member.record.state.is_active() => Slot::Member(id.clone()),
+        _ => Slot::Decoy,
+    }
+}
+
+/// Judges a token claim: the first that proves the key gets the token that `random` makes.
+///
+/// # Errors
+/// [`Refusal::ClaimRefused`] when it proves nothing, [`Refusal::AlreadyClaimed`] when it does, but
+/// the token was claimed before.
+pub fn claim(
+    claim: &Arc<Signed<TokenClaim>>,
+    basis: &MemberBasis,
+    now: Instant,
+    random: [u8; 16],
+) -> Result<(MemberChange, BearerToken), Refusal> {
+    let member = basis.member.as_ref().filter(|member| member.record.state.is_active());
+    let member = member.ok_or(Refusal::ClaimRefused)?;
+    let challenge = basis.challenge.as_ref().ok_or(Refusal::ClaimRefused)?;
+    if !(answers(&claim.payload, challenge, now) && proves(claim, &member.record)) {
+        return Err(Refusal::ClaimRefused);
+    }
+    if member.record.state == MemberState::Claimed {
+        return Err(Refusal::AlreadyClaimed);
+    }
+    let token = BearerToken::mint(&member.record.id, random);
+    let claimed = Member {
+        state: MemberState::Claimed,
+        claimed_at: Some(now),
+        token: Some(token.hash()),
+        ..Member::clone(&member.record)
+    };
+    let proven = Some(Proven(challenge.hash));
+    Ok((MemberChange { proven, ..change(member, claimed) }, token))
+}
+
+fn answers(claim: &TokenClaim, challenge: &Challenge, now: Instant) -> bool {
+    SecretHash::of(claim.challenge.as_bytes()) == challenge.hash
+        && claim.expires_at == challenge.expires_at.to_string()
+        && now <= challenge.expires_at
+}
+
+fn proves(claim: &Arc<Signed<TokenClaim>>, member: &Member) -> bool {
+    member.public_key.as_ref().is_some_and(|key| verify(claim, key).is_some())
+}
+
+fn change(judged: &Versioned<Member>, member: Member) -> MemberChange {
+    MemberChange { member, expected: Some(judged.version), proven: None, mail: None }
+}
+
+fn approval(member: &Member) -> Mail {
+    Mail {
+        to: member.contact.clone(),
+        subject: "Your application was approved".to_owned(),
+        body: format!(
+            "Hello {},\n\nyour application was approved. Your member id is {}.\n\n\
+             Claim your bearer token with the key you applied with: ask for a challenge at \
+             /api/swarm/token-claim/challenge, sign it, and post the proof to \
+             /api/swarm/token-claim. The token is shown once.\n",
+            member.name, member.id
+        ),
+    }
+}

@@ -1,0 +1,141 @@
+//! What the service answers when a rule says no.
+
+use crate::domain::{Invalid, MemberId, MemberState, SessionState, TakeId};
+
+/// A refusal. `Display` is the text on the wire, byte for byte; [`status`](Self::status) the number
+/// (specification, section 7A, in the order of its table; then contract, section 5).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// A field of a take breaks its rule.
+    #[error("invalid submission")]
+    InvalidSubmission(Invalid),
+    /// No bearer token came with the request.
+    #[error("missing bearer token")]
+    MissingBearer,
+    /// The token is no active member's.
+    #[error("unknown member token")]
+    UnknownToken,
+    /// The token is another member's.
+    #[error("token/member mismatch")]
+    TokenMismatch,
+    /// No session has this date and subject.
+    #[error("no session for date/subject")]
+    NoSession,
+    /// The deadline has passed.
+    #[error("submission window closed")]
+    WindowClosed,
+    /// The session has a roster, and the member is not on it.
+    #[error("member is not on this session's expected roster")]
+    NotOnRoster,
+    /// The member is on the roster, and excused.
+    #[error("member is excused from this session")]
+    Excused,
+    /// The member has no key to verify with.
+    #[error("no registered key for member")]
+    NoKey,
+    /// The signature does not hold.
+    #[error("signature verification failed")]
+    BadSignature,
+    /// The member has used this nonce before.
+    #[error("nonce already used by this member (replay); mint a fresh nonce to amend")]
+    NonceUsed,
+    /// The member has filed all the takes it may in this session.
+    #[error("amendment cap reached (5 takes per member per session)")]
+    CapReached,
+    /// The session is aggregated: what is on file stands.
+    #[error("amendment window closed (session already aggregated); the take on file stands")]
+    AmendmentClosed,
+    /// Another take of this member became the same revision first.
+    #[error("a concurrent submission from this member won the same revision; retry")]
+    LostRace,
+
+    /// A field of a signing draft breaks its rule.
+    #[error("invalid signing draft")]
+    InvalidSigningDraft(Invalid),
+    /// A field of an application breaks its rule.
+    #[error("invalid application")]
+    InvalidApplication(Invalid),
+    /// The application's signature does not hold for these canonical bytes.
+    #[error("signature verification failed")]
+    BadApplication {
+        /// The exact text that should have been signed.
+        expected_payload: String,
+    },
+    /// A live application has this public key.
+    #[error("public key already registered")]
+    KeyRegistered(MemberId),
+    /// A field of a challenge request breaks its rule.
+    #[error("invalid challenge request")]
+    InvalidChallengeRequest(Invalid),
+    /// A field of a token claim breaks its rule.
+    #[error("invalid token claim")]
+    InvalidTokenClaim(Invalid),
+    /// The claim proves nothing: unknown, expired, replaced or wrongly signed.
+    #[error("token claim refused")]
+    ClaimRefused,
+    /// The token was claimed before.
+    #[error("token already claimed")]
+    AlreadyClaimed,
+
+    /// A field of an operator's request breaks its rule.
+    #[error("invalid request")]
+    InvalidRequest(Invalid),
+    /// There is no such thing.
+    #[error("no such {0}")]
+    NotFound(&'static str),
+    /// The state of the member forbids the move.
+    #[error("member is {0}")]
+    MemberIs(MemberState),
+    /// The state of the session forbids the move.
+    #[error("session is {0}")]
+    SessionIs(SessionState),
+    /// The roster was frozen before.
+    #[error("roster already frozen")]
+    RosterFrozen,
+    /// The session has no roster.
+    #[error("session has no roster")]
+    NoRoster,
+}
+
+impl Refusal {
+    /// The HTTP status that the specification gives this refusal.
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::InvalidSubmission(_)
+            | Self::BadSignature
+            | Self::InvalidSigningDraft(_)
+            | Self::InvalidApplication(_)
+            | Self::BadApplication { .. }
+            | Self::InvalidChallengeRequest(_)
+            | Self::InvalidTokenClaim(_)
+            | Self::InvalidRequest(_) => 400,
+            Self::MissingBearer | Self::UnknownToken | Self::ClaimRefused => 401,
+            Self::TokenMismatch | Self::NotOnRoster | Self::Excused | Self::NoKey => 403,
+            Self::NoSession | Self::NotFound(_) => 404,
+            Self::WindowClosed
+            | Self::NonceUsed
+            | Self::CapReached
+            | Self::AmendmentClosed
+            | Self::LostRace
+            | Self::KeyRegistered(_)
+            | Self::AlreadyClaimed
+            | Self::MemberIs(_)
+            | Self::SessionIs(_)
+            | Self::RosterFrozen
+            | Self::NoRoster => 409,
+        }
+    }
+}
+
+/// A refused submission. When it conflicts, and the very same take is already on file, `original`
+/// names that take: a client that lost its answer learns that the take stands (contract, section
+/// 3).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{refusal}")]
+pub struct Refused {
+    /// Why.
+    pub refusal: Refusal,
+    /// The take on file with the same canonical bytes, signature and nonce.
+    pub original: Option<TakeId>,
+}

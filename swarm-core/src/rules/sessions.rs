@@ -1,0 +1,82 @@
+//! What becomes of a session: its state, its deadline, its roster (specification, section 3A;
+//! contract, section 5).
+
+use std::sync::Arc;
+
+use super::{Refusal, aggregate};
+use crate::domain::{Instant, MemberId, Roster, Session, SessionPatch, SessionState, Take};
+use crate::store::{SessionChange, Versioned};
+
+/// Moves a session to another state: forward, or back from window_closed to collecting; published
+/// only from aggregated; aggregated only once. Entering aggregated writes the snapshot of `takes`,
+/// all the takes of the session, and holds the commit to their number.
+///
+/// # Errors
+/// [`Refusal::SessionIs`] when its state forbids the move.
+pub fn advance(
+    session: &Versioned<Session>,
+    to: SessionState,
+    takes: &[Arc<Take>],
+    now: Instant,
+) -> Result<SessionChange, Refusal> {
+    use SessionState::{Aggregated, Collecting, Published, WindowClosed};
+    let from = session.record.state;
+    let allowed = match (from, to) {
+        (WindowClosed, Collecting) | (Aggregated, Published) => true,
+        (_, Published) => false,
+        _ => from < to,
+    };
+    if !allowed {
+        return Err(Refusal::SessionIs(from));
+    }
+    let mut moved = Session { state: to, ..Session::clone(&session.record) };
+    if to != Aggregated {
+        return Ok(change(session, moved));
+    }
+    moved.snapshot = Some(Arc::new(aggregate(&session.record, takes, now)));
+    Ok(SessionChange { takes: Some(takes.len()), ..change(session, moved) })
+}
+
+/// Changes a session's deadline or quorum. What the snapshot was made with stays as it was, since
+/// the snapshot is never recomputed.
+pub fn amend(session: &Versioned<Session>, patch: &SessionPatch) -> SessionChange {
+    let mut amended = Session::clone(&session.record);
+    amended.window_closes_at = patch.window_closes_at.unwrap_or(amended.window_closes_at);
+    amended.quorum = patch.quorum.unwrap_or(amended.quorum);
+    change(session, amended)
+}
+
+/// Freezes the roster of a session, once.
+///
+/// # Errors
+/// [`Refusal::RosterFrozen`] when it has one.
+pub fn freeze_roster(
+    session: &Versioned<Session>,
+    roster: &Roster,
+) -> Result<SessionChange, Refusal> {
+    if session.record.roster.is_some() {
+        return Err(Refusal::RosterFrozen);
+    }
+    let roster = Some(roster.clone());
+    Ok(change(session, Session { roster, ..Session::clone(&session.record) }))
+}
+
+/// Excuses a listed member, or expects it again.
+///
+/// # Errors
+/// [`Refusal::NoRoster`] without a roster, [`Refusal::NotFound`] when the member is not on it.
+pub fn excuse(
+    session: &Versioned<Session>,
+    member: &MemberId,
+    excused: bool,
+) -> Result<SessionChange, Refusal> {
+    let mut changed = Session::clone(&session.record);
+    let roster = changed.roster.as_mut().ok_or(Refusal::NoRoster)?;
+    let entry = roster.entry_mut(member).ok_or(Refusal::NotFound("member on the roster"))?;
+    entry.excused = excused;
+    Ok(change(session, changed))
+}
+
+fn change(judged: &Versioned<Session>, session: Session) -> SessionChange {
+    SessionChange { session, expected: judged.version, takes: None }
+}

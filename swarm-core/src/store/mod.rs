@@ -1,0 +1,59 @@
+//! The storage port: what the rules need of a store, cut by unit of consistency.
+//!
+//! A store keeps records and compares facts. It knows no rule: a write carries, as its guard, the
+//! facts that the judgement behind it relied on, and the store commits it only while they hold.
+//! `Ok` means that the world answered, `Err` that it could not; a lost race is an outcome, not an
+//! error. The suite in `swarm_core::conformance` tells whether an implementation keeps its word.
+
+mod documents;
+mod error;
+mod members;
+mod sessions;
+mod takes;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::domain::{Instant, TenantId, Version};
+
+pub use documents::{Collection, Document, Documents, Put};
+pub use error::StoreError;
+pub use members::{MemberBasis, MemberChange, MemberSaved, Members, Proven, Slot};
+pub use sessions::{Saved, SessionChange, SessionQuery, Sessions};
+pub use takes::{Basis, BasisQuery, Filed, Takes};
+
+/// What every method of the port returns.
+pub type Result<T> = std::result::Result<T, StoreError>;
+
+/// All tenants of one store.
+#[async_trait]
+pub trait Tenants: Send + Sync {
+    /// The world of one tenant. Cheap, no I/O: no method of [`Store`] takes a tenant, so none can
+    /// forget it. Two worlds share nothing, ids included.
+    fn open(&self, tenant: &TenantId) -> Arc<dyn Store>;
+
+    /// Asks the store for a sign of life.
+    async fn ready(&self) -> Result<()>;
+}
+
+/// One tenant's world.
+pub trait Store: Clock + Members + Sessions + Takes + Documents {}
+
+impl<T: Clock + Members + Sessions + Takes + Documents> Store for T {}
+
+/// The clock of the store, the only one that counts.
+#[async_trait]
+pub trait Clock: Send + Sync {
+    /// The time by the clock that also stamps and guards commits.
+    async fn now(&self) -> Result<Instant>;
+}
+
+/// A record, and how often it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Versioned<T> {
+    /// The version to name in the guard of a write that relies on this record.
+    pub version: Version,
+    /// The record.
+    pub record: Arc<T>,
+}

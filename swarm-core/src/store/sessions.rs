@@ -1,0 +1,60 @@
+//! Sessions.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{Result, Versioned};
+use crate::domain::{Day, Session, SessionDraft, SessionId, SessionState, SubjectId, Version};
+
+/// The part of the port that keeps sessions.
+#[async_trait]
+pub trait Sessions: Send + Sync {
+    /// One session.
+    async fn session(&self, id: SessionId) -> Result<Option<Versioned<Session>>>;
+
+    /// The sessions that match, by id, the highest first.
+    async fn sessions(&self, query: &SessionQuery) -> Result<Vec<Arc<Session>>>;
+
+    /// Commits a new session: the next id, convened now by the store's clock, version 1, no
+    /// snapshot.
+    async fn convene(&self, draft: &SessionDraft) -> Result<Arc<Session>>;
+
+    /// Writes a session, atomically, unless its version is no longer `change.expected` or the
+    /// number of takes filed in it no longer `change.takes`, where that is given.
+    async fn save_session(&self, change: &SessionChange) -> Result<Saved>;
+}
+
+/// Which sessions are asked for.
+#[derive(Clone, Debug, Default)]
+pub struct SessionQuery {
+    /// Only those of this day and subject.
+    pub on: Option<(Day, SubjectId)>,
+    /// Only those in this state.
+    pub state: Option<SessionState>,
+    /// Only those with a lower id.
+    pub before: Option<SessionId>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// The write of a session that exists. Its id, day, subject and time of convening never change.
+#[derive(Clone, Debug)]
+pub struct SessionChange {
+    /// The whole record to write.
+    pub session: Session,
+    /// The version that was judged.
+    pub expected: Version,
+    /// The number of takes that was judged, all revisions counted.
+    pub takes: Option<usize>,
+}
+
+/// What became of a guarded write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Saved {
+    /// It is committed.
+    Saved,
+    /// The facts have moved since they were judged: load and judge again.
+    Moved,
+}

@@ -1,0 +1,84 @@
+//! Takes: the heart of the port.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{Result, Versioned};
+use crate::domain::{
+    Day, Instant, Member, Nonce, Revision, SecretHash, Session, SessionId, SubjectId, Take, TakeId,
+    TakeOnFile,
+};
+use crate::rules::Filing;
+
+/// The part of the port that keeps takes.
+#[async_trait]
+pub trait Takes: Send + Sync {
+    /// All the facts that a submission is judged by, read together, in one round trip.
+    async fn basis(&self, query: &BasisQuery<'_>) -> Result<Basis>;
+
+    /// Files a take, atomically and durably, in one round trip.
+    ///
+    /// To ensure correctness, check in this order and write nothing before the last check:
+    /// 1. the member's nonce was spent by this very attempt: answer what it was answered then,
+    ///    [`Filed::Filed`] (a client library may send a commit twice);
+    /// 2. the versions of the member and of the session are those of the filing, or else
+    ///    [`Filed::Moved`];
+    /// 3. the store's clock, read once, is not past `land_by`, or else [`Filed::Late`];
+    /// 4. the member's nonce is unspent, or else [`Filed::NonceUsed`];
+    /// 5. the filing's revision is the one after the member's latest in the session, or else
+    ///    [`Filed::RevisionTaken`];
+    /// 6. then record [`Filing::take`] with the next id and the time of 3, and spend the nonce,
+    ///    for ever. The versions of the member and of the session do not change.
+    async fn file(&self, filing: &Filing) -> Result<Filed>;
+
+    /// One take, and the id of the revision after it.
+    async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile>>;
+
+    /// All takes of a session, every revision, in the order of their ids.
+    async fn takes(&self, session: SessionId) -> Result<Vec<Arc<Take>>>;
+}
+
+/// What is asked for in one go when a take comes in.
+#[derive(Clone, Copy, Debug)]
+pub struct BasisQuery<'a> {
+    /// The hash of the bearer token that came with it.
+    pub token: &'a SecretHash,
+    /// The day of its session.
+    pub date: Day,
+    /// The subject of its session.
+    pub subject_id: &'a SubjectId,
+    /// Its nonce.
+    pub nonce: &'a Nonce,
+}
+
+/// The facts that a submission is judged by.
+#[derive(Clone, Debug)]
+pub struct Basis {
+    /// The time by the store's clock.
+    pub now: Instant,
+    /// The member whose record carries the token, whatever its state.
+    pub member: Option<Versioned<Member>>,
+    /// The newest session (highest id) of the day and subject.
+    pub session: Option<Versioned<Session>>,
+    /// The latest revision of that member in that session.
+    pub latest: Option<Revision>,
+    /// The take with which that member spent the nonce, in whatever session.
+    pub spent: Option<Arc<Take>>,
+}
+
+/// What became of a filing.
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub enum Filed {
+    /// It is committed: this is the take on file.
+    Filed(Arc<Take>),
+    /// The member or the session has changed since: load and judge again.
+    Moved,
+    /// The deadline passed before the commit.
+    Late,
+    /// The member has spent the nonce.
+    NonceUsed,
+    /// Another take became this revision first.
+    RevisionTaken,
+}

@@ -1,0 +1,36 @@
+//! Randomness comes from outside.
+
+/// A source of random bytes, good enough for secrets.
+pub trait Entropy: Send + Sync {
+    /// Fills `bytes`.
+    ///
+    /// # Errors
+    /// [`NoEntropy`] when there is none to be had.
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), NoEntropy>;
+}
+
+/// There was no randomness to be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no randomness available")]
+pub struct NoEntropy;
+
+/// The randomness of the operating system.
+#[cfg(feature = "system-entropy")]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemEntropy;
+
+#[cfg(feature = "system-entropy")]
+impl Entropy for SystemEntropy {
+    #[expect(clippy::disallowed_methods, reason = "the one place that asks the system")]
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), NoEntropy> {
+        getrandom::fill(bytes).map_err(|_| NoEntropy)
+    }
+}
+
+impl dyn Entropy {
+    /// As many random bytes as the caller has room for.
+    pub(super) fn bytes<const N: usize>(&self) -> Result<[u8; N], NoEntropy> {
+        let mut bytes = [0; N];
+        self.fill(&mut bytes).map(|()| bytes)
+    }
+}

@@ -1,0 +1,181 @@
+//! From the application to the token, and out again.
+
+use std::sync::Arc;
+
+use super::error::contended;
+use super::{ATTEMPTS, Error, Tenant};
+use crate::domain::{
+    Application, Challenge, Instant, Member, MemberId, MemberState, QueuedMail, SecretHash, Signed,
+    TokenClaim,
+};
+use crate::proof::{BearerToken, ChallengeText};
+use crate::rules::{self, Refusal};
+use crate::store::{MemberChange, MemberSaved, Versioned};
+
+/// What whoever asks for a challenge is told.
+#[derive(Clone, Debug)]
+pub struct Challenged {
+    /// The challenge to sign.
+    pub challenge: ChallengeText,
+    /// The last moment at which a claim with it can succeed.
+    pub expires_at: Instant,
+}
+
+impl Tenant {
+    /// Takes an application; answers the id of the member-to-be (specification, section 4A).
+    ///
+    /// # Errors
+    /// [`Refusal::BadApplication`] when the signature does not hold, [`Refusal::KeyRegistered`]
+    /// when a live application has the key.
+    pub async fn apply(&self, application: Signed<Application>) -> Result<MemberId, Error> {
+        let application = Arc::new(application);
+        for _ in 0..ATTEMPTS {
+            let now = self.store.now().await?;
+            let change = rules::admit(&application, self.entropy.bytes()?, now)?;
+            match self.store.save_member(&change).await? {
+                MemberSaved::Saved => return Ok(change.member.id),
+                MemberSaved::Moved => {}
+                MemberSaved::KeyHeld(holder) => return Err(Refusal::KeyRegistered(holder).into()),
+            }
+        }
+        Err(contended("apply").into())
+    }
+
+    /// The member of an application, whatever became of it.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] when there is none with this id.
+    pub async fn application(&self, id: &MemberId) -> Result<Arc<Member>, Error> {
+        let member = self.store.member(id).await?.member;
+        Ok(member.ok_or(Refusal::NotFound("application"))?.record)
+    }
+
+    /// All applications, or those in one state, the oldest first.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn applications(
+        &self,
+        state: Option<MemberState>,
+    ) -> Result<Vec<Arc<Member>>, Error> {
+        let mut members = self.store.members().await?;
+        members.retain(|member| state.is_none_or(|state| member.state == state));
+        members.sort_by(|a, b| (a.applied_at, &a.id).cmp(&(b.applied_at, &b.id)));
+        Ok(members)
+    }
+
+    /// The active members, the oldest first.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn members(&self) -> Result<Vec<Arc<Member>>, Error> {
+        let mut members = self.store.members().await?;
+        members.retain(|member| member.state.is_active());
+        members.sort_by(|a, b| (a.joined_at, &a.id).cmp(&(b.joined_at, &b.id)));
+        Ok(members)
+    }
+
+    /// A member that is or was active.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] when there is none with this id.
+    pub async fn member(&self, id: &MemberId) -> Result<Arc<Member>, Error> {
+        let member = self.store.member(id).await?.member.map(|member| member.record);
+        let public = member.filter(|member| rules::may_be_read(member));
+        Ok(public.ok_or(Refusal::NotFound("member"))?)
+    }
+
+    /// The active member that a bearer token belongs to.
+    ///
+    /// # Errors
+    /// [`Refusal::UnknownToken`] when there is none.
+    pub async fn bearer(&self, token: &SecretHash) -> Result<Arc<Member>, Error> {
+        let member = self.store.bearer(token).await?;
+        Ok(member.filter(|member| member.state.is_active()).ok_or(Refusal::UnknownToken)?)
+    }
+
+    /// Activates a member; answers its state.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::KeyRegistered`] when its key has been taken since.
+    pub async fn activate(&self, id: &MemberId) -> Result<MemberState, Error> {
+        self.review(id, |member, now| Ok(rules::activate(member, now))).await
+    }
+
+    /// Rejects an applicant; answers its state.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::MemberIs`] when its state forbids it.
+    pub async fn reject(&self, id: &MemberId) -> Result<MemberState, Error> {
+        self.review(id, |member, now| rules::reject(member, now).map(Some)).await
+    }
+
+    /// Deactivates a member; answers its state.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::MemberIs`] when its state forbids it.
+    pub async fn deactivate(&self, id: &MemberId) -> Result<MemberState, Error> {
+        self.review(id, |member, _| rules::deactivate(member).map(Some)).await
+    }
+
+    async fn review(
+        &self,
+        id: &MemberId,
+        judge: impl Fn(&Versioned<Member>, Instant) -> Result<Option<MemberChange>, Refusal> + Send,
+    ) -> Result<MemberState, Error> {
+        for _ in 0..ATTEMPTS {
+            let now = self.store.now().await?;
+            let member = self.store.member(id).await?.member.ok_or(Refusal::NotFound("member"))?;
+            let Some(change) = judge(&member, now)? else { return Ok(member.record.state) };
+            match self.store.save_member(&change).await? {
+                MemberSaved::Saved => return Ok(change.member.state),
+                MemberSaved::Moved => {}
+                MemberSaved::KeyHeld(holder) => return Err(Refusal::KeyRegistered(holder).into()),
+            }
+        }
+        Err(contended("review").into())
+    }
+
+    /// Gives a challenge, alike for every id, whether or not a claim can succeed with it: the same
+    /// answer, after the same reads and writes (specification, section 4A).
+    ///
+    /// # Errors
+    /// [`Error::Store`], [`Error::Entropy`].
+    pub async fn challenge(&self, id: &MemberId) -> Result<Challenged, Error> {
+        let now = self.store.now().await?;
+        let basis = self.store.member(id).await?;
+        let challenge = ChallengeText::mint(self.entropy.bytes()?);
+        let expires_at = now.plus_millis(rules::CHALLENGE_MILLIS);
+        let slot = rules::challenge_slot(id, &basis);
+        self.store.set_challenge(&slot, &Challenge { hash: challenge.hash(), expires_at }).await?;
+        Ok(Challenged { challenge, expires_at })
+    }
+
+    /// Claims a member's bearer token by key proof, once. The token is in the answer and nowhere
+    /// else (specification, section 5A).
+    ///
+    /// # Errors
+    /// [`Refusal::ClaimRefused`] when it proves nothing, [`Refusal::AlreadyClaimed`] when it comes
+    /// second.
+    pub async fn claim(&self, claim: Signed<TokenClaim>) -> Result<BearerToken, Error> {
+        let claim = Arc::new(claim);
+        for _ in 0..ATTEMPTS {
+            let now = self.store.now().await?;
+            let basis = self.store.member(&claim.payload.member_id).await?;
+            let (change, token) = rules::claim(&claim, &basis, now, self.entropy.bytes()?)?;
+            match self.store.save_member(&change).await? {
+                MemberSaved::Saved => return Ok(token),
+                MemberSaved::Moved | MemberSaved::KeyHeld(_) => {}
+            }
+        }
+        Err(contended("claim").into())
+    }
+
+    /// The messages to members, the oldest first.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn outbox(&self) -> Result<Vec<QueuedMail>, Error> {
+        Ok(self.store.outbox().await?)
+    }
+}

@@ -1,0 +1,58 @@
+//! The service: load → judge → commit what was judged. This is what embedders call.
+
+mod documents;
+mod entropy;
+mod error;
+mod members;
+mod sessions;
+mod takes;
+
+use std::sync::Arc;
+
+use crate::domain::TenantId;
+use crate::store::{Store, Tenants};
+
+#[cfg(feature = "system-entropy")]
+pub use entropy::SystemEntropy;
+pub use entropy::{Entropy, NoEntropy};
+pub use error::{Error, SubmitError};
+pub use members::Challenged;
+pub use sessions::SessionPage;
+
+/// How often a judgement is repeated because the facts had moved, before the store is said not to
+/// answer. Each time somebody else's change was committed, so progress was made.
+const ATTEMPTS: usize = 32;
+
+/// All tenants, served by one store.
+#[derive(Clone)]
+pub struct Swarm {
+    tenants: Arc<dyn Tenants>,
+    entropy: Arc<dyn Entropy>,
+}
+
+impl Swarm {
+    /// A service on this store, with this source of randomness.
+    pub fn new(tenants: impl Tenants + 'static, entropy: impl Entropy + 'static) -> Self {
+        Self { tenants: Arc::new(tenants), entropy: Arc::new(entropy) }
+    }
+
+    /// One tenant's world. Cheap, no I/O.
+    pub fn tenant(&self, id: &TenantId) -> Tenant {
+        Tenant { store: self.tenants.open(id), entropy: Arc::clone(&self.entropy) }
+    }
+
+    /// Asks the store for a sign of life.
+    ///
+    /// # Errors
+    /// [`Error::Store`] when it gives none.
+    pub async fn ready(&self) -> Result<(), Error> {
+        Ok(self.tenants.ready().await?)
+    }
+}
+
+/// One tenant's world, under the rules: its members, sessions, takes and subjects.
+#[derive(Clone)]
+pub struct Tenant {
+    store: Arc<dyn Store>,
+    entropy: Arc<dyn Entropy>,
+}

@@ -1,0 +1,183 @@
+//! Convening, moving and reading sessions.
+
+use std::sync::Arc;
+
+use super::error::contended;
+use super::{ATTEMPTS, Error, Tenant};
+use crate::domain::{
+    Day, Instant, MemberId, Roster, Session, SessionDraft, SessionId, SessionPatch, SessionState,
+    SubjectId, Take,
+};
+use crate::rules::{self, Refusal};
+use crate::store::{Collection, Saved, SessionChange, SessionQuery, Versioned};
+
+/// A page of the session list.
+#[derive(Clone, Debug)]
+pub struct SessionPage {
+    /// Sessions by id, the highest first.
+    pub sessions: Vec<Arc<Session>>,
+    /// Where the next page begins, when there is more.
+    pub next_before: Option<SessionId>,
+}
+
+impl Tenant {
+    /// Convenes a session (contract, section 5).
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] when there is no such subject.
+    pub async fn convene(&self, draft: &SessionDraft) -> Result<Arc<Session>, Error> {
+        let subject = self.store.document(Collection::Subjects, draft.subject_id.as_str()).await?;
+        subject.ok_or(Refusal::NotFound("subject"))?;
+        Ok(self.store.convene(draft).await?)
+    }
+
+    /// A session and the takes that count in it: one per member, the highest revision.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] when there is none with this id.
+    pub async fn session(&self, id: SessionId) -> Result<(Arc<Session>, Vec<Arc<Take>>), Error> {
+        let session = self.store.session(id).await?.ok_or(Refusal::NotFound("session"))?.record;
+        self.with_takes(session).await
+    }
+
+    /// The newest session of a day and subject, and the takes that count in it.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] when there is none.
+    pub async fn session_on(
+        &self,
+        date: Day,
+        subject: SubjectId,
+    ) -> Result<(Arc<Session>, Vec<Arc<Take>>), Error> {
+        let on = SessionQuery { on: Some((date, subject)), limit: 1, ..SessionQuery::default() };
+        let session = self.store.sessions(&on).await?.into_iter().next();
+        self.with_takes(session.ok_or(Refusal::NotFound("session"))?).await
+    }
+
+    async fn with_takes(
+        &self,
+        session: Arc<Session>,
+    ) -> Result<(Arc<Session>, Vec<Arc<Take>>), Error> {
+        let takes = self.store.takes(session.id).await?;
+        Ok((session, rules::resolve(&takes)))
+    }
+
+    /// The newest session that is collecting, if any.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn open_session(&self) -> Result<Option<Arc<Session>>, Error> {
+        let state = Some(SessionState::Collecting);
+        let open = SessionQuery { state, limit: 1, ..SessionQuery::default() };
+        Ok(self.store.sessions(&open).await?.into_iter().next())
+    }
+
+    /// The `limit` newest sessions with ids below `before`.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn sessions(
+        &self,
+        limit: usize,
+        before: Option<SessionId>,
+    ) -> Result<SessionPage, Error> {
+        let one_more =
+            SessionQuery { before, limit: limit.saturating_add(1), ..SessionQuery::default() };
+        let mut sessions = self.store.sessions(&one_more).await?;
+        let more = sessions.len() > limit;
+        sessions.truncate(limit);
+        let last = sessions.last().filter(|_| more);
+        Ok(SessionPage { next_before: last.map(|session| session.id), sessions })
+    }
+
+    /// Moves a session to another state. Entering aggregated freezes its snapshot, atomically
+    /// against takes that are being filed.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::SessionIs`] when its state forbids the move.
+    pub async fn advance(&self, id: SessionId, to: SessionState) -> Result<Arc<Session>, Error> {
+        for _ in 0..ATTEMPTS {
+            let now = self.store.now().await?;
+            let session = self.load(id).await?;
+            let takes = match to {
+                SessionState::Aggregated => self.store.takes(id).await?,
+                _ => Vec::new(),
+            };
+            let change = rules::advance(&session, to, &takes, now)?;
+            if let Some(saved) = self.saved(change).await? {
+                return Ok(saved);
+            }
+        }
+        Err(contended("advance").into())
+    }
+
+    /// Changes a session's deadline or quorum.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`].
+    pub async fn amend_session(
+        &self,
+        id: SessionId,
+        patch: &SessionPatch,
+    ) -> Result<Arc<Session>, Error> {
+        self.change(id, |session| Ok(rules::amend(session, patch))).await
+    }
+
+    /// Freezes a session's roster, once.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::RosterFrozen`] when it has one.
+    pub async fn freeze_roster(
+        &self,
+        id: SessionId,
+        roster: &Roster,
+    ) -> Result<Arc<Session>, Error> {
+        self.change(id, |session| rules::freeze_roster(session, roster)).await
+    }
+
+    /// Excuses a member on a session's roster, or expects it again.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] for the session or the member; [`Refusal::NoRoster`].
+    pub async fn excuse(
+        &self,
+        id: SessionId,
+        member: &MemberId,
+        excused: bool,
+    ) -> Result<Arc<Session>, Error> {
+        self.change(id, |session| rules::excuse(session, member, excused)).await
+    }
+
+    async fn change(
+        &self,
+        id: SessionId,
+        judge: impl Fn(&Versioned<Session>) -> Result<SessionChange, Refusal> + Send,
+    ) -> Result<Arc<Session>, Error> {
+        for _ in 0..ATTEMPTS {
+            let change = judge(&self.load(id).await?)?;
+            if let Some(saved) = self.saved(change).await? {
+                return Ok(saved);
+            }
+        }
+        Err(contended("change session").into())
+    }
+
+    async fn load(&self, id: SessionId) -> Result<Versioned<Session>, Error> {
+        Ok(self.store.session(id).await?.ok_or(Refusal::NotFound("session"))?)
+    }
+
+    async fn saved(&self, change: SessionChange) -> Result<Option<Arc<Session>>, Error> {
+        match self.store.save_session(&change).await? {
+            Saved::Saved => Ok(Some(Arc::new(change.session))),
+            Saved::Moved => Ok(None),
+        }
+    }
+
+    /// The time by the store's clock.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn now(&self) -> Result<Instant, Error> {
+        Ok(self.store.now().await?)
+    }
+}

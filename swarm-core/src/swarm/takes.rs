@@ -1,0 +1,63 @@
+//! Filing and reading takes.
+
+use std::sync::Arc;
+
+use super::error::contended;
+use super::{ATTEMPTS, Error, SubmitError, Tenant};
+use crate::domain::{AttemptId, SecretHash, Take, TakeId, TakeOnFile};
+use crate::rules::{self, Refusal, Submission};
+use crate::store::{Basis, BasisQuery, Filed};
+
+impl Tenant {
+    /// Files a take: signed by the member whose bearer token hashes to `token` (specification,
+    /// section 4A, submit). When this returns the take, it is committed.
+    ///
+    /// # Errors
+    /// [`SubmitError::Refused`] with the first rule that says no, in the order of the contract,
+    /// section 3; the other variants when the outcome is not known.
+    pub async fn submit(
+        &self,
+        token: &SecretHash,
+        submission: &Submission,
+    ) -> Result<Arc<Take>, SubmitError> {
+        let attempt = AttemptId(self.entropy.bytes()?);
+        for _ in 0..ATTEMPTS {
+            let basis = self.basis(token, submission).await?;
+            let filing = rules::judge(&basis, submission, attempt)?;
+            let refusal = match self.store.file(&filing).await? {
+                Filed::Filed(take) => return Ok(take),
+                Filed::Moved => continue,
+                Filed::Late => Refusal::WindowClosed,
+                Filed::NonceUsed => Refusal::NonceUsed,
+                Filed::RevisionTaken => Refusal::LostRace,
+            };
+            // The facts are read again, for they now tell whether this very take is on file.
+            let basis = self.basis(token, submission).await?;
+            return Err(rules::refused(refusal, &basis, submission).into());
+        }
+        Err(contended("file").into())
+    }
+
+    async fn basis(
+        &self,
+        token: &SecretHash,
+        submission: &Submission,
+    ) -> Result<Basis, SubmitError> {
+        let draft = submission.draft();
+        let query = BasisQuery {
+            token,
+            date: draft.date,
+            subject_id: &draft.subject_id,
+            nonce: &draft.nonce,
+        };
+        Ok(self.store.basis(&query).await?)
+    }
+
+    /// One take.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] when there is none with this id.
+    pub async fn take(&self, id: TakeId) -> Result<TakeOnFile, Error> {
+        Ok(self.store.take(id).await?.ok_or(Refusal::NotFound("take"))?)
+    }
+}
