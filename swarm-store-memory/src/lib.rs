@@ -1,0 +1,105 @@
+//! Swarm in memory: the storage port of `swarm-core` on plain maps.
+//!
+//! For tests, demonstrations, and services that may forget: nothing outlives the process. Each
+//! tenant has a lock of its own; reads do not block reads.
+
+mod documents;
+mod members;
+mod sessions;
+mod takes;
+mod world;
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use async_trait::async_trait;
+use swarm_core::store::{Clock, Result, Store, Tenants};
+use swarm_core::{Instant, TenantId};
+
+use world::World;
+
+/// All tenants, in memory. Cloning shares them.
+#[derive(Clone)]
+pub struct MemoryStore {
+    tenants: Arc<RwLock<HashMap<TenantId, Arc<TenantStore>>>>,
+    clock: TimeSource,
+}
+
+type TimeSource = Arc<dyn Fn() -> Instant + Send + Sync>;
+
+impl MemoryStore {
+    /// An empty store that goes by the system's clock.
+    pub fn new() -> Self {
+        Self::with_clock(system_time)
+    }
+
+    /// An empty store that goes by `clock`, for tests and simulations.
+    pub fn with_clock(clock: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
+        Self { tenants: Arc::default(), clock: Arc::new(clock) }
+    }
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[async_trait]
+impl Tenants for MemoryStore {
+    fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        let tenants = self.tenants.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(store) = tenants.get(tenant) {
+            return store.clone();
+        }
+        drop(tenants);
+        let mut tenants = self.tenants.write().unwrap_or_else(PoisonError::into_inner);
+        let fresh =
+            || Arc::new(TenantStore { world: RwLock::default(), clock: self.clock.clone() });
+        tenants.entry(tenant.clone()).or_insert_with(fresh).clone()
+    }
+
+    async fn ready(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// One tenant's world behind its lock.
+struct TenantStore {
+    world: RwLock<World>,
+    clock: TimeSource,
+}
+
+impl TenantStore {
+    /// Looks at the world, beside other readers.
+    fn read<T>(&self, look: impl FnOnce(&World) -> T) -> T {
+        // Writers check everything before they write anything, so that a world whose writer
+        // panicked is as whole as any other.
+        look(&self.world.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Changes the world, alone.
+    fn write<T>(&self, change: impl FnOnce(&mut World) -> T) -> T {
+        change(&mut self.world.write().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn time(&self) -> Instant {
+        (self.clock)()
+    }
+}
+
+#[async_trait]
+impl Clock for TenantStore {
+    async fn now(&self) -> Result<Instant> {
+        Ok(self.time())
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place where this store reads the clock")]
+fn system_time() -> Instant {
+    let since_1970 = std::time::SystemTime::now()
+        .duration_since(std::time::SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    let millis = i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX);
+    Instant::EPOCH.plus_millis(millis)
+}

@@ -1,0 +1,95 @@
+//! Members, their tokens, keys, challenges and mail.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use swarm_core::Instant;
+use swarm_core::domain::{Challenge, Member, MemberId, MessageId, QueuedMail, SecretHash};
+use swarm_core::store::{MemberBasis, MemberChange, MemberSaved, Members, Result, Slot};
+
+use crate::TenantStore;
+use crate::world::{MemberRow, World, first, next, next_id};
+
+#[async_trait]
+impl Members for TenantStore {
+    async fn member(&self, id: &MemberId) -> Result<MemberBasis> {
+        Ok(self.read(|world| MemberBasis {
+            member: world.members.get(id).map(|row| row.member.clone()),
+            challenge: world.challenges.get(id).cloned(),
+        }))
+    }
+
+    async fn members(&self) -> Result<Vec<Arc<Member>>> {
+        Ok(self.read(|world| {
+            world.members.values().map(|row| Arc::clone(&row.member.record)).collect()
+        }))
+    }
+
+    async fn bearer(&self, token: &SecretHash) -> Result<Option<Arc<Member>>> {
+        Ok(self.read(|world| world.bearer(token).map(|row| Arc::clone(&row.member.record))))
+    }
+
+    async fn save_member(&self, change: &MemberChange) -> Result<MemberSaved> {
+        Ok(self.write(|world| save(world, change, self.time())))
+    }
+
+    async fn set_challenge(&self, slot: &Slot, challenge: &Challenge) -> Result<()> {
+        self.write(|world| match slot {
+            Slot::Member(id) => drop(world.challenges.insert(id.clone(), challenge.clone())),
+            Slot::Decoy => world.decoy = Some(challenge.clone()),
+        });
+        Ok(())
+    }
+
+    async fn outbox(&self) -> Result<Vec<QueuedMail>> {
+        Ok(self.read(|world| world.outbox.clone()))
+    }
+}
+
+fn save(world: &mut World, change: &MemberChange, now: Instant) -> MemberSaved {
+    let id = &change.member.id;
+    let stored = world.members.get(id).map(|row| row.member.version);
+    if stored != change.expected || !is_proven(world, change, now) {
+        return MemberSaved::Moved;
+    }
+    let holder = change.held_key().and_then(|key| world.keys.get(key));
+    if let Some(other) = holder.filter(|holder| *holder != id) {
+        return MemberSaved::KeyHeld(other.clone());
+    }
+    commit(world, change, now);
+    MemberSaved::Saved
+}
+
+fn is_proven(world: &World, change: &MemberChange, now: Instant) -> bool {
+    change.proven.as_ref().is_none_or(|proven| {
+        world
+            .challenges
+            .get(&change.member.id)
+            .is_some_and(|live| live.hash == proven.0 && now <= live.expires_at)
+    })
+}
+
+fn commit(world: &mut World, change: &MemberChange, now: Instant) {
+    let member = change.member.clone();
+    let id = member.id.clone();
+    let before = world.members.get(&id).map(|row| Arc::clone(&row.member.record));
+    if let Some(before) = before {
+        before.token.map(|token| world.tokens.remove(&token));
+        let held = before.public_key.as_ref();
+        held.filter(|key| world.keys.get(key) == Some(&id)).map(|key| world.keys.remove(key));
+    }
+    member.token.map(|token| world.tokens.insert(token, id.clone()));
+    change.held_key().map(|key| world.keys.insert(key.clone(), id.clone()));
+    if let Some(mail) = &change.mail {
+        let id = MessageId(next_id(world.outbox.len()));
+        world.outbox.push(QueuedMail { id, mail: mail.clone(), queued_at: now });
+    }
+    match world.members.get_mut(&id) {
+        Some(row) => row.member = next(row.member.version, member),
+        None => {
+            let row = MemberRow { member: first(member), nonces: HashMap::new() };
+            world.members.insert(id, row);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Sessions.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use swarm_core::Instant;
+use swarm_core::domain::{Session, SessionDraft, SessionId};
+use swarm_core::store::{Result, Saved, SessionChange, SessionQuery, Sessions, Versioned};
+
+use crate::TenantStore;
+use crate::world::{SessionRow, World, first, next, next_id};
+
+#[async_trait]
+impl Sessions for TenantStore {
+    async fn session(&self, id: SessionId) -> Result<Option<Versioned<Session>>> {
+        Ok(self.read(|world| world.sessions.get(&id).map(|row| row.session.clone())))
+    }
+
+    async fn sessions(&self, query: &SessionQuery) -> Result<Vec<Arc<Session>>> {
+        Ok(self.read(|world| match &query.on {
+            Some((date, subject)) => {
+                let ids = world.days.get(date).and_then(|subjects| subjects.get(subject));
+                let ids = ids.into_iter().flatten().rev();
+                matching(ids.filter_map(|id| world.sessions.get(id)), query)
+            }
+            None => {
+                let end = query.before.unwrap_or(SessionId(u64::MAX));
+                matching(world.sessions.range(..end).rev().map(|(_, row)| row), query)
+            }
+        }))
+    }
+
+    async fn convene(&self, draft: &SessionDraft) -> Result<Arc<Session>> {
+        Ok(self.write(|world| convene(world, draft, self.time())))
+    }
+
+    async fn save_session(&self, change: &SessionChange) -> Result<Saved> {
+        Ok(self.write(|world| save(world, change)))
+    }
+}
+
+fn matching<'a>(
+    rows: impl Iterator<Item = &'a SessionRow>,
+    query: &SessionQuery,
+) -> Vec<Arc<Session>> {
+    rows.map(|row| &row.session.record)
+        .filter(|session| query.state.is_none_or(|state| session.state == state))
+        .filter(|session| query.before.is_none_or(|before| session.id < before))
+        .take(query.limit)
+        .map(Arc::clone)
+        .collect()
+}
+
+fn convene(world: &mut World, draft: &SessionDraft, now: Instant) -> Arc<Session> {
+    let id = SessionId(next_id(world.sessions.len()));
+    let session = first(draft.convened(id, now));
+    let convened = Arc::clone(&session.record);
+    let subjects = world.days.entry(draft.date).or_default();
+    subjects.entry(draft.subject_id.clone()).or_default().push(id);
+    let row = SessionRow { session, takes: Vec::new(), revisions: HashMap::new() };
+    world.sessions.insert(id, row);
+    convened
+}
+
+fn save(world: &mut World, change: &SessionChange) -> Saved {
+    let Some(row) = world.sessions.get_mut(&change.session.id) else { return Saved::Moved };
+    let filed = row.takes.len();
+    if row.session.version != change.expected || change.takes.is_some_and(|takes| takes != filed) {
+        return Saved::Moved;
+    }
+    row.session = next(row.session.version, change.session.clone());
+    Saved::Saved
+}

@@ -1,0 +1,89 @@
+//! Takes.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use swarm_core::Instant;
+use swarm_core::domain::{Revision, SessionId, Take, TakeId, TakeOnFile};
+use swarm_core::rules::Filing;
+use swarm_core::store::{Basis, BasisQuery, Filed, Result, Takes};
+
+use crate::TenantStore;
+use crate::world::{Spent, World, next_id};
+
+#[async_trait]
+impl Takes for TenantStore {
+    async fn basis(&self, query: &BasisQuery<'_>) -> Result<Basis> {
+        Ok(self.read(|world| basis(world, query, self.time())))
+    }
+
+    async fn file(&self, filing: &Filing) -> Result<Filed> {
+        // The clock is read under the lock: no commit can be later than its stamp.
+        Ok(self.write(|world| file(world, filing, self.time())))
+    }
+
+    async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile>> {
+        Ok(self.read(|world| {
+            let take = Arc::clone(world.take(id)?);
+            let session = world.sessions.get(&take.session_id)?;
+            let revisions = session.revisions.get(&take.draft().member_id)?;
+            let superseded_by = revisions.get(usize::from(take.revision.get())).copied();
+            Some(TakeOnFile { take, superseded_by })
+        }))
+    }
+
+    async fn takes(&self, session: SessionId) -> Result<Vec<Arc<Take>>> {
+        Ok(self.read(|world| {
+            let filed = world.sessions.get(&session).map(|row| row.takes.as_slice());
+            let takes = filed.unwrap_or_default().iter();
+            takes.filter_map(|id| world.take(*id).map(Arc::clone)).collect()
+        }))
+    }
+}
+
+fn basis(world: &World, query: &BasisQuery<'_>, now: Instant) -> Basis {
+    let member = world.bearer(query.token);
+    let session = world.newest_session(query.date, query.subject_id);
+    let spent = member.and_then(|member| member.nonces.get(query.nonce));
+    let latest = member.zip(session);
+    Basis {
+        now,
+        member: member.map(|row| row.member.clone()),
+        session: session.map(|row| row.session.clone()),
+        latest: latest.and_then(|(member, session)| session.latest(&member.member.record.id)),
+        spent: spent.and_then(|spent| world.take(spent.take).map(Arc::clone)),
+    }
+}
+
+fn file(world: &mut World, filing: &Filing, now: Instant) -> Filed {
+    let (member_id, member_version) = filing.member();
+    let (session_id, session_version) = filing.session();
+    let id = TakeId(next_id(world.takes.len()));
+
+    let Some(member) = world.members.get_mut(member_id) else { return Filed::Moved };
+    let Some(session) = world.sessions.get_mut(&session_id) else { return Filed::Moved };
+    let spent = member.nonces.get(filing.nonce());
+    if let Some(spent) = spent.filter(|spent| spent.attempt == filing.attempt()) {
+        let take = spent.take;
+        return world.take(take).map_or(Filed::Moved, |take| Filed::Filed(Arc::clone(take)));
+    }
+    if member.member.version != member_version || session.session.version != session_version {
+        return Filed::Moved;
+    }
+    if filing.land_by().is_some_and(|deadline| now > deadline) {
+        return Filed::Late;
+    }
+    if spent.is_some() {
+        return Filed::NonceUsed;
+    }
+    if Revision::after(session.latest(member_id)) != Some(filing.revision()) {
+        return Filed::RevisionTaken;
+    }
+
+    let take = Arc::new(filing.take(id, now));
+    member.nonces.insert(filing.nonce().clone(), Spent { attempt: filing.attempt(), take: id });
+    session.takes.push(id);
+    session.revisions.entry(member_id.clone()).or_default().push(id);
+    world.takes.push(Arc::clone(&take));
+    Filed::Filed(take)
+}

@@ -1,0 +1,82 @@
+//! One tenant's records, and the indexes that find them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use swarm_core::domain::{
+    AttemptId, Challenge, Day, Member, MemberId, Nonce, PublicKey, QueuedMail, Revision,
+    SecretHash, Session, SessionId, SubjectId, Take, TakeId, Version,
+};
+use swarm_core::store::{Collection, Versioned};
+
+#[derive(Default)]
+pub(crate) struct World {
+    pub(crate) members: HashMap<MemberId, MemberRow>,
+    /// Whose record carries the token.
+    pub(crate) tokens: HashMap<SecretHash, MemberId>,
+    /// Who holds the key.
+    pub(crate) keys: HashMap<PublicKey, MemberId>,
+    pub(crate) challenges: HashMap<MemberId, Challenge>,
+    pub(crate) decoy: Option<Challenge>,
+    pub(crate) outbox: Vec<QueuedMail>,
+    pub(crate) sessions: BTreeMap<SessionId, SessionRow>,
+    /// The sessions of a day and subject, by id.
+    pub(crate) days: HashMap<Day, HashMap<SubjectId, Vec<SessionId>>>,
+    /// Take `n` stands at `n - 1`.
+    pub(crate) takes: Vec<Arc<Take>>,
+    pub(crate) documents: BTreeMap<Collection, BTreeMap<String, String>>,
+}
+
+pub(crate) struct MemberRow {
+    pub(crate) member: Versioned<Member>,
+    pub(crate) nonces: HashMap<Nonce, Spent>,
+}
+
+/// What a nonce was spent on.
+pub(crate) struct Spent {
+    pub(crate) attempt: AttemptId,
+    pub(crate) take: TakeId,
+}
+
+pub(crate) struct SessionRow {
+    pub(crate) session: Versioned<Session>,
+    /// Every take, by id.
+    pub(crate) takes: Vec<TakeId>,
+    /// Each member's takes, by revision.
+    pub(crate) revisions: HashMap<MemberId, Vec<TakeId>>,
+}
+
+impl World {
+    pub(crate) fn bearer(&self, token: &SecretHash) -> Option<&MemberRow> {
+        self.members.get(self.tokens.get(token)?)
+    }
+
+    pub(crate) fn newest_session(&self, date: Day, subject: &SubjectId) -> Option<&SessionRow> {
+        self.sessions.get(self.days.get(&date)?.get(subject)?.last()?)
+    }
+
+    pub(crate) fn take(&self, id: TakeId) -> Option<&Arc<Take>> {
+        let place = usize::try_from(id.0).ok()?.checked_sub(1)?;
+        self.takes.get(place)
+    }
+}
+
+impl SessionRow {
+    pub(crate) fn latest(&self, member: &MemberId) -> Option<Revision> {
+        let filed = self.revisions.get(member)?.len();
+        Revision::new(u8::try_from(filed).ok()?)
+    }
+}
+
+/// The id that comes after `count` others.
+pub(crate) fn next_id(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX).saturating_add(1)
+}
+
+pub(crate) fn first<T>(record: T) -> Versioned<T> {
+    Versioned { version: Version(1), record: Arc::new(record) }
+}
+
+pub(crate) fn next<T>(version: Version, record: T) -> Versioned<T> {
+    Versioned { version: Version(version.0.saturating_add(1)), record: Arc::new(record) }
+}
