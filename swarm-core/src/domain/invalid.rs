@@ -12,7 +12,13 @@ pub struct Invalid {
 }
 
 impl Invalid {
-    pub(crate) fn new(field: &'static str, rule: impl Into<String>) -> Self {
+    /// The field named `field` does not keep the rule that it `rule`.
+    pub fn new(field: &'static str, rule: impl Into<String>) -> Self {
         Self { field, rule: rule.into() }
+    }
+
+    /// The field named `field` is not there.
+    pub fn missing(field: &'static str) -> Self {
+        Self::new(field, "is missing")
     }
 }

@@ -76,7 +76,7 @@ impl Object {
     /// # Errors
     /// [`Invalid`] when it is absent or no text.
     pub fn text(&mut self, field: &'static str) -> Result<String, Invalid> {
-        self.text_if_any(field)?.ok_or_else(|| Invalid::new(field, "is missing"))
+        self.text_if_any(field)?.ok_or_else(|| Invalid::missing(field))
     }
 
     /// Takes a text that may be absent.
@@ -97,7 +97,7 @@ impl Object {
     /// [`Invalid`] when it is absent or no number.
     pub fn number(&mut self, field: &'static str) -> Result<f64, Invalid> {
         match self.take(field) {
-            None => Err(Invalid::new(field, "is missing")),
+            None => Err(Invalid::missing(field)),
             Some(Json::Number(number)) => Ok(number),
             Some(_) => Err(Invalid::new(field, "must be a number")),
         }

@@ -44,7 +44,15 @@ impl SessionState {
         }
     }
 
-    pub(crate) fn read(text: &str) -> Result<Self, Invalid> {
+    /// Reads a state that must be there.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it is absent or the name of no state.
+    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
+        Self::named(&fields.text("state")?)
+    }
+
+    fn named(text: &str) -> Result<Self, Invalid> {
         Self::parse(text)
             .ok_or_else(|| Invalid::new("state", "must be the name of a session state"))
     }
@@ -145,10 +153,9 @@ impl SessionDraft {
         if !date.is_in_calendar() {
             return Err(Invalid::new("date", "must be a day of the calendar"));
         }
-        let state = match fields.text_if_any("state")? {
-            None => SessionState::Collecting,
-            Some(text) => SessionState::read(&text)?,
-        };
+        let state = fields.text_if_any("state")?;
+        let state =
+            state.map_or(Ok(SessionState::Collecting), |text| SessionState::named(&text))?;
         if state > SessionState::Collecting {
             return Err(Invalid::new("state", "must be scheduled or collecting"));
         }

@@ -50,9 +50,6 @@ pub enum Refusal {
     #[error("a concurrent submission from this member won the same revision; retry")]
     LostRace,
 
-    /// A field of a signing draft breaks its rule.
-    #[error("invalid signing draft")]
-    InvalidSigningDraft(Invalid),
     /// A field of an application breaks its rule.
     #[error("invalid application")]
     InvalidApplication(Invalid),
@@ -104,7 +101,6 @@ impl Refusal {
         match self {
             Self::InvalidSubmission(_)
             | Self::BadSignature
-            | Self::InvalidSigningDraft(_)
             | Self::InvalidApplication(_)
             | Self::BadApplication { .. }
             | Self::InvalidChallengeRequest(_)

@@ -1,0 +1,135 @@
+//! Flags, environment and file (contract, section 7). A flag beats the environment, which beats
+//! the file; what is unknown or bad stops the start with a message that names it.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::Deserialize;
+
+use crate::Failure;
+
+/// Signed takes on dated sessions, before a deadline that nobody can argue with.
+#[derive(Parser)]
+#[command(name = "swarm", version)]
+pub(crate) struct CommandLine {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Run the server.
+    Serve(Options),
+    /// Serve an in-memory store, filled through the API with a subject, members, sessions and
+    /// signed takes, and say what to open.
+    Demo(DemoOptions),
+}
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Address and port to listen on; port 0 takes any [default: 127.0.0.1:8080]
+    #[arg(long, env = "SWARM_LISTEN", value_name = "ADDR")]
+    listen: Option<String>,
+    /// Where everything is kept: memory [default: memory]
+    #[arg(long, env = "SWARM_STORE", value_name = "URL")]
+    store: Option<String>,
+    /// A TOML file with these flags by name, and the tenants
+    #[arg(long, env = "SWARM_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Believe X-Forwarded-Host and X-Forwarded-Proto
+    #[arg(long, env = "SWARM_TRUST_FORWARDED", value_name = "BOOL", num_args = 0..=1,
+          default_missing_value = "true")]
+    trust_forwarded: Option<bool>,
+    /// How the log is written to standard error [default: text]
+    #[arg(long, env = "SWARM_LOG_FORMAT", value_name = "FORMAT")]
+    log_format: Option<LogFormat>,
+}
+
+#[derive(Args)]
+pub(crate) struct DemoOptions {
+    /// Address and port to listen on; port 0 takes any
+    #[arg(long, env = "SWARM_LISTEN", value_name = "ADDR", default_value = DEFAULT_LISTEN)]
+    pub(crate) listen: String,
+    /// How the log is written to standard error
+    #[arg(long, env = "SWARM_LOG_FORMAT", value_name = "FORMAT", default_value = "text")]
+    pub(crate) log_format: LogFormat,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogFormat {
+    /// Lines for people.
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
+
+/// The file, as written.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    listen: Option<String>,
+    store: Option<String>,
+    #[serde(alias = "trust-forwarded")]
+    trust_forwarded: Option<bool>,
+    #[serde(alias = "log-format")]
+    log_format: Option<LogFormat>,
+    #[serde(default)]
+    tenants: Vec<TenantTable>,
+}
+
+/// One `[[tenants]]` of the file, as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TenantTable {
+    pub(crate) id: String,
+    pub(crate) hosts: Vec<String>,
+    pub(crate) public_origin: Option<String>,
+    pub(crate) admin_token_hash: String,
+    #[serde(default)]
+    pub(crate) committee: CommitteeTable,
+}
+
+/// A tenant's `[tenants.committee]`, as written.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CommitteeTable {
+    pub(crate) key_prefix: Option<String>,
+    pub(crate) brief_at: Option<String>,
+    pub(crate) deadline: Option<String>,
+}
+
+/// What the server goes by.
+pub(crate) struct Config {
+    pub(crate) listen: String,
+    pub(crate) store: String,
+    pub(crate) trust_forwarded: bool,
+    pub(crate) log_format: LogFormat,
+    pub(crate) tenants: Vec<TenantTable>,
+}
+
+impl Options {
+    /// Puts flags, environment and file together.
+    pub(crate) fn resolve(self) -> Result<Config, Failure> {
+        let file = self.config.as_deref().map(read).transpose()?.unwrap_or_default();
+        let or = |flag: Option<String>, file: Option<String>, default: &str| {
+            flag.or(file).unwrap_or_else(|| default.to_owned())
+        };
+        Ok(Config {
+            listen: or(self.listen, file.listen, DEFAULT_LISTEN),
+            store: or(self.store, file.store, "memory"),
+            trust_forwarded: self.trust_forwarded.or(file.trust_forwarded).unwrap_or_default(),
+            log_format: self.log_format.or(file.log_format).unwrap_or_default(),
+            tenants: file.tenants,
+        })
+    }
+}
+
+fn read(path: &Path) -> Result<File, Failure> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
+    Ok(toml::from_str(&text).map_err(|error| format!("{name}: {error}"))?)
+}

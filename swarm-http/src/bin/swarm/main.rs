@@ -1,0 +1,32 @@
+//! `swarm`: the server of the session API, and a demonstration of it.
+
+mod client;
+mod config;
+mod demo;
+mod log;
+mod serve;
+mod settings;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use config::{Command, CommandLine};
+
+/// What can stop the program, told to whoever started it.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let ended = match CommandLine::parse().command {
+        Command::Serve(options) => serve::run(options).await,
+        Command::Demo(options) => demo::run(options).await,
+    };
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("swarm: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! `swarm serve`
+
+use std::env::{self, VarError};
+use std::future::Future;
+use std::sync::Arc;
+
+use swarm_http::Site;
+use swarm_http::server::{self, Limits};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::filter::LevelFilter;
+
+use crate::config::Options;
+use crate::{Failure, log, settings};
+
+pub(crate) async fn run(options: Options) -> Result<(), Failure> {
+    let config = options.resolve()?;
+    log::start(config.log_format, LevelFilter::INFO)?;
+    let site = settings::site(&config, admin_token()?)?;
+    let listener = listen(&config.listen).await?;
+    serve(listener, site, stop()?).await
+}
+
+/// The operator's token of a single tenant, where the environment has one.
+pub(crate) fn admin_token() -> Result<Option<String>, Failure> {
+    match env::var("SWARM_ADMIN_TOKEN") {
+        Ok(token) => Ok(Some(token)),
+        Err(VarError::NotPresent) => Ok(None),
+        Err(VarError::NotUnicode(_)) => Err("SWARM_ADMIN_TOKEN is no text".into()),
+    }
+}
+
+/// Takes the address, and says on standard output which one it is.
+pub(crate) async fn listen(address: &str) -> Result<TcpListener, Failure> {
+    let bound = TcpListener::bind(address).await;
+    let listener = bound.map_err(|error| format!("listen: {address:?}: {error}"))?;
+    println!("listening on http://{}", listener.local_addr()?);
+    Ok(listener)
+}
+
+/// Serves until told to stop, and then finishes what is in flight.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    site: Site,
+    stop: impl Future<Output = ()>,
+) -> Result<(), Failure> {
+    let filter = swarm_http::site(&Arc::new(site));
+    Ok(server::serve(listener, filter, Limits::default(), stop).await?)
+}
+
+/// Resolves with the first SIGTERM or SIGINT.
+pub(crate) fn stop() -> Result<impl Future<Output = ()>, Failure> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => tracing::info!("SIGTERM: stopping"),
+            _ = interrupt.recv() => tracing::info!("SIGINT: stopping"),
+        }
+    })
+}

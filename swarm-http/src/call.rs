@@ -1,0 +1,86 @@
+//! A request as a handler sees it: its tenant found, its credential looked at, its body read.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use swarm_core::domain::{Invalid, MemberId, SecretHash, SessionId, SubjectId, TakeId};
+use swarm_core::json::{Json, Object};
+use swarm_core::{Refusal, Tenant};
+use warp::http::{HeaderMap, StatusCode};
+
+use crate::credential;
+use crate::reply::Fault;
+use crate::tenants::Served;
+
+pub(crate) struct Call {
+    pub(crate) served: Arc<Served>,
+    pub(crate) headers: HeaderMap,
+    /// The parts of the path that the route leaves open, percent-decoded.
+    pub(crate) path: Vec<String>,
+    pub(crate) query: String,
+    /// The body, where the route has one.
+    pub(crate) body: Json,
+}
+
+impl Call {
+    pub(crate) fn tenant(&self) -> &Tenant {
+        &self.served.tenant
+    }
+
+    /// The hash of the bearer token.
+    pub(crate) fn bearer(&self) -> Result<SecretHash, Fault> {
+        credential::bearer(&self.headers)
+    }
+
+    /// The members of the body's object.
+    pub(crate) fn fields(&mut self) -> Object {
+        std::mem::replace(&mut self.body, Json::Null).into_object()
+    }
+
+    /// What `read` makes of the body of an operator's request.
+    pub(crate) fn operator_fields<T>(
+        &mut self,
+        read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
+    ) -> Result<T, Fault> {
+        Ok(read(&mut self.fields()).map_err(Refusal::InvalidRequest)?)
+    }
+
+    /// A part of the path. A text that cannot name the thing names nothing.
+    fn part<T>(
+        &self,
+        at: usize,
+        thing: &'static str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, Fault> {
+        let part = self.path.get(at).and_then(|part| parse(part));
+        Ok(part.ok_or(Refusal::NotFound(thing))?)
+    }
+
+    pub(crate) fn take_id(&self) -> Result<TakeId, Fault> {
+        self.part(0, "take", |text| number(text).map(TakeId))
+    }
+
+    pub(crate) fn session_id(&self) -> Result<SessionId, Fault> {
+        self.part(0, "session", |text| number(text).map(SessionId))
+    }
+
+    pub(crate) fn member_id(&self, thing: &'static str) -> Result<MemberId, Fault> {
+        self.part(0, thing, |text| MemberId::parse(text).ok())
+    }
+
+    pub(crate) fn subject_id(&self) -> Result<SubjectId, Fault> {
+        self.part(0, "subject", |text| SubjectId::parse(text).ok())
+    }
+
+    /// The parameters of the query, the last of each name.
+    pub(crate) fn query(&self) -> HashMap<String, String> {
+        form_urlencoded::parse(self.query.as_bytes()).into_owned().collect()
+    }
+}
+
+/// The number that `text` is, written as the service writes it.
+pub(crate) fn number(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|number: &u64| number.to_string() == text)
+}
+
+pub(crate) const INVALID_QUERY: Fault = Fault::Request(StatusCode::BAD_REQUEST, "invalid query");

@@ -1,0 +1,175 @@
+//! The way of a request: route, tenant, credential, body, handler, answer.
+
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Buf;
+use futures_util::{FutureExt, Stream};
+use swarm_core::json::Json;
+use tokio::time::Instant;
+use tracing::Instrument as _;
+use warp::filters::BoxedFilter;
+use warp::filters::path::FullPath;
+use warp::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use warp::http::{HeaderMap, Method, StatusCode};
+use warp::reply::Response;
+use warp::{Filter, reject};
+
+use crate::Site;
+use crate::body::{self, BodyError};
+use crate::call::Call;
+use crate::credential::admit;
+use crate::public;
+use crate::reply::{Answer, Fault, Reply};
+use crate::request_id::RequestId;
+use crate::route::{Endpoint, Handler, Route, Table};
+
+/// How long a body may take to arrive, all of it.
+const BODY_DEADLINE: Duration = Duration::from_secs(10);
+
+/// The filter of these routes; paths that are not among them are rejected as not found.
+pub(crate) fn filter(site: Arc<Site>, routes: Vec<Route>) -> BoxedFilter<(Response,)> {
+    let table = Arc::new(Table::new(routes));
+    let find = move |path: FullPath| {
+        let found = table.find(path.as_str());
+        async move { found.ok_or_else(reject::not_found) }
+    };
+    warp::path::full()
+        .and_then(find)
+        .untuple_one()
+        .and(warp::method())
+        .and(warp::header::headers_cloned())
+        .and(raw_query())
+        .and(warp::body::stream())
+        .then(move |endpoint: Arc<Endpoint>, path, method, headers, query, stream| {
+            let request = Request { endpoint, path, method, headers, query };
+            respond(Arc::clone(&site), request, stream)
+        })
+        .boxed()
+}
+
+/// The filter for all that no route answers.
+pub(crate) fn unknown_path(site: Arc<Site>) -> BoxedFilter<(Response,)> {
+    warp::method()
+        .and(warp::header::headers_cloned())
+        .then(move |method, headers: HeaderMap| {
+            let site = Arc::clone(&site);
+            let id = RequestId::of(&headers);
+            async move {
+                let unknown = Fault::Request(StatusCode::NOT_FOUND, "not found");
+                observed(&site, id, &method, "unknown", async { Err(unknown) })
+                    .await
+                    .into_response()
+            }
+        })
+        .boxed()
+}
+
+fn raw_query() -> impl Filter<Extract = (String,), Error = Infallible> + Clone {
+    warp::query::raw().or(warp::any().map(String::new)).unify()
+}
+
+struct Request {
+    endpoint: Arc<Endpoint>,
+    path: Vec<String>,
+    method: Method,
+    headers: HeaderMap,
+    query: String,
+}
+
+async fn respond<S, B>(site: Arc<Site>, request: Request, stream: S) -> Response
+where
+    S: Stream<Item = Result<B, warp::Error>> + Send + 'static,
+    B: Buf + Send,
+{
+    let id = RequestId::of(&request.headers);
+    let endpoint = Arc::clone(&request.endpoint);
+    let method = request.method.clone();
+    let condition = public::Condition::of(&request.headers);
+    let answer = answer(Arc::clone(&site), request, stream);
+    let answer = observed(&site, id, &method, endpoint.pattern(), answer).await;
+    if endpoint.has_public_read() {
+        return public::share(answer, &method, &condition).into_response();
+    }
+    answer.into_response()
+}
+
+/// Logs and counts a request, and answers 500 for a handler that panicked.
+async fn observed(
+    site: &Site,
+    id: RequestId,
+    method: &Method,
+    route: &'static str,
+    answer: impl Future<Output = Reply> + Send,
+) -> Answer {
+    let _in_flight = site.metrics.enter();
+    let began = Instant::now();
+    let span = tracing::info_span!("request", %id, %method, route, tenant = tracing::field::Empty);
+    let outcome = AssertUnwindSafe(answer).catch_unwind().instrument(span.clone()).await;
+    let mut answer = match outcome {
+        Ok(reply) => reply.unwrap_or_else(Fault::into_answer),
+        Err(_panic) => Fault::Panicked.into_answer(),
+    };
+    let took = began.elapsed();
+    site.metrics.record(method, route, answer.status, took.as_secs_f64());
+    let (status, micros) = (answer.status.as_u16(), took.as_micros());
+    span.in_scope(|| tracing::info!(status, micros, "answered"));
+    id.stamp(&mut answer);
+    answer
+}
+
+async fn answer<S, B>(site: Arc<Site>, request: Request, stream: S) -> Reply
+where
+    S: Stream<Item = Result<B, warp::Error>>,
+    B: Buf,
+{
+    let Request { endpoint, path, method, headers, query } = request;
+    if method == Method::OPTIONS {
+        return Ok(public::preflight(endpoint.allow(), endpoint.has_public_read()));
+    }
+    let route = endpoint.route(&method)?;
+    let handler = match &route.handler {
+        Handler::Server(handler) => return handler(site).await,
+        Handler::Tenant(handler) => handler,
+    };
+    let served = site.hosts.find(&headers).map(Arc::clone).ok_or(UNKNOWN_HOST)?;
+    tracing::Span::current().record("tenant", served.id.as_str());
+    admit(route.access, &headers, &served)?;
+    let body = match route.body {
+        None => Json::Null,
+        Some(limit) => read_json(&headers, stream, limit).await?,
+    };
+    handler(Call { served, headers, path, query, body }).await
+}
+
+const UNKNOWN_HOST: Fault = Fault::Request(StatusCode::MISDIRECTED_REQUEST, "unknown host");
+
+async fn read_json<S, B>(headers: &HeaderMap, stream: S, limit: usize) -> Result<Json, Fault>
+where
+    S: Stream<Item = Result<B, warp::Error>>,
+    B: Buf,
+{
+    if !is_json(headers) {
+        let error = "content type must be application/json";
+        return Err(Fault::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, error));
+    }
+    let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    let bytes = body::read(stream, length, limit, BODY_DEADLINE).await.map_err(body_fault)?;
+    Json::read(&bytes).map_err(|_| Fault::Request(StatusCode::BAD_REQUEST, "invalid json body"))
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let essence = kind.split(';').next().unwrap_or_default().trim();
+    essence.eq_ignore_ascii_case("application/json")
+}
+
+fn body_fault(error: BodyError) -> Fault {
+    match error {
+        BodyError::TooLarge => Fault::Request(StatusCode::PAYLOAD_TOO_LARGE, "body too large"),
+        BodyError::TooSlow => Fault::Request(StatusCode::REQUEST_TIMEOUT, "body too slow"),
+        BodyError::Broken => Fault::Request(StatusCode::BAD_REQUEST, "body incomplete"),
+    }
+}

@@ -1,0 +1,131 @@
+//! Pages for people. Everything on them comes from strangers: the templates escape all of it, and
+//! the policy sent along lets nothing run, whatever they forgot.
+
+use askama::Template;
+use swarm_core::domain::{TakeOnFile, Weight};
+use swarm_core::proof::canonical;
+use warp::http::{HeaderName, HeaderValue, StatusCode};
+
+use crate::reply::Answer;
+
+/// Where the style sheet stands.
+const STYLE: &str = include_str!("../templates/style.css");
+
+const POLICY: &str = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'";
+
+/// The page of one take, by the member of this name.
+pub(crate) fn take(take: &TakeOnFile, author: &str) -> Answer {
+    let draft = take.take.draft();
+    html(
+        StatusCode::OK,
+        &TakePage {
+            canonical: canonical(draft),
+            memo_link: link(draft.memo_url.as_str()),
+            weights: draft.weights.as_ref().map(|weights| weights.entries()).unwrap_or_default(),
+            on_file: take,
+            author,
+        },
+    )
+}
+
+#[derive(Template)]
+#[template(path = "take.html")]
+struct TakePage<'a> {
+    on_file: &'a TakeOnFile,
+    author: &'a str,
+    canonical: String,
+    memo_link: Option<&'a str>,
+    weights: &'a [Weight],
+}
+
+/// The page of what is not there, with the status of `answer`.
+pub(crate) fn fault(answer: &Answer) -> Answer {
+    let status = answer.status;
+    let reason = status.canonical_reason().unwrap_or("Something went wrong");
+    html(status, &FaultPage { reason })
+}
+
+#[derive(Template)]
+#[template(path = "fault.html")]
+struct FaultPage {
+    reason: &'static str,
+}
+
+pub(crate) fn style() -> Answer {
+    Answer::new(StatusCode::OK, "text/css; charset=utf-8", STYLE.to_owned())
+}
+
+fn html(status: StatusCode, page: &impl Template) -> Answer {
+    // Writing to a string fails only where a field's Display fails, and none of ours does.
+    let text = page.render().unwrap_or_default();
+    let mut answer = Answer::new(status, "text/html; charset=utf-8", text);
+    let policy = HeaderName::from_static("content-security-policy");
+    answer.headers.insert(policy, HeaderValue::from_static(POLICY));
+    let referrer = HeaderName::from_static("referrer-policy");
+    answer.headers.insert(referrer, HeaderValue::from_static("no-referrer"));
+    answer
+}
+
+/// The text as the target of a link, where it is one that a page may have: http or https.
+fn link(text: &str) -> Option<&str> {
+    let (scheme, _) = text.split_once("://")?;
+    let web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
+    web.then_some(text)
+}
+
+/// Whether an `Accept` header would rather have JSON than HTML (RFC 9110, section 12.5.1). Who does
+/// not care reads the page.
+pub(crate) fn prefers_json(accept: &str) -> bool {
+    quality(accept, "application", "json") > quality(accept, "text", "html")
+}
+
+/// The quality that `accept` gives a media type: that of the most specific range that has it.
+fn quality(accept: &str, kind: &str, subtype: &str) -> f32 {
+    accept
+        .split(',')
+        .filter_map(|range| {
+            let mut parts = range.split(';').map(str::trim);
+            let (range_kind, range_subtype) = parts.next()?.split_once('/')?;
+            let specific = match (range_kind, range_subtype) {
+                ("*", "*") => 0,
+                (range, "*") if range.eq_ignore_ascii_case(kind) => 1,
+                (range, sub)
+                    if range.eq_ignore_ascii_case(kind) && sub.eq_ignore_ascii_case(subtype) =>
+                {
+                    2
+                }
+                _ => return None,
+            };
+            let given = parts.find_map(|part| part.strip_prefix("q=")?.parse::<f32>().ok());
+            Some((specific, given.unwrap_or(1.0)))
+        })
+        .max_by_key(|(specific, _)| *specific)
+        .map_or(0.0, |(_, quality)| quality)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_web_addresses_are_links() {
+        assert_eq!(link("HTTPS://memo.example/a?b#c"), Some("HTTPS://memo.example/a?b#c"));
+        for text in ["javascript:alert(1)", "data:text/html,x", "//memo.example", "not a url", ""] {
+            assert_eq!(link(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn json_is_for_whoever_prefers_it() {
+        let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+        for html in ["", "*/*", "text/html", browser, "application/json;q=0.5, text/html"] {
+            assert!(!prefers_json(html), "{html}");
+        }
+        for json in
+            ["application/json", "application/*", "text/html;q=0.1, */*", "Application/JSON"]
+        {
+            assert!(prefers_json(json), "{json}");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The table of routes: a path, a method, who may call it, and what answers.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use matchit::Router;
+use percent_encoding::percent_decode_str;
+use warp::http::{HeaderValue, Method};
+
+use crate::Site;
+use crate::call::Call;
+use crate::credential::Access;
+use crate::reply::{Fault, Reply};
+
+/// The largest body of a request, in bytes (contract, section 3).
+const BODY_LIMIT: usize = 256 << 10;
+
+pub(crate) struct Route {
+    pub(crate) path: &'static str,
+    pub(crate) method: Method,
+    pub(crate) access: Access,
+    /// The largest body, in bytes, of a route that has one.
+    pub(crate) body: Option<usize>,
+    pub(crate) handler: Handler,
+}
+
+/// What answers.
+pub(crate) enum Handler {
+    /// One tenant, to a call.
+    Tenant(Box<dyn Fn(Call) -> BoxFuture<'static, Reply> + Send + Sync>),
+    /// The server itself, the same on every host.
+    Server(Box<dyn Fn(Arc<Site>) -> BoxFuture<'static, Reply> + Send + Sync>),
+}
+
+impl Handler {
+    fn tenant<F>(handler: impl Fn(Call) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Reply> + Send + 'static,
+    {
+        Self::Tenant(Box::new(move |call| handler(call).boxed()))
+    }
+}
+
+/// A public read.
+pub(crate) fn read<F>(
+    path: &'static str,
+    handler: impl Fn(Call) -> F + Send + Sync + 'static,
+) -> Route
+where
+    F: Future<Output = Reply> + Send + 'static,
+{
+    read_as(Access::Public, path, handler)
+}
+
+/// A read with a credential.
+pub(crate) fn read_as<F>(
+    access: Access,
+    path: &'static str,
+    handler: impl Fn(Call) -> F + Send + Sync + 'static,
+) -> Route
+where
+    F: Future<Output = Reply> + Send + 'static,
+{
+    let handler = Handler::tenant(handler);
+    Route { path, method: Method::GET, access, body: None, handler }
+}
+
+/// A request with a JSON body.
+pub(crate) fn post<F>(
+    access: Access,
+    path: &'static str,
+    handler: impl Fn(Call) -> F + Send + Sync + 'static,
+) -> Route
+where
+    F: Future<Output = Reply> + Send + 'static,
+{
+    let handler = Handler::tenant(handler);
+    Route { path, method: Method::POST, access, body: Some(BODY_LIMIT), handler }
+}
+
+/// A change, with a JSON body.
+pub(crate) fn patch<F>(
+    access: Access,
+    path: &'static str,
+    handler: impl Fn(Call) -> F + Send + Sync + 'static,
+) -> Route
+where
+    F: Future<Output = Reply> + Send + 'static,
+{
+    Route { method: Method::PATCH, ..post(access, path, handler) }
+}
+
+/// A question to the server, not to a tenant.
+pub(crate) fn server<F>(
+    path: &'static str,
+    handler: impl Fn(Arc<Site>) -> F + Send + Sync + 'static,
+) -> Route
+where
+    F: Future<Output = Reply> + Send + 'static,
+{
+    let handler = Handler::Server(Box::new(move |site| handler(site).boxed()));
+    Route { path, method: Method::GET, access: Access::Public, body: None, handler }
+}
+
+impl Route {
+    /// Whether anyone may read it, from any origin, and keep it while it is fresh.
+    fn is_public_read(&self) -> bool {
+        let of_tenant = matches!(self.handler, Handler::Tenant(_));
+        of_tenant && self.method == Method::GET && self.access == Access::Public
+    }
+}
+
+/// All routes, found by path.
+pub(crate) struct Table(Router<Arc<Endpoint>>);
+
+/// What answers at one path.
+pub(crate) struct Endpoint {
+    routes: Vec<Route>,
+    allow: HeaderValue,
+}
+
+impl Table {
+    /// # Panics
+    /// When two of the paths contradict each other: the table is written down, not input.
+    #[expect(clippy::panic, reason = "the table is a constant; every start builds it")]
+    pub(crate) fn new(routes: Vec<Route>) -> Self {
+        let mut paths: HashMap<&'static str, Vec<Route>> = HashMap::new();
+        for route in routes {
+            paths.entry(route.path).or_default().push(route);
+        }
+        let mut router = Router::new();
+        for (path, routes) in paths {
+            if let Err(error) = router.insert(path, Arc::new(Endpoint::new(routes))) {
+                panic!("{path}: {error}");
+            }
+        }
+        Self(router)
+    }
+
+    /// The endpoint at this path, and the parts that it leaves open, percent-decoded. A part that
+    /// is not UTF-8 then is part of no path.
+    pub(crate) fn find(&self, path: &str) -> Option<(Arc<Endpoint>, Vec<String>)> {
+        let found = self.0.at(path).ok()?;
+        let decode = |part| percent_decode_str(part).decode_utf8().ok().map(Cow::into_owned);
+        let parts = found.params.iter().map(|(_, part)| decode(part)).collect::<Option<_>>()?;
+        Some((Arc::clone(found.value), parts))
+    }
+}
+
+impl Endpoint {
+    fn new(routes: Vec<Route>) -> Self {
+        let mut methods = vec!["OPTIONS"];
+        for route in &routes {
+            methods.push(route.method.as_str());
+            if route.method == Method::GET {
+                methods.push("HEAD");
+            }
+        }
+        methods.sort_unstable();
+        let allow = HeaderValue::try_from(methods.join(", "));
+        Self { routes, allow: allow.unwrap_or(HeaderValue::from_static("GET")) }
+    }
+
+    /// The route for this method; a HEAD is a GET whose answer the server sends without its body.
+    pub(crate) fn route(&self, method: &Method) -> Result<&Route, Fault> {
+        let method = if method == Method::HEAD { &Method::GET } else { method };
+        let route = self.routes.iter().find(|route| route.method == *method);
+        route.ok_or_else(|| Fault::Method(self.allow.clone()))
+    }
+
+    pub(crate) fn has_public_read(&self) -> bool {
+        self.routes.iter().any(Route::is_public_read)
+    }
+
+    pub(crate) fn allow(&self) -> &HeaderValue {
+        &self.allow
+    }
+
+    /// The path as it stands in the table.
+    pub(crate) fn pattern(&self) -> &'static str {
+        self.routes.first().map_or("", |route| route.path)
+    }
+}

@@ -1,0 +1,54 @@
+//! The paths of the interface (specification, section 4A; contract, section 5).
+
+mod documents;
+mod members;
+mod operations;
+mod sessions;
+mod takes;
+
+use crate::credential::Access::{Member, Operator, Public};
+use crate::route::{Route, patch, post, read, read_as, server};
+
+/// Interface A.
+pub(crate) fn api() -> Vec<Route> {
+    vec![
+        post(Member, "/api/swarm/submit", takes::submit),
+        post(Public, "/api/swarm/signing-payload", takes::signing_payload),
+        read("/api/swarm/takes/{id}", takes::record),
+        read("/swarm/takes/{id}", takes::permalink),
+        read("/swarm/style.css", takes::style),
+        read("/api/swarm/open-session", sessions::open),
+        read("/api/swarm/sessions", sessions::list),
+        read("/api/swarm/sessions/{id}", sessions::by_id),
+        read("/api/swarm/sessions/{date}/{subject}", sessions::by_date),
+        post(Public, "/api/swarm/apply", members::apply),
+        read("/api/swarm/apply/{id}", members::status),
+        post(Public, "/api/swarm/token-claim/challenge", members::challenge),
+        post(Public, "/api/swarm/token-claim", members::claim),
+        read_as(Member, "/api/swarm/verify-token", members::verify_token),
+        read("/api/swarm/members", members::list),
+        read("/api/swarm/members/{id}", members::one),
+        read("/api/swarm/subjects", documents::subjects),
+        read("/api/swarm/subjects/{id}", documents::subject),
+        post(Operator, "/api/swarm/admin/activate", members::activate),
+        post(Operator, "/api/swarm/admin/reject", members::reject),
+        post(Operator, "/api/swarm/admin/deactivate", members::deactivate),
+        read_as(Operator, "/api/swarm/admin/applications", members::applications),
+        read_as(Operator, "/api/swarm/admin/outbox", members::outbox),
+        post(Operator, "/api/swarm/admin/subjects", documents::put_subject),
+        post(Operator, "/api/swarm/admin/sessions", sessions::convene),
+        patch(Operator, "/api/swarm/admin/sessions/{id}", sessions::amend),
+        post(Operator, "/api/swarm/admin/sessions/{id}/state", sessions::advance),
+        post(Operator, "/api/swarm/admin/sessions/{id}/roster", sessions::freeze_roster),
+        post(Operator, "/api/swarm/admin/sessions/{id}/roster/excuse", sessions::excuse),
+    ]
+}
+
+/// What the operator of the server asks (contract, section 7). The same on every host.
+pub(crate) fn operations() -> Vec<Route> {
+    vec![
+        server("/healthz", operations::health),
+        server("/readyz", operations::ready),
+        server("/metrics", operations::metrics),
+    ]
+}

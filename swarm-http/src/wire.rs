@@ -1,0 +1,125 @@
+//! The socket below a connection: timed writes and a lingering close.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::{Sleep, sleep};
+
+use crate::server::Limits;
+
+/// A socket. A write that makes no progress fails at its deadline, and
+/// closing lingers: to close a socket with unread input would reset it, and the client might
+/// lose the answer.
+pub(crate) struct Wire {
+    tcp: TcpStream,
+    write_deadline: Duration,
+    /// Runs while a write waits.
+    stalled: Option<Pin<Box<Sleep>>>,
+    linger: Duration,
+    /// What may still be thrown away, in bytes.
+    linger_bytes: usize,
+    /// Runs since our half was shut down.
+    closing: Option<Pin<Box<Sleep>>>,
+}
+
+impl Wire {
+    pub(crate) fn new(tcp: TcpStream, limits: &Limits) -> Self {
+        if let Err(error) = tcp.set_nodelay(true) {
+            tracing::debug!(%error, "no TCP_NODELAY");
+        }
+        Self {
+            tcp,
+            write_deadline: limits.write_deadline,
+            stalled: None,
+            linger: limits.linger,
+            linger_bytes: limits.linger_bytes,
+            closing: None,
+        }
+    }
+
+    /// Passes the outcome of a write on; one that waits too long is an error.
+    fn timed<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        written: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.stalled = None;
+            return written;
+        }
+        let deadline = self.write_deadline;
+        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(deadline)));
+        ready!(stalled.as_mut().poll(cx));
+        // Let the system forget the unsent bytes too, rather than keep trying for minutes.
+        let _ = self.tcp.set_zero_linger();
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+
+    /// Throws input away until its end, an error, the time or the number of bytes.
+    fn poll_discard(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut scrap = [0; 8 << 10];
+        while self.linger_bytes > 0 {
+            let mut scrap = ReadBuf::new(&mut scrap);
+            let read = Pin::new(&mut self.tcp).poll_read(cx, &mut scrap);
+            match (read, scrap.filled().len(), &mut self.closing) {
+                (Poll::Pending, _, Some(closing)) => return closing.as_mut().poll(cx),
+                (Poll::Ready(Ok(())), length @ 1.., _) => {
+                    self.linger_bytes = self.linger_bytes.saturating_sub(length);
+                }
+                _ => break,
+            }
+        }
+        Poll::Ready(())
+    }
+}
+
+impl AsyncRead for Wire {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.tcp).poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for Wire {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.tcp).poll_write(cx, buf);
+        self.timed(cx, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.tcp).poll_write_vectored(cx, bufs);
+        self.timed(cx, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.tcp.is_write_vectored()
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(())) // a socket has no buffer of ours
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.closing.is_none() {
+            ready!(Pin::new(&mut self.tcp).poll_shutdown(cx))?;
+            self.closing = Some(Box::pin(sleep(self.linger)));
+        }
+        self.poll_discard(cx).map(Ok)
+    }
+}

@@ -1,0 +1,273 @@
+//! A server of our own for each test, clients for it, and members to file takes with.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use swarm_core::domain::{
+    Application, Contact, Lens, Name, SecretHash, Signed, TakeDraft, TokenClaim,
+};
+use swarm_core::json::{Json, write};
+use swarm_core::proof::{KeyPair, Payload};
+use swarm_core::{MemberId, Swarm, SystemEntropy, TenantId, Tenants};
+use swarm_http::server::{Limits, serve};
+use swarm_http::{Site, TenantConfig};
+use swarm_store_memory::MemoryStore;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use ureq::http::{HeaderMap, Request};
+
+pub const ADMIN: &str = "adm_test";
+
+/// A server on a port of its own, until it is dropped.
+pub struct Server {
+    pub address: SocketAddr,
+    runtime: Option<Runtime>,
+}
+
+impl Server {
+    /// One tenant on every host, in memory.
+    pub fn start() -> Self {
+        Self::on(MemoryStore::new())
+    }
+
+    /// One tenant on every host, on this store.
+    pub fn on(store: impl Tenants + 'static) -> Self {
+        Self::of(Site::single(Swarm::new(store, SystemEntropy), tenant("default", ADMIN, &[])))
+    }
+
+    pub fn of(site: Site) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let address = listener.local_addr().unwrap();
+        let filter = swarm_http::site(&Arc::new(site));
+        let never = std::future::pending();
+        runtime.spawn(serve(listener, filter, Limits::default(), never));
+        Self { address, runtime: Some(runtime) }
+    }
+
+    /// A client with connections of its own.
+    pub fn client(&self) -> Client {
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(Duration::from_secs(30)))
+            .build();
+        Client { agent: config.into(), address: self.address, host: None }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.runtime.take().unwrap().shutdown_background();
+    }
+}
+
+pub fn tenant(id: &str, admin_token: &str, hosts: &[&str]) -> TenantConfig {
+    TenantConfig {
+        id: TenantId::parse(id).unwrap(),
+        hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
+        admin_token: SecretHash::of(admin_token.as_bytes()),
+    }
+}
+
+/// Whoever asks.
+#[derive(Clone)]
+pub struct Client {
+    agent: ureq::Agent,
+    pub address: SocketAddr,
+    /// The host to name, where it is not the address.
+    pub host: Option<String>,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub text: String,
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+
+    /// The answer, if it has this status.
+    #[track_caller]
+    pub fn expect(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{self:?}");
+        self
+    }
+
+    /// A refusal in the domain form, and nothing else than that.
+    #[track_caller]
+    pub fn refused(self, status: u16, error: &str) {
+        assert_eq!(self.status, status, "{self:?}");
+        assert_eq!(self.json(), json!({ "ok": false, "status": status, "error": error }));
+    }
+
+    /// A refusal in the form of what never reached the domain.
+    #[track_caller]
+    pub fn unread(self, status: u16, error: &str) {
+        assert_eq!(self.status, status, "{self:?}");
+        assert_eq!(self.json(), json!({ "error": error }));
+    }
+}
+
+impl Client {
+    pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+        let mut request =
+            Request::builder().method(method).uri(format!("http://{}{path}", self.address));
+        if let Some(host) = &self.host {
+            request = request.header("host", host);
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let sent = if body.is_empty() && method != "POST" && method != "PATCH" {
+            self.agent.run(request.body(()).unwrap())
+        } else {
+            self.agent.run(request.body(body).unwrap())
+        };
+        let mut response = sent.unwrap_or_else(|error| panic!("{method} {path}: {error}"));
+        Answer {
+            status: response.status().as_u16(),
+            headers: response.headers().clone(),
+            text: response.body_mut().read_to_string().unwrap(),
+        }
+    }
+
+    pub fn get(&self, path: &str) -> Answer {
+        self.send("GET", path, &[], b"")
+    }
+
+    pub fn post(&self, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let mut all = vec![("content-type", "application/json")];
+        all.extend_from_slice(headers);
+        self.send("POST", path, &all, body.as_bytes())
+    }
+
+    /// A POST with the operator's token, below `/api/swarm/admin`.
+    pub fn operate(&self, path: &str, body: &Value) -> Answer {
+        let path = format!("/api/swarm/admin{path}");
+        self.post(&path, &[("x-admin-token", ADMIN)], &body.to_string())
+    }
+
+    /// Creates a subject and convenes a session on it; answers the session's id.
+    pub fn convene(&self, date: &str, subject: &str) -> u64 {
+        let fields = json!({ "id": subject, "name": subject });
+        assert!(self.operate("/subjects", &fields).status < 300);
+        let session = json!({ "date": date, "subjectId": subject });
+        let answer = self.operate("/sessions", &session).expect(201);
+        answer.json()["session"]["id"].as_u64().unwrap()
+    }
+
+    /// Files what `author` signs.
+    pub fn submit(&self, author: &Author, draft: TakeDraft) -> Answer {
+        self.submit_text(author, &signed_text(&author.key.sign(draft)))
+    }
+
+    pub fn submit_text(&self, author: &Author, body: &str) -> Answer {
+        self.post("/api/swarm/submit", &[("authorization", &author.bearer())], body)
+    }
+}
+
+/// A member with its key and token.
+pub struct Author {
+    pub id: MemberId,
+    pub key: KeyPair,
+    pub token: String,
+}
+
+impl Author {
+    /// Applies, is activated, and claims its token.
+    pub fn join(client: &Client, name: &str) -> Self {
+        let (id, key) = Self::apply(client, name);
+        client.operate("/activate", &json!({ "memberId": id.as_str() })).expect(200);
+        let token = Self::claim(client, &id, &key).expect(201).json()["token"].clone();
+        Self { id, key, token: token.as_str().unwrap().to_owned() }
+    }
+
+    /// Applies with a fresh key.
+    pub fn apply(client: &Client, name: &str) -> (MemberId, KeyPair) {
+        let key = fresh_key();
+        let application = key.sign(Application {
+            name: Name::parse(name).unwrap(),
+            contact: Contact::parse(format!("{name}@test.example")).unwrap(),
+            lens: Lens::parse("").unwrap(),
+            public_key: key.public_key(),
+        });
+        let answer = client.post("/api/swarm/apply", &[], &signed_text(&application)).expect(201);
+        let id = answer.json()["memberId"].as_str().unwrap().to_owned();
+        (MemberId::parse(id).unwrap(), key)
+    }
+
+    /// Asks for a challenge and proves the key.
+    pub fn claim(client: &Client, id: &MemberId, key: &KeyPair) -> Answer {
+        client.post("/api/swarm/token-claim", &[], &Self::proof(client, id, key))
+    }
+
+    /// Asks for a challenge and signs it; answers the body of the claim.
+    pub fn proof(client: &Client, id: &MemberId, key: &KeyPair) -> String {
+        let asked = json!({ "memberId": id.as_str() }).to_string();
+        let given = client.post("/api/swarm/token-claim/challenge", &[], &asked).expect(200).json();
+        let text = |field: &str| given[field].as_str().unwrap().to_owned();
+        signed_text(&key.sign(TokenClaim {
+            member_id: id.clone(),
+            challenge: text("challenge"),
+            expires_at: text("expiresAt"),
+        }))
+    }
+
+    pub fn bearer(&self) -> String {
+        format!("Bearer {}", self.token)
+    }
+
+    /// A take with a fresh nonce.
+    pub fn draft(&self, date: &str, subject: &str) -> TakeDraft {
+        self.draft_of(json!({ "date": date, "subjectId": subject }))
+    }
+
+    /// A take with these fields; the others are filled in.
+    pub fn draft_of(&self, fields: Value) -> TakeDraft {
+        let mut whole = json!({
+            "memberId": self.id.as_str(), "nonce": fresh_nonce(), "stance": "neutral",
+            "confidence": 0.5, "body": "A take.",
+        });
+        whole.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let mut object = Json::read(whole.to_string().as_bytes()).unwrap().into_object();
+        TakeDraft::read(&mut object).unwrap()
+    }
+}
+
+/// A payload with its signature beside its fields, as it is sent.
+pub fn signed_text<T: Payload>(signed: &Signed<T>) -> String {
+    let mut value: Value = serde_json::from_str(&write(&signed.payload)).unwrap();
+    value["signature"] = signed.signature.as_str().into();
+    value.to_string()
+}
+
+pub fn fresh_nonce() -> String {
+    format!("nonce-{}", count())
+}
+
+pub fn fresh_key() -> KeyPair {
+    let mut seed = [7; 32];
+    seed[..8].copy_from_slice(&count().to_le_bytes());
+    KeyPair::from_seed(&seed)
+}
+
+fn count() -> u64 {
+    static COUNT: AtomicU64 = AtomicU64::new(1);
+    COUNT.fetch_add(1, Ordering::Relaxed)
+}

@@ -1,0 +1,11 @@
+//! The interface, over real sockets.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    unreachable_pub,
+    reason = "a test panics, and its modules are its own"
+)]
+
+mod harness;
+mod journey;
