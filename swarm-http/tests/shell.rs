@@ -1,4 +1,6 @@
-//! The shell's behaviour, seen from real sockets.
+//! The shell's behaviour, seen from real sockets. A program of its own, since it measures its memory.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test panics")]
+#![allow(clippy::disallowed_methods, reason = "deadlines are measured from outside")]
 
 use std::convert::Infallible;
 use std::future::pending;

@@ -54,11 +54,7 @@ impl Server {
 
     /// A client with connections of its own.
     pub fn client(&self) -> Client {
-        let config = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .timeout_global(Some(Duration::from_secs(30)))
-            .build();
-        Client { agent: config.into(), address: self.address, host: None }
+        Client::new(self.address)
     }
 }
 
@@ -82,7 +78,7 @@ pub struct Client {
     agent: ureq::Agent,
     pub address: SocketAddr,
     /// The host to name, where it is not the address.
-    pub host: Option<String>,
+    host: Option<String>,
 }
 
 /// What came back.
@@ -125,6 +121,19 @@ impl Answer {
 }
 
 impl Client {
+    pub fn new(address: SocketAddr) -> Self {
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(Duration::from_secs(30)))
+            .build();
+        Self { agent: config.into(), address, host: None }
+    }
+
+    /// This client, naming another host.
+    pub fn at(&self, host: &str) -> Self {
+        Self { host: Some(host.to_owned()), ..self.clone() }
+    }
+
     pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
         let mut request =
             Request::builder().method(method).uri(format!("http://{}{path}", self.address));

@@ -7,5 +7,7 @@
     reason = "a test panics, and its modules are its own"
 )]
 
+mod binary;
+mod clients;
 mod harness;
 mod journey;

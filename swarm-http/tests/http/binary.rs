@@ -1,0 +1,250 @@
+//! The program, as an operator runs it.
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::JoinHandle;
+
+use serde_json::{Value, json};
+use swarm_core::domain::SecretHash;
+
+use crate::harness::{ADMIN, Author, Client};
+
+/// `swarm`, running; killed if it is still there in the end.
+pub struct Program {
+    child: Child,
+    stdout: BufReader<std::process::ChildStdout>,
+    stderr: Option<JoinHandle<String>>,
+    pub client: Client,
+}
+
+impl Program {
+    /// Starts it on a free port and waits until it listens.
+    pub fn start(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+        let mut child = swarm(arguments, environment).arg("--listen=127.0.0.1:0").spawn().unwrap();
+        let mut stderr = child.stderr.take().unwrap();
+        let stderr = std::thread::spawn(move || {
+            let mut text = String::new();
+            stderr.read_to_string(&mut text).unwrap();
+            text
+        });
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        stdout.read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("listening on http://").expect(&line);
+        let client = Client::new(address.parse().unwrap());
+        Self { child, stdout, stderr: Some(stderr), client }
+    }
+
+    pub fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).unwrap();
+        line
+    }
+
+    /// Sends the signal, and waits for the end; answers how it ended, and the log.
+    pub fn stop(mut self, signal: &str) -> (ExitStatus, String) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+        let status = self.child.wait().unwrap();
+        (status, self.stderr.take().unwrap().join().unwrap())
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn swarm(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_swarm"));
+    command.args(arguments).env_clear().envs(environment.iter().copied());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// The text with which the program refuses to start.
+fn refusal(arguments: &[&str], environment: &[(&str, &str)]) -> String {
+    let output = swarm(arguments, environment).output().unwrap();
+    assert!(!output.status.success(), "{arguments:?} {environment:?} started");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+fn configuration(name: &str, text: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+#[test]
+fn serve_finishes_what_is_in_flight_and_exits_0() {
+    for signal in ["TERM", "INT"] {
+        let program = Program::start(&["serve"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
+        let client = program.client.clone();
+        assert_eq!(client.get("/healthz").expect(200).json(), json!({ "status": "ok" }));
+        client.get("/readyz").expect(200);
+        client.convene("2026-11-21", "aurora");
+        let metrics = client.get("/metrics").expect(200).text;
+        assert!(
+            metrics.contains(r#"route="/api/swarm/admin/sessions",status="201"} 1"#),
+            "{metrics}"
+        );
+        let (status, _) = program.stop(signal);
+        assert_eq!(status.code(), Some(0), "{signal}");
+        assert!(TcpStream::connect(client.address).is_err());
+    }
+}
+
+#[test]
+fn an_admin_token_is_minted_and_printed_once() {
+    let program = Program::start(&["serve"], &[]);
+    let client = program.client.clone();
+    client.operate("/subjects", &json!({})).expect(401);
+    let (_, log) = program.stop("TERM");
+    let printed: Vec<_> =
+        log.lines().filter(|line| line.starts_with("admin token: adm_")).collect();
+    assert_eq!(printed.len(), 1, "{log}");
+}
+
+#[test]
+fn no_secret_is_ever_logged() {
+    let environment = [("SWARM_ADMIN_TOKEN", ADMIN), ("RUST_LOG", "trace")];
+    let program = Program::start(&["serve", "--log-format=json"], &environment);
+    let client = program.client.clone();
+    client.convene("2026-11-21", "aurora");
+    let author = Author::join(&client, "Ada");
+    client.submit(&author, author.draft("2026-11-21", "aurora")).expect(201);
+    client.post("/api/swarm/submit", &[("authorization", &author.bearer())], "{").expect(400);
+    let wrong = [("x-admin-token", "adm_wrong_secret")];
+    client.post("/api/swarm/admin/activate", &wrong, "{}").expect(401);
+    let (_, log) = program.stop("TERM");
+    assert!(log.contains("/api/swarm/submit"), "{log}");
+    for line in log.lines() {
+        let _: Value = serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"));
+    }
+    for secret in [author.token.as_str(), "adm_wrong_secret", ADMIN] {
+        assert!(!log.contains(secret), "{secret} is in the log");
+    }
+}
+
+#[test]
+fn the_file_lists_tenants_and_flags_beat_it() {
+    let hash = |token: &str| {
+        let hex: String = SecretHash::of(token.as_bytes())
+            .as_bytes()
+            .iter()
+            .map(|b| format!("{b:02x}"))
+            .collect();
+        format!("sha256:{hex}")
+    };
+    let text = format!(
+        r#"
+        listen = "256.256.256.256:1"
+        log_format = "json"
+        [[tenants]]
+        id = "acme"
+        hosts = ["acme.example", "www.acme.example"]
+        public_origin = "https://acme.example"
+        admin_token_hash = "{}"
+        [tenants.committee]
+        key_prefix = "ic"
+        brief_at = "22:45"
+        deadline = "23:25"
+        [[tenants]]
+        id = "zenith"
+        hosts = ["zenith.example"]
+        admin_token_hash = "{}"
+        "#,
+        hash(ADMIN),
+        hash("another"),
+    );
+    let file = configuration("tenants.toml", &text);
+    let program = Program::start(&["serve", "--config", file.to_str().unwrap()], &[]);
+    let at = |host: &str| program.client.at(host);
+    at("acme.example").convene("2026-11-21", "aurora");
+    at("WWW.acme.example:8080").get("/api/swarm/subjects/aurora").expect(200);
+    at("zenith.example").get("/api/swarm/subjects/aurora").expect(404);
+    at("zenith.example").operate("/subjects", &json!({})).expect(401);
+    program.client.get("/api/swarm/members").unread(421, "unknown host");
+    program.client.get("/healthz").expect(200);
+}
+
+#[test]
+fn what_is_unknown_or_bad_stops_the_start_and_is_named() {
+    let tenant = |line: &str| {
+        let hash = format!("sha256:{}", "0".repeat(64));
+        let text = format!(
+            "[[tenants]]\nid = \"acme\"\nhosts = [\"acme.example\"]\nadmin_token_hash = \"{hash}\"\n"
+        );
+        match line.split_once(" = ") {
+            Some((key, _)) => {
+                let kept: Vec<_> = text.lines().filter(|kept| !kept.starts_with(key)).collect();
+                format!("{}\n{line}\n", kept.join("\n"))
+            }
+            None => format!("{text}{line}\n{text}"),
+        }
+    };
+    for (at, (text, named)) in [
+        ("colour = 1".to_owned(), "colour"),
+        ("log_format = \"loud\"".to_owned(), "loud"),
+        ("store = \"postgres://x\"".to_owned(), "store"),
+        (tenant("id = \"Acme\""), "id"),
+        (tenant("hosts = []"), "hosts"),
+        (tenant("hosts = [\"acme.example:80\"]"), "hosts"),
+        (tenant("admin_token_hash = \"secret\""), "admin_token_hash"),
+        (tenant("public_origin = \"acme\""), "public_origin"),
+        (tenant("committee = { key_prefix = \"I-C\" }"), "key_prefix"),
+        (tenant("committee = { brief_at = \"25:00\" }"), "brief_at"),
+        (tenant("committee = { dead_line = \"23:25\" }"), "dead_line"),
+        (tenant("extra = 1"), "extra"),
+        (tenant(""), "acme"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let file = configuration(&format!("bad-{at}.toml"), &text);
+        let said = refusal(&["serve", "--config", file.to_str().unwrap()], &[]);
+        assert!(said.contains(named), "{text}\n{said}");
+    }
+    for (arguments, environment, named) in [
+        (&["serve", "--colour=red"][..], &[][..], "--colour"),
+        (&["serve", "--listen=nowhere"], &[], "nowhere"),
+        (&["serve", "--config=/nonexistent.toml"], &[], "/nonexistent.toml"),
+        (&["serve"], &[("SWARM_LOG_FORMAT", "loud")], "loud"),
+        (&["serve"], &[("SWARM_TRUST_FORWARDED", "maybe")], "maybe"),
+        (&["serve"], &[("SWARM_ADMIN_TOKEN", "")], "SWARM_ADMIN_TOKEN"),
+        (&["serve", "--store=redis://127.0.0.1:6379"], &[], "store"),
+        (&["demo", "--store=memory"], &[], "--store"),
+        (&[], &[], "serve"),
+    ] {
+        let said = refusal(arguments, environment);
+        assert!(said.contains(named), "{arguments:?} {environment:?}\n{said}");
+    }
+}
+
+#[test]
+fn the_demonstration_ends_with_takes_to_open() {
+    let mut program = Program::start(&["demo"], &[]);
+    let mut opened = 0;
+    loop {
+        let line = program.line();
+        if line.contains("Ctrl-C") {
+            break;
+        }
+        let Some(url) = line.split_whitespace().find(|word| word.starts_with("http://")) else {
+            continue;
+        };
+        let path = url.trim_start_matches(&format!("http://{}", program.client.address));
+        if path.starts_with('/') {
+            program.client.get(path).expect(200);
+            opened += 1;
+        }
+    }
+    assert_eq!(opened, 5);
+    let page = program.client.get("/swarm/takes/5").expect(200).text;
+    assert!(page.contains("Second look: volume confirms what the spread said."), "{page}");
+    assert_eq!(program.stop("INT").0.code(), Some(0));
+}

@@ -1,0 +1,107 @@
+//! The clients under `examples/clients`, in other languages, against the real program.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+use crate::binary::Program;
+use crate::harness::ADMIN;
+
+/// A client program, in a folder of its own.
+struct Outside {
+    interpreter: String,
+    script: PathBuf,
+    url: String,
+    folder: PathBuf,
+}
+
+impl Outside {
+    /// Runs a command of the client.
+    fn run(&self, arguments: &[&str]) -> Output {
+        let ran = Command::new(&self.interpreter)
+            .arg(&self.script)
+            .args(arguments)
+            .current_dir(&self.folder)
+            .output();
+        ran.unwrap_or_else(|error| panic!("{} does not run: {error}", self.interpreter))
+    }
+
+    /// What a command prints when all is well.
+    fn says(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {errors}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    /// As [`says`](Self::says), of a command that speaks with the server and prints JSON.
+    fn asks(&self, command: &str, arguments: &[&str]) -> Value {
+        let mut all = vec![command, "--url", &self.url];
+        all.extend_from_slice(arguments);
+        serde_json::from_str(&self.says(&all)).unwrap()
+    }
+}
+
+#[test]
+fn python_applies_claims_submits_and_verifies() {
+    // The test command of the README puts an interpreter with the library `cryptography` here.
+    let interpreter = std::env::var("SWARM_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    journey(interpreter, "swarm_client.py");
+}
+
+#[test]
+fn node_applies_claims_submits_and_verifies() {
+    let interpreter = std::env::var("SWARM_NODE").unwrap_or_else(|_| "node".to_owned());
+    journey(interpreter, "swarm_client.mjs");
+}
+
+fn journey(interpreter: String, script: &str) {
+    let program = Program::start(&["serve"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
+    program.client.convene("2026-11-21", "aurora");
+    let outside = outside(interpreter, script, &program);
+
+    let key = outside.says(&["keygen", "my.key"]);
+    let applied = outside
+        .asks("apply", &["--key=my.key", "--name=Zoë \u{1f680}", "--contact=zoe@test.example"]);
+    assert_eq!(applied["status"], "applied");
+    let id = applied["memberId"].as_str().unwrap();
+    program.client.operate("/activate", &json!({ "memberId": id })).expect(200);
+    assert_eq!(outside.asks("status", &[id])["state"], "approved");
+    let member = format!("--member={id}");
+    outside.asks("claim", &["--key=my.key", &member, "--token-file=my.token"]);
+
+    let fields = [
+        "--key=my.key",
+        "--token-file=my.token",
+        &member,
+        "--date=2026-11-21",
+        "--subject=aurora",
+        "--stance=constructive",
+        "--confidence=1e-7",
+        "--nonce=the same",
+        "--body=\u{201c}quoted\u{201d} \\ / \u{1f680}\n\tline\u{2028}",
+        "--weights=[{\"bucket\":\"cash\",\"weight\":1e21},{\"bucket\":\"btc\",\"weight\":0.1}]",
+    ];
+    let receipt = outside.asks("submit", &fields);
+    assert_eq!(
+        receipt,
+        json!({ "ok": true, "status": 201, "recommendationId": 1, "verified": true })
+    );
+    // Sent again after a lost answer, the very same take is found to stand.
+    assert_eq!(outside.asks("submit", &fields)["recommendationId"], 1);
+    let take = program.client.get("/api/swarm/takes/1").expect(200).json();
+    assert_eq!((&take["publicKey"], &take["memberId"]), (&json!(key), &json!(id)));
+
+    assert_eq!(outside.says(&["verify", "--url", &outside.url, "1"]), "verified");
+    assert_eq!(outside.run(&["verify", "--url", &outside.url, "2"]).status.code(), Some(1));
+}
+
+fn outside(interpreter: String, script: &str, program: &Program) -> Outside {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(script);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let script = root.join("examples/clients").join(script);
+    Outside { interpreter, script, url: format!("http://{}", program.client.address), folder }
+}
