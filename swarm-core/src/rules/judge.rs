@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{Refusal, Refused};
+use super::{Basis, Refusal, Refused, Versioned};
 use crate::domain::json::Object;
 use crate::domain::{
     AttemptId, Instant, Invalid, Member, MemberId, Nonce, PublicKey, Revision, Session, SessionId,
     SessionState, Signature, Signed, Take, TakeDraft, TakeId, Version,
 };
 use crate::proof::{Verified, canonical, verify};
-use crate::store::{Basis, Versioned};
 
 /// A take as submitted: its fields are valid, its signature is not verified yet.
 #[derive(Clone, Debug)]

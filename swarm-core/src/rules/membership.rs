@@ -3,16 +3,50 @@
 
 use std::sync::Arc;
 
-use super::Refusal;
+use super::{MemberBasis, Refusal, Versioned};
 use crate::domain::{
     Application, Challenge, Instant, Mail, Member, MemberId, MemberState, PublicKey, SecretHash,
-    Signed, TokenClaim,
+    Signed, TokenClaim, Version,
 };
 use crate::proof::{BearerToken, canonical, verify};
-use crate::store::{MemberBasis, MemberChange, Proven, Slot, Versioned};
 
 /// How long a challenge is good, in milliseconds: ten minutes (specification, section 8A).
 pub const CHALLENGE_MILLIS: i64 = 10 * 60 * 1_000;
+
+/// The write of a member.
+#[derive(Clone, Debug)]
+pub struct MemberChange {
+    /// The whole record to write.
+    pub member: Member,
+    /// The version that was judged; `None`: there must be no such member.
+    pub expected: Option<Version>,
+    /// The proof that the change relies on.
+    pub proven: Option<Proven>,
+    /// A message to queue with the commit.
+    pub mail: Option<Mail>,
+}
+
+impl MemberChange {
+    /// The key that no other member may hold once this change is committed, if any.
+    pub fn held_key(&self) -> Option<&PublicKey> {
+        self.member.public_key.as_ref().filter(|_| self.member.state.holds_key())
+    }
+}
+
+/// The member's challenge at the commit must have this hash, and the store's clock must not be
+/// past its expiry.
+#[derive(Clone, Debug)]
+pub struct Proven(pub SecretHash);
+
+/// Where a challenge goes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Slot {
+    /// The one live challenge of a member.
+    Member(MemberId),
+    /// The challenge that nobody can use, given to whoever may not have one; all of a tenant's
+    /// share one place and are never read.
+    Decoy,
+}
 
 /// Judges an application; the member that applies gets the UUID that `random` makes.
 ///

@@ -1,6 +1,7 @@
 //! The verbs, pure: facts in, a judgement out. No I/O, no clock, no `async`.
 
 mod aggregate;
+mod facts;
 mod judge;
 mod membership;
 mod refusal;
@@ -8,11 +9,13 @@ mod resolve;
 mod sessions;
 
 pub use aggregate::aggregate;
+pub use facts::{Basis, MemberBasis, Versioned};
 pub(crate) use judge::refused;
 pub use judge::{Filing, Submission, judge};
 pub use membership::{
-    CHALLENGE_MILLIS, activate, admit, challenge_slot, claim, deactivate, may_be_read, reject,
+    CHALLENGE_MILLIS, MemberChange, Proven, Slot, activate, admit, challenge_slot, claim,
+    deactivate, may_be_read, reject,
 };
 pub use refusal::{Refusal, Refused};
 pub use resolve::resolve;
-pub use sessions::{advance, amend, excuse, freeze_roster};
+pub use sessions::{SessionChange, advance, amend, excuse, freeze_roster};

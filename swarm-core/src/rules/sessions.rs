@@ -3,9 +3,21 @@
 
 use std::sync::Arc;
 
-use super::{Refusal, aggregate};
-use crate::domain::{Instant, MemberId, Roster, Session, SessionPatch, SessionState, Take};
-use crate::store::{SessionChange, Versioned};
+use super::{Refusal, Versioned, aggregate};
+use crate::domain::{
+    Instant, MemberId, Roster, Session, SessionPatch, SessionState, Take, Version,
+};
+
+/// The write of a session that exists. Its id, day, subject and time of convening never change.
+#[derive(Clone, Debug)]
+pub struct SessionChange {
+    /// The whole record to write.
+    pub session: Session,
+    /// The version that was judged.
+    pub expected: Version,
+    /// The number of takes that was judged, all revisions counted.
+    pub takes: Option<usize>,
+}
 
 /// Moves a session to another state: forward, or back from window_closed to collecting; published
 /// only from aggregated; aggregated only once. Entering aggregated writes the snapshot of `takes`,

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Result, Versioned};
-use crate::domain::{
-    Challenge, Mail, Member, MemberId, PublicKey, QueuedMail, SecretHash, Version,
-};
+use super::Result;
+use crate::domain::{Challenge, Member, MemberId, QueuedMail, SecretHash};
+use crate::rules::{MemberBasis, MemberChange, Slot};
 
 /// The part of the port that keeps members.
 #[async_trait]
@@ -40,50 +39,6 @@ pub trait Members: Send + Sync {
 
     /// All messages of the outbox, the oldest first.
     async fn outbox(&self) -> Result<Vec<QueuedMail>>;
-}
-
-/// What the rules need to know of a member to judge what becomes of it.
-#[derive(Clone, Debug)]
-pub struct MemberBasis {
-    /// The member, where there is one.
-    pub member: Option<Versioned<Member>>,
-    /// Its live challenge, where it has one. An expired one may still be shown.
-    pub challenge: Option<Challenge>,
-}
-
-/// The write of a member.
-#[derive(Clone, Debug)]
-pub struct MemberChange {
-    /// The whole record to write.
-    pub member: Member,
-    /// The version that was judged; `None`: there must be no such member.
-    pub expected: Option<Version>,
-    /// The proof that the change relies on.
-    pub proven: Option<Proven>,
-    /// A message to queue with the commit.
-    pub mail: Option<Mail>,
-}
-
-impl MemberChange {
-    /// The key that no other member may hold once this change is committed, if any.
-    pub fn held_key(&self) -> Option<&PublicKey> {
-        self.member.public_key.as_ref().filter(|_| self.member.state.holds_key())
-    }
-}
-
-/// The member's challenge at the commit must have this hash, and the store's clock must not be
-/// past its expiry.
-#[derive(Clone, Debug)]
-pub struct Proven(pub SecretHash);
-
-/// Where a challenge goes.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Slot {
-    /// The one live challenge of a member.
-    Member(MemberId),
-    /// The challenge that nobody can use, given to whoever may not have one; all of a tenant's
-    /// share one place and are never read.
-    Decoy,
 }
 
 /// What became of the write of a member.

@@ -15,13 +15,18 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::domain::{Instant, TenantId, Version};
+use crate::domain::{Instant, TenantId};
 
 pub use documents::{Collection, Document, Documents, Put};
 pub use error::StoreError;
-pub use members::{MemberBasis, MemberChange, MemberSaved, Members, Proven, Slot};
-pub use sessions::{Saved, SessionChange, SessionQuery, Sessions};
-pub use takes::{Basis, BasisQuery, Filed, Takes};
+pub use members::{MemberSaved, Members};
+pub use sessions::{Saved, SessionQuery, Sessions};
+pub use takes::{BasisQuery, Filed, Takes};
+
+// What a store loads for the rules, and what it commits for them.
+pub use crate::rules::{
+    Basis, Filing, MemberBasis, MemberChange, Proven, SessionChange, Slot, Versioned,
+};
 
 /// What every method of the port returns.
 pub type Result<T> = std::result::Result<T, StoreError>;
@@ -47,13 +52,4 @@ impl<T: Clock + Members + Sessions + Takes + Documents> Store for T {}
 pub trait Clock: Send + Sync {
     /// The time by the clock that also stamps and guards commits.
     async fn now(&self) -> Result<Instant>;
-}
-
-/// A record, and how often it was written.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Versioned<T> {
-    /// The version to name in the guard of a write that relies on this record.
-    pub version: Version,
-    /// The record.
-    pub record: Arc<T>,
 }

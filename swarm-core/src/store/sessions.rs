@@ -5,7 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{Result, Versioned};
-use crate::domain::{Day, Session, SessionDraft, SessionId, SessionState, SubjectId, Version};
+use crate::domain::{Day, Session, SessionDraft, SessionId, SessionState, SubjectId};
+use crate::rules::SessionChange;
 
 /// The part of the port that keeps sessions.
 #[async_trait]
@@ -36,17 +37,6 @@ pub struct SessionQuery {
     pub before: Option<SessionId>,
     /// At most so many.
     pub limit: usize,
-}
-
-/// The write of a session that exists. Its id, day, subject and time of convening never change.
-#[derive(Clone, Debug)]
-pub struct SessionChange {
-    /// The whole record to write.
-    pub session: Session,
-    /// The version that was judged.
-    pub expected: Version,
-    /// The number of takes that was judged, all revisions counted.
-    pub takes: Option<usize>,
 }
 
 /// What became of a guarded write.

@@ -4,12 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Result, Versioned};
-use crate::domain::{
-    Day, Instant, Member, Nonce, Revision, SecretHash, Session, SessionId, SubjectId, Take, TakeId,
-    TakeOnFile,
-};
-use crate::rules::Filing;
+use super::Result;
+use crate::domain::{Day, Nonce, SecretHash, SessionId, SubjectId, Take, TakeId, TakeOnFile};
+use crate::rules::{Basis, Filing};
 
 /// The part of the port that keeps takes.
 #[async_trait]
@@ -50,21 +47,6 @@ pub struct BasisQuery<'a> {
     pub subject_id: &'a SubjectId,
     /// Its nonce.
     pub nonce: &'a Nonce,
-}
-
-/// The facts that a submission is judged by.
-#[derive(Clone, Debug)]
-pub struct Basis {
-    /// The time by the store's clock.
-    pub now: Instant,
-    /// The member whose record carries the token, whatever its state.
-    pub member: Option<Versioned<Member>>,
-    /// The newest session (highest id) of the day and subject.
-    pub session: Option<Versioned<Session>>,
-    /// The latest revision of that member in that session.
-    pub latest: Option<Revision>,
-    /// The take with which that member spent the nonce, in whatever session.
-    pub spent: Option<Arc<Take>>,
 }
 
 /// What became of a filing.
