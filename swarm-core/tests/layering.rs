@@ -1,5 +1,6 @@
 //! The arrows between the layers point one way (`ARCHITECTURE.md`). This reads the sources and
 //! fails when one points back.
+#![allow(clippy::unwrap_used, reason = "a test panics")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

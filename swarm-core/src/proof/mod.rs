@@ -8,4 +8,4 @@ mod verify;
 pub use canonical::{Payload, canonical};
 pub use sign::KeyPair;
 pub use token::{BearerToken, ChallengeText};
-pub use verify::{Verified, verify};
+pub use verify::{Verified, holds, verify};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Payload, canonical};
-use crate::domain::{PublicKey, Signed};
+use crate::domain::{PublicKey, Signature, Signed};
 
 /// A payload whose signature holds. Only [`verify`] makes one.
 #[derive(Clone, Debug)]
@@ -24,12 +24,17 @@ impl<T> Verified<T> {
     }
 }
 
-/// Verifies a signature over the canonical bytes, strictly: no small-order component, no malleable
-/// or non-canonical encoding (contract, section 2). `None` when it does not hold, whatever is wrong
-/// with it, be it only its base64.
+/// Verifies a payload: its signature must hold over the canonical bytes. `None` when it does not,
+/// whatever is wrong with it, be it only its base64.
 pub fn verify<T: Payload>(signed: &Arc<Signed<T>>, key: &PublicKey) -> Option<Verified<T>> {
-    let signature = signed.signature.decoded()?;
     let bytes = canonical(&signed.payload);
-    key.verifying_key().verify_strict(bytes.as_bytes(), &signature).ok()?;
-    Some(Verified { signed: Arc::clone(signed), key: key.clone() })
+    holds(bytes.as_bytes(), &signed.signature, key)
+        .then(|| Verified { signed: Arc::clone(signed), key: key.clone() })
+}
+
+/// Whether a signature holds over a message, strictly: no small-order component, no malleable or
+/// non-canonical encoding (contract, section 2).
+pub fn holds(message: &[u8], signature: &Signature, key: &PublicKey) -> bool {
+    let signature = signature.decoded();
+    signature.is_some_and(|sig| key.verifying_key().verify_strict(message, &sig).is_ok())
 }
