@@ -2,7 +2,8 @@
 //! the policy sent along lets nothing run, whatever they forgot.
 
 use askama::Template;
-use swarm_core::domain::{TakeOnFile, Weight};
+use swarm_core::domain::{Bucket, TakeOnFile, Weights};
+use swarm_core::json;
 use swarm_core::proof::canonical;
 use warp::http::{HeaderName, HeaderValue, StatusCode};
 
@@ -17,26 +18,28 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; base-uri 'none'; for
 /// The page of one take, by the member of this name.
 pub(crate) fn take(take: &TakeOnFile, author: &str) -> Answer {
     let draft = take.take.draft();
-    html(
-        StatusCode::OK,
-        &TakePage {
-            canonical: canonical(draft),
-            memo_link: link(draft.memo_url.as_str()),
-            weights: draft.weights.as_ref().map(|weights| weights.entries()).unwrap_or_default(),
-            on_file: take,
-            author,
-        },
-    )
+    let weights = draft.weights.as_ref().map(Weights::entries).unwrap_or_default();
+    let page = TakePage {
+        on_file: take,
+        author,
+        confidence: json::write(&draft.confidence),
+        memo_link: link(draft.memo_url.as_str()),
+        weights: weights.iter().map(|it| (&it.bucket, json::write(&it.weight))).collect(),
+        canonical: canonical(draft),
+    };
+    html(StatusCode::OK, &page)
 }
 
+/// Numbers are text here, as they were signed.
 #[derive(Template)]
 #[template(path = "take.html")]
 struct TakePage<'a> {
     on_file: &'a TakeOnFile,
     author: &'a str,
-    canonical: String,
+    confidence: String,
     memo_link: Option<&'a str>,
-    weights: &'a [Weight],
+    weights: Vec<(&'a Bucket, String)>,
+    canonical: String,
 }
 
 /// The page of what is not there, with the status of `answer`.

@@ -8,6 +8,7 @@
 )]
 
 mod binary;
+mod browser;
 mod clients;
 mod harness;
 mod journey;

@@ -1,0 +1,49 @@
+//! The permalink, in a real browser.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::harness::{Author, Client, Server};
+
+/// The document as the browser sees it once everything on the page has had its chance to run.
+fn document(client: &Client, path: &str) -> String {
+    let browser = std::env::var("SWARM_CHROMIUM").unwrap_or_else(|_| "chromium".to_owned());
+    let profile = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("chromium");
+    let ran = Command::new(&browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
+        .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
+        .arg(format!("--user-data-dir={}", profile.display()))
+        .args(["--virtual-time-budget=2000", "--dump-dom"])
+        .arg(format!("http://{}{path}", client.address))
+        .output();
+    let output = ran.unwrap_or_else(|error| panic!("{browser} does not run: {error}"));
+    let document = String::from_utf8(output.stdout).unwrap();
+    assert!(document.contains("<main>"), "{document}{}", String::from_utf8_lossy(&output.stderr));
+    document
+}
+
+#[test]
+fn hostile_text_is_shown_and_does_nothing() {
+    const SCRIPT: &str = "</p></td><script>document.title = 'owned'</script>";
+    const IMAGE: &str = "\"'><img src=x onerror=document.title='owned'>";
+    let server = Server::start();
+    let client = server.client();
+    client.convene("2026-11-21", "aurora");
+    let author = Author::join(&client, SCRIPT);
+    let take = json!({
+        "date": "2026-11-21", "subjectId": "aurora", "stance": IMAGE, "body": SCRIPT,
+        "memoUrl": "javascript:document.title='owned'",
+        "weights": [{ "bucket": SCRIPT, "weight": 1 }, { "bucket": IMAGE, "weight": 2 }],
+    });
+    client.submit(&author, author.draft_of(take)).expect(201);
+
+    let document = document(&client, "/swarm/takes/1");
+    for element in ["<script", "<img", "href=\"javascript:"] {
+        assert!(!document.contains(element), "{element} in {document}");
+    }
+    assert!(document.contains("<title>Take 1: \"'&gt;&lt;img src=x"), "{document}");
+    let shown = "&lt;/p&gt;&lt;/td&gt;&lt;script&gt;document.title = 'owned'&lt;/script&gt;";
+    assert!(document.contains(&format!("<article dir=\"auto\">{shown}</article>")), "{document}");
+}
