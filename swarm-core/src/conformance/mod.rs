@@ -1,1 +1,174 @@
 //! The suite that any implementation of the storage port runs.
+//!
+//! Each case holds a store to one promise of the port, the one in its name; [`conformance!`] turns
+//! the list of all cases into one test each. A case opens a tenant that nobody has used, its name
+//! beginning with `conformance-`, so that nothing is ever wiped, and all cases may run at once
+//! against one server. It asks nothing of the store's clock but that it goes on: where a deadline
+//! has to pass, the case waits for it. Where one of many must win, many run for it at the same
+//! time.
+//!
+//! [`conformance!`]: crate::conformance!
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a case that fails panics")]
+#![expect(missing_docs, reason = "a case says in its name what it holds the store to")]
+
+mod documents;
+mod fixture;
+mod members;
+mod records;
+mod sessions;
+mod takes;
+mod tenants;
+
+/// Makes one test of each case of the [suite](mod@crate::conformance), for the store that
+/// `harness` sets up.
+///
+/// `harness` names an `async fn()` that returns a pair: a guard, dropped when the case has ended (a
+/// server to stop, or `()`), and the store as an `Arc<dyn Tenants>`. It runs before each case. The
+/// tests need `tokio` with the features `macros` and `rt-multi-thread`.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use swarm_core::Tenants;
+/// # struct MyStore;
+/// # impl MyStore { async fn connect() -> Arc<dyn Tenants> { unimplemented!() } }
+/// async fn my_store() -> ((), Arc<dyn Tenants>) {
+///     ((), MyStore::connect().await)
+/// }
+///
+/// swarm_core::conformance!(my_store);
+/// ```
+#[macro_export]
+macro_rules! conformance {
+    ($harness:path) => {
+        $crate::conformance_cases! { test $harness }
+    };
+}
+
+/// The one list of cases. A case that is not in it is dead code, and the compiler says so: the
+/// modules of this one are private, and only what is listed is made public.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! conformance_cases {
+    ($then:ident $($harness:path)?) => {
+        $crate::conformance_cases! {
+            @$then $($harness)?;
+            members {
+                an_unknown_member_has_no_facts
+                every_field_of_a_member_survives
+                members_with_odd_ids_are_not_confused
+                members_are_listed_whatever_their_state
+                a_member_is_created_once
+                a_change_holds_only_for_the_version_it_was_judged_by
+                a_change_never_creates_a_member
+                each_save_raises_the_version_of_its_member_by_one
+                a_token_finds_its_member_whatever_its_state
+                a_token_dies_with_the_commit_that_replaces_it
+                mail_is_queued_in_the_order_of_commits
+                mail_is_not_queued_without_its_commit
+                of_racing_creations_of_one_member_one_wins
+                a_held_key_keeps_other_members_out
+                a_held_key_cannot_be_changed_to
+                a_member_that_holds_no_key_meets_nobody
+                the_holder_of_a_key_may_save_again
+                a_key_is_free_once_its_holder_lets_go
+                who_comes_back_for_a_key_meets_its_new_holder
+                of_racing_applications_with_one_key_one_wins
+                a_challenge_replaces_the_one_before
+                a_decoy_is_nobodys_challenge
+                a_challenge_and_its_member_leave_each_other_alone
+                only_the_live_challenge_proves_a_change
+                an_expired_challenge_proves_nothing
+                of_racing_claims_one_wins
+            }
+            sessions {
+                an_unknown_session_is_none
+                sessions_count_from_one_as_they_convene
+                racing_sessions_leave_no_gap
+                a_session_is_convened_by_the_stores_clock
+                every_field_of_a_draft_survives
+                every_field_of_a_session_survives_a_save
+                sessions_come_newest_first_up_to_the_limit
+                pages_cover_every_session_once
+                before_names_any_number
+                sessions_are_found_by_day_and_subject
+                odd_subjects_are_not_confused
+                sessions_are_found_by_the_state_they_are_in
+                a_session_is_saved_only_at_the_version_it_was_judged_by
+                a_save_never_convenes_a_session
+                a_save_may_hold_to_the_number_of_takes
+                of_racing_saves_of_one_version_one_wins
+                a_seal_and_racing_takes_agree
+            }
+            takes {
+                the_facts_about_strangers_are_the_time_alone
+                the_facts_show_a_member_whatever_its_state
+                the_facts_are_those_of_the_newest_session_of_the_day
+                the_facts_are_those_of_the_day_asked_for
+                odd_subjects_have_facts_of_their_own
+                every_field_of_a_take_survives
+                takes_count_from_one_and_revisions_follow_each_other
+                an_unknown_take_is_none
+                a_take_changes_neither_its_member_nor_its_session
+                an_attempt_sent_again_gets_its_first_answer
+                an_attempt_sent_again_late_gets_its_first_answer
+                a_filing_has_moved_when_its_member_has
+                a_filing_has_moved_when_its_session_has
+                a_filing_lands_in_the_session_it_was_judged_by
+                a_filing_lands_up_to_its_deadline
+                a_filing_is_late_after_its_deadline
+                the_deadline_is_that_of_the_filing
+                a_member_spends_a_nonce_once
+                a_nonce_stays_spent_whatever_becomes_of_its_member
+                nobody_spends_the_nonce_of_another_member
+                odd_nonces_are_not_confused
+                revisions_are_counted_for_each_member_in_each_session
+                a_revision_is_taken_once
+                a_revision_does_not_come_before_its_turn
+                guards_are_checked_in_their_order
+                an_attempt_sent_many_times_at_once_is_filed_once
+                of_racing_filings_of_one_revision_one_wins
+                of_racing_filings_with_one_nonce_one_wins
+                racing_members_do_not_disturb_each_other
+                racing_submissions_leave_no_gap
+                who_submits_again_is_told_of_the_take_on_file
+            }
+            documents {
+                collections_are_empty_at_first
+                a_document_replaces_the_one_with_its_key
+                the_text_of_a_document_survives_byte_for_byte
+                documents_come_in_the_byte_order_of_their_keys
+                documents_with_odd_keys_are_not_confused
+                of_racing_writes_of_one_key_one_creates
+            }
+            tenants {
+                the_store_gives_a_sign_of_life
+                worlds_share_nothing
+                nothing_is_seen_from_another_world
+                a_world_opened_twice_is_the_same
+                a_world_opened_by_racers_is_one
+            }
+        }
+    };
+
+    (@test $harness:path; $($part:ident { $($case:ident)* })*) => {$(
+        mod $part {
+            #[allow(unused_imports, reason = "the harness may be named by its full path")]
+            use super::*;
+
+            $(
+                #[::tokio::test(flavor = "multi_thread", worker_threads = 4)]
+                async fn $case() {
+                    let (_guard, tenants) = $harness().await;
+                    $crate::conformance::$case(tenants).await;
+                }
+            )*
+        }
+    )*};
+
+    (@publish; $($part:ident { $($case:ident)* })*) => {
+        $(pub use $part::{$($case),*};)*
+    };
+}
+
+conformance_cases! { publish }

@@ -1,0 +1,201 @@
+//! Members, their tokens and their mail.
+
+mod challenges;
+mod keys;
+
+use std::sync::Arc;
+
+use super::fixture::{World, count, race};
+use super::records::{FIRST, applicant, creation, id, key, mail, moment, odd_texts, secret};
+use crate::domain::MemberState::{Applied, Approved, Claimed, Inactive, Rejected};
+use crate::domain::{Contact, Instant, Lens, Mail, Member, MessageId, Name, Version};
+use crate::store::MemberSaved::{KeyHeld, Moved, Saved};
+use crate::store::{MemberChange, Proven, Tenants};
+
+pub use challenges::*;
+pub use keys::*;
+
+pub async fn an_unknown_member_has_no_facts(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    assert_eq!(world.members().await, []);
+    world.create(&applicant("ada")).await;
+    let basis = world.member(&id("grace")).await;
+    assert_eq!((basis.member, basis.challenge), (None, None));
+    assert_eq!(world.bearer(&secret("grace")).await, None);
+}
+
+/// Also when a later save leaves out what an earlier one had, and the other way round.
+pub async fn every_field_of_a_member_survives(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let odd = "\u{0} e\u{301}\r\n\u{1f680}\u{ffff}\"\\ ";
+    let full = Member {
+        name: Name::parse(odd).unwrap(),
+        contact: Contact::parse(format!("{odd}@")).unwrap(),
+        lens: Lens::parse("\u{1f680}".repeat(2_000)).unwrap(),
+        state: Claimed,
+        applied_at: moment("0000-01-01T00:00:00.001Z"),
+        reviewed_at: Some(moment("9999-12-31T23:59:59.999Z")),
+        joined_at: Some(moment("1969-12-31T23:59:59.999Z")),
+        claimed_at: Some(Instant::EPOCH),
+        token: Some(secret("token")),
+        ..applicant("ada")
+    };
+    let bare = Member { public_key: None, ..applicant("ada") };
+    world.create(&full).await;
+    for member in [&full, &bare, &full] {
+        world.edit(&full.id, |on_file| on_file.clone_from(member)).await;
+        assert_eq!(*world.stored(&full.id).await.record, *member);
+        assert_eq!(world.members().await, [Arc::new(member.clone())]);
+    }
+    assert_eq!(world.bearer(&secret("token")).await, Some(Arc::new(full)));
+}
+
+pub async fn members_with_odd_ids_are_not_confused(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let odd = odd_texts().into_iter().map(|text| Member {
+        name: Name::parse(&*text).unwrap(),
+        token: Some(secret(&text)),
+        ..applicant(&text)
+    });
+    let odd: Vec<Member> = odd.collect();
+    for member in &odd {
+        world.create(member).await;
+    }
+    for member in &odd {
+        assert_eq!(*world.stored(&member.id).await.record, *member);
+        assert_eq!(world.bearer(&member.token.unwrap()).await.as_deref(), Some(member));
+    }
+}
+
+pub async fn members_are_listed_whatever_their_state(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for state in [Applied, Approved, Claimed, Rejected, Inactive] {
+        world.create(&Member { state, ..applicant(state.as_str()) }).await;
+    }
+    let mut listed: Vec<_> = world.members().await.iter().map(|member| member.state).collect();
+    listed.sort_by_key(|state| state.as_str());
+    assert_eq!(listed, [Applied, Approved, Claimed, Inactive, Rejected]);
+}
+
+pub async fn a_member_is_created_once(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&applicant("ada")).await;
+    let on_file = world.stored(&id("ada")).await;
+    let again = Member {
+        state: Claimed,
+        public_key: Some(key("another")),
+        token: Some(secret("another")),
+        ..applicant("ada")
+    };
+    assert_eq!(world.save_member(&creation(&again)).await, Moved);
+    assert_eq!(world.stored(&id("ada")).await, on_file);
+    assert_eq!(world.bearer(&secret("another")).await, None);
+    world.create(&applicant("another")).await;
+}
+
+pub async fn a_change_holds_only_for_the_version_it_was_judged_by(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&applicant("ada")).await;
+    world.edit(&id("ada"), |ada| ada.state = Approved).await;
+    let on_file = world.stored(&id("ada")).await;
+    for version in [0, 1, 3, u64::MAX] {
+        let mut change = world.edited(&id("ada"), |ada| ada.token = Some(secret("token"))).await;
+        change.expected = Some(Version(version));
+        assert_eq!(world.save_member(&change).await, Moved);
+    }
+    assert_eq!(world.stored(&id("ada")).await, on_file);
+    assert_eq!(world.bearer(&secret("token")).await, None);
+}
+
+pub async fn a_change_never_creates_a_member(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for version in [0, 1] {
+        let expected = Some(Version(version));
+        let change = MemberChange { expected, ..creation(&applicant("ada")) };
+        assert_eq!(world.save_member(&change).await, Moved);
+    }
+    assert_eq!(world.members().await, []);
+}
+
+pub async fn each_save_raises_the_version_of_its_member_by_one(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&applicant("ada")).await;
+    world.create(&applicant("grace")).await;
+    for version in 1..=12 {
+        assert_eq!(world.stored(&id("ada")).await.version, Version(version));
+        world.edit(&id("ada"), |_| {}).await;
+    }
+    assert_eq!(world.stored(&id("grace")).await.version, FIRST);
+}
+
+pub async fn a_token_finds_its_member_whatever_its_state(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&applicant("ada")).await;
+    world.edit(&id("ada"), |ada| ada.token = Some(secret("token"))).await;
+    for state in [Applied, Approved, Claimed, Rejected, Inactive] {
+        world.edit(&id("ada"), |ada| ada.state = state).await;
+        let bearer = world.bearer(&secret("token")).await;
+        assert_eq!(bearer, Some(world.stored(&id("ada")).await.record));
+    }
+}
+
+pub async fn a_token_dies_with_the_commit_that_replaces_it(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&Member { token: Some(secret("first")), ..applicant("ada") }).await;
+    world.edit(&id("ada"), |ada| ada.token = Some(secret("second"))).await;
+    assert_eq!(world.bearer(&secret("first")).await, None);
+    assert_eq!(world.bearer(&secret("second")).await.unwrap().id, id("ada"));
+    world.edit(&id("ada"), |ada| ada.token = None).await;
+    assert_eq!(world.bearer(&secret("second")).await, None);
+}
+
+pub async fn mail_is_queued_in_the_order_of_commits(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    assert_eq!(world.outbox().await, []);
+    let before = world.now().await;
+    let subjects = ["first", "\u{0}\r\n", "", "\u{1f680}", "5", "6", "7", "8", "9", "10", "11"];
+    for subject in subjects {
+        let mail = Some(Mail { body: subject.repeat(3), ..mail(subject) });
+        let change = MemberChange { mail, ..creation(&applicant(&format!("member {subject}"))) };
+        assert_eq!(world.save_member(&change).await, Saved);
+        world.edit(&change.member.id, |_| {}).await;
+    }
+    let after = world.now().await;
+    let queued = world.outbox().await;
+    for (place, queued) in (1..).zip(&queued) {
+        assert_eq!(queued.id, MessageId(place));
+        assert!((before..=after).contains(&queued.queued_at));
+    }
+    let sent = subjects.map(|subject| Mail { body: subject.repeat(3), ..mail(subject) });
+    let queued: Vec<Mail> = queued.into_iter().map(|queued| queued.mail).collect();
+    assert_eq!(queued, sent);
+}
+
+pub async fn mail_is_not_queued_without_its_commit(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&applicant("ada")).await;
+    let again = creation(&applicant("ada"));
+    let unproven = MemberChange {
+        proven: Some(Proven(secret("challenge"))),
+        ..world.edited(&id("ada"), |_| {}).await
+    };
+    let intruder = creation(&Member { public_key: Some(key("ada")), ..applicant("grace") });
+    let refused = [(again, Moved), (unproven, Moved), (intruder, KeyHeld(id("ada")))];
+    for (change, outcome) in refused {
+        let change = MemberChange { mail: Some(mail("lost")), ..change };
+        assert_eq!(world.save_member(&change).await, outcome);
+    }
+    assert_eq!(world.outbox().await, []);
+}
+
+pub async fn of_racing_creations_of_one_member_one_wins(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let create = |racer: usize| {
+        let public_key = Some(key(&format!("key {racer}")));
+        let (world, member) = (world.clone(), Member { public_key, ..applicant("ada") });
+        async move { world.save_member(&creation(&member)).await }
+    };
+    let outcomes = race((0..32).map(create)).await;
+    assert_eq!((count(&outcomes, &Saved), count(&outcomes, &Moved)), (1, 31));
+    assert_eq!(world.stored(&id("ada")).await.version, FIRST);
+}

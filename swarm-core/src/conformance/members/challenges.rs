@@ -1,0 +1,124 @@
+//! Challenges, and what they prove.
+
+use std::sync::Arc;
+
+use crate::conformance::fixture::{World, count, race};
+use crate::conformance::records::{FIRST, applicant, id, mail, odd_texts, secret};
+use crate::domain::MemberState::{Approved, Claimed};
+use crate::domain::{Challenge, Member, SecretHash, Version};
+use crate::store::MemberSaved::{Moved, Saved};
+use crate::store::{MemberSaved, Proven, Slot, Tenants};
+
+pub async fn a_challenge_replaces_the_one_before(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for name in ["ada", "grace"] {
+        world.create(&applicant(name)).await;
+    }
+    assert_eq!(world.member(&id("ada")).await.challenge, None);
+    for challenge in [live(&world, "first").await, live(&world, "second").await] {
+        world.set_challenge(&Slot::Member(id("ada")), &challenge).await;
+        assert_eq!(world.member(&id("ada")).await.challenge, Some(challenge));
+    }
+    assert_eq!(world.member(&id("grace")).await.challenge, None);
+}
+
+pub async fn a_decoy_is_nobodys_challenge(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let names = odd_texts();
+    for name in &names {
+        world.create(&applicant(name)).await;
+    }
+    let decoy = live(&world, "decoy").await;
+    let challenge = live(&world, "live").await;
+    world.set_challenge(&Slot::Decoy, &decoy).await;
+    world.set_challenge(&Slot::Member(id("ab")), &challenge).await;
+    world.set_challenge(&Slot::Decoy, &decoy).await;
+    for name in &names {
+        let shown = world.member(&id(name)).await.challenge;
+        assert_eq!(shown, (name == "ab").then(|| challenge.clone()));
+        assert_eq!(claim(&world, name, "decoy").await, Moved);
+    }
+}
+
+/// Else a claim could not be told from one that comes second.
+pub async fn a_challenge_and_its_member_leave_each_other_alone(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&applicant("ada")).await;
+    let challenge = live(&world, "challenge").await;
+    let judged = world.edited(&id("ada"), |ada| ada.state = Approved).await;
+    world.set_challenge(&Slot::Member(id("ada")), &challenge).await;
+    assert_eq!(world.stored(&id("ada")).await.version, FIRST);
+    assert_eq!(world.save_member(&judged).await, Saved);
+    assert_eq!(claim(&world, "ada", "challenge").await, Saved);
+    assert_eq!(world.member(&id("ada")).await.challenge, Some(challenge));
+}
+
+pub async fn only_the_live_challenge_proves_a_change(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for name in ["ada", "grace"] {
+        world.create(&Member { state: Approved, ..applicant(name) }).await;
+    }
+    assert_eq!(claim(&world, "ada", "absent").await, Moved);
+    for text in ["replaced", "live"] {
+        world.set_challenge(&Slot::Member(id("ada")), &live(&world, text).await).await;
+    }
+    let another = live(&world, "another's").await;
+    world.set_challenge(&Slot::Member(id("grace")), &another).await;
+    for text in ["absent", "replaced", "another's"] {
+        assert_eq!(claim(&world, "ada", text).await, Moved);
+    }
+    assert_eq!(world.stored(&id("ada")).await.version, FIRST);
+    assert_eq!(world.bearer(&secret("token of ada")).await, None);
+    assert_eq!(claim(&world, "ada", "live").await, Saved);
+    assert_eq!(world.bearer(&secret("token of ada")).await.unwrap().id, id("ada"));
+}
+
+pub async fn an_expired_challenge_proves_nothing(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&Member { state: Approved, ..applicant("ada") }).await;
+    let expires_at = world.now().await.plus_millis(20);
+    let challenge = Challenge { hash: secret("expired"), expires_at };
+    world.set_challenge(&Slot::Member(id("ada")), &challenge).await;
+    world.pass(expires_at).await;
+    assert_eq!(claim(&world, "ada", "expired").await, Moved);
+    assert_eq!(world.stored(&id("ada")).await.version, FIRST);
+}
+
+pub async fn of_racing_claims_one_wins(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&Member { state: Approved, ..applicant("ada") }).await;
+    world.set_challenge(&Slot::Member(id("ada")), &live(&world, "live").await).await;
+    let judged = world.edited(&id("ada"), |ada| ada.state = Claimed).await;
+    let claim = |racer: usize| {
+        let (world, mut change) = (world.clone(), judged.clone());
+        change.member.token = Some(token(racer));
+        change.proven = Some(Proven(secret("live")));
+        change.mail = Some(mail("claimed"));
+        async move { world.save_member(&change).await }
+    };
+    let outcomes = race((0..64).map(claim)).await;
+    assert_eq!((count(&outcomes, &Saved), count(&outcomes, &Moved)), (1, 63));
+    let won = outcomes.iter().position(|outcome| *outcome == Saved).unwrap();
+    for racer in 0..64 {
+        assert_eq!(world.bearer(&token(racer)).await.is_some(), racer == won);
+    }
+    assert_eq!(world.stored(&id("ada")).await.version, Version(2));
+    assert_eq!(world.outbox().await.len(), 1);
+}
+
+/// A challenge with this text that outlives the case.
+async fn live(world: &World, text: &str) -> Challenge {
+    Challenge { hash: secret(text), expires_at: world.now().await.plus_millis(600_000) }
+}
+
+/// Claims a token for this member with the challenge of this text.
+async fn claim(world: &World, name: &str, challenge: &str) -> MemberSaved {
+    let mut change = world.edited(&id(name), |member| member.state = Claimed).await;
+    change.member.token = Some(secret(&format!("token of {name}")));
+    change.proven = Some(Proven(secret(challenge)));
+    world.save_member(&change).await
+}
+
+fn token(racer: usize) -> SecretHash {
+    secret(&format!("token {racer}"))
+}

@@ -1,0 +1,269 @@
+//! The guards of a filing, and their order.
+
+use std::sync::Arc;
+
+use crate::conformance::fixture::{World, filed, judged};
+use crate::conformance::records::odd_texts;
+use crate::domain::MemberState::{Claimed, Inactive};
+use crate::domain::{AttemptId, Revision, Session, SessionState, TakeId};
+use crate::rules::judge;
+use crate::store::Filed::{Late, Moved, NonceUsed, RevisionTaken};
+use crate::store::{Basis, Tenants};
+
+pub async fn an_attempt_sent_again_gets_its_first_answer(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
+    let take = filed(world.file(&filing).await);
+    assert_eq!(filed(world.file(&filing).await), take);
+    world.filed(&author, &session, "amendment").await;
+    assert_eq!(filed(world.file(&filing).await), take);
+    world.edit(&author.id, |ada| ada.state = Inactive).await;
+    assert_eq!(filed(world.file(&filing).await), take);
+    world.amend(session.id, |session| session.state = SessionState::Aggregated).await;
+    assert_eq!(filed(world.file(&filing).await), take);
+    assert_eq!(world.takes(session.id).await.len(), 2);
+}
+
+pub async fn an_attempt_sent_again_late_gets_its_first_answer(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    let submission = author.submission(&session, "nonce");
+    let attempt = AttemptId([7; 16]);
+    let facts = world.facts(&author, &submission).await;
+    let take = filed(world.file(&judge(&facts, &submission, attempt).unwrap()).await);
+    let deadline = facts.now;
+    world.amend(session.id, |session| session.window_closes_at = Some(deadline)).await;
+    world.pass(deadline).await;
+    // The same attempt, as if it had been judged with the deadline in force.
+    let session = world.session(session.id).await;
+    let again = judge(&Basis { session, ..facts }, &submission, attempt).unwrap();
+    assert_eq!(filed(world.file(&again).await), take);
+}
+
+pub async fn a_filing_has_moved_when_its_member_has(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
+    world.edit(&author.id, |_| {}).await;
+    assert_eq!(world.file(&filing).await, Moved);
+    world.assert_unfiled(&author, &session, "nonce").await;
+    assert_eq!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
+}
+
+pub async fn a_filing_has_moved_when_its_session_has(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
+    world.amend(session.id, |_| {}).await;
+    assert_eq!(world.file(&filing).await, Moved);
+    world.assert_unfiled(&author, &session, "nonce").await;
+    assert_eq!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
+}
+
+/// A newer session of the day does not move what was judged by an older one.
+pub async fn a_filing_lands_in_the_session_it_was_judged_by(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
+    let newer = world.convened("subject").await;
+    let take = filed(world.file(&filing).await);
+    assert_eq!(world.takes(session.id).await, [take]);
+    assert_eq!(world.takes(newer.id).await, []);
+}
+
+pub async fn a_filing_lands_up_to_its_deadline(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    let deadline = world.now().await.plus_millis(600_000);
+    world.amend(session.id, |session| session.window_closes_at = Some(deadline)).await;
+    world.filed(&author, &session, "nonce").await;
+}
+
+pub async fn a_filing_is_late_after_its_deadline(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.closed("subject").await;
+    let facts = world.facts(&author, &author.submission(&session, "nonce")).await;
+    let filing = judged(&in_time(facts), &author.submission(&session, "nonce"));
+    assert_eq!(world.file(&filing).await, Late);
+    world.assert_unfiled(&author, &session, "nonce").await;
+    world.amend(session.id, |session| session.window_closes_at = None).await;
+    assert_eq!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
+}
+
+/// Whatever the session's record says: a store compares, it does not judge.
+pub async fn the_deadline_is_that_of_the_filing(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let (open, closed) = (world.convened("open").await, world.closed("closed").await);
+    for (session, deadline) in [(&open, closed.window_closes_at), (&closed, None)] {
+        let submission = author.submission(session, "nonce");
+        let mut facts = world.facts(&author, &submission).await;
+        let judged_by = facts.session.as_mut().unwrap();
+        judged_by.record =
+            Arc::new(Session { window_closes_at: deadline, ..Session::clone(session) });
+        let outcome = world.file(&judged(&in_time(facts), &submission)).await;
+        assert_eq!(outcome == Late, deadline.is_some());
+    }
+    assert_eq!(world.takes(closed.id).await.len(), 1);
+}
+
+/// Also in another session.
+pub async fn a_member_spends_a_nonce_once(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let sessions = [world.convened("subject").await, world.convened("other").await];
+    let mut filings = Vec::new();
+    for session in &sessions {
+        filings.push(world.judged(&author, &author.submission(session, "nonce")).await);
+    }
+    let take = world.filed(&author, &sessions[0], "nonce").await;
+    for filing in filings {
+        assert_eq!(world.file(&filing).await, NonceUsed);
+    }
+    for session in &sessions {
+        let facts = world.facts(&author, &author.submission(session, "nonce")).await;
+        assert_eq!(facts.spent.as_ref(), Some(&take));
+    }
+    assert_eq!(world.takes(sessions[1].id).await, []);
+    assert_eq!(world.filed(&author, &sessions[1], "fresh").await.id, TakeId(2));
+}
+
+pub async fn a_nonce_stays_spent_whatever_becomes_of_its_member(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    let submission = author.submission(&session, "nonce");
+    let take = world.filed(&author, &session, "nonce").await;
+    for state in [Inactive, Claimed] {
+        world.edit(&author.id, |ada| ada.state = state).await;
+    }
+    let facts = world.facts(&author, &submission).await;
+    assert_eq!((facts.spent.as_ref(), facts.latest), (Some(&take), Some(Revision::FIRST)));
+    let filing = judged(&Basis { spent: None, ..facts }, &submission);
+    assert_eq!(world.file(&filing).await, NonceUsed);
+}
+
+/// Though their ids and nonces, run together, would read the same.
+pub async fn nobody_spends_the_nonce_of_another_member(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let session = world.convened("subject").await;
+    let members = ["a", "a:b", "ab", "a\0b", "{a}", "1", "11"];
+    let nonces = ["b:c", "c", "bc", "b\0c", ":b:c"];
+    for member in members {
+        let author = world.author(member).await;
+        for (revision, nonce) in (1..).zip(nonces) {
+            let take = world.filed(&author, &session, nonce).await;
+            assert_eq!(take.revision.get(), revision, "{member:?} {nonce:?}");
+        }
+    }
+}
+
+pub async fn odd_nonces_are_not_confused(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let longest = ["a", "b"].map(|last| "\u{1f680}".repeat(199) + last);
+    for nonces in [odd_texts(), longest.to_vec()].concat().chunks(5) {
+        let session = world.convened("subject").await;
+        for nonce in nonces {
+            let facts = world.facts(&author, &author.submission(&session, nonce)).await;
+            assert_eq!(facts.spent, None, "{nonce:?}");
+            let take = world.filed(&author, &session, nonce).await;
+            let facts = world.facts(&author, &author.submission(&session, nonce)).await;
+            assert_eq!(facts.spent, Some(take));
+        }
+    }
+}
+
+/// Though the numbers of sessions and the ids of members, run together, would read the same.
+pub async fn revisions_are_counted_for_each_member_in_each_session(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let mut sessions = Vec::new();
+    for subject in 1..=12 {
+        sessions.push(world.convened(&subject.to_string()).await);
+    }
+    for member in ["1", "11", ":1", "1:1"] {
+        let author = world.author(member).await;
+        for session in &sessions {
+            for revision in 1..=2 {
+                let nonce = format!("{}.{revision}", session.id);
+                let take = world.filed(&author, session, &nonce).await;
+                assert_eq!(take.revision.get(), revision);
+            }
+        }
+    }
+}
+
+pub async fn a_revision_is_taken_once(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    for revision in 1..=5 {
+        let [won, lost] = [format!("won {revision}"), format!("lost {revision}")];
+        let filing = world.judged(&author, &author.submission(&session, &lost)).await;
+        assert_eq!(world.filed(&author, &session, &won).await.revision.get(), revision);
+        assert_eq!(world.file(&filing).await, RevisionTaken);
+        assert_eq!(world.facts(&author, &author.submission(&session, &lost)).await.spent, None);
+    }
+    assert_eq!(world.takes(session.id).await.len(), 5);
+    let next = world.convened("next").await;
+    assert_eq!(world.filed(&author, &next, "lost 1").await.id, TakeId(6));
+}
+
+pub async fn a_revision_does_not_come_before_its_turn(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    let submission = author.submission(&session, "nonce");
+    for ahead in 1..=4 {
+        let facts = world.facts(&author, &submission).await;
+        let filing = judged(&Basis { latest: Revision::new(ahead), ..facts }, &submission);
+        assert_eq!(world.file(&filing).await, RevisionTaken);
+    }
+    world.assert_unfiled(&author, &session, "nonce").await;
+}
+
+/// A filing that breaks every guard, mended step by step.
+pub async fn guards_are_checked_in_their_order(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let (session, other) = (world.closed("subject").await, world.convened("other").await);
+    world.filed(&author, &other, "spent").await;
+    let (spent, fresh) =
+        (author.submission(&session, "spent"), author.submission(&session, "fresh"));
+    let ahead = |facts: Basis| Basis { latest: Revision::new(3), ..unspent(in_time(facts)) };
+
+    let stale = judged(&ahead(world.facts(&author, &spent).await), &spent);
+    world.edit(&author.id, |_| {}).await;
+    assert_eq!(world.file(&stale).await, Moved);
+
+    let late = judged(&ahead(world.facts(&author, &spent).await), &spent);
+    assert_eq!(world.file(&late).await, Late);
+    world.amend(session.id, |session| session.window_closes_at = None).await;
+    assert_eq!(world.file(&late).await, Moved);
+
+    let replayed = judged(&ahead(world.facts(&author, &spent).await), &spent);
+    assert_eq!(world.file(&replayed).await, NonceUsed);
+    let early = judged(&ahead(world.facts(&author, &fresh).await), &fresh);
+    assert_eq!(world.file(&early).await, RevisionTaken);
+    world.assert_unfiled(&author, &session, "fresh").await;
+    let _ = filed(world.file(&world.judged(&author, &fresh).await).await);
+}
+
+/// The facts as they were at the deadline.
+fn in_time(facts: Basis) -> Basis {
+    let deadline = facts.session.as_ref().and_then(|session| session.record.window_closes_at);
+    Basis { now: deadline.unwrap_or(facts.now), ..facts }
+}
+
+/// The facts as they were before the nonce was spent.
+fn unspent(facts: Basis) -> Basis {
+    Basis { spent: None, ..facts }
+}
