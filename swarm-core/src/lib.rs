@@ -31,4 +31,4 @@ pub use rules::{Refusal, Refused, Submission};
 pub use store::{StoreError, Tenants};
 #[cfg(feature = "system-entropy")]
 pub use swarm::SystemEntropy;
-pub use swarm::{Entropy, Error, SubmitError, Swarm, Tenant};
+pub use swarm::{Entropy, Error, Mailer, SubmitError, Swarm, Tenant};

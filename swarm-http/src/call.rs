@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use swarm_core::domain::{Invalid, MemberId, SecretHash, SessionId, SubjectId, TakeId};
+use swarm_core::domain::{Invalid, MemberId, MemoId, SecretHash, SessionId, SubjectId, TakeId};
 use swarm_core::json::{Json, Object};
 use swarm_core::{Refusal, Tenant};
 use warp::http::{HeaderMap, StatusCode};
@@ -62,6 +62,10 @@ impl Call {
 
     pub(crate) fn session_id(&self) -> Result<SessionId, Fault> {
         self.part(0, "session", |text| number(text).map(SessionId))
+    }
+
+    pub(crate) fn memo_id(&self) -> Result<MemoId, Fault> {
+        self.part(0, "memo", |text| number(text).map(MemoId))
     }
 
     pub(crate) fn member_id(&self, thing: &'static str) -> Result<MemberId, Fault> {

@@ -87,11 +87,11 @@ where
     let id = RequestId::of(&request.headers);
     let endpoint = Arc::clone(&request.endpoint);
     let method = request.method.clone();
-    let condition = public::Condition::of(&request.headers);
+    let reader = public::Reader::of(&request.headers);
     let answer = answer(Arc::clone(&site), request, stream);
     let answer = observed(&site, id, &method, endpoint.pattern(), answer).await;
     if endpoint.has_public_read() {
-        return public::share(answer, &method, &condition).into_response();
+        return public::share(answer, &method, &reader).into_response();
     }
     answer.into_response()
 }

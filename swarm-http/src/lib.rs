@@ -23,7 +23,7 @@ mod wire;
 
 use std::sync::Arc;
 
-use swarm_core::Swarm;
+use swarm_core::{Swarm, Tenant, TenantId};
 use warp::Filter as _;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
@@ -57,6 +57,11 @@ impl Site {
     ) -> Result<Self, HostTaken> {
         let hosts = Hosts::by_name(&swarm, tenants)?;
         Ok(Self { hosts, swarm, metrics: Metrics::default() })
+    }
+
+    /// The tenants that are served, for work that no request asks for.
+    pub fn tenants(&self) -> Vec<(TenantId, Tenant)> {
+        self.hosts.tenants()
     }
 
     /// Lets `X-Forwarded-Host` name the host, for servers that only a proxy can reach.

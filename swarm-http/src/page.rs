@@ -2,18 +2,38 @@
 //! the policy sent along lets nothing run, whatever they forgot.
 
 use askama::Template;
-use swarm_core::domain::{Bucket, TakeOnFile, Weights};
+use serde::Serialize;
+use swarm_core::domain::{Bucket, Memo, TakeOnFile, Weights};
 use swarm_core::json;
 use swarm_core::proof::canonical;
+use warp::http::header::{ACCEPT, VARY};
 use warp::http::{HeaderName, HeaderValue, StatusCode};
 
-use crate::reply::Answer;
+use crate::call::Call;
+use crate::reply::{Answer, Fault, Reply};
 
 /// Where the style sheet stands.
 const STYLE: &str = include_str!("../templates/style.css");
 
 const POLICY: &str = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
+
+/// A record as its page, which `render` makes, or as JSON where the client would rather have that.
+pub(crate) async fn or_json<T: Serialize>(
+    call: &Call,
+    record: Result<T, Fault>,
+    render: impl AsyncFnOnce(&T) -> Reply,
+) -> Reply {
+    let accept = call.headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
+    let mut answer = match (record, prefers_json(accept.unwrap_or_default())) {
+        (Ok(record), true) => Answer::json(StatusCode::OK, &record),
+        (Ok(record), false) => render(&record).await?,
+        (Err(fault), true) => fault.into_answer(),
+        (Err(fault), false) => of_fault(&fault.into_answer()),
+    };
+    answer.headers.insert(VARY, HeaderValue::from_static("Accept"));
+    Ok(answer)
+}
 
 /// The page of one take, by the member of this name.
 pub(crate) fn take(take: &TakeOnFile, author: &str) -> Answer {
@@ -42,8 +62,20 @@ struct TakePage<'a> {
     canonical: String,
 }
 
+/// The page of a memo, by the member of this name.
+pub(crate) fn memo(memo: &Memo, author: &str) -> Answer {
+    html(StatusCode::OK, &MemoPage { memo, author })
+}
+
+#[derive(Template)]
+#[template(path = "memo.html")]
+struct MemoPage<'a> {
+    memo: &'a Memo,
+    author: &'a str,
+}
+
 /// The page of what is not there, with the status of `answer`.
-pub(crate) fn fault(answer: &Answer) -> Answer {
+fn of_fault(answer: &Answer) -> Answer {
     let status = answer.status;
     let reason = status.canonical_reason().unwrap_or("Something went wrong");
     html(status, &FaultPage { reason })
@@ -79,7 +111,7 @@ fn link(text: &str) -> Option<&str> {
 
 /// Whether an `Accept` header would rather have JSON than HTML (RFC 9110, section 12.5.1). Who does
 /// not care reads the page.
-pub(crate) fn prefers_json(accept: &str) -> bool {
+fn prefers_json(accept: &str) -> bool {
     quality(accept, "application", "json") > quality(accept, "text", "html")
 }
 

@@ -1,62 +1,97 @@
-//! What the public may read, it may read from anywhere, and keep while it is fresh (contract,
-//! section 5).
+//! What the public may read, it may read from anywhere, keep while it is fresh, and have compressed
+//! (contract, section 5).
 
+use std::io::{self, Write};
+
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 use warp::http::header::{
-    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, CACHE_CONTROL, ETAG,
-    IF_NONE_MATCH,
+    ACCEPT_ENCODING, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
+    ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW,
+    CACHE_CONTROL, CONTENT_ENCODING, ETAG, IF_NONE_MATCH, VARY,
 };
 use warp::http::{HeaderMap, HeaderValue, Method, StatusCode};
 
 use crate::reply::Answer;
 
-/// What the client has already.
-pub(crate) struct Condition(Option<HeaderValue>);
+/// From how many bytes on compression pays.
+const COMPRESS_FROM: usize = 1_024;
 
-impl Condition {
+/// What the client has, and what it can take.
+pub(crate) struct Reader {
+    known: Option<HeaderValue>,
+    gzip: bool,
+}
+
+impl Reader {
     pub(crate) fn of(headers: &HeaderMap) -> Self {
-        Self(headers.get(IF_NONE_MATCH).cloned())
+        let codings = headers.get(ACCEPT_ENCODING).and_then(|codings| codings.to_str().ok());
+        Self { known: headers.get(IF_NONE_MATCH).cloned(), gzip: codings.is_some_and(accepts_gzip) }
     }
 
-    fn holds(&self, tag: &str) -> bool {
-        let sent = self.0.as_ref().and_then(|tags| tags.to_str().ok()).unwrap_or_default();
-        sent.split(',')
-            .map(str::trim)
-            .any(|sent| sent == "*" || sent.strip_prefix("W/").unwrap_or(sent) == tag)
+    /// Whether the client has what is tagged so, be it compressed or not.
+    fn knows(&self, tag: &str) -> bool {
+        let known = self.known.as_ref().and_then(|tags| tags.to_str().ok()).unwrap_or_default();
+        known.split(',').map(str::trim).any(|known| {
+            let known = known.strip_prefix("W/").unwrap_or(known).trim_matches('"');
+            known == "*" || known.strip_suffix(GZIPPED).unwrap_or(known) == tag
+        })
     }
+}
+
+/// What sets the tag of a compressed answer apart.
+const GZIPPED: &str = "-gzip";
+
+fn accepts_gzip(codings: &str) -> bool {
+    codings.split(',').any(|coding| {
+        let (name, quality) = coding.split_once(';').unwrap_or((coding, "q=1"));
+        let quality = quality.trim().strip_prefix("q=").and_then(|q| q.parse::<f32>().ok());
+        name.trim().eq_ignore_ascii_case("gzip") && quality.unwrap_or(1.0) > 0.0
+    })
 }
 
 /// Opens the answer of a public read to other origins and to caches. Other methods at the same
 /// path stay as they are.
-pub(crate) fn share(mut answer: Answer, method: &Method, condition: &Condition) -> Answer {
+pub(crate) fn share(mut answer: Answer, method: &Method, reader: &Reader) -> Answer {
     if !matches!(*method, Method::GET | Method::HEAD) {
         return answer;
     }
-    let any = HeaderValue::from_static("*");
-    answer.headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, any);
-    let exposed = HeaderValue::from_static("ETag, X-Request-Id");
-    answer.headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+    let value = HeaderValue::from_static;
+    answer.headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, value("*"));
+    answer.headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, value("ETag, X-Request-Id"));
     if answer.status != StatusCode::OK {
         return answer;
     }
     // Whoever keeps an answer asks again before it uses it: a take may be superseded any time.
-    answer.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    let tag = tag(&answer.text);
-    if condition.holds(&tag) {
-        answer.status = StatusCode::NOT_MODIFIED;
-        answer.text.clear();
-    }
-    if let Ok(tag) = HeaderValue::try_from(tag) {
+    answer.headers.insert(CACHE_CONTROL, value("no-cache"));
+    answer.headers.append(VARY, value("Accept-Encoding"));
+    let tag = tag(&answer.body);
+    let compress = reader.gzip && answer.body.len() >= COMPRESS_FROM;
+    let suffix = if compress { GZIPPED } else { "" };
+    if let Ok(tag) = HeaderValue::try_from(format!("\"{tag}{suffix}\"")) {
         answer.headers.insert(ETAG, tag);
+    }
+    if reader.knows(&tag) {
+        answer.status = StatusCode::NOT_MODIFIED;
+        answer.body = Bytes::new();
+    } else if let Some(compressed) = compress.then(|| gzip(&answer.body)).and_then(Result::ok) {
+        answer.headers.insert(CONTENT_ENCODING, value("gzip"));
+        answer.body = compressed.into();
     }
     answer
 }
 
-fn tag(text: &str) -> String {
-    let hash = Sha256::digest(text.as_bytes());
-    let hex: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    format!("\"{hex}\"")
+fn tag(body: &[u8]) -> String {
+    let hash = Sha256::digest(body);
+    hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn gzip(body: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 2), Compression::fast());
+    encoder.write_all(body)?;
+    encoder.finish()
 }
 
 /// What may be done at a path, for a browser that asks on behalf of another origin.
@@ -71,4 +106,19 @@ pub(crate) fn preflight(allow: &HeaderValue, shared: bool) -> Answer {
         answer.headers.insert(ACCESS_CONTROL_MAX_AGE, value("86400"));
     }
     answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gzip_is_for_whoever_asks_for_it() {
+        for asked in ["gzip", "br, gzip;q=0.5", "deflate, GZIP"] {
+            assert!(accepts_gzip(asked), "{asked}");
+        }
+        for not in ["", "br", "identity", "gzip;q=0", "x-gzipped"] {
+            assert!(!accepts_gzip(not), "{not}");
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Answers, and what goes wrong (specification, section 7A; contract, section 5).
 
+use bytes::Bytes;
 use serde::Serialize;
 use swarm_core::domain::{MemberId, TakeId};
 use swarm_core::{Error, Refusal, Refused, StoreError, SubmitError, json};
@@ -10,11 +11,11 @@ use warp::reply::Response;
 /// What a handler answers.
 pub(crate) type Reply = Result<Answer, Fault>;
 
-/// An answer with a text for its body.
+/// An answer, whole.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
-    pub(crate) text: String,
+    pub(crate) body: Bytes,
 }
 
 impl Answer {
@@ -23,13 +24,13 @@ impl Answer {
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         // Public reads say otherwise; whatever else is answered may hold a credential.
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        Self { status, headers, text: String::new() }
+        Self { status, headers, body: Bytes::new() }
     }
 
     pub(crate) fn new(status: StatusCode, kind: &'static str, text: String) -> Self {
         let mut answer = Self::empty(status);
         answer.headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-        Self { text, ..answer }
+        Self { body: text.into(), ..answer }
     }
 
     pub(crate) fn json<T: Serialize>(status: StatusCode, value: &T) -> Self {
@@ -37,7 +38,7 @@ impl Answer {
     }
 
     pub(crate) fn into_response(self) -> Response {
-        let mut response = Response::new(self.text.into());
+        let mut response = Response::new(self.body.into());
         *response.status_mut() = self.status;
         *response.headers_mut() = self.headers;
         response

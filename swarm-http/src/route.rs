@@ -81,6 +81,18 @@ where
     Route { path, method: Method::POST, access, body: Some(BODY_LIMIT), handler }
 }
 
+/// A request that says all in its path.
+pub(crate) fn command<F>(
+    access: Access,
+    path: &'static str,
+    handler: impl Fn(Call) -> F + Send + Sync + 'static,
+) -> Route
+where
+    F: Future<Output = Reply> + Send + 'static,
+{
+    Route { body: None, ..post(access, path, handler) }
+}
+
 /// A change, with a JSON body.
 pub(crate) fn patch<F>(
     access: Access,
@@ -106,6 +118,11 @@ where
 }
 
 impl Route {
+    /// With a larger or smaller body than others, in bytes.
+    pub(crate) fn up_to(self, limit: usize) -> Self {
+        Self { body: Some(limit), ..self }
+    }
+
     /// Whether anyone may read it, from any origin, and keep it while it is fresh.
     fn is_public_read(&self) -> bool {
         let of_tenant = matches!(self.handler, Handler::Tenant(_));

@@ -67,6 +67,17 @@ impl Hosts {
         Ok(Self { directory: Directory::ByName(names), trust_forwarded: false })
     }
 
+    /// Each tenant, once.
+    pub(crate) fn tenants(&self) -> Vec<(TenantId, Tenant)> {
+        let served: Vec<_> = match &self.directory {
+            Directory::Single(served) => vec![served],
+            Directory::ByName(names) => names.values().collect(),
+        };
+        let each: HashMap<_, _> =
+            served.iter().map(|served| (served.id.clone(), served.tenant.clone())).collect();
+        each.into_iter().collect()
+    }
+
     /// The tenant of a request with these headers.
     pub(crate) fn find(&self, headers: &HeaderMap) -> Option<&Arc<Served>> {
         match &self.directory {

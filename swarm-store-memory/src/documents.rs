@@ -1,34 +1,55 @@
 //! Documents.
 
 use async_trait::async_trait;
-use swarm_core::store::{Collection, Document, Documents, Put, Result};
+use swarm_core::Instant;
+use swarm_core::store::{Collection, Document, DocumentDraft, Documents, Put, Result};
 
 use crate::TenantStore;
+use crate::world::{Shelf, next_id};
 
 #[async_trait]
 impl Documents for TenantStore {
     async fn document(&self, collection: Collection, key: &str) -> Result<Option<Document>> {
         Ok(self.read(|world| {
-            let (key, json) = world.documents.get(&collection)?.get_key_value(key)?;
-            Some(document(key, json))
+            let shelf = world.documents.get(&collection)?;
+            shelf.documents.get(*shelf.keys.get(key)?).cloned()
         }))
     }
 
-    async fn documents(&self, collection: Collection) -> Result<Vec<Document>> {
+    async fn documents(
+        &self,
+        collection: Collection,
+        group: Option<&str>,
+    ) -> Result<Vec<Document>> {
         Ok(self.read(|world| {
-            let kept = world.documents.get(&collection);
-            kept.into_iter().flatten().map(|(key, json)| document(key, json)).collect()
+            let Some(shelf) = world.documents.get(&collection) else { return Vec::new() };
+            let Some(group) = group else { return shelf.documents.clone() };
+            let places = shelf.groups.get(group).into_iter().flatten();
+            places.filter_map(|place| shelf.documents.get(*place).cloned()).collect()
         }))
     }
 
-    async fn put_document(&self, collection: Collection, document: &Document) -> Result<Put> {
-        let Document { key, json } = document.clone();
-        let before =
-            self.write(|world| world.documents.entry(collection).or_default().insert(key, json));
-        Ok(if before.is_some() { Put::Replaced } else { Put::Created })
+    async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put> {
+        Ok(self
+            .write(|world| put(world.documents.entry(collection).or_default(), draft, self.time())))
     }
 }
 
-fn document(key: &str, json: &str) -> Document {
-    Document { key: key.to_owned(), json: json.to_owned() }
+fn put(shelf: &mut Shelf, draft: &DocumentDraft, now: Instant) -> Put {
+    let id = next_id(shelf.documents.len());
+    let key = draft.key.clone().unwrap_or_else(|| id.to_string());
+    let stored = shelf.keys.get(&key).and_then(|place| shelf.documents.get_mut(*place));
+    if let Some(stored) = stored {
+        if !draft.replace {
+            return Put::Exists;
+        }
+        stored.json.clone_from(&draft.json);
+        return Put::Replaced(stored.clone());
+    }
+    let place = shelf.documents.len();
+    let document = Document { id, key: key.clone(), json: draft.json.clone(), created_at: now };
+    shelf.documents.push(document.clone());
+    shelf.keys.insert(key, place);
+    shelf.groups.entry(draft.group.clone()).or_default().push(place);
+    Put::Created(document)
 }

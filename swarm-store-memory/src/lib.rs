@@ -5,6 +5,7 @@
 
 mod documents;
 mod members;
+mod outbox;
 mod sessions;
 mod takes;
 mod world;

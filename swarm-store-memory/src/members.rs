@@ -1,11 +1,11 @@
-//! Members, their tokens, keys, challenges and mail.
+//! Members, their tokens, keys and challenges.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use swarm_core::Instant;
-use swarm_core::domain::{Challenge, Member, MemberId, MessageId, QueuedMail, SecretHash};
+use swarm_core::domain::{Challenge, Member, MemberId, MessageId, SecretHash};
 use swarm_core::store::{MemberBasis, MemberChange, MemberSaved, Members, Result, Slot};
 
 use crate::TenantStore;
@@ -40,10 +40,6 @@ impl Members for TenantStore {
             Slot::Decoy => world.decoy = Some(challenge.clone()),
         });
         Ok(())
-    }
-
-    async fn outbox(&self) -> Result<Vec<QueuedMail>> {
-        Ok(self.read(|world| world.outbox.clone()))
     }
 }
 
@@ -83,7 +79,7 @@ fn commit(world: &mut World, change: &MemberChange, now: Instant) {
     change.held_key().map(|key| world.keys.insert(key.clone(), id.clone()));
     if let Some(mail) = &change.mail {
         let id = MessageId(next_id(world.outbox.len()));
-        world.outbox.push(QueuedMail { id, mail: mail.clone(), queued_at: now });
+        world.outbox.push(first(mail.queued(id, now)));
     }
     match world.members.get_mut(&id) {
         Some(row) => row.member = next(row.member.version, member),

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use swarm_core::domain::{
-    AttemptId, Challenge, Day, Member, MemberId, Nonce, PublicKey, QueuedMail, Revision,
-    SecretHash, Session, SessionId, SubjectId, Take, TakeId, Version,
+    AttemptId, Challenge, Day, Member, MemberId, Message, Nonce, PublicKey, Revision, SecretHash,
+    Session, SessionId, SubjectId, Take, TakeId, Version,
 };
-use swarm_core::store::{Collection, Versioned};
+use swarm_core::store::{Collection, Document, Versioned};
 
 #[derive(Default)]
 pub(crate) struct World {
@@ -18,13 +18,14 @@ pub(crate) struct World {
     pub(crate) keys: HashMap<PublicKey, MemberId>,
     pub(crate) challenges: HashMap<MemberId, Challenge>,
     pub(crate) decoy: Option<Challenge>,
-    pub(crate) outbox: Vec<QueuedMail>,
+    /// Message `n` stands at `n - 1`.
+    pub(crate) outbox: Vec<Versioned<Message>>,
     pub(crate) sessions: BTreeMap<SessionId, SessionRow>,
     /// The sessions of a day and subject, by id.
     pub(crate) days: HashMap<Day, HashMap<SubjectId, Vec<SessionId>>>,
     /// Take `n` stands at `n - 1`.
     pub(crate) takes: Vec<Arc<Take>>,
-    pub(crate) documents: BTreeMap<Collection, BTreeMap<String, String>>,
+    pub(crate) documents: HashMap<Collection, Shelf>,
 }
 
 pub(crate) struct MemberRow {
@@ -44,6 +45,15 @@ pub(crate) struct SessionRow {
     pub(crate) takes: Vec<TakeId>,
     /// Each member's takes, by revision.
     pub(crate) revisions: HashMap<MemberId, Vec<TakeId>>,
+}
+
+/// The documents of a collection.
+#[derive(Default)]
+pub(crate) struct Shelf {
+    /// Document `n` stands at `n - 1`.
+    pub(crate) documents: Vec<Document>,
+    pub(crate) keys: HashMap<String, usize>,
+    pub(crate) groups: HashMap<String, Vec<usize>>,
 }
 
 impl World {
@@ -78,5 +88,5 @@ pub(crate) fn first<T>(record: T) -> Versioned<T> {
 }
 
 pub(crate) fn next<T>(version: Version, record: T) -> Versioned<T> {
-    Versioned { version: Version(version.0.saturating_add(1)), record: Arc::new(record) }
+    Versioned { version: version.next(), record: Arc::new(record) }
 }

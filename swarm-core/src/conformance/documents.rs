@@ -2,28 +2,87 @@
 
 use std::sync::Arc;
 
-use super::fixture::{World, count, race};
+use super::fixture::{World, race};
 use super::records::odd_texts;
-use crate::store::{Collection::Subjects, Document, Put, Tenants};
+use crate::domain::Instant;
+use crate::store::Collection::{Briefs, Subjects};
+use crate::store::{Document, DocumentDraft, Put, Tenants};
 
 pub async fn collections_are_empty_at_first(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    assert_eq!(world.documents(Subjects).await, []);
+    assert_eq!(world.documents(Subjects, None).await, []);
+    assert_eq!(world.documents(Subjects, Some("")).await, []);
     assert_eq!(world.document(Subjects, "key").await, None);
 }
 
+pub async fn documents_count_from_one_in_each_collection(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for collection in [Subjects, Briefs] {
+        for (id, key) in (1..).zip(["b", "a", "c"]) {
+            let before = world.now().await;
+            let created = created(world.put_document(collection, &draft(key, "{}")).await);
+            assert!((before..=world.now().await).contains(&created.created_at));
+            assert_eq!(created, document(id, key, "{}", created.created_at));
+            assert_eq!(world.document(collection, key).await, Some(created));
+        }
+        let listed = world.documents(collection, None).await;
+        assert_eq!(listed.iter().map(|it| it.id).collect::<Vec<_>>(), [1, 2, 3]);
+    }
+}
+
+pub async fn a_document_without_a_key_gets_its_id_for_one(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for id in 1..=11_u64 {
+        let unnamed = DocumentDraft { key: None, replace: false, ..draft("", "{}") };
+        let created = created(world.put_document(Subjects, &unnamed).await);
+        assert_eq!((created.id, created.key.clone()), (id, id.to_string()));
+        assert_eq!(world.document(Subjects, &id.to_string()).await, Some(created));
+    }
+}
+
+/// The new text takes the place of the old; the id and the time stay.
 pub async fn a_document_replaces_the_one_with_its_key(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    let other = document("other", "{}");
-    assert_eq!(world.put_document(Subjects, &other).await, Put::Created);
-    let mut outcome = Put::Created;
+    let other = created(world.put_document(Subjects, &draft("other", "{}")).await);
+    let first = created(world.put_document(Subjects, &draft("key", "{}")).await);
+    world.pass(first.created_at).await;
     for json in [r#"{"long":"text"}"#, "{}", "{}"] {
-        let document = document("key", json);
-        assert_eq!(world.put_document(Subjects, &document).await, outcome);
-        assert_eq!(world.document(Subjects, "key").await, Some(document.clone()));
-        assert_eq!(world.documents(Subjects).await, [document, other.clone()]);
-        outcome = Put::Replaced;
+        let now = Document { json: json.to_owned(), ..first.clone() };
+        let outcome = world.put_document(Subjects, &draft("key", json)).await;
+        assert_eq!(outcome, Put::Replaced(now.clone()));
+        assert_eq!(world.document(Subjects, "key").await, Some(now.clone()));
+        assert_eq!(world.documents(Subjects, None).await, [other.clone(), now]);
     }
+}
+
+pub async fn a_document_that_may_not_replace_leaves_the_other(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let once = |json| DocumentDraft { replace: false, ..draft("key", json) };
+    let first = created(world.put_document(Subjects, &once("1")).await);
+    assert_eq!(world.put_document(Subjects, &once("2")).await, Put::Exists);
+    assert_eq!(world.documents(Subjects, None).await, [first]);
+}
+
+pub async fn documents_are_found_by_their_group(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let mut groups = odd_texts();
+    groups.push(String::new());
+    for round in 0..2 {
+        for group in &groups {
+            let draft =
+                DocumentDraft { group: group.clone(), ..draft(&format!("{round}{group}"), "{}") };
+            created(world.put_document(Subjects, &draft).await);
+            let replaced = world.put_document(Subjects, &draft).await;
+            assert!(matches!(replaced, Put::Replaced(_)));
+        }
+    }
+    for group in &groups {
+        let found = world.documents(Subjects, Some(group)).await;
+        let keys: Vec<_> = found.into_iter().map(|document| document.key).collect();
+        assert_eq!(keys, [format!("0{group}"), format!("1{group}")]);
+        assert_eq!(world.documents(Briefs, Some(group)).await, []);
+    }
+    assert_eq!(world.documents(Subjects, None).await.len(), 2 * groups.len());
 }
 
 pub async fn the_text_of_a_document_survives_byte_for_byte(tenants: Arc<dyn Tenants>) {
@@ -37,48 +96,74 @@ pub async fn the_text_of_a_document_survives_byte_for_byte(tenants: Arc<dyn Tena
         &megabyte,
     ];
     for text in texts {
-        let written = document("key", text);
-        let _ = world.put_document(Subjects, &written).await;
-        assert!(world.document(Subjects, "key").await == Some(written));
+        let _ = world.put_document(Subjects, &draft("key", text)).await;
+        assert!(world.document(Subjects, "key").await.unwrap().json == text);
     }
-}
-
-pub async fn documents_come_in_the_byte_order_of_their_keys(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let mut keys = odd_texts();
-    keys.push(String::new());
-    for key in &keys {
-        let _ = world.put_document(Subjects, &document(key, "{}")).await;
-    }
-    keys.sort_by(|a, b| a.as_bytes().cmp(b.as_bytes()));
-    let listed = world.documents(Subjects).await.into_iter().map(|document| document.key);
-    assert_eq!(listed.collect::<Vec<_>>(), keys);
 }
 
 pub async fn documents_with_odd_keys_are_not_confused(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    let written: Vec<Document> =
-        odd_texts().iter().map(|key| document(key, &format!("{key:?}"))).collect();
-    for document in &written {
-        assert_eq!(world.document(Subjects, &document.key).await, None);
-        assert_eq!(world.put_document(Subjects, document).await, Put::Created);
+    let mut keys = odd_texts();
+    keys.push(String::new());
+    for key in &keys {
+        assert_eq!(world.document(Subjects, key).await, None);
+        created(world.put_document(Subjects, &draft(key, &format!("{key:?}"))).await);
     }
-    for document in written {
-        assert_eq!(world.document(Subjects, &document.key).await, Some(document));
+    for key in &keys {
+        assert_eq!(world.document(Subjects, key).await.unwrap().json, format!("{key:?}"));
     }
 }
 
 pub async fn of_racing_writes_of_one_key_one_creates(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    let put = |racer: usize| {
-        let (world, document) = (world.clone(), document("key", &racer.to_string()));
-        async move { world.put_document(Subjects, &document).await }
-    };
-    let outcomes = race((0..32).map(put)).await;
-    assert_eq!((count(&outcomes, &Put::Created), count(&outcomes, &Put::Replaced)), (1, 31));
-    assert_eq!(world.documents(Subjects).await.len(), 1);
+    for replace in [true, false] {
+        let key = format!("key {replace}");
+        let put = |racer: usize| {
+            let draft = DocumentDraft { replace, ..draft(&key, &racer.to_string()) };
+            let world = world.clone();
+            async move { world.put_document(Subjects, &draft).await }
+        };
+        let outcomes = race((0..32).map(put)).await;
+        let won = outcomes.iter().filter(|outcome| matches!(outcome, Put::Created(_))).count();
+        let lost = outcomes.iter().filter(|outcome| match outcome {
+            Put::Created(_) => false,
+            Put::Replaced(_) => replace,
+            Put::Exists => !replace,
+        });
+        assert_eq!((won, lost.count()), (1, 31));
+    }
+    assert_eq!(world.documents(Subjects, None).await.len(), 2);
 }
 
-fn document(key: &str, json: &str) -> Document {
-    Document { key: key.to_owned(), json: json.to_owned() }
+pub async fn racing_documents_leave_no_gap(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let add = |racer: usize| {
+        let unnamed = DocumentDraft { key: None, ..draft("", &racer.to_string()) };
+        let world = world.clone();
+        async move { created(world.put_document(Subjects, &unnamed).await).id }
+    };
+    let mut ids = race((0..32).map(add)).await;
+    ids.sort_unstable();
+    assert_eq!(ids, (1..=32).collect::<Vec<_>>());
+}
+
+/// A document that may take the place of another.
+fn draft(key: &str, json: &str) -> DocumentDraft {
+    DocumentDraft {
+        key: Some(key.to_owned()),
+        group: String::new(),
+        json: json.to_owned(),
+        replace: true,
+    }
+}
+
+fn document(id: u64, key: &str, json: &str, created_at: Instant) -> Document {
+    Document { id, key: key.to_owned(), json: json.to_owned(), created_at }
+}
+
+fn created(outcome: Put) -> Document {
+    match outcome {
+        Put::Created(document) => document,
+        other => panic!("{other:?}"),
+    }
 }

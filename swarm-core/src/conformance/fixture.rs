@@ -4,18 +4,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use tokio::sync::Barrier;
 
 use super::records::{Author, applicant, creation, draft};
 use crate::domain::{
-    AttemptId, Challenge, Instant, Member, MemberId, MemberState, QueuedMail, SecretHash, Session,
-    SessionDraft, SessionId, Take, TakeDraft, TakeId, TakeOnFile, TenantId,
+    AttemptId, Challenge, Instant, MailState, Member, MemberId, MemberState, Message, SecretHash,
+    Session, SessionDraft, SessionId, Take, TakeDraft, TakeId, TakeOnFile, TenantId,
 };
 use crate::rules::{Filing, Submission, judge};
 use crate::store::{
-    Basis, BasisQuery, Collection, Document, Filed, MemberBasis, MemberChange, MemberSaved, Put,
-    Result, Saved, SessionChange, SessionQuery, Slot, Store, Tenants, Versioned,
+    Basis, BasisQuery, Collection, Document, DocumentDraft, Filed, MemberBasis, MemberChange,
+    MemberSaved, MessageChange, Put, Saved, SessionChange, SessionQuery, Slot, Store, Tenants,
+    Versioned,
 };
 use crate::swarm::{Entropy, NoEntropy, Swarm, Tenant};
 
@@ -41,7 +41,7 @@ impl World {
 
     /// The same world, under the rules.
     pub(super) fn service(&self) -> Tenant {
-        Swarm::new(Shared(Arc::clone(&self.tenants)), Counter).tenant(&self.id)
+        Swarm::new(Arc::clone(&self.tenants), Counter).tenant(&self.id)
     }
 
     /// Waits until the store's clock is past `moment`.
@@ -70,7 +70,8 @@ answers! {
     bearer(token: &SecretHash) -> Option<Arc<Member>>;
     save_member(change: &MemberChange) -> MemberSaved;
     set_challenge(slot: &Slot, challenge: &Challenge) -> ();
-    outbox() -> Vec<QueuedMail>;
+    messages(state: Option<MailState>) -> Vec<Versioned<Message>>;
+    save_message(change: &MessageChange) -> Saved;
     session(id: SessionId) -> Option<Versioned<Session>>;
     sessions(query: &SessionQuery) -> Vec<Arc<Session>>;
     convene(draft: &SessionDraft) -> Arc<Session>;
@@ -80,8 +81,8 @@ answers! {
     take(id: TakeId) -> Option<TakeOnFile>;
     takes(session: SessionId) -> Vec<Arc<Take>>;
     document(collection: Collection, key: &str) -> Option<Document>;
-    documents(collection: Collection) -> Vec<Document>;
-    put_document(collection: Collection, document: &Document) -> Put;
+    documents(collection: Collection, group: Option<&str>) -> Vec<Document>;
+    put_document(collection: Collection, draft: &DocumentDraft) -> Put;
 }
 
 /// Members.
@@ -255,18 +256,5 @@ impl Entropy for Counter {
         let number = unique().to_le_bytes();
         bytes.iter_mut().zip(number.iter().cycle()).for_each(|(byte, digit)| *byte = *digit);
         Ok(())
-    }
-}
-
-struct Shared(Arc<dyn Tenants>);
-
-#[async_trait]
-impl Tenants for Shared {
-    fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        self.0.open(tenant)
-    }
-
-    async fn ready(&self) -> Result<()> {
-        self.0.ready().await
     }
 }

@@ -6,11 +6,11 @@ mod keys;
 use std::sync::Arc;
 
 use super::fixture::{World, count, race};
-use super::records::{FIRST, applicant, creation, id, key, mail, moment, odd_texts, secret};
+use super::records::{FIRST, applicant, creation, id, key, moment, odd_texts, secret};
 use crate::domain::MemberState::{Applied, Approved, Claimed, Inactive, Rejected};
-use crate::domain::{Contact, Instant, Lens, Mail, Member, MessageId, Name, Version};
-use crate::store::MemberSaved::{KeyHeld, Moved, Saved};
-use crate::store::{MemberChange, Proven, Tenants};
+use crate::domain::{Contact, Instant, Lens, Member, Name, Version};
+use crate::store::MemberSaved::{Moved, Saved};
+use crate::store::{MemberChange, Tenants};
 
 pub use challenges::*;
 pub use keys::*;
@@ -147,45 +147,6 @@ pub async fn a_token_dies_with_the_commit_that_replaces_it(tenants: Arc<dyn Tena
     assert_eq!(world.bearer(&secret("second")).await.unwrap().id, id("ada"));
     world.edit(&id("ada"), |ada| ada.token = None).await;
     assert_eq!(world.bearer(&secret("second")).await, None);
-}
-
-pub async fn mail_is_queued_in_the_order_of_commits(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    assert_eq!(world.outbox().await, []);
-    let before = world.now().await;
-    let subjects = ["first", "\u{0}\r\n", "", "\u{1f680}", "5", "6", "7", "8", "9", "10", "11"];
-    for subject in subjects {
-        let mail = Some(Mail { body: subject.repeat(3), ..mail(subject) });
-        let change = MemberChange { mail, ..creation(&applicant(&format!("member {subject}"))) };
-        assert_eq!(world.save_member(&change).await, Saved);
-        world.edit(&change.member.id, |_| {}).await;
-    }
-    let after = world.now().await;
-    let queued = world.outbox().await;
-    for (place, queued) in (1..).zip(&queued) {
-        assert_eq!(queued.id, MessageId(place));
-        assert!((before..=after).contains(&queued.queued_at));
-    }
-    let sent = subjects.map(|subject| Mail { body: subject.repeat(3), ..mail(subject) });
-    let queued: Vec<Mail> = queued.into_iter().map(|queued| queued.mail).collect();
-    assert_eq!(queued, sent);
-}
-
-pub async fn mail_is_not_queued_without_its_commit(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    world.create(&applicant("ada")).await;
-    let again = creation(&applicant("ada"));
-    let unproven = MemberChange {
-        proven: Some(Proven(secret("challenge"))),
-        ..world.edited(&id("ada"), |_| {}).await
-    };
-    let intruder = creation(&Member { public_key: Some(key("ada")), ..applicant("grace") });
-    let refused = [(again, Moved), (unproven, Moved), (intruder, KeyHeld(id("ada")))];
-    for (change, outcome) in refused {
-        let change = MemberChange { mail: Some(mail("lost")), ..change };
-        assert_eq!(world.save_member(&change).await, outcome);
-    }
-    assert_eq!(world.outbox().await, []);
 }
 
 pub async fn of_racing_creations_of_one_member_one_wins(tenants: Arc<dyn Tenants>) {

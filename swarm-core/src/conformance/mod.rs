@@ -15,6 +15,7 @@
 mod documents;
 mod fixture;
 mod members;
+mod outbox;
 mod records;
 mod sessions;
 mod takes;
@@ -64,8 +65,6 @@ macro_rules! conformance_cases {
                 each_save_raises_the_version_of_its_member_by_one
                 a_token_finds_its_member_whatever_its_state
                 a_token_dies_with_the_commit_that_replaces_it
-                mail_is_queued_in_the_order_of_commits
-                mail_is_not_queued_without_its_commit
                 of_racing_creations_of_one_member_one_wins
                 a_held_key_keeps_other_members_out
                 a_held_key_cannot_be_changed_to
@@ -135,11 +134,23 @@ macro_rules! conformance_cases {
             }
             documents {
                 collections_are_empty_at_first
+                documents_count_from_one_in_each_collection
+                a_document_without_a_key_gets_its_id_for_one
                 a_document_replaces_the_one_with_its_key
+                a_document_that_may_not_replace_leaves_the_other
+                documents_are_found_by_their_group
                 the_text_of_a_document_survives_byte_for_byte
-                documents_come_in_the_byte_order_of_their_keys
                 documents_with_odd_keys_are_not_confused
                 of_racing_writes_of_one_key_one_creates
+                racing_documents_leave_no_gap
+            }
+            outbox {
+                mail_is_queued_in_the_order_of_commits
+                mail_is_not_queued_without_its_commit
+                every_field_of_a_message_survives_a_save
+                a_message_is_saved_only_at_the_version_it_was_judged_by
+                messages_are_found_by_the_state_they_are_in
+                of_racing_leases_of_one_message_one_wins
             }
             tenants {
                 the_store_gives_a_sign_of_life

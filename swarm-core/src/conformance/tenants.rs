@@ -9,7 +9,8 @@ use super::fixture::World;
 use super::records::{applicant, creation, mail, secret};
 use crate::domain::{Challenge, MessageId, SessionId, TakeId, TenantId};
 use crate::store::{
-    Collection::Subjects, Document, MemberChange, MemberSaved, Put, SessionQuery, Slot, Tenants,
+    Collection::Subjects, Document, DocumentDraft, MemberChange, MemberSaved, Put, SessionQuery,
+    Slot, Tenants,
 };
 
 pub async fn the_store_gives_a_sign_of_life(tenants: Arc<dyn Tenants>) {
@@ -28,11 +29,11 @@ pub async fn worlds_share_nothing(tenants: Arc<dyn Tenants>) {
         let change = MemberChange { mail, ..creation(&applicant("grace")) };
         assert_eq!(world.save_member(&change).await, MemberSaved::Saved);
         assert_eq!(
-            world.outbox().await.iter().map(|mail| mail.id).collect::<Vec<_>>(),
+            world.messages(None).await.iter().map(|it| it.record.id).collect::<Vec<_>>(),
             [MessageId(1)]
         );
-        let document = Document { key: "key".to_owned(), json: "{}".to_owned() };
-        assert_eq!(world.put_document(Subjects, &document).await, Put::Created);
+        let created = world.put_document(Subjects, &document()).await;
+        assert!(matches!(created, Put::Created(Document { id: 1, .. })));
     }
 }
 
@@ -44,8 +45,7 @@ pub async fn nothing_is_seen_from_another_world(tenants: Arc<dyn Tenants>) {
     let challenge =
         Challenge { hash: secret("challenge"), expires_at: world.now().await.plus_millis(60_000) };
     world.set_challenge(&Slot::Member(author.id.clone()), &challenge).await;
-    let document = Document { key: "key".to_owned(), json: "{}".to_owned() };
-    assert_eq!(world.put_document(Subjects, &document).await, Put::Created);
+    assert!(matches!(world.put_document(Subjects, &document()).await, Put::Created(_)));
 
     for other in others {
         assert_eq!(other.members().await, []);
@@ -54,7 +54,8 @@ pub async fn nothing_is_seen_from_another_world(tenants: Arc<dyn Tenants>) {
         assert_eq!(other.session(session.id).await, None);
         assert_eq!(other.sessions(&SessionQuery { limit: 9, ..SessionQuery::default() }).await, []);
         assert_eq!((other.take(take.id).await, other.takes(session.id).await), (None, vec![]));
-        assert_eq!(other.documents(Subjects).await, []);
+        assert_eq!(other.messages(None).await, []);
+        assert_eq!(other.documents(Subjects, None).await, []);
         let facts = other.facts(&author, &author.submission(&session, "nonce")).await;
         assert_eq!((facts.member, facts.session, facts.latest), (None, None, None));
         assert_eq!(facts.spent, None);
@@ -92,6 +93,11 @@ pub async fn a_world_opened_by_racers_is_one(tenants: Arc<dyn Tenants>) {
         one.create(&applicant("ada")).await;
         assert_eq!(other.members().await.len(), 1);
     }
+}
+
+fn document() -> DocumentDraft {
+    let (key, json) = (Some("key".to_owned()), "{}".to_owned());
+    DocumentDraft { key, group: String::new(), json, replace: false }
 }
 
 /// Fresh worlds whose names begin alike.

@@ -65,10 +65,29 @@ counted!(
     MessageId
 );
 counted!(
+    /// The id of a brief: counts from 1 in each tenant.
+    BriefId
+);
+counted!(
+    /// The id of a memo: counts from 1 in each tenant.
+    MemoId
+);
+counted!(
+    /// The id of a subject snapshot: counts from 1 in each tenant.
+    SubjectSnapshotId
+);
+counted!(
     /// How often a record was written. A store sets it to 1 when the record first comes and adds
     /// one with every write; guards compare it.
     Version
 );
+
+impl Version {
+    /// The version after one more write.
+    pub fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+}
 
 /// The number of a take among its member's takes in one session: 1 is the original, 2 to 5 are
 /// amendments (specification, section 3A).

@@ -96,10 +96,34 @@ impl Object {
     /// # Errors
     /// [`Invalid`] when it is absent or no number.
     pub fn number(&mut self, field: &'static str) -> Result<f64, Invalid> {
+        self.number_if_any(field)?.ok_or_else(|| Invalid::missing(field))
+    }
+
+    /// Takes a number that may be absent.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it is no number.
+    pub fn number_if_any(&mut self, field: &'static str) -> Result<Option<f64>, Invalid> {
         match self.take(field) {
-            None => Err(Invalid::missing(field)),
-            Some(Json::Number(number)) => Ok(number),
+            None => Ok(None),
+            Some(Json::Number(number)) => Ok(Some(number)),
             Some(_) => Err(Invalid::new(field, "must be a number")),
+        }
+    }
+
+    /// Takes a whole number, 0 to 2^53, that may be absent.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it is no such number.
+    pub fn whole_if_any(&mut self, field: &'static str) -> Result<Option<u64>, Invalid> {
+        const END: f64 = 9_007_199_254_740_992.0;
+        match self.number_if_any(field)? {
+            None => Ok(None),
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
+            Some(number) if (0.0..=END).contains(&number) && number.fract() == 0.0 => {
+                Ok(Some(number as u64))
+            }
+            Some(_) => Err(Invalid::new(field, "must be a whole number, not negative")),
         }
     }
 
@@ -131,6 +155,49 @@ impl Object {
             }
             Some(_) => Err(Invalid::new(field, "must be an array")),
         }
+    }
+
+    /// Takes a list of texts; absent, it is empty.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it is no list of texts.
+    pub fn texts(&mut self, field: &'static str) -> Result<Vec<String>, Invalid> {
+        let text = |item| match item {
+            Json::Text(text) => Ok(text),
+            _ => Err(Invalid::new(field, "must hold strings")),
+        };
+        Ok(self.list_if_any(field, text)?.unwrap_or_default())
+    }
+}
+
+impl<const N: usize> From<[(&str, Json); N]> for Json {
+    fn from(members: [(&str, Json); N]) -> Self {
+        members.into_iter().collect()
+    }
+}
+
+impl<'a> FromIterator<(&'a str, Json)> for Json {
+    fn from_iter<I: IntoIterator<Item = (&'a str, Json)>>(members: I) -> Self {
+        let members = members.into_iter().map(|(key, value)| (key.to_owned(), value));
+        Self::Object(Object(members.collect()))
+    }
+}
+
+impl From<&str> for Json {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<f64> for Json {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl FromIterator<Json> for Json {
+    fn from_iter<I: IntoIterator<Item = Json>>(items: I) -> Self {
+        Self::List(items.into_iter().collect())
     }
 }
 

@@ -4,8 +4,7 @@ use serde::Serialize;
 
 use super::json::Object;
 use super::{
-    Contact, Instant, Invalid, Lens, MemberId, MessageId, Name, PublicKey, SecretHash, Signature,
-    Signed,
+    Contact, Instant, Invalid, Lens, MemberId, Name, PublicKey, SecretHash, Signature, Signed,
 };
 
 /// The fields of an application, in the order in which they are signed (contract, section 2).
@@ -153,26 +152,4 @@ pub struct Challenge {
     pub hash: SecretHash,
     /// The last moment at which a claim may be committed with it.
     pub expires_at: Instant,
-}
-
-/// A message to a member, waiting to be sent (specification, section 6).
-#[derive(Clone, Debug, PartialEq)]
-pub struct Mail {
-    /// The contact that the member gave, as it is.
-    pub to: Contact,
-    /// The subject line.
-    pub subject: String,
-    /// The text.
-    pub body: String,
-}
-
-/// A message in the outbox.
-#[derive(Clone, Debug, PartialEq)]
-pub struct QueuedMail {
-    /// Its id.
-    pub id: MessageId,
-    /// The message.
-    pub mail: Mail,
-    /// When it was committed, by the store's clock.
-    pub queued_at: Instant,
 }

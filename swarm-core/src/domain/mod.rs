@@ -2,10 +2,14 @@
 
 pub mod json;
 
+mod brief;
+mod context;
 mod id;
 mod invalid;
 mod key;
+mod mail;
 mod member;
+mod memo;
 mod secret;
 mod session;
 mod snapshot;
@@ -14,10 +18,17 @@ mod take;
 mod text;
 mod time;
 
-pub use id::{AttemptId, MessageId, Revision, SessionId, TakeId, TenantId, Version};
+pub use brief::{Brief, BriefBody, BriefRegime, Prompt, RecentSession};
+pub use context::{Position, Regime, Signal, SubjectSnapshot, SubjectSnapshotDraft};
+pub use id::{
+    AttemptId, BriefId, MemoId, MessageId, Revision, SessionId, SubjectSnapshotId, TakeId,
+    TenantId, Version,
+};
 pub use invalid::Invalid;
 pub use key::{PublicKey, Signature, Signed};
-pub use member::{Application, Challenge, Mail, Member, MemberState, QueuedMail, TokenClaim};
+pub use mail::{Mail, MailState, Message};
+pub use member::{Application, Challenge, Member, MemberState, TokenClaim};
+pub use memo::{Memo, MemoDraft};
 pub use secret::SecretHash;
 pub use session::{Roster, RosterEntry, Session, SessionDraft, SessionPatch, SessionState};
 pub use snapshot::{BucketWeight, Consensus, Participation, Quorum, Quote, Snapshot, Stances};
@@ -27,3 +38,5 @@ pub use text::{
     Body, Bucket, Contact, Lens, MemberId, MemoUrl, Name, Nonce, STANCES, Stance, SubjectId,
 };
 pub use time::{Day, Instant};
+
+pub(crate) use text::bounded;

@@ -149,10 +149,7 @@ impl SessionDraft {
     /// # Errors
     /// [`Invalid`], naming the first field that breaks its rule.
     pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
-        let date = Day::parse(&fields.text("date")?)?;
-        if !date.is_in_calendar() {
-            return Err(Invalid::new("date", "must be a day of the calendar"));
-        }
+        let date = Day::read(fields)?;
         let state = fields.text_if_any("state")?;
         let state =
             state.map_or(Ok(SessionState::Collecting), |text| SessionState::named(&text))?;
@@ -222,16 +219,9 @@ fn read_deadline(fields: &mut Object) -> Result<Option<Instant>, Invalid> {
 }
 
 fn read_quorum(fields: &mut Object) -> Result<Option<u32>, Invalid> {
-    match fields.take("quorum") {
-        None => Ok(None),
-        Some(Json::Number(number)) if number >= 0.0 && number.fract() == 0.0 => {
-            // A quorum is a number of members; 1e6 is more than any roster holds.
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
-            let whole = (number <= 1e6).then_some(number as u32);
-            whole.map(Some).ok_or_else(|| Invalid::new("quorum", "must be at most 1,000,000"))
-        }
-        Some(_) => Err(Invalid::new("quorum", "must be a whole number, not negative")),
-    }
+    let Some(quorum) = fields.whole_if_any("quorum")? else { return Ok(None) };
+    let quorum = u32::try_from(quorum).ok().filter(|quorum| *quorum <= 1_000_000);
+    quorum.map(Some).ok_or_else(|| Invalid::new("quorum", "must be at most 1,000,000"))
 }
 
 fn read_buckets(fields: &mut Object) -> Result<Option<Vec<Bucket>>, Invalid> {

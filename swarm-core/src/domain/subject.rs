@@ -61,8 +61,10 @@ impl Subject {
             source: fields.text_if_any("source")?,
             recommendation_type: fields.text_if_any("recommendationType")?,
             linked_member_id: fields.text_if_any("linkedMemberId")?,
-            structural_notes: notes(fields)?,
-            last_reviewed: last_reviewed.map(|text| reviewed_on(&text)).transpose()?,
+            structural_notes: fields.texts("structuralNotes")?,
+            last_reviewed: last_reviewed
+                .map(|text| Day::in_calendar("lastReviewed", &text))
+                .transpose()?,
         })
     }
 }
@@ -73,19 +75,4 @@ fn objects(fields: &mut Object, field: &'static str) -> Result<Vec<Object>, Inva
         _ => Err(Invalid::new(field, "must hold objects")),
     };
     Ok(fields.list_if_any(field, read)?.unwrap_or_default())
-}
-
-fn notes(fields: &mut Object) -> Result<Vec<String>, Invalid> {
-    let read = |entry| match entry {
-        Json::Text(text) => Ok(text),
-        _ => Err(Invalid::new("structuralNotes", "must hold strings")),
-    };
-    Ok(fields.list_if_any("structuralNotes", read)?.unwrap_or_default())
-}
-
-fn reviewed_on(text: &str) -> Result<Day, Invalid> {
-    Day::parse(text)
-        .ok()
-        .filter(|day| day.is_in_calendar())
-        .ok_or_else(|| Invalid::new("lastReviewed", "must be a day, YYYY-MM-DD"))
 }

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, Utc};
 
 use super::Invalid;
+use super::json::Object;
 
 /// A moment in UTC, to the millisecond (contract, "Terms"). On the wire
 /// `2026-11-21T22:45:00.000Z`.
@@ -38,8 +39,8 @@ impl Instant {
 
     /// The moment `millis` milliseconds later (the last one that the calendar reaches, at most).
     pub fn plus_millis(self, millis: i64) -> Self {
-        Self::from_millis(self.millis().saturating_add(millis))
-            .unwrap_or(Self(DateTime::<Utc>::MAX_UTC))
+        let last = DateTime::<Utc>::MAX_UTC.timestamp_millis();
+        Self::from_millis(self.millis().saturating_add(millis).min(last)).unwrap_or(self)
     }
 }
 
@@ -84,6 +85,25 @@ impl Day {
             month: pair(e, f),
             day: pair(g, h),
         })
+    }
+
+    /// Reads a day that the calendar has.
+    ///
+    /// # Errors
+    /// [`Invalid`], naming `field`, for any other text.
+    pub fn in_calendar(field: &'static str, text: &str) -> Result<Self, Invalid> {
+        Self::parse(text)
+            .ok()
+            .filter(|day| day.is_in_calendar())
+            .ok_or_else(|| Invalid::new(field, "must be a day of the calendar, YYYY-MM-DD"))
+    }
+
+    /// Takes a day that the calendar has from the field `date`.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it is absent or no such day.
+    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
+        Self::in_calendar("date", &fields.text("date")?)
     }
 
     /// Whether the calendar has this day.

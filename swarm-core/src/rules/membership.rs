@@ -169,6 +169,29 @@ pub fn claim(
     Ok((MemberChange { proven, ..change(member, claimed) }, token))
 }
 
+/// Gives a member that has claimed its token a new one, which `random` makes, and a new key where
+/// one is given. Takes on file stay verifiable by the key recorded with them.
+///
+/// # Errors
+/// [`Refusal::MemberIs`] when it is in any other state.
+pub fn rotate(
+    member: &Versioned<Member>,
+    key: Option<PublicKey>,
+    random: [u8; 16],
+) -> Result<(MemberChange, BearerToken), Refusal> {
+    let record = &member.record;
+    if record.state != MemberState::Claimed {
+        return Err(Refusal::MemberIs(record.state));
+    }
+    let token = BearerToken::mint(&record.id, random);
+    let rotated = Member {
+        public_key: key.or_else(|| record.public_key.clone()),
+        token: Some(token.hash()),
+        ..Member::clone(record)
+    };
+    Ok((change(member, rotated), token))
+}
+
 fn answers(claim: &TokenClaim, challenge: &Challenge, now: Instant) -> bool {
     SecretHash::of(claim.challenge.as_bytes()) == challenge.hash
         && claim.expires_at == challenge.expires_at.to_string()

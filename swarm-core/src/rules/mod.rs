@@ -1,21 +1,25 @@
 //! The verbs, pure: facts in, a judgement out. No I/O, no clock, no `async`.
 
 mod aggregate;
+mod brief;
 mod facts;
 mod judge;
+mod mail;
 mod membership;
 mod refusal;
 mod resolve;
 mod sessions;
 
 pub use aggregate::aggregate;
+pub use brief::{BriefFacts, compose};
 pub use facts::{Basis, MemberBasis, Versioned};
 pub(crate) use judge::refused;
 pub use judge::{Filing, Submission, judge};
+pub use mail::{Attempt, LEASE_MILLIS, MAIL_ATTEMPTS, MessageChange, lease, settle};
 pub use membership::{
     CHALLENGE_MILLIS, MemberChange, Proven, Slot, activate, admit, challenge_slot, claim,
-    deactivate, may_be_read, reject,
+    deactivate, may_be_read, reject, rotate,
 };
 pub use refusal::{Refusal, Refused};
 pub use resolve::resolve;
-pub use sessions::{SessionChange, advance, amend, excuse, freeze_roster};
+pub use sessions::{SessionChange, advance, amend, close_if_due, excuse, freeze_roster};

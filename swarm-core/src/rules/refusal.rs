@@ -75,6 +75,10 @@ pub enum Refusal {
     #[error("token already claimed")]
     AlreadyClaimed,
 
+    /// A field of a memo breaks its rule.
+    #[error("invalid memo")]
+    InvalidMemo(Invalid),
+
     /// A field of an operator's request breaks its rule.
     #[error("invalid request")]
     InvalidRequest(Invalid),
@@ -90,6 +94,9 @@ pub enum Refusal {
     /// The roster was frozen before.
     #[error("roster already frozen")]
     RosterFrozen,
+    /// The session has its one brief.
+    #[error("brief already published")]
+    BriefPublished,
     /// The session has no roster.
     #[error("session has no roster")]
     NoRoster,
@@ -105,6 +112,7 @@ impl Refusal {
             | Self::BadApplication { .. }
             | Self::InvalidChallengeRequest(_)
             | Self::InvalidTokenClaim(_)
+            | Self::InvalidMemo(_)
             | Self::InvalidRequest(_) => 400,
             Self::MissingBearer | Self::UnknownToken | Self::ClaimRefused => 401,
             Self::TokenMismatch | Self::NotOnRoster | Self::Excused | Self::NoKey => 403,
@@ -119,7 +127,8 @@ impl Refusal {
             | Self::MemberIs(_)
             | Self::SessionIs(_)
             | Self::RosterFrozen
-            | Self::NoRoster => 409,
+            | Self::NoRoster
+            | Self::BriefPublished => 409,
         }
     }
 }

@@ -49,6 +49,15 @@ pub fn advance(
     Ok(SessionChange { takes: Some(takes.len()), ..change(session, moved) })
 }
 
+/// Closes the window of a session that is collecting and past its deadline.
+pub fn close_if_due(session: &Versioned<Session>, now: Instant) -> Option<SessionChange> {
+    let collecting = session.record.state == SessionState::Collecting;
+    let due = session.record.window_closes_at.is_some_and(|deadline| now > deadline);
+    let state = SessionState::WindowClosed;
+    (collecting && due)
+        .then(|| change(session, Session { state, ..Session::clone(&session.record) }))
+}
+
 /// Changes a session's deadline or quorum. What the snapshot was made with stays as it was, since
 /// the snapshot is never recomputed.
 pub fn amend(session: &Versioned<Session>, patch: &SessionPatch) -> SessionChange {

@@ -1,11 +1,11 @@
-//! Members, their tokens, keys, challenges and mail.
+//! Members, their tokens, keys and challenges.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
 use super::Result;
-use crate::domain::{Challenge, Member, MemberId, QueuedMail, SecretHash};
+use crate::domain::{Challenge, Member, MemberId, SecretHash};
 use crate::rules::{MemberBasis, MemberChange, Slot};
 
 /// The part of the port that keeps members.
@@ -25,20 +25,19 @@ pub trait Members: Send + Sync {
     /// To ensure correctness:
     /// - commit nothing unless the stored version is `change.expected` (`None`: no such member)
     ///   and `change.proven`, where given, still holds; otherwise answer [`MemberSaved::Moved`];
+    ///   a challenge stays as it is when a change was proven by it;
     /// - when the index of held keys names another member for [`MemberChange::held_key`], answer
     ///   [`MemberSaved::KeyHeld`]; the index names for each key the member whose last change held
     ///   it, so that a member leaves it with a change that holds no key, or another;
     /// - keep the index of tokens equal to the records: a replaced token is dead with the commit;
-    /// - queue `change.mail` in the same commit, stamped with the store's clock.
+    /// - queue `change.mail` in the same commit, as [`Mail::queued`](crate::domain::Mail::queued)
+    ///   with the next id and the store's clock, version 1.
     async fn save_member(&self, change: &MemberChange) -> Result<MemberSaved>;
 
     /// Writes a challenge into its slot; it replaces the one that was there. Both kinds of slot
     /// are written alike, so that the time it takes tells nothing. A store may forget a challenge
     /// once it has expired.
     async fn set_challenge(&self, slot: &Slot, challenge: &Challenge) -> Result<()>;
-
-    /// All messages of the outbox, the oldest first.
-    async fn outbox(&self) -> Result<Vec<QueuedMail>>;
 }
 
 /// What became of the write of a member.

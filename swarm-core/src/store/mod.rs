@@ -8,6 +8,7 @@
 mod documents;
 mod error;
 mod members;
+mod outbox;
 mod sessions;
 mod takes;
 
@@ -17,15 +18,16 @@ use async_trait::async_trait;
 
 use crate::domain::{Instant, TenantId};
 
-pub use documents::{Collection, Document, Documents, Put};
+pub use documents::{Collection, Document, DocumentDraft, Documents, Put};
 pub use error::StoreError;
 pub use members::{MemberSaved, Members};
+pub use outbox::Outbox;
 pub use sessions::{Saved, SessionQuery, Sessions};
 pub use takes::{BasisQuery, Filed, Takes};
 
 // What a store loads for the rules, and what it commits for them.
 pub use crate::rules::{
-    Basis, Filing, MemberBasis, MemberChange, Proven, SessionChange, Slot, Versioned,
+    Basis, Filing, MemberBasis, MemberChange, MessageChange, Proven, SessionChange, Slot, Versioned,
 };
 
 /// What every method of the port returns.
@@ -42,10 +44,21 @@ pub trait Tenants: Send + Sync {
     async fn ready(&self) -> Result<()>;
 }
 
-/// One tenant's world.
-pub trait Store: Clock + Members + Sessions + Takes + Documents {}
+#[async_trait]
+impl<T: Tenants + ?Sized> Tenants for Arc<T> {
+    fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        (**self).open(tenant)
+    }
 
-impl<T: Clock + Members + Sessions + Takes + Documents> Store for T {}
+    async fn ready(&self) -> Result<()> {
+        (**self).ready().await
+    }
+}
+
+/// One tenant's world.
+pub trait Store: Clock + Members + Sessions + Takes + Documents + Outbox {}
+
+impl<T: Clock + Members + Sessions + Takes + Documents + Outbox> Store for T {}
 
 /// The clock of the store, the only one that counts.
 #[async_trait]

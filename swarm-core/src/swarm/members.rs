@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::error::contended;
 use super::{ATTEMPTS, Error, Tenant};
 use crate::domain::{
-    Application, Challenge, Instant, Member, MemberId, MemberState, QueuedMail, SecretHash, Signed,
+    Application, Challenge, Instant, Member, MemberId, MemberState, PublicKey, SecretHash, Signed,
     TokenClaim,
 };
 use crate::proof::{BearerToken, ChallengeText};
@@ -171,11 +171,26 @@ impl Tenant {
         Err(contended("claim").into())
     }
 
-    /// The messages to members, the oldest first.
+    /// Gives a member a new bearer token, and a new key where one is given. The old token is dead
+    /// with the commit.
     ///
     /// # Errors
-    /// [`Error::Store`].
-    pub async fn outbox(&self) -> Result<Vec<QueuedMail>, Error> {
-        Ok(self.store.outbox().await?)
+    /// [`Refusal::NotFound`]; [`Refusal::MemberIs`] unless it has claimed its token;
+    /// [`Refusal::KeyRegistered`] when another member holds the key.
+    pub async fn rotate_key(
+        &self,
+        id: &MemberId,
+        key: Option<&PublicKey>,
+    ) -> Result<(Arc<Member>, BearerToken), Error> {
+        for _ in 0..ATTEMPTS {
+            let member = self.store.member(id).await?.member.ok_or(Refusal::NotFound("member"))?;
+            let (change, token) = rules::rotate(&member, key.cloned(), self.entropy.bytes()?)?;
+            match self.store.save_member(&change).await? {
+                MemberSaved::Saved => return Ok((Arc::new(change.member), token)),
+                MemberSaved::Moved => {}
+                MemberSaved::KeyHeld(holder) => return Err(Refusal::KeyRegistered(holder).into()),
+            }
+        }
+        Err(contended("rotate key").into())
     }
 }

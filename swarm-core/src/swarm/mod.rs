@@ -4,6 +4,7 @@ mod documents;
 mod entropy;
 mod error;
 mod members;
+mod outbox;
 mod sessions;
 mod takes;
 
@@ -12,11 +13,13 @@ use std::sync::Arc;
 use crate::domain::TenantId;
 use crate::store::{Store, Tenants};
 
+pub use documents::Written;
 #[cfg(feature = "system-entropy")]
 pub use entropy::SystemEntropy;
 pub use entropy::{Entropy, NoEntropy};
 pub use error::{Error, SubmitError};
 pub use members::Challenged;
+pub use outbox::Mailer;
 pub use sessions::SessionPage;
 
 /// How often a judgement is repeated because the facts had moved, before the store is said not to

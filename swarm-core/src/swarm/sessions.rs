@@ -9,7 +9,7 @@ use crate::domain::{
     SubjectId, Take,
 };
 use crate::rules::{self, Refusal};
-use crate::store::{Collection, Saved, SessionChange, SessionQuery, Versioned};
+use crate::store::{Saved, SessionChange, SessionQuery, Versioned};
 
 /// A page of the session list.
 #[derive(Clone, Debug)]
@@ -26,8 +26,7 @@ impl Tenant {
     /// # Errors
     /// [`Refusal::NotFound`] when there is no such subject.
     pub async fn convene(&self, draft: &SessionDraft) -> Result<Arc<Session>, Error> {
-        let subject = self.store.document(Collection::Subjects, draft.subject_id.as_str()).await?;
-        subject.ok_or(Refusal::NotFound("subject"))?;
+        self.subject(&draft.subject_id).await?;
         Ok(self.store.convene(draft).await?)
     }
 
@@ -162,7 +161,7 @@ impl Tenant {
         Err(contended("change session").into())
     }
 
-    async fn load(&self, id: SessionId) -> Result<Versioned<Session>, Error> {
+    pub(super) async fn load(&self, id: SessionId) -> Result<Versioned<Session>, Error> {
         Ok(self.store.session(id).await?.ok_or(Refusal::NotFound("session"))?)
     }
 
@@ -171,6 +170,33 @@ impl Tenant {
             Saved::Saved => Ok(Some(Arc::new(change.session))),
             Saved::Moved => Ok(None),
         }
+    }
+
+    /// Closes the windows of sessions that are collecting past their deadline; answers how many.
+    /// Several servers may do this at once.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn close_due_sessions(&self) -> Result<usize, Error> {
+        let now = self.store.now().await?;
+        let mut closed = 0;
+        for session in self.collecting().await? {
+            if session.window_closes_at.is_none_or(|deadline| now <= deadline) {
+                continue;
+            }
+            let Some(change) = rules::close_if_due(&self.load(session.id).await?, now) else {
+                continue;
+            };
+            // Moved: whoever changed it has it judged again in the next round.
+            closed += usize::from(self.saved(change).await?.is_some());
+        }
+        Ok(closed)
+    }
+
+    async fn collecting(&self) -> Result<Vec<Arc<Session>>, Error> {
+        let state = Some(SessionState::Collecting);
+        let query = SessionQuery { state, limit: usize::MAX, ..SessionQuery::default() };
+        Ok(self.store.sessions(&query).await?)
     }
 
     /// The time by the store's clock.

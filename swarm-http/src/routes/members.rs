@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use swarm_core::domain::{
-    Application, Contact, Lens, MemberState, MessageId, Name, PublicKey, TokenClaim,
+    Application, Contact, Lens, MailState, MemberState, MessageId, Name, PublicKey, TokenClaim,
 };
 use swarm_core::{Instant, Invalid, Member, MemberId, Refusal};
 use warp::http::StatusCode;
@@ -151,6 +151,26 @@ fn reviewed(member_id: MemberId, state: MemberState) -> Reply {
     done(StatusCode::OK, &Reviewed { member_id, state })
 }
 
+/// A new token, shown this once, and a new key where one is sent.
+pub(crate) async fn rotate_key(mut call: Call) -> Reply {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Rotated<'a> {
+        member_id: &'a MemberId,
+        token: &'a str,
+        public_key: Option<&'a PublicKey>,
+    }
+    let (id, key) = call.operator_fields(|fields| {
+        let key = fields.text_if_any("publicKey")?;
+        let key = key.map(|key| PublicKey::parse(&key)).transpose()?;
+        Ok((MemberId::parse(fields.text("memberId")?)?, key))
+    })?;
+    let (member, token) = call.tenant().rotate_key(&id, key.as_ref()).await?;
+    let public_key = member.public_key.as_ref();
+    let rotated = Rotated { member_id: &member.id, token: token.reveal(), public_key };
+    done(StatusCode::OK, &rotated)
+}
+
 pub(crate) async fn applications(call: Call) -> Reply {
     #[derive(Serialize)]
     struct Applications<'a> {
@@ -195,30 +215,36 @@ fn full(member: &Member) -> FullApplication<'_> {
     }
 }
 
-/// The messages to members. Nothing delivers them yet: each is `queued`.
+/// The messages to members, and what became of them.
 pub(crate) async fn outbox(call: Call) -> Reply {
     #[derive(Serialize)]
     struct Outbox<'a> {
-        messages: Vec<Message<'a>>,
+        messages: Vec<Shown<'a>>,
     }
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
-    struct Message<'a> {
+    struct Shown<'a> {
         id: MessageId,
         to: &'a Contact,
         subject: &'a str,
         body: &'a str,
-        state: &'static str,
+        state: MailState,
         queued_at: Instant,
+        sent_at: Option<Instant>,
+        attempts: u32,
+        last_error: Option<&'a str>,
     }
-    let queued = call.tenant().outbox().await?;
-    let messages = queued.iter().map(|queued| Message {
-        id: queued.id,
-        to: &queued.mail.to,
-        subject: &queued.mail.subject,
-        body: &queued.mail.body,
-        state: "queued",
-        queued_at: queued.queued_at,
+    let messages = call.tenant().outbox().await?;
+    let shown = messages.iter().map(|message| Shown {
+        id: message.id,
+        to: &message.mail.to,
+        subject: &message.mail.subject,
+        body: &message.mail.body,
+        state: message.state,
+        queued_at: message.queued_at,
+        sent_at: message.sent_at,
+        attempts: message.attempts,
+        last_error: message.last_error.as_deref(),
     });
-    ok(&Outbox { messages: messages.collect() })
+    ok(&Outbox { messages: shown.collect() })
 }

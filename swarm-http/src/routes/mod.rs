@@ -7,7 +7,10 @@ mod sessions;
 mod takes;
 
 use crate::credential::Access::{Member, Operator, Public};
-use crate::route::{Route, patch, post, read, read_as, server};
+use crate::route::{Route, command, patch, post, read, read_as, server};
+
+/// The largest body of a memo, in bytes (contract, section 3).
+const MEMO_LIMIT: usize = 1 << 20;
 
 /// Interface A.
 pub(crate) fn api() -> Vec<Route> {
@@ -21,6 +24,10 @@ pub(crate) fn api() -> Vec<Route> {
         read("/api/swarm/sessions", sessions::list),
         read("/api/swarm/sessions/{id}", sessions::by_id),
         read("/api/swarm/sessions/{date}/{subject}", sessions::by_date),
+        read("/api/swarm/brief", documents::brief),
+        post(Member, "/api/swarm/memos", documents::publish_memo).up_to(MEMO_LIMIT),
+        read("/api/swarm/memos/{id}", documents::memo),
+        read("/swarm/memos/{id}", documents::memo_permalink),
         post(Public, "/api/swarm/apply", members::apply),
         read("/api/swarm/apply/{id}", members::status),
         post(Public, "/api/swarm/token-claim/challenge", members::challenge),
@@ -30,14 +37,21 @@ pub(crate) fn api() -> Vec<Route> {
         read("/api/swarm/members/{id}", members::one),
         read("/api/swarm/subjects", documents::subjects),
         read("/api/swarm/subjects/{id}", documents::subject),
+        read("/api/swarm/subjects/{id}/snapshots", documents::snapshots),
         post(Operator, "/api/swarm/admin/activate", members::activate),
         post(Operator, "/api/swarm/admin/reject", members::reject),
         post(Operator, "/api/swarm/admin/deactivate", members::deactivate),
+        post(Operator, "/api/swarm/admin/rotate-key", members::rotate_key),
         read_as(Operator, "/api/swarm/admin/applications", members::applications),
         read_as(Operator, "/api/swarm/admin/outbox", members::outbox),
         post(Operator, "/api/swarm/admin/subjects", documents::put_subject),
+        post(Operator, "/api/swarm/admin/subjects/{id}/snapshots", documents::add_snapshot),
+        post(Operator, "/api/swarm/admin/regime", documents::put_regime),
+        post(Operator, "/api/swarm/admin/signals", documents::put_signal),
+        command(Operator, "/api/swarm/admin/memos/{id}/retract", documents::retract_memo),
         post(Operator, "/api/swarm/admin/sessions", sessions::convene),
         patch(Operator, "/api/swarm/admin/sessions/{id}", sessions::amend),
+        post(Operator, "/api/swarm/admin/sessions/{id}/brief", documents::publish_brief),
         post(Operator, "/api/swarm/admin/sessions/{id}/state", sessions::advance),
         post(Operator, "/api/swarm/admin/sessions/{id}/roster", sessions::freeze_roster),
         post(Operator, "/api/swarm/admin/sessions/{id}/roster/excuse", sessions::excuse),

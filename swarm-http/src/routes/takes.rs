@@ -5,11 +5,10 @@ use swarm_core::domain::{TakeDraft, TakeOnFile};
 use swarm_core::proof::canonical;
 use swarm_core::{Refusal, Submission, TakeId};
 use warp::http::StatusCode;
-use warp::http::header::{ACCEPT, HeaderValue, VARY};
 
 use crate::call::Call;
 use crate::page;
-use crate::reply::{Answer, Fault, Reply, done, ok};
+use crate::reply::{Fault, Reply, done, ok};
 
 pub(crate) async fn submit(mut call: Call) -> Reply {
     #[derive(Serialize)]
@@ -40,19 +39,12 @@ pub(crate) async fn record(call: Call) -> Reply {
 
 /// The permalink: a page to read, or the record where the client would rather have JSON.
 pub(crate) async fn permalink(call: Call) -> Reply {
-    let accept = call.headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
-    let wants_json = page::prefers_json(accept.unwrap_or_default());
-    let mut answer = match on_file(&call).await {
-        Ok(take) if wants_json => Answer::json(StatusCode::OK, &take),
-        Ok(take) => {
-            let author = call.tenant().application(&take.take.draft().member_id).await?;
-            page::take(&take, author.name.as_str())
-        }
-        Err(fault) if wants_json => fault.into_answer(),
-        Err(fault) => page::fault(&fault.into_answer()),
-    };
-    answer.headers.insert(VARY, HeaderValue::from_static("Accept"));
-    Ok(answer)
+    let take = on_file(&call).await;
+    page::or_json(&call, take, async |take: &TakeOnFile| {
+        let author = call.tenant().application(&take.take.draft().member_id).await?;
+        Ok(page::take(take, author.name.as_str()))
+    })
+    .await
 }
 
 async fn on_file(call: &Call) -> Result<TakeOnFile, Fault> {

@@ -43,6 +43,14 @@ pub(crate) struct Options {
     /// How the log is written to standard error [default: text]
     #[arg(long, env = "SWARM_LOG_FORMAT", value_name = "FORMAT")]
     log_format: Option<LogFormat>,
+    /// The mail server, smtp://user:password@host:port or smtps://…; without one, mail stays in
+    /// the outbox. Everyone on the machine can read flags: a password is better off in the
+    /// environment or the file
+    #[arg(long, env = "SWARM_SMTP_URL", hide_env_values = true, value_name = "URL")]
+    smtp_url: Option<String>,
+    /// Whom mail is from; needed with a mail server
+    #[arg(long, env = "SWARM_MAIL_FROM", value_name = "ADDRESS")]
+    mail_from: Option<String>,
 }
 
 #[derive(Args)]
@@ -77,6 +85,10 @@ struct File {
     trust_forwarded: Option<bool>,
     #[serde(alias = "log-format")]
     log_format: Option<LogFormat>,
+    #[serde(alias = "smtp-url")]
+    smtp_url: Option<String>,
+    #[serde(alias = "mail-from")]
+    mail_from: Option<String>,
     #[serde(default)]
     tenants: Vec<TenantTable>,
 }
@@ -108,13 +120,25 @@ pub(crate) struct Config {
     pub(crate) store: String,
     pub(crate) trust_forwarded: bool,
     pub(crate) log_format: LogFormat,
+    pub(crate) mail: Option<MailConfig>,
     pub(crate) tenants: Vec<TenantTable>,
+}
+
+/// How mail is sent.
+pub(crate) struct MailConfig {
+    pub(crate) smtp_url: String,
+    pub(crate) from: String,
 }
 
 impl Options {
     /// Puts flags, environment and file together.
     pub(crate) fn resolve(self) -> Result<Config, Failure> {
         let file = self.config.as_deref().map(read).transpose()?.unwrap_or_default();
+        let mail = match (self.smtp_url.or(file.smtp_url), self.mail_from.or(file.mail_from)) {
+            (Some(smtp_url), Some(from)) => Some(MailConfig { smtp_url, from }),
+            (Some(_), None) => return Err("smtp_url needs mail_from".into()),
+            (None, _) => None,
+        };
         let or = |flag: Option<String>, file: Option<String>, default: &str| {
             flag.or(file).unwrap_or_else(|| default.to_owned())
         };
@@ -123,6 +147,7 @@ impl Options {
             store: or(self.store, file.store, "memory"),
             trust_forwarded: self.trust_forwarded.or(file.trust_forwarded).unwrap_or_default(),
             log_format: self.log_format.or(file.log_format).unwrap_or_default(),
+            mail,
             tenants: file.tenants,
         })
     }

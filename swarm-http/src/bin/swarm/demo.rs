@@ -57,7 +57,7 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
             Err(failure) => drop(failed.send(failure)),
         }
     });
-    serve::serve(listener, site, async { ended = until.await }).await?;
+    serve::serve(listener, site, None, async { ended = until.await }).await?;
     ended.map_or(Ok(()), Err)
 }
 

@@ -1,9 +1,11 @@
 //! `swarm`: the server of the session API, and a demonstration of it.
 
+mod background;
 mod client;
 mod config;
 mod demo;
 mod log;
+mod mail;
 mod serve;
 mod settings;
 

@@ -11,14 +11,16 @@ use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::config::Options;
-use crate::{Failure, log, settings};
+use crate::mail::Smtp;
+use crate::{Failure, background, log, settings};
 
 pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let config = options.resolve()?;
     log::start(config.log_format, LevelFilter::INFO)?;
     let site = settings::site(&config, admin_token()?)?;
+    let smtp = config.mail.as_ref().map(Smtp::new).transpose()?;
     let listener = listen(&config.listen).await?;
-    serve(listener, site, stop()?).await
+    serve(listener, site, smtp, stop()?).await
 }
 
 /// The operator's token of a single tenant, where the environment has one.
@@ -42,8 +44,10 @@ pub(crate) async fn listen(address: &str) -> Result<TcpListener, Failure> {
 pub(crate) async fn serve(
     listener: TcpListener,
     site: Site,
+    smtp: Option<Smtp>,
     stop: impl Future<Output = ()>,
 ) -> Result<(), Failure> {
+    let _background = background::start(site.tenants(), smtp);
     let filter = swarm_http::site(&Arc::new(site));
     Ok(server::serve(listener, filter, Limits::default(), stop).await?)
 }

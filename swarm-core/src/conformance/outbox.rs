@@ -1,0 +1,120 @@
+//! The messages to members.
+
+use std::sync::Arc;
+
+use super::fixture::{World, count, race};
+use super::records::{FIRST, applicant, creation, id, key, mail, secret};
+use crate::domain::{Instant, Mail, MailState, Member, Message, MessageId};
+use crate::store::{MemberChange, MemberSaved, MessageChange, Proven, Saved, Tenants, Versioned};
+
+pub async fn mail_is_queued_in_the_order_of_commits(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    assert_eq!(world.messages(None).await, []);
+    let before = world.now().await;
+    let subjects = ["first", "\u{0}\r\n", "", "\u{1f680}", "5", "6", "7", "8", "9", "10", "11"];
+    for subject in subjects {
+        let mail = Some(Mail { body: subject.repeat(3), ..mail(subject) });
+        let change = MemberChange { mail, ..creation(&applicant(&format!("member {subject}"))) };
+        assert_eq!(world.save_member(&change).await, MemberSaved::Saved);
+        world.edit(&change.member.id, |_| {}).await;
+    }
+    let after = world.now().await;
+    let queued = world.messages(None).await;
+    assert_eq!(queued.len(), subjects.len());
+    for ((place, queued), subject) in (1..).zip(&queued).zip(subjects) {
+        let mail = Mail { body: subject.repeat(3), ..mail(subject) };
+        assert_eq!(queued.version, FIRST);
+        assert!((before..=after).contains(&queued.record.queued_at));
+        assert_eq!(*queued.record, mail.queued(MessageId(place), queued.record.queued_at));
+    }
+}
+
+pub async fn mail_is_not_queued_without_its_commit(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&applicant("ada")).await;
+    let again = creation(&applicant("ada"));
+    let unproven = MemberChange {
+        proven: Some(Proven(secret("challenge"))),
+        ..world.edited(&id("ada"), |_| {}).await
+    };
+    let intruder = creation(&Member { public_key: Some(key("ada")), ..applicant("grace") });
+    let refused = [
+        (again, MemberSaved::Moved),
+        (unproven, MemberSaved::Moved),
+        (intruder, MemberSaved::KeyHeld(id("ada"))),
+    ];
+    for (change, outcome) in refused {
+        let change = MemberChange { mail: Some(mail("lost")), ..change };
+        assert_eq!(world.save_member(&change).await, outcome);
+    }
+    assert_eq!(world.messages(None).await, []);
+}
+
+pub async fn every_field_of_a_message_survives_a_save(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let queued = queued(&world, "ada").await;
+    let at = |millis| Instant::EPOCH.plus_millis(millis);
+    let record = &queued.record;
+    let leased = Message { attempts: 1, due_at: at(1), ..Message::clone(record) };
+    let failed = Message { last_error: Some("\u{0}\r\n\u{1f680}".to_owned()), ..leased.clone() };
+    let sent = Message { state: MailState::Sent, sent_at: Some(at(2)), ..failed.clone() };
+    let mut expected = queued.version;
+    for message in [leased, failed, sent] {
+        let change = MessageChange { message: message.clone(), expected };
+        assert_eq!(world.save_message(&change).await, Saved::Saved);
+        expected = expected.next();
+        let written = Versioned { version: expected, record: Arc::new(message) };
+        assert_eq!(world.messages(None).await, [written]);
+    }
+}
+
+pub async fn a_message_is_saved_only_at_the_version_it_was_judged_by(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let queued = queued(&world, "ada").await;
+    let message = Message::clone(&queued.record);
+    let unknown = Message { id: MessageId(9), ..message.clone() };
+    for (message, expected) in [
+        (message.clone(), queued.version.next()),
+        (unknown, queued.version),
+        (Message { id: MessageId(0), ..message }, queued.version),
+    ] {
+        let change = MessageChange { message, expected };
+        assert_eq!(world.save_message(&change).await, Saved::Moved);
+    }
+    assert_eq!(world.messages(None).await, [queued]);
+}
+
+pub async fn messages_are_found_by_the_state_they_are_in(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let states = [MailState::Queued, MailState::Sent, MailState::Failed, MailState::Undeliverable];
+    for (number, state) in states.into_iter().cycle().take(12).enumerate() {
+        let queued = queued(&world, &format!("member {number}")).await;
+        let message = Message { state, ..Message::clone(&queued.record) };
+        let change = MessageChange { message, expected: queued.version };
+        assert_eq!(world.save_message(&change).await, Saved::Saved);
+    }
+    for (first, state) in (1..).zip(states) {
+        let found = world.messages(Some(state)).await;
+        let ids: Vec<_> = found.iter().map(|message| message.record.id.0).collect();
+        assert_eq!(ids, [first, first + 4, first + 8], "{state:?}");
+    }
+}
+
+pub async fn of_racing_leases_of_one_message_one_wins(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let queued = queued(&world, "ada").await;
+    let lease = |racer: u32| {
+        let message = Message { attempts: racer, ..Message::clone(&queued.record) };
+        let (world, expected) = (world.clone(), queued.version);
+        async move { world.save_message(&MessageChange { message, expected }).await }
+    };
+    let outcomes = race((0..32).map(lease)).await;
+    assert_eq!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Moved)), (1, 31));
+}
+
+/// The message that comes in with a new member.
+async fn queued(world: &World, name: &str) -> Versioned<Message> {
+    let change = MemberChange { mail: Some(mail("hello")), ..creation(&applicant(name)) };
+    assert_eq!(world.save_member(&change).await, MemberSaved::Saved);
+    world.messages(None).await.pop().unwrap()
+}

@@ -1,0 +1,67 @@
+//! Messages to members, and what became of them.
+
+use serde::Serialize;
+
+use super::{Contact, Instant, MessageId};
+
+/// A message to a member (specification, section 6).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mail {
+    /// The contact that the member gave, as it is.
+    pub to: Contact,
+    /// The subject line.
+    pub subject: String,
+    /// The text.
+    pub body: String,
+}
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MailState {
+    /// It waits for its next attempt, or for the end of one that is under way.
+    Queued,
+    /// It was handed over.
+    Sent,
+    /// It was tried as often as it may be.
+    Failed,
+    /// The contact is nothing that mail can be sent to.
+    Undeliverable,
+}
+
+/// A message in the outbox (contract, section 5).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    /// Its id.
+    pub id: MessageId,
+    /// What is to be sent.
+    pub mail: Mail,
+    /// What became of it.
+    pub state: MailState,
+    /// When it was committed, by the store's clock.
+    pub queued_at: Instant,
+    /// When it was handed over.
+    pub sent_at: Option<Instant>,
+    /// How often it was tried.
+    pub attempts: u32,
+    /// Why the last attempt came to nothing.
+    pub last_error: Option<String>,
+    /// When it may be tried next. While one server tries, this is when others may.
+    pub due_at: Instant,
+}
+
+impl Mail {
+    /// The message that this becomes, once the commit has given it an id and a time.
+    pub fn queued(&self, id: MessageId, queued_at: Instant) -> Message {
+        Message {
+            id,
+            mail: self.clone(),
+            state: MailState::Queued,
+            queued_at,
+            sent_at: None,
+            attempts: 0,
+            last_error: None,
+            due_at: queued_at,
+        }
+    }
+}

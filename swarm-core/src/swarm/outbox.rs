@@ -1,0 +1,52 @@
+//! Sending the messages that are queued.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{Error, Tenant};
+use crate::domain::{Mail, MailState, Message};
+use crate::rules::{self, Attempt};
+use crate::store::Saved;
+
+/// What hands mail over.
+#[async_trait]
+pub trait Mailer: Send + Sync {
+    /// Tries once, within [`LEASE_MILLIS`](crate::rules::LEASE_MILLIS): after that another server
+    /// may try too.
+    async fn send(&self, mail: &Mail) -> Attempt;
+}
+
+impl Tenant {
+    /// The messages to members, the oldest first.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn outbox(&self) -> Result<Vec<Arc<Message>>, Error> {
+        let messages = self.store.messages(None).await?;
+        Ok(messages.into_iter().map(|message| message.record).collect())
+    }
+
+    /// Sends the messages that are due, one by one; answers how many were handed over. Several
+    /// servers may do this at once: each message is leased to one of them at a time, and sent at
+    /// least once.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn deliver(&self, mailer: &dyn Mailer) -> Result<usize, Error> {
+        let mut sent = 0;
+        for message in self.store.messages(Some(MailState::Queued)).await? {
+            let now = self.store.now().await?;
+            let Some(leased) = rules::lease(&message, now) else { continue };
+            if self.store.save_message(&leased).await? == Saved::Moved {
+                continue;
+            }
+            let attempt = mailer.send(&leased.message.mail).await;
+            sent += usize::from(attempt == Attempt::Sent);
+            let settled = rules::settle(&leased, attempt, self.store.now().await?);
+            // Moved: the lease ran out, and another server has the message now.
+            let (Saved::Saved | Saved::Moved) = self.store.save_message(&settled).await?;
+        }
+        Ok(sent)
+    }
+}

@@ -1,0 +1,70 @@
+//! The work that no request asks for: closing windows, sending mail. Several servers on one store
+//! may all do it.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use swarm_core::domain::MailState;
+use swarm_core::{Error, Mailer, Tenant, TenantId};
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use crate::mail::Smtp;
+
+/// How long after a round the next one begins: windows close within 15 s of their deadline.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// Does it until the set is dropped.
+pub(crate) fn start(tenants: Vec<(TenantId, Tenant)>, smtp: Option<Smtp>) -> JoinSet<()> {
+    let mut tasks = JoinSet::new();
+    tasks.spawn(close_windows(tenants.clone()));
+    match smtp {
+        Some(smtp) => tasks.spawn(deliver(tenants, smtp)),
+        None => tasks.spawn(tell(tenants)),
+    };
+    tasks
+}
+
+async fn close_windows(tenants: Vec<(TenantId, Tenant)>) {
+    loop {
+        for (id, tenant) in &tenants {
+            report(id, "windows closed", tenant.close_due_sessions().await);
+        }
+        sleep(PAUSE).await;
+    }
+}
+
+async fn deliver(tenants: Vec<(TenantId, Tenant)>, smtp: Smtp) {
+    loop {
+        for (id, tenant) in &tenants {
+            report(id, "messages sent", tenant.deliver(&smtp as &dyn Mailer).await);
+        }
+        sleep(PAUSE).await;
+    }
+}
+
+fn report(tenant: &TenantId, what: &str, done: Result<usize, Error>) {
+    match done {
+        Ok(0) => {}
+        Ok(count) => tracing::info!(%tenant, count, "{what}"),
+        Err(error) => tracing::error!(%tenant, error = &error as &dyn std::error::Error, "{what}"),
+    }
+}
+
+/// Without a mail server the messages stay queued. Each is logged once, without its text.
+async fn tell(tenants: Vec<(TenantId, Tenant)>) {
+    let mut told: HashMap<&TenantId, u64> = HashMap::new();
+    loop {
+        for (id, tenant) in &tenants {
+            let Ok(messages) = tenant.outbox().await else { continue };
+            let told = told.entry(id).or_default();
+            let queued = messages.iter().filter(|message| message.state == MailState::Queued);
+            for message in queued.filter(|message| message.id.0 > *told) {
+                let subject = &message.mail.subject;
+                tracing::warn!(tenant = %id, message = %message.id, subject, "mail is not configured");
+            }
+            *told = messages.last().map_or(*told, |message| message.id.0);
+        }
+        sleep(PAUSE).await;
+    }
+}

@@ -1,0 +1,36 @@
+//! The messages to members.
+
+use async_trait::async_trait;
+use swarm_core::domain::{MailState, Message};
+use swarm_core::store::{MessageChange, Outbox, Result, Saved, Versioned};
+
+use crate::TenantStore;
+use crate::world::{World, next};
+
+#[async_trait]
+impl Outbox for TenantStore {
+    async fn messages(&self, state: Option<MailState>) -> Result<Vec<Versioned<Message>>> {
+        Ok(self.read(|world| {
+            let asked = |message: &&Versioned<Message>| {
+                state.is_none_or(|state| message.record.state == state)
+            };
+            world.outbox.iter().filter(asked).cloned().collect()
+        }))
+    }
+
+    async fn save_message(&self, change: &MessageChange) -> Result<Saved> {
+        Ok(self.write(|world| save(world, change)))
+    }
+}
+
+fn save(world: &mut World, change: &MessageChange) -> Saved {
+    let place = usize::try_from(change.message.id.0).ok().and_then(|id| id.checked_sub(1));
+    let Some(message) = place.and_then(|place| world.outbox.get_mut(place)) else {
+        return Saved::Moved;
+    };
+    if message.version != change.expected {
+        return Saved::Moved;
+    }
+    *message = next(message.version, change.message.clone());
+    Saved::Saved
+}

@@ -1,0 +1,169 @@
+//! Mail: queued with the activation, sent at least once, by one server at a time.
+#![allow(clippy::unwrap_used, reason = "a test panics")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use swarm_core::domain::{Application, Contact, Lens, Mail, MailState, Message, Name};
+use swarm_core::proof::KeyPair;
+use swarm_core::rules::{Attempt, LEASE_MILLIS, MAIL_ATTEMPTS};
+use swarm_core::{Instant, Mailer, MemberId, Swarm, SystemEntropy, Tenant, TenantId};
+use swarm_store_memory::MemoryStore;
+use tokio::time::timeout;
+
+const HOUR: i64 = 60 * 60 * 1_000;
+
+/// A tenant whose clock stands still until it is moved.
+struct World {
+    tenant: Tenant,
+    millis: Arc<AtomicI64>,
+}
+
+impl World {
+    fn new() -> Self {
+        let millis = Arc::new(AtomicI64::new(0));
+        let clock = Arc::clone(&millis);
+        let now = move || Instant::EPOCH.plus_millis(clock.load(Ordering::SeqCst));
+        let swarm = Swarm::new(MemoryStore::with_clock(now), SystemEntropy);
+        Self { tenant: swarm.tenant(&TenantId::parse("acme").unwrap()), millis }
+    }
+
+    fn wait(&self, millis: i64) {
+        self.millis.fetch_add(millis, Ordering::SeqCst);
+    }
+
+    /// An application, activated: one message is queued.
+    async fn activated(&self, seed: u8) -> MemberId {
+        let key = KeyPair::from_seed(&[seed; 32]);
+        let application = key.sign(Application {
+            name: Name::parse("Ada").unwrap(),
+            contact: Contact::parse("ada@test.example").unwrap(),
+            lens: Lens::parse("").unwrap(),
+            public_key: key.public_key(),
+        });
+        let id = self.tenant.apply(application).await.unwrap();
+        self.tenant.activate(&id).await.unwrap();
+        id
+    }
+
+    async fn message(&self) -> Arc<Message> {
+        self.tenant.outbox().await.unwrap().pop().unwrap()
+    }
+}
+
+/// Answers each attempt alike, and counts them.
+struct Always(Attempt, AtomicUsize);
+
+impl Always {
+    fn answer(attempt: Attempt) -> Self {
+        Self(attempt, AtomicUsize::new(0))
+    }
+
+    fn attempts(&self) -> usize {
+        self.1.load(Ordering::SeqCst)
+    }
+}
+
+#[async_trait]
+impl Mailer for Always {
+    async fn send(&self, _: &Mail) -> Attempt {
+        self.1.fetch_add(1, Ordering::SeqCst);
+        tokio::task::yield_now().await;
+        self.0.clone()
+    }
+}
+
+#[tokio::test]
+async fn one_message_for_the_first_activation_and_none_after() {
+    let world = World::new();
+    let id = world.activated(1).await;
+    world.tenant.activate(&id).await.unwrap();
+    world.tenant.deactivate(&id).await.unwrap();
+    world.tenant.activate(&id).await.unwrap();
+    assert_eq!(world.tenant.outbox().await.unwrap().len(), 1);
+
+    let mailer = Always::answer(Attempt::Sent);
+    assert_eq!(world.tenant.deliver(&mailer).await.unwrap(), 1);
+    assert_eq!(world.tenant.deliver(&mailer).await.unwrap(), 0);
+    let message = world.message().await;
+    assert_eq!((message.state, message.attempts, mailer.attempts()), (MailState::Sent, 1, 1));
+    assert_eq!(message.sent_at, Some(Instant::EPOCH));
+    assert!(message.mail.body.contains(id.as_str()));
+}
+
+#[tokio::test]
+async fn it_is_tried_again_after_a_wait_and_given_up_in_the_end() {
+    let world = World::new();
+    world.activated(1).await;
+    let down = Always::answer(Attempt::Failed("connection refused".to_owned()));
+    world.tenant.deliver(&down).await.unwrap();
+    world.wait(29_999);
+    world.tenant.deliver(&down).await.unwrap();
+    assert_eq!(down.attempts(), 1, "the first wait is half a minute");
+    for _ in 1..MAIL_ATTEMPTS {
+        assert_eq!(world.message().await.state, MailState::Queued);
+        world.wait(HOUR);
+        world.tenant.deliver(&down).await.unwrap();
+    }
+    let message = world.message().await;
+    assert_eq!((message.state, message.attempts), (MailState::Failed, MAIL_ATTEMPTS));
+    assert_eq!(message.last_error.as_deref(), Some("connection refused"));
+    world.wait(HOUR);
+    world.tenant.deliver(&down).await.unwrap();
+    assert_eq!(down.attempts(), usize::try_from(MAIL_ATTEMPTS).unwrap());
+}
+
+#[tokio::test]
+async fn what_no_mail_can_reach_is_marked_and_left_alone() {
+    let world = World::new();
+    world.activated(1).await;
+    let mailer = Always::answer(Attempt::Undeliverable("no address".to_owned()));
+    world.tenant.deliver(&mailer).await.unwrap();
+    world.wait(HOUR);
+    world.tenant.deliver(&mailer).await.unwrap();
+    assert_eq!((world.message().await.state, mailer.attempts()), (MailState::Undeliverable, 1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_many_servers_one_sends() {
+    let world = World::new();
+    for seed in 1..=50 {
+        world.activated(seed).await;
+    }
+    let mailer = Arc::new(Always::answer(Attempt::Sent));
+    let server = |_| {
+        let (tenant, mailer) = (world.tenant.clone(), Arc::clone(&mailer));
+        tokio::spawn(async move { tenant.deliver(&*mailer).await.unwrap() })
+    };
+    let mut sent = 0;
+    for server in (0..8).map(server).collect::<Vec<_>>() {
+        sent += server.await.unwrap();
+    }
+    assert_eq!((sent, mailer.attempts()), (50, 50));
+}
+
+/// A server that is lost in the middle of an attempt.
+struct Lost;
+
+#[async_trait]
+impl Mailer for Lost {
+    async fn send(&self, _: &Mail) -> Attempt {
+        std::future::pending().await
+    }
+}
+
+#[tokio::test]
+async fn the_message_of_a_lost_server_is_sent_by_another() {
+    let world = World::new();
+    world.activated(1).await;
+    let stuck = timeout(Duration::from_millis(20), world.tenant.deliver(&Lost)).await;
+    assert!(stuck.is_err());
+    let mailer = Always::answer(Attempt::Sent);
+    world.wait(LEASE_MILLIS - 1);
+    assert_eq!(world.tenant.deliver(&mailer).await.unwrap(), 0, "the lease holds");
+    world.wait(1);
+    assert_eq!(world.tenant.deliver(&mailer).await.unwrap(), 1);
+    assert_eq!(world.message().await.attempts, 2);
+}
