@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use swarm_core::domain::SecretHash;
@@ -247,4 +248,25 @@ fn the_demonstration_ends_with_takes_to_open() {
     let page = program.client.get("/swarm/takes/5").expect(200).text;
     assert!(page.contains("Second look: volume confirms what the spread said."), "{page}");
     assert_eq!(program.stop("INT").0.code(), Some(0));
+}
+
+#[test]
+fn a_window_closes_by_itself_within_15_s_of_its_deadline() {
+    let program = Program::start(&["serve"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
+    let client = &program.client;
+    client.convene("2026-11-21", "aurora");
+    client.convene("2026-11-21", "basalt");
+    let patch = json!({ "windowClosesAt": "2026-11-20T00:00:00Z" }).to_string();
+    let headers = [("content-type", "application/json"), ("x-admin-token", ADMIN)];
+    client.send("PATCH", "/api/swarm/admin/sessions/1", &headers, patch.as_bytes()).expect(200);
+    let state = |session: u64| {
+        let read = client.get(&format!("/api/swarm/sessions/{session}")).expect(200).json();
+        read["session"]["state"].as_str().unwrap().to_owned()
+    };
+    let closed = (0..150).any(|_| {
+        std::thread::sleep(Duration::from_millis(100));
+        state(1) == "window_closed"
+    });
+    assert!(closed, "still {}", state(1));
+    assert_eq!(state(2), "collecting");
 }

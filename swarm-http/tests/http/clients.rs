@@ -45,15 +45,18 @@ impl Outside {
 
 #[test]
 fn python_applies_claims_submits_and_verifies() {
-    // The test command of the README puts an interpreter with the library `cryptography` here.
-    let interpreter = std::env::var("SWARM_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    journey(interpreter, "swarm_client.py");
+    journey(python(), "swarm_client.py");
 }
 
 #[test]
 fn node_applies_claims_submits_and_verifies() {
     let interpreter = std::env::var("SWARM_NODE").unwrap_or_else(|_| "node".to_owned());
     journey(interpreter, "swarm_client.mjs");
+}
+
+/// The interpreter with the libraries that the tests need: the test command of the README makes it.
+pub fn python() -> String {
+    std::env::var("SWARM_PYTHON").unwrap_or_else(|_| "python3".to_owned())
 }
 
 fn journey(interpreter: String, script: &str) {

@@ -12,3 +12,6 @@ mod browser;
 mod clients;
 mod harness;
 mod journey;
+mod lifecycle;
+mod mail;
+mod schema;

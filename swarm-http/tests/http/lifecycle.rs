@@ -1,0 +1,318 @@
+//! From convening to publishing: several members in two tenants, with all that comes between.
+
+use serde_json::{Value, json};
+use swarm_core::{Swarm, SystemEntropy};
+use swarm_http::Site;
+use swarm_store_memory::MemoryStore;
+
+use crate::harness::{ADMIN, Author, Client, Server, fresh_key, tenant};
+
+const DAY: &str = "2026-11-21";
+
+fn two_tenants() -> (Server, Client, Client) {
+    let swarm = Swarm::new(MemoryStore::new(), SystemEntropy);
+    let tenants =
+        [tenant("acme", ADMIN, &["acme.example"]), tenant("zenith", ADMIN, &["zenith.example"])];
+    let server = Server::of(Site::by_host(swarm, tenants).unwrap());
+    let client = server.client();
+    (server, client.at("acme.example"), client.at("zenith.example"))
+}
+
+fn state(client: &Client, session: u64, state: &str) -> Value {
+    let path = format!("/sessions/{session}/state");
+    client.operate(&path, &json!({ "state": state })).expect(200).json()["session"].clone()
+}
+
+fn brief(client: &Client, session: u64) -> Value {
+    client.get(&format!("/api/swarm/brief?session={session}")).expect(200).json()
+}
+
+#[test]
+fn a_session_from_convening_to_publishing_in_two_tenants() {
+    let (_server, acme, zenith) = two_tenants();
+    for (client, bias) in [(&acme, "bullish"), (&zenith, "bearish")] {
+        let authors: Vec<_> =
+            ["Ada", "Grace", "Hedy"].map(|name| Author::join(client, name)).into();
+        let [ada, grace, hedy] = authors.as_slice() else { panic!() };
+        let session = client.convene(DAY, "aurora");
+        assert_eq!(session, 1);
+        let path = format!("/sessions/{session}");
+        let roster = json!({ "members": [
+            { "memberId": ada.id }, { "memberId": grace.id },
+            { "memberId": hedy.id, "excused": true },
+        ]});
+        client.operate(&format!("{path}/roster"), &roster).expect(200);
+        let patch =
+            json!({ "quorum": 2, "windowClosesAt": "2999-01-01T00:00:00+01:00" }).to_string();
+        let headers = [("content-type", "application/json"), ("x-admin-token", ADMIN)];
+        let patched =
+            client.send("PATCH", "/api/swarm/admin/sessions/1", &headers, patch.as_bytes());
+        let deadline = &patched.expect(200).json()["session"]["windowClosesAt"];
+        assert_eq!(deadline, "2998-12-31T23:00:00.000Z");
+
+        assert_eq!(brief(client, session), Value::Null);
+        client.operate(&format!("{path}/brief"), &json!({})).expect(201);
+        assert_eq!(&brief(client, session)["body"]["windowClosesAt"], deadline);
+
+        let take = |author: &Author, stance: &str, confidence: f64| {
+            let weights =
+                json!([{ "bucket": "cash", "weight": 1 }, { "bucket": "btc", "weight": 3 }]);
+            author.draft_of(json!({
+                "date": DAY, "subjectId": "aurora", "stance": stance, "confidence": confidence,
+                "body": format!("{stance} at {confidence}"), "weights": weights,
+            }))
+        };
+        client.submit(ada, take(ada, "neutral", 0.1)).expect(201);
+        client.submit(ada, take(ada, bias, 0.8)).expect(201);
+        client.submit(grace, take(grace, "sideways", 0.9)).expect(201);
+        let excused = client.submit(hedy, take(hedy, bias, 0.5));
+        excused.refused(403, "member is excused from this session");
+
+        state(client, session, "window_closed");
+        state(client, session, "collecting");
+        let aggregated = state(client, session, "aggregated");
+        let snapshot = &aggregated["snapshot"];
+        assert_eq!(snapshot["participation"], json!({ "members": 2, "expected": 2, "rate": 1 }));
+        assert_eq!(snapshot["quorum"], json!({ "required": 2, "met": true }));
+        assert_eq!(
+            (&snapshot["stances"][bias], &snapshot["stances"]["other"]),
+            (&json!(1), &json!(1))
+        );
+        assert_eq!(snapshot["consensus"]["stance"], bias);
+        let mean =
+            json!([{ "bucket": "btc", "weight": 0.75 }, { "bucket": "cash", "weight": 0.25 }]);
+        assert_eq!(snapshot["weights"], mean);
+        let quotes = snapshot["quotes"].as_array().unwrap();
+        let quoted: Vec<_> = quotes.iter().map(|quote| quote["body"].as_str().unwrap()).collect();
+        assert_eq!(quoted, [format!("{bias} at 0.8"), "sideways at 0.9".to_owned()]);
+
+        let closed = client.submit(ada, take(ada, bias, 0.2));
+        closed.refused(
+            409,
+            "amendment window closed (session already aggregated); the take on file stands",
+        );
+        let excuse = json!({ "memberId": hedy.id, "excused": false });
+        client.operate(&format!("{path}/roster/excuse"), &excuse).expect(200);
+        // A first take still comes, by the window alone; the snapshot stays as it was.
+        client.submit(hedy, take(hedy, bias, 0.5)).expect(201);
+        let published = state(client, session, "published");
+        assert_eq!(&published["snapshot"], snapshot);
+        let read = client.get("/api/swarm/sessions/1").expect(200).json();
+        assert_eq!(&read["session"]["snapshot"], snapshot);
+        assert_eq!(read["takes"].as_array().unwrap().len(), 3);
+    }
+}
+
+#[test]
+fn a_brief_belongs_to_the_session_that_published_it() {
+    let server = Server::start();
+    let client = server.client();
+    let subject = json!({
+        "id": "aurora", "name": "Aurora", "thesisBlurb": "</script>\u{2028}", "xHandle": "aurora",
+        "wallets": [{ "chain": "eth", "address": "0x1" }], "structuralNotes": ["note"],
+    });
+    client.operate("/subjects", &subject).expect(201);
+    for (date, composite) in [("2026-11-20", 0.1), ("2026-11-19", 0.9)] {
+        let regime = json!({
+            "date": date, "composite": composite, "regime": "risk-on", "macro_regime": "easing",
+            "onchain_regime": null, "composite_percentile": 61, "thresholds": { "low": 20 },
+        });
+        client.operate("/regime", &regime).expect(200);
+    }
+    let signal = |key: &str, date: &str, payload: Value| json!({ "signal_key": key, "date": date, "payload": payload });
+    client.operate("/signals", &signal("funding", DAY, json!(1))).expect(200);
+    client.operate("/signals", &signal("funding", DAY, json!({ "rate": 0.01 }))).expect(200);
+    client.operate("/signals", &signal("funding", "2026-11-20", json!(2))).expect(200);
+    client.operate("/signals", &json!({ "signal_key": "x", "date": DAY })).expect(400);
+
+    let buckets = json!(["cash", "btc"]);
+    let convene = json!({ "date": DAY, "subjectId": "aurora", "buckets": buckets });
+    for _ in 0..2 {
+        client.operate("/sessions", &convene).expect(201);
+    }
+    let by_day = format!("/api/swarm/brief?date={DAY}&subject=aurora");
+    assert_eq!(client.get(&by_day).expect(200).text, "null");
+    let published = client.operate("/sessions/1/brief", &json!({})).expect(201).json();
+    client.operate("/sessions/1/brief", &json!({})).refused(409, "brief already published");
+    client.operate("/sessions/9/brief", &json!({})).refused(404, "no such session");
+
+    // The newest session has none yet: the older one's is the brief of the day.
+    let brief = client.get(&by_day).expect(200).json();
+    assert_eq!(brief, published["brief"]);
+    assert_eq!((&brief["id"], &brief["sessionId"]), (&json!(1), &json!("1")));
+    let body = &brief["body"];
+    let regime = json!({
+        "date": "2026-11-20", "composite": 0.1, "regime": "risk-on", "macro_regime": "easing",
+        "onchain_regime": null,
+    });
+    assert_eq!(body["regime"], regime);
+    assert_eq!(body["subject"]["thesisBlurb"], "</script>\u{2028}");
+    assert_eq!(body["researchSignals"], json!([signal("funding", DAY, json!({ "rate": 0.01 }))]));
+    assert_eq!((&body["recentSessions"], &body["windowClosesAt"]), (&json!([]), &Value::Null));
+    let weights = &body["takeSchema"]["properties"]["weights"];
+    assert_eq!(weights["items"]["properties"]["bucket"]["enum"], buckets);
+    for word in ["bearish", "confidence", "weights"] {
+        assert!(body["prompt"]["system"].as_str().unwrap().contains(word), "{body}");
+    }
+    assert!(body["prompt"]["user"].as_str().unwrap().contains("Aurora"), "{body}");
+
+    let prompt = json!({ "system": "s\u{0}", "user": "\u{1f680}" });
+    client.operate("/sessions/2/brief", &json!({ "prompt": prompt })).expect(201);
+    client.operate("/sessions/2/brief", &json!({ "prompt": { "system": 1 } })).expect(400);
+    let newest = client.get(&by_day).expect(200).json();
+    assert_eq!((&newest["sessionId"], &newest["body"]["prompt"]), (&json!("2"), &prompt));
+    for nothing in ["session=3", "session=x", "date=2026-11-22&subject=aurora", "date=x&subject=y"]
+    {
+        assert_eq!(client.get(&format!("/api/swarm/brief?{nothing}")).expect(200).text, "null");
+    }
+    client.get("/api/swarm/brief").unread(400, "invalid query");
+
+    for to in ["aggregated", "published"] {
+        state(&client, 1, to);
+    }
+    client.convene("2026-11-22", "basalt");
+    let later = client.operate("/sessions/3/brief", &json!({})).expect(201).json();
+    let recent = json!([{ "date": DAY, "subject_id": "aurora", "state": "published" }]);
+    assert_eq!(later["brief"]["body"]["recentSessions"], recent);
+    assert_eq!(brief, client.get("/api/swarm/brief?session=1").expect(200).json());
+}
+
+#[test]
+fn memos_are_published_read_and_retracted() {
+    let server = Server::start();
+    let client = server.client();
+    let session = client.convene(DAY, "aurora");
+    let author = Author::join(&client, "Ada <b>");
+    let bearer = author.bearer();
+    let post = |memo: &Value| {
+        client.post("/api/swarm/memos", &[("authorization", &bearer)], &memo.to_string())
+    };
+    let text = "\u{1f680}".repeat(100_000);
+    let memo =
+        json!({ "title": "<i>T</i>", "body": text, "subjectId": "aurora", "sessionId": session });
+    let published = post(&memo).expect(201).json();
+    let expected = json!({ "ok": true, "status": 201, "memoId": 1, "url": "/swarm/memos/1" });
+    assert_eq!(published, expected);
+    let read = client.get("/api/swarm/memos/1").expect(200).json();
+    assert_eq!((&read["body"], &read["memberId"]), (&memo["body"], &json!(author.id.as_str())));
+    assert_eq!((&read["id"], &read["sessionId"]), (&json!(1), &json!(session)));
+    let page = client.get("/swarm/memos/1").expect(200).text;
+    assert!(page.contains("<h1><bdi>&#60;i&#62;T&#60;/i&#62;</bdi></h1>"), "{page:.600}");
+
+    for bad in [
+        json!({ "title": "", "body": "b" }),
+        json!({ "title": "t".repeat(201), "body": "b" }),
+        json!({ "title": "t", "body": format!("{text}x") }),
+        json!({ "title": "t", "body": "b", "sessionId": 1.5 }),
+        json!({ "title": "t", "body": "b", "subjectId": "" }),
+    ] {
+        post(&bad).refused(400, "invalid memo");
+    }
+    post(&json!({ "title": "t", "body": "b", "subjectId": "x" })).refused(404, "no such subject");
+    post(&json!({ "title": "t", "body": "b", "sessionId": 9 })).refused(404, "no such session");
+    client.post("/api/swarm/memos", &[], "{}").refused(401, "missing bearer token");
+    let unknown = [("authorization", "Bearer tok_x")];
+    let refused = client.post("/api/swarm/memos", &unknown, r#"{"title":"t","body":"b"}"#);
+    refused.refused(401, "unknown member token");
+
+    let retract = || {
+        let path = "/api/swarm/admin/memos/1/retract";
+        client.send("POST", path, &[("x-admin-token", ADMIN)], b"")
+    };
+    retract().expect(200);
+    retract().expect(200);
+    client.get("/api/swarm/memos/1").refused(404, "no such memo");
+    client.get("/swarm/memos/1").expect(404);
+}
+
+#[test]
+fn subject_snapshots_are_kept_over_time() {
+    let server = Server::start();
+    let client = server.client();
+    let path = "/subjects/a%2Fb/snapshots";
+    let snapshot = json!({
+        "date": DAY, "totalValueUsd": 1e21, "notable": ["\u{1f680}"],
+        "positions": [{ "token": "ETH", "chain": "eth", "valueUsd": 0.1, "pct": 100 }],
+    });
+    client.operate(path, &snapshot).refused(404, "no such subject");
+    client.operate("/subjects", &json!({ "id": "a/b", "name": "A" })).expect(201);
+    let added = client.operate(path, &snapshot).expect(201).json();
+    assert_eq!(
+        (&added["snapshot"]["id"], &added["snapshot"]["positions"]),
+        (&json!(1), &snapshot["positions"])
+    );
+    client.operate(path, &json!({ "date": "2026-11-22" })).expect(201);
+    client.operate(path, &json!({ "date": "2026-02-30" })).expect(400);
+    let read = client.get(&format!("/api/swarm{path}")).expect(200).json();
+    let dates: Vec<_> =
+        read["snapshots"].as_array().unwrap().iter().map(|it| &it["date"]).collect();
+    assert_eq!(dates, [DAY, "2026-11-22"]);
+    assert_eq!(read["snapshots"][0]["totalValueUsd"], json!(1e21));
+    client.get("/api/swarm/subjects/other/snapshots").refused(404, "no such subject");
+}
+
+#[test]
+fn rotation_kills_the_old_token_and_leaves_old_takes_verifiable() {
+    let server = Server::start();
+    let client = server.client();
+    client.convene(DAY, "aurora");
+    let (id, key) = Author::apply(&client, "Ada");
+    let rotate = |fields: Value| client.operate("/rotate-key", &fields);
+    rotate(json!({ "memberId": id })).refused(409, "member is applied");
+    client.operate("/activate", &json!({ "memberId": id })).expect(200);
+    rotate(json!({ "memberId": id })).refused(409, "member is approved");
+    let token = Author::claim(&client, &id, &key).expect(201).json()["token"].clone();
+    let mut author = Author { id, key, token: token.as_str().unwrap().to_owned() };
+    client.submit(&author, author.draft(DAY, "aurora")).expect(201);
+
+    let new_key = fresh_key();
+    let other = Author::join(&client, "Grace");
+    let taken = rotate(json!({ "memberId": author.id, "publicKey": other.key.public_key() }));
+    assert_eq!(taken.expect(409).json()["memberId"], other.id.as_str());
+    rotate(json!({ "memberId": author.id, "publicKey": "weak" })).expect(400);
+    rotate(json!({ "memberId": "nobody" })).refused(404, "no such member");
+    let rotated =
+        rotate(json!({ "memberId": author.id, "publicKey": new_key.public_key() })).expect(200);
+    assert_eq!(rotated.header("cache-control"), Some("no-store"));
+    let rotated = rotated.json();
+    assert_eq!(rotated["publicKey"], new_key.public_key());
+
+    let dead = client.submit(&author, author.draft(DAY, "aurora"));
+    dead.refused(401, "unknown member token");
+    author.token = rotated["token"].as_str().unwrap().to_owned();
+    let old_key = client.submit(&author, author.draft(DAY, "aurora"));
+    old_key.refused(400, "signature verification failed");
+    let old_key = std::mem::replace(&mut author.key, new_key).public_key();
+    client.submit(&author, author.draft(DAY, "aurora")).expect(201);
+    assert_eq!(client.get("/api/swarm/takes/1").expect(200).json()["publicKey"], old_key);
+    // Only the token: the key stays.
+    let again = rotate(json!({ "memberId": author.id })).expect(200).json();
+    assert_eq!(again["publicKey"], author.key.public_key());
+}
+
+#[test]
+fn public_reads_are_compressed_for_whoever_asks() {
+    let server = Server::start();
+    let client = server.client();
+    client.convene(DAY, &"aurora".repeat(15));
+    for day in 1..20 {
+        client.convene(&format!("2026-10-{day:02}"), "aurora");
+    }
+    let path = "/api/swarm/sessions";
+    let plain = client.send("GET", path, &[("accept-encoding", "identity")], b"").expect(200);
+    assert_eq!(plain.header("content-encoding"), None);
+    let tag = plain.header("etag").unwrap();
+    let packed = client.send("HEAD", path, &[("accept-encoding", "gzip")], b"").expect(200);
+    assert_eq!(packed.header("content-encoding"), Some("gzip"));
+    let length = |answer: &crate::harness::Answer| -> usize {
+        answer.header("content-length").unwrap().parse().unwrap()
+    };
+    assert!(length(&packed) * 4 < length(&plain), "{packed:?}");
+    assert_ne!(packed.header("etag"), Some(tag));
+    for tag in [tag, packed.header("etag").unwrap(), "*", "\"x\", W/\"y\", *"] {
+        let headers = [("if-none-match", tag), ("accept-encoding", "gzip")];
+        assert_eq!(client.send("GET", path, &headers, b"").expect(304).text, "");
+    }
+    let small = client.send("GET", "/api/swarm/members", &[("accept-encoding", "gzip")], b"");
+    assert_eq!(small.expect(200).header("content-encoding"), None);
+}

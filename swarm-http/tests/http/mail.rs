@@ -1,0 +1,141 @@
+//! Approval mail, handed to a real SMTP server.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use swarm_core::domain::{Application, Contact, Lens, Name};
+
+use crate::binary::Program;
+use crate::clients::python;
+use crate::harness::{ADMIN, Client, fresh_key, signed_text};
+
+/// An SMTP server that prints what it is handed, a JSON object a line; its first line is its port.
+const SMTP: &str = r#"
+import asyncio, json
+from aiosmtpd.smtp import SMTP
+
+def say(value):
+    print(json.dumps(value), flush=True)
+
+class Handler:
+    async def handle_DATA(self, server, session, envelope):
+        say({"from": envelope.mail_from, "to": envelope.rcpt_tos,
+             "text": envelope.content.decode("utf-8")})
+        return "250 OK"
+
+async def serve():
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(lambda: SMTP(Handler(), loop=loop), "127.0.0.1", 0)
+    say(server.sockets[0].getsockname()[1])
+    await asyncio.sleep(60)
+
+asyncio.run(serve())
+"#;
+
+struct SmtpServer {
+    child: Child,
+    lines: BufReader<std::process::ChildStdout>,
+    port: u64,
+}
+
+impl SmtpServer {
+    fn start() -> Self {
+        let mut child = Command::new(python())
+            .args(["-c", SMTP])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{} does not run: {error}", python()));
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        let mut server = Self { child, lines, port: 0 };
+        server.port = server.next().as_u64().unwrap();
+        server
+    }
+
+    fn next(&mut self) -> Value {
+        let mut line = String::new();
+        self.lines.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).expect("the SMTP server has ended")
+    }
+}
+
+impl Drop for SmtpServer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn activated(client: &Client, contact: &str) -> String {
+    let key = fresh_key();
+    let application = key.sign(Application {
+        name: Name::parse("Zoë\r\nBcc: all@test.example").unwrap(),
+        contact: Contact::parse(contact).unwrap(),
+        lens: Lens::parse("").unwrap(),
+        public_key: key.public_key(),
+    });
+    let applied = client.post("/api/swarm/apply", &[], &signed_text(&application)).expect(201);
+    let id = applied.json()["memberId"].as_str().unwrap().to_owned();
+    client.operate("/activate", &json!({ "memberId": id })).expect(200);
+    id
+}
+
+/// The messages of the outbox once none of them waits.
+fn settled(client: &Client) -> Vec<Value> {
+    let headers = [("x-admin-token", ADMIN)];
+    for _ in 0..300 {
+        let outbox = client.send("GET", "/api/swarm/admin/outbox", &headers, b"").expect(200);
+        let messages = outbox.json()["messages"].as_array().unwrap().clone();
+        if messages.iter().all(|message| message["state"] != "queued") {
+            return messages;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    panic!("mail stays queued");
+}
+
+#[test]
+fn approval_mail_arrives_once_and_what_is_no_address_is_marked() {
+    let mut smtp = SmtpServer::start();
+    let url = format!("smtp://127.0.0.1:{}", smtp.port);
+    let environment = [
+        ("SWARM_ADMIN_TOKEN", ADMIN),
+        ("SWARM_SMTP_URL", &url),
+        ("SWARM_MAIL_FROM", "Swarm <swarm@test.example>"),
+    ];
+    let program = Program::start(&["serve"], &environment);
+    let id = activated(&program.client, "zoe@test.example");
+    activated(&program.client, "@zoe, on the other network");
+
+    let mail = smtp.next();
+    assert_eq!(
+        (&mail["from"], &mail["to"]),
+        (&json!("swarm@test.example"), &json!(["zoe@test.example"]))
+    );
+    let text = mail["text"].as_str().unwrap();
+    let (head, _) = text.split_once("\r\n\r\n").unwrap();
+    assert!(head.contains("Subject: Your application was approved"), "{text}");
+    assert!(!head.contains("Bcc"), "{text}");
+
+    let messages = settled(&program.client);
+    let states: Vec<_> = messages.iter().map(|message| &message["state"]).collect();
+    assert_eq!(states, ["sent", "undeliverable"]);
+    assert!(
+        messages[0]["sentAt"].is_string() && messages[0]["body"].as_str().unwrap().contains(&id)
+    );
+    assert_eq!(messages[1]["lastError"], "contact is no e-mail address");
+}
+
+#[test]
+fn without_a_mail_server_messages_stay_and_are_logged_without_their_text() {
+    let program = Program::start(&["serve"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
+    let id = activated(&program.client, "zoe@test.example");
+    std::thread::sleep(Duration::from_secs(6));
+    let headers = [("x-admin-token", ADMIN)];
+    let outbox = program.client.send("GET", "/api/swarm/admin/outbox", &headers, b"").expect(200);
+    assert_eq!(outbox.json()["messages"][0]["state"], "queued");
+    let (_, log) = program.stop("TERM");
+    assert!(log.contains("mail is not configured"), "{log}");
+    assert!(!log.contains(&id) && !log.contains("zoe@test.example"), "{log}");
+}
