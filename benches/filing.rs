@@ -1,0 +1,230 @@
+//! Filing in memory: load, judge, commit, alone and beside others.
+//!
+//! Takes are signed, and worlds are made, outside of what is measured. A world is left for a fresh
+//! one when an author has filed [`SESSIONS`] takes in it, so that nothing grows.
+#![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
+#![allow(clippy::disallowed_methods, reason = "a benchmark goes by a clock of its own")]
+#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
+
+use std::hint::black_box;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use swarm_benches::{Author, SESSIONS, World, group};
+use swarm_core::Submission;
+use swarm_core::domain::AttemptId;
+use swarm_core::rules::{Basis, judge};
+use swarm_store_memory::MemoryStore;
+
+criterion_group! {
+    name = filing;
+    config = Criterion::default()
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(3))
+        .sample_size(20);
+    targets = one_thread, two_threads, reading
+}
+criterion_main!(filing);
+
+fn one_thread(c: &mut Criterion) {
+    let mut group = group(
+        c,
+        "file",
+        "submit() (load, judge, commit) against judge() alone on facts loaded before",
+    );
+    let pen = Pen::new(1);
+    group.bench_function("submit", |b| {
+        b.iter_custom(|iters| {
+            in_rounds(iters, |count| {
+                let world = pen.world();
+                timed(|| pen.file(&world, count)).length()
+            })
+        });
+    });
+    let facts = pen.facts();
+    group.bench_function("judge alone", |b| {
+        b.iter_custom(|iters| in_rounds(iters, |count| timed(|| pen.judge(&facts, count)).length()))
+    });
+}
+
+fn two_threads(c: &mut Criterion) {
+    let mut group = group(
+        c,
+        "two threads",
+        "two threads, each filing one take, against one thread filing one (the same time is \
+         perfect), and against two threads that judge and share nothing (what the machine gives)",
+    );
+    let (a, b) = (Pen::new(1), Pen::new(2));
+    group.throughput(Throughput::Elements(1)).bench_function("1 thread", |bench| {
+        bench.iter_custom(|iters| {
+            in_rounds(iters, |count| {
+                let world = a.world();
+                timed(|| a.file(&world, count)).length()
+            })
+        });
+    });
+    group.throughput(Throughput::Elements(2));
+    group.bench_function("2 threads, one tenant", |bench| {
+        bench.iter_custom(|iters| {
+            in_rounds(iters, |count| {
+                let world = World::new(&[&a.author, &b.author]);
+                together(|| a.file(&world, count), || b.file(&world, count))
+            })
+        });
+    });
+    group.bench_function("2 threads, two tenants", |bench| {
+        bench.iter_custom(|iters| {
+            in_rounds(iters, |count| {
+                let store = MemoryStore::new();
+                let one = World::in_store(&store, "one", &[&a.author]);
+                let two = World::in_store(&store, "two", &[&b.author]);
+                together(|| a.file(&one, count), || b.file(&two, count))
+            })
+        });
+    });
+    let (of_a, of_b) = (a.facts(), b.facts());
+    group.bench_function("2 threads, judge alone", |bench| {
+        bench.iter_custom(|iters| {
+            in_rounds(iters, |count| together(|| a.judge(&of_a, count), || b.judge(&of_b, count)))
+        });
+    });
+}
+
+fn reading(c: &mut Criterion) {
+    let mut group = group(
+        c,
+        "basis",
+        "loading the facts alone, beside a thread that files in the same tenant, and beside one \
+         that only judges (what the machine gives)",
+    );
+    let (reader, other) = (Pen::new(1), Pen::new(2));
+    let worlds = || World::new(&[&reader.author, &other.author]);
+    let facts = other.facts();
+    let world = worlds();
+    let mut takes = reader.takes.iter().cycle();
+    group.bench_function("alone", |b| {
+        b.iter(|| world.basis(&reader.author, takes.next().expect("a cycle has no end")))
+    });
+    group.bench_function("beside a writer", |b| {
+        b.iter_custom(|iters| {
+            reads_beside(iters, &reader, worlds, |world| other.file(world, SESSIONS))
+        });
+    });
+    group.bench_function("beside a judge", |b| {
+        b.iter_custom(|iters| {
+            reads_beside(iters, &reader, worlds, |_| other.judge(&facts, SESSIONS))
+        });
+    });
+}
+
+/// An author, and a take of its own for each session.
+struct Pen {
+    author: Author,
+    takes: Vec<Submission>,
+}
+
+impl Pen {
+    fn new(number: u8) -> Self {
+        let author = Author::new(number);
+        Self { takes: author.takes(), author }
+    }
+
+    fn world(&self) -> World {
+        World::new(&[&self.author])
+    }
+
+    fn facts(&self) -> Vec<Basis> {
+        let world = self.world();
+        self.takes.iter().map(|take| world.basis(&self.author, take)).collect()
+    }
+
+    fn file(&self, world: &World, count: usize) {
+        for take in self.takes.iter().take(count) {
+            black_box(world.file(&self.author, take));
+        }
+    }
+
+    fn judge(&self, facts: &[Basis], count: usize) {
+        for (basis, take) in facts.iter().zip(&self.takes).take(count) {
+            black_box(judge(basis, take, AttemptId([0; 16])).expect("nothing refuses"));
+        }
+    }
+}
+
+/// Measures so many iterations in rounds of at most [`SESSIONS`].
+fn in_rounds(iters: u64, mut round: impl FnMut(usize) -> Duration) -> Duration {
+    let mut left = usize::try_from(iters).expect("fewer than memory has places");
+    let mut total = Duration::ZERO;
+    while left > 0 {
+        let count = left.min(SESSIONS);
+        total += round(count);
+        left -= count;
+    }
+    total
+}
+
+/// When something began and ended.
+struct Span(Instant, Instant);
+
+impl Span {
+    fn length(&self) -> Duration {
+        self.1 - self.0
+    }
+}
+
+fn timed(work: impl FnOnce()) -> Span {
+    let start = Instant::now();
+    work();
+    Span(start, Instant::now())
+}
+
+/// Runs both at once: from the first beginning to the last end.
+fn together(a: impl FnOnce() + Send, b: impl FnOnce()) -> Duration {
+    let ready = Barrier::new(2);
+    let (here, there) = thread::scope(|scope| {
+        let there = scope.spawn(|| {
+            ready.wait();
+            timed(a)
+        });
+        ready.wait();
+        (timed(b), there.join().expect("no panic"))
+    });
+    here.1.max(there.1) - here.0.min(there.0)
+}
+
+/// What so many reads take, beside a thread that works in the same world all the while.
+fn reads_beside(
+    iters: u64,
+    reader: &Pen,
+    worlds: impl Fn() -> World,
+    work: impl Fn(&World) + Sync,
+) -> Duration {
+    let (mut spent, mut reads) = (Duration::ZERO, 0_u64);
+    let mut takes = reader.takes.iter().cycle();
+    while reads < iters {
+        let world = worlds();
+        let (ready, working) = (Barrier::new(2), AtomicBool::new(true));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                ready.wait();
+                work(&world);
+                working.store(false, Ordering::Release);
+            });
+            ready.wait();
+            let reading = timed(|| {
+                while working.load(Ordering::Acquire) {
+                    let take = takes.next().expect("a cycle has no end");
+                    black_box(world.basis(&reader.author, take));
+                    reads += 1;
+                }
+            });
+            spent += reading.length();
+        });
+    }
+    #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
+    let share = iters as f64 / reads as f64;
+    spent.mul_f64(share)
+}

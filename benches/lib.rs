@@ -1,0 +1,178 @@
+//! What the benchmarks measure with: authors, takes signed beforehand, and worlds to file them in.
+
+#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
+
+use std::sync::Arc;
+
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion};
+use futures_util::FutureExt as _;
+use swarm_core::domain::{
+    Body, Bucket, Confidence, Contact, Day, Instant, Lens, Member, MemberId, MemberState, MemoUrl,
+    Name, Nonce, PublicKey, SecretHash, SessionDraft, SessionState, Signed, Stance, SubjectId,
+    TakeDraft, TenantId, Weight, Weights,
+};
+use swarm_core::proof::KeyPair;
+use swarm_core::store::{Basis, BasisQuery, MemberChange, MemberSaved, Store, Tenants as _};
+use swarm_core::{Submission, Swarm, SystemEntropy, Take, Tenant};
+use swarm_store_memory::MemoryStore;
+
+/// How many sessions a world has, and so how many first takes an author can file in it.
+pub const SESSIONS: usize = 256;
+
+/// The characters of a usual write-up.
+pub const USUAL: usize = 1_200;
+
+/// The characters of the longest write-up.
+pub const LONGEST: usize = 10_000;
+
+/// Opens a group of benchmarks and prints what it measures against what.
+pub fn group<'a>(
+    criterion: &'a mut Criterion,
+    name: &str,
+    against: &str,
+) -> BenchmarkGroup<'a, WallTime> {
+    println!("\n# {name}: {against}\n");
+    criterion.benchmark_group(name)
+}
+
+/// A member with its keys and its token.
+pub struct Author {
+    /// Its keys.
+    pub keys: KeyPair,
+    /// Its public key, decoded.
+    pub key: PublicKey,
+    /// The hash of its token.
+    pub token: SecretHash,
+    id: MemberId,
+}
+
+impl Author {
+    /// An author made of one number, always the same.
+    pub fn new(number: u8) -> Self {
+        let keys = KeyPair::from_seed(&[number; 32]);
+        let key = PublicKey::parse(&keys.public_key()).expect("a key pair has a strong key");
+        let token = SecretHash::of(&[number]);
+        let id = MemberId::parse(format!("3b241101-e2bb-4255-8caf-{number:012}")).expect("an id");
+        Self { keys, key, token, id }
+    }
+
+    /// What it says in the session with this number, with a write-up of so many characters.
+    pub fn draft(&self, session: usize, characters: usize) -> TakeDraft {
+        TakeDraft {
+            member_id: self.id.clone(),
+            date: day(),
+            subject_id: subject(session),
+            nonce: Nonce::parse(format!("nonce-{session}")).expect("a nonce"),
+            stance: Stance::parse("constructive").expect("a stance"),
+            confidence: Confidence::parse(0.72).expect("a confidence"),
+            body: Body::parse(prose(characters)).expect("a body"),
+            memo_url: MemoUrl::parse("https://memos.example.org/2026-11-21").expect("an address"),
+            weights: Some(weights()),
+        }
+    }
+
+    /// A take for each session, signed.
+    pub fn takes(&self) -> Vec<Submission> {
+        (0..SESSIONS).map(|session| Submission::new(self.signed(session, USUAL))).collect()
+    }
+
+    /// A take, signed.
+    pub fn signed(&self, session: usize, characters: usize) -> Signed<TakeDraft> {
+        self.keys.sign(self.draft(session, characters))
+    }
+
+    fn member(&self) -> Member {
+        let now = Some(Instant::EPOCH);
+        Member {
+            id: self.id.clone(),
+            name: Name::parse("Ada").expect("a name"),
+            contact: Contact::parse("ada@example.org").expect("a contact"),
+            lens: Lens::parse("macro first").expect("a lens"),
+            public_key: Some(self.key.clone()),
+            state: MemberState::Claimed,
+            applied_at: Instant::EPOCH,
+            reviewed_at: now,
+            joined_at: now,
+            claimed_at: now,
+            token: Some(self.token),
+        }
+    }
+}
+
+/// The world of a tenant of its own, in memory: some members, [`SESSIONS`] sessions, no takes.
+pub struct World {
+    tenant: Tenant,
+    store: Arc<dyn Store>,
+}
+
+impl World {
+    /// A world in a new store.
+    pub fn new(authors: &[&Author]) -> Self {
+        Self::in_store(&MemoryStore::new(), "acme", authors)
+    }
+
+    /// A tenant's world in a store that may have others.
+    pub fn in_store(memory: &MemoryStore, tenant: &str, authors: &[&Author]) -> Self {
+        let id = TenantId::parse(tenant).expect("a tenant id");
+        let store = memory.open(&id);
+        for author in authors {
+            let member = author.member();
+            let joins = MemberChange { member, expected: None, proven: None, mail: None };
+            assert_eq!(at_once(store.save_member(&joins)), MemberSaved::Saved);
+        }
+        for session in 0..SESSIONS {
+            at_once(store.convene(&session_draft(session)));
+        }
+        Self { tenant: Swarm::new(memory.clone(), SystemEntropy).tenant(&id), store }
+    }
+
+    /// Files a take: load, judge, commit.
+    pub fn file(&self, author: &Author, take: &Submission) -> Arc<Take> {
+        at_once(self.tenant.submit(&author.token, take))
+    }
+
+    /// Loads the facts that a take is judged by.
+    pub fn basis(&self, author: &Author, take: &Submission) -> Basis {
+        let TakeDraft { date, subject_id, nonce, .. } = take.draft();
+        let query = BasisQuery { token: &author.token, date: *date, subject_id, nonce };
+        at_once(self.store.basis(&query))
+    }
+}
+
+/// What a future gives that never waits: the memory store's never do, so that no runtime is
+/// measured.
+fn at_once<T, E: std::fmt::Debug>(future: impl Future<Output = Result<T, E>>) -> T {
+    future.now_or_never().expect("memory never waits").expect("nothing refuses")
+}
+
+fn session_draft(session: usize) -> SessionDraft {
+    SessionDraft {
+        date: day(),
+        subject_id: subject(session),
+        state: SessionState::Collecting,
+        window_closes_at: Some(Instant::parse("deadline", "9999-12-31T23:59:59Z").expect("time")),
+        quorum: None,
+        buckets: None,
+        roster: None,
+    }
+}
+
+fn day() -> Day {
+    Day::parse("2026-11-21").expect("a day")
+}
+
+fn subject(number: usize) -> SubjectId {
+    SubjectId::parse(format!("subject-{number}")).expect("a subject id")
+}
+
+fn prose(characters: usize) -> String {
+    let line = "REGIME: liquidity is easing, breadth is not; the \"soft landing\" is priced.\n";
+    line.chars().cycle().take(characters).collect()
+}
+
+fn weights() -> Weights {
+    let shares = [("cash", 0.15), ("bonds", 0.3), ("equities", 0.35), ("metals", 0.2)];
+    let entry = |(bucket, weight)| Weight { bucket: Bucket::parse(bucket).expect("it"), weight };
+    Weights::parse(shares.map(entry).to_vec()).expect("weights")
+}

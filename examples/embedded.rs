@@ -1,0 +1,173 @@
+//! The core inside another server: a line of JSON in, a line of JSON out, over plain TCP.
+//!
+//! The core knows no HTTP. Whoever embeds it brings a transport, here [`serve`], [`talk`] and
+//! [`answer`], and calls the methods of a [`Tenant`]; the rules stay where they are.
+//!
+//! Run it: `cargo run -p swarm-examples --example embedded`
+
+use std::error::Error;
+
+use serde::Serialize;
+use swarm_core::domain::{
+    Application, Contact, Lens, Name, SecretHash, SessionDraft, Signature, Signed, Subject,
+    TokenClaim,
+};
+use swarm_core::json::{self, Json, Object};
+use swarm_core::proof::{BearerToken, KeyPair};
+use swarm_core::{
+    MemberId, Submission, SubmitError, Swarm, SystemEntropy, TakeDraft, TakeId, Tenant, TenantId,
+};
+use swarm_store_memory::MemoryStore;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+
+type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
+
+#[tokio::main]
+async fn main() -> Outcome<()> {
+    let swarm = Swarm::new(MemoryStore::new(), SystemEntropy);
+    let tenant = swarm.tenant(&TenantId::parse("acme")?);
+    convene(&tenant).await?;
+    let keys = KeyPair::from_seed(&[7; 32]);
+    let (member, token) = join(&tenant, &keys).await?;
+
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+    let server = tokio::spawn(serve(listener, tenant));
+
+    let mut client = BufReader::new(TcpStream::connect(address).await?);
+    let filing = request(&token, &keys.sign(draft(&member)?));
+    let filed = ask(&mut client, &filing).await?;
+    println!("Filed:     {filed}");
+    println!("Again:     {}", ask(&mut client, &filing).await?);
+    let read = ask(&mut client, r#"{"do": "read", "take": 1}"#).await?;
+    println!("Read back: {read}");
+    server.abort();
+    if read == filed { Ok(()) } else { Err("what was filed is not what stands".into()) }
+}
+
+// The server.
+
+async fn serve(listener: TcpListener, tenant: Tenant) -> Outcome<()> {
+    loop {
+        let (socket, _) = listener.accept().await?;
+        tokio::spawn(talk(socket, tenant.clone()));
+    }
+}
+
+/// Answers a connection line by line, up to a megabyte of them.
+async fn talk(mut socket: TcpStream, tenant: Tenant) -> Outcome<()> {
+    let (input, mut output) = socket.split();
+    let mut lines = BufReader::new(input.take(1 << 20)).lines();
+    while let Some(line) = lines.next_line().await? {
+        let answer = answer(&tenant, &line).await + "\n";
+        output.write_all(answer.as_bytes()).await?;
+    }
+    Ok(())
+}
+
+async fn answer(tenant: &Tenant, line: &str) -> String {
+    let mut fields = Json::read(line.as_bytes()).map(Json::into_object).unwrap_or_default();
+    match fields.text("do").as_deref() {
+        Ok("file") => file(tenant, &mut fields).await,
+        Ok("read") => read(tenant, &mut fields).await,
+        _ => failed("no such request"),
+    }
+}
+
+async fn file(tenant: &Tenant, fields: &mut Object) -> String {
+    let token = fields.text("token").unwrap_or_default();
+    let submission = match Submission::read(fields) {
+        Ok(submission) => submission,
+        Err(invalid) => return failed(invalid),
+    };
+    match tenant.submit(&SecretHash::of(token.as_bytes()), &submission).await {
+        Ok(take) => json::write(&take),
+        Err(SubmitError::Refused(refused)) => {
+            json::write(&Refused { error: refused.to_string(), on_file: refused.original })
+        }
+        Err(error) => failed(error),
+    }
+}
+
+async fn read(tenant: &Tenant, fields: &mut Object) -> String {
+    let Some(Json::Number(id)) = fields.take("take") else { return failed("which take?") };
+    match tenant.take(TakeId(id as u64)).await {
+        Ok(take) => json::write(&take),
+        Err(error) => failed(error),
+    }
+}
+
+fn failed(error: impl ToString) -> String {
+    json::write(&Refused { error: error.to_string(), on_file: None })
+}
+
+#[derive(Serialize)]
+struct Refused {
+    error: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    on_file: Option<TakeId>,
+}
+
+// The operator: a subject, and a session on it that takes for an hour.
+
+async fn convene(tenant: &Tenant) -> Outcome<()> {
+    let subject = br#"{ "id": "acme-fund", "name": "Acme Fund" }"#;
+    let _ = tenant.put_subject(&Subject::read(&mut Json::read(subject)?.into_object())?).await?;
+    let session = br#"{ "date": "2026-11-21", "subjectId": "acme-fund" }"#;
+    let mut session = SessionDraft::read(&mut Json::read(session)?.into_object())?;
+    session.window_closes_at = Some(tenant.now().await?.plus_millis(60 * 60 * 1_000));
+    tenant.convene(&session).await?;
+    Ok(())
+}
+
+// The member: it applies, the operator activates it, and it claims its token.
+
+async fn join(tenant: &Tenant, keys: &KeyPair) -> Outcome<(MemberId, BearerToken)> {
+    let application = Application {
+        name: Name::parse("Ada")?,
+        contact: Contact::parse("ada@example.org")?,
+        lens: Lens::parse("")?,
+        public_key: keys.public_key(),
+    };
+    let member = tenant.apply(keys.sign(application)).await?;
+    tenant.activate(&member).await?;
+    let challenged = tenant.challenge(&member).await?;
+    let claim = TokenClaim {
+        member_id: member.clone(),
+        challenge: challenged.challenge.as_str().to_owned(),
+        expires_at: challenged.expires_at.to_string(),
+    };
+    let token = tenant.claim(keys.sign(claim)).await?;
+    Ok((member, token))
+}
+
+fn draft(member: &MemberId) -> Outcome<TakeDraft> {
+    let fields = format!(
+        r#"{{ "memberId": "{member}", "date": "2026-11-21", "subjectId": "acme-fund",
+              "nonce": "n-1", "stance": "cautious", "confidence": 0.6,
+              "body": "Cash is a position." }}"#
+    );
+    Ok(TakeDraft::read(&mut Json::read(fields.as_bytes())?.into_object())?)
+}
+
+#[derive(Serialize)]
+struct Filing<'a> {
+    r#do: &'a str,
+    token: &'a str,
+    #[serde(flatten)]
+    draft: &'a TakeDraft,
+    signature: &'a Signature,
+}
+
+fn request(token: &BearerToken, signed: &Signed<TakeDraft>) -> String {
+    let Signed { payload: draft, signature } = signed;
+    json::write(&Filing { r#do: "file", token: token.reveal(), draft, signature })
+}
+
+async fn ask(client: &mut BufReader<TcpStream>, line: &str) -> Outcome<String> {
+    client.write_all(format!("{line}\n").as_bytes()).await?;
+    let mut answer = String::new();
+    client.read_line(&mut answer).await?;
+    Ok(answer.trim_end().to_owned())
+}
