@@ -42,7 +42,12 @@ impl Call {
         &mut self,
         read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
     ) -> Result<T, Fault> {
-        Ok(read(&mut self.fields()).map_err(Refusal::InvalidRequest)?)
+        let read = match &self.body {
+            // Where all fields may be absent, a list would pass for none of them.
+            Json::Object(_) => read(&mut self.fields()),
+            _ => Err(Invalid::new("body", "must be a JSON object")),
+        };
+        Ok(read.map_err(Refusal::InvalidRequest)?)
     }
 
     /// A part of the path. A text that cannot name the thing names nothing.

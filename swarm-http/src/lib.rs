@@ -19,6 +19,7 @@ mod request_id;
 mod route;
 mod routes;
 mod tenants;
+mod watched;
 mod wire;
 
 use std::sync::Arc;

@@ -35,8 +35,11 @@ impl Reader {
     fn knows(&self, tag: &str) -> bool {
         let known = self.known.as_ref().and_then(|tags| tags.to_str().ok()).unwrap_or_default();
         known.split(',').map(str::trim).any(|known| {
-            let known = known.strip_prefix("W/").unwrap_or(known).trim_matches('"');
-            known == "*" || known.strip_suffix(GZIPPED).unwrap_or(known) == tag
+            let quoted = known.strip_prefix("W/").unwrap_or(known);
+            let known_tag = quoted.strip_prefix('"').and_then(|quoted| quoted.strip_suffix('"'));
+            known == "*"
+                || known_tag
+                    .is_some_and(|known| known.strip_suffix(GZIPPED).unwrap_or(known) == tag)
         })
     }
 }

@@ -26,6 +26,7 @@ use warp::http::{Request, StatusCode};
 use warp::reply::Response;
 use warp::{Filter, Reply};
 
+use crate::watched::Watched;
 use crate::wire::Wire;
 
 /// The bounds of [`serve`]. Values outside of their range are moved to its nearest end.
@@ -209,36 +210,35 @@ async fn drive<S>(
 /// The filter's answer, unless the Host header is wrong.
 async fn answer<S>(
     filter: S,
-    mut request: Request<Incoming>,
+    request: Request<Incoming>,
     peer: SocketAddr,
 ) -> Result<Response, Infallible>
 where
-    S: Service<Request<Incoming>, Response = Response, Error = Infallible>,
+    S: Service<Request<Watched>, Response = Response, Error = Infallible>,
 {
-    if let Err(refusal) = settle_host(&mut request) {
-        return Ok(bad_request(refusal));
-    }
-    request.extensions_mut().insert(Peer(peer));
-    let mut response = filter.call(request).await?;
-    if let StatusCode::REQUEST_TIMEOUT | StatusCode::PAYLOAD_TOO_LARGE = response.status() {
+    let mut request = request.map(Watched::new);
+    let body = request.body().ended();
+    let mut response = match settle_host(&mut request) {
+        Ok(()) => {
+            request.extensions_mut().insert(Peer(peer));
+            filter.call(request).await?
+        }
+        Err(refusal) => bad_request(refusal),
+    };
+    if !body.is_reached() {
         // What is left of the body makes the connection useless: say so.
-        let close = HeaderValue::from_static("close");
-        response.headers_mut().insert(CONNECTION, close);
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
     Ok(response)
 }
 
 /// Leaves exactly one host in the headers: an absolute target's, which goes before the Host header
 /// (RFC 9112, section 3.2.2), or that one.
-fn settle_host(request: &mut Request<Incoming>) -> Result<(), &'static str> {
+fn settle_host<B>(request: &mut Request<B>) -> Result<(), &'static str> {
     let mut hosts = request.headers().get_all(HOST).iter();
     let named = hosts.next().ok_or(r#"{"error":"missing host"}"#)?.as_bytes();
     let target = request.uri().authority().map(|target| target.as_str().as_bytes());
-    let valid = |host| {
-        Authority::try_from(host)
-            .is_ok_and(|host| !host.host().is_empty() && !host.as_str().contains('@'))
-    };
-    if hosts.next().is_some() || !valid(named) || !target.is_none_or(valid) {
+    if hosts.next().is_some() || !is_host(named) || !target.is_none_or(is_host) {
         return Err(INVALID_HOST);
     }
     if let Some(target) = target {
@@ -246,6 +246,16 @@ fn settle_host(request: &mut Request<Incoming>) -> Result<(), &'static str> {
         request.headers_mut().insert(HOST, target);
     }
     Ok(())
+}
+
+/// Whether it is a host and perhaps a port, nothing else (RFC 9110, section 7.2).
+fn is_host(text: &[u8]) -> bool {
+    Authority::try_from(text).is_ok_and(|authority| {
+        let host = authority.host();
+        let port = authority.as_str().strip_prefix(host);
+        !host.is_empty()
+            && port.is_some_and(|port| matches!(port, "" | ":") || authority.port_u16().is_some())
+    })
 }
 
 const INVALID_HOST: &str = r#"{"error":"invalid host"}"#;

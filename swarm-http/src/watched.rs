@@ -1,0 +1,60 @@
+//! A request body that remembers whether it was read.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use hyper::body::{Body, Frame, Incoming, SizeHint};
+
+/// A body, and who wants to know of its end.
+pub(crate) struct Watched {
+    body: Incoming,
+    ended: Ended,
+}
+
+/// Whether a body was read to its end.
+#[derive(Clone)]
+pub(crate) struct Ended(Arc<AtomicBool>);
+
+impl Watched {
+    pub(crate) fn new(body: Incoming) -> Self {
+        let ended = Ended(Arc::new(AtomicBool::new(body.is_end_stream())));
+        Self { body, ended }
+    }
+
+    pub(crate) fn ended(&self) -> Ended {
+        self.ended.clone()
+    }
+}
+
+impl Ended {
+    pub(crate) fn is_reached(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Body for Watched {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        if frame.is_none() || self.body.is_end_stream() {
+            self.ended.0.store(true, Ordering::Relaxed);
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
