@@ -1,0 +1,254 @@
+//! Strings that break things: kept as they came, and shown without their magic.
+
+use std::collections::HashMap;
+
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Value, json};
+use swarm_core::MemberId;
+use swarm_core::domain::{Application, Contact, Lens, Name};
+
+use crate::files::third_party;
+use crate::harness::{ADMIN, Author, fresh_key, fresh_nonce, signed_text};
+use crate::world::World;
+
+const DATE: &str = "2026-11-21";
+
+fn naughty() -> Vec<String> {
+    let Some(text) = third_party("strings/blns.json") else { return vec![] };
+    let strings: Vec<String> = serde_json::from_str(&text).unwrap();
+    assert_eq!(strings.len(), 515);
+    strings
+}
+
+/// `text` where a field of 1 to `limit` characters can have it.
+fn fitting(text: &str, limit: usize) -> Option<&str> {
+    (1..=limit).contains(&text.chars().count()).then_some(text)
+}
+
+/// A member that applied with this text wherever it fits.
+fn join(world: &World, text: &str) -> Author {
+    let client = &world.client;
+    let key = fresh_key();
+    let name = fitting(text, 100).unwrap_or("plain");
+    let contact = fitting(text, 200).unwrap_or("plain");
+    let application = key.sign(Application {
+        name: Name::parse(name).unwrap(),
+        contact: Contact::parse(contact).unwrap(),
+        lens: Lens::parse(text).unwrap(),
+        public_key: key.public_key(),
+    });
+    let applied =
+        client.post("/api/swarm/apply", &[], &signed_text(&application)).expect(201).json();
+    let id = applied["memberId"].as_str().unwrap();
+    client.operate("/activate", &json!({ "memberId": id })).expect(200);
+    let member = client.get(&format!("/api/swarm/members/{id}")).expect(200).json();
+    assert_eq!((&member["name"], &member["lens"]), (&json!(name), &json!(text)));
+    let headers = [("x-admin-token", ADMIN)];
+    let path = "/api/swarm/admin/applications?state=approved";
+    let read = client.send("GET", path, &headers, b"").expect(200).json();
+    assert_eq!(read["applications"][0]["contact"], contact);
+    let id = MemberId::parse(id).unwrap();
+    let token = Author::claim(client, &id, &key).expect(201).json()["token"].clone();
+    Author { id, key, token: token.as_str().unwrap().to_owned() }
+}
+
+/// A subject with this text wherever it fits, and a session on it; the subject's id.
+fn convene(world: &World, text: &str) -> String {
+    let id = fitting(text, 100).map_or_else(fresh_nonce, str::to_owned);
+    let mut subject = json!({
+        "id": id, "status": text, "name": text, "operator": text, "homepage": text,
+        "xHandle": text, "thesisBlurb": text, "wallets": [{ text: text }],
+        "nftContracts": [{ "note": [text] }], "source": text, "recommendationType": text,
+        "linkedMemberId": text, "structuralNotes": [text, text],
+    });
+    let written = world.client.operate("/subjects", &subject);
+    assert!(matches!(written.status, 200 | 201), "{written:?}");
+    subject["lastReviewed"] = Value::Null;
+    let path = utf8_percent_encode(&id, NON_ALPHANUMERIC);
+    let read = world.client.get(&format!("/api/swarm/subjects/{path}")).expect(200);
+    assert_eq!(read.json(), subject);
+    let session = json!({ "date": DATE, "subjectId": id });
+    let convened = world.client.operate("/sessions", &session).expect(201).json();
+    assert_eq!(convened["session"]["subjectId"], *id);
+    id
+}
+
+#[test]
+fn naughty_strings_are_kept_as_they_came_and_shown_as_text() {
+    let world = World::start();
+    let strings = naughty();
+    for text in &strings {
+        let author = join(&world, text);
+        let subject = convene(&world, text);
+        let own = |limit| fitting(text, limit).unwrap_or("plain");
+        let fields = json!({
+            "date": DATE, "subjectId": subject, "stance": own(100), "body": text, "nonce": own(200),
+            "memoUrl": own(2_000), "weights": [{ "bucket": own(100), "weight": 1 }],
+        });
+        let filed =
+            world.client.submit(&author, author.draft_of(fields.clone())).expect(201).json();
+        let path = format!("/swarm/takes/{}", filed["recommendationId"]);
+        let read = world.client.get(&format!("/api{path}")).expect(200).json();
+        for (field, value) in fields.as_object().unwrap() {
+            assert_eq!(read[field], *value, "{text:?}");
+        }
+        let page = world.client.get(&path).expect(200);
+        let policy = page.header("content-security-policy").unwrap();
+        assert!(policy.starts_with("default-src 'none';"), "{policy}");
+        assert!(!policy.contains("unsafe"), "{policy}");
+        let name = fitting(text, 100).unwrap_or("plain");
+        check_page(&page.text, &fields, name);
+    }
+}
+
+/// A page as a browser's tokenizer would see it, as far as our own templates go: elements with
+/// quoted attributes, and text.
+struct Page {
+    /// The name of each tag, with its attributes' names.
+    tags: Vec<String>,
+    /// The attributes, unescaped.
+    attributes: Vec<(String, String)>,
+    /// What stands in elements of each name, unescaped, in order.
+    texts: HashMap<String, Vec<String>>,
+}
+
+fn parse(html: &str) -> Page {
+    let mut page = Page { tags: vec![], attributes: vec![], texts: HashMap::new() };
+    let mut rest = html;
+    while let Some((_, after)) = rest.split_once('<') {
+        let (tag, after) = after.split_once('>').expect("a tag ends");
+        let (name, mut attributes) = tag.split_once(' ').unwrap_or((tag, ""));
+        let mut shape = name.to_owned();
+        while let Some((key, value)) = attributes.trim_start().split_once("=\"") {
+            let (value, others) = value.split_once('"').expect("a value ends");
+            page.attributes.push((key.to_owned(), unescape(value)));
+            shape = format!("{shape} {key}");
+            attributes = others;
+        }
+        shape += attributes;
+        page.tags.push(shape);
+        let text = after.split('<').next().unwrap_or_default();
+        page.texts.entry(name.to_owned()).or_default().push(unescape(text));
+        rest = after;
+    }
+    page
+}
+
+fn unescape(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('&') {
+        plain += before;
+        let (name, after) = after.split_once(';').unwrap_or_else(|| panic!("a bare & in {text}"));
+        plain.push(match name {
+            "lt" | "#60" => '<',
+            "gt" | "#62" => '>',
+            "amp" | "#38" => '&',
+            "quot" | "#34" => '"',
+            "#39" | "#x27" => '\'',
+            other => panic!("&{other}; in {text}"),
+        });
+        rest = after;
+    }
+    plain + rest
+}
+
+/// The page of a take is built of the same elements, whatever stands in it.
+fn check_page(html: &str, fields: &Value, author: &str) {
+    let page = parse(html);
+    let text = |field: &str| fields[field].as_str().unwrap();
+    let memo = text("memoUrl");
+    let web = memo.split_once("://").is_some_and(|(scheme, _)| {
+        ["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web))
+    });
+    assert_eq!(page.tags, skeleton(!text("body").is_empty(), web), "{html}");
+    for (name, value) in &page.attributes {
+        let links = matches!(name.as_str(), "href" | "src" | "action");
+        let ours = value.starts_with("/swarm/") || value.starts_with("/api/swarm/");
+        assert!(!links || ours || (web && value == memo), "{name}={value}");
+        assert!(!name.starts_with("on") && name != "style", "{name}={value}");
+    }
+    let shown = |tag: &str| page.texts.get(tag).map_or(&[][..], Vec::as_slice);
+    if !text("body").is_empty() {
+        assert_eq!(shown("article"), [text("body")]);
+    }
+    let bucket = fields["weights"][0]["bucket"].as_str().unwrap();
+    for part in [text("subjectId"), text("stance"), author, memo, bucket] {
+        assert!(shown("bdi").iter().any(|shown| shown == part), "{part:?} in {html}");
+    }
+}
+
+/// The tags of the page of a harmless take.
+fn skeleton(body: bool, web: bool) -> Vec<String> {
+    use std::sync::OnceLock;
+    static PAGES: OnceLock<Vec<Vec<String>>> = OnceLock::new();
+    let pages = PAGES.get_or_init(|| {
+        let world = World::start();
+        let mut pages = vec![];
+        for (body, memo) in
+            [("", "x"), ("", "https://memo.example/"), ("x", "x"), ("x", "https://memo.example/")]
+        {
+            let author = join(&world, "plain");
+            let subject = convene(&world, "plain");
+            let fields = json!({
+                "date": DATE, "subjectId": subject, "body": body, "memoUrl": memo,
+                "weights": [{ "bucket": "plain", "weight": 1 }],
+            });
+            let filed = world.client.submit(&author, author.draft_of(fields)).expect(201).json();
+            let page = world.client.get(&format!("/swarm/takes/{}", filed["recommendationId"]));
+            pages.push(parse(&page.expect(200).text).tags);
+        }
+        pages
+    });
+    pages[usize::from(body) * 2 + usize::from(web)].clone()
+}
+
+#[test]
+fn scripts_never_become_links() {
+    let world = World::start();
+    let author = world.author();
+    for memo in [
+        "javascript:alert(1)",
+        "JavaScript:alert(1)",
+        " javascript:alert(1)",
+        "java\tscript:alert(1)",
+        "javascript://memo.example/%0aalert(1)",
+        "data:text/html,<script>alert(1)</script>",
+        "vbscript:x",
+        "//memo.example/",
+        "/swarm/takes/1",
+        "https:memo.example",
+        "\u{1}https://a/",
+        " https://memo.example/",
+        "https//memo.example",
+        "file:///etc/passwd",
+        "ftp://memo.example/",
+        "https\u{ff1a}//memo.example/",
+        "\nhttp://a/",
+    ] {
+        let subject = fresh_nonce();
+        world.convene(DATE, &subject);
+        let fields = json!({ "date": DATE, "subjectId": subject, "memoUrl": memo });
+        let filed = world.client.submit(&author, author.draft_of(fields)).expect(201).json();
+        let page = world.client.get(&format!("/swarm/takes/{}", filed["recommendationId"]));
+        let page = parse(&page.expect(200).text);
+        let hrefs = page.attributes.iter().filter(|(name, _)| name == "href");
+        for (_, href) in hrefs {
+            let ours = href.starts_with("/swarm/style") || href.starts_with("/api/swarm/takes/");
+            assert!(ours, "{memo:?} became {href}");
+        }
+    }
+    for memo in ["http://memo.example/a?b=\"c\"&d=<e>'", "HTTPS://memo.example/"] {
+        let subject = fresh_nonce();
+        world.convene(DATE, &subject);
+        let fields = json!({ "date": DATE, "subjectId": subject, "memoUrl": memo });
+        let filed = world.client.submit(&author, author.draft_of(fields)).expect(201).json();
+        let page = world.client.get(&format!("/swarm/takes/{}", filed["recommendationId"]));
+        let page = parse(&page.expect(200).text);
+        let link = |(name, value): &(String, String)| name == "href" && value == memo;
+        assert!(page.attributes.iter().any(link), "{memo}");
+        let rel =
+            page.attributes.iter().find(|(name, value)| name == "rel" && value != "stylesheet");
+        assert!(rel.is_some_and(|(_, rel)| rel.contains("noopener") && rel.contains("nofollow")));
+    }
+}

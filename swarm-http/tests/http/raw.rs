@@ -1,0 +1,71 @@
+//! Requests as bytes, for what no client library would send.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use ureq::http::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::harness::Answer;
+
+/// For a request whose answer may come before its body is read: what the server does with the
+/// connection then is one test's business.
+pub const ONCE: (&str, &str) = ("connection", "close");
+
+/// Far less than the time that the server gives a body to arrive, ten seconds.
+const PATIENCE: Duration = Duration::from_secs(6);
+
+/// Sends these bytes on a connection of their own and reads one answer, without waiting for the
+/// end of the connection.
+#[track_caller]
+pub fn exchange(address: SocketAddr, request: &[u8]) -> Answer {
+    let mut connection = Connection::open(address);
+    // The server may have answered and closed before all of it is sent.
+    let _ = connection.send(request);
+    let shown = String::from_utf8_lossy(&request[..request.len().min(300)]).into_owned();
+    let answer = connection.receive(request.starts_with(b"HEAD "));
+    answer.unwrap_or_else(|error| panic!("{error}: {shown}"))
+}
+
+/// One connection.
+pub struct Connection(BufReader<TcpStream>);
+
+impl Connection {
+    pub fn open(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        Self(BufReader::new(stream))
+    }
+
+    pub fn send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.0.get_mut().write_all(bytes)
+    }
+
+    /// The next answer.
+    pub fn receive(&mut self, is_head: bool) -> std::io::Result<Answer> {
+        let broken = |line: &[u8]| std::io::Error::other(format!("no answer: {line:?}"));
+        let mut line = Vec::new();
+        self.0.read_until(b'\n', &mut line)?;
+        let status = std::str::from_utf8(&line).ok().and_then(|line| line.get(9..12)?.parse().ok());
+        let status = status.ok_or_else(|| broken(&line))?;
+        let mut headers = HeaderMap::new();
+        loop {
+            line.clear();
+            self.0.read_until(b'\n', &mut line)?;
+            let text = line.trim_ascii_end();
+            if text.is_empty() {
+                break;
+            }
+            let colon = text.iter().position(|byte| *byte == b':').ok_or_else(|| broken(text))?;
+            let name = HeaderName::from_bytes(&text[..colon]).map_err(std::io::Error::other)?;
+            let value = HeaderValue::from_bytes(text[colon + 1..].trim_ascii_start());
+            headers.append(name, value.map_err(std::io::Error::other)?);
+        }
+        let length = headers.get("content-length").filter(|_| !is_head && status != 304);
+        let length = length.map_or(0, |length| length.to_str().unwrap().parse().unwrap());
+        let mut body = vec![0; length];
+        self.0.read_exact(&mut body)?;
+        let text = String::from_utf8(body).map_err(std::io::Error::other)?;
+        Ok(Answer { status, headers, text })
+    }
+}

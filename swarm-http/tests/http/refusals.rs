@@ -1,0 +1,263 @@
+//! What is refused, byte for byte, and in which order.
+
+mod applications;
+mod between;
+mod claims;
+mod deadlines;
+mod operators;
+mod reads;
+mod replays;
+mod requests;
+mod sessions;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Author, fresh_key, fresh_nonce, signed_text};
+use crate::raw;
+use crate::world::World;
+
+use Check::{
+    Aggregated, Bearer, Cap, Excused, Fields, Json, Key, Member, Nonce, Roster, Session, Signature,
+    Token, Window,
+};
+
+/// The checks of a submission, in the order of the contract, section 3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Check {
+    Bearer,
+    Json,
+    Fields,
+    Token,
+    Member,
+    Session,
+    Window,
+    Roster,
+    Excused,
+    Key,
+    Cap,
+    Aggregated,
+    Signature,
+    Nonce,
+}
+
+const CHECKS: [Check; 14] = [
+    Bearer, Json, Fields, Token, Member, Session, Window, Roster, Excused, Key, Cap, Aggregated,
+    Signature, Nonce,
+];
+
+impl Check {
+    /// The row of the specification's table 7A.
+    fn answer(self) -> (u16, &'static str) {
+        match self {
+            Bearer => (401, "missing bearer token"),
+            Json => (400, "invalid json body"),
+            Fields => (400, "invalid submission"),
+            Token => (401, "unknown member token"),
+            Member => (403, "token/member mismatch"),
+            Session => (404, "no session for date/subject"),
+            Window => (409, "submission window closed"),
+            Roster => (403, "member is not on this session's expected roster"),
+            Excused => (403, "member is excused from this session"),
+            Key => (403, "no registered key for member"),
+            Cap => (409, "amendment cap reached (5 takes per member per session)"),
+            Aggregated => (
+                409,
+                "amendment window closed (session already aggregated); the take on file stands",
+            ),
+            Signature => (400, "signature verification failed"),
+            Nonce => {
+                (409, "nonce already used by this member (replay); mint a fresh nonce to amend")
+            }
+        }
+    }
+}
+
+/// Submits a take that breaks these rules and no other.
+fn submit_breaking(world: &World, broken: &[Check]) -> Answer {
+    const DATE: &str = "2026-11-21";
+    let breaks = |check| broken.contains(&check);
+    let (author, other) = (world.author(), world.author());
+    let (subject, nonce) = (fresh_nonce(), fresh_nonce());
+    let session = world.convene(DATE, &subject);
+    let admin = |path: &str, body: Value| {
+        world.client.operate(&format!("/sessions/{session}{path}"), &body).expect(200);
+    };
+    if breaks(Nonce) {
+        let elsewhere = fresh_nonce();
+        world.convene(DATE, &elsewhere);
+        let fields = json!({ "date": DATE, "subjectId": elsewhere, "nonce": nonce });
+        world.client.submit(&author, author.draft_of(fields)).expect(201);
+    }
+    let filed = if breaks(Cap) { 5 } else { u8::from(breaks(Aggregated)) };
+    for _ in 0..filed {
+        world.client.submit(&author, author.draft(DATE, &subject)).expect(201);
+    }
+    if breaks(Aggregated) {
+        admin("/state", json!({ "state": "aggregated" }));
+    }
+    if breaks(Roster) {
+        admin("/roster", json!({ "members": [{ "memberId": other.id.as_str() }] }));
+    } else if breaks(Excused) {
+        let entry = json!({ "memberId": author.id.as_str(), "excused": true });
+        admin("/roster", json!({ "members": [entry] }));
+    }
+    if breaks(Window) {
+        close(world, session);
+    }
+    if breaks(Key) {
+        world.change(&author.id, |member| member.public_key = None);
+    }
+    let date = if breaks(Session) { "2026-11-22" } else { DATE };
+    let fields = json!({ "date": date, "subjectId": subject, "nonce": nonce });
+    let signer = if breaks(Signature) { fresh_key() } else { author.key };
+    let draft = Author { key: fresh_key(), ..author }.draft_of(fields);
+    let mut body: Value = serde_json::from_str(&signed_text(&signer.sign(draft))).unwrap();
+    if breaks(Fields) {
+        body["confidence"] = json!(1.5);
+    }
+    let mut text = body.to_string();
+    if breaks(Json) {
+        text.pop();
+    }
+    let token = match (breaks(Token), breaks(Member)) {
+        (true, _) => "tok_nobody_0",
+        (false, true) => &other.token,
+        (false, false) => &author_token(&body),
+    };
+    let bearer = format!("Bearer {token}");
+    let headers = [("authorization", bearer.as_str())];
+    let before = world.takes().len();
+    let sent = if breaks(Bearer) { &headers[1..] } else { &headers };
+    let answer = world.client.post("/api/swarm/submit", sent, &text);
+    assert_eq!(world.takes().len(), before + usize::from(answer.status == 201));
+    answer
+}
+
+/// The token that a world gives its authors.
+fn author_token(body: &Value) -> String {
+    format!("tok_{}_0", body["memberId"].as_str().unwrap())
+}
+
+/// Moves the deadline of a session into the past.
+fn close(world: &World, session: u64) {
+    let deadline = json!({ "windowClosesAt": world.clock.after(-1) });
+    let body = deadline.to_string();
+    let path = format!("/api/swarm/admin/sessions/{session}");
+    let headers = [("content-type", "application/json"), ("x-admin-token", crate::harness::ADMIN)];
+    world.client.send("PATCH", &path, &headers, body.as_bytes()).expect(200);
+}
+
+#[track_caller]
+fn refused_by(check: Check, answer: Answer) {
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    assert_eq!(answer.header("link"), None);
+    let (status, error) = check.answer();
+    if check == Json { answer.unread(status, error) } else { answer.refused(status, error) }
+}
+
+#[test]
+fn a_take_that_breaks_no_rule_is_filed() {
+    submit_breaking(&World::start(), &[]).expect(201);
+}
+
+#[test]
+fn each_rule_has_its_answer() {
+    let world = World::start();
+    for check in CHECKS {
+        refused_by(check, submit_breaking(&world, &[check]));
+    }
+}
+
+#[test]
+fn of_two_broken_rules_the_earlier_one_answers() {
+    let world = World::start();
+    for (at, first) in CHECKS.into_iter().enumerate() {
+        for second in &CHECKS[at + 1..] {
+            refused_by(first, submit_breaking(&world, &[first, *second]));
+        }
+    }
+}
+
+#[test]
+fn of_all_later_rules_the_earliest_one_answers() {
+    let world = World::start();
+    for at in 0..CHECKS.len() {
+        refused_by(CHECKS[at], submit_breaking(&world, &CHECKS[at..]));
+    }
+}
+
+/// What takes no bearer is no bearer.
+#[test]
+fn only_bearer_tokens_are_bearer_tokens() {
+    let world = World::start();
+    for value in ["", "Bearer", "Bearer ", "Bearer  ", "Basic dXNlcjpwYXNz", "tok_m_0", "Bearertok"]
+    {
+        for (method, path) in [("POST", "/api/swarm/submit"), ("GET", "/api/swarm/verify-token")] {
+            let headers = [("content-type", "application/json"), ("authorization", value)];
+            let answer = world.client.send(method, path, &headers, b"");
+            answer.refused(401, "missing bearer token");
+        }
+    }
+    let author = world.author();
+    let bearer = format!("bEARER  {}", author.token);
+    let who =
+        world.client.send("GET", "/api/swarm/verify-token", &[("authorization", &bearer)], b"");
+    assert_eq!(who.expect(200).json(), json!({ "memberId": author.id.as_str() }));
+    let unknown = [("authorization", "Bearer tok_m_0")];
+    let answer = world.client.send("GET", "/api/swarm/verify-token", &unknown, b"");
+    answer.refused(401, "unknown member token");
+}
+
+/// The body never comes, and the answer does not wait for it.
+#[test]
+fn who_has_no_credential_is_refused_before_the_body() {
+    let world = World::start();
+    let framings = ["Content-Length: 200000", "Transfer-Encoding: chunked"];
+    for framing in framings {
+        for (path, error) in [
+            ("/api/swarm/submit", "missing bearer token"),
+            ("/api/swarm/admin/sessions", "admin token required"),
+        ] {
+            let head = format!(
+                "POST {path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n\
+                 {framing}\r\n\r\n"
+            );
+            raw::exchange(world.server.address, head.as_bytes()).refused(401, error);
+        }
+    }
+}
+
+/// At each limit, and one over it; counted in characters.
+#[test]
+fn limits_of_a_take_count_characters() {
+    let world = World::start();
+    let author = world.author();
+    let text = |length| "\u{1f680}".repeat(length);
+    for (field, limit) in
+        [("nonce", 200), ("stance", 100), ("body", 10_000), ("memoUrl", 2_000), ("subjectId", 100)]
+    {
+        world.convene(
+            "2026-11-21",
+            if field == "subjectId" { text(limit) } else { field.into() }.as_str(),
+        );
+        let mut fields = json!({ "date": "2026-11-21", "subjectId": field });
+        fields[field] = json!(text(limit));
+        let signed = author.key.sign(author.draft_of(fields));
+        let mut over: Value = serde_json::from_str(&signed_text(&signed)).unwrap();
+        over[field] = json!(text(limit + 1));
+        world.client.submit_text(&author, &over.to_string()).refused(400, "invalid submission");
+        world.client.submit_text(&author, &signed_text(&signed)).expect(201);
+    }
+    let mut over: Value =
+        serde_json::from_str(&signed_text(&author.key.sign(author.draft("2026-11-21", "body"))))
+            .unwrap();
+    over["signature"] = json!("A".repeat(2_000));
+    world
+        .client
+        .submit_text(&author, &over.to_string())
+        .refused(400, "signature verification failed");
+    over["signature"] = json!("A".repeat(2_001));
+    world.client.submit_text(&author, &over.to_string()).refused(400, "invalid submission");
+    over["memberId"] = json!("m".repeat(101));
+    world.client.submit_text(&author, &over.to_string()).refused(400, "invalid submission");
+}

@@ -1,0 +1,118 @@
+//! The only deadline, to the millisecond, by the store's clock.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+
+use serde_json::json;
+use swarm_core::domain::Instant;
+use swarm_store_memory::MemoryStore;
+
+use crate::harness::{ADMIN, Answer};
+use crate::world::{Clock, World};
+
+const DATE: &str = "2026-11-21";
+const CLOSED: &str = "submission window closed";
+
+fn set_deadline(world: &World, session: u64, deadline: &str) -> Answer {
+    let path = format!("/api/swarm/admin/sessions/{session}");
+    let headers = [("content-type", "application/json"), ("x-admin-token", ADMIN)];
+    let body = json!({ "windowClosesAt": deadline }).to_string();
+    world.client.send("PATCH", &path, &headers, body.as_bytes()).expect(200)
+}
+
+#[test]
+fn the_last_millisecond_counts_and_the_next_does_not() {
+    let world = World::start();
+    let author = world.author();
+    let session = world.convene(DATE, "aurora");
+    set_deadline(&world, session, &world.clock.after(1_000));
+    for (step, accepted) in [(999, true), (1, true), (1, false), (60_000, false)] {
+        world.clock.move_by(step);
+        let answer = world.client.submit(&author, author.draft(DATE, "aurora"));
+        if accepted {
+            let id = answer.expect(201).json()["recommendationId"].as_u64().unwrap();
+            let take = world.client.get(&format!("/api/swarm/takes/{id}")).expect(200).json();
+            assert_eq!(take["filedAt"], world.clock.after(0));
+        } else {
+            answer.refused(409, CLOSED);
+        }
+    }
+    // A deadline with an offset is the same moment, and a later one opens the window again.
+    set_deadline(&world, session, "2026-11-21T23:00:00.000+05:30");
+    let read = world.client.get(&format!("/api/swarm/sessions/{session}")).expect(200).json();
+    assert_eq!(read["session"]["windowClosesAt"], "2026-11-21T17:30:00.000Z");
+    world.client.submit(&author, author.draft(DATE, "aurora")).expect(201);
+}
+
+/// Neither state refuses a take before the deadline, nor accepts one after it (specification,
+/// section 3A, rules 1 and 3).
+#[test]
+fn no_state_of_a_session_refuses_or_accepts() {
+    let world = World::start();
+    for state in ["scheduled", "collecting", "window_closed", "aggregated", "published"] {
+        let subject = format!("subject-{state}");
+        let session = match state {
+            "scheduled" => {
+                world
+                    .client
+                    .operate("/subjects", &json!({ "id": subject, "name": "s" }))
+                    .expect(201);
+                let body = json!({ "date": DATE, "subjectId": subject, "state": "scheduled" });
+                let convened = world.client.operate("/sessions", &body).expect(201).json();
+                convened["session"]["id"].as_u64().unwrap()
+            }
+            _ => world.convene(DATE, &subject),
+        };
+        let path = format!("/sessions/{session}/state");
+        if state == "published" {
+            world.client.operate(&path, &json!({ "state": "aggregated" })).expect(200);
+        }
+        if session > 1 && state != "collecting" {
+            world.client.operate(&path, &json!({ "state": state })).expect(200);
+        }
+        let read = world.client.get(&format!("/api/swarm/sessions/{session}")).expect(200).json();
+        assert_eq!(read["session"]["state"], state);
+        let author = world.author();
+        world.client.submit(&author, author.draft(DATE, &subject)).expect(201);
+        set_deadline(&world, session, &world.clock.after(-1));
+        let author = world.author();
+        world.client.submit(&author, author.draft(DATE, &subject)).refused(409, CLOSED);
+    }
+}
+
+/// In time when it is judged, late when it is committed: the commit decides.
+#[test]
+fn a_deadline_that_passes_before_the_commit() {
+    let clock = Clock::noon();
+    let noon = clock.now().millis();
+    let late = Arc::new(AtomicI64::new(0));
+    // How many readings are still in time.
+    let in_time = Arc::new(AtomicUsize::new(usize::MAX));
+    let store = {
+        let (late, in_time) = (Arc::clone(&late), Arc::clone(&in_time));
+        MemoryStore::with_clock(move || {
+            let left = in_time.load(Ordering::SeqCst);
+            in_time.store(left.saturating_sub(1), Ordering::SeqCst);
+            let late = if left == 0 { late.load(Ordering::SeqCst) } else { 0 };
+            Instant::from_millis(noon + late).unwrap()
+        })
+    };
+    let world = World::serve(clock, store.clone(), store);
+    let author = world.author();
+    let session = world.convene(DATE, "aurora");
+    set_deadline(&world, session, &world.clock.after(5));
+    late.store(6, Ordering::SeqCst);
+    let nonce = "the-nonce";
+    let draft = || author.draft_of(json!({ "date": DATE, "subjectId": "aurora", "nonce": nonce }));
+    for readings in [0, 1] {
+        in_time.store(readings, Ordering::SeqCst);
+        world.client.submit(&author, draft()).refused(409, CLOSED);
+        assert_eq!(world.takes().len(), 0);
+        assert!(world.basis(&author, DATE, "aurora", nonce).spent.is_none());
+    }
+    // The commit reads the clock second, and last: at the deadline it is in time.
+    late.store(5, Ordering::SeqCst);
+    in_time.store(1, Ordering::SeqCst);
+    world.client.submit(&author, draft()).expect(201);
+    assert_eq!(world.takes()[0].filed_at.to_string(), world.clock.after(5));
+}

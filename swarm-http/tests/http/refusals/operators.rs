@@ -1,0 +1,253 @@
+//! What operators may not do.
+
+use serde_json::{Value, json};
+
+use crate::harness::{ADMIN, Answer, Author};
+use crate::raw::ONCE;
+use crate::routes::{OPERATOR_READS, OPERATOR_WRITES};
+use crate::world::World;
+
+const STATES: [&str; 5] = ["applied", "approved", "claimed", "rejected", "inactive"];
+
+#[test]
+fn nothing_goes_without_the_token() {
+    let world = World::start();
+    world.convene("2026-11-21", "aurora");
+    let author = world.author();
+    let before = world.print();
+    let reads = OPERATOR_READS.map(|path| ("GET", path));
+    let longer = format!("{ADMIN}x");
+    let bearer = author.bearer();
+    let none: &[(&str, &str)] = &[];
+    for (method, path) in reads.into_iter().chain(OPERATOR_WRITES) {
+        for credential in [
+            none,
+            &[("x-admin-token", "")],
+            &[("x-admin-token", "adm_tes")],
+            &[("x-admin-token", &longer)],
+            &[("x-admin-token", "ADM_TEST")],
+            &[("authorization", "Bearer adm_test")],
+            &[("authorization", &bearer)],
+        ] {
+            for body in ["{}", "{", ""] {
+                let mut headers = vec![ONCE, ("content-type", "application/json")];
+                headers.extend_from_slice(credential);
+                let body = if method == "GET" { "" } else { body };
+                let answer = world.client.send(method, path, &headers, body.as_bytes());
+                assert_eq!(answer.header("access-control-allow-origin"), None, "{path}");
+                answer.refused(401, "admin token required");
+            }
+        }
+    }
+    assert_eq!(world.print(), before);
+}
+
+/// An operator is told what is wrong with the request.
+#[track_caller]
+fn invalid(answer: Answer, field: &str) {
+    let body = answer.expect(400).json();
+    let detail = body["detail"].as_str().unwrap_or_else(|| panic!("no detail: {body}"));
+    assert!(detail.contains(field), "{detail} does not name {field}");
+    let expected =
+        json!({ "ok": false, "status": 400, "error": "invalid request", "detail": detail });
+    assert_eq!(body, expected);
+}
+
+#[test]
+fn bad_fields_are_named() {
+    let world = World::start();
+    world.convene("2026-11-21", "aurora");
+    let client = &world.client;
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    let before = world.print();
+    let long = "x".repeat(101);
+    for path in ["/activate", "/reject", "/deactivate"] {
+        for body in [json!({}), json!({ "memberId": 1 }), json!({ "memberId": long })] {
+            invalid(client.operate(path, &body), "memberId");
+        }
+        for body in [json!([]), json!(null), json!("memberId"), json!(1)] {
+            invalid(client.operate(path, &body), "body");
+        }
+    }
+    let subject = json!({ "id": "s", "name": "S" });
+    for (field, value) in [
+        ("id", json!(null)),
+        ("id", json!("")),
+        ("id", json!(long)),
+        ("name", json!(null)),
+        ("status", json!(1)),
+        ("wallets", json!([1])),
+        ("nftContracts", json!({})),
+        ("structuralNotes", json!([{}])),
+        ("lastReviewed", json!("2026-02-30")),
+        ("homepage", json!(false)),
+    ] {
+        let mut body = subject.clone();
+        body[field] = value;
+        invalid(client.operate("/subjects", &body), field);
+    }
+    let session = json!({ "date": "2026-11-21", "subjectId": "aurora" });
+    let twice = json!([{ "memberId": "m" }, { "memberId": "m", "excused": true }]);
+    for (field, value) in [
+        ("date", json!(null)),
+        ("date", json!("2026-02-30")),
+        ("date", json!("2026-11-21T00:00:00Z")),
+        ("subjectId", json!("")),
+        ("state", json!("window_closed")),
+        ("state", json!("Collecting")),
+        ("windowClosesAt", json!("2026-11-21")),
+        ("windowClosesAt", json!("tomorrow")),
+        ("windowClosesAt", json!(1_700_000_000)),
+        ("quorum", json!(-1)),
+        ("quorum", json!(1.5)),
+        ("quorum", json!("1")),
+        ("bucket", json!([""])),
+        ("buckets", json!(["a", "a"])),
+        ("buckets", json!("a")),
+        ("roster", twice.clone()),
+        ("memberId", json!(null)),
+    ] {
+        let mut body = session.clone();
+        match field {
+            "memberId" => body["roster"] = json!([{ "memberId": value }]),
+            "bucket" => body["buckets"] = value,
+            field => body[field] = value,
+        }
+        invalid(client.operate("/sessions", &body), field);
+    }
+    invalid(client.operate("/sessions/1/state", &json!({})), "state");
+    invalid(client.operate("/sessions/1/state", &json!({ "state": "closed" })), "state");
+    invalid(client.operate("/sessions/1/roster", &json!({})), "members");
+    invalid(client.operate("/sessions/1/roster", &json!({ "members": twice })), "roster");
+    invalid(client.operate("/sessions/1/roster", &json!({ "members": [{}] })), "memberId");
+    invalid(client.operate("/sessions/1/roster/excuse", &json!({ "memberId": "m" })), "excused");
+    let body = json!({ "memberId": "m", "excused": "yes" });
+    invalid(client.operate("/sessions/1/roster/excuse", &body), "excused");
+    let headers = [("x-admin-token", ADMIN)];
+    let path = "/api/swarm/admin/applications?state=active";
+    invalid(client.send("GET", path, &headers, b""), "state");
+    assert_eq!(world.print(), before);
+}
+
+#[test]
+fn what_is_not_there_is_not_found() {
+    let world = World::start();
+    let client = &world.client;
+    let member = json!({ "memberId": "nobody" });
+    for path in ["/activate", "/reject", "/deactivate"] {
+        client.operate(path, &member).refused(404, "no such member");
+    }
+    let session = json!({ "date": "2026-11-21", "subjectId": "nothing" });
+    client.operate("/sessions", &session).refused(404, "no such subject");
+    let excuse = json!({ "memberId": "m", "excused": true });
+    for id in ["1", "0", "01", "x", "18446744073709551616"] {
+        let path = |rest: &str| format!("/sessions/{id}{rest}");
+        let answer = client.operate(&path("/state"), &json!({ "state": "published" }));
+        answer.refused(404, "no such session");
+        let answer = client.operate(&path("/roster"), &json!({ "members": [] }));
+        answer.refused(404, "no such session");
+        client.operate(&path("/roster/excuse"), &excuse).refused(404, "no such session");
+        let headers = [("content-type", "application/json"), ("x-admin-token", ADMIN)];
+        let path = format!("/api/swarm/admin/sessions/{id}");
+        client.send("PATCH", &path, &headers, b"{}").refused(404, "no such session");
+    }
+}
+
+/// A member in this state, by the ways that lead there.
+fn member_in(world: &World, state: &str) -> Value {
+    let client = &world.client;
+    let (id, key) = Author::apply(client, "A");
+    let member = json!({ "memberId": id.as_str() });
+    let operate = |path| client.operate(path, &member).expect(200);
+    match state {
+        "rejected" => drop(operate("/reject")),
+        "approved" | "claimed" | "inactive" => drop(operate("/activate")),
+        _ => {}
+    }
+    match state {
+        "claimed" => drop(Author::claim(client, &id, &key).expect(201)),
+        "inactive" => drop(operate("/deactivate")),
+        _ => {}
+    }
+    let status = client.get(&format!("/api/swarm/apply/{id}")).expect(200).json();
+    assert_eq!(status["state"], state);
+    member
+}
+
+/// Every state, every move.
+#[test]
+fn moves_of_members() {
+    let world = World::start();
+    for from in STATES {
+        for (path, to) in [
+            ("/activate", if from == "claimed" { "claimed" } else { "approved" }),
+            ("/reject", "rejected"),
+            ("/deactivate", "inactive"),
+        ] {
+            let member = member_in(&world, from);
+            let allowed = match path {
+                "/activate" => true,
+                "/reject" => from == "applied",
+                _ => matches!(from, "approved" | "claimed"),
+            };
+            let answer = world.client.operate(path, &member);
+            let id = member["memberId"].as_str().unwrap();
+            if allowed {
+                let expected = json!({ "ok": true, "status": 200, "memberId": id, "state": to });
+                assert_eq!(answer.expect(200).json(), expected, "{from} {path}");
+            } else {
+                answer.refused(409, &format!("member is {from}"));
+            }
+            let state = world.client.get(&format!("/api/swarm/apply/{id}")).expect(200).json();
+            assert_eq!(state["state"], if allowed { to } else { from });
+        }
+    }
+}
+
+#[test]
+fn one_letter_goes_out_with_the_first_activation() {
+    let world = World::start();
+    let member = member_in(&world, "rejected");
+    let outbox = || {
+        let headers = [("x-admin-token", ADMIN)];
+        let read = world.client.send("GET", "/api/swarm/admin/outbox", &headers, b"");
+        read.expect(200).json()["messages"].as_array().unwrap().clone()
+    };
+    assert_eq!(outbox().len(), 0);
+    for path in ["/activate", "/activate", "/deactivate", "/activate"] {
+        world.client.operate(path, &member).expect(200);
+    }
+    let messages = outbox();
+    assert_eq!(messages.len(), 1);
+    assert_eq!(
+        (&messages[0]["to"], &messages[0]["state"]),
+        (&json!("A@test.example"), &json!("queued"))
+    );
+    for field in ["id", "subject", "body", "queuedAt"] {
+        assert!(messages[0].get(field).is_some(), "{field} is missing: {}", messages[0]);
+    }
+}
+
+/// A member that was never activated is nobody; an inactive one still reads, but is not listed.
+#[test]
+fn who_is_shown() {
+    let world = World::start();
+    for state in STATES {
+        let member = member_in(&world, state);
+        let id = member["memberId"].as_str().unwrap();
+        let one = world.client.get(&format!("/api/swarm/members/{id}"));
+        let list = world.client.get("/api/swarm/members").expect(200).json();
+        let listed = list["members"].as_array().unwrap().iter().any(|member| member["id"] == id);
+        assert_eq!(listed, matches!(state, "approved" | "claimed"), "{state}");
+        if matches!(state, "applied" | "rejected") {
+            one.refused(404, "no such member");
+        } else {
+            let status = if state == "inactive" { "inactive" } else { "active" };
+            let expected = json!({
+                "id": id, "name": "A", "lens": "", "status": status,
+                "publicKey": one.json()["publicKey"], "joinedAt": world.clock.after(0),
+            });
+            assert_eq!(one.expect(200).json(), expected);
+        }
+    }
+}

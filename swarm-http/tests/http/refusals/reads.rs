@@ -1,0 +1,196 @@
+//! Reads: who shares them, what is found by which path, and what need not be sent again.
+
+use serde_json::Value;
+use swarm_core::MemberId;
+
+use super::requests::{furnished, is_error};
+use crate::harness::{ADMIN, Answer, Client};
+use crate::raw;
+use crate::routes::{OPERATOR_READS, OPERATOR_WRITES, READS, writes};
+use crate::world::World;
+
+/// The headers, without those that differ from answer to answer.
+fn headers_of(answer: &Answer) -> Vec<String> {
+    let own = |name: &str| matches!(name, "date" | "x-request-id");
+    let headers = answer.headers.iter().filter(|(name, _)| !own(name.as_str()));
+    let mut headers: Vec<_> = headers.map(|(name, value)| format!("{name}: {value:?}")).collect();
+    headers.sort();
+    headers
+}
+
+#[test]
+fn public_reads_are_shared() {
+    let world = furnished();
+    for path in READS {
+        let full = world.client.get(path).expect(200);
+        assert_eq!(full.header("access-control-allow-origin"), Some("*"), "{path}");
+        let tag = full.header("etag").unwrap_or_else(|| panic!("{path}: no ETag")).to_owned();
+        let head = raw::exchange(
+            world.server.address,
+            format!("HEAD {path} HTTP/1.1\r\nHost: a\r\n\r\n").as_bytes(),
+        );
+        assert_eq!((head.status, head.text.as_str()), (200, ""), "{path}");
+        assert_eq!(headers_of(&head), headers_of(&full), "{path}");
+        for same in [tag.clone(), format!("W/{tag}"), "*".into(), format!("\"x\", {tag},\"y\"")] {
+            let answer = world.client.send("GET", path, &[("if-none-match", &same)], b"");
+            assert_eq!((answer.status, answer.text.as_str()), (304, ""), "{path} {same}");
+            assert_eq!(answer.header("etag"), Some(tag.as_str()));
+            assert_eq!(answer.header("access-control-allow-origin"), Some("*"), "{path}");
+        }
+        for other in ["\"x\"", "", tag.trim_matches('"')] {
+            let answer = world.client.send("GET", path, &[("if-none-match", other)], b"");
+            assert_eq!(answer.expect(200).text, full.text, "{path} {other}");
+        }
+    }
+    // The tag follows what is read.
+    let before = world.client.get("/api/swarm/takes/1").header("etag").map(str::to_owned);
+    let author = MemberId::parse("m").unwrap();
+    world.change(&author, |member| member.public_key = None);
+    assert_eq!(world.client.get("/api/swarm/takes/1").header("etag").map(str::to_owned), before);
+    let member = world.client.get("/api/swarm/members/m").expect(200);
+    assert_eq!(member.json()["publicKey"], Value::Null);
+}
+
+#[test]
+fn nothing_else_is_shared() {
+    let world = furnished();
+    let bearer = world.author().bearer();
+    let headers = [
+        ("content-type", "application/json"),
+        ("origin", "https://other.example"),
+        ("authorization", &bearer),
+        ("x-admin-token", ADMIN),
+    ];
+    let reads = OPERATOR_READS.into_iter().chain(["/api/swarm/verify-token"]);
+    let all = writes().chain(reads.map(|path| ("GET", path)));
+    for (method, path) in all {
+        let body: &[u8] = if method == "GET" { b"" } else { b"{}" };
+        let answer = world.client.send(method, path, &headers, body);
+        assert_eq!(answer.header("access-control-allow-origin"), None, "{path}: {answer:?}");
+        assert_eq!(answer.header("access-control-allow-credentials"), None, "{path}");
+        assert_eq!(answer.header("cache-control"), Some("no-store"), "{path}");
+    }
+    for (method, path) in OPERATOR_WRITES {
+        let asked =
+            [("origin", "https://other.example"), ("access-control-request-method", method)];
+        let answer = world.client.send("OPTIONS", path, &asked, b"");
+        assert_eq!(answer.header("access-control-allow-origin"), None, "{path}");
+    }
+}
+
+#[test]
+fn subjects_have_any_name() {
+    let world = World::start();
+    for (at, (subject, path)) in [
+        ("a/b", "a%2Fb"),
+        ("a/b", "a%2fb"),
+        ("..", "%2e%2E"),
+        ("../x/./y", "..%2Fx%2F.%2Fy"),
+        ("\u{6f22}\u{5b57} \u{1f602}", "%E6%BC%A2%E5%AD%97%20%F0%9F%98%82"),
+        ("%2F", "%252F"),
+        ("a+b", "a+b"),
+        ("a b", "a%20b"),
+        ("?#", "%3F%23"),
+        ("\0\n", "%00%0A"),
+        ("{id}", "%7Bid%7D"),
+        ("e\u{301}", "e%CC%81"),
+        ("\u{e9}", "%C3%A9"),
+        ("1", "1"),
+        ("%", "%25"),
+        ("%zz", "%25zz"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let date = format!("2026-11-{:02}", at + 1);
+        let id = world.client.convene(&date, subject);
+        let read = world.client.get(&format!("/api/swarm/subjects/{path}")).expect(200).json();
+        assert_eq!(read["id"], subject);
+        let read = world.client.get(&format!("/api/swarm/sessions/{date}/{path}")).expect(200);
+        assert_eq!(read.json()["session"]["id"], id, "{subject}");
+    }
+    let absent = [
+        ("subjects/a%2F", "subject"),
+        ("subjects/%C3%A9%00", "subject"),
+        ("sessions/2026-11-01/%2Fa", "session"),
+        ("sessions/2026-02-30/a%2Fb", "session"),
+        ("sessions/today/a%2Fb", "session"),
+        ("sessions/2026-11-01/A%2FB", "session"),
+    ];
+    for (path, thing) in absent {
+        let answer = world.client.get(&format!("/api/swarm/{path}"));
+        answer.refused(404, &format!("no such {thing}"));
+    }
+    let long = "x".repeat(101);
+    world.client.get(&format!("/api/swarm/subjects/{long}")).refused(404, "no such subject");
+}
+
+#[test]
+fn ids_have_one_spelling() {
+    let world = furnished();
+    world.client.get("/api/swarm/takes/1").expect(200);
+    world.client.get("/api/swarm/sessions/1").expect(200);
+    for id in [
+        "0",
+        "01",
+        "+1",
+        "-1",
+        "1e0",
+        "1e3",
+        "1.0",
+        "0x1",
+        "18446744073709551616",
+        "%2B1",
+        "18446744073709551615",
+        "1%20",
+        "%EF%BC%91",
+        "2",
+        "null",
+        "%00",
+        "1%00",
+    ] {
+        world.client.get(&format!("/api/swarm/takes/{id}")).refused(404, "no such take");
+        world.client.get(&format!("/api/swarm/sessions/{id}")).refused(404, "no such session");
+        let page = world.client.get(&format!("/swarm/takes/{id}")).expect(404);
+        assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+        let json = [("accept", "application/json")];
+        let answer = world.client.send("GET", &format!("/swarm/takes/{id}"), &json, b"");
+        answer.refused(404, "no such take");
+    }
+}
+
+#[test]
+fn sessions_come_in_pages() {
+    let world = World::start();
+    for day in 1..=7 {
+        world.convene(&format!("2026-11-{day:02}"), "aurora");
+    }
+    let page = |client: &Client, query: &str| {
+        let read = client.get(&format!("/api/swarm/sessions{query}")).expect(200).json();
+        let sessions = read["sessions"].as_array().unwrap().iter();
+        let ids: Vec<_> = sessions.map(|session| session["id"].as_u64().unwrap()).collect();
+        (ids, read.get("nextBefore").and_then(Value::as_u64))
+    };
+    for (query, ids, next) in [
+        ("", vec![7, 6, 5, 4, 3, 2, 1], None),
+        ("?limit=500", vec![7, 6, 5, 4, 3, 2, 1], None),
+        ("?limit=7", vec![7, 6, 5, 4, 3, 2, 1], None),
+        ("?limit=3", vec![7, 6, 5], Some(5)),
+        ("?limit=3&before=5", vec![4, 3, 2], Some(2)),
+        ("?before=2&limit=3", vec![1], None),
+        ("?before=1", vec![], None),
+        ("?before=0", vec![], None),
+        ("?before=18446744073709551615&limit=1", vec![7], Some(7)),
+        ("?other=x", vec![7, 6, 5, 4, 3, 2, 1], None),
+    ] {
+        assert_eq!(page(&world.client, query), (ids, next), "{query}");
+    }
+    for name in ["limit", "before"] {
+        for bad in ["", "x", "-1", "1.0", "1e2", "01", "%2B1", "18446744073709551616", "1,2"] {
+            is_error(&world.client.get(&format!("/api/swarm/sessions?{name}={bad}")), 400);
+        }
+    }
+    for bad in ["limit=0", "limit=501", "limit=1&before=x"] {
+        is_error(&world.client.get(&format!("/api/swarm/sessions?{bad}")), 400);
+    }
+}

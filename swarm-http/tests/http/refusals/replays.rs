@@ -1,0 +1,158 @@
+//! The same take again: its sender learns that it stands, and nobody else learns anything.
+
+use serde_json::{Value, json};
+
+use super::close;
+use crate::harness::{Answer, Author, signed_text};
+use crate::world::World;
+
+const DATE: &str = "2026-11-21";
+const NONCE_USED: &str = "nonce already used by this member (replay); mint a fresh nonce to amend";
+const CLOSED: &str = "submission window closed";
+const CAP: &str = "amendment cap reached (5 takes per member per session)";
+const AGGREGATED: &str =
+    "amendment window closed (session already aggregated); the take on file stands";
+
+/// A 409 that names the take on file, in the body and in the header.
+#[track_caller]
+fn stands(answer: Answer, error: &str, take: u64) {
+    assert_eq!(answer.status, 409, "{answer:?}");
+    let link = format!("</swarm/takes/{take}>; rel=\"original\"");
+    assert_eq!(answer.header("link"), Some(link.as_str()));
+    let expected = json!({ "ok": false, "status": 409, "error": error, "recommendationId": take });
+    assert_eq!(answer.json(), expected);
+}
+
+/// A 409 that names nothing.
+#[track_caller]
+fn plain(answer: Answer, error: &str) {
+    assert_eq!(answer.header("link"), None, "{answer:?}");
+    answer.refused(409, error);
+}
+
+struct Scene {
+    world: World,
+    author: Author,
+    session: u64,
+    /// What was filed, as it was sent: take 2.
+    text: String,
+}
+
+impl Scene {
+    fn set() -> Self {
+        let world = World::start();
+        let (author, early) = (world.author(), world.author());
+        let session = world.convene(DATE, "aurora");
+        world.client.submit(&early, early.draft(DATE, "aurora")).expect(201);
+        let text = signed_text(&author.key.sign(author.draft(DATE, "aurora")));
+        let filed = world.client.submit_text(&author, &text).expect(201).json();
+        assert_eq!(filed["recommendationId"], 2);
+        Self { world, author, session, text }
+    }
+
+    fn again(&self) -> Answer {
+        self.world.client.submit_text(&self.author, &self.text)
+    }
+
+    /// Another take of the author with the nonce of the first.
+    fn other(&self) -> Answer {
+        let filed: Value = serde_json::from_str(&self.text).unwrap();
+        let fields = json!({
+            "date": DATE, "subjectId": "aurora", "nonce": filed["nonce"], "body": "Another one.",
+        });
+        self.world.client.submit(&self.author, self.author.draft_of(fields))
+    }
+}
+
+#[test]
+fn while_the_window_is_open() {
+    let scene = Scene::set();
+    stands(scene.again(), NONCE_USED, 2);
+    plain(scene.other(), NONCE_USED);
+    // The order of the keys, and how numbers are written, is not what was signed.
+    let mut value: Value = serde_json::from_str(&scene.text).unwrap();
+    value["more"] = json!(1);
+    let text = value.to_string().replace("\"confidence\":0.5", "\"confidence\":5.0e-1");
+    stands(scene.world.client.submit_text(&scene.author, &text), NONCE_USED, 2);
+    assert_eq!(scene.world.takes().len(), 2);
+}
+
+#[test]
+fn after_the_window_has_closed() {
+    let scene = Scene::set();
+    close(&scene.world, scene.session);
+    stands(scene.again(), CLOSED, 2);
+    plain(scene.other(), CLOSED);
+    // The right nonce and text, another signature: it is not the take on file.
+    let mut value: Value = serde_json::from_str(&scene.text).unwrap();
+    value["signature"] = json!("A".repeat(86) + "==");
+    plain(scene.world.client.submit_text(&scene.author, &value.to_string()), CLOSED);
+}
+
+#[test]
+fn at_the_cap() {
+    let scene = Scene::set();
+    for _ in 0..4 {
+        let draft = scene.author.draft(DATE, "aurora");
+        scene.world.client.submit(&scene.author, draft).expect(201);
+    }
+    stands(scene.again(), CAP, 2);
+    plain(scene.other(), CAP);
+}
+
+#[test]
+fn after_aggregation() {
+    let scene = Scene::set();
+    let path = format!("/sessions/{}/state", scene.session);
+    scene.world.client.operate(&path, &json!({ "state": "aggregated" })).expect(200);
+    stands(scene.again(), AGGREGATED, 2);
+    plain(scene.other(), AGGREGATED);
+}
+
+#[test]
+fn after_a_newer_session_of_the_day() {
+    let scene = Scene::set();
+    scene.world.convene(DATE, "aurora");
+    stands(scene.again(), NONCE_USED, 2);
+    plain(scene.other(), NONCE_USED);
+}
+
+/// Refusals that are no conflicts say nothing of what is on file.
+#[test]
+fn refusals_other_than_conflicts_name_nothing() {
+    let scene = Scene::set();
+    let member = json!({ "members": [{ "memberId": "somebody" }] });
+    scene.world.client.operate(&format!("/sessions/{}/roster", scene.session), &member).expect(200);
+    let answer = scene.again();
+    assert_eq!(answer.header("link"), None);
+    answer.refused(403, "member is not on this session's expected roster");
+    let mut value: Value = serde_json::from_str(&scene.text).unwrap();
+    value["date"] = json!("2026-11-22");
+    let answer = scene.world.client.submit_text(&scene.author, &value.to_string());
+    answer.refused(404, "no session for date/subject");
+}
+
+#[test]
+fn what_another_member_filed_is_not_named() {
+    let scene = Scene::set();
+    let other = scene.world.author();
+    // The take of one with the token of another.
+    scene.world.client.submit_text(&other, &scene.text).refused(403, "token/member mismatch");
+    // The very same fields and signature under another name.
+    let mut value: Value = serde_json::from_str(&scene.text).unwrap();
+    value["memberId"] = json!(other.id.as_str());
+    let client = &scene.world.client;
+    client.submit_text(&other, &value.to_string()).refused(400, "signature verification failed");
+    close(&scene.world, scene.session);
+    plain(client.submit_text(&other, &value.to_string()), CLOSED);
+}
+
+/// A nonce is one member's own.
+#[test]
+fn a_nonce_that_another_member_used_is_fresh() {
+    let scene = Scene::set();
+    let filed: Value = serde_json::from_str(&scene.text).unwrap();
+    let other = scene.world.author();
+    let fields = json!({ "date": DATE, "subjectId": "aurora", "nonce": filed["nonce"] });
+    scene.world.client.submit(&other, other.draft_of(fields)).expect(201);
+}

@@ -1,0 +1,240 @@
+//! Requests that never reach the rules.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::json;
+use swarm_core::{Swarm, SystemEntropy};
+use swarm_http::Site;
+
+use crate::harness::{ADMIN, Answer, Server, tenant};
+use crate::raw::{self, ONCE};
+use crate::routes::{MEMBER_POSTS, OPEN_POSTS, OPERATOR_READS, READS, writes};
+use crate::world::{Clock, World};
+
+const LIMIT: usize = 256 << 10;
+
+/// One of everything that can be read.
+pub(super) fn furnished() -> World {
+    World::furnished().0
+}
+
+#[track_caller]
+pub(super) fn is_error(answer: &Answer, status: u16) {
+    assert_eq!(answer.status, status, "{answer:?}");
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    let body = answer.json();
+    let error = body["error"].as_str().unwrap_or_else(|| panic!("no error: {body}"));
+    assert_eq!(body, json!({ "error": error }));
+}
+
+#[test]
+fn other_methods_are_not_allowed() {
+    let world = furnished();
+    let mut known: BTreeMap<&str, BTreeSet<&str>> = READS
+        .into_iter()
+        .chain(OPERATOR_READS)
+        .chain(["/api/swarm/verify-token", "/healthz", "/readyz", "/metrics"])
+        .map(|path| (path, BTreeSet::from(["GET", "HEAD"])))
+        .collect();
+    for (method, path) in writes() {
+        known.entry(path).or_default().insert(method);
+    }
+    for (path, methods) in known {
+        for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW"] {
+            if methods.contains(method) {
+                continue;
+            }
+            let head = format!("{method} {path} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
+            let answer = raw::exchange(world.server.address, head.as_bytes());
+            let allow: BTreeSet<_> =
+                answer.header("allow").unwrap_or_default().split(", ").collect();
+            assert!(allow.is_superset(&methods), "{method} {path}: {answer:?}");
+            assert!(allow.is_subset(&methods.iter().copied().chain(["OPTIONS"]).collect()));
+            if method != "HEAD" {
+                is_error(&answer, 405);
+            }
+        }
+    }
+}
+
+#[test]
+fn unknown_paths_are_not_found() {
+    let world = furnished();
+    for path in [
+        "/",
+        "/api",
+        "/api/swarm",
+        "/api/swarm/",
+        "/api/swarm/Members",
+        "/api/swarm/members/",
+        "/api/swarm/members/m/x",
+        "/api//swarm/members",
+        "/api/swarm/takes",
+        "/swarm/takes/",
+        "/api/swarm/sessions/2026-11-21/aurora/x",
+        "/api/swarm/sessions/2026-11-21/",
+        "/api/swarm/admin",
+        "/api/swarm/admin/nothing",
+        "/favicon.ico",
+        "/api/swarm/members/%ff",
+        "/api/swarm/../swarm/members",
+        "/api/swarm/%6dembers",
+        "/mcp",
+    ] {
+        is_error(&world.client.get(path), 404);
+        is_error(&world.client.post(path, &[ONCE, ("x-admin-token", ADMIN)], "{}"), 404);
+    }
+}
+
+#[test]
+fn only_json_is_json() {
+    let world = furnished();
+    let before = world.print();
+    let author = world.author();
+    let bearer = author.bearer();
+    for (method, path) in writes() {
+        for kind in [
+            None,
+            Some("text/plain"),
+            Some("application/x-www-form-urlencoded"),
+            Some("multipart/form-data; boundary=x"),
+            Some("application/jsonp"),
+            Some(""),
+        ] {
+            let mut headers = vec![ONCE, ("authorization", &*bearer), ("x-admin-token", ADMIN)];
+            headers.extend(kind.map(|kind| ("content-type", kind)));
+            is_error(&world.client.send(method, path, &headers, b"{}"), 415);
+        }
+        let kind = "Application/JSON; charset=utf-8";
+        let headers =
+            [("authorization", &*bearer), ("x-admin-token", ADMIN), ("content-type", kind)];
+        is_error(&world.client.send(method, path, &headers, b"{"), 400);
+    }
+    world.change(&author.id, |_| {});
+    assert!(world.print().starts_with(before.lines().next().unwrap()));
+}
+
+/// `size` bytes of JSON in this framing.
+fn sized(path: &str, headers: &str, size: usize, chunked: bool) -> Vec<u8> {
+    let mut body = b"{}".to_vec();
+    body.resize(size, b' ');
+    let framing = if chunked {
+        "Transfer-Encoding: chunked".to_owned()
+    } else {
+        format!("Content-Length: {size}")
+    };
+    let mut request = format!(
+        "POST {path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n{headers}{framing}\r\n\r\n"
+    )
+    .into_bytes();
+    if !chunked {
+        request.extend(body);
+        return request;
+    }
+    for piece in body.chunks(10_000) {
+        request.extend(format!("{:x}\r\n", piece.len()).into_bytes());
+        request.extend(piece);
+        request.extend(b"\r\n");
+    }
+    request.extend(b"0\r\n\r\n");
+    request
+}
+
+#[test]
+fn a_body_has_at_most_256_kib() {
+    let world = furnished();
+    let bearer = format!("Authorization: {}\r\n", world.author().bearer());
+    let admin = format!("X-Admin-Token: {ADMIN}\r\n");
+    let open = OPEN_POSTS.map(|path| (path, ""));
+    let member = MEMBER_POSTS.map(|path| (path, bearer.as_str()));
+    let operator = [("/api/swarm/admin/subjects", admin.as_str())];
+    for (path, headers) in open.into_iter().chain(member).chain(operator) {
+        // A memo may be longer than what else is sent.
+        let most = if path == "/api/swarm/memos" { 4 * LIMIT } else { LIMIT };
+        for chunked in [false, true] {
+            let over = sized(path, headers, most + 1, chunked);
+            let answer = raw::exchange(world.server.address, &over);
+            is_error(&answer, 413);
+            let exact = sized(path, headers, most, chunked);
+            let answer = raw::exchange(world.server.address, &exact);
+            assert_eq!(answer.status, 400, "{path}: {answer:?}");
+            assert_ne!(answer.json()["error"], "invalid json body", "{path}");
+        }
+        // Refused by what it declares; the body never comes.
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n{headers}\
+             Content-Length: 99999999999\r\n\r\n"
+        );
+        is_error(&raw::exchange(world.server.address, head.as_bytes()), 413);
+    }
+}
+
+#[test]
+fn a_request_names_one_host() {
+    let world = furnished();
+    let ask = |hosts: &str| {
+        let head = format!("GET /api/swarm/members HTTP/1.1\r\n{hosts}\r\n");
+        raw::exchange(world.server.address, head.as_bytes())
+    };
+    ask("Host: a\r\n").expect(200);
+    for hosts in [
+        "",
+        "Host: a\r\nHost: b\r\n",
+        "Host: a\r\nHost: a\r\n",
+        "Host:\r\n",
+        "Host: a b\r\n",
+        "Host: user@a\r\n",
+        "Host: a/b\r\n",
+        "Host: \"a\"\r\n",
+        "Host: <a>\r\n",
+        "Host: a\u{e4}\r\n",
+        "Host: a:port\r\n",
+        "Host: a, b\r\n",
+        "Host: :80\r\n",
+    ] {
+        let answer = ask(hosts);
+        assert_eq!(answer.status, 400, "{hosts:?}: {answer:?}");
+        is_error(&answer, 400);
+    }
+}
+
+#[test]
+fn an_unknown_host_is_misdirected() {
+    let swarm = Swarm::new(Clock::noon().store(), SystemEntropy);
+    let site = Site::by_host(swarm, [tenant("acme", ADMIN, &["acme.example"])]).unwrap();
+    let server = Server::of(site);
+    let client = server.client().at("other.example");
+    for path in READS.into_iter().chain(OPERATOR_READS) {
+        client.get(path).unread(421, "unknown host");
+    }
+    for (method, path) in writes() {
+        let headers = [ONCE, ("content-type", "application/json"), ("x-admin-token", ADMIN)];
+        client.send(method, path, &headers, b"{}").unread(421, "unknown host");
+    }
+    client.get("/healthz").expect(200);
+}
+
+/// An answer may come before the body does. Then the connection serves the next request, or the
+/// answer says that it ends: else a client that keeps its connections loses the next request.
+#[test]
+fn early_answers_leave_the_connection_in_order_or_end_it() {
+    let world = furnished();
+    for (path, headers, status) in [
+        ("/api/swarm/submit", "Content-Type: application/json\r\n", 401),
+        ("/api/swarm/admin/subjects", "Content-Type: application/json\r\n", 401),
+        ("/api/swarm/apply", "Content-Type: text/plain\r\n", 415),
+        ("/api/swarm/members", "Content-Type: application/json\r\n", 405),
+        ("/nothing", "Content-Type: application/json\r\n", 404),
+    ] {
+        let mut connection = raw::Connection::open(world.server.address);
+        let head = format!("POST {path} HTTP/1.1\r\nHost: a\r\n{headers}Content-Length: 2\r\n\r\n");
+        connection.send(head.as_bytes()).unwrap();
+        let answer = connection.receive(false).unwrap().expect(status);
+        if answer.header("connection") == Some("close") {
+            continue;
+        }
+        let _ = connection.send(b"{}GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+        let next = connection.receive(false);
+        assert!(next.is_ok_and(|next| next.status == 200), "POST {path}: lost after {answer:?}");
+    }
+}

@@ -1,0 +1,171 @@
+//! The moves of sessions: every pair of states, the roster, the deadline and the quorum.
+
+use serde_json::{Value, json};
+
+use crate::harness::{ADMIN, Answer};
+use crate::world::World;
+
+const DATE: &str = "2026-11-21";
+const STATES: [&str; 5] = ["scheduled", "collecting", "window_closed", "aggregated", "published"];
+
+fn state(world: &World, session: u64, to: &str) -> Answer {
+    world.client.operate(&format!("/sessions/{session}/state"), &json!({ "state": to }))
+}
+
+fn read(world: &World, session: u64) -> Value {
+    let read = world.client.get(&format!("/api/swarm/sessions/{session}")).expect(200);
+    read.json()["session"].clone()
+}
+
+fn patch(world: &World, session: u64, body: &Value) -> Answer {
+    let headers = [("content-type", "application/json"), ("x-admin-token", ADMIN)];
+    let path = format!("/api/swarm/admin/sessions/{session}");
+    world.client.send("PATCH", &path, &headers, body.to_string().as_bytes())
+}
+
+fn session_in(world: &World, at: &str) -> u64 {
+    let begin = if at == "scheduled" { "scheduled" } else { "collecting" };
+    let body = json!({ "date": DATE, "subjectId": "aurora", "state": begin });
+    let convened = world.client.operate("/sessions", &body).expect(201).json();
+    let session = convened["session"]["id"].as_u64().unwrap();
+    let way: &[&str] = match at {
+        "scheduled" | "collecting" => &[],
+        "published" => &["aggregated", "published"],
+        at => &[at],
+    };
+    for to in way {
+        state(world, session, to).expect(200);
+    }
+    session
+}
+
+#[test]
+fn every_pair_of_states() {
+    let world = World::start();
+    world.client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    for (i, from) in STATES.into_iter().enumerate() {
+        for (j, to) in STATES.into_iter().enumerate() {
+            let session = session_in(&world, from);
+            let before = read(&world, session);
+            let answer = state(&world, session, to);
+            let allowed = match (from, to) {
+                ("window_closed", "collecting") | ("aggregated", "published") => true,
+                (_, "published") => false,
+                _ => i < j,
+            };
+            if !allowed {
+                answer.refused(409, &format!("session is {from}"));
+                assert_eq!(read(&world, session), before);
+                continue;
+            }
+            let moved = answer.expect(200).json();
+            let now = read(&world, session);
+            assert_eq!(moved, json!({ "ok": true, "status": 200, "session": now }));
+            assert_eq!(now["state"], to);
+            assert_eq!(now["snapshot"].is_object(), matches!(to, "aggregated" | "published"));
+            if from == "aggregated" {
+                assert_eq!(now["snapshot"], before["snapshot"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_session_as_it_is_convened() {
+    let world = World::start();
+    world.client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    let body = json!({
+        "date": DATE, "subjectId": "aurora", "windowClosesAt": "2026-11-21T23:45:00.5+01:00",
+        "quorum": 2, "buckets": ["cash", "btc"],
+        "roster": [{ "memberId": "a" }, { "memberId": "b", "excused": true }],
+    });
+    let convened = world.client.operate("/sessions", &body).expect(201).json();
+    let session = json!({
+        "id": 1, "date": DATE, "subjectId": "aurora", "state": "collecting",
+        "windowClosesAt": "2026-11-21T22:45:00.500Z", "convenedAt": world.clock.after(0),
+        "quorum": 2, "buckets": ["cash", "btc"],
+        "roster": [{ "memberId": "a", "excused": false }, { "memberId": "b", "excused": true }],
+        "snapshot": null,
+    });
+    assert_eq!(convened, json!({ "ok": true, "status": 201, "session": session }));
+    assert_eq!(read(&world, 1), session);
+}
+
+#[test]
+fn a_roster_is_frozen_once() {
+    let world = World::start();
+    let session = world.convene(DATE, "aurora");
+    let roster = format!("/sessions/{session}/roster");
+    let excuse = format!("{roster}/excuse");
+    let a = json!({ "memberId": "a", "excused": true });
+    world.client.operate(&excuse, &a).refused(409, "session has no roster");
+    let members = json!({ "members": [{ "memberId": "a" }, { "memberId": "b", "excused": true }] });
+    let frozen = world.client.operate(&roster, &members).expect(200).json();
+    assert_eq!(frozen["session"], read(&world, session));
+    let listed = |a: bool, b: bool| json!([{ "memberId": "a", "excused": a }, { "memberId": "b", "excused": b }]);
+    assert_eq!(frozen["session"]["roster"], listed(false, true));
+    world.client.operate(&roster, &members).refused(409, "roster already frozen");
+    world.client.operate(&roster, &json!({ "members": [] })).refused(409, "roster already frozen");
+    let nobody = json!({ "memberId": "c", "excused": true });
+    let error = world.client.operate(&excuse, &nobody).expect(404).json();
+    assert_eq!((&error["ok"], &error["status"]), (&json!(false), &json!(404)));
+    let excused = world.client.operate(&excuse, &a).expect(200).json();
+    assert_eq!(excused["session"]["roster"], listed(true, true));
+    let b = json!({ "memberId": "b", "excused": false });
+    world.client.operate(&excuse, &b).expect(200);
+    assert_eq!(read(&world, session)["roster"], listed(true, false));
+}
+
+/// Whoever is excused may file again once it is not.
+#[test]
+fn an_excuse_can_be_taken_back() {
+    let world = World::start();
+    let author = world.author();
+    let session = world.convene(DATE, "aurora");
+    let id = author.id.as_str();
+    let members = json!({ "members": [{ "memberId": id, "excused": true }] });
+    world.client.operate(&format!("/sessions/{session}/roster"), &members).expect(200);
+    let submit = || world.client.submit(&author, author.draft(DATE, "aurora"));
+    submit().refused(403, "member is excused from this session");
+    let back = json!({ "memberId": id, "excused": false });
+    world.client.operate(&format!("/sessions/{session}/roster/excuse"), &back).expect(200);
+    submit().expect(201);
+}
+
+#[test]
+fn in_a_patch_null_clears_and_absence_keeps() {
+    let world = World::start();
+    let session = world.convene(DATE, "aurora");
+    let moment = "2026-11-21T22:45:00.000Z";
+    for (body, deadline, quorum) in [
+        (json!({ "windowClosesAt": moment, "quorum": 3 }), json!(moment), json!(3)),
+        (json!({}), json!(moment), json!(3)),
+        (json!({ "quorum": null }), json!(moment), json!(null)),
+        (json!({ "quorum": 1 }), json!(moment), json!(1)),
+        (json!({ "windowClosesAt": null }), json!(null), json!(1)),
+        (json!({ "windowClosesAt": null, "quorum": null }), json!(null), json!(null)),
+    ] {
+        let patched = patch(&world, session, &body).expect(200).json();
+        let now = read(&world, session);
+        assert_eq!(patched, json!({ "ok": true, "status": 200, "session": now }));
+        assert_eq!((&now["windowClosesAt"], &now["quorum"]), (&deadline, &quorum), "{body}");
+    }
+    for (field, value) in
+        [("quorum", json!(-1)), ("quorum", json!({})), ("windowClosesAt", json!("soon"))]
+    {
+        let answer = patch(&world, session, &json!({ field: value })).expect(400).json();
+        assert_eq!(answer["error"], "invalid request");
+        assert!(answer["detail"].as_str().unwrap().contains(field));
+    }
+}
+
+/// What is no object is no change.
+#[test]
+fn a_patch_is_an_object() {
+    let world = World::start();
+    let session = world.convene(DATE, "aurora");
+    for body in [json!([]), json!(null), json!("x"), json!(1), json!(true)] {
+        let answer = patch(&world, session, &body);
+        assert_eq!(answer.status, 400, "PATCH {body}: {answer:?}");
+    }
+}

@@ -1,0 +1,115 @@
+//! A store that tells what it is asked before it asks another; who is told may fail, panic, or
+//! meddle. It takes its time as a store on a network does: other requests go on meanwhile.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use swarm_core::domain::{
+    Challenge, Instant, MailState, Member, MemberId, Message, SecretHash, Session, SessionDraft,
+    SessionId, Take, TakeId, TakeOnFile,
+};
+use swarm_core::rules::Filing;
+use swarm_core::store::{
+    Basis, BasisQuery, Clock, Collection, Document, DocumentDraft, Documents, Filed, MemberBasis,
+    MemberChange, MemberSaved, Members, MessageChange, Outbox, Put, Result, Saved, SessionChange,
+    SessionQuery, Sessions, Slot, Store, Takes, Versioned,
+};
+use swarm_core::{TenantId, Tenants};
+use swarm_store_memory::MemoryStore;
+
+/// A call of the store, and when it is told.
+pub struct Told<'a> {
+    pub method: &'static str,
+    /// The `{:?}` of the arguments.
+    pub arguments: &'a str,
+    /// Whether the other store has done its work by now.
+    pub done: bool,
+}
+
+type Listener = dyn Fn(&Told<'_>) -> Result<()> + Send + Sync;
+
+#[derive(Clone)]
+pub struct Relay {
+    store: MemoryStore,
+    listener: Arc<Listener>,
+}
+
+impl Relay {
+    pub fn new(
+        store: &MemoryStore,
+        listener: impl Fn(&Told<'_>) -> Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        Self { store: store.clone(), listener: Arc::new(listener) }
+    }
+}
+
+#[async_trait]
+impl Tenants for Relay {
+    fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        Arc::new(World { store: self.store.open(tenant), listener: Arc::clone(&self.listener) })
+    }
+
+    async fn ready(&self) -> Result<()> {
+        (self.listener)(&Told { method: "ready", arguments: "()", done: false })?;
+        self.store.ready().await
+    }
+}
+
+struct World {
+    store: Arc<dyn Store>,
+    listener: Arc<Listener>,
+}
+
+macro_rules! relay {
+    ($part:ident: $($method:ident($($name:ident: $type:ty),*) -> $out:ty;)*) => {
+        #[async_trait]
+        impl $part for World {
+            $(async fn $method(&self, $($name: $type),*) -> Result<$out> {
+                let method = stringify!($method);
+                let arguments: &[String] = &[$(format!("{:?}", $name)),*];
+                let arguments = &*arguments.join("; ");
+                tokio::task::yield_now().await;
+                (self.listener)(&Told { method, arguments, done: false })?;
+                let outcome = self.store.$method($($name),*).await?;
+                (self.listener)(&Told { method, arguments, done: true })?;
+                tokio::task::yield_now().await;
+                Ok(outcome)
+            })*
+        }
+    };
+}
+
+relay!(Clock: now() -> Instant;);
+
+relay!(Members:
+    member(id: &MemberId) -> MemberBasis;
+    members() -> Vec<Arc<Member>>;
+    bearer(token: &SecretHash) -> Option<Arc<Member>>;
+    save_member(change: &MemberChange) -> MemberSaved;
+    set_challenge(slot: &Slot, challenge: &Challenge) -> ();
+);
+
+relay!(Outbox:
+    messages(state: Option<MailState>) -> Vec<Versioned<Message>>;
+    save_message(change: &MessageChange) -> Saved;
+);
+
+relay!(Sessions:
+    session(id: SessionId) -> Option<Versioned<Session>>;
+    sessions(query: &SessionQuery) -> Vec<Arc<Session>>;
+    convene(draft: &SessionDraft) -> Arc<Session>;
+    save_session(change: &SessionChange) -> Saved;
+);
+
+relay!(Takes:
+    basis(query: &BasisQuery<'_>) -> Basis;
+    file(filing: &Filing) -> Filed;
+    take(id: TakeId) -> Option<TakeOnFile>;
+    takes(session: SessionId) -> Vec<Arc<Take>>;
+);
+
+relay!(Documents:
+    document(collection: Collection, key: &str) -> Option<Document>;
+    documents(collection: Collection, group: Option<&str>) -> Vec<Document>;
+    put_document(collection: Collection, draft: &DocumentDraft) -> Put;
+);

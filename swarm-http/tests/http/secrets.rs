@@ -1,0 +1,176 @@
+//! What the store never learns, and what nobody can tell apart.
+
+mod broken;
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use swarm_core::MemberId;
+use swarm_core::domain::SecretHash;
+
+use crate::harness::{ADMIN, Author, fresh_key};
+use crate::relay::Relay;
+use crate::world::{Clock, World};
+
+const DATE: &str = "2026-11-21";
+const CHALLENGE: &str = "/api/swarm/token-claim/challenge";
+
+/// A world whose store writes down what it is asked.
+struct Spied {
+    world: World,
+    heard: Arc<Mutex<Vec<(&'static str, String)>>>,
+}
+
+impl Spied {
+    fn start() -> Self {
+        let clock = Clock::noon();
+        let store = clock.store();
+        let heard: Arc<Mutex<Vec<(&'static str, String)>>> = Arc::default();
+        let spy = {
+            let heard = Arc::clone(&heard);
+            Relay::new(&store, move |told| {
+                if !told.done {
+                    heard.lock().unwrap().push((told.method, told.arguments.to_owned()));
+                }
+                Ok(())
+            })
+        };
+        Self { world: World::serve(clock, store, spy), heard }
+    }
+
+    fn heard(&self) -> Vec<(&'static str, String)> {
+        std::mem::take(&mut self.heard.lock().unwrap())
+    }
+}
+
+#[test]
+fn the_store_never_sees_a_token_or_a_challenge() {
+    let spied = Spied::start();
+    let client = &spied.world.client;
+    client.convene(DATE, "aurora");
+    let (id, key) = Author::apply(client, "Ada");
+    let member = json!({ "memberId": id.as_str() });
+    client.operate("/activate", &member).expect(200);
+    let proof = Author::proof(client, &id, &key);
+    let challenge = serde_json::from_str::<Value>(&proof).unwrap()["challenge"].clone();
+    let claimed = client.post("/api/swarm/token-claim", &[], &proof).expect(201).json();
+    client.post("/api/swarm/token-claim", &[], &proof).expect(409);
+    let token = claimed["token"].as_str().unwrap().to_owned();
+    let author = Author { id, key, token: token.clone() };
+    let take = author.draft(DATE, "aurora");
+    client.submit(&author, take.clone()).expect(201);
+    client.submit(&author, take).expect(409);
+    let bearer = author.bearer();
+    let headers = [("authorization", bearer.as_str())];
+    client.send("GET", "/api/swarm/verify-token", &headers, b"").expect(200);
+    client.operate("/deactivate", &member).expect(200);
+    client.send("GET", "/api/swarm/verify-token", &headers, b"").expect(401);
+
+    let heard = spied.heard();
+    let methods: BTreeSet<_> = heard.iter().map(|(method, _)| *method).collect();
+    for method in ["now", "member", "save_member", "set_challenge", "basis", "file", "bearer"] {
+        assert!(methods.contains(method), "{method} was not heard: {methods:?}");
+    }
+    // The ear is good: it hears what is no secret.
+    for (method, text) in [("save_member", author.id.as_str()), ("file", "A take.")] {
+        assert!(heard.iter().any(|(name, said)| *name == method && said.contains(text)));
+    }
+    let uuid = token.rsplit('_').next().unwrap();
+    let hex = |secret: &str| -> String {
+        let hash = SecretHash::of(secret.as_bytes());
+        hash.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+    };
+    let challenge = challenge.as_str().unwrap();
+    for secret in [&*token, uuid, challenge, ADMIN, &hex(&token), &hex(challenge)] {
+        for (method, said) in &heard {
+            assert!(!said.contains(secret), "{method} was told {secret}: {said}");
+        }
+    }
+}
+
+/// One id for each way that a member can have come, all of the same length.
+fn members(world: &World) -> Vec<(&'static str, MemberId)> {
+    let client = &world.client;
+    let operate = |path: &str, id: &MemberId| {
+        client.operate(path, &json!({ "memberId": id.as_str() })).expect(200);
+    };
+    let unknown = MemberId::parse("2a5c1d1e-0000-4000-8000-000000000000").unwrap();
+    let mut members = vec![("unknown", unknown)];
+    for state in ["applied", "rejected", "approved", "claimed", "inactive", "inactive, claimed"] {
+        let (id, key) = Author::apply(client, "A");
+        match state {
+            "applied" => {}
+            "rejected" => operate("/reject", &id),
+            _ => operate("/activate", &id),
+        }
+        if state.contains("claimed") {
+            Author::claim(client, &id, &key).expect(201);
+        }
+        if state.contains("inactive") {
+            operate("/deactivate", &id);
+        }
+        members.push((state, id));
+    }
+    members
+}
+
+/// Status, headers, the length of each field, the calls of the store.
+type Seen = (u16, Vec<String>, Vec<(String, usize)>, Vec<&'static str>);
+
+/// What an observer sees of a challenge: its answer, but for what is random, and what the store is
+/// asked on the way.
+fn seen(spied: &Spied, id: &MemberId) -> Seen {
+    spied.heard();
+    let body = json!({ "memberId": id.as_str() }).to_string();
+    let answer = spied.world.client.post(CHALLENGE, &[], &body);
+    let own = |name: &str| matches!(name, "date" | "x-request-id");
+    let headers = answer.headers.iter().filter(|(name, _)| !own(name.as_str()));
+    let headers = headers.map(|(name, value)| format!("{name}: {value:?}")).collect();
+    let fields = answer.json();
+    assert_eq!(fields["memberId"], id.as_str());
+    assert_eq!(fields["expiresAt"], spied.world.clock.after(600_000));
+    let fields = fields.as_object().unwrap().iter();
+    let lengths = fields.map(|(key, value)| (key.clone(), value.as_str().unwrap().len())).collect();
+    let calls = spied.heard().into_iter().map(|(method, _)| method).collect();
+    (answer.status, headers, lengths, calls)
+}
+
+#[test]
+fn challenges_tell_nothing_of_members() {
+    let spied = Spied::start();
+    let members = members(&spied.world);
+    let expected = seen(&spied, &members[0].1);
+    assert_eq!(expected.0, 200);
+    for (state, id) in &members {
+        for _ in 0..2 {
+            assert_eq!(seen(&spied, id), expected, "{state}");
+        }
+    }
+    // Nor does it say by its order of fields: the text has the same shape.
+    let shape = |id: &MemberId| {
+        let body = json!({ "memberId": id.as_str() }).to_string();
+        let text = spied.world.client.post(CHALLENGE, &[], &body).expect(200).text;
+        let keys = text.split('"').skip(1).step_by(4).map(str::to_owned);
+        (text.len(), keys.collect::<Vec<_>>())
+    };
+    let first = shape(&members[0].1);
+    assert!(members.iter().all(|(_, id)| shape(id) == first));
+}
+
+/// A claim for whom it may not be is refused alike as well.
+#[test]
+fn refused_claims_tell_nothing_of_members() {
+    let spied = Spied::start();
+    let key = fresh_key();
+    let mut answers = BTreeSet::new();
+    for (state, id) in members(&spied.world) {
+        let proof = Author::proof(&spied.world.client, &id, &key);
+        spied.heard();
+        let answer = spied.world.client.post("/api/swarm/token-claim", &[], &proof);
+        let calls: Vec<_> = spied.heard().into_iter().map(|(method, _)| method).collect();
+        assert_eq!(answer.status, 401, "{state}: {answer:?}");
+        answers.insert((answer.text, calls));
+    }
+    assert_eq!(answers.len(), 1, "{answers:?}");
+}

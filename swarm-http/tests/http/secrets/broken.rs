@@ -1,0 +1,203 @@
+//! What a broken store breaks, and what it does not.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+use swarm_core::domain::{Application, Contact, Lens, Name};
+use swarm_core::proof::KeyPair;
+use swarm_core::{MemberId, StoreError};
+
+use super::{CHALLENGE, DATE};
+use crate::harness::{ADMIN, Answer, Author, fresh_key, signed_text};
+use crate::relay::Relay;
+use crate::routes::{OPERATOR_READS, READS};
+use crate::world::{Clock, World, furnish};
+
+type Errand = (&'static str, &'static str, String);
+
+/// Method, path and body of requests that the store has to answer, one for each route that asks it
+/// anything, in an order in which all of them succeed.
+fn errands(author: &Author, applicant: &KeyPair, claim: &str) -> Vec<Errand> {
+    let text = |value: Value| value.to_string();
+    let application = applicant.sign(Application {
+        name: Name::parse("n").unwrap(),
+        contact: Contact::parse("c").unwrap(),
+        lens: Lens::parse("").unwrap(),
+        public_key: applicant.public_key(),
+    });
+    let take = signed_text(&author.key.sign(author.draft(DATE, "aurora")));
+    let member = text(json!({ "memberId": "m" }));
+    let mut errands: Vec<_> = READS
+        .into_iter()
+        .chain(OPERATOR_READS)
+        .chain(["/api/swarm/verify-token"])
+        .filter(|path| *path != "/swarm/style.css")
+        .map(|path| ("GET", path, String::new()))
+        .collect();
+    errands.extend([
+        ("POST", "/api/swarm/submit", take),
+        ("POST", "/api/swarm/apply", signed_text(&application)),
+        ("POST", "/api/swarm/token-claim", claim.to_owned()),
+        ("POST", CHALLENGE, member.clone()),
+        ("POST", "/api/swarm/admin/subjects", text(json!({ "id": "aurora", "name": "A" }))),
+        ("POST", "/api/swarm/admin/sessions", text(json!({ "date": DATE, "subjectId": "aurora" }))),
+        ("PATCH", "/api/swarm/admin/sessions/1", text(json!({ "quorum": 1 }))),
+        (
+            "POST",
+            "/api/swarm/admin/sessions/1/roster",
+            text(json!({ "members": [{ "memberId": "m" }] })),
+        ),
+        (
+            "POST",
+            "/api/swarm/admin/sessions/1/roster/excuse",
+            text(json!({ "memberId": "m", "excused": true })),
+        ),
+        ("POST", "/api/swarm/admin/sessions/1/state", text(json!({ "state": "aggregated" }))),
+        ("POST", "/api/swarm/admin/sessions/2/brief", text(json!({}))),
+        ("POST", "/api/swarm/admin/subjects/aurora/snapshots", text(json!({ "date": DATE }))),
+        ("POST", "/api/swarm/admin/regime", text(json!({ "date": DATE }))),
+        (
+            "POST",
+            "/api/swarm/admin/signals",
+            text(json!({ "date": DATE, "signal_key": "k", "payload": 1 })),
+        ),
+        ("POST", "/api/swarm/memos", text(json!({ "title": "t", "body": "b", "sessionId": 1 }))),
+        ("POST", "/api/swarm/admin/memos/1/retract", String::new()),
+        ("POST", "/api/swarm/admin/deactivate", member.clone()),
+        ("POST", "/api/swarm/admin/activate", member.clone()),
+        ("POST", "/api/swarm/admin/rotate-key", member),
+    ]);
+    errands
+}
+
+/// A world whose store breaks when it is told to, and what to ask of it.
+struct Fragile {
+    world: World,
+    /// How many calls still go well.
+    left: Arc<AtomicUsize>,
+    panics: Arc<AtomicBool>,
+    author: Author,
+    errands: Vec<Errand>,
+}
+
+const NEVER: usize = usize::MAX;
+
+impl Fragile {
+    /// `after`: it breaks once the work is done, as when the answer is lost.
+    fn start(after: bool) -> Self {
+        let clock = Clock::noon();
+        let store = clock.store();
+        let (left, panics) = (Arc::new(AtomicUsize::new(NEVER)), Arc::new(AtomicBool::new(false)));
+        let relay = {
+            let (left, panics) = (Arc::clone(&left), Arc::clone(&panics));
+            Relay::new(&store, move |told| {
+                if told.done != after {
+                    return Ok(());
+                }
+                let calls = left.load(Ordering::SeqCst);
+                if calls == 0 {
+                    if panics.load(Ordering::SeqCst) {
+                        // A panic that prints nothing.
+                        std::panic::resume_unwind(Box::new("as asked"));
+                    }
+                    return Err(StoreError::new("test", "broken with a secret reason"));
+                }
+                left.store(calls - 1, Ordering::SeqCst);
+                Ok(())
+            })
+        };
+        let world = World::serve(clock, store, relay);
+        let author = world.author_named(MemberId::parse("m").unwrap());
+        world.client.convene(DATE, "aurora");
+        world.client.submit(&author, author.draft(DATE, "aurora")).expect(201);
+        furnish(&world.client, ADMIN, &author);
+        let (id, key) = Author::apply(&world.client, "B");
+        world.client.operate("/activate", &json!({ "memberId": id.as_str() })).expect(200);
+        let proof = Author::proof(&world.client, &id, &key);
+        let errands = errands(&author, &fresh_key(), &proof);
+        Self { world, left, panics, author, errands }
+    }
+
+    fn run(&self, (method, path, body): &Errand) -> Answer {
+        let bearer = self.author.bearer();
+        let headers = [
+            ("content-type", "application/json"),
+            ("accept", "application/json"),
+            ("authorization", bearer.as_str()),
+            ("x-admin-token", ADMIN),
+        ];
+        self.world.client.send(method, path, &headers, body.as_bytes())
+    }
+}
+
+const UNAVAILABLE: &str = "store unavailable";
+
+/// Each call of the store that a request needs fails in turn; then none does.
+#[test]
+fn a_store_that_fails_is_unavailable_and_nothing_is_claimed() {
+    let fragile = Fragile::start(false);
+    for errand in &fragile.errands {
+        let before = fragile.world.print();
+        let mut failed = 0;
+        loop {
+            fragile.left.store(failed, Ordering::SeqCst);
+            let answer = fragile.run(errand);
+            let was_asked_more = fragile.left.load(Ordering::SeqCst) == 0;
+            if (200..300).contains(&answer.status) {
+                // All went well: the errand needs no more calls than that.
+                assert!(was_asked_more && failed > 0, "{errand:?}");
+                break;
+            }
+            answer.refused(503, UNAVAILABLE);
+            assert_eq!(fragile.world.print(), before, "{errand:?}");
+            failed += 1;
+            assert!(failed < 10, "{errand:?}");
+        }
+    }
+    fragile.left.store(0, Ordering::SeqCst);
+    fragile.world.client.get("/readyz").refused(503, UNAVAILABLE);
+    fragile.world.client.get("/healthz").expect(200);
+    fragile.world.client.get("/metrics").expect(200);
+    let page = fragile.world.client.get("/swarm/takes/1").expect(503);
+    assert!(!page.text.contains("secret"), "{page:?}");
+    fragile.world.client.get("/swarm/style.css").expect(200);
+    fragile.left.store(NEVER, Ordering::SeqCst);
+    fragile.world.client.get("/readyz").expect(200);
+}
+
+/// The commit went through and its answer was lost: no receipt, and the same take again is found
+/// to stand.
+#[test]
+fn a_lost_commit_is_not_acknowledged_and_found_again() {
+    let fragile = Fragile::start(true);
+    let author = &fragile.author;
+    let text = signed_text(&author.key.sign(author.draft(DATE, "aurora")));
+    // The basis arrives, the outcome of the filing does not.
+    fragile.left.store(1, Ordering::SeqCst);
+    fragile.world.client.submit_text(author, &text).refused(503, UNAVAILABLE);
+    fragile.left.store(NEVER, Ordering::SeqCst);
+    assert_eq!(fragile.world.takes().len(), 2);
+    let again = fragile.world.client.submit_text(author, &text).expect(409);
+    assert_eq!(again.json()["recommendationId"], 2);
+    assert_eq!(again.header("link"), Some("</swarm/takes/2>; rel=\"original\""));
+}
+
+#[test]
+fn a_store_that_panics_takes_one_request_with_it() {
+    let fragile = Fragile::start(false);
+    fragile.panics.store(true, Ordering::SeqCst);
+    let before = fragile.world.print();
+    for errand in &fragile.errands {
+        fragile.left.store(0, Ordering::SeqCst);
+        fragile.run(errand).refused(500, "internal error");
+        fragile.left.store(NEVER, Ordering::SeqCst);
+        fragile.world.client.get("/api/swarm/takes/1").expect(200);
+    }
+    fragile.left.store(0, Ordering::SeqCst);
+    fragile.world.client.get("/readyz").refused(500, "internal error");
+    fragile.left.store(NEVER, Ordering::SeqCst);
+    assert_eq!(fragile.world.print(), before);
+    let draft = fragile.author.draft(DATE, "aurora");
+    fragile.world.client.submit(&fragile.author, draft).expect(201);
+}

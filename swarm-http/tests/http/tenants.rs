@@ -1,0 +1,280 @@
+//! Two closed worlds on one server.
+
+use serde_json::{Value, json};
+use swarm_core::{MemberId, Swarm, SystemEntropy, TenantId, Tenants as _};
+use swarm_http::Site;
+use swarm_store_memory::MemoryStore;
+
+use crate::harness::{Answer, Author, Client, Server, fresh_key, signed_text, tenant};
+use crate::raw::{self, ONCE};
+use crate::routes::{OPERATOR_READS, OPERATOR_WRITES, READS};
+use crate::world::{Clock, furnish, member, print, seat, takes};
+
+const DATE: &str = "2026-11-21";
+
+struct Tenant {
+    id: &'static str,
+    admin: &'static str,
+    client: Client,
+}
+
+impl Tenant {
+    fn operate(&self, method: &str, path: &str, body: &Value) -> Answer {
+        let headers = [ONCE, ("content-type", "application/json"), ("x-admin-token", self.admin)];
+        let body = if method == "GET" { String::new() } else { body.to_string() };
+        self.client.send(method, path, &headers, body.as_bytes())
+    }
+
+    /// The member `m`, with a key and a token that only this tenant knows.
+    fn seat(&self, store: &MemoryStore) -> Author {
+        let (key, token) = (fresh_key(), format!("tok_m_{}", self.id));
+        let port = store.open(&TenantId::parse(self.id).unwrap());
+        seat(&*port, member("m", &key.public_key(), &token));
+        Author { id: MemberId::parse("m").unwrap(), key, token }
+    }
+
+    fn print(&self, store: &MemoryStore) -> String {
+        print(&*store.open(&TenantId::parse(self.id).unwrap()))
+    }
+}
+
+struct Scene {
+    server: Server,
+    store: MemoryStore,
+    acme: Tenant,
+    bolt: Tenant,
+}
+
+fn site(store: &MemoryStore) -> Site {
+    let swarm = Swarm::new(store.clone(), SystemEntropy);
+    let acme = tenant("acme", "adm_acme", &["acme.example", "www.acme.example"]);
+    let bolt = tenant("bolt", "adm_bolt", &["BOLT.example"]);
+    Site::by_host(swarm, [acme, bolt]).unwrap()
+}
+
+impl Scene {
+    fn set() -> Self {
+        let store = Clock::noon().store();
+        let server = Server::of(site(&store));
+        let at = |host| server.client().at(host);
+        let acme = Tenant { id: "acme", admin: "adm_acme", client: at("acme.example") };
+        let bolt = Tenant { id: "bolt", admin: "adm_bolt", client: at("bolt.example") };
+        Self { server, store, acme, bolt }
+    }
+}
+
+/// Everything that can be read of a tenant.
+fn reads(tenant: &Tenant) -> Vec<(&'static str, Answer)> {
+    let public = READS.into_iter().map(|path| (path, tenant.client.get(path)));
+    let own = OPERATOR_READS.into_iter();
+    let own = own.map(|path| (path, tenant.operate("GET", path, &Value::Null)));
+    public.chain(own).collect()
+}
+
+#[test]
+fn what_is_in_one_is_not_in_the_other() {
+    let Scene { store, acme, bolt, .. } = &Scene::set();
+    let empty = bolt.print(store);
+    let nothing: Vec<_> =
+        reads(bolt).into_iter().map(|(path, answer)| (path, answer.text)).collect();
+
+    // Everything there is to see in the first.
+    let author = acme.seat(store);
+    let subject = json!({ "id": "aurora", "name": "Only at acme" });
+    acme.operate("POST", "/api/swarm/admin/subjects", &subject).expect(201);
+    let session = json!({ "date": DATE, "subjectId": "aurora" });
+    acme.operate("POST", "/api/swarm/admin/sessions", &session).expect(201);
+    acme.client.submit(&author, author.draft(DATE, "aurora")).expect(201);
+    furnish(&acme.client, acme.admin, &author);
+    let (applicant, _) = Author::apply(&acme.client, "applicant");
+    for (path, answer) in reads(acme) {
+        assert_eq!(answer.status, 200, "{path}: {answer:?}");
+    }
+
+    assert_eq!(bolt.print(store), empty);
+    for ((path, answer), (_, nothing)) in reads(bolt).into_iter().zip(nothing) {
+        assert_eq!(answer.text, nothing, "{path}");
+        assert!(answer.status == 404 || !nothing.contains("acme"), "{path}");
+    }
+    bolt.client.get(&format!("/api/swarm/apply/{applicant}")).refused(404, "no such application");
+    let activate = json!({ "memberId": applicant.as_str() });
+    let answer = bolt.operate("POST", "/api/swarm/admin/activate", &activate);
+    answer.refused(404, "no such member");
+    bolt.operate("POST", "/api/swarm/admin/sessions", &session).refused(404, "no such subject");
+    // A challenge of one world is none in the other.
+    let acme_activated = acme.operate("POST", "/api/swarm/admin/activate", &activate);
+    acme_activated.expect(200);
+}
+
+#[test]
+fn the_same_names_are_others_in_each() {
+    let Scene { store, acme, bolt, .. } = &Scene::set();
+    let authors = [acme.seat(store), bolt.seat(store)];
+    for tenant in [acme, bolt] {
+        for name in ["aurora", "basalt"] {
+            let subject = json!({ "id": name, "name": tenant.id });
+            tenant.operate("POST", "/api/swarm/admin/subjects", &subject).expect(201);
+            let session = json!({ "date": DATE, "subjectId": name });
+            let convened =
+                tenant.operate("POST", "/api/swarm/admin/sessions", &session).expect(201);
+            let expected = if name == "aurora" { 1 } else { 2 };
+            assert_eq!(convened.json()["session"]["id"], expected);
+        }
+    }
+    // The same member files takes with the same nonces; ids count from 1.
+    for id in 1..=5 {
+        for (tenant, author) in [acme, bolt].into_iter().zip(&authors) {
+            let fields = json!({
+                "date": DATE, "subjectId": "aurora", "nonce": format!("n{id}"), "body": tenant.id,
+            });
+            let filed = tenant.client.submit(author, author.draft_of(fields)).expect(201).json();
+            assert_eq!(filed["recommendationId"], id);
+        }
+    }
+    for tenant in [acme, bolt] {
+        let take = tenant.client.get("/api/swarm/takes/1").expect(200).json();
+        assert_eq!((&take["body"], &take["supersededBy"]), (&json!(tenant.id), &json!(2)));
+        let subject = tenant.client.get("/api/swarm/subjects/aurora").expect(200).json();
+        assert_eq!(subject["name"], tenant.id);
+        let port = store.open(&TenantId::parse(tenant.id).unwrap());
+        assert_eq!(takes(&*port).len(), 5);
+    }
+}
+
+#[test]
+fn the_token_of_one_opens_nothing_in_the_other() {
+    let Scene { store, acme, bolt, .. } = &Scene::set();
+    let (author, other) = (acme.seat(store), bolt.seat(store));
+    for tenant in [acme, bolt] {
+        let subject = json!({ "id": "aurora", "name": "Aurora" });
+        tenant.operate("POST", "/api/swarm/admin/subjects", &subject).expect(201);
+        let session = json!({ "date": DATE, "subjectId": "aurora" });
+        tenant.operate("POST", "/api/swarm/admin/sessions", &session).expect(201);
+    }
+    let before = bolt.print(store);
+    let bearer = author.bearer();
+    let headers = [("authorization", bearer.as_str())];
+    let who = |tenant: &Tenant| tenant.client.send("GET", "/api/swarm/verify-token", &headers, b"");
+    who(acme).expect(200);
+    who(bolt).refused(401, "unknown member token");
+    let text = signed_text(&author.key.sign(author.draft(DATE, "aurora")));
+    bolt.client.submit_text(&author, &text).refused(401, "unknown member token");
+    // Its token is right, its key is that of the other world.
+    bolt.client.submit_text(&other, &text).refused(400, "signature verification failed");
+    for (method, path) in
+        OPERATOR_READS.map(|path| ("GET", path)).into_iter().chain(OPERATOR_WRITES)
+    {
+        let stranger = Tenant { admin: acme.admin, client: bolt.client.clone(), ..*bolt };
+        stranger.operate(method, path, &json!({})).refused(401, "admin token required");
+    }
+    assert_eq!(bolt.print(store), before);
+    acme.client.submit_text(&author, &text).expect(201);
+}
+
+#[test]
+fn a_key_and_its_challenges_belong_to_one_world() {
+    let Scene { acme, bolt, .. } = &Scene::set();
+    let key = fresh_key();
+    let body = signed_text(&key.sign(swarm_core::domain::Application {
+        name: swarm_core::domain::Name::parse("A").unwrap(),
+        contact: swarm_core::domain::Contact::parse("c").unwrap(),
+        lens: swarm_core::domain::Lens::parse("").unwrap(),
+        public_key: key.public_key(),
+    }));
+    let apply = |tenant: &Tenant| {
+        let applied = tenant.client.post("/api/swarm/apply", &[], &body).expect(201).json();
+        let id = applied["memberId"].as_str().unwrap().to_owned();
+        tenant.operate("POST", "/api/swarm/admin/activate", &json!({ "memberId": id })).expect(200);
+        MemberId::parse(id).unwrap()
+    };
+    let (here, there) = (apply(acme), apply(bolt));
+    assert_ne!(here, there);
+    let proof = Author::proof(&acme.client, &here, &key);
+    bolt.client.post("/api/swarm/token-claim", &[], &proof).refused(401, "token claim refused");
+    let forged = Author::proof(&acme.client, &there, &key);
+    bolt.client.post("/api/swarm/token-claim", &[], &forged).refused(401, "token claim refused");
+    acme.client.post("/api/swarm/token-claim", &[], &proof).expect(201);
+    Author::claim(&bolt.client, &there, &key).expect(201);
+}
+
+/// The id of the tenant that answers, told by its subject.
+fn answered(server: &Server, target: &str, headers: &str) -> Option<String> {
+    let head = format!("GET {target} HTTP/1.1\r\n{headers}\r\n");
+    let answer = raw::exchange(server.address, head.as_bytes());
+    match answer.status {
+        421 => {
+            answer.unread(421, "unknown host");
+            None
+        }
+        _ => Some(answer.expect(200).json()["name"].as_str().unwrap().to_owned()),
+    }
+}
+
+fn named(scene: &Scene) {
+    for tenant in [&scene.acme, &scene.bolt] {
+        let subject = json!({ "id": "aurora", "name": tenant.id });
+        tenant.operate("POST", "/api/swarm/admin/subjects", &subject).expect(201);
+    }
+}
+
+const PATH: &str = "/api/swarm/subjects/aurora";
+
+#[test]
+fn hosts_are_found_in_any_case_and_on_any_port() {
+    let scene = Scene::set();
+    named(&scene);
+    let ask = |host: &str| answered(&scene.server, PATH, &format!("Host: {host}\r\n"));
+    for host in ["acme.example", "ACME.Example", "acme.example:80", "www.acme.EXAMPLE:65535"] {
+        assert_eq!(ask(host).as_deref(), Some("acme"), "{host}");
+    }
+    for host in ["bolt.example", "BOLT.EXAMPLE:8080"] {
+        assert_eq!(ask(host).as_deref(), Some("bolt"), "{host}");
+    }
+    for host in [
+        "example",
+        "acme",
+        "acme.example.evil",
+        "x.acme.example",
+        "www.bolt.example",
+        "127.0.0.1",
+        "[::1]",
+        "default",
+        "acme.example..",
+        "xacme.example",
+        "acme-example",
+    ] {
+        assert_eq!(ask(host), None, "{host}");
+    }
+    // The target goes before the header.
+    let target = format!("http://acme.example{PATH}");
+    let absolute = answered(&scene.server, &target, "Host: bolt.example\r\n");
+    assert_eq!(absolute.as_deref(), Some("acme"));
+}
+
+#[test]
+fn a_forwarded_host_counts_only_where_it_is_trusted() {
+    let mut scene = Scene::set();
+    named(&scene);
+    for trust in [false, true] {
+        scene.server = Server::of(site(&scene.store).trust_forwarded(trust));
+        for (host, forwarded, trusted) in [
+            ("acme.example", "bolt.example", Some("bolt")),
+            ("acme.example", "BOLT.example:443", Some("bolt")),
+            ("acme.example", "bolt.example, proxy.internal", Some("bolt")),
+            ("acme.example", "unknown.example", None),
+            ("acme.example", "", None),
+            ("unknown.example", "acme.example", Some("acme")),
+        ] {
+            let headers = format!("Host: {host}\r\nX-Forwarded-Host: {forwarded}\r\n");
+            let expected = match (trust, host) {
+                (true, _) => trusted,
+                (false, "acme.example") => Some("acme"),
+                (false, _) => None,
+            };
+            let got = answered(&scene.server, PATH, &headers);
+            assert_eq!(got.as_deref(), expected, "trust {trust}: {headers}");
+        }
+        let plain = answered(&scene.server, PATH, "Host: acme.example\r\n");
+        assert_eq!(plain.as_deref(), Some("acme"));
+    }
+}

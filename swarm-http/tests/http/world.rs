@@ -1,0 +1,227 @@
+//! A server and the store behind it: filled and looked at through the port, on a clock of ours.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use futures_util::FutureExt as _;
+use swarm_core::domain::{
+    Contact, Day, Instant, Lens, Member, MemberState, Name, PublicKey, SecretHash, SessionDraft,
+    SessionState, SubjectId,
+};
+use swarm_core::proof::KeyPair;
+use swarm_core::store::{
+    Basis, BasisQuery, Collection, MemberChange, MemberSaved, SessionQuery, Store,
+};
+use swarm_core::{MemberId, Swarm, SystemEntropy, Take, Tenant, TenantId, Tenants};
+use swarm_store_memory::MemoryStore;
+
+use crate::harness::{ADMIN, Author, Client, Server, fresh_key, fresh_nonce};
+
+/// What a future that never waits gives: no method of the memory store waits.
+#[track_caller]
+pub fn now<T>(future: impl Future<Output = T>) -> T {
+    future.now_or_never().expect("does not wait")
+}
+
+/// A clock that stands still until it is moved.
+#[derive(Clone)]
+pub struct Clock(Arc<AtomicI64>);
+
+impl Clock {
+    pub fn noon() -> Self {
+        let noon = Instant::parse("noon", "2026-11-21T12:00:00Z").unwrap();
+        Self(Arc::new(AtomicI64::new(noon.millis())))
+    }
+
+    pub fn now(&self) -> Instant {
+        Instant::from_millis(self.0.load(Ordering::SeqCst)).unwrap()
+    }
+
+    pub fn move_by(&self, millis: i64) {
+        self.0.fetch_add(millis, Ordering::SeqCst);
+    }
+
+    /// The moment so many milliseconds from now, as text.
+    pub fn after(&self, millis: i64) -> String {
+        self.now().plus_millis(millis).to_string()
+    }
+
+    pub fn store(&self) -> MemoryStore {
+        let clock = self.clone();
+        MemoryStore::with_clock(move || clock.now())
+    }
+}
+
+pub struct World {
+    pub clock: Clock,
+    pub store: MemoryStore,
+    pub server: Server,
+    pub client: Client,
+}
+
+impl World {
+    pub fn start() -> Self {
+        let clock = Clock::noon();
+        let store = clock.store();
+        Self::serve(clock, store.clone(), store)
+    }
+
+    /// With `front` between the server and the store.
+    pub fn serve(clock: Clock, store: MemoryStore, front: impl Tenants + 'static) -> Self {
+        let server = Server::on(front);
+        Self { clock, store, client: server.client(), server }
+    }
+
+    pub fn port(&self) -> Arc<dyn Store> {
+        self.store.open(&TenantId::parse("default").unwrap())
+    }
+
+    /// The service on this store, without the server.
+    pub fn tenant(&self) -> Tenant {
+        let swarm = Swarm::new(self.store.clone(), SystemEntropy);
+        swarm.tenant(&TenantId::parse("default").unwrap())
+    }
+
+    /// An author whom nobody has seen apply.
+    pub fn author(&self) -> Author {
+        self.author_named(MemberId::parse(format!("m-{}", fresh_nonce())).unwrap())
+    }
+
+    pub fn author_named(&self, id: MemberId) -> Author {
+        let token = format!("tok_{id}_0");
+        let key = fresh_key();
+        seat(&*self.port(), member(id.as_str(), &key.public_key(), &token));
+        Author { id, key, token }
+    }
+
+    /// A world with one of everything: the member `m`, the session `1` of 2026-11-21 about
+    /// `aurora` with its brief, the take `1` and the memo `1`.
+    pub fn furnished() -> (Self, Author) {
+        let world = Self::start();
+        let author = world.author_named(MemberId::parse("m").unwrap());
+        world.client.convene("2026-11-21", "aurora");
+        world.client.submit(&author, author.draft("2026-11-21", "aurora")).expect(201);
+        furnish(&world.client, ADMIN, &author);
+        (world, author)
+    }
+
+    /// Writes another record of a member over the one there is.
+    pub fn change(&self, id: &MemberId, change: impl FnOnce(&mut Member)) {
+        let stored = now(self.port().member(id)).unwrap().member.unwrap();
+        let mut member = Member::clone(&stored.record);
+        change(&mut member);
+        let expected = Some(stored.version);
+        let write = MemberChange { member, expected, proven: None, mail: None };
+        assert_eq!(now(self.port().save_member(&write)).unwrap(), MemberSaved::Saved);
+    }
+
+    /// A session without a deadline and a roster; its id.
+    pub fn convene(&self, date: &str, subject: &str) -> u64 {
+        convene(&*self.port(), date, subject)
+    }
+
+    /// All takes, of all sessions, by id.
+    pub fn takes(&self) -> Vec<Arc<Take>> {
+        takes(&*self.port())
+    }
+
+    pub fn basis(&self, author: &Author, date: &str, subject: &str, nonce: &str) -> Basis {
+        let query = BasisQuery {
+            token: &SecretHash::of(author.token.as_bytes()),
+            date: Day::parse(date).unwrap(),
+            subject_id: &SubjectId::parse(subject).unwrap(),
+            nonce: &swarm_core::domain::Nonce::parse(nonce).unwrap(),
+        };
+        now(self.port().basis(&query)).unwrap()
+    }
+
+    /// Everything on record, as text, to compare.
+    pub fn print(&self) -> String {
+        print(&*self.port())
+    }
+}
+
+const COLLECTIONS: [Collection; 6] = [
+    Collection::Subjects,
+    Collection::SubjectSnapshots,
+    Collection::Memos,
+    Collection::Regimes,
+    Collection::Signals,
+    Collection::Briefs,
+];
+
+/// Publishes the brief of session 1, and a memo.
+pub fn furnish(client: &Client, admin_token: &str, author: &Author) {
+    let admin = [("x-admin-token", admin_token)];
+    client.post("/api/swarm/admin/sessions/1/brief", &admin, "{}").expect(201);
+    let memo = r#"{ "title": "A memo", "body": "Long." }"#;
+    client.post("/api/swarm/memos", &[("authorization", &author.bearer())], memo).expect(201);
+}
+
+pub fn print(port: &dyn Store) -> String {
+    let mut all = String::new();
+    let mut members = now(port.members()).unwrap();
+    members.sort_by(|a, b| a.id.cmp(&b.id));
+    for member in members {
+        writeln!(all, "{:?}", now(port.member(&member.id)).unwrap()).unwrap();
+    }
+    let query = SessionQuery { limit: usize::MAX, ..SessionQuery::default() };
+    writeln!(all, "{:?}", now(port.sessions(&query)).unwrap()).unwrap();
+    writeln!(all, "{:?}", takes(port)).unwrap();
+    for collection in COLLECTIONS {
+        writeln!(all, "{:?}", now(port.documents(collection, None)).unwrap()).unwrap();
+    }
+    writeln!(all, "{:?}", now(port.messages(None)).unwrap()).unwrap();
+    all
+}
+
+pub fn takes(port: &dyn Store) -> Vec<Arc<Take>> {
+    let query = SessionQuery { limit: usize::MAX, ..SessionQuery::default() };
+    let sessions = now(port.sessions(&query)).unwrap();
+    let of = |id| now(port.takes(id)).unwrap();
+    let mut takes: Vec<_> = sessions.iter().flat_map(|session| of(session.id)).collect();
+    takes.sort_by_key(|take| take.id);
+    takes
+}
+
+pub fn convene(port: &dyn Store, date: &str, subject: &str) -> u64 {
+    let draft = SessionDraft {
+        date: Day::parse(date).unwrap(),
+        subject_id: SubjectId::parse(subject).unwrap(),
+        state: SessionState::Collecting,
+        window_closes_at: None,
+        quorum: None,
+        buckets: None,
+        roster: None,
+    };
+    now(port.convene(&draft)).unwrap().id.0
+}
+
+/// A member that claimed its token.
+pub fn member(id: &str, public_key: &str, token: &str) -> Member {
+    let then = Some(Instant::EPOCH);
+    Member {
+        id: MemberId::parse(id).unwrap(),
+        name: Name::parse("A member").unwrap(),
+        contact: Contact::parse("member@test.example").unwrap(),
+        lens: Lens::parse("").unwrap(),
+        public_key: Some(PublicKey::parse(public_key).unwrap()),
+        state: MemberState::Claimed,
+        applied_at: Instant::EPOCH,
+        reviewed_at: then,
+        joined_at: then,
+        claimed_at: then,
+        token: Some(SecretHash::of(token.as_bytes())),
+    }
+}
+
+pub fn seat(port: &dyn Store, member: Member) {
+    let change = MemberChange { member, expected: None, proven: None, mail: None };
+    assert_eq!(now(port.save_member(&change)).unwrap(), MemberSaved::Saved);
+}
+
+/// A key pair like `key`, which cannot be cloned: from the same seed.
+pub fn key_of(seed: &[u8]) -> KeyPair {
+    KeyPair::from_seed(seed.try_into().unwrap())
+}
