@@ -131,7 +131,7 @@ async fn join(tenant: &Tenant, keys: &KeyPair) -> Outcome<(MemberId, BearerToken
         public_key: keys.public_key(),
     };
     let member = tenant.apply(keys.sign(application)).await?;
-    tenant.activate(&member).await?;
+    tenant.activate(&member, "https://embedder.example").await?;
     let challenged = tenant.challenge(&member).await?;
     let claim = TokenClaim {
         member_id: member.clone(),

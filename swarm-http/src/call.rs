@@ -6,14 +6,18 @@ use std::sync::Arc;
 use swarm_core::domain::{Invalid, MemberId, MemoId, SecretHash, SessionId, SubjectId, TakeId};
 use swarm_core::json::{Json, Object};
 use swarm_core::{Refusal, Tenant};
+use warp::http::uri::Authority;
 use warp::http::{HeaderMap, StatusCode};
 
+use crate::Site;
 use crate::credential;
 use crate::reply::Fault;
 use crate::tenants::Served;
 
 pub(crate) struct Call {
+    pub(crate) site: Arc<Site>,
     pub(crate) served: Arc<Served>,
+    pub(crate) host: Option<Authority>,
     pub(crate) headers: HeaderMap,
     /// The parts of the path that the route leaves open, percent-decoded.
     pub(crate) path: Vec<String>,
@@ -30,6 +34,11 @@ impl Call {
     /// The hash of the bearer token.
     pub(crate) fn bearer(&self) -> Result<SecretHash, Fault> {
         credential::bearer(&self.headers)
+    }
+
+    /// The origin that the request was sent to.
+    pub(crate) fn origin(&self) -> String {
+        self.site.hosts.origin(self.host.as_ref(), &self.headers)
     }
 
     /// The members of the body's object.

@@ -12,7 +12,8 @@ use tokio::time::Instant;
 use tracing::Instrument as _;
 use warp::filters::BoxedFilter;
 use warp::filters::path::FullPath;
-use warp::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use warp::http::header::{CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
+use warp::http::uri::Authority;
 use warp::http::{HeaderMap, Method, StatusCode};
 use warp::reply::Response;
 use warp::{Filter, reject};
@@ -24,7 +25,7 @@ use crate::credential::admit;
 use crate::public;
 use crate::reply::{Answer, Fault, Reply};
 use crate::request_id::RequestId;
-use crate::route::{Endpoint, Handler, Route, Table};
+use crate::route::{BodyRule, Endpoint, Handler, Route, Table};
 
 /// How long a body may take to arrive, all of it.
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
@@ -40,11 +41,12 @@ pub(crate) fn filter(site: Arc<Site>, routes: Vec<Route>) -> BoxedFilter<(Respon
         .and_then(find)
         .untuple_one()
         .and(warp::method())
+        .and(warp::host::optional())
         .and(warp::header::headers_cloned())
         .and(raw_query())
         .and(warp::body::stream())
-        .then(move |endpoint: Arc<Endpoint>, path, method, headers, query, stream| {
-            let request = Request { endpoint, path, method, headers, query };
+        .then(move |endpoint: Arc<Endpoint>, path, method, host, headers, query, stream| {
+            let request = Request { endpoint, path, method, host, headers, query };
             respond(Arc::clone(&site), request, stream)
         })
         .boxed()
@@ -53,19 +55,24 @@ pub(crate) fn filter(site: Arc<Site>, routes: Vec<Route>) -> BoxedFilter<(Respon
 /// The filter for all that no route answers.
 pub(crate) fn unknown_path(site: Arc<Site>) -> BoxedFilter<(Response,)> {
     warp::method()
+        .and(warp::host::optional())
         .and(warp::header::headers_cloned())
-        .then(move |method, headers: HeaderMap| {
+        .then(move |method, host: Option<Authority>, headers: HeaderMap| {
             let site = Arc::clone(&site);
-            let id = RequestId::of(&headers);
             async move {
-                let unknown = Fault::Request(StatusCode::NOT_FOUND, "not found");
-                observed(&site, id, &method, "unknown", async { Err(unknown) })
-                    .await
-                    .into_response()
+                let known = site.hosts.find(host.as_ref(), &headers).is_some();
+                let fault = if known { UNKNOWN_PATH } else { UNKNOWN_HOST };
+                let id = RequestId::of(&headers);
+                let answer = async { fault.into_answer() };
+                observed(&site, id, &method, "unknown", answer).await.into_response()
             }
         })
         .boxed()
 }
+
+const UNKNOWN_PATH: Fault = Fault::Request(StatusCode::NOT_FOUND, "not found");
+
+const UNKNOWN_HOST: Fault = Fault::Request(StatusCode::MISDIRECTED_REQUEST, "unknown host");
 
 fn raw_query() -> impl Filter<Extract = (String,), Error = Infallible> + Clone {
     warp::query::raw().or(warp::any().map(String::new)).unify()
@@ -75,6 +82,7 @@ struct Request {
     endpoint: Arc<Endpoint>,
     path: Vec<String>,
     method: Method,
+    host: Option<Authority>,
     headers: HeaderMap,
     query: String,
 }
@@ -88,12 +96,12 @@ where
     let endpoint = Arc::clone(&request.endpoint);
     let method = request.method.clone();
     let reader = public::Reader::of(&request.headers);
-    let answer = answer(Arc::clone(&site), request, stream);
-    let answer = observed(&site, id, &method, endpoint.pattern(), answer).await;
-    if endpoint.has_public_read() {
-        return public::share(answer, &method, &reader).into_response();
-    }
-    answer.into_response()
+    let answer = async {
+        let answer = answer(Arc::clone(&site), request, stream).await;
+        let answer = answer.unwrap_or_else(Fault::into_answer);
+        if endpoint.has_public_read() { public::share(answer, &method, &reader) } else { answer }
+    };
+    observed(&site, id, &method, endpoint.pattern(), answer).await.into_response()
 }
 
 /// Logs and counts a request, and answers 500 for a handler that panicked.
@@ -102,16 +110,13 @@ async fn observed(
     id: RequestId,
     method: &Method,
     route: &'static str,
-    answer: impl Future<Output = Reply> + Send,
+    answer: impl Future<Output = Answer> + Send,
 ) -> Answer {
     let _in_flight = site.metrics.enter();
     let began = Instant::now();
     let span = tracing::info_span!("request", %id, %method, route, tenant = tracing::field::Empty);
     let outcome = AssertUnwindSafe(answer).catch_unwind().instrument(span.clone()).await;
-    let mut answer = match outcome {
-        Ok(reply) => reply.unwrap_or_else(Fault::into_answer),
-        Err(_panic) => Fault::Panicked.into_answer(),
-    };
+    let mut answer = outcome.unwrap_or_else(|_panic| Fault::Panicked.into_answer());
     let took = began.elapsed();
     site.metrics.record(method, route, answer.status, took.as_secs_f64());
     let (status, micros) = (answer.status.as_u16(), took.as_micros());
@@ -125,39 +130,48 @@ where
     S: Stream<Item = Result<B, warp::Error>>,
     B: Buf,
 {
-    let Request { endpoint, path, method, headers, query } = request;
+    let Request { endpoint, path, method, host, headers, query } = request;
+    let served = match endpoint.is_of_tenants() {
+        true => Some(site.hosts.find(host.as_ref(), &headers).ok_or(UNKNOWN_HOST)?),
+        false => None,
+    };
     if method == Method::OPTIONS {
         return Ok(public::preflight(endpoint.allow(), endpoint.has_public_read()));
     }
     let route = endpoint.route(&method)?;
-    let handler = match &route.handler {
-        Handler::Server(handler) => return handler(site).await,
-        Handler::Tenant(handler) => handler,
+    let (handler, served) = match (&route.handler, served) {
+        (Handler::Tenant(handler), Some(served)) => (handler, Arc::clone(served)),
+        (Handler::Server(handler), _) => return handler(site).await,
+        (Handler::Tenant(_), None) => return Err(UNKNOWN_HOST),
     };
-    let served = site.hosts.find(&headers).map(Arc::clone).ok_or(UNKNOWN_HOST)?;
     tracing::Span::current().record("tenant", served.id.as_str());
     admit(route.access, &headers, &served)?;
     let body = match route.body {
         None => Json::Null,
-        Some(limit) => read_json(&headers, stream, limit).await?,
+        Some(rule) => read_json(&headers, stream, rule).await?,
     };
-    handler(Call { served, headers, path, query, body }).await
+    handler(Call { site: Arc::clone(&site), served, host, headers, path, query, body }).await
 }
 
-const UNKNOWN_HOST: Fault = Fault::Request(StatusCode::MISDIRECTED_REQUEST, "unknown host");
-
-async fn read_json<S, B>(headers: &HeaderMap, stream: S, limit: usize) -> Result<Json, Fault>
+async fn read_json<S, B>(headers: &HeaderMap, stream: S, body: BodyRule) -> Result<Json, Fault>
 where
     S: Stream<Item = Result<B, warp::Error>>,
     B: Buf,
 {
+    let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    if body.optional && !headers.contains_key(CONTENT_TYPE) && is_empty(headers, length) {
+        return Ok(Json::from([]));
+    }
     if !is_json(headers) {
         let error = "content type must be application/json";
         return Err(Fault::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, error));
     }
-    let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    let bytes = body::read(stream, length, limit, BODY_DEADLINE).await.map_err(body_fault)?;
+    let bytes = body::read(stream, length, body.limit, BODY_DEADLINE).await.map_err(body_fault)?;
     Json::read(&bytes).map_err(|_| Fault::Request(StatusCode::BAD_REQUEST, "invalid json body"))
+}
+
+fn is_empty(headers: &HeaderMap, length: Option<u64>) -> bool {
+    length.unwrap_or_default() == 0 && !headers.contains_key(TRANSFER_ENCODING)
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -51,7 +51,7 @@ impl Site {
     /// Tenants by the host that a request names; an unknown host is refused (contract, section 1).
     ///
     /// # Errors
-    /// [`HostTaken`] when two tenants name the same host.
+    /// [`HostTaken`] when a host is named twice.
     pub fn by_host(
         swarm: Swarm,
         tenants: impl IntoIterator<Item = TenantConfig>,
@@ -65,7 +65,8 @@ impl Site {
         self.hosts.tenants()
     }
 
-    /// Lets `X-Forwarded-Host` name the host, for servers that only a proxy can reach.
+    /// Lets `X-Forwarded-Host` and `X-Forwarded-Proto` name the origin in use, for servers that only
+    /// a proxy can reach.
     #[must_use]
     pub fn trust_forwarded(mut self, trust: bool) -> Self {
         self.hosts.trust_forwarded = trust;

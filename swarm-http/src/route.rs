@@ -22,9 +22,18 @@ pub(crate) struct Route {
     pub(crate) path: &'static str,
     pub(crate) method: Method,
     pub(crate) access: Access,
-    /// The largest body, in bytes, of a route that has one.
-    pub(crate) body: Option<usize>,
+    /// What body it takes, if any.
+    pub(crate) body: Option<BodyRule>,
     pub(crate) handler: Handler,
+}
+
+/// A JSON body.
+#[derive(Clone, Copy)]
+pub(crate) struct BodyRule {
+    /// The largest, in bytes.
+    pub(crate) limit: usize,
+    /// Whether no body stands for an empty object.
+    pub(crate) optional: bool,
 }
 
 /// What answers.
@@ -78,7 +87,13 @@ where
     F: Future<Output = Reply> + Send + 'static,
 {
     let handler = Handler::tenant(handler);
-    Route { path, method: Method::POST, access, body: Some(BODY_LIMIT), handler }
+    Route {
+        path,
+        method: Method::POST,
+        access,
+        body: Some(BodyRule { limit: BODY_LIMIT, optional: false }),
+        handler,
+    }
 }
 
 /// A request that says all in its path.
@@ -118,9 +133,14 @@ where
 }
 
 impl Route {
-    /// With a larger or smaller body than others, in bytes.
+    /// With bodies of another size, in bytes.
     pub(crate) fn up_to(self, limit: usize) -> Self {
-        Self { body: Some(limit), ..self }
+        Self { body: self.body.map(|body| BodyRule { limit, ..body }), ..self }
+    }
+
+    /// Where no body stands for an empty object.
+    pub(crate) fn or_nothing(self) -> Self {
+        Self { body: self.body.map(|body| BodyRule { optional: true, ..body }), ..self }
     }
 
     /// Whether anyone may read it, from any origin, and keep it while it is fresh.
@@ -190,6 +210,11 @@ impl Endpoint {
 
     pub(crate) fn has_public_read(&self) -> bool {
         self.routes.iter().any(Route::is_public_read)
+    }
+
+    /// Whether tenants answer here, each on its own hosts.
+    pub(crate) fn is_of_tenants(&self) -> bool {
+        self.routes.iter().any(|route| matches!(route.handler, Handler::Tenant(_)))
     }
 
     pub(crate) fn allow(&self) -> &HeaderValue {

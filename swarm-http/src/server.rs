@@ -232,12 +232,15 @@ where
     Ok(response)
 }
 
-/// Leaves exactly one host in the headers: an absolute target's, which goes before the Host header
+/// Refuses a target without a path (as of CONNECT), and leaves exactly one host in the headers: an absolute target's, which goes before the Host header
 /// (RFC 9112, section 3.2.2), or that one.
 fn settle_host<B>(request: &mut Request<B>) -> Result<(), &'static str> {
     let mut hosts = request.headers().get_all(HOST).iter();
     let named = hosts.next().ok_or(r#"{"error":"missing host"}"#)?.as_bytes();
     let target = request.uri().authority().map(|target| target.as_str().as_bytes());
+    if request.uri().path_and_query().is_none() {
+        return Err(r#"{"error":"invalid target"}"#);
+    }
     if hosts.next().is_some() || !is_host(named) || !target.is_none_or(is_host) {
         return Err(INVALID_HOST);
     }

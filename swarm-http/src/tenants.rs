@@ -6,7 +6,6 @@ use std::sync::Arc;
 use swarm_core::domain::SecretHash;
 use swarm_core::{Swarm, Tenant, TenantId};
 use warp::http::HeaderMap;
-use warp::http::header::HOST;
 use warp::http::uri::Authority;
 
 /// A tenant as the front end needs to know it.
@@ -20,9 +19,9 @@ pub struct TenantConfig {
     pub admin_token: SecretHash,
 }
 
-/// Two tenants name this host.
+/// This host stands twice.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("host {0:?} belongs to two tenants")]
+#[error("host {0:?} stands twice")]
 pub struct HostTaken(pub String);
 
 /// A tenant, open.
@@ -78,22 +77,41 @@ impl Hosts {
         each.into_iter().collect()
     }
 
-    /// The tenant of a request with these headers.
-    pub(crate) fn find(&self, headers: &HeaderMap) -> Option<&Arc<Served>> {
+    /// The tenant that a request for this host is for.
+    pub(crate) fn find(
+        &self,
+        host: Option<&Authority>,
+        headers: &HeaderMap,
+    ) -> Option<&Arc<Served>> {
         match &self.directory {
             Directory::Single(served) => Some(served),
-            Directory::ByName(names) => names.get(&self.host(headers)?),
+            Directory::ByName(names) => {
+                names.get(&self.named(host, headers)?.host().to_ascii_lowercase())
+            }
         }
     }
 
-    /// The host that the request names, without port, in lower case.
-    fn host(&self, headers: &HeaderMap) -> Option<String> {
-        let forwarded = headers.get("x-forwarded-host").filter(|_| self.trust_forwarded);
-        let named = forwarded.or_else(|| headers.get(HOST))?.to_str().ok()?;
-        // Each proxy appends: the first is what the client asked for.
-        let first = named.split(',').next().unwrap_or_default().trim();
-        let authority: Authority = first.parse().ok()?;
-        Some(authority.host().to_ascii_lowercase())
+    /// The origin that a request was sent to, for links in the answer: `https://acme.example`.
+    pub(crate) fn origin(&self, host: Option<&Authority>, headers: &HeaderMap) -> String {
+        let secure = self.forwarded(headers, "x-forwarded-proto") == Some("https");
+        let scheme = if secure { "https" } else { "http" };
+        let host = self.named(host, headers);
+        format!("{scheme}://{}", host.as_ref().map_or("localhost", Authority::as_str))
+    }
+
+    /// The host that the client named.
+    fn named(&self, host: Option<&Authority>, headers: &HeaderMap) -> Option<Authority> {
+        match self.forwarded(headers, "x-forwarded-host") {
+            Some(forwarded) => forwarded.parse().ok(),
+            None => host.cloned(),
+        }
+    }
+
+    /// What a proxy that is trusted says in this header. Each proxy appends: the first value is
+    /// what the client asked for.
+    fn forwarded<'a>(&self, headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+        let value = headers.get(name).filter(|_| self.trust_forwarded)?.to_str().ok()?;
+        value.split(',').next().map(str::trim)
     }
 }
 

@@ -13,6 +13,8 @@ use swarm_core::{Instant, Mailer, MemberId, Swarm, SystemEntropy, Tenant, Tenant
 use swarm_store_memory::MemoryStore;
 use tokio::time::timeout;
 
+const ORIGIN: &str = "https://acme.example";
+
 const HOUR: i64 = 60 * 60 * 1_000;
 
 /// A tenant whose clock stands still until it is moved.
@@ -44,7 +46,7 @@ impl World {
             public_key: key.public_key(),
         });
         let id = self.tenant.apply(application).await.unwrap();
-        self.tenant.activate(&id).await.unwrap();
+        self.tenant.activate(&id, ORIGIN).await.unwrap();
         id
     }
 
@@ -79,9 +81,9 @@ impl Mailer for Always {
 async fn one_message_for_the_first_activation_and_none_after() {
     let world = World::new();
     let id = world.activated(1).await;
-    world.tenant.activate(&id).await.unwrap();
+    world.tenant.activate(&id, ORIGIN).await.unwrap();
     world.tenant.deactivate(&id).await.unwrap();
-    world.tenant.activate(&id).await.unwrap();
+    world.tenant.activate(&id, ORIGIN).await.unwrap();
     assert_eq!(world.tenant.outbox().await.unwrap().len(), 1);
 
     let mailer = Always::answer(Attempt::Sent);
@@ -91,6 +93,7 @@ async fn one_message_for_the_first_activation_and_none_after() {
     assert_eq!((message.state, message.attempts, mailer.attempts()), (MailState::Sent, 1, 1));
     assert_eq!(message.sent_at, Some(Instant::EPOCH));
     assert!(message.mail.body.contains(id.as_str()));
+    assert!(message.mail.body.contains("https://acme.example/api/swarm/token-claim"));
 }
 
 #[tokio::test]

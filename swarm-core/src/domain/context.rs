@@ -36,7 +36,7 @@ impl Regime {
             regime: fields.text_if_any("regime")?,
             macro_regime: fields.text_if_any("macro_regime")?,
             onchain_regime: fields.text_if_any("onchain_regime")?,
-            rest: std::mem::take(fields),
+            rest: fields.rest()?,
         })
     }
 }
@@ -58,10 +58,11 @@ impl Signal {
     /// # Errors
     /// [`Invalid`], naming the first field that breaks its rule.
     pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
+        let payload = fields.take("payload").ok_or_else(|| Invalid::missing("payload"))?;
         Ok(Self {
             signal_key: bounded("signal_key", fields.text("signal_key")?, 1, 200)?,
             date: Day::read(fields)?,
-            payload: fields.take("payload").ok_or_else(|| Invalid::missing("payload"))?,
+            payload: payload.free("payload")?,
         })
     }
 }

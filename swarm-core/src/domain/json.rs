@@ -40,6 +40,28 @@ impl Json {
         serde_json::from_str(text).map_err(|_| NotJson)
     }
 
+    /// Takes a value of any form, for the field `field`, to be kept and shown inside of others.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it is nested more than 64 deep: what it is shown in must stay readable.
+    pub(crate) fn free(self, field: &'static str) -> Result<Self, Invalid> {
+        const DEEPEST: usize = 64;
+        if self.depth() <= DEEPEST {
+            return Ok(self);
+        }
+        Err(Invalid::new(field, "must not be nested more than 64 deep"))
+    }
+
+    fn depth(&self) -> usize {
+        match self {
+            Self::List(items) => 1 + items.iter().map(Self::depth).max().unwrap_or_default(),
+            Self::Object(Object(members)) => {
+                1 + members.values().map(Self::depth).max().unwrap_or_default()
+            }
+            _ => 0,
+        }
+    }
+
     /// The object that this value is; anything else counts as an object without members, so that
     /// whatever a request needs is missing from it.
     pub fn into_object(self) -> Object {
@@ -69,6 +91,15 @@ impl Object {
     /// Whether the member is there, be it `null`.
     pub fn has(&self, field: &str) -> bool {
         self.0.contains_key(field)
+    }
+
+    /// Takes all members that are left, to be kept and shown inside of others.
+    ///
+    /// # Errors
+    /// [`Invalid`] when one is nested more than 64 deep.
+    pub(crate) fn rest(&mut self) -> Result<Self, Invalid> {
+        let rest = Json::Object(std::mem::take(self)).free("body")?;
+        Ok(rest.into_object())
     }
 
     /// Takes a text that must be there.

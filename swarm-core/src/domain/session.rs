@@ -106,7 +106,9 @@ impl Roster {
     /// # Errors
     /// [`Invalid`] when it is no list of members.
     pub fn read(fields: &mut Object, field: &'static str) -> Result<Option<Self>, Invalid> {
-        fields.list_if_any(field, RosterEntry::read)?.map(Self::parse).transpose()
+        let entries = fields.list_if_any(field, RosterEntry::read)?;
+        let roster = entries.map(Self::parse).transpose();
+        roster.map_err(|invalid| Invalid { field, ..invalid })
     }
 
     /// The entries, in the order given.
@@ -230,10 +232,13 @@ fn read_buckets(fields: &mut Object) -> Result<Option<Vec<Bucket>>, Invalid> {
         _ => Err(Invalid::new("buckets", "must hold names")),
     })?;
     let mut seen = HashSet::new();
-    if buckets.iter().flatten().all(|bucket| seen.insert(bucket)) {
-        return Ok(buckets);
+    if !buckets.iter().flatten().all(|bucket| seen.insert(bucket)) {
+        return Err(Invalid::new("buckets", "must name each bucket once"));
     }
-    Err(Invalid::new("buckets", "must name each bucket once"))
+    if buckets.as_ref().is_some_and(Vec::is_empty) {
+        return Err(Invalid::new("buckets", "must name a bucket"));
+    }
+    Ok(buckets)
 }
 
 /// A session (specification, section 2A; contract, section 4).

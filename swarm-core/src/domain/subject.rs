@@ -70,7 +70,7 @@ impl Subject {
 }
 
 fn objects(fields: &mut Object, field: &'static str) -> Result<Vec<Object>, Invalid> {
-    let read = |entry| match entry {
+    let read = |entry: Json| match entry.free(field)? {
         Json::Object(object) => Ok(object),
         _ => Err(Invalid::new(field, "must hold objects")),
     };

@@ -84,8 +84,8 @@ pub fn may_be_read(member: &Member) -> bool {
 }
 
 /// Activates a member that applied, was rejected, or was deactivated. Its first activation queues
-/// the approval e-mail. `None`: it is active already.
-pub fn activate(member: &Versioned<Member>, now: Instant) -> Option<MemberChange> {
+/// the approval e-mail, with links to `origin`. `None`: it is active already.
+pub fn activate(member: &Versioned<Member>, origin: &str, now: Instant) -> Option<MemberChange> {
     let record = &member.record;
     let state = match record.state {
         MemberState::Approved | MemberState::Claimed => return None,
@@ -101,7 +101,10 @@ pub fn activate(member: &Versioned<Member>, now: Instant) -> Option<MemberChange
         joined_at: record.joined_at.or(Some(now)),
         ..Member::clone(record)
     };
-    Some(MemberChange { mail: first.then(|| approval(record)), ..change(member, activated) })
+    Some(MemberChange {
+        mail: first.then(|| approval(record, origin)),
+        ..change(member, activated)
+    })
 }
 
 /// Rejects an applicant.
@@ -206,16 +209,19 @@ fn change(judged: &Versioned<Member>, member: Member) -> MemberChange {
     MemberChange { member, expected: Some(judged.version), proven: None, mail: None }
 }
 
-fn approval(member: &Member) -> Mail {
+fn approval(member: &Member, origin: &str) -> Mail {
+    // A name is any text; in a letter to whatever address was given it stays on its line.
+    let name = member.name.as_str().replace(char::is_control, " ");
+    let id = &member.id;
     Mail {
         to: member.contact.clone(),
         subject: "Your application was approved".to_owned(),
         body: format!(
-            "Hello {},\n\nyour application was approved. Your member id is {}.\n\n\
-             Claim your bearer token with the key you applied with: ask for a challenge at \
-             /api/swarm/token-claim/challenge, sign it, and post the proof to \
-             /api/swarm/token-claim. The token is shown once.\n",
-            member.name, member.id
+            "Hello {name},\n\n\
+             your application to {origin} was approved. Your member id is {id}.\n\n\
+             Claim your bearer token with the key that you applied with: ask for a challenge at\n\
+             {origin}/api/swarm/token-claim/challenge, sign it, and post the proof to\n\
+             {origin}/api/swarm/token-claim. The token is shown once.\n"
         ),
     }
 }

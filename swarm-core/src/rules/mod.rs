@@ -22,4 +22,4 @@ pub use membership::{
 };
 pub use refusal::{Refusal, Refused};
 pub use resolve::resolve;
-pub use sessions::{SessionChange, advance, amend, close_if_due, excuse, freeze_roster};
+pub use sessions::{SessionChange, advance, amend, close_if_due, excuse, freeze_roster, is_due};

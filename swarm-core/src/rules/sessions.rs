@@ -49,13 +49,17 @@ pub fn advance(
     Ok(SessionChange { takes: Some(takes.len()), ..change(session, moved) })
 }
 
-/// Closes the window of a session that is collecting and past its deadline.
+/// Whether a session is collecting past its deadline.
+pub fn is_due(session: &Session, now: Instant) -> bool {
+    let collecting = session.state == SessionState::Collecting;
+    collecting && session.window_closes_at.is_some_and(|deadline| now > deadline)
+}
+
+/// Closes the window of a session that is [due](is_due).
 pub fn close_if_due(session: &Versioned<Session>, now: Instant) -> Option<SessionChange> {
-    let collecting = session.record.state == SessionState::Collecting;
-    let due = session.record.window_closes_at.is_some_and(|deadline| now > deadline);
     let state = SessionState::WindowClosed;
-    (collecting && due)
-        .then(|| change(session, Session { state, ..Session::clone(&session.record) }))
+    let closed = || Session { state, ..Session::clone(&session.record) };
+    is_due(&session.record, now).then(|| change(session, closed()))
 }
 
 /// Changes a session's deadline or quorum. What the snapshot was made with stays as it was, since

@@ -94,12 +94,13 @@ impl Tenant {
         Ok(member.filter(|member| member.state.is_active()).ok_or(Refusal::UnknownToken)?)
     }
 
-    /// Activates a member; answers its state.
+    /// Activates a member; answers its state. The approval e-mail that goes with its first
+    /// activation links to `origin`, as `https://acme.example`.
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::KeyRegistered`] when its key has been taken since.
-    pub async fn activate(&self, id: &MemberId) -> Result<MemberState, Error> {
-        self.review(id, |member, now| Ok(rules::activate(member, now))).await
+    pub async fn activate(&self, id: &MemberId, origin: &str) -> Result<MemberState, Error> {
+        self.review(id, |member, now| Ok(rules::activate(member, origin, now))).await
     }
 
     /// Rejects an applicant; answers its state.

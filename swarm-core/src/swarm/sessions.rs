@@ -11,6 +11,9 @@ use crate::domain::{
 use crate::rules::{self, Refusal};
 use crate::store::{Saved, SessionChange, SessionQuery, Versioned};
 
+/// How many bytes of quoted text a page of the session list may have before it ends early.
+const PAGE_BYTES: usize = 4 << 20;
+
 /// A page of the session list.
 #[derive(Clone, Debug)]
 pub struct SessionPage {
@@ -71,7 +74,8 @@ impl Tenant {
         Ok(self.store.sessions(&open).await?.into_iter().next())
     }
 
-    /// The `limit` newest sessions with ids below `before`.
+    /// The `limit` newest sessions with ids below `before`, or fewer where their snapshots quote
+    /// more than 4 MiB; at least one, if there is one.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -83,9 +87,9 @@ impl Tenant {
         let one_more =
             SessionQuery { before, limit: limit.saturating_add(1), ..SessionQuery::default() };
         let mut sessions = self.store.sessions(&one_more).await?;
-        let more = sessions.len() > limit;
-        sessions.truncate(limit);
-        let last = sessions.last().filter(|_| more);
+        let found = sessions.len();
+        sessions.truncate(limit.min(fitting(&sessions)));
+        let last = sessions.last().filter(|_| sessions.len() < found);
         Ok(SessionPage { next_before: last.map(|session| session.id), sessions })
     }
 
@@ -96,12 +100,13 @@ impl Tenant {
     /// [`Refusal::NotFound`]; [`Refusal::SessionIs`] when its state forbids the move.
     pub async fn advance(&self, id: SessionId, to: SessionState) -> Result<Arc<Session>, Error> {
         for _ in 0..ATTEMPTS {
-            let now = self.store.now().await?;
             let session = self.load(id).await?;
             let takes = match to {
                 SessionState::Aggregated => self.store.takes(id).await?,
                 _ => Vec::new(),
             };
+            // Read last: no take of the snapshot was filed after it.
+            let now = self.store.now().await?;
             let change = rules::advance(&session, to, &takes, now)?;
             if let Some(saved) = self.saved(change).await? {
                 return Ok(saved);
@@ -181,7 +186,7 @@ impl Tenant {
         let now = self.store.now().await?;
         let mut closed = 0;
         for session in self.collecting().await? {
-            if session.window_closes_at.is_none_or(|deadline| now <= deadline) {
+            if !rules::is_due(&session, now) {
                 continue;
             }
             let Some(change) = rules::close_if_due(&self.load(session.id).await?, now) else {
@@ -206,4 +211,19 @@ impl Tenant {
     pub async fn now(&self) -> Result<Instant, Error> {
         Ok(self.store.now().await?)
     }
+}
+
+/// How many of the first sessions fit into a page.
+fn fitting(sessions: &[Arc<Session>]) -> usize {
+    let quoted = |session: &Arc<Session>| {
+        let quotes = session.snapshot.iter().flat_map(|snapshot| &snapshot.quotes);
+        quotes.map(|quote| quote.body.as_str().len()).sum::<usize>()
+    };
+    let mut room = PAGE_BYTES;
+    let fits = |session: &&Arc<Session>| {
+        let fits = quoted(session) <= room;
+        room = room.saturating_sub(quoted(session));
+        fits
+    };
+    sessions.iter().take_while(fits).count().max(1)
 }

@@ -125,7 +125,7 @@ fn public(member: &Member) -> PublicMember<'_> {
 
 pub(crate) async fn activate(mut call: Call) -> Reply {
     let id = call.operator_fields(|fields| MemberId::parse(fields.text("memberId")?))?;
-    let state = call.tenant().activate(&id).await?;
+    let state = call.tenant().activate(&id, &call.origin()).await?;
     reviewed(id, state)
 }
 

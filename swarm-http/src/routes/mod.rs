@@ -51,7 +51,8 @@ pub(crate) fn api() -> Vec<Route> {
         command(Operator, "/api/swarm/admin/memos/{id}/retract", documents::retract_memo),
         post(Operator, "/api/swarm/admin/sessions", sessions::convene),
         patch(Operator, "/api/swarm/admin/sessions/{id}", sessions::amend),
-        post(Operator, "/api/swarm/admin/sessions/{id}/brief", documents::publish_brief),
+        post(Operator, "/api/swarm/admin/sessions/{id}/brief", documents::publish_brief)
+            .or_nothing(),
         post(Operator, "/api/swarm/admin/sessions/{id}/state", sessions::advance),
         post(Operator, "/api/swarm/admin/sessions/{id}/roster", sessions::freeze_roster),
         post(Operator, "/api/swarm/admin/sessions/{id}/roster/excuse", sessions::excuse),

@@ -217,6 +217,7 @@ fn what_is_unknown_or_bad_stops_the_start_and_is_named() {
         (&["serve"], &[("SWARM_LOG_FORMAT", "loud")], "loud"),
         (&["serve"], &[("SWARM_TRUST_FORWARDED", "maybe")], "maybe"),
         (&["serve"], &[("SWARM_ADMIN_TOKEN", "")], "SWARM_ADMIN_TOKEN"),
+        (&["serve"], &[("SWARM_ADMIN_TOKEN", "token ")], "SWARM_ADMIN_TOKEN"),
         (&["serve", "--store=redis://127.0.0.1:6379"], &[], "store"),
         (&["demo", "--store=memory"], &[], "--store"),
         (&[], &[], "serve"),
@@ -224,6 +225,24 @@ fn what_is_unknown_or_bad_stops_the_start_and_is_named() {
         let said = refusal(arguments, environment);
         assert!(said.contains(named), "{arguments:?} {environment:?}\n{said}");
     }
+}
+
+#[test]
+fn a_password_in_a_bad_configuration_is_not_repeated() {
+    for text in [
+        "smtp_uri = \"smtps://user:hunter2@mail.example\"",
+        "smtp_url = \"smtps://user:hunter2@mail.example",
+        "smtp_url = \"smtps://user:hunter2@mail.example\"",
+        "store = \"redis://:hunter2@127.0.0.1\"",
+    ] {
+        let file = configuration("secret.toml", text);
+        let said = refusal(&["serve", "--config", file.to_str().unwrap()], &[]);
+        assert!(!said.contains("hunter2"), "{said}");
+    }
+    let environment =
+        [("SWARM_STORE", "redis://:hunter2@a"), ("SWARM_SMTP_URL", "smtp://:hunter2@a")];
+    let help = swarm(&["serve", "--help"], &environment).output().unwrap();
+    assert!(!String::from_utf8(help.stdout).unwrap().contains("hunter2"));
 }
 
 #[test]

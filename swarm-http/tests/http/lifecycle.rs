@@ -156,6 +156,10 @@ fn a_brief_belongs_to_the_session_that_published_it() {
     }
     assert!(body["prompt"]["user"].as_str().unwrap().contains("Aurora"), "{body}");
 
+    let path = "/api/swarm/admin/sessions/9/brief";
+    let bare = client.send("POST", path, &[("x-admin-token", ADMIN)], b"");
+    bare.refused(404, "no such session");
+
     let prompt = json!({ "system": "s\u{0}", "user": "\u{1f680}" });
     client.operate("/sessions/2/brief", &json!({ "prompt": prompt })).expect(201);
     client.operate("/sessions/2/brief", &json!({ "prompt": { "system": 1 } })).expect(400);
@@ -315,4 +319,57 @@ fn public_reads_are_compressed_for_whoever_asks() {
     }
     let small = client.send("GET", "/api/swarm/members", &[("accept-encoding", "gzip")], b"");
     assert_eq!(small.expect(200).header("content-encoding"), None);
+}
+
+#[test]
+fn what_briefs_embed_is_nested_64_deep_at_most() {
+    let server = Server::start();
+    let client = server.client();
+    client.convene(DAY, "aurora");
+    let nested = |depth: usize| {
+        let payload = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        serde_json::from_str::<Value>(&payload).unwrap()
+    };
+    let signal = |depth| json!({ "signal_key": "k", "date": DAY, "payload": nested(depth) });
+    client.operate("/signals", &signal(65)).expect(400);
+    client.operate("/signals", &signal(64)).expect(200);
+    let wallet =
+        |depth| json!({ "id": "aurora", "name": "A", "wallets": [{ "x": nested(depth) }] });
+    client.operate("/subjects", &wallet(64)).expect(400);
+    client.operate("/subjects", &wallet(63)).expect(200);
+    client.operate("/regime", &json!({ "date": DAY, "rest": nested(64) })).expect(400);
+    client.operate("/regime", &json!({ "date": DAY, "rest": nested(63) })).expect(200);
+    client.operate("/sessions/1/brief", &json!({})).expect(201);
+    assert_eq!(brief(&client, 1)["body"]["researchSignals"][0]["payload"], nested(64));
+}
+
+#[test]
+fn a_page_of_sessions_ends_early_rather_than_grow_without_bound() {
+    let server = Server::start();
+    let client = server.client();
+    let authors: Vec<_> = (0..12).map(|n| Author::join(&client, &format!("m{n}"))).collect();
+    let long = "\u{1f680}".repeat(10_000);
+    for session in 1..=12 {
+        assert_eq!(client.convene(DAY, "aurora"), session);
+        for author in &authors {
+            let take = json!({ "date": DAY, "subjectId": "aurora", "body": long });
+            client.submit(author, author.draft_of(take)).expect(201);
+        }
+        state(&client, session, "aggregated");
+    }
+    let (mut seen, mut pages, mut before) = (Vec::new(), 0, String::new());
+    loop {
+        let page = client.get(&format!("/api/swarm/sessions{before}")).expect(200);
+        assert!(page.text.len() < 6 << 20, "{}", page.text.len());
+        let page = page.json();
+        let sessions = page["sessions"].as_array().unwrap();
+        seen.extend(sessions.iter().map(|session| session["id"].as_u64().unwrap()));
+        pages += 1;
+        match page["nextBefore"].as_u64() {
+            Some(next) => before = format!("?before={next}"),
+            None => break,
+        }
+    }
+    assert_eq!(seen, (1..=12).rev().collect::<Vec<_>>());
+    assert!(pages > 1);
 }

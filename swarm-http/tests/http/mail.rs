@@ -117,6 +117,8 @@ fn approval_mail_arrives_once_and_what_is_no_address_is_marked() {
     let (head, _) = text.split_once("\r\n\r\n").unwrap();
     assert!(head.contains("Subject: Your application was approved"), "{text}");
     assert!(!head.contains("Bcc"), "{text}");
+    let address = program.client.address;
+    assert!(text.contains(&format!("http://{address}/api/swarm/token-claim")), "{text}");
 
     let messages = settled(&program.client);
     let states: Vec<_> = messages.iter().map(|message| &message["state"]).collect();
@@ -125,6 +127,31 @@ fn approval_mail_arrives_once_and_what_is_no_address_is_marked() {
         messages[0]["sentAt"].is_string() && messages[0]["body"].as_str().unwrap().contains(&id)
     );
     assert_eq!(messages[1]["lastError"], "contact is no e-mail address");
+}
+
+#[test]
+fn a_mail_server_that_stays_silent_is_given_up() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("smtp://{}", silent.local_addr().unwrap());
+    let environment = [
+        ("SWARM_ADMIN_TOKEN", ADMIN),
+        ("SWARM_SMTP_URL", &url),
+        ("SWARM_MAIL_FROM", "swarm@test.example"),
+    ];
+    let program = Program::start(&["serve"], &environment);
+    activated(&program.client, "zoe@test.example");
+    let headers = [("x-admin-token", ADMIN)];
+    let outbox = || {
+        let answer = program.client.send("GET", "/api/swarm/admin/outbox", &headers, b"");
+        answer.expect(200).json()["messages"][0].clone()
+    };
+    let given_up = (0..200).any(|_| {
+        std::thread::sleep(Duration::from_millis(200));
+        !outbox()["lastError"].is_null()
+    });
+    let message = outbox();
+    assert!(given_up, "{message}");
+    assert_eq!((&message["state"], &message["attempts"]), (&json!("queued"), &json!(1)));
 }
 
 #[test]

@@ -278,3 +278,18 @@ fn a_forwarded_host_counts_only_where_it_is_trusted() {
         assert_eq!(plain.as_deref(), Some("acme"));
     }
 }
+
+#[test]
+fn an_unknown_host_is_misdirected_whatever_is_asked() {
+    let Scene { server, .. } = &Scene::set();
+    let stranger = server.client().at("stranger.example");
+    for (method, path) in [
+        ("GET", "/api/swarm/members"),
+        ("GET", "/nowhere"),
+        ("PUT", "/api/swarm/members"),
+        ("OPTIONS", "/api/swarm/members"),
+    ] {
+        stranger.send(method, path, &[ONCE], b"").unread(421, "unknown host");
+    }
+    stranger.get("/healthz").expect(200);
+}

@@ -2,10 +2,11 @@
 //! may all do it.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use swarm_core::domain::MailState;
-use swarm_core::{Error, Mailer, Tenant, TenantId};
+use swarm_core::{Error, Tenant, TenantId};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -14,14 +15,18 @@ use crate::mail::Smtp;
 /// How long after a round the next one begins: windows close within 15 s of their deadline.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// Does it until the set is dropped.
+/// Does it until the set is dropped. A task that ends by itself has failed.
 pub(crate) fn start(tenants: Vec<(TenantId, Tenant)>, smtp: Option<Smtp>) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
     tasks.spawn(close_windows(tenants.clone()));
-    match smtp {
-        Some(smtp) => tasks.spawn(deliver(tenants, smtp)),
-        None => tasks.spawn(tell(tenants)),
+    let Some(smtp) = smtp.map(Arc::new) else {
+        tasks.spawn(tell(tenants));
+        return tasks;
     };
+    // A task each: a tenant's mail does not wait for another's.
+    for (id, tenant) in tenants {
+        tasks.spawn(deliver(id, tenant, Arc::clone(&smtp)));
+    }
     tasks
 }
 
@@ -34,11 +39,9 @@ async fn close_windows(tenants: Vec<(TenantId, Tenant)>) {
     }
 }
 
-async fn deliver(tenants: Vec<(TenantId, Tenant)>, smtp: Smtp) {
+async fn deliver(id: TenantId, tenant: Tenant, smtp: Arc<Smtp>) {
     loop {
-        for (id, tenant) in &tenants {
-            report(id, "messages sent", tenant.deliver(&smtp as &dyn Mailer).await);
-        }
+        report(&id, "messages sent", tenant.deliver(&*smtp).await);
         sleep(PAUSE).await;
     }
 }

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::builder::BoolishValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 
@@ -31,14 +32,14 @@ pub(crate) struct Options {
     #[arg(long, env = "SWARM_LISTEN", value_name = "ADDR")]
     listen: Option<String>,
     /// Where everything is kept: memory [default: memory]
-    #[arg(long, env = "SWARM_STORE", value_name = "URL")]
+    #[arg(long, env = "SWARM_STORE", hide_env_values = true, value_name = "URL")]
     store: Option<String>,
     /// A TOML file with these flags by name, and the tenants
     #[arg(long, env = "SWARM_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
     /// Believe X-Forwarded-Host and X-Forwarded-Proto
     #[arg(long, env = "SWARM_TRUST_FORWARDED", value_name = "BOOL", num_args = 0..=1,
-          default_missing_value = "true")]
+          default_missing_value = "true", value_parser = BoolishValueParser::new())]
     trust_forwarded: Option<bool>,
     /// How the log is written to standard error [default: text]
     #[arg(long, env = "SWARM_LOG_FORMAT", value_name = "FORMAT")]
@@ -156,5 +157,10 @@ impl Options {
 fn read(path: &Path) -> Result<File, Failure> {
     let name = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
-    Ok(toml::from_str(&text).map_err(|error| format!("{name}: {error}"))?)
+    Ok(toml::from_str(&text).map_err(|error| {
+        // The line itself may hold a password: it is named, not shown.
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        format!("{name}: line {line}: {}", error.message())
+    })?)
 }

@@ -1,7 +1,5 @@
 //! `swarm demo`: an in-memory store, filled through the API that any client uses.
 
-use std::net::SocketAddr;
-
 use serde::Serialize;
 use swarm_core::domain::{
     Application, Body, Confidence, Contact, Day, Lens, MemoUrl, Name, Nonce, Signature, Signed,
@@ -74,7 +72,7 @@ async fn tell(client: Client) -> Result<(), Failure> {
     let yesterday = day(now.plus_millis(-DAY_MILLIS))?;
     let published = past(&client, &members, yesterday).await?;
     let (first, amended) = open(&client, &members, now).await?;
-    print(client.server, yesterday, published, first, amended);
+    print(&client, yesterday, published, first, amended);
     Ok(())
 }
 
@@ -111,7 +109,8 @@ async fn convene(client: &Client, date: Day, deadline: Option<Instant>) -> Resul
     number(&mut session.into_object(), "id")
 }
 
-fn print(server: SocketAddr, yesterday: Day, published: u64, first: u64, amended: u64) {
+fn print(client: &Client, yesterday: Day, published: u64, first: u64, amended: u64) {
+    let Client { server, admin_token } = client;
     println!(
         "
 On file, signed by {} members. Open:
@@ -123,6 +122,8 @@ On file, signed by {} members. Open:
 
 Verify one without trusting this server:
   python3 examples/clients/swarm_client.py verify --url http://{server} {amended}
+
+Operate it with the header X-Admin-Token: {admin_token}
 
 Ctrl-C ends the demonstration, and everything in it.",
         MEMBERS.len()

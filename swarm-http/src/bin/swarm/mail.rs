@@ -9,12 +9,13 @@ use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executo
 use swarm_core::Mailer;
 use swarm_core::domain::Mail;
 use swarm_core::rules::Attempt;
+use tokio::time::timeout;
 
 use crate::Failure;
 use crate::config::MailConfig;
 
 /// How long one conversation with the SMTP server may take: far less than the lease of a message.
-const TIMEOUT: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// An SMTP server, and whom mail is from.
 pub(crate) struct Smtp {
@@ -28,7 +29,7 @@ impl Smtp {
         // The address of the server may hold a password: it is not repeated.
         let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(&config.smtp_url)
             .map_err(|_| "smtp_url: must be smtp://host:port or smtps://host:port")?;
-        Ok(Self { transport: transport.timeout(Some(TIMEOUT)).build(), from })
+        Ok(Self { transport: transport.build(), from })
     }
 
     async fn hand_over(&self, to: Address, mail: &Mail) -> Result<(), Failure> {
@@ -50,9 +51,10 @@ impl Mailer for Smtp {
             Ok(to) => to,
             Err(_) => return Attempt::Undeliverable("contact is no e-mail address".to_owned()),
         };
-        match self.hand_over(to, mail).await {
-            Ok(()) => Attempt::Sent,
-            Err(error) => Attempt::Failed(error.to_string()),
+        match timeout(TIMEOUT, self.hand_over(to, mail)).await {
+            Ok(Ok(())) => Attempt::Sent,
+            Ok(Err(error)) => Attempt::Failed(error.to_string()),
+            Err(_elapsed) => Attempt::Failed("the mail server took too long".to_owned()),
         }
     }
 }

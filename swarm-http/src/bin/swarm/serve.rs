@@ -47,9 +47,17 @@ pub(crate) async fn serve(
     smtp: Option<Smtp>,
     stop: impl Future<Output = ()>,
 ) -> Result<(), Failure> {
-    let _background = background::start(site.tenants(), smtp);
+    let mut background = background::start(site.tenants(), smtp);
     let filter = swarm_http::site(&Arc::new(site));
-    Ok(server::serve(listener, filter, Limits::default(), stop).await?)
+    let mut failed = false;
+    let stop = async {
+        tokio::select! {
+            () = stop => {}
+            _ = background.join_next() => failed = true,
+        }
+    };
+    server::serve(listener, filter, Limits::default(), stop).await?;
+    if failed { Err("the work in the background failed".into()) } else { Ok(()) }
 }
 
 /// Resolves with the first SIGTERM or SIGINT.

@@ -36,7 +36,10 @@ fn open(store: &str) -> Result<Swarm, Failure> {
 /// The one tenant of a server without a list of them, on every host.
 pub(crate) fn default_tenant(admin_token: Option<String>) -> Result<TenantConfig, Failure> {
     let token = match admin_token {
-        Some(token) if token.trim().is_empty() => return Err("SWARM_ADMIN_TOKEN is empty".into()),
+        Some(token) if token.is_empty() => return Err("SWARM_ADMIN_TOKEN is empty".into()),
+        Some(token) if token.trim() != token => {
+            return Err("SWARM_ADMIN_TOKEN begins or ends with white space".into());
+        }
         Some(token) => token,
         None => {
             let token = mint()?;
@@ -100,7 +103,8 @@ fn is_host(host: &str) -> bool {
 fn check_origin(table: &TenantTable) -> Result<(), &'static str> {
     let Some(origin) = &table.public_origin else { return Ok(()) };
     let host = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
-    let valid = host.is_some_and(|host| host.parse::<warp::http::uri::Authority>().is_ok());
+    let authority = host.and_then(|host| host.parse::<warp::http::uri::Authority>().ok());
+    let valid = authority.is_some_and(|authority| !authority.as_str().contains('@'));
     if valid { Ok(()) } else { Err("must be http:// or https:// and a host, nothing more") }
 }
 

@@ -269,7 +269,7 @@ fn two_operators_move_one_member() {
     let (id, _) = Author::apply(&scene.world.client, "B");
     let member = json!({ "memberId": id.as_str() });
     scene.meddle_before("save_member", move |tenant| {
-        assert_eq!(now(tenant.activate(&id)).unwrap(), MemberState::Approved);
+        assert_eq!(now(tenant.activate(&id, "http://a")).unwrap(), MemberState::Approved);
     });
     scene.world.client.operate("/reject", &member).refused(409, "member is approved");
     scene.check_meddled();

@@ -118,7 +118,7 @@ fn bad_fields_are_named() {
     invalid(client.operate("/sessions/1/state", &json!({})), "state");
     invalid(client.operate("/sessions/1/state", &json!({ "state": "closed" })), "state");
     invalid(client.operate("/sessions/1/roster", &json!({})), "members");
-    invalid(client.operate("/sessions/1/roster", &json!({ "members": twice })), "roster");
+    invalid(client.operate("/sessions/1/roster", &json!({ "members": twice })), "members");
     invalid(client.operate("/sessions/1/roster", &json!({ "members": [{}] })), "memberId");
     invalid(client.operate("/sessions/1/roster/excuse", &json!({ "memberId": "m" })), "excused");
     let body = json!({ "memberId": "m", "excused": "yes" });

@@ -238,3 +238,14 @@ fn early_answers_leave_the_connection_in_order_or_end_it() {
         assert!(next.is_ok_and(|next| next.status == 200), "POST {path}: lost after {answer:?}");
     }
 }
+
+#[test]
+fn a_target_without_a_path_is_refused() {
+    let world = furnished();
+    for target in ["CONNECT a:80", "GET a", "POST a:443", "OPTIONS *"] {
+        let head = format!("{target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+        let answer = raw::exchange(world.server.address, head.as_bytes());
+        assert!((400..500).contains(&answer.status), "{target}: {answer:?}");
+    }
+    world.client.get("/healthz").expect(200);
+}
