@@ -2,10 +2,11 @@
 
 use async_trait::async_trait;
 use swarm_core::Instant;
+use swarm_core::domain::{MemberId, Version};
 use swarm_core::store::{Collection, Document, DocumentDraft, Documents, Put, Result};
 
 use crate::TenantStore;
-use crate::world::{Shelf, next_id};
+use crate::world::{Shelf, World, next_id};
 
 #[async_trait]
 impl Documents for TenantStore {
@@ -30,9 +31,17 @@ impl Documents for TenantStore {
     }
 
     async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put> {
-        Ok(self
-            .write(|world| put(world.documents.entry(collection).or_default(), draft, self.time())))
+        Ok(self.write(|world| {
+            if draft.guard.as_ref().is_some_and(|guard| !holds(world, guard)) {
+                return Put::Moved;
+            }
+            put(world.documents.entry(collection).or_default(), draft, self.time())
+        }))
     }
+}
+
+fn holds(world: &World, (id, version): &(MemberId, Version)) -> bool {
+    world.members.get(id).is_some_and(|row| row.member.version == *version)
 }
 
 fn put(shelf: &mut Shelf, draft: &DocumentDraft, now: Instant) -> Put {

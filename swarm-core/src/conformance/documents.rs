@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::fixture::{World, race};
-use super::records::odd_texts;
-use crate::domain::Instant;
+use super::records::{FIRST, applicant, id, odd_texts};
+use crate::domain::{Instant, Version};
 use crate::store::Collection::{Briefs, Subjects};
 use crate::store::{Document, DocumentDraft, Put, Tenants};
 
@@ -61,6 +61,25 @@ pub async fn a_document_that_may_not_replace_leaves_the_other(tenants: Arc<dyn T
     let first = created(world.put_document(Subjects, &once("1")).await);
     assert_eq!(world.put_document(Subjects, &once("2")).await, Put::Exists);
     assert_eq!(world.documents(Subjects, None).await, [first]);
+}
+
+pub async fn a_document_holds_for_the_version_of_its_member(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&applicant("ada")).await;
+    let guarded = |key: &str, name: &str, version: Version| DocumentDraft {
+        guard: Some((id(name), version)),
+        ..draft(key, "{}")
+    };
+    created(world.put_document(Subjects, &guarded("key", "ada", FIRST)).await);
+    world.edit(&id("ada"), |_| {}).await;
+    for (key, name, version) in
+        [("key", "ada", FIRST), ("new", "ada", FIRST.next().next()), ("new", "grace", FIRST)]
+    {
+        let outcome = world.put_document(Subjects, &guarded(key, name, version)).await;
+        assert_eq!(outcome, Put::Moved);
+    }
+    assert_eq!(world.documents(Subjects, None).await.len(), 1);
+    created(world.put_document(Subjects, &guarded("new", "ada", FIRST.next())).await);
 }
 
 pub async fn documents_are_found_by_their_group(tenants: Arc<dyn Tenants>) {
@@ -129,6 +148,7 @@ pub async fn of_racing_writes_of_one_key_one_creates(tenants: Arc<dyn Tenants>) 
             Put::Created(_) => false,
             Put::Replaced(_) => replace,
             Put::Exists => !replace,
+            Put::Moved => false,
         });
         assert_eq!((won, lost.count()), (1, 31));
     }
@@ -154,6 +174,7 @@ fn draft(key: &str, json: &str) -> DocumentDraft {
         group: String::new(),
         json: json.to_owned(),
         replace: true,
+        guard: None,
     }
 }
 

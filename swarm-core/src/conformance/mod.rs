@@ -138,6 +138,7 @@ macro_rules! conformance_cases {
                 a_document_without_a_key_gets_its_id_for_one
                 a_document_replaces_the_one_with_its_key
                 a_document_that_may_not_replace_leaves_the_other
+                a_document_holds_for_the_version_of_its_member
                 documents_are_found_by_their_group
                 the_text_of_a_document_survives_byte_for_byte
                 documents_with_odd_keys_are_not_confused

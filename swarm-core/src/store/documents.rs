@@ -1,9 +1,9 @@
-//! Documents: records that are written once or replaced whole, and guarded by nothing else.
+//! Documents: records that are written once or replaced whole.
 
 use async_trait::async_trait;
 
 use super::Result;
-use crate::domain::Instant;
+use crate::domain::{Instant, MemberId, Version};
 
 /// The part of the port that keeps documents. A store does not look into them.
 #[async_trait]
@@ -16,8 +16,9 @@ pub trait Documents: Send + Sync {
     -> Result<Vec<Document>>;
 
     /// Writes a document, durably. A new one gets the collection's next id, from 1, and the
-    /// store's time; one that takes the place of another keeps both. Answers what is now on file,
-    /// or [`Put::Exists`] when there is one and `draft.replace` is not set.
+    /// store's time; one that takes the place of another keeps both. Answers what is now on file;
+    /// or, with nothing written, [`Put::Moved`] when the version of the member that `draft.guard`
+    /// names is another, [`Put::Exists`] when there is one and `draft.replace` is not set.
     async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put>;
 }
 
@@ -50,6 +51,8 @@ pub struct DocumentDraft {
     pub json: String,
     /// Whether it may take the place of another.
     pub replace: bool,
+    /// The member, at the version that was judged, on whose behalf it is written.
+    pub guard: Option<(MemberId, Version)>,
 }
 
 /// A document on file.
@@ -75,4 +78,6 @@ pub enum Put {
     Replaced(Document),
     /// There is one already; nothing was written.
     Exists,
+    /// The member has changed since it was judged; nothing was written: load and judge again.
+    Moved,
 }

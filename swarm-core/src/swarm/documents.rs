@@ -1,11 +1,12 @@
 //! Subjects, their snapshots, memos, and what briefs go by.
 
-use super::{Error, Tenant};
+use super::error::contended;
+use super::{ATTEMPTS, Error, Tenant};
 use crate::domain::json::{self, Json, Object};
 use crate::domain::{
     Brief, BriefId, Day, Invalid, MemberId, Memo, MemoDraft, MemoId, Prompt, Regime, SecretHash,
     SessionId, SessionState, Signal, Subject, SubjectId, SubjectSnapshot, SubjectSnapshotDraft,
-    SubjectSnapshotId,
+    SubjectSnapshotId, Version,
 };
 use crate::rules::{self, BriefFacts, Refusal};
 use crate::store::{Collection, Document, DocumentDraft, Put, SessionQuery, StoreError};
@@ -63,7 +64,9 @@ impl Tenant {
     ) -> Result<SubjectSnapshot, Error> {
         self.subject(subject).await?;
         let group = subject.as_str().to_owned();
-        let document = self.add(Collection::SubjectSnapshots, group, json::write(&draft)).await?;
+        let added =
+            self.add(Collection::SubjectSnapshots, group, json::write(&draft), None).await?;
+        let document = added.ok_or_else(|| contended("add snapshot"))?;
         Ok(snapshot(subject, draft, &document))
     }
 
@@ -87,16 +90,24 @@ impl Tenant {
     /// # Errors
     /// [`Refusal::UnknownToken`]; [`Refusal::NotFound`] for a subject or session that it names.
     pub async fn publish_memo(&self, token: &SecretHash, draft: MemoDraft) -> Result<Memo, Error> {
-        let author = self.bearer(token).await?;
         if let Some(subject) = &draft.subject_id {
             self.subject(subject).await?;
         }
         if let Some(session) = draft.session_id {
             self.load(session).await?;
         }
-        let kept = KeptMemo { member_id: &author.id, draft: &draft, retracted: false };
-        let document = self.add(Collection::Memos, String::new(), json::write(&kept)).await?;
-        Ok(memo(author.id.clone(), draft, &document))
+        for _ in 0..ATTEMPTS {
+            let author = self.bearer_at(token).await?;
+            let member_id = author.record.id.clone();
+            let kept = KeptMemo { member_id: &member_id, draft: &draft, retracted: false };
+            let json = json::write(&kept);
+            // Guarded by the member: a token that is replaced meanwhile publishes nothing.
+            let guard = Some((member_id.clone(), author.version));
+            if let Some(document) = self.add(Collection::Memos, String::new(), json, guard).await? {
+                return Ok(memo(member_id, draft, &document));
+            }
+        }
+        Err(contended("publish memo").into())
     }
 
     /// A published memo.
@@ -179,12 +190,13 @@ impl Tenant {
             group: brief_group(session.date, &session.subject_id),
             json: json::write(&rules::compose(facts, prompt)),
             replace: false,
+            guard: None,
         };
         match self.store.put_document(Collection::Briefs, &draft).await? {
             Put::Created(document) | Put::Replaced(document) => {
                 Ok(brief(session.date, session.subject_id.clone(), &document)?)
             }
-            Put::Exists => Err(Refusal::BriefPublished.into()),
+            Put::Exists | Put::Moved => Err(Refusal::BriefPublished.into()),
         }
     }
 
@@ -219,22 +231,25 @@ impl Tenant {
         group: String,
         json: String,
     ) -> Result<Written, Error> {
-        let draft = DocumentDraft { key: Some(key), group, json, replace: true };
+        let draft = DocumentDraft { key: Some(key), group, json, replace: true, guard: None };
         match self.store.put_document(collection, &draft).await? {
             Put::Created(_) => Ok(Written::Created),
-            Put::Replaced(_) | Put::Exists => Ok(Written::Replaced),
+            Put::Replaced(_) | Put::Exists | Put::Moved => Ok(Written::Replaced),
         }
     }
 
+    /// Adds a document under its id; `None` when its guard no longer holds.
     async fn add(
         &self,
         collection: Collection,
         group: String,
         json: String,
-    ) -> Result<Document, Error> {
-        let draft = DocumentDraft { key: None, group, json, replace: false };
+        guard: Option<(MemberId, Version)>,
+    ) -> Result<Option<Document>, Error> {
+        let draft = DocumentDraft { key: None, group, json, replace: false, guard };
         match self.store.put_document(collection, &draft).await? {
-            Put::Created(document) | Put::Replaced(document) => Ok(document),
+            Put::Created(document) | Put::Replaced(document) => Ok(Some(document)),
+            Put::Moved => Ok(None),
             Put::Exists => Err(StoreError::new("add document", "a new id was taken").into()),
         }
     }

@@ -94,6 +94,16 @@ impl Tenant {
         Ok(member.filter(|member| member.state.is_active()).ok_or(Refusal::UnknownToken)?)
     }
 
+    /// The active member that a bearer token belongs to, at a version to guard a write with.
+    pub(super) async fn bearer_at(&self, token: &SecretHash) -> Result<Versioned<Member>, Error> {
+        let id = &self.bearer(token).await?.id;
+        let member = self.store.member(id).await?.member;
+        let bears = |member: &Versioned<Member>| {
+            member.record.token == Some(*token) && member.record.state.is_active()
+        };
+        Ok(member.filter(bears).ok_or(Refusal::UnknownToken)?)
+    }
+
     /// Activates a member; answers its state. The approval e-mail that goes with its first
     /// activation links to `origin`, as `https://acme.example`.
     ///

@@ -161,6 +161,21 @@ fn the_member_is_deactivated() {
     assert_eq!(scene.world.takes().len(), 0);
 }
 
+#[test]
+fn the_token_of_a_memo_is_replaced() {
+    let scene = Scene::set();
+    let id = scene.author.id.clone();
+    scene.meddle_before("put_document", move |tenant| {
+        now(tenant.rotate_key(&id, None)).unwrap();
+    });
+    let memo = json!({ "title": "t", "body": "b" }).to_string();
+    let bearer = scene.author.bearer();
+    let answer = scene.world.client.post("/api/swarm/memos", &[("authorization", &bearer)], &memo);
+    answer.refused(401, "unknown member token");
+    scene.check_meddled();
+    scene.world.client.get("/api/swarm/memos/1").refused(404, "no such memo");
+}
+
 /// A newer session of the day takes the takes that are judged after it was convened; one that was
 /// judged before may land in the older.
 #[test]
