@@ -101,6 +101,52 @@ fn naughty_strings_are_kept_as_they_came_and_shown_as_text() {
     }
 }
 
+/// Memos, prompts, signals, subject snapshots, and the prompt that is assembled of them.
+#[test]
+fn naughty_strings_pass_through_memos_and_briefs_unchanged() {
+    let world = World::start();
+    let author = world.author();
+    let bearer = author.bearer();
+    for (number, text) in (1..).zip(&naughty()) {
+        let subject = convene(&world, text);
+        let memo = json!({
+            "title": fitting(text, 200).unwrap_or("plain"), "body": fitting(text, 100_000).unwrap_or("plain"),
+            "subjectId": subject, "sessionId": number,
+        });
+        let headers = [("authorization", bearer.as_str())];
+        world.client.post("/api/swarm/memos", &headers, &memo.to_string()).expect(201);
+        let read = world.client.get(&format!("/api/swarm/memos/{number}")).expect(200).json();
+        for (field, value) in memo.as_object().unwrap() {
+            assert_eq!(read[field], *value, "{text:?}");
+        }
+        let page = parse(&world.client.get(&format!("/swarm/memos/{number}")).expect(200).text);
+        assert!(!page.tags.iter().any(|tag| tag.starts_with("script")), "{text:?}");
+        assert_eq!(page.texts["article"].concat(), read["body"].as_str().unwrap(), "{text:?}");
+
+        let payload = json!({ text: [text] });
+        let signal = json!({
+            "signal_key": fitting(text, 200).unwrap_or("plain"), "date": DATE, "payload": payload,
+        });
+        world.client.operate("/signals", &signal).expect(200);
+        let path = format!("/sessions/{number}/brief");
+        let prompt = json!({ "system": text, "user": text });
+        // Every other brief has its prompt assembled.
+        let own = number % 2 == 0;
+        let fields = if own { json!({ "prompt": prompt }) } else { json!({}) };
+        world.client.operate(&path, &fields).expect(201);
+        let brief = format!("/api/swarm/brief?session={number}");
+        let body = world.client.get(&brief).expect(200).json()["body"].clone();
+        assert_eq!(body["subject"]["name"], *text);
+        assert!(body["researchSignals"].as_array().unwrap().contains(&signal), "{text:?}");
+        if own {
+            assert_eq!(body["prompt"], prompt, "{text:?}");
+        } else {
+            let quoted = serde_json::to_string(text).unwrap();
+            assert!(body["prompt"]["user"].as_str().unwrap().contains(&quoted), "{text:?}");
+        }
+    }
+}
+
 /// A page as a browser's tokenizer would see it, as far as our own templates go: elements with
 /// quoted attributes, and text.
 struct Page {
