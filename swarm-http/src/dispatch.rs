@@ -141,7 +141,7 @@ where
     let route = endpoint.route(&method)?;
     let (handler, served) = match (&route.handler, served) {
         (Handler::Tenant(handler), Some(served)) => (handler, Arc::clone(served)),
-        (Handler::Server(handler), _) => return handler(site).await,
+        (Handler::Server(handler), _) => return handler.answer(site).await,
         (Handler::Tenant(_), None) => return Err(UNKNOWN_HOST),
     };
     tracing::Span::current().record("tenant", served.id.as_str());
@@ -150,7 +150,8 @@ where
         None => Json::Null,
         Some(rule) => read_json(&headers, stream, rule).await?,
     };
-    handler(Call { site: Arc::clone(&site), served, host, headers, path, query, body }).await
+    let site = Arc::clone(&site);
+    handler.answer(Call { site, served, host, headers, path, query, body }).await
 }
 
 async fn read_json<S, B>(headers: &HeaderMap, stream: S, body: BodyRule) -> Result<Json, Fault>

@@ -39,96 +39,56 @@ pub(crate) struct BodyRule {
 /// What answers.
 pub(crate) enum Handler {
     /// One tenant, to a call.
-    Tenant(Box<dyn Fn(Call) -> BoxFuture<'static, Reply> + Send + Sync>),
+    Tenant(Box<dyn Answers<Call>>),
     /// The server itself, the same on every host.
-    Server(Box<dyn Fn(Arc<Site>) -> BoxFuture<'static, Reply> + Send + Sync>),
+    Server(Box<dyn Answers<Arc<Site>>>),
 }
 
-impl Handler {
-    fn tenant<F>(handler: impl Fn(Call) -> F + Send + Sync + 'static) -> Self
-    where
-        F: Future<Output = Reply> + Send + 'static,
-    {
-        Self::Tenant(Box::new(move |call| handler(call).boxed()))
+/// An `async` function from what is asked to the reply.
+pub(crate) trait Answers<T>: Send + Sync + 'static {
+    fn answer(&self, asked: T) -> BoxFuture<'static, Reply>;
+}
+
+impl<T, A, F> Answers<T> for A
+where
+    A: Fn(T) -> F + Send + Sync + 'static,
+    F: Future<Output = Reply> + Send + 'static,
+{
+    fn answer(&self, asked: T) -> BoxFuture<'static, Reply> {
+        self(asked).boxed()
     }
 }
 
 /// A public read.
-pub(crate) fn read<F>(
-    path: &'static str,
-    handler: impl Fn(Call) -> F + Send + Sync + 'static,
-) -> Route
-where
-    F: Future<Output = Reply> + Send + 'static,
-{
+pub(crate) fn read(path: &'static str, handler: impl Answers<Call>) -> Route {
     read_as(Access::Public, path, handler)
 }
 
 /// A read with a credential.
-pub(crate) fn read_as<F>(
-    access: Access,
-    path: &'static str,
-    handler: impl Fn(Call) -> F + Send + Sync + 'static,
-) -> Route
-where
-    F: Future<Output = Reply> + Send + 'static,
-{
-    let handler = Handler::tenant(handler);
+pub(crate) fn read_as(access: Access, path: &'static str, handler: impl Answers<Call>) -> Route {
+    let handler = Handler::Tenant(Box::new(handler));
     Route { path, method: Method::GET, access, body: None, handler }
 }
 
 /// A request with a JSON body.
-pub(crate) fn post<F>(
-    access: Access,
-    path: &'static str,
-    handler: impl Fn(Call) -> F + Send + Sync + 'static,
-) -> Route
-where
-    F: Future<Output = Reply> + Send + 'static,
-{
-    let handler = Handler::tenant(handler);
-    Route {
-        path,
-        method: Method::POST,
-        access,
-        body: Some(BodyRule { limit: BODY_LIMIT, optional: false }),
-        handler,
-    }
+pub(crate) fn post(access: Access, path: &'static str, handler: impl Answers<Call>) -> Route {
+    let body = Some(BodyRule { limit: BODY_LIMIT, optional: false });
+    Route { method: Method::POST, body, ..read_as(access, path, handler) }
 }
 
 /// A request that says all in its path.
-pub(crate) fn command<F>(
-    access: Access,
-    path: &'static str,
-    handler: impl Fn(Call) -> F + Send + Sync + 'static,
-) -> Route
-where
-    F: Future<Output = Reply> + Send + 'static,
-{
+pub(crate) fn command(access: Access, path: &'static str, handler: impl Answers<Call>) -> Route {
     Route { body: None, ..post(access, path, handler) }
 }
 
 /// A change, with a JSON body.
-pub(crate) fn patch<F>(
-    access: Access,
-    path: &'static str,
-    handler: impl Fn(Call) -> F + Send + Sync + 'static,
-) -> Route
-where
-    F: Future<Output = Reply> + Send + 'static,
-{
+pub(crate) fn patch(access: Access, path: &'static str, handler: impl Answers<Call>) -> Route {
     Route { method: Method::PATCH, ..post(access, path, handler) }
 }
 
 /// A question to the server, not to a tenant.
-pub(crate) fn server<F>(
-    path: &'static str,
-    handler: impl Fn(Arc<Site>) -> F + Send + Sync + 'static,
-) -> Route
-where
-    F: Future<Output = Reply> + Send + 'static,
-{
-    let handler = Handler::Server(Box::new(move |site| handler(site).boxed()));
+pub(crate) fn server(path: &'static str, handler: impl Answers<Arc<Site>>) -> Route {
+    let handler = Handler::Server(Box::new(handler));
     Route { path, method: Method::GET, access: Access::Public, body: None, handler }
 }
 
