@@ -1,18 +1,17 @@
-//! Subjects, their snapshots, memos, and what briefs go by.
+//! Subjects, their snapshots, and what briefs go by; memos and briefs below.
+
+mod briefs;
+mod memos;
 
 use super::error::contended;
-use super::{ATTEMPTS, Error, Tenant};
+use super::{Error, Tenant};
 use crate::domain::json::{self, Json, Object};
 use crate::domain::{
-    Brief, BriefId, Day, Invalid, MemberId, Memo, MemoDraft, MemoId, Prompt, Regime, SecretHash,
-    SessionId, SessionState, Signal, Subject, SubjectId, SubjectSnapshot, SubjectSnapshotDraft,
+    Invalid, MemberId, Regime, Signal, Subject, SubjectId, SubjectSnapshot, SubjectSnapshotDraft,
     SubjectSnapshotId, Version,
 };
-use crate::rules::{self, BriefFacts, Refusal};
-use crate::store::{Collection, Document, DocumentDraft, Put, SessionQuery, StoreError};
-
-/// How many published sessions a brief recalls (specification, section 8A).
-const RECENT_SESSIONS: usize = 5;
+use crate::rules::Refusal;
+use crate::store::{Collection, Document, DocumentDraft, Put, StoreError};
 
 /// Whether a write brought something new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,63 +84,6 @@ impl Tenant {
         Ok(documents.iter().map(read).collect::<Result<_, _>>()?)
     }
 
-    /// Publishes a memo of the member whose bearer token hashes to `token`.
-    ///
-    /// # Errors
-    /// [`Refusal::UnknownToken`]; [`Refusal::NotFound`] for a subject or session that it names.
-    pub async fn publish_memo(&self, token: &SecretHash, draft: MemoDraft) -> Result<Memo, Error> {
-        if let Some(subject) = &draft.subject_id {
-            self.subject(subject).await?;
-        }
-        if let Some(session) = draft.session_id {
-            self.load(session).await?;
-        }
-        for _ in 0..ATTEMPTS {
-            let author = self.bearer_at(token).await?;
-            let member_id = author.record.id.clone();
-            let kept = KeptMemo { member_id: &member_id, draft: &draft, retracted: false };
-            let json = json::write(&kept);
-            // Guarded by the member: a token that is replaced meanwhile publishes nothing.
-            let guard = Some((member_id.clone(), author.version));
-            if let Some(document) = self.add(Collection::Memos, String::new(), json, guard).await? {
-                return Ok(memo(member_id, draft, &document));
-            }
-        }
-        Err(contended("publish memo").into())
-    }
-
-    /// A published memo.
-    ///
-    /// # Errors
-    /// [`Refusal::NotFound`] when there is none with this id, or it was retracted.
-    pub async fn memo(&self, id: MemoId) -> Result<Memo, Error> {
-        let (memo, retracted) = self.kept_memo(id).await?;
-        if retracted { Err(Refusal::NotFound("memo").into()) } else { Ok(memo) }
-    }
-
-    /// Retracts a memo: it reads as not found from now on. Retracted already, it stays so.
-    ///
-    /// # Errors
-    /// [`Refusal::NotFound`] when there is none with this id.
-    pub async fn retract_memo(&self, id: MemoId) -> Result<(), Error> {
-        let (memo, _) = self.kept_memo(id).await?;
-        let kept = KeptMemo { member_id: &memo.member_id, draft: &memo.draft, retracted: true };
-        let text = json::write(&kept);
-        self.replace(Collection::Memos, id.to_string(), String::new(), text).await?;
-        Ok(())
-    }
-
-    async fn kept_memo(&self, id: MemoId) -> Result<(Memo, bool), Error> {
-        let document = self.store.document(Collection::Memos, &id.to_string()).await?;
-        let document = document.ok_or(Refusal::NotFound("memo"))?;
-        let (author, draft, retracted) = read(&document, |fields| {
-            let author = MemberId::parse(fields.text("memberId")?)?;
-            let retracted = fields.bool_if_any("retracted")?.unwrap_or(false);
-            Ok((author, MemoDraft::read(fields)?, retracted))
-        })?;
-        Ok((memo(author, draft, &document), retracted))
-    }
-
     /// Records the regime of a day, in place of the one that was there.
     ///
     /// # Errors
@@ -162,69 +104,7 @@ impl Tenant {
         self.replace(Collection::Signals, key, group, json::write(signal)).await
     }
 
-    /// Publishes a session's one brief, with this prompt or an assembled one.
-    ///
-    /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::BriefPublished`] when it has one.
-    pub async fn publish_brief(
-        &self,
-        id: SessionId,
-        prompt: Option<Prompt>,
-    ) -> Result<Brief, Error> {
-        let session = self.load(id).await?.record;
-        let published = SessionQuery {
-            state: Some(SessionState::Published),
-            limit: RECENT_SESSIONS,
-            ..SessionQuery::default()
-        };
-        let day = session.date.to_string();
-        let facts = BriefFacts {
-            subject: self.subject(&session.subject_id).await?,
-            regimes: self.all(Collection::Regimes, None, Regime::read).await?,
-            published: self.store.sessions(&published).await?,
-            signals: self.all(Collection::Signals, Some(&day), Signal::read).await?,
-            session: session.clone(),
-        };
-        let draft = DocumentDraft {
-            key: Some(id.to_string()),
-            group: brief_group(session.date, &session.subject_id),
-            json: json::write(&rules::compose(facts, prompt)),
-            replace: false,
-            guard: None,
-        };
-        match self.store.put_document(Collection::Briefs, &draft).await? {
-            Put::Created(document) | Put::Replaced(document) => {
-                Ok(brief(session.date, session.subject_id.clone(), &document)?)
-            }
-            Put::Exists | Put::Moved => Err(Refusal::BriefPublished.into()),
-        }
-    }
-
-    /// The brief of a session, if it has one.
-    ///
-    /// # Errors
-    /// [`Error::Store`].
-    pub async fn brief(&self, id: SessionId) -> Result<Option<Brief>, Error> {
-        let Some(document) = self.store.document(Collection::Briefs, &id.to_string()).await? else {
-            return Ok(None);
-        };
-        let Some(session) = self.store.session(id).await? else { return Ok(None) };
-        let session = session.record;
-        Ok(Some(brief(session.date, session.subject_id.clone(), &document)?))
-    }
-
-    /// The brief of the most recent session of a day and subject that has published one.
-    ///
-    /// # Errors
-    /// [`Error::Store`].
-    pub async fn brief_on(&self, date: Day, subject: SubjectId) -> Result<Option<Brief>, Error> {
-        let group = brief_group(date, &subject);
-        let documents = self.store.documents(Collection::Briefs, Some(&group)).await?;
-        let newest = documents.iter().max_by_key(|document| document.key.parse::<u64>().ok());
-        Ok(newest.map(|document| brief(date, subject, document)).transpose()?)
-    }
-
-    async fn replace(
+    pub(super) async fn replace(
         &self,
         collection: Collection,
         key: String,
@@ -239,7 +119,7 @@ impl Tenant {
     }
 
     /// Adds a document under its id; `None` when its guard no longer holds.
-    async fn add(
+    pub(super) async fn add(
         &self,
         collection: Collection,
         group: String,
@@ -254,7 +134,7 @@ impl Tenant {
         }
     }
 
-    async fn all<T>(
+    pub(super) async fn all<T>(
         &self,
         collection: Collection,
         group: Option<&str>,
@@ -265,21 +145,7 @@ impl Tenant {
     }
 }
 
-/// A memo as it is kept.
-#[derive(serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-struct KeptMemo<'a> {
-    member_id: &'a MemberId,
-    #[serde(flatten)]
-    draft: &'a MemoDraft,
-    retracted: bool,
-}
-
-fn memo(member_id: MemberId, draft: MemoDraft, document: &Document) -> Memo {
-    Memo { id: MemoId(document.id), member_id, draft, published_at: document.created_at }
-}
-
-fn snapshot(
+pub(super) fn snapshot(
     subject: &SubjectId,
     draft: SubjectSnapshotDraft,
     document: &Document,
@@ -292,24 +158,8 @@ fn snapshot(
     }
 }
 
-/// The briefs of a day and subject: a day has ten characters, so no two groups are alike.
-fn brief_group(date: Day, subject: &SubjectId) -> String {
-    format!("{date}{subject}")
-}
-
-fn brief(date: Day, subject_id: SubjectId, document: &Document) -> Result<Brief, StoreError> {
-    let body = Json::read(document.json.as_bytes()).map_err(|error| unreadable(document, error))?;
-    Ok(Brief {
-        id: BriefId(document.id),
-        date,
-        subject_id,
-        session_id: document.key.clone(),
-        created_at: document.created_at,
-        body,
-    })
-}
-
-fn read<T>(
+/// Reads a document on file.
+pub(super) fn read<T>(
     document: &Document,
     from: impl FnOnce(&mut Object) -> Result<T, Invalid>,
 ) -> Result<T, StoreError> {
@@ -317,6 +167,6 @@ fn read<T>(
     from(&mut json.into_object()).map_err(|error| unreadable(document, error))
 }
 
-fn unreadable(document: &Document, error: impl std::fmt::Display) -> StoreError {
+pub(super) fn unreadable(document: &Document, error: impl std::fmt::Display) -> StoreError {
     StoreError::new("read document", format!("document {}: {error}", document.id))
 }

@@ -1,0 +1,130 @@
+//! Objects, as requests carry them.
+
+use std::collections::BTreeMap;
+
+use super::Json;
+use crate::domain::Invalid;
+
+/// A JSON object whose members are taken out one by one. A member that is `null` counts as absent;
+/// one that is never taken is ignored (contract, "Terms").
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Object(pub(super) BTreeMap<String, Json>);
+
+impl Object {
+    /// Takes a member out. `null` counts as absent.
+    pub fn take(&mut self, field: &str) -> Option<Json> {
+        self.0.remove(field).filter(|value| *value != Json::Null)
+    }
+
+    /// Whether the member is there, be it `null`.
+    pub fn has(&self, field: &str) -> bool {
+        self.0.contains_key(field)
+    }
+
+    /// Takes all members that are left, to be kept and shown inside of others.
+    ///
+    /// # Errors
+    /// [`Invalid`] when one is nested more than 64 deep.
+    pub(crate) fn rest(&mut self) -> Result<Self, Invalid> {
+        let rest = Json::Object(std::mem::take(self)).free("body")?;
+        Ok(rest.into_object())
+    }
+
+    /// Takes a text that must be there.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it is absent or no text.
+    pub fn text(&mut self, field: &'static str) -> Result<String, Invalid> {
+        self.text_if_any(field)?.ok_or_else(|| Invalid::missing(field))
+    }
+
+    /// Takes a text that may be absent.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it is no text.
+    pub fn text_if_any(&mut self, field: &'static str) -> Result<Option<String>, Invalid> {
+        match self.take(field) {
+            None => Ok(None),
+            Some(Json::Text(text)) => Ok(Some(text)),
+            Some(_) => Err(Invalid::new(field, "must be a string")),
+        }
+    }
+
+    /// Takes a number that must be there.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it is absent or no number.
+    pub fn number(&mut self, field: &'static str) -> Result<f64, Invalid> {
+        self.number_if_any(field)?.ok_or_else(|| Invalid::missing(field))
+    }
+
+    /// Takes a number that may be absent.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it is no number.
+    pub fn number_if_any(&mut self, field: &'static str) -> Result<Option<f64>, Invalid> {
+        match self.take(field) {
+            None => Ok(None),
+            Some(Json::Number(number)) => Ok(Some(number)),
+            Some(_) => Err(Invalid::new(field, "must be a number")),
+        }
+    }
+
+    /// Takes a whole number, 0 to 2^53, that may be absent.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it is no such number.
+    pub fn whole_if_any(&mut self, field: &'static str) -> Result<Option<u64>, Invalid> {
+        const END: f64 = 9_007_199_254_740_992.0;
+        match self.number_if_any(field)? {
+            None => Ok(None),
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
+            Some(number) if (0.0..=END).contains(&number) && number.fract() == 0.0 => {
+                Ok(Some(number as u64))
+            }
+            Some(_) => Err(Invalid::new(field, "must be a whole number, not negative")),
+        }
+    }
+
+    /// Takes a truth value that may be absent.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it is neither `true` nor `false`.
+    pub fn bool_if_any(&mut self, field: &'static str) -> Result<Option<bool>, Invalid> {
+        match self.take(field) {
+            None => Ok(None),
+            Some(Json::Bool(value)) => Ok(Some(value)),
+            Some(_) => Err(Invalid::new(field, "must be true or false")),
+        }
+    }
+
+    /// Takes a list that may be absent and reads each of its elements.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it is no list, or what `read` says of an element.
+    pub fn list_if_any<T>(
+        &mut self,
+        field: &'static str,
+        read: impl FnMut(Json) -> Result<T, Invalid>,
+    ) -> Result<Option<Vec<T>>, Invalid> {
+        match self.take(field) {
+            None => Ok(None),
+            Some(Json::List(items)) => {
+                items.into_iter().map(read).collect::<Result<_, _>>().map(Some)
+            }
+            Some(_) => Err(Invalid::new(field, "must be an array")),
+        }
+    }
+
+    /// Takes a list of texts; absent, it is empty.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it is no list of texts.
+    pub fn texts(&mut self, field: &'static str) -> Result<Vec<String>, Invalid> {
+        let text = |item| match item {
+            Json::Text(text) => Ok(text),
+            _ => Err(Invalid::new(field, "must hold strings")),
+        };
+        Ok(self.list_if_any(field, text)?.unwrap_or_default())
+    }
+}

@@ -1,0 +1,94 @@
+//! Briefs.
+
+use super::unreadable;
+use crate::domain::json::{self, Json};
+use crate::domain::{
+    Brief, BriefId, Day, Prompt, Regime, SessionId, SessionState, Signal, SubjectId,
+};
+use crate::rules::{self, BriefFacts, Refusal};
+use crate::store::{Collection, Document, DocumentDraft, Put, SessionQuery, StoreError};
+use crate::swarm::{Error, Tenant};
+
+/// How many published sessions a brief recalls (specification, section 8A).
+const RECENT_SESSIONS: usize = 5;
+
+impl Tenant {
+    /// Publishes a session's one brief, with this prompt or an assembled one.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::BriefPublished`] when it has one.
+    pub async fn publish_brief(
+        &self,
+        id: SessionId,
+        prompt: Option<Prompt>,
+    ) -> Result<Brief, Error> {
+        let session = self.load(id).await?.record;
+        let published = SessionQuery {
+            state: Some(SessionState::Published),
+            limit: RECENT_SESSIONS,
+            ..SessionQuery::default()
+        };
+        let day = session.date.to_string();
+        let facts = BriefFacts {
+            subject: self.subject(&session.subject_id).await?,
+            regimes: self.all(Collection::Regimes, None, Regime::read).await?,
+            published: self.store.sessions(&published).await?,
+            signals: self.all(Collection::Signals, Some(&day), Signal::read).await?,
+            session: session.clone(),
+        };
+        let draft = DocumentDraft {
+            key: Some(id.to_string()),
+            group: brief_group(session.date, &session.subject_id),
+            json: json::write(&rules::compose(facts, prompt)),
+            replace: false,
+            guard: None,
+        };
+        match self.store.put_document(Collection::Briefs, &draft).await? {
+            Put::Created(document) | Put::Replaced(document) => {
+                Ok(brief(session.date, session.subject_id.clone(), &document)?)
+            }
+            Put::Exists | Put::Moved => Err(Refusal::BriefPublished.into()),
+        }
+    }
+
+    /// The brief of a session, if it has one.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn brief(&self, id: SessionId) -> Result<Option<Brief>, Error> {
+        let Some(document) = self.store.document(Collection::Briefs, &id.to_string()).await? else {
+            return Ok(None);
+        };
+        let Some(session) = self.store.session(id).await? else { return Ok(None) };
+        let session = session.record;
+        Ok(Some(brief(session.date, session.subject_id.clone(), &document)?))
+    }
+
+    /// The brief of the most recent session of a day and subject that has published one.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn brief_on(&self, date: Day, subject: SubjectId) -> Result<Option<Brief>, Error> {
+        let group = brief_group(date, &subject);
+        let documents = self.store.documents(Collection::Briefs, Some(&group)).await?;
+        let newest = documents.iter().max_by_key(|document| document.key.parse::<u64>().ok());
+        Ok(newest.map(|document| brief(date, subject, document)).transpose()?)
+    }
+}
+
+/// The briefs of a day and subject: a day has ten characters, so no two groups are alike.
+fn brief_group(date: Day, subject: &SubjectId) -> String {
+    format!("{date}{subject}")
+}
+
+fn brief(date: Day, subject_id: SubjectId, document: &Document) -> Result<Brief, StoreError> {
+    let body = Json::read(document.json.as_bytes()).map_err(|error| unreadable(document, error))?;
+    Ok(Brief {
+        id: BriefId(document.id),
+        date,
+        subject_id,
+        session_id: document.key.clone(),
+        created_at: document.created_at,
+        body,
+    })
+}

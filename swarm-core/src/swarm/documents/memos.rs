@@ -1,0 +1,82 @@
+//! Memos.
+
+use super::read;
+use crate::domain::json;
+use crate::domain::{MemberId, Memo, MemoDraft, MemoId, SecretHash};
+use crate::rules::Refusal;
+use crate::store::{Collection, Document};
+use crate::swarm::error::contended;
+use crate::swarm::{ATTEMPTS, Error, Tenant};
+
+impl Tenant {
+    /// Publishes a memo of the member whose bearer token hashes to `token`.
+    ///
+    /// # Errors
+    /// [`Refusal::UnknownToken`]; [`Refusal::NotFound`] for a subject or session that it names.
+    pub async fn publish_memo(&self, token: &SecretHash, draft: MemoDraft) -> Result<Memo, Error> {
+        if let Some(subject) = &draft.subject_id {
+            self.subject(subject).await?;
+        }
+        if let Some(session) = draft.session_id {
+            self.load(session).await?;
+        }
+        for _ in 0..ATTEMPTS {
+            let author = self.bearer_at(token).await?;
+            let member_id = author.record.id.clone();
+            let kept = KeptMemo { member_id: &member_id, draft: &draft, retracted: false };
+            let json = json::write(&kept);
+            // Guarded by the member: a token that is replaced meanwhile publishes nothing.
+            let guard = Some((member_id.clone(), author.version));
+            if let Some(document) = self.add(Collection::Memos, String::new(), json, guard).await? {
+                return Ok(memo(member_id, draft, &document));
+            }
+        }
+        Err(contended("publish memo").into())
+    }
+
+    /// A published memo.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] when there is none with this id, or it was retracted.
+    pub async fn memo(&self, id: MemoId) -> Result<Memo, Error> {
+        let (memo, retracted) = self.kept_memo(id).await?;
+        if retracted { Err(Refusal::NotFound("memo").into()) } else { Ok(memo) }
+    }
+
+    /// Retracts a memo: it reads as not found from now on. Retracted already, it stays so.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] when there is none with this id.
+    pub async fn retract_memo(&self, id: MemoId) -> Result<(), Error> {
+        let (memo, _) = self.kept_memo(id).await?;
+        let kept = KeptMemo { member_id: &memo.member_id, draft: &memo.draft, retracted: true };
+        let text = json::write(&kept);
+        self.replace(Collection::Memos, id.to_string(), String::new(), text).await?;
+        Ok(())
+    }
+
+    async fn kept_memo(&self, id: MemoId) -> Result<(Memo, bool), Error> {
+        let document = self.store.document(Collection::Memos, &id.to_string()).await?;
+        let document = document.ok_or(Refusal::NotFound("memo"))?;
+        let (author, draft, retracted) = read(&document, |fields| {
+            let author = MemberId::parse(fields.text("memberId")?)?;
+            let retracted = fields.bool_if_any("retracted")?.unwrap_or(false);
+            Ok((author, MemoDraft::read(fields)?, retracted))
+        })?;
+        Ok((memo(author, draft, &document), retracted))
+    }
+}
+
+/// A memo as it is kept.
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct KeptMemo<'a> {
+    member_id: &'a MemberId,
+    #[serde(flatten)]
+    draft: &'a MemoDraft,
+    retracted: bool,
+}
+
+fn memo(member_id: MemberId, draft: MemoDraft, document: &Document) -> Memo {
+    Memo { id: MemoId(document.id), member_id, draft, published_at: document.created_at }
+}
