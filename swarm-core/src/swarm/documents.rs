@@ -264,7 +264,7 @@ fn memo(member_id: MemberId, draft: MemoDraft, document: &Document) -> Memo {
     Memo { id: MemoId(document.id), member_id, draft, published_at: document.created_at }
 }
 
-fn snapshot(
+pub(super) fn snapshot(
     subject: &SubjectId,
     draft: SubjectSnapshotDraft,
     document: &Document,
@@ -294,7 +294,8 @@ fn brief(date: Day, subject_id: SubjectId, document: &Document) -> Result<Brief,
     })
 }
 
-fn read<T>(
+/// Reads a document on file.
+pub(super) fn read<T>(
     document: &Document,
     from: impl FnOnce(&mut Object) -> Result<T, Invalid>,
 ) -> Result<T, StoreError> {
