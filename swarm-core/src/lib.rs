@@ -4,6 +4,9 @@
 //! before a deadline. This crate decides what may be filed; a store keeps it; a front end carries
 //! it. Start at [`Swarm`]: give it a store, take a [`Tenant`], call its methods.
 //!
+//! The daily committee (interface B) stands beside it and can be used alone: start at
+//! [`Committees`].
+//!
 //! - [`domain`]: the nouns. Values are valid by construction.
 //! - [`proof`]: what is signed, what is hashed.
 //! - [`rules`]: the verbs, pure functions.
@@ -23,12 +26,16 @@ pub mod swarm;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 
+pub use domain::committee::CommitteeSettings;
 pub use domain::json;
 pub use domain::{
     Instant, Invalid, Member, MemberId, Session, SessionId, Take, TakeDraft, TakeId, TenantId,
 };
+pub use rules::committee::CommitteeRefusal;
 pub use rules::{Refusal, Refused, Submission};
-pub use store::{StoreError, Tenants};
+pub use store::{CommitteeTenants, StoreError, Tenants};
 #[cfg(feature = "system-entropy")]
 pub use swarm::SystemEntropy;
-pub use swarm::{Entropy, Error, Mailer, SubmitError, Swarm, Tenant};
+pub use swarm::{
+    CommitteeDesk, CommitteeError, Committees, Entropy, Error, Mailer, SubmitError, Swarm, Tenant,
+};

@@ -1,8 +1,9 @@
 //! Swarm in memory: the storage port of `swarm-core` on plain maps.
 //!
 //! For tests, demonstrations, and services that may forget: nothing outlives the process. Each
-//! tenant has a lock of its own; reads do not block reads.
+//! tenant has locks of its own; reads do not block reads.
 
+mod committee;
 mod documents;
 mod members;
 mod outbox;
@@ -14,9 +15,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use async_trait::async_trait;
-use swarm_core::store::{Clock, Result, Store, Tenants};
+use swarm_core::store::{Clock, CommitteeStore, CommitteeTenants, Result, Store, Tenants};
 use swarm_core::{Instant, TenantId};
 
+use committee::Records;
 use world::World;
 
 /// All tenants, in memory. Cloning shares them.
@@ -46,18 +48,29 @@ impl Default for MemoryStore {
     }
 }
 
-#[async_trait]
-impl Tenants for MemoryStore {
-    fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
+impl MemoryStore {
+    fn tenant(&self, tenant: &TenantId) -> Arc<TenantStore> {
         let tenants = self.tenants.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(store) = tenants.get(tenant) {
             return store.clone();
         }
         drop(tenants);
         let mut tenants = self.tenants.write().unwrap_or_else(PoisonError::into_inner);
-        let fresh =
-            || Arc::new(TenantStore { world: RwLock::default(), clock: self.clock.clone() });
+        let fresh = || {
+            Arc::new(TenantStore {
+                world: RwLock::default(),
+                committee: RwLock::default(),
+                clock: self.clock.clone(),
+            })
+        };
         tenants.entry(tenant.clone()).or_insert_with(fresh).clone()
+    }
+}
+
+#[async_trait]
+impl Tenants for MemoryStore {
+    fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        self.tenant(tenant)
     }
 
     async fn ready(&self) -> Result<()> {
@@ -65,9 +78,17 @@ impl Tenants for MemoryStore {
     }
 }
 
-/// One tenant's world behind its lock.
+impl CommitteeTenants for MemoryStore {
+    fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
+        self.tenant(tenant)
+    }
+}
+
+/// One tenant's world behind its lock, and the records of its committee behind another: nothing
+/// relies on both.
 struct TenantStore {
     world: RwLock<World>,
+    committee: RwLock<Records>,
     clock: TimeSource,
 }
 
@@ -82,6 +103,16 @@ impl TenantStore {
     /// Changes the world, alone.
     fn write<T>(&self, change: impl FnOnce(&mut World) -> T) -> T {
         change(&mut self.world.write().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Looks at the committee, beside other readers.
+    fn read_committee<T>(&self, look: impl FnOnce(&Records) -> T) -> T {
+        look(&self.committee.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Changes the committee, alone.
+    fn write_committee<T>(&self, change: impl FnOnce(&mut Records) -> T) -> T {
+        change(&mut self.committee.write().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn time(&self) -> Instant {

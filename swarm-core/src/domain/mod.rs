@@ -1,5 +1,6 @@
 //! The nouns. A value of these types is valid by construction: parse, don't validate.
 
+pub mod committee;
 pub mod json;
 
 mod brief;
@@ -37,6 +38,6 @@ pub use take::{Confidence, Take, TakeDraft, TakeOnFile, Weight, Weights};
 pub use text::{
     Body, Bucket, Contact, Lens, MemberId, MemoUrl, Name, Nonce, STANCES, Stance, SubjectId,
 };
-pub use time::{Day, Instant};
+pub use time::{Day, Instant, TimeOfDay};
 
 pub(crate) use text::bounded;

@@ -58,6 +58,8 @@ macro_rules! text {
     };
 }
 
+pub(super) use text;
+
 text!(
     /// The identifier of a member (specification, sections 2A and 8A).
     MemberId, "memberId", 1..=100

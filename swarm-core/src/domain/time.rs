@@ -44,6 +44,32 @@ impl Instant {
     }
 }
 
+/// The UTC day of a moment.
+impl Instant {
+    const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
+
+    /// The UTC day that this moment is in; a year before 0000 or after 9999 counts as that one.
+    pub fn day(self) -> Day {
+        let part = |part: u32| u8::try_from(part).unwrap_or_default();
+        Day {
+            year: u16::try_from(self.0.year().clamp(0, 9999)).unwrap_or_default(),
+            month: part(self.0.month()),
+            day: part(self.0.day()),
+        }
+    }
+
+    /// How many days the UTC day of this moment is after the first of 1970.
+    pub fn day_number(self) -> i64 {
+        self.millis().div_euclid(Self::DAY_MILLIS)
+    }
+
+    /// The moment at which it is `time` on the UTC day of this moment.
+    pub fn at(self, time: TimeOfDay) -> Self {
+        let into_day = self.millis().rem_euclid(Self::DAY_MILLIS);
+        self.plus_millis(i64::from(time.minutes) * 60_000 - into_day)
+    }
+}
+
 impl std::fmt::Display for Instant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0.to_rfc3339_opts(SecondsFormat::Millis, true))
@@ -124,6 +150,44 @@ impl serde::Serialize for Day {
     }
 }
 
+/// A time of day in UTC, to the minute, `00:00` to `23:59`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TimeOfDay {
+    /// Minutes since midnight, 0 to 1439.
+    minutes: u16,
+}
+
+impl TimeOfDay {
+    /// The time so many minutes after midnight, 0 to 1439; where there is none, the last.
+    pub const fn from_minutes(minutes: u16) -> Self {
+        Self { minutes: if minutes < 24 * 60 { minutes } else { 24 * 60 - 1 } }
+    }
+
+    /// Reads two ASCII digits, a colon and two digits, on the 24-hour clock.
+    ///
+    /// # Errors
+    /// [`Invalid`], naming `field`, for any other text.
+    pub fn parse(field: &'static str, text: &str) -> Result<Self, Invalid> {
+        let invalid = || Invalid::new(field, "must be a time of day, HH:MM, 00:00 to 23:59");
+        let [a, b, b':', c, d] = text.as_bytes() else { return Err(invalid()) };
+        if ![a, b, c, d].iter().all(|digit| digit.is_ascii_digit()) {
+            return Err(invalid());
+        }
+        let pair = |high: &u8, low: &u8| u16::from(high - b'0') * 10 + u16::from(low - b'0');
+        let (hour, minute) = (pair(a, b), pair(c, d));
+        if hour > 23 || minute > 59 {
+            return Err(invalid());
+        }
+        Ok(Self { minutes: hour * 60 + minute })
+    }
+}
+
+impl std::fmt::Display for TimeOfDay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:02}:{:02}", self.minutes / 60, self.minutes % 60)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,5 +220,34 @@ mod tests {
     fn the_calendar_knows_leap_years() {
         let known = |text| Day::parse(text).is_ok_and(Day::is_in_calendar);
         assert!(known("2028-02-29") && !known("2026-02-29") && !known("2026-00-10"));
+    }
+    #[test]
+    fn a_day_begins_at_midnight_in_utc() {
+        let moment = |text| Instant::parse("t", text).unwrap();
+        for (text, day) in [
+            ("2028-02-28T23:59:59.999Z", "2028-02-28"),
+            ("2028-02-29T00:00:00Z", "2028-02-29"),
+            ("2028-03-01T00:30:00+01:00", "2028-02-29"),
+            ("1969-12-31T23:59:59.999Z", "1969-12-31"),
+        ] {
+            assert_eq!(moment(text).day().to_string(), day);
+        }
+        let time = TimeOfDay::parse("t", "22:45").unwrap();
+        for text in ["2028-02-29T00:00:00Z", "2028-02-29T23:59:59.999Z"] {
+            assert_eq!(moment(text).at(time), moment("2028-02-29T22:45:00Z"));
+        }
+        assert_eq!(moment("1969-12-31T12:00:00Z").at(time), moment("1969-12-31T22:45:00Z"));
+        assert_eq!(moment("1969-12-31T23:59:59.999Z").day_number(), -1);
+        assert_eq!(Instant::EPOCH.day_number(), 0);
+    }
+
+    #[test]
+    fn times_of_day_are_written_in_full() {
+        for text in ["00:00", "09:05", "23:59"] {
+            assert_eq!(TimeOfDay::parse("t", text).map(|time| time.to_string()), Ok(text.into()));
+        }
+        for bad in ["", "9:05", "24:00", "23:60", "23:59:00", "+1:00", "２３:59", "23-59"] {
+            assert!(TimeOfDay::parse("t", bad).is_err(), "{bad}");
+        }
     }
 }

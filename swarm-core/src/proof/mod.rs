@@ -1,11 +1,15 @@
 //! What is signed, what is hashed, and how either is checked.
 
+mod api_key;
 mod canonical;
+mod commit;
 mod sign;
 mod token;
 mod verify;
 
+pub use api_key::ApiKey;
 pub use canonical::{Payload, canonical};
+pub use commit::commit;
 pub use sign::KeyPair;
 pub use token::{BearerToken, ChallengeText};
 pub use verify::{Verified, holds, verify};

@@ -1,5 +1,7 @@
 //! The verbs, pure: facts in, a judgement out. No I/O, no clock, no `async`.
 
+pub mod committee;
+
 mod aggregate;
 mod brief;
 mod facts;

@@ -5,6 +5,7 @@
 //! `Ok` means that the world answered, `Err` that it could not; a lost race is an outcome, not an
 //! error. The suite in `swarm_core::conformance` tells whether an implementation keeps its word.
 
+mod committee;
 mod documents;
 mod error;
 mod members;
@@ -18,6 +19,10 @@ use async_trait::async_trait;
 
 use crate::domain::{Instant, TenantId};
 
+pub use committee::{
+    Committee, CommitteeFiled, CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery,
+    CommitteeTenants,
+};
 pub use documents::{Collection, Document, DocumentDraft, Documents, Put};
 pub use error::StoreError;
 pub use members::{MemberSaved, Members};
@@ -26,6 +31,9 @@ pub use sessions::{Saved, SessionQuery, Sessions};
 pub use takes::{BasisQuery, Filed, Takes};
 
 // What a store loads for the rules, and what it commits for them.
+pub use crate::rules::committee::{
+    CommitteeBasis, CommitteeDayChange, CommitteeFiling, CommitteeMemberChange,
+};
 pub use crate::rules::{
     Basis, Filing, MemberBasis, MemberChange, MessageChange, Proven, SessionChange, Slot, Versioned,
 };

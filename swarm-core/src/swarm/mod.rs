@@ -1,5 +1,6 @@
 //! The service: load → judge → commit what was judged. This is what embedders call.
 
+mod committee;
 mod documents;
 mod entropy;
 mod error;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use crate::domain::TenantId;
 use crate::store::{Store, Tenants};
 
+pub use committee::{CommitteeDesk, CommitteeError, Committees, Generated, Receipt};
 pub use documents::Written;
 #[cfg(feature = "system-entropy")]
 pub use entropy::SystemEntropy;

@@ -1,0 +1,20 @@
+//! The nouns of interface B, the daily committee (specification, part B of each section).
+
+mod body;
+mod brief;
+mod day;
+mod member;
+mod settings;
+mod take;
+
+pub use body::{BodyFault, CommitteeBody, TRAILER_PATTERN};
+pub use brief::{
+    BriefMember, BriefPosition, BriefRecentSession, BriefRecentTake, BriefSnapshot, BriefSubject,
+    CommitteeBrief, CommitteeBriefContent, CommitteeRegime,
+};
+pub use day::{CommitteeDay, Generation, GenerationOrder, SubjectOrder, Synthesis, SynthesisOrder};
+pub use member::{
+    CommitteeMember, CommitteeMemberDraft, CommitteeMemberId, CommitteeStatus, Voice,
+};
+pub use settings::{CommitteeSettings, KeyPrefix};
+pub use take::{CommitteeDraft, CommitteeStance, CommitteeTake, Model};

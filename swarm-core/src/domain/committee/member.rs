@@ -1,0 +1,140 @@
+//! The members of the committee.
+
+use serde::Serialize;
+
+use crate::domain::json::Object;
+use crate::domain::text::text;
+use crate::domain::{Instant, Invalid, Lens, Name, SecretHash, bounded};
+
+/// The id of a member (contract, section 6): `[a-z0-9][a-z0-9_-]{0,99}`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct CommitteeMemberId(String);
+
+impl CommitteeMemberId {
+    /// Takes `text` when it is an id.
+    ///
+    /// # Errors
+    /// [`Invalid`], naming the field `id`, when it does not match the pattern.
+    pub fn parse(text: impl Into<String>) -> Result<Self, Invalid> {
+        let text = text.into();
+        let letters = text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-'));
+        if (1..=100).contains(&text.len()) && letters && !text.starts_with(['_', '-']) {
+            return Ok(Self(text));
+        }
+        Err(Invalid::new("id", "must match [a-z0-9][a-z0-9_-]{0,99}"))
+    }
+
+    /// The id.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Display for CommitteeMemberId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+text!(
+    /// The voice document of a member: how it writes. Empty when none is registered.
+    Voice, "voice", 0..=20_000
+);
+
+/// A member as the operator creates it (contract, section 6).
+#[derive(Clone, Debug, PartialEq)]
+pub struct CommitteeMemberDraft {
+    /// Its id.
+    pub id: CommitteeMemberId,
+    /// What it is called.
+    pub name: Name,
+    /// How it looks at the world; empty when omitted.
+    pub lens: Lens,
+    /// How it writes; empty when omitted.
+    pub voice: Voice,
+}
+
+impl CommitteeMemberDraft {
+    /// Reads a member to create.
+    ///
+    /// # Errors
+    /// [`Invalid`], naming the first field that breaks its rule.
+    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
+        Ok(Self {
+            id: CommitteeMemberId::parse(fields.text("id")?)?,
+            name: Name::parse(fields.text("name")?)?,
+            lens: Lens::parse(fields.text_if_any("lens")?.unwrap_or_default())?,
+            voice: Voice::parse(fields.text_if_any("voice")?.unwrap_or_default())?,
+        })
+    }
+}
+
+/// Whether a member may submit (specification, section 3B).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CommitteeStatus {
+    /// It may, and gets briefs.
+    Active,
+    /// It may not, and gets none.
+    Inactive,
+}
+
+impl CommitteeStatus {
+    /// The status with this name on the wire.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Active, Self::Inactive].into_iter().find(|status| status.as_str() == text)
+    }
+
+    /// Reads the field `status`.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it is absent or no status.
+    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
+        Self::parse(&fields.text("status")?)
+            .ok_or_else(|| Invalid::new("status", "must be active or inactive"))
+    }
+
+    /// The name of the status on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Inactive => "inactive",
+        }
+    }
+}
+
+/// A member on file. Serialized, it is what operators see: without its key.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CommitteeMember {
+    /// Its id.
+    pub id: CommitteeMemberId,
+    /// What it is called.
+    pub name: Name,
+    /// How it looks at the world; may be empty.
+    pub lens: Lens,
+    /// How it writes; empty where no voice document is registered.
+    pub voice: Voice,
+    /// Whether it may submit.
+    pub status: CommitteeStatus,
+    /// When it was created, by the store's clock.
+    pub created_at: Instant,
+    /// What is stored of its API key (specification, section 5B).
+    #[serde(skip)]
+    pub key: SecretHash,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_follow_their_pattern() {
+        for good in ["a", "0", "ada_l-1", "a_", &"x".repeat(100)] {
+            assert!(CommitteeMemberId::parse(good).is_ok(), "{good}");
+        }
+        for bad in ["", "_a", "-a", "Ada", "a.b", "a/b", "ä", &"x".repeat(101)] {
+            assert!(CommitteeMemberId::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

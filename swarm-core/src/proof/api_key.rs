@@ -1,0 +1,92 @@
+//! The API keys of the committee. Only their hashes are ever stored (specification, section 5B).
+
+use super::commit::hex;
+use crate::domain::SecretHash;
+use crate::domain::committee::{CommitteeMemberId, KeyPrefix};
+
+/// A key, `<prefix>_<member_id>_<32 hex>`: shown once, never stored, never printed by `Debug`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ApiKey(String);
+
+impl ApiKey {
+    /// The key that these 16 random bytes make for `member`.
+    pub fn mint(prefix: &KeyPrefix, member: &CommitteeMemberId, random: [u8; 16]) -> Self {
+        Self(hex(&format!("{prefix}_{member}_"), &random))
+    }
+
+    /// Takes what came with a request when it has the shape of a key, be it of another prefix. The
+    /// shape allows hexadecimal digits of either case; keys are minted in lower case.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (prefix, rest) = text.split_once('_')?;
+        let (member, digits) = rest.rsplit_once('_')?;
+        let hex = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let shaped =
+            hex && KeyPrefix::parse(prefix).is_ok() && CommitteeMemberId::parse(member).is_ok();
+        shaped.then(|| Self(text.to_owned()))
+    }
+
+    /// Whether the key begins with `prefix`.
+    pub fn has_prefix(&self, prefix: &KeyPrefix) -> bool {
+        self.0.split_once('_').is_some_and(|(start, _)| start == prefix.as_str())
+    }
+
+    /// The key to show to the operator, this once.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// What is stored of it.
+    pub fn hash(&self) -> SecretHash {
+        SecretHash::of(self.0.as_bytes())
+    }
+}
+
+impl std::fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ApiKey(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_minted_key_has_its_shape_and_hides_itself() {
+        let prefix = KeyPrefix::parse("ic").unwrap();
+        let member = CommitteeMemberId::parse("ada_l-1").unwrap();
+        let key = ApiKey::mint(&prefix, &member, [0xab; 16]);
+        assert_eq!(key.reveal(), format!("ic_ada_l-1_{}", "ab".repeat(16)));
+        assert_eq!(ApiKey::parse(key.reveal()), Some(key.clone()));
+        assert!(key.has_prefix(&prefix) && !key.has_prefix(&KeyPrefix::parse("i").unwrap()));
+        assert!(!format!("{key:?}").contains("ab"));
+    }
+
+    #[test]
+    fn other_shapes_are_no_keys() {
+        let hex = "0123456789abcdefABCDEF0123456789";
+        for good in [format!("ic_a_{hex}"), format!("desk_a_b-_{hex}"), format!("a_0___{hex}")] {
+            assert!(ApiKey::parse(&good).is_some(), "{good}");
+        }
+        for bad in [
+            String::new(),
+            hex.to_owned(),
+            format!("ic_{hex}"),
+            format!("_a_{hex}"),
+            format!("ic__{hex}"),
+            format!("IC_a_{hex}"),
+            format!("i1_a_{hex}"),
+            format!("ic_A_{hex}"),
+            format!("ic_a_{hex}0"),
+            format!("ic_a_{}", &hex[1..]),
+            format!("ic_a_g{}", &hex[1..]),
+            format!("ic_a_{hex} "),
+            format!(" ic_a_{hex}"),
+            format!("ic-a-{hex}"),
+            format!("{}_a_{hex}", "x".repeat(17)),
+            format!("ic_{}_{hex}", "x".repeat(101)),
+        ] {
+            assert!(ApiKey::parse(&bad).is_none(), "{bad}");
+        }
+    }
+}

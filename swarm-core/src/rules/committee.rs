@@ -1,0 +1,20 @@
+//! The verbs of interface B, the daily committee.
+
+mod compose;
+mod facts;
+mod generate;
+mod judge;
+mod members;
+mod prompt;
+mod refusal;
+mod sessions;
+
+pub use compose::{BriefSource, MemberSource, PREVIEW_CHARACTERS, compose};
+pub use facts::CommitteeBasis;
+pub use generate::{
+    CommitteeDayChange, deadline, generate, is_due, set_subject, set_synthesis, subject_for,
+};
+pub use judge::{CommitteeFiling, is_current, judge, read};
+pub use members::{CommitteeMemberChange, create_member, rotate_member_key, set_status};
+pub use refusal::{CommitteeRefusal, NOT_PERSISTED};
+pub use sessions::{CommitteeSession, PublicTake, SessionLine, counted, is_over, line, session};

@@ -1,0 +1,16 @@
+//! The facts that the rules judge by, as a store loads them.
+
+use crate::domain::Instant;
+use crate::domain::committee::{CommitteeDay, CommitteeMember};
+use crate::rules::Versioned;
+
+/// The facts that a submission to the committee is judged by.
+#[derive(Clone, Debug)]
+pub struct CommitteeBasis {
+    /// The time by the store's clock.
+    pub now: Instant,
+    /// The member whose record carries the hash of the key, whatever its status.
+    pub member: Option<Versioned<CommitteeMember>>,
+    /// The latest day whose briefs were generated.
+    pub session: Option<Versioned<CommitteeDay>>,
+}

@@ -1,0 +1,145 @@
+//! The judgement of a submission to the committee (specification, section 2B; contract, section
+//! 3).
+
+use super::{CommitteeBasis, CommitteeRefusal};
+use crate::domain::committee::{
+    CommitteeBody, CommitteeDay, CommitteeDraft, CommitteeMember, CommitteeMemberId,
+    CommitteeStance, CommitteeStatus, CommitteeTake, Generation, KeyPrefix, Model,
+};
+use crate::domain::json::{Json, Object};
+use crate::domain::{AttemptId, Confidence, Day, Instant, Invalid, SubjectId, Version};
+use crate::proof::ApiKey;
+use crate::rules::Versioned;
+
+/// A submission that may be committed while the facts it was judged by still hold. Only [`judge`]
+/// makes one, so that no store can be given a take that was not judged.
+#[derive(Debug)]
+pub struct CommitteeFiling {
+    draft: CommitteeDraft,
+    attempt: AttemptId,
+    member: (CommitteeMemberId, Version),
+    session: (Day, Version),
+    subject_id: SubjectId,
+    land_by: Instant,
+}
+
+impl CommitteeFiling {
+    /// The attempt that this filing is, however often it is sent.
+    pub fn attempt(&self) -> AttemptId {
+        self.attempt
+    }
+
+    /// Guard: the member, at this version.
+    pub fn member(&self) -> (&CommitteeMemberId, Version) {
+        (&self.member.0, self.member.1)
+    }
+
+    /// Guard: the day, at this version.
+    pub fn session(&self) -> (Day, Version) {
+        self.session
+    }
+
+    /// Guard: the last moment at which it may be committed, by the store's clock.
+    pub fn land_by(&self) -> Instant {
+        self.land_by
+    }
+
+    /// The record to keep, once the commit has given it a time.
+    pub fn take(&self, received_at: Instant) -> CommitteeTake {
+        let draft = self.draft.clone();
+        CommitteeTake {
+            member_id: self.member.0.clone(),
+            date: self.session.0,
+            subject_id: self.subject_id.clone(),
+            stance: draft.stance,
+            confidence: draft.confidence,
+            body: draft.body,
+            model: draft.model,
+            generated_at: draft.generated_at.unwrap_or(received_at),
+            received_at,
+        }
+    }
+}
+
+/// Judges a submission, a key and the bytes that came with it, by the facts, in the order of the
+/// contract, section 3. That the key has its shape was judged when it was parsed.
+///
+/// # Errors
+/// [`CommitteeRefusal`]: the first rule that says no.
+pub fn judge(
+    basis: &CommitteeBasis,
+    prefix: &KeyPrefix,
+    key: &ApiKey,
+    body: &[u8],
+    attempt: AttemptId,
+) -> Result<CommitteeFiling, CommitteeRefusal> {
+    let member = holder(basis, prefix, key)?;
+    let json = Json::read(body).map_err(|_| CommitteeRefusal::InvalidJson)?;
+    let draft = read(&mut json.into_object())?;
+    let (day, generation) = session(basis)?;
+    if basis.now > generation.deadline {
+        return Err(CommitteeRefusal::WindowClosed);
+    }
+    Ok(CommitteeFiling {
+        draft,
+        attempt,
+        member: (member.record.id.clone(), member.version),
+        session: (day.record.date, day.version),
+        subject_id: generation.subject_id.clone(),
+        land_by: generation.deadline,
+    })
+}
+
+/// Reads the fields of a submission, in the order of the contract, section 3. `model` and
+/// `generated_at` come last: they are optional, and the specification has no error for them.
+///
+/// # Errors
+/// [`CommitteeRefusal`]: for the first field that breaks its rule.
+pub fn read(fields: &mut Object) -> Result<CommitteeDraft, CommitteeRefusal> {
+    let stance = fields.text("stance").ok().and_then(|text| CommitteeStance::parse(&text));
+    let stance = stance.ok_or(CommitteeRefusal::BadStance)?;
+    let confidence = fields.number("confidence").and_then(Confidence::parse);
+    let confidence = confidence.map_err(|_| CommitteeRefusal::BadConfidence)?;
+    let body = fields.text("body").map_err(|_| CommitteeRefusal::BodyTooShort)?;
+    let body = CommitteeBody::parse(body)?;
+    let optional = |invalid: Invalid| CommitteeRefusal::InvalidSubmission(invalid);
+    let model = fields.text_if_any("model").map_err(optional)?;
+    let generated_at = fields.text_if_any("generated_at").map_err(optional)?;
+    Ok(CommitteeDraft {
+        stance,
+        confidence,
+        body,
+        model: model.map(Model::parse).transpose().map_err(optional)?,
+        generated_at: generated_at
+            .map(|text| Instant::parse("generated_at", &text))
+            .transpose()
+            .map_err(optional)?,
+    })
+}
+
+/// Whether the briefs of a generated day are those of today: it is that day, or the deadline,
+/// which an operator may set to a later day, is not past.
+pub fn is_current(day: &CommitteeDay, now: Instant) -> bool {
+    day.generation.as_ref().is_some_and(|made| day.date == now.day() || now <= made.deadline)
+}
+
+fn holder<'a>(
+    basis: &'a CommitteeBasis,
+    prefix: &KeyPrefix,
+    key: &ApiKey,
+) -> Result<&'a Versioned<CommitteeMember>, CommitteeRefusal> {
+    let member = basis.member.as_ref().filter(|_| key.has_prefix(prefix));
+    let member = member.ok_or(CommitteeRefusal::InvalidKey)?;
+    if member.record.status != CommitteeStatus::Active {
+        return Err(CommitteeRefusal::NotActive);
+    }
+    Ok(member)
+}
+
+fn session(
+    basis: &CommitteeBasis,
+) -> Result<(&Versioned<CommitteeDay>, &Generation), CommitteeRefusal> {
+    let day = basis.session.as_ref().filter(|day| is_current(&day.record, basis.now));
+    let generation = day.and_then(|day| Some((day, day.record.generation.as_ref()?)));
+    generation.ok_or(CommitteeRefusal::NoBrief)
+}

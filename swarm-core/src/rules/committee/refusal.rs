@@ -1,0 +1,118 @@
+//! What the committee answers when a rule says no.
+
+use crate::domain::Invalid;
+use crate::domain::committee::{BodyFault, CommitteeMemberId, CommitteeStance};
+
+/// The text on the wire, with status 500, when a submission could not be stored (specification,
+/// section 7B).
+pub const NOT_PERSISTED: &str = "failed to persist submission";
+
+/// A refusal. `Display` is the text on the wire, byte for byte; [`status`](Self::status) the
+/// number, [`detail`](Self::detail) what stands beside it (specification, section 7B, in the order
+/// of its table; then contract, section 6).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommitteeRefusal {
+    /// The body is no JSON text.
+    #[error("invalid json body")]
+    InvalidJson,
+    /// The stance is absent, or none of the five.
+    #[error("bad stance")]
+    BadStance,
+    /// The confidence is absent, no number, or not from 0 to 1.
+    #[error("bad confidence")]
+    BadConfidence,
+    /// The body is absent, no text, or has fewer than 80 characters.
+    #[error("body too short")]
+    BodyTooShort,
+    /// The body has more than 4,000 characters.
+    #[error("body too long")]
+    BodyTooLong,
+    /// The body does not end with the trailer.
+    #[error("missing stance line")]
+    MissingStanceLine,
+    /// No key came with the request, or nothing that has the shape of one.
+    #[error("missing or malformed x-ic-key")]
+    MissingKey,
+    /// The key is no member's.
+    #[error("invalid key")]
+    InvalidKey,
+    /// The key is an inactive member's.
+    #[error("member is not active")]
+    NotActive,
+    /// No briefs were generated today.
+    #[error("no brief published yet for today")]
+    NoBrief,
+    /// The deadline has passed.
+    #[error("submission window closed")]
+    WindowClosed,
+
+    /// `model` or `generated_at` of a submission breaks its rule. The specification names no error
+    /// for these.
+    #[error("invalid submission")]
+    InvalidSubmission(Invalid),
+    /// A field of an operator's request breaks its rule.
+    #[error("invalid request")]
+    InvalidRequest(Invalid),
+    /// There is no such thing.
+    #[error("no such {0}")]
+    NotFound(&'static str),
+    /// A member has this id.
+    #[error("member id already taken")]
+    MemberExists(CommitteeMemberId),
+    /// No subject is set, and none is active.
+    #[error("no active subject")]
+    NoSubject,
+}
+
+impl CommitteeRefusal {
+    /// The HTTP status that the specification gives this refusal.
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::InvalidJson
+            | Self::BadStance
+            | Self::BadConfidence
+            | Self::BodyTooShort
+            | Self::BodyTooLong
+            | Self::MissingStanceLine
+            | Self::InvalidSubmission(_)
+            | Self::InvalidRequest(_) => 400,
+            Self::MissingKey | Self::InvalidKey => 401,
+            Self::NotActive => 403,
+            Self::NotFound(_) => 404,
+            Self::NoBrief | Self::WindowClosed | Self::MemberExists(_) | Self::NoSubject => 409,
+        }
+    }
+
+    /// What would help whoever sent the request, where there is more to say.
+    pub fn detail(&self) -> Option<String> {
+        match self {
+            Self::BadStance => {
+                let allowed = CommitteeStance::ALL.map(CommitteeStance::as_str).join(", ");
+                Some(format!("stance must be one of {allowed}"))
+            }
+            Self::BadConfidence => Some("confidence must be a number from 0 to 1".to_owned()),
+            Self::BodyTooShort => Some("body must have at least 80 characters".to_owned()),
+            Self::BodyTooLong => Some("body must have at most 4000 characters".to_owned()),
+            Self::MissingStanceLine => Some(
+                "the last line must be STANCE: <stance> | CONFIDENCE: <decimal from 0 to 1>"
+                    .to_owned(),
+            ),
+            Self::InvalidSubmission(invalid) | Self::InvalidRequest(invalid) => {
+                Some(invalid.to_string())
+            }
+            Self::MemberExists(id) => Some(id.to_string()),
+            _ => None,
+        }
+    }
+}
+
+impl From<BodyFault> for CommitteeRefusal {
+    fn from(fault: BodyFault) -> Self {
+        match fault {
+            BodyFault::TooShort => Self::BodyTooShort,
+            BodyFault::TooLong => Self::BodyTooLong,
+            BodyFault::NoTrailer => Self::MissingStanceLine,
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The daily committee (interface B): what embedders call.
+
+mod generation;
+mod members;
+mod sessions;
+mod takes;
+
+use std::sync::Arc;
+
+use super::{Entropy, NoEntropy};
+use crate::domain::committee::CommitteeSettings;
+use crate::domain::{Instant, TenantId};
+use crate::rules::committee::CommitteeRefusal;
+use crate::store::{CommitteeStore, CommitteeTenants, StoreError};
+
+pub use generation::Generated;
+pub use takes::Receipt;
+
+/// The committees of all tenants, served by one store.
+#[derive(Clone)]
+pub struct Committees {
+    tenants: Arc<dyn CommitteeTenants>,
+    entropy: Arc<dyn Entropy>,
+}
+
+impl Committees {
+    /// A service on this store, with this source of randomness.
+    pub fn new(tenants: impl CommitteeTenants + 'static, entropy: impl Entropy + 'static) -> Self {
+        Self { tenants: Arc::new(tenants), entropy: Arc::new(entropy) }
+    }
+
+    /// The committee of one tenant, under its settings. Cheap, no I/O.
+    pub fn desk(&self, tenant: &TenantId, settings: CommitteeSettings) -> CommitteeDesk {
+        CommitteeDesk {
+            store: self.tenants.open_committee(tenant),
+            entropy: Arc::clone(&self.entropy),
+            settings: Arc::new(settings),
+        }
+    }
+}
+
+/// The committee of one tenant, under the rules: its members, days, briefs and takes.
+#[derive(Clone)]
+pub struct CommitteeDesk {
+    store: Arc<dyn CommitteeStore>,
+    entropy: Arc<dyn Entropy>,
+    settings: Arc<CommitteeSettings>,
+}
+
+impl CommitteeDesk {
+    /// What is set for this committee.
+    pub fn settings(&self) -> &CommitteeSettings {
+        &self.settings
+    }
+
+    /// The time by the store's clock.
+    ///
+    /// # Errors
+    /// [`CommitteeError::Store`].
+    pub async fn now(&self) -> Result<Instant, CommitteeError> {
+        Ok(self.store.now().await?)
+    }
+}
+
+/// A call that gave no result: a rule said no, or the world did not answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommitteeError {
+    /// A rule said no.
+    #[error(transparent)]
+    Refused(#[from] CommitteeRefusal),
+    /// The store could not answer, or facts moved faster than they could be judged. Whether
+    /// something was committed is not known; nothing was acknowledged. For a submission the wire
+    /// says [`NOT_PERSISTED`](crate::rules::committee::NOT_PERSISTED).
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// There was no randomness to be had.
+    #[error(transparent)]
+    Entropy(#[from] NoEntropy),
+}

@@ -1,0 +1,178 @@
+//! Generating the briefs of a day.
+
+use super::{CommitteeDesk, CommitteeError};
+use crate::domain::committee::{
+    BriefRecentSession, CommitteeDay, CommitteeStatus, GenerationOrder,
+};
+use crate::domain::json::Object;
+use crate::domain::{
+    Day, Instant, Invalid, Regime, Subject, SubjectId, SubjectSnapshot, SubjectSnapshotDraft,
+};
+use crate::rules::Versioned;
+use crate::rules::committee::{self as rules, BriefSource, CommitteeDayChange, MemberSource};
+use crate::store::{Collection, CommitteeSessionQuery, CommitteeTakesQuery, Saved, StoreError};
+use crate::swarm::ATTEMPTS;
+use crate::swarm::documents;
+use crate::swarm::error::contended;
+
+/// How many earlier sessions a brief recalls (specification, section 8B).
+const RECENT_SESSIONS: usize = 3;
+
+/// How many takes of its member a brief recalls (specification, section 8B).
+const RECENT_TAKES: usize = 5;
+
+/// What a generation brought.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Generated {
+    /// The day.
+    pub date: Day,
+    /// Its subject.
+    pub subject_id: SubjectId,
+    /// The last moment at which a take is accepted.
+    pub deadline: Instant,
+    /// How many briefs there are: one for each active member.
+    pub briefs: usize,
+}
+
+impl CommitteeDesk {
+    /// Generates today's briefs if the schedule asks for it; `None` when it does not. Any number of
+    /// servers may call this, as often as they like: one of them generates, once.
+    ///
+    /// # Errors
+    /// [`CommitteeRefusal::NoSubject`](rules::CommitteeRefusal::NoSubject) when there is nothing
+    /// to generate briefs about.
+    pub async fn generate_if_due(&self) -> Result<Option<Generated>, CommitteeError> {
+        for _ in 0..ATTEMPTS {
+            let now = self.store.now().await?;
+            let today = self.store.committee_day(now.day()).await?;
+            let known = today.as_ref().map(|day| &*day.record);
+            if !rules::is_due(&self.settings, now, known) {
+                return Ok(None);
+            }
+            let order = GenerationOrder::default();
+            if let Some(made) =
+                self.commit(&self.compose(&order, today.as_ref(), now).await?).await?
+            {
+                return Ok(Some(made));
+            }
+        }
+        Err(contended("generate briefs").into())
+    }
+
+    /// Generates today's briefs now, in place of those that are there.
+    ///
+    /// # Errors
+    /// [`CommitteeRefusal::NotFound`](rules::CommitteeRefusal::NotFound) when there is no such
+    /// subject, [`CommitteeRefusal::NoSubject`](rules::CommitteeRefusal::NoSubject) when none is
+    /// named and none is active.
+    pub async fn generate(&self, order: &GenerationOrder) -> Result<Generated, CommitteeError> {
+        for _ in 0..ATTEMPTS {
+            let now = self.store.now().await?;
+            let today = self.store.committee_day(now.day()).await?;
+            if let Some(made) =
+                self.commit(&self.compose(order, today.as_ref(), now).await?).await?
+            {
+                return Ok(made);
+            }
+        }
+        Err(contended("generate briefs").into())
+    }
+
+    async fn commit(
+        &self,
+        change: &CommitteeDayChange,
+    ) -> Result<Option<Generated>, CommitteeError> {
+        let saved = self.store.save_committee_day(change).await?;
+        let made = change.day.generation.as_ref().filter(|_| saved == Saved::Saved);
+        Ok(made.map(|made| Generated {
+            date: change.day.date,
+            subject_id: made.subject_id.clone(),
+            deadline: made.deadline,
+            briefs: made.briefs,
+        }))
+    }
+
+    async fn compose(
+        &self,
+        order: &GenerationOrder,
+        today: Option<&Versioned<CommitteeDay>>,
+        now: Instant,
+    ) -> Result<CommitteeDayChange, CommitteeError> {
+        let known = today.map(|day| &*day.record);
+        let subjects = self.all(Collection::Subjects, None, Subject::read).await?;
+        let subject = rules::subject_for(order, known, &subjects, now)?;
+        let deadline = rules::deadline(order, &self.settings, known, now);
+        let source = BriefSource {
+            date: now.day(),
+            subject: subject.clone(),
+            deadline,
+            regimes: self.all(Collection::Regimes, None, Regime::read).await?,
+            snapshots: self.snapshots(&subject.id).await?,
+            recent_sessions: self.recent_sessions(&subject.id, now).await?,
+        };
+        let contents = rules::compose(source, &self.member_sources(now.day()).await?);
+        Ok(rules::generate(order, today, &subject.id, deadline, now, &contents))
+    }
+
+    /// The latest earlier sessions of a subject that are over.
+    async fn recent_sessions(
+        &self,
+        subject: &SubjectId,
+        now: Instant,
+    ) -> Result<Vec<BriefRecentSession>, CommitteeError> {
+        let query = CommitteeSessionQuery {
+            subject: Some(subject.clone()),
+            before: Some(now.day()),
+            // An operator may have given one of them a deadline that is still ahead.
+            limit: RECENT_SESSIONS + 1,
+        };
+        let mut recent = Vec::new();
+        for day in self.store.committee_sessions(&query).await? {
+            let date = day.record.date;
+            let takes = self.store.committee_takes(&CommitteeTakesQuery::On(&[date])).await?;
+            let synthesis = rules::line(&day.record, &takes, now).and_then(|line| line.synthesis);
+            recent.extend(synthesis.map(|synthesis| BriefRecentSession { date, synthesis }));
+        }
+        recent.truncate(RECENT_SESSIONS);
+        Ok(recent)
+    }
+
+    /// The active members, each with its latest takes.
+    async fn member_sources(&self, today: Day) -> Result<Vec<MemberSource>, CommitteeError> {
+        let mut sources = Vec::new();
+        for member in self.store.committee_members().await? {
+            let member = member.record;
+            if member.status != CommitteeStatus::Active {
+                continue;
+            }
+            let query = CommitteeTakesQuery::Latest {
+                member: &member.id,
+                before: today,
+                limit: RECENT_TAKES,
+            };
+            let recent_takes = self.store.committee_takes(&query).await?;
+            sources.push(MemberSource { member, recent_takes });
+        }
+        Ok(sources)
+    }
+
+    async fn snapshots(&self, subject: &SubjectId) -> Result<Vec<SubjectSnapshot>, StoreError> {
+        let group = Some(subject.as_str());
+        let documents = self.store.documents(Collection::SubjectSnapshots, group).await?;
+        let read = |document| {
+            let draft = documents::read(document, SubjectSnapshotDraft::read)?;
+            Ok(documents::snapshot(subject, draft, document))
+        };
+        documents.iter().map(read).collect()
+    }
+
+    async fn all<T>(
+        &self,
+        collection: Collection,
+        group: Option<&str>,
+        from: impl Fn(&mut Object) -> Result<T, Invalid> + Send + Sync,
+    ) -> Result<Vec<T>, StoreError> {
+        let documents = self.store.documents(collection, group).await?;
+        documents.iter().map(|document| documents::read(document, &from)).collect()
+    }
+}

@@ -1,0 +1,90 @@
+//! The members of the committee and their keys.
+
+use std::sync::Arc;
+
+use super::{CommitteeDesk, CommitteeError};
+use crate::domain::committee::{
+    CommitteeMember, CommitteeMemberDraft, CommitteeMemberId, CommitteeStatus,
+};
+use crate::proof::ApiKey;
+use crate::rules::Versioned;
+use crate::rules::committee::{self as rules, CommitteeRefusal};
+use crate::store::Saved;
+use crate::swarm::ATTEMPTS;
+use crate::swarm::error::contended;
+
+impl CommitteeDesk {
+    /// Creates an active member. Its key is in the answer and nowhere else (specification, section
+    /// 5B).
+    ///
+    /// # Errors
+    /// [`CommitteeRefusal::MemberExists`].
+    pub async fn create_member(
+        &self,
+        draft: &CommitteeMemberDraft,
+    ) -> Result<ApiKey, CommitteeError> {
+        let (random, now) = (self.entropy.bytes()?, self.store.now().await?);
+        let (change, key) = rules::create_member(draft, self.settings.key_prefix(), random, now);
+        match self.store.save_committee_member(&change).await? {
+            Saved::Saved => Ok(key),
+            Saved::Moved => Err(CommitteeRefusal::MemberExists(draft.id.clone()).into()),
+        }
+    }
+
+    /// Gives a member a new key. The old one is dead with the commit.
+    ///
+    /// # Errors
+    /// [`CommitteeRefusal::NotFound`] when there is no such member.
+    pub async fn rotate_member_key(
+        &self,
+        id: &CommitteeMemberId,
+    ) -> Result<ApiKey, CommitteeError> {
+        for _ in 0..ATTEMPTS {
+            let (random, member) = (self.entropy.bytes()?, self.load_member(id).await?);
+            let (change, key) =
+                rules::rotate_member_key(&member, self.settings.key_prefix(), random);
+            match self.store.save_committee_member(&change).await? {
+                Saved::Saved => return Ok(key),
+                Saved::Moved => {}
+            }
+        }
+        Err(contended("rotate committee key").into())
+    }
+
+    /// Sets whether a member may submit. Its key stays, and so does a brief that it has.
+    ///
+    /// # Errors
+    /// [`CommitteeRefusal::NotFound`] when there is no such member.
+    pub async fn set_member_status(
+        &self,
+        id: &CommitteeMemberId,
+        status: CommitteeStatus,
+    ) -> Result<(), CommitteeError> {
+        for _ in 0..ATTEMPTS {
+            let change = rules::set_status(&self.load_member(id).await?, status);
+            match self.store.save_committee_member(&change).await? {
+                Saved::Saved => return Ok(()),
+                Saved::Moved => {}
+            }
+        }
+        Err(contended("set committee status").into())
+    }
+
+    /// All members, whatever their status, by id.
+    ///
+    /// # Errors
+    /// [`CommitteeError::Store`].
+    pub async fn members(&self) -> Result<Vec<Arc<CommitteeMember>>, CommitteeError> {
+        let members = self.store.committee_members().await?;
+        Ok(members.into_iter().map(|member| member.record).collect())
+    }
+
+    async fn load_member(
+        &self,
+        id: &CommitteeMemberId,
+    ) -> Result<Versioned<CommitteeMember>, CommitteeError> {
+        let members = self.store.committee_members().await?;
+        let member = members.into_iter().find(|member| member.record.id == *id);
+        Ok(member.ok_or(CommitteeRefusal::NotFound("member"))?)
+    }
+}

@@ -1,0 +1,119 @@
+//! What is read of the committee, and its synthesis.
+
+use std::sync::Arc;
+
+use super::{CommitteeDesk, CommitteeError};
+use crate::domain::Day;
+use crate::domain::committee::{
+    CommitteeBrief, CommitteeDay, CommitteeMemberId, SubjectOrder, SynthesisOrder,
+};
+use crate::rules::committee::{self as rules, CommitteeRefusal, CommitteeSession, SessionLine};
+use crate::store::{Collection, CommitteeSessionQuery, CommitteeTakesQuery, Saved};
+use crate::swarm::ATTEMPTS;
+use crate::swarm::error::contended;
+
+impl CommitteeDesk {
+    /// The brief of a member for today, if there is one. Its text depends on who asks:
+    /// [`CommitteeBrief::text`].
+    ///
+    /// # Errors
+    /// [`CommitteeRefusal::NotFound`] when there is none.
+    pub async fn brief(
+        &self,
+        member: &CommitteeMemberId,
+    ) -> Result<Arc<CommitteeBrief>, CommitteeError> {
+        let brief = self.todays(Some(member)).await?.pop();
+        Ok(brief.ok_or(CommitteeRefusal::NotFound("brief"))?)
+    }
+
+    /// All briefs of today, by member id: what an export writes out.
+    ///
+    /// # Errors
+    /// [`CommitteeError::Store`].
+    pub async fn briefs(&self) -> Result<Vec<Arc<CommitteeBrief>>, CommitteeError> {
+        self.todays(None).await
+    }
+
+    async fn todays(
+        &self,
+        member: Option<&CommitteeMemberId>,
+    ) -> Result<Vec<Arc<CommitteeBrief>>, CommitteeError> {
+        let now = self.store.now().await?;
+        let latest = CommitteeSessionQuery { limit: 1, ..CommitteeSessionQuery::default() };
+        let latest = self.store.committee_sessions(&latest).await?.pop();
+        match latest.filter(|day| rules::is_current(&day.record, now)) {
+            Some(day) => Ok(self.store.committee_briefs(day.record.date, member).await?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The `limit` latest sessions before the day `before`, the latest first.
+    ///
+    /// # Errors
+    /// [`CommitteeError::Store`].
+    pub async fn sessions(
+        &self,
+        limit: usize,
+        before: Option<Day>,
+    ) -> Result<Vec<SessionLine>, CommitteeError> {
+        let query = CommitteeSessionQuery { subject: None, before, limit };
+        let now = self.store.now().await?;
+        let days = self.store.committee_sessions(&query).await?;
+        let dates: Vec<_> = days.iter().map(|day| day.record.date).collect();
+        let takes = self.store.committee_takes(&CommitteeTakesQuery::On(&dates)).await?;
+        let line = |day: &CommitteeDay| {
+            let of_day = takes.partition_point(|take| take.date > day.date);
+            let of_day = takes.iter().skip(of_day).take_while(|take| take.date == day.date);
+            rules::line(day, &of_day.cloned().collect::<Vec<_>>(), now)
+        };
+        Ok(days.iter().filter_map(|day| line(&day.record)).collect())
+    }
+
+    /// The session of a day.
+    ///
+    /// # Errors
+    /// [`CommitteeRefusal::NotFound`] when no briefs were generated that day.
+    pub async fn session(&self, date: Day) -> Result<CommitteeSession, CommitteeError> {
+        // The time first: takes that show are those that were there when the deadline had passed.
+        let now = self.store.now().await?;
+        let day = self.store.committee_day(date).await?;
+        let takes = self.store.committee_takes(&CommitteeTakesQuery::On(&[date])).await?;
+        let session = day.and_then(|day| rules::session(&day.record, &takes, now));
+        Ok(session.ok_or(CommitteeRefusal::NotFound("session"))?)
+    }
+
+    /// Sets the subject of a day: the next generation of that day's briefs is about it.
+    ///
+    /// # Errors
+    /// [`CommitteeRefusal::NotFound`] when there is no such subject.
+    pub async fn set_subject(&self, order: &SubjectOrder) -> Result<(), CommitteeError> {
+        let subject = order.subject_id.as_str();
+        let subject = self.store.document(Collection::Subjects, subject).await?;
+        subject.ok_or(CommitteeRefusal::NotFound("subject"))?;
+        for _ in 0..ATTEMPTS {
+            let day = self.store.committee_day(order.date).await?;
+            let change = rules::set_subject(day.as_ref(), order.date, &order.subject_id);
+            match self.store.save_committee_day(&change).await? {
+                Saved::Saved => return Ok(()),
+                Saved::Moved => {}
+            }
+        }
+        Err(contended("set committee subject").into())
+    }
+
+    /// Sets the synthesis of a session.
+    ///
+    /// # Errors
+    /// [`CommitteeRefusal::NotFound`] when no briefs were generated that day.
+    pub async fn set_synthesis(&self, order: &SynthesisOrder) -> Result<(), CommitteeError> {
+        for _ in 0..ATTEMPTS {
+            let day = self.store.committee_day(order.date).await?;
+            let change = rules::set_synthesis(day.as_ref(), &order.synthesis)?;
+            match self.store.save_committee_day(&change).await? {
+                Saved::Saved => return Ok(()),
+                Saved::Moved => {}
+            }
+        }
+        Err(contended("set committee synthesis").into())
+    }
+}

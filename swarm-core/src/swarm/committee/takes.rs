@@ -1,0 +1,59 @@
+//! Submitting to the committee.
+
+use super::{CommitteeDesk, CommitteeError};
+use crate::domain::committee::{CommitteeMemberId, CommitteeTake};
+use crate::domain::{AttemptId, Day, SubjectId};
+use crate::proof::{ApiKey, commit};
+use crate::rules::committee::{self as rules, CommitteeRefusal};
+use crate::store::CommitteeFiled;
+use crate::swarm::ATTEMPTS;
+use crate::swarm::error::contended;
+
+/// What whoever submitted is told (specification, section 4B).
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Receipt {
+    /// `true`.
+    pub ok: bool,
+    /// Whose take it is.
+    pub member_id: CommitteeMemberId,
+    /// The day of its session.
+    pub date: Day,
+    /// The subject of its session.
+    pub subject_id: SubjectId,
+    /// The reference of the record: see [`commit`].
+    pub commit: String,
+}
+
+impl CommitteeDesk {
+    /// Files a submission: `key` is the value of the header `x-ic-key`, where it came and is text,
+    /// and `body` what came with it, unread. When this returns the receipt, it is committed.
+    ///
+    /// # Errors
+    /// [`CommitteeError::Refused`] with the first rule that says no, in the order of the contract,
+    /// section 3; the other variants when the outcome is not known.
+    pub async fn submit(&self, key: Option<&str>, body: &[u8]) -> Result<Receipt, CommitteeError> {
+        let key = key.and_then(ApiKey::parse).ok_or(CommitteeRefusal::MissingKey)?;
+        let (hash, prefix) = (key.hash(), self.settings.key_prefix());
+        let attempt = AttemptId(self.entropy.bytes()?);
+        for _ in 0..ATTEMPTS {
+            let basis = self.store.committee_basis(&hash).await?;
+            let filing = rules::judge(&basis, prefix, &key, body, attempt)?;
+            match self.store.file_committee(&filing).await? {
+                CommitteeFiled::Filed(take) => return Ok(receipt(&take)),
+                CommitteeFiled::Late => return Err(CommitteeRefusal::WindowClosed.into()),
+                CommitteeFiled::Moved => {}
+            }
+        }
+        Err(contended("file committee take").into())
+    }
+}
+
+fn receipt(take: &CommitteeTake) -> Receipt {
+    Receipt {
+        ok: true,
+        member_id: take.member_id.clone(),
+        date: take.date,
+        subject_id: take.subject_id.clone(),
+        commit: commit(take),
+    }
+}

@@ -1,0 +1,153 @@
+//! The daily committee.
+
+mod records;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use swarm_core::Instant;
+use swarm_core::domain::committee::{
+    CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
+};
+use swarm_core::domain::{Day, SecretHash};
+use swarm_core::store::{
+    Committee, CommitteeBasis, CommitteeDayChange, CommitteeFiled, CommitteeFiling,
+    CommitteeMemberChange, CommitteeSessionQuery, CommitteeTakesQuery, Result, Saved, Versioned,
+};
+
+use crate::TenantStore;
+use crate::world::{first, next};
+
+pub(crate) use records::Records;
+use records::Submitted;
+
+#[async_trait]
+impl Committee for TenantStore {
+    async fn committee_members(&self) -> Result<Vec<Versioned<CommitteeMember>>> {
+        Ok(self.read_committee(|records| records.members.values().cloned().collect()))
+    }
+
+    async fn save_committee_member(&self, change: &CommitteeMemberChange) -> Result<Saved> {
+        Ok(self.write_committee(|records| save_member(records, change)))
+    }
+
+    async fn committee_day(&self, date: Day) -> Result<Option<Versioned<CommitteeDay>>> {
+        Ok(self.read_committee(|records| records.days.get(&date).cloned()))
+    }
+
+    async fn committee_sessions(
+        &self,
+        query: &CommitteeSessionQuery,
+    ) -> Result<Vec<Versioned<CommitteeDay>>> {
+        Ok(self.read_committee(|records| records.sessions(query).cloned().collect()))
+    }
+
+    async fn save_committee_day(&self, change: &CommitteeDayChange) -> Result<Saved> {
+        Ok(self.write_committee(|records| save_day(records, change)))
+    }
+
+    async fn committee_briefs(
+        &self,
+        date: Day,
+        member: Option<&CommitteeMemberId>,
+    ) -> Result<Vec<Arc<CommitteeBrief>>> {
+        Ok(self.read_committee(|records| {
+            let Some(briefs) = records.briefs.get(&date) else { return Vec::new() };
+            match member {
+                Some(member) => briefs.get(member).cloned().into_iter().collect(),
+                None => briefs.values().cloned().collect(),
+            }
+        }))
+    }
+
+    async fn committee_basis(&self, key: &SecretHash) -> Result<CommitteeBasis> {
+        Ok(self.read_committee(|records| {
+            let latest = CommitteeSessionQuery { limit: 1, ..CommitteeSessionQuery::default() };
+            CommitteeBasis {
+                now: self.time(),
+                member: records.keys.get(key).and_then(|id| records.members.get(id)).cloned(),
+                session: records.sessions(&latest).next().cloned(),
+            }
+        }))
+    }
+
+    async fn file_committee(&self, filing: &CommitteeFiling) -> Result<CommitteeFiled> {
+        // The clock is read under the lock: no commit can be later than its stamp.
+        Ok(self.write_committee(|records| file(records, filing, self.time())))
+    }
+
+    async fn committee_takes(
+        &self,
+        query: &CommitteeTakesQuery<'_>,
+    ) -> Result<Vec<Arc<CommitteeTake>>> {
+        Ok(self.read_committee(|records| match *query {
+            CommitteeTakesQuery::On(days) => records.on(days),
+            CommitteeTakesQuery::Latest { member, before, limit } => {
+                records.latest(member, before, limit)
+            }
+        }))
+    }
+}
+
+fn save_member(records: &mut Records, change: &CommitteeMemberChange) -> Saved {
+    let id = &change.member.id;
+    let stored = records.members.get(id);
+    if stored.map(|member| member.version) != change.expected {
+        return Saved::Moved;
+    }
+    let written = match stored {
+        Some(member) => {
+            records.keys.remove(&member.record.key);
+            next(member.version, change.member.clone())
+        }
+        None => first(change.member.clone()),
+    };
+    records.keys.insert(change.member.key, id.clone());
+    records.members.insert(id.clone(), written);
+    Saved::Saved
+}
+
+fn save_day(records: &mut Records, change: &CommitteeDayChange) -> Saved {
+    let date = change.day.date;
+    let stored = records.days.get(&date).map(|day| day.version);
+    if stored != change.expected {
+        return Saved::Moved;
+    }
+    if let Some(briefs) = &change.briefs {
+        let by_member = |brief: &CommitteeBrief| (brief.member_id.clone(), Arc::new(brief.clone()));
+        // Nobody reads the briefs of earlier days.
+        records.briefs = records.briefs.split_off(&date);
+        records.briefs.insert(date, briefs.iter().map(by_member).collect());
+    }
+    let day = change.day.clone();
+    let written = match stored {
+        Some(version) => next(version, day),
+        None => first(day),
+    };
+    records.days.insert(date, written);
+    Saved::Saved
+}
+
+fn file(records: &mut Records, filing: &CommitteeFiling, now: Instant) -> CommitteeFiled {
+    let (member, member_version) = filing.member();
+    let (date, day_version) = filing.session();
+    let submitted = records.takes.get(&date).map(Vec::as_slice).unwrap_or_default();
+    let again = submitted.iter().find(|submitted| {
+        submitted.attempt == filing.attempt() && submitted.take.member_id == *member
+    });
+    if let Some(again) = again {
+        return CommitteeFiled::Filed(Arc::clone(&again.take));
+    }
+    let member_on_file = records.members.get(member).map(|member| member.version);
+    let day_on_file = records.days.get(&date).map(|day| day.version);
+    if (member_on_file, day_on_file) != (Some(member_version), Some(day_version)) {
+        return CommitteeFiled::Moved;
+    }
+    if now > filing.land_by() {
+        return CommitteeFiled::Late;
+    }
+    let take = Arc::new(filing.take(now));
+    let submitted = Submitted { attempt: filing.attempt(), take: Arc::clone(&take) };
+    records.takes.entry(date).or_default().push(submitted);
+    CommitteeFiled::Filed(take)
+}

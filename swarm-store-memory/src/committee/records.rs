@@ -1,0 +1,66 @@
+//! The records of one tenant's committee.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use swarm_core::domain::committee::{
+    CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
+};
+use swarm_core::domain::{AttemptId, Day, SecretHash};
+use swarm_core::store::{CommitteeSessionQuery, Versioned};
+
+#[derive(Default)]
+pub(crate) struct Records {
+    pub(super) members: BTreeMap<CommitteeMemberId, Versioned<CommitteeMember>>,
+    /// Whose record carries the hash.
+    pub(super) keys: HashMap<SecretHash, CommitteeMemberId>,
+    pub(super) days: BTreeMap<Day, Versioned<CommitteeDay>>,
+    pub(super) briefs: BTreeMap<Day, BTreeMap<CommitteeMemberId, Arc<CommitteeBrief>>>,
+    /// Every submission of a day, in the order of the commits.
+    pub(super) takes: BTreeMap<Day, Vec<Submitted>>,
+}
+
+/// A submission, and the attempt that brought it.
+pub(super) struct Submitted {
+    pub(super) attempt: AttemptId,
+    pub(super) take: Arc<CommitteeTake>,
+}
+
+impl Records {
+    /// The generated days that match, the latest first.
+    pub(super) fn sessions(
+        &self,
+        query: &CommitteeSessionQuery,
+    ) -> impl Iterator<Item = &Versioned<CommitteeDay>> {
+        let matches = |day: &&Versioned<CommitteeDay>| {
+            let Some(made) = &day.record.generation else { return false };
+            query.before.is_none_or(|before| day.record.date < before)
+                && query.subject.as_ref().is_none_or(|subject| made.subject_id == *subject)
+        };
+        self.days.values().rev().filter(matches).take(query.limit)
+    }
+
+    /// All submissions of these days.
+    pub(super) fn on(&self, days: &[Day]) -> Vec<Arc<CommitteeTake>> {
+        let submitted = days.iter().filter_map(|day| self.takes.get(day)).flatten();
+        submitted.map(|submitted| Arc::clone(&submitted.take)).collect()
+    }
+
+    /// The member's last submission on each day about each subject, the latest first.
+    pub(super) fn latest(
+        &self,
+        member: &CommitteeMemberId,
+        before: Day,
+        limit: usize,
+    ) -> Vec<Arc<CommitteeTake>> {
+        let mut seen = HashSet::new();
+        let days = self.takes.range(..before).rev();
+        days.flat_map(|(_, submitted)| submitted.iter().rev())
+            .map(|submitted| &submitted.take)
+            .filter(|take| take.member_id == *member)
+            .filter(|take| seen.insert((take.date, &take.subject_id)))
+            .take(limit)
+            .cloned()
+            .collect()
+    }
+}
