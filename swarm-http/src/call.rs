@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use swarm_core::domain::{Invalid, MemberId, MemoId, SecretHash, SessionId, SubjectId, TakeId};
 use swarm_core::json::{Json, Object};
-use swarm_core::{Refusal, Tenant};
+use swarm_core::{CommitteeRefusal, Refusal, Tenant};
 use warp::http::uri::Authority;
 use warp::http::{HeaderMap, StatusCode};
 
@@ -23,6 +24,8 @@ pub(crate) struct Call {
     pub(crate) path: Vec<String>,
     pub(crate) query: String,
     /// The body, where the route has one.
+    pub(crate) bytes: Bytes,
+    /// The same, unless it is for the rules to read.
     pub(crate) body: Json,
 }
 
@@ -51,12 +54,26 @@ impl Call {
         &mut self,
         read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
     ) -> Result<T, Fault> {
-        let read = match &self.body {
-            // Where all fields may be absent, a list would pass for none of them.
+        Ok(self.object(read).map_err(Refusal::InvalidRequest)?)
+    }
+
+    /// The same for an operator of the committee.
+    pub(crate) fn chair_fields<T>(
+        &mut self,
+        read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
+    ) -> Result<T, Fault> {
+        Ok(self.object(read).map_err(CommitteeRefusal::InvalidRequest)?)
+    }
+
+    /// Where all fields may be absent, a list would pass for none of them: it must be an object.
+    fn object<T>(
+        &mut self,
+        read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
+    ) -> Result<T, Invalid> {
+        match &self.body {
             Json::Object(_) => read(&mut self.fields()),
             _ => Err(Invalid::new("body", "must be a JSON object")),
-        };
-        Ok(read.map_err(Refusal::InvalidRequest)?)
+        }
     }
 
     /// A part of the path. A text that cannot name the thing names nothing.

@@ -1,9 +1,10 @@
 //! Who asks: a bearer token, or an operator's token (specification, section 5A).
 
-use swarm_core::Refusal;
 use swarm_core::domain::SecretHash;
-use warp::http::HeaderMap;
+use swarm_core::proof::ApiKey;
+use swarm_core::{CommitteeRefusal, Refusal};
 use warp::http::header::AUTHORIZATION;
+use warp::http::{HeaderMap, StatusCode};
 
 use crate::reply::Fault;
 use crate::tenants::Served;
@@ -17,6 +18,10 @@ pub(crate) enum Access {
     Member,
     /// The tenant's admin token.
     Operator,
+    /// Something that has the shape of a committee member's API key.
+    CommitteeMember,
+    /// The tenant's admin token, for the committee.
+    Chair,
 }
 
 /// Refuses who cannot be let in, before anything else of the request is read.
@@ -24,7 +29,14 @@ pub(crate) fn admit(access: Access, headers: &HeaderMap, served: &Served) -> Res
     match access {
         Access::Public => Ok(()),
         Access::Member => bearer_bytes(headers).map(|_| ()),
-        Access::Operator => operator(headers, served),
+        Access::Operator if is_operator(headers, served) => Ok(()),
+        Access::Operator => Err(Fault::AdminToken),
+        Access::CommitteeMember => {
+            let key = api_key(headers).and_then(ApiKey::parse);
+            key.map(|_| ()).ok_or(CommitteeRefusal::MissingKey.into())
+        }
+        Access::Chair if is_operator(headers, served) => Ok(()),
+        Access::Chair => Err(Fault::Request(StatusCode::UNAUTHORIZED, "admin token required")),
     }
 }
 
@@ -43,10 +55,12 @@ fn bearer_bytes(headers: &HeaderMap) -> Result<&[u8], Fault> {
     Err(Refusal::MissingBearer.into())
 }
 
-fn operator(headers: &HeaderMap, served: &Served) -> Result<(), Fault> {
+/// The committee member's API key, as it came.
+pub(crate) fn api_key(headers: &HeaderMap) -> Option<&str> {
+    headers.get("x-ic-key")?.to_str().ok()
+}
+
+fn is_operator(headers: &HeaderMap, served: &Served) -> bool {
     let token = headers.get("x-admin-token").map(|value| SecretHash::of(value.as_bytes()));
-    if token == Some(served.admin_token) {
-        return Ok(());
-    }
-    Err(Fault::AdminToken)
+    token == Some(served.admin_token)
 }

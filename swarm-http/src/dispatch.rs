@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Buf;
+use bytes::{Buf, Bytes};
 use futures_util::{FutureExt, Stream};
 use swarm_core::json::Json;
 use tokio::time::Instant;
@@ -146,29 +146,36 @@ where
     };
     tracing::Span::current().record("tenant", served.id.as_str());
     admit(route.access, &headers, &served)?;
+    let bytes = match route.body {
+        None => Bytes::new(),
+        Some(rule) => read_body(&headers, stream, rule).await?,
+    };
     let body = match route.body {
-        None => Json::Null,
-        Some(rule) => read_json(&headers, stream, rule).await?,
+        Some(rule) if !rule.unread => read_json(&bytes)?,
+        _ => Json::Null,
     };
     let site = Arc::clone(&site);
-    handler.answer(Call { site, served, host, headers, path, query, body }).await
+    handler.answer(Call { site, served, host, headers, path, query, bytes, body }).await
 }
 
-async fn read_json<S, B>(headers: &HeaderMap, stream: S, body: BodyRule) -> Result<Json, Fault>
+async fn read_body<S, B>(headers: &HeaderMap, stream: S, rule: BodyRule) -> Result<Bytes, Fault>
 where
     S: Stream<Item = Result<B, warp::Error>>,
     B: Buf,
 {
     let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    if body.optional && !headers.contains_key(CONTENT_TYPE) && is_empty(headers, length) {
-        return Ok(Json::from([]));
+    if rule.optional && !headers.contains_key(CONTENT_TYPE) && is_empty(headers, length) {
+        return Ok(Bytes::from_static(b"{}"));
     }
     if !is_json(headers) {
         let error = "content type must be application/json";
         return Err(Fault::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, error));
     }
-    let bytes = body::read(stream, length, body.limit, BODY_DEADLINE).await.map_err(body_fault)?;
-    Json::read(&bytes).map_err(|_| Fault::Request(StatusCode::BAD_REQUEST, "invalid json body"))
+    body::read(stream, length, rule.limit, BODY_DEADLINE).await.map_err(body_fault)
+}
+
+fn read_json(bytes: &[u8]) -> Result<Json, Fault> {
+    Json::read(bytes).map_err(|_| Fault::Request(StatusCode::BAD_REQUEST, "invalid json body"))
 }
 
 fn is_empty(headers: &HeaderMap, length: Option<u64>) -> bool {

@@ -24,28 +24,30 @@ mod wire;
 
 use std::sync::Arc;
 
-use swarm_core::{Swarm, Tenant, TenantId};
+use swarm_core::{CommitteeDesk, Tenant, TenantId};
 use warp::Filter as _;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
 use metrics::Metrics;
-use tenants::Hosts;
+use tenants::{Hosts, Served};
 
-pub use tenants::{HostTaken, TenantConfig};
+pub use tenants::{HostTaken, Services, TenantConfig};
 
-/// What is served: one service, and the tenants that its hosts stand for.
+/// What is served: the services, and the tenants that its hosts stand for.
 pub struct Site {
-    swarm: Swarm,
+    services: Services,
     hosts: Hosts,
     metrics: Metrics,
 }
 
 impl Site {
-    /// One tenant on every host.
-    pub fn single(swarm: Swarm, tenant: TenantConfig) -> Self {
-        let hosts = Hosts::single(&swarm, tenant);
-        Self { hosts, swarm, metrics: Metrics::default() }
+    /// One tenant on every host. A [`Swarm`](swarm_core::Swarm) alone serves interface A; with
+    /// [`Committees`](swarm_core::Committees) beside it, interface B too.
+    pub fn single(services: impl Into<Services>, tenant: TenantConfig) -> Self {
+        let services = services.into();
+        let hosts = Hosts::single(&services, tenant);
+        Self { hosts, services, metrics: Metrics::default() }
     }
 
     /// Tenants by the host that a request names; an unknown host is refused (contract, section 1).
@@ -53,16 +55,25 @@ impl Site {
     /// # Errors
     /// [`HostTaken`] when a host is named twice.
     pub fn by_host(
-        swarm: Swarm,
+        services: impl Into<Services>,
         tenants: impl IntoIterator<Item = TenantConfig>,
     ) -> Result<Self, HostTaken> {
-        let hosts = Hosts::by_name(&swarm, tenants)?;
-        Ok(Self { hosts, swarm, metrics: Metrics::default() })
+        let services = services.into();
+        let hosts = Hosts::by_name(&services, tenants)?;
+        Ok(Self { hosts, services, metrics: Metrics::default() })
     }
 
     /// The tenants that are served, for work that no request asks for.
     pub fn tenants(&self) -> Vec<(TenantId, Tenant)> {
-        self.hosts.tenants()
+        let served = self.hosts.served();
+        served.iter().map(|served| (served.id.clone(), served.tenant.clone())).collect()
+    }
+
+    /// Their committees, where there are any.
+    pub fn committees(&self) -> Vec<(TenantId, Arc<CommitteeDesk>)> {
+        let served = self.hosts.served();
+        let desk = |served: &Arc<Served>| Some((served.id.clone(), served.committee.clone()?));
+        served.iter().filter_map(desk).collect()
     }
 
     /// Lets `X-Forwarded-Host` and `X-Forwarded-Proto` name the origin in use, for servers that only
@@ -81,10 +92,18 @@ pub fn api(site: &Arc<Site>) -> BoxedFilter<(Response,)> {
     dispatch::filter(Arc::clone(site), routes::api())
 }
 
-/// Everything that the `swarm` binary serves: the interface, `/healthz`, `/readyz`, `/metrics`, and
+/// Interface B, the daily committee, as a filter of its own; see [`api`].
+pub fn committee_api(site: &Arc<Site>) -> BoxedFilter<(Response,)> {
+    dispatch::filter(Arc::clone(site), routes::committee())
+}
+
+/// Everything that the `swarm` binary serves: the interfaces, `/healthz`, `/readyz`, `/metrics`, and
 /// a 404 for all other paths.
 pub fn site(site: &Arc<Site>) -> BoxedFilter<(Response,)> {
     let mut routes = routes::api();
+    if site.services.committees.is_some() {
+        routes.extend(routes::committee());
+    }
     routes.extend(routes::operations());
     let unknown = dispatch::unknown_path(Arc::clone(site));
     dispatch::filter(Arc::clone(site), routes).or(unknown).unify().boxed()

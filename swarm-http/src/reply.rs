@@ -3,7 +3,10 @@
 use bytes::Bytes;
 use serde::Serialize;
 use swarm_core::domain::{MemberId, TakeId};
-use swarm_core::{Error, Refusal, Refused, StoreError, SubmitError, json};
+use swarm_core::rules::committee::NOT_PERSISTED;
+use swarm_core::{
+    CommitteeError, CommitteeRefusal, Error, Refusal, Refused, StoreError, SubmitError, json,
+};
 use warp::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, LINK, X_CONTENT_TYPE_OPTIONS};
 use warp::http::{HeaderMap, HeaderValue, StatusCode};
 use warp::reply::Response;
@@ -75,6 +78,10 @@ pub(crate) enum Fault {
     AdminToken,
     /// The store, or another part of the world, did not answer.
     Unavailable(Error),
+    /// A rule of the committee said no: `{error, detail?}`.
+    Committee(CommitteeRefusal),
+    /// As [`Fault::Unavailable`], with this status and text, in the form of the committee.
+    CommitteeUnavailable(StatusCode, &'static str, CommitteeError),
     /// The handler panicked: a defect.
     Panicked,
 }
@@ -92,6 +99,11 @@ impl Fault {
             }
             Self::AdminToken => domain(&Domain::new(401, "admin token required")),
             Self::Unavailable(error) => unavailable(&error),
+            Self::Committee(refusal) => committee_refusal(&refusal),
+            Self::CommitteeUnavailable(status, text, error) => {
+                tracing::error!(error = &error as &dyn std::error::Error, "{text}");
+                request_fault(status, text)
+            }
             Self::Panicked => domain(&Domain::new(500, "internal error")),
         }
     }
@@ -160,6 +172,48 @@ fn request_fault(status: StatusCode, error: &str) -> Answer {
         error: &'a str,
     }
     Answer::json(status, &Plain { error })
+}
+
+fn committee_refusal(refusal: &CommitteeRefusal) -> Answer {
+    #[derive(Serialize)]
+    struct Detailed {
+        error: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        detail: Option<String>,
+    }
+    let status = StatusCode::from_u16(refusal.status()).unwrap_or(StatusCode::BAD_REQUEST);
+    Answer::json(status, &Detailed { error: refusal.to_string(), detail: refusal.detail() })
+}
+
+impl Fault {
+    /// Why a submission to the committee came to nothing.
+    pub(crate) fn of_submission(error: CommitteeError) -> Self {
+        match error {
+            CommitteeError::Refused(refusal) => refusal.into(),
+            error => {
+                let status = StatusCode::INTERNAL_SERVER_ERROR;
+                Self::CommitteeUnavailable(status, NOT_PERSISTED, error)
+            }
+        }
+    }
+}
+
+impl From<CommitteeRefusal> for Fault {
+    fn from(refusal: CommitteeRefusal) -> Self {
+        Self::Committee(refusal)
+    }
+}
+
+impl From<CommitteeError> for Fault {
+    fn from(error: CommitteeError) -> Self {
+        match error {
+            CommitteeError::Refused(refusal) => refusal.into(),
+            error => {
+                let status = StatusCode::SERVICE_UNAVAILABLE;
+                Self::CommitteeUnavailable(status, "store unavailable", error)
+            }
+        }
+    }
 }
 
 fn unavailable(error: &Error) -> Answer {

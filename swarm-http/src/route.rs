@@ -34,6 +34,8 @@ pub(crate) struct BodyRule {
     pub(crate) limit: usize,
     /// Whether no body stands for an empty object.
     pub(crate) optional: bool,
+    /// Whether it is handed on as bytes, for rules that look at it late.
+    pub(crate) unread: bool,
 }
 
 /// What answers.
@@ -72,7 +74,7 @@ pub(crate) fn read_as(access: Access, path: &'static str, handler: impl Answers<
 
 /// A request with a JSON body.
 pub(crate) fn post(access: Access, path: &'static str, handler: impl Answers<Call>) -> Route {
-    let body = Some(BodyRule { limit: BODY_LIMIT, optional: false });
+    let body = Some(BodyRule { limit: BODY_LIMIT, optional: false, unread: false });
     Route { method: Method::POST, body, ..read_as(access, path, handler) }
 }
 
@@ -101,6 +103,11 @@ impl Route {
     /// Where no body stands for an empty object.
     pub(crate) fn or_nothing(self) -> Self {
         Self { body: self.body.map(|body| BodyRule { optional: true, ..body }), ..self }
+    }
+
+    /// With its body as bytes.
+    pub(crate) fn unread(self) -> Self {
+        Self { body: self.body.map(|body| BodyRule { unread: true, ..body }), ..self }
     }
 
     /// Whether anyone may read it, from any origin, and keep it while it is fresh.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use swarm_core::domain::SecretHash;
-use swarm_core::{Swarm, Tenant, TenantId};
+use swarm_core::{CommitteeDesk, CommitteeSettings, Committees, Swarm, Tenant, TenantId};
 use warp::http::HeaderMap;
 use warp::http::uri::Authority;
 
@@ -17,6 +17,8 @@ pub struct TenantConfig {
     pub hosts: Vec<String>,
     /// The hash of the token that its operators send.
     pub admin_token: SecretHash,
+    /// What is set for its committee, where the site has committees.
+    pub committee: CommitteeSettings,
 }
 
 /// This host stands twice.
@@ -29,6 +31,29 @@ pub(crate) struct Served {
     pub(crate) id: TenantId,
     pub(crate) tenant: Tenant,
     pub(crate) admin_token: SecretHash,
+    /// Its committee, where the site has committees.
+    pub(crate) committee: Option<Arc<CommitteeDesk>>,
+}
+
+/// What a site serves: the session API, and the daily committee where there is one.
+#[derive(Clone)]
+pub struct Services {
+    /// Interface A.
+    pub swarm: Swarm,
+    /// Interface B.
+    pub committees: Option<Committees>,
+}
+
+impl From<Swarm> for Services {
+    fn from(swarm: Swarm) -> Self {
+        Self { swarm, committees: None }
+    }
+}
+
+impl From<(Swarm, Committees)> for Services {
+    fn from((swarm, committees): (Swarm, Committees)) -> Self {
+        Self { swarm, committees: Some(committees) }
+    }
 }
 
 pub(crate) struct Hosts {
@@ -42,20 +67,18 @@ enum Directory {
 }
 
 impl Hosts {
-    pub(crate) fn single(swarm: &Swarm, tenant: TenantConfig) -> Self {
-        Self {
-            directory: Directory::Single(open(swarm, tenant.id, tenant.admin_token)),
-            trust_forwarded: false,
-        }
+    pub(crate) fn single(services: &Services, tenant: TenantConfig) -> Self {
+        Self { directory: Directory::Single(open(services, tenant)), trust_forwarded: false }
     }
 
     pub(crate) fn by_name(
-        swarm: &Swarm,
+        services: &Services,
         tenants: impl IntoIterator<Item = TenantConfig>,
     ) -> Result<Self, HostTaken> {
         let mut names = HashMap::new();
-        for TenantConfig { id, hosts, admin_token } in tenants {
-            let served = open(swarm, id, admin_token);
+        for mut tenant in tenants {
+            let hosts = std::mem::take(&mut tenant.hosts);
+            let served = open(services, tenant);
             for host in hosts {
                 let name = host.to_ascii_lowercase();
                 if names.insert(name, Arc::clone(&served)).is_some() {
@@ -67,14 +90,14 @@ impl Hosts {
     }
 
     /// Each tenant, once.
-    pub(crate) fn tenants(&self) -> Vec<(TenantId, Tenant)> {
+    pub(crate) fn served(&self) -> Vec<Arc<Served>> {
         let served: Vec<_> = match &self.directory {
             Directory::Single(served) => vec![served],
             Directory::ByName(names) => names.values().collect(),
         };
         let each: HashMap<_, _> =
-            served.iter().map(|served| (served.id.clone(), served.tenant.clone())).collect();
-        each.into_iter().collect()
+            served.into_iter().map(|served| (&served.id, Arc::clone(served))).collect();
+        each.into_values().collect()
     }
 
     /// The tenant that a request for this host is for.
@@ -115,6 +138,13 @@ impl Hosts {
     }
 }
 
-fn open(swarm: &Swarm, id: TenantId, admin_token: SecretHash) -> Arc<Served> {
-    Arc::new(Served { tenant: swarm.tenant(&id), id, admin_token })
+fn open(services: &Services, tenant: TenantConfig) -> Arc<Served> {
+    let TenantConfig { id, hosts: _, admin_token, committee } = tenant;
+    let committees = services.committees.as_ref();
+    Arc::new(Served {
+        tenant: services.swarm.tenant(&id),
+        committee: committees.map(|committees| Arc::new(committees.desk(&id, committee))),
+        id,
+        admin_token,
+    })
 }

@@ -1,12 +1,13 @@
 //! The paths of the interface (specification, section 4A; contract, section 5).
 
+mod committee;
 mod documents;
 mod members;
 mod operations;
 mod sessions;
 mod takes;
 
-use crate::credential::Access::{Member, Operator, Public};
+use crate::credential::Access::{Chair, CommitteeMember, Member, Operator, Public};
 use crate::route::{Route, command, patch, post, read, read_as, server};
 
 /// The largest body of a memo, in bytes (contract, section 3).
@@ -56,6 +57,22 @@ pub(crate) fn api() -> Vec<Route> {
         post(Operator, "/api/swarm/admin/sessions/{id}/state", sessions::advance),
         post(Operator, "/api/swarm/admin/sessions/{id}/roster", sessions::freeze_roster),
         post(Operator, "/api/swarm/admin/sessions/{id}/roster/excuse", sessions::excuse),
+    ]
+}
+
+/// Interface B.
+pub(crate) fn committee() -> Vec<Route> {
+    vec![
+        post(CommitteeMember, "/api/ic/submit", committee::submit).unread(),
+        read("/data/committee/briefs/today/{file}", committee::brief),
+        read("/api/ic/sessions", committee::sessions),
+        read("/api/ic/sessions/{date}", committee::session),
+        post(Chair, "/api/ic/admin/members", committee::create_member),
+        command(Chair, "/api/ic/admin/members/{id}/rotate-key", committee::rotate_key),
+        post(Chair, "/api/ic/admin/members/{id}/status", committee::set_status),
+        post(Chair, "/api/ic/admin/day", committee::set_subject),
+        post(Chair, "/api/ic/admin/briefs", committee::generate).or_nothing(),
+        post(Chair, "/api/ic/admin/synthesis", committee::set_synthesis),
     ]
 }
 

@@ -20,7 +20,7 @@ pub(crate) async fn health(_: Arc<Site>) -> Reply {
 
 /// The store answers; else 503.
 pub(crate) async fn ready(site: Arc<Site>) -> Reply {
-    site.swarm.ready().await?;
+    site.services.swarm.ready().await?;
     ok(&State { status: "ready" })
 }
 

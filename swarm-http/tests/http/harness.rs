@@ -11,7 +11,7 @@ use swarm_core::domain::{
 };
 use swarm_core::json::{Json, write};
 use swarm_core::proof::{KeyPair, Payload};
-use swarm_core::{MemberId, Swarm, SystemEntropy, TenantId, Tenants};
+use swarm_core::{CommitteeSettings, MemberId, Swarm, SystemEntropy, TenantId, Tenants};
 use swarm_http::server::{Limits, serve};
 use swarm_http::{Site, TenantConfig};
 use swarm_store_memory::MemoryStore;
@@ -69,6 +69,7 @@ pub fn tenant(id: &str, admin_token: &str, hosts: &[&str]) -> TenantConfig {
         id: TenantId::parse(id).unwrap(),
         hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
         admin_token: SecretHash::of(admin_token.as_bytes()),
+        committee: CommitteeSettings::default(),
     }
 }
 

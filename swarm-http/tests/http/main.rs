@@ -10,6 +10,7 @@
 mod binary;
 mod browser;
 mod clients;
+mod committee;
 mod files;
 mod harness;
 mod hostile;

@@ -1,4 +1,4 @@
-//! The work that no request asks for: closing windows, sending mail. Several servers on one store
+//! The work that no request asks for: closing windows, generating briefs, sending mail. Several servers on one store
 //! may all do it.
 
 use std::collections::HashMap;
@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use swarm_core::domain::MailState;
-use swarm_core::{Error, Tenant, TenantId};
+use swarm_core::{CommitteeDesk, CommitteeError, Error, Tenant, TenantId};
+use swarm_http::Site;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -16,8 +17,10 @@ use crate::mail::Smtp;
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// Does it until the set is dropped. A task that ends by itself has failed.
-pub(crate) fn start(tenants: Vec<(TenantId, Tenant)>, smtp: Option<Smtp>) -> JoinSet<()> {
+pub(crate) fn start(site: &Site, smtp: Option<Smtp>) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
+    let tenants = site.tenants();
+    tasks.spawn(generate(site.committees()));
     tasks.spawn(close_windows(tenants.clone()));
     let Some(smtp) = smtp.map(Arc::new) else {
         tasks.spawn(tell(tenants));
@@ -34,6 +37,26 @@ async fn close_windows(tenants: Vec<(TenantId, Tenant)>) {
     loop {
         for (id, tenant) in &tenants {
             report(id, "windows closed", tenant.close_due_sessions().await);
+        }
+        sleep(PAUSE).await;
+    }
+}
+
+/// Generates the briefs of the committees at their time, or later where the server was down.
+async fn generate(committees: Vec<(TenantId, Arc<CommitteeDesk>)>) {
+    loop {
+        for (tenant, desk) in &committees {
+            match desk.generate_if_due().await {
+                Ok(None) => {}
+                Ok(Some(made)) => tracing::info!(%tenant, briefs = made.briefs, "briefs generated"),
+                Err(CommitteeError::Refused(refusal)) => {
+                    tracing::debug!(%tenant, %refusal, "no briefs generated");
+                }
+                Err(error) => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::error!(%tenant, error, "no briefs generated");
+                }
+            }
         }
         sleep(PAUSE).await;
     }

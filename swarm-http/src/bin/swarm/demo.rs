@@ -7,9 +7,8 @@ use swarm_core::domain::{
 };
 use swarm_core::json::Object;
 use swarm_core::proof::KeyPair;
-use swarm_core::{Instant, MemberId, Swarm, SystemEntropy};
+use swarm_core::{Instant, MemberId};
 use swarm_http::Site;
-use swarm_store_memory::MemoryStore;
 use tokio::sync::oneshot;
 use tracing_subscriber::filter::LevelFilter;
 use warp::http::Method;
@@ -39,7 +38,7 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
         None => settings::mint()?,
     };
     let tenant = settings::default_tenant(Some(admin_token.clone()))?;
-    let site = Site::single(Swarm::new(MemoryStore::new(), SystemEntropy), tenant);
+    let site = Site::single(settings::in_memory(), tenant);
     let listener = serve::listen(&options.listen).await?;
     let server = listener.local_addr()?;
     let (failed, failure) = oneshot::channel::<Failure>();

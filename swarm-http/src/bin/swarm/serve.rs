@@ -47,7 +47,7 @@ pub(crate) async fn serve(
     smtp: Option<Smtp>,
     stop: impl Future<Output = ()>,
 ) -> Result<(), Failure> {
-    let mut background = background::start(site.tenants(), smtp);
+    let mut background = background::start(&site, smtp);
     let filter = swarm_http::site(&Arc::new(site));
     let mut failed = false;
     let stop = async {

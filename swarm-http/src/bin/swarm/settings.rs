@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-use swarm_core::domain::SecretHash;
-use swarm_core::{Entropy, Swarm, SystemEntropy, TenantId};
-use swarm_http::{Site, TenantConfig};
+use swarm_core::domain::committee::KeyPrefix;
+use swarm_core::domain::{Invalid, SecretHash, TimeOfDay};
+use swarm_core::{CommitteeSettings, Committees, Entropy, Swarm, SystemEntropy, TenantId};
+use swarm_http::{Services, Site, TenantConfig};
 use swarm_store_memory::MemoryStore;
 
 use crate::Failure;
@@ -12,21 +13,28 @@ use crate::config::{CommitteeTable, Config, TenantTable};
 
 /// The site that a configuration describes. `admin_token` is that of a single tenant.
 pub(crate) fn site(config: &Config, admin_token: Option<String>) -> Result<Site, Failure> {
-    let swarm = open(&config.store)?;
+    let services = open(&config.store)?;
     let site = if config.tenants.is_empty() {
-        Site::single(swarm, default_tenant(admin_token)?)
+        Site::single(services, default_tenant(admin_token)?)
     } else {
         if admin_token.is_some() {
             tracing::warn!("SWARM_ADMIN_TOKEN is not used: each tenant has its own");
         }
-        Site::by_host(swarm, tenants(&config.tenants)?)?
+        Site::by_host(services, tenants(&config.tenants)?)?
     };
     Ok(site.trust_forwarded(config.trust_forwarded))
 }
 
-fn open(store: &str) -> Result<Swarm, Failure> {
+/// Both interfaces, on one store in memory.
+pub(crate) fn in_memory() -> Services {
+    let store = MemoryStore::new();
+    let committees = Committees::new(store.clone(), SystemEntropy);
+    (Swarm::new(store, SystemEntropy), committees).into()
+}
+
+fn open(store: &str) -> Result<Services, Failure> {
     match store {
-        "memory" => Ok(Swarm::new(MemoryStore::new(), SystemEntropy)),
+        "memory" => Ok(in_memory()),
         // The address may hold a password: it is not repeated.
         _ if store.starts_with("redis") => Err("store: this build has no Redis store".into()),
         _ => Err("store: must be memory".into()),
@@ -51,6 +59,7 @@ pub(crate) fn default_tenant(admin_token: Option<String>) -> Result<TenantConfig
         id: TenantId::parse("default")?,
         hosts: Vec::new(),
         admin_token: SecretHash::of(token.as_bytes()),
+        committee: CommitteeSettings::default(),
     })
 }
 
@@ -90,8 +99,9 @@ fn tenant(table: &TenantTable) -> Result<TenantConfig, Failure> {
     let admin_token = SecretHash::parse(&table.admin_token_hash)
         .ok_or_else(|| named("admin_token_hash", "must be sha256: and 64 hexadecimal digits"))?;
     check_origin(table).map_err(|fault| named("public_origin", fault))?;
-    check_committee(&table.committee).map_err(|(key, fault)| named(key, fault))?;
-    Ok(TenantConfig { id, hosts: table.hosts.clone(), admin_token })
+    let committee = committee(&table.committee)
+        .map_err(|invalid| named(&format!("committee.{}", invalid.field), &invalid.rule))?;
+    Ok(TenantConfig { id, hosts: table.hosts.clone(), admin_token, committee })
 }
 
 /// Whether a request could name it: an authority without user and port.
@@ -99,7 +109,7 @@ fn is_host(host: &str) -> bool {
     host.parse().is_ok_and(|authority: warp::http::uri::Authority| authority.host() == host)
 }
 
-/// The public origin is for files that are exported; what is exported comes with interface B.
+/// The public origin is for files that are exported, which nothing does yet.
 fn check_origin(table: &TenantTable) -> Result<(), &'static str> {
     let Some(origin) = &table.public_origin else { return Ok(()) };
     let host = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
@@ -108,29 +118,19 @@ fn check_origin(table: &TenantTable) -> Result<(), &'static str> {
     if valid { Ok(()) } else { Err("must be http:// or https:// and a host, nothing more") }
 }
 
-/// The committee's settings are checked here and used by interface B.
-fn check_committee(table: &CommitteeTable) -> Result<(), (&'static str, &'static str)> {
-    let is_prefix = |prefix: &String| {
-        (1..=16).contains(&prefix.len()) && prefix.bytes().all(|b| b.is_ascii_lowercase())
+/// What is not set is as the specification has it (section 8B).
+fn committee(table: &CommitteeTable) -> Result<CommitteeSettings, Invalid> {
+    let default = CommitteeSettings::default();
+    let time = |field, text: &Option<String>, default| match text {
+        Some(text) => TimeOfDay::parse(field, text),
+        None => Ok(default),
     };
-    if !table.key_prefix.as_ref().is_none_or(is_prefix) {
-        return Err(("committee.key_prefix", "must match [a-z]{1,16}"));
-    }
-    for (key, time) in
-        [("committee.brief_at", &table.brief_at), ("committee.deadline", &table.deadline)]
-    {
-        if !time.as_ref().is_none_or(|time| is_time_of_day(time)) {
-            return Err((key, "must be a time of day, HH:MM"));
-        }
-    }
-    Ok(())
-}
-
-fn is_time_of_day(text: &str) -> bool {
-    let two_digits = |part: &str| part.len() == 2 && part.bytes().all(|b| b.is_ascii_digit());
-    text.split_once(':').is_some_and(|(hour, minute)| {
-        two_digits(hour) && two_digits(minute) && hour < "24" && minute < "60"
-    })
+    let prefix = match &table.key_prefix {
+        Some(prefix) => KeyPrefix::parse(prefix.as_str())?,
+        None => default.key_prefix().clone(),
+    };
+    let brief_at = time("brief_at", &table.brief_at, default.brief_at())?;
+    CommitteeSettings::new(prefix, brief_at, time("deadline", &table.deadline, default.deadline())?)
 }
 
 #[cfg(test)]
@@ -142,14 +142,6 @@ mod tests {
         assert!(is_host("acme.example") && is_host("127.0.0.1") && is_host("[::1]"));
         for bad in ["", "acme.example:80", "a@b", "a b", "http://acme.example"] {
             assert!(!is_host(bad), "{bad}");
-        }
-    }
-
-    #[test]
-    fn times_of_day_are_written_in_full() {
-        assert!(is_time_of_day("00:00") && is_time_of_day("23:59"));
-        for bad in ["24:00", "12:60", "1:00", "12:0", "12-00", "ab:cd", ""] {
-            assert!(!is_time_of_day(bad), "{bad}");
         }
     }
 }

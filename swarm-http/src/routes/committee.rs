@@ -1,0 +1,145 @@
+//! The daily committee, interface B (specification, section 4B; contract, section 6).
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use serde::Serialize;
+use swarm_core::CommitteeDesk;
+use swarm_core::domain::Day;
+use swarm_core::domain::committee::{
+    CommitteeMemberDraft, CommitteeMemberId, CommitteeStatus, GenerationOrder, SubjectOrder,
+    SynthesisOrder,
+};
+use swarm_core::proof::ApiKey;
+use swarm_core::rules::committee::SessionLine;
+use swarm_core::swarm::Generated;
+use swarm_core::{CommitteeRefusal, Instant};
+use warp::http::StatusCode;
+use warp::http::header::{HeaderValue, LAST_MODIFIED};
+
+use crate::call::{Call, INVALID_QUERY, number};
+use crate::credential::api_key;
+use crate::reply::{Answer, Fault, Reply, ok};
+
+/// The brief file of a member for today, with links to the origin in use.
+pub(crate) async fn brief(call: Call) -> Reply {
+    let absent = || CommitteeRefusal::NotFound("brief");
+    let file = call.path.first().map(String::as_str).unwrap_or_default();
+    let member = file.strip_suffix(".json").map(CommitteeMemberId::parse);
+    let member = member.and_then(Result::ok).ok_or_else(absent)?;
+    let brief = desk(&call)?.brief(&member).await?;
+    let text = brief.text(&call.origin());
+    let mut answer = Answer::new(StatusCode::OK, "application/json", text);
+    let modified = HeaderValue::try_from(http_date(brief.generated_at));
+    modified.map(|date| answer.headers.insert(LAST_MODIFIED, date)).ok();
+    Ok(answer)
+}
+
+fn http_date(moment: Instant) -> String {
+    let since_1970 = Duration::from_millis(u64::try_from(moment.millis()).unwrap_or_default());
+    httpdate::fmt_http_date(SystemTime::UNIX_EPOCH + since_1970)
+}
+
+/// The body goes to the rules unread: they judge it only after the key.
+pub(crate) async fn submit(call: Call) -> Reply {
+    let key = api_key(&call.headers);
+    let filed = desk(&call)?.submit(key, &call.bytes).await;
+    ok(&filed.map_err(Fault::of_submission)?)
+}
+
+pub(crate) async fn sessions(call: Call) -> Reply {
+    #[derive(Serialize)]
+    struct Sessions {
+        sessions: Vec<SessionLine>,
+    }
+    let query = call.query();
+    let limit = query.get("limit").map(|text| number(text).ok_or(INVALID_QUERY)).transpose()?;
+    let limit = usize::try_from(limit.unwrap_or(100)).ok().filter(|n| (1..=500).contains(n));
+    let before = query.get("before").map(|text| Day::parse(text).map_err(|_| INVALID_QUERY));
+    let limit = limit.ok_or(INVALID_QUERY)?;
+    let sessions = desk(&call)?.sessions(limit, before.transpose()?).await?;
+    ok(&Sessions { sessions })
+}
+
+pub(crate) async fn session(call: Call) -> Reply {
+    let day = call.path.first().and_then(|text| Day::parse(text).ok());
+    let day = day.ok_or(CommitteeRefusal::NotFound("session"))?;
+    ok(&desk(&call)?.session(day).await?)
+}
+
+/// A member's key, shown this once.
+#[derive(Serialize)]
+struct Keyed<'a> {
+    ok: bool,
+    member_id: &'a CommitteeMemberId,
+    api_key: &'a str,
+}
+
+fn keyed(status: StatusCode, member_id: &CommitteeMemberId, key: &ApiKey) -> Reply {
+    let keyed = Keyed { ok: true, member_id, api_key: key.reveal() };
+    Ok(Answer::json(status, &keyed))
+}
+
+pub(crate) async fn create_member(mut call: Call) -> Reply {
+    let draft = call.chair_fields(CommitteeMemberDraft::read)?;
+    let key = desk(&call)?.create_member(&draft).await?;
+    keyed(StatusCode::CREATED, &draft.id, &key)
+}
+
+pub(crate) async fn rotate_key(call: Call) -> Reply {
+    let id = member_id(&call)?;
+    let key = desk(&call)?.rotate_member_key(&id).await?;
+    keyed(StatusCode::OK, &id, &key)
+}
+
+pub(crate) async fn set_status(mut call: Call) -> Reply {
+    let id = member_id(&call)?;
+    let status = call.chair_fields(CommitteeStatus::read)?;
+    desk(&call)?.set_member_status(&id, status).await?;
+    done()
+}
+
+pub(crate) async fn set_subject(mut call: Call) -> Reply {
+    let order = call.chair_fields(SubjectOrder::read)?;
+    desk(&call)?.set_subject(&order).await?;
+    done()
+}
+
+pub(crate) async fn generate(mut call: Call) -> Reply {
+    #[derive(Serialize)]
+    struct Briefs {
+        ok: bool,
+        date: Day,
+        subject_id: swarm_core::domain::SubjectId,
+        deadline_utc: Instant,
+        briefs: usize,
+    }
+    let order = call.chair_fields(GenerationOrder::read)?;
+    let Generated { date, subject_id, deadline, briefs } = desk(&call)?.generate(&order).await?;
+    let made = Briefs { ok: true, date, subject_id, deadline_utc: deadline, briefs };
+    Ok(Answer::json(StatusCode::CREATED, &made))
+}
+
+pub(crate) async fn set_synthesis(mut call: Call) -> Reply {
+    let order = call.chair_fields(SynthesisOrder::read)?;
+    desk(&call)?.set_synthesis(&order).await?;
+    done()
+}
+
+fn done() -> Reply {
+    #[derive(Serialize)]
+    struct Done {
+        ok: bool,
+    }
+    ok(&Done { ok: true })
+}
+
+fn member_id(call: &Call) -> Result<CommitteeMemberId, Fault> {
+    let id = call.path.first().and_then(|id| CommitteeMemberId::parse(id.as_str()).ok());
+    Ok(id.ok_or(CommitteeRefusal::NotFound("member"))?)
+}
+
+/// The tenant's committee. The routes are served only where there is one.
+fn desk(call: &Call) -> Result<&Arc<CommitteeDesk>, Fault> {
+    call.served.committee.as_ref().ok_or(Fault::Request(StatusCode::NOT_FOUND, "not found"))
+}
