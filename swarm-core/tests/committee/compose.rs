@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use proptest::prelude::*;
 use swarm_core::domain::committee::{
     BriefRecentSession, CommitteeBrief, CommitteeBriefContent, CommitteeMember, TRAILER_PATTERN,
     Voice,
@@ -211,4 +212,18 @@ fn the_schema_describes_the_take() {
     let mut body = part("body");
     assert_eq!((body.number("minLength"), body.number("maxLength")), (Ok(80.0), Ok(4_000.0)));
     assert_eq!(body.text("pattern").unwrap(), TRAILER_PATTERN);
+}
+
+proptest! {
+    #[test]
+    fn a_preview_is_how_the_body_begins(text in any::<String>(), more in 0usize..700) {
+        let text = format!("{text}{}", "\u{10ffff}".repeat(more));
+        let recent_takes = vec![take("ada", "cautious", 0.25, &text)];
+        let body = recent_takes[0].body.as_str().to_owned();
+        let source_of = MemberSource { member: Arc::new(member("ada")), recent_takes };
+        let content = one(source(), source_of);
+        let preview = &content.your_recent_takes[0].body_preview;
+        prop_assert!(body.starts_with(preview.as_str()));
+        prop_assert_eq!(preview.chars().count(), body.chars().count().min(600));
+    }
 }

@@ -1,7 +1,8 @@
 //! Submissions: the order of the checks, and what each says.
 
+use proptest::prelude::*;
 use swarm_core::domain::committee::{
-    CommitteeDay, CommitteeMember, CommitteeStatus, Generation, KeyPrefix,
+    BodyFault, CommitteeBody, CommitteeDay, CommitteeMember, CommitteeStatus, Generation, KeyPrefix,
 };
 use swarm_core::domain::{AttemptId, Invalid};
 use swarm_core::json::Json;
@@ -206,4 +207,27 @@ fn refusals_have_the_words_of_the_table() {
         assert!(detail.contains(stance));
     }
     assert_eq!(R::InvalidKey.detail(), None);
+}
+
+proptest! {
+    /// Against another way to say it: a plain decimal as Rust reads it, from 0 to 1, that begins
+    /// with the one digit 0 or 1 and does not end with its point.
+    #[test]
+    fn a_confidence_in_the_trailer_is_a_plain_decimal(text in "[019.eE+-]{0,5}") {
+        let plain = text.bytes().all(|letter| letter.is_ascii_digit() || letter == b'.');
+        let in_range = text.parse::<f64>().is_ok_and(|number| (0.0..=1.0).contains(&number));
+        let one_digit = matches!(text.as_bytes(), [b'0' | b'1'] | [b'0' | b'1', b'.', ..]);
+        let expected = plain && in_range && one_digit && !text.ends_with('.');
+        let body = format!("{}\nSTANCE: neutral | CONFIDENCE: {text}", "x".repeat(80));
+        prop_assert_eq!(CommitteeBody::parse(body).is_ok(), expected);
+    }
+
+    #[test]
+    fn whatever_stands_before_the_trailer_is_kept(text in any::<String>()) {
+        let body = format!("{}{text}\n{}", "x".repeat(80), trailer());
+        let parsed = CommitteeBody::parse(body.clone());
+        prop_assert_eq!(parsed.map(|parsed| parsed.as_str() == body), Ok(true));
+        let after = format!("{body}{text}.");
+        prop_assert_eq!(CommitteeBody::parse(after), Err(BodyFault::NoTrailer));
+    }
 }
