@@ -243,13 +243,13 @@ pub(super) fn count<T: PartialEq>(results: &[T], wanted: &T) -> usize {
 }
 
 /// A number that this process has not used yet.
-fn unique() -> u64 {
+pub(super) fn unique() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Not random, but different each time, which is all that the suite asks for.
-struct Counter;
+pub(super) struct Counter;
 
 impl Entropy for Counter {
     fn fill(&self, bytes: &mut [u8]) -> std::result::Result<(), NoEntropy> {

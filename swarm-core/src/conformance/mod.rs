@@ -12,6 +12,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a case that fails panics")]
 #![expect(missing_docs, reason = "a case says in its name what it holds the store to")]
 
+pub mod committee;
+
 mod documents;
 mod fixture;
 mod members;

@@ -22,13 +22,14 @@ const RECENT_SESSIONS: usize = 3;
 const RECENT_TAKES: usize = 5;
 
 /// What a generation brought.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Generated {
     /// The day.
     pub date: Day,
     /// Its subject.
     pub subject_id: SubjectId,
     /// The last moment at which a take is accepted.
+    #[serde(rename = "deadline_utc")]
     pub deadline: Instant,
     /// How many briefs there are: one for each active member.
     pub briefs: usize,

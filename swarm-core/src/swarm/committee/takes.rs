@@ -12,8 +12,6 @@ use crate::swarm::error::contended;
 /// What whoever submitted is told (specification, section 4B).
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Receipt {
-    /// `true`.
-    pub ok: bool,
     /// Whose take it is.
     pub member_id: CommitteeMemberId,
     /// The day of its session.
@@ -50,7 +48,6 @@ impl CommitteeDesk {
 
 fn receipt(take: &CommitteeTake) -> Receipt {
     Receipt {
-        ok: true,
         member_id: take.member_id.clone(),
         date: take.date,
         subject_id: take.subject_id.clone(),

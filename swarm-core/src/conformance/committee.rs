@@ -1,0 +1,114 @@
+//! The suite that any implementation of the committee's port runs, beside the one of interface A
+//! and by the same rules.
+
+mod days;
+mod members;
+mod records;
+mod room;
+mod takes;
+mod tenants;
+
+/// Makes one test of each case of the [suite](mod@crate::conformance::committee) of the
+/// committee, for the store that `harness` sets up.
+///
+/// As [`conformance!`](crate::conformance!), with the store as an `Arc<dyn CommitteeTenants>`.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use swarm_core::CommitteeTenants;
+/// # struct MyStore;
+/// # impl MyStore { async fn connect() -> Arc<dyn CommitteeTenants> { unimplemented!() } }
+/// async fn my_store() -> ((), Arc<dyn CommitteeTenants>) {
+///     ((), MyStore::connect().await)
+/// }
+///
+/// swarm_core::committee_conformance!(my_store);
+/// ```
+#[macro_export]
+macro_rules! committee_conformance {
+    ($harness:path) => {
+        $crate::committee_conformance_cases! { test $harness }
+    };
+}
+
+/// The one list of cases of the committee.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! committee_conformance_cases {
+    ($then:ident $($harness:path)?) => {
+        $crate::committee_conformance_cases! {
+            @$then $($harness)?;
+            members {
+                a_committee_has_no_members_at_first
+                every_field_of_a_member_survives
+                members_are_listed_by_id
+                a_member_is_created_once
+                a_member_is_saved_only_at_the_version_it_was_judged_by
+                a_replaced_key_is_nobodys
+                a_key_finds_its_member_whatever_its_status
+                of_racing_creations_of_one_member_one_wins
+                of_racing_saves_of_one_member_one_wins
+                of_racing_rotations_one_key_lives
+            }
+            days {
+                an_unknown_day_has_nothing
+                every_field_of_a_day_survives
+                a_day_is_saved_only_at_the_version_it_was_judged_by
+                sessions_come_latest_first
+                sessions_are_found_by_subject
+                the_facts_show_the_latest_session
+                briefs_take_the_place_of_all_briefs_of_their_day
+                briefs_stay_when_their_day_is_saved_without
+                the_text_of_a_brief_survives_byte_for_byte
+                of_racing_saves_of_one_day_one_wins
+                readers_see_the_briefs_of_one_generation
+                racing_generations_come_one_after_the_other
+            }
+            takes {
+                every_field_of_a_take_survives
+                takes_stand_in_the_order_of_their_commits
+                a_take_changes_neither_its_member_nor_its_day
+                the_latest_take_of_each_day_and_subject_counts
+                an_attempt_sent_again_gets_its_first_answer
+                an_attempt_of_another_member_is_another
+                a_filing_has_moved_when_its_member_has
+                a_filing_has_moved_when_its_day_has
+                a_filing_is_late_after_its_deadline
+                an_attempt_sent_many_times_at_once_is_filed_once
+                racing_submissions_are_all_kept
+                submissions_that_race_the_deadline_land_before_it
+                submissions_that_race_a_rotation_are_kept_or_refused
+            }
+            tenants {
+                committees_share_nothing
+                a_committee_opened_twice_is_the_same
+            }
+        }
+    };
+
+    (@test $harness:path; $($part:ident { $($case:ident)* })*) => {
+        mod committee {
+            #[allow(unused_imports, reason = "the harness may be named by its full path")]
+            use super::*;
+
+            $(mod $part {
+                #[allow(unused_imports, reason = "the harness may be named by its full path")]
+                use super::*;
+
+                $(
+                    #[::tokio::test(flavor = "multi_thread", worker_threads = 4)]
+                    async fn $case() {
+                        let (_guard, tenants) = $harness().await;
+                        $crate::conformance::committee::$case(tenants).await;
+                    }
+                )*
+            })*
+        }
+    };
+
+    (@publish; $($part:ident { $($case:ident)* })*) => {
+        $(pub use $part::{$($case),*};)*
+    };
+}
+
+committee_conformance_cases! { publish }

@@ -1,0 +1,113 @@
+//! Records to put into a room, plain unless a case says otherwise.
+
+use crate::conformance::fixture::unique;
+use crate::domain::committee::{
+    CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberDraft, CommitteeMemberId,
+    CommitteeStatus, Generation, Voice,
+};
+use crate::domain::json::{self, Json};
+use crate::domain::{AttemptId, Day, Instant, Lens, Name, SecretHash, SubjectId, Version};
+use crate::store::{CommitteeDayChange, CommitteeMemberChange, Versioned};
+
+/// The first version of a record.
+pub(super) const FIRST: Version = Version(1);
+
+pub(super) fn id(text: &str) -> CommitteeMemberId {
+    CommitteeMemberId::parse(text).unwrap()
+}
+
+pub(super) fn subject(text: &str) -> SubjectId {
+    SubjectId::parse(text).unwrap()
+}
+
+pub(super) fn day(text: &str) -> Day {
+    Day::parse(text).unwrap()
+}
+
+pub(super) fn moment(text: &str) -> Instant {
+    Instant::parse("moment", text).unwrap()
+}
+
+/// A moment that no test will see.
+pub(super) fn far() -> Instant {
+    moment("2999-12-31T23:59:59.999Z")
+}
+
+pub(super) fn draft(name: &str) -> CommitteeMemberDraft {
+    CommitteeMemberDraft {
+        id: id(name),
+        name: Name::parse("Ada").unwrap(),
+        lens: Lens::parse("").unwrap(),
+        voice: Voice::parse("").unwrap(),
+    }
+}
+
+/// An active member whose key has the hash of its name.
+pub(super) fn member(name: &str) -> CommitteeMember {
+    let CommitteeMemberDraft { id, name: called, lens, voice } = draft(name);
+    CommitteeMember {
+        id,
+        name: called,
+        lens,
+        voice,
+        status: CommitteeStatus::Active,
+        created_at: Instant::EPOCH,
+        key: hash(name),
+    }
+}
+
+pub(super) fn hash(secret: &str) -> SecretHash {
+    SecretHash::of(secret.as_bytes())
+}
+
+/// The write of a new member.
+pub(super) fn creation(member: &CommitteeMember) -> CommitteeMemberChange {
+    CommitteeMemberChange { member: member.clone(), expected: None }
+}
+
+/// A day whose briefs were generated, open to submissions for good.
+pub(super) fn open_day(date: &str, about: &str) -> CommitteeDay {
+    let generation = Generation {
+        subject_id: subject(about),
+        deadline: far(),
+        generated_at: Instant::EPOCH,
+        briefs: 0,
+    };
+    CommitteeDay { generation: Some(generation), ..CommitteeDay::blank(day(date)) }
+}
+
+/// The write of a new day without briefs.
+pub(super) fn first_save(day: &CommitteeDay) -> CommitteeDayChange {
+    CommitteeDayChange { day: day.clone(), expected: None, briefs: None }
+}
+
+/// The write of a day over the one on file.
+pub(super) fn next_save(judged: &Versioned<CommitteeDay>, day: CommitteeDay) -> CommitteeDayChange {
+    CommitteeDayChange { day, expected: Some(judged.version), briefs: None }
+}
+
+/// A brief with a mark in its text.
+pub(super) fn brief(member: &str, mark: &str) -> CommitteeBrief {
+    CommitteeBrief {
+        member_id: id(member),
+        generated_at: Instant::EPOCH,
+        head: format!("{mark}{{"),
+        tail: format!("}}{mark}"),
+    }
+}
+
+/// What a member sends, with a mark in the body.
+pub(super) fn posted(mark: &str) -> Vec<u8> {
+    let body = format!(
+        "REGIME {mark}\nALLOCATION {pad}\nSUBJECT\nSTANCE: neutral | CONFIDENCE: 0.5",
+        pad = "x".repeat(80)
+    );
+    let fields: [(&str, Json); 3] =
+        [("stance", "neutral".into()), ("confidence", 0.5.into()), ("body", Json::Text(body))];
+    json::write(&Json::from(fields)).into_bytes()
+}
+
+/// Another attempt with each call.
+pub(super) fn attempt() -> AttemptId {
+    AttemptId(u128::from(unique()).to_le_bytes())
+}

@@ -1,0 +1,48 @@
+//! Tenants.
+
+use std::sync::Arc;
+
+use super::records::{FIRST, day, first_save, open_day};
+use super::room::Room;
+use crate::domain::TenantId;
+use crate::store::{CommitteeSessionQuery, CommitteeTakesQuery, CommitteeTenants};
+
+/// Two committees whose names begin alike, with a member, a day and takes of the same names.
+pub async fn committees_share_nothing(tenants: Arc<dyn CommitteeTenants>) {
+    let room = Room::fresh(Arc::clone(&tenants)).await;
+    let other = TenantId::parse(format!("{}-x", room.id)).unwrap();
+    let other = Room::open(tenants, other);
+    let date = day("2026-11-21");
+    let key = room.seat("ada").await;
+    room.put_day(&first_save(&open_day("2026-11-21", "aurora"))).await;
+    let take = room.filed(&key, date, "mark").await;
+
+    assert_eq!(other.members().await, []);
+    let facts = other.basis(&key.hash()).await;
+    assert_eq!((facts.member, facts.session), (None, None));
+    assert_eq!((other.day(date).await, other.takes_on(date).await), (None, vec![]));
+    let all = CommitteeSessionQuery { limit: 9, ..CommitteeSessionQuery::default() };
+    assert_eq!(other.sessions(&all).await, []);
+    let latest = CommitteeTakesQuery::Latest {
+        member: &take.member_id,
+        before: day("9999-12-31"),
+        limit: 9,
+    };
+    assert_eq!(other.takes(&latest).await, []);
+
+    let own = other.seat("ada").await;
+    other.put_day(&first_save(&open_day("2026-11-21", "borealis"))).await;
+    other.filed(&own, date, "mark").await;
+    assert_eq!(other.day(date).await.unwrap().version, FIRST);
+    assert_eq!(room.takes_on(date).await, [take]);
+    assert_eq!(room.basis(&own.hash()).await.member, None);
+}
+
+pub async fn a_committee_opened_twice_is_the_same(tenants: Arc<dyn CommitteeTenants>) {
+    let room = Room::fresh(Arc::clone(&tenants)).await;
+    let again = Room::open(tenants, room.id.clone());
+    room.put_day(&first_save(&open_day("2026-11-21", "aurora"))).await;
+    let key = room.seat("ada").await;
+    let take = again.filed(&key, day("2026-11-21"), "mark").await;
+    assert_eq!(room.takes_on(take.date).await, [take]);
+}

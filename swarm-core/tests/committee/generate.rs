@@ -1,0 +1,167 @@
+//! When briefs are generated, and about what.
+
+use proptest::prelude::*;
+use swarm_core::Instant;
+use swarm_core::domain::committee::{
+    CommitteeDay, CommitteeSettings, GenerationOrder, SubjectOrder, Synthesis, SynthesisOrder,
+};
+use swarm_core::domain::{Subject, SubjectId};
+use swarm_core::rules::committee::{
+    CommitteeRefusal, deadline, generate, is_due, set_subject, set_synthesis, subject_for,
+};
+
+use super::{DEADLINE, at, day, fields, generated, subject, versioned};
+
+fn due(now: &str, today: Option<&CommitteeDay>) -> bool {
+    is_due(&CommitteeSettings::default(), at(now), today)
+}
+
+#[test]
+fn briefs_are_due_from_their_time_until_the_deadline() {
+    for (now, expected) in [
+        ("2026-11-21T00:00:00.000Z", false),
+        ("2026-11-21T22:44:59.999Z", false),
+        ("2026-11-21T22:45:00.000Z", true),
+        // Started late: it catches up while the deadline is ahead.
+        ("2026-11-21T23:00:00.000Z", true),
+        ("2026-11-21T23:24:59.999Z", true),
+        ("2026-11-21T23:25:00.000Z", false),
+        ("2026-11-21T23:59:59.999Z", false),
+        ("2028-02-29T22:45:00.000Z", true),
+        ("2026-12-31T22:45:00.000Z", true),
+    ] {
+        assert_eq!(due(now, None), expected, "{now}");
+    }
+}
+
+#[test]
+fn briefs_are_due_once() {
+    let now = "2026-11-21T22:50:00Z";
+    assert!(!due(now, Some(&generated())));
+    assert!(due(now, Some(&CommitteeDay::blank(day("2026-11-21")))));
+}
+
+fn in_turn<'a>(subjects: &'a [Subject], now: &str) -> &'a str {
+    let order = GenerationOrder::default();
+    subject_for(&order, None, subjects, at(now)).unwrap().id.as_str()
+}
+
+#[test]
+fn active_subjects_take_turns_over_leap_days_and_years() {
+    let [c, a, b, x] = [("c", "active"), ("a", "active"), ("b", "active"), ("0", "archived")];
+    let subjects = [c, a, b, x].map(|(id, status)| subject(id, status));
+    // 2028-02-28 is day 21242 after 1970-01-01, and 21242 = 3 * 7080 + 2.
+    for (date, expected) in [
+        ("2028-02-28", "c"),
+        ("2028-02-29", "a"),
+        ("2028-03-01", "b"),
+        ("2028-03-02", "c"),
+        ("1970-01-01", "a"),
+        ("1969-12-31", "c"),
+    ] {
+        for time in ["00:00:00.000", "23:59:59.999"] {
+            assert_eq!(in_turn(&subjects, &format!("{date}T{time}Z")), expected, "{date}");
+        }
+    }
+    // The day is that of UTC, whatever offset the moment is written with.
+    assert_eq!(in_turn(&subjects, "2028-03-01T00:30:00+01:00"), "a");
+}
+
+proptest! {
+    #[test]
+    fn each_subject_comes_once_in_a_round(start in -1_000_000i64..1_000_000, count in 1usize..9) {
+        let subjects: Vec<_> = (0..count).map(|it| subject(&it.to_string(), "active")).collect();
+        let order = GenerationOrder::default();
+        let mut seen = Vec::new();
+        for number in start..start + i64::try_from(count).unwrap() {
+            let now = Instant::from_millis(number * 86_400_000).unwrap();
+            seen.push(subject_for(&order, None, &subjects, now).unwrap().id.clone());
+        }
+        seen.sort();
+        seen.dedup();
+        prop_assert_eq!(seen.len(), count);
+    }
+}
+
+#[test]
+fn what_an_operator_says_comes_before_the_turn() {
+    let subjects = [subject("a", "active"), subject("aurora", "archived"), subject("set", "new")];
+    let now = at("2026-11-21T22:45:00Z");
+    let id = |text: &str| SubjectId::parse(text).unwrap();
+    let chosen = |order: Option<&str>, today: &CommitteeDay| {
+        let order = GenerationOrder { subject_id: order.map(id), deadline: None };
+        subject_for(&order, Some(today), &subjects, now).map(|subject| subject.id.to_string())
+    };
+    let blank = CommitteeDay::blank(day("2026-11-21"));
+    let set = CommitteeDay { subject: Some(id("set")), ..generated() };
+    assert_eq!(chosen(None, &blank), Ok("a".into()));
+    assert_eq!(chosen(None, &generated()), Ok("aurora".into()));
+    assert_eq!(chosen(None, &set), Ok("set".into()));
+    assert_eq!(chosen(Some("a"), &set), Ok("a".into()));
+    assert_eq!(chosen(Some("b"), &set), Err(CommitteeRefusal::NotFound("subject")));
+    let none = subject_for(&GenerationOrder::default(), None, &subjects[1..], now);
+    assert_eq!(none, Err(CommitteeRefusal::NoSubject));
+}
+
+#[test]
+fn the_deadline_is_ordered_kept_or_set() {
+    let settings = CommitteeSettings::default();
+    let now = at("2026-11-21T22:45:00Z");
+    let ordered = at("2026-11-22T08:00:00Z");
+    let order = GenerationOrder { subject_id: None, deadline: Some(ordered) };
+    let none = GenerationOrder::default();
+    assert_eq!(deadline(&none, &settings, None, now), at(DEADLINE));
+    assert_eq!(deadline(&order, &settings, None, now), ordered);
+    let again = generate(&order, None, &SubjectId::parse("a").unwrap(), ordered, now, &[]).day;
+    assert_eq!(deadline(&none, &settings, Some(&again), now), ordered);
+}
+
+#[test]
+fn a_generation_keeps_what_else_is_known_of_the_day() {
+    let id = |text: &str| SubjectId::parse(text).unwrap();
+    let known = CommitteeDay {
+        subject: Some(id("set")),
+        synthesis: Some(Synthesis::parse("text").unwrap()),
+        ..generated()
+    };
+    let (judged, now) = (versioned(known.clone()), at("2026-11-21T23:00:00Z"));
+    let order = GenerationOrder { subject_id: Some(id("b")), deadline: None };
+    let change = generate(&order, Some(&judged), &id("b"), at(DEADLINE), now, &[]);
+    assert_eq!(change.expected, Some(judged.version));
+    assert_eq!(change.briefs, Some(vec![]));
+    assert_eq!((change.day.subject, change.day.synthesis), (Some(id("b")), known.synthesis));
+    assert_eq!(change.day.generation.unwrap().generated_at, now);
+    let plain = generate(&GenerationOrder::default(), None, &id("b"), at(DEADLINE), now, &[]);
+    assert_eq!((plain.expected, plain.day.subject), (None, None));
+}
+
+#[test]
+fn subject_and_synthesis_touch_nothing_else() {
+    let order = SubjectOrder::read(&mut fields(r#"{"date":"2026-11-21","subject_id":"b"}"#));
+    let order = order.unwrap();
+    let judged = versioned(generated());
+    let set = set_subject(Some(&judged), order.date, &order.subject_id);
+    assert_eq!(set.day.generation, generated().generation);
+    assert_eq!((set.expected, set.briefs), (Some(judged.version), None));
+
+    let order = SynthesisOrder::read(&mut fields(r#"{"date":"2026-11-21","synthesis":"text"}"#));
+    let synthesis = order.unwrap().synthesis;
+    let written = set_synthesis(Some(&judged), &synthesis).unwrap();
+    assert_eq!(written.day, CommitteeDay { synthesis: Some(synthesis.clone()), ..generated() });
+    let blank = versioned(CommitteeDay::blank(day("2026-11-21")));
+    for unknown in [None, Some(&blank)] {
+        let refused = set_synthesis(unknown, &synthesis).unwrap_err();
+        assert_eq!(refused, CommitteeRefusal::NotFound("session"));
+    }
+}
+
+#[test]
+fn orders_name_the_field_that_is_wrong() {
+    let field = |text: &str| GenerationOrder::read(&mut fields(text)).unwrap_err().field;
+    assert_eq!(field(r#"{"subject_id":""}"#), "subject_id");
+    assert_eq!(field(r#"{"deadline_utc":"23:25"}"#), "deadline_utc");
+    let empty = GenerationOrder::read(&mut fields(r#"{"subject_id":null,"deadline_utc":null}"#));
+    assert_eq!(empty, Ok(GenerationOrder::default()));
+    let date = SubjectOrder::read(&mut fields(r#"{"date":"2026-02-29","subject_id":"a"}"#));
+    assert_eq!(date.unwrap_err().field, "date");
+}
