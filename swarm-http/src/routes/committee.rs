@@ -12,7 +12,6 @@ use swarm_core::domain::committee::{
 };
 use swarm_core::proof::ApiKey;
 use swarm_core::rules::committee::SessionLine;
-use swarm_core::swarm::Generated;
 use swarm_core::{CommitteeRefusal, Instant};
 use warp::http::StatusCode;
 use warp::http::header::{HeaderValue, LAST_MODIFIED};
@@ -44,7 +43,7 @@ fn http_date(moment: Instant) -> String {
 pub(crate) async fn submit(call: Call) -> Reply {
     let key = api_key(&call.headers);
     let filed = desk(&call)?.submit(key, &call.bytes).await;
-    ok(&filed.map_err(Fault::of_submission)?)
+    done(StatusCode::OK, &filed.map_err(Fault::of_submission)?)
 }
 
 pub(crate) async fn sessions(call: Call) -> Reply {
@@ -67,17 +66,29 @@ pub(crate) async fn session(call: Call) -> Reply {
     ok(&desk(&call)?.session(day).await?)
 }
 
-/// A member's key, shown this once.
-#[derive(Serialize)]
-struct Keyed<'a> {
-    ok: bool,
-    member_id: &'a CommitteeMemberId,
-    api_key: &'a str,
+/// `{ok: true, …fields}`.
+fn done<T: Serialize>(status: StatusCode, fields: &T) -> Reply {
+    #[derive(Serialize)]
+    struct Done<'a, T> {
+        ok: bool,
+        #[serde(flatten)]
+        fields: &'a T,
+    }
+    Ok(Answer::json(status, &Done { ok: true, fields }))
 }
 
+/// Nothing more to say.
+#[derive(Serialize)]
+struct Nothing {}
+
+/// A member's key, shown this once.
 fn keyed(status: StatusCode, member_id: &CommitteeMemberId, key: &ApiKey) -> Reply {
-    let keyed = Keyed { ok: true, member_id, api_key: key.reveal() };
-    Ok(Answer::json(status, &keyed))
+    #[derive(Serialize)]
+    struct Keyed<'a> {
+        member_id: &'a CommitteeMemberId,
+        api_key: &'a str,
+    }
+    done(status, &Keyed { member_id, api_key: key.reveal() })
 }
 
 pub(crate) async fn create_member(mut call: Call) -> Reply {
@@ -96,42 +107,24 @@ pub(crate) async fn set_status(mut call: Call) -> Reply {
     let id = member_id(&call)?;
     let status = call.chair_fields(CommitteeStatus::read)?;
     desk(&call)?.set_member_status(&id, status).await?;
-    done()
+    done(StatusCode::OK, &Nothing {})
 }
 
 pub(crate) async fn set_subject(mut call: Call) -> Reply {
     let order = call.chair_fields(SubjectOrder::read)?;
     desk(&call)?.set_subject(&order).await?;
-    done()
+    done(StatusCode::OK, &Nothing {})
 }
 
 pub(crate) async fn generate(mut call: Call) -> Reply {
-    #[derive(Serialize)]
-    struct Briefs {
-        ok: bool,
-        date: Day,
-        subject_id: swarm_core::domain::SubjectId,
-        deadline_utc: Instant,
-        briefs: usize,
-    }
     let order = call.chair_fields(GenerationOrder::read)?;
-    let Generated { date, subject_id, deadline, briefs } = desk(&call)?.generate(&order).await?;
-    let made = Briefs { ok: true, date, subject_id, deadline_utc: deadline, briefs };
-    Ok(Answer::json(StatusCode::CREATED, &made))
+    done(StatusCode::CREATED, &desk(&call)?.generate(&order).await?)
 }
 
 pub(crate) async fn set_synthesis(mut call: Call) -> Reply {
     let order = call.chair_fields(SynthesisOrder::read)?;
     desk(&call)?.set_synthesis(&order).await?;
-    done()
-}
-
-fn done() -> Reply {
-    #[derive(Serialize)]
-    struct Done {
-        ok: bool,
-    }
-    ok(&Done { ok: true })
+    done(StatusCode::OK, &Nothing {})
 }
 
 fn member_id(call: &Call) -> Result<CommitteeMemberId, Fault> {

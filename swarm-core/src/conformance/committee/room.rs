@@ -100,6 +100,7 @@ impl Room {
             group: String::new(),
             json: json::write(&subject),
             replace: false,
+            guard: None,
         };
         let put = self.store.put_document(Collection::Subjects, &draft).await.unwrap();
         assert!(matches!(put, Put::Created(_)));
