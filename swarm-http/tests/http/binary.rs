@@ -199,6 +199,7 @@ fn what_is_unknown_or_bad_stops_the_start_and_is_named() {
         (tenant("public_origin = \"acme\""), "public_origin"),
         (tenant("committee = { key_prefix = \"I-C\" }"), "key_prefix"),
         (tenant("committee = { brief_at = \"25:00\" }"), "brief_at"),
+        (tenant("committee = { export_to = \"briefs\" }"), "public_origin"),
         (tenant("committee = { dead_line = \"23:25\" }"), "dead_line"),
         (tenant("extra = 1"), "extra"),
         (tenant(""), "acme"),
@@ -225,6 +226,52 @@ fn what_is_unknown_or_bad_stops_the_start_and_is_named() {
         let said = refusal(arguments, environment);
         assert!(said.contains(named), "{arguments:?} {environment:?}\n{said}");
     }
+}
+
+#[test]
+fn briefs_are_exported_whole_and_stale_ones_removed() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("briefs");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("gone.json"), "{}").unwrap();
+    let hash = SecretHash::of(ADMIN.as_bytes());
+    let hex: String = hash.as_bytes().iter().map(|b| format!("{b:02x}")).collect();
+    let text = format!(
+        "[[tenants]]\nid = \"acme\"\nhosts = [\"acme.example\"]\nadmin_token_hash = \"sha256:{hex}\"\n\
+         public_origin = \"https://acme.example\"\ncommittee = {{ export_to = {folder:?} }}\n"
+    );
+    let file = configuration("export.toml", &text);
+    let program = Program::start(&["serve", "--config", file.to_str().unwrap()], &[]);
+    let client = program.client.at("acme.example");
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    let admin = [("x-admin-token", ADMIN)];
+    for id in ["ada", "bob"] {
+        let member = json!({ "id": id, "name": id }).to_string();
+        client.post("/api/ic/admin/members", &admin, &member).expect(201);
+    }
+    let files = || {
+        let entries = std::fs::read_dir(&folder).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    let becomes = |expected: &[&str]| {
+        let reached = (0..150).any(|_| {
+            std::thread::sleep(Duration::from_millis(100));
+            files() == expected
+        });
+        assert!(reached, "{:?}", files());
+    };
+    client.post("/api/ic/admin/briefs", &admin, "{}").expect(201);
+    becomes(&["ada.json", "bob.json"]);
+    let brief = std::fs::read_to_string(folder.join("ada.json")).unwrap();
+    let brief: Value = serde_json::from_str(&brief).unwrap();
+    assert_eq!(brief["submit_to"], "https://acme.example/api/ic/submit");
+    let inactive = json!({ "status": "inactive" }).to_string();
+    client.post("/api/ic/admin/members/bob/status", &admin, &inactive).expect(200);
+    client.post("/api/ic/admin/briefs", &admin, "{}").expect(201);
+    becomes(&["ada.json"]);
 }
 
 #[test]

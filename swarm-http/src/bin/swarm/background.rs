@@ -11,18 +11,31 @@ use swarm_http::Site;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
+use crate::export::Export;
 use crate::mail::Smtp;
 
 /// How long after a round the next one begins: windows close within 15 s of their deadline.
 const PAUSE: Duration = Duration::from_secs(5);
 
+/// What there is to do besides closing windows and generating briefs.
+#[derive(Default)]
+pub(crate) struct Work {
+    /// What mail goes to.
+    pub(crate) smtp: Option<Smtp>,
+    /// Where briefs go.
+    pub(crate) exports: HashMap<TenantId, Export>,
+}
+
 /// Does it until the set is dropped. A task that ends by itself has failed.
-pub(crate) fn start(site: &Site, smtp: Option<Smtp>) -> JoinSet<()> {
+pub(crate) fn start(site: &Site, work: Work) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
     let tenants = site.tenants();
-    tasks.spawn(generate(site.committees()));
+    for (id, desk) in site.committees() {
+        let export = work.exports.get(&id).cloned();
+        tasks.spawn(committee(id, desk, export));
+    }
     tasks.spawn(close_windows(tenants.clone()));
-    let Some(smtp) = smtp.map(Arc::new) else {
+    let Some(smtp) = work.smtp.map(Arc::new) else {
         tasks.spawn(tell(tenants));
         return tasks;
     };
@@ -42,23 +55,34 @@ async fn close_windows(tenants: Vec<(TenantId, Tenant)>) {
     }
 }
 
-/// Generates the briefs of the committees at their time, or later where the server was down.
-async fn generate(committees: Vec<(TenantId, Arc<CommitteeDesk>)>) {
+/// Generates the briefs of a committee at their time, or later where the server was down, and
+/// keeps their export up to date, whoever generated them.
+async fn committee(tenant: TenantId, desk: Arc<CommitteeDesk>, export: Option<Export>) {
+    let mut written = None;
     loop {
-        for (tenant, desk) in &committees {
-            match desk.generate_if_due().await {
-                Ok(None) => {}
-                Ok(Some(made)) => tracing::info!(%tenant, briefs = made.briefs, "briefs generated"),
-                Err(CommitteeError::Refused(refusal)) => {
-                    tracing::debug!(%tenant, %refusal, "no briefs generated");
-                }
-                Err(error) => {
-                    let error = &error as &dyn std::error::Error;
-                    tracing::error!(%tenant, error, "no briefs generated");
-                }
+        generate(&tenant, &desk).await;
+        if let Some(export) = &export {
+            match export.refresh(&desk, written).await {
+                Ok(generated_at) => written = Some(generated_at),
+                Err(error) => tracing::error!(%tenant, error = &*error, "briefs not exported"),
             }
         }
         sleep(PAUSE).await;
+    }
+}
+
+async fn generate(tenant: &TenantId, desk: &CommitteeDesk) {
+    match desk.generate_if_due().await {
+        Ok(None) => {}
+        Ok(Some(made)) => tracing::info!(%tenant, briefs = made.briefs, "briefs generated"),
+        // A tenant without an active subject has no committee to speak of.
+        Err(CommitteeError::Refused(refusal)) => {
+            tracing::debug!(%tenant, %refusal, "no briefs generated");
+        }
+        Err(error) => {
+            let error = &error as &dyn std::error::Error;
+            tracing::error!(%tenant, error, "no briefs generated");
+        }
     }
 }
 

@@ -113,6 +113,7 @@ pub(crate) struct CommitteeTable {
     pub(crate) key_prefix: Option<String>,
     pub(crate) brief_at: Option<String>,
     pub(crate) deadline: Option<String>,
+    pub(crate) export_to: Option<PathBuf>,
 }
 
 /// What the server goes by.

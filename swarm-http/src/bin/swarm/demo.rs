@@ -13,6 +13,7 @@ use tokio::sync::oneshot;
 use tracing_subscriber::filter::LevelFilter;
 use warp::http::Method;
 
+use crate::background::Work;
 use crate::client::Client;
 use crate::config::DemoOptions;
 use crate::settings::{self, hex, random};
@@ -54,7 +55,7 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
             Err(failure) => drop(failed.send(failure)),
         }
     });
-    serve::serve(listener, site, None, async { ended = until.await }).await?;
+    serve::serve(listener, site, Work::default(), async { ended = until.await }).await?;
     ended.map_or(Ok(()), Err)
 }
 

@@ -4,6 +4,7 @@ mod background;
 mod client;
 mod config;
 mod demo;
+mod export;
 mod log;
 mod mail;
 mod serve;

@@ -10,6 +10,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::filter::LevelFilter;
 
+use crate::background::Work;
 use crate::config::Options;
 use crate::mail::Smtp;
 use crate::{Failure, background, log, settings};
@@ -20,7 +21,8 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let site = settings::site(&config, admin_token()?)?;
     let smtp = config.mail.as_ref().map(Smtp::new).transpose()?;
     let listener = listen(&config.listen).await?;
-    serve(listener, site, smtp, stop()?).await
+    let work = Work { smtp, exports: settings::exports(&config)? };
+    serve(listener, site, work, stop()?).await
 }
 
 /// The operator's token of a single tenant, where the environment has one.
@@ -44,10 +46,10 @@ pub(crate) async fn listen(address: &str) -> Result<TcpListener, Failure> {
 pub(crate) async fn serve(
     listener: TcpListener,
     site: Site,
-    smtp: Option<Smtp>,
+    work: Work,
     stop: impl Future<Output = ()>,
 ) -> Result<(), Failure> {
-    let mut background = background::start(&site, smtp);
+    let mut background = background::start(&site, work);
     let filter = swarm_http::site(&Arc::new(site));
     let mut failed = false;
     let stop = async {

@@ -1,6 +1,6 @@
 //! From what is written to what is meant.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use swarm_core::domain::committee::KeyPrefix;
 use swarm_core::domain::{Invalid, SecretHash, TimeOfDay};
@@ -10,6 +10,7 @@ use swarm_store_memory::MemoryStore;
 
 use crate::Failure;
 use crate::config::{CommitteeTable, Config, TenantTable};
+use crate::export::Export;
 
 /// The site that a configuration describes. `admin_token` is that of a single tenant.
 pub(crate) fn site(config: &Config, admin_token: Option<String>) -> Result<Site, Failure> {
@@ -78,6 +79,20 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// The folders that briefs are exported to.
+pub(crate) fn exports(config: &Config) -> Result<HashMap<TenantId, Export>, Failure> {
+    let mut exports = HashMap::new();
+    for table in &config.tenants {
+        let Some(folder) = table.committee.export_to.clone() else { continue };
+        let Some(origin) = table.public_origin.clone() else {
+            let id = &table.id;
+            return Err(format!("tenants: {id:?}: committee.export_to needs public_origin").into());
+        };
+        exports.insert(TenantId::parse(table.id.as_str())?, Export { folder, origin });
+    }
+    Ok(exports)
+}
+
 fn tenants(tables: &[TenantTable]) -> Result<Vec<TenantConfig>, Failure> {
     let mut ids = HashSet::new();
     let configs: Vec<_> = tables.iter().map(tenant).collect::<Result<_, Failure>>()?;
@@ -109,7 +124,7 @@ fn is_host(host: &str) -> bool {
     host.parse().is_ok_and(|authority: warp::http::uri::Authority| authority.host() == host)
 }
 
-/// The public origin is for files that are exported, which nothing does yet.
+/// The public origin is what exported files link to.
 fn check_origin(table: &TenantTable) -> Result<(), &'static str> {
     let Some(origin) = &table.public_origin else { return Ok(()) };
     let host = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
