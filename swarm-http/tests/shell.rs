@@ -242,7 +242,7 @@ async fn host_is_required_exactly_once() {
         ("GET /ping HTTP/1.0\r\nHost: a:80\r\n", 200, "pong"),
         ("GET http://b/ping HTTP/1.1\r\nHost: a\r\n", 200, "pong"),
         ("OPTIONS * HTTP/1.1\r\nHost: a\r\n", 404, ""),
-        ("CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n", 404, ""),
+        ("CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n", 400, r#"{"error":"invalid target"}"#),
     ] {
         let text = server.talk(&format!("{head}Connection: close\r\n\r\n")).await;
         assert_status(&text, status);
