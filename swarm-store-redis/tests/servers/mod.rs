@@ -52,6 +52,7 @@ impl Server {
             .arg(self.port.to_string())
             .args(["--bind", "127.0.0.1"]);
         shell.args(["--daemonize", "no", "--save", ""]);
+        shell.arg("--pidfile").arg(self.folder.join("pid"));
         shell.args(["--appendonly", "yes", "--appendfsync", "always"]).args(&self.options);
         self.shell = Some(shell.stdin(Stdio::piped()).spawn().unwrap());
         wait_until("redis-server answers", || self.answers());
@@ -73,6 +74,14 @@ impl Server {
 
     pub(crate) fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: &str) {
+        // While it is stopped it cannot be asked.
+        let mut shell = Command::new("sh");
+        shell.args(["-c", r#"kill -"$0" "$(cat "$1/pid")""#, signal]).arg(&self.folder);
+        assert!(shell.status().unwrap().success());
     }
 
     /// What `redis-cli` prints.

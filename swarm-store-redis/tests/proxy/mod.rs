@@ -1,0 +1,82 @@
+//! A proxy that loses what passes through it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+/// Between a client and a server. Each loss cuts a connection at a script: before the server gets
+/// it, or after the server ran it and before the client gets the answer.
+pub(crate) struct Proxy {
+    port: u16,
+    losses: Arc<Losses>,
+}
+
+#[derive(Default)]
+struct Losses {
+    calls: AtomicUsize,
+    answers: AtomicUsize,
+}
+
+impl Proxy {
+    pub(crate) async fn before(server: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let losses = Arc::<Losses>::default();
+        let shared = Arc::clone(&losses);
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let server = TcpStream::connect(("127.0.0.1", server)).await.unwrap();
+                tokio::spawn(carry(client, server, Arc::clone(&shared)));
+            }
+        });
+        Self { port, losses }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// Loses the next scripts on their way.
+    pub(crate) fn lose_calls(&self, count: usize) {
+        self.losses.calls.store(count, Ordering::SeqCst);
+    }
+
+    /// Lets the next scripts run, and loses what they answer.
+    pub(crate) fn lose_answers(&self, count: usize) {
+        self.losses.answers.store(count, Ordering::SeqCst);
+    }
+}
+
+/// Carries bytes both ways, until a loss or the end of either side closes both.
+async fn carry(mut client: TcpStream, mut server: TcpStream, losses: Arc<Losses>) {
+    let (mut asked, mut answered) = (vec![0; 65_536], vec![0; 65_536]);
+    let mut doomed = false;
+    loop {
+        tokio::select! {
+            read = client.read(&mut asked) => {
+                let Ok(length @ 1..) = read else { return };
+                let asked = &asked[..length];
+                let script = asked.windows(7).any(|window| window == b"EVALSHA");
+                if script && take_one(&losses.calls) {
+                    return;
+                }
+                doomed |= script && take_one(&losses.answers);
+                if server.write_all(asked).await.is_err() {
+                    return;
+                }
+            }
+            read = server.read(&mut answered) => {
+                let Ok(length @ 1..) = read else { return };
+                if doomed || client.write_all(&answered[..length]).await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn take_one(left: &AtomicUsize) -> bool {
+    left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok()
+}
