@@ -120,6 +120,46 @@ async fn a_server_that_stalls_does_not_stall_its_callers() {
     assert_eq!(nonces(&*store, &session).await, ["nonce"]);
 }
 
+/// As when a host is gone, or a firewall has forgotten the connection.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_that_went_silent_is_given_up() {
+    let (server, direct) = serve(&[]).await;
+    let proxy = Proxy::before(server.port).await;
+    let store = open(&RedisStore::connect(&proxy.url()).await.unwrap());
+    let author = Author::joined(&*store, "ada").await;
+    let session = store.convene(&draft("subject")).await.unwrap();
+    let filing = author.judged(&*store, &session, "nonce").await;
+    proxy.mute();
+    assert!(timeout(BOUND, store.file(&filing)).await.unwrap().is_err());
+    assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(_)));
+    assert_eq!(nonces(&*direct, &session).await, ["nonce"]);
+}
+
+/// As when another server has taken over behind the same name.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_became_a_replica_is_left() {
+    let (old, new) = (Server::start(&[]), Server::start(&[]));
+    let follow = |one: &Server, other: &Server| {
+        one.cli(&["replicaof", "127.0.0.1", &other.port.to_string()]);
+        one.wait_until_it_says("master_link_status:up");
+    };
+    follow(&new, &old);
+    let proxy = Proxy::before(old.port).await;
+    let store = open(&RedisStore::connect(&proxy.url()).await.unwrap());
+    let author = Author::joined(&*store, "ada").await;
+    let session = store.convene(&draft("subject")).await.unwrap();
+    let filing = author.judged(&*store, &session, "nonce").await;
+
+    assert_eq!(old.cli(&["wait", "1", "5000"]).trim(), "1");
+    new.cli(&["replicaof", "no", "one"]);
+    follow(&old, &new);
+    proxy.lead_to(new.port);
+    assert!(timeout(BOUND, store.file(&filing)).await.unwrap().is_err());
+    assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(_)));
+    let direct = open(&RedisStore::connect(&new.url()).await.unwrap());
+    assert_eq!(nonces(&*direct, &session).await, ["nonce"]);
+}
+
 /// Whatever is lost on the way, and how often.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_filing_is_on_file_once_or_not_at_all() {

@@ -1,7 +1,7 @@
 //! A proxy that loses what passes through it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -10,28 +10,34 @@ use tokio::net::{TcpListener, TcpStream};
 /// it, or after the server ran it and before the client gets the answer.
 pub(crate) struct Proxy {
     port: u16,
-    losses: Arc<Losses>,
+    ways: Arc<Ways>,
 }
 
 #[derive(Default)]
-struct Losses {
-    calls: AtomicUsize,
-    answers: AtomicUsize,
+struct Ways {
+    server: AtomicU16,
+    lost_calls: AtomicUsize,
+    lost_answers: AtomicUsize,
+    opened: AtomicUsize,
+    /// Connections with a lower number carry nothing, though they stay open.
+    mute: AtomicUsize,
 }
 
 impl Proxy {
     pub(crate) async fn before(server: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let losses = Arc::<Losses>::default();
-        let shared = Arc::clone(&losses);
+        let ways = Arc::<Ways>::default();
+        ways.server.store(server, Ordering::SeqCst);
+        let shared = Arc::clone(&ways);
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
-                let server = TcpStream::connect(("127.0.0.1", server)).await.unwrap();
+                let server = ("127.0.0.1", shared.server.load(Ordering::SeqCst));
+                let server = TcpStream::connect(server).await.unwrap();
                 tokio::spawn(carry(client, server, Arc::clone(&shared)));
             }
         });
-        Self { port, losses }
+        Self { port, ways }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -40,17 +46,28 @@ impl Proxy {
 
     /// Loses the next scripts on their way.
     pub(crate) fn lose_calls(&self, count: usize) {
-        self.losses.calls.store(count, Ordering::SeqCst);
+        self.ways.lost_calls.store(count, Ordering::SeqCst);
     }
 
     /// Lets the next scripts run, and loses what they answer.
     pub(crate) fn lose_answers(&self, count: usize) {
-        self.losses.answers.store(count, Ordering::SeqCst);
+        self.ways.lost_answers.store(count, Ordering::SeqCst);
+    }
+
+    /// Lets open connections carry nothing more, without closing them.
+    pub(crate) fn mute(&self) {
+        self.ways.mute.store(self.ways.opened.load(Ordering::SeqCst), Ordering::SeqCst);
+    }
+
+    /// Leads new connections to another server.
+    pub(crate) fn lead_to(&self, server: u16) {
+        self.ways.server.store(server, Ordering::SeqCst);
     }
 }
 
 /// Carries bytes both ways, until a loss or the end of either side closes both.
-async fn carry(mut client: TcpStream, mut server: TcpStream, losses: Arc<Losses>) {
+async fn carry(mut client: TcpStream, mut server: TcpStream, ways: Arc<Ways>) {
+    let number = ways.opened.fetch_add(1, Ordering::SeqCst);
     let (mut asked, mut answered) = (vec![0; 65_536], vec![0; 65_536]);
     let mut doomed = false;
     loop {
@@ -58,11 +75,14 @@ async fn carry(mut client: TcpStream, mut server: TcpStream, losses: Arc<Losses>
             read = client.read(&mut asked) => {
                 let Ok(length @ 1..) = read else { return };
                 let asked = &asked[..length];
+                if number < ways.mute.load(Ordering::SeqCst) {
+                    continue;
+                }
                 let script = asked.windows(7).any(|window| window == b"EVALSHA");
-                if script && take_one(&losses.calls) {
+                if script && take_one(&ways.lost_calls) {
                     return;
                 }
-                doomed |= script && take_one(&losses.answers);
+                doomed |= script && take_one(&ways.lost_answers);
                 if server.write_all(asked).await.is_err() {
                     return;
                 }

@@ -89,6 +89,11 @@ impl Server {
         cli(&[&["-p", &self.port.to_string()], command].concat())
     }
 
+    /// Waits until this stands in what it says of its replication.
+    pub(crate) fn wait_until_it_says(&self, line: &str) {
+        wait_until(line, || self.cli(&["info", "replication"]).contains(line));
+    }
+
     fn answers(&self) -> bool {
         let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.port)) else { return false };
         let mut answer = [0; 5];
@@ -158,5 +163,5 @@ fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
         }
         sleep(Duration::from_millis(20));
     }
-    panic!("waited for 20 seconds until {what}: is redis-server (6.2 or later) on the PATH?");
+    panic!("waited 20 seconds for: {what} (is redis-server 6.2 or later on the PATH?)");
 }
