@@ -1,7 +1,7 @@
 //! The Redis store keeps every promise of the port, on one server and on a cluster. All cases
 //! share a server; each has a connection of its own, since each has a runtime of its own.
 
-#![expect(clippy::unwrap_used, reason = "a test that fails panics")]
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
 mod servers;
 
@@ -10,9 +10,8 @@ use std::sync::{Arc, LazyLock};
 use swarm_core::Tenants;
 use swarm_store_redis::RedisStore;
 
-use servers::{Cluster, Server};
-
 mod on_a_server {
+    use super::servers::Server;
     use super::*;
 
     static SERVER: LazyLock<Server> = LazyLock::new(|| Server::start(&[]));
@@ -24,7 +23,9 @@ mod on_a_server {
     swarm_core::conformance!(server);
 }
 
+#[cfg(feature = "cluster")]
 mod on_a_cluster {
+    use super::servers::Cluster;
     use super::*;
 
     static CLUSTER: LazyLock<Cluster> = LazyLock::new(Cluster::start);

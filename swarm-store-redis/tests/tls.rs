@@ -1,6 +1,6 @@
 //! A server is reached over TLS, by whoever trusts it.
 #![cfg(feature = "tls")]
-#![expect(clippy::unwrap_used, reason = "a test that fails panics")]
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
 mod servers;
 

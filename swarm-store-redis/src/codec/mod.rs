@@ -6,6 +6,8 @@ mod members;
 mod outbox;
 mod sessions;
 mod takes;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::fmt;

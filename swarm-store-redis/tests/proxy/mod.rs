@@ -1,5 +1,8 @@
 //! A proxy that loses what passes through it.
 
+#![allow(dead_code, reason = "not every test needs every helper")]
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
 
@@ -40,18 +43,18 @@ impl Proxy {
         Self { port, ways }
     }
 
-    pub(crate) fn url(&self) -> String {
-        format!("redis://127.0.0.1:{}", self.port)
+    pub(crate) fn port(&self) -> u16 {
+        self.port
     }
 
-    /// Loses the next scripts on their way.
-    pub(crate) fn lose_calls(&self, count: usize) {
-        self.ways.lost_calls.store(count, Ordering::SeqCst);
+    pub(crate) fn url(&self, scheme: &str) -> String {
+        format!("{scheme}://127.0.0.1:{}", self.port)
     }
 
-    /// Lets the next scripts run, and loses what they answer.
-    pub(crate) fn lose_answers(&self, count: usize) {
-        self.ways.lost_answers.store(count, Ordering::SeqCst);
+    /// Loses the next scripts on their way, and lets those after them run, but loses their answers.
+    pub(crate) fn lose(&self, calls: usize, answers: usize) {
+        self.ways.lost_calls.store(calls, Ordering::SeqCst);
+        self.ways.lost_answers.store(answers, Ordering::SeqCst);
     }
 
     /// Lets open connections carry nothing more, without closing them.

@@ -94,6 +94,14 @@ impl Server {
         wait_until(line, || self.cli(&["info", "replication"]).contains(line));
     }
 
+    /// Waits until it sends clients of the cluster to these ports.
+    pub(crate) fn wait_until_it_leads_to(&self, ports: &[u16]) {
+        wait_until("the cluster has new ports", || {
+            let slots = self.cli(&["cluster", "slots"]);
+            ports.iter().all(|port| slots.contains(&port.to_string()))
+        });
+    }
+
     fn answers(&self) -> bool {
         let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.port)) else { return false };
         let mut answer = [0; 5];

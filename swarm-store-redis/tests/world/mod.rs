@@ -1,8 +1,10 @@
 //! A tenant's world with a session in it, and members that file takes.
 
 #![allow(dead_code, reason = "not every test needs every helper")]
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use swarm_core::domain::{
     AttemptId, Body, Confidence, Contact, Day, Lens, Mail, MemberState, MemoUrl, Name, Nonce,
@@ -10,9 +12,22 @@ use swarm_core::domain::{
 };
 use swarm_core::proof::KeyPair;
 use swarm_core::rules::{Filing, judge};
-use swarm_core::store::{BasisQuery, MemberChange, MemberSaved, Store};
-use swarm_core::{Instant, Member, MemberId, Session, Submission, TakeDraft, TenantId, Tenants};
+use swarm_core::store::{
+    BasisQuery, Collection, DocumentDraft, Filed, MemberChange, MemberSaved, Put, Result,
+    SessionQuery, Store,
+};
+use swarm_core::{
+    Instant, Member, MemberId, Session, Submission, TakeDraft, TakeId, TenantId, Tenants,
+};
 use swarm_store_redis::RedisStore;
+use tokio::time::{sleep, timeout};
+
+/// Any call answers within this time, whatever happens to it.
+pub(crate) const BOUND: Duration = Duration::from_secs(6);
+
+/// As many sessions as there are.
+pub(crate) const ALL: SessionQuery =
+    SessionQuery { on: None, state: None, before: None, limit: 1_000 };
 
 /// The same tenant, through any store of the same server.
 pub(crate) fn open(store: &RedisStore) -> Arc<dyn Store> {
@@ -107,4 +122,45 @@ fn contact() -> Contact {
 pub(crate) async fn nonces(store: &dyn Store, session: &Session) -> Vec<String> {
     let takes = store.takes(session.id).await.unwrap();
     takes.iter().map(|take| take.draft().nonce.as_str().to_owned()).collect()
+}
+
+/// Calls each method that runs a script; before each, `forget` is called.
+pub(crate) async fn walk(store: &dyn Store, forget: impl Fn()) {
+    forget();
+    let author = Author::joined(store, "ada").await;
+    forget();
+    let session = store.convene(&draft("subject")).await.unwrap();
+    forget();
+    let filing = author.judged(store, &session, "nonce").await;
+    forget();
+    let Filed::Filed(take) = store.file(&filing).await.unwrap() else { panic!("not filed") };
+    forget();
+    assert_eq!(store.take(TakeId(1)).await.unwrap().unwrap().take, take);
+    forget();
+    assert_eq!(store.takes(session.id).await.unwrap(), [take]);
+    forget();
+    assert_eq!(store.sessions(&ALL).await.unwrap(), [session]);
+    forget();
+    assert!(matches!(put(store, None).await.unwrap(), Put::Created(_)));
+    forget();
+    assert!(store.document(Collection::Memos, "1").await.unwrap().is_some());
+    forget();
+    let _ = store.now().await.unwrap();
+}
+
+pub(crate) async fn put(store: &dyn Store, key: Option<&str>) -> Result<Put> {
+    let (key, json) = (key.map(str::to_owned), "{}".to_owned());
+    let draft = DocumentDraft { key, group: String::new(), json, replace: false };
+    store.put_document(Collection::Memos, &draft).await
+}
+
+/// Waits until the store answers again.
+pub(crate) async fn recovered(store: &dyn Store) {
+    for _ in 0..100 {
+        if timeout(BOUND, store.now()).await.unwrap().is_ok() {
+            return;
+        }
+        sleep(Duration::from_millis(50)).await;
+    }
+    panic!("the store did not recover");
 }
