@@ -17,6 +17,7 @@ use std::time::Duration;
 
 /// Told to, it keeps the files for a server that comes after.
 const WATCH: &str = r#"
+    trap "" HUP INT TERM
     folder=$1; shift
     redis-server --dir "$folder" "$@" > /dev/null & server=$!
     read word
