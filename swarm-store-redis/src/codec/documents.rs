@@ -1,0 +1,32 @@
+//! Documents: `id created length key`, and right after the key of so many bytes, the text.
+
+use swarm_core::store::{Document, Put};
+
+use super::{Garbled, Read, Words};
+
+pub(crate) fn document(row: &str) -> Read<Document> {
+    let mut words = Words(row);
+    let (id, created_at, length) = (words.number()?, words.instant()?, words.number()?);
+    let parts = words.rest().split_at_checked(length);
+    let (key, json) = parts.ok_or_else(|| Garbled::new("no key of that length"))?;
+    Ok(Document { id, key: key.to_owned(), json: json.to_owned(), created_at })
+}
+
+/// What came of a write of `json`: `exists`, `moved`, or what was done, and `id created key`.
+pub(crate) fn put(outcome: &str, json: &str) -> Read<Put> {
+    match outcome {
+        "exists" => return Ok(Put::Exists),
+        "moved" => return Ok(Put::Moved),
+        _ => {}
+    }
+    let mut words = Words(outcome);
+    let done = words.next()?;
+    let (id, created_at) = (words.number()?, words.instant()?);
+    let (key, json) = (words.rest().to_owned(), json.to_owned());
+    let document = Document { id, key, json, created_at };
+    match done {
+        "created" => Ok(Put::Created(document)),
+        "replaced" => Ok(Put::Replaced(document)),
+        _ => Err(Garbled::new(outcome)),
+    }
+}

@@ -1,0 +1,77 @@
+//! Members: `version token key json`.
+
+use std::sync::Arc;
+
+use swarm_core::domain::{Challenge, Contact, Lens, Member, MemberState, Name, Version};
+use swarm_core::json::{self, Json, Object};
+use swarm_core::store::Versioned;
+use swarm_core::{Invalid, MemberId};
+
+use super::{Read, Words, hash, hash_text, instant_if_any, instant_in, public_key, text};
+
+/// What stands for a word that is not there.
+const NONE: &str = "-";
+
+pub(crate) fn member_row(version: Version, member: &Member) -> String {
+    let token = token(member).unwrap_or_else(|| NONE.to_owned());
+    let key = member.public_key.as_ref().map_or_else(|| NONE.to_owned(), ToString::to_string);
+    let rest = Json::from([
+        ("id", Json::from(member.id.as_str())),
+        ("name", Json::from(member.name.as_str())),
+        ("contact", Json::from(member.contact.as_str())),
+        ("lens", Json::from(member.lens.as_str())),
+        ("state", Json::from(member.state.as_str())),
+        ("appliedAt", text(Some(member.applied_at))),
+        ("reviewedAt", text(member.reviewed_at)),
+        ("joinedAt", text(member.joined_at)),
+        ("claimedAt", text(member.claimed_at)),
+    ]);
+    format!("{version} {token} {key} {}", json::write(&rest))
+}
+
+pub(crate) fn member(row: &str) -> Read<Versioned<Member>> {
+    let mut words = Words(row);
+    let version = words.version()?;
+    let token = some(words.next()?).map(hash).transpose()?;
+    let public_key = some(words.next()?).map(public_key).transpose()?;
+    let mut fields = words.object()?;
+    let member = Member {
+        id: MemberId::parse(fields.text("id")?)?,
+        name: Name::parse(fields.text("name")?)?,
+        contact: Contact::parse(fields.text("contact")?)?,
+        lens: Lens::parse(fields.text("lens")?)?,
+        public_key,
+        state: state(&mut fields)?,
+        applied_at: instant_in(&mut fields, "appliedAt")?,
+        reviewed_at: instant_if_any(&mut fields, "reviewedAt")?,
+        joined_at: instant_if_any(&mut fields, "joinedAt")?,
+        claimed_at: instant_if_any(&mut fields, "claimedAt")?,
+        token,
+    };
+    Ok(Versioned { version, record: Arc::new(member) })
+}
+
+/// How the index of tokens names the member's.
+pub(crate) fn token(member: &Member) -> Option<String> {
+    member.token.as_ref().map(hash_text)
+}
+
+/// A challenge: `expiry hash`.
+pub(crate) fn challenge_text(challenge: &Challenge) -> String {
+    format!("{} {}", challenge.expires_at.millis(), hash_text(&challenge.hash))
+}
+
+pub(crate) fn challenge(row: &str) -> Read<Challenge> {
+    let mut words = Words(row);
+    let expires_at = words.instant()?;
+    Ok(Challenge { hash: hash(words.rest())?, expires_at })
+}
+
+fn some(word: &str) -> Option<&str> {
+    Some(word).filter(|word| *word != NONE)
+}
+
+fn state(fields: &mut Object) -> Read<MemberState> {
+    let state = MemberState::parse(&fields.text("state")?);
+    state.ok_or_else(|| Invalid::new("state", "must be the name of a member's state").into())
+}

@@ -1,0 +1,44 @@
+//! What is no row is an error.
+
+use super::document;
+
+type Reads = fn(&str) -> bool;
+
+/// Whatever else writes to the server, a row that is cut off anywhere is an error, not a panic
+/// and not another record.
+#[test]
+fn no_part_of_a_row_is_a_row() {
+    let key = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
+    let hash = "00".repeat(32);
+    let at = "2026-11-21T22:45:00.000Z";
+    let member = format!(
+        r#"1 {hash} {key} {{"id":"a","name":"a","contact":"c","lens":"","state":"claimed","appliedAt":"{at}"}}"#
+    );
+    let session = r#"1 collecting 7 0 {"date":"2026-11-21","subjectId":"s"}"#;
+    let message = r#"1 queued 7 0 0 {"to":"c","subject":"","body":"","attempts":0}"#;
+    let take = format!(
+        r#"7 0 7 1 {key} c2ln {{"memberId":"a","date":"2026-11-21","subjectId":"s","nonce":"n","stance":"x","confidence":1}}"#
+    );
+    let reads: [(&str, Reads); 4] = [
+        (&member, |row| super::member(row).is_ok()),
+        (session, |row| super::session(row).is_ok()),
+        (message, |row| super::message(row).is_ok()),
+        (&take, |row| super::take(row).is_ok()),
+    ];
+    for (row, read) in reads {
+        assert!(read(row), "{row}");
+        for end in 0..row.len() {
+            assert!(!read(&row[..end]), "{}", &row[..end]);
+        }
+    }
+}
+
+#[test]
+fn a_document_ends_its_key_where_it_says() {
+    let read = |row: &str| document(row).map(|it| (it.key, it.json)).ok();
+    assert_eq!(read("1 0 2 a {}"), Some(("a ".to_owned(), "{}".to_owned())));
+    assert_eq!(read("1 0 0 "), Some((String::new(), String::new())));
+    for bad in ["1 0 9 key", "1 0 1 \u{e9}", "1 0 -1 key", "1 0 key", ""] {
+        assert_eq!(read(bad), None, "{bad}");
+    }
+}

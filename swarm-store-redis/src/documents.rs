@@ -1,0 +1,62 @@
+//! Documents.
+
+use async_trait::async_trait;
+use swarm_core::store::{Collection, Document, DocumentDraft, Documents, Put, Result};
+
+use crate::codec::{self, Decoded};
+use crate::keys::{self, collection_name};
+use crate::{TenantStore, scripts};
+
+#[async_trait]
+impl Documents for TenantStore {
+    async fn document(&self, collection: Collection, key: &str) -> Result<Option<Document>> {
+        let [rows, keys, _] = self.keys.shelf(collection_name(collection)?);
+        let mut script = scripts::THROUGH.prepare_invoke();
+        script.key(keys).key(rows).arg(key);
+        let row: Option<String> = self.link.run("document", &script).await?;
+        codec::any(row.as_ref(), codec::document).of("document")
+    }
+
+    async fn documents(
+        &self,
+        collection: Collection,
+        group: Option<&str>,
+    ) -> Result<Vec<Document>> {
+        let [rows, _, index] = self.keys.shelf(collection_name(collection)?);
+        let rows = match group {
+            Some(group) => {
+                self.listed("documents", [rows, index], &in_group(group), None, None).await?
+            }
+            None => {
+                let all = redis::cmd("HVALS").arg(rows).to_owned();
+                self.link.query("documents", &all).await?
+            }
+        };
+        let mut documents = codec::each(&rows, codec::document).of("documents")?;
+        documents.sort_unstable_by_key(|document| document.id);
+        Ok(documents)
+    }
+
+    async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put> {
+        let name = collection_name(collection)?;
+        let [rows, keys, index] = self.keys.shelf(name);
+        let flag = |set: bool| if set { "1" } else { "" };
+        let mut script = scripts::PUT_DOCUMENT.prepare_invoke();
+        script.key(self.attempt("put document")?);
+        script.key(rows).key(keys).key(index);
+        script.key(self.keys.counters()).key(self.keys.members());
+        script.arg(name).arg(flag(draft.key.is_some())).arg(draft.key.as_deref().unwrap_or(""));
+        script.arg(in_group(&draft.group)).arg(&draft.json).arg(flag(draft.replace));
+        match &draft.guard {
+            Some((member, version)) => script.arg(member.as_str()).arg(version.0),
+            None => script.arg("").arg(""),
+        };
+        let outcome: String = self.link.run("put document", &script).await?;
+        codec::put(&outcome, &draft.json).of("put document")
+    }
+}
+
+/// The listing of a group.
+fn in_group(group: &str) -> String {
+    keys::listing(&["group", group])
+}

@@ -1,0 +1,168 @@
+//! The names of what is stored.
+//!
+//! All keys of a tenant carry its name as their hash tag, so that they share a slot of a cluster
+//! and one script may use them together. No text of a user is ever part of a key: it stands in
+//! fields, and in the entries of indexes behind its length.
+
+use std::fmt::Write as _;
+
+use swarm_core::TenantId;
+use swarm_core::domain::{AttemptId, MemberId, SessionId};
+use swarm_core::store::{Collection, Result, Slot, StoreError};
+
+/// The keys of one tenant.
+pub(crate) struct Keys {
+    prefix: String,
+}
+
+impl Keys {
+    pub(crate) fn of(tenant: &TenantId) -> Self {
+        Self { prefix: format!("swarm:{{{tenant}}}:") }
+    }
+
+    /// The ids of the takes of a session, in their order.
+    pub(crate) fn filed(&self, session: SessionId) -> String {
+        self.key(&format!("session:{session}:takes"))
+    }
+
+    /// The outcome of an attempt, for some minutes.
+    pub(crate) fn attempt(&self, attempt: AttemptId) -> String {
+        self.key(&format!("attempt:{}", hex(&attempt.0)))
+    }
+
+    /// The rows of a collection by id, their ids by key, and the index of their groups.
+    pub(crate) fn shelf(&self, collection: &str) -> [String; 3] {
+        ["", ":keys", ":index"].map(|part| self.key(&format!("documents:{collection}{part}")))
+    }
+
+    fn key(&self, name: &str) -> String {
+        format!("{}{name}", self.prefix)
+    }
+}
+
+macro_rules! keys {
+    ($($(#[$doc:meta])* $name:ident: $key:literal;)*) => {
+        impl Keys {$(
+            $(#[$doc])*
+            pub(crate) fn $name(&self) -> String {
+                self.key($key)
+            }
+        )*}
+    };
+}
+
+keys! {
+    /// Rows by member id.
+    members: "members";
+    /// Member ids by the hash of the token.
+    tokens: "tokens";
+    /// Member ids by the key held.
+    held_keys: "keys";
+    /// Challenges by slot.
+    challenges: "challenges";
+    /// Rows by message id.
+    outbox: "outbox";
+    /// Messages by state.
+    outbox_index: "outbox:index";
+    /// Rows by session id.
+    sessions: "sessions";
+    /// Sessions: all, by state, by day and subject.
+    sessions_index: "sessions:index";
+    /// Rows by take id.
+    takes: "takes";
+    /// Attempt and take id by member and nonce.
+    nonces: "nonces";
+    /// Latest revision and its take id by session and member.
+    revisions: "revisions";
+    /// The id of the next revision by take id.
+    superseded: "superseded";
+    /// The last id of each kind.
+    counters: "counters";
+}
+
+/// The name of a collection in keys.
+pub(crate) fn collection_name(collection: Collection) -> Result<&'static str> {
+    Ok(match collection {
+        Collection::Subjects => "subjects",
+        Collection::SubjectSnapshots => "subject-snapshots",
+        Collection::Memos => "memos",
+        Collection::Regimes => "regimes",
+        Collection::Signals => "signals",
+        Collection::Briefs => "briefs",
+        other => return Err(StoreError::new("documents", format!("unknown: {other:?}"))),
+    })
+}
+
+/// The field of a slot for a challenge.
+pub(crate) fn slot(slot: &Slot) -> String {
+    match slot {
+        Slot::Member(id) => member_slot(id),
+        Slot::Decoy => "decoy".to_owned(),
+    }
+}
+
+/// The field of a member's challenge. With its prefix no id reads like the decoy's.
+pub(crate) fn member_slot(id: &MemberId) -> String {
+    format!("member:{id}")
+}
+
+/// How the entries of an index begin that list rows under these words; an id of 20 digits follows.
+/// Each word stands behind its length, and the first tells how many there are, so that no list of
+/// words begins like another.
+pub(crate) fn listing(words: &[&str]) -> String {
+    words.iter().fold(String::new(), |mut prefix, word| {
+        // Writing to a string does not fail.
+        let _ = write!(prefix, "{}:{word}", word.len());
+        prefix
+    })
+}
+
+/// The entry that ends a listing: after all its ids, or before this one.
+pub(crate) fn end_of(listing: &str, before: Option<u64>) -> String {
+    before.map_or_else(|| format!("{listing}:"), |id| format!("{listing}{id:020}"))
+}
+
+/// The listing of what is in a state, without the state.
+pub(crate) const BY_STATE: &str = "5:state";
+
+pub(crate) fn in_state(state: &str) -> String {
+    listing(&["state", state])
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_listing_begins_like_another() {
+        let words: [&[&str]; 8] = [
+            &["all"],
+            &["group", ""],
+            &["group", "a"],
+            &["group", "a0"],
+            &["group", "00000000000000000001"],
+            &["on", "2026-11-21", ""],
+            &["on", "2026-11-21", "1:a"],
+            &["state", "sent"],
+        ];
+        for one in words {
+            for other in words {
+                let (one, entry) = (listing(one), listing(other) + "00000000000000000001");
+                let listed = one.as_str() <= entry.as_str() && entry < end_of(&one, None);
+                assert_eq!(listed, one == listing(other), "{one} {entry}");
+            }
+        }
+    }
+
+    #[test]
+    fn states_are_listed_where_scripts_look() {
+        assert_eq!(in_state("sent"), format!("{BY_STATE}4:sent"));
+    }
+}

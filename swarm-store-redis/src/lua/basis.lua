@@ -1,0 +1,21 @@
+-- The facts that a submission is judged by.
+local tokens, members, sessions, index = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local revisions, nonces, takes = KEYS[5], KEYS[6], KEYS[7]
+local token, on, nonce = ARGV[1], ARGV[2], ARGV[3]
+
+local member = redis.call('HGET', tokens, token)
+local newest = redis.call('ZREVRANGEBYLEX', index, '(' .. on .. ':', '[' .. on, 'LIMIT', 0, 1)[1]
+local session = newest and id_of(newest)
+local latest, spent = false, false
+if member then
+  spent = redis.call('HGET', nonces, #member .. ':' .. member .. nonce)
+  spent = spent and redis.call('HGET', takes, string.match(spent, ' (%d+)$'))
+  latest = session and redis.call('HGET', revisions, session .. ':' .. member)
+end
+return {
+  time(),
+  member and redis.call('HGET', members, member),
+  session and redis.call('HGET', sessions, session) or false,
+  latest or false,
+  spent,
+}

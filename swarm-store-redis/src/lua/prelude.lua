@@ -1,0 +1,40 @@
+-- What the scripts share. Rows begin with words (a version, a state, ids, times) and end with text
+-- that no script looks into. Ids and times stay text: Lua's numbers print with 14 digits.
+
+-- The time by this server's clock, in milliseconds since 1970.
+local function time()
+  local now = redis.call('TIME')
+  return now[1] .. string.format('%03d', math.floor(tonumber(now[2]) / 1000))
+end
+
+-- The next id of a kind. Never called before the last check.
+local function mint(counters, kind)
+  return string.format('%.0f', redis.call('HINCRBY', counters, kind, 1))
+end
+
+-- Whether a row is there, at this version.
+local function at_version(row, version)
+  return row and string.sub(row, 1, #version + 1) == version .. ' '
+end
+
+-- An id as it ends an entry of an index, and back.
+local function entry(prefix, id)
+  return prefix .. string.rep('0', 20 - #id) .. id
+end
+
+local function id_of(entry)
+  return string.match(string.sub(entry, -20), '^0*(%d+)$')
+end
+
+-- The rows with these ids, in their order.
+local function fetch(rows, ids)
+  local found = {}
+  for first = 1, #ids, 1000 do
+    local last = math.min(first + 999, #ids)
+    for _, row in ipairs(redis.call('HMGET', rows, unpack(ids, first, last))) do
+      found[#found + 1] = row
+    end
+  end
+  return found
+end
+

@@ -1,0 +1,31 @@
+-- Writes a document; one without a key gets its id for one. A row is the id, the time, the length
+-- of the key, the key, and the text.
+local rows, keys, index, counters, members = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local collection, named, key = ARGV[1], ARGV[2], ARGV[3]
+local prefix, text, replace = ARGV[4], ARGV[5], ARGV[6]
+local member, member_version = ARGV[7], ARGV[8]
+
+if member_version ~= ''
+  and not at_version(redis.call('HGET', members, member), member_version) then
+  return 'moved'
+end
+
+if named == '' then
+  key = string.format('%.0f', tonumber(redis.call('HGET', counters, collection) or '0') + 1)
+end
+local tail = #key .. ' ' .. key .. text
+local id = redis.call('HGET', keys, key)
+if id then
+  if replace == '' then return 'exists' end
+  local head = string.match(redis.call('HGET', rows, id), '^%d+ %d+ ')
+  redis.call('HSET', rows, id, head .. tail)
+  return committed('replaced ' .. head .. key)
+end
+
+local now = time()
+id = mint(counters, collection)
+local head = id .. ' ' .. now .. ' '
+redis.call('HSET', rows, id, head .. tail)
+redis.call('HSET', keys, key, id)
+redis.call('ZADD', index, 0, entry(prefix, id))
+return committed('created ' .. head .. key)

@@ -1,0 +1,12 @@
+-- Writes a message, if its version is the one expected.
+local outbox, index = KEYS[2], KEYS[3]
+local id, expected, row, prefix, state_prefix = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+
+local before = redis.call('HGET', outbox, id)
+if not at_version(before, expected) then return 'moved' end
+
+redis.call('HSET', outbox, id, row)
+local state = string.match(before, '^%d+ (%S+) ')
+redis.call('ZREM', index, entry(prefix .. #state .. ':' .. state, id))
+redis.call('ZADD', index, 0, entry(state_prefix, id))
+return committed('saved')

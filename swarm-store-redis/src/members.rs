@@ -1,0 +1,84 @@
+//! Members, their tokens, keys and challenges.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use swarm_core::domain::{Challenge, MailState, Member, SecretHash, Version};
+use swarm_core::store::{MemberBasis, MemberChange, MemberSaved, Members, Result, Slot};
+use swarm_core::{MemberId, StoreError};
+
+use crate::codec::{self, Decoded};
+use crate::outbox::state_name;
+use crate::{TenantStore, keys, scripts};
+
+#[async_trait]
+impl Members for TenantStore {
+    async fn member(&self, id: &MemberId) -> Result<MemberBasis> {
+        let mut script = scripts::MEMBER.prepare_invoke();
+        script.key(self.keys.members()).key(self.keys.challenges());
+        script.arg(id.as_str()).arg(keys::member_slot(id));
+        let rows: (Option<String>, Option<String>) = self.link.run("member", &script).await?;
+        Ok(MemberBasis {
+            member: codec::any(rows.0.as_ref(), codec::member).of("member")?,
+            challenge: codec::any(rows.1.as_ref(), codec::challenge).of("member")?,
+        })
+    }
+
+    async fn members(&self) -> Result<Vec<Arc<Member>>> {
+        let all = redis::cmd("HVALS").arg(self.keys.members()).to_owned();
+        let rows: Vec<String> = self.link.query("members", &all).await?;
+        codec::each(&rows, |row| Ok(codec::member(row)?.record)).of("members")
+    }
+
+    async fn bearer(&self, token: &SecretHash) -> Result<Option<Arc<Member>>> {
+        let mut script = scripts::THROUGH.prepare_invoke();
+        script.key(self.keys.tokens()).key(self.keys.members()).arg(codec::hash_text(token));
+        let row: Option<String> = self.link.run("bearer", &script).await?;
+        codec::any(row.as_ref(), |row| Ok(codec::member(row)?.record)).of("bearer")
+    }
+
+    async fn save_member(&self, change: &MemberChange) -> Result<MemberSaved> {
+        let member = &change.member;
+        let version = change.expected.map_or(Version(1), Version::next);
+        let challenge = change.proven.as_ref().map(|proven| codec::hash_text(&proven.0));
+        let queued = state_name(MailState::Queued);
+
+        let mut script = scripts::SAVE_MEMBER.prepare_invoke();
+        script.key(self.attempt("save member")?);
+        script.key(self.keys.members()).key(self.keys.tokens()).key(self.keys.held_keys());
+        script.key(self.keys.challenges());
+        script.key(self.keys.outbox()).key(self.keys.outbox_index()).key(self.keys.counters());
+        script.arg(member.id.as_str());
+        script.arg(change.expected.map(|version| version.to_string()).unwrap_or_default());
+        script.arg(codec::member_row(version, member));
+        script.arg(codec::token(member).unwrap_or_default());
+        script.arg(change.held_key().map(ToString::to_string).unwrap_or_default());
+        script.arg(keys::member_slot(&member.id)).arg(challenge.unwrap_or_default());
+        script.arg(change.mail.as_ref().map(codec::mail_text).unwrap_or_default());
+        script.arg(queued).arg(keys::in_state(queued));
+        let outcome: String = self.link.run("save member", &script).await?;
+        saved(&outcome)
+    }
+
+    async fn set_challenge(&self, slot: &Slot, challenge: &Challenge) -> Result<()> {
+        let set = redis::cmd("HSET")
+            .arg(self.keys.challenges())
+            .arg(keys::slot(slot))
+            .arg(codec::challenge_text(challenge))
+            .to_owned();
+        self.link.query("set challenge", &set).await
+    }
+}
+
+fn saved(outcome: &str) -> Result<MemberSaved> {
+    const OP: &str = "save member";
+    match (outcome, outcome.strip_prefix("held ")) {
+        ("saved", _) => Ok(MemberSaved::Saved),
+        ("moved", _) => Ok(MemberSaved::Moved),
+        (_, Some(holder)) => {
+            let holder = MemberId::parse(holder).map_err(|invalid| StoreError::new(OP, invalid))?;
+            Ok(MemberSaved::KeyHeld(holder))
+        }
+        _ => Err(StoreError::new(OP, format!("odd answer: {outcome}"))),
+    }
+}

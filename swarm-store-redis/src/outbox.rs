@@ -1,0 +1,56 @@
+//! The messages to members.
+
+use async_trait::async_trait;
+use swarm_core::domain::{MailState, Message};
+use swarm_core::store::{MessageChange, Outbox, Result, Saved, Versioned};
+
+use crate::codec::{self, Decoded};
+use crate::keys::{self, BY_STATE};
+use crate::sessions::saved;
+use crate::{TenantStore, scripts};
+
+#[async_trait]
+impl Outbox for TenantStore {
+    async fn messages(&self, state: Option<MailState>) -> Result<Vec<Versioned<Message>>> {
+        let rows = match state {
+            Some(state) => {
+                let listing = keys::in_state(state_name(state));
+                let keys = [self.keys.outbox(), self.keys.outbox_index()];
+                self.listed("messages", keys, &listing, None, None).await?
+            }
+            None => {
+                let all = redis::cmd("HVALS").arg(self.keys.outbox()).to_owned();
+                self.link.query("messages", &all).await?
+            }
+        };
+        let mut messages = codec::each(&rows, codec::message).of("messages")?;
+        messages.sort_unstable_by_key(|message| message.record.id);
+        Ok(messages)
+    }
+
+    async fn save_message(&self, change: &MessageChange) -> Result<Saved> {
+        let MessageChange { message, expected } = change;
+        let mut script = scripts::SAVE_MESSAGE.prepare_invoke();
+        script.key(self.attempt("save message")?);
+        script.key(self.keys.outbox()).key(self.keys.outbox_index());
+        script.arg(message.id.0).arg(expected.0);
+        script.arg(codec::message_row(expected.next(), message));
+        script.arg(BY_STATE).arg(keys::in_state(state_name(message.state)));
+        let outcome: String = self.link.run("save message", &script).await?;
+        saved("save message", &outcome)
+    }
+}
+
+/// All states of a message.
+pub(crate) const STATES: [MailState; 4] =
+    [MailState::Queued, MailState::Sent, MailState::Failed, MailState::Undeliverable];
+
+/// The name of a state where it is stored.
+pub(crate) fn state_name(state: MailState) -> &'static str {
+    match state {
+        MailState::Queued => "queued",
+        MailState::Sent => "sent",
+        MailState::Failed => "failed",
+        MailState::Undeliverable => "undeliverable",
+    }
+}

@@ -1,0 +1,37 @@
+//! The scripts. The server knows each by its SHA-1 once it has seen it.
+
+use std::sync::LazyLock;
+
+use redis::Script;
+
+macro_rules! scripts {
+    ($($(#[$doc:meta])* $name:ident: $($part:literal)*;)*) => {$(
+        $(#[$doc])*
+        pub(crate) static $name: LazyLock<Script> = LazyLock::new(|| {
+            Script::new(concat!(
+                include_str!("lua/prelude.lua"),
+                $(include_str!(concat!("lua/", $part))),*
+            ))
+        });
+    )*};
+}
+
+scripts! {
+    NOW: "now.lua";
+    THROUGH: "through.lua";
+    ROWS: "rows.lua";
+
+    MEMBER: "member.lua";
+    SAVE_MEMBER: "attempt.lua" "save_member.lua";
+    SAVE_MESSAGE: "attempt.lua" "save_message.lua";
+
+    CONVENE: "attempt.lua" "convene.lua";
+    SAVE_SESSION: "attempt.lua" "save_session.lua";
+
+    BASIS: "basis.lua";
+    FILE: "file.lua";
+    TAKE: "take.lua";
+    TAKES: "takes.lua";
+
+    PUT_DOCUMENT: "attempt.lua" "put_document.lua";
+}

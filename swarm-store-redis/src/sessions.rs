@@ -1,0 +1,102 @@
+//! Sessions.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use swarm_core::domain::{SessionDraft, SessionState};
+use swarm_core::store::{Result, Saved, SessionChange, SessionQuery, Sessions, Versioned};
+use swarm_core::{Session, SessionId, StoreError};
+
+use crate::codec::{self, Decoded};
+use crate::keys::{self, BY_STATE};
+use crate::{TenantStore, scripts};
+
+#[async_trait]
+impl Sessions for TenantStore {
+    async fn session(&self, id: SessionId) -> Result<Option<Versioned<Session>>> {
+        let get = redis::cmd("HGET").arg(self.keys.sessions()).arg(id.0).to_owned();
+        let row: Option<String> = self.link.query("session", &get).await?;
+        codec::any(row.as_ref(), codec::session).of("session")
+    }
+
+    /// A day and subject has few sessions, so that their state is looked at only here.
+    async fn sessions(&self, query: &SessionQuery) -> Result<Vec<Arc<Session>>> {
+        let (listing, limit) = match (&query.on, query.state) {
+            (Some((day, subject)), state) => {
+                let limit = state.is_none().then_some(query.limit);
+                (on(&day.to_string(), subject.as_str()), limit)
+            }
+            (None, Some(state)) => (keys::in_state(state.as_str()), Some(query.limit)),
+            (None, None) => (all(), Some(query.limit)),
+        };
+        let keys = [self.keys.sessions(), self.keys.sessions_index()];
+        let before = query.before.map(|id| id.0);
+        let rows = self.listed("sessions", keys, &listing, before, limit).await?;
+        let found = codec::each(&rows, |row| Ok(codec::session(row)?.record)).of("sessions")?;
+        let wanted = |state: SessionState| query.state.is_none_or(|wanted| wanted == state);
+        Ok(found.into_iter().filter(|it| wanted(it.state)).take(query.limit).collect())
+    }
+
+    async fn convene(&self, draft: &SessionDraft) -> Result<Arc<Session>> {
+        let (day, state) = (draft.date.to_string(), draft.state.as_str());
+        let mut script = scripts::CONVENE.prepare_invoke();
+        script.key(self.attempt("convene")?);
+        script.key(self.keys.sessions()).key(self.keys.sessions_index()).key(self.keys.counters());
+        script.arg(state).arg(codec::session_text(draft).of("convene")?);
+        script.arg(all()).arg(keys::in_state(state)).arg(on(&day, draft.subject_id.as_str()));
+        let outcome: String = self.link.run("convene", &script).await?;
+        codec::convened(&outcome, draft).map(Arc::new).of("convene")
+    }
+
+    async fn save_session(&self, change: &SessionChange) -> Result<Saved> {
+        let SessionChange { session, expected, takes } = change;
+        let mut script = scripts::SAVE_SESSION.prepare_invoke();
+        script.key(self.attempt("save session")?);
+        script.key(self.keys.sessions()).key(self.keys.sessions_index());
+        script.key(self.keys.filed(session.id));
+        script.arg(session.id.0).arg(expected.0);
+        script.arg(takes.map(|takes| takes.to_string()).unwrap_or_default());
+        script.arg(codec::session_row(expected.next(), session).of("save session")?);
+        script.arg(BY_STATE).arg(keys::in_state(session.state.as_str()));
+        let outcome: String = self.link.run("save session", &script).await?;
+        saved("save session", &outcome)
+    }
+}
+
+impl TenantStore {
+    /// The rows of a listing, the highest id first: those with an id lower than `before`, at most
+    /// `limit`.
+    pub(crate) async fn listed(
+        &self,
+        op: &'static str,
+        [rows, index]: [String; 2],
+        listing: &str,
+        before: Option<u64>,
+        limit: Option<usize>,
+    ) -> Result<Vec<String>> {
+        let limit = limit.and_then(|limit| i64::try_from(limit).ok()).unwrap_or(-1);
+        let mut script = scripts::ROWS.prepare_invoke();
+        script.key(rows).key(index);
+        script.arg(listing).arg(keys::end_of(listing, before)).arg(limit);
+        self.link.run(op, &script).await
+    }
+}
+
+/// What came of a write that is guarded by a version.
+pub(crate) fn saved(op: &'static str, outcome: &str) -> Result<Saved> {
+    match outcome {
+        "saved" => Ok(Saved::Saved),
+        "moved" => Ok(Saved::Moved),
+        _ => Err(StoreError::new(op, format!("odd answer: {outcome}"))),
+    }
+}
+
+/// The listing of all sessions.
+fn all() -> String {
+    keys::listing(&["all"])
+}
+
+/// The listing of the sessions of a day and subject.
+pub(crate) fn on(day: &str, subject: &str) -> String {
+    keys::listing(&["on", day, subject])
+}

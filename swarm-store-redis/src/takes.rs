@@ -1,0 +1,86 @@
+//! Takes.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use swarm_core::domain::TakeOnFile;
+use swarm_core::rules::Filing;
+use swarm_core::store::{Basis, BasisQuery, Filed, Result, Takes};
+use swarm_core::{SessionId, StoreError, Take, TakeId};
+
+use crate::codec::{self, Decoded};
+use crate::keys::hex;
+use crate::sessions::on;
+use crate::{TenantStore, scripts};
+
+/// What the facts come as: the time, the rows of member and session, the latest revision, and the
+/// row of the take that spent the nonce.
+type Facts = (String, Option<String>, Option<String>, Option<String>, Option<String>);
+
+#[async_trait]
+impl Takes for TenantStore {
+    async fn basis(&self, query: &BasisQuery<'_>) -> Result<Basis> {
+        let mut script = scripts::BASIS.prepare_invoke();
+        script.key(self.keys.tokens()).key(self.keys.members());
+        script.key(self.keys.sessions()).key(self.keys.sessions_index());
+        script.key(self.keys.revisions()).key(self.keys.nonces()).key(self.keys.takes());
+        script.arg(codec::hash_text(query.token));
+        script.arg(on(&query.date.to_string(), query.subject_id.as_str()));
+        script.arg(query.nonce.as_str());
+        let facts: Facts = self.link.run("basis", &script).await?;
+        let (now, member, session, latest, spent) = facts;
+        Ok(Basis {
+            now: codec::instant(&now).of("basis")?,
+            member: codec::any(member.as_ref(), codec::member).of("basis")?,
+            session: codec::any(session.as_ref(), codec::session).of("basis")?,
+            latest: codec::any(latest.as_ref(), codec::revision).of("basis")?,
+            spent: codec::any(spent.as_ref(), codec::take).of("basis")?,
+        })
+    }
+
+    async fn file(&self, filing: &Filing) -> Result<Filed> {
+        let (member, member_version) = filing.member();
+        let (session, session_version) = filing.session();
+        let deadline = filing.land_by().map(|deadline| deadline.millis().to_string());
+        let revision = filing.revision().get();
+
+        let mut script = scripts::FILE.prepare_invoke();
+        script.key(self.keys.members()).key(self.keys.sessions());
+        script.key(self.keys.takes()).key(self.keys.filed(session));
+        script.key(self.keys.nonces()).key(self.keys.revisions());
+        script.key(self.keys.superseded()).key(self.keys.counters());
+        script.arg(member.as_str()).arg(member_version.0);
+        script.arg(session.0).arg(session_version.0);
+        script.arg(deadline.unwrap_or_default());
+        script.arg(filing.nonce().as_str()).arg(hex(&filing.attempt().0));
+        script.arg(revision.saturating_sub(1)).arg(revision);
+        script.arg(codec::take_text(filing));
+        let outcome: Vec<String> = self.link.run("file", &script).await?;
+        let outcome: Vec<&str> = outcome.iter().map(String::as_str).collect();
+        match *outcome {
+            ["filed", told] => codec::filed(told, filing).map(Filed::Filed).of("file"),
+            ["again", row] => codec::take(row).map(Filed::Filed).of("file"),
+            ["moved"] => Ok(Filed::Moved),
+            ["late"] => Ok(Filed::Late),
+            ["nonce used"] => Ok(Filed::NonceUsed),
+            ["revision taken"] => Ok(Filed::RevisionTaken),
+            _ => Err(StoreError::new("file", "odd answer")),
+        }
+    }
+
+    async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile>> {
+        let mut script = scripts::TAKE.prepare_invoke();
+        script.key(self.keys.takes()).key(self.keys.superseded()).arg(id.0);
+        let (row, next): (Option<String>, Option<String>) = self.link.run("take", &script).await?;
+        let superseded_by = next.as_deref().map(codec::take_id).transpose().of("take")?;
+        let take = codec::any(row.as_ref(), codec::take).of("take")?;
+        Ok(take.map(|take| TakeOnFile { take, superseded_by }))
+    }
+
+    async fn takes(&self, session: SessionId) -> Result<Vec<Arc<Take>>> {
+        let mut script = scripts::TAKES.prepare_invoke();
+        script.key(self.keys.takes()).key(self.keys.filed(session));
+        let rows: Vec<String> = self.link.run("takes", &script).await?;
+        codec::each(&rows, codec::take).of("takes")
+    }
+}

@@ -1,0 +1,94 @@
+//! What becomes of calls when nodes of a cluster, and connections to them, fail.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
+#![cfg(feature = "cluster")]
+
+mod proxy;
+mod servers;
+mod world;
+
+use swarm_core::store::{Collection, Filed, Put};
+use swarm_core::{SessionId, Tenants};
+use swarm_store_redis::RedisStore;
+use tokio::time::timeout;
+
+use proxy::Proxy;
+use servers::{Cluster, Server};
+use world::{Author, BOUND, draft, nonces, open, put, recovered, walk};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_that_forgot_the_scripts_is_taught_again() {
+    let cluster = Cluster::start();
+    let store = open(&RedisStore::connect(&cluster.url()).await.unwrap());
+    let forget = || cluster.nodes.iter().for_each(|node| drop(node.cli(&["script", "flush"])));
+    walk(&*store, forget).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_comes_back_is_found_again() {
+    let mut cluster = Cluster::start();
+    let store = open(&RedisStore::connect(&cluster.url()).await.unwrap());
+    let author = Author::joined(&*store, "ada").await;
+    let session = store.convene(&draft("subject")).await.unwrap();
+    let filing = author.judged(&*store, &session, "nonce").await;
+    cluster.nodes.iter_mut().for_each(Server::stop);
+    assert!(timeout(BOUND, store.now()).await.unwrap().is_err());
+    assert!(timeout(BOUND, store.file(&filing)).await.unwrap().is_err());
+    cluster.nodes.iter_mut().for_each(Server::resume);
+    recovered(&*store).await;
+    assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(_)));
+    assert_eq!(nonces(&*store, &session).await, ["nonce"]);
+}
+
+#[tokio::test]
+async fn a_cluster_with_a_node_that_would_forget_is_not_ready() {
+    let cluster = Cluster::start();
+    let store = RedisStore::connect(&cluster.url()).await.unwrap();
+    store.ready().await.unwrap();
+    cluster.nodes[1].cli(&["config", "set", "maxmemory-policy", "allkeys-lru"]);
+    assert!(store.ready().await.is_err());
+}
+
+/// The client of a cluster sends again by itself, and more than once.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_commit_is_done_once_however_often_it_is_sent() {
+    let cluster = Cluster::start();
+    let mut proxies = Vec::new();
+    for node in &cluster.nodes {
+        let proxy = Proxy::before(node.port).await;
+        node.cli(&["config", "set", "cluster-announce-port", &proxy.port().to_string()]);
+        proxies.push(proxy);
+    }
+    for node in &cluster.nodes {
+        node.wait_until_it_leads_to(&proxies.iter().map(Proxy::port).collect::<Vec<_>>());
+    }
+    let direct = open(&RedisStore::connect(&proxies[0].url("redis-cluster")).await.unwrap());
+    let lossy = open(&RedisStore::connect(&proxies[0].url("redis-cluster")).await.unwrap());
+    walk(&*direct, || ()).await;
+    let session = direct.convene(&draft("other")).await.unwrap();
+
+    for number in 0..20 {
+        let nonce = format!("nonce {number}");
+        let author = Author::joined(&*direct, &format!("member {number}")).await;
+        let filing = author.judged(&*direct, &session, &nonce).await;
+        let lose = |calls, answers| {
+            proxies.iter().for_each(|proxy| proxy.lose(calls, answers));
+        };
+        let (calls, answers) = [(0, 1), (1, 0), (1, 1), (0, 2)][number % 4];
+        lose(calls, answers);
+        let filed = timeout(BOUND, lossy.file(&filing)).await.unwrap();
+        lose(0, 0);
+        assert!(matches!(filed, Ok(Filed::Filed(_)) | Err(_)), "{filed:?}");
+        recovered(&*lossy).await;
+        assert!(matches!(lossy.file(&filing).await.unwrap(), Filed::Filed(_)));
+
+        lose(0, 1);
+        let outcome = timeout(BOUND, put(&*lossy, None)).await.unwrap();
+        lose(0, 0);
+        assert!(matches!(outcome, Ok(Put::Created(_))), "{outcome:?}");
+        recovered(&*direct).await;
+    }
+    assert_eq!(nonces(&*direct, &session).await.len(), 20);
+    assert_eq!(direct.documents(Collection::Memos, None).await.unwrap().len(), 21);
+    assert_eq!(direct.convene(&draft("last")).await.unwrap().id, SessionId(3));
+}

@@ -1,0 +1,38 @@
+//! The Redis store keeps every promise of the port, on one server and on a cluster. All cases
+//! share a server; each has a connection of its own, since each has a runtime of its own.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+
+mod servers;
+
+use std::sync::{Arc, LazyLock};
+
+use swarm_core::Tenants;
+use swarm_store_redis::RedisStore;
+
+mod on_a_server {
+    use super::servers::Server;
+    use super::*;
+
+    static SERVER: LazyLock<Server> = LazyLock::new(|| Server::start(&[]));
+
+    async fn server() -> ((), Arc<dyn Tenants>) {
+        ((), Arc::new(RedisStore::connect(&SERVER.url()).await.unwrap()))
+    }
+
+    swarm_core::conformance!(server);
+}
+
+#[cfg(feature = "cluster")]
+mod on_a_cluster {
+    use super::servers::Cluster;
+    use super::*;
+
+    static CLUSTER: LazyLock<Cluster> = LazyLock::new(Cluster::start);
+
+    async fn cluster() -> ((), Arc<dyn Tenants>) {
+        ((), Arc::new(RedisStore::connect(&CLUSTER.url()).await.unwrap()))
+    }
+
+    swarm_core::conformance!(cluster);
+}

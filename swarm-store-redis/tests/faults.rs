@@ -1,0 +1,301 @@
+//! What becomes of calls when servers, connections and memory fail: they are done once or not at
+//! all, and whoever cannot know which is told that the store is unavailable.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
+
+mod proxy;
+mod servers;
+mod world;
+
+use std::sync::Arc;
+
+use swarm_core::domain::{MailState, Message};
+use swarm_core::rules::Filing;
+use swarm_core::store::{
+    Collection, Filed, MemberSaved, MessageChange, Put, Saved, SessionChange, Store, Versioned,
+};
+use swarm_core::{Session, SessionId, TakeId, Tenants};
+use swarm_store_redis::RedisStore;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use proxy::Proxy;
+use servers::Server;
+use world::{ALL, Author, BOUND, draft, mail, nonces, open, put, recovered, walk};
+
+#[tokio::test]
+async fn a_server_that_forgot_the_scripts_is_taught_again() {
+    let (server, store) = serve(&[]).await;
+    walk(&*store, || drop(server.cli(&["script", "flush"]))).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_comes_back_is_found_again() {
+    let (mut server, store) = serve(&[]).await;
+    let author = Author::joined(&*store, "ada").await;
+    let session = store.convene(&draft("subject")).await.unwrap();
+    for round in 0..2 {
+        let acknowledged = author.judged(&*store, &session, &format!("{round} up")).await;
+        assert!(matches!(store.file(&acknowledged).await.unwrap(), Filed::Filed(_)));
+        let filing = author.judged(&*store, &session, &format!("{round} down")).await;
+        server.stop();
+        for _ in 0..3 {
+            assert!(timeout(BOUND, store.now()).await.unwrap().is_err());
+            assert!(timeout(BOUND, store.file(&filing)).await.unwrap().is_err());
+        }
+        server.resume();
+        recovered(&*store).await;
+        assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(_)));
+    }
+    let filed = nonces(&*store, &session).await;
+    assert_eq!(filed, ["0 up", "0 down", "1 up", "1 down"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_stalls_does_not_stall_its_callers() {
+    let (server, store) = serve(&[]).await;
+    let author = Author::joined(&*store, "ada").await;
+    let session = store.convene(&draft("subject")).await.unwrap();
+    let filing = author.judged(&*store, &session, "nonce").await;
+    server.signal("STOP");
+    assert!(timeout(BOUND, store.file(&filing)).await.unwrap().is_err());
+    server.signal("CONT");
+    recovered(&*store).await;
+    assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(_)));
+    assert_eq!(nonces(&*store, &session).await, ["nonce"]);
+}
+
+/// As when a host is gone, or a firewall has forgotten the connection.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_that_went_silent_is_given_up() {
+    let (server, direct) = serve(&[]).await;
+    let proxy = Proxy::before(server.port).await;
+    let store = open(&RedisStore::connect(&proxy.url("redis")).await.unwrap());
+    let author = Author::joined(&*store, "ada").await;
+    let session = store.convene(&draft("subject")).await.unwrap();
+    let filing = author.judged(&*store, &session, "nonce").await;
+    proxy.mute();
+    assert!(timeout(BOUND, store.file(&filing)).await.unwrap().is_err());
+    assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(_)));
+    assert_eq!(nonces(&*direct, &session).await, ["nonce"]);
+}
+
+/// As when another server has taken over behind the same name.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_became_a_replica_is_left() {
+    let (old, new) = (Server::start(&[]), Server::start(&[]));
+    let follow = |one: &Server, other: &Server| {
+        one.cli(&["replicaof", "127.0.0.1", &other.port.to_string()]);
+        one.wait_until_it_says("master_link_status:up");
+    };
+    follow(&new, &old);
+    let proxy = Proxy::before(old.port).await;
+    let store = open(&RedisStore::connect(&proxy.url("redis")).await.unwrap());
+    let author = Author::joined(&*store, "ada").await;
+    let session = store.convene(&draft("subject")).await.unwrap();
+    let filing = author.judged(&*store, &session, "nonce").await;
+
+    assert_eq!(old.cli(&["wait", "1", "5000"]).trim(), "1");
+    new.cli(&["replicaof", "no", "one"]);
+    follow(&old, &new);
+    proxy.lead_to(new.port);
+    assert!(timeout(BOUND, store.file(&filing)).await.unwrap().is_err());
+    assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(_)));
+    let direct = open(&RedisStore::connect(&new.url()).await.unwrap());
+    assert_eq!(nonces(&*direct, &session).await, ["nonce"]);
+}
+
+/// Whatever is lost on the way, and how often.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_filing_is_on_file_once_or_not_at_all() {
+    const FILINGS: usize = 50;
+    let (server, direct) = serve(&[]).await;
+    let proxy = Proxy::before(server.port).await;
+    let lossy = open(&RedisStore::connect(&proxy.url("redis")).await.unwrap());
+    let session = direct.convene(&draft("subject")).await.unwrap();
+    let warm = Author::joined(&*direct, "warm").await.judged(&*direct, &session, "warm").await;
+    assert!(matches!(lossy.file(&warm).await.unwrap(), Filed::Filed(_)));
+
+    for number in 0..FILINGS {
+        let nonce = format!("nonce {number}");
+        let author = Author::joined(&*direct, &format!("member {number}")).await;
+        let filing = author.judged(&*direct, &session, &nonce).await;
+        // The filing is sent once more by itself: two losses are needed to lose it.
+        let (calls, answers) = [(0, 0), (0, 1), (0, 2), (1, 0), (2, 0), (1, 1)][number % 6];
+        proxy.lose(calls, answers);
+        let outcome = timeout(BOUND, lossy.file(&filing)).await.unwrap();
+        let filed = nonces(&*direct, &session).await.iter().filter(|it| **it == nonce).count();
+        match outcome {
+            Ok(Filed::Filed(_)) => assert_eq!((filed, calls + answers < 2), (1, true)),
+            Err(_) => assert_eq!((filed, calls + answers), (usize::from(answers > 0), 2)),
+            Ok(other) => panic!("{other:?} after losing {calls} calls and {answers} answers"),
+        }
+        // Whoever was told of an error may send the very same again.
+        recovered(&*lossy).await;
+        assert!(matches!(lossy.file(&filing).await.unwrap(), Filed::Filed(_)));
+    }
+    assert_eq!(nonces(&*direct, &session).await.len(), 1 + FILINGS);
+}
+
+/// Other commits, too, are done once and answered truly, though their first answer is lost.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_commit_is_done_once_though_its_answer_is_lost() {
+    let (server, direct) = serve(&[]).await;
+    let proxy = Proxy::before(server.port).await;
+    let lossy = open(&RedisStore::connect(&proxy.url("redis")).await.unwrap());
+    walk(&*open(&RedisStore::connect(&proxy.url("redis")).await.unwrap()), || ()).await;
+
+    proxy.lose(0, 1);
+    let change = Author::named("grace").creation(Some(mail()));
+    assert_eq!(lossy.save_member(&change).await.unwrap(), MemberSaved::Saved);
+    let messages = direct.messages(None).await.unwrap();
+    assert_eq!(messages.len(), 1);
+
+    let Versioned { version, record } = messages[0].clone();
+    let message = Message { state: MailState::Sent, ..Message::clone(&record) };
+    proxy.lose(0, 1);
+    let saved = lossy.save_message(&MessageChange { message, expected: version }).await;
+    assert_eq!(saved.unwrap(), Saved::Saved);
+
+    proxy.lose(0, 1);
+    let session = lossy.convene(&draft("other")).await.unwrap();
+    assert_eq!(session.id, SessionId(2));
+    assert_eq!(direct.sessions(&ALL).await.unwrap().len(), 2);
+
+    let Versioned { version, record } = direct.session(session.id).await.unwrap().unwrap();
+    let session = Session { quorum: Some(3), ..Session::clone(&record) };
+    let change = SessionChange { session: session.clone(), expected: version, takes: Some(0) };
+    proxy.lose(0, 1);
+    assert_eq!(lossy.save_session(&change).await.unwrap(), Saved::Saved);
+    let on_file = direct.session(session.id).await.unwrap().unwrap();
+    assert_eq!((on_file.version, &*on_file.record), (version.next(), &session));
+
+    for key in [None, Some("key")] {
+        proxy.lose(0, 1);
+        let outcome = put(&*lossy, key).await.unwrap();
+        let Put::Created(document) = outcome else { panic!("{outcome:?}") };
+        assert_eq!(
+            direct.documents(Collection::Memos, None).await.unwrap().last(),
+            Some(&document)
+        );
+    }
+    assert_eq!(direct.documents(Collection::Memos, None).await.unwrap().len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_without_memory_refuses_and_writes_nothing() {
+    let (server, store) = serve(&[]).await;
+    let author = Author::joined(&*store, "ada").await;
+    let session = store.convene(&draft("subject")).await.unwrap();
+    let filing = author.judged(&*store, &session, "nonce").await;
+    let held = server.cli(&["dbsize"]);
+
+    server.cli(&["config", "set", "maxmemory", "1"]);
+    assert!(store.file(&filing).await.is_err());
+    assert!(store.convene(&draft("other")).await.is_err());
+    assert!(store.save_member(&Author::named("grace").creation(Some(mail()))).await.is_err());
+    assert!(put(&*store, None).await.is_err());
+    let mut change = author.creation(Some(mail()));
+    change.expected = Some(swarm_core::domain::Version(1));
+    assert!(store.save_member(&change).await.is_err());
+    assert_eq!(store.takes(session.id).await.unwrap(), []);
+    assert_eq!(server.cli(&["dbsize"]), held);
+
+    server.cli(&["config", "set", "maxmemory", "0"]);
+    assert_eq!(store.sessions(&ALL).await.unwrap(), [Arc::clone(&session)]);
+    assert_eq!(store.members().await.unwrap().len(), 1);
+    assert_eq!(store.messages(None).await.unwrap(), []);
+    assert_eq!(store.documents(Collection::Memos, None).await.unwrap(), []);
+    let Filed::Filed(take) = store.file(&filing).await.unwrap() else { panic!("not filed") };
+    assert_eq!(take.id, TakeId(1));
+    assert_eq!(store.convene(&draft("other")).await.unwrap().id, SessionId(2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_filings_that_race_through_two_stores_one_wins() {
+    let (_server, one, other) = two_stores().await;
+    let author = Author::joined(&*one, "ada").await;
+    let session = one.convene(&draft("subject")).await.unwrap();
+    let mut filings = Vec::new();
+    for racer in 0..64 {
+        filings.push(author.judged(&*other, &session, &racer.to_string()).await);
+    }
+    let outcomes = race([one.clone(), other], filings).await;
+    let won = outcomes.iter().filter(|outcome| matches!(outcome, Filed::Filed(_))).count();
+    let lost = outcomes.iter().filter(|outcome| **outcome == Filed::RevisionTaken).count();
+    assert_eq!((won, lost), (1, 63));
+    assert_eq!(one.takes(session.id).await.unwrap().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn members_that_race_through_two_stores_do_not_disturb_each_other() {
+    let (_server, one, other) = two_stores().await;
+    let session = one.convene(&draft("subject")).await.unwrap();
+    let mut filings = Vec::new();
+    for racer in 0..64 {
+        let author = Author::joined(&*one, &format!("member {racer}")).await;
+        filings.push(author.judged(&*other, &session, "nonce").await);
+    }
+    let outcomes = race([one.clone(), other], filings).await;
+    assert!(outcomes.iter().all(|outcome| matches!(outcome, Filed::Filed(_))));
+    let ids: Vec<u64> = one.takes(session.id).await.unwrap().iter().map(|take| take.id.0).collect();
+    assert_eq!(ids, (1..=64).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_server_that_would_forget_is_not_ready() {
+    let server = Server::start(&[]);
+    let store = RedisStore::connect(&server.url()).await.unwrap();
+    store.ready().await.unwrap();
+    server.cli(&["config", "set", "maxmemory-policy", "allkeys-lru"]);
+    assert!(store.ready().await.is_err());
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_tell_its_settings_is_trusted() {
+    let server = Server::start(&[]);
+    let user = ["acl", "setuser", "swarm", "on", ">secret", "~swarm:*", "-@all"];
+    let data = ["+@hash", "+@list", "+@sortedset", "+@string"];
+    let rest = ["+evalsha", "+script|load", "+time", "+ping"];
+    assert_eq!(server.cli(&[&user[..], &data, &rest].concat()).trim(), "OK");
+    let url = server.url().replace("://", "://swarm:secret@");
+    let silent = RedisStore::connect(&url).await.unwrap();
+    silent.ready().await.unwrap();
+    walk(&*open(&silent), || ()).await;
+}
+
+#[tokio::test]
+async fn an_address_where_nobody_answers_is_an_error() {
+    let port = servers::free_port();
+    for url in [
+        format!("redis://127.0.0.1:{port}"),
+        format!("redis-cluster://127.0.0.1:{port}"),
+        "redis-cluster://".to_owned(),
+        "http://127.0.0.1".to_owned(),
+        "no address".to_owned(),
+    ] {
+        let connected = timeout(BOUND, RedisStore::connect(&url)).await.unwrap();
+        assert!(connected.is_err(), "{url}");
+    }
+}
+
+async fn serve(options: &[&str]) -> (Server, Arc<dyn Store>) {
+    let server = Server::start(options);
+    let store = open(&RedisStore::connect(&server.url()).await.unwrap());
+    (server, store)
+}
+
+async fn two_stores() -> (Server, Arc<dyn Store>, Arc<dyn Store>) {
+    let (server, one) = serve(&[]).await;
+    let other = open(&RedisStore::connect(&server.url()).await.unwrap());
+    (server, one, other)
+}
+
+/// Files all of them at once, through the stores in turn.
+async fn race(stores: [Arc<dyn Store>; 2], filings: Vec<Filing>) -> Vec<Filed> {
+    let mut racing = JoinSet::new();
+    for (filing, store) in filings.into_iter().zip(stores.into_iter().cycle()) {
+        racing.spawn(async move { store.file(&filing).await.unwrap() });
+    }
+    racing.join_all().await
+}

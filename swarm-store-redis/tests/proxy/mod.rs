@@ -1,0 +1,105 @@
+//! A proxy that loses what passes through it.
+
+#![allow(dead_code, reason = "not every test needs every helper")]
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+/// Between a client and a server. Each loss cuts a connection at a script: before the server gets
+/// it, or after the server ran it and before the client gets the answer.
+pub(crate) struct Proxy {
+    port: u16,
+    ways: Arc<Ways>,
+}
+
+#[derive(Default)]
+struct Ways {
+    server: AtomicU16,
+    lost_calls: AtomicUsize,
+    lost_answers: AtomicUsize,
+    opened: AtomicUsize,
+    /// Connections with a lower number carry nothing, though they stay open.
+    mute: AtomicUsize,
+}
+
+impl Proxy {
+    pub(crate) async fn before(server: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let ways = Arc::<Ways>::default();
+        ways.server.store(server, Ordering::SeqCst);
+        let shared = Arc::clone(&ways);
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let server = ("127.0.0.1", shared.server.load(Ordering::SeqCst));
+                let server = TcpStream::connect(server).await.unwrap();
+                tokio::spawn(carry(client, server, Arc::clone(&shared)));
+            }
+        });
+        Self { port, ways }
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    pub(crate) fn url(&self, scheme: &str) -> String {
+        format!("{scheme}://127.0.0.1:{}", self.port)
+    }
+
+    /// Loses the next scripts on their way, and lets those after them run, but loses their answers.
+    pub(crate) fn lose(&self, calls: usize, answers: usize) {
+        self.ways.lost_calls.store(calls, Ordering::SeqCst);
+        self.ways.lost_answers.store(answers, Ordering::SeqCst);
+    }
+
+    /// Lets open connections carry nothing more, without closing them.
+    pub(crate) fn mute(&self) {
+        self.ways.mute.store(self.ways.opened.load(Ordering::SeqCst), Ordering::SeqCst);
+    }
+
+    /// Leads new connections to another server.
+    pub(crate) fn lead_to(&self, server: u16) {
+        self.ways.server.store(server, Ordering::SeqCst);
+    }
+}
+
+/// Carries bytes both ways, until a loss or the end of either side closes both.
+async fn carry(mut client: TcpStream, mut server: TcpStream, ways: Arc<Ways>) {
+    let number = ways.opened.fetch_add(1, Ordering::SeqCst);
+    let (mut asked, mut answered) = (vec![0; 65_536], vec![0; 65_536]);
+    let mut doomed = false;
+    loop {
+        tokio::select! {
+            read = client.read(&mut asked) => {
+                let Ok(length @ 1..) = read else { return };
+                let asked = &asked[..length];
+                if number < ways.mute.load(Ordering::SeqCst) {
+                    continue;
+                }
+                let script = asked.windows(7).any(|window| window == b"EVALSHA");
+                if script && take_one(&ways.lost_calls) {
+                    return;
+                }
+                doomed |= script && take_one(&ways.lost_answers);
+                if server.write_all(asked).await.is_err() {
+                    return;
+                }
+            }
+            read = server.read(&mut answered) => {
+                let Ok(length @ 1..) = read else { return };
+                if doomed || client.write_all(&answered[..length]).await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn take_one(left: &AtomicUsize) -> bool {
+    left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok()
+}

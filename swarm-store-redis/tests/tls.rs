@@ -1,0 +1,55 @@
+//! A server is reached over TLS, by whoever trusts it.
+#![cfg(feature = "tls")]
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+
+mod servers;
+
+use std::path::Path;
+use std::process::Command;
+
+use swarm_core::Tenants;
+use swarm_store_redis::RedisStore;
+
+use servers::{Server, free_port};
+
+/// Whom to trust is for the environment of a process to say, and so each runs in its own.
+#[test]
+fn a_server_is_reached_over_tls_by_who_trusts_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let [ours, theirs] = ["ours", "theirs"].map(|name| certificate(folder.path(), name));
+    let port = free_port().to_string();
+    let [key, cert] = [format!("{ours}.key"), format!("{ours}.pem")];
+    let tls = ["--tls-port", &port, "--tls-key-file", &key, "--tls-cert-file", &cert];
+    let _server = Server::start(&[&tls[..], &["--tls-auth-clients", "no"]].concat());
+
+    for (trusted, reached) in [(ours, true), (theirs, false)] {
+        let status = Command::new(std::env::current_exe().unwrap())
+            .args(["--ignored", "--exact", "connects"])
+            .env("SWARM_TEST_URL", format!("rediss://localhost:{port}"))
+            .env("SSL_CERT_FILE", format!("{trusted}.pem"))
+            .output();
+        let output = status.unwrap();
+        assert_eq!(output.status.success(), reached, "{output:?}");
+    }
+}
+
+#[tokio::test]
+#[ignore = "not a test of its own: the other one runs it"]
+async fn connects() {
+    let store = RedisStore::connect(&std::env::var("SWARM_TEST_URL").unwrap()).await.unwrap();
+    store.ready().await.unwrap();
+}
+
+/// Makes a key and a certificate for `localhost`; the path of both, without its end.
+fn certificate(folder: &Path, name: &str) -> String {
+    let path = folder.join(name).to_str().unwrap().to_owned();
+    let made = Command::new("openssl")
+        .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"])
+        .args(["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"])
+        .args(["-addext", "basicConstraints=critical,CA:FALSE", "-days", "2"])
+        .args(["-keyout", &format!("{path}.key"), "-out", &format!("{path}.pem")])
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{made:?}");
+    path
+}
