@@ -219,7 +219,8 @@ fn what_is_unknown_or_bad_stops_the_start_and_is_named() {
         (&["serve"], &[("SWARM_TRUST_FORWARDED", "maybe")], "maybe"),
         (&["serve"], &[("SWARM_ADMIN_TOKEN", "")], "SWARM_ADMIN_TOKEN"),
         (&["serve"], &[("SWARM_ADMIN_TOKEN", "token ")], "SWARM_ADMIN_TOKEN"),
-        (&["serve", "--store=redis://127.0.0.1:6379"], &[], "store"),
+        (&["serve", "--store=redis://127.0.0.1:1"], &[], "store"),
+        (&["serve", "--store=sqlite:x"], &[], "store"),
         (&["demo", "--store=memory"], &[], "--store"),
         (&[], &[], "serve"),
     ] {

@@ -19,6 +19,7 @@ mod lifecycle;
 mod mail;
 mod races;
 mod raw;
+mod redis;
 mod refusals;
 mod relay;
 mod routes;

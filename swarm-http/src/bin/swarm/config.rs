@@ -31,7 +31,8 @@ pub(crate) struct Options {
     /// Address and port to listen on; port 0 takes any [default: 127.0.0.1:8080]
     #[arg(long, env = "SWARM_LISTEN", value_name = "ADDR")]
     listen: Option<String>,
-    /// Where everything is kept: memory [default: memory]
+    /// Where everything is kept: memory, redis://host:port, rediss://host:port or
+    /// redis-cluster://host:port,host:port [default: memory]
     #[arg(long, env = "SWARM_STORE", hide_env_values = true, value_name = "URL")]
     store: Option<String>,
     /// A TOML file with these flags by name, and the tenants

@@ -18,7 +18,7 @@ use crate::{Failure, background, log, settings};
 pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let config = options.resolve()?;
     log::start(config.log_format, LevelFilter::INFO)?;
-    let site = settings::site(&config, admin_token()?)?;
+    let site = settings::site(&config, admin_token()?).await?;
     let smtp = config.mail.as_ref().map(Smtp::new).transpose()?;
     let listener = listen(&config.listen).await?;
     let work = Work { smtp, exports: settings::exports(&config)? };

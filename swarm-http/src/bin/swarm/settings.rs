@@ -7,14 +7,15 @@ use swarm_core::domain::{Invalid, SecretHash, TimeOfDay};
 use swarm_core::{CommitteeSettings, Committees, Entropy, Swarm, SystemEntropy, TenantId};
 use swarm_http::{Services, Site, TenantConfig};
 use swarm_store_memory::MemoryStore;
+use swarm_store_redis::RedisStore;
 
 use crate::Failure;
 use crate::config::{CommitteeTable, Config, TenantTable};
 use crate::export::Export;
 
 /// The site that a configuration describes. `admin_token` is that of a single tenant.
-pub(crate) fn site(config: &Config, admin_token: Option<String>) -> Result<Site, Failure> {
-    let services = open(&config.store)?;
+pub(crate) async fn site(config: &Config, admin_token: Option<String>) -> Result<Site, Failure> {
+    let services = open(&config.store).await?;
     let site = if config.tenants.is_empty() {
         Site::single(services, default_tenant(admin_token)?)
     } else {
@@ -33,14 +34,21 @@ pub(crate) fn in_memory() -> Services {
     (Swarm::new(store, SystemEntropy), committees).into()
 }
 
-fn open(store: &str) -> Result<Services, Failure> {
-    match store {
-        "memory" => Ok(in_memory()),
-        // The address may hold a password: it is not repeated.
-        _ if store.starts_with("redis") => Err("store: this build has no Redis store".into()),
-        _ => Err("store: must be memory".into()),
+async fn open(store: &str) -> Result<Services, Failure> {
+    if store == "memory" {
+        return Ok(in_memory());
     }
+    if !REDIS.iter().any(|scheme| store.starts_with(scheme)) {
+        return Err("store: must be memory, redis://…, rediss://… or redis-cluster://…".into());
+    }
+    // The address may hold a password: it is not repeated.
+    let store = RedisStore::connect(store).await.map_err(|error| format!("store: {error}"))?;
+    tracing::warn!("the committee (interface B) is not served: the Redis store does not keep it");
+    Ok(Swarm::new(store, SystemEntropy).into())
 }
+
+/// What the addresses of Redis begin with.
+const REDIS: [&str; 4] = ["redis://", "rediss://", "redis-cluster://", "rediss-cluster://"];
 
 /// The one tenant of a server without a list of them, on every host.
 pub(crate) fn default_tenant(admin_token: Option<String>) -> Result<TenantConfig, Failure> {
