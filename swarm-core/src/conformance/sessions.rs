@@ -94,6 +94,7 @@ pub async fn every_field_of_a_session_survives_a_save(tenants: Arc<dyn Tenants>)
     let world = World::fresh(tenants).await;
     let bare = world.convened("subject").await;
     let full = Session {
+        published_at: Some(world.now().await),
         state: Published,
         window_closes_at: Some(Instant::EPOCH),
         quorum: Some(7),

@@ -13,7 +13,7 @@ pub struct BriefBody {
     pub regime: Option<BriefRegime>,
     /// The subject, whole.
     pub subject: Subject,
-    /// The newest published sessions of any subject, up to five.
+    /// The most recently published sessions of any subject, up to five.
     pub recent_sessions: Vec<RecentSession>,
     /// The research signals of the session's day.
     pub research_signals: Vec<Signal>,

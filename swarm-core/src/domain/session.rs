@@ -185,6 +185,7 @@ impl SessionDraft {
             quorum,
             buckets,
             roster,
+            published_at: None,
             snapshot: None,
         }
     }
@@ -263,6 +264,9 @@ pub struct Session {
     pub buckets: Option<Vec<Bucket>>,
     /// Who is expected; `None`: everyone may file.
     pub roster: Option<Roster>,
+    /// When it was published, by the store's clock; on the wire only once it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published_at: Option<Instant>,
     /// What aggregation wrote, once; `None` until then.
     pub snapshot: Option<Arc<Snapshot>>,
 }

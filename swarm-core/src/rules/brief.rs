@@ -17,7 +17,7 @@ pub struct BriefFacts {
     pub subject: Subject,
     /// All regimes on file.
     pub regimes: Vec<Regime>,
-    /// The newest published sessions, the newest first.
+    /// The sessions published last, the latest first.
     pub published: Vec<Arc<Session>>,
     /// The signals of its day.
     pub signals: Vec<Signal>,

@@ -42,6 +42,7 @@ pub fn advance(
         return Err(Refusal::SessionIs(from));
     }
     let mut moved = Session { state: to, ..Session::clone(&session.record) };
+    moved.published_at = moved.published_at.or((to == Published).then_some(now));
     if to != Aggregated {
         return Ok(change(session, moved));
     }

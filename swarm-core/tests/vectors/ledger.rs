@@ -83,6 +83,7 @@ impl Ledger {
                 quorum: None,
                 buckets: None,
                 roster: None,
+                published_at: None,
                 snapshot: None,
             })
         });

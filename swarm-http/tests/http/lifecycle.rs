@@ -373,3 +373,23 @@ fn a_page_of_sessions_ends_early_rather_than_grow_without_bound() {
     assert_eq!(seen, (1..=12).rev().collect::<Vec<_>>());
     assert!(pages > 1);
 }
+
+#[test]
+fn a_brief_recalls_the_sessions_published_last() {
+    let server = Server::start();
+    let client = server.client();
+    for day in 1..=7 {
+        assert_eq!(client.convene(&format!("2026-10-{day:02}"), "aurora"), day);
+        state(&client, day, "aggregated");
+    }
+    for session in [7, 2, 3, 4, 5, 6, 1] {
+        // Two may be published in one millisecond: then the newer session goes first.
+        std::thread::sleep(std::time::Duration::from_millis(3));
+        assert!(state(&client, session, "published")["publishedAt"].is_string());
+    }
+    client.convene(DAY, "aurora");
+    let brief = client.operate("/sessions/8/brief", &json!({})).expect(201).json();
+    let recent = brief["brief"]["body"]["recentSessions"].as_array().unwrap();
+    let days: Vec<_> = recent.iter().map(|session| session["date"].as_str().unwrap()).collect();
+    assert_eq!(days, ["2026-10-01", "2026-10-06", "2026-10-05", "2026-10-04", "2026-10-03"]);
+}

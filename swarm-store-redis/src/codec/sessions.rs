@@ -47,6 +47,7 @@ pub(crate) fn session(row: &str) -> Read<Versioned<Session>> {
         quorum: whole_if_any(&mut fields, "quorum")?,
         buckets: fields.list_if_any("buckets", bucket)?,
         roster: Roster::read(&mut fields, "roster")?,
+        published_at: instant_if_any(&mut fields, "publishedAt")?,
         snapshot: object_if_any(&mut fields, "snapshot").map(snapshot).transpose()?.map(Arc::new),
     };
     Ok(Versioned { version, record: Arc::new(session) })

@@ -1,9 +1,12 @@
 //! Briefs.
 
+use std::cmp::Reverse;
+use std::sync::Arc;
+
 use super::unreadable;
 use crate::domain::json::{self, Json};
 use crate::domain::{
-    Brief, BriefId, Day, Prompt, Regime, SessionId, SessionState, Signal, SubjectId,
+    Brief, BriefId, Day, Prompt, Regime, Session, SessionId, SessionState, Signal, SubjectId,
 };
 use crate::rules::{self, BriefFacts, Refusal};
 use crate::store::{Collection, Document, DocumentDraft, Put, SessionQuery, StoreError};
@@ -23,16 +26,11 @@ impl Tenant {
         prompt: Option<Prompt>,
     ) -> Result<Brief, Error> {
         let session = self.load(id).await?.record;
-        let published = SessionQuery {
-            state: Some(SessionState::Published),
-            limit: RECENT_SESSIONS,
-            ..SessionQuery::default()
-        };
         let day = session.date.to_string();
         let facts = BriefFacts {
             subject: self.subject(&session.subject_id).await?,
             regimes: self.all(Collection::Regimes, None, Regime::read).await?,
-            published: self.store.sessions(&published).await?,
+            published: self.recently_published().await?,
             signals: self.all(Collection::Signals, Some(&day), Signal::read).await?,
             session: session.clone(),
         };
@@ -49,6 +47,16 @@ impl Tenant {
             }
             Put::Exists | Put::Moved => Err(Refusal::BriefPublished.into()),
         }
+    }
+
+    /// The sessions that were published last, the latest first.
+    async fn recently_published(&self) -> Result<Vec<Arc<Session>>, Error> {
+        let state = Some(SessionState::Published);
+        let query = SessionQuery { state, limit: usize::MAX, ..SessionQuery::default() };
+        let mut published = self.store.sessions(&query).await?;
+        published.sort_by_key(|session| Reverse((session.published_at, session.id)));
+        published.truncate(RECENT_SESSIONS);
+        Ok(published)
     }
 
     /// The brief of a session, if it has one.
