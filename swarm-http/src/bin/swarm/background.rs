@@ -111,7 +111,7 @@ async fn tell(tenants: Vec<(TenantId, Tenant)>) {
             let queued = messages.iter().filter(|message| message.state == MailState::Queued);
             for message in queued.filter(|message| message.id.0 > *told) {
                 let subject = &message.mail.subject;
-                tracing::warn!(tenant = %id, message = %message.id, subject, "mail is not configured");
+                tracing::warn!(tenant = %id, message_id = %message.id, subject, "mail is not configured");
             }
             *told = messages.last().map_or(*told, |message| message.id.0);
         }

@@ -33,7 +33,7 @@ const YESTERDAY: [(&str, f64, &str); 3] = [
 ];
 
 pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
-    log::start(options.log_format, LevelFilter::WARN)?;
+    log::start(options.log_format, LevelFilter::ERROR)?;
     let admin_token = match serve::admin_token()? {
         Some(token) => token,
         None => settings::mint()?,
