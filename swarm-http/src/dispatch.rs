@@ -95,11 +95,14 @@ where
     let id = RequestId::of(&request.headers);
     let endpoint = Arc::clone(&request.endpoint);
     let method = request.method.clone();
-    let reader = public::Reader::of(&request.headers);
+    let reader = endpoint.has_public_read().then(|| public::Reader::of(&request.headers));
     let answer = async {
         let answer = answer(Arc::clone(&site), request, stream).await;
         let answer = answer.unwrap_or_else(Fault::into_answer);
-        if endpoint.has_public_read() { public::share(answer, &method, &reader) } else { answer }
+        match &reader {
+            Some(reader) => public::share(answer, &method, reader),
+            None => answer,
+        }
     };
     observed(&site, id, &method, endpoint.pattern(), answer).await.into_response()
 }
@@ -131,30 +134,29 @@ where
     B: Buf,
 {
     let Request { endpoint, path, method, host, headers, query } = request;
-    let served = match endpoint.is_of_tenants() {
-        true => Some(site.hosts.find(host.as_ref(), &headers).ok_or(UNKNOWN_HOST)?),
-        false => None,
-    };
+    let served = site.hosts.find(host.as_ref(), &headers).map(Arc::clone);
+    if served.is_none() && endpoint.is_of_tenants() {
+        return Err(UNKNOWN_HOST);
+    }
     if method == Method::OPTIONS {
         return Ok(public::preflight(endpoint.allow(), endpoint.has_public_read()));
     }
     let route = endpoint.route(&method)?;
-    let (handler, served) = match (&route.handler, served) {
-        (Handler::Tenant(handler), Some(served)) => (handler, Arc::clone(served)),
-        (Handler::Server(handler), _) => return handler.answer(site).await,
-        (Handler::Tenant(_), None) => return Err(UNKNOWN_HOST),
+    let handler = match &route.handler {
+        Handler::Server(handler) => return handler.answer(site).await,
+        Handler::Tenant(handler) => handler,
     };
+    let served = served.ok_or(UNKNOWN_HOST)?;
     tracing::Span::current().record("tenant", served.id.as_str());
     admit(route.access, &headers, &served)?;
-    let bytes = match route.body {
-        None => Bytes::new(),
-        Some(rule) => read_body(&headers, stream, rule).await?,
+    let (bytes, body) = match route.body {
+        None => (Bytes::new(), Json::Null),
+        Some(rule) => {
+            let bytes = read_body(&headers, stream, rule).await?;
+            let body = if rule.unread { Json::Null } else { read_json(&bytes)? };
+            (bytes, body)
+        }
     };
-    let body = match route.body {
-        Some(rule) if !rule.unread => read_json(&bytes)?,
-        _ => Json::Null,
-    };
-    let site = Arc::clone(&site);
     handler.answer(Call { site, served, host, headers, path, query, bytes, body }).await
 }
 

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
+use swarm_core::proof::hex;
 use warp::http::header::{
     ACCEPT_ENCODING, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
     ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW,
@@ -88,7 +89,7 @@ pub(crate) fn share(mut answer: Answer, method: &Method, reader: &Reader) -> Ans
 
 fn tag(body: &[u8]) -> String {
     let hash = Sha256::digest(body);
-    hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    hex(hash.get(..16).unwrap_or(&hash))
 }
 
 fn gzip(body: &[u8]) -> io::Result<Vec<u8>> {

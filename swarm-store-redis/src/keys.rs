@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use swarm_core::TenantId;
 use swarm_core::domain::{AttemptId, MemberId, SessionId};
+use swarm_core::proof::hex;
 use swarm_core::store::{Collection, Result, Slot, StoreError};
 
 /// The keys of one tenant.
@@ -127,13 +128,6 @@ pub(crate) const BY_STATE: &str = "5:state";
 
 pub(crate) fn in_state(state: &str) -> String {
     listing(&["state", state])
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use swarm_core::domain::TakeOnFile;
+use swarm_core::proof::hex;
 use swarm_core::rules::Filing;
 use swarm_core::store::{Basis, BasisQuery, Filed, Result, Takes};
 use swarm_core::{SessionId, StoreError, Take, TakeId};
 
 use crate::codec::{self, Decoded};
-use crate::keys::hex;
 use crate::sessions::on;
 use crate::{TenantStore, scripts};
 

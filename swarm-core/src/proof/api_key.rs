@@ -11,7 +11,7 @@ pub struct ApiKey(String);
 impl ApiKey {
     /// The key that these 16 random bytes make for `member`.
     pub fn mint(prefix: &KeyPrefix, member: &CommitteeMemberId, random: [u8; 16]) -> Self {
-        Self(hex(&format!("{prefix}_{member}_"), &random))
+        Self(format!("{prefix}_{member}_{}", hex(&random)))
     }
 
     /// Takes what came with a request when it has the shape of a key, be it of another prefix. The

@@ -15,12 +15,12 @@ use crate::domain::json;
 /// `generated_at` and `received_at`, in this order, all with the values that the published session
 /// shows; the digest is of its UTF-8 bytes. So a member can compute it from its own record.
 pub fn commit(take: &CommitteeTake) -> String {
-    hex("sha256:", &Sha256::digest(json::write(take).as_bytes()))
+    format!("sha256:{}", hex(&Sha256::digest(json::write(take).as_bytes())))
 }
 
-/// `start`, then each byte as two lower-case hexadecimal digits.
-pub(super) fn hex(start: &str, bytes: &[u8]) -> String {
-    bytes.iter().fold(start.to_owned(), |mut text, byte| {
+/// Each byte as two lower-case hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
         // Writing to a string does not fail.
         let _ = write!(text, "{byte:02x}");
         text

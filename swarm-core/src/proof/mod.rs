@@ -9,7 +9,7 @@ mod verify;
 
 pub use api_key::ApiKey;
 pub use canonical::{Payload, canonical};
-pub use commit::commit;
+pub use commit::{commit, hex};
 pub use sign::KeyPair;
 pub use token::{BearerToken, ChallengeText};
 pub use verify::{Verified, holds, verify};

@@ -221,8 +221,9 @@ fn fitting(sessions: &[Arc<Session>]) -> usize {
     };
     let mut room = PAGE_BYTES;
     let fits = |session: &&Arc<Session>| {
-        let fits = quoted(session) <= room;
-        room = room.saturating_sub(quoted(session));
+        let size = quoted(session);
+        let fits = size <= room;
+        room = room.saturating_sub(size);
         fits
     };
     sessions.iter().take_while(fits).count().max(1)

@@ -8,7 +8,7 @@ use swarm_core::{Instant, Invalid, Member, MemberId, Refusal};
 use warp::http::StatusCode;
 
 use crate::call::Call;
-use crate::reply::{Answer, Reply, done, ok};
+use crate::reply::{Answer, Fault, Reply, done, ok};
 
 pub(crate) async fn apply(mut call: Call) -> Reply {
     #[derive(Serialize)]
@@ -124,21 +124,26 @@ fn public(member: &Member) -> PublicMember<'_> {
 }
 
 pub(crate) async fn activate(mut call: Call) -> Reply {
-    let id = call.operator_fields(|fields| MemberId::parse(fields.text("memberId")?))?;
+    let id = named(&mut call)?;
     let state = call.tenant().activate(&id, &call.origin()).await?;
     reviewed(id, state)
 }
 
 pub(crate) async fn reject(mut call: Call) -> Reply {
-    let id = call.operator_fields(|fields| MemberId::parse(fields.text("memberId")?))?;
+    let id = named(&mut call)?;
     let state = call.tenant().reject(&id).await?;
     reviewed(id, state)
 }
 
 pub(crate) async fn deactivate(mut call: Call) -> Reply {
-    let id = call.operator_fields(|fields| MemberId::parse(fields.text("memberId")?))?;
+    let id = named(&mut call)?;
     let state = call.tenant().deactivate(&id).await?;
     reviewed(id, state)
+}
+
+/// The member that an operator's request names.
+fn named(call: &mut Call) -> Result<MemberId, Fault> {
+    call.operator_fields(|fields| MemberId::parse(fields.text("memberId")?))
 }
 
 fn reviewed(member_id: MemberId, state: MemberState) -> Reply {

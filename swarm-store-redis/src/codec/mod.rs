@@ -16,10 +16,9 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use swarm_core::domain::{PublicKey, SecretHash, Version};
 use swarm_core::json::{Json, NotJson, Object};
+use swarm_core::proof::hex;
 use swarm_core::store::Result;
 use swarm_core::{Instant, Invalid, StoreError};
-
-use crate::keys::hex;
 
 pub(crate) use documents::{document, put};
 pub(crate) use members::{challenge, challenge_text, member, member_row, token};

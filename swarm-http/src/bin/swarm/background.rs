@@ -1,5 +1,5 @@
-//! The work that no request asks for: closing windows, generating briefs, sending mail. Several servers on one store
-//! may all do it.
+//! The work that no request asks for: closing windows, generating briefs, sending mail. Several
+//! servers on one store may all do it.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use swarm_core::domain::{
     Stance, SubjectId, TakeDraft, TokenClaim,
 };
 use swarm_core::json::Object;
-use swarm_core::proof::KeyPair;
+use swarm_core::proof::{KeyPair, hex};
 use swarm_core::{Instant, MemberId};
 use swarm_http::Site;
 use tokio::sync::oneshot;
@@ -16,7 +16,7 @@ use warp::http::Method;
 use crate::background::Work;
 use crate::client::Client;
 use crate::config::DemoOptions;
-use crate::settings::{self, hex, random};
+use crate::settings::{self, random};
 use crate::{Failure, log, serve};
 
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use swarm_core::domain::committee::KeyPrefix;
 use swarm_core::domain::{Invalid, SecretHash, TimeOfDay};
+use swarm_core::proof::hex;
 use swarm_core::{CommitteeSettings, Committees, Entropy, Swarm, SystemEntropy, TenantId};
 use swarm_http::{Services, Site, TenantConfig};
 use swarm_store_memory::MemoryStore;
@@ -81,10 +82,6 @@ pub(crate) fn random() -> Result<[u8; 32], Failure> {
     let mut random = [0; 32];
     SystemEntropy.fill(&mut random)?;
     Ok(random)
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The folders that briefs are exported to.
