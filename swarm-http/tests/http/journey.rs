@@ -2,11 +2,13 @@
 
 use serde_json::json;
 
-use crate::harness::{ADMIN, Author, Server};
+use crate::backend::{Backend, on_both};
+use crate::harness::{ADMIN, Author};
 
-#[test]
-fn an_agent_applies_claims_signs_files_and_anyone_reads_it_back() {
-    let server = Server::start();
+on_both!(an_agent_applies_claims_signs_files_and_anyone_reads_it_back);
+
+fn an_agent_applies_claims_signs_files_and_anyone_reads_it_back(backend: &Backend) {
+    let server = backend.serve();
     let client = server.client();
     let session = client.convene("2026-11-21", "aurora");
 

@@ -1,16 +1,29 @@
 //! From convening to publishing: several members in two tenants, with all that comes between.
 
+mod briefs;
+
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use swarm_core::{Swarm, SystemEntropy};
 use swarm_http::Site;
-use swarm_store_memory::MemoryStore;
 
+use crate::backend::{Backend, on_both};
 use crate::harness::{ADMIN, Author, Client, Server, fresh_key, tenant};
+
+on_both! {
+    a_session_from_convening_to_publishing_in_two_tenants,
+    memos_are_published_read_and_retracted,
+    subject_snapshots_are_kept_over_time,
+    rotation_kills_the_old_token_and_leaves_old_takes_verifiable,
+    public_reads_are_compressed_for_whoever_asks,
+    a_page_of_sessions_ends_early_rather_than_grow_without_bound,
+}
 
 const DAY: &str = "2026-11-21";
 
-fn two_tenants() -> (Server, Client, Client) {
-    let swarm = Swarm::new(MemoryStore::new(), SystemEntropy);
+fn two_tenants(backend: &Backend) -> (Server, Client, Client) {
+    let swarm = Swarm::new(Arc::clone(&backend.store), SystemEntropy);
     let tenants =
         [tenant("acme", ADMIN, &["acme.example"]), tenant("zenith", ADMIN, &["zenith.example"])];
     let server = Server::of(Site::by_host(swarm, tenants).unwrap());
@@ -27,9 +40,8 @@ fn brief(client: &Client, session: u64) -> Value {
     client.get(&format!("/api/swarm/brief?session={session}")).expect(200).json()
 }
 
-#[test]
-fn a_session_from_convening_to_publishing_in_two_tenants() {
-    let (_server, acme, zenith) = two_tenants();
+fn a_session_from_convening_to_publishing_in_two_tenants(backend: &Backend) {
+    let (_server, acme, zenith) = two_tenants(backend);
     for (client, bias) in [(&acme, "bullish"), (&zenith, "bearish")] {
         let authors: Vec<_> =
             ["Ada", "Grace", "Hedy"].map(|name| Author::join(client, name)).into();
@@ -103,87 +115,8 @@ fn a_session_from_convening_to_publishing_in_two_tenants() {
     }
 }
 
-#[test]
-fn a_brief_belongs_to_the_session_that_published_it() {
-    let server = Server::start();
-    let client = server.client();
-    let subject = json!({
-        "id": "aurora", "name": "Aurora", "thesisBlurb": "</script>\u{2028}", "xHandle": "aurora",
-        "wallets": [{ "chain": "eth", "address": "0x1" }], "structuralNotes": ["note"],
-    });
-    client.operate("/subjects", &subject).expect(201);
-    for (date, composite) in [("2026-11-20", 0.1), ("2026-11-19", 0.9)] {
-        let regime = json!({
-            "date": date, "composite": composite, "regime": "risk-on", "macro_regime": "easing",
-            "onchain_regime": null, "composite_percentile": 61, "thresholds": { "low": 20 },
-        });
-        client.operate("/regime", &regime).expect(200);
-    }
-    let signal = |key: &str, date: &str, payload: Value| json!({ "signal_key": key, "date": date, "payload": payload });
-    client.operate("/signals", &signal("funding", DAY, json!(1))).expect(200);
-    client.operate("/signals", &signal("funding", DAY, json!({ "rate": 0.01 }))).expect(200);
-    client.operate("/signals", &signal("funding", "2026-11-20", json!(2))).expect(200);
-    client.operate("/signals", &json!({ "signal_key": "x", "date": DAY })).expect(400);
-
-    let buckets = json!(["cash", "btc"]);
-    let convene = json!({ "date": DAY, "subjectId": "aurora", "buckets": buckets });
-    for _ in 0..2 {
-        client.operate("/sessions", &convene).expect(201);
-    }
-    let by_day = format!("/api/swarm/brief?date={DAY}&subject=aurora");
-    assert_eq!(client.get(&by_day).expect(200).text, "null");
-    let published = client.operate("/sessions/1/brief", &json!({})).expect(201).json();
-    client.operate("/sessions/1/brief", &json!({})).refused(409, "brief already published");
-    client.operate("/sessions/9/brief", &json!({})).refused(404, "no such session");
-
-    // The newest session has none yet: the older one's is the brief of the day.
-    let brief = client.get(&by_day).expect(200).json();
-    assert_eq!(brief, published["brief"]);
-    assert_eq!((&brief["id"], &brief["sessionId"]), (&json!(1), &json!("1")));
-    let body = &brief["body"];
-    let regime = json!({
-        "date": "2026-11-20", "composite": 0.1, "regime": "risk-on", "macro_regime": "easing",
-        "onchain_regime": null,
-    });
-    assert_eq!(body["regime"], regime);
-    assert_eq!(body["subject"]["thesisBlurb"], "</script>\u{2028}");
-    assert_eq!(body["researchSignals"], json!([signal("funding", DAY, json!({ "rate": 0.01 }))]));
-    assert_eq!((&body["recentSessions"], &body["windowClosesAt"]), (&json!([]), &Value::Null));
-    let weights = &body["takeSchema"]["properties"]["weights"];
-    assert_eq!(weights["items"]["properties"]["bucket"]["enum"], buckets);
-    for word in ["bearish", "confidence", "weights"] {
-        assert!(body["prompt"]["system"].as_str().unwrap().contains(word), "{body}");
-    }
-    assert!(body["prompt"]["user"].as_str().unwrap().contains("Aurora"), "{body}");
-
-    let path = "/api/swarm/admin/sessions/9/brief";
-    let bare = client.send("POST", path, &[("x-admin-token", ADMIN)], b"");
-    bare.refused(404, "no such session");
-
-    let prompt = json!({ "system": "s\u{0}", "user": "\u{1f680}" });
-    client.operate("/sessions/2/brief", &json!({ "prompt": prompt })).expect(201);
-    client.operate("/sessions/2/brief", &json!({ "prompt": { "system": 1 } })).expect(400);
-    let newest = client.get(&by_day).expect(200).json();
-    assert_eq!((&newest["sessionId"], &newest["body"]["prompt"]), (&json!("2"), &prompt));
-    for nothing in ["session=3", "session=x", "date=2026-11-22&subject=aurora", "date=x&subject=y"]
-    {
-        assert_eq!(client.get(&format!("/api/swarm/brief?{nothing}")).expect(200).text, "null");
-    }
-    client.get("/api/swarm/brief").unread(400, "invalid query");
-
-    for to in ["aggregated", "published"] {
-        state(&client, 1, to);
-    }
-    client.convene("2026-11-22", "basalt");
-    let later = client.operate("/sessions/3/brief", &json!({})).expect(201).json();
-    let recent = json!([{ "date": DAY, "subject_id": "aurora", "state": "published" }]);
-    assert_eq!(later["brief"]["body"]["recentSessions"], recent);
-    assert_eq!(brief, client.get("/api/swarm/brief?session=1").expect(200).json());
-}
-
-#[test]
-fn memos_are_published_read_and_retracted() {
-    let server = Server::start();
+fn memos_are_published_read_and_retracted(backend: &Backend) {
+    let server = backend.serve();
     let client = server.client();
     let session = client.convene(DAY, "aurora");
     let author = Author::join(&client, "Ada <b>");
@@ -229,9 +162,8 @@ fn memos_are_published_read_and_retracted() {
     client.get("/swarm/memos/1").expect(404);
 }
 
-#[test]
-fn subject_snapshots_are_kept_over_time() {
-    let server = Server::start();
+fn subject_snapshots_are_kept_over_time(backend: &Backend) {
+    let server = backend.serve();
     let client = server.client();
     let path = "/subjects/a%2Fb/snapshots";
     let snapshot = json!({
@@ -255,9 +187,8 @@ fn subject_snapshots_are_kept_over_time() {
     client.get("/api/swarm/subjects/other/snapshots").refused(404, "no such subject");
 }
 
-#[test]
-fn rotation_kills_the_old_token_and_leaves_old_takes_verifiable() {
-    let server = Server::start();
+fn rotation_kills_the_old_token_and_leaves_old_takes_verifiable(backend: &Backend) {
+    let server = backend.serve();
     let client = server.client();
     client.convene(DAY, "aurora");
     let (id, key) = Author::apply(&client, "Ada");
@@ -294,9 +225,8 @@ fn rotation_kills_the_old_token_and_leaves_old_takes_verifiable() {
     assert_eq!(again["publicKey"], author.key.public_key());
 }
 
-#[test]
-fn public_reads_are_compressed_for_whoever_asks() {
-    let server = Server::start();
+fn public_reads_are_compressed_for_whoever_asks(backend: &Backend) {
+    let server = backend.serve();
     let client = server.client();
     client.convene(DAY, &"aurora".repeat(15));
     for day in 1..20 {
@@ -321,31 +251,8 @@ fn public_reads_are_compressed_for_whoever_asks() {
     assert_eq!(small.expect(200).header("content-encoding"), None);
 }
 
-#[test]
-fn what_briefs_embed_is_nested_64_deep_at_most() {
-    let server = Server::start();
-    let client = server.client();
-    client.convene(DAY, "aurora");
-    let nested = |depth: usize| {
-        let payload = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-        serde_json::from_str::<Value>(&payload).unwrap()
-    };
-    let signal = |depth| json!({ "signal_key": "k", "date": DAY, "payload": nested(depth) });
-    client.operate("/signals", &signal(65)).expect(400);
-    client.operate("/signals", &signal(64)).expect(200);
-    let wallet =
-        |depth| json!({ "id": "aurora", "name": "A", "wallets": [{ "x": nested(depth) }] });
-    client.operate("/subjects", &wallet(64)).expect(400);
-    client.operate("/subjects", &wallet(63)).expect(200);
-    client.operate("/regime", &json!({ "date": DAY, "rest": nested(64) })).expect(400);
-    client.operate("/regime", &json!({ "date": DAY, "rest": nested(63) })).expect(200);
-    client.operate("/sessions/1/brief", &json!({})).expect(201);
-    assert_eq!(brief(&client, 1)["body"]["researchSignals"][0]["payload"], nested(64));
-}
-
-#[test]
-fn a_page_of_sessions_ends_early_rather_than_grow_without_bound() {
-    let server = Server::start();
+fn a_page_of_sessions_ends_early_rather_than_grow_without_bound(backend: &Backend) {
+    let server = backend.serve();
     let client = server.client();
     let authors: Vec<_> = (0..12).map(|n| Author::join(&client, &format!("m{n}"))).collect();
     let long = "\u{1f680}".repeat(10_000);
@@ -372,24 +279,4 @@ fn a_page_of_sessions_ends_early_rather_than_grow_without_bound() {
     }
     assert_eq!(seen, (1..=12).rev().collect::<Vec<_>>());
     assert!(pages > 1);
-}
-
-#[test]
-fn a_brief_recalls_the_sessions_published_last() {
-    let server = Server::start();
-    let client = server.client();
-    for day in 1..=7 {
-        assert_eq!(client.convene(&format!("2026-10-{day:02}"), "aurora"), day);
-        state(&client, day, "aggregated");
-    }
-    for session in [7, 2, 3, 4, 5, 6, 1] {
-        // Two may be published in one millisecond: then the newer session goes first.
-        std::thread::sleep(std::time::Duration::from_millis(3));
-        assert!(state(&client, session, "published")["publishedAt"].is_string());
-    }
-    client.convene(DAY, "aurora");
-    let brief = client.operate("/sessions/8/brief", &json!({})).expect(201).json();
-    let recent = brief["brief"]["body"]["recentSessions"].as_array().unwrap();
-    let days: Vec<_> = recent.iter().map(|session| session["date"].as_str().unwrap()).collect();
-    assert_eq!(days, ["2026-10-01", "2026-10-06", "2026-10-05", "2026-10-04", "2026-10-03"]);
 }

@@ -7,9 +7,12 @@
     reason = "a test panics, and its modules are its own"
 )]
 
+mod backend;
 mod binary;
 mod browser;
 mod clients;
+mod clock;
+mod clocks;
 mod committee;
 mod files;
 mod harness;

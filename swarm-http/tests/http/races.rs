@@ -1,5 +1,5 @@
 //! Who comes first when all come at once, over connections of their own, to a store that answers
-//! none of them at once.
+//! none of them at once. To Redis they come through two servers whose own clocks are wrong.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Barrier;
@@ -8,9 +8,21 @@ use std::thread;
 use serde_json::{Value, json};
 use swarm_core::domain::{Application, Contact, Lens, Name};
 
+use crate::backend::{Backend, on_both};
+use crate::binary::Program;
+use crate::clocks::wrong_clocks;
 use crate::harness::{Answer, Author, Client, fresh_key, signed_text};
 use crate::relay::Relay;
 use crate::world::{Clock, World};
+
+on_both! {
+    of_many_takes_each_revision_is_won_once,
+    of_many_copies_of_one_take_one_is_filed,
+    of_many_takes_with_one_nonce_one_is_filed,
+    of_many_claims_one_gets_the_token,
+    of_many_applications_with_one_key_one_is_taken,
+    aggregation_amid_amendments_freezes_one_moment,
+}
 
 const DATE: &str = "2026-11-21";
 const RACERS: usize = 64;
@@ -20,48 +32,70 @@ const LOST_RACE: &str = "a concurrent submission from this member won the same r
 const CAP: &str = "amendment cap reached (5 takes per member per session)";
 const NONCE_USED: &str = "nonce already used by this member (replay); mint a fresh nonce to amend";
 
-/// Runs `act` on as many connections as there are racers, all of a round at the same time; answers
-/// what came back in each round.
-fn race<T: Send>(world: &World, act: impl Fn(&Client, usize, usize) -> T + Sync) -> Vec<Vec<T>> {
-    let start = Barrier::new(RACERS);
-    let (start, act) = (&start, &act);
-    let mut rounds: Vec<Vec<T>> = (0..ROUNDS).map(|_| vec![]).collect();
-    thread::scope(|scope| {
-        let racer = |racer: usize| {
-            let client = world.server.client();
-            scope.spawn(move || {
-                client.get("/healthz").expect(200);
-                let round = |round| {
-                    start.wait();
-                    act(&client, round, racer)
-                };
-                (0..ROUNDS).map(round).collect::<Vec<_>>()
-            })
-        };
-        let racers: Vec<_> = (0..RACERS).map(racer).collect();
-        for racer in racers {
-            for (round, outcome) in rounds.iter_mut().zip(racer.join().unwrap()) {
-                round.push(outcome);
-            }
-        }
-    });
-    rounds
+/// Where the racers meet: a world whose requests overlap between any two calls of the store.
+struct Course {
+    world: World,
+    /// Other ways to its store, which the racers then take instead of the world's own.
+    servers: Vec<(Program, Clock)>,
 }
 
-/// A world whose requests overtake each other between any two calls of the store.
-fn world() -> World {
-    let clock = Clock::noon();
-    let store = clock.store();
-    World::serve(clock, store.clone(), Relay::new(&store, |_| Ok(())))
+impl Course {
+    fn set(backend: &Backend) -> Self {
+        if let Some(redis) = &backend.redis {
+            let servers = wrong_clocks(redis, &backend.clock).into();
+            return Self { world: World::on(backend), servers };
+        }
+        let clock = Clock::noon();
+        let store = clock.store();
+        let relay = Relay::new(&store, |_| Ok(()));
+        Self { world: World::serve(clock, store, relay), servers: vec![] }
+    }
+
+    /// A connection of a racer's own.
+    fn client(&self, racer: usize) -> Client {
+        let address = match self.servers.len() {
+            0 => self.world.server.address,
+            count => self.servers[racer % count].0.client.address,
+        };
+        Client::new(address)
+    }
+
+    /// Runs `act` on as many connections as there are racers, all of a round at the same time;
+    /// answers what came back in each round.
+    fn race<T: Send>(&self, act: impl Fn(&Client, usize, usize) -> T + Sync) -> Vec<Vec<T>> {
+        let start = Barrier::new(RACERS);
+        let (start, act) = (&start, &act);
+        let mut rounds: Vec<Vec<T>> = (0..ROUNDS).map(|_| vec![]).collect();
+        thread::scope(|scope| {
+            let racer = |racer: usize| {
+                let client = self.client(racer);
+                scope.spawn(move || {
+                    client.get("/healthz").expect(200);
+                    let round = |round| {
+                        start.wait();
+                        act(&client, round, racer)
+                    };
+                    (0..ROUNDS).map(round).collect::<Vec<_>>()
+                })
+            };
+            let racers: Vec<_> = (0..RACERS).map(racer).collect();
+            for racer in racers {
+                for (round, outcome) in rounds.iter_mut().zip(racer.join().unwrap()) {
+                    round.push(outcome);
+                }
+            }
+        });
+        rounds
+    }
 }
 
 fn subject(round: usize) -> String {
     format!("round-{round}")
 }
 
-#[test]
-fn of_many_takes_each_revision_is_won_once() {
-    let world = world();
+fn of_many_takes_each_revision_is_won_once(backend: &Backend) {
+    let course = Course::set(backend);
+    let world = &course.world;
     let author = world.author();
     let sign = |round: usize| {
         world.convene(DATE, &subject(round));
@@ -70,7 +104,7 @@ fn of_many_takes_each_revision_is_won_once() {
     };
     let texts: Vec<Vec<String>> = (0..ROUNDS).map(sign).collect();
     let rounds =
-        race(&world, |client, round, racer| client.submit_text(&author, &texts[round][racer]));
+        course.race(|client, round, racer| client.submit_text(&author, &texts[round][racer]));
     let mut lost = 0;
     for (round, answers) in rounds.into_iter().enumerate() {
         let mut filed = vec![];
@@ -98,16 +132,16 @@ fn of_many_takes_each_revision_is_won_once() {
     println!("{lost} of {} lost a race", RACERS * ROUNDS);
 }
 
-#[test]
-fn of_many_copies_of_one_take_one_is_filed() {
-    let world = world();
+fn of_many_copies_of_one_take_one_is_filed(backend: &Backend) {
+    let course = Course::set(backend);
+    let world = &course.world;
     let author = world.author();
     let sign = |round: usize| {
         world.convene(DATE, &subject(round));
         signed_text(&author.key.sign(author.draft(DATE, &subject(round))))
     };
     let texts: Vec<String> = (0..ROUNDS).map(sign).collect();
-    let rounds = race(&world, |client, round, _| client.submit_text(&author, &texts[round]));
+    let rounds = course.race(|client, round, _| client.submit_text(&author, &texts[round]));
     for answers in rounds {
         let filed: Vec<&Answer> = answers.iter().filter(|answer| answer.status == 201).collect();
         assert_eq!(filed.len(), 1);
@@ -128,9 +162,9 @@ fn of_many_copies_of_one_take_one_is_filed() {
 }
 
 /// Different takes with one nonce: one is filed, and the others learn nothing of it.
-#[test]
-fn of_many_takes_with_one_nonce_one_is_filed() {
-    let world = world();
+fn of_many_takes_with_one_nonce_one_is_filed(backend: &Backend) {
+    let course = Course::set(backend);
+    let world = &course.world;
     let author = world.author();
     let sign = |round: usize| {
         world.convene(DATE, &subject(round));
@@ -144,7 +178,7 @@ fn of_many_takes_with_one_nonce_one_is_filed() {
     };
     let texts: Vec<Vec<String>> = (0..ROUNDS).map(sign).collect();
     let rounds =
-        race(&world, |client, round, racer| client.submit_text(&author, &texts[round][racer]));
+        course.race(|client, round, racer| client.submit_text(&author, &texts[round][racer]));
     for answers in rounds {
         assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1);
         for answer in answers.into_iter().filter(|answer| answer.status != 201) {
@@ -157,9 +191,9 @@ fn of_many_takes_with_one_nonce_one_is_filed() {
     assert_eq!(world.takes().len(), ROUNDS);
 }
 
-#[test]
-fn of_many_claims_one_gets_the_token() {
-    let world = world();
+fn of_many_claims_one_gets_the_token(backend: &Backend) {
+    let course = Course::set(backend);
+    let world = &course.world;
     let client = &world.client;
     let proof = |_| {
         let (id, key) = Author::apply(client, "A");
@@ -167,9 +201,8 @@ fn of_many_claims_one_gets_the_token() {
         (id.clone(), Author::proof(client, &id, &key))
     };
     let proofs: Vec<_> = (0..ROUNDS).map(proof).collect();
-    let rounds = race(&world, |client, round, _| {
-        client.post("/api/swarm/token-claim", &[], &proofs[round].1)
-    });
+    let rounds = course
+        .race(|client, round, _| client.post("/api/swarm/token-claim", &[], &proofs[round].1));
     for (answers, (id, _)) in rounds.into_iter().zip(&proofs) {
         let mut tokens = vec![];
         for answer in answers {
@@ -186,9 +219,8 @@ fn of_many_claims_one_gets_the_token() {
     }
 }
 
-#[test]
-fn of_many_applications_with_one_key_one_is_taken() {
-    let world = world();
+fn of_many_applications_with_one_key_one_is_taken(backend: &Backend) {
+    let course = Course::set(backend);
     let apply = |_| {
         let key = fresh_key();
         let sign = |racer: usize| {
@@ -202,9 +234,8 @@ fn of_many_applications_with_one_key_one_is_taken() {
         (0..RACERS).map(sign).collect()
     };
     let texts: Vec<Vec<String>> = (0..ROUNDS).map(apply).collect();
-    let rounds = race(&world, |client, round, racer| {
-        client.post("/api/swarm/apply", &[], &texts[round][racer])
-    });
+    let rounds = course
+        .race(|client, round, racer| client.post("/api/swarm/apply", &[], &texts[round][racer]));
     for answers in rounds {
         let taken: Vec<Value> =
             answers.iter().filter(|answer| answer.status == 201).map(Answer::json).collect();
@@ -220,7 +251,8 @@ fn of_many_applications_with_one_key_one_is_taken() {
 }
 
 /// A round of members that amend, all at once, while an operator aggregates.
-fn aggregate_amid(world: &World, round: usize) {
+fn aggregate_amid(course: &Course, round: usize) {
+    let world = &course.world;
     // Fewer takes than the service tries again when takes come in amid the aggregation.
     const MEMBERS: usize = 6;
     let session = world.convene(DATE, &subject(round));
@@ -229,7 +261,7 @@ fn aggregate_amid(world: &World, round: usize) {
     let start = &start;
     let frozen = thread::scope(|scope| {
         for (at, author) in authors.iter().enumerate() {
-            let client = world.server.client();
+            let client = course.client(at);
             let sign = |_| signed_text(&author.key.sign(author.draft(DATE, &subject(round))));
             let texts: Vec<String> = (0..5).map(sign).collect();
             scope.spawn(move || {
@@ -247,7 +279,7 @@ fn aggregate_amid(world: &World, round: usize) {
                 }
             });
         }
-        let client = world.server.client();
+        let client = course.client(0);
         client.get("/healthz").expect(200);
         start.wait();
         let path = format!("/sessions/{session}/state");
@@ -295,12 +327,11 @@ fn check_freeze(world: &World, session: u64, frozen: &Value) {
     }
 }
 
-#[test]
-fn aggregation_amid_amendments_freezes_one_moment() {
-    let world = world();
+fn aggregation_amid_amendments_freezes_one_moment(backend: &Backend) {
+    let course = Course::set(backend);
     for round in 0..ROUNDS {
-        aggregate_amid(&world, round);
+        aggregate_amid(&course, round);
     }
-    let ids: HashSet<_> = world.takes().iter().map(|take| take.id).collect();
-    assert_eq!(ids.len(), world.takes().len());
+    let ids: HashSet<_> = course.world.takes().iter().map(|take| take.id).collect();
+    assert_eq!(ids.len(), course.world.takes().len());
 }

@@ -12,6 +12,7 @@ mod sessions;
 
 use serde_json::{Value, json};
 
+use crate::backend::{Backend, on_both};
 use crate::harness::{Answer, Author, fresh_key, fresh_nonce, signed_text};
 use crate::raw;
 use crate::world::World;
@@ -20,6 +21,14 @@ use Check::{
     Aggregated, Bearer, Cap, Excused, Fields, Json, Key, Member, Nonce, Roster, Session, Signature,
     Token, Window,
 };
+
+on_both! {
+    a_take_that_breaks_no_rule_is_filed,
+    each_rule_has_its_answer,
+    of_two_broken_rules_the_earlier_one_answers,
+    of_all_later_rules_the_earliest_one_answers,
+    limits_of_a_take_count_characters,
+}
 
 /// The checks of a submission, in the order of the contract, section 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,22 +164,19 @@ fn refused_by(check: Check, answer: Answer) {
     if check == Json { answer.unread(status, error) } else { answer.refused(status, error) }
 }
 
-#[test]
-fn a_take_that_breaks_no_rule_is_filed() {
-    submit_breaking(&World::start(), &[]).expect(201);
+fn a_take_that_breaks_no_rule_is_filed(backend: &Backend) {
+    submit_breaking(&World::on(backend), &[]).expect(201);
 }
 
-#[test]
-fn each_rule_has_its_answer() {
-    let world = World::start();
+fn each_rule_has_its_answer(backend: &Backend) {
+    let world = World::on(backend);
     for check in CHECKS {
         refused_by(check, submit_breaking(&world, &[check]));
     }
 }
 
-#[test]
-fn of_two_broken_rules_the_earlier_one_answers() {
-    let world = World::start();
+fn of_two_broken_rules_the_earlier_one_answers(backend: &Backend) {
+    let world = World::on(backend);
     for (at, first) in CHECKS.into_iter().enumerate() {
         for second in &CHECKS[at + 1..] {
             refused_by(first, submit_breaking(&world, &[first, *second]));
@@ -178,9 +184,8 @@ fn of_two_broken_rules_the_earlier_one_answers() {
     }
 }
 
-#[test]
-fn of_all_later_rules_the_earliest_one_answers() {
-    let world = World::start();
+fn of_all_later_rules_the_earliest_one_answers(backend: &Backend) {
+    let world = World::on(backend);
     for at in 0..CHECKS.len() {
         refused_by(CHECKS[at], submit_breaking(&world, &CHECKS[at..]));
     }
@@ -228,9 +233,8 @@ fn who_has_no_credential_is_refused_before_the_body() {
 }
 
 /// At each limit, and one over it; counted in characters.
-#[test]
-fn limits_of_a_take_count_characters() {
-    let world = World::start();
+fn limits_of_a_take_count_characters(backend: &Backend) {
+    let world = World::on(backend);
     let author = world.author();
     let text = |length| "\u{1f680}".repeat(length);
     for (field, limit) in

@@ -1,14 +1,26 @@
 //! Two closed worlds on one server.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use swarm_core::{MemberId, Swarm, SystemEntropy, TenantId, Tenants as _};
 use swarm_http::Site;
-use swarm_store_memory::MemoryStore;
 
+use crate::backend::{AnyStore, Backend, on_both};
 use crate::harness::{Answer, Author, Client, Server, fresh_key, signed_text, tenant};
 use crate::raw::{self, ONCE};
 use crate::routes::{OPERATOR_READS, OPERATOR_WRITES, READS};
-use crate::world::{Clock, furnish, member, print, seat, takes};
+use crate::world::{furnish, member, print, seat, takes};
+
+on_both! {
+    what_is_in_one_is_not_in_the_other,
+    the_same_names_are_others_in_each,
+    the_token_of_one_opens_nothing_in_the_other,
+    a_key_and_its_challenges_belong_to_one_world,
+    hosts_are_found_in_any_case_and_on_any_port,
+    a_forwarded_host_counts_only_where_it_is_trusted,
+    an_unknown_host_is_misdirected_whatever_is_asked,
+}
 
 const DATE: &str = "2026-11-21";
 
@@ -26,35 +38,35 @@ impl Tenant {
     }
 
     /// The member `m`, with a key and a token that only this tenant knows.
-    fn seat(&self, store: &MemoryStore) -> Author {
+    fn seat(&self, store: &AnyStore) -> Author {
         let (key, token) = (fresh_key(), format!("tok_m_{}", self.id));
         let port = store.open(&TenantId::parse(self.id).unwrap());
         seat(&*port, member("m", &key.public_key(), &token));
         Author { id: MemberId::parse("m").unwrap(), key, token }
     }
 
-    fn print(&self, store: &MemoryStore) -> String {
+    fn print(&self, store: &AnyStore) -> String {
         print(&*store.open(&TenantId::parse(self.id).unwrap()))
     }
 }
 
 struct Scene {
     server: Server,
-    store: MemoryStore,
+    store: AnyStore,
     acme: Tenant,
     bolt: Tenant,
 }
 
-fn site(store: &MemoryStore) -> Site {
-    let swarm = Swarm::new(store.clone(), SystemEntropy);
+fn site(store: &AnyStore) -> Site {
+    let swarm = Swarm::new(Arc::clone(store), SystemEntropy);
     let acme = tenant("acme", "adm_acme", &["acme.example", "www.acme.example"]);
     let bolt = tenant("bolt", "adm_bolt", &["BOLT.example"]);
     Site::by_host(swarm, [acme, bolt]).unwrap()
 }
 
 impl Scene {
-    fn set() -> Self {
-        let store = Clock::noon().store();
+    fn set(backend: &Backend) -> Self {
+        let store = Arc::clone(&backend.store);
         let server = Server::of(site(&store));
         let at = |host| server.client().at(host);
         let acme = Tenant { id: "acme", admin: "adm_acme", client: at("acme.example") };
@@ -71,9 +83,8 @@ fn reads(tenant: &Tenant) -> Vec<(&'static str, Answer)> {
     public.chain(own).collect()
 }
 
-#[test]
-fn what_is_in_one_is_not_in_the_other() {
-    let Scene { store, acme, bolt, .. } = &Scene::set();
+fn what_is_in_one_is_not_in_the_other(backend: &Backend) {
+    let Scene { store, acme, bolt, .. } = &Scene::set(backend);
     let empty = bolt.print(store);
     let nothing: Vec<_> =
         reads(bolt).into_iter().map(|(path, answer)| (path, answer.text)).collect();
@@ -106,9 +117,8 @@ fn what_is_in_one_is_not_in_the_other() {
     acme_activated.expect(200);
 }
 
-#[test]
-fn the_same_names_are_others_in_each() {
-    let Scene { store, acme, bolt, .. } = &Scene::set();
+fn the_same_names_are_others_in_each(backend: &Backend) {
+    let Scene { store, acme, bolt, .. } = &Scene::set(backend);
     let authors = [acme.seat(store), bolt.seat(store)];
     for tenant in [acme, bolt] {
         for name in ["aurora", "basalt"] {
@@ -141,9 +151,8 @@ fn the_same_names_are_others_in_each() {
     }
 }
 
-#[test]
-fn the_token_of_one_opens_nothing_in_the_other() {
-    let Scene { store, acme, bolt, .. } = &Scene::set();
+fn the_token_of_one_opens_nothing_in_the_other(backend: &Backend) {
+    let Scene { store, acme, bolt, .. } = &Scene::set(backend);
     let (author, other) = (acme.seat(store), bolt.seat(store));
     for tenant in [acme, bolt] {
         let subject = json!({ "id": "aurora", "name": "Aurora" });
@@ -171,9 +180,8 @@ fn the_token_of_one_opens_nothing_in_the_other() {
     acme.client.submit_text(&author, &text).expect(201);
 }
 
-#[test]
-fn a_key_and_its_challenges_belong_to_one_world() {
-    let Scene { acme, bolt, .. } = &Scene::set();
+fn a_key_and_its_challenges_belong_to_one_world(backend: &Backend) {
+    let Scene { acme, bolt, .. } = &Scene::set(backend);
     let key = fresh_key();
     let body = signed_text(&key.sign(swarm_core::domain::Application {
         name: swarm_core::domain::Name::parse("A").unwrap(),
@@ -219,9 +227,8 @@ fn named(scene: &Scene) {
 
 const PATH: &str = "/api/swarm/subjects/aurora";
 
-#[test]
-fn hosts_are_found_in_any_case_and_on_any_port() {
-    let scene = Scene::set();
+fn hosts_are_found_in_any_case_and_on_any_port(backend: &Backend) {
+    let scene = Scene::set(backend);
     named(&scene);
     let ask = |host: &str| answered(&scene.server, PATH, &format!("Host: {host}\r\n"));
     for host in ["acme.example", "ACME.Example", "acme.example:80", "www.acme.EXAMPLE:65535"] {
@@ -251,9 +258,8 @@ fn hosts_are_found_in_any_case_and_on_any_port() {
     assert_eq!(absolute.as_deref(), Some("acme"));
 }
 
-#[test]
-fn a_forwarded_host_counts_only_where_it_is_trusted() {
-    let mut scene = Scene::set();
+fn a_forwarded_host_counts_only_where_it_is_trusted(backend: &Backend) {
+    let mut scene = Scene::set(backend);
     named(&scene);
     for trust in [false, true] {
         scene.server = Server::of(site(&scene.store).trust_forwarded(trust));
@@ -279,9 +285,8 @@ fn a_forwarded_host_counts_only_where_it_is_trusted() {
     }
 }
 
-#[test]
-fn an_unknown_host_is_misdirected_whatever_is_asked() {
-    let Scene { server, .. } = &Scene::set();
+fn an_unknown_host_is_misdirected_whatever_is_asked(backend: &Backend) {
+    let Scene { server, .. } = &Scene::set(backend);
     let stranger = server.client().at("stranger.example");
     for (method, path) in [
         ("GET", "/api/swarm/members"),

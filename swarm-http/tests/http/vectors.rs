@@ -15,9 +15,16 @@ use swarm_core::json::Json;
 use swarm_core::proof::{canonical, verify};
 use swarm_core::{MemberId, Submission};
 
+use crate::backend::{Backend, on_both};
 use crate::files::{own, records, unhex};
 use crate::harness::{Answer, Author};
 use crate::world::{World, key_of, member, now, seat};
+
+on_both! {
+    valid_takes_are_filed_in_order_and_read_back_as_they_were_signed,
+    invalid_takes_are_refused_and_leave_no_trace,
+    edges_are_decided_as_the_contract_says,
+}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -45,8 +52,8 @@ struct Stage {
 }
 
 impl Stage {
-    fn set() -> Self {
-        let world = World::start();
+    fn set(backend: &Backend) -> Self {
+        let world = World::on(backend);
         let holders: Vec<Holder> = serde_json::from_str(&own("interop/members.json")).unwrap();
         let (mut authors, mut quiet) = (HashMap::new(), vec![]);
         for Holder { member_id, http, seed, public_key, token } in holders {
@@ -87,9 +94,8 @@ struct Valid {
     signature: String,
 }
 
-#[test]
-fn valid_takes_are_filed_in_order_and_read_back_as_they_were_signed() {
-    let stage = Stage::set();
+fn valid_takes_are_filed_in_order_and_read_back_as_they_were_signed(backend: &Backend) {
+    let stage = Stage::set(backend);
     let cases: Vec<Valid> = records(&own("interop/takes_valid.jsonl"));
     assert_eq!(cases.len(), 590);
     let mut chains: BTreeMap<(String, String, String), Vec<usize>> = BTreeMap::new();
@@ -196,9 +202,8 @@ impl Invalid {
     }
 }
 
-#[test]
-fn invalid_takes_are_refused_and_leave_no_trace() {
-    let mut stage = Stage::set();
+fn invalid_takes_are_refused_and_leave_no_trace(backend: &Backend) {
+    let mut stage = Stage::set(backend);
     let cases: Vec<Invalid> = records(&own("interop/takes_invalid.jsonl"));
     assert_eq!(cases.len(), 393);
     for case in cases.iter().filter(|case| case.level == "core") {
@@ -256,9 +261,8 @@ struct Edge {
     canonical: String,
 }
 
-#[test]
-fn edges_are_decided_as_the_contract_says() {
-    let stage = Stage::set();
+fn edges_are_decided_as_the_contract_says(backend: &Backend) {
+    let stage = Stage::set(backend);
     let cases: Vec<Edge> = records(&own("interop/takes_edge.jsonl"));
     assert_eq!(cases.len(), 36);
     let mut filed = 0;

@@ -2,9 +2,7 @@
 
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 
-use futures_util::FutureExt as _;
 use swarm_core::domain::{
     Contact, Day, Instant, Lens, Member, MemberState, Name, PublicKey, SecretHash, SessionDraft,
     SessionState, SubjectId,
@@ -16,61 +14,40 @@ use swarm_core::store::{
 use swarm_core::{MemberId, Swarm, SystemEntropy, Take, Tenant, TenantId, Tenants};
 use swarm_store_memory::MemoryStore;
 
+use crate::backend::{AnyStore, Backend, servers};
 use crate::harness::{ADMIN, Author, Client, Server, fresh_key, fresh_nonce};
 
-/// What a future that never waits gives: no method of the memory store waits.
-#[track_caller]
-pub fn now<T>(future: impl Future<Output = T>) -> T {
-    future.now_or_never().expect("does not wait")
-}
-
-/// A clock that stands still until it is moved.
-#[derive(Clone)]
-pub struct Clock(Arc<AtomicI64>);
-
-impl Clock {
-    pub fn noon() -> Self {
-        let noon = Instant::parse("noon", "2026-11-21T12:00:00Z").unwrap();
-        Self(Arc::new(AtomicI64::new(noon.millis())))
-    }
-
-    pub fn now(&self) -> Instant {
-        Instant::from_millis(self.0.load(Ordering::SeqCst)).unwrap()
-    }
-
-    pub fn move_by(&self, millis: i64) {
-        self.0.fetch_add(millis, Ordering::SeqCst);
-    }
-
-    /// The moment so many milliseconds from now, as text.
-    pub fn after(&self, millis: i64) -> String {
-        self.now().plus_millis(millis).to_string()
-    }
-
-    pub fn store(&self) -> MemoryStore {
-        let clock = self.clone();
-        MemoryStore::with_clock(move || clock.now())
-    }
-}
+pub use crate::backend::now;
+pub use crate::clock::Clock;
 
 pub struct World {
     pub clock: Clock,
-    pub store: MemoryStore,
+    pub store: AnyStore,
+    pub redis: Option<Arc<servers::Server>>,
     pub server: Server,
     pub client: Client,
 }
 
 impl World {
+    /// In memory.
     pub fn start() -> Self {
-        let clock = Clock::noon();
-        let store = clock.store();
-        Self::serve(clock, store.clone(), store)
+        Self::on(&Backend::memory())
+    }
+
+    pub fn on(backend: &Backend) -> Self {
+        Self::behind(Arc::clone(&backend.store), backend)
+    }
+
+    /// In memory, with `front` between the server and the store.
+    pub fn serve(clock: Clock, store: MemoryStore, front: impl Tenants + 'static) -> Self {
+        Self::behind(front, &Backend { clock, store: Arc::new(store), redis: None })
     }
 
     /// With `front` between the server and the store.
-    pub fn serve(clock: Clock, store: MemoryStore, front: impl Tenants + 'static) -> Self {
+    pub fn behind(front: impl Tenants + 'static, backend: &Backend) -> Self {
+        let Backend { clock, store, redis } = backend.clone();
         let server = Server::on(front);
-        Self { clock, store, client: server.client(), server }
+        Self { clock, store, redis, client: server.client(), server }
     }
 
     pub fn port(&self) -> Arc<dyn Store> {
@@ -79,7 +56,7 @@ impl World {
 
     /// The service on this store, without the server.
     pub fn tenant(&self) -> Tenant {
-        let swarm = Swarm::new(self.store.clone(), SystemEntropy);
+        let swarm = Swarm::new(Arc::clone(&self.store), SystemEntropy);
         swarm.tenant(&TenantId::parse("default").unwrap())
     }
 

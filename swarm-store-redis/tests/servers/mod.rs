@@ -29,6 +29,7 @@ const WATCH: &str = r#"
 pub(crate) struct Server {
     pub(crate) port: u16,
     folder: PathBuf,
+    environment: Vec<(String, String)>,
     options: Vec<String>,
     shell: Option<Child>,
 }
@@ -36,9 +37,16 @@ pub(crate) struct Server {
 impl Server {
     /// Starts one that writes each change to its disk.
     pub(crate) fn start(options: &[&str]) -> Self {
+        Self::start_in(&[], options)
+    }
+
+    /// Starts it with these variables in its environment.
+    pub(crate) fn start_in(environment: &[(&str, &str)], options: &[&str]) -> Self {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let environment = environment.iter().map(owned).collect();
         let options = options.iter().map(ToString::to_string).collect();
         let folder = tempfile::tempdir().unwrap().keep();
-        let mut server = Self { port: free_port(), folder, options, shell: None };
+        let mut server = Self { port: free_port(), folder, environment, options, shell: None };
         server.resume();
         server
     }
@@ -55,6 +63,7 @@ impl Server {
         shell.args(["--daemonize", "no", "--save", ""]);
         shell.arg("--pidfile").arg(self.folder.join("pid"));
         shell.args(["--appendonly", "yes", "--appendfsync", "always"]).args(&self.options);
+        shell.envs(self.environment.iter().map(|(name, value)| (name, value)));
         self.shell = Some(shell.stdin(Stdio::piped()).spawn().unwrap());
         wait_until("redis-server answers", || self.answers());
     }

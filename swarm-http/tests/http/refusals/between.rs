@@ -11,7 +11,7 @@ use swarm_core::proof::KeyPair;
 use swarm_core::rules::Submission;
 use swarm_core::{MemberId, SessionId, Swarm, SystemEntropy, Tenant, TenantId};
 
-use crate::harness::{Answer, Author, Server, signed_text};
+use crate::harness::{Answer, Author, signed_text};
 use crate::relay::Relay;
 use crate::world::{Clock, World, now};
 
@@ -45,8 +45,7 @@ impl Scene {
                 Ok(())
             })
         };
-        let server = Server::on(relay);
-        let world = World { clock, store, client: server.client(), server };
+        let world = World::serve(clock, store, relay);
         world.convene(DATE, "aurora");
         let author = world.author();
         Self { world, author, meddle }

@@ -5,8 +5,18 @@ use swarm_core::MemberId;
 use swarm_core::domain::TokenClaim;
 use swarm_core::proof::KeyPair;
 
+use crate::backend::{Backend, on_both};
 use crate::harness::{Answer, Author, fresh_key, signed_text};
 use crate::world::World;
+
+on_both! {
+    malformed_requests,
+    a_challenge_is_good_for_ten_minutes,
+    a_new_challenge_replaces_the_one_before,
+    what_proves_nothing,
+    whoever_is_deactivated_claims_nothing,
+    a_token_is_good_while_its_member_is_active,
+}
 
 const REFUSED: &str = "token claim refused";
 const TEN_MINUTES: i64 = 600_000;
@@ -34,9 +44,8 @@ fn claim(world: &World, body: &str) -> Answer {
     world.client.post("/api/swarm/token-claim", &[], body)
 }
 
-#[test]
-fn malformed_requests() {
-    let world = World::start();
+fn malformed_requests(backend: &Backend) {
+    let world = World::on(backend);
     let long = "m".repeat(101);
     for body in [
         json!({}),
@@ -66,9 +75,8 @@ fn malformed_requests() {
     claim(&world, &body.to_string()).refused(400, "invalid token claim");
 }
 
-#[test]
-fn a_challenge_is_good_for_ten_minutes() {
-    let world = World::start();
+fn a_challenge_is_good_for_ten_minutes(backend: &Backend) {
+    let world = World::on(backend);
     for (wait, good) in [(TEN_MINUTES, true), (TEN_MINUTES + 1, false)] {
         let (id, key) = approved(&world);
         let given = challenge(&world, &id);
@@ -99,9 +107,8 @@ fn a_challenge_is_good_for_ten_minutes() {
     }
 }
 
-#[test]
-fn a_new_challenge_replaces_the_one_before() {
-    let world = World::start();
+fn a_new_challenge_replaces_the_one_before(backend: &Backend) {
+    let world = World::on(backend);
     let (id, key) = approved(&world);
     let (old, new) = (challenge(&world, &id), challenge(&world, &id));
     assert_ne!(old["challenge"], new["challenge"]);
@@ -111,9 +118,8 @@ fn a_new_challenge_replaces_the_one_before() {
     claim(&world, &body(&old)).refused(401, REFUSED);
 }
 
-#[test]
-fn what_proves_nothing() {
-    let world = World::start();
+fn what_proves_nothing(backend: &Backend) {
+    let world = World::on(backend);
     let (id, key) = approved(&world);
     let (other, other_key) = approved(&world);
     let unknown = MemberId::parse("2a5c1d1e-0000-4000-8000-000000000000").unwrap();
@@ -150,9 +156,8 @@ fn what_proves_nothing() {
     claim(&world, &proof(&other, &others["challenge"], until, &other_key)).expect(201);
 }
 
-#[test]
-fn whoever_is_deactivated_claims_nothing() {
-    let world = World::start();
+fn whoever_is_deactivated_claims_nothing(backend: &Backend) {
+    let world = World::on(backend);
     let (id, key) = approved(&world);
     let given = challenge(&world, &id);
     let body = proof(&id, &given["challenge"], &given["expiresAt"], &key);
@@ -167,9 +172,8 @@ fn whoever_is_deactivated_claims_nothing() {
 }
 
 /// A token dies with the deactivation and lives again with the activation.
-#[test]
-fn a_token_is_good_while_its_member_is_active() {
-    let world = World::start();
+fn a_token_is_good_while_its_member_is_active(backend: &Backend) {
+    let world = World::on(backend);
     let author = Author::join(&world.client, "A");
     let member = json!({ "memberId": author.id.as_str() });
     let who = || {

@@ -7,8 +7,14 @@ use serde_json::json;
 use swarm_core::domain::Instant;
 use swarm_store_memory::MemoryStore;
 
+use crate::backend::{Backend, on_both};
 use crate::harness::{ADMIN, Answer};
 use crate::world::{Clock, World};
+
+on_both! {
+    the_last_millisecond_counts_and_the_next_does_not,
+    no_state_of_a_session_refuses_or_accepts,
+}
 
 const DATE: &str = "2026-11-21";
 const CLOSED: &str = "submission window closed";
@@ -20,9 +26,8 @@ fn set_deadline(world: &World, session: u64, deadline: &str) -> Answer {
     world.client.send("PATCH", &path, &headers, body.as_bytes()).expect(200)
 }
 
-#[test]
-fn the_last_millisecond_counts_and_the_next_does_not() {
-    let world = World::start();
+fn the_last_millisecond_counts_and_the_next_does_not(backend: &Backend) {
+    let world = World::on(backend);
     let author = world.author();
     let session = world.convene(DATE, "aurora");
     set_deadline(&world, session, &world.clock.after(1_000));
@@ -46,9 +51,8 @@ fn the_last_millisecond_counts_and_the_next_does_not() {
 
 /// Neither state refuses a take before the deadline, nor accepts one after it (specification,
 /// section 3A, rules 1 and 3).
-#[test]
-fn no_state_of_a_session_refuses_or_accepts() {
-    let world = World::start();
+fn no_state_of_a_session_refuses_or_accepts(backend: &Backend) {
+    let world = World::on(backend);
     for state in ["scheduled", "collecting", "window_closed", "aggregated", "published"] {
         let subject = format!("subject-{state}");
         let session = match state {

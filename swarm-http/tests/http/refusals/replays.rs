@@ -3,8 +3,20 @@
 use serde_json::{Value, json};
 
 use super::close;
+use crate::backend::{Backend, on_both};
 use crate::harness::{Answer, Author, signed_text};
 use crate::world::World;
+
+on_both! {
+    while_the_window_is_open,
+    after_the_window_has_closed,
+    at_the_cap,
+    after_aggregation,
+    after_a_newer_session_of_the_day,
+    refusals_other_than_conflicts_name_nothing,
+    what_another_member_filed_is_not_named,
+    a_nonce_that_another_member_used_is_fresh,
+}
 
 const DATE: &str = "2026-11-21";
 const NONCE_USED: &str = "nonce already used by this member (replay); mint a fresh nonce to amend";
@@ -39,8 +51,8 @@ struct Scene {
 }
 
 impl Scene {
-    fn set() -> Self {
-        let world = World::start();
+    fn set(backend: &Backend) -> Self {
+        let world = World::on(backend);
         let (author, early) = (world.author(), world.author());
         let session = world.convene(DATE, "aurora");
         world.client.submit(&early, early.draft(DATE, "aurora")).expect(201);
@@ -64,9 +76,8 @@ impl Scene {
     }
 }
 
-#[test]
-fn while_the_window_is_open() {
-    let scene = Scene::set();
+fn while_the_window_is_open(backend: &Backend) {
+    let scene = Scene::set(backend);
     stands(scene.again(), NONCE_USED, 2);
     plain(scene.other(), NONCE_USED);
     // The order of the keys, and how numbers are written, is not what was signed.
@@ -77,9 +88,8 @@ fn while_the_window_is_open() {
     assert_eq!(scene.world.takes().len(), 2);
 }
 
-#[test]
-fn after_the_window_has_closed() {
-    let scene = Scene::set();
+fn after_the_window_has_closed(backend: &Backend) {
+    let scene = Scene::set(backend);
     close(&scene.world, scene.session);
     stands(scene.again(), CLOSED, 2);
     plain(scene.other(), CLOSED);
@@ -89,9 +99,8 @@ fn after_the_window_has_closed() {
     plain(scene.world.client.submit_text(&scene.author, &value.to_string()), CLOSED);
 }
 
-#[test]
-fn at_the_cap() {
-    let scene = Scene::set();
+fn at_the_cap(backend: &Backend) {
+    let scene = Scene::set(backend);
     for _ in 0..4 {
         let draft = scene.author.draft(DATE, "aurora");
         scene.world.client.submit(&scene.author, draft).expect(201);
@@ -100,27 +109,24 @@ fn at_the_cap() {
     plain(scene.other(), CAP);
 }
 
-#[test]
-fn after_aggregation() {
-    let scene = Scene::set();
+fn after_aggregation(backend: &Backend) {
+    let scene = Scene::set(backend);
     let path = format!("/sessions/{}/state", scene.session);
     scene.world.client.operate(&path, &json!({ "state": "aggregated" })).expect(200);
     stands(scene.again(), AGGREGATED, 2);
     plain(scene.other(), AGGREGATED);
 }
 
-#[test]
-fn after_a_newer_session_of_the_day() {
-    let scene = Scene::set();
+fn after_a_newer_session_of_the_day(backend: &Backend) {
+    let scene = Scene::set(backend);
     scene.world.convene(DATE, "aurora");
     stands(scene.again(), NONCE_USED, 2);
     plain(scene.other(), NONCE_USED);
 }
 
 /// Refusals that are no conflicts say nothing of what is on file.
-#[test]
-fn refusals_other_than_conflicts_name_nothing() {
-    let scene = Scene::set();
+fn refusals_other_than_conflicts_name_nothing(backend: &Backend) {
+    let scene = Scene::set(backend);
     let member = json!({ "members": [{ "memberId": "somebody" }] });
     scene.world.client.operate(&format!("/sessions/{}/roster", scene.session), &member).expect(200);
     let answer = scene.again();
@@ -132,9 +138,8 @@ fn refusals_other_than_conflicts_name_nothing() {
     answer.refused(404, "no session for date/subject");
 }
 
-#[test]
-fn what_another_member_filed_is_not_named() {
-    let scene = Scene::set();
+fn what_another_member_filed_is_not_named(backend: &Backend) {
+    let scene = Scene::set(backend);
     let other = scene.world.author();
     // The take of one with the token of another.
     scene.world.client.submit_text(&other, &scene.text).refused(403, "token/member mismatch");
@@ -148,9 +153,8 @@ fn what_another_member_filed_is_not_named() {
 }
 
 /// A nonce is one member's own.
-#[test]
-fn a_nonce_that_another_member_used_is_fresh() {
-    let scene = Scene::set();
+fn a_nonce_that_another_member_used_is_fresh(backend: &Backend) {
+    let scene = Scene::set(backend);
     let filed: Value = serde_json::from_str(&scene.text).unwrap();
     let other = scene.world.author();
     let fields = json!({ "date": DATE, "subjectId": "aurora", "nonce": filed["nonce"] });

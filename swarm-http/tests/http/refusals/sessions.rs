@@ -2,8 +2,18 @@
 
 use serde_json::{Value, json};
 
+use crate::backend::{Backend, on_both};
 use crate::harness::{ADMIN, Answer};
 use crate::world::World;
+
+on_both! {
+    every_pair_of_states,
+    a_session_as_it_is_convened,
+    a_roster_is_frozen_once,
+    an_excuse_can_be_taken_back,
+    in_a_patch_null_clears_and_absence_keeps,
+    a_patch_is_an_object,
+}
 
 const DATE: &str = "2026-11-21";
 const STATES: [&str; 5] = ["scheduled", "collecting", "window_closed", "aggregated", "published"];
@@ -39,9 +49,8 @@ fn session_in(world: &World, at: &str) -> u64 {
     session
 }
 
-#[test]
-fn every_pair_of_states() {
-    let world = World::start();
+fn every_pair_of_states(backend: &Backend) {
+    let world = World::on(backend);
     world.client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
     for (i, from) in STATES.into_iter().enumerate() {
         for (j, to) in STATES.into_iter().enumerate() {
@@ -70,9 +79,8 @@ fn every_pair_of_states() {
     }
 }
 
-#[test]
-fn a_session_as_it_is_convened() {
-    let world = World::start();
+fn a_session_as_it_is_convened(backend: &Backend) {
+    let world = World::on(backend);
     world.client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
     let body = json!({
         "date": DATE, "subjectId": "aurora", "windowClosesAt": "2026-11-21T23:45:00.5+01:00",
@@ -91,9 +99,8 @@ fn a_session_as_it_is_convened() {
     assert_eq!(read(&world, 1), session);
 }
 
-#[test]
-fn a_roster_is_frozen_once() {
-    let world = World::start();
+fn a_roster_is_frozen_once(backend: &Backend) {
+    let world = World::on(backend);
     let session = world.convene(DATE, "aurora");
     let roster = format!("/sessions/{session}/roster");
     let excuse = format!("{roster}/excuse");
@@ -117,9 +124,8 @@ fn a_roster_is_frozen_once() {
 }
 
 /// Whoever is excused may file again once it is not.
-#[test]
-fn an_excuse_can_be_taken_back() {
-    let world = World::start();
+fn an_excuse_can_be_taken_back(backend: &Backend) {
+    let world = World::on(backend);
     let author = world.author();
     let session = world.convene(DATE, "aurora");
     let id = author.id.as_str();
@@ -132,9 +138,8 @@ fn an_excuse_can_be_taken_back() {
     submit().expect(201);
 }
 
-#[test]
-fn in_a_patch_null_clears_and_absence_keeps() {
-    let world = World::start();
+fn in_a_patch_null_clears_and_absence_keeps(backend: &Backend) {
+    let world = World::on(backend);
     let session = world.convene(DATE, "aurora");
     let moment = "2026-11-21T22:45:00.000Z";
     for (body, deadline, quorum) in [
@@ -160,9 +165,8 @@ fn in_a_patch_null_clears_and_absence_keeps() {
 }
 
 /// What is no object is no change.
-#[test]
-fn a_patch_is_an_object() {
-    let world = World::start();
+fn a_patch_is_an_object(backend: &Backend) {
+    let world = World::on(backend);
     let session = world.convene(DATE, "aurora");
     for body in [json!([]), json!(null), json!("x"), json!(1), json!(true)] {
         let answer = patch(&world, session, &body);

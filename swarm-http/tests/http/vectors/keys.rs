@@ -6,9 +6,14 @@ use serde::Deserialize;
 use serde_json::json;
 use swarm_core::domain::{Application, Contact, Lens, Name};
 
+use crate::backend::{Backend, on_both};
 use crate::files::{own, records};
 use crate::harness::{ADMIN, fresh_key, signed_text};
 use crate::world::World;
+
+on_both! {
+    texts_that_are_no_public_key_are_bad_signatures,
+}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -18,9 +23,8 @@ struct KeyText {
     expect: String,
 }
 
-#[test]
-fn texts_that_are_no_public_key_are_bad_signatures() {
-    let world = World::start();
+fn texts_that_are_no_public_key_are_bad_signatures(backend: &Backend) {
+    let world = World::on(backend);
     let texts: Vec<KeyText> = records(&own("interop/public_keys.jsonl"));
     let rejected: Vec<_> = texts.iter().filter(|text| text.expect == "reject").collect();
     assert_eq!(rejected.len(), 42);

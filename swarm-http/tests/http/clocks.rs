@@ -1,0 +1,95 @@
+//! Servers whose own clocks are wrong: only that of the store counts.
+
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use serde_json::json;
+use swarm_core::domain::Instant;
+
+use crate::backend::{Backend, servers};
+use crate::binary::Program;
+use crate::clock::Clock;
+use crate::harness::{ADMIN, Author, Client, signed_text};
+use crate::world::World;
+
+const DATE: &str = "2026-11-21";
+const CLOSED: &str = "submission window closed";
+
+const FIVE_MINUTES: i64 = 300_000;
+
+/// Two servers on one Redis that goes by `clock`: one is five minutes ahead of it, the other
+/// behind.
+pub fn wrong_clocks(redis: &servers::Server, clock: &Clock) -> [(Program, Clock); 2] {
+    let store = format!("--store={}", redis.url());
+    [FIVE_MINUTES, -FIVE_MINUTES].map(|wrong_by| {
+        let own = Clock::of_programs();
+        own.move_by(clock.now().millis() - own.now().millis() + wrong_by);
+        let environment = [&own.environment()[..], &[("SWARM_ADMIN_TOKEN", ADMIN)]].concat();
+        let program = Program::start(&["serve", &store], &environment);
+        (program, own)
+    })
+}
+
+fn told(client: &Client) -> Instant {
+    let date = client.get("/healthz").expect(200).header("date").unwrap().to_owned();
+    let since = httpdate::parse_http_date(&date).unwrap();
+    let since = since.duration_since(std::time::UNIX_EPOCH).unwrap();
+    Instant::from_millis(since.as_millis().try_into().unwrap()).unwrap()
+}
+
+/// 64 members file while the deadline passes. The clock moves by a millisecond after one take
+/// more than there are racers, so that one at least is filed within each millisecond.
+#[test]
+fn a_deadline_passes_by_the_clock_of_redis_alone() {
+    const RACERS: usize = 64;
+    const STEP: usize = RACERS + 1;
+    const IN_TIME: i64 = 2;
+    let backend = Backend::redis();
+    let world = World::on(&backend);
+    let clock = &world.clock;
+    let servers = wrong_clocks(world.redis.as_ref().unwrap(), clock);
+    for ((server, _), wrong_by) in servers.iter().zip([FIVE_MINUTES, -FIVE_MINUTES]) {
+        assert_eq!(told(&server.client), clock.now().plus_millis(wrong_by));
+    }
+    let session = world.convene(DATE, "aurora");
+    let deadline = clock.now().plus_millis(IN_TIME);
+    let patch = json!({ "windowClosesAt": deadline.to_string() }).to_string();
+    let headers = [("content-type", "application/json"), ("x-admin-token", ADMIN)];
+    let path = format!("/api/swarm/admin/sessions/{session}");
+    servers[0].0.client.send("PATCH", &path, &headers, patch.as_bytes()).expect(200);
+
+    let (start, filed) = (Barrier::new(RACERS), AtomicUsize::new(0));
+    let race = |client: &Client, author: &Author| {
+        let sign = |_| signed_text(&author.key.sign(author.draft(DATE, "aurora")));
+        let texts: Vec<String> = (0..5).map(sign).collect();
+        start.wait();
+        for text in texts {
+            let answer = client.submit_text(author, &text);
+            if answer.status != 201 {
+                answer.refused(409, CLOSED);
+            } else if (filed.fetch_add(1, Ordering::SeqCst) + 1).is_multiple_of(STEP) {
+                clock.move_by(1);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for (server, _) in servers.iter().cycle().take(RACERS) {
+            let (client, author) = (Client::new(server.client.address), world.author());
+            let race = &race;
+            scope.spawn(move || race(&client, &author));
+        }
+    });
+
+    let takes = world.takes();
+    assert_eq!(takes.len(), filed.into_inner());
+    let mut moments: Vec<i64> =
+        takes.iter().map(|take| take.filed_at.millis() - deadline.millis()).collect();
+    moments.dedup();
+    assert_eq!(moments, (-IN_TIME..=0).collect::<Vec<_>>(), "by the order of filing");
+    assert_eq!(clock.now(), deadline.plus_millis(1));
+    for (server, _) in &servers {
+        let late = world.author();
+        server.client.submit(&late, late.draft(DATE, "aurora")).refused(409, CLOSED);
+    }
+}

@@ -1,0 +1,130 @@
+//! Briefs: whose they are, and what they say.
+
+use serde_json::{Value, json};
+
+use super::{DAY, brief, state};
+use crate::backend::{Backend, on_both};
+use crate::harness::ADMIN;
+
+on_both! {
+    a_brief_belongs_to_the_session_that_published_it,
+    what_briefs_embed_is_nested_64_deep_at_most,
+    a_brief_recalls_the_sessions_published_last,
+}
+
+fn a_brief_belongs_to_the_session_that_published_it(backend: &Backend) {
+    let server = backend.serve();
+    let client = server.client();
+    let subject = json!({
+        "id": "aurora", "name": "Aurora", "thesisBlurb": "</script>\u{2028}", "xHandle": "aurora",
+        "wallets": [{ "chain": "eth", "address": "0x1" }], "structuralNotes": ["note"],
+    });
+    client.operate("/subjects", &subject).expect(201);
+    for (date, composite) in [("2026-11-20", 0.1), ("2026-11-19", 0.9)] {
+        let regime = json!({
+            "date": date, "composite": composite, "regime": "risk-on", "macro_regime": "easing",
+            "onchain_regime": null, "composite_percentile": 61, "thresholds": { "low": 20 },
+        });
+        client.operate("/regime", &regime).expect(200);
+    }
+    let signal = |key: &str, date: &str, payload: Value| json!({ "signal_key": key, "date": date, "payload": payload });
+    client.operate("/signals", &signal("funding", DAY, json!(1))).expect(200);
+    client.operate("/signals", &signal("funding", DAY, json!({ "rate": 0.01 }))).expect(200);
+    client.operate("/signals", &signal("funding", "2026-11-20", json!(2))).expect(200);
+    client.operate("/signals", &json!({ "signal_key": "x", "date": DAY })).expect(400);
+
+    let buckets = json!(["cash", "btc"]);
+    let convene = json!({ "date": DAY, "subjectId": "aurora", "buckets": buckets });
+    for _ in 0..2 {
+        client.operate("/sessions", &convene).expect(201);
+    }
+    let by_day = format!("/api/swarm/brief?date={DAY}&subject=aurora");
+    assert_eq!(client.get(&by_day).expect(200).text, "null");
+    let published = client.operate("/sessions/1/brief", &json!({})).expect(201).json();
+    client.operate("/sessions/1/brief", &json!({})).refused(409, "brief already published");
+    client.operate("/sessions/9/brief", &json!({})).refused(404, "no such session");
+
+    // The newest session has none yet: the older one's is the brief of the day.
+    let brief = client.get(&by_day).expect(200).json();
+    assert_eq!(brief, published["brief"]);
+    assert_eq!((&brief["id"], &brief["sessionId"]), (&json!(1), &json!("1")));
+    let body = &brief["body"];
+    let regime = json!({
+        "date": "2026-11-20", "composite": 0.1, "regime": "risk-on", "macro_regime": "easing",
+        "onchain_regime": null,
+    });
+    assert_eq!(body["regime"], regime);
+    assert_eq!(body["subject"]["thesisBlurb"], "</script>\u{2028}");
+    assert_eq!(body["researchSignals"], json!([signal("funding", DAY, json!({ "rate": 0.01 }))]));
+    assert_eq!((&body["recentSessions"], &body["windowClosesAt"]), (&json!([]), &Value::Null));
+    let weights = &body["takeSchema"]["properties"]["weights"];
+    assert_eq!(weights["items"]["properties"]["bucket"]["enum"], buckets);
+    for word in ["bearish", "confidence", "weights"] {
+        assert!(body["prompt"]["system"].as_str().unwrap().contains(word), "{body}");
+    }
+    assert!(body["prompt"]["user"].as_str().unwrap().contains("Aurora"), "{body}");
+
+    let path = "/api/swarm/admin/sessions/9/brief";
+    let bare = client.send("POST", path, &[("x-admin-token", ADMIN)], b"");
+    bare.refused(404, "no such session");
+
+    let prompt = json!({ "system": "s\u{0}", "user": "\u{1f680}" });
+    client.operate("/sessions/2/brief", &json!({ "prompt": prompt })).expect(201);
+    client.operate("/sessions/2/brief", &json!({ "prompt": { "system": 1 } })).expect(400);
+    let newest = client.get(&by_day).expect(200).json();
+    assert_eq!((&newest["sessionId"], &newest["body"]["prompt"]), (&json!("2"), &prompt));
+    for nothing in ["session=3", "session=x", "date=2026-11-22&subject=aurora", "date=x&subject=y"]
+    {
+        assert_eq!(client.get(&format!("/api/swarm/brief?{nothing}")).expect(200).text, "null");
+    }
+    client.get("/api/swarm/brief").unread(400, "invalid query");
+
+    for to in ["aggregated", "published"] {
+        state(&client, 1, to);
+    }
+    client.convene("2026-11-22", "basalt");
+    let later = client.operate("/sessions/3/brief", &json!({})).expect(201).json();
+    let recent = json!([{ "date": DAY, "subject_id": "aurora", "state": "published" }]);
+    assert_eq!(later["brief"]["body"]["recentSessions"], recent);
+    assert_eq!(brief, client.get("/api/swarm/brief?session=1").expect(200).json());
+}
+
+fn what_briefs_embed_is_nested_64_deep_at_most(backend: &Backend) {
+    let server = backend.serve();
+    let client = server.client();
+    client.convene(DAY, "aurora");
+    let nested = |depth: usize| {
+        let payload = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        serde_json::from_str::<Value>(&payload).unwrap()
+    };
+    let signal = |depth| json!({ "signal_key": "k", "date": DAY, "payload": nested(depth) });
+    client.operate("/signals", &signal(65)).expect(400);
+    client.operate("/signals", &signal(64)).expect(200);
+    let wallet =
+        |depth| json!({ "id": "aurora", "name": "A", "wallets": [{ "x": nested(depth) }] });
+    client.operate("/subjects", &wallet(64)).expect(400);
+    client.operate("/subjects", &wallet(63)).expect(200);
+    client.operate("/regime", &json!({ "date": DAY, "rest": nested(64) })).expect(400);
+    client.operate("/regime", &json!({ "date": DAY, "rest": nested(63) })).expect(200);
+    client.operate("/sessions/1/brief", &json!({})).expect(201);
+    assert_eq!(brief(&client, 1)["body"]["researchSignals"][0]["payload"], nested(64));
+}
+
+fn a_brief_recalls_the_sessions_published_last(backend: &Backend) {
+    let server = backend.serve();
+    let client = server.client();
+    for day in 1..=7 {
+        assert_eq!(client.convene(&format!("2026-10-{day:02}"), "aurora"), day);
+        state(&client, day, "aggregated");
+    }
+    for session in [7, 2, 3, 4, 5, 6, 1] {
+        // Two may be published in one millisecond: then the newer session goes first.
+        backend.clock.move_by(1);
+        assert!(state(&client, session, "published")["publishedAt"].is_string());
+    }
+    client.convene(DAY, "aurora");
+    let brief = client.operate("/sessions/8/brief", &json!({})).expect(201).json();
+    let recent = brief["brief"]["body"]["recentSessions"].as_array().unwrap();
+    let days: Vec<_> = recent.iter().map(|session| session["date"].as_str().unwrap()).collect();
+    assert_eq!(days, ["2026-10-01", "2026-10-06", "2026-10-05", "2026-10-04", "2026-10-03"]);
+}
