@@ -1,55 +1,17 @@
 //! The program on a real Redis: two of them on one, and one that comes back.
 
-use std::net::{TcpListener, TcpStream};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
-
 use serde_json::json;
 
+use crate::backend::servers::{Server, wait_until};
 use crate::binary::Program;
 use crate::harness::{ADMIN, Author};
 
 const DAY: &str = "2026-11-21";
 
-/// A server that writes to disk before it acknowledges; killed in the end.
-struct Redis(Child);
-
-impl Redis {
-    fn start(port: u16, folder: &Path) -> Self {
-        let child = Command::new("redis-server")
-            .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""])
-            .args(["--appendonly", "yes", "--appendfsync", "always", "--dir"])
-            .arg(folder)
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap_or_else(|error| panic!("redis-server does not run: {error}"));
-        let up = (0..200).any(|_| {
-            std::thread::sleep(Duration::from_millis(50));
-            TcpStream::connect(("127.0.0.1", port)).is_ok()
-        });
-        assert!(up, "redis-server does not listen");
-        Self(child)
-    }
-}
-
-impl Drop for Redis {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 #[test]
 fn two_servers_share_one_truth_and_survive_its_death() {
-    let folder = tempfile::tempdir().unwrap();
-    let port = free_port();
-    let redis = Redis::start(port, folder.path());
-    let store = format!("--store=redis://127.0.0.1:{port}");
+    let mut redis = Server::start(&[]);
+    let store = format!("--store={}", redis.url());
     let serve = || Program::start(&["serve", &store], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
     let (one, other) = (serve(), serve());
     one.client.get("/readyz").expect(200);
@@ -62,19 +24,14 @@ fn two_servers_share_one_truth_and_survive_its_death() {
     let read = other.client.get("/api/swarm/sessions/1").expect(200).text;
     assert_eq!(one.client.get("/api/swarm/sessions/1").expect(200).text, read);
 
-    // Dropping it sends SIGKILL.
-    drop(redis);
+    redis.stop();
     let away = one.client.submit(&author, author.draft(DAY, "aurora"));
     away.refused(503, "store unavailable");
     one.client.get("/readyz").refused(503, "store unavailable");
     one.client.get("/healthz").expect(200);
 
-    let _redis = Redis::start(port, folder.path());
-    let back = (0..100).any(|_| {
-        std::thread::sleep(Duration::from_millis(100));
-        one.client.get("/readyz").status == 200
-    });
-    assert!(back, "no way back");
+    redis.resume();
+    wait_until("the store is found again", || one.client.get("/readyz").status == 200);
     assert_eq!(one.client.get("/api/swarm/sessions/1").expect(200).text, read);
     let replay = one.client.submit(&author, first).expect(409).json();
     assert_eq!(replay["recommendationId"], 1);

@@ -1,0 +1,123 @@
+//! Members that file without a pause, each as an honest client does: what the store was unavailable
+//! for is sent again, byte for byte.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::{self, JoinHandle};
+
+use serde_json::json;
+
+use crate::backend::servers::wait_until;
+use crate::harness::{Answer, Author, Client, fresh_nonce, signed_text};
+use crate::world::World;
+
+const DATE: &str = "2026-11-21";
+const MEMBERS: usize = 8;
+
+/// Each has room for five takes of each member; they last longer than any test.
+const SESSIONS: usize = 400;
+
+pub struct Load {
+    tally: Arc<Tally>,
+    members: Vec<JoinHandle<Vec<Known>>>,
+}
+
+/// A take as its member knows it: its id and its nonce.
+type Known = (u64, String);
+
+#[derive(Default)]
+struct Tally {
+    ended: AtomicBool,
+    filed: AtomicUsize,
+    unavailable: AtomicUsize,
+    found: AtomicUsize,
+}
+
+impl Load {
+    /// Takes for the world, filed at this address.
+    pub fn start(world: &World, address: SocketAddr) -> Self {
+        for number in 0..SESSIONS {
+            world.convene(DATE, &subject(number));
+        }
+        let tally = Arc::<Tally>::default();
+        let member = |_| {
+            let (author, tally) = (world.author(), Arc::clone(&tally));
+            thread::spawn(move || tally.file_on(&Client::new(address), &author))
+        };
+        Self { members: (0..MEMBERS).map(member).collect(), tally }
+    }
+
+    /// How often a take was answered with a 503.
+    pub fn unavailable(&self) -> usize {
+        self.tally.unavailable.load(Ordering::SeqCst)
+    }
+
+    /// How many takes were found on file after a 503.
+    pub fn found(&self) -> usize {
+        self.tally.found.load(Ordering::SeqCst)
+    }
+
+    /// Waits until so many more have been filed.
+    pub fn wait_for(&self, more: usize) {
+        let filed = || self.tally.filed.load(Ordering::SeqCst);
+        let enough = filed() + more;
+        wait_until("more takes are filed", || filed() >= enough);
+    }
+
+    /// Waits until so many more were answered with a 503.
+    pub fn wait_for_refusals(&self, more: usize) {
+        let enough = self.unavailable() + more;
+        wait_until("the store is unavailable", || self.unavailable() >= enough);
+    }
+
+    /// Ends it: on file are the takes that were acknowledged to their members, each once.
+    pub fn end(self, world: &World) {
+        self.tally.ended.store(true, Ordering::SeqCst);
+        let members = self.members.into_iter();
+        let mut known: Vec<Known> = members.flat_map(|member| member.join().unwrap()).collect();
+        known.sort();
+        let takes = world.takes();
+        let on_file = takes.iter().map(|take| (take.id.0, take.draft().nonce.as_str().to_owned()));
+        assert_eq!(known, on_file.collect::<Vec<_>>());
+    }
+}
+
+impl Tally {
+    fn file_on(&self, client: &Client, author: &Author) -> Vec<Known> {
+        let mut known = vec![];
+        while !self.ended.load(Ordering::SeqCst) {
+            let (nonce, session) = (fresh_nonce(), known.len() / 5);
+            assert!(session < SESSIONS, "every session has five takes of this member");
+            let fields = json!({ "date": DATE, "subjectId": subject(session), "nonce": nonce });
+            let text = signed_text(&author.key.sign(author.draft_of(fields)));
+            known.push((self.file(client, author, &text), nonce));
+            self.filed.fetch_add(1, Ordering::SeqCst);
+        }
+        known
+    }
+
+    /// Sends a take until it is known to be on file; answers its id.
+    fn file(&self, client: &Client, author: &Author, text: &str) -> u64 {
+        let mut answer = client.submit_text(author, text);
+        while answer.status == 503 {
+            answer.refused(503, "store unavailable");
+            self.unavailable.fetch_add(1, Ordering::SeqCst);
+            client.get("/healthz").expect(200);
+            answer = client.submit_text(author, text);
+            if answer.status == 409 {
+                self.found.fetch_add(1, Ordering::SeqCst);
+                return id(&answer);
+            }
+        }
+        id(&answer.expect(201))
+    }
+}
+
+fn id(answer: &Answer) -> u64 {
+    answer.json()["recommendationId"].as_u64().unwrap_or_else(|| panic!("no take: {answer:?}"))
+}
+
+fn subject(number: usize) -> String {
+    format!("subject-{number}")
+}
