@@ -62,13 +62,21 @@ impl Load {
     pub fn wait_for(&self, more: usize) {
         let filed = || self.tally.filed.load(Ordering::SeqCst);
         let enough = filed() + more;
-        wait_until("more takes are filed", || filed() >= enough);
+        self.wait_until("more takes are filed", || filed() >= enough);
     }
 
     /// Waits until so many more were answered with a 503.
     pub fn wait_for_refusals(&self, more: usize) {
         let enough = self.unavailable() + more;
-        wait_until("the store is unavailable", || self.unavailable() >= enough);
+        self.wait_until("the store is unavailable", || self.unavailable() >= enough);
+    }
+
+    fn wait_until(&self, what: &str, done: impl Fn() -> bool) {
+        wait_until(what, || {
+            let failed = self.members.iter().any(JoinHandle::is_finished);
+            assert!(!failed, "a member was answered wrongly, see above");
+            done()
+        });
     }
 
     /// Ends it: on file are the takes that were acknowledged to their members, each once.

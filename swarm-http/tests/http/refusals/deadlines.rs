@@ -13,6 +13,7 @@ use crate::world::{Clock, World};
 
 on_both! {
     the_last_millisecond_counts_and_the_next_does_not,
+    the_last_millisecond_of_a_leap_day_counts,
     no_state_of_a_session_refuses_or_accepts,
 }
 
@@ -47,6 +48,20 @@ fn the_last_millisecond_counts_and_the_next_does_not(backend: &Backend) {
     let read = world.client.get(&format!("/api/swarm/sessions/{session}")).expect(200).json();
     assert_eq!(read["session"]["windowClosesAt"], "2026-11-21T17:30:00.000Z");
     world.client.submit(&author, author.draft(DATE, "aurora")).expect(201);
+}
+
+fn the_last_millisecond_of_a_leap_day_counts(backend: &Backend) {
+    let world = World::on(backend);
+    let author = world.author();
+    let session = world.convene("2028-02-29", "aurora");
+    let midnight = Instant::parse("midnight", "2028-03-01T00:00:00Z").unwrap();
+    world.clock.move_by(midnight.millis() - world.clock.now().millis() - 1);
+    set_deadline(&world, session, "2028-02-29T23:59:59.999Z");
+    world.client.submit(&author, author.draft("2028-02-29", "aurora")).expect(201);
+    let take = world.client.get("/api/swarm/takes/1").expect(200).json();
+    assert_eq!(take["filedAt"], "2028-02-29T23:59:59.999Z");
+    world.clock.move_by(1);
+    world.client.submit(&author, author.draft("2028-02-29", "aurora")).refused(409, CLOSED);
 }
 
 /// Neither state refuses a take before the deadline, nor accepts one after it (specification,
