@@ -74,7 +74,7 @@ fn refusal(arguments: &[&str], environment: &[(&str, &str)]) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
-fn configuration(name: &str, text: &str) -> PathBuf {
+pub fn configuration(name: &str, text: &str) -> PathBuf {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&path, text).unwrap();
     path

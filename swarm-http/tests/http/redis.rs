@@ -3,12 +3,14 @@
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use serde_json::json;
+use serde_json::{Value, json};
+use swarm_core::domain::SecretHash;
+use swarm_core::proof::hex;
 
-use crate::binary::Program;
-use crate::harness::{ADMIN, Author};
+use crate::binary::{Program, configuration};
+use crate::harness::{ADMIN, Answer, Author, Client};
 
 const DAY: &str = "2026-11-21";
 
@@ -82,4 +84,86 @@ fn two_servers_share_one_truth_and_survive_its_death() {
     let advance = json!({ "state": "aggregated" });
     let session = one.client.operate("/sessions/1/state", &advance).expect(200).json();
     assert_eq!(session["session"]["snapshot"]["participation"]["members"], 1);
+}
+
+#[test]
+fn of_two_servers_one_generates_and_either_takes_a_submission() {
+    wait_out_the_end_of_the_day();
+    let folder = tempfile::tempdir().unwrap();
+    let port = free_port();
+    let _redis = Redis::start(port, folder.path());
+    let store = format!("--store=redis://127.0.0.1:{port}");
+    let serve = |name: &str, brief_at: &str| {
+        let file = format!("brief_at = \"{brief_at}\"\ndeadline = \"23:59\"");
+        let file = committee(&format!("redis-{name}.toml"), &file);
+        Program::start(&["serve", "--config", &file, &store], &[])
+    };
+    let early = serve("early", "23:58");
+    let client = early.client.at("acme.example");
+    let key = join(&client, "ada");
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    client.get(ADAS_BRIEF).expect(404);
+    early.stop("TERM");
+
+    let programs = [serve("due", "00:00"), serve("due", "00:00")];
+    let [one, other] = [0, 1].map(|at| programs[at].client.at("acme.example"));
+    let generated = (0..100).any(|_| {
+        std::thread::sleep(Duration::from_millis(100));
+        other.get(ADAS_BRIEF).status == 200
+    });
+    assert!(generated, "no briefs");
+    let brief = other.get(ADAS_BRIEF).expect(200).text;
+    assert_eq!(one.get(ADAS_BRIEF).expect(200).text, brief);
+    let take = json!({ "stance": "neutral", "confidence": 0.5, "body": BODY }).to_string();
+    let receipt = other.post("/api/ic/submit", &[("x-ic-key", &key)], &take).expect(200).json();
+    let over = json!({ "deadline_utc": "2026-01-01T00:00:00Z" });
+    let made = chair(&one, "/briefs", &over).expect(201).json();
+    let session = format!("/api/ic/sessions/{}", made["date"].as_str().unwrap());
+    let read = other.get(&session).expect(200);
+    assert_eq!(one.get(&session).expect(200).text, read.text);
+    let takes = read.json()["takes"].clone();
+    assert_eq!((takes.as_array().unwrap().len(), &takes[0]["commit"]), (1, &receipt["commit"]));
+    other.get(ADAS_BRIEF).expect(200);
+
+    let logs = programs.map(|program| program.stop("TERM").1);
+    let generations = logs.iter().map(|log| log.matches("briefs generated").count());
+    assert_eq!(generations.sum::<usize>(), 1, "{logs:?}");
+}
+
+const ADAS_BRIEF: &str = "/data/committee/briefs/today/ada.json";
+
+const BODY: &str = "REGIME: calm.\nALLOCATION: half in cash, half in what pays for waiting.\n\
+                    SUBJECT: sound.\nSTANCE: neutral | CONFIDENCE: 0.5";
+
+/// The file of one tenant with these settings of its committee.
+fn committee(name: &str, settings: &str) -> String {
+    let hash = hex(SecretHash::of(ADMIN.as_bytes()).as_bytes());
+    let text = format!(
+        "[[tenants]]\nid = \"acme\"\nhosts = [\"acme.example\"]\n\
+         public_origin = \"https://acme.example\"\nadmin_token_hash = \"sha256:{hash}\"\n\
+         [tenants.committee]\n{settings}\n"
+    );
+    configuration(name, &text).to_str().unwrap().to_owned()
+}
+
+fn chair(client: &Client, path: &str, body: &Value) -> Answer {
+    let path = format!("/api/ic/admin{path}");
+    client.post(&path, &[("x-admin-token", ADMIN)], &body.to_string())
+}
+
+/// Creates a member; answers its key.
+fn join(client: &Client, id: &str) -> String {
+    let created = chair(client, "/members", &json!({ "id": id, "name": id })).expect(201).json();
+    created["api_key"].as_str().unwrap().to_owned()
+}
+
+/// In the last minutes of a day its schedule may end while the test runs, and another day begin.
+#[expect(clippy::disallowed_methods, reason = "the clock of the servers, which nobody can set")]
+fn wait_out_the_end_of_the_day() {
+    const DAY: u64 = 24 * 60 * 60;
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    let left = DAY - since_1970.as_secs() % DAY;
+    if left <= 240 {
+        std::thread::sleep(Duration::from_secs(left));
+    }
 }
