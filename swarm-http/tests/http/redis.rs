@@ -1,4 +1,4 @@
-//! The program on a real Redis: two of them on one, and one that comes back.
+//! The program on a real Redis: two of them on one, and one that comes back; what it exports.
 
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use swarm_core::domain::SecretHash;
 use swarm_core::proof::hex;
 
-use crate::binary::{Program, configuration};
+use crate::binary::{Program, configuration, refusal, swarm};
 use crate::harness::{ADMIN, Answer, Author, Client};
 
 const DAY: &str = "2026-11-21";
@@ -128,6 +128,53 @@ fn of_two_servers_one_generates_and_either_takes_a_submission() {
     let logs = programs.map(|program| program.stop("TERM").1);
     let generations = logs.iter().map(|log| log.matches("briefs generated").count());
     assert_eq!(generations.sum::<usize>(), 1, "{logs:?}");
+}
+
+#[test]
+fn export_writes_what_the_store_keeps() {
+    let folder = tempfile::tempdir().unwrap();
+    let port = free_port();
+    let _redis = Redis::start(port, folder.path());
+    let store = format!("--store=redis://127.0.0.1:{port}");
+    let briefs = folder.path().join("cdn/briefs");
+    let with = committee("redis-export.toml", &format!("export_to = {briefs:?}"));
+    let without = committee("redis-plain.toml", "");
+    let program = Program::start(&["serve", "--config", &without, &store], &[]);
+    let client = program.client.at("acme.example");
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    for id in ["ada", "bob"] {
+        join(&client, id);
+    }
+    let open = json!({ "deadline_utc": "2999-12-31T00:00:00Z" });
+    chair(&client, "/briefs", &open).expect(201);
+    let served = client.get(ADAS_BRIEF).expect(200).json();
+    program.stop("TERM");
+
+    std::fs::create_dir_all(&briefs).unwrap();
+    for other in ["gone.json", "robots.txt"] {
+        std::fs::write(briefs.join(other), "{}").unwrap();
+    }
+    let ended = swarm(&["export", "--config", &with, &store], &[]).output().unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+    let said = format!("acme: 2 in {}\n", briefs.display());
+    assert_eq!(String::from_utf8(ended.stdout).unwrap(), said);
+    let entries = std::fs::read_dir(&briefs).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["ada.json", "bob.json", "robots.txt"]);
+    let written = std::fs::read_to_string(briefs.join("ada.json")).unwrap();
+    let written: Value = serde_json::from_str(&written).unwrap();
+    assert_eq!(written["submit_to"], "https://acme.example/api/ic/submit");
+    assert_eq!(written["prompt"], served["prompt"]);
+
+    for (arguments, named) in [
+        (&["export", "--config", &with][..], "memory"),
+        (&["export", "--config", &without, &store], "export_to"),
+        (&["export", "--config", &with, "--store=redis://127.0.0.1:1"], "store"),
+    ] {
+        let said = refusal(arguments, &[]);
+        assert!(said.contains(named), "{arguments:?}\n{said}");
+    }
 }
 
 const ADAS_BRIEF: &str = "/data/committee/briefs/today/ada.json";

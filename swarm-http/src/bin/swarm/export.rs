@@ -1,6 +1,7 @@
-//! Brief files for a CDN: today's briefs of a committee, in a folder, whole or not at all.
+//! Brief files for a CDN: today's briefs of a committee, in a folder, whole or not at all. A server
+//! keeps the folders up to date; `swarm export` writes them once.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,9 +10,32 @@ use swarm_core::CommitteeDesk;
 use swarm_core::domain::committee::{CommitteeBrief, Generation};
 use swarm_core::proof::hex;
 use tokio::task::spawn_blocking;
+use tracing_subscriber::filter::LevelFilter;
 
-use crate::Failure;
-use crate::settings::random;
+use crate::config::{MEMORY, Source};
+use crate::settings::{self, random};
+use crate::{Failure, log};
+
+/// `swarm export`: a line for each tenant that has a folder, by id; the first failure ends it.
+pub(crate) async fn run(source: Source) -> Result<(), Failure> {
+    let config = source.resolve()?;
+    log::start(config.log_format, LevelFilter::ERROR)?;
+    if config.store == MEMORY {
+        return Err("export: store: memory holds nothing at start: name the server's store".into());
+    }
+    let exports = settings::exports(&config)?;
+    if exports.is_empty() {
+        return Err("export: no tenant has committee.export_to".into());
+    }
+    let committees = settings::site(&config, None).await?.committees();
+    for (id, desk) in committees.into_iter().collect::<BTreeMap<_, _>>() {
+        let Some(export) = exports.get(&id) else { continue };
+        let named = |failure| format!("export: {id}: {failure}");
+        let count = export.write(&desk).await.map_err(named)?;
+        println!("{id}: {count} in {}", export.folder.display());
+    }
+    Ok(())
+}
 
 /// Where a tenant's briefs go, and the origin that their links name.
 #[derive(Clone)]

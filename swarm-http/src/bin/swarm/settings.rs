@@ -14,7 +14,7 @@ use swarm_store_memory::MemoryStore;
 use swarm_store_redis::RedisStore;
 
 use crate::Failure;
-use crate::config::{CommitteeTable, Config, TenantTable};
+use crate::config::{CommitteeTable, Config, MEMORY, TenantTable};
 use crate::export::Export;
 
 /// The site that a configuration describes. `admin_token` is that of a single tenant.
@@ -42,7 +42,7 @@ fn on(store: impl Tenants + CommitteeTenants + Clone + 'static) -> Services {
 }
 
 async fn open(store: &str) -> Result<Services, Failure> {
-    if store == "memory" {
+    if store == MEMORY {
         return Ok(in_memory());
     }
     if !REDIS.iter().any(|scheme| store.starts_with(scheme)) {
