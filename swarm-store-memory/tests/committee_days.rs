@@ -161,8 +161,11 @@ async fn generating_again_replaces_briefs_and_no_submission() {
     // The deadline is tomorrow: today's briefs stand until then.
     world.set("2026-11-22T00:30:00Z");
     world.brief("ada").await;
+    let generation = desk.generation().await.unwrap().unwrap();
+    assert_eq!((generation.deadline, generation.briefs), (again.deadline, 2));
     desk.submit(Some(ada.reveal()), &posted("over midnight")).await.unwrap();
     world.set("2026-11-22T00:30:00.001Z");
+    assert_eq!(desk.generation().await.unwrap(), None);
     assert_eq!(world.refusal(&ada, "x").await, CommitteeRefusal::NoBrief);
     assert_eq!(desk.session(day("2026-11-21")).await.unwrap().takes.len(), 2);
 

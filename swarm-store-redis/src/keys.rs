@@ -79,6 +79,25 @@ keys! {
     superseded: "superseded";
     /// The last id of each kind.
     counters: "counters";
+
+    /// Rows by the id of a member of the committee.
+    committee_members: "committee:members";
+    /// Those ids by the hash of the key.
+    committee_keys: "committee:keys";
+    /// Rows by day.
+    committee_days: "committee:days";
+    /// Days with a generation: all, by its subject.
+    committee_days_index: "committee:days:index";
+    /// Rows by day and member.
+    committee_briefs: "committee:briefs";
+    /// Rows by the id of a submission.
+    committee_takes: "committee:takes";
+    /// Submissions: by day; by member and day, the latest about each subject.
+    committee_takes_index: "committee:takes:index";
+    /// The ids of submissions by member, day and attempt.
+    committee_attempts: "committee:attempts";
+    /// The id of the latest submission by member, day and subject.
+    committee_latest: "committee:latest";
 }
 
 /// The name of a collection in keys.

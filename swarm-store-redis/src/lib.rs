@@ -8,6 +8,7 @@
 #[cfg(feature = "cluster")]
 mod cluster;
 mod codec;
+mod committee;
 mod documents;
 mod health;
 mod keys;
@@ -22,7 +23,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use swarm_core::domain::AttemptId;
-use swarm_core::store::{Clock, Result, Store, Tenants};
+use swarm_core::store::{Clock, CommitteeStore, CommitteeTenants, Result, Store, Tenants};
 use swarm_core::{Entropy, Instant, StoreError, SystemEntropy, TenantId};
 
 use codec::Decoded;
@@ -60,12 +61,24 @@ impl RedisStore {
 #[async_trait]
 impl Tenants for RedisStore {
     fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        Arc::new(TenantStore { link: Arc::clone(&self.link), keys: Keys::of(tenant) })
+        Arc::new(self.tenant(tenant))
     }
 
     /// That the server answers, and that it would rather refuse a write than forget a record.
     async fn ready(&self) -> Result<()> {
         health::ready(&self.link).await
+    }
+}
+
+impl CommitteeTenants for RedisStore {
+    fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
+        Arc::new(self.tenant(tenant))
+    }
+}
+
+impl RedisStore {
+    fn tenant(&self, tenant: &TenantId) -> TenantStore {
+        TenantStore { link: Arc::clone(&self.link), keys: Keys::of(tenant) }
     }
 }
 

@@ -34,4 +34,11 @@ scripts! {
     TAKES: "takes.lua";
 
     PUT_DOCUMENT: "attempt.lua" "put_document.lua";
+
+    SAVE_COMMITTEE_MEMBER: "attempt.lua" "save_committee_member.lua";
+    SAVE_COMMITTEE_DAY: "attempt.lua" "save_committee_day.lua";
+    COMMITTEE_BRIEFS: "committee_briefs.lua";
+    COMMITTEE_BASIS: "committee_basis.lua";
+    FILE_COMMITTEE: "file_committee.lua";
+    COMMITTEE_TAKES: "committee_takes.lua";
 }

@@ -7,21 +7,21 @@ mod proxy;
 mod servers;
 mod world;
 
-use swarm_core::store::{Collection, Filed, Put};
+use swarm_core::store::{Collection, CommitteeFiled, Filed, Put};
 use swarm_core::{SessionId, Tenants};
 use swarm_store_redis::RedisStore;
 use tokio::time::timeout;
 
 use proxy::Proxy;
 use servers::{Cluster, Server};
-use world::{Author, BOUND, draft, nonces, open, put, recovered, walk};
+use world::{Author, BOUND, committee, draft, nonces, open, put, recovered, walk};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cluster_that_forgot_the_scripts_is_taught_again() {
     let cluster = Cluster::start();
-    let store = open(&RedisStore::connect(&cluster.url()).await.unwrap());
+    let store = RedisStore::connect(&cluster.url()).await.unwrap();
     let forget = || cluster.nodes.iter().for_each(|node| drop(node.cli(&["script", "flush"])));
-    walk(&*store, forget).await;
+    walk(&store, forget).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -62,9 +62,11 @@ async fn every_commit_is_done_once_however_often_it_is_sent() {
     for node in &cluster.nodes {
         node.wait_until_it_leads_to(&proxies.iter().map(Proxy::port).collect::<Vec<_>>());
     }
-    let direct = open(&RedisStore::connect(&proxies[0].url("redis-cluster")).await.unwrap());
-    let lossy = open(&RedisStore::connect(&proxies[0].url("redis-cluster")).await.unwrap());
-    walk(&*direct, || ()).await;
+    let through = RedisStore::connect(&proxies[0].url("redis-cluster")).await.unwrap();
+    let direct = open(&through);
+    walk(&through, || ()).await;
+    let through = RedisStore::connect(&proxies[0].url("redis-cluster")).await.unwrap();
+    let (lossy, room) = (open(&through), committee::open(&through));
     let session = direct.convene(&draft("other")).await.unwrap();
 
     for number in 0..20 {
@@ -87,7 +89,17 @@ async fn every_commit_is_done_once_however_often_it_is_sent() {
         lose(0, 0);
         assert!(matches!(outcome, Ok(Put::Created(_))), "{outcome:?}");
         recovered(&*direct).await;
+
+        let filing = committee::judged(&*room, "ada", &nonce).await;
+        lose(calls, answers);
+        let filed = timeout(BOUND, room.file_committee(&filing)).await.unwrap();
+        lose(0, 0);
+        assert!(matches!(filed, Ok(CommitteeFiled::Filed(_)) | Err(_)), "{filed:?}");
+        recovered(&*room).await;
+        let again = room.file_committee(&filing).await.unwrap();
+        assert!(matches!(again, CommitteeFiled::Filed(_)));
     }
+    assert_eq!(committee::marks(&*room).await.len(), 21);
     assert_eq!(nonces(&*direct, &session).await.len(), 20);
     assert_eq!(direct.documents(Collection::Memos, None).await.unwrap().len(), 21);
     assert_eq!(direct.convene(&draft("last")).await.unwrap().id, SessionId(3));

@@ -7,7 +7,7 @@ mod servers;
 
 use std::sync::{Arc, LazyLock};
 
-use swarm_core::Tenants;
+use swarm_core::{CommitteeTenants, Tenants};
 use swarm_store_redis::RedisStore;
 
 mod on_a_server {
@@ -21,6 +21,12 @@ mod on_a_server {
     }
 
     swarm_core::conformance!(server);
+
+    async fn rooms() -> ((), Arc<dyn CommitteeTenants>) {
+        ((), Arc::new(RedisStore::connect(&SERVER.url()).await.unwrap()))
+    }
+
+    swarm_core::committee_conformance!(rooms);
 }
 
 #[cfg(feature = "cluster")]
@@ -35,4 +41,10 @@ mod on_a_cluster {
     }
 
     swarm_core::conformance!(cluster);
+
+    async fn rooms() -> ((), Arc<dyn CommitteeTenants>) {
+        ((), Arc::new(RedisStore::connect(&CLUSTER.url()).await.unwrap()))
+    }
+
+    swarm_core::committee_conformance!(rooms);
 }

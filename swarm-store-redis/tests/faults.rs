@@ -25,8 +25,9 @@ use world::{ALL, Author, BOUND, draft, mail, nonces, open, put, recovered, walk}
 
 #[tokio::test]
 async fn a_server_that_forgot_the_scripts_is_taught_again() {
-    let (server, store) = serve(&[]).await;
-    walk(&*store, || drop(server.cli(&["script", "flush"]))).await;
+    let server = Server::start(&[]);
+    let store = RedisStore::connect(&server.url()).await.unwrap();
+    walk(&store, || drop(server.cli(&["script", "flush"]))).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -143,7 +144,7 @@ async fn every_commit_is_done_once_though_its_answer_is_lost() {
     let (server, direct) = serve(&[]).await;
     let proxy = Proxy::before(server.port).await;
     let lossy = open(&RedisStore::connect(&proxy.url("redis")).await.unwrap());
-    walk(&*open(&RedisStore::connect(&proxy.url("redis")).await.unwrap()), || ()).await;
+    walk(&RedisStore::connect(&proxy.url("redis")).await.unwrap(), || ()).await;
 
     proxy.lose(0, 1);
     let change = Author::named("grace").creation(Some(mail()));
@@ -261,7 +262,7 @@ async fn a_server_that_does_not_tell_its_settings_is_trusted() {
     let url = server.url().replace("://", "://swarm:secret@");
     let silent = RedisStore::connect(&url).await.unwrap();
     silent.ready().await.unwrap();
-    walk(&*open(&silent), || ()).await;
+    walk(&silent, || ()).await;
 }
 
 #[tokio::test]

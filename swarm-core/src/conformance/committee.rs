@@ -59,6 +59,7 @@ macro_rules! committee_conformance_cases {
                 the_facts_show_the_latest_session
                 briefs_take_the_place_of_all_briefs_of_their_day
                 briefs_stay_when_their_day_is_saved_without
+                briefs_of_later_days_stay
                 the_text_of_a_brief_survives_byte_for_byte
                 of_racing_saves_of_one_day_one_wins
                 readers_see_the_briefs_of_one_generation

@@ -60,7 +60,7 @@ impl Drop for Program {
     }
 }
 
-fn swarm(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
+pub fn swarm(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_swarm"));
     command.args(arguments).env_clear().envs(environment.iter().copied());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -68,13 +68,13 @@ fn swarm(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
 }
 
 /// The text with which the program refuses to start.
-fn refusal(arguments: &[&str], environment: &[(&str, &str)]) -> String {
+pub fn refusal(arguments: &[&str], environment: &[(&str, &str)]) -> String {
     let output = swarm(arguments, environment).output().unwrap();
     assert!(!output.status.success(), "{arguments:?} {environment:?} started");
     String::from_utf8(output.stderr).unwrap()
 }
 
-fn configuration(name: &str, text: &str) -> PathBuf {
+pub fn configuration(name: &str, text: &str) -> PathBuf {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&path, text).unwrap();
     path

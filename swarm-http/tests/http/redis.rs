@@ -1,10 +1,13 @@
-//! The program on a real Redis: two of them on one, and one that comes back.
+//! The program on a real Redis: two of them on one, and one that comes back; what it exports.
 
-use serde_json::json;
+use serde_json::{Value, json};
+use swarm_core::domain::SecretHash;
+use swarm_core::proof::hex;
 
+use crate::backend::Backend;
 use crate::backend::servers::{Server, wait_until};
-use crate::binary::Program;
-use crate::harness::{ADMIN, Author};
+use crate::binary::{Program, configuration, refusal, swarm};
+use crate::harness::{ADMIN, Answer, Author, Client};
 
 const DAY: &str = "2026-11-21";
 
@@ -39,4 +42,115 @@ fn two_servers_share_one_truth_and_survive_its_death() {
     let advance = json!({ "state": "aggregated" });
     let session = one.client.operate("/sessions/1/state", &advance).expect(200).json();
     assert_eq!(session["session"]["snapshot"]["participation"]["members"], 1);
+}
+
+#[test]
+fn of_two_servers_one_generates_and_either_takes_a_submission() {
+    // By its clock it is noon.
+    let backend = Backend::redis();
+    let store = format!("--store={}", backend.redis.as_ref().unwrap().url());
+    let serve = |name: &str, brief_at: &str| {
+        let file = format!("brief_at = \"{brief_at}\"\ndeadline = \"23:59\"");
+        let file = committee(&format!("redis-{name}.toml"), &file);
+        Program::start(&["serve", "--config", &file, &store], &[])
+    };
+    let early = serve("early", "23:58");
+    let client = early.client.at("acme.example");
+    let key = join(&client, "ada");
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    client.get(ADAS_BRIEF).expect(404);
+    early.stop("TERM");
+
+    let programs = [serve("due", "00:00"), serve("due", "00:00")];
+    let [one, other] = [0, 1].map(|at| programs[at].client.at("acme.example"));
+    wait_until("there are briefs", || other.get(ADAS_BRIEF).status == 200);
+    let brief = other.get(ADAS_BRIEF).expect(200).text;
+    assert_eq!(one.get(ADAS_BRIEF).expect(200).text, brief);
+    let take = json!({ "stance": "neutral", "confidence": 0.5, "body": BODY }).to_string();
+    let receipt = other.post("/api/ic/submit", &[("x-ic-key", &key)], &take).expect(200).json();
+    let over = json!({ "deadline_utc": "2026-01-01T00:00:00Z" });
+    let made = chair(&one, "/briefs", &over).expect(201).json();
+    let session = format!("/api/ic/sessions/{}", made["date"].as_str().unwrap());
+    let read = other.get(&session).expect(200);
+    assert_eq!(one.get(&session).expect(200).text, read.text);
+    let takes = read.json()["takes"].clone();
+    assert_eq!((takes.as_array().unwrap().len(), &takes[0]["commit"]), (1, &receipt["commit"]));
+    other.get(ADAS_BRIEF).expect(200);
+
+    let logs = programs.map(|program| program.stop("TERM").1);
+    let generations = logs.iter().map(|log| log.matches("briefs generated").count());
+    assert_eq!(generations.sum::<usize>(), 1, "{logs:?}");
+}
+
+#[test]
+fn export_writes_what_the_store_keeps() {
+    let folder = tempfile::tempdir().unwrap();
+    let redis = Server::start(&[]);
+    let store = format!("--store={}", redis.url());
+    let briefs = folder.path().join("cdn/briefs");
+    let with = committee("redis-export.toml", &format!("export_to = {briefs:?}"));
+    let without = committee("redis-plain.toml", "");
+    let program = Program::start(&["serve", "--config", &without, &store], &[]);
+    let client = program.client.at("acme.example");
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    for id in ["ada", "bob"] {
+        join(&client, id);
+    }
+    let open = json!({ "deadline_utc": "2999-12-31T00:00:00Z" });
+    chair(&client, "/briefs", &open).expect(201);
+    let served = client.get(ADAS_BRIEF).expect(200).json();
+    program.stop("TERM");
+
+    std::fs::create_dir_all(&briefs).unwrap();
+    for other in ["gone.json", "robots.txt"] {
+        std::fs::write(briefs.join(other), "{}").unwrap();
+    }
+    let ended = swarm(&["export", "--config", &with, &store], &[]).output().unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+    let said = format!("acme: 2 in {}\n", briefs.display());
+    assert_eq!(String::from_utf8(ended.stdout).unwrap(), said);
+    let entries = std::fs::read_dir(&briefs).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["ada.json", "bob.json", "robots.txt"]);
+    let written = std::fs::read_to_string(briefs.join("ada.json")).unwrap();
+    let written: Value = serde_json::from_str(&written).unwrap();
+    assert_eq!(written["submit_to"], "https://acme.example/api/ic/submit");
+    assert_eq!(written["prompt"], served["prompt"]);
+
+    for (arguments, named) in [
+        (&["export", "--config", &with][..], "memory"),
+        (&["export", "--config", &without, &store], "export_to"),
+        (&["export", "--config", &with, "--store=redis://127.0.0.1:1"], "store"),
+    ] {
+        let said = refusal(arguments, &[]);
+        assert!(said.contains(named), "{arguments:?}\n{said}");
+    }
+}
+
+const ADAS_BRIEF: &str = "/data/committee/briefs/today/ada.json";
+
+const BODY: &str = "REGIME: calm.\nALLOCATION: half in cash, half in what pays for waiting.\n\
+                    SUBJECT: sound.\nSTANCE: neutral | CONFIDENCE: 0.5";
+
+/// The file of one tenant with these settings of its committee.
+fn committee(name: &str, settings: &str) -> String {
+    let hash = hex(SecretHash::of(ADMIN.as_bytes()).as_bytes());
+    let text = format!(
+        "[[tenants]]\nid = \"acme\"\nhosts = [\"acme.example\"]\n\
+         public_origin = \"https://acme.example\"\nadmin_token_hash = \"sha256:{hash}\"\n\
+         [tenants.committee]\n{settings}\n"
+    );
+    configuration(name, &text).to_str().unwrap().to_owned()
+}
+
+fn chair(client: &Client, path: &str, body: &Value) -> Answer {
+    let path = format!("/api/ic/admin{path}");
+    client.post(&path, &[("x-admin-token", ADMIN)], &body.to_string())
+}
+
+/// Creates a member; answers its key.
+fn join(client: &Client, id: &str) -> String {
+    let created = chair(client, "/members", &json!({ "id": id, "name": id })).expect(201).json();
+    created["api_key"].as_str().unwrap().to_owned()
 }

@@ -6,10 +6,9 @@ use super::{Garbled, Read, Words};
 
 pub(crate) fn document(row: &str) -> Read<Document> {
     let mut words = Words(row);
-    let (id, created_at, length) = (words.number()?, words.instant()?, words.number()?);
-    let parts = words.rest().split_at_checked(length);
-    let (key, json) = parts.ok_or_else(|| Garbled::new("no key of that length"))?;
-    Ok(Document { id, key: key.to_owned(), json: json.to_owned(), created_at })
+    let (id, created_at) = (words.number()?, words.instant()?);
+    let (key, json) = (words.text()?.to_owned(), words.rest().to_owned());
+    Ok(Document { id, key, json, created_at })
 }
 
 /// What came of a write of `json`: `exists`, `moved`, or what was done, and `id created key`.

@@ -1,6 +1,7 @@
 //! Records as they are stored. A row is a few words that scripts look at, and a text that they do
 //! not: JSON, by the one reader and the one writer of the core.
 
+mod committee;
 mod documents;
 mod members;
 mod outbox;
@@ -20,6 +21,10 @@ use swarm_core::proof::hex;
 use swarm_core::store::Result;
 use swarm_core::{Instant, Invalid, StoreError};
 
+pub(crate) use committee::{
+    committee_brief, committee_brief_row, committee_day, committee_day_row, committee_filed,
+    committee_member, committee_member_row, committee_take, committee_take_text,
+};
 pub(crate) use documents::{document, put};
 pub(crate) use members::{challenge, challenge_text, member, member_row, token};
 pub(crate) use outbox::{mail_text, message, message_row};
@@ -105,6 +110,15 @@ impl<'a> Words<'a> {
 
     fn version(&mut self) -> Read<Version> {
         self.number().map(Version)
+    }
+
+    /// A text behind its length in bytes and a space.
+    fn text(&mut self) -> Read<&'a str> {
+        let length = self.number()?;
+        let parts = self.0.split_at_checked(length);
+        let (text, rest) = parts.ok_or_else(|| Garbled::new("no text of that length"))?;
+        self.0 = rest;
+        Ok(text)
     }
 
     /// What comes after the words.

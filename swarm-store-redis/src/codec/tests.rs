@@ -19,15 +19,32 @@ fn no_part_of_a_row_is_a_row() {
     let take = format!(
         r#"7 0 7 1 {key} c2ln {{"memberId":"a","date":"2026-11-21","subjectId":"s","nonce":"n","stance":"x","confidence":1}}"#
     );
-    let reads: [(&str, Reads); 4] = [
+    let seat = format!(
+        r#"1 {hash} {{"id":"a","name":"a","lens":"","voice":"","status":"active","created_at":"{at}"}}"#
+    );
+    let blank = r#"1 0 0 {"date":"2026-11-21"}"#;
+    let generated = format!(
+        r#"1 2 4 a {{}}{{"date":"2026-11-21","subject":"s","deadline":"{at}","generatedAt":"{at}"}}"#
+    );
+    let brief = r#"a 0 2 {"4 é"}"#;
+    let submission = format!(
+        r#"0 {{"member_id":"a","date":"2026-11-21","subject_id":"s","stance":"neutral","confidence":1,"body":"{}\nSTANCE: neutral | CONFIDENCE: 0.5"}}"#,
+        "x".repeat(80)
+    );
+    let reads: [(&str, Reads); 9] = [
         (&member, |row| super::member(row).is_ok()),
         (session, |row| super::session(row).is_ok()),
         (message, |row| super::message(row).is_ok()),
         (&take, |row| super::take(row).is_ok()),
+        (&seat, |row| super::committee_member(row).is_ok()),
+        (blank, |row| super::committee_day(row).is_ok()),
+        (&generated, |row| super::committee_day(row).is_ok()),
+        (brief, |row| super::committee_brief(row).is_ok()),
+        (&submission, |row| super::committee_take(row).is_ok()),
     ];
     for (row, read) in reads {
         assert!(read(row), "{row}");
-        for end in 0..row.len() {
+        for end in (0..row.len()).filter(|end| row.is_char_boundary(*end)) {
             assert!(!read(&row[..end]), "{}", &row[..end]);
         }
     }

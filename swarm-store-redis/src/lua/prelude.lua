@@ -12,8 +12,9 @@ local function mint(counters, kind)
   return string.format('%.0f', redis.call('HINCRBY', counters, kind, 1))
 end
 
--- Whether a row is there, at this version.
+-- Whether a row is there, at this version; at none when it is not there.
 local function at_version(row, version)
+  if version == '' then return not row end
   return row and string.sub(row, 1, #version + 1) == version .. ' '
 end
 

@@ -8,11 +8,7 @@ local mail, queued, queued_prefix = ARGV[8], ARGV[9], ARGV[10]
 
 local now = time()
 local before = redis.call('HGET', members, id)
-if expected == '' then
-  if before then return 'moved' end
-elseif not at_version(before, expected) then
-  return 'moved'
-end
+if not at_version(before, expected) then return 'moved' end
 if proof ~= '' then
   local live = redis.call('HGET', challenges, challenge)
   if not live then return 'moved' end

@@ -3,6 +3,8 @@
 #![allow(dead_code, reason = "not every test needs every helper")]
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
 
+pub(crate) mod committee;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +15,7 @@ use swarm_core::domain::{
 use swarm_core::proof::KeyPair;
 use swarm_core::rules::{Filing, judge};
 use swarm_core::store::{
-    BasisQuery, Collection, DocumentDraft, Filed, MemberChange, MemberSaved, Put, Result,
+    BasisQuery, Clock, Collection, DocumentDraft, Filed, MemberChange, MemberSaved, Put, Result,
     SessionQuery, Store,
 };
 use swarm_core::{
@@ -125,7 +127,8 @@ pub(crate) async fn nonces(store: &dyn Store, session: &Session) -> Vec<String> 
 }
 
 /// Calls each method that runs a script; before each, `forget` is called.
-pub(crate) async fn walk(store: &dyn Store, forget: impl Fn()) {
+pub(crate) async fn walk(tenants: &RedisStore, forget: impl Fn()) {
+    let store = &*open(tenants);
     forget();
     let author = Author::joined(store, "ada").await;
     forget();
@@ -146,6 +149,7 @@ pub(crate) async fn walk(store: &dyn Store, forget: impl Fn()) {
     assert!(store.document(Collection::Memos, "1").await.unwrap().is_some());
     forget();
     let _ = store.now().await.unwrap();
+    committee::walk(&*committee::open(tenants), forget).await;
 }
 
 pub(crate) async fn put(store: &dyn Store, key: Option<&str>) -> Result<Put> {
@@ -155,7 +159,7 @@ pub(crate) async fn put(store: &dyn Store, key: Option<&str>) -> Result<Put> {
 }
 
 /// Waits until the store answers again.
-pub(crate) async fn recovered(store: &dyn Store) {
+pub(crate) async fn recovered(store: &(impl Clock + ?Sized)) {
     for _ in 0..100 {
         if timeout(BOUND, store.now()).await.unwrap().is_ok() {
             return;

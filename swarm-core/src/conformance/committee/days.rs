@@ -168,6 +168,21 @@ pub async fn briefs_stay_when_their_day_is_saved_without(tenants: Arc<dyn Commit
     assert_eq!(room.briefs(date, None).await, [Arc::new(brief("ada", "mark"))]);
 }
 
+/// As when a clock was set back: what is generated for an earlier day is there, beside the rest.
+pub async fn briefs_of_later_days_stay(tenants: Arc<dyn CommitteeTenants>) {
+    let room = Room::fresh(tenants).await;
+    for date in ["2026-11-21", "2026-09-30"] {
+        let briefs = Some(vec![brief("ada", date), brief("grace", date)]);
+        let open = open_day(date, "aurora");
+        room.put_day(&CommitteeDayChange { briefs, ..first_save(&open) }).await;
+    }
+    for date in ["2026-11-21", "2026-09-30"] {
+        let on_file = [brief("ada", date), brief("grace", date)].map(Arc::new);
+        assert_eq!(room.briefs(day(date), None).await, on_file);
+        assert_eq!(room.briefs(day(date), Some(&id("grace"))).await, on_file[1..]);
+    }
+}
+
 pub async fn the_text_of_a_brief_survives_byte_for_byte(tenants: Arc<dyn CommitteeTenants>) {
     let room = Room::fresh(tenants).await;
     let mark = "\u{0}\r\n\"\\ {} \u{1f680}\u{feff}\u{ffff}".repeat(999);

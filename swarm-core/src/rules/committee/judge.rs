@@ -44,6 +44,16 @@ impl CommitteeFiling {
         self.land_by
     }
 
+    /// The subject of the session.
+    pub fn subject_id(&self) -> &SubjectId {
+        &self.subject_id
+    }
+
+    /// When it was written, where that is told; where not, when it is committed.
+    pub fn generated_at(&self) -> Option<Instant> {
+        self.draft.generated_at
+    }
+
     /// The record to keep, once the commit has given it a time.
     pub fn take(&self, received_at: Instant) -> CommitteeTake {
         let draft = self.draft.clone();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{CommitteeDesk, CommitteeError};
 use crate::domain::Day;
 use crate::domain::committee::{
-    CommitteeBrief, CommitteeDay, CommitteeMemberId, SubjectOrder, SynthesisOrder,
+    CommitteeBrief, CommitteeDay, CommitteeMemberId, Generation, SubjectOrder, SynthesisOrder,
 };
 use crate::rules::committee::{self as rules, CommitteeRefusal, CommitteeSession, SessionLine};
 use crate::store::{Collection, CommitteeSessionQuery, CommitteeTakesQuery, Saved};
@@ -34,17 +34,30 @@ impl CommitteeDesk {
         self.todays(None).await
     }
 
+    /// The generation that the briefs of today are of: another one means other briefs.
+    ///
+    /// # Errors
+    /// [`CommitteeError::Store`].
+    pub async fn generation(&self) -> Result<Option<Generation>, CommitteeError> {
+        Ok(self.today().await?.and_then(|day| day.generation.clone()))
+    }
+
     async fn todays(
         &self,
         member: Option<&CommitteeMemberId>,
     ) -> Result<Vec<Arc<CommitteeBrief>>, CommitteeError> {
+        match self.today().await? {
+            Some(day) => Ok(self.store.committee_briefs(day.date, member).await?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The day whose briefs are those of today.
+    async fn today(&self) -> Result<Option<Arc<CommitteeDay>>, CommitteeError> {
         let now = self.store.now().await?;
         let latest = CommitteeSessionQuery { limit: 1, ..CommitteeSessionQuery::default() };
         let latest = self.store.committee_sessions(&latest).await?.pop();
-        match latest.filter(|day| rules::is_current(&day.record, now)) {
-            Some(day) => Ok(self.store.committee_briefs(day.record.date, member).await?),
-            None => Ok(Vec::new()),
-        }
+        Ok(latest.map(|day| day.record).filter(|day| rules::is_current(day, now)))
     }
 
     /// The `limit` latest sessions before the day `before`, the latest first.

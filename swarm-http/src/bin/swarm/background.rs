@@ -61,11 +61,10 @@ async fn committee(tenant: TenantId, desk: Arc<CommitteeDesk>, export: Option<Ex
     let mut written = None;
     loop {
         generate(&tenant, &desk).await;
-        if let Some(export) = &export {
-            match export.refresh(&desk, written).await {
-                Ok(generated_at) => written = Some(generated_at),
-                Err(error) => tracing::error!(%tenant, error = &*error, "briefs not exported"),
-            }
+        if let Some(export) = &export
+            && let Err(error) = export.refresh(&desk, &mut written).await
+        {
+            tracing::error!(%tenant, error = &*error, "briefs not exported");
         }
         sleep(PAUSE).await;
     }

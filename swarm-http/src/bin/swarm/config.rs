@@ -24,20 +24,29 @@ pub(crate) enum Command {
     /// Serve an in-memory store, filled through the API with a subject, members, sessions and
     /// signed takes, and say what to open.
     Demo(DemoOptions),
+    /// Write today's briefs to the folders that the configuration names (committee.export_to), and
+    /// say how many.
+    Export(Source),
 }
 
-#[derive(Args)]
-pub(crate) struct Options {
-    /// Address and port to listen on; port 0 takes any [default: 127.0.0.1:8080]
-    #[arg(long, env = "SWARM_LISTEN", value_name = "ADDR")]
-    listen: Option<String>,
+#[derive(Args, Default)]
+pub(crate) struct Source {
     /// Where everything is kept: memory, redis://host:port, rediss://host:port or
     /// redis-cluster://host:port,host:port [default: memory]
     #[arg(long, env = "SWARM_STORE", hide_env_values = true, value_name = "URL")]
     store: Option<String>,
-    /// A TOML file with these flags by name, and the tenants
+    /// A TOML file with the flags of serve by name, and the tenants
     #[arg(long, env = "SWARM_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
+}
+
+#[derive(Args, Default)]
+pub(crate) struct Options {
+    /// Address and port to listen on; port 0 takes any [default: 127.0.0.1:8080]
+    #[arg(long, env = "SWARM_LISTEN", value_name = "ADDR")]
+    listen: Option<String>,
+    #[command(flatten)]
+    source: Source,
     /// Believe X-Forwarded-Host and X-Forwarded-Proto
     #[arg(long, env = "SWARM_TRUST_FORWARDED", value_name = "BOOL", num_args = 0..=1,
           default_missing_value = "true", value_parser = BoolishValueParser::new())]
@@ -76,6 +85,9 @@ pub(crate) enum LogFormat {
 }
 
 const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
+
+/// The store that outlives no process.
+pub(crate) const MEMORY: &str = "memory";
 
 /// The file, as written.
 #[derive(Default, Deserialize)]
@@ -133,10 +145,18 @@ pub(crate) struct MailConfig {
     pub(crate) from: String,
 }
 
+impl Source {
+    /// What a server would go by that is given nothing else.
+    pub(crate) fn resolve(self) -> Result<Config, Failure> {
+        Options { source: self, ..Options::default() }.resolve()
+    }
+}
+
 impl Options {
     /// Puts flags, environment and file together.
     pub(crate) fn resolve(self) -> Result<Config, Failure> {
-        let file = self.config.as_deref().map(read).transpose()?.unwrap_or_default();
+        let Source { store, config } = self.source;
+        let file = config.as_deref().map(read).transpose()?.unwrap_or_default();
         let mail = match (self.smtp_url.or(file.smtp_url), self.mail_from.or(file.mail_from)) {
             (Some(smtp_url), Some(from)) => Some(MailConfig { smtp_url, from }),
             (Some(_), None) => return Err("smtp_url needs mail_from".into()),
@@ -147,7 +167,7 @@ impl Options {
         };
         Ok(Config {
             listen: or(self.listen, file.listen, DEFAULT_LISTEN),
-            store: or(self.store, file.store, "memory"),
+            store: or(store, file.store, MEMORY),
             trust_forwarded: self.trust_forwarded.or(file.trust_forwarded).unwrap_or_default(),
             log_format: self.log_format.or(file.log_format).unwrap_or_default(),
             mail,

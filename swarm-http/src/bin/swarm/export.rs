@@ -1,15 +1,41 @@
-//! Brief files for a CDN: today's briefs of a committee, in a folder, whole or not at all.
+//! Brief files for a CDN: today's briefs of a committee, in a folder, whole or not at all. A server
+//! keeps the folders up to date; `swarm export` writes them once.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use swarm_core::{CommitteeDesk, Instant};
+use swarm_core::CommitteeDesk;
+use swarm_core::domain::committee::{CommitteeBrief, Generation};
+use swarm_core::proof::hex;
 use tokio::task::spawn_blocking;
+use tracing_subscriber::filter::LevelFilter;
 
-use crate::Failure;
+use crate::config::{MEMORY, Source};
+use crate::settings::{self, random};
+use crate::{Failure, log};
+
+/// `swarm export`: a line for each tenant that has a folder, by id; the first failure ends it.
+pub(crate) async fn run(source: Source) -> Result<(), Failure> {
+    let config = source.resolve()?;
+    log::start(config.log_format, LevelFilter::ERROR)?;
+    if config.store == MEMORY {
+        return Err("export: store: memory holds nothing at start: name the server's store".into());
+    }
+    let exports = settings::exports(&config)?;
+    if exports.is_empty() {
+        return Err("export: no tenant has committee.export_to".into());
+    }
+    let committees = settings::site(&config, None).await?.committees();
+    for (id, desk) in committees.into_iter().collect::<BTreeMap<_, _>>() {
+        let Some(export) = exports.get(&id) else { continue };
+        let named = |failure| format!("export: {id}: {failure}");
+        let count = export.write(&desk).await.map_err(named)?;
+        println!("{id}: {count} in {}", export.folder.display());
+    }
+    Ok(())
+}
 
 /// Where a tenant's briefs go, and the origin that their links name.
 #[derive(Clone)]
@@ -19,36 +45,44 @@ pub(crate) struct Export {
 }
 
 impl Export {
-    /// Brings the folder up to date, unless it has the briefs generated at `written` and those are
-    /// still today's. Answers when the briefs that it now has were generated.
+    /// Brings the folder up to date, unless it is `written`: has the briefs of the generation that
+    /// today's are of.
     pub(crate) async fn refresh(
         &self,
-        desk: &Arc<CommitteeDesk>,
-        written: Option<Option<Instant>>,
-    ) -> Result<Option<Instant>, Failure> {
-        let briefs = desk.briefs().await?;
-        let generated_at = briefs.first().map(|brief| brief.generated_at);
-        if written == Some(generated_at) {
-            return Ok(generated_at);
+        desk: &CommitteeDesk,
+        written: &mut Option<Option<Generation>>,
+    ) -> Result<(), Failure> {
+        // Before the briefs: those that come in between are written twice, not missed.
+        let generation = desk.generation().await?;
+        if written.as_ref() != Some(&generation) {
+            self.write(desk).await?;
+            *written = Some(generation);
         }
-        let file = |brief: &swarm_core::domain::committee::CommitteeBrief| {
+        Ok(())
+    }
+
+    /// Puts today's briefs into the folder; answers how many they are.
+    async fn write(&self, desk: &CommitteeDesk) -> Result<usize, Failure> {
+        let briefs = desk.briefs().await?;
+        let file = |brief: &CommitteeBrief| {
             (format!("{}.json", brief.member_id), brief.text(&self.origin))
         };
         let files: Vec<_> = briefs.iter().map(|brief| file(brief)).collect();
-        let folder = self.folder.clone();
-        spawn_blocking(move || write(&folder, &files)).await??;
-        Ok(generated_at)
+        let (folder, mark) = (self.folder.clone(), hex(&random()?));
+        spawn_blocking(move || write(&folder, &files, &mark)).await??;
+        Ok(briefs.len())
     }
 }
 
 /// Puts the files into the folder, each by renaming a whole one into place, and removes those that
-/// are not among them.
-fn write(folder: &Path, files: &[(String, String)]) -> io::Result<()> {
+/// are not among them. Others may do the same: unfinished files carry the `mark` of who writes.
+fn write(folder: &Path, files: &[(String, String)], mark: &str) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     for (name, text) in files {
-        let unfinished = folder.join(format!(".{name}.new"));
-        fs::write(&unfinished, text)?;
-        fs::rename(unfinished, folder.join(name))?;
+        let unfinished = folder.join(format!(".{name}.{mark}"));
+        let written = fs::write(&unfinished, text);
+        let placed = written.and_then(|()| fs::rename(&unfinished, folder.join(name)));
+        placed.inspect_err(|_| drop(fs::remove_file(&unfinished)))?;
     }
     let kept: HashSet<_> = files.iter().map(|(name, _)| name.as_str()).collect();
     for entry in fs::read_dir(folder)? {
@@ -56,8 +90,78 @@ fn write(folder: &Path, files: &[(String, String)]) -> io::Result<()> {
         let stale =
             name.to_str().is_some_and(|name| name.ends_with(".json") && !kept.contains(name));
         if stale {
-            fs::remove_file(folder.join(name))?;
+            remove(&folder.join(name))?;
         }
     }
     Ok(())
+}
+
+/// Removes a file that somebody else may have removed.
+fn remove(file: &Path) -> io::Result<()> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test panics")]
+mod tests {
+    use super::*;
+
+    use swarm_core::domain::Subject;
+    use swarm_core::domain::committee::{CommitteeMemberDraft, GenerationOrder};
+    use swarm_core::json::{Json, Object};
+    use swarm_core::{CommitteeSettings, Committees, Swarm, SystemEntropy, TenantId};
+    use swarm_store_memory::MemoryStore;
+
+    #[tokio::test]
+    async fn a_folder_is_written_once_a_generation() {
+        let (store, tenant) = (MemoryStore::new(), TenantId::parse("acme").unwrap());
+        let subject = Subject::read(&mut fields(r#"{"id":"aurora","name":"Aurora"}"#)).unwrap();
+        let swarm = Swarm::new(store.clone(), SystemEntropy);
+        swarm.tenant(&tenant).put_subject(&subject).await.unwrap();
+        let settings = CommitteeSettings::default();
+        let desk = Committees::new(store, SystemEntropy).desk(&tenant, settings);
+        let ada = CommitteeMemberDraft::read(&mut fields(r#"{"id":"ada","name":"Ada"}"#)).unwrap();
+        desk.create_member(&ada).await.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let (origin, brief) = ("https://acme.example".to_owned(), folder.path().join("ada.json"));
+        let export = Export { folder: folder.path().to_owned(), origin };
+        let mut written = None;
+        for hours in [1, 2] {
+            // Far enough ahead that no midnight takes the briefs away.
+            let deadline = Some(desk.now().await.unwrap().plus_millis(hours * 3_600_000));
+            let order = GenerationOrder { subject_id: None, deadline };
+            desk.generate(&order).await.unwrap();
+            export.refresh(&desk, &mut written).await.unwrap();
+            fs::remove_file(&brief).unwrap();
+            export.refresh(&desk, &mut written).await.unwrap();
+            assert!(!brief.exists());
+        }
+    }
+
+    /// Servers that share a folder, each with briefs of another generation.
+    #[test]
+    fn several_write_to_a_folder_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let texts = ["a".repeat(100_000), "b".repeat(50_000)];
+        let write_often = |writer: usize| {
+            let names = ["ada.json", "bob.json"].into_iter().take(1 + writer % 2);
+            let files: Vec<_> =
+                names.map(|name| (name.to_owned(), texts[writer % 2].clone())).collect();
+            (0..100).for_each(|_| write(folder.path(), &files, &writer.to_string()).unwrap());
+        };
+        std::thread::scope(|scope| {
+            let writers = [0, 1, 2, 3].map(|writer| scope.spawn(move || write_often(writer)));
+            while !writers.iter().all(std::thread::ScopedJoinHandle::is_finished) {
+                let read = fs::read_to_string(folder.path().join("ada.json"));
+                assert!(read.is_err() || texts.contains(&read.unwrap()));
+            }
+        });
+    }
+
+    fn fields(json: &str) -> Object {
+        Json::read(json.as_bytes()).unwrap().into_object()
+    }
 }

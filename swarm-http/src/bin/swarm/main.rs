@@ -1,4 +1,4 @@
-//! `swarm`: the server of the session API, and a demonstration of it.
+//! `swarm`: the server, a demonstration of it, and an export of what it keeps.
 
 mod background;
 mod client;
@@ -24,6 +24,7 @@ async fn main() -> ExitCode {
     let ended = match CommandLine::parse().command {
         Command::Serve(options) => serve::run(options).await,
         Command::Demo(options) => demo::run(options).await,
+        Command::Export(source) => export::run(source).await,
     };
     match ended {
         Ok(()) => ExitCode::SUCCESS,

@@ -5,13 +5,16 @@ use std::collections::{HashMap, HashSet};
 use swarm_core::domain::committee::KeyPrefix;
 use swarm_core::domain::{Invalid, SecretHash, TimeOfDay};
 use swarm_core::proof::hex;
-use swarm_core::{CommitteeSettings, Committees, Entropy, Swarm, SystemEntropy, TenantId};
+use swarm_core::{
+    CommitteeSettings, CommitteeTenants, Committees, Entropy, Swarm, SystemEntropy, TenantId,
+    Tenants,
+};
 use swarm_http::{Services, Site, TenantConfig};
 use swarm_store_memory::MemoryStore;
 use swarm_store_redis::RedisStore;
 
 use crate::Failure;
-use crate::config::{CommitteeTable, Config, TenantTable};
+use crate::config::{CommitteeTable, Config, MEMORY, TenantTable};
 use crate::export::Export;
 
 /// The site that a configuration describes. `admin_token` is that of a single tenant.
@@ -30,22 +33,23 @@ pub(crate) async fn site(config: &Config, admin_token: Option<String>) -> Result
 
 /// Both interfaces, on one store in memory.
 pub(crate) fn in_memory() -> Services {
-    let store = MemoryStore::new();
+    on(MemoryStore::new())
+}
+
+fn on(store: impl Tenants + CommitteeTenants + Clone + 'static) -> Services {
     let committees = Committees::new(store.clone(), SystemEntropy);
     (Swarm::new(store, SystemEntropy), committees).into()
 }
 
 async fn open(store: &str) -> Result<Services, Failure> {
-    if store == "memory" {
+    if store == MEMORY {
         return Ok(in_memory());
     }
     if !REDIS.iter().any(|scheme| store.starts_with(scheme)) {
         return Err("store: must be memory, redis://…, rediss://… or redis-cluster://…".into());
     }
     // The address may hold a password: it is not repeated.
-    let store = RedisStore::connect(store).await.map_err(|error| format!("store: {error}"))?;
-    tracing::warn!("the committee (interface B) is not served: the Redis store does not keep it");
-    Ok(Swarm::new(store, SystemEntropy).into())
+    RedisStore::connect(store).await.map(on).map_err(|error| format!("store: {error}").into())
 }
 
 /// What the addresses of Redis begin with.

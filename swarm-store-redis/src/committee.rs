@@ -1,0 +1,218 @@
+//! The committee.
+//!
+//! In fields and indexes a day stands as its eight digits, so that days are listed by them as other
+//! records are by their ids.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use swarm_core::StoreError;
+use swarm_core::domain::committee::{
+    CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
+};
+use swarm_core::domain::{Day, SecretHash, Version};
+use swarm_core::proof::hex;
+use swarm_core::store::{
+    Committee, CommitteeBasis, CommitteeDayChange, CommitteeFiled, CommitteeFiling,
+    CommitteeMemberChange, CommitteeSessionQuery, CommitteeTakesQuery, Result, Saved, Versioned,
+};
+
+use crate::codec::{self, Decoded};
+use crate::keys;
+use crate::sessions::saved;
+use crate::{TenantStore, scripts};
+
+/// What the facts come as: the time, and the rows of member and day.
+type Facts = (String, Option<String>, Option<String>);
+
+#[async_trait]
+impl Committee for TenantStore {
+    async fn committee_members(&self) -> Result<Vec<Versioned<CommitteeMember>>> {
+        const OP: &str = "committee members";
+        let all = redis::cmd("HVALS").arg(self.keys.committee_members()).to_owned();
+        let rows: Vec<String> = self.link.query(OP, &all).await?;
+        let mut members = codec::each(&rows, codec::committee_member).of(OP)?;
+        members.sort_unstable_by(|one, other| one.record.id.cmp(&other.record.id));
+        Ok(members)
+    }
+
+    async fn save_committee_member(&self, change: &CommitteeMemberChange) -> Result<Saved> {
+        const OP: &str = "save committee member";
+        let CommitteeMemberChange { member, expected } = change;
+        let mut script = scripts::SAVE_COMMITTEE_MEMBER.prepare_invoke();
+        script.key(self.attempt(OP)?);
+        script.key(self.keys.committee_members()).key(self.keys.committee_keys());
+        script.arg(member.id.as_str()).arg(guard(*expected));
+        script.arg(codec::committee_member_row(next(*expected), member));
+        script.arg(codec::hash_text(&member.key));
+        let outcome: String = self.link.run(OP, &script).await?;
+        saved(OP, &outcome)
+    }
+
+    async fn committee_day(&self, date: Day) -> Result<Option<Versioned<CommitteeDay>>> {
+        const OP: &str = "committee day";
+        let get = redis::cmd("HGET").arg(self.keys.committee_days()).arg(number(date)).to_owned();
+        let row: Option<String> = self.link.query(OP, &get).await?;
+        codec::any(row.as_ref(), codec::committee_day).of(OP)
+    }
+
+    async fn committee_sessions(
+        &self,
+        query: &CommitteeSessionQuery,
+    ) -> Result<Vec<Versioned<CommitteeDay>>> {
+        const OP: &str = "committee sessions";
+        let keys = [self.keys.committee_days(), self.keys.committee_days_index()];
+        let listing = match &query.subject {
+            Some(subject) => keys::listing(&["about", subject.as_str()]),
+            None => all(),
+        };
+        let before = query.before.map(number);
+        let rows = self.listed(OP, keys, &listing, before, Some(query.limit)).await?;
+        codec::each(&rows, codec::committee_day).of(OP)
+    }
+
+    async fn save_committee_day(&self, change: &CommitteeDayChange) -> Result<Saved> {
+        const OP: &str = "save committee day";
+        let CommitteeDayChange { day, expected, briefs } = change;
+        let about = day.generation.as_ref().map_or("", |made| made.subject_id.as_str());
+        let mut script = scripts::SAVE_COMMITTEE_DAY.prepare_invoke();
+        script.key(self.attempt(OP)?);
+        script.key(self.keys.committee_days()).key(self.keys.committee_days_index());
+        script.key(self.keys.committee_briefs());
+        script.arg(number(day.date)).arg(guard(*expected));
+        script.arg(codec::committee_day_row(next(*expected), day)).arg(about);
+        script.arg(all()).arg(keys::listing(&["about"]));
+        script.arg(if briefs.is_some() { "1" } else { "" });
+        for brief in briefs.iter().flatten() {
+            script.arg(brief_field(day.date, brief.member_id.as_str()));
+            script.arg(codec::committee_brief_row(brief));
+        }
+        let outcome: String = self.link.run(OP, &script).await?;
+        saved(OP, &outcome)
+    }
+
+    async fn committee_briefs(
+        &self,
+        date: Day,
+        member: Option<&CommitteeMemberId>,
+    ) -> Result<Vec<Arc<CommitteeBrief>>> {
+        const OP: &str = "committee briefs";
+        let briefs = self.keys.committee_briefs();
+        let rows: Vec<String> = match member {
+            Some(member) => {
+                let field = brief_field(date, member.as_str());
+                let own = redis::cmd("HMGET").arg(briefs).arg(field).to_owned();
+                let rows: [Option<String>; 1] = self.link.query(OP, &own).await?;
+                rows.into_iter().flatten().collect()
+            }
+            None => {
+                let mut script = scripts::COMMITTEE_BRIEFS.prepare_invoke();
+                script.key(briefs).arg(brief_field(date, ""));
+                self.link.run(OP, &script).await?
+            }
+        };
+        let mut briefs = codec::each(&rows, codec::committee_brief).of(OP)?;
+        briefs.sort_unstable_by(|one, other| one.member_id.cmp(&other.member_id));
+        Ok(briefs)
+    }
+
+    async fn committee_basis(&self, key: &SecretHash) -> Result<CommitteeBasis> {
+        const OP: &str = "committee basis";
+        let mut script = scripts::COMMITTEE_BASIS.prepare_invoke();
+        script.key(self.keys.committee_keys()).key(self.keys.committee_members());
+        script.key(self.keys.committee_days()).key(self.keys.committee_days_index());
+        script.arg(codec::hash_text(key)).arg(all());
+        let (now, member, session): Facts = self.link.run(OP, &script).await?;
+        Ok(CommitteeBasis {
+            now: codec::instant(&now).of(OP)?,
+            member: codec::any(member.as_ref(), codec::committee_member).of(OP)?,
+            session: codec::any(session.as_ref(), codec::committee_day).of(OP)?,
+        })
+    }
+
+    async fn file_committee(&self, filing: &CommitteeFiling) -> Result<CommitteeFiled> {
+        const OP: &str = "file committee take";
+        let (member, member_version) = filing.member();
+        let (date, day_version) = filing.session();
+        let mut script = scripts::FILE_COMMITTEE.prepare_invoke();
+        script.key(self.keys.committee_members()).key(self.keys.committee_days());
+        script.key(self.keys.committee_takes()).key(self.keys.committee_takes_index());
+        script.key(self.keys.committee_attempts()).key(self.keys.committee_latest());
+        script.key(self.keys.counters());
+        script.arg(member.as_str()).arg(member_version.0);
+        script.arg(number(date)).arg(day_version.0);
+        script.arg(filing.land_by().millis()).arg(hex(&filing.attempt().0));
+        script.arg(codec::committee_take_text(filing).of(OP)?);
+        script.arg(on(date)).arg(by_on(member, date));
+        script.arg(filing.subject_id().as_str());
+        let outcome: Vec<String> = self.link.run(OP, &script).await?;
+        let outcome: Vec<&str> = outcome.iter().map(String::as_str).collect();
+        match *outcome {
+            ["filed", now] => codec::committee_filed(now, filing).map(CommitteeFiled::Filed).of(OP),
+            ["again", row] => codec::committee_take(row).map(CommitteeFiled::Filed).of(OP),
+            ["moved"] => Ok(CommitteeFiled::Moved),
+            ["late"] => Ok(CommitteeFiled::Late),
+            _ => Err(StoreError::new(OP, "odd answer")),
+        }
+    }
+
+    async fn committee_takes(
+        &self,
+        query: &CommitteeTakesQuery<'_>,
+    ) -> Result<Vec<Arc<CommitteeTake>>> {
+        const OP: &str = "committee takes";
+        let keys = [self.keys.committee_takes(), self.keys.committee_takes_index()];
+        let rows = match *query {
+            CommitteeTakesQuery::On(days) => {
+                let mut script = scripts::COMMITTEE_TAKES.prepare_invoke();
+                script.key(&keys).arg(days.iter().map(|day| on(*day)).collect::<Vec<_>>());
+                self.link.run(OP, &script).await?
+            }
+            CommitteeTakesQuery::Latest { member, before, limit } => {
+                self.listed(OP, keys, &by(member), Some(number(before)), Some(limit)).await?
+            }
+        };
+        codec::each(&rows, codec::committee_take).of(OP)
+    }
+}
+
+/// The version that is expected, for a script: none where nothing is.
+fn guard(expected: Option<Version>) -> String {
+    expected.map(|version| version.to_string()).unwrap_or_default()
+}
+
+/// The version to write.
+fn next(expected: Option<Version>) -> Version {
+    expected.map_or(Version(1), Version::next)
+}
+
+/// The digits of a day.
+fn number(date: Day) -> u64 {
+    let date = date.to_string();
+    let digits = date.bytes().filter(u8::is_ascii_digit).map(|digit| u64::from(digit - b'0'));
+    digits.fold(0, |number, digit| number * 10 + digit)
+}
+
+fn brief_field(date: Day, member: &str) -> String {
+    format!("{}:{member}", number(date))
+}
+
+/// The listing of all days with a generation.
+fn all() -> String {
+    keys::listing(&["all"])
+}
+
+/// The listing of the submissions of a day.
+fn on(date: Day) -> String {
+    keys::listing(&["on", &date.to_string()])
+}
+
+/// The listing of what counts of a member's submissions, by day and id.
+fn by(member: &CommitteeMemberId) -> String {
+    keys::listing(&["by", member.as_str()])
+}
+
+/// The part of it that is of this day: it begins where that of earlier days ends.
+fn by_on(member: &CommitteeMemberId, date: Day) -> String {
+    keys::end_of(&by(member), Some(number(date)))
+}

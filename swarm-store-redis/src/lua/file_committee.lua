@@ -1,0 +1,26 @@
+-- Files a submission to the committee, if the guards of the filing hold, checked in the order of
+-- the port. The attempt is kept with the day and the member, for ever.
+local members, days, takes, index = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local attempts, latest, counters = KEYS[5], KEYS[6], KEYS[7]
+local member, member_version = ARGV[1], ARGV[2]
+local day, day_version = ARGV[3], ARGV[4]
+local land_by, attempt, text = ARGV[5], ARGV[6], ARGV[7]
+local on, by, subject = ARGV[8], ARGV[9], ARGV[10]
+
+local again = redis.call('HGET', attempts, by .. attempt)
+if again then return { 'again', redis.call('HGET', takes, again) } end
+if not at_version(redis.call('HGET', members, member), member_version)
+  or not at_version(redis.call('HGET', days, day), day_version) then
+  return { 'moved' }
+end
+local now = time()
+if tonumber(now) > tonumber(land_by) then return { 'late' } end
+
+local id = mint(counters, 'committee takes')
+redis.call('HSET', takes, id, now .. ' ' .. text)
+redis.call('HSET', attempts, by .. attempt, id)
+redis.call('ZADD', index, 0, entry(on, id), 0, entry(by, id))
+local before = redis.call('HGET', latest, by .. subject)
+if before then redis.call('ZREM', index, entry(by, before)) end
+redis.call('HSET', latest, by .. subject, id)
+return { 'filed', now }

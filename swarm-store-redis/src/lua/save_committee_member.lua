@@ -1,0 +1,11 @@
+-- Writes a member of the committee, and its key in place of the one before, if the guard holds.
+local members, keys = KEYS[2], KEYS[3]
+local id, expected, row, key = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+
+local before = redis.call('HGET', members, id)
+if not at_version(before, expected) then return 'moved' end
+
+redis.call('HSET', members, id, row)
+if before then redis.call('HDEL', keys, string.match(before, '^%d+ (%x+) ')) end
+redis.call('HSET', keys, key, id)
+return committed('saved')
