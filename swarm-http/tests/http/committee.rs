@@ -152,6 +152,52 @@ fn a_day_of_the_committee_in_two_tenants() {
     assert_eq!(brief["recent_sessions"], recalled);
 }
 
+/// The schedule convenes no session for nobody, and does when somebody comes in time.
+#[test]
+fn the_schedule_waits_for_an_active_member() {
+    let scene = Scene::set();
+    let client = scene.client("acme");
+    scene.clock.move_by(11 * HOUR);
+    assert_eq!(scene.tick("acme"), None);
+    join(&client, "ada");
+    chair(&client, "/members/ada/status", &json!({ "status": "inactive" })).expect(200);
+    assert_eq!(scene.tick("acme"), None);
+    assert_eq!(client.get("/api/ic/sessions").expect(200).json(), json!({ "sessions": [] }));
+    join(&client, "bob");
+    assert_eq!(scene.tick("acme"), Some(1));
+    chair(&client, "/members/bob/status", &json!({ "status": "inactive" })).expect(200);
+    chair(&client, "/briefs", &json!({})).expect(201);
+    let session = client.get("/api/ic/sessions/2026-11-21").expect(200).json();
+    assert_eq!(session["subject_id"], "aurora");
+    client.get("/data/committee/briefs/today/bob.json").expect(404);
+}
+
+/// More days than are looked at together, each with its own takes.
+#[test]
+fn a_long_list_counts_the_takes_of_each_day() {
+    const DAYS: usize = 20;
+    let scene = Scene::set();
+    let client = scene.client("acme");
+    let keys: Vec<_> = (0..3).map(|member| join(&client, &format!("m{member}"))).collect();
+    for day in 0..DAYS {
+        chair(&client, "/briefs", &json!({})).expect(201);
+        for key in &keys[..day % 4] {
+            submit(&client, key, &take("bullish")).expect(200);
+            submit(&client, key, &take("bearish")).expect(200);
+        }
+        scene.clock.move_by(24 * HOUR);
+    }
+    let list = |query: &str| {
+        let read = client.get(&format!("/api/ic/sessions{query}")).expect(200).json();
+        let sessions = read["sessions"].as_array().unwrap().clone();
+        sessions.iter().map(|line| line["takes"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    let counts: Vec<_> = (0..DAYS as u64).rev().map(|day| day % 4).collect();
+    assert_eq!(list(""), counts);
+    assert_eq!(list("?limit=9"), counts[..9]);
+    assert_eq!(list("?before=2026-12-01"), counts[DAYS - 10..]);
+}
+
 /// The record of a take that a session shows.
 fn record(session: &Value, take: &Value) -> Value {
     let mut record = take.clone();
