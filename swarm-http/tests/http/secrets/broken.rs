@@ -207,6 +207,29 @@ fn a_lost_commit_is_not_acknowledged_and_found_again() {
     assert_eq!(again.header("link"), Some("</swarm/takes/2>; rel=\"original\""));
 }
 
+/// The same for the committee: what was committed stands, be it submitted again or not, and a key
+/// that nobody was shown opens nothing to anybody.
+#[test]
+fn a_lost_commit_of_the_committee_is_not_acknowledged() {
+    let fragile = Fragile::start(true);
+    let (world, left) = (&fragile.world, &fragile.left);
+    let submit = || desk::submit(&world.client, desk::KEY, &desk::take("bullish"));
+    left.store(1, Ordering::SeqCst);
+    submit().unread(500, "failed to persist submission");
+    assert_eq!(desk::records(&*world.desk()).len(), 1);
+    left.store(NEVER, Ordering::SeqCst);
+    submit().expect(200);
+    assert_eq!(desk::records(&*world.desk()).len(), 2);
+
+    let rotate = || desk::chair(&world.client, "/members/m/rotate-key", &Value::Null);
+    left.store(1, Ordering::SeqCst);
+    rotate().unread(503, UNAVAILABLE);
+    left.store(NEVER, Ordering::SeqCst);
+    submit().unread(401, "invalid key");
+    let key = rotate().expect(200).json()["api_key"].as_str().unwrap().to_owned();
+    desk::submit(&world.client, &key, &desk::take("bullish")).expect(200);
+}
+
 #[test]
 fn a_store_that_panics_takes_one_request_with_it() {
     let fragile = Fragile::start(false);
