@@ -7,7 +7,7 @@ mod trailers;
 
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
-use swarm_core::{CommitteeSettings, Committees, SystemEntropy, TenantId};
+use swarm_core::{CommitteeSettings, Committees, Instant, SystemEntropy, TenantId};
 use swarm_http::Site;
 use swarm_store_memory::MemoryStore;
 
@@ -196,6 +196,39 @@ fn a_long_list_counts_the_takes_of_each_day() {
     assert_eq!(list(""), counts);
     assert_eq!(list("?limit=9"), counts[..9]);
     assert_eq!(list("?before=2026-12-01"), counts[DAYS - 10..]);
+}
+
+/// The example in the API reference: the record that its member sends, and the reference it gets.
+#[test]
+fn the_reference_of_a_take_is_the_one_that_is_documented() {
+    let document = include_str!("../../../API.md");
+    let (_, example) = document.split_once("```text\n{\"member_id\"").unwrap();
+    let mut lines = example.lines();
+    let record: Value =
+        serde_json::from_str(&format!("{{\"member_id\"{}", lines.next().unwrap())).unwrap();
+    let commit = lines.next().unwrap();
+    assert_eq!(commit_of(&record), commit);
+
+    let scene = Scene::set();
+    let client = scene.client("acme");
+    let key = join(&client, record["member_id"].as_str().unwrap());
+    chair(&client, "/briefs", &json!({})).expect(201);
+    let received_at = Instant::parse("received_at", record["received_at"].as_str().unwrap());
+    scene.clock.move_by(received_at.unwrap().millis() - scene.clock.now().millis());
+    let sent = ["stance", "confidence", "body"].map(|field| (field, record[field].clone()));
+    let receipt = submit(&client, &key, &Value::from_iter(sent)).expect(200).json();
+    let expected = json!({
+        "ok": true, "member_id": record["member_id"], "date": record["date"],
+        "subject_id": record["subject_id"], "commit": commit, "received_at": record["received_at"],
+    });
+    assert_eq!(receipt, expected);
+    // A moment that was sent counts as the instant that it is.
+    let mut dated = record.clone();
+    dated["generated_at"] = json!("2026-11-21T23:00:00.12345+00:30");
+    dated["model"] = json!("m \"1\"");
+    let receipt = submit(&client, &key, &dated).expect(200).json();
+    dated["generated_at"] = json!("2026-11-21T22:30:00.123Z");
+    assert_eq!(receipt["commit"], commit_of(&dated));
 }
 
 /// The record of a take that a session shows.
