@@ -1,5 +1,6 @@
 //! What nobody in good faith would send.
 
+mod committee;
 mod headers;
 mod text;
 
