@@ -1,5 +1,6 @@
 //! The daily committee, over HTTP: a day in two tenants; then everything that is refused.
 
+mod between;
 mod keys;
 mod operators;
 mod refusals;
