@@ -7,7 +7,7 @@ pub mod servers;
 
 use std::sync::{Arc, LazyLock};
 
-use swarm_core::Tenants;
+use swarm_core::{CommitteeTenants, Tenants};
 use swarm_store_redis::RedisStore;
 use tokio::runtime::Runtime;
 
@@ -28,7 +28,12 @@ macro_rules! on_both {
 }
 pub(crate) use on_both;
 
-pub type AnyStore = Arc<dyn Tenants>;
+/// What keeps both interfaces.
+pub trait Both: Tenants + CommitteeTenants {}
+
+impl<T: Tenants + CommitteeTenants> Both for T {}
+
+pub type AnyStore = Arc<dyn Both>;
 
 /// A store with nothing in it, and the clock that it goes by.
 #[derive(Clone)]

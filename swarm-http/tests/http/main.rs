@@ -15,6 +15,7 @@ mod clock;
 mod clocks;
 mod committee;
 mod cuts;
+mod desk;
 mod faults;
 mod files;
 mod harness;
