@@ -12,6 +12,12 @@
  *
  * Between apply and claim an operator activates the member; "status" tells when that has happened.
  *
+ * A member of the daily committee has a key from its operator, and reads its brief before it submits:
+ *
+ *   swarm_client.mjs brief  --url http://127.0.0.1:8080 MEMBER_ID
+ *   swarm_client.mjs submit-committee --url http://127.0.0.1:8080 --api-key-file my.ic --stance cautious \
+ *                           --confidence 0.62 --body "REGIME: ... STANCE: cautious | CONFIDENCE: 0.62"
+ *
  * The whole protocol: build a payload (an object whose keys have a fixed order), write it as exactly
  * the text that JSON.stringify gives, sign the UTF-8 bytes of that text, and post the payload with
  * its signature added.
@@ -72,10 +78,10 @@ async function submit(args) {
     throw new BadUsage(error.message);
   }
   const request = signed(payload, readKey(args.key));
-  const token = readLine(args["token-file"]);
+  const credential = { Authorization: `Bearer ${readLine(args["token-file"])}` };
   let answer;
   try {
-    answer = await callUntilAnswered(args, "/api/swarm/submit", request, token);
+    answer = await callUntilAnswered(args, "/api/swarm/submit", request, credential);
   } catch (refusal) {
     if (refusal.status !== 409 || refusal.answer?.recommendationId === undefined) throw refusal;
     answer = refusal.answer; // this exact take stands: it had arrived, its answer was lost
@@ -101,6 +107,27 @@ async function canonical() {
   for (const line of text.split("\n")) { // at "\n" and nowhere else
     if (line.trim()) writeLine(canonicalText(takePayload(JSON.parse(line))));
   }
+}
+
+async function brief(args) {
+  const path = `/data/committee/briefs/today/${encodeURIComponent(args.operand)}.json`;
+  writeLine(printable(await call(args, path)));
+}
+
+async function submitCommittee(args) {
+  const { stance, body, model = null } = args;
+  const take = { stance, confidence: JSON.parse(args.confidence), body, model };
+  const receipt = await call(args, "/api/ic/submit", take, { "x-ic-key": readLine(args["api-key-file"]) });
+  if (commitOf(take, receipt) !== string(receipt, "commit")) {
+    throw new Error(`the receipt is of another record: ${printable(receipt)}`);
+  }
+  writeLine(printable(receipt));
+}
+
+/* The reference of a committee take, from what was sent and what was answered. */
+function commitOf(take, { member_id, date, subject_id, received_at }) {
+  const record = { member_id, date, subject_id, ...take, generated_at: received_at, received_at }; // in this order
+  return "sha256:" + crypto.createHash("sha256").update(canonicalText(record)).digest("hex");
 }
 
 // ---- The take: what is signed, in this order, from a draft or from a record of the service ------
@@ -196,13 +223,13 @@ class Refused extends Error {
   }
 }
 
-/* Posts the request, or gets without one. Follows no redirect: a token is for one server. */
-async function call(args, path, request, token) {
+/* Posts the request, or gets without one. Follows no redirect: a credential is for one server. */
+async function call(args, path, request, credential) {
   const url = new URL(args.url);
   const body = request && Buffer.from(JSON.stringify(request));
   const headers = {
     ...(request && { "Content-Type": "application/json" }),
-    ...(token && { Authorization: `Bearer ${token}` }),
+    ...credential,
     ...(args.host && { Host: args.host }), // which fetch would not let us set
   };
   const response = await new Promise((resolve, reject) => {
@@ -226,17 +253,17 @@ async function call(args, path, request, token) {
 
 /* Without an answer nobody knows whether the take arrived. The very same bytes are safe to send
  * again: one nonce is filed once, and the 409 for a second arrival names the take that stands. */
-async function callUntilAnswered(args, path, request, token) {
+async function callUntilAnswered(args, path, request, credential) {
   for (const pause of PAUSES) {
     try {
-      return await call(args, path, request, token);
+      return await call(args, path, request, credential);
     } catch (error) {
       if (error instanceof Refused) throw error;
       writeLine(`no answer (${error.message || error.code}), sending the same bytes again`, process.stderr);
       await sleep(pause);
     }
   }
-  return call(args, path, request, token);
+  return call(args, path, request, credential);
 }
 
 // ---- Files and output ---------------------------------------------------------------------------
@@ -286,6 +313,9 @@ const COMMANDS = {
   submit: [submit, "--url --key --token-file --member --date --subject --stance --confidence "
     + "[--body] [--memo-url] [--weights] [--nonce] [--host]"],
   verify: [verify, "--url TAKE_ID [--host]"],
+  brief: [brief, "--url MEMBER_ID [--host]"],
+  "submit-committee": [submitCommittee,
+    "--url --api-key-file --stance --confidence --body [--model] [--host]"],
   canonical: [canonical, ""],
 };
 

@@ -12,6 +12,12 @@ From nothing to a take that anyone can verify:
 
 Between apply and claim an operator activates the member; "status" tells when that has happened.
 
+A member of the daily committee has a key from its operator, and reads its brief before it submits:
+
+    swarm_client.py brief  --url http://127.0.0.1:8080 MEMBER_ID
+    swarm_client.py submit-committee --url http://127.0.0.1:8080 --api-key-file my.ic --stance cautious \
+                           --confidence 0.62 --body "REGIME: ... STANCE: cautious | CONFIDENCE: 0.62"
+
 The whole protocol: build a payload (an object whose keys have a fixed order), write it as exactly
 the text that JSON.stringify gives, sign the UTF-8 bytes of that text, and post the payload with
 its signature added.
@@ -20,6 +26,7 @@ its signature added.
 import argparse
 import base64
 import contextlib
+import hashlib
 import http.client
 import json
 import math
@@ -79,9 +86,10 @@ def submit(args):
         })
     except ValueError as error:
         args.bad_usage(str(error))
-    request, token = signed(payload, read_key(args.key)), read_line(args.token_file)
+    request = signed(payload, read_key(args.key))
+    credential = {"Authorization": "Bearer " + read_line(args.token_file)}
     try:
-        answer = call_until_answered(args, "/api/swarm/submit", request, token)
+        answer = call_until_answered(args, "/api/swarm/submit", request, credential)
     except Refused as refusal:
         if refusal.status != 409 or "recommendationId" not in refusal.answer:
             raise
@@ -103,6 +111,27 @@ def canonical(args):
     for line in sys.stdin.buffer:  # bytes, split at "\n" and nowhere else
         if line.strip():
             sys.stdout.buffer.write(canonical_bytes(take_payload(parse_json(line.decode("utf-8")))) + b"\n")
+
+
+def brief(args):
+    write_line(printable(call(args, f"/data/committee/briefs/today/{quote(args.member_id, safe='')}.json")))
+
+
+def submit_committee(args):
+    take = {"stance": args.stance, "confidence": parse_json(args.confidence), "body": args.body,
+            "model": args.model}
+    receipt = call(args, "/api/ic/submit", take, {"x-ic-key": read_line(args.api_key_file)})
+    if commit_of(take, receipt) != string(receipt, "commit"):
+        raise ValueError("the receipt is of another record: " + printable(receipt))
+    write_line(printable(receipt))
+
+
+def commit_of(take, receipt):
+    """The reference of a committee take, from what was sent and what was answered."""
+    record = {name: string(receipt, name) for name in ("member_id", "date", "subject_id")}
+    received_at = string(receipt, "received_at")
+    record.update(take, generated_at=received_at, received_at=received_at)  # in this order
+    return "sha256:" + hashlib.sha256(canonical_bytes(record)).hexdigest()
 
 
 # ---- The take: what is signed, in this order, from a draft or from a record of the service ------
@@ -220,12 +249,11 @@ class Refused(Exception):
         self.status, self.answer = status, answer if isinstance(answer, dict) else {}
 
 
-def call(args, path, request=None, token=None):
-    """Posts the request, or gets without one. Follows no redirect: a token is for one server."""
+def call(args, path, request=None, credential=None):
+    """Posts the request, or gets without one. Follows no redirect: a credential is for one server."""
     connect = http.client.HTTPSConnection if args.url.scheme == "https" else http.client.HTTPConnection
     headers = {"Content-Type": "application/json"} if request else {}
-    if token:
-        headers["Authorization"] = "Bearer " + token
+    headers.update(credential or {})
     if args.host:
         headers["Host"] = args.host
     with contextlib.closing(connect(args.url.hostname, args.url.port, timeout=TIMEOUT)) as connection:
@@ -242,16 +270,16 @@ def call(args, path, request=None, token=None):
     return answer
 
 
-def call_until_answered(args, path, request, token):
+def call_until_answered(args, path, request, credential):
     """Without an answer nobody knows whether the take arrived. The very same bytes are safe to send
     again: one nonce is filed once, and the 409 for a second arrival names the take that stands."""
     for pause in PAUSES:
         try:
-            return call(args, path, request, token)
+            return call(args, path, request, credential)
         except (OSError, http.client.HTTPException) as error:
             write_line(f"no answer ({error!r}), sending the same bytes again", sys.stderr)
             time.sleep(pause)
-    return call(args, path, request, token)
+    return call(args, path, request, credential)
 
 
 # ---- Files and output ---------------------------------------------------------------------------
@@ -294,7 +322,7 @@ def main():
 
     def command(run, *arguments):
         """An argument is an OPERAND, an --option, or a [--option] that may be left out."""
-        sub = commands.add_parser(run.__name__, allow_abbrev=False)
+        sub = commands.add_parser(run.__name__.replace("_", "-"), allow_abbrev=False)
         sub.set_defaults(run=run, bad_usage=sub.error)
         for argument in arguments:
             name = argument.strip("[]")
@@ -311,6 +339,9 @@ def main():
     command(submit, "--url", "--key", "--token-file", "--member", "--date", "--subject", "--stance",
             "--confidence", "[--body]", "[--memo-url]", "[--weights]", "[--nonce]", "[--host]")
     command(verify, "--url", "TAKE_ID", "[--host]")
+    command(brief, "--url", "MEMBER_ID", "[--host]")
+    command(submit_committee, "--url", "--api-key-file", "--stance", "--confidence", "--body",
+            "[--model]", "[--host]")
     command(canonical)
     args = parser.parse_args()
     try:

@@ -1,4 +1,4 @@
-//! Who asks: a bearer token, or an operator's token (specification, section 5A).
+//! Who asks: a bearer token, an operator's token (specification, section 5A), or an API key (5B).
 
 use swarm_core::domain::SecretHash;
 use swarm_core::proof::ApiKey;
@@ -55,9 +55,11 @@ fn bearer_bytes(headers: &HeaderMap) -> Result<&[u8], Fault> {
     Err(Refusal::MissingBearer.into())
 }
 
-/// The committee member's API key, as it came.
+/// The committee member's API key, as it came; two of them are none.
 pub(crate) fn api_key(headers: &HeaderMap) -> Option<&str> {
-    headers.get("x-ic-key")?.to_str().ok()
+    let mut sent = headers.get_all("x-ic-key").iter();
+    let key = sent.next()?.to_str().ok()?;
+    sent.next().is_none().then_some(key)
 }
 
 fn is_operator(headers: &HeaderMap, served: &Served) -> bool {

@@ -82,7 +82,7 @@ pub(crate) enum Fault {
     Committee(CommitteeRefusal),
     /// As [`Fault::Unavailable`], with this status and text, in the form of the committee.
     CommitteeUnavailable(StatusCode, &'static str, CommitteeError),
-    /// The handler panicked: a defect.
+    /// The handler panicked: a defect. No rule said so, in either interface: `{error}` alone.
     Panicked,
 }
 
@@ -104,7 +104,7 @@ impl Fault {
                 tracing::error!(error = &error as &dyn std::error::Error, "{text}");
                 request_fault(status, text)
             }
-            Self::Panicked => domain(&Domain::new(500, "internal error")),
+            Self::Panicked => request_fault(StatusCode::INTERNAL_SERVER_ERROR, "internal error"),
         }
     }
 }

@@ -7,7 +7,8 @@ use swarm_core::domain::committee::{
 };
 use swarm_core::domain::{Subject, SubjectId};
 use swarm_core::rules::committee::{
-    CommitteeRefusal, deadline, generate, is_due, set_subject, set_synthesis, subject_for,
+    CommitteeRefusal, deadline, generate, has_readers, is_due, set_subject, set_synthesis,
+    subject_for,
 };
 
 use super::{DEADLINE, at, day, fields, generated, subject, versioned};
@@ -131,7 +132,9 @@ fn a_generation_keeps_what_else_is_known_of_the_day() {
     assert_eq!(change.briefs, Some(vec![]));
     assert_eq!((change.day.subject, change.day.synthesis), (Some(id("b")), known.synthesis));
     assert_eq!(change.day.generation.unwrap().generated_at, now);
+    assert!(!has_readers(&set_subject(Some(&judged), judged.record.date, &id("b"))));
     let plain = generate(&GenerationOrder::default(), None, &id("b"), at(DEADLINE), now, &[]);
+    assert!(!has_readers(&plain));
     assert_eq!((plain.expected, plain.day.subject), (None, None));
 }
 

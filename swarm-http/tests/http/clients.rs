@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 
 use crate::binary::Program;
+use crate::desk::chair;
 use crate::harness::ADMIN;
 
 /// A client program, in a folder of its own.
@@ -98,6 +99,29 @@ fn journey(interpreter: String, script: &str) {
 
     assert_eq!(outside.says(&["verify", "--url", &outside.url, "1"]), "verified");
     assert_eq!(outside.run(&["verify", "--url", &outside.url, "2"]).status.code(), Some(1));
+    committee(&program, &outside);
+}
+
+/// The client computes the reference that it is given, or fails.
+fn committee(program: &Program, outside: &Outside) {
+    let member = chair(&program.client, "/members", &json!({ "id": "zoe", "name": "Zoë" }));
+    let key = member.expect(201).json()["api_key"].as_str().unwrap().to_owned();
+    std::fs::write(outside.folder.join("my.ic"), key).unwrap();
+    let order = json!({ "deadline_utc": "9999-12-31T00:00:00Z" });
+    chair(&program.client, "/briefs", &order).expect(201);
+    assert_eq!(outside.asks("brief", &["zoe"])["member"]["name"], "Zoë");
+    let body = format!(
+        "--body=\u{201c}quoted\u{201d} \\ / \u{1f680}\n\tline\u{2028}{}\nSTANCE: cautious | CONFIDENCE: 0.5",
+        "half in cash ".repeat(8)
+    );
+    let fields = ["--api-key-file=my.ic", "--stance=cautious", &body];
+    for more in [&["--confidence=1e-7"][..], &["--confidence=1.0", "--model=\"m\" \u{1f680}"]] {
+        let receipt = outside.asks("submit-committee", &[&fields[..], more].concat());
+        assert_eq!((&receipt["ok"], &receipt["member_id"]), (&json!(true), &json!("zoe")));
+    }
+    let short = ["--confidence=0.5", "--body=short", "--stance=cautious", "--api-key-file=my.ic"];
+    let command = ["submit-committee", "--url", &outside.url];
+    assert_eq!(outside.run(&[&command[..], &short].concat()).status.code(), Some(1));
 }
 
 fn outside(interpreter: String, script: &str, program: &Program) -> Outside {

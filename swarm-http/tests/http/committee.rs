@@ -1,13 +1,19 @@
-//! The daily committee, over HTTP: a day in two tenants, and everything that is refused.
+//! The daily committee, over HTTP: a day in two tenants; then everything that is refused.
+
+mod between;
+mod keys;
+mod operators;
+mod refusals;
+mod trailers;
 
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
-use swarm_core::{CommitteeSettings, Committees, Swarm, SystemEntropy, TenantId};
+use swarm_core::{CommitteeSettings, Committees, Instant, SystemEntropy, TenantId};
 use swarm_http::Site;
 use swarm_store_memory::MemoryStore;
 
-use crate::harness::{ADMIN, Answer, Client, Server, tenant};
+use crate::desk::{chair, commit_of, refused, submit, take};
+use crate::harness::{ADMIN, Client, Server, services, tenant};
 use crate::world::Clock;
 
 const MINUTE: i64 = 60_000;
@@ -24,12 +30,8 @@ impl Scene {
     fn set() -> Self {
         let clock = Clock::noon();
         let store = clock.store();
-        let services = (
-            Swarm::new(store.clone(), SystemEntropy),
-            Committees::new(store.clone(), SystemEntropy),
-        );
         let tenants = ["acme", "bolt"].map(|id| tenant(id, ADMIN, &[&format!("{id}.example")]));
-        let server = Server::of(Site::by_host(services, tenants).unwrap());
+        let server = Server::of(Site::by_host(services(&store), tenants).unwrap());
         let scene = Self { clock, store, server };
         for id in ["acme", "bolt"] {
             let subject = json!({ "id": "aurora", "name": format!("Aurora of {id}") });
@@ -51,40 +53,12 @@ impl Scene {
     }
 }
 
-fn chair(client: &Client, path: &str, body: &Value) -> Answer {
-    let path = format!("/api/ic/admin{path}");
-    client.post(&path, &[("x-admin-token", ADMIN)], &body.to_string())
-}
-
 /// Creates a member; answers its key.
 fn join(client: &Client, id: &str) -> String {
     let created = chair(client, "/members", &json!({ "id": id, "name": "Ada", "voice": "Dry." }));
     let created = created.expect(201).json();
     assert_eq!((&created["ok"], &created["member_id"]), (&json!(true), &json!(id)));
     created["api_key"].as_str().unwrap().to_owned()
-}
-
-fn submit(client: &Client, key: &str, body: &Value) -> Answer {
-    client.post("/api/ic/submit", &[("x-ic-key", key)], &body.to_string())
-}
-
-fn take(stance: &str) -> Value {
-    let body = format!(
-        "REGIME: calm.\nALLOCATION: {}.\nSUBJECT: sound.\nSTANCE: {stance} | CONFIDENCE: 0.6\n",
-        "half in cash ".repeat(8)
-    );
-    json!({ "stance": stance, "confidence": 0.6, "body": body, "model": "m-1" })
-}
-
-#[track_caller]
-fn refused(answer: Answer, status: u16, error: &str) {
-    assert_eq!(answer.status, status, "{answer:?}");
-    let body = answer.json();
-    assert_eq!(body["error"], error, "{body}");
-    assert!(
-        body.as_object().unwrap().keys().all(|key| key == "error" || key == "detail"),
-        "{body}"
-    );
 }
 
 #[test]
@@ -157,7 +131,7 @@ fn a_day_of_the_committee_in_two_tenants() {
         (1, &json!("cautious"))
     );
     assert_eq!(shown["commit"], second["commit"]);
-    assert_eq!(recomputed(&closed, shown), shown["commit"].as_str().unwrap());
+    assert_eq!(commit_of(&record(&closed, shown)), shown["commit"].as_str().unwrap());
     let synthesis = json!({ "date": "2026-11-21", "synthesis": "Careful." });
     chair(&acme, "/synthesis", &synthesis).expect(200);
     let sessions = acme.get("/api/ic/sessions").expect(200).json();
@@ -179,101 +153,90 @@ fn a_day_of_the_committee_in_two_tenants() {
     assert_eq!(brief["recent_sessions"], recalled);
 }
 
-/// The commit, as a member computes it from what the session shows (see the API reference).
-fn recomputed(session: &Value, take: &Value) -> String {
-    let fields = [
-        ("member_id", &take["member_id"]),
-        ("date", &session["date"]),
-        ("subject_id", &session["subject_id"]),
-        ("stance", &take["stance"]),
-        ("confidence", &take["confidence"]),
-        ("body", &take["body"]),
-        ("model", &take["model"]),
-        ("generated_at", &take["generated_at"]),
-        ("received_at", &take["received_at"]),
-    ];
-    let text: Vec<_> = fields.iter().map(|(key, value)| format!("\"{key}\":{value}")).collect();
-    let digest = Sha256::digest(format!("{{{}}}", text.join(",")).as_bytes());
-    format!("sha256:{}", digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
-}
-
+/// The schedule convenes no session for nobody, and does when somebody comes in time.
 #[test]
-fn submissions_are_refused_in_the_order_of_the_contract() {
+fn the_schedule_waits_for_an_active_member() {
     let scene = Scene::set();
     let client = scene.client("acme");
-    let key = join(&client, "ada");
-    for bad in ["", "ic_ada", "ic_ada_xyz", &key.to_uppercase()] {
-        refused(submit(&client, bad, &json!("{")), 401, "missing or malformed x-ic-key");
-    }
-    client.post("/api/ic/submit", &[], "{").unread(401, "missing or malformed x-ic-key");
-    let unknown = format!("ic_ada_{}", "0".repeat(32));
-    refused(submit(&client, &unknown, &json!({})), 401, "invalid key");
-    let inactive = json!({ "status": "inactive" });
-    chair(&client, "/members/ada/status", &inactive).expect(200);
-    let broken = client.post("/api/ic/submit", &[("x-ic-key", &key)], "{");
-    refused(broken, 403, "member is not active");
-    chair(&client, "/members/ada/status", &json!({ "status": "active" })).expect(200);
-    let broken = client.post("/api/ic/submit", &[("x-ic-key", &key)], "{");
-    refused(broken, 400, "invalid json body");
-
-    let with = |field: &str, value: Value| {
-        let mut fields = take("bullish");
-        fields[field] = value;
-        fields
-    };
-    let long = take("bullish")["body"].as_str().unwrap().replace("calm", &"calm ".repeat(1_000));
-    for (fields, error) in [
-        (json!([]), "bad stance"),
-        (with("stance", json!("Bullish")), "bad stance"),
-        (with("stance", json!(null)), "bad stance"),
-        (with("confidence", json!(1.1)), "bad confidence"),
-        (with("confidence", json!("0.5")), "bad confidence"),
-        (with("body", json!("short")), "body too short"),
-        (with("body", json!(long)), "body too long"),
-        (with("body", json!("x".repeat(80))), "missing stance line"),
-    ] {
-        refused(submit(&client, &key, &fields), 400, error);
-    }
-    let bad = submit(&client, &key, &with("stance", json!("hopeful"))).json();
-    assert!(bad["detail"].as_str().unwrap().contains("bullish, constructive, neutral"), "{bad}");
-    refused(submit(&client, &key, &take("bullish")), 409, "no brief published yet for today");
-}
-
-#[test]
-fn operators_of_the_committee_are_told_what_is_wrong() {
-    let scene = Scene::set();
-    let client = scene.client("acme");
-    client.post("/api/ic/admin/members", &[], "{}").unread(401, "admin token required");
+    scene.clock.move_by(11 * HOUR);
+    assert_eq!(scene.tick("acme"), None);
     join(&client, "ada");
-    let again = chair(&client, "/members", &json!({ "id": "ada", "name": "A" }));
-    refused(again, 409, "member id already taken");
-    for (path, body) in [
-        ("/members", json!({ "id": "Ada", "name": "A" })),
-        ("/members", json!([])),
-        ("/members/ada/status", json!({ "status": "gone" })),
-        ("/day", json!({ "date": "2026-02-30", "subject_id": "aurora" })),
-        ("/briefs", json!({ "deadline_utc": "soon" })),
-        ("/synthesis", json!({ "date": "2026-11-21" })),
-    ] {
-        let answer = chair(&client, path, &body).expect(400).json();
-        assert_eq!(answer["error"], "invalid request", "{path}");
-        assert!(answer["detail"].is_string(), "{path} {answer}");
+    chair(&client, "/members/ada/status", &json!({ "status": "inactive" })).expect(200);
+    assert_eq!(scene.tick("acme"), None);
+    assert_eq!(client.get("/api/ic/sessions").expect(200).json(), json!({ "sessions": [] }));
+    join(&client, "bob");
+    assert_eq!(scene.tick("acme"), Some(1));
+    chair(&client, "/members/bob/status", &json!({ "status": "inactive" })).expect(200);
+    chair(&client, "/briefs", &json!({})).expect(201);
+    let session = client.get("/api/ic/sessions/2026-11-21").expect(200).json();
+    assert_eq!(session["subject_id"], "aurora");
+    client.get("/data/committee/briefs/today/bob.json").expect(404);
+}
+
+/// More days than are looked at together, each with its own takes.
+#[test]
+fn a_long_list_counts_the_takes_of_each_day() {
+    const DAYS: usize = 20;
+    let scene = Scene::set();
+    let client = scene.client("acme");
+    let keys: Vec<_> = (0..3).map(|member| join(&client, &format!("m{member}"))).collect();
+    for day in 0..DAYS {
+        chair(&client, "/briefs", &json!({})).expect(201);
+        for key in &keys[..day % 4] {
+            submit(&client, key, &take("bullish")).expect(200);
+            submit(&client, key, &take("bearish")).expect(200);
+        }
+        scene.clock.move_by(24 * HOUR);
     }
-    refused(
-        chair(&client, "/members/bob/status", &json!({ "status": "active" })),
-        404,
-        "no such member",
-    );
-    let day = json!({ "date": "2026-11-21", "subject_id": "other" });
-    refused(chair(&client, "/day", &day), 404, "no such subject");
-    // Now, without a body: all its fields are optional.
-    let path = "/api/ic/admin/briefs";
-    let made = client.send("POST", path, &[("x-admin-token", ADMIN)], b"").expect(201).json();
+    let list = |query: &str| {
+        let read = client.get(&format!("/api/ic/sessions{query}")).expect(200).json();
+        let sessions = read["sessions"].as_array().unwrap().clone();
+        sessions.iter().map(|line| line["takes"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    let counts: Vec<_> = (0..DAYS as u64).rev().map(|day| day % 4).collect();
+    assert_eq!(list(""), counts);
+    assert_eq!(list("?limit=9"), counts[..9]);
+    assert_eq!(list("?before=2026-12-01"), counts[DAYS - 10..]);
+}
+
+/// The example in the API reference: the record that its member sends, and the reference it gets.
+#[test]
+fn the_reference_of_a_take_is_the_one_that_is_documented() {
+    let document = include_str!("../../../API.md");
+    let (_, example) = document.split_once("```text\n{\"member_id\"").unwrap();
+    let mut lines = example.lines();
+    let record: Value =
+        serde_json::from_str(&format!("{{\"member_id\"{}", lines.next().unwrap())).unwrap();
+    let commit = lines.next().unwrap();
+    assert_eq!(commit_of(&record), commit);
+
+    let scene = Scene::set();
+    let client = scene.client("acme");
+    let key = join(&client, record["member_id"].as_str().unwrap());
+    chair(&client, "/briefs", &json!({})).expect(201);
+    let received_at = Instant::parse("received_at", record["received_at"].as_str().unwrap());
+    scene.clock.move_by(received_at.unwrap().millis() - scene.clock.now().millis());
+    let sent = ["stance", "confidence", "body"].map(|field| (field, record[field].clone()));
+    let receipt = submit(&client, &key, &Value::from_iter(sent)).expect(200).json();
     let expected = json!({
-        "ok": true, "date": "2026-11-21", "subject_id": "aurora", "briefs": 1,
-        "deadline_utc": "2026-11-21T23:25:00.000Z",
+        "ok": true, "member_id": record["member_id"], "date": record["date"],
+        "subject_id": record["subject_id"], "commit": commit, "received_at": record["received_at"],
     });
-    assert_eq!(made, expected);
-    client.get("/api/ic/sessions/2026-11-20").expect(404);
-    client.get("/api/ic/sessions?limit=0").unread(400, "invalid query");
+    assert_eq!(receipt, expected);
+    // A moment that was sent counts as the instant that it is.
+    let mut dated = record.clone();
+    dated["generated_at"] = json!("2026-11-21T23:00:00.12345+00:30");
+    dated["model"] = json!("m \"1\"");
+    let receipt = submit(&client, &key, &dated).expect(200).json();
+    dated["generated_at"] = json!("2026-11-21T22:30:00.123Z");
+    assert_eq!(receipt["commit"], commit_of(&dated));
+}
+
+/// The record of a take that a session shows.
+fn record(session: &Value, take: &Value) -> Value {
+    let mut record = take.clone();
+    for key in ["date", "subject_id"] {
+        record[key] = session[key].clone();
+    }
+    record
 }

@@ -11,7 +11,10 @@ use swarm_core::domain::{
 };
 use swarm_core::json::{Json, write};
 use swarm_core::proof::{KeyPair, Payload};
-use swarm_core::{CommitteeSettings, MemberId, Swarm, SystemEntropy, TenantId, Tenants};
+use swarm_core::{
+    CommitteeSettings, CommitteeTenants, Committees, MemberId, Swarm, SystemEntropy, TenantId,
+    Tenants,
+};
 use swarm_http::server::{Limits, serve};
 use swarm_http::{Site, TenantConfig};
 use swarm_store_memory::MemoryStore;
@@ -34,8 +37,8 @@ impl Server {
     }
 
     /// One tenant on every host, on this store.
-    pub fn on(store: impl Tenants + 'static) -> Self {
-        Self::of(Site::single(Swarm::new(store, SystemEntropy), tenant("default", ADMIN, &[])))
+    pub fn on(store: impl Tenants + CommitteeTenants + Clone + 'static) -> Self {
+        Self::of(Site::single(services(&store), tenant("default", ADMIN, &[])))
     }
 
     pub fn of(site: Site) -> Self {
@@ -62,6 +65,13 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.runtime.take().unwrap().shutdown_background();
     }
+}
+
+/// Both interfaces on this store.
+pub fn services(
+    store: &(impl Tenants + CommitteeTenants + Clone + 'static),
+) -> (Swarm, Committees) {
+    (Swarm::new(store.clone(), SystemEntropy), Committees::new(store.clone(), SystemEntropy))
 }
 
 pub fn tenant(id: &str, admin_token: &str, hosts: &[&str]) -> TenantConfig {

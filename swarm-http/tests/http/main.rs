@@ -11,6 +11,7 @@ mod binary;
 mod browser;
 mod clients;
 mod committee;
+mod desk;
 mod files;
 mod harness;
 mod hostile;

@@ -1,6 +1,8 @@
 //! Who comes first when all come at once, over connections of their own, to a store that answers
 //! none of them at once.
 
+mod committee;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Barrier;
 use std::thread;

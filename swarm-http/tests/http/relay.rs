@@ -4,17 +4,22 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use swarm_core::domain::committee::{
+    CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
+};
 use swarm_core::domain::{
-    Challenge, Instant, MailState, Member, MemberId, Message, SecretHash, Session, SessionDraft,
-    SessionId, Take, TakeId, TakeOnFile,
+    Challenge, Day, Instant, MailState, Member, MemberId, Message, SecretHash, Session,
+    SessionDraft, SessionId, Take, TakeId, TakeOnFile,
 };
 use swarm_core::rules::Filing;
 use swarm_core::store::{
-    Basis, BasisQuery, Clock, Collection, Document, DocumentDraft, Documents, Filed, MemberBasis,
-    MemberChange, MemberSaved, Members, MessageChange, Outbox, Put, Result, Saved, SessionChange,
-    SessionQuery, Sessions, Slot, Store, Takes, Versioned,
+    Basis, BasisQuery, Clock, Collection, Committee, CommitteeBasis, CommitteeDayChange,
+    CommitteeFiled, CommitteeFiling, CommitteeMemberChange, CommitteeSessionQuery, CommitteeStore,
+    CommitteeTakesQuery, Document, DocumentDraft, Documents, Filed, MemberBasis, MemberChange,
+    MemberSaved, Members, MessageChange, Outbox, Put, Result, Saved, SessionChange, SessionQuery,
+    Sessions, Slot, Store, Takes, Versioned,
 };
-use swarm_core::{TenantId, Tenants};
+use swarm_core::{CommitteeTenants, TenantId, Tenants};
 use swarm_store_memory::MemoryStore;
 
 /// A call of the store, and when it is told.
@@ -55,15 +60,23 @@ impl Tenants for Relay {
     }
 }
 
-struct World {
-    store: Arc<dyn Store>,
+impl CommitteeTenants for Relay {
+    fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
+        let store = self.store.open_committee(tenant);
+        Arc::new(World { store, listener: Arc::clone(&self.listener) })
+    }
+}
+
+/// What one interface has of a tenant.
+struct World<S: ?Sized> {
+    store: Arc<S>,
     listener: Arc<Listener>,
 }
 
 macro_rules! relay {
     ($part:ident: $($method:ident($($name:ident: $type:ty),*) -> $out:ty;)*) => {
         #[async_trait]
-        impl $part for World {
+        impl<S: $part + ?Sized> $part for World<S> {
             $(async fn $method(&self, $($name: $type),*) -> Result<$out> {
                 let method = stringify!($method);
                 let arguments: &[String] = &[$(format!("{:?}", $name)),*];
@@ -112,4 +125,16 @@ relay!(Documents:
     document(collection: Collection, key: &str) -> Option<Document>;
     documents(collection: Collection, group: Option<&str>) -> Vec<Document>;
     put_document(collection: Collection, draft: &DocumentDraft) -> Put;
+);
+
+relay!(Committee:
+    committee_members() -> Vec<Versioned<CommitteeMember>>;
+    save_committee_member(change: &CommitteeMemberChange) -> Saved;
+    committee_day(date: Day) -> Option<Versioned<CommitteeDay>>;
+    committee_sessions(query: &CommitteeSessionQuery) -> Vec<Versioned<CommitteeDay>>;
+    save_committee_day(change: &CommitteeDayChange) -> Saved;
+    committee_briefs(date: Day, member: Option<&CommitteeMemberId>) -> Vec<Arc<CommitteeBrief>>;
+    committee_basis(key: &SecretHash) -> CommitteeBasis;
+    file_committee(filing: &CommitteeFiling) -> CommitteeFiled;
+    committee_takes(query: &CommitteeTakesQuery<'_>) -> Vec<Arc<CommitteeTake>>;
 );

@@ -1,8 +1,7 @@
-//! The routes of interface A that there are. A new one belongs here: the tests of all routes find
-//! it here.
+//! The routes that there are. A new one belongs here: the tests of all routes find it here.
 
 /// Public reads; `1` is an id, `aurora` a subject, `2026-11-21` a day, `m` a member.
-pub const READS: [&str; 16] = [
+pub const READS: [&str; 19] = [
     "/api/swarm/takes/1",
     "/swarm/takes/1",
     "/swarm/style.css",
@@ -19,6 +18,9 @@ pub const READS: [&str; 16] = [
     "/api/swarm/brief?session=1",
     "/api/swarm/memos/1",
     "/swarm/memos/1",
+    "/data/committee/briefs/today/m.json",
+    "/api/ic/sessions",
+    "/api/ic/sessions/2026-11-21",
 ];
 
 /// What anyone may post.
@@ -30,6 +32,9 @@ pub const OPEN_POSTS: [&str; 4] = [
 ];
 
 pub const MEMBER_POSTS: [&str; 2] = ["/api/swarm/submit", "/api/swarm/memos"];
+
+/// What a member of the committee may post.
+pub const COMMITTEE_POST: &str = "/api/ic/submit";
 
 pub const OPERATOR_READS: [&str; 2] = ["/api/swarm/admin/applications", "/api/swarm/admin/outbox"];
 
@@ -50,8 +55,27 @@ pub const OPERATOR_WRITES: [(&str, &str); 14] = [
     ("POST", "/api/swarm/admin/signals"),
 ];
 
+/// What an operator says all of in the path.
+pub const OPERATOR_COMMAND: &str = "/api/swarm/admin/memos/1/retract";
+
+/// What operators post to the committee, refused in its own form.
+pub const CHAIR_POSTS: [&str; 5] = [
+    "/api/ic/admin/members",
+    "/api/ic/admin/members/m/status",
+    "/api/ic/admin/day",
+    BRIEFS,
+    "/api/ic/admin/synthesis",
+];
+
+/// Takes any object: none of its fields is required, and no generation is the last.
+pub const BRIEFS: &str = "/api/ic/admin/briefs";
+
+/// As [`OPERATOR_COMMAND`], of the committee.
+pub const CHAIR_COMMAND: &str = "/api/ic/admin/members/m/rotate-key";
+
 /// Every request that has a body.
 pub fn writes() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let posts = OPEN_POSTS.into_iter().chain(MEMBER_POSTS).map(|path| ("POST", path));
+    let posts = OPEN_POSTS.into_iter().chain(MEMBER_POSTS).chain(CHAIR_POSTS);
+    let posts = posts.chain([COMMITTEE_POST]).map(|path| ("POST", path));
     posts.chain(OPERATOR_WRITES)
 }

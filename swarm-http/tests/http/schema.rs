@@ -17,7 +17,7 @@ validator = Draft202012Validator(schema)
 print(json.dumps([validator.is_valid(take) for take in takes]))
 "#;
 
-fn verdicts(schema: &Value, takes: &[Value]) -> Vec<bool> {
+pub fn verdicts(schema: &Value, takes: &[Value]) -> Vec<bool> {
     let mut child = Command::new(python())
         .args(["-c", VALIDATE])
         .stdin(Stdio::piped())

@@ -17,13 +17,13 @@ const DATE: &str = "2026-11-21";
 const CHALLENGE: &str = "/api/swarm/token-claim/challenge";
 
 /// A world whose store writes down what it is asked.
-struct Spied {
-    world: World,
+pub struct Spied {
+    pub world: World,
     heard: Arc<Mutex<Vec<(&'static str, String)>>>,
 }
 
 impl Spied {
-    fn start() -> Self {
+    pub fn start() -> Self {
         let clock = Clock::noon();
         let store = clock.store();
         let heard: Arc<Mutex<Vec<(&'static str, String)>>> = Arc::default();
@@ -39,7 +39,7 @@ impl Spied {
         Self { world: World::serve(clock, store, spy), heard }
     }
 
-    fn heard(&self) -> Vec<(&'static str, String)> {
+    pub fn heard(&self) -> Vec<(&'static str, String)> {
         std::mem::take(&mut self.heard.lock().unwrap())
     }
 }

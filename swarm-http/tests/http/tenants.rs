@@ -1,13 +1,16 @@
 //! Two closed worlds on one server.
 
 use serde_json::{Value, json};
-use swarm_core::{MemberId, Swarm, SystemEntropy, TenantId, Tenants as _};
+use swarm_core::{CommitteeTenants as _, MemberId, TenantId, Tenants as _};
 use swarm_http::Site;
 use swarm_store_memory::MemoryStore;
 
-use crate::harness::{Answer, Author, Client, Server, fresh_key, signed_text, tenant};
+use crate::desk;
+use crate::harness::{Answer, Author, Client, Server, fresh_key, services, signed_text, tenant};
 use crate::raw::{self, ONCE};
-use crate::routes::{OPERATOR_READS, OPERATOR_WRITES, READS};
+use crate::routes::{
+    CHAIR_COMMAND, CHAIR_POSTS, OPERATOR_COMMAND, OPERATOR_READS, OPERATOR_WRITES, READS,
+};
 use crate::world::{Clock, furnish, member, print, seat, takes};
 
 const DATE: &str = "2026-11-21";
@@ -25,16 +28,28 @@ impl Tenant {
         self.client.send(method, path, &headers, body.as_bytes())
     }
 
-    /// The member `m`, with a key and a token that only this tenant knows.
+    fn tenant_id(&self) -> TenantId {
+        TenantId::parse(self.id).unwrap()
+    }
+
+    /// The member `m`, with a key and a token that only this tenant knows; and one of that name in
+    /// the committee.
     fn seat(&self, store: &MemoryStore) -> Author {
         let (key, token) = (fresh_key(), format!("tok_m_{}", self.id));
-        let port = store.open(&TenantId::parse(self.id).unwrap());
+        desk::seat(&*store.open_committee(&self.tenant_id()), "m", &self.api_key());
+        let port = store.open(&self.tenant_id());
         seat(&*port, member("m", &key.public_key(), &token));
         Author { id: MemberId::parse("m").unwrap(), key, token }
     }
 
+    /// The key of the member `m` of the committee.
+    fn api_key(&self) -> String {
+        format!("ic_m_{:x<32}", "").replace('x', if self.id == "acme" { "a" } else { "b" })
+    }
+
     fn print(&self, store: &MemoryStore) -> String {
-        print(&*store.open(&TenantId::parse(self.id).unwrap()))
+        let committee = desk::print(&*store.open_committee(&self.tenant_id()));
+        print(&*store.open(&self.tenant_id())) + &committee
     }
 }
 
@@ -46,10 +61,9 @@ struct Scene {
 }
 
 fn site(store: &MemoryStore) -> Site {
-    let swarm = Swarm::new(store.clone(), SystemEntropy);
     let acme = tenant("acme", "adm_acme", &["acme.example", "www.acme.example"]);
     let bolt = tenant("bolt", "adm_bolt", &["BOLT.example"]);
-    Site::by_host(swarm, [acme, bolt]).unwrap()
+    Site::by_host(services(store), [acme, bolt]).unwrap()
 }
 
 impl Scene {
@@ -150,6 +164,7 @@ fn the_token_of_one_opens_nothing_in_the_other() {
         tenant.operate("POST", "/api/swarm/admin/subjects", &subject).expect(201);
         let session = json!({ "date": DATE, "subjectId": "aurora" });
         tenant.operate("POST", "/api/swarm/admin/sessions", &session).expect(201);
+        tenant.operate("POST", "/api/ic/admin/briefs", &json!({})).expect(201);
     }
     let before = bolt.print(store);
     let bearer = author.bearer();
@@ -161,14 +176,19 @@ fn the_token_of_one_opens_nothing_in_the_other() {
     bolt.client.submit_text(&author, &text).refused(401, "unknown member token");
     // Its token is right, its key is that of the other world.
     bolt.client.submit_text(&other, &text).refused(400, "signature verification failed");
-    for (method, path) in
-        OPERATOR_READS.map(|path| ("GET", path)).into_iter().chain(OPERATOR_WRITES)
-    {
+    let posts = CHAIR_POSTS.into_iter().chain([CHAIR_COMMAND, OPERATOR_COMMAND]);
+    let posts = posts.map(|path| ("POST", path)).chain(OPERATOR_WRITES);
+    for (method, path) in OPERATOR_READS.map(|path| ("GET", path)).into_iter().chain(posts) {
         let stranger = Tenant { admin: acme.admin, client: bolt.client.clone(), ..*bolt };
-        stranger.operate(method, path, &json!({})).refused(401, "admin token required");
+        let answer = stranger.operate(method, path, &json!({})).expect(401);
+        assert_eq!(answer.json()["error"], "admin token required", "{path}");
     }
+    let take = desk::take("neutral");
+    let submitted = desk::submit(&bolt.client, &acme.api_key(), &take);
+    desk::refused(submitted, 401, "invalid key");
     assert_eq!(bolt.print(store), before);
     acme.client.submit_text(&author, &text).expect(201);
+    desk::submit(&acme.client, &acme.api_key(), &take).expect(200);
 }
 
 #[test]

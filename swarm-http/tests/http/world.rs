@@ -11,11 +11,14 @@ use swarm_core::domain::{
 };
 use swarm_core::proof::KeyPair;
 use swarm_core::store::{
-    Basis, BasisQuery, Collection, MemberChange, MemberSaved, SessionQuery, Store,
+    Basis, BasisQuery, Collection, CommitteeStore, MemberChange, MemberSaved, SessionQuery, Store,
 };
-use swarm_core::{MemberId, Swarm, SystemEntropy, Take, Tenant, TenantId, Tenants};
+use swarm_core::{
+    CommitteeTenants, MemberId, Swarm, SystemEntropy, Take, Tenant, TenantId, Tenants,
+};
 use swarm_store_memory::MemoryStore;
 
+use crate::desk;
 use crate::harness::{ADMIN, Author, Client, Server, fresh_key, fresh_nonce};
 
 /// What a future that never waits gives: no method of the memory store waits.
@@ -68,13 +71,22 @@ impl World {
     }
 
     /// With `front` between the server and the store.
-    pub fn serve(clock: Clock, store: MemoryStore, front: impl Tenants + 'static) -> Self {
+    pub fn serve(
+        clock: Clock,
+        store: MemoryStore,
+        front: impl Tenants + CommitteeTenants + Clone + 'static,
+    ) -> Self {
         let server = Server::on(front);
         Self { clock, store, client: server.client(), server }
     }
 
     pub fn port(&self) -> Arc<dyn Store> {
         self.store.open(&TenantId::parse("default").unwrap())
+    }
+
+    /// The port of the committee.
+    pub fn desk(&self) -> Arc<dyn CommitteeStore> {
+        self.store.open_committee(&TenantId::parse("default").unwrap())
     }
 
     /// The service on this store, without the server.
@@ -96,10 +108,12 @@ impl World {
     }
 
     /// A world with one of everything: the member `m`, the session `1` of 2026-11-21 about
-    /// `aurora` with its brief, the take `1` and the memo `1`.
+    /// `aurora` with its brief, the take `1` and the memo `1`; of the committee the member `m` with
+    /// the key [`desk::KEY`], and the briefs of that day.
     pub fn furnished() -> (Self, Author) {
         let world = Self::start();
         let author = world.author_named(MemberId::parse("m").unwrap());
+        desk::seat(&*world.desk(), "m", desk::KEY);
         world.client.convene("2026-11-21", "aurora");
         world.client.submit(&author, author.draft("2026-11-21", "aurora")).expect(201);
         furnish(&world.client, ADMIN, &author);
@@ -138,7 +152,7 @@ impl World {
 
     /// Everything on record, as text, to compare.
     pub fn print(&self) -> String {
-        print(&*self.port())
+        print(&*self.port()) + &desk::print(&*self.desk())
     }
 }
 
@@ -151,12 +165,13 @@ const COLLECTIONS: [Collection; 6] = [
     Collection::Briefs,
 ];
 
-/// Publishes the brief of session 1, and a memo.
+/// Publishes the brief of session 1, a memo, and the briefs of the committee.
 pub fn furnish(client: &Client, admin_token: &str, author: &Author) {
     let admin = [("x-admin-token", admin_token)];
     client.post("/api/swarm/admin/sessions/1/brief", &admin, "{}").expect(201);
     let memo = r#"{ "title": "A memo", "body": "Long." }"#;
     client.post("/api/swarm/memos", &[("authorization", &author.bearer())], memo).expect(201);
+    client.post("/api/ic/admin/briefs", &admin, "{}").expect(201);
 }
 
 pub fn print(port: &dyn Store) -> String {

@@ -26,6 +26,12 @@ pub fn is_due(settings: &CommitteeSettings, now: Instant, today: Option<&Committ
     window.contains(&now) && today.is_none_or(|day| day.generation.is_none())
 }
 
+/// Whether anyone reads what is generated. Where no member is active the schedule convenes nothing;
+/// an operator may.
+pub fn has_readers(change: &CommitteeDayChange) -> bool {
+    change.briefs.as_ref().is_some_and(|briefs| !briefs.is_empty())
+}
+
 /// What today's takes are about: the subject that is ordered, else the one set for the day, else
 /// the one of an earlier generation today, else the active subjects in turn.
 ///

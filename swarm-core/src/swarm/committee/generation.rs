@@ -36,8 +36,9 @@ pub struct Generated {
 }
 
 impl CommitteeDesk {
-    /// Generates today's briefs if the schedule asks for it; `None` when it does not. Any number of
-    /// servers may call this, as often as they like: one of them generates, once.
+    /// Generates today's briefs if the schedule asks for it; `None` when it does not, or no member
+    /// is active. Any number of servers may call this, as often as they like: one of them generates,
+    /// once.
     ///
     /// # Errors
     /// [`CommitteeRefusal::NoSubject`](rules::CommitteeRefusal::NoSubject) when there is nothing
@@ -50,10 +51,11 @@ impl CommitteeDesk {
             if !rules::is_due(&self.settings, now, known) {
                 return Ok(None);
             }
-            let order = GenerationOrder::default();
-            if let Some(made) =
-                self.commit(&self.compose(&order, today.as_ref(), now).await?).await?
-            {
+            let change = self.compose(&GenerationOrder::default(), today.as_ref(), now).await?;
+            if !rules::has_readers(&change) {
+                return Ok(None);
+            }
+            if let Some(made) = self.commit(&change).await? {
                 return Ok(Some(made));
             }
         }

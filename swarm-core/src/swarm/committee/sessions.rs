@@ -12,6 +12,9 @@ use crate::store::{Collection, CommitteeSessionQuery, CommitteeTakesQuery, Saved
 use crate::swarm::ATTEMPTS;
 use crate::swarm::error::contended;
 
+/// Of how many days a list has the takes in memory at a time: whole takes, of which it tells little.
+const DAYS_AT_ONCE: usize = 8;
+
 impl CommitteeDesk {
     /// The brief of a member for today, if there is one. Its text depends on who asks:
     /// [`CommitteeBrief::text`].
@@ -72,14 +75,18 @@ impl CommitteeDesk {
         let query = CommitteeSessionQuery { subject: None, before, limit };
         let now = self.store.now().await?;
         let days = self.store.committee_sessions(&query).await?;
-        let dates: Vec<_> = days.iter().map(|day| day.record.date).collect();
-        let takes = self.store.committee_takes(&CommitteeTakesQuery::On(&dates)).await?;
-        let line = |day: &CommitteeDay| {
-            let of_day = takes.partition_point(|take| take.date > day.date);
-            let of_day = takes.iter().skip(of_day).take_while(|take| take.date == day.date);
-            rules::line(day, &of_day.cloned().collect::<Vec<_>>(), now)
-        };
-        Ok(days.iter().filter_map(|day| line(&day.record)).collect())
+        let mut lines = Vec::with_capacity(days.len());
+        for days in days.chunks(DAYS_AT_ONCE) {
+            let dates: Vec<_> = days.iter().map(|day| day.record.date).collect();
+            let takes = self.store.committee_takes(&CommitteeTakesQuery::On(&dates)).await?;
+            let line = |day: &CommitteeDay| {
+                let of_day = takes.partition_point(|take| take.date > day.date);
+                let of_day = takes.iter().skip(of_day).take_while(|take| take.date == day.date);
+                rules::line(day, &of_day.cloned().collect::<Vec<_>>(), now)
+            };
+            lines.extend(days.iter().filter_map(|day| line(&day.record)));
+        }
+        Ok(lines)
     }
 
     /// The session of a day.

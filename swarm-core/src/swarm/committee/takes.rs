@@ -2,7 +2,7 @@
 
 use super::{CommitteeDesk, CommitteeError};
 use crate::domain::committee::{CommitteeMemberId, CommitteeTake};
-use crate::domain::{AttemptId, Day, SubjectId};
+use crate::domain::{AttemptId, Day, Instant, SubjectId};
 use crate::proof::{ApiKey, commit};
 use crate::rules::committee::{self as rules, CommitteeRefusal};
 use crate::store::CommitteeFiled;
@@ -20,6 +20,9 @@ pub struct Receipt {
     pub subject_id: SubjectId,
     /// The reference of the record: see [`commit`].
     pub commit: String,
+    /// When it was committed: all of the record that its member does not know, and so what it needs
+    /// to compute the reference itself.
+    pub received_at: Instant,
 }
 
 impl CommitteeDesk {
@@ -52,5 +55,6 @@ fn receipt(take: &CommitteeTake) -> Receipt {
         date: take.date,
         subject_id: take.subject_id.clone(),
         commit: commit(take),
+        received_at: take.received_at,
     }
 }

@@ -13,7 +13,7 @@ use crate::world::World;
 
 const DATE: &str = "2026-11-21";
 
-fn naughty() -> Vec<String> {
+pub(super) fn naughty() -> Vec<String> {
     let Some(text) = third_party("strings/blns.json") else { return vec![] };
     let strings: Vec<String> = serde_json::from_str(&text).unwrap();
     assert_eq!(strings.len(), 515);
@@ -21,7 +21,7 @@ fn naughty() -> Vec<String> {
 }
 
 /// `text` where a field of 1 to `limit` characters can have it.
-fn fitting(text: &str, limit: usize) -> Option<&str> {
+pub(super) fn fitting(text: &str, limit: usize) -> Option<&str> {
     (1..=limit).contains(&text.chars().count()).then_some(text)
 }
 

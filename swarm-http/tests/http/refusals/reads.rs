@@ -4,9 +4,10 @@ use serde_json::Value;
 use swarm_core::MemberId;
 
 use super::requests::{furnished, is_error};
+use crate::desk;
 use crate::harness::{ADMIN, Answer, Client};
 use crate::raw;
-use crate::routes::{OPERATOR_READS, OPERATOR_WRITES, READS, writes};
+use crate::routes::{CHAIR_COMMAND, OPERATOR_COMMAND, OPERATOR_READS, READS, writes};
 use crate::world::World;
 
 /// The headers, without those that differ from answer to answer.
@@ -21,13 +22,15 @@ fn headers_of(answer: &Answer) -> Vec<String> {
 #[test]
 fn public_reads_are_shared() {
     let world = furnished();
+    // A brief file says where it was asked for.
+    let host = world.server.address;
     for path in READS {
         let full = world.client.get(path).expect(200);
         assert_eq!(full.header("access-control-allow-origin"), Some("*"), "{path}");
         let tag = full.header("etag").unwrap_or_else(|| panic!("{path}: no ETag")).to_owned();
         let head = raw::exchange(
             world.server.address,
-            format!("HEAD {path} HTTP/1.1\r\nHost: a\r\n\r\n").as_bytes(),
+            format!("HEAD {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes(),
         );
         assert_eq!((head.status, head.text.as_str()), (200, ""), "{path}");
         assert_eq!(headers_of(&head), headers_of(&full), "{path}");
@@ -60,9 +63,11 @@ fn nothing_else_is_shared() {
         ("origin", "https://other.example"),
         ("authorization", &bearer),
         ("x-admin-token", ADMIN),
+        ("x-ic-key", desk::KEY),
     ];
     let reads = OPERATOR_READS.into_iter().chain(["/api/swarm/verify-token"]);
-    let all = writes().chain(reads.map(|path| ("GET", path)));
+    let commands = [OPERATOR_COMMAND, CHAIR_COMMAND].map(|path| ("POST", path));
+    let all = writes().chain(reads.map(|path| ("GET", path))).chain(commands);
     for (method, path) in all {
         let body: &[u8] = if method == "GET" { b"" } else { b"{}" };
         let answer = world.client.send(method, path, &headers, body);
@@ -70,7 +75,7 @@ fn nothing_else_is_shared() {
         assert_eq!(answer.header("access-control-allow-credentials"), None, "{path}");
         assert_eq!(answer.header("cache-control"), Some("no-store"), "{path}");
     }
-    for (method, path) in OPERATOR_WRITES {
+    for (method, path) in writes() {
         let asked =
             [("origin", "https://other.example"), ("access-control-request-method", method)];
         let answer = world.client.send("OPTIONS", path, &asked, b"");

@@ -3,12 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
-use swarm_core::{Swarm, SystemEntropy};
 use swarm_http::Site;
 
-use crate::harness::{ADMIN, Answer, Server, tenant};
+use crate::desk;
+use crate::harness::{ADMIN, Answer, Server, services, tenant};
 use crate::raw::{self, ONCE};
-use crate::routes::{MEMBER_POSTS, OPEN_POSTS, OPERATOR_READS, READS, writes};
+use crate::routes::{
+    BRIEFS, CHAIR_COMMAND, COMMITTEE_POST, MEMBER_POSTS, OPEN_POSTS, OPERATOR_COMMAND,
+    OPERATOR_READS, READS, writes,
+};
 use crate::world::{Clock, World};
 
 const LIMIT: usize = 256 << 10;
@@ -36,7 +39,8 @@ fn other_methods_are_not_allowed() {
         .chain(["/api/swarm/verify-token", "/healthz", "/readyz", "/metrics"])
         .map(|path| (path, BTreeSet::from(["GET", "HEAD"])))
         .collect();
-    for (method, path) in writes() {
+    let commands = [OPERATOR_COMMAND, CHAIR_COMMAND].map(|path| ("POST", path));
+    for (method, path) in writes().chain(commands) {
         known.entry(path).or_default().insert(method);
     }
     for (path, methods) in known {
@@ -80,6 +84,22 @@ fn unknown_paths_are_not_found() {
         "/api/swarm/../swarm/members",
         "/api/swarm/%6dembers",
         "/mcp",
+        "/api/ic",
+        "/api/ic/submit/",
+        "/api/ic/Sessions",
+        "/api/ic/sessions/",
+        "/api/ic/sessions/2026-11-21/aurora",
+        "/api/ic/sessions/%ff",
+        "/api/ic/admin",
+        "/api/ic/admin/members/m",
+        "/api/ic/admin/members/m/status/x",
+        "/api/ic/admin/members//status",
+        "/api/v2/ic/submit",
+        "/data/committee/briefs/today",
+        "/data/committee/briefs/today/",
+        "/data/committee/briefs/today/%ff.json",
+        "/data/committee/briefs/today/m/x.json",
+        "/data/committee/briefs/2026-11-21/m.json",
     ] {
         is_error(&world.client.get(path), 404);
         is_error(&world.client.post(path, &[ONCE, ("x-admin-token", ADMIN)], "{}"), 404);
@@ -101,13 +121,22 @@ fn only_json_is_json() {
             Some("application/jsonp"),
             Some(""),
         ] {
-            let mut headers = vec![ONCE, ("authorization", &*bearer), ("x-admin-token", ADMIN)];
+            let mut headers = vec![
+                ONCE,
+                ("authorization", &*bearer),
+                ("x-admin-token", ADMIN),
+                ("x-ic-key", desk::KEY),
+            ];
             headers.extend(kind.map(|kind| ("content-type", kind)));
             is_error(&world.client.send(method, path, &headers, b"{}"), 415);
         }
         let kind = "Application/JSON; charset=utf-8";
-        let headers =
-            [("authorization", &*bearer), ("x-admin-token", ADMIN), ("content-type", kind)];
+        let headers = [
+            ("authorization", &*bearer),
+            ("x-admin-token", ADMIN),
+            ("x-ic-key", desk::KEY),
+            ("content-type", kind),
+        ];
         is_error(&world.client.send(method, path, &headers, b"{"), 400);
     }
     world.change(&author.id, |_| {});
@@ -147,8 +176,13 @@ fn a_body_has_at_most_256_kib() {
     let admin = format!("X-Admin-Token: {ADMIN}\r\n");
     let open = OPEN_POSTS.map(|path| (path, ""));
     let member = MEMBER_POSTS.map(|path| (path, bearer.as_str()));
-    let operator = [("/api/swarm/admin/subjects", admin.as_str())];
-    for (path, headers) in open.into_iter().chain(member).chain(operator) {
+    let key = format!("X-Ic-Key: {}\r\n", desk::KEY);
+    let others = [
+        ("/api/swarm/admin/subjects", admin.as_str()),
+        ("/api/ic/admin/members", admin.as_str()),
+        (COMMITTEE_POST, key.as_str()),
+    ];
+    for (path, headers) in open.into_iter().chain(member).chain(others) {
         // A memo may be longer than what else is sent.
         let most = if path == "/api/swarm/memos" { 4 * LIMIT } else { LIMIT };
         for chunked in [false, true] {
@@ -200,8 +234,8 @@ fn a_request_names_one_host() {
 
 #[test]
 fn an_unknown_host_is_misdirected() {
-    let swarm = Swarm::new(Clock::noon().store(), SystemEntropy);
-    let site = Site::by_host(swarm, [tenant("acme", ADMIN, &["acme.example"])]).unwrap();
+    let acme = tenant("acme", ADMIN, &["acme.example"]);
+    let site = Site::by_host(services(&Clock::noon().store()), [acme]).unwrap();
     let server = Server::of(site);
     let client = server.client().at("other.example");
     for path in READS.into_iter().chain(OPERATOR_READS) {
@@ -224,6 +258,8 @@ fn early_answers_leave_the_connection_in_order_or_end_it() {
         ("/api/swarm/admin/subjects", "Content-Type: application/json\r\n", 401),
         ("/api/swarm/apply", "Content-Type: text/plain\r\n", 415),
         ("/api/swarm/members", "Content-Type: application/json\r\n", 405),
+        (COMMITTEE_POST, "Content-Type: application/json\r\n", 401),
+        (BRIEFS, "Content-Type: application/json\r\n", 401),
         ("/nothing", "Content-Type: application/json\r\n", 404),
     ] {
         let mut connection = raw::Connection::open(world.server.address);

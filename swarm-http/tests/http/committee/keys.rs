@@ -1,0 +1,258 @@
+//! API keys: what has the shape of one, whose it is, and who ever learns it.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use swarm_core::domain::committee::KeyPrefix;
+use swarm_core::domain::{SecretHash, TimeOfDay};
+use swarm_core::{CommitteeSettings, TenantId};
+use swarm_http::{Site, TenantConfig};
+
+use crate::binary::Program;
+use crate::desk::{self, KEY, chair, refused, submit, take};
+use crate::harness::{ADMIN, Answer, Server, services, tenant};
+use crate::raw;
+use crate::secrets::Spied;
+use crate::world::{Clock, World};
+
+const HEX: &str = "0123456789abcdef0123456789abcdef";
+const MALFORMED: &str = "missing or malformed x-ic-key";
+
+/// Submits with these header lines.
+fn submit_raw(world: &World, lines: &[&[u8]]) -> Answer {
+    let body = take("bullish").to_string();
+    let head = "POST /api/ic/submit HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";
+    let mut request = head.as_bytes().to_vec();
+    for line in lines {
+        request.extend([*line, b"\r\n"].concat());
+    }
+    request.extend(format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes());
+    raw::exchange(world.server.address, &request)
+}
+
+#[test]
+fn what_has_not_the_shape_of_a_key_is_none() {
+    let (world, _) = World::furnished();
+    let before = world.print();
+    let line = |value: &[u8]| [b"x-ic-key: ", value].concat();
+    let long = |length| format!("ic_m_{}", "0".repeat(length));
+    let key = |text: String| text.into_bytes();
+    for value in [
+        vec![],
+        key(HEX.to_owned()),
+        key("ic_m".to_owned()),
+        key(format!("ic_{HEX}")),
+        key(format!("ic__{HEX}")),
+        key(format!("_m_{HEX}")),
+        key(format!("m_{HEX}")),
+        key(format!("IC_m_{HEX}")),
+        key(format!("ic_M_{HEX}")),
+        key(format!("i1_m_{HEX}")),
+        key(format!("{}_m_{HEX}", "x".repeat(17))),
+        key(format!("ic_{}_{HEX}", "x".repeat(101))),
+        key(KEY.to_uppercase()),
+        key(long(31)),
+        key(long(33)),
+        key(long(8 << 10)),
+        key(format!("ic_m_{}g", &HEX[1..])),
+        key(format!("ic_m_ {}", &HEX[1..])),
+        key(format!("ic_m_0x{}", &HEX[2..])),
+        key(format!("ic-m-{HEX}")),
+        key(format!("ic_m_{HEX}_")),
+        key(format!("Bearer {KEY}")),
+        key(format!("{KEY}, {KEY}")),
+        key(format!("{KEY};")),
+        key(format!("\"{KEY}\"")),
+        key(format!("%69{}", &KEY[1..])),
+        key(format!("ic_\u{43c}_{HEX}")),
+        key(format!("ic_m_\u{ff10}{}", &HEX[1..])),
+        key(format!("{KEY}\u{200b}")),
+        [KEY.as_bytes(), b"\xff"].concat(),
+        [KEY.as_bytes(), b"\xc3\xa9"].concat(),
+        b"\xff\xfe\x80".to_vec(),
+        b"{\"$ne\":1}".to_vec(),
+    ] {
+        let answer = submit_raw(&world, &[&line(&value)]);
+        refused(answer, 401, MALFORMED);
+    }
+    refused(submit_raw(&world, &[]), 401, MALFORMED);
+    // Of two keys nobody knows which one counts.
+    let (good, bad) = (line(KEY.as_bytes()), line(b"x"));
+    for two in [[&good, &good], [&good, &bad], [&bad, &good]] {
+        refused(submit_raw(&world, &[two[0], two[1]]), 401, MALFORMED);
+    }
+    let elsewhere = format!("Authorization: Bearer {KEY}");
+    refused(submit_raw(&world, &[elsewhere.as_bytes()]), 401, MALFORMED);
+    assert_eq!(world.print(), before);
+    // Blanks around a value are not part of it, and names of headers have no case.
+    let padded = format!("X-IC-KEY: \t {KEY} \t");
+    submit_raw(&world, &[padded.as_bytes()]).expect(200);
+}
+
+#[test]
+fn a_key_of_the_right_shape_is_somebodys_or_invalid() {
+    let (world, _) = World::furnished();
+    let before = world.print();
+    let last = |digit: char| format!("{}{digit}", &KEY[..KEY.len() - 1]);
+    for key in [
+        last('0'),
+        last('F'),
+        format!("ic_n_{HEX}"),
+        format!("ic_m__{HEX}"),
+        format!("i_m_{HEX}"),
+        format!("icc_m_{HEX}"),
+        format!("ic_m_{}", HEX.to_uppercase()),
+        format!("ic_{}_{HEX}", "x".repeat(100)),
+        format!("{}_m_{HEX}", "x".repeat(16)),
+    ] {
+        refused(submit(&world.client, &key, &take("bullish")), 401, "invalid key");
+    }
+    assert_eq!(world.print(), before);
+    submit(&world.client, KEY, &take("bullish")).expect(200);
+}
+
+/// A prefix is a tenant's own: under another one the same member, the same hash, is nobody.
+#[test]
+fn a_key_with_another_prefix_is_invalid() {
+    let store = Clock::noon().store();
+    let minutes = TimeOfDay::from_minutes;
+    let with_prefix = |id: &str, prefix: &str| {
+        let prefix = KeyPrefix::parse(prefix).unwrap();
+        let committee = CommitteeSettings::new(prefix, minutes(1), minutes(2)).unwrap();
+        TenantConfig { committee, ..tenant(id, ADMIN, &[&format!("{id}.example")]) }
+    };
+    let tenants = [with_prefix("acme", "acme"), with_prefix("bolt", "bolt")];
+    let server = Server::of(Site::by_host(services(&store), tenants).unwrap());
+    let [acme, bolt] = ["acme.example", "bolt.example"].map(|host| server.client().at(host));
+    let join = |client| {
+        let made = chair(client, "/members", &json!({ "id": "m", "name": "M" })).expect(201);
+        made.json()["api_key"].as_str().unwrap().to_owned()
+    };
+    let keys = [join(&acme), join(&bolt)];
+    assert!(keys[0].starts_with("acme_m_") && keys[1].starts_with("bolt_m_"), "{keys:?}");
+    for (client, key, other) in [(&acme, &keys[0], &keys[1]), (&bolt, &keys[1], &keys[0])] {
+        refused(submit(client, key, &take("bullish")), 409, "no brief published yet for today");
+        refused(submit(client, other, &take("bullish")), 401, "invalid key");
+    }
+    // On file with its hash, and yet not of this tenant's prefix.
+    use swarm_core::CommitteeTenants as _;
+    desk::seat(&*store.open_committee(&TenantId::parse("acme").unwrap()), "n", KEY);
+    refused(submit(&acme, KEY, &take("bullish")), 401, "invalid key");
+}
+
+/// What the store is asked on the way to an answer.
+fn asked(spied: &Spied, key: &str, body: &str) -> (String, Vec<&'static str>) {
+    spied.heard();
+    let answer = spied.world.client.post("/api/ic/submit", &[("x-ic-key", key)], body);
+    let calls = spied.heard().into_iter().map(|(method, _)| method).collect();
+    (answer.json()["error"].as_str().unwrap_or("none").to_owned(), calls)
+}
+
+/// Whether a key, or its member, exists does not show in what is done to find out.
+#[test]
+fn every_key_of_the_right_shape_costs_the_same_work() {
+    let spied = Spied::start();
+    let desk = spied.world.desk();
+    desk::seat(&*desk, "m", KEY);
+    desk::seat(&*desk, "n", &format!("ic_n_{HEX}"));
+    let inactive = json!({ "status": "inactive" });
+    chair(&spied.world.client, "/members/n/status", &inactive).expect(200);
+    let good = take("bullish").to_string();
+    let one = vec!["committee_basis"];
+    for (key, body, error) in [
+        (format!("ic_x_{HEX}"), &*good, "invalid key"),
+        (format!("ic_m_{}", HEX.replace('0', "1")), &*good, "invalid key"),
+        (format!("desk_m_{HEX}"), &*good, "invalid key"),
+        (format!("ic_x_{HEX}"), "{", "invalid key"),
+        (format!("ic_n_{HEX}"), &*good, "member is not active"),
+        (KEY.to_owned(), "{", "invalid json body"),
+        (KEY.to_owned(), "{}", "bad stance"),
+        (KEY.to_owned(), &*good, "no brief published yet for today"),
+    ] {
+        assert_eq!(asked(&spied, &key, body), (error.to_owned(), one.clone()), "{key}");
+    }
+    spied.world.client.convene("2026-11-21", "aurora");
+    chair(&spied.world.client, "/briefs", &json!({})).expect(201);
+    let filed = (String::from("none"), vec!["committee_basis", "file_committee"]);
+    assert_eq!(asked(&spied, KEY, &good), filed);
+    assert_eq!(asked(&spied, "ic_m_0", &good), (MALFORMED.to_owned(), vec![]));
+}
+
+/// The key of an answer that shows one.
+fn shown(answer: Answer) -> String {
+    assert_eq!(answer.header("cache-control"), Some("no-store"));
+    let body = answer.json();
+    let fields: BTreeSet<_> = body.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(fields, BTreeSet::from(["api_key", "member_id", "ok"]));
+    body["api_key"].as_str().unwrap().to_owned()
+}
+
+/// What must not be said of a key: the key, the part that is secret, and its hash.
+fn secrets(key: &str) -> Vec<String> {
+    let hash = SecretHash::of(key.as_bytes());
+    let hash = hash.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+    vec![key.to_owned(), key[key.len() - 32..].to_owned(), hash]
+}
+
+#[test]
+fn a_key_is_shown_once_and_the_store_never_sees_it() {
+    let spied = Spied::start();
+    let client = &spied.world.client;
+    client.convene("2026-11-21", "aurora");
+    let created = shown(chair(client, "/members", &json!({ "id": "m", "name": "M" })).expect(201));
+    let rotated = shown(chair(client, "/members/m/rotate-key", &Value::Null).expect(200));
+    assert_ne!(created, rotated);
+    chair(client, "/briefs", &json!({})).expect(201);
+    refused(submit(client, &created, &take("bullish")), 401, "invalid key");
+    submit(client, &rotated, &take("bullish")).expect(200);
+    refused(submit(client, &rotated, &json!({})), 400, "bad stance");
+    spied.world.clock.move_by(24 * 60 * 60 * 1_000);
+    for path in ["/api/ic/sessions", "/api/ic/sessions/2026-11-21", desk::BRIEF] {
+        let read = client.get(path).text;
+        assert!(!read.contains(&rotated[5..]) && !read.contains("api_key"), "{path}: {read}");
+    }
+    let heard = spied.heard();
+    let methods: BTreeSet<_> = heard.iter().map(|(method, _)| *method).collect();
+    for method in ["save_committee_member", "committee_basis", "file_committee"] {
+        assert!(methods.contains(method), "{method} was not heard: {methods:?}");
+    }
+    assert!(heard.iter().any(|(_, said)| said.contains("half in cash")), "the ear is good");
+    for secret in [secrets(&created), secrets(&rotated)].concat() {
+        for (method, said) in &heard {
+            assert!(!said.contains(&secret), "{method} was told {secret}: {said}");
+        }
+    }
+    // On file is the hash of the newest one.
+    let hash = SecretHash::of(rotated.as_bytes());
+    let members = crate::world::now(spied.world.desk().committee_members()).unwrap();
+    assert!(members.iter().all(|member| member.record.key == hash));
+}
+
+#[test]
+fn no_key_is_ever_logged() {
+    for format in ["text", "json"] {
+        let environment = [("SWARM_ADMIN_TOKEN", ADMIN), ("RUST_LOG", "trace")];
+        let program = Program::start(&["serve", &format!("--log-format={format}")], &environment);
+        let client = program.client.clone();
+        client.convene("2026-11-21", "aurora");
+        let created = chair(&client, "/members", &json!({ "id": "m", "name": "M" })).expect(201);
+        let rotated = chair(&client, "/members/m/rotate-key", &Value::Null).expect(200);
+        let [created, rotated] = [shown(created), shown(rotated)];
+        let order = json!({ "deadline_utc": "9999-12-31T00:00:00Z" });
+        chair(&client, "/briefs", &order).expect(201);
+        let unknown = format!("ic_m_{}", HEX.replace('0', "7"));
+        let malformed = format!("{unknown}-malformed");
+        submit(&client, &created, &take("bullish")).expect(401);
+        submit(&client, &rotated, &take("bullish")).expect(200);
+        submit(&client, &rotated, &json!({})).expect(400);
+        submit(&client, &unknown, &take("bullish")).expect(401);
+        submit(&client, &malformed, &take("bullish")).expect(401);
+        let (_, log) = program.stop("TERM");
+        assert!(log.contains("/api/ic/submit"), "{log}");
+        for key in [&created, &rotated, &unknown] {
+            for secret in secrets(key) {
+                assert!(!log.contains(&secret), "{secret} is in the log");
+            }
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! The same for the committee: nothing that was acknowledged is lost, nothing else is kept.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use swarm_core::{CommitteeSettings, Committees, SystemEntropy, TenantId};
+
+use super::{RACERS, ROUNDS, race, world};
+use crate::desk::{self, BRIEF, KEY, chair, records, refused, submit, take_with};
+use crate::harness::{ADMIN, Answer};
+use crate::relay::Relay;
+use crate::world::{Clock, World};
+
+const CLOSED: &str = "submission window closed";
+
+/// A world with the member `m` of the committee and the briefs of the day, at noon.
+fn convened() -> World {
+    let world = world();
+    desk::seat(&*world.desk(), "m", KEY);
+    world.client.convene("2026-11-21", "aurora");
+    chair(&world.client, "/briefs", &json!({})).expect(201);
+    world
+}
+
+/// A take that no other racer files.
+fn own(round: usize, racer: usize) -> Value {
+    take_with("model", json!(format!("{racer} of {round}")))
+}
+
+fn commit_of(answer: &Answer) -> String {
+    answer.json()["commit"].as_str().unwrap().to_owned()
+}
+
+/// The references of what is on record, in the order of the commits.
+fn on_record(world: &World) -> Vec<String> {
+    records(&*world.desk()).iter().map(desk::commit_of).collect()
+}
+
+#[track_caller]
+fn check_kept(world: &World, acknowledged: &[String]) {
+    let on_record = on_record(world);
+    assert_eq!(on_record.len(), acknowledged.len());
+    let set = |commits: &[String]| commits.iter().cloned().collect::<BTreeSet<_>>();
+    assert_eq!(set(&on_record), set(acknowledged));
+}
+
+#[test]
+fn of_many_submissions_of_one_member_all_are_kept_and_the_newest_counts() {
+    let world = convened();
+    let rounds = race(&world, |client, round, racer| submit(client, KEY, &own(round, racer)));
+    let receipts = rounds.into_iter().flatten().map(|answer| commit_of(&answer.expect(200)));
+    check_kept(&world, &receipts.collect::<Vec<_>>());
+    world.clock.move_by(12 * 60 * 60 * 1_000);
+    let session = world.client.get("/api/ic/sessions/2026-11-21").expect(200).json();
+    assert_eq!(session["takes"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        session["takes"][0]["commit"].as_str(),
+        on_record(&world).last().map(String::as_str)
+    );
+}
+
+#[test]
+fn submissions_amid_a_rotation_are_kept_or_refused() {
+    let world = world();
+    world.client.convene("2026-11-21", "aurora");
+    chair(&world.client, "/briefs", &json!({})).expect(201);
+    let key = |round: usize| format!("ic_m{round}_{round:032}");
+    for round in 0..ROUNDS {
+        desk::seat(&*world.desk(), &format!("m{round}"), &key(round));
+    }
+    let rounds = race(&world, |client, round, racer| match racer {
+        0 => chair(client, &format!("/members/m{round}/rotate-key"), &Value::Null),
+        _ => submit(client, &key(round), &own(round, racer)),
+    });
+    let mut receipts = vec![];
+    for (round, answers) in rounds.into_iter().enumerate() {
+        let mut fresh = None;
+        for answer in answers {
+            match answer.status {
+                200 if answer.json()["api_key"].is_string() => fresh = Some(answer.json()),
+                200 => receipts.push(commit_of(&answer)),
+                _ => refused(answer, 401, "invalid key"),
+            }
+        }
+        let fresh = fresh.unwrap()["api_key"].as_str().unwrap().to_owned();
+        refused(submit(&world.client, &key(round), &own(round, RACERS)), 401, "invalid key");
+        receipts.push(commit_of(&submit(&world.client, &fresh, &own(round, RACERS)).expect(200)));
+    }
+    check_kept(&world, &receipts);
+}
+
+#[test]
+fn submissions_amid_changes_of_status_are_kept_or_refused() {
+    let world = convened();
+    let rounds = race(&world, |client, round, racer| match racer {
+        0 | 1 => {
+            let status = if racer == 0 { "inactive" } else { "active" };
+            chair(client, "/members/m/status", &json!({ "status": status })).expect(200);
+            None
+        }
+        _ => Some(submit(client, KEY, &own(round, racer))),
+    });
+    let mut receipts = vec![];
+    for answer in rounds.into_iter().flatten().flatten() {
+        match answer.status {
+            200 => receipts.push(commit_of(&answer)),
+            _ => refused(answer, 403, "member is not active"),
+        }
+    }
+    check_kept(&world, &receipts);
+}
+
+/// Time passes with each submission; the deadline is amid them.
+#[test]
+fn submissions_amid_the_deadline_are_in_time_or_refused() {
+    let world = convened();
+    let deadline = world.clock.after(i64::try_from(RACERS * ROUNDS / 2).unwrap());
+    chair(&world.client, "/briefs", &json!({ "deadline_utc": deadline })).expect(201);
+    let rounds = race(&world, |client, round, racer| {
+        world.clock.move_by(1);
+        submit(client, KEY, &own(round, racer))
+    });
+    let (mut receipts, mut late) = (vec![], 0);
+    for answer in rounds.into_iter().flatten() {
+        match answer.status {
+            200 => receipts.push(commit_of(&answer)),
+            _ => {
+                refused(answer, 409, CLOSED);
+                late += 1;
+            }
+        }
+    }
+    assert!(late > 0 && !receipts.is_empty());
+    check_kept(&world, &receipts);
+    for record in records(&*world.desk()) {
+        assert!(record["received_at"].as_str().unwrap() <= deadline.as_str(), "{record}");
+    }
+}
+
+/// Several operators generate at once, about one subject and another, while members submit and
+/// read: each take is about the subject of its moment, each brief whole.
+#[test]
+fn submissions_amid_generations_are_about_what_was_asked() {
+    let world = convened();
+    world.client.operate("/subjects", &json!({ "id": "basalt", "name": "Basalt" })).expect(201);
+    let rounds = race(&world, |client, round, racer| match racer % 16 {
+        0 | 1 => {
+            let subject = if racer % 16 == 0 { "aurora" } else { "basalt" };
+            let answer = chair(client, "/briefs", &json!({ "subject_id": subject })).expect(201);
+            assert_eq!(
+                (&answer.json()["briefs"], &answer.json()["subject_id"]),
+                (&json!(1), &json!(subject))
+            );
+            None
+        }
+        2 => {
+            let brief = client.get(BRIEF).expect(200).json();
+            assert_eq!(brief["subject_id"], brief["subject"]["id"]);
+            assert_eq!(brief["submit_to"], format!("http://{}/api/ic/submit", client.address));
+            None
+        }
+        _ => Some(submit(client, KEY, &own(round, racer)).expect(200)),
+    });
+    let receipts: Vec<_> = rounds.into_iter().flatten().flatten().collect();
+    check_kept(&world, &receipts.iter().map(commit_of).collect::<Vec<_>>());
+    let of = |subject: &Value, all: &[Value]| {
+        all.iter().filter(|it| it["subject_id"] == *subject).count()
+    };
+    let receipts: Vec<_> = receipts.iter().map(Answer::json).collect();
+    let session = world.client.get("/api/ic/sessions/2026-11-21").expect(200).json();
+    for subject in [json!("aurora"), json!("basalt")] {
+        assert_eq!(of(&subject, &records(&*world.desk())), of(&subject, &receipts));
+    }
+    assert!(["aurora", "basalt"].contains(&session["subject_id"].as_str().unwrap()));
+}
+
+/// Of creations of one id one is answered with a key, and that key is the member's.
+#[test]
+fn of_many_creations_of_one_member_one_gets_the_key() {
+    let world = convened();
+    let rounds = race(&world, |client, round, _| {
+        chair(client, "/members", &json!({ "id": format!("n{round}"), "name": "N" }))
+    });
+    for answers in rounds {
+        let mut keys = vec![];
+        for answer in answers {
+            match answer.status {
+                201 => keys.push(answer.json()["api_key"].as_str().unwrap().to_owned()),
+                _ => refused(answer, 409, "member id already taken"),
+            }
+        }
+        assert_eq!(keys.len(), 1);
+        submit(&world.client, &keys[0], &own(0, 0)).expect(200);
+    }
+}
+
+/// The schedule of many servers on one store.
+#[test]
+fn of_many_servers_one_generates() {
+    let clock = Clock::noon();
+    let store = clock.store();
+    let relay = Relay::new(&store, |_| Ok(()));
+    let world = World::serve(clock, store, relay.clone());
+    desk::seat(&*world.desk(), "m", KEY);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).build().unwrap();
+    let desk = || {
+        let committees = Committees::new(relay.clone(), SystemEntropy);
+        let tenant = TenantId::parse("default").unwrap();
+        Arc::new(committees.desk(&tenant, CommitteeSettings::default()))
+    };
+    world.client.convene("2026-11-21", "aurora");
+    world.clock.move_by((10 * 60 + 45) * 60 * 1_000);
+    for _ in 0..3 {
+        let servers: Vec<_> = (0..16).map(|_| desk()).collect();
+        let made: usize = runtime.block_on(async {
+            let tasks = servers.into_iter().map(|desk| {
+                tokio::spawn(async move { desk.generate_if_due().await.unwrap().is_some() })
+            });
+            let tasks: Vec<_> = tasks.collect();
+            let mut made = 0;
+            for task in tasks {
+                made += usize::from(task.await.unwrap());
+            }
+            made
+        });
+        assert_eq!(made, 1);
+        world.client.get(BRIEF).expect(200);
+        world.clock.move_by(24 * 60 * 60 * 1_000);
+    }
+    let admin = [("x-admin-token", ADMIN)];
+    world.client.post("/api/ic/admin/briefs", &admin, "{}").expect(201);
+}
