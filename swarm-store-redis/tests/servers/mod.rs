@@ -12,6 +12,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -157,12 +158,16 @@ impl Cluster {
     }
 }
 
-/// A port that nobody listens at; nor at the one 10,000 above, where nodes of a cluster meet.
+/// A port that nobody listens at; nor at the one 10,000 above, where nodes of a cluster meet. Both
+/// are below those that a system gives to who asks for any: no other test comes in between.
 pub(crate) fn free_port() -> u16 {
+    static ASKED: AtomicU32 = AtomicU32::new(0);
     loop {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let bus = port.checked_add(10_000);
-        if bus.is_some_and(|bus| TcpListener::bind(("127.0.0.1", bus)).is_ok()) {
+        let asked = ASKED.fetch_add(1, Ordering::Relaxed);
+        let spread = std::process::id().wrapping_mul(131).wrapping_add(asked) % 12_000;
+        let port = 10_000 + u16::try_from(spread).unwrap();
+        let free = |port| TcpListener::bind(("127.0.0.1", port)).is_ok();
+        if free(port) && free(port + 10_000) {
             return port;
         }
     }
