@@ -196,6 +196,9 @@ async fn what_was_generated_in_the_morning_is_generated_again_at_its_time() {
 async fn a_committee_without_subjects_says_so() {
     let store = MemoryStore::with_clock(|| at("2026-11-21T22:45:00Z"));
     let desk = Committees::new(store, SystemEntropy).desk(&tenant(), CommitteeSettings::default());
+    // A tenant without members has no committee to speak of.
+    assert_eq!(desk.generate_if_due().await.unwrap(), None);
+    desk.create_member(&draft("ada")).await.unwrap();
     assert_eq!(refused(desk.generate_if_due().await), CommitteeRefusal::NoSubject);
     assert_eq!(lines(&desk).await, []);
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{CommitteeRefusal, is_current};
+use super::{CommitteeRefusal, MemberSource, is_current};
 use crate::domain::committee::{
     CommitteeBrief, CommitteeBriefContent, CommitteeDay, CommitteeSettings, Generation,
     GenerationOrder, Synthesis,
@@ -64,8 +64,8 @@ pub fn is_due(settings: &CommitteeSettings, now: Instant, day: &CommitteeDay) ->
 
 /// Whether anyone reads what is generated. Where no member is active the schedule convenes nothing;
 /// an operator may.
-pub fn has_readers(change: &CommitteeDayChange) -> bool {
-    change.briefs.as_ref().is_some_and(|briefs| !briefs.is_empty())
+pub fn has_readers(members: &[MemberSource]) -> bool {
+    !members.is_empty()
 }
 
 /// What the takes of a day are about: the subject that is ordered, else the one set for the day,

@@ -48,10 +48,12 @@ impl CommitteeDesk {
             if !rules::is_due(&self.settings, now, &day.record) {
                 return Ok(None);
             }
-            let change = self.compose(&GenerationOrder::default(), &day, now).await?;
-            if !rules::has_readers(&change) {
+            let members = self.member_sources(day.record.date).await?;
+            if !rules::has_readers(&members) {
                 return Ok(None);
             }
+            let order = GenerationOrder::default();
+            let change = self.compose(&order, &day, now, &members).await?;
             if let Some(made) = self.commit(&change).await? {
                 return Ok(Some(made));
             }
@@ -69,7 +71,9 @@ impl CommitteeDesk {
     pub async fn generate(&self, order: &GenerationOrder) -> Result<Generated, CommitteeError> {
         for _ in 0..ATTEMPTS {
             let (now, day) = self.day_to_generate().await?;
-            if let Some(made) = self.commit(&self.compose(order, &day, now).await?).await? {
+            let members = self.member_sources(day.record.date).await?;
+            let change = self.compose(order, &day, now, &members).await?;
+            if let Some(made) = self.commit(&change).await? {
                 return Ok(made);
             }
         }
@@ -103,6 +107,7 @@ impl CommitteeDesk {
         order: &GenerationOrder,
         day: &KnownDay,
         now: Instant,
+        members: &[MemberSource],
     ) -> Result<CommitteeDayChange, CommitteeError> {
         let date = day.record.date;
         let subjects = self.all(Collection::Subjects, None, Subject::read).await?;
@@ -116,7 +121,7 @@ impl CommitteeDesk {
             snapshots: self.snapshots(&subject.id).await?,
             recent_sessions: self.recent_sessions(&subject.id, date, now).await?,
         };
-        let contents = rules::compose(source, &self.member_sources(date).await?);
+        let contents = rules::compose(source, members);
         Ok(rules::generate(order, day, &subject.id, deadline, now, &contents))
     }
 
