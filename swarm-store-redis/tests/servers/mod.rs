@@ -10,7 +10,7 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -28,7 +28,8 @@ const WATCH: &str = r#"
 /// A `redis-server`.
 pub(crate) struct Server {
     pub(crate) port: u16,
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
+    library: PathBuf,
     options: Vec<String>,
     shell: Option<Child>,
 }
@@ -36,9 +37,14 @@ pub(crate) struct Server {
 impl Server {
     /// Starts one that writes each change to its disk.
     pub(crate) fn start(options: &[&str]) -> Self {
+        Self::preloaded(Path::new(""), options)
+    }
+
+    /// The same with a library loaded before all others.
+    pub(crate) fn preloaded(library: &Path, options: &[&str]) -> Self {
         let options = options.iter().map(ToString::to_string).collect();
-        let folder = tempfile::tempdir().unwrap().keep();
-        let mut server = Self { port: free_port(), folder, options, shell: None };
+        let (folder, library) = (tempfile::tempdir().unwrap().keep(), library.to_owned());
+        let mut server = Self { port: free_port(), folder, library, options, shell: None };
         server.resume();
         server
     }
@@ -47,6 +53,7 @@ impl Server {
     pub(crate) fn resume(&mut self) {
         let mut shell = Command::new("sh");
         shell
+            .env("LD_PRELOAD", &self.library)
             .args(["-c", WATCH, "sh"])
             .arg(&self.folder)
             .arg("--port")
@@ -165,7 +172,7 @@ fn cli(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+pub(crate) fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     for _ in 0..1_000 {
         if done() {
             return;
