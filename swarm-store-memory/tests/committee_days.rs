@@ -164,6 +164,10 @@ async fn generating_again_replaces_briefs_and_no_submission() {
     let generation = desk.generation().await.unwrap().unwrap();
     assert_eq!((generation.deadline, generation.briefs), (again.deadline, 2));
     desk.submit(Some(ada.reveal()), &posted("over midnight")).await.unwrap();
+    let again = desk.generate(&GenerationOrder::default()).await.unwrap();
+    assert_eq!((again.date, again.deadline), (made.date, made.deadline));
+    let recent = world.brief("ada").await.take("your_recent_takes").unwrap();
+    assert_eq!(write(&recent), "[]", "the session is not over");
     world.set("2026-11-22T00:30:00.001Z");
     assert_eq!(desk.generation().await.unwrap(), None);
     assert_eq!(world.refusal(&ada, "x").await, CommitteeRefusal::NoBrief);
@@ -174,9 +178,27 @@ async fn generating_again_replaces_briefs_and_no_submission() {
 }
 
 #[tokio::test]
+async fn what_was_generated_in_the_morning_is_generated_again_at_its_time() {
+    let world = World::at("2026-11-21T08:00:00Z").await;
+    let desk = world.desk();
+    desk.create_member(&draft("ada")).await.unwrap();
+    let order = GenerationOrder::read(&mut fields(r#"{"subject_id":"corona"}"#)).unwrap();
+    desk.generate(&order).await.unwrap();
+    desk.create_member(&draft("grace")).await.unwrap();
+    assert_eq!(desk.generate_if_due().await.unwrap(), None);
+    world.set("2026-11-21T22:45:00Z");
+    let made = desk.generate_if_due().await.unwrap().unwrap();
+    assert_eq!((made.subject_id.as_str(), made.briefs), ("corona", 2));
+    assert_eq!(desk.generate_if_due().await.unwrap(), None);
+}
+
+#[tokio::test]
 async fn a_committee_without_subjects_says_so() {
     let store = MemoryStore::with_clock(|| at("2026-11-21T22:45:00Z"));
     let desk = Committees::new(store, SystemEntropy).desk(&tenant(), CommitteeSettings::default());
+    // A tenant without members has no committee to speak of.
+    assert_eq!(desk.generate_if_due().await.unwrap(), None);
+    desk.create_member(&draft("ada")).await.unwrap();
     assert_eq!(refused(desk.generate_if_due().await), CommitteeRefusal::NoSubject);
     assert_eq!(lines(&desk).await, []);
 }

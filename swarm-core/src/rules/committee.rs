@@ -12,8 +12,8 @@ mod sessions;
 pub use compose::{BriefSource, MemberSource, PREVIEW_CHARACTERS, compose};
 pub use facts::CommitteeBasis;
 pub use generate::{
-    CommitteeDayChange, deadline, generate, has_readers, is_due, set_subject, set_synthesis,
-    subject_for,
+    CommitteeDayChange, KnownDay, day_to_generate, deadline, generate, has_readers, is_due,
+    set_subject, set_synthesis, subject_for,
 };
 pub use judge::{CommitteeFiling, is_current, judge, read};
 pub use members::{CommitteeMemberChange, create_member, rotate_member_key, set_status};

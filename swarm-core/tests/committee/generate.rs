@@ -3,18 +3,34 @@
 use proptest::prelude::*;
 use swarm_core::Instant;
 use swarm_core::domain::committee::{
-    CommitteeDay, CommitteeSettings, GenerationOrder, SubjectOrder, Synthesis, SynthesisOrder,
+    CommitteeDay, CommitteeSettings, Generation, GenerationOrder, SubjectOrder, Synthesis,
+    SynthesisOrder,
 };
 use swarm_core::domain::{Subject, SubjectId};
 use swarm_core::rules::committee::{
-    CommitteeRefusal, deadline, generate, has_readers, is_due, set_subject, set_synthesis,
-    subject_for,
+    CommitteeRefusal, KnownDay, day_to_generate, deadline, generate, is_due, set_subject,
+    set_synthesis, subject_for,
 };
 
 use super::{DEADLINE, at, day, fields, generated, subject, versioned};
 
-fn due(now: &str, today: Option<&CommitteeDay>) -> bool {
-    is_due(&CommitteeSettings::default(), at(now), today)
+fn due(now: &str, day: &CommitteeDay) -> bool {
+    is_due(&CommitteeSettings::default(), at(now), day)
+}
+
+fn blank() -> CommitteeDay {
+    CommitteeDay::blank(day("2026-11-21"))
+}
+
+fn known(record: CommitteeDay) -> KnownDay {
+    KnownDay::new(record.date, Some(versioned(record)))
+}
+
+/// The generated day, with other briefs.
+fn remade(generated_at: &str, deadline: &str) -> CommitteeDay {
+    let made = generated().generation.unwrap();
+    let made = Generation { generated_at: at(generated_at), deadline: at(deadline), ..made };
+    CommitteeDay { generation: Some(made), ..generated() }
 }
 
 #[test]
@@ -31,20 +47,43 @@ fn briefs_are_due_from_their_time_until_the_deadline() {
         ("2028-02-29T22:45:00.000Z", true),
         ("2026-12-31T22:45:00.000Z", true),
     ] {
-        assert_eq!(due(now, None), expected, "{now}");
+        let today = CommitteeDay::blank(at(now).day());
+        assert_eq!(due(now, &today), expected, "{now}");
     }
 }
 
 #[test]
 fn briefs_are_due_once() {
     let now = "2026-11-21T22:50:00Z";
-    assert!(!due(now, Some(&generated())));
-    assert!(due(now, Some(&CommitteeDay::blank(day("2026-11-21")))));
+    assert!(!due(now, &generated()));
+    assert!(due(now, &blank()));
+    let morning = remade("2026-11-21T08:00:00Z", DEADLINE);
+    assert!(due(now, &morning));
+    assert!(!due("2026-11-21T22:44:59.999Z", &morning));
+    // A deadline that an operator ordered goes for the schedule, too.
+    let short = remade("2026-11-21T08:00:00Z", "2026-11-21T22:50:00Z");
+    assert!(due("2026-11-21T22:49:59.999Z", &short) && !due(now, &short));
+    let long = remade("2026-11-21T08:00:00Z", "2026-11-23T00:00:00Z");
+    assert!(due("2026-11-21T23:50:00Z", &long) && !due("2026-11-22T22:50:00Z", &long));
+}
+
+#[test]
+fn no_session_is_overtaken_before_its_deadline() {
+    let open = remade("2026-11-21T22:45:00Z", "2026-11-22T23:00:00Z");
+    for (latest, now, expected) in [
+        (None, "2026-11-21T00:00:00Z", "2026-11-21"),
+        (Some(&generated()), "2026-11-21T23:59:59.999Z", "2026-11-21"),
+        (Some(&generated()), "2026-11-22T00:00:00Z", "2026-11-22"),
+        (Some(&open), "2026-11-22T23:00:00.000Z", "2026-11-21"),
+        (Some(&open), "2026-11-22T23:00:00.001Z", "2026-11-22"),
+    ] {
+        assert_eq!(day_to_generate(latest, at(now)), day(expected), "{now}");
+    }
 }
 
 fn in_turn<'a>(subjects: &'a [Subject], now: &str) -> &'a str {
     let order = GenerationOrder::default();
-    subject_for(&order, None, subjects, at(now)).unwrap().id.as_str()
+    subject_for(&order, &blank(), subjects, at(now)).unwrap().id.as_str()
 }
 
 #[test]
@@ -76,7 +115,7 @@ proptest! {
         let mut seen = Vec::new();
         for number in start..start + i64::try_from(count).unwrap() {
             let now = Instant::from_millis(number * 86_400_000).unwrap();
-            seen.push(subject_for(&order, None, &subjects, now).unwrap().id.clone());
+            seen.push(subject_for(&order, &blank(), &subjects, now).unwrap().id.clone());
         }
         seen.sort();
         seen.dedup();
@@ -91,16 +130,15 @@ fn what_an_operator_says_comes_before_the_turn() {
     let id = |text: &str| SubjectId::parse(text).unwrap();
     let chosen = |order: Option<&str>, today: &CommitteeDay| {
         let order = GenerationOrder { subject_id: order.map(id), deadline: None };
-        subject_for(&order, Some(today), &subjects, now).map(|subject| subject.id.to_string())
+        subject_for(&order, today, &subjects, now).map(|subject| subject.id.to_string())
     };
-    let blank = CommitteeDay::blank(day("2026-11-21"));
     let set = CommitteeDay { subject: Some(id("set")), ..generated() };
-    assert_eq!(chosen(None, &blank), Ok("a".into()));
+    assert_eq!(chosen(None, &blank()), Ok("a".into()));
     assert_eq!(chosen(None, &generated()), Ok("aurora".into()));
     assert_eq!(chosen(None, &set), Ok("set".into()));
     assert_eq!(chosen(Some("a"), &set), Ok("a".into()));
     assert_eq!(chosen(Some("b"), &set), Err(CommitteeRefusal::NotFound("subject")));
-    let none = subject_for(&GenerationOrder::default(), None, &subjects[1..], now);
+    let none = subject_for(&GenerationOrder::default(), &blank(), &subjects[1..], now);
     assert_eq!(none, Err(CommitteeRefusal::NoSubject));
 }
 
@@ -111,30 +149,33 @@ fn the_deadline_is_ordered_kept_or_set() {
     let ordered = at("2026-11-22T08:00:00Z");
     let order = GenerationOrder { subject_id: None, deadline: Some(ordered) };
     let none = GenerationOrder::default();
-    assert_eq!(deadline(&none, &settings, None, now), at(DEADLINE));
-    assert_eq!(deadline(&order, &settings, None, now), ordered);
-    let again = generate(&order, None, &SubjectId::parse("a").unwrap(), ordered, now, &[]).day;
-    assert_eq!(deadline(&none, &settings, Some(&again), now), ordered);
+    assert_eq!(deadline(&none, &settings, &blank(), now), at(DEADLINE));
+    assert_eq!(deadline(&order, &settings, &blank(), now), ordered);
+    let again = remade("2026-11-21T22:45:00Z", "2026-11-22T08:00:00Z");
+    assert_eq!(deadline(&none, &settings, &again, now), ordered);
 }
 
 #[test]
 fn a_generation_keeps_what_else_is_known_of_the_day() {
     let id = |text: &str| SubjectId::parse(text).unwrap();
-    let known = CommitteeDay {
+    let day = CommitteeDay {
         subject: Some(id("set")),
         synthesis: Some(Synthesis::parse("text").unwrap()),
         ..generated()
     };
-    let (judged, now) = (versioned(known.clone()), at("2026-11-21T23:00:00Z"));
-    let order = GenerationOrder { subject_id: Some(id("b")), deadline: None };
-    let change = generate(&order, Some(&judged), &id("b"), at(DEADLINE), now, &[]);
-    assert_eq!(change.expected, Some(judged.version));
-    assert_eq!(change.briefs, Some(vec![]));
-    assert_eq!((change.day.subject, change.day.synthesis), (Some(id("b")), known.synthesis));
+    let (judged, now) = (known(day.clone()), at("2026-11-21T23:00:00Z"));
+    let none = GenerationOrder::default();
+    let change = generate(&none, &judged, &id("aurora"), at(DEADLINE), now, &[]);
+    assert_eq!((change.expected, change.briefs), (judged.version, Some(vec![])));
+    assert_eq!((change.day.subject, change.day.synthesis), (day.subject, day.synthesis));
     assert_eq!(change.day.generation.unwrap().generated_at, now);
-    assert!(!has_readers(&set_subject(Some(&judged), judged.record.date, &id("b"))));
-    let plain = generate(&GenerationOrder::default(), None, &id("b"), at(DEADLINE), now, &[]);
-    assert!(!has_readers(&plain));
+
+    // A synthesis is of takes about the subject.
+    let order = GenerationOrder { subject_id: Some(id("b")), deadline: None };
+    let change = generate(&order, &judged, &id("b"), at(DEADLINE), now, &[]);
+    assert_eq!((change.day.subject, change.day.synthesis), (Some(id("b")), None));
+    let plain =
+        generate(&none, &KnownDay::new(blank().date, None), &id("b"), at(DEADLINE), now, &[]);
     assert_eq!((plain.expected, plain.day.subject), (None, None));
 }
 
@@ -142,18 +183,17 @@ fn a_generation_keeps_what_else_is_known_of_the_day() {
 fn subject_and_synthesis_touch_nothing_else() {
     let order = SubjectOrder::read(&mut fields(r#"{"date":"2026-11-21","subject_id":"b"}"#));
     let order = order.unwrap();
-    let judged = versioned(generated());
-    let set = set_subject(Some(&judged), order.date, &order.subject_id);
+    let judged = known(generated());
+    let set = set_subject(&judged, &order.subject_id);
     assert_eq!(set.day.generation, generated().generation);
-    assert_eq!((set.expected, set.briefs), (Some(judged.version), None));
+    assert_eq!((set.expected, set.briefs), (judged.version, None));
 
     let order = SynthesisOrder::read(&mut fields(r#"{"date":"2026-11-21","synthesis":"text"}"#));
     let synthesis = order.unwrap().synthesis;
-    let written = set_synthesis(Some(&judged), &synthesis).unwrap();
+    let written = set_synthesis(&judged, &synthesis).unwrap();
     assert_eq!(written.day, CommitteeDay { synthesis: Some(synthesis.clone()), ..generated() });
-    let blank = versioned(CommitteeDay::blank(day("2026-11-21")));
-    for unknown in [None, Some(&blank)] {
-        let refused = set_synthesis(unknown, &synthesis).unwrap_err();
+    for unknown in [KnownDay::new(blank().date, None), known(blank())] {
+        let refused = set_synthesis(&unknown, &synthesis).unwrap_err();
         assert_eq!(refused, CommitteeRefusal::NotFound("session"));
     }
 }

@@ -188,7 +188,11 @@ fn what_is_unknown_or_bad_stops_the_start_and_is_named() {
             None => format!("{text}{line}\n{text}"),
         }
     };
+    let acme = tenant("public_origin = \"https://acme.example\"");
+    let acme = acme + "committee = { export_to = \"briefs\" }\n";
+    let both = format!("{acme}{}", acme.replace("acme", "bolt").replace("briefs", "./briefs"));
     for (at, (text, named)) in [
+        (both, "another tenant's"),
         ("colour = 1".to_owned(), "colour"),
         ("log_format = \"loud\"".to_owned(), "loud"),
         ("store = \"postgres://x\"".to_owned(), "store"),
@@ -234,7 +238,9 @@ fn briefs_are_exported_whole_and_stale_ones_removed() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("briefs");
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("gone.json"), "{}").unwrap();
+    std::fs::write(folder.join("gone.json"), r#"{"member":{"id":"gone"}}"#).unwrap();
+    // Not ours.
+    std::fs::write(folder.join("index.json"), r#"{"member":{"id":"gone"}}"#).unwrap();
     let hash = SecretHash::of(ADMIN.as_bytes());
     let hex: String = hash.as_bytes().iter().map(|b| format!("{b:02x}")).collect();
     let text = format!(
@@ -265,14 +271,14 @@ fn briefs_are_exported_whole_and_stale_ones_removed() {
         assert!(reached, "{:?}", files());
     };
     client.post("/api/ic/admin/briefs", &admin, "{}").expect(201);
-    becomes(&["ada.json", "bob.json"]);
+    becomes(&["ada.json", "bob.json", "index.json"]);
     let brief = std::fs::read_to_string(folder.join("ada.json")).unwrap();
     let brief: Value = serde_json::from_str(&brief).unwrap();
     assert_eq!(brief["submit_to"], "https://acme.example/api/ic/submit");
     let inactive = json!({ "status": "inactive" }).to_string();
     client.post("/api/ic/admin/members/bob/status", &admin, &inactive).expect(200);
     client.post("/api/ic/admin/briefs", &admin, "{}").expect(201);
-    becomes(&["ada.json"]);
+    becomes(&["ada.json", "index.json"]);
 }
 
 #[test]

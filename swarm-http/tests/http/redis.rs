@@ -103,7 +103,7 @@ fn export_writes_what_the_store_keeps() {
 
     std::fs::create_dir_all(&briefs).unwrap();
     for other in ["gone.json", "robots.txt"] {
-        std::fs::write(briefs.join(other), "{}").unwrap();
+        std::fs::write(briefs.join(other), r#"{"member":{"id":"gone"}}"#).unwrap();
     }
     let ended = swarm(&["export", "--config", &with, &store], &[]).output().unwrap();
     assert!(ended.status.success(), "{ended:?}");

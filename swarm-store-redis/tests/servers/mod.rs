@@ -29,7 +29,7 @@ const WATCH: &str = r#"
 /// A `redis-server`.
 pub(crate) struct Server {
     pub(crate) port: u16,
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
     environment: Vec<(String, String)>,
     options: Vec<String>,
     shell: Option<Child>,

@@ -15,8 +15,8 @@ use swarm_core::domain::{
 use swarm_core::proof::KeyPair;
 use swarm_core::rules::{Filing, judge};
 use swarm_core::store::{
-    BasisQuery, Clock, Collection, DocumentDraft, Filed, MemberChange, MemberSaved, Put, Result,
-    SessionQuery, Store,
+    Basis, BasisQuery, Clock, Collection, DocumentDraft, Filed, MemberChange, MemberSaved, Put,
+    Result, SessionQuery, Store,
 };
 use swarm_core::{
     Instant, Member, MemberId, Session, Submission, TakeDraft, TakeId, TenantId, Tenants,
@@ -57,7 +57,7 @@ impl Author {
     /// The write of this member, new.
     pub(crate) fn creation(&self, mail: Option<Mail>) -> MemberChange {
         let member = Member {
-            id: MemberId::parse(&*self.name).unwrap(),
+            id: self.id(),
             name: Name::parse("Ada").unwrap(),
             contact: contact(),
             lens: Lens::parse("").unwrap(),
@@ -74,8 +74,19 @@ impl Author {
 
     /// A take for the session, judged by the facts of the moment.
     pub(crate) async fn judged(&self, store: &dyn Store, session: &Session, nonce: &str) -> Filing {
+        self.try_judge(store, session, nonce).await.unwrap()
+    }
+
+    /// The same, if the store answers.
+    pub(crate) async fn try_judge(
+        &self,
+        store: &dyn Store,
+        session: &Session,
+        nonce: &str,
+    ) -> Result<Filing> {
+        let basis = self.basis(store, session, nonce).await?;
         let draft = TakeDraft {
-            member_id: MemberId::parse(&*self.name).unwrap(),
+            member_id: self.id(),
             date: session.date,
             subject_id: session.subject_id.clone(),
             nonce: Nonce::parse(nonce).unwrap(),
@@ -86,13 +97,25 @@ impl Author {
             weights: None,
         };
         let submission = Submission::new(self.keys.sign(draft));
-        let TakeDraft { date, subject_id, nonce, .. } = submission.draft();
-        let token = &self.token();
-        let query = BasisQuery { token, date: *date, subject_id, nonce };
-        let basis = store.basis(&query).await.unwrap();
-        let attempt = SecretHash::of(format!("{} {}", self.name, nonce.as_str()).as_bytes());
+        let attempt = SecretHash::of(format!("{} {nonce}", self.name).as_bytes());
         let attempt: [u8; 16] = attempt.as_bytes()[..16].try_into().unwrap();
-        judge(&basis, &submission, AttemptId(attempt)).unwrap()
+        Ok(judge(&basis, &submission, AttemptId(attempt)).unwrap())
+    }
+
+    /// The facts that a take for the session is judged by.
+    pub(crate) async fn basis(
+        &self,
+        store: &dyn Store,
+        session: &Session,
+        nonce: &str,
+    ) -> Result<Basis> {
+        let (token, nonce) = (&self.token(), &Nonce::parse(nonce).unwrap());
+        let Session { date, subject_id, .. } = session;
+        store.basis(&BasisQuery { token, date: *date, subject_id, nonce }).await
+    }
+
+    fn id(&self) -> MemberId {
+        MemberId::parse(&*self.name).unwrap()
     }
 
     fn token(&self) -> SecretHash {

@@ -1,6 +1,8 @@
 //! When briefs are generated, and about what (contract, section 6).
 
-use super::CommitteeRefusal;
+use std::sync::Arc;
+
+use super::{CommitteeRefusal, MemberSource, is_current};
 use crate::domain::committee::{
     CommitteeBrief, CommitteeBriefContent, CommitteeDay, CommitteeSettings, Generation,
     GenerationOrder, Synthesis,
@@ -19,21 +21,55 @@ pub struct CommitteeDayChange {
     pub briefs: Option<Vec<CommitteeBrief>>,
 }
 
-/// Whether the schedule asks for briefs now: it is time, the deadline is still ahead, and the day
-/// has none. So a server that starts late catches up, and one that comes second does nothing.
-pub fn is_due(settings: &CommitteeSettings, now: Instant, today: Option<&CommitteeDay>) -> bool {
-    let window = now.at(settings.brief_at())..now.at(settings.deadline());
-    window.contains(&now) && today.is_none_or(|day| day.generation.is_none())
+/// What is known of a day: what is on file of it, or that nothing is.
+#[derive(Clone, Debug)]
+pub struct KnownDay {
+    /// Blank where nothing is on file.
+    pub record: Arc<CommitteeDay>,
+    /// The version that is on file.
+    pub version: Option<Version>,
+}
+
+impl KnownDay {
+    /// The day `date`, of which this is on file.
+    pub fn new(date: Day, on_file: Option<Versioned<CommitteeDay>>) -> Self {
+        match on_file {
+            Some(Versioned { version, record }) => Self { record, version: Some(version) },
+            None => Self { record: Arc::new(CommitteeDay::blank(date)), version: None },
+        }
+    }
+
+    fn change(&self, day: CommitteeDay) -> CommitteeDayChange {
+        CommitteeDayChange { day, expected: self.version, briefs: None }
+    }
+}
+
+/// The day whose briefs are generated now: today, or the day of the latest session while its
+/// deadline, which an operator may set to a later day, is not past. So no session is overtaken by
+/// another before it is over.
+pub fn day_to_generate(latest: Option<&CommitteeDay>, now: Instant) -> Day {
+    latest.filter(|latest| is_current(latest, now)).map_or(now.day(), |latest| latest.date)
+}
+
+/// Whether the schedule asks for the briefs of this day now: it is today and time, the deadline is
+/// ahead, and there are none, or only such as an operator had generated before their time. So a
+/// server that starts late catches up, and one that comes second does nothing.
+pub fn is_due(settings: &CommitteeSettings, now: Instant, day: &CommitteeDay) -> bool {
+    let (begin, end) = (now.at(settings.brief_at()), now.at(settings.deadline()));
+    let made = day.generation.as_ref();
+    let end = made.map_or(end, |made| made.deadline);
+    let early = made.is_none_or(|made| made.generated_at < begin);
+    day.date == now.day() && (begin..end).contains(&now) && early
 }
 
 /// Whether anyone reads what is generated. Where no member is active the schedule convenes nothing;
 /// an operator may.
-pub fn has_readers(change: &CommitteeDayChange) -> bool {
-    change.briefs.as_ref().is_some_and(|briefs| !briefs.is_empty())
+pub fn has_readers(members: &[MemberSource]) -> bool {
+    !members.is_empty()
 }
 
-/// What today's takes are about: the subject that is ordered, else the one set for the day, else
-/// the one of an earlier generation today, else the active subjects in turn.
+/// What the takes of a day are about: the subject that is ordered, else the one set for the day,
+/// else the one of an earlier generation of it, else the active subjects in turn.
 ///
 /// In turn means: of the `n` subjects with status `active`, sorted by id, day `d` after the first of
 /// 1970 (UTC) takes number `d mod n`, counted from 0. So each comes every `n` days, over month
@@ -44,13 +80,12 @@ pub fn has_readers(change: &CommitteeDayChange) -> bool {
 /// [`CommitteeRefusal::NoSubject`] when none is named and none is active.
 pub fn subject_for<'a>(
     order: &GenerationOrder,
-    today: Option<&CommitteeDay>,
+    day: &CommitteeDay,
     subjects: &'a [Subject],
     now: Instant,
 ) -> Result<&'a Subject, CommitteeRefusal> {
-    let set = today.and_then(|day| day.subject.as_ref());
-    let before = today.and_then(|day| day.generation.as_ref()).map(|made| &made.subject_id);
-    match order.subject_id.as_ref().or(set).or(before) {
+    let before = day.generation.as_ref().map(|made| &made.subject_id);
+    match order.subject_id.as_ref().or(day.subject.as_ref()).or(before) {
         Some(id) => {
             let named = subjects.iter().find(|subject| subject.id == *id);
             named.ok_or(CommitteeRefusal::NotFound("subject"))
@@ -67,50 +102,51 @@ fn in_turn(subjects: &[Subject], now: Instant) -> Option<&Subject> {
 }
 
 /// Until when takes are accepted: until the moment that is ordered, else the one of an earlier
-/// generation today, else the one that the settings give.
+/// generation of the day, else the one that the settings give.
 pub fn deadline(
     order: &GenerationOrder,
     settings: &CommitteeSettings,
-    today: Option<&CommitteeDay>,
+    day: &CommitteeDay,
     now: Instant,
 ) -> Instant {
-    let before = today.and_then(|day| day.generation.as_ref()).map(|made| made.deadline);
+    let before = day.generation.as_ref().map(|made| made.deadline);
     order.deadline.or(before).unwrap_or_else(|| now.at(settings.deadline()))
 }
 
-/// Generates today's briefs; they take the place of those that are there. A subject that is
-/// ordered becomes the one set for the day.
+/// Generates the briefs of a day; they take the place of those that are there. A subject that is
+/// ordered becomes the one set for the day, and a synthesis stays with the subject it was written
+/// about.
 pub fn generate(
     order: &GenerationOrder,
-    today: Option<&Versioned<CommitteeDay>>,
+    day: &KnownDay,
     subject_id: &SubjectId,
     deadline: Instant,
     now: Instant,
     contents: &[CommitteeBriefContent],
 ) -> CommitteeDayChange {
-    let before = known(today, now.day());
+    let before = CommitteeDay::clone(&day.record);
+    let about_it = before.generation.is_some_and(|made| made.subject_id == *subject_id);
     let generation = Generation {
         subject_id: subject_id.clone(),
         deadline,
         generated_at: now,
         briefs: contents.len(),
     };
-    let day = CommitteeDay {
+    let generated = CommitteeDay {
+        date: before.date,
         subject: order.subject_id.clone().or(before.subject),
         generation: Some(generation),
-        ..before
+        synthesis: before.synthesis.filter(|_| about_it),
     };
     let brief = |content| CommitteeBrief::new(content, deadline, now);
-    CommitteeDayChange { briefs: Some(contents.iter().map(brief).collect()), ..change(today, day) }
+    let briefs = Some(contents.iter().map(brief).collect());
+    CommitteeDayChange { briefs, ..day.change(generated) }
 }
 
 /// Sets the subject of a day. Briefs that are there stay until they are generated again.
-pub fn set_subject(
-    day: Option<&Versioned<CommitteeDay>>,
-    date: Day,
-    subject: &SubjectId,
-) -> CommitteeDayChange {
-    change(day, CommitteeDay { subject: Some(subject.clone()), ..known(day, date) })
+pub fn set_subject(day: &KnownDay, subject: &SubjectId) -> CommitteeDayChange {
+    let known = CommitteeDay::clone(&day.record);
+    day.change(CommitteeDay { subject: Some(subject.clone()), ..known })
 }
 
 /// Sets the synthesis of a session, in place of the one that is there.
@@ -118,19 +154,12 @@ pub fn set_subject(
 /// # Errors
 /// [`CommitteeRefusal::NotFound`] when no briefs were generated that day.
 pub fn set_synthesis(
-    day: Option<&Versioned<CommitteeDay>>,
+    day: &KnownDay,
     synthesis: &Synthesis,
 ) -> Result<CommitteeDayChange, CommitteeRefusal> {
-    let session = day.filter(|day| day.record.generation.is_some());
-    let session = session.ok_or(CommitteeRefusal::NotFound("session"))?;
-    let synthesis = Some(synthesis.clone());
-    Ok(change(day, CommitteeDay { synthesis, ..CommitteeDay::clone(&session.record) }))
-}
-
-fn known(day: Option<&Versioned<CommitteeDay>>, date: Day) -> CommitteeDay {
-    day.map_or_else(|| CommitteeDay::blank(date), |day| CommitteeDay::clone(&day.record))
-}
-
-fn change(judged: Option<&Versioned<CommitteeDay>>, day: CommitteeDay) -> CommitteeDayChange {
-    CommitteeDayChange { day, expected: judged.map(|judged| judged.version), briefs: None }
+    if day.record.generation.is_none() {
+        return Err(CommitteeRefusal::NotFound("session"));
+    }
+    let known = CommitteeDay::clone(&day.record);
+    Ok(day.change(CommitteeDay { synthesis: Some(synthesis.clone()), ..known }))
 }

@@ -1,15 +1,14 @@
 //! Generating the briefs of a day.
 
 use super::{CommitteeDesk, CommitteeError};
-use crate::domain::committee::{
-    BriefRecentSession, CommitteeDay, CommitteeStatus, GenerationOrder,
-};
+use crate::domain::committee::{BriefRecentSession, CommitteeStatus, GenerationOrder};
 use crate::domain::json::Object;
 use crate::domain::{
     Day, Instant, Invalid, Regime, Subject, SubjectId, SubjectSnapshot, SubjectSnapshotDraft,
 };
-use crate::rules::Versioned;
-use crate::rules::committee::{self as rules, BriefSource, CommitteeDayChange, MemberSource};
+use crate::rules::committee::{
+    self as rules, BriefSource, CommitteeDayChange, KnownDay, MemberSource,
+};
 use crate::store::{Collection, CommitteeSessionQuery, CommitteeTakesQuery, Saved, StoreError};
 use crate::swarm::ATTEMPTS;
 use crate::swarm::documents;
@@ -45,16 +44,16 @@ impl CommitteeDesk {
     /// to generate briefs about.
     pub async fn generate_if_due(&self) -> Result<Option<Generated>, CommitteeError> {
         for _ in 0..ATTEMPTS {
-            let now = self.store.now().await?;
-            let today = self.store.committee_day(now.day()).await?;
-            let known = today.as_ref().map(|day| &*day.record);
-            if !rules::is_due(&self.settings, now, known) {
+            let (now, day) = self.day_to_generate().await?;
+            if !rules::is_due(&self.settings, now, &day.record) {
                 return Ok(None);
             }
-            let change = self.compose(&GenerationOrder::default(), today.as_ref(), now).await?;
-            if !rules::has_readers(&change) {
+            let members = self.member_sources(day.record.date).await?;
+            if !rules::has_readers(&members) {
                 return Ok(None);
             }
+            let order = GenerationOrder::default();
+            let change = self.compose(&order, &day, now, &members).await?;
             if let Some(made) = self.commit(&change).await? {
                 return Ok(Some(made));
             }
@@ -62,7 +61,8 @@ impl CommitteeDesk {
         Err(contended("generate briefs").into())
     }
 
-    /// Generates today's briefs now, in place of those that are there.
+    /// Generates today's briefs now, in place of those that are there. While the deadline of an
+    /// earlier day's session is not past, that day's are today's.
     ///
     /// # Errors
     /// [`CommitteeRefusal::NotFound`](rules::CommitteeRefusal::NotFound) when there is no such
@@ -70,11 +70,10 @@ impl CommitteeDesk {
     /// named and none is active.
     pub async fn generate(&self, order: &GenerationOrder) -> Result<Generated, CommitteeError> {
         for _ in 0..ATTEMPTS {
-            let now = self.store.now().await?;
-            let today = self.store.committee_day(now.day()).await?;
-            if let Some(made) =
-                self.commit(&self.compose(order, today.as_ref(), now).await?).await?
-            {
+            let (now, day) = self.day_to_generate().await?;
+            let members = self.member_sources(day.record.date).await?;
+            let change = self.compose(order, &day, now, &members).await?;
+            if let Some(made) = self.commit(&change).await? {
                 return Ok(made);
             }
         }
@@ -95,39 +94,48 @@ impl CommitteeDesk {
         }))
     }
 
+    async fn day_to_generate(&self) -> Result<(Instant, KnownDay), CommitteeError> {
+        let now = self.store.now().await?;
+        let latest = self.latest().await?;
+        let date = rules::day_to_generate(latest.as_deref(), now);
+        let on_file = self.store.committee_day(date).await?;
+        Ok((now, KnownDay::new(date, on_file)))
+    }
+
     async fn compose(
         &self,
         order: &GenerationOrder,
-        today: Option<&Versioned<CommitteeDay>>,
+        day: &KnownDay,
         now: Instant,
+        members: &[MemberSource],
     ) -> Result<CommitteeDayChange, CommitteeError> {
-        let known = today.map(|day| &*day.record);
+        let date = day.record.date;
         let subjects = self.all(Collection::Subjects, None, Subject::read).await?;
-        let subject = rules::subject_for(order, known, &subjects, now)?;
-        let deadline = rules::deadline(order, &self.settings, known, now);
+        let subject = rules::subject_for(order, &day.record, &subjects, now)?;
+        let deadline = rules::deadline(order, &self.settings, &day.record, now);
         let source = BriefSource {
-            date: now.day(),
+            date,
             subject: subject.clone(),
             deadline,
             regimes: self.all(Collection::Regimes, None, Regime::read).await?,
             snapshots: self.snapshots(&subject.id).await?,
-            recent_sessions: self.recent_sessions(&subject.id, now).await?,
+            recent_sessions: self.recent_sessions(&subject.id, date, now).await?,
         };
-        let contents = rules::compose(source, &self.member_sources(now.day()).await?);
-        Ok(rules::generate(order, today, &subject.id, deadline, now, &contents))
+        let contents = rules::compose(source, members);
+        Ok(rules::generate(order, day, &subject.id, deadline, now, &contents))
     }
 
-    /// The latest earlier sessions of a subject that are over.
+    /// The latest earlier sessions of a subject. They are over: none is overtaken before.
     async fn recent_sessions(
         &self,
         subject: &SubjectId,
+        before: Day,
         now: Instant,
     ) -> Result<Vec<BriefRecentSession>, CommitteeError> {
         let query = CommitteeSessionQuery {
             subject: Some(subject.clone()),
-            before: Some(now.day()),
-            // An operator may have given one of them a deadline that is still ahead.
-            limit: RECENT_SESSIONS + 1,
+            before: Some(before),
+            limit: RECENT_SESSIONS,
         };
         let mut recent = Vec::new();
         for day in self.store.committee_sessions(&query).await? {
@@ -136,23 +144,19 @@ impl CommitteeDesk {
             let synthesis = rules::line(&day.record, &takes, now).and_then(|line| line.synthesis);
             recent.extend(synthesis.map(|synthesis| BriefRecentSession { date, synthesis }));
         }
-        recent.truncate(RECENT_SESSIONS);
         Ok(recent)
     }
 
-    /// The active members, each with its latest takes.
-    async fn member_sources(&self, today: Day) -> Result<Vec<MemberSource>, CommitteeError> {
+    /// The active members, each with its latest takes of earlier sessions.
+    async fn member_sources(&self, before: Day) -> Result<Vec<MemberSource>, CommitteeError> {
         let mut sources = Vec::new();
         for member in self.store.committee_members().await? {
             let member = member.record;
             if member.status != CommitteeStatus::Active {
                 continue;
             }
-            let query = CommitteeTakesQuery::Latest {
-                member: &member.id,
-                before: today,
-                limit: RECENT_TAKES,
-            };
+            let query =
+                CommitteeTakesQuery::Latest { member: &member.id, before, limit: RECENT_TAKES };
             let recent_takes = self.store.committee_takes(&query).await?;
             sources.push(MemberSource { member, recent_takes });
         }

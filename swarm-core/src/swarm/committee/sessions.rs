@@ -7,7 +7,9 @@ use crate::domain::Day;
 use crate::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMemberId, Generation, SubjectOrder, SynthesisOrder,
 };
-use crate::rules::committee::{self as rules, CommitteeRefusal, CommitteeSession, SessionLine};
+use crate::rules::committee::{
+    self as rules, CommitteeRefusal, CommitteeSession, KnownDay, SessionLine,
+};
 use crate::store::{Collection, CommitteeSessionQuery, CommitteeTakesQuery, Saved};
 use crate::swarm::ATTEMPTS;
 use crate::swarm::error::contended;
@@ -58,9 +60,14 @@ impl CommitteeDesk {
     /// The day whose briefs are those of today.
     async fn today(&self) -> Result<Option<Arc<CommitteeDay>>, CommitteeError> {
         let now = self.store.now().await?;
+        Ok(self.latest().await?.filter(|day| rules::is_current(day, now)))
+    }
+
+    /// The day of the latest session.
+    pub(super) async fn latest(&self) -> Result<Option<Arc<CommitteeDay>>, CommitteeError> {
         let latest = CommitteeSessionQuery { limit: 1, ..CommitteeSessionQuery::default() };
         let latest = self.store.committee_sessions(&latest).await?.pop();
-        Ok(latest.map(|day| day.record).filter(|day| rules::is_current(day, now)))
+        Ok(latest.map(|day| day.record))
     }
 
     /// The `limit` latest sessions before the day `before`, the latest first.
@@ -112,7 +119,7 @@ impl CommitteeDesk {
         subject.ok_or(CommitteeRefusal::NotFound("subject"))?;
         for _ in 0..ATTEMPTS {
             let day = self.store.committee_day(order.date).await?;
-            let change = rules::set_subject(day.as_ref(), order.date, &order.subject_id);
+            let change = rules::set_subject(&KnownDay::new(order.date, day), &order.subject_id);
             match self.store.save_committee_day(&change).await? {
                 Saved::Saved => return Ok(()),
                 Saved::Moved => {}
@@ -128,7 +135,7 @@ impl CommitteeDesk {
     pub async fn set_synthesis(&self, order: &SynthesisOrder) -> Result<(), CommitteeError> {
         for _ in 0..ATTEMPTS {
             let day = self.store.committee_day(order.date).await?;
-            let change = rules::set_synthesis(day.as_ref(), &order.synthesis)?;
+            let change = rules::set_synthesis(&KnownDay::new(order.date, day), &order.synthesis)?;
             match self.store.save_committee_day(&change).await? {
                 Saved::Saved => return Ok(()),
                 Saved::Moved => {}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use swarm_core::domain::MailState;
-use swarm_core::{CommitteeDesk, CommitteeError, Error, Tenant, TenantId};
+use swarm_core::{CommitteeDesk, CommitteeError, CommitteeRefusal, Error, Tenant, TenantId};
 use swarm_http::Site;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
@@ -58,9 +58,9 @@ async fn close_windows(tenants: Vec<(TenantId, Tenant)>) {
 /// Generates the briefs of a committee at their time, or later where the server was down, and
 /// keeps their export up to date, whoever generated them.
 async fn committee(tenant: TenantId, desk: Arc<CommitteeDesk>, export: Option<Export>) {
-    let mut written = None;
+    let (mut written, mut refused) = (None, None);
     loop {
-        generate(&tenant, &desk).await;
+        generate(&tenant, &desk, &mut refused).await;
         if let Some(export) = &export
             && let Err(error) = export.refresh(&desk, &mut written).await
         {
@@ -70,13 +70,16 @@ async fn committee(tenant: TenantId, desk: Arc<CommitteeDesk>, export: Option<Ex
     }
 }
 
-async fn generate(tenant: &TenantId, desk: &CommitteeDesk) {
+/// Why nothing is generated is told once, not every round: `refused` is what was told last.
+async fn generate(tenant: &TenantId, desk: &CommitteeDesk, refused: &mut Option<CommitteeRefusal>) {
     match desk.generate_if_due().await {
-        Ok(None) => {}
+        Ok(None) => *refused = None,
         Ok(Some(made)) => tracing::info!(%tenant, briefs = made.briefs, "briefs generated"),
-        // A tenant without an active subject has no committee to speak of.
         Err(CommitteeError::Refused(refusal)) => {
-            tracing::debug!(%tenant, %refusal, "no briefs generated");
+            if refused.as_ref() != Some(&refusal) {
+                tracing::warn!(%tenant, %refusal, "no briefs generated");
+            }
+            *refused = Some(refusal);
         }
         Err(error) => {
             let error = &error as &dyn std::error::Error;

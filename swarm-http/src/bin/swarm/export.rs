@@ -2,12 +2,14 @@
 //! keeps the folders up to date; `swarm export` writes them once.
 
 use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsStr;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use swarm_core::CommitteeDesk;
 use swarm_core::domain::committee::{CommitteeBrief, Generation};
+use swarm_core::json::Json;
 use swarm_core::proof::hex;
 use tokio::task::spawn_blocking;
 use tracing_subscriber::filter::LevelFilter;
@@ -74,26 +76,42 @@ impl Export {
     }
 }
 
-/// Puts the files into the folder, each by renaming a whole one into place, and removes those that
-/// are not among them. Others may do the same: unfinished files carry the `mark` of who writes.
+/// Puts the files into the folder, each by renaming a whole one into place, and removes the briefs
+/// that are not among them. Others may do the same: unfinished files carry the `mark` of who writes.
 fn write(folder: &Path, files: &[(String, String)], mark: &str) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     for (name, text) in files {
         let unfinished = folder.join(format!(".{name}.{mark}"));
-        let written = fs::write(&unfinished, text);
+        let written = write_through(&unfinished, text);
         let placed = written.and_then(|()| fs::rename(&unfinished, folder.join(name)));
         placed.inspect_err(|_| drop(fs::remove_file(&unfinished)))?;
     }
     let kept: HashSet<_> = files.iter().map(|(name, _)| name.as_str()).collect();
     for entry in fs::read_dir(folder)? {
-        let name = entry?.file_name();
-        let stale =
-            name.to_str().is_some_and(|name| name.ends_with(".json") && !kept.contains(name));
-        if stale {
-            remove(&folder.join(name))?;
+        let entry = entry?;
+        let wanted = entry.file_name().to_str().is_some_and(|name| kept.contains(name));
+        if !wanted && is_brief(&entry.path()) {
+            remove(&entry.path())?;
         }
     }
     Ok(())
+}
+
+/// Writes a file down to the disk: what is renamed into place is whole after a crash, too.
+fn write_through(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = fs::File::create(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+/// Whether this is the brief of the member that it is named after. Other files are somebody else's.
+fn is_brief(file: &Path) -> bool {
+    let named = file.extension().is_some_and(|extension| extension == "json");
+    let brief = named.then(|| fs::read(file).ok()).flatten();
+    let brief = brief.and_then(|brief| Json::read(&brief).ok());
+    let member = brief.and_then(|brief| brief.into_object().take("member"));
+    let id = member.and_then(|member| member.into_object().text("id").ok());
+    id.is_some_and(|id| file.file_stem() == Some(OsStr::new(&id)))
 }
 
 /// Removes a file that somebody else may have removed.
@@ -111,7 +129,7 @@ mod tests {
 
     use swarm_core::domain::Subject;
     use swarm_core::domain::committee::{CommitteeMemberDraft, GenerationOrder};
-    use swarm_core::json::{Json, Object};
+    use swarm_core::json::Object;
     use swarm_core::{CommitteeSettings, Committees, Swarm, SystemEntropy, TenantId};
     use swarm_store_memory::MemoryStore;
 

@@ -88,15 +88,16 @@ pub(crate) fn random() -> Result<[u8; 32], Failure> {
     Ok(random)
 }
 
-/// The folders that briefs are exported to.
+/// The folders that briefs are exported to, one for each tenant that has one.
 pub(crate) fn exports(config: &Config) -> Result<HashMap<TenantId, Export>, Failure> {
-    let mut exports = HashMap::new();
+    let (mut exports, mut folders) = (HashMap::new(), HashSet::new());
     for table in &config.tenants {
         let Some(folder) = table.committee.export_to.clone() else { continue };
-        let Some(origin) = table.public_origin.clone() else {
-            let id = &table.id;
-            return Err(format!("tenants: {id:?}: committee.export_to needs public_origin").into());
-        };
+        let bad = |fault| format!("tenants: {:?}: committee.export_to {fault}", table.id);
+        let origin = table.public_origin.clone().ok_or_else(|| bad("needs public_origin"))?;
+        if !folders.insert(std::path::absolute(&folder)?) {
+            return Err(bad("is another tenant's").into());
+        }
         exports.insert(TenantId::parse(table.id.as_str())?, Export { folder, origin });
     }
     Ok(exports)

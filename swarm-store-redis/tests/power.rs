@@ -1,0 +1,126 @@
+//! What a loss of power costs: the process is killed, and its append-only file is cut back to what
+//! was on disk.
+
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test that fails panics")]
+
+mod load;
+mod servers;
+mod world;
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use swarm_store_redis::RedisStore;
+use tempfile::TempDir;
+
+use load::Load;
+use servers::Server;
+use world::{open, recovered};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn power_loss_costs_no_acknowledged_take_if_every_write_is_synced() {
+    let mut rig = Rig::start("always").await;
+    for round in 0..6 {
+        rig.lose_power(round % 3).await;
+        assert_eq!(rig.load.lost().await, 0, "round {round}");
+    }
+}
+
+/// Or else the rig is broken.
+#[tokio::test(flavor = "multi_thread")]
+async fn power_loss_costs_acknowledged_takes_if_writes_are_synced_every_second() {
+    let mut rig = Rig::start("everysec").await;
+    rig.lose_power(0).await;
+    assert!(rig.load.lost().await > 0);
+}
+
+/// A server under load that keeps account of what is on disk.
+struct Rig {
+    server: Server,
+    load: Load,
+    /// Holds the library that keeps the account.
+    _library: TempDir,
+}
+
+impl Rig {
+    /// Starts it with this `appendfsync`. The members are on disk.
+    async fn start(appendfsync: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let library = compiled(folder.path());
+        let preload = ("LD_PRELOAD", library.to_str().unwrap());
+        let server = Server::start_in(&[preload], &["--appendfsync", appendfsync]);
+        let store = RedisStore::connect(&server.url()).await.unwrap();
+        let load = Load::new(open(&store)).await;
+        let rig = Self { server, load, _library: folder };
+        servers::wait_until("all is on disk", || rig.synced() == rig.written());
+        rig
+    }
+
+    /// Cuts the power at a moment when something acknowledged is not on disk, if there is one.
+    /// Of what was not on disk, some thirds are there when the power comes back.
+    async fn lose_power(&mut self, thirds: u64) {
+        self.load.begin();
+        for _ in 0..10 {
+            let written = self.written();
+            self.load.goes_on().await;
+            self.server.signal("STOP");
+            if self.synced() <= written {
+                break;
+            }
+            self.server.signal("CONT");
+        }
+        self.server.stop();
+        self.load.end().await;
+
+        let (synced, written) = (self.synced(), self.written());
+        assert!(synced <= written);
+        let kept = synced + (written - synced) * thirds / 3;
+        File::options().write(true).open(self.file()).unwrap().set_len(kept).unwrap();
+        mend(&self.server.folder);
+        self.server.resume();
+        recovered(&*self.load.store).await;
+    }
+
+    /// How long the append-only file is.
+    fn written(&self) -> u64 {
+        fs::metadata(self.file()).unwrap().len()
+    }
+
+    /// How much of it is on disk. Of one that was never synced, nothing.
+    fn synced(&self) -> u64 {
+        let length = fs::read(self.file().with_extension("aof.synced"));
+        length.map_or(0, |length| u64::from_ne_bytes(length.try_into().unwrap()))
+    }
+
+    /// Redis 6.2 has one; later ones keep it in a folder, beside a snapshot and a list.
+    fn file(&self) -> PathBuf {
+        let folder = &self.server.folder;
+        let folders = [folder.clone(), folder.join("appendonlydir")];
+        let files = folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten();
+        let mut paths = files.map(|file| file.unwrap().path());
+        paths.find(|path| path.extension().is_some_and(|it| it == "aof")).unwrap()
+    }
+}
+
+/// Cuts the append-only file back to its last whole transaction. Left to it, Redis would cut only
+/// the torn command off and go on inside the transaction.
+fn mend(folder: &Path) {
+    let listed = folder.join("appendonlydir/appendonly.aof.manifest");
+    let file = if listed.exists() { listed } else { folder.join("appendonly.aof") };
+    let mut check = Command::new("sh");
+    let said = check.args(["-c", r#"echo y | redis-check-aof --fix "$0""#]).arg(file).output();
+    let said = said.unwrap();
+    assert!(said.status.success(), "{said:?}");
+}
+
+/// The library that `power/fsync.c` is the source of.
+fn compiled(folder: &Path) -> PathBuf {
+    let library = folder.join("fsync.so");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/power/fsync.c");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror", source, "-o"]);
+    let status = compiler.arg(&library).status().expect("cc is not on the PATH: install gcc");
+    assert!(status.success());
+    library
+}

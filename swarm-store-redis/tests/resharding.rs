@@ -1,0 +1,100 @@
+//! What becomes of members that file while the slot of their tenant moves from node to node.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+#![cfg(feature = "cluster")]
+
+mod load;
+mod servers;
+mod world;
+
+use swarm_core::{TenantId, Tenants};
+use swarm_store_redis::RedisStore;
+
+use load::Load;
+use servers::{Cluster, Server};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slot_that_moves_costs_no_acknowledged_take_and_disturbs_no_other() {
+    let cluster = Cluster::start();
+    let store = RedisStore::connect(&cluster.url()).await.unwrap();
+    let mut moved = Load::new(store.open(&TenantId::parse("moved").unwrap())).await;
+    let mut other = Load::new(store.open(&TenantId::parse("other").unwrap())).await;
+    let slot = Slot::of("moved", &cluster);
+    let home = slot.home();
+    moved.begin();
+    other.begin();
+
+    // All the way round, and back.
+    let mut from = home;
+    for to in [1, 2, 3, 2, 1, 0].map(|step| (home + step) % 3) {
+        moved.goes_on().await;
+        slot.depart(from, to);
+        // Now no filing finds all its keys in one place.
+        slot.carry(from, to, &["swarm:{moved}:takes"]);
+        moved.fails().await;
+        while let keys = slot.keys(from)
+            && !keys.is_empty()
+        {
+            slot.carry(from, to, &keys.lines().collect::<Vec<_>>());
+        }
+        slot.arrive(to);
+        from = to;
+    }
+    moved.goes_on().await;
+    moved.end().await;
+    other.end().await;
+    assert_eq!((moved.lost().await, other.lost().await), (0, 0));
+    assert_eq!(other.errors(), 0);
+}
+
+/// The slot of a tenant.
+struct Slot<'a> {
+    number: String,
+    nodes: &'a [Server],
+    ids: Vec<String>,
+}
+
+impl<'a> Slot<'a> {
+    fn of(tenant: &str, cluster: &'a Cluster) -> Self {
+        let nodes = &cluster.nodes;
+        let tag = format!("{{{tenant}}}");
+        let number = nodes[0].cli(&["cluster", "keyslot", &tag]).trim().to_owned();
+        let id = |node: &Server| node.cli(&["cluster", "myid"]).trim().to_owned();
+        Self { number, nodes, ids: nodes.iter().map(id).collect() }
+    }
+
+    /// Where the keys of the tenant are.
+    fn home(&self) -> usize {
+        (0..self.nodes.len()).find(|node| !self.keys(*node).is_empty()).unwrap()
+    }
+
+    /// Keys of it that are at this node: a hundred, if there are so many.
+    fn keys(&self, node: usize) -> String {
+        self.nodes[node].cli(&["cluster", "getkeysinslot", &self.number, "100"]).trim().to_owned()
+    }
+
+    /// Announces to both nodes that it moves.
+    fn depart(&self, from: usize, to: usize) {
+        self.set(to, &["importing", &self.ids[from]]);
+        self.set(from, &["migrating", &self.ids[to]]);
+    }
+
+    fn carry(&self, from: usize, to: usize, keys: &[&str]) {
+        let port = self.nodes[to].port.to_string();
+        let migrate = ["migrate", "127.0.0.1", &port, "", "0", "5000", "keys"];
+        let said = self.nodes[from].cli(&[&migrate, keys].concat());
+        assert_eq!(said.trim(), "OK");
+    }
+
+    /// Tells all nodes where it is now, that one first.
+    fn arrive(&self, to: usize) {
+        for step in 0..self.nodes.len() {
+            self.set((to + step) % self.nodes.len(), &["node", &self.ids[to]]);
+        }
+    }
+
+    fn set(&self, node: usize, what: &[&str]) {
+        let said = self.nodes[node].cli(&[&["cluster", "setslot", &self.number], what].concat());
+        assert_eq!(said.trim(), "OK");
+    }
+}
