@@ -52,13 +52,15 @@ async fn a_cluster_with_a_node_that_would_forget_is_not_ready() {
 /// The client of a cluster sends again by itself, and more than once.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_commit_is_done_once_however_often_it_is_sent() {
-    let cluster = Cluster::start();
+    let mut cluster = Cluster::start();
     let mut proxies = Vec::new();
-    for node in &cluster.nodes {
+    for node in &mut cluster.nodes {
         let proxy = Proxy::before(node.port).await;
-        node.cli(&["config", "set", "cluster-announce-port", &proxy.port().to_string()]);
+        node.stop();
+        node.resume_with(&["--cluster-announce-port", &proxy.port().to_string()]);
         proxies.push(proxy);
     }
+    cluster.wait_until_it_is_whole();
     for node in &cluster.nodes {
         node.wait_until_it_leads_to(&proxies.iter().map(Proxy::port).collect::<Vec<_>>());
     }

@@ -3,6 +3,9 @@
 //! Each is the child of a shell that waits for the end of its standard input and then kills it.
 //! The other end is held by the test's process, so that no server outlives it, however it ends:
 //! neither a `static` nor a test that is killed drops anything.
+//!
+//! `SWARM_REDIS_SERVER` names the program to test with, another release or Valkey; `redis-server`
+//! from the `PATH` unless it is set.
 
 #![allow(dead_code, reason = "not every test needs every helper")]
 #![allow(clippy::expect_used, clippy::panic, reason = "a test without a server fails")]
@@ -19,7 +22,7 @@ use std::time::Duration;
 const WATCH: &str = r#"
     trap "" HUP INT TERM
     folder=$1; shift
-    redis-server --dir "$folder" "$@" > /dev/null & server=$!
+    "${SWARM_REDIS_SERVER:-redis-server}" --dir "$folder" "$@" > /dev/null & server=$!
     read word
     kill -9 $server; wait
     [ "$word" = keep ] || rm -rf "$folder"
@@ -57,6 +60,12 @@ impl Server {
         shell.args(["--appendonly", "yes", "--appendfsync", "always"]).args(&self.options);
         self.shell = Some(shell.stdin(Stdio::piped()).spawn().unwrap());
         wait_until("redis-server answers", || self.answers());
+    }
+
+    /// The same, with these options besides.
+    pub(crate) fn resume_with(&mut self, options: &[&str]) {
+        self.options.extend(options.iter().map(ToString::to_string));
+        self.resume();
     }
 
     /// Kills it, with what it holds in memory.
@@ -133,12 +142,17 @@ impl Cluster {
         create.push("--cluster-yes");
         let said = cli(&create);
         assert!(said.contains("All 16384 slots covered"), "{said}");
-        for node in &nodes {
+        let cluster = Self { nodes };
+        cluster.wait_until_it_is_whole();
+        cluster
+    }
+
+    pub(crate) fn wait_until_it_is_whole(&self) {
+        for node in &self.nodes {
             wait_until("the cluster is whole", || {
                 node.cli(&["cluster", "info"]).contains("cluster_state:ok")
             });
         }
-        Self { nodes }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -172,5 +186,5 @@ fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
         }
         sleep(Duration::from_millis(20));
     }
-    panic!("waited 20 seconds for: {what} (is redis-server 6.2 or later on the PATH?)");
+    panic!("waited 20 seconds for: {what} (does redis-server, or SWARM_REDIS_SERVER, run?)");
 }
