@@ -79,6 +79,8 @@ keys! {
     superseded: "superseded";
     /// The last id of each kind.
     counters: "counters";
+    /// Nothing: it is written after each commit, where commits wait for replicas.
+    fence: "fence";
 }
 
 /// The name of a collection in keys.

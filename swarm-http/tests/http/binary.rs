@@ -68,7 +68,7 @@ fn swarm(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
 }
 
 /// The text with which the program refuses to start.
-fn refusal(arguments: &[&str], environment: &[(&str, &str)]) -> String {
+pub fn refusal(arguments: &[&str], environment: &[(&str, &str)]) -> String {
     let output = swarm(arguments, environment).output().unwrap();
     assert!(!output.status.success(), "{arguments:?} {environment:?} started");
     String::from_utf8(output.stderr).unwrap()
@@ -220,6 +220,8 @@ fn what_is_unknown_or_bad_stops_the_start_and_is_named() {
         (&["serve"], &[("SWARM_ADMIN_TOKEN", "")], "SWARM_ADMIN_TOKEN"),
         (&["serve"], &[("SWARM_ADMIN_TOKEN", "token ")], "SWARM_ADMIN_TOKEN"),
         (&["serve", "--store=redis://127.0.0.1:1"], &[], "store"),
+        (&["serve", "--store=redis://127.0.0.1?strict=very"], &[], "strict must be"),
+        (&["serve", "--store=redis-cluster://127.0.0.1:1?wait=-1"], &[], "wait must be"),
         (&["serve", "--store=sqlite:x"], &[], "store"),
         (&["demo", "--store=memory"], &[], "--store"),
         (&[], &[], "serve"),
@@ -281,7 +283,13 @@ fn a_password_in_a_bad_configuration_is_not_repeated() {
         "smtp_uri = \"smtps://user:hunter2@mail.example\"",
         "smtp_url = \"smtps://user:hunter2@mail.example",
         "smtp_url = \"smtps://user:hunter2@mail.example\"",
-        "store = \"redis://:hunter2@127.0.0.1\"",
+        "store = \"redis://:hunter2@127.0.0.1:1\"",
+        "store = \"redis://:hunter2@127.0.0.1:hunter2\"",
+        "store = \"redis://:hunter2@127.0.0.1/hunter2\"",
+        "store = \"redis://:hunter2@127.0.0.1?hunter2\"",
+        "store = \"redis-cluster://:hunter2@127.0.0.1:1\"",
+        "store = \"redis-cluster://:hunter2@\"",
+        "store = \"redis-cluster://:hunter2@127.0.0.1:hunter2,127.0.0.1:1\"",
     ] {
         let file = configuration("secret.toml", text);
         let said = refusal(&["serve", "--config", file.to_str().unwrap()], &[]);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::binary::Program;
+use crate::binary::{Program, refusal};
 use crate::harness::{ADMIN, Author};
 
 const DAY: &str = "2026-11-21";
@@ -17,9 +17,15 @@ struct Redis(Child);
 
 impl Redis {
     fn start(port: u16, folder: &Path) -> Self {
+        Self::start_with(port, folder, &[])
+    }
+
+    fn start_with(port: u16, folder: &Path, options: &[&str]) -> Self {
         let child = Command::new("redis-server")
             .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""])
-            .args(["--appendonly", "yes", "--appendfsync", "always", "--dir"])
+            .args(["--appendonly", "yes", "--appendfsync", "always"])
+            .args(options)
+            .arg("--dir")
             .arg(folder)
             .stdout(Stdio::null())
             .spawn()
@@ -40,6 +46,12 @@ impl Drop for Redis {
     }
 }
 
+/// Whether `/metrics` has this many warnings of the store.
+fn counted(program: &Program, warnings: usize) -> bool {
+    let metrics = program.client.get("/metrics").expect(200).text;
+    metrics.lines().any(|line| line == format!("swarm_store_warnings {warnings}"))
+}
+
 fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
@@ -52,7 +64,8 @@ fn two_servers_share_one_truth_and_survive_its_death() {
     let store = format!("--store=redis://127.0.0.1:{port}");
     let serve = || Program::start(&["serve", &store], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
     let (one, other) = (serve(), serve());
-    one.client.get("/readyz").expect(200);
+    assert_eq!(one.client.get("/readyz").expect(200).json(), json!({ "status": "ready" }));
+    assert!(counted(&one, 0));
     assert_eq!(one.client.convene(DAY, "aurora"), 1);
     let author = Author::join(&other.client, "Ada");
     let first = author.draft(DAY, "aurora");
@@ -82,4 +95,29 @@ fn two_servers_share_one_truth_and_survive_its_death() {
     let advance = json!({ "state": "aggregated" });
     let session = one.client.operate("/sessions/1/state", &advance).expect(200).json();
     assert_eq!(session["session"]["snapshot"]["participation"]["members"], 1);
+}
+
+#[test]
+fn what_a_server_may_lose_is_told_and_counted_from_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let port = free_port();
+    let redis = Redis::start_with(port, folder.path(), &["--appendfsync", "everysec"]);
+    let store = format!("--store=redis://127.0.0.1:{port}");
+    let program = Program::start(&["serve", &store], &[]);
+    assert!(counted(&program, 1));
+    let ready = program.client.get("/readyz").expect(200).json();
+    assert_eq!(ready["status"], "ready");
+    let warnings: Vec<&str> =
+        ready["warnings"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
+    assert!(matches!(warnings[..], [text] if text.contains("appendfsync is everysec")));
+    let refused = refusal(&["serve", &format!("{store}?strict=true")], &[]);
+    assert!(refused.contains("appendfsync is everysec"), "{refused}");
+
+    drop(redis);
+    let _redis = Redis::start(port, folder.path());
+    let back = (0..100).any(|_| {
+        std::thread::sleep(Duration::from_millis(100));
+        program.client.get("/readyz").status == 200
+    });
+    assert!(back && counted(&program, 0));
 }

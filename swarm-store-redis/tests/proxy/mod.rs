@@ -26,6 +26,12 @@ struct Ways {
     mute: AtomicUsize,
 }
 
+impl Ways {
+    fn is_mute(&self, connection: usize) -> bool {
+        connection < self.mute.load(Ordering::SeqCst)
+    }
+}
+
 impl Proxy {
     pub(crate) async fn before(server: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -36,7 +42,7 @@ impl Proxy {
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let server = ("127.0.0.1", shared.server.load(Ordering::SeqCst));
-                let server = TcpStream::connect(server).await.unwrap();
+                let Ok(server) = TcpStream::connect(server).await else { continue };
                 tokio::spawn(carry(client, server, Arc::clone(&shared)));
             }
         });
@@ -78,7 +84,7 @@ async fn carry(mut client: TcpStream, mut server: TcpStream, ways: Arc<Ways>) {
             read = client.read(&mut asked) => {
                 let Ok(length @ 1..) = read else { return };
                 let asked = &asked[..length];
-                if number < ways.mute.load(Ordering::SeqCst) {
+                if ways.is_mute(number) {
                     continue;
                 }
                 let script = asked.windows(7).any(|window| window == b"EVALSHA");
@@ -92,6 +98,9 @@ async fn carry(mut client: TcpStream, mut server: TcpStream, ways: Arc<Ways>) {
             }
             read = server.read(&mut answered) => {
                 let Ok(length @ 1..) = read else { return };
+                if ways.is_mute(number) {
+                    continue;
+                }
                 if doomed || client.write_all(&answered[..length]).await.is_err() {
                     return;
                 }

@@ -55,7 +55,7 @@ impl Server {
             .arg("--port")
             .arg(self.port.to_string())
             .args(["--bind", "127.0.0.1"]);
-        shell.args(["--daemonize", "no", "--save", ""]);
+        shell.args(["--daemonize", "no", "--save", "", "--repl-diskless-sync-delay", "0"]);
         shell.arg("--pidfile").arg(self.folder.join("pid"));
         shell.args(["--appendonly", "yes", "--appendfsync", "always"]).args(&self.options);
         self.shell = Some(shell.stdin(Stdio::piped()).spawn().unwrap());
@@ -99,6 +99,12 @@ impl Server {
         cli(&[&["-p", &self.port.to_string()], command].concat())
     }
 
+    /// Makes it the replica of who listens at this port, and waits until it has caught up.
+    pub(crate) fn follow(&self, port: u16) {
+        self.cli(&["replicaof", "127.0.0.1", &port.to_string()]);
+        self.wait_until_it_says("master_link_status:up");
+    }
+
     /// Waits until this stands in what it says of its replication.
     pub(crate) fn wait_until_it_says(&self, line: &str) {
         wait_until(line, || self.cli(&["info", "replication"]).contains(line));
@@ -133,17 +139,31 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     pub(crate) fn start() -> Self {
+        Self::start_with(0)
+    }
+
+    /// Each with as many replicas.
+    pub(crate) fn start_with(replicas: usize) -> Self {
         let options = ["--cluster-enabled", "yes", "--cluster-node-timeout", "5000"];
-        let nodes: Vec<Server> = (0..3).map(|_| Server::start(&options)).collect();
+        let nodes = (0..3 * (1 + replicas)).map(|_| Server::start(&options));
+        let nodes: Vec<Server> = nodes.collect();
         let addresses: Vec<String> =
             nodes.iter().map(|node| format!("127.0.0.1:{}", node.port)).collect();
         let mut create = vec!["--cluster", "create"];
         create.extend(addresses.iter().map(String::as_str));
-        create.push("--cluster-yes");
+        let each = replicas.to_string();
+        create.extend(["--cluster-replicas", &each, "--cluster-yes"]);
         let said = cli(&create);
         assert!(said.contains("All 16384 slots covered"), "{said}");
         let cluster = Self { nodes };
         cluster.wait_until_it_is_whole();
+        let has_replicas = format!("connected_slaves:{replicas}");
+        for node in &cluster.nodes {
+            wait_until("replicas follow", || {
+                let info = node.cli(&["info", "replication"]);
+                info.contains("master_link_status:up") || info.contains(&has_replicas)
+            });
+        }
         cluster
     }
 

@@ -13,7 +13,7 @@ use swarm_core::domain::{
 use swarm_core::proof::KeyPair;
 use swarm_core::rules::{Filing, judge};
 use swarm_core::store::{
-    BasisQuery, Collection, DocumentDraft, Filed, MemberChange, MemberSaved, Put, Result,
+    Basis, BasisQuery, Collection, DocumentDraft, Filed, MemberChange, MemberSaved, Put, Result,
     SessionQuery, Store,
 };
 use swarm_core::{
@@ -72,7 +72,26 @@ impl Author {
 
     /// A take for the session, judged by the facts of the moment.
     pub(crate) async fn judged(&self, store: &dyn Store, session: &Session, nonce: &str) -> Filing {
-        let draft = TakeDraft {
+        let basis = self.basis(store, session, nonce).await.unwrap();
+        let attempt = SecretHash::of(format!("{} {nonce}", self.name).as_bytes());
+        let attempt: [u8; 16] = attempt.as_bytes()[..16].try_into().unwrap();
+        judge(&basis, &self.submission(session, nonce), AttemptId(attempt)).unwrap()
+    }
+
+    /// The facts that such a take is judged by.
+    pub(crate) async fn basis(
+        &self,
+        store: &dyn Store,
+        session: &Session,
+        nonce: &str,
+    ) -> Result<Basis> {
+        let (date, subject_id) = (session.date, &session.subject_id);
+        let nonce = &Nonce::parse(nonce).unwrap();
+        store.basis(&BasisQuery { token: &self.token(), date, subject_id, nonce }).await
+    }
+
+    fn submission(&self, session: &Session, nonce: &str) -> Submission {
+        Submission::new(self.keys.sign(TakeDraft {
             member_id: MemberId::parse(&*self.name).unwrap(),
             date: session.date,
             subject_id: session.subject_id.clone(),
@@ -82,15 +101,7 @@ impl Author {
             body: Body::parse("Words that a member might write about a subject.").unwrap(),
             memo_url: MemoUrl::parse("").unwrap(),
             weights: None,
-        };
-        let submission = Submission::new(self.keys.sign(draft));
-        let TakeDraft { date, subject_id, nonce, .. } = submission.draft();
-        let token = &self.token();
-        let query = BasisQuery { token, date: *date, subject_id, nonce };
-        let basis = store.basis(&query).await.unwrap();
-        let attempt = SecretHash::of(format!("{} {}", self.name, nonce.as_str()).as_bytes());
-        let attempt: [u8; 16] = attempt.as_bytes()[..16].try_into().unwrap();
-        judge(&basis, &submission, AttemptId(attempt)).unwrap()
+        }))
     }
 
     fn token(&self) -> SecretHash {
