@@ -6,7 +6,7 @@ use redis::{Cmd, FromRedisValue, RedisResult, ScriptInvocation};
 #[cfg(feature = "cluster")]
 use crate::cluster::Cluster;
 use crate::replicas::Replicated;
-use crate::server::Server;
+use crate::server::{Server, is_from_a_replica};
 
 pub(crate) enum Line {
     Server(Box<Server>),
@@ -25,10 +25,13 @@ impl Line {
         Server::connect(url).await.map(|server| Self::Server(Box::new(server)))
     }
 
-    /// Calls, and calls once more when the connection was lost, with or without the first call.
+    /// Calls, and calls once more when the connection was lost, with or without the first call, or
+    /// led to what has become a replica.
     pub(crate) async fn send<T: FromRedisValue>(&self, call: Call<'_>) -> RedisResult<T> {
         match self.once(call).await {
-            Err(error) if error.is_connection_dropped() => self.once(call).await,
+            Err(error) if error.is_connection_dropped() || is_from_a_replica(&error) => {
+                self.once(call).await
+            }
             answer => answer,
         }
     }

@@ -74,8 +74,12 @@ fn config() -> ConnectionManagerConfig {
 /// Whether a connection is good for nothing any more, though nobody has closed it: it leads to
 /// where nothing answers, or to what has become a replica. The manager would keep it.
 fn is_stuck(error: &RedisError) -> bool {
-    // Redis 6.2 tells within the error of the script that it is a replica.
-    error.is_timeout()
-        || error.kind() == ErrorKind::Server(ServerErrorKind::ReadOnly)
+    error.is_timeout() || is_from_a_replica(error)
+}
+
+/// Whether it is the refusal of a replica, which has written nothing.
+pub(crate) fn is_from_a_replica(error: &RedisError) -> bool {
+    // Redis 6.2 says so within the error of the script.
+    error.kind() == ErrorKind::Server(ServerErrorKind::ReadOnly)
         || error.to_string().contains("-READONLY ")
 }

@@ -83,22 +83,31 @@ async fn a_connection_that_went_silent_is_given_up() {
 /// As when another server has taken over behind the same name.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_became_a_replica_is_left() {
-    let (old, new) = (Server::start(&[]), Server::start(&[]));
-    new.follow(old.port);
-    let proxy = Proxy::before(old.port).await;
-    let store = open(&RedisStore::connect(&proxy.url("redis")).await.unwrap());
-    let author = Author::joined(&*store, "ada").await;
-    let session = store.convene(&draft("subject")).await.unwrap();
-    let filing = author.judged(&*store, &session, "nonce").await;
+    for options in ["", "?wait=1"] {
+        let (old, new) = (Server::start(&[]), Server::start(&[]));
+        new.follow(old.port);
+        let proxy = Proxy::before(old.port).await;
+        let url = proxy.url("redis") + options;
+        let store = open(&RedisStore::connect(&url).await.unwrap());
+        let session = store.convene(&draft("subject")).await.unwrap();
+        let mut filings = Vec::new();
+        for number in 0..40 {
+            let author = Author::joined(&*store, &format!("member {number}")).await;
+            filings.push(author.judged(&*store, &session, &format!("nonce {number}")).await);
+        }
 
-    assert_eq!(old.cli(&["wait", "1", "5000"]).trim(), "1");
-    new.cli(&["replicaof", "no", "one"]);
-    old.follow(new.port);
-    proxy.lead_to(new.port);
-    assert!(timeout(BOUND, store.file(&filing)).await.unwrap().is_err());
-    assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(_)));
-    let direct = open(&RedisStore::connect(&new.url()).await.unwrap());
-    assert_eq!(nonces(&*direct, &session).await, ["nonce"]);
+        // After this write the other has all that was written before.
+        let waiting = RedisStore::connect(&format!("{}?wait=1", old.url())).await.unwrap();
+        assert!(matches!(put(&*open(&waiting), None).await.unwrap(), Put::Created(_)));
+        new.cli(&["replicaof", "no", "one"]);
+        old.follow(new.port);
+        proxy.lead_to(new.port);
+        for filing in &filings {
+            assert!(matches!(store.file(filing).await.unwrap(), Filed::Filed(_)));
+        }
+        let direct = open(&RedisStore::connect(&new.url()).await.unwrap());
+        assert_eq!(nonces(&*direct, &session).await.len(), filings.len());
+    }
 }
 
 /// Whatever is lost on the way, and how often.

@@ -6,12 +6,16 @@ mod proxy;
 mod servers;
 mod world;
 
+use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use swarm_core::domain::Message;
 use swarm_core::rules::Filing;
-use swarm_core::store::{Filed, Store};
+use swarm_core::store::{
+    Filed, MemberSaved, MessageChange, Result, SessionChange, Store, Versioned,
+};
 use swarm_core::{Session, Tenants};
 use swarm_store_redis::RedisStore;
 use tokio::sync::Semaphore;
@@ -20,7 +24,7 @@ use tokio::time::{sleep, timeout};
 
 use proxy::Proxy;
 use servers::Server;
-use world::{Author, BOUND, draft, nonces, open, put, walk};
+use world::{Author, BOUND, draft, mail, nonces, open, put, walk};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_acknowledged_while_the_replica_is_away() {
@@ -31,15 +35,28 @@ async fn nothing_is_acknowledged_while_the_replica_is_away() {
     let session = waiting.convene(&draft("subject")).await.unwrap();
     let filing = author.judged(&*waiting, &session, "nonce").await;
 
+    let grace = Author::named("grace").creation(Some(mail()));
+    assert_eq!(waiting.save_member(&grace).await.unwrap(), MemberSaved::Saved);
+    let Versioned { version: expected, record } = waiting.messages(None).await.unwrap().remove(0);
+    let mailed = MessageChange { message: Message::clone(&record), expected };
+    let Versioned { version: expected, record } =
+        waiting.session(session.id).await.unwrap().unwrap();
+    let amended = SessionChange { session: Session::clone(&record), expected, takes: None };
+    let (eve, other) = (Author::named("eve").creation(None), draft("other"));
+
     replica.signal("STOP");
+    tokio::join!(
+        is_unknown(waiting.file(&filing)),
+        is_unknown(waiting.convene(&other)),
+        is_unknown(put(&*waiting, None)),
+        is_unknown(waiting.save_member(&eve)),
+        is_unknown(waiting.save_message(&mailed)),
+        is_unknown(waiting.save_session(&amended)),
+    );
     // Sent again, it finds its attempt done, and is acknowledged as little.
-    for _ in 0..2 {
-        assert!(timeout(BOUND, waiting.file(&filing)).await.unwrap().is_err());
-    }
-    assert!(timeout(BOUND, waiting.convene(&draft("other"))).await.unwrap().is_err());
-    assert!(timeout(BOUND, put(&*waiting, None)).await.unwrap().is_err());
+    is_unknown(waiting.file(&filing)).await;
     // Nor is anybody told that the take stands, though it is on file.
-    assert!(timeout(BOUND, author.basis(&*waiting, &session, "nonce")).await.unwrap().is_err());
+    is_unknown(author.basis(&*waiting, &session, "nonce")).await;
     assert_eq!(nonces(&*waiting, &session).await, ["nonce"]);
     assert!(author.basis(&*plain, &session, "nonce").await.unwrap().spent.is_some());
 
@@ -88,6 +105,20 @@ async fn replicas_that_are_not_there_are_warned_of() {
     assert!(matches!(&missing[..], [text] if text.contains("2 replicas, and there are 1")));
 }
 
+/// What `README.md` says of the rights that it takes.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_user_that_may_only_wait_besides_can_do_it_all() {
+    let (primary, _replica) = pair();
+    let user = ["acl", "setuser", "swarm", "on", ">secret", "~swarm:*", "-@all"];
+    let data = ["+@hash", "+@list", "+@sortedset", "+@string"];
+    let rest = ["+evalsha", "+script|load", "+time", "+ping", "+wait"];
+    assert_eq!(primary.cli(&[&user[..], &data, &rest].concat()).trim(), "OK");
+    let url = primary.url().replace("://", "://swarm:secret@") + "?wait=1";
+    let store = RedisStore::connect(&url).await.unwrap();
+    assert_eq!(store.ready().await.unwrap().warnings, [""; 0]);
+    walk(&*open(&store), || ()).await;
+}
+
 /// The client of a cluster finds the primary of the tenant, and teaches it.
 #[cfg(feature = "cluster")]
 #[tokio::test(flavor = "multi_thread")]
@@ -104,7 +135,7 @@ async fn commits_to_a_cluster_wait_for_the_replica_of_their_slot() {
     let replicas: Vec<&Server> = cluster.nodes.iter().filter(is_replica).collect();
     assert_eq!(replicas.len(), 3);
     replicas.iter().for_each(|node| node.signal("STOP"));
-    assert!(timeout(BOUND, store.file(&filing)).await.unwrap().is_err());
+    is_unknown(store.file(&filing)).await;
     replicas.iter().for_each(|node| node.signal("CONT"));
     assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(_)));
     assert_eq!(nonces(&*store, &session).await, ["nonce"]);
@@ -237,6 +268,11 @@ impl Load {
         });
         waited.await.unwrap();
     }
+}
+
+/// What came of this call is an error, and is so in time.
+async fn is_unknown<T>(call: impl Future<Output = Result<T>>) {
+    assert!(timeout(BOUND, call).await.unwrap().is_err());
 }
 
 fn pair() -> (Server, Server) {
