@@ -24,7 +24,8 @@ mod wire;
 
 use std::sync::Arc;
 
-use swarm_core::{CommitteeDesk, Tenant, TenantId};
+use swarm_core::store::Readiness;
+use swarm_core::{CommitteeDesk, Error, Tenant, TenantId};
 use warp::Filter as _;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
@@ -74,6 +75,18 @@ impl Site {
         let served = self.hosts.served();
         let desk = |served: &Arc<Served>| Some((served.id.clone(), served.committee.clone()?));
         served.iter().filter_map(desk).collect()
+    }
+
+    /// Asks the store whether it is ready, as `/readyz` does, and counts what it warns of in
+    /// `swarm_store_warnings` of `/metrics`. To be called once before serving, so that the count is
+    /// right from the beginning.
+    ///
+    /// # Errors
+    /// [`Error::Store`] when it gives no sign of life, or must not be relied on.
+    pub async fn ready(&self) -> Result<Readiness, Error> {
+        let readiness = self.services.swarm.ready().await?;
+        self.metrics.store_warns(readiness.warnings.len());
+        Ok(readiness)
     }
 
     /// Lets `X-Forwarded-Host` and `X-Forwarded-Proto` name the origin in use, for servers that only

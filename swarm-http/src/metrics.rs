@@ -17,6 +17,7 @@ pub(crate) struct Metrics {
     requests: Family<Answered, Counter>,
     seconds: Family<AtRoute, Histogram>,
     in_flight: Gauge,
+    store_warnings: Gauge,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -33,19 +34,25 @@ struct AtRoute {
 
 impl Default for Metrics {
     fn default() -> Self {
-        let mut registry = Registry::with_prefix("swarm_http");
+        let mut registry = Registry::with_prefix("swarm");
         let requests = Family::default();
         let seconds: Family<_, _> = Family::new_with_constructor(durations);
-        let in_flight = Gauge::default();
-        registry.register("requests", "Requests answered", requests.clone());
-        registry.register_with_unit(
+        let (in_flight, store_warnings) = (Gauge::default(), Gauge::default());
+        registry.register(
+            "store_warnings",
+            "What the store warned of when it was last asked whether it is ready",
+            store_warnings.clone(),
+        );
+        let http = registry.sub_registry_with_prefix("http");
+        http.register("requests", "Requests answered", requests.clone());
+        http.register_with_unit(
             "request_duration",
             "Time from the head of a request to its answer",
             Unit::Seconds,
             seconds.clone(),
         );
-        registry.register("requests_in_flight", "Requests being answered", in_flight.clone());
-        Self { registry, requests, seconds, in_flight }
+        http.register("requests_in_flight", "Requests being answered", in_flight.clone());
+        Self { registry, requests, seconds, in_flight, store_warnings }
     }
 }
 
@@ -70,6 +77,10 @@ impl Metrics {
         let answered = Answered { method: known(method), route, status: status.as_u16() };
         self.requests.get_or_create(&answered).inc();
         self.seconds.get_or_create(&AtRoute { route }).observe(seconds);
+    }
+
+    pub(crate) fn store_warns(&self, warnings: usize) {
+        self.store_warnings.set(i64::try_from(warnings).unwrap_or(i64::MAX));
     }
 
     /// All of it, as text.

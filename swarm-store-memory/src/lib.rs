@@ -15,7 +15,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use async_trait::async_trait;
-use swarm_core::store::{Clock, CommitteeStore, CommitteeTenants, Result, Store, Tenants};
+use swarm_core::store::{
+    Clock, CommitteeStore, CommitteeTenants, Readiness, Result, Store, Tenants,
+};
 use swarm_core::{Instant, TenantId};
 
 use committee::Records;
@@ -73,8 +75,9 @@ impl Tenants for MemoryStore {
         self.tenant(tenant)
     }
 
-    async fn ready(&self) -> Result<()> {
-        Ok(())
+    /// Always, and without a warning: that nothing outlives the process is what it is for.
+    async fn ready(&self) -> Result<Readiness> {
+        Ok(Readiness::default())
     }
 }
 

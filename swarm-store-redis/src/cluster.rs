@@ -6,7 +6,7 @@ use redis::cluster_async::ClusterConnection;
 use redis::cluster_routing::{MultipleNodeRoutingInfo, RoutingInfo};
 use redis::{Cmd, FromRedisValue, ProtocolVersion, RedisResult, Value, from_redis_value};
 
-use crate::link::{CONNECTION, IN_FLIGHT, RESPONSE};
+use crate::server::{CONNECTION, IN_FLIGHT, RESPONSE};
 
 /// A cluster, behind one connection to each of its servers.
 pub(crate) struct Cluster(ClusterConnection<MultiplexedConnection>);

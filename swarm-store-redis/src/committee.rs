@@ -45,7 +45,7 @@ impl Committee for TenantStore {
         script.arg(member.id.as_str()).arg(guard(*expected));
         script.arg(codec::committee_member_row(next(*expected), member));
         script.arg(codec::hash_text(&member.key));
-        let outcome: String = self.link.run(OP, &script).await?;
+        let outcome: String = self.link.commit(OP, &script, &self.keys).await?;
         saved(OP, &outcome)
     }
 
@@ -87,7 +87,7 @@ impl Committee for TenantStore {
             script.arg(brief_field(day.date, brief.member_id.as_str()));
             script.arg(codec::committee_brief_row(brief));
         }
-        let outcome: String = self.link.run(OP, &script).await?;
+        let outcome: String = self.link.commit(OP, &script, &self.keys).await?;
         saved(OP, &outcome)
     }
 
@@ -145,7 +145,7 @@ impl Committee for TenantStore {
         script.arg(codec::committee_take_text(filing).of(OP)?);
         script.arg(on(date)).arg(by_on(member, date));
         script.arg(filing.subject_id().as_str());
-        let outcome: Vec<String> = self.link.run(OP, &script).await?;
+        let outcome: Vec<String> = self.link.commit(OP, &script, &self.keys).await?;
         let outcome: Vec<&str> = outcome.iter().map(String::as_str).collect();
         match *outcome {
             ["filed", now] => codec::committee_filed(now, filing).map(CommitteeFiled::Filed).of(OP),

@@ -51,7 +51,7 @@ impl Documents for TenantStore {
             Some((member, version)) => script.arg(member.as_str()).arg(version.0),
             None => script.arg("").arg(""),
         };
-        let outcome: String = self.link.run("put document", &script).await?;
+        let outcome: String = self.link.commit("put document", &script, &self.keys).await?;
         codec::put(&outcome, &draft.json).of("put document")
     }
 }

@@ -1,46 +1,92 @@
-//! What the server is asked of itself.
+//! What the servers are asked of themselves.
 
-use redis::{Cmd, RedisError};
 use std::collections::HashMap;
 use std::error::Error as _;
+
+use redis::{Cmd, FromRedisValue, RedisError};
 use swarm_core::StoreError;
-use swarm_core::store::Result;
+use swarm_core::store::{Readiness, Result};
 
 use crate::link::Link;
 
-/// Asks for a sign of life, and sees that no server makes room by forgetting.
-pub(crate) async fn ready(link: &Link) -> Result<()> {
-    link.ask_all::<String>("ready", &redis::cmd("PING")).await?;
-    for policy in settings(link, "maxmemory-policy").await? {
-        if policy != "noeviction" {
-            let wrong = format!("maxmemory-policy is {policy}, and must be noeviction");
-            return Err(StoreError::new("ready", wrong));
-        }
+/// What has every write on the disk before it is acknowledged.
+const DURABLE: [(&str, &str); 2] = [("appendonly", "yes"), ("appendfsync", "always")];
+
+/// Asks for a sign of life, sees that no server makes room by forgetting, and warns of what may
+/// get lost. In strict mode that is an error, and so is a server that does not tell.
+pub(crate) async fn check(link: &Link, op: &'static str, strict: bool) -> Result<Readiness> {
+    link.ask_all::<String>(op, &redis::cmd("PING")).await?;
+    let policies = settings(link, op, "maxmemory-policy").await?.unwrap_or_default();
+    if let Some(policy) = policies.iter().find(|policy| *policy != "noeviction") {
+        let wrong = format!("maxmemory-policy is {policy}, and must be noeviction");
+        return Err(StoreError::new(op, wrong));
     }
-    Ok(())
+    let mut warnings = losses(link, op, strict).await?;
+    if strict && !warnings.is_empty() {
+        return Err(StoreError::new(op, format!("strict: {}", warnings.join("; "))));
+    }
+    warnings.extend(missing_replicas(link, op).await?);
+    Ok(Readiness { warnings })
 }
 
-/// Warns unless every write is on disk before it is acknowledged.
-pub(crate) async fn warn_of_losses(link: &Link) {
-    for (setting, safe) in [("appendonly", "yes"), ("appendfsync", "always")] {
-        let found = settings(link, setting).await.unwrap_or_default();
-        if let Some(other) = found.iter().find(|value| *value != safe) {
-            tracing::warn!(
-                "redis may lose acknowledged writes when it goes down: {setting} is {other}, not {safe}"
-            );
-        }
-    }
-}
-
-/// The values of a setting at all servers, as far as they tell.
-async fn settings(link: &Link, setting: &str) -> Result<Vec<String>> {
-    let ask: Cmd = redis::cmd("CONFIG").arg("GET").arg(setting).to_owned();
-    match link.ask_all::<HashMap<String, String>>("ready", &ask).await {
-        Ok(answers) => Ok(answers.into_iter().flat_map(HashMap::into_values).collect()),
-        Err(error) if is_refused(&error) => {
+/// Warns of each setting by which a server acknowledges what is not on its disk.
+async fn losses(link: &Link, op: &'static str, strict: bool) -> Result<Vec<String>> {
+    let mut warnings = Vec::new();
+    for (setting, safe) in DURABLE {
+        let Some(values) = settings(link, op, setting).await? else {
+            if strict {
+                let untold = format!("strict: {setting} cannot be seen, CONFIG GET is forbidden");
+                return Err(StoreError::new(op, untold));
+            }
             tracing::debug!("redis does not tell its {setting}");
-            Ok(Vec::new())
+            continue;
+        };
+        if let Some(other) = values.iter().find(|value| *value != safe) {
+            warnings.push(format!(
+                "redis may lose acknowledged writes when it goes down: {setting} is {other}, not {safe}"
+            ));
         }
+    }
+    Ok(warnings)
+}
+
+/// The values of a setting at all servers; `None` where one does not tell.
+async fn settings(link: &Link, op: &'static str, setting: &str) -> Result<Option<Vec<String>>> {
+    let ask: Cmd = redis::cmd("CONFIG").arg("GET").arg(setting).to_owned();
+    let answers: Option<Vec<HashMap<String, String>>> = told(link, op, &ask).await?;
+    let values = |answers: Vec<HashMap<_, _>>| {
+        answers.into_iter().map(|mut answer| answer.remove(setting)).collect()
+    };
+    Ok(answers.and_then(values))
+}
+
+/// Warns where commits wait for more replicas than there are.
+async fn missing_replicas(link: &Link, op: &'static str) -> Result<Option<String>> {
+    let wanted = link.replicas();
+    if wanted == 0 {
+        return Ok(None);
+    }
+    let ask: Cmd = redis::cmd("INFO").arg("replication").to_owned();
+    let answers: Vec<String> = told(link, op, &ask).await?.unwrap_or_default();
+    let connected = |answer: &String| {
+        let count = answer.lines().find_map(|line| line.strip_prefix("connected_slaves:"))?;
+        count.trim().parse::<u64>().ok()
+    };
+    let fewest = answers.iter().filter_map(connected).min().filter(|count| *count < wanted.into());
+    Ok(fewest.map(|count| {
+        format!("no write is acknowledged: each waits for {wanted} replicas, and there are {count}")
+    }))
+}
+
+/// The answers of all servers; `None` where they refuse.
+async fn told<T: FromRedisValue>(
+    link: &Link,
+    op: &'static str,
+    ask: &Cmd,
+) -> Result<Option<Vec<T>>> {
+    match link.ask_all(op, ask).await {
+        Ok(answers) => Ok(Some(answers)),
+        Err(error) if is_refused(&error) => Ok(None),
         Err(error) => Err(error),
     }
 }

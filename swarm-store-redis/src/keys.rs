@@ -79,6 +79,8 @@ keys! {
     superseded: "superseded";
     /// The last id of each kind.
     counters: "counters";
+    /// Nothing: it is written after each commit, where commits wait for replicas.
+    fence: "fence";
 
     /// Rows by the id of a member of the committee.
     committee_members: "committee:members";

@@ -5,6 +5,7 @@
 //! A script that is sent twice answers twice what came of it the first time. What a server may
 //! lose when it goes down is for its configuration to say: see `README.md`.
 
+mod address;
 #[cfg(feature = "cluster")]
 mod cluster;
 mod codec;
@@ -12,10 +13,13 @@ mod committee;
 mod documents;
 mod health;
 mod keys;
+mod line;
 mod link;
 mod members;
 mod outbox;
+mod replicas;
 mod scripts;
+mod server;
 mod sessions;
 mod takes;
 
@@ -23,9 +27,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use swarm_core::domain::AttemptId;
-use swarm_core::store::{Clock, CommitteeStore, CommitteeTenants, Result, Store, Tenants};
+use swarm_core::store::{
+    Clock, CommitteeStore, CommitteeTenants, Readiness, Result, Store, Tenants,
+};
 use swarm_core::{Entropy, Instant, StoreError, SystemEntropy, TenantId};
 
+use address::Address;
 use codec::Decoded;
 use keys::Keys;
 use link::Link;
@@ -34,6 +41,7 @@ use link::Link;
 #[derive(Clone)]
 pub struct RedisStore {
     link: Arc<Link>,
+    strict: bool,
 }
 
 impl RedisStore {
@@ -45,16 +53,26 @@ impl RedisStore {
     /// - `redis-cluster://[user:password@]host:port,host:port,…`, a cluster by some of its nodes
     ///   (feature `cluster`), and `rediss-cluster://…`, over TLS.
     ///
-    /// Warns when the server may lose what it has acknowledged. A connection that is lost later is
-    /// opened again by itself; no call takes longer than five seconds. The connection lives on the
-    /// runtime that this is called on.
+    /// Options may follow, `?strict=true&wait=1`:
+    ///
+    /// - `strict=true` refuses servers that may lose what they have acknowledged: that are not
+    ///   `appendonly yes` and `appendfsync always`, or do not tell (by default `false`: warns);
+    /// - `wait=N` has every commit on N replicas (0 to 255, by default 0) before it is acknowledged.
+    ///   When they do not have it within two seconds, what came of it is not known.
+    ///
+    /// A connection that is lost later is opened again by itself; no call takes longer than five
+    /// seconds. The connection lives on the runtime that this is called on.
     ///
     /// # Errors
-    /// [`StoreError`] when the address makes no sense or nobody answers there.
+    /// [`StoreError`] when the address makes no sense, nobody answers there, or who answers makes
+    /// room by forgetting or is not strict enough. Its source says which, without the address.
     pub async fn connect(url: &str) -> Result<Self> {
-        let link = Link::connect(url).await?;
-        health::warn_of_losses(&link).await;
-        Ok(Self { link: Arc::new(link) })
+        let address = Address::parse(url)?;
+        let link = Link::connect(&address).await?;
+        for warning in health::check(&link, "connect", address.strict).await?.warnings {
+            tracing::warn!("{warning}");
+        }
+        Ok(Self { link: Arc::new(link), strict: address.strict })
     }
 }
 
@@ -65,8 +83,9 @@ impl Tenants for RedisStore {
     }
 
     /// That the server answers, and that it would rather refuse a write than forget a record.
-    async fn ready(&self) -> Result<()> {
-        health::ready(&self.link).await
+    /// Warns when it may lose what it has acknowledged; in strict mode that is an error.
+    async fn ready(&self) -> Result<Readiness> {
+        health::check(&self.link, "ready", self.strict).await
     }
 }
 

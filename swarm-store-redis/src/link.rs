@@ -1,68 +1,68 @@
-//! The connection to the server, or to the servers of a cluster.
+//! What calls go through: it finds its way back to a server that was away.
 
 use std::future::Future;
-use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
-use redis::aio::{ConnectionLike, ConnectionManager, ConnectionManagerConfig};
-use redis::io::tcp::TcpSettings;
-use redis::{
-    Client, Cmd, ErrorKind, FromRedisValue, IntoConnectionInfo, ProtocolVersion, RedisError,
-    RedisResult, ScriptInvocation, ServerErrorKind,
-};
+use redis::{Cmd, FromRedisValue, RedisResult, ScriptInvocation};
 use swarm_core::StoreError;
 use swarm_core::store::Result;
 
-#[cfg(feature = "cluster")]
-use crate::cluster::Cluster;
-
-/// How long a server may take to answer.
-pub(crate) const RESPONSE: Duration = Duration::from_secs(3);
-
-/// How long it may take to get a connection.
-pub(crate) const CONNECTION: Duration = Duration::from_secs(2);
+use crate::address::Address;
+use crate::keys::Keys;
+use crate::line::{Call, Line};
+use crate::replicas::Replicas;
 
 /// How long a call may take, whatever happens to it.
 const CALL: Duration = Duration::from_secs(5);
 
-/// How many calls may be under way at once; others wait for their turn.
-pub(crate) const IN_FLIGHT: usize = 512;
-
-/// What calls go through: it finds its way back to a server that was away.
-pub(crate) enum Link {
-    Server(Box<Server>),
-    #[cfg(feature = "cluster")]
-    Cluster(Cluster),
+/// The way to the server, or to the servers of a cluster.
+pub(crate) struct Link {
+    /// What all calls share.
+    line: Line,
+    /// What commits take instead, where they wait for replicas.
+    replicas: Option<Replicas>,
 }
 
 impl Link {
     /// Connects to what the address names.
-    pub(crate) async fn connect(url: &str) -> Result<Self> {
-        #[cfg(feature = "tls")]
-        trust();
-        let connected = async {
-            #[cfg(feature = "cluster")]
-            if let Some(nodes) = crate::cluster::nodes(url) {
-                return Cluster::connect(nodes).await.map(Self::Cluster);
-            }
-            Server::connect(url).await.map(|server| Self::Server(Box::new(server)))
-        };
-        in_time("connect", connected).await
+    pub(crate) async fn connect(address: &Address) -> Result<Self> {
+        let line = in_time("connect", Line::open(&address.url)).await?;
+        let replicas = (address.replicas > 0).then(|| Replicas::new(address));
+        Ok(Self { line, replicas })
     }
 
-    /// Runs a script. Every script that writes knows its attempts, and every other may be run
-    /// twice, so that what was lost on the way is sent once more.
+    /// How many replicas have a commit before it is acknowledged.
+    pub(crate) fn replicas(&self) -> u8 {
+        self.replicas.as_ref().map_or(0, Replicas::count)
+    }
+
+    /// Runs a script that writes for the tenant of these keys. It knows its attempts, so that what
+    /// was lost on the way is sent once more. Where commits wait for replicas, these have by then
+    /// all that the script has written, or has read.
+    pub(crate) async fn commit<T: FromRedisValue>(
+        &self,
+        op: &'static str,
+        script: &ScriptInvocation<'_>,
+        keys: &Keys,
+    ) -> Result<T> {
+        match &self.replicas {
+            Some(replicas) => in_time(op, replicas.commit(script, &keys.fence())).await,
+            None => self.run(op, script).await,
+        }
+    }
+
+    /// Runs a script that only reads.
     pub(crate) async fn run<T: FromRedisValue>(
         &self,
         op: &'static str,
         script: &ScriptInvocation<'_>,
     ) -> Result<T> {
-        in_time(op, self.twice(Call::Script(script))).await
+        in_time(op, self.line.send(Call::Script(script))).await
     }
 
     /// Sends a command that may be sent twice.
     pub(crate) async fn query<T: FromRedisValue>(&self, op: &'static str, cmd: &Cmd) -> Result<T> {
-        in_time(op, self.twice(Call::Command(cmd))).await
+        in_time(op, self.line.send(Call::Command(cmd))).await
     }
 
     /// The answers of all servers that take writes.
@@ -71,101 +71,8 @@ impl Link {
         op: &'static str,
         cmd: &Cmd,
     ) -> Result<Vec<T>> {
-        match self {
-            Self::Server(_) => self.query(op, cmd).await.map(|answer| vec![answer]),
-            #[cfg(feature = "cluster")]
-            Self::Cluster(cluster) => in_time(op, cluster.ask_all(cmd)).await,
-        }
+        in_time(op, self.line.ask_all(cmd)).await
     }
-
-    /// Calls, and calls once more when the connection was lost, with or without the first call.
-    async fn twice<T: FromRedisValue>(&self, call: Call<'_>) -> RedisResult<T> {
-        match self.once(call).await {
-            Err(error) if error.is_connection_dropped() => self.once(call).await,
-            answer => answer,
-        }
-    }
-
-    async fn once<T: FromRedisValue>(&self, call: Call<'_>) -> RedisResult<T> {
-        match self {
-            Self::Server(server) => server.send(call).await,
-            #[cfg(feature = "cluster")]
-            Self::Cluster(cluster) => call.over(&mut cluster.connection()).await,
-        }
-    }
-}
-
-/// What is sent.
-#[derive(Clone, Copy)]
-enum Call<'a> {
-    Script(&'a ScriptInvocation<'a>),
-    Command(&'a Cmd),
-}
-
-impl Call<'_> {
-    async fn over<T: FromRedisValue>(self, connection: &mut impl ConnectionLike) -> RedisResult<T> {
-        match self {
-            // By its SHA-1; a server that does not know the script yet is taught.
-            Self::Script(script) => script.invoke_async(connection).await,
-            Self::Command(cmd) => cmd.query_async(connection).await,
-        }
-    }
-}
-
-/// One server, behind one connection that all calls share.
-pub(crate) struct Server {
-    client: Client,
-    /// The connection, and how often it was given up for another.
-    current: RwLock<(u64, ConnectionManager)>,
-}
-
-impl Server {
-    async fn connect(url: &str) -> RedisResult<Self> {
-        let info = url.into_connection_info()?;
-        let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3);
-        let tcp = TcpSettings::default().set_nodelay(true);
-        let client = Client::open(info.set_redis_settings(settings).set_tcp_settings(tcp))?;
-        let manager = ConnectionManager::new_with_config(client.clone(), config()).await?;
-        Ok(Self { client, current: RwLock::new((0, manager)) })
-    }
-
-    async fn send<T: FromRedisValue>(&self, call: Call<'_>) -> RedisResult<T> {
-        let (age, mut manager) =
-            self.current.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let answer = call.over(&mut manager).await;
-        if answer.as_ref().is_err_and(is_stuck) {
-            self.give_up(age);
-        }
-        answer
-    }
-
-    /// Gives a connection up; the next call opens another.
-    fn give_up(&self, age: u64) {
-        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-        if current.0 == age
-            && let Ok(fresh) =
-                ConnectionManager::new_lazy_with_config(self.client.clone(), config())
-        {
-            *current = (age.wrapping_add(1), fresh);
-        }
-    }
-}
-
-fn config() -> ConnectionManagerConfig {
-    ConnectionManagerConfig::new()
-        .set_response_timeout(Some(RESPONSE))
-        .set_connection_timeout(Some(CONNECTION))
-        .set_number_of_retries(2)
-        .set_min_delay(Duration::from_millis(50))
-        .set_max_delay(Duration::from_millis(500))
-        .set_pipeline_buffer_size(IN_FLIGHT)
-        .set_concurrency_limit(IN_FLIGHT)
-}
-
-/// Whether a connection is good for nothing any more, though nobody has closed it: it leads to
-/// where nothing answers, or to what has become a replica. The manager would keep it.
-fn is_stuck(error: &RedisError) -> bool {
-    error.is_timeout() || error.kind() == ErrorKind::Server(ServerErrorKind::ReadOnly)
 }
 
 async fn in_time<T>(op: &'static str, call: impl Future<Output = RedisResult<T>>) -> Result<T> {
@@ -173,10 +80,4 @@ async fn in_time<T>(op: &'static str, call: impl Future<Output = RedisResult<T>>
         Ok(answer) => answer.map_err(|error| StoreError::new(op, error)),
         Err(elapsed) => Err(StoreError::new(op, elapsed)),
     }
-}
-
-/// Chooses who does the arithmetic of TLS, unless the program has chosen already.
-#[cfg(feature = "tls")]
-fn trust() {
-    let _ = rustls::crypto::ring::default_provider().install_default();
 }

@@ -56,10 +56,11 @@ impl Members for TenantStore {
         script.arg(keys::member_slot(&member.id)).arg(challenge.unwrap_or_default());
         script.arg(change.mail.as_ref().map(codec::mail_text).unwrap_or_default());
         script.arg(queued).arg(keys::in_state(queued));
-        let outcome: String = self.link.run("save member", &script).await?;
+        let outcome: String = self.link.commit("save member", &script, &self.keys).await?;
         saved(&outcome)
     }
 
+    /// Waits for no replica: a challenge that is lost with its server is asked for again.
     async fn set_challenge(&self, slot: &Slot, challenge: &Challenge) -> Result<()> {
         let set = redis::cmd("HSET")
             .arg(self.keys.challenges())

@@ -44,7 +44,7 @@ impl Sessions for TenantStore {
         script.key(self.keys.sessions()).key(self.keys.sessions_index()).key(self.keys.counters());
         script.arg(state).arg(codec::session_text(draft).of("convene")?);
         script.arg(all()).arg(keys::in_state(state)).arg(on(&day, draft.subject_id.as_str()));
-        let outcome: String = self.link.run("convene", &script).await?;
+        let outcome: String = self.link.commit("convene", &script, &self.keys).await?;
         codec::convened(&outcome, draft).map(Arc::new).of("convene")
     }
 
@@ -58,7 +58,7 @@ impl Sessions for TenantStore {
         script.arg(takes.map(|takes| takes.to_string()).unwrap_or_default());
         script.arg(codec::session_row(expected.next(), session).of("save session")?);
         script.arg(BY_STATE).arg(keys::in_state(session.state.as_str()));
-        let outcome: String = self.link.run("save session", &script).await?;
+        let outcome: String = self.link.commit("save session", &script, &self.keys).await?;
         saved("save session", &outcome)
     }
 }

@@ -7,8 +7,8 @@ mod proxy;
 mod servers;
 mod world;
 
+use swarm_core::SessionId;
 use swarm_core::store::{Collection, CommitteeFiled, Filed, Put};
-use swarm_core::{SessionId, Tenants};
 use swarm_store_redis::RedisStore;
 use tokio::time::timeout;
 
@@ -40,25 +40,18 @@ async fn a_node_that_comes_back_is_found_again() {
     assert_eq!(nonces(&*store, &session).await, ["nonce"]);
 }
 
-#[tokio::test]
-async fn a_cluster_with_a_node_that_would_forget_is_not_ready() {
-    let cluster = Cluster::start();
-    let store = RedisStore::connect(&cluster.url()).await.unwrap();
-    store.ready().await.unwrap();
-    cluster.nodes[1].cli(&["config", "set", "maxmemory-policy", "allkeys-lru"]);
-    assert!(store.ready().await.is_err());
-}
-
 /// The client of a cluster sends again by itself, and more than once.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_commit_is_done_once_however_often_it_is_sent() {
-    let cluster = Cluster::start();
+    let mut cluster = Cluster::start();
     let mut proxies = Vec::new();
-    for node in &cluster.nodes {
+    for node in &mut cluster.nodes {
         let proxy = Proxy::before(node.port).await;
-        node.cli(&["config", "set", "cluster-announce-port", &proxy.port().to_string()]);
+        node.stop();
+        node.resume_with(&["--cluster-announce-port", &proxy.port().to_string()]);
         proxies.push(proxy);
     }
+    cluster.wait_until_it_is_whole();
     for node in &cluster.nodes {
         node.wait_until_it_leads_to(&proxies.iter().map(Proxy::port).collect::<Vec<_>>());
     }

@@ -1,5 +1,6 @@
-//! The Redis store keeps every promise of the port, on one server and on a cluster. All cases
-//! share a server; each has a connection of its own, since each has a runtime of its own.
+//! The Redis store keeps every promise of the port, on one server, with a replica that commits wait
+//! for, and on a cluster. All cases share a server; each has a connection of its own, since each has
+//! a runtime of its own.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
@@ -27,6 +28,24 @@ mod on_a_server {
     }
 
     swarm_core::committee_conformance!(rooms);
+}
+
+mod on_a_server_and_its_replica {
+    use super::servers::Server;
+    use super::*;
+
+    static SERVERS: LazyLock<[Server; 2]> = LazyLock::new(|| {
+        let servers = [(); 2].map(|()| Server::start(&[]));
+        servers[1].follow(servers[0].port);
+        servers
+    });
+
+    async fn servers() -> ((), Arc<dyn Tenants>) {
+        let url = format!("{}?strict=true&wait=1", SERVERS[0].url());
+        ((), Arc::new(RedisStore::connect(&url).await.unwrap()))
+    }
+
+    swarm_core::conformance!(servers);
 }
 
 #[cfg(feature = "cluster")]

@@ -14,7 +14,7 @@ use swarm_core::rules::Filing;
 use swarm_core::store::{
     Collection, Filed, MemberSaved, MessageChange, Put, Saved, SessionChange, Store, Versioned,
 };
-use swarm_core::{Session, SessionId, TakeId, Tenants};
+use swarm_core::{Session, SessionId, TakeId};
 use swarm_store_redis::RedisStore;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -84,26 +84,31 @@ async fn a_connection_that_went_silent_is_given_up() {
 /// As when another server has taken over behind the same name.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_became_a_replica_is_left() {
-    let (old, new) = (Server::start(&[]), Server::start(&[]));
-    let follow = |one: &Server, other: &Server| {
-        one.cli(&["replicaof", "127.0.0.1", &other.port.to_string()]);
-        one.wait_until_it_says("master_link_status:up");
-    };
-    follow(&new, &old);
-    let proxy = Proxy::before(old.port).await;
-    let store = open(&RedisStore::connect(&proxy.url("redis")).await.unwrap());
-    let author = Author::joined(&*store, "ada").await;
-    let session = store.convene(&draft("subject")).await.unwrap();
-    let filing = author.judged(&*store, &session, "nonce").await;
+    for options in ["", "?wait=1"] {
+        let (old, new) = (Server::start(&[]), Server::start(&[]));
+        new.follow(old.port);
+        let proxy = Proxy::before(old.port).await;
+        let url = proxy.url("redis") + options;
+        let store = open(&RedisStore::connect(&url).await.unwrap());
+        let session = store.convene(&draft("subject")).await.unwrap();
+        let mut filings = Vec::new();
+        for number in 0..40 {
+            let author = Author::joined(&*store, &format!("member {number}")).await;
+            filings.push(author.judged(&*store, &session, &format!("nonce {number}")).await);
+        }
 
-    assert_eq!(old.cli(&["wait", "1", "5000"]).trim(), "1");
-    new.cli(&["replicaof", "no", "one"]);
-    follow(&old, &new);
-    proxy.lead_to(new.port);
-    assert!(timeout(BOUND, store.file(&filing)).await.unwrap().is_err());
-    assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(_)));
-    let direct = open(&RedisStore::connect(&new.url()).await.unwrap());
-    assert_eq!(nonces(&*direct, &session).await, ["nonce"]);
+        // After this write the other has all that was written before.
+        let waiting = RedisStore::connect(&format!("{}?wait=1", old.url())).await.unwrap();
+        assert!(matches!(put(&*open(&waiting), None).await.unwrap(), Put::Created(_)));
+        new.cli(&["replicaof", "no", "one"]);
+        old.follow(new.port);
+        proxy.lead_to(new.port);
+        for filing in &filings {
+            assert!(matches!(store.file(filing).await.unwrap(), Filed::Filed(_)));
+        }
+        let direct = open(&RedisStore::connect(&new.url()).await.unwrap());
+        assert_eq!(nonces(&*direct, &session).await.len(), filings.len());
+    }
 }
 
 /// Whatever is lost on the way, and how often.
@@ -241,28 +246,6 @@ async fn members_that_race_through_two_stores_do_not_disturb_each_other() {
     assert!(outcomes.iter().all(|outcome| matches!(outcome, Filed::Filed(_))));
     let ids: Vec<u64> = one.takes(session.id).await.unwrap().iter().map(|take| take.id.0).collect();
     assert_eq!(ids, (1..=64).collect::<Vec<_>>());
-}
-
-#[tokio::test]
-async fn a_server_that_would_forget_is_not_ready() {
-    let server = Server::start(&[]);
-    let store = RedisStore::connect(&server.url()).await.unwrap();
-    store.ready().await.unwrap();
-    server.cli(&["config", "set", "maxmemory-policy", "allkeys-lru"]);
-    assert!(store.ready().await.is_err());
-}
-
-#[tokio::test]
-async fn a_server_that_does_not_tell_its_settings_is_trusted() {
-    let server = Server::start(&[]);
-    let user = ["acl", "setuser", "swarm", "on", ">secret", "~swarm:*", "-@all"];
-    let data = ["+@hash", "+@list", "+@sortedset", "+@string"];
-    let rest = ["+evalsha", "+script|load", "+time", "+ping"];
-    assert_eq!(server.cli(&[&user[..], &data, &rest].concat()).trim(), "OK");
-    let url = server.url().replace("://", "://swarm:secret@");
-    let silent = RedisStore::connect(&url).await.unwrap();
-    silent.ready().await.unwrap();
-    walk(&silent, || ()).await;
 }
 
 #[tokio::test]

@@ -48,8 +48,16 @@ pub trait Tenants: Send + Sync {
     /// forget it. Two worlds share nothing, ids included.
     fn open(&self, tenant: &TenantId) -> Arc<dyn Store>;
 
-    /// Asks the store for a sign of life.
-    async fn ready(&self) -> Result<()>;
+    /// Asks the store for a sign of life, and how far it can be trusted.
+    async fn ready(&self) -> Result<Readiness>;
+}
+
+/// How a store that answers is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Readiness {
+    /// What may cost records that were acknowledged, each in a sentence for the operator. Anybody
+    /// may read them: they name settings, no host and no secret.
+    pub warnings: Vec<String>,
 }
 
 #[async_trait]
@@ -58,7 +66,7 @@ impl<T: Tenants + ?Sized> Tenants for Arc<T> {
         (**self).open(tenant)
     }
 
-    async fn ready(&self) -> Result<()> {
+    async fn ready(&self) -> Result<Readiness> {
         (**self).ready().await
     }
 }

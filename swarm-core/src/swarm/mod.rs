@@ -12,7 +12,7 @@ mod takes;
 use std::sync::Arc;
 
 use crate::domain::TenantId;
-use crate::store::{Store, Tenants};
+use crate::store::{Readiness, Store, Tenants};
 
 pub use committee::{CommitteeDesk, CommitteeError, Committees, Generated, Receipt};
 pub use documents::Written;
@@ -46,11 +46,11 @@ impl Swarm {
         Tenant { store: self.tenants.open(id), entropy: Arc::clone(&self.entropy) }
     }
 
-    /// Asks the store for a sign of life.
+    /// Asks the store for a sign of life, and how far it can be trusted.
     ///
     /// # Errors
-    /// [`Error::Store`] when it gives none.
-    pub async fn ready(&self) -> Result<(), Error> {
+    /// [`Error::Store`] when it gives none, or must not be relied on.
+    pub async fn ready(&self) -> Result<Readiness, Error> {
         Ok(self.tenants.ready().await?)
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde::Serialize;
+use swarm_core::store::Readiness;
 use warp::http::StatusCode;
 
 use crate::Site;
@@ -11,17 +12,19 @@ use crate::reply::{Answer, Fault, Reply, ok};
 #[derive(Serialize)]
 struct State {
     status: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
 /// The process is up.
 pub(crate) async fn health(_: Arc<Site>) -> Reply {
-    ok(&State { status: "ok" })
+    ok(&State { status: "ok", warnings: Vec::new() })
 }
 
-/// The store answers; else 503.
+/// The store answers; else 503. What it warns of keeps no request away.
 pub(crate) async fn ready(site: Arc<Site>) -> Reply {
-    site.services.swarm.ready().await?;
-    ok(&State { status: "ready" })
+    let Readiness { warnings } = site.ready().await?;
+    ok(&State { status: "ready", warnings })
 }
 
 pub(crate) async fn metrics(site: Arc<Site>) -> Reply {

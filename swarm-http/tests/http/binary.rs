@@ -224,6 +224,8 @@ fn what_is_unknown_or_bad_stops_the_start_and_is_named() {
         (&["serve"], &[("SWARM_ADMIN_TOKEN", "")], "SWARM_ADMIN_TOKEN"),
         (&["serve"], &[("SWARM_ADMIN_TOKEN", "token ")], "SWARM_ADMIN_TOKEN"),
         (&["serve", "--store=redis://127.0.0.1:1"], &[], "store"),
+        (&["serve", "--store=redis://127.0.0.1?strict=very"], &[], "strict must be"),
+        (&["serve", "--store=redis-cluster://127.0.0.1:1?wait=-1"], &[], "wait must be"),
         (&["serve", "--store=sqlite:x"], &[], "store"),
         (&["demo", "--store=memory"], &[], "--store"),
         (&[], &[], "serve"),
@@ -287,7 +289,13 @@ fn a_password_in_a_bad_configuration_is_not_repeated() {
         "smtp_uri = \"smtps://user:hunter2@mail.example\"",
         "smtp_url = \"smtps://user:hunter2@mail.example",
         "smtp_url = \"smtps://user:hunter2@mail.example\"",
-        "store = \"redis://:hunter2@127.0.0.1\"",
+        "store = \"redis://:hunter2@127.0.0.1:1\"",
+        "store = \"redis://:hunter2@127.0.0.1:hunter2\"",
+        "store = \"redis://:hunter2@127.0.0.1/hunter2\"",
+        "store = \"redis://:hunter2@127.0.0.1?hunter2\"",
+        "store = \"redis-cluster://:hunter2@127.0.0.1:1\"",
+        "store = \"redis-cluster://:hunter2@\"",
+        "store = \"redis-cluster://:hunter2@127.0.0.1:hunter2,127.0.0.1:1\"",
     ] {
         let file = configuration("secret.toml", text);
         let said = refusal(&["serve", "--config", file.to_str().unwrap()], &[]);

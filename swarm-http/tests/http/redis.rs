@@ -17,7 +17,8 @@ fn two_servers_share_one_truth_and_survive_its_death() {
     let store = format!("--store={}", redis.url());
     let serve = || Program::start(&["serve", &store], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
     let (one, other) = (serve(), serve());
-    one.client.get("/readyz").expect(200);
+    assert_eq!(one.client.get("/readyz").expect(200).json(), json!({ "status": "ready" }));
+    assert!(counted(&one, 0));
     assert_eq!(one.client.convene(DAY, "aurora"), 1);
     let author = Author::join(&other.client, "Ada");
     let first = author.draft(DAY, "aurora");
@@ -126,6 +127,31 @@ fn export_writes_what_the_store_keeps() {
         let said = refusal(arguments, &[]);
         assert!(said.contains(named), "{arguments:?}\n{said}");
     }
+}
+
+#[test]
+fn what_a_server_may_lose_is_told_and_counted_from_the_start() {
+    let redis = Server::start(&["--appendfsync", "everysec"]);
+    let store = format!("--store={}", redis.url());
+    let program = Program::start(&["serve", &store], &[]);
+    assert!(counted(&program, 1));
+    let ready = program.client.get("/readyz").expect(200).json();
+    assert_eq!(ready["status"], "ready");
+    let warnings: Vec<&str> =
+        ready["warnings"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
+    assert!(matches!(warnings[..], [text] if text.contains("appendfsync is everysec")));
+    let refused = refusal(&["serve", &format!("{store}?strict=true")], &[]);
+    assert!(refused.contains("appendfsync is everysec"), "{refused}");
+
+    redis.cli(&["config", "set", "appendfsync", "always"]);
+    program.client.get("/readyz").expect(200);
+    assert!(counted(&program, 0));
+}
+
+/// Whether `/metrics` has this many warnings of the store.
+fn counted(program: &Program, warnings: usize) -> bool {
+    let metrics = program.client.get("/metrics").expect(200).text;
+    metrics.lines().any(|line| line == format!("swarm_store_warnings {warnings}"))
 }
 
 const ADAS_BRIEF: &str = "/data/committee/briefs/today/ada.json";

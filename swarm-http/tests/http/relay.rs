@@ -16,8 +16,8 @@ use swarm_core::store::{
     Basis, BasisQuery, Clock, Collection, Committee, CommitteeBasis, CommitteeDayChange,
     CommitteeFiled, CommitteeFiling, CommitteeMemberChange, CommitteeSessionQuery, CommitteeStore,
     CommitteeTakesQuery, Document, DocumentDraft, Documents, Filed, MemberBasis, MemberChange,
-    MemberSaved, Members, MessageChange, Outbox, Put, Result, Saved, SessionChange, SessionQuery,
-    Sessions, Slot, Store, Takes, Versioned,
+    MemberSaved, Members, MessageChange, Outbox, Put, Readiness, Result, Saved, SessionChange,
+    SessionQuery, Sessions, Slot, Store, Takes, Versioned,
 };
 use swarm_core::{CommitteeTenants, TenantId, Tenants};
 use swarm_store_memory::MemoryStore;
@@ -54,7 +54,7 @@ impl Tenants for Relay {
         Arc::new(World { store: self.store.open(tenant), listener: Arc::clone(&self.listener) })
     }
 
-    async fn ready(&self) -> Result<()> {
+    async fn ready(&self) -> Result<Readiness> {
         (self.listener)(&Told { method: "ready", arguments: "()", done: false })?;
         self.store.ready().await
     }

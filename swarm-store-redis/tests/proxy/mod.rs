@@ -27,6 +27,12 @@ struct Ways {
     mute: AtomicUsize,
 }
 
+impl Ways {
+    fn is_mute(&self, connection: usize) -> bool {
+        connection < self.mute.load(Ordering::SeqCst)
+    }
+}
+
 impl Proxy {
     pub(crate) async fn before(server: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -85,7 +91,7 @@ async fn carry(mut client: TcpStream, mut server: TcpStream, ways: Arc<Ways>) {
             read = client.read(&mut asked) => {
                 let Ok(length @ 1..) = read else { return };
                 let asked = &asked[..length];
-                if number < ways.mute.load(Ordering::SeqCst) {
+                if ways.is_mute(number) {
                     continue;
                 }
                 let script = asked.windows(7).any(|window| window == b"EVALSHA");
@@ -100,6 +106,9 @@ async fn carry(mut client: TcpStream, mut server: TcpStream, ways: Arc<Ways>) {
             }
             read = server.read(&mut answered) => {
                 let Ok(length @ 1..) = read else { return };
+                if ways.is_mute(number) {
+                    continue;
+                }
                 if doomed || client.write_all(&answered[..length]).await.is_err() {
                     return;
                 }

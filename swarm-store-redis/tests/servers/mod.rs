@@ -3,6 +3,9 @@
 //! Each is the child of a shell that waits for the end of its standard input and then kills it.
 //! The other end is held by the test's process, so that no server outlives it, however it ends:
 //! neither a `static` nor a test that is killed drops anything.
+//!
+//! `SWARM_REDIS_SERVER` names the program to test with, another release or Valkey; `redis-server`
+//! from the `PATH` unless it is set.
 
 #![allow(dead_code, reason = "not every test needs every helper")]
 #![allow(clippy::expect_used, clippy::panic, reason = "a test without a server fails")]
@@ -20,7 +23,7 @@ use std::time::Duration;
 const WATCH: &str = r#"
     trap "" HUP INT TERM
     folder=$1; shift
-    redis-server --dir "$folder" "$@" > /dev/null & server=$!
+    "${SWARM_REDIS_SERVER:-redis-server}" --dir "$folder" "$@" > /dev/null & server=$!
     read word
     kill -9 $server; wait
     [ "$word" = keep ] || rm -rf "$folder"
@@ -61,12 +64,18 @@ impl Server {
             .arg("--port")
             .arg(self.port.to_string())
             .args(["--bind", "127.0.0.1"]);
-        shell.args(["--daemonize", "no", "--save", ""]);
+        shell.args(["--daemonize", "no", "--save", "", "--repl-diskless-sync-delay", "0"]);
         shell.arg("--pidfile").arg(self.folder.join("pid"));
         shell.args(["--appendonly", "yes", "--appendfsync", "always"]).args(&self.options);
         shell.envs(self.environment.iter().map(|(name, value)| (name, value)));
         self.shell = Some(shell.stdin(Stdio::piped()).spawn().unwrap());
         wait_until("redis-server answers", || self.answers());
+    }
+
+    /// The same, with these options besides.
+    pub(crate) fn resume_with(&mut self, options: &[&str]) {
+        self.options.extend(options.iter().map(ToString::to_string));
+        self.resume();
     }
 
     /// Kills it, with what it holds in memory.
@@ -98,6 +107,12 @@ impl Server {
     /// What `redis-cli` prints.
     pub(crate) fn cli(&self, command: &[&str]) -> String {
         cli(&[&["-p", &self.port.to_string()], command].concat())
+    }
+
+    /// Makes it the replica of who listens at this port, and waits until it has caught up.
+    pub(crate) fn follow(&self, port: u16) {
+        self.cli(&["replicaof", "127.0.0.1", &port.to_string()]);
+        self.wait_until_it_says("master_link_status:up");
     }
 
     /// Waits until this stands in what it says of its replication.
@@ -134,21 +149,40 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     pub(crate) fn start() -> Self {
+        Self::start_with(0)
+    }
+
+    /// Each with as many replicas.
+    pub(crate) fn start_with(replicas: usize) -> Self {
         let options = ["--cluster-enabled", "yes", "--cluster-node-timeout", "5000"];
-        let nodes: Vec<Server> = (0..3).map(|_| Server::start(&options)).collect();
+        let nodes = (0..3 * (1 + replicas)).map(|_| Server::start(&options));
+        let nodes: Vec<Server> = nodes.collect();
         let addresses: Vec<String> =
             nodes.iter().map(|node| format!("127.0.0.1:{}", node.port)).collect();
         let mut create = vec!["--cluster", "create"];
         create.extend(addresses.iter().map(String::as_str));
-        create.push("--cluster-yes");
+        let each = replicas.to_string();
+        create.extend(["--cluster-replicas", &each, "--cluster-yes"]);
         let said = cli(&create);
         assert!(said.contains("All 16384 slots covered"), "{said}");
-        for node in &nodes {
+        let cluster = Self { nodes };
+        cluster.wait_until_it_is_whole();
+        let has_replicas = format!("connected_slaves:{replicas}");
+        for node in &cluster.nodes {
+            wait_until("replicas follow", || {
+                let info = node.cli(&["info", "replication"]);
+                info.contains("master_link_status:up") || info.contains(&has_replicas)
+            });
+        }
+        cluster
+    }
+
+    pub(crate) fn wait_until_it_is_whole(&self) {
+        for node in &self.nodes {
             wait_until("the cluster is whole", || {
                 node.cli(&["cluster", "info"]).contains("cluster_state:ok")
             });
         }
-        Self { nodes }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -186,5 +220,5 @@ pub(crate) fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
         }
         sleep(Duration::from_millis(20));
     }
-    panic!("waited 20 seconds for: {what} (is redis-server 6.2 or later on the PATH?)");
+    panic!("waited 20 seconds for: {what} (does redis-server, or SWARM_REDIS_SERVER, run?)");
 }

@@ -48,8 +48,14 @@ async fn open(store: &str) -> Result<Services, Failure> {
     if !REDIS.iter().any(|scheme| store.starts_with(scheme)) {
         return Err("store: must be memory, redis://…, rediss://… or redis-cluster://…".into());
     }
-    // The address may hold a password: it is not repeated.
-    RedisStore::connect(store).await.map(on).map_err(|error| format!("store: {error}").into())
+    RedisStore::connect(store).await.map(on).map_err(|error| refused(&error).into())
+}
+
+/// Why a store is not used, with all that lies behind it. The address, which may hold a password, is
+/// repeated nowhere.
+fn refused(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |cause| cause.source());
+    causes.fold("store".to_owned(), |text, cause| format!("{text}: {cause}"))
 }
 
 /// What the addresses of Redis begin with.

@@ -1,0 +1,80 @@
+//! What an address says besides where: the options of this crate, behind a question mark.
+
+use swarm_core::StoreError;
+use swarm_core::store::Result;
+
+/// An address, taken apart.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Address {
+    /// Where, without the options. It may hold a password.
+    pub(crate) url: String,
+    /// Whether to refuse a server that may lose what it has acknowledged.
+    pub(crate) strict: bool,
+    /// How many replicas have a commit before it is acknowledged.
+    pub(crate) replicas: u8,
+}
+
+impl Address {
+    /// Reads `…?strict=true&wait=1`. Errors name the option, never the address.
+    pub(crate) fn parse(text: &str) -> Result<Self> {
+        let (url, options) = text.split_once('?').unwrap_or((text, ""));
+        let mut address = Self { url: url.to_owned(), strict: false, replicas: 0 };
+        for option in options.split('&').filter(|option| !option.is_empty()) {
+            address.set(option).map_err(|wrong| StoreError::new("connect", wrong))?;
+        }
+        Ok(address)
+    }
+
+    fn set(&mut self, option: &str) -> std::result::Result<(), &'static str> {
+        match option.split_once('=') {
+            Some(("strict", value)) => {
+                self.strict = value.parse().map_err(|_| "strict must be true or false")?;
+            }
+            Some(("wait", value)) => {
+                self.replicas = value.parse().map_err(|_| "wait must be a number from 0 to 255")?;
+            }
+            _ => return Err("an address takes the options strict and wait, nothing else"),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn options_are_read_and_taken_away() {
+        let parse = |text| Address::parse(text).ok();
+        let address =
+            |url: &str, strict, replicas| Some(Address { url: url.to_owned(), strict, replicas });
+        assert_eq!(parse("redis://a:1/2"), address("redis://a:1/2", false, 0));
+        assert_eq!(parse("redis://a?"), address("redis://a", false, 0));
+        assert_eq!(parse("rediss://a/?strict=true"), address("rediss://a/", true, 0));
+        let both = parse("redis-cluster://u:p@a:1,b:2?wait=2&strict=true");
+        assert_eq!(both, address("redis-cluster://u:p@a:1,b:2", true, 2));
+        assert_eq!(parse("redis://a?wait=0&strict=false"), address("redis://a", false, 0));
+    }
+
+    #[test]
+    fn a_bad_option_is_named_without_the_address() {
+        for (option, named) in [
+            ("strict", "strict"),
+            ("strict=", "strict"),
+            ("strict=yes", "strict"),
+            ("wait=-1", "wait"),
+            ("wait=256", "wait"),
+            ("wait=one", "wait"),
+            ("wait=1#", "wait"),
+            ("protocol=2", "nothing else"),
+            ("Wait=1", "nothing else"),
+        ] {
+            let error = Address::parse(&format!("redis://user:secret@host?{option}")).err();
+            let why = error.as_ref().and_then(|error| error.source()).map(ToString::to_string);
+            let why = why.unwrap_or_default();
+            assert!(why.contains(named) && !why.contains("secret"), "{option}: {why}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What servers may lose is refused, or warned of, at start and later.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+
+mod servers;
+mod world;
+
+use std::error::Error as _;
+
+use swarm_core::Tenants;
+use swarm_core::store::StoreError;
+use swarm_store_redis::RedisStore;
+
+use servers::Server;
+use world::walk;
+
+#[tokio::test]
+async fn a_server_that_would_forget_is_refused_at_start_and_later() {
+    let server = Server::start(&[]);
+    let store = RedisStore::connect(&server.url()).await.unwrap();
+    assert!(store.ready().await.unwrap().warnings.is_empty());
+    server.cli(&["config", "set", "maxmemory-policy", "allkeys-lru"]);
+    assert!(why(store.ready().await).contains("maxmemory-policy is allkeys-lru"));
+    let refused = why(RedisStore::connect(&server.url()).await);
+    assert!(refused.contains("maxmemory-policy is allkeys-lru"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_server_that_may_lose_writes_is_warned_of_or_refused() {
+    for (setting, safe, other) in [("appendonly", "yes", "no"), ("appendfsync", "always", "no")] {
+        let server = Server::start(&[]);
+        let strict = format!("{}?strict=true", server.url());
+        let (lax, strict) = (RedisStore::connect(&server.url()).await, &strict);
+        let (lax, held) = (lax.unwrap(), RedisStore::connect(strict).await.unwrap());
+        assert!(held.ready().await.unwrap().warnings.is_empty());
+
+        server.cli(&["config", "set", setting, other]);
+        let named = format!("{setting} is {other}, not {safe}");
+        let warnings = lax.ready().await.unwrap().warnings;
+        assert!(matches!(&warnings[..], [text] if text.contains(&named)), "{warnings:?}");
+        for refused in [why(held.ready().await), why(RedisStore::connect(strict).await)] {
+            assert!(refused.contains("strict") && refused.contains(&named), "{refused}");
+        }
+    }
+}
+
+/// A managed service forbids `CONFIG`.
+#[tokio::test]
+async fn a_server_that_does_not_tell_its_settings_is_trusted_unless_strict() {
+    let server = Server::start(&[]);
+    let user = ["acl", "setuser", "swarm", "on", ">secret", "~swarm:*", "-@all"];
+    let data = ["+@hash", "+@list", "+@sortedset", "+@string"];
+    let rest = ["+evalsha", "+script|load", "+time", "+ping"];
+    assert_eq!(server.cli(&[&user[..], &data, &rest].concat()).trim(), "OK");
+    let url = server.url().replace("://", "://swarm:secret@");
+    let silent = RedisStore::connect(&url).await.unwrap();
+    assert!(silent.ready().await.unwrap().warnings.is_empty());
+    walk(&silent, || ()).await;
+    let refused = why(RedisStore::connect(&format!("{url}?strict=true")).await);
+    assert!(refused.contains("CONFIG GET is forbidden"), "{refused}");
+    assert!(!refused.contains("secret"), "{refused}");
+}
+
+#[cfg(feature = "cluster")]
+#[tokio::test]
+async fn every_server_of_a_cluster_is_looked_at() {
+    let cluster = servers::Cluster::start();
+    let strict = format!("{}?strict=true", cluster.url());
+    let store = RedisStore::connect(&strict).await.unwrap();
+    assert!(store.ready().await.unwrap().warnings.is_empty());
+    cluster.nodes[1].cli(&["config", "set", "appendfsync", "everysec"]);
+    assert!(why(store.ready().await).contains("appendfsync is everysec"));
+    cluster.nodes[1].cli(&["config", "set", "maxmemory-policy", "allkeys-lru"]);
+    let refused = why(RedisStore::connect(&cluster.url()).await);
+    assert!(refused.contains("maxmemory-policy is allkeys-lru"), "{refused}");
+}
+
+/// Why this is an error.
+fn why<T>(result: Result<T, StoreError>) -> String {
+    result.err().unwrap().source().unwrap().to_string()
+}
