@@ -22,20 +22,21 @@ const COMPRESS_FROM: usize = 1_024;
 
 /// What the client has, and what it can take.
 pub(crate) struct Reader {
-    known: Option<HeaderValue>,
+    known: Vec<HeaderValue>,
     gzip: bool,
 }
 
 impl Reader {
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         let codings = headers.get(ACCEPT_ENCODING).and_then(|codings| codings.to_str().ok());
-        Self { known: headers.get(IF_NONE_MATCH).cloned(), gzip: codings.is_some_and(accepts_gzip) }
+        let known = headers.get_all(IF_NONE_MATCH).iter().cloned().collect();
+        Self { known, gzip: codings.is_some_and(accepts_gzip) }
     }
 
     /// Whether the client has what is tagged so, be it compressed or not.
     fn knows(&self, tag: &str) -> bool {
-        let known = self.known.as_ref().and_then(|tags| tags.to_str().ok()).unwrap_or_default();
-        known.split(',').map(str::trim).any(|known| {
+        let known = self.known.iter().filter_map(|tags| tags.to_str().ok());
+        known.flat_map(|tags| tags.split(',')).map(str::trim).any(|known| {
             let quoted = known.strip_prefix("W/").unwrap_or(known);
             let known_tag = quoted.strip_prefix('"').and_then(|quoted| quoted.strip_suffix('"'));
             known == "*"

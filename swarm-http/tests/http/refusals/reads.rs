@@ -40,6 +40,8 @@ fn public_reads_are_shared() {
             assert_eq!(answer.header("etag"), Some(tag.as_str()));
             assert_eq!(answer.header("access-control-allow-origin"), Some("*"), "{path}");
         }
+        let lines = [("if-none-match", "\"x\""), ("if-none-match", &tag)];
+        assert_eq!(world.client.send("GET", path, &lines, b"").status, 304, "{path}");
         for other in ["\"x\"", "", tag.trim_matches('"')] {
             let answer = world.client.send("GET", path, &[("if-none-match", other)], b"");
             assert_eq!(answer.expect(200).text, full.text, "{path} {other}");
