@@ -61,11 +61,12 @@ impl RedisStore {
     ///   When they do not have it within two seconds, what came of it is not known.
     ///
     /// A connection that is lost later is opened again by itself; no call takes longer than five
-    /// seconds. The connection lives on the runtime that this is called on.
+    /// seconds. A connection lives on the runtime of the call that opens it.
     ///
     /// # Errors
-    /// [`StoreError`] when the address makes no sense, nobody answers there, or who answers makes
-    /// room by forgetting or is not strict enough. Its source says which, without the address.
+    /// [`StoreError`] when the address makes no sense, nobody answers there, or who answers is a
+    /// replica, makes room by forgetting or is not strict enough. Its source says which, without
+    /// the address.
     pub async fn connect(url: &str) -> Result<Self> {
         let address = Address::parse(url)?;
         let link = Link::connect(&address).await?;
@@ -82,7 +83,7 @@ impl Tenants for RedisStore {
         Arc::new(self.tenant(tenant))
     }
 
-    /// That the server answers, and that it would rather refuse a write than forget a record.
+    /// That the server answers, is no replica, and would rather refuse a write than forget a record.
     /// Warns when it may lose what it has acknowledged; in strict mode that is an error.
     async fn ready(&self) -> Result<Readiness> {
         health::check(&self.link, "ready", self.strict).await
