@@ -1,4 +1,5 @@
-//! Swarm on Redis: the storage port of `swarm-core` on one server, or on a cluster.
+//! Swarm on Redis: the storage port of `swarm-core` on one server, on those that sentinels
+//! watch, or on a cluster.
 //!
 //! Redis 6.2 or later, or Valkey. All that a tenant has shares a slot of a cluster; each write is
 //! one script, which checks all its guards, by the server's own clock, before it writes anything.
@@ -19,6 +20,7 @@ mod members;
 mod outbox;
 mod replicas;
 mod scripts;
+mod sentinel;
 mod server;
 mod sessions;
 mod takes;
@@ -51,7 +53,11 @@ impl RedisStore {
     /// - `rediss://…`, a server over TLS (feature `tls`); it must be one that the operating system
     ///   trusts, or whose authority the file named by `SSL_CERT_FILE` holds;
     /// - `redis-cluster://[user:password@]host:port,host:port,…`, a cluster by some of its nodes
-    ///   (feature `cluster`), and `rediss-cluster://…`, over TLS.
+    ///   (feature `cluster`), and `rediss-cluster://…`, over TLS;
+    /// - `redis-sentinel://[user:password@]host:port,host:port,…/name`, the primary of that name, by
+    ///   some of its sentinels, which are asked whenever a connection is opened, and
+    ///   `rediss-sentinel://…`, over TLS. The credentials are for the servers; sentinels are asked
+    ///   without any.
     ///
     /// Options may follow, `?strict=true&wait=1`:
     ///

@@ -12,6 +12,7 @@ use redis::{
 use tokio::sync::OnceCell;
 
 use crate::line::Call;
+use crate::sentinel::Watched;
 
 /// How long a server may take to answer.
 pub(crate) const RESPONSE: Duration = Duration::from_secs(3);
@@ -24,15 +25,18 @@ pub(crate) const IN_FLIGHT: usize = 512;
 
 /// One server, behind one connection that all its callers share.
 pub(crate) struct Server {
-    client: Client,
+    place: Place,
     /// The connection, opened when it is first needed. Given up, it makes room for another.
     current: RwLock<Arc<OnceCell<MultiplexedConnection>>>,
 }
 
 impl Server {
     pub(crate) async fn connect(url: &str) -> RedisResult<Self> {
-        let client = Client::open(tuned(url.into_connection_info()?))?;
-        let server = Self { client, current: RwLock::default() };
+        let place = match Watched::parse(url)? {
+            Some(watched) => Place::Watched(watched),
+            None => Place::Fixed(Client::open(tuned(url.into_connection_info()?))?),
+        };
+        let server = Self { place, current: RwLock::default() };
         server.connection(&server.current()).await?;
         Ok(server)
     }
@@ -69,7 +73,10 @@ impl Server {
 
     /// Opens a connection, by name, to what is no replica.
     async fn open(&self) -> RedisResult<MultiplexedConnection> {
-        let client = &self.client;
+        let client = match &self.place {
+            Place::Fixed(client) => client.clone(),
+            Place::Watched(watched) => watched.primary().await?,
+        };
         let mut connection = client.get_multiplexed_async_connection_with_config(&config()).await?;
         refuse_replica(&mut connection).await?;
         Ok(connection)
@@ -84,8 +91,14 @@ impl Server {
     }
 }
 
+/// Where a server is, or who knows.
+enum Place {
+    Fixed(Client),
+    Watched(Watched),
+}
+
 /// How all servers are spoken to.
-fn tuned(info: ConnectionInfo) -> ConnectionInfo {
+pub(crate) fn tuned(info: ConnectionInfo) -> ConnectionInfo {
     let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3);
     info.set_redis_settings(settings).set_tcp_settings(TcpSettings::default().set_nodelay(true))
 }
