@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use servers::{Server, wait_until};
-use world::{Author, BOUND, draft, nonces, open};
+use world::{Author, BOUND, draft, nonces, open, walk};
 
 /// The first of the sentinels goes down with the primary, which believes to be that still when it
 /// comes back, for the ten seconds after which it is made a replica; here it is at once.
@@ -82,11 +82,13 @@ async fn sentinels_that_are_silent_are_passed_over() {
 #[tokio::test(flavor = "multi_thread")]
 async fn servers_are_shown_credentials_and_sentinels_are_not() {
     let watched = Watched::start();
-    let user = ["acl", "setuser", "swarm", "on", ">secret", "~swarm:*", "+@all"];
-    assert_eq!(watched.primary.cli(&user).trim(), "OK");
+    let user = ["acl", "setuser", "swarm", "on", ">secret", "~swarm:*", "-@all"];
+    let data = ["+@hash", "+@list", "+@sortedset", "+@string"];
+    let rest = ["+evalsha", "+script|load", "+time", "+ping", "+role"];
+    assert_eq!(watched.primary.cli(&[&user[..], &data, &rest].concat()).trim(), "OK");
     let url = watched.url("").replace("://", "://swarm:secret@");
     let store = RedisStore::connect(&url).await.unwrap();
-    open(&store).convene(&draft("subject")).await.unwrap();
+    walk(&store, || ()).await;
     let whose = watched.primary.cli(&["client", "list", "type", "normal"]);
     assert!(whose.contains("user=swarm"), "{whose}");
 }
