@@ -1,4 +1,4 @@
-//! What an address says besides where: the options of this crate, behind a question mark.
+//! What addresses are made of: several hosts, and the options of this crate, behind a question mark.
 
 use swarm_core::StoreError;
 use swarm_core::store::Result;
@@ -37,6 +37,17 @@ impl Address {
         }
         Ok(())
     }
+}
+
+/// `[user:password@]host:port,…`, as an address for each host. Credentials stand before the first
+/// and go for all.
+pub(crate) fn each(scheme: &str, hosts: &str) -> Vec<String> {
+    let (credentials, hosts) = match hosts.rsplit_once('@') {
+        Some((credentials, hosts)) => (format!("{credentials}@"), hosts),
+        None => (String::new(), hosts),
+    };
+    let hosts = hosts.split(',').map(str::trim).filter(|host| !host.is_empty());
+    hosts.map(|host| format!("{scheme}://{credentials}{host}")).collect()
 }
 
 #[cfg(test)]

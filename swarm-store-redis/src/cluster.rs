@@ -6,6 +6,7 @@ use redis::cluster_async::ClusterConnection;
 use redis::cluster_routing::{MultipleNodeRoutingInfo, RoutingInfo};
 use redis::{Cmd, FromRedisValue, ProtocolVersion, RedisResult, Value, from_redis_value};
 
+use crate::address;
 use crate::server::{CONNECTION, IN_FLIGHT, RESPONSE};
 
 /// A cluster, behind one connection to each of its servers.
@@ -42,20 +43,10 @@ impl Cluster {
 }
 
 /// The nodes that the address of a cluster names, each as the address of a server; `None` when it
-/// is not the address of a cluster. Credentials stand before the first node and go for all.
+/// is not the address of a cluster.
 pub(crate) fn nodes(url: &str) -> Option<Vec<String>> {
-    let (scheme, rest) = match url.split_once("://")? {
-        ("redis-cluster", rest) => ("redis", rest),
-        ("rediss-cluster", rest) => ("rediss", rest),
-        _ => return None,
-    };
-    let rest = rest.trim_end_matches('/');
-    let (credentials, hosts) = match rest.rsplit_once('@') {
-        Some((credentials, hosts)) => (format!("{credentials}@"), hosts),
-        None => (String::new(), rest),
-    };
-    let hosts = hosts.split(',').map(str::trim).filter(|host| !host.is_empty());
-    Some(hosts.map(|host| format!("{scheme}://{credentials}{host}")).collect())
+    let (scheme, hosts) = url.split_once("-cluster://")?;
+    Some(address::each(scheme, hosts.trim_end_matches('/')))
 }
 
 #[cfg(test)]

@@ -8,14 +8,17 @@ use swarm_core::StoreError;
 use swarm_core::store::{Readiness, Result};
 
 use crate::link::Link;
+use crate::server::is_refused;
 
 /// What has every write on the disk before it is acknowledged.
 const DURABLE: [(&str, &str); 2] = [("appendonly", "yes"), ("appendfsync", "always")];
 
-/// Asks for a sign of life, sees that no server makes room by forgetting, and warns of what may
-/// get lost. In strict mode that is an error, and so is a server that does not tell.
+/// Asks for a sign of life, sees that the server is no replica and that none makes room by
+/// forgetting, and warns of what may get lost. In strict mode that is an error, and so is a server
+/// that does not tell.
 pub(crate) async fn check(link: &Link, op: &'static str, strict: bool) -> Result<Readiness> {
     link.ask_all::<String>(op, &redis::cmd("PING")).await?;
+    link.check_role(op).await?;
     let policies = settings(link, op, "maxmemory-policy").await?.unwrap_or_default();
     if let Some(policy) = policies.iter().find(|policy| *policy != "noeviction") {
         let wrong = format!("maxmemory-policy is {policy}, and must be noeviction");
@@ -86,15 +89,11 @@ async fn told<T: FromRedisValue>(
 ) -> Result<Option<Vec<T>>> {
     match link.ask_all(op, ask).await {
         Ok(answers) => Ok(Some(answers)),
-        Err(error) if is_refused(&error) => Ok(None),
+        Err(error) if cause(&error).is_some_and(is_refused) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// Whether the server is there, but will not say.
-fn is_refused(error: &StoreError) -> bool {
-    let cause = error.source().and_then(|cause| cause.downcast_ref::<RedisError>());
-    cause.is_some_and(|cause| {
-        matches!(cause.kind(), redis::ErrorKind::Server(_)) || cause.code().is_some()
-    })
+fn cause(error: &StoreError) -> Option<&RedisError> {
+    error.source()?.downcast_ref()
 }

@@ -1,4 +1,5 @@
-//! Swarm on Redis: the storage port of `swarm-core` on one server, or on a cluster.
+//! Swarm on Redis: the storage port of `swarm-core` on one server, on those that sentinels
+//! watch, or on a cluster.
 //!
 //! Redis 6.2 or later, or Valkey. All that a tenant has shares a slot of a cluster; each write is
 //! one script, which checks all its guards, by the server's own clock, before it writes anything.
@@ -19,6 +20,7 @@ mod members;
 mod outbox;
 mod replicas;
 mod scripts;
+mod sentinel;
 mod server;
 mod sessions;
 mod takes;
@@ -51,7 +53,11 @@ impl RedisStore {
     /// - `rediss://…`, a server over TLS (feature `tls`); it must be one that the operating system
     ///   trusts, or whose authority the file named by `SSL_CERT_FILE` holds;
     /// - `redis-cluster://[user:password@]host:port,host:port,…`, a cluster by some of its nodes
-    ///   (feature `cluster`), and `rediss-cluster://…`, over TLS.
+    ///   (feature `cluster`), and `rediss-cluster://…`, over TLS;
+    /// - `redis-sentinel://[user:password@]host:port,host:port,…/name`, the primary of that name, by
+    ///   some of its sentinels, which are asked whenever a connection is opened, and
+    ///   `rediss-sentinel://…`, over TLS. The credentials are for the servers; sentinels are asked
+    ///   without any.
     ///
     /// Options may follow, `?strict=true&wait=1`:
     ///
@@ -61,11 +67,12 @@ impl RedisStore {
     ///   When they do not have it within two seconds, what came of it is not known.
     ///
     /// A connection that is lost later is opened again by itself; no call takes longer than five
-    /// seconds. The connection lives on the runtime that this is called on.
+    /// seconds. A connection lives on the runtime of the call that opens it.
     ///
     /// # Errors
-    /// [`StoreError`] when the address makes no sense, nobody answers there, or who answers makes
-    /// room by forgetting or is not strict enough. Its source says which, without the address.
+    /// [`StoreError`] when the address makes no sense, nobody answers there, or who answers is a
+    /// replica, makes room by forgetting or is not strict enough. Its source says which, without
+    /// the address.
     pub async fn connect(url: &str) -> Result<Self> {
         let address = Address::parse(url)?;
         let link = Link::connect(&address).await?;
@@ -82,7 +89,7 @@ impl Tenants for RedisStore {
         Arc::new(self.tenant(tenant))
     }
 
-    /// That the server answers, and that it would rather refuse a write than forget a record.
+    /// That the server answers, is no replica, and would rather refuse a write than forget a record.
     /// Warns when it may lose what it has acknowledged; in strict mode that is an error.
     async fn ready(&self) -> Result<Readiness> {
         health::check(&self.link, "ready", self.strict).await

@@ -45,6 +45,16 @@ impl Line {
         }
     }
 
+    /// Sees that the server has not become a replica. Those of a cluster send readers away by
+    /// themselves.
+    pub(crate) async fn check_role(&self) -> RedisResult<()> {
+        match self {
+            Self::Server(server) => server.check_role().await,
+            #[cfg(feature = "cluster")]
+            Self::Cluster(_) => Ok(()),
+        }
+    }
+
     async fn once<T: FromRedisValue>(&self, call: Call<'_>) -> RedisResult<T> {
         match self {
             Self::Server(server) => server.send(call).await,

@@ -65,6 +65,12 @@ impl Link {
         in_time(op, self.line.send(Call::Command(cmd))).await
     }
 
+    /// Sees that the server has not become a replica; if it has, the next call opens another
+    /// connection.
+    pub(crate) async fn check_role(&self, op: &'static str) -> Result<()> {
+        in_time(op, self.line.check_role()).await
+    }
+
     /// The answers of all servers that take writes.
     pub(crate) async fn ask_all<T: FromRedisValue>(
         &self,

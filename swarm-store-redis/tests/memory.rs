@@ -1,15 +1,16 @@
-//! What a take costs in memory: the number that `README.md` gives.
+//! What takes and submissions cost in memory: the numbers that `README.md` gives.
 
-#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
 
 mod servers;
 mod world;
 
-use swarm_core::store::Filed;
+use swarm_core::domain::Day;
+use swarm_core::store::{CommitteeFiled, Filed, Saved};
 use swarm_store_redis::RedisStore;
 
 use servers::Server;
-use world::{Author, draft, open};
+use world::{Author, committee, draft, open};
 
 /// With ids and nonces as long as UUIDs, and a body of 48 characters.
 #[tokio::test(flavor = "multi_thread")]
@@ -35,11 +36,45 @@ async fn a_take_costs_less_than_a_kibibyte_beside_its_body() {
     }
     let each = (used(&server) - before) / (MEMBERS * SESSIONS);
     println!("{each} bytes for each of {} takes", MEMBERS * SESSIONS);
-    for key in ["takes", "nonces", "revisions", "session:1:takes"] {
-        let key = format!("swarm:{{acme}}:{key}");
+    print_usage(&server, &["takes", "nonces", "revisions", "session:1:takes"]);
+    assert!((500..1_024).contains(&each), "{each}");
+}
+
+/// One by each member on each day, with ids as long as UUIDs, and a body of 1,000 characters.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_submission_to_the_committee_costs_about_a_kibibyte_beside_its_body() {
+    const MEMBERS: usize = 200;
+    const DAYS: usize = 50;
+    const BODY: usize = 1_000;
+    let server = Server::start(&["--appendonly", "no"]);
+    let store = committee::open(&RedisStore::connect(&server.url()).await.unwrap());
+    let names: Vec<String> = (0..MEMBERS).map(|number| format!("{number:036}")).collect();
+    committee::convened(&*store, &names.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    let before = used(&server);
+    for day in 0..DAYS {
+        let mut opening = committee::opening(&names[0]);
+        let date = format!("2027-{:02}-{:02}", 1 + day / 25, 1 + day % 25);
+        opening.day.date = Day::parse(&date).unwrap();
+        assert_eq!(store.save_committee_day(&opening).await.unwrap(), Saved::Saved);
+        for name in &names {
+            let filing = committee::judged(&*store, name, &format!("{day:0859}")).await;
+            let filed = store.file_committee(&filing).await.unwrap();
+            let CommitteeFiled::Filed(take) = filed else { panic!("{filed:?}") };
+            assert_eq!(take.body.as_str().len(), BODY);
+        }
+    }
+    let each = (used(&server) - before) / (MEMBERS * DAYS) - BODY;
+    println!("{each} bytes beside the body for each of {} submissions", MEMBERS * DAYS);
+    let keys = ["takes", "takes:index", "attempts", "latest"];
+    print_usage(&server, &keys.map(|key| format!("committee:{key}")));
+    assert!((768..1_280).contains(&each), "{each}");
+}
+
+fn print_usage(server: &Server, keys: &[impl AsRef<str>]) {
+    for key in keys {
+        let key = format!("swarm:{{acme}}:{}", key.as_ref());
         println!("{key}: {}", server.cli(&["memory", "usage", &key, "samples", "0"]).trim());
     }
-    assert!((500..1_024).contains(&each), "{each}");
 }
 
 fn used(server: &Server) -> usize {

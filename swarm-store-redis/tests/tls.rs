@@ -4,6 +4,7 @@
 
 mod servers;
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -17,19 +18,24 @@ use servers::{Server, free_port};
 fn a_server_is_reached_over_tls_by_who_trusts_it() {
     let folder = tempfile::tempdir().unwrap();
     let [ours, theirs] = ["ours", "theirs"].map(|name| certificate(folder.path(), name));
-    let port = free_port().to_string();
+    let [port, watch] = [free_port(), free_port()].map(|port| port.to_string());
     let [key, cert] = [format!("{ours}.key"), format!("{ours}.pem")];
-    let tls = ["--tls-port", &port, "--tls-key-file", &key, "--tls-cert-file", &cert];
-    let _server = Server::start(&[&tls[..], &["--tls-auth-clients", "no"]].concat());
+    let tls = ["--tls-key-file", &key, "--tls-cert-file", &cert, "--tls-ca-cert-file", &cert];
+    let tls = [&tls[..], &["--tls-auth-clients", "no"]].concat();
+    let _server = Server::start(&[&tls[..], &["--tls-port", &port]].concat());
+    let _sentinel = sentinel(folder.path(), &port, &[&tls[..], &["--tls-port", &watch]].concat());
 
-    for (trusted, reached) in [(ours, true), (theirs, false)] {
-        let status = Command::new(std::env::current_exe().unwrap())
-            .args(["--ignored", "--exact", "connects"])
-            .env("SWARM_TEST_URL", format!("rediss://localhost:{port}"))
-            .env("SSL_CERT_FILE", format!("{trusted}.pem"))
-            .output();
-        let output = status.unwrap();
-        assert_eq!(output.status.success(), reached, "{output:?}");
+    let sentinels = format!("rediss-sentinel://localhost:{watch}/swarm");
+    for url in [format!("rediss://localhost:{port}"), sentinels] {
+        for (trusted, reached) in [(&ours, true), (&theirs, false)] {
+            let status = Command::new(std::env::current_exe().unwrap())
+                .args(["--ignored", "--exact", "connects"])
+                .env("SWARM_TEST_URL", &url)
+                .env("SSL_CERT_FILE", format!("{trusted}.pem"))
+                .output();
+            let output = status.unwrap();
+            assert_eq!(output.status.success(), reached, "{url}: {output:?}");
+        }
     }
 }
 
@@ -38,6 +44,19 @@ fn a_server_is_reached_over_tls_by_who_trusts_it() {
 async fn connects() {
     let store = RedisStore::connect(&std::env::var("SWARM_TEST_URL").unwrap()).await.unwrap();
     store.ready().await.unwrap();
+}
+
+/// A sentinel that tells its primary by the name that is certified.
+fn sentinel(folder: &Path, port: &str, options: &[&str]) -> Server {
+    let file = folder.join("sentinel.conf");
+    let lines = format!(
+        "sentinel resolve-hostnames yes\n\
+         sentinel announce-hostnames yes\n\
+         sentinel monitor swarm localhost {port} 1\n"
+    );
+    fs::write(&file, lines).unwrap();
+    let options = [options, &["--tls-replication", "yes", "--sentinel"]].concat();
+    Server::start_in(&[("SWARM_TEST_SENTINEL", file.to_str().unwrap())], &options)
 }
 
 /// Makes a key and a certificate for `localhost`; the path of both, without its end.

@@ -226,6 +226,7 @@ fn what_is_unknown_or_bad_stops_the_start_and_is_named() {
         (&["serve", "--store=redis://127.0.0.1:1"], &[], "store"),
         (&["serve", "--store=redis://127.0.0.1?strict=very"], &[], "strict must be"),
         (&["serve", "--store=redis-cluster://127.0.0.1:1?wait=-1"], &[], "wait must be"),
+        (&["serve", "--store=redis-sentinel://127.0.0.1:1"], &[], "/name"),
         (&["serve", "--store=sqlite:x"], &[], "store"),
         (&["demo", "--store=memory"], &[], "--store"),
         (&[], &[], "serve"),
@@ -296,6 +297,9 @@ fn a_password_in_a_bad_configuration_is_not_repeated() {
         "store = \"redis-cluster://:hunter2@127.0.0.1:1\"",
         "store = \"redis-cluster://:hunter2@\"",
         "store = \"redis-cluster://:hunter2@127.0.0.1:hunter2,127.0.0.1:1\"",
+        "store = \"redis-sentinel://:hunter2@127.0.0.1:1/hunter2\"",
+        "store = \"redis-sentinel://:hunter2@127.0.0.1:hunter2/hunter2\"",
+        "store = \"redis-sentinel://:hunter2@127.0.0.1:1\"",
     ] {
         let file = configuration("secret.toml", text);
         let said = refusal(&["serve", "--config", file.to_str().unwrap()], &[]);

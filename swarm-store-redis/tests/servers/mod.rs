@@ -19,11 +19,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Told to, it keeps the files for a server that comes after.
+/// Told to, it keeps the files for a server that comes after. The configuration of a sentinel is the
+/// first word of its arguments.
 const WATCH: &str = r#"
     trap "" HUP INT TERM
     folder=$1; shift
-    "${SWARM_REDIS_SERVER:-redis-server}" --dir "$folder" "$@" > /dev/null & server=$!
+    "${SWARM_REDIS_SERVER:-redis-server}" $SWARM_TEST_SENTINEL --dir "$folder" "$@" > /dev/null & server=$!
     read word
     kill -9 $server; wait
     [ "$word" = keep ] || rm -rf "$folder"

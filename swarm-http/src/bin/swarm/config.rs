@@ -31,8 +31,9 @@ pub(crate) enum Command {
 
 #[derive(Args, Default)]
 pub(crate) struct Source {
-    /// Where everything is kept: memory, redis://host:port, rediss://host:port or
-    /// redis-cluster://host:port,host:port [default: memory]
+    /// Where everything is kept: memory, redis://host:port, rediss://host:port,
+    /// redis-cluster://host:port,host:port or redis-sentinel://host:port,host:port/name
+    /// [default: memory]
     #[arg(long, env = "SWARM_STORE", hide_env_values = true, value_name = "URL")]
     store: Option<String>,
     /// A TOML file with the flags of serve by name, and the tenants

@@ -46,7 +46,7 @@ async fn open(store: &str) -> Result<Services, Failure> {
         return Ok(in_memory());
     }
     if !REDIS.iter().any(|scheme| store.starts_with(scheme)) {
-        return Err("store: must be memory, redis://…, rediss://… or redis-cluster://…".into());
+        return Err(UNKNOWN.into());
     }
     RedisStore::connect(store).await.map(on).map_err(|error| refused(&error).into())
 }
@@ -59,7 +59,17 @@ fn refused(error: &dyn std::error::Error) -> String {
 }
 
 /// What the addresses of Redis begin with.
-const REDIS: [&str; 4] = ["redis://", "rediss://", "redis-cluster://", "rediss-cluster://"];
+const REDIS: [&str; 6] = [
+    "redis://",
+    "rediss://",
+    "redis-cluster://",
+    "rediss-cluster://",
+    "redis-sentinel://",
+    "rediss-sentinel://",
+];
+
+const UNKNOWN: &str =
+    "store: must be memory, redis://…, rediss://…, redis-cluster://… or redis-sentinel://…";
 
 /// The one tenant of a server without a list of them, on every host.
 pub(crate) fn default_tenant(admin_token: Option<String>) -> Result<TenantConfig, Failure> {
