@@ -11,7 +11,8 @@ use crate::link::Link;
 use crate::server::is_refused;
 
 /// What has every write on the disk before it is acknowledged.
-const DURABLE: [(&str, &str); 2] = [("appendonly", "yes"), ("appendfsync", "always")];
+const DURABLE: [(&str, &str); 3] =
+    [("appendonly", "yes"), ("appendfsync", "always"), ("no-appendfsync-on-rewrite", "no")];
 
 /// Asks for a sign of life, sees that the server is no replica and that none makes room by
 /// forgetting, and warns of what may get lost. In strict mode that is an error, and so is a server

@@ -37,7 +37,7 @@ use swarm_core::{Entropy, Instant, StoreError, SystemEntropy, TenantId};
 use address::Address;
 use codec::Decoded;
 use keys::Keys;
-use link::Link;
+use link::{Link, bounded};
 
 /// All tenants, in Redis. Cloning shares the connection.
 #[derive(Clone)]
@@ -74,12 +74,15 @@ impl RedisStore {
     /// replica, makes room by forgetting or is not strict enough. Its source says which, without
     /// the address.
     pub async fn connect(url: &str) -> Result<Self> {
-        let address = Address::parse(url)?;
-        let link = Link::connect(&address).await?;
-        for warning in health::check(&link, "connect", address.strict).await?.warnings {
-            tracing::warn!("{warning}");
-        }
-        Ok(Self { link: Arc::new(link), strict: address.strict })
+        bounded("connect", async {
+            let address = Address::parse(url)?;
+            let link = Link::connect(&address).await?;
+            for warning in health::check(&link, "connect", address.strict).await?.warnings {
+                tracing::warn!("{warning}");
+            }
+            Ok(Self { link: Arc::new(link), strict: address.strict })
+        })
+        .await
     }
 }
 
@@ -92,7 +95,7 @@ impl Tenants for RedisStore {
     /// That the server answers, is no replica, and would rather refuse a write than forget a record.
     /// Warns when it may lose what it has acknowledged; in strict mode that is an error.
     async fn ready(&self) -> Result<Readiness> {
-        health::check(&self.link, "ready", self.strict).await
+        bounded("ready", health::check(&self.link, "ready", self.strict)).await
     }
 }
 

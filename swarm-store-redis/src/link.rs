@@ -81,9 +81,17 @@ impl Link {
     }
 }
 
-async fn in_time<T>(op: &'static str, call: impl Future<Output = RedisResult<T>>) -> Result<T> {
-    match tokio::time::timeout(CALL, call).await {
-        Ok(answer) => answer.map_err(|error| StoreError::new(op, error)),
+/// Bounds what is made of several calls as one of them is.
+pub(crate) async fn bounded<T>(
+    op: &'static str,
+    calls: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    match tokio::time::timeout(CALL, calls).await {
+        Ok(outcome) => outcome,
         Err(elapsed) => Err(StoreError::new(op, elapsed)),
     }
+}
+
+async fn in_time<T>(op: &'static str, call: impl Future<Output = RedisResult<T>>) -> Result<T> {
+    bounded(op, async { call.await.map_err(|error| StoreError::new(op, error)) }).await
 }

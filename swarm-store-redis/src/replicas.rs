@@ -3,60 +3,60 @@
 //! `WAIT` blocks its connection, and all that was sent over it later. So commits have connections of
 //! their own, and one commit at a time has one: reads never wait, and 32 commits wait together.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use redis::aio::ConnectionLike;
 use redis::{
     ErrorKind, FromRedisValue, Pipeline, RedisError, RedisResult, ScriptInvocation, ServerErrorKind,
 };
-use tokio::sync::Mutex;
+use tokio::sync::Semaphore;
 
 use crate::address::Address;
 use crate::line::{Call, Line};
 
 /// How many commits may wait at once.
-const LANES: usize = 32;
+const LINES: usize = 32;
 
 /// How long they wait, in milliseconds: less than a server may take to answer.
 const PATIENCE: u32 = 2_000;
 
-/// What commits go over, one at a time on each lane, in turn.
+/// What commits go over, one at a time on each line.
 pub(crate) struct Replicas {
     url: String,
     count: u8,
-    /// Each is opened when it is first needed.
-    lanes: [Mutex<Option<Line>>; LANES],
-    turn: AtomicUsize,
+    turns: Semaphore,
+    /// Those that no commit is on.
+    free: Mutex<Vec<Line>>,
 }
 
 impl Replicas {
     pub(crate) fn new(address: &Address) -> Self {
-        Self {
-            url: address.url.clone(),
-            count: address.replicas,
-            lanes: [const { Mutex::const_new(None) }; LANES],
-            turn: AtomicUsize::new(0),
-        }
+        let (url, count) = (address.url.clone(), address.replicas);
+        Self { url, count, turns: Semaphore::new(LINES), free: Mutex::default() }
     }
 
     pub(crate) fn count(&self) -> u8 {
         self.count
     }
 
-    /// Runs a script, and waits until enough replicas have all that was written before its end.
+    /// Runs a script, and waits until enough replicas have all that was written before its end. A
+    /// commit that is given up in the middle takes its line with it, which may be blocked.
     pub(crate) async fn commit<T: FromRedisValue>(
         &self,
         script: &ScriptInvocation<'_>,
         fence: &str,
     ) -> RedisResult<T> {
-        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
-        let mut lane = self.lanes[turn % LANES].lock().await;
-        let line = match &mut *lane {
+        // The semaphore is never closed.
+        let _turn = self.turns.acquire().await;
+        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let line = match free {
             Some(line) => line,
-            none => none.insert(Line::open(&self.url).await?),
+            None => Line::open(&self.url).await?,
         };
         let commit = Replicated { script, fence, replicas: self.count };
-        line.send(Call::Replicated(&commit)).await
+        let answer = line.send(Call::Replicated(&commit)).await;
+        self.free.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+        answer
     }
 }
 

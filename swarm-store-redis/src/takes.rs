@@ -10,6 +10,7 @@ use swarm_core::store::{Basis, BasisQuery, Filed, Result, Takes};
 use swarm_core::{SessionId, StoreError, Take, TakeId};
 
 use crate::codec::{self, Decoded};
+use crate::link::bounded;
 use crate::sessions::on;
 use crate::{TenantStore, scripts};
 
@@ -27,12 +28,15 @@ impl Takes for TenantStore {
         script.arg(codec::hash_text(query.token));
         script.arg(on(&query.date.to_string(), query.subject_id.as_str()));
         script.arg(query.nonce.as_str());
-        let mut facts: Facts = self.link.run("basis", &script).await?;
-        if facts.4.is_some() && self.link.replicas() > 0 {
+        let facts = bounded("basis", async {
+            let facts: Facts = self.link.run("basis", &script).await?;
+            if facts.4.is_none() || self.link.replicas() == 0 {
+                return Ok(facts);
+            }
             // Whoever sends a take again is told that it stands: not before it is on the replicas.
-            facts = self.link.commit("basis", &script, &self.keys).await?;
-        }
-        let (now, member, session, latest, spent) = facts;
+            self.link.commit("basis", &script, &self.keys).await
+        });
+        let (now, member, session, latest, spent) = facts.await?;
         Ok(Basis {
             now: codec::instant(&now).of("basis")?,
             member: codec::any(member.as_ref(), codec::member).of("basis")?,

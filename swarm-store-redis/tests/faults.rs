@@ -248,6 +248,22 @@ async fn members_that_race_through_two_stores_do_not_disturb_each_other() {
     assert_eq!(ids, (1..=64).collect::<Vec<_>>());
 }
 
+/// As when a server comes back without the users that were never saved, and somebody sees it.
+#[tokio::test]
+async fn a_user_that_was_gone_is_let_in_again() {
+    let server = Server::start(&[]);
+    let user = || server.cli(&["acl", "setuser", "swarm", "on", ">secret", "~swarm:*", "+@all"]);
+    user();
+    let url = server.url().replace("://", "://swarm:secret@");
+    let store = open(&RedisStore::connect(&url).await.unwrap());
+    server.cli(&["acl", "deluser", "swarm"]);
+    for _ in 0..3 {
+        assert!(store.now().await.is_err());
+    }
+    user();
+    store.now().await.unwrap();
+}
+
 #[tokio::test]
 async fn an_address_where_nobody_answers_is_an_error() {
     let port = servers::free_port();

@@ -14,7 +14,7 @@ use swarm_store_redis::RedisStore;
 
 use proxy::Proxy;
 use servers::{Server, free_port};
-use world::{ALL, draft, open};
+use world::{ALL, Author, committee, draft, open};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn readiness_leaves_a_server_that_became_a_replica() {
@@ -32,6 +32,25 @@ async fn readiness_leaves_a_server_that_became_a_replica() {
     assert_eq!(why(store.ready().await), REPLICA);
     assert_eq!(open(&store).sessions(&ALL).await.unwrap(), [session]);
     assert_eq!(store.ready().await.unwrap().warnings, [""; 0]);
+}
+
+/// Whoever is refused by old facts would never reach a write, which a replica refuses.
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_is_judged_by_what_a_replica_has() {
+    let (old, new) = (Server::start(&[]), Server::start(&[]));
+    let proxy = Proxy::before(old.port).await;
+    let connect = || async { RedisStore::connect(&proxy.url("redis")).await.unwrap() };
+    let (one, other) = (connect().await, connect().await);
+
+    demote(&old);
+    let direct = RedisStore::connect(&new.url()).await.unwrap();
+    let author = Author::joined(&*open(&direct), "ada").await;
+    let session = open(&direct).convene(&draft("subject")).await.unwrap();
+    committee::convened(&*committee::open(&direct), &["ada"]).await;
+    proxy.lead_to(new.port);
+
+    author.judged(&*open(&one), &session, "nonce").await;
+    committee::judged(&*committee::open(&other), "ada", "mark").await;
 }
 
 /// As when a name leads to the old server for a while after it has changed.

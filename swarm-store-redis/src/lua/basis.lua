@@ -3,6 +3,8 @@ local tokens, members, sessions, index = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local revisions, nonces, takes = KEYS[5], KEYS[6], KEYS[7]
 local token, on, nonce = ARGV[1], ARGV[2], ARGV[3]
 
+-- Changes nothing, and is refused by a replica: nobody is judged by what it has.
+redis.call('HDEL', nonces, '')
 local member = redis.call('HGET', tokens, token)
 local newest = redis.call('ZREVRANGEBYLEX', index, '(' .. on .. ':', '[' .. on, 'LIMIT', 0, 1)[1]
 local session = newest and id_of(newest)
