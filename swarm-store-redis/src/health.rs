@@ -10,7 +10,8 @@ use swarm_core::store::{Readiness, Result};
 use crate::link::Link;
 
 /// What has every write on the disk before it is acknowledged.
-const DURABLE: [(&str, &str); 2] = [("appendonly", "yes"), ("appendfsync", "always")];
+const DURABLE: [(&str, &str); 3] =
+    [("appendonly", "yes"), ("appendfsync", "always"), ("no-appendfsync-on-rewrite", "no")];
 
 /// Asks for a sign of life, sees that no server makes room by forgetting, and warns of what may
 /// get lost. In strict mode that is an error, and so is a server that does not tell.

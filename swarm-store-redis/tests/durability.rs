@@ -27,7 +27,11 @@ async fn a_server_that_would_forget_is_refused_at_start_and_later() {
 
 #[tokio::test]
 async fn a_server_that_may_lose_writes_is_warned_of_or_refused() {
-    for (setting, safe, other) in [("appendonly", "yes", "no"), ("appendfsync", "always", "no")] {
+    for (setting, safe, other) in [
+        ("appendonly", "yes", "no"),
+        ("appendfsync", "always", "no"),
+        ("no-appendfsync-on-rewrite", "no", "yes"),
+    ] {
         let server = Server::start(&[]);
         let strict = format!("{}?strict=true", server.url());
         let (lax, strict) = (RedisStore::connect(&server.url()).await, &strict);
