@@ -1,16 +1,31 @@
 //! Redis Cluster. A tenant lives in one slot, and so on one server at a time.
 
+use std::sync::{PoisonError, RwLock};
+use std::time::Duration;
+
 use redis::aio::MultiplexedConnection;
-use redis::cluster::{ClusterClient, ClusterClientBuilder};
+use redis::cluster::{ClusterClient, ClusterClientBuilder, ClusterConfig};
 use redis::cluster_async::ClusterConnection;
 use redis::cluster_routing::{MultipleNodeRoutingInfo, RoutingInfo};
 use redis::{Cmd, FromRedisValue, ProtocolVersion, RedisResult, Value, from_redis_value};
 
 use crate::address;
-use crate::server::{CONNECTION, IN_FLIGHT, RESPONSE};
+use crate::line::Call;
+use crate::server::{IN_FLIGHT, RESPONSE};
+
+/// How long it may take to get a connection to a node: less than half of what a call may take. New
+/// connections beside a silent node take twice as long, since it is tried for the slots of the
+/// cluster and then for its own.
+const CONNECTION: Duration = Duration::from_secs(1);
+
+type Connection = ClusterConnection<MultiplexedConnection>;
 
 /// A cluster, behind one connection to each of its servers.
-pub(crate) struct Cluster(ClusterConnection<MultiplexedConnection>);
+pub(crate) struct Cluster {
+    client: ClusterClient,
+    /// The connections, and how often they were given up for others.
+    current: RwLock<(u64, Connection)>,
+}
 
 impl Cluster {
     pub(crate) async fn connect(nodes: Vec<String>) -> RedisResult<Self> {
@@ -23,22 +38,44 @@ impl Cluster {
             .min_retry_wait(50)
             .max_retry_wait(500)
             .build()?;
-        client.get_async_connection().await.map(Self)
+        let connection = client.get_async_connection().await?;
+        Ok(Self { client, current: RwLock::new((0, connection)) })
     }
 
-    pub(crate) fn connection(&self) -> ClusterConnection<MultiplexedConnection> {
-        self.0.clone()
+    pub(crate) async fn send<T: FromRedisValue>(&self, call: Call<'_>) -> RedisResult<T> {
+        let (age, mut connection) = self.current();
+        let answer = call.over(&mut connection).await;
+        self.unless_stuck(age, answer)
     }
 
     /// The answers of all primaries.
     pub(crate) async fn ask_all<T: FromRedisValue>(&self, cmd: &Cmd) -> RedisResult<Vec<T>> {
         let primaries = RoutingInfo::MultiNode((MultipleNodeRoutingInfo::AllMasters, None));
-        let answers = self.connection().route_command(cmd.clone(), primaries).await?;
-        let answers: Vec<(Value, Value)> = match answers {
+        let (age, mut connection) = self.current();
+        let answers = connection.route_command(cmd.clone(), primaries).await;
+        let answers: Vec<(Value, Value)> = match self.unless_stuck(age, answers)? {
             Value::Map(answers) => answers,
             answer => vec![(Value::Nil, answer)],
         };
         answers.into_iter().map(|(_, answer)| Ok(from_redis_value(answer)?)).collect()
+    }
+
+    fn current(&self) -> (u64, Connection) {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Where a node went silent, the client would ask it for ever, and never where its slots are
+    /// now. So all connections are given up; the next call opens others.
+    fn unless_stuck<T>(&self, age: u64, answer: RedisResult<T>) -> RedisResult<T> {
+        if answer.as_ref().is_err_and(|error| error.is_timeout()) {
+            let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+            if current.0 == age {
+                let config = ClusterConfig::new().set_response_timeout(RESPONSE);
+                let fresh = self.client.get_pending_async_connection_with_config(config);
+                *current = (age.wrapping_add(1), fresh);
+            }
+        }
+        answer
     }
 }
 

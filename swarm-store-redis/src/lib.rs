@@ -62,7 +62,8 @@ impl RedisStore {
     /// Options may follow, `?strict=true&wait=1`:
     ///
     /// - `strict=true` refuses servers that may lose what they have acknowledged: that are not
-    ///   `appendonly yes` and `appendfsync always`, or do not tell (by default `false`: warns);
+    ///   `appendonly yes`, `appendfsync always` and `no-appendfsync-on-rewrite no`, or do not tell
+    ///   (by default `false`: warns);
     /// - `wait=N` has every commit on N replicas (0 to 255, by default 0) before it is acknowledged.
     ///   When they do not have it within two seconds, what came of it is not known.
     ///

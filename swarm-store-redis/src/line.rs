@@ -11,7 +11,7 @@ use crate::server::{Server, is_from_a_replica};
 pub(crate) enum Line {
     Server(Box<Server>),
     #[cfg(feature = "cluster")]
-    Cluster(Cluster),
+    Cluster(Box<Cluster>),
 }
 
 impl Line {
@@ -20,7 +20,7 @@ impl Line {
         trust();
         #[cfg(feature = "cluster")]
         if let Some(nodes) = crate::cluster::nodes(url) {
-            return Cluster::connect(nodes).await.map(Self::Cluster);
+            return Cluster::connect(nodes).await.map(|cluster| Self::Cluster(Box::new(cluster)));
         }
         Server::connect(url).await.map(|server| Self::Server(Box::new(server)))
     }
@@ -59,7 +59,7 @@ impl Line {
         match self {
             Self::Server(server) => server.send(call).await,
             #[cfg(feature = "cluster")]
-            Self::Cluster(cluster) => call.over(&mut cluster.connection()).await,
+            Self::Cluster(cluster) => cluster.send(call).await,
         }
     }
 }

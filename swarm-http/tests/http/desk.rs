@@ -82,8 +82,12 @@ pub fn take_with(field: &str, value: Value) -> Value {
 
 /// The takes on record of the day that the tests are on, as JSON, in the order of their commits.
 pub fn records(port: &dyn CommitteeStore) -> Vec<Value> {
-    let day = [Day::parse("2026-11-21").unwrap()];
-    let takes = now(port.committee_takes(&CommitteeTakesQuery::On(&day))).unwrap();
+    records_of(port, Day::parse("2026-11-21").unwrap())
+}
+
+/// The same of another day.
+pub fn records_of(port: &dyn CommitteeStore, day: Day) -> Vec<Value> {
+    let takes = now(port.committee_takes(&CommitteeTakesQuery::On(&[day]))).unwrap();
     takes.iter().map(|take| serde_json::to_value(&**take).unwrap()).collect()
 }
 

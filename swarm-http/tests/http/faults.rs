@@ -56,6 +56,19 @@ fn a_redis_that_dies_is_missed_and_found_again() {
     scene.check();
 }
 
+/// Nobody waits for it longer than a client does, and nobody is told anything of it but the truth.
+#[test]
+fn a_redis_that_stalls_is_not_waited_for() {
+    let scene = Scene::set();
+    scene.load.wait_for(50);
+    scene.redis.signal("STOP");
+    scene.load.wait_for_refusals(4);
+    scene.program.client.get("/readyz").refused(503, "store unavailable");
+    scene.redis.signal("CONT");
+    scene.wait_until_readiness_is(200);
+    scene.check();
+}
+
 #[test]
 fn a_redis_that_forgets_the_scripts_is_taught_again() {
     let scene = Scene::set();

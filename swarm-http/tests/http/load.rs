@@ -1,5 +1,7 @@
 //! Members that file without a pause, each as an honest client does: what the store was unavailable
-//! for is sent again, byte for byte.
+//! for is sent again, byte for byte. Beside them the committee submits.
+
+mod committee;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,6 +23,7 @@ const SESSIONS: usize = 400;
 pub struct Load {
     tally: Arc<Tally>,
     members: Vec<JoinHandle<Vec<Known>>>,
+    committee: committee::Load,
 }
 
 /// A take as its member knows it: its id and its nonce.
@@ -45,7 +48,8 @@ impl Load {
             let (author, tally) = (world.author(), Arc::clone(&tally));
             thread::spawn(move || tally.file_on(&Client::new(address), &author))
         };
-        Self { members: (0..MEMBERS).map(member).collect(), tally }
+        let members = (0..MEMBERS).map(member).collect();
+        Self { members, tally, committee: committee::Load::start(world, address) }
     }
 
     /// How often a take was answered with a 503.
@@ -58,22 +62,27 @@ impl Load {
         self.tally.found.load(Ordering::SeqCst)
     }
 
-    /// Waits until so many more have been filed.
+    /// Waits until so many more have been filed, by each kind of member.
     pub fn wait_for(&self, more: usize) {
-        let filed = || self.tally.filed.load(Ordering::SeqCst);
-        let enough = filed() + more;
-        self.wait_until("more takes are filed", || filed() >= enough);
+        let filed = || [self.tally.filed.load(Ordering::SeqCst), self.committee.submitted()];
+        self.wait_for_more("more takes are filed", more, filed);
     }
 
-    /// Waits until so many more were answered with a 503.
+    /// Waits until so many more of each kind were answered that the store is unavailable.
     pub fn wait_for_refusals(&self, more: usize) {
-        let enough = self.unavailable() + more;
-        self.wait_until("the store is unavailable", || self.unavailable() >= enough);
+        let refused = || [self.unavailable(), self.committee.failed()];
+        self.wait_for_more("the store is unavailable", more, refused);
+    }
+
+    fn wait_for_more(&self, what: &str, more: usize, counts: impl Fn() -> [usize; 2]) {
+        let enough = counts().map(|count| count + more);
+        self.wait_until(what, || counts().iter().zip(enough).all(|(count, goal)| *count >= goal));
     }
 
     fn wait_until(&self, what: &str, done: impl Fn() -> bool) {
         wait_until(what, || {
-            let failed = self.members.iter().any(JoinHandle::is_finished);
+            let failed = self.members.iter().any(JoinHandle::is_finished)
+                || self.committee.members.iter().any(JoinHandle::is_finished);
             assert!(!failed, "a member was answered wrongly, see above");
             done()
         });
@@ -81,6 +90,7 @@ impl Load {
 
     /// Ends it: on file are the takes that were acknowledged to their members, each once.
     pub fn end(self, world: &World) {
+        self.committee.end(world);
         self.tally.ended.store(true, Ordering::SeqCst);
         let members = self.members.into_iter();
         let mut known: Vec<Known> = members.flat_map(|member| member.join().unwrap()).collect();

@@ -5,7 +5,7 @@ use swarm_core::domain::SecretHash;
 use swarm_core::proof::hex;
 
 use crate::backend::Backend;
-use crate::backend::servers::{Server, wait_until};
+use crate::backend::servers::{Cluster, Server, wait_until};
 use crate::binary::{Program, configuration, refusal, swarm};
 use crate::harness::{ADMIN, Answer, Author, Client};
 
@@ -81,6 +81,41 @@ fn of_two_servers_one_generates_and_either_takes_a_submission() {
     let logs = programs.map(|program| program.stop("TERM").1);
     let generations = logs.iter().map(|log| log.matches("briefs generated").count());
     assert_eq!(generations.sum::<usize>(), 1, "{logs:?}");
+}
+
+#[test]
+fn a_cluster_keeps_both_interfaces() {
+    let cluster = Cluster::start();
+    let (file, store) = (committee("redis-cluster.toml", ""), format!("--store={}", cluster.url()));
+    let serve = || Program::start(&["serve", "--config", &file, &store], &[]);
+    let program = serve();
+    let client = program.client.at("acme.example");
+    assert_eq!(client.get("/readyz").expect(200).json(), json!({ "status": "ready" }));
+    assert_eq!(client.convene(DAY, "aurora"), 1);
+    let author = Author::join(&client, "Ada");
+    let take = author.draft(DAY, "aurora");
+    client.submit(&author, take.clone()).expect(201);
+    let key = join(&client, "ada");
+    let open = json!({ "deadline_utc": "2999-12-31T00:00:00Z" });
+    let made = chair(&client, "/briefs", &open).expect(201).json();
+    client.get(ADAS_BRIEF).expect(200);
+    let submission = json!({ "stance": "neutral", "confidence": 0.5, "body": BODY }).to_string();
+    let receipt = client.post("/api/ic/submit", &[("x-ic-key", &key)], &submission).expect(200);
+    program.stop("TERM");
+
+    let program = serve();
+    let client = program.client.at("acme.example");
+    let replay = client.submit(&author, take.clone()).expect(409).json();
+    assert_eq!(replay["recommendationId"], 1);
+    let read = client.get("/api/swarm/takes/1").expect(200).json();
+    assert_eq!(read["nonce"], take.nonce.as_str());
+    let session = client.get("/api/swarm/sessions/1").expect(200).json();
+    assert_eq!(session["takes"], json!([read]));
+    chair(&client, "/briefs", &json!({ "deadline_utc": "2026-01-01T00:00:00Z" })).expect(201);
+    let session = format!("/api/ic/sessions/{}", made["date"].as_str().unwrap());
+    let takes = client.get(&session).expect(200).json()["takes"].clone();
+    assert_eq!(takes.as_array().unwrap().len(), 1);
+    assert_eq!(takes[0]["commit"], receipt.json()["commit"]);
 }
 
 #[test]

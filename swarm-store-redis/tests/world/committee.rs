@@ -13,7 +13,7 @@ use swarm_core::proof::ApiKey;
 use swarm_core::rules::committee::judge;
 use swarm_core::store::{
     CommitteeDayChange, CommitteeFiled, CommitteeFiling, CommitteeMemberChange, CommitteeStore,
-    CommitteeTakesQuery, CommitteeTenants as _, Saved,
+    CommitteeTakesQuery, CommitteeTenants as _, Result, Saved,
 };
 use swarm_store_redis::RedisStore;
 
@@ -61,16 +61,26 @@ pub(crate) fn brief(name: &str) -> CommitteeBrief {
 }
 
 /// A committee that is in session, with these members.
-pub(crate) async fn convened(store: &dyn CommitteeStore, names: &[&str]) {
+pub(crate) async fn convened(store: &dyn CommitteeStore, names: &[impl AsRef<str>]) {
     for name in names {
-        assert_eq!(store.save_committee_member(&seat(name)).await.unwrap(), Saved::Saved);
+        let seat = seat(name.as_ref());
+        assert_eq!(store.save_committee_member(&seat).await.unwrap(), Saved::Saved);
     }
     assert_eq!(store.save_committee_day(&opening("ada")).await.unwrap(), Saved::Saved);
 }
 
 /// A submission with this mark, judged by the facts of the moment.
 pub(crate) async fn judged(store: &dyn CommitteeStore, name: &str, mark: &str) -> CommitteeFiling {
-    let facts = store.committee_basis(&key(name).hash()).await.unwrap();
+    try_judge(store, name, mark).await.unwrap()
+}
+
+/// The same, if the store answers.
+pub(crate) async fn try_judge(
+    store: &dyn CommitteeStore,
+    name: &str,
+    mark: &str,
+) -> Result<CommitteeFiling> {
+    let facts = store.committee_basis(&key(name).hash()).await?;
     let body = format!(
         "REGIME {mark}\nALLOCATION {}\nSUBJECT\nSTANCE: neutral | CONFIDENCE: 0.5",
         "x".repeat(80)
@@ -81,7 +91,7 @@ pub(crate) async fn judged(store: &dyn CommitteeStore, name: &str, mark: &str) -
     let attempt = SecretHash::of(mark.as_bytes()).as_bytes()[..16].try_into().unwrap();
     let settings = CommitteeSettings::default();
     let (prefix, attempt) = (settings.key_prefix(), AttemptId(attempt));
-    judge(&facts, prefix, &key(name), posted.as_bytes(), attempt).unwrap()
+    Ok(judge(&facts, prefix, &key(name), posted.as_bytes(), attempt).unwrap())
 }
 
 /// The marks of the submissions that are on file, in the order of their commits.
@@ -107,7 +117,7 @@ pub(crate) async fn walk(store: &dyn CommitteeStore, forget: impl Fn()) {
     assert_eq!(marks(store).await, ["mark"]);
 }
 
-fn id(name: &str) -> CommitteeMemberId {
+pub(crate) fn id(name: &str) -> CommitteeMemberId {
     CommitteeMemberId::parse(name).unwrap()
 }
 

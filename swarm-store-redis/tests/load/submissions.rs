@@ -1,0 +1,74 @@
+//! Submissions of a member of the committee, and what it was told of them.
+
+use std::sync::Arc;
+
+use swarm_core::domain::Day;
+use swarm_core::domain::committee::CommitteeTake;
+use swarm_core::store::{
+    CommitteeFiled, CommitteeFiling, CommitteeStore, CommitteeTakesQuery, Result,
+};
+use tokio::time::timeout;
+
+use crate::world::BOUND;
+use crate::world::committee::{id, try_judge};
+
+/// A member that submits one take after another for the same day, each marked with its number.
+pub(super) struct Submitter {
+    name: String,
+    pub(super) acknowledged: Vec<Arc<CommitteeTake>>,
+    /// Its filing ended in an error: the take is on file or not.
+    unknown: Option<CommitteeFiling>,
+}
+
+impl Submitter {
+    pub(super) fn new(name: String) -> Self {
+        Self { name, acknowledged: Vec::new(), unknown: None }
+    }
+
+    /// Files the next submission, or once more the one that ended in an error.
+    pub(super) async fn submit(&mut self, desk: &dyn CommitteeStore) -> Result<()> {
+        let filing = match self.unknown.take() {
+            Some(filing) => filing,
+            None => try_judge(desk, &self.name, &self.acknowledged.len().to_string()).await?,
+        };
+        let filing = self.unknown.insert(filing);
+        match timeout(BOUND, desk.file_committee(filing)).await.unwrap()? {
+            CommitteeFiled::Filed(take) if *take == filing.take(take.received_at) => {
+                self.acknowledged.push(take);
+                self.unknown = None;
+                Ok(())
+            }
+            other => panic!("{other:?} to {filing:?}"),
+        }
+    }
+
+    /// How many of what the day has are its own. They are what it was told of, in the order that it
+    /// filed them, and the last one counts.
+    pub(super) async fn on_file(
+        &self,
+        desk: &dyn CommitteeStore,
+        day: &[Arc<CommitteeTake>],
+    ) -> usize {
+        let member = &id(&self.name);
+        let own: Vec<_> = day.iter().filter(|take| take.member_id == *member).collect();
+        for (number, take) in own.iter().enumerate() {
+            assert_eq!(***take, self.told(number, take));
+        }
+        let before = Day::parse("2026-11-22").unwrap();
+        let counts = CommitteeTakesQuery::Latest { member, before, limit: 10 };
+        let counts = desk.committee_takes(&counts).await.unwrap();
+        assert!(counts.iter().eq(own.last().copied()), "{counts:?}");
+        own.len()
+    }
+
+    /// What it was told of the submission with this number; or would have been, had it been told.
+    fn told(&self, number: usize, on_file: &CommitteeTake) -> CommitteeTake {
+        match self.acknowledged.get(number) {
+            Some(take) => CommitteeTake::clone(take),
+            None => {
+                let filing = self.unknown.as_ref().filter(|_| number == self.acknowledged.len());
+                filing.expect("nobody submitted this").take(on_file.received_at)
+            }
+        }
+    }
+}

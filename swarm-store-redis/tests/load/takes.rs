@@ -1,0 +1,97 @@
+//! Takes of a member, and what it was told of them.
+
+use std::sync::Arc;
+
+use swarm_core::domain::{Revision, TakeOnFile};
+use swarm_core::rules::Filing;
+use swarm_core::store::{Filed, Result, Store};
+use swarm_core::{Session, Take};
+use tokio::time::timeout;
+
+use crate::world::{Author, BOUND, draft};
+
+/// How many takes a member may file in a session (specification, section 8A).
+const CAP: usize = 5;
+
+/// A member that files as much as it may in one session of its own after another, each take with
+/// its number for a nonce.
+pub(super) struct Filer {
+    name: String,
+    author: Author,
+    /// How often it tried to convene a session.
+    convened: usize,
+    sessions: Vec<Arc<Session>>,
+    pub(super) acknowledged: Vec<Arc<Take>>,
+    /// Its filing ended in an error: the take is on file or not.
+    unknown: Option<Filing>,
+}
+
+impl Filer {
+    pub(super) async fn new(store: &dyn Store, name: String) -> Self {
+        let author = Author::joined(store, &name).await;
+        let (sessions, acknowledged) = (Vec::new(), Vec::new());
+        Self { name, author, convened: 0, sessions, acknowledged, unknown: None }
+    }
+
+    /// Files the next take, or once more the one that ended in an error. Nobody else files for
+    /// this member, so that there is but one right answer.
+    pub(super) async fn file(&mut self, store: &dyn Store) -> Result<()> {
+        let filing = match self.unknown.take() {
+            Some(filing) => filing,
+            None => self.next(store).await?,
+        };
+        let filing = self.unknown.insert(filing);
+        match timeout(BOUND, store.file(filing)).await.unwrap()? {
+            Filed::Filed(take) if *take == filing.take(take.id, take.filed_at) => {
+                self.acknowledged.push(take);
+                self.unknown = None;
+                Ok(())
+            }
+            other => panic!("{other:?} to {filing:?}"),
+        }
+    }
+
+    async fn next(&mut self, store: &dyn Store) -> Result<Filing> {
+        let number = self.acknowledged.len();
+        if number == self.sessions.len() * CAP {
+            self.convened += 1;
+            let subject = format!("{}-{}", self.name, self.convened);
+            self.sessions.push(store.convene(&draft(&subject)).await?);
+        }
+        let session = &self.sessions[number / CAP];
+        let filing = self.author.try_judge(store, session, &number.to_string()).await?;
+        assert_eq!(usize::from(filing.revision().get()), number % CAP + 1, "after {number} takes");
+        Ok(filing)
+    }
+
+    /// The ids of its takes on file. Each is whole, and nonces and revisions agree with them.
+    pub(super) async fn on_file(&self, store: &dyn Store) -> Vec<u64> {
+        let mut ids = Vec::new();
+        for (place, session) in self.sessions.iter().enumerate() {
+            let takes = store.takes(session.id).await.unwrap();
+            assert!(takes.len() <= CAP);
+            for revision in 0..CAP {
+                let (number, take) = (place * CAP + revision, takes.get(revision));
+                let facts = self.author.basis(store, session, &number.to_string()).await.unwrap();
+                assert_eq!(facts.spent.as_ref(), take, "nonce {number}");
+                assert_eq!(usize::from(facts.latest.map_or(0, Revision::get)), takes.len());
+                let Some(take) = take else { continue };
+                assert_eq!(**take, self.told(number, take));
+                let superseded_by = takes.get(revision + 1).map(|next| next.id);
+                let expected = TakeOnFile { take: Arc::clone(take), superseded_by };
+                assert_eq!(store.take(take.id).await.unwrap(), Some(expected));
+                ids.push(take.id.0);
+            }
+        }
+        ids
+    }
+
+    /// What it was told of the take with this number; or would have been, had it been told.
+    fn told(&self, number: usize, on_file: &Take) -> Take {
+        let Take { id, filed_at, .. } = *on_file;
+        match self.acknowledged.get(number) {
+            Some(take) => Take::clone(take),
+            None => self.unknown.as_ref().expect("nobody filed this").take(id, filed_at),
+        }
+    }
+}
