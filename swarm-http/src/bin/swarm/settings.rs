@@ -55,7 +55,10 @@ async fn open(store: &str) -> Result<Services, Failure> {
 /// repeated nowhere.
 fn refused(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |cause| cause.source());
-    causes.fold("store".to_owned(), |text, cause| format!("{text}: {cause}"))
+    causes.map(ToString::to_string).fold("store".to_owned(), |text, cause| {
+        // Some say what their own cause says.
+        if text.ends_with(&cause) { text } else { format!("{text}: {cause}") }
+    })
 }
 
 /// What the addresses of Redis begin with.
