@@ -67,7 +67,7 @@ keys! {
     outbox_index: "outbox:index";
     /// Rows by session id.
     sessions: "sessions";
-    /// Sessions: all, by state, by day and subject.
+    /// Sessions: all, by state, by day and subject; those published, by when.
     sessions_index: "sessions:index";
     /// Rows by take id.
     takes: "takes";
@@ -139,9 +139,15 @@ pub(crate) fn listing(words: &[&str]) -> String {
     })
 }
 
+/// A listing and a number of 20 digits: the entry of an id, or how those of a time or a day begin,
+/// whose ids follow. Entries are ordered as text, and these as their numbers.
+pub(crate) fn numbered(listing: &str, number: u64) -> String {
+    format!("{listing}{number:020}")
+}
+
 /// The entry that ends a listing: after all its ids, or before this one.
 pub(crate) fn end_of(listing: &str, before: Option<u64>) -> String {
-    before.map_or_else(|| format!("{listing}:"), |id| format!("{listing}{id:020}"))
+    before.map_or_else(|| format!("{listing}:"), |id| numbered(listing, id))
 }
 
 /// The listing of what is in a state, without the state.
@@ -157,7 +163,7 @@ mod tests {
 
     #[test]
     fn no_listing_begins_like_another() {
-        let words: [&[&str]; 8] = [
+        let words: [&[&str]; 9] = [
             &["all"],
             &["group", ""],
             &["group", "a"],
@@ -165,6 +171,7 @@ mod tests {
             &["group", "00000000000000000001"],
             &["on", "2026-11-21", ""],
             &["on", "2026-11-21", "1:a"],
+            &["published"],
             &["state", "sent"],
         ];
         for one in words {

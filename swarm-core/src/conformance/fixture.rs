@@ -74,6 +74,7 @@ answers! {
     save_message(change: &MessageChange) -> Saved;
     session(id: SessionId) -> Option<Versioned<Session>>;
     sessions(query: &SessionQuery) -> Vec<Arc<Session>>;
+    published(limit: usize) -> Vec<Arc<Session>>;
     convene(draft: &SessionDraft) -> Arc<Session>;
     save_session(change: &SessionChange) -> Saved;
     basis(query: &BasisQuery<'_>) -> Basis;

@@ -95,6 +95,9 @@ macro_rules! conformance_cases {
                 sessions_are_found_by_day_and_subject
                 odd_subjects_are_not_confused
                 sessions_are_found_by_the_state_they_are_in
+                sessions_are_found_by_when_they_were_published
+                of_sessions_published_at_once_the_newest_come_first
+                a_session_that_is_saved_again_is_published_once
                 a_session_is_saved_only_at_the_version_it_was_judged_by
                 a_save_never_convenes_a_session
                 a_save_may_hold_to_the_number_of_takes

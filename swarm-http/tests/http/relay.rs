@@ -110,6 +110,7 @@ relay!(Outbox:
 relay!(Sessions:
     session(id: SessionId) -> Option<Versioned<Session>>;
     sessions(query: &SessionQuery) -> Vec<Arc<Session>>;
+    published(limit: usize) -> Vec<Arc<Session>>;
     convene(draft: &SessionDraft) -> Arc<Session>;
     save_session(change: &SessionChange) -> Saved;
 );

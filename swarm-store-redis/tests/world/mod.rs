@@ -167,6 +167,8 @@ pub(crate) async fn walk(tenants: &RedisStore, forget: impl Fn()) {
     forget();
     assert_eq!(store.sessions(&ALL).await.unwrap(), [session]);
     forget();
+    assert_eq!(store.published(1).await.unwrap(), []);
+    forget();
     assert!(matches!(put(store, None).await.unwrap(), Put::Created(_)));
     forget();
     assert!(store.document(Collection::Memos, "1").await.unwrap().is_some());
