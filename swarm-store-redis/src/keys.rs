@@ -55,6 +55,8 @@ macro_rules! keys {
 keys! {
     /// Rows by member id.
     members: "members";
+    /// Members by state.
+    members_index: "members:index";
     /// Member ids by the hash of the token.
     tokens: "tokens";
     /// Member ids by the key held.

@@ -22,6 +22,7 @@ scripts! {
     ROWS: "rows.lua";
 
     MEMBER: "member.lua";
+    MEMBERS: "members.lua";
     SAVE_MEMBER: "attempt.lua" "save_member.lua";
     SAVE_MESSAGE: "attempt.lua" "save_message.lua";
 

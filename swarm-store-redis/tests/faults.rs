@@ -9,7 +9,7 @@ mod world;
 
 use std::sync::Arc;
 
-use swarm_core::domain::{MailState, Message};
+use swarm_core::domain::{MailState, MemberState, Message};
 use swarm_core::rules::Filing;
 use swarm_core::store::{
     Collection, Filed, MemberSaved, MessageChange, Put, Saved, SessionChange, Store, Versioned,
@@ -209,7 +209,7 @@ async fn a_server_without_memory_refuses_and_writes_nothing() {
 
     server.cli(&["config", "set", "maxmemory", "0"]);
     assert_eq!(store.sessions(&ALL).await.unwrap(), [Arc::clone(&session)]);
-    assert_eq!(store.members().await.unwrap().len(), 1);
+    assert_eq!(store.members(&MemberState::ALL).await.unwrap().len(), 1);
     assert_eq!(store.messages(None).await.unwrap(), []);
     assert_eq!(store.documents(Collection::Memos, None).await.unwrap(), []);
     let Filed::Filed(take) = store.file(&filing).await.unwrap() else { panic!("not filed") };

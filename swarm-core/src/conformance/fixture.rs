@@ -66,7 +66,7 @@ macro_rules! answers {
 answers! {
     now() -> Instant;
     member(id: &MemberId) -> MemberBasis;
-    members() -> Vec<Arc<Member>>;
+    members(states: &[MemberState]) -> Vec<Arc<Member>>;
     bearer(token: &SecretHash) -> Option<Arc<Member>>;
     save_member(change: &MemberChange) -> MemberSaved;
     set_challenge(slot: &Slot, challenge: &Challenge) -> ();
@@ -91,6 +91,11 @@ impl World {
     /// Commits a new member.
     pub(super) async fn create(&self, member: &Member) {
         assert_eq!(self.save_member(&creation(member)).await, MemberSaved::Saved);
+    }
+
+    /// All members, whatever their state.
+    pub(super) async fn everybody(&self) -> Vec<Arc<Member>> {
+        self.members(&MemberState::ALL).await
     }
 
     /// What is on file of a member that is there.

@@ -60,7 +60,8 @@ macro_rules! conformance_cases {
                 an_unknown_member_has_no_facts
                 every_field_of_a_member_survives
                 members_with_odd_ids_are_not_confused
-                members_are_listed_whatever_their_state
+                members_are_listed_by_their_state
+                a_member_is_listed_in_the_state_of_its_last_commit
                 a_member_is_created_once
                 a_change_holds_only_for_the_version_it_was_judged_by
                 a_change_never_creates_a_member

@@ -1,5 +1,6 @@
 //! How much a public read has the store read at a time: whoever asks for a lot holds nobody up.
 
+use std::mem::take;
 use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{
@@ -7,9 +8,10 @@ use swarm_core::domain::{
 };
 use swarm_core::store::{Saved, SessionChange, Store};
 use swarm_core::{MemberId, SessionId, Swarm, SystemEntropy, TakeId, TenantId, Tenants};
+use swarm_store_memory::MemoryStore;
 
 use crate::relay::Relay;
-use crate::world::{Clock, convene, now};
+use crate::world::{Clock, World, convene, now};
 
 /// How many bytes of quotes a page has room for.
 const PAGE: usize = 4 << 20;
@@ -32,14 +34,7 @@ fn a_page_of_sessions_is_read_a_few_at_a_time() {
     for bytes in QUOTED {
         quote(&*port, convene(&*port, "2026-11-21", "aurora"), bytes);
     }
-    let asked: Arc<Mutex<Vec<usize>>> = Arc::default();
-    let listener = Arc::clone(&asked);
-    let relay = Relay::new(&store, move |told| {
-        if told.method == "sessions" && !told.done {
-            listener.lock().unwrap().push(limit_of(told.arguments));
-        }
-        Ok(())
-    });
+    let (asked, relay) = watched(&store, "sessions");
     let tenant = Swarm::new(relay, SystemEntropy).tenant(&id);
 
     for limit in [1, 2, AT_ONCE - 1, AT_ONCE, AT_ONCE + 1, 2 * AT_ONCE, 28, 29, 30, 500] {
@@ -48,12 +43,37 @@ fn a_page_of_sessions_is_read_a_few_at_a_time() {
             let ids: Vec<u64> = page.sessions.iter().map(|session| session.id.0).collect();
             let next = page.next_before.map(|id| id.0);
             assert_eq!((ids, next), expected(limit, before), "{limit} before {before:?}");
-            let asked = std::mem::take(&mut *asked.lock().unwrap());
+            let asked = take(&mut *asked.lock().unwrap());
+            let asked: Vec<usize> = asked.iter().map(|query| limit_of(query)).collect();
             assert!(asked.iter().all(|limit| *limit <= AT_ONCE), "{asked:?}");
             // It reads on only while the page has room.
             assert!(asked.iter().sum::<usize>() <= page.sessions.len() + AT_ONCE, "{asked:?}");
         }
     }
+}
+
+/// Anybody may apply, and as often as they like.
+#[test]
+fn of_members_only_the_active_are_read() {
+    let clock = Clock::noon();
+    let store = clock.store();
+    let (asked, relay) = watched(&store, "members");
+    let world = World::serve(clock, store, relay);
+    world.client.get("/api/swarm/members").expect(200);
+    assert_eq!(*asked.lock().unwrap(), ["[Approved, Claimed]"]);
+}
+
+/// What a method of the store is asked: the `{:?}` of its arguments, call by call.
+fn watched(store: &MemoryStore, method: &'static str) -> (Arc<Mutex<Vec<String>>>, Relay) {
+    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+    let listener = Arc::clone(&asked);
+    let relay = Relay::new(store, move |told| {
+        if told.method == method && !told.done {
+            listener.lock().unwrap().push(told.arguments.to_owned());
+        }
+        Ok(())
+    });
+    (asked, relay)
 }
 
 /// The ids on a page, and where the next one begins.

@@ -155,6 +155,8 @@ pub(crate) async fn walk(tenants: &RedisStore, forget: impl Fn()) {
     forget();
     let author = Author::joined(store, "ada").await;
     forget();
+    assert_eq!(store.members(&[MemberState::Claimed]).await.unwrap().len(), 1);
+    forget();
     let session = store.convene(&draft("subject")).await.unwrap();
     forget();
     let filing = author.judged(store, &session, "nonce").await;
