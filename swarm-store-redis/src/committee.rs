@@ -164,8 +164,11 @@ impl Committee for TenantStore {
         let keys = [self.keys.committee_takes(), self.keys.committee_takes_index()];
         let rows = match *query {
             CommitteeTakesQuery::On(days) => {
-                let mut script = scripts::COMMITTEE_TAKES.prepare_invoke();
-                script.key(&keys).arg(days.iter().map(|day| on(*day)).collect::<Vec<_>>());
+                let mut script = scripts::LISTINGS.prepare_invoke();
+                script.key(&keys);
+                for day in days.iter().map(|day| on(*day)) {
+                    script.arg(keys::start_of(&day, None)).arg(keys::end_of(&day, None));
+                }
                 self.link.run(OP, &script).await?
             }
             CommitteeTakesQuery::Latest { member, before, limit } => {

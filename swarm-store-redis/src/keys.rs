@@ -147,6 +147,11 @@ pub(crate) fn numbered(listing: &str, number: u64) -> String {
     format!("{listing}{number:020}")
 }
 
+/// What a listing begins behind: before all its ids, or at this one.
+pub(crate) fn start_of(listing: &str, after: Option<u64>) -> String {
+    after.map_or_else(|| listing.to_owned(), |id| numbered(listing, id))
+}
+
 /// The entry that ends a listing: after all its ids, or before this one.
 pub(crate) fn end_of(listing: &str, before: Option<u64>) -> String {
     before.map_or_else(|| format!("{listing}:"), |id| numbered(listing, id))

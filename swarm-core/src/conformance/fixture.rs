@@ -8,8 +8,8 @@ use tokio::sync::Barrier;
 
 use super::records::{Author, applicant, creation, draft};
 use crate::domain::{
-    AttemptId, Challenge, Instant, MailState, Member, MemberId, MemberState, Message, SecretHash,
-    Session, SessionDraft, SessionId, Take, TakeDraft, TakeId, TakeOnFile, TenantId,
+    AttemptId, Challenge, Instant, MailState, Member, MemberId, MemberState, Message, MessageId,
+    SecretHash, Session, SessionDraft, SessionId, Take, TakeDraft, TakeId, TakeOnFile, TenantId,
 };
 use crate::rules::{Filing, Submission, judge};
 use crate::store::{
@@ -70,7 +70,7 @@ answers! {
     bearer(token: &SecretHash) -> Option<Arc<Member>>;
     save_member(change: &MemberChange) -> MemberSaved;
     set_challenge(slot: &Slot, challenge: &Challenge) -> ();
-    messages(state: Option<MailState>) -> Vec<Versioned<Message>>;
+    messages(state: Option<MailState>, after: Option<MessageId>) -> Vec<Versioned<Message>>;
     save_message(change: &MessageChange) -> Saved;
     session(id: SessionId) -> Option<Versioned<Session>>;
     sessions(query: &SessionQuery) -> Vec<Arc<Session>>;

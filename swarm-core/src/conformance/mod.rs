@@ -157,6 +157,7 @@ macro_rules! conformance_cases {
                 every_field_of_a_message_survives_a_save
                 a_message_is_saved_only_at_the_version_it_was_judged_by
                 messages_are_found_by_the_state_they_are_in
+                messages_are_found_from_any_of_them_on
                 of_racing_leases_of_one_message_one_wins
             }
             tenants {

@@ -29,7 +29,7 @@ pub async fn worlds_share_nothing(tenants: Arc<dyn Tenants>) {
         let change = MemberChange { mail, ..creation(&applicant("grace")) };
         assert_eq!(world.save_member(&change).await, MemberSaved::Saved);
         assert_eq!(
-            world.messages(None).await.iter().map(|it| it.record.id).collect::<Vec<_>>(),
+            world.messages(None, None).await.iter().map(|it| it.record.id).collect::<Vec<_>>(),
             [MessageId(1)]
         );
         let created = world.put_document(Subjects, &document()).await;
@@ -54,7 +54,7 @@ pub async fn nothing_is_seen_from_another_world(tenants: Arc<dyn Tenants>) {
         assert_eq!(other.session(session.id).await, None);
         assert_eq!(other.sessions(&SessionQuery { limit: 9, ..SessionQuery::default() }).await, []);
         assert_eq!((other.take(take.id).await, other.takes(session.id).await), (None, vec![]));
-        assert_eq!(other.messages(None).await, []);
+        assert_eq!(other.messages(None, None).await, []);
         assert_eq!(other.documents(Subjects, None).await, []);
         let facts = other.facts(&author, &author.submission(&session, "nonce")).await;
         assert_eq!((facts.member, facts.session, facts.latest), (None, None, None));

@@ -8,8 +8,8 @@ use swarm_core::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
 use swarm_core::domain::{
-    Challenge, Day, Instant, MailState, Member, MemberId, MemberState, Message, SecretHash,
-    Session, SessionDraft, SessionId, Take, TakeId, TakeOnFile,
+    Challenge, Day, Instant, MailState, Member, MemberId, MemberState, Message, MessageId,
+    SecretHash, Session, SessionDraft, SessionId, Take, TakeId, TakeOnFile,
 };
 use swarm_core::rules::Filing;
 use swarm_core::store::{
@@ -103,7 +103,7 @@ relay!(Members:
 );
 
 relay!(Outbox:
-    messages(state: Option<MailState>) -> Vec<Versioned<Message>>;
+    messages(state: Option<MailState>, after: Option<MessageId>) -> Vec<Versioned<Message>>;
     save_message(change: &MessageChange) -> Saved;
 );
 

@@ -158,7 +158,7 @@ pub fn print(port: &dyn Store) -> String {
     for collection in COLLECTIONS {
         writeln!(all, "{:?}", now(port.documents(collection, None)).unwrap()).unwrap();
     }
-    writeln!(all, "{:?}", now(port.messages(None)).unwrap()).unwrap();
+    writeln!(all, "{:?}", now(port.messages(None, None)).unwrap()).unwrap();
     all
 }
 

@@ -155,6 +155,8 @@ pub(crate) async fn walk(tenants: &RedisStore, forget: impl Fn()) {
     forget();
     let author = Author::joined(store, "ada").await;
     forget();
+    assert_eq!(store.messages(None, None).await.unwrap(), []);
+    forget();
     assert_eq!(store.members(&[MemberState::Claimed]).await.unwrap().len(), 1);
     forget();
     let session = store.convene(&draft("subject")).await.unwrap();

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use swarm_core::domain::MailState;
+use swarm_core::domain::MessageId;
 use swarm_core::{CommitteeDesk, CommitteeError, CommitteeRefusal, Error, Tenant, TenantId};
 use swarm_http::Site;
 use tokio::task::JoinSet;
@@ -105,17 +105,15 @@ fn report(tenant: &TenantId, what: &str, done: Result<usize, Error>) {
 
 /// Without a mail server the messages stay queued. Each is logged once, without its text.
 async fn tell(tenants: Vec<(TenantId, Tenant)>) {
-    let mut told: HashMap<&TenantId, u64> = HashMap::new();
+    let mut told: HashMap<&TenantId, MessageId> = HashMap::new();
     loop {
         for (id, tenant) in &tenants {
-            let Ok(messages) = tenant.outbox().await else { continue };
-            let told = told.entry(id).or_default();
-            let queued = messages.iter().filter(|message| message.state == MailState::Queued);
-            for message in queued.filter(|message| message.id.0 > *told) {
+            let Ok(queued) = tenant.queued(told.get(id).copied()).await else { continue };
+            for message in queued {
                 let subject = &message.mail.subject;
                 tracing::warn!(tenant = %id, message_id = %message.id, subject, "mail is not configured");
+                told.insert(id, message.id);
             }
-            *told = messages.last().map_or(*told, |message| message.id.0);
         }
         sleep(PAUSE).await;
     }
