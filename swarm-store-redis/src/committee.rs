@@ -19,7 +19,7 @@ use swarm_core::store::{
 
 use crate::codec::{self, Decoded};
 use crate::keys;
-use crate::sessions::saved;
+use crate::rows::saved;
 use crate::{TenantStore, scripts};
 
 /// What the facts come as: the time, and the rows of member and day.

@@ -18,6 +18,7 @@ mod link;
 mod members;
 mod outbox;
 mod replicas;
+mod rows;
 mod scripts;
 mod server;
 mod sessions;

@@ -6,7 +6,7 @@ use swarm_core::store::{MessageChange, Outbox, Result, Saved, Versioned};
 
 use crate::codec::{self, Decoded};
 use crate::keys::{self, BY_STATE};
-use crate::sessions::saved;
+use crate::rows::saved;
 use crate::{TenantStore, scripts};
 
 #[async_trait]

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use swarm_core::domain::{SessionDraft, SessionState};
 use swarm_core::store::{Result, Saved, SessionChange, SessionQuery, Sessions, Versioned};
-use swarm_core::{Instant, Session, SessionId, StoreError};
+use swarm_core::{Instant, Session, SessionId};
 
 use crate::codec::{self, Decoded};
 use crate::keys::{self, BY_STATE};
+use crate::rows::saved;
 use crate::{TenantStore, scripts};
 
 #[async_trait]
@@ -67,34 +68,6 @@ impl Sessions for TenantStore {
         script.arg(session.published_at.map(published_at).unwrap_or_default());
         let outcome: String = self.link.commit("save session", &script, &self.keys).await?;
         saved("save session", &outcome)
-    }
-}
-
-impl TenantStore {
-    /// The rows of a listing, the highest id first: those with an id lower than `before`, at most
-    /// `limit`.
-    pub(crate) async fn listed(
-        &self,
-        op: &'static str,
-        [rows, index]: [String; 2],
-        listing: &str,
-        before: Option<u64>,
-        limit: Option<usize>,
-    ) -> Result<Vec<String>> {
-        let limit = limit.and_then(|limit| i64::try_from(limit).ok()).unwrap_or(-1);
-        let mut script = scripts::ROWS.prepare_invoke();
-        script.key(rows).key(index);
-        script.arg(listing).arg(keys::end_of(listing, before)).arg(limit);
-        self.link.run(op, &script).await
-    }
-}
-
-/// What came of a write that is guarded by a version.
-pub(crate) fn saved(op: &'static str, outcome: &str) -> Result<Saved> {
-    match outcome {
-        "saved" => Ok(Saved::Saved),
-        "moved" => Ok(Saved::Moved),
-        _ => Err(StoreError::new(op, format!("odd answer: {outcome}"))),
     }
 }
 

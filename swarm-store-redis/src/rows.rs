@@ -1,0 +1,34 @@
+//! Rows that an index lists, and writes that a version guards.
+
+use swarm_core::StoreError;
+use swarm_core::store::{Result, Saved};
+
+use crate::{TenantStore, keys, scripts};
+
+impl TenantStore {
+    /// The rows of a listing, the highest id first: those with an id lower than `before`, at most
+    /// `limit`.
+    pub(crate) async fn listed(
+        &self,
+        op: &'static str,
+        [rows, index]: [String; 2],
+        listing: &str,
+        before: Option<u64>,
+        limit: Option<usize>,
+    ) -> Result<Vec<String>> {
+        let limit = limit.and_then(|limit| i64::try_from(limit).ok()).unwrap_or(-1);
+        let mut script = scripts::ROWS.prepare_invoke();
+        script.key(rows).key(index);
+        script.arg(listing).arg(keys::end_of(listing, before)).arg(limit);
+        self.link.run(op, &script).await
+    }
+}
+
+/// What came of a write that is guarded by a version.
+pub(crate) fn saved(op: &'static str, outcome: &str) -> Result<Saved> {
+    match outcome {
+        "saved" => Ok(Saved::Saved),
+        "moved" => Ok(Saved::Moved),
+        _ => Err(StoreError::new(op, format!("odd answer: {outcome}"))),
+    }
+}
