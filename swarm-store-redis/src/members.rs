@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use swarm_core::domain::{Challenge, MailState, Member, MemberState, SecretHash, Version};
+use swarm_core::domain::{Challenge, MailState, Member, MemberState, SecretHash};
 use swarm_core::store::{MemberBasis, MemberChange, MemberSaved, Members, Result, Slot};
 use swarm_core::{MemberId, StoreError};
 
 use crate::codec::{self, Decoded};
 use crate::keys::BY_STATE;
 use crate::outbox::state_name;
+use crate::rows::{guard, next};
 use crate::{TenantStore, keys, scripts};
 
 #[async_trait]
@@ -44,7 +45,6 @@ impl Members for TenantStore {
 
     async fn save_member(&self, change: &MemberChange) -> Result<MemberSaved> {
         let member = &change.member;
-        let version = change.expected.map_or(Version(1), Version::next);
         let challenge = change.proven.as_ref().map(|proven| codec::hash_text(&proven.0));
         let queued = state_name(MailState::Queued);
 
@@ -53,9 +53,8 @@ impl Members for TenantStore {
         script.key(self.keys.members()).key(self.keys.tokens()).key(self.keys.held_keys());
         script.key(self.keys.challenges()).key(self.keys.members_index());
         script.key(self.keys.outbox()).key(self.keys.outbox_index()).key(self.keys.counters());
-        script.arg(member.id.as_str());
-        script.arg(change.expected.map(|version| version.to_string()).unwrap_or_default());
-        script.arg(codec::member_row(version, member));
+        script.arg(member.id.as_str()).arg(guard(change.expected));
+        script.arg(codec::member_row(next(change.expected), member));
         script.arg(codec::token(member).unwrap_or_default());
         script.arg(change.held_key().map(ToString::to_string).unwrap_or_default());
         script.arg(keys::member_slot(&member.id)).arg(challenge.unwrap_or_default());

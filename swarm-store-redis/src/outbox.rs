@@ -16,14 +16,10 @@ impl Outbox for TenantStore {
         state: Option<MailState>,
         after: Option<MessageId>,
     ) -> Result<Vec<Versioned<Message>>> {
-        let mut script = scripts::LISTINGS.prepare_invoke();
-        script.key(self.keys.outbox()).key(self.keys.outbox_index());
-        for state in STATES.into_iter().filter(|it| state.is_none_or(|one| one == *it)) {
-            let listing = keys::in_state(state_name(state));
-            script.arg(keys::start_of(&listing, after.map(|id| id.0)));
-            script.arg(keys::end_of(&listing, None));
-        }
-        let rows: Vec<String> = self.link.run("messages", &script).await?;
+        let keys = [self.keys.outbox(), self.keys.outbox_index()];
+        let states = STATES.into_iter().filter(|it| state.is_none_or(|one| one == *it));
+        let listings = states.map(|state| keys::in_state(state_name(state)));
+        let rows = self.listed_after("messages", keys, listings, after.map(|id| id.0)).await?;
         let mut messages = codec::each(&rows, codec::message).of("messages")?;
         messages.sort_unstable_by_key(|message| message.record.id);
         Ok(messages)
