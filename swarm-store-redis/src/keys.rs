@@ -2,7 +2,7 @@
 //!
 //! All keys of a tenant carry its name as their hash tag, so that they share a slot of a cluster
 //! and one script may use them together. No text of a user is ever part of a key: it stands in
-//! fields, and in the entries of indexes behind its length.
+//! fields, and in the entries of indexes behind its length, or at their end.
 
 use std::fmt::Write as _;
 
@@ -130,9 +130,9 @@ pub(crate) fn member_slot(id: &MemberId) -> String {
     format!("member:{id}")
 }
 
-/// How the entries of an index begin that list rows under these words; an id of 20 digits follows.
-/// Each word stands behind its length, and the first tells how many there are, so that no list of
-/// words begins like another.
+/// How the entries of an index begin that list rows under these words; an id follows, in 20 digits
+/// but for a member's. Each word stands behind its length, and the first tells how many there are,
+/// so that no list of words begins like another.
 pub(crate) fn listing(words: &[&str]) -> String {
     words.iter().fold(String::new(), |mut prefix, word| {
         // Writing to a string does not fail.
