@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use swarm_core::Instant;
-use swarm_core::domain::{Challenge, Member, MemberId, MessageId, SecretHash};
+use swarm_core::domain::{Challenge, Member, MemberId, MemberState, MessageId, SecretHash};
 use swarm_core::store::{MemberBasis, MemberChange, MemberSaved, Members, Result, Slot};
 
 use crate::TenantStore;
@@ -20,9 +20,10 @@ impl Members for TenantStore {
         }))
     }
 
-    async fn members(&self) -> Result<Vec<Arc<Member>>> {
+    async fn members(&self, states: &[MemberState]) -> Result<Vec<Arc<Member>>> {
         Ok(self.read(|world| {
-            world.members.values().map(|row| Arc::clone(&row.member.record)).collect()
+            let members = world.members.values().map(|row| &row.member.record);
+            members.filter(|member| states.contains(&member.state)).map(Arc::clone).collect()
         }))
     }
 

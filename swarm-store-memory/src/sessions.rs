@@ -1,5 +1,6 @@
 //! Sessions.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -28,6 +29,15 @@ impl Sessions for TenantStore {
                 let end = query.before.unwrap_or(SessionId(u64::MAX));
                 matching(world.sessions.range(..end).rev().map(|(_, row)| row), query)
             }
+        }))
+    }
+
+    async fn published(&self, limit: usize) -> Result<Vec<Arc<Session>>> {
+        Ok(self.read(|world| {
+            let sessions = world.sessions.values().map(|row| &row.session.record);
+            let mut published: Vec<_> = sessions.filter(|it| it.published_at.is_some()).collect();
+            published.sort_by_key(|session| Reverse((session.published_at, session.id)));
+            published.into_iter().take(limit).map(Arc::clone).collect()
         }))
     }
 

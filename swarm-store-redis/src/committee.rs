@@ -10,7 +10,7 @@ use swarm_core::StoreError;
 use swarm_core::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
-use swarm_core::domain::{Day, SecretHash, Version};
+use swarm_core::domain::{Day, SecretHash};
 use swarm_core::proof::hex;
 use swarm_core::store::{
     Committee, CommitteeBasis, CommitteeDayChange, CommitteeFiled, CommitteeFiling,
@@ -19,7 +19,7 @@ use swarm_core::store::{
 
 use crate::codec::{self, Decoded};
 use crate::keys;
-use crate::sessions::saved;
+use crate::rows::{guard, next, saved};
 use crate::{TenantStore, scripts};
 
 /// What the facts come as: the time, and the rows of member and day.
@@ -164,9 +164,8 @@ impl Committee for TenantStore {
         let keys = [self.keys.committee_takes(), self.keys.committee_takes_index()];
         let rows = match *query {
             CommitteeTakesQuery::On(days) => {
-                let mut script = scripts::COMMITTEE_TAKES.prepare_invoke();
-                script.key(&keys).arg(days.iter().map(|day| on(*day)).collect::<Vec<_>>());
-                self.link.run(OP, &script).await?
+                let days = days.iter().map(|day| on(*day));
+                self.listed_after(OP, keys, days, None).await?
             }
             CommitteeTakesQuery::Latest { member, before, limit } => {
                 self.listed(OP, keys, &by(member), Some(number(before)), Some(limit)).await?
@@ -174,16 +173,6 @@ impl Committee for TenantStore {
         };
         codec::each(&rows, codec::committee_take).of(OP)
     }
-}
-
-/// The version that is expected, for a script: none where nothing is.
-fn guard(expected: Option<Version>) -> String {
-    expected.map(|version| version.to_string()).unwrap_or_default()
-}
-
-/// The version to write.
-fn next(expected: Option<Version>) -> Version {
-    expected.map_or(Version(1), Version::next)
 }
 
 /// The digits of a day.
@@ -212,7 +201,7 @@ fn by(member: &CommitteeMemberId) -> String {
     keys::listing(&["by", member.as_str()])
 }
 
-/// The part of it that is of this day: it begins where that of earlier days ends.
+/// The part of it that is of this day.
 fn by_on(member: &CommitteeMemberId, date: Day) -> String {
-    keys::end_of(&by(member), Some(number(date)))
+    keys::numbered(&by(member), number(date))
 }

@@ -2,7 +2,7 @@
 //!
 //! All keys of a tenant carry its name as their hash tag, so that they share a slot of a cluster
 //! and one script may use them together. No text of a user is ever part of a key: it stands in
-//! fields, and in the entries of indexes behind its length.
+//! fields, and in the entries of indexes behind its length, or at their end.
 
 use std::fmt::Write as _;
 
@@ -55,6 +55,8 @@ macro_rules! keys {
 keys! {
     /// Rows by member id.
     members: "members";
+    /// Members by state.
+    members_index: "members:index";
     /// Member ids by the hash of the token.
     tokens: "tokens";
     /// Member ids by the key held.
@@ -67,7 +69,7 @@ keys! {
     outbox_index: "outbox:index";
     /// Rows by session id.
     sessions: "sessions";
-    /// Sessions: all, by state, by day and subject.
+    /// Sessions: all, by state, by day and subject; those published, by when.
     sessions_index: "sessions:index";
     /// Rows by take id.
     takes: "takes";
@@ -128,9 +130,9 @@ pub(crate) fn member_slot(id: &MemberId) -> String {
     format!("member:{id}")
 }
 
-/// How the entries of an index begin that list rows under these words; an id of 20 digits follows.
-/// Each word stands behind its length, and the first tells how many there are, so that no list of
-/// words begins like another.
+/// How the entries of an index begin that list rows under these words; an id follows, in 20 digits
+/// but for a member's. Each word stands behind its length, and the first tells how many there are,
+/// so that no list of words begins like another.
 pub(crate) fn listing(words: &[&str]) -> String {
     words.iter().fold(String::new(), |mut prefix, word| {
         // Writing to a string does not fail.
@@ -139,9 +141,20 @@ pub(crate) fn listing(words: &[&str]) -> String {
     })
 }
 
+/// A listing and a number of 20 digits: the entry of an id, or how those of a time or a day begin,
+/// whose ids follow. Entries are ordered as text, and these as their numbers.
+pub(crate) fn numbered(listing: &str, number: u64) -> String {
+    format!("{listing}{number:020}")
+}
+
+/// What a listing begins behind: before all its ids, or at this one.
+pub(crate) fn start_of(listing: &str, after: Option<u64>) -> String {
+    after.map_or_else(|| listing.to_owned(), |id| numbered(listing, id))
+}
+
 /// The entry that ends a listing: after all its ids, or before this one.
 pub(crate) fn end_of(listing: &str, before: Option<u64>) -> String {
-    before.map_or_else(|| format!("{listing}:"), |id| format!("{listing}{id:020}"))
+    before.map_or_else(|| format!("{listing}:"), |id| numbered(listing, id))
 }
 
 /// The listing of what is in a state, without the state.
@@ -157,7 +170,7 @@ mod tests {
 
     #[test]
     fn no_listing_begins_like_another() {
-        let words: [&[&str]; 8] = [
+        let words: [&[&str]; 9] = [
             &["all"],
             &["group", ""],
             &["group", "a"],
@@ -165,6 +178,7 @@ mod tests {
             &["group", "00000000000000000001"],
             &["on", "2026-11-21", ""],
             &["on", "2026-11-21", "1:a"],
+            &["published"],
             &["state", "sent"],
         ];
         for one in words {

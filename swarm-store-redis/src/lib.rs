@@ -19,6 +19,7 @@ mod link;
 mod members;
 mod outbox;
 mod replicas;
+mod rows;
 mod scripts;
 mod sentinel;
 mod server;

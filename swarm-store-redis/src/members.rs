@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use swarm_core::domain::{Challenge, MailState, Member, SecretHash, Version};
+use swarm_core::domain::{Challenge, MailState, Member, MemberState, SecretHash};
 use swarm_core::store::{MemberBasis, MemberChange, MemberSaved, Members, Result, Slot};
 use swarm_core::{MemberId, StoreError};
 
 use crate::codec::{self, Decoded};
+use crate::keys::BY_STATE;
 use crate::outbox::state_name;
+use crate::rows::{guard, next};
 use crate::{TenantStore, keys, scripts};
 
 #[async_trait]
@@ -24,9 +26,13 @@ impl Members for TenantStore {
         })
     }
 
-    async fn members(&self) -> Result<Vec<Arc<Member>>> {
-        let all = redis::cmd("HVALS").arg(self.keys.members()).to_owned();
-        let rows: Vec<String> = self.link.query("members", &all).await?;
+    async fn members(&self, states: &[MemberState]) -> Result<Vec<Arc<Member>>> {
+        let mut script = scripts::MEMBERS.prepare_invoke();
+        script.key(self.keys.members()).key(self.keys.members_index());
+        for state in states {
+            script.arg(keys::in_state(state.as_str()));
+        }
+        let rows: Vec<String> = self.link.run("members", &script).await?;
         codec::each(&rows, |row| Ok(codec::member(row)?.record)).of("members")
     }
 
@@ -39,23 +45,22 @@ impl Members for TenantStore {
 
     async fn save_member(&self, change: &MemberChange) -> Result<MemberSaved> {
         let member = &change.member;
-        let version = change.expected.map_or(Version(1), Version::next);
         let challenge = change.proven.as_ref().map(|proven| codec::hash_text(&proven.0));
         let queued = state_name(MailState::Queued);
 
         let mut script = scripts::SAVE_MEMBER.prepare_invoke();
         script.key(self.attempt("save member")?);
         script.key(self.keys.members()).key(self.keys.tokens()).key(self.keys.held_keys());
-        script.key(self.keys.challenges());
+        script.key(self.keys.challenges()).key(self.keys.members_index());
         script.key(self.keys.outbox()).key(self.keys.outbox_index()).key(self.keys.counters());
-        script.arg(member.id.as_str());
-        script.arg(change.expected.map(|version| version.to_string()).unwrap_or_default());
-        script.arg(codec::member_row(version, member));
+        script.arg(member.id.as_str()).arg(guard(change.expected));
+        script.arg(codec::member_row(next(change.expected), member));
         script.arg(codec::token(member).unwrap_or_default());
         script.arg(change.held_key().map(ToString::to_string).unwrap_or_default());
         script.arg(keys::member_slot(&member.id)).arg(challenge.unwrap_or_default());
         script.arg(change.mail.as_ref().map(codec::mail_text).unwrap_or_default());
         script.arg(queued).arg(keys::in_state(queued));
+        script.arg(BY_STATE).arg(keys::in_state(member.state.as_str()));
         let outcome: String = self.link.commit("save member", &script, &self.keys).await?;
         saved(&outcome)
     }

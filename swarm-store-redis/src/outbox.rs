@@ -1,28 +1,25 @@
 //! The messages to members.
 
 use async_trait::async_trait;
-use swarm_core::domain::{MailState, Message};
+use swarm_core::domain::{MailState, Message, MessageId};
 use swarm_core::store::{MessageChange, Outbox, Result, Saved, Versioned};
 
 use crate::codec::{self, Decoded};
 use crate::keys::{self, BY_STATE};
-use crate::sessions::saved;
+use crate::rows::saved;
 use crate::{TenantStore, scripts};
 
 #[async_trait]
 impl Outbox for TenantStore {
-    async fn messages(&self, state: Option<MailState>) -> Result<Vec<Versioned<Message>>> {
-        let rows = match state {
-            Some(state) => {
-                let listing = keys::in_state(state_name(state));
-                let keys = [self.keys.outbox(), self.keys.outbox_index()];
-                self.listed("messages", keys, &listing, None, None).await?
-            }
-            None => {
-                let all = redis::cmd("HVALS").arg(self.keys.outbox()).to_owned();
-                self.link.query("messages", &all).await?
-            }
-        };
+    async fn messages(
+        &self,
+        state: Option<MailState>,
+        after: Option<MessageId>,
+    ) -> Result<Vec<Versioned<Message>>> {
+        let keys = [self.keys.outbox(), self.keys.outbox_index()];
+        let states = STATES.into_iter().filter(|it| state.is_none_or(|one| one == *it));
+        let listings = states.map(|state| keys::in_state(state_name(state)));
+        let rows = self.listed_after("messages", keys, listings, after.map(|id| id.0)).await?;
         let mut messages = codec::each(&rows, codec::message).of("messages")?;
         messages.sort_unstable_by_key(|message| message.record.id);
         Ok(messages)

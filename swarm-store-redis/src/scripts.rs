@@ -20,8 +20,10 @@ scripts! {
     NOW: "now.lua";
     THROUGH: "through.lua";
     ROWS: "rows.lua";
+    LISTINGS: "listings.lua";
 
     MEMBER: "member.lua";
+    MEMBERS: "members.lua";
     SAVE_MEMBER: "attempt.lua" "save_member.lua";
     SAVE_MESSAGE: "attempt.lua" "save_message.lua";
 
@@ -40,5 +42,4 @@ scripts! {
     COMMITTEE_BRIEFS: "committee_briefs.lua";
     COMMITTEE_BASIS: "committee_basis.lua";
     FILE_COMMITTEE: "file_committee.lua";
-    COMMITTEE_TAKES: "committee_takes.lua";
 }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use swarm_core::domain::{SessionDraft, SessionState};
 use swarm_core::store::{Result, Saved, SessionChange, SessionQuery, Sessions, Versioned};
-use swarm_core::{Session, SessionId, StoreError};
+use swarm_core::{Instant, Session, SessionId};
 
 use crate::codec::{self, Decoded};
 use crate::keys::{self, BY_STATE};
+use crate::rows::saved;
 use crate::{TenantStore, scripts};
 
 #[async_trait]
@@ -37,6 +38,12 @@ impl Sessions for TenantStore {
         Ok(found.into_iter().filter(|it| wanted(it.state)).take(query.limit).collect())
     }
 
+    async fn published(&self, limit: usize) -> Result<Vec<Arc<Session>>> {
+        let keys = [self.keys.sessions(), self.keys.sessions_index()];
+        let rows = self.listed("published", keys, &published(), None, Some(limit)).await?;
+        codec::each(&rows, |row| Ok(codec::session(row)?.record)).of("published")
+    }
+
     async fn convene(&self, draft: &SessionDraft) -> Result<Arc<Session>> {
         let (day, state) = (draft.date.to_string(), draft.state.as_str());
         let mut script = scripts::CONVENE.prepare_invoke();
@@ -58,42 +65,26 @@ impl Sessions for TenantStore {
         script.arg(takes.map(|takes| takes.to_string()).unwrap_or_default());
         script.arg(codec::session_row(expected.next(), session).of("save session")?);
         script.arg(BY_STATE).arg(keys::in_state(session.state.as_str()));
+        script.arg(session.published_at.map(published_at).unwrap_or_default());
         let outcome: String = self.link.commit("save session", &script, &self.keys).await?;
         saved("save session", &outcome)
-    }
-}
-
-impl TenantStore {
-    /// The rows of a listing, the highest id first: those with an id lower than `before`, at most
-    /// `limit`.
-    pub(crate) async fn listed(
-        &self,
-        op: &'static str,
-        [rows, index]: [String; 2],
-        listing: &str,
-        before: Option<u64>,
-        limit: Option<usize>,
-    ) -> Result<Vec<String>> {
-        let limit = limit.and_then(|limit| i64::try_from(limit).ok()).unwrap_or(-1);
-        let mut script = scripts::ROWS.prepare_invoke();
-        script.key(rows).key(index);
-        script.arg(listing).arg(keys::end_of(listing, before)).arg(limit);
-        self.link.run(op, &script).await
-    }
-}
-
-/// What came of a write that is guarded by a version.
-pub(crate) fn saved(op: &'static str, outcome: &str) -> Result<Saved> {
-    match outcome {
-        "saved" => Ok(Saved::Saved),
-        "moved" => Ok(Saved::Moved),
-        _ => Err(StoreError::new(op, format!("odd answer: {outcome}"))),
     }
 }
 
 /// The listing of all sessions.
 fn all() -> String {
     keys::listing(&["all"])
+}
+
+/// The listing of the published sessions, by when and id.
+fn published() -> String {
+    keys::listing(&["published"])
+}
+
+/// The part of it that is of this moment: in milliseconds from the first that a number holds, since
+/// there are moments before 1970, and a sign would be out of order.
+fn published_at(moment: Instant) -> String {
+    keys::numbered(&published(), moment.millis().abs_diff(i64::MIN))
 }
 
 /// The listing of the sessions of a day and subject.

@@ -7,9 +7,12 @@ mod load;
 mod servers;
 mod world;
 
+use std::env;
 use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use swarm_store_redis::RedisStore;
 use tempfile::TempDir;
@@ -126,9 +129,13 @@ impl Rig {
 fn mend(folder: &Path) {
     let listed = folder.join("appendonlydir/appendonly.aof.manifest");
     let file = if listed.exists() { listed } else { folder.join("appendonly.aof") };
-    let mut check = Command::new("sh");
-    let said = check.args(["-c", r#"echo y | redis-check-aof --fix "$0""#]).arg(file).output();
-    let said = said.unwrap();
+    let server = env::var_os("SWARM_REDIS_SERVER").unwrap_or_else(|| "redis-server".into());
+    // By this name the server is its own tool, of its own release.
+    let mut check = Command::new(server);
+    check.arg0("redis-check-aof").arg("--fix").arg(file);
+    let mut check = check.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    check.stdin.take().unwrap().write_all(b"y\n").unwrap();
+    let said = check.wait_with_output().unwrap();
     assert!(said.status.success(), "{said:?}");
 }
 

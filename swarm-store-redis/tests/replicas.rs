@@ -38,7 +38,8 @@ async fn nothing_is_acknowledged_while_the_replica_is_away() {
 
     let grace = Author::named("grace").creation(Some(mail()));
     assert_eq!(waiting.save_member(&grace).await.unwrap(), MemberSaved::Saved);
-    let Versioned { version: expected, record } = waiting.messages(None).await.unwrap().remove(0);
+    let Versioned { version: expected, record } =
+        waiting.messages(None, None).await.unwrap().remove(0);
     let mailed = MessageChange { message: Message::clone(&record), expected };
     // Another session, or the filing could come too late for this version of its own.
     let last = waiting.convene(&draft("last")).await.unwrap().id;

@@ -8,8 +8,8 @@ use tokio::sync::Barrier;
 
 use super::records::{Author, applicant, creation, draft};
 use crate::domain::{
-    AttemptId, Challenge, Instant, MailState, Member, MemberId, MemberState, Message, SecretHash,
-    Session, SessionDraft, SessionId, Take, TakeDraft, TakeId, TakeOnFile, TenantId,
+    AttemptId, Challenge, Instant, MailState, Member, MemberId, MemberState, Message, MessageId,
+    SecretHash, Session, SessionDraft, SessionId, Take, TakeDraft, TakeId, TakeOnFile, TenantId,
 };
 use crate::rules::{Filing, Submission, judge};
 use crate::store::{
@@ -66,14 +66,15 @@ macro_rules! answers {
 answers! {
     now() -> Instant;
     member(id: &MemberId) -> MemberBasis;
-    members() -> Vec<Arc<Member>>;
+    members(states: &[MemberState]) -> Vec<Arc<Member>>;
     bearer(token: &SecretHash) -> Option<Arc<Member>>;
     save_member(change: &MemberChange) -> MemberSaved;
     set_challenge(slot: &Slot, challenge: &Challenge) -> ();
-    messages(state: Option<MailState>) -> Vec<Versioned<Message>>;
+    messages(state: Option<MailState>, after: Option<MessageId>) -> Vec<Versioned<Message>>;
     save_message(change: &MessageChange) -> Saved;
     session(id: SessionId) -> Option<Versioned<Session>>;
     sessions(query: &SessionQuery) -> Vec<Arc<Session>>;
+    published(limit: usize) -> Vec<Arc<Session>>;
     convene(draft: &SessionDraft) -> Arc<Session>;
     save_session(change: &SessionChange) -> Saved;
     basis(query: &BasisQuery<'_>) -> Basis;
@@ -90,6 +91,11 @@ impl World {
     /// Commits a new member.
     pub(super) async fn create(&self, member: &Member) {
         assert_eq!(self.save_member(&creation(member)).await, MemberSaved::Saved);
+    }
+
+    /// All members, whatever their state.
+    pub(super) async fn everybody(&self) -> Vec<Arc<Member>> {
+        self.members(&MemberState::ALL).await
     }
 
     /// What is on file of a member that is there.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::fixture::{World, count, race};
 use super::records::{FIRST, applicant, creation, id, key, moment, odd_texts, secret};
+use crate::domain::MemberState;
 use crate::domain::MemberState::{Applied, Approved, Claimed, Inactive, Rejected};
 use crate::domain::{Contact, Instant, Lens, Member, Name, Version};
 use crate::store::MemberSaved::{Moved, Saved};
@@ -15,9 +16,11 @@ use crate::store::{MemberChange, Tenants};
 pub use challenges::*;
 pub use keys::*;
 
+const NOBODY: &[&str] = &[];
+
 pub async fn an_unknown_member_has_no_facts(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    assert_eq!(world.members().await, []);
+    assert_eq!(world.everybody().await, []);
     world.create(&applicant("ada")).await;
     let basis = world.member(&id("grace")).await;
     assert_eq!((basis.member, basis.challenge), (None, None));
@@ -45,7 +48,7 @@ pub async fn every_field_of_a_member_survives(tenants: Arc<dyn Tenants>) {
     for member in [&full, &bare, &full] {
         world.edit(&full.id, |on_file| on_file.clone_from(member)).await;
         assert_eq!(*world.stored(&full.id).await.record, *member);
-        assert_eq!(world.members().await, [Arc::new(member.clone())]);
+        assert_eq!(world.everybody().await, [Arc::new(member.clone())]);
     }
     assert_eq!(world.bearer(&secret("token")).await, Some(Arc::new(full)));
 }
@@ -61,20 +64,50 @@ pub async fn members_with_odd_ids_are_not_confused(tenants: Arc<dyn Tenants>) {
     for member in &odd {
         world.create(member).await;
     }
+    let mut ids: Vec<_> = odd.iter().map(|member| member.id.to_string()).collect();
+    ids.sort();
+    assert_eq!(listed(&world, &[Applied]).await, ids);
     for member in &odd {
         assert_eq!(*world.stored(&member.id).await.record, *member);
         assert_eq!(world.bearer(&member.token.unwrap()).await.as_deref(), Some(member));
     }
 }
 
-pub async fn members_are_listed_whatever_their_state(tenants: Arc<dyn Tenants>) {
+pub async fn members_are_listed_by_their_state(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    for state in [Applied, Approved, Claimed, Rejected, Inactive] {
-        world.create(&Member { state, ..applicant(state.as_str()) }).await;
+    assert_eq!(listed(&world, &MemberState::ALL).await, NOBODY);
+    for state in MemberState::ALL {
+        for number in 1..=2 {
+            world.create(&Member { state, ..applicant(&format!("{state} {number}")) }).await;
+        }
     }
-    let mut listed: Vec<_> = world.members().await.iter().map(|member| member.state).collect();
-    listed.sort_by_key(|state| state.as_str());
-    assert_eq!(listed, [Applied, Approved, Claimed, Inactive, Rejected]);
+    assert_eq!(listed(&world, &[]).await, NOBODY);
+    for state in MemberState::ALL {
+        let both = [format!("{state} 1"), format!("{state} 2")];
+        assert_eq!(listed(&world, &[state]).await, both);
+    }
+    let active = ["approved 1", "approved 2", "claimed 1", "claimed 2"];
+    assert_eq!(listed(&world, &[Claimed, Approved]).await, active);
+    assert_eq!(listed(&world, &MemberState::ALL).await.len(), 10);
+}
+
+pub async fn a_member_is_listed_in_the_state_of_its_last_commit(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&applicant("ada")).await;
+    world.create(&applicant("grace")).await;
+    for state in [Approved, Claimed, Claimed, Inactive, Rejected, Applied, Claimed] {
+        let mut moved = world.edited(&id("ada"), |ada| ada.state = state).await;
+        assert_eq!(world.save_member(&moved).await, Saved);
+        let others: Vec<_> = MemberState::ALL.into_iter().filter(|it| *it != state).collect();
+        assert_eq!(
+            listed(&world, &others).await,
+            if state == Applied { NOBODY } else { &["grace"] }
+        );
+        moved.member.state = Rejected;
+        assert_eq!(world.save_member(&moved).await, Moved);
+        assert!(listed(&world, &[state]).await.contains(&"ada".to_owned()));
+        assert_eq!(listed(&world, &MemberState::ALL).await, ["ada", "grace"]);
+    }
 }
 
 pub async fn a_member_is_created_once(tenants: Arc<dyn Tenants>) {
@@ -114,7 +147,7 @@ pub async fn a_change_never_creates_a_member(tenants: Arc<dyn Tenants>) {
         let change = MemberChange { expected, ..creation(&applicant("ada")) };
         assert_eq!(world.save_member(&change).await, Moved);
     }
-    assert_eq!(world.members().await, []);
+    assert_eq!(world.everybody().await, []);
 }
 
 pub async fn each_save_raises_the_version_of_its_member_by_one(tenants: Arc<dyn Tenants>) {
@@ -159,4 +192,12 @@ pub async fn of_racing_creations_of_one_member_one_wins(tenants: Arc<dyn Tenants
     let outcomes = race((0..32).map(create)).await;
     assert_eq!((count(&outcomes, &Saved), count(&outcomes, &Moved)), (1, 31));
     assert_eq!(world.stored(&id("ada")).await.version, FIRST);
+}
+
+/// The ids of the members in these states.
+async fn listed(world: &World, states: &[MemberState]) -> Vec<String> {
+    let members = world.members(states).await;
+    let mut ids: Vec<_> = members.iter().map(|member| member.id.to_string()).collect();
+    ids.sort();
+    ids
 }

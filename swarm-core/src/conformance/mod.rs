@@ -60,7 +60,8 @@ macro_rules! conformance_cases {
                 an_unknown_member_has_no_facts
                 every_field_of_a_member_survives
                 members_with_odd_ids_are_not_confused
-                members_are_listed_whatever_their_state
+                members_are_listed_by_their_state
+                a_member_is_listed_in_the_state_of_its_last_commit
                 a_member_is_created_once
                 a_change_holds_only_for_the_version_it_was_judged_by
                 a_change_never_creates_a_member
@@ -95,6 +96,9 @@ macro_rules! conformance_cases {
                 sessions_are_found_by_day_and_subject
                 odd_subjects_are_not_confused
                 sessions_are_found_by_the_state_they_are_in
+                sessions_are_found_by_when_they_were_published
+                of_sessions_published_at_once_the_newest_come_first
+                a_session_that_is_saved_again_is_published_once
                 a_session_is_saved_only_at_the_version_it_was_judged_by
                 a_save_never_convenes_a_session
                 a_save_may_hold_to_the_number_of_takes
@@ -153,6 +157,7 @@ macro_rules! conformance_cases {
                 every_field_of_a_message_survives_a_save
                 a_message_is_saved_only_at_the_version_it_was_judged_by
                 messages_are_found_by_the_state_they_are_in
+                messages_are_found_from_any_of_them_on
                 of_racing_leases_of_one_message_one_wins
             }
             tenants {

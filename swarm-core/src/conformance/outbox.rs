@@ -9,7 +9,7 @@ use crate::store::{MemberChange, MemberSaved, MessageChange, Proven, Saved, Tena
 
 pub async fn mail_is_queued_in_the_order_of_commits(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    assert_eq!(world.messages(None).await, []);
+    assert_eq!(world.messages(None, None).await, []);
     let before = world.now().await;
     let subjects = ["first", "\u{0}\r\n", "", "\u{1f680}", "5", "6", "7", "8", "9", "10", "11"];
     for subject in subjects {
@@ -19,7 +19,7 @@ pub async fn mail_is_queued_in_the_order_of_commits(tenants: Arc<dyn Tenants>) {
         world.edit(&change.member.id, |_| {}).await;
     }
     let after = world.now().await;
-    let queued = world.messages(None).await;
+    let queued = world.messages(None, None).await;
     assert_eq!(queued.len(), subjects.len());
     for ((place, queued), subject) in (1..).zip(&queued).zip(subjects) {
         let mail = Mail { body: subject.repeat(3), ..mail(subject) };
@@ -47,7 +47,7 @@ pub async fn mail_is_not_queued_without_its_commit(tenants: Arc<dyn Tenants>) {
         let change = MemberChange { mail: Some(mail("lost")), ..change };
         assert_eq!(world.save_member(&change).await, outcome);
     }
-    assert_eq!(world.messages(None).await, []);
+    assert_eq!(world.messages(None, None).await, []);
 }
 
 pub async fn every_field_of_a_message_survives_a_save(tenants: Arc<dyn Tenants>) {
@@ -64,7 +64,7 @@ pub async fn every_field_of_a_message_survives_a_save(tenants: Arc<dyn Tenants>)
         assert_eq!(world.save_message(&change).await, Saved::Saved);
         expected = expected.next();
         let written = Versioned { version: expected, record: Arc::new(message) };
-        assert_eq!(world.messages(None).await, [written]);
+        assert_eq!(world.messages(None, None).await, [written]);
     }
 }
 
@@ -81,7 +81,7 @@ pub async fn a_message_is_saved_only_at_the_version_it_was_judged_by(tenants: Ar
         let change = MessageChange { message, expected };
         assert_eq!(world.save_message(&change).await, Saved::Moved);
     }
-    assert_eq!(world.messages(None).await, [queued]);
+    assert_eq!(world.messages(None, None).await, [queued]);
 }
 
 pub async fn messages_are_found_by_the_state_they_are_in(tenants: Arc<dyn Tenants>) {
@@ -94,9 +94,35 @@ pub async fn messages_are_found_by_the_state_they_are_in(tenants: Arc<dyn Tenant
         assert_eq!(world.save_message(&change).await, Saved::Saved);
     }
     for (first, state) in (1..).zip(states) {
-        let found = world.messages(Some(state)).await;
+        let found = world.messages(Some(state), None).await;
         let ids: Vec<_> = found.iter().map(|message| message.record.id.0).collect();
         assert_eq!(ids, [first, first + 4, first + 8], "{state:?}");
+    }
+}
+
+pub async fn messages_are_found_from_any_of_them_on(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for number in 1..=12 {
+        let queued = queued(&world, &format!("member {number}")).await;
+        let state = if number % 3 == 0 { MailState::Sent } else { MailState::Queued };
+        let message = Message { state, ..Message::clone(&queued.record) };
+        let change = MessageChange { message, expected: queued.version };
+        assert_eq!(world.save_message(&change).await, Saved::Saved);
+    }
+    for after in [0, 1, 2, 9, 10, 11, 12, 13, u64::MAX] {
+        let found = |state| {
+            let world = world.clone();
+            async move {
+                let found = world.messages(state, Some(MessageId(after))).await;
+                found.iter().map(|message| message.record.id.0).collect::<Vec<_>>()
+            }
+        };
+        let later = || (1..=12).filter(|id| *id > after);
+        assert_eq!(found(None).await, later().collect::<Vec<_>>());
+        let sent: Vec<u64> = later().filter(|id| id % 3 == 0).collect();
+        assert_eq!(found(Some(MailState::Sent)).await, sent);
+        let queued: Vec<u64> = later().filter(|id| id % 3 != 0).collect();
+        assert_eq!(found(Some(MailState::Queued)).await, queued);
     }
 }
 
@@ -116,5 +142,5 @@ pub async fn of_racing_leases_of_one_message_one_wins(tenants: Arc<dyn Tenants>)
 async fn queued(world: &World, name: &str) -> Versioned<Message> {
     let change = MemberChange { mail: Some(mail("hello")), ..creation(&applicant(name)) };
     assert_eq!(world.save_member(&change).await, MemberSaved::Saved);
-    world.messages(None).await.pop().unwrap()
+    world.messages(None, None).await.pop().unwrap()
 }

@@ -1,5 +1,7 @@
 //! Sessions.
 
+mod published;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +18,8 @@ use crate::domain::{
 };
 use crate::store::Saved::{Moved, Saved};
 use crate::store::{Filed, SessionChange, SessionQuery, Tenants, Versioned};
+
+pub use published::*;
 
 /// As many as there are.
 const ALL: SessionQuery = SessionQuery { on: None, state: None, before: None, limit: 1_000 };

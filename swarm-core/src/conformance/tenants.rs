@@ -29,7 +29,7 @@ pub async fn worlds_share_nothing(tenants: Arc<dyn Tenants>) {
         let change = MemberChange { mail, ..creation(&applicant("grace")) };
         assert_eq!(world.save_member(&change).await, MemberSaved::Saved);
         assert_eq!(
-            world.messages(None).await.iter().map(|it| it.record.id).collect::<Vec<_>>(),
+            world.messages(None, None).await.iter().map(|it| it.record.id).collect::<Vec<_>>(),
             [MessageId(1)]
         );
         let created = world.put_document(Subjects, &document()).await;
@@ -48,13 +48,13 @@ pub async fn nothing_is_seen_from_another_world(tenants: Arc<dyn Tenants>) {
     assert!(matches!(world.put_document(Subjects, &document()).await, Put::Created(_)));
 
     for other in others {
-        assert_eq!(other.members().await, []);
+        assert_eq!(other.everybody().await, []);
         assert_eq!(other.bearer(&author.token).await, None);
         assert_eq!(other.member(&author.id).await.challenge, None);
         assert_eq!(other.session(session.id).await, None);
         assert_eq!(other.sessions(&SessionQuery { limit: 9, ..SessionQuery::default() }).await, []);
         assert_eq!((other.take(take.id).await, other.takes(session.id).await), (None, vec![]));
-        assert_eq!(other.messages(None).await, []);
+        assert_eq!(other.messages(None, None).await, []);
         assert_eq!(other.documents(Subjects, None).await, []);
         let facts = other.facts(&author, &author.submission(&session, "nonce")).await;
         assert_eq!((facts.member, facts.session, facts.latest), (None, None, None));
@@ -66,7 +66,7 @@ pub async fn a_world_opened_twice_is_the_same(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(Arc::clone(&tenants)).await;
     let author = world.author("ada").await;
     let again = World::open(tenants, world.id.clone());
-    assert_eq!(again.members().await, world.members().await);
+    assert_eq!(again.everybody().await, world.everybody().await);
     let session = again.convened("subject").await;
     let take = again.filed(&author, &session, "nonce").await;
     assert_eq!(world.takes(session.id).await, [take]);
@@ -91,7 +91,7 @@ pub async fn a_world_opened_by_racers_is_one(tenants: Arc<dyn Tenants>) {
     let [one, other] = [(), ()].map(open_all);
     for (one, other) in one.await.unwrap().iter().zip(other.await.unwrap()) {
         one.create(&applicant("ada")).await;
-        assert_eq!(other.members().await.len(), 1);
+        assert_eq!(other.everybody().await.len(), 1);
     }
 }
 

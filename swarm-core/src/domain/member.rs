@@ -81,11 +81,13 @@ pub enum MemberState {
 }
 
 impl MemberState {
+    /// All states.
+    pub const ALL: [Self; 5] =
+        [Self::Applied, Self::Approved, Self::Claimed, Self::Rejected, Self::Inactive];
+
     /// The state with this name on the wire.
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::Applied, Self::Approved, Self::Claimed, Self::Rejected, Self::Inactive]
-            .into_iter()
-            .find(|state| state.as_str() == text)
+        Self::ALL.into_iter().find(|state| state.as_str() == text)
     }
 
     /// The name of the state on the wire.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::Result;
-use crate::domain::{Challenge, Member, MemberId, SecretHash};
+use crate::domain::{Challenge, Member, MemberId, MemberState, SecretHash};
 use crate::rules::{MemberBasis, MemberChange, Slot};
 
 /// The part of the port that keeps members.
@@ -14,8 +14,9 @@ pub trait Members: Send + Sync {
     /// One member and its live challenge.
     async fn member(&self, id: &MemberId) -> Result<MemberBasis>;
 
-    /// All members, whatever their state, in any order.
-    async fn members(&self) -> Result<Vec<Arc<Member>>>;
+    /// The members in these states, each named once, in any order. A store reads no others for it:
+    /// anybody may apply, and as often as they like.
+    async fn members(&self, states: &[MemberState]) -> Result<Vec<Arc<Member>>>;
 
     /// The member whose record carries this token hash, whatever its state.
     async fn bearer(&self, token: &SecretHash) -> Result<Option<Arc<Member>>>;

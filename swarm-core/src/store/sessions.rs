@@ -17,6 +17,11 @@ pub trait Sessions: Send + Sync {
     /// The sessions that match, by id, the highest first.
     async fn sessions(&self, query: &SessionQuery) -> Result<Vec<Arc<Session>>>;
 
+    /// The sessions published last, the latest publication first; of those published at the same
+    /// moment the highest id first. At most `limit`. When a session was published is written once
+    /// and never changes.
+    async fn published(&self, limit: usize) -> Result<Vec<Arc<Session>>>;
+
     /// Commits a new session: the next id, convened now by the store's clock, version 1, no
     /// snapshot.
     async fn convene(&self, draft: &SessionDraft) -> Result<Arc<Session>>;

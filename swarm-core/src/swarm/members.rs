@@ -58,8 +58,8 @@ impl Tenant {
         &self,
         state: Option<MemberState>,
     ) -> Result<Vec<Arc<Member>>, Error> {
-        let mut members = self.store.members().await?;
-        members.retain(|member| state.is_none_or(|state| member.state == state));
+        let states = MemberState::ALL.into_iter().filter(|it| state.is_none_or(|one| one == *it));
+        let mut members = self.store.members(&states.collect::<Vec<_>>()).await?;
         members.sort_by(|a, b| (a.applied_at, &a.id).cmp(&(b.applied_at, &b.id)));
         Ok(members)
     }
@@ -69,8 +69,8 @@ impl Tenant {
     /// # Errors
     /// [`Error::Store`].
     pub async fn members(&self) -> Result<Vec<Arc<Member>>, Error> {
-        let mut members = self.store.members().await?;
-        members.retain(|member| member.state.is_active());
+        let states = MemberState::ALL.into_iter().filter(|state| state.is_active());
+        let mut members = self.store.members(&states.collect::<Vec<_>>()).await?;
         members.sort_by(|a, b| (a.joined_at, &a.id).cmp(&(b.joined_at, &b.id)));
         Ok(members)
     }

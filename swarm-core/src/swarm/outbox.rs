@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{Error, Tenant};
-use crate::domain::{Mail, MailState, Message};
+use crate::domain::{Mail, MailState, Message, MessageId};
 use crate::rules::{self, Attempt};
 use crate::store::Saved;
 
@@ -23,7 +23,16 @@ impl Tenant {
     /// # Errors
     /// [`Error::Store`].
     pub async fn outbox(&self) -> Result<Vec<Arc<Message>>, Error> {
-        let messages = self.store.messages(None).await?;
+        let messages = self.store.messages(None, None).await?;
+        Ok(messages.into_iter().map(|message| message.record).collect())
+    }
+
+    /// The messages that wait to be sent and have higher ids than `after`, the oldest first.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn queued(&self, after: Option<MessageId>) -> Result<Vec<Arc<Message>>, Error> {
+        let messages = self.store.messages(Some(MailState::Queued), after).await?;
         Ok(messages.into_iter().map(|message| message.record).collect())
     }
 
@@ -35,7 +44,7 @@ impl Tenant {
     /// [`Error::Store`].
     pub async fn deliver(&self, mailer: &dyn Mailer) -> Result<usize, Error> {
         let mut sent = 0;
-        for message in self.store.messages(Some(MailState::Queued)).await? {
+        for message in self.store.messages(Some(MailState::Queued), None).await? {
             let now = self.store.now().await?;
             let Some(leased) = rules::lease(&message, now) else { continue };
             if self.store.save_message(&leased).await? == Saved::Moved {

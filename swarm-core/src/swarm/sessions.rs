@@ -14,6 +14,9 @@ use crate::store::{Saved, SessionChange, SessionQuery, Versioned};
 /// How many bytes of quoted text a page of the session list may have before it ends early.
 const PAGE_BYTES: usize = 4 << 20;
 
+/// How many sessions the list has the store read at a time: whole ones, with their snapshots.
+const SESSIONS_AT_ONCE: usize = 8;
+
 /// A page of the session list.
 #[derive(Clone, Debug)]
 pub struct SessionPage {
@@ -84,13 +87,26 @@ impl Tenant {
         limit: usize,
         before: Option<SessionId>,
     ) -> Result<SessionPage, Error> {
-        let one_more =
-            SessionQuery { before, limit: limit.saturating_add(1), ..SessionQuery::default() };
-        let mut sessions = self.store.sessions(&one_more).await?;
-        let found = sessions.len();
-        sessions.truncate(limit.min(fitting(&sessions)));
-        let last = sessions.last().filter(|_| sessions.len() < found);
-        Ok(SessionPage { next_before: last.map(|session| session.id), sessions })
+        let (mut sessions, mut room): (Vec<Arc<Session>>, _) = (Vec::new(), Some(PAGE_BYTES));
+        let mut query = SessionQuery { before, ..SessionQuery::default() };
+        loop {
+            // One more than the page takes tells whether there are more.
+            let missing = limit.saturating_sub(sessions.len()).saturating_add(1);
+            query.limit = missing.min(SESSIONS_AT_ONCE);
+            let found = self.store.sessions(&query).await?;
+            let is_end = found.len() < query.limit;
+            for session in found {
+                room = room.and_then(|room| room.checked_sub(quoted(&session)));
+                if sessions.len() == limit || (room.is_none() && !sessions.is_empty()) {
+                    return Ok(SessionPage { next_before: query.before, sessions });
+                }
+                query.before = Some(session.id);
+                sessions.push(session);
+            }
+            if is_end {
+                return Ok(SessionPage { next_before: None, sessions });
+            }
+        }
     }
 
     /// Moves a session to another state. Entering aggregated freezes its snapshot, atomically
@@ -213,18 +229,8 @@ impl Tenant {
     }
 }
 
-/// How many of the first sessions fit into a page.
-fn fitting(sessions: &[Arc<Session>]) -> usize {
-    let quoted = |session: &Arc<Session>| {
-        let quotes = session.snapshot.iter().flat_map(|snapshot| &snapshot.quotes);
-        quotes.map(|quote| quote.body.as_str().len()).sum::<usize>()
-    };
-    let mut room = PAGE_BYTES;
-    let fits = |session: &&Arc<Session>| {
-        let size = quoted(session);
-        let fits = size <= room;
-        room = room.saturating_sub(size);
-        fits
-    };
-    sessions.iter().take_while(fits).count().max(1)
+/// How many bytes of text a session's snapshot quotes.
+fn quoted(session: &Session) -> usize {
+    let quotes = session.snapshot.iter().flat_map(|snapshot| &snapshot.quotes);
+    quotes.map(|quote| quote.body.as_str().len()).sum()
 }

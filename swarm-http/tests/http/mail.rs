@@ -159,10 +159,12 @@ fn without_a_mail_server_messages_stay_and_are_logged_without_their_text() {
     let program = Program::start(&["serve"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
     let id = activated(&program.client, "zoe@test.example");
     std::thread::sleep(Duration::from_secs(6));
+    activated(&program.client, "ada@test.example");
+    std::thread::sleep(Duration::from_secs(6));
     let headers = [("x-admin-token", ADMIN)];
     let outbox = program.client.send("GET", "/api/swarm/admin/outbox", &headers, b"").expect(200);
     assert_eq!(outbox.json()["messages"][0]["state"], "queued");
     let (_, log) = program.stop("TERM");
-    assert!(log.contains("mail is not configured"), "{log}");
+    assert_eq!(log.matches("mail is not configured").count(), 2, "{log}");
     assert!(!log.contains(&id) && !log.contains("zoe@test.example"), "{log}");
 }

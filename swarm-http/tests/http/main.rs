@@ -10,6 +10,7 @@
 mod backend;
 mod binary;
 mod browser;
+mod bulk;
 mod clients;
 mod clock;
 mod clocks;

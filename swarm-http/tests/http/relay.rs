@@ -8,8 +8,8 @@ use swarm_core::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
 use swarm_core::domain::{
-    Challenge, Day, Instant, MailState, Member, MemberId, Message, SecretHash, Session,
-    SessionDraft, SessionId, Take, TakeId, TakeOnFile,
+    Challenge, Day, Instant, MailState, Member, MemberId, MemberState, Message, MessageId,
+    SecretHash, Session, SessionDraft, SessionId, Take, TakeId, TakeOnFile,
 };
 use swarm_core::rules::Filing;
 use swarm_core::store::{
@@ -96,20 +96,21 @@ relay!(Clock: now() -> Instant;);
 
 relay!(Members:
     member(id: &MemberId) -> MemberBasis;
-    members() -> Vec<Arc<Member>>;
+    members(states: &[MemberState]) -> Vec<Arc<Member>>;
     bearer(token: &SecretHash) -> Option<Arc<Member>>;
     save_member(change: &MemberChange) -> MemberSaved;
     set_challenge(slot: &Slot, challenge: &Challenge) -> ();
 );
 
 relay!(Outbox:
-    messages(state: Option<MailState>) -> Vec<Versioned<Message>>;
+    messages(state: Option<MailState>, after: Option<MessageId>) -> Vec<Versioned<Message>>;
     save_message(change: &MessageChange) -> Saved;
 );
 
 relay!(Sessions:
     session(id: SessionId) -> Option<Versioned<Session>>;
     sessions(query: &SessionQuery) -> Vec<Arc<Session>>;
+    published(limit: usize) -> Vec<Arc<Session>>;
     convene(draft: &SessionDraft) -> Arc<Session>;
     save_session(change: &SessionChange) -> Saved;
 );

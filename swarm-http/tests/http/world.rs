@@ -147,7 +147,7 @@ pub fn furnish(client: &Client, admin_token: &str, author: &Author) {
 
 pub fn print(port: &dyn Store) -> String {
     let mut all = String::new();
-    let mut members = now(port.members()).unwrap();
+    let mut members = now(port.members(&MemberState::ALL)).unwrap();
     members.sort_by(|a, b| a.id.cmp(&b.id));
     for member in members {
         writeln!(all, "{:?}", now(port.member(&member.id)).unwrap()).unwrap();
@@ -158,7 +158,7 @@ pub fn print(port: &dyn Store) -> String {
     for collection in COLLECTIONS {
         writeln!(all, "{:?}", now(port.documents(collection, None)).unwrap()).unwrap();
     }
-    writeln!(all, "{:?}", now(port.messages(None)).unwrap()).unwrap();
+    writeln!(all, "{:?}", now(port.messages(None, None)).unwrap()).unwrap();
     all
 }
 

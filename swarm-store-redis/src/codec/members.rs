@@ -1,13 +1,13 @@
-//! Members: `version token key json`.
+//! Members: `version state token key json`.
 
 use std::sync::Arc;
 
+use swarm_core::MemberId;
 use swarm_core::domain::{Challenge, Contact, Lens, Member, MemberState, Name, Version};
-use swarm_core::json::{self, Json, Object};
+use swarm_core::json::{self, Json};
 use swarm_core::store::Versioned;
-use swarm_core::{Invalid, MemberId};
 
-use super::{Read, Words, hash, hash_text, instant_if_any, instant_in, public_key, text};
+use super::{Garbled, Read, Words, hash, hash_text, instant_if_any, instant_in, public_key, text};
 
 /// What stands for a word that is not there.
 const NONE: &str = "-";
@@ -20,18 +20,18 @@ pub(crate) fn member_row(version: Version, member: &Member) -> String {
         ("name", Json::from(member.name.as_str())),
         ("contact", Json::from(member.contact.as_str())),
         ("lens", Json::from(member.lens.as_str())),
-        ("state", Json::from(member.state.as_str())),
         ("appliedAt", text(Some(member.applied_at))),
         ("reviewedAt", text(member.reviewed_at)),
         ("joinedAt", text(member.joined_at)),
         ("claimedAt", text(member.claimed_at)),
     ]);
-    format!("{version} {token} {key} {}", json::write(&rest))
+    format!("{version} {} {token} {key} {}", member.state, json::write(&rest))
 }
 
 pub(crate) fn member(row: &str) -> Read<Versioned<Member>> {
     let mut words = Words(row);
     let version = words.version()?;
+    let state = MemberState::parse(words.next()?).ok_or_else(|| Garbled::new("no state"))?;
     let token = some(words.next()?).map(hash).transpose()?;
     let public_key = some(words.next()?).map(public_key).transpose()?;
     let mut fields = words.object()?;
@@ -41,7 +41,7 @@ pub(crate) fn member(row: &str) -> Read<Versioned<Member>> {
         contact: Contact::parse(fields.text("contact")?)?,
         lens: Lens::parse(fields.text("lens")?)?,
         public_key,
-        state: state(&mut fields)?,
+        state,
         applied_at: instant_in(&mut fields, "appliedAt")?,
         reviewed_at: instant_if_any(&mut fields, "reviewedAt")?,
         joined_at: instant_if_any(&mut fields, "joinedAt")?,
@@ -69,9 +69,4 @@ pub(crate) fn challenge(row: &str) -> Read<Challenge> {
 
 fn some(word: &str) -> Option<&str> {
     Some(word).filter(|word| *word != NONE)
-}
-
-fn state(fields: &mut Object) -> Read<MemberState> {
-    let state = MemberState::parse(&fields.text("state")?);
-    state.ok_or_else(|| Invalid::new("state", "must be the name of a member's state").into())
 }

@@ -12,7 +12,7 @@ fn no_part_of_a_row_is_a_row() {
     let hash = "00".repeat(32);
     let at = "2026-11-21T22:45:00.000Z";
     let member = format!(
-        r#"1 {hash} {key} {{"id":"a","name":"a","contact":"c","lens":"","state":"claimed","appliedAt":"{at}"}}"#
+        r#"1 claimed {hash} {key} {{"id":"a","name":"a","contact":"c","lens":"","appliedAt":"{at}"}}"#
     );
     let session = r#"1 collecting 7 0 {"date":"2026-11-21","subjectId":"s"}"#;
     let message = r#"1 queued 7 0 0 {"to":"c","subject":"","body":"","attempts":0}"#;

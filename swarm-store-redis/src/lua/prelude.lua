@@ -18,6 +18,13 @@ local function at_version(row, version)
   return row and string.sub(row, 1, #version + 1) == version .. ' '
 end
 
+-- The words of a row, or of a field, that a pattern tells. Without them it is garbled, and ends the
+-- script: never called after the first write.
+local function words(row, pattern)
+  if not string.match(row, pattern) then error('stored record is garbled') end
+  return string.match(row, pattern)
+end
+
 -- An id as it ends an entry of an index, and back.
 local function entry(prefix, id)
   return prefix .. string.rep('0', 20 - #id) .. id

@@ -11,22 +11,28 @@ local function listed_about(subject)
   return entry(about .. #subject .. ':' .. subject, day)
 end
 
-redis.call('HSET', days, day, row)
+local old_subject
 if before then
-  local length, place = string.match(before, '^%d+ %d+ (%d+) ()')
-  local old = string.sub(before, place, place + length - 1)
-  redis.call('ZREM', index, entry(all, day), listed_about(old))
+  local length, place = words(before, '^%d+ %d+ (%d+) ()')
+  old_subject = string.sub(before, place, place + length - 1)
+end
+local outdated = {}
+for _, field in ipairs(replace ~= '' and redis.call('HKEYS', briefs) or {}) do
+  local of_day = words(field, '^(%d+):')
+  if tonumber(of_day) <= tonumber(day) then outdated[#outdated + 1] = field end
+end
+
+redis.call('HSET', days, day, row)
+if old_subject then
+  redis.call('ZREM', index, entry(all, day), listed_about(old_subject))
 end
 if subject ~= '' then
   redis.call('ZADD', index, 0, entry(all, day), 0, listed_about(subject))
 end
-if replace ~= '' then
-  for _, field in ipairs(redis.call('HKEYS', briefs)) do
-    local of_day = string.match(field, '^%d+')
-    if tonumber(of_day) <= tonumber(day) then redis.call('HDEL', briefs, field) end
-  end
-  for place = 8, #ARGV, 2 do
-    redis.call('HSET', briefs, ARGV[place], ARGV[place + 1])
-  end
+for _, field in ipairs(outdated) do
+  redis.call('HDEL', briefs, field)
+end
+for place = 8, #ARGV, 2 do
+  redis.call('HSET', briefs, ARGV[place], ARGV[place + 1])
 end
 return committed('saved')

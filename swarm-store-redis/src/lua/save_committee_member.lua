@@ -4,8 +4,9 @@ local id, expected, row, key = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
 local before = redis.call('HGET', members, id)
 if not at_version(before, expected) then return 'moved' end
+local old_key = before and words(before, '^%d+ (%x+) ')
 
 redis.call('HSET', members, id, row)
-if before then redis.call('HDEL', keys, string.match(before, '^%d+ (%x+) ')) end
+if old_key then redis.call('HDEL', keys, old_key) end
 redis.call('HSET', keys, key, id)
 return committed('saved')

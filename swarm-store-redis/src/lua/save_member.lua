@@ -1,10 +1,12 @@
--- Writes a member, its token, its key, and the message that comes with it, if the guards hold.
-local members, tokens, keys, challenges = KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local outbox, outbox_index, counters = KEYS[6], KEYS[7], KEYS[8]
+-- Writes a member, its state, token and key, and the message that comes with it, if the guards
+-- hold.
+local members, tokens, keys, challenges, index = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local outbox, outbox_index, counters = KEYS[7], KEYS[8], KEYS[9]
 local id, expected, row = ARGV[1], ARGV[2], ARGV[3]
 local token, held_key = ARGV[4], ARGV[5]
 local challenge, proof = ARGV[6], ARGV[7]
 local mail, queued, queued_prefix = ARGV[8], ARGV[9], ARGV[10]
+local prefix, state_prefix = ARGV[11], ARGV[12]
 
 local now = time()
 local before = redis.call('HGET', members, id)
@@ -19,15 +21,18 @@ if held_key ~= '' then
   local holder = redis.call('HGET', keys, held_key)
   if holder and holder ~= id then return 'held ' .. holder end
 end
+local old_state, old_token, old_key
+if before then old_state, old_token, old_key = words(before, '^%d+ (%S+) (%S+) (%S+) ') end
 
 redis.call('HSET', members, id, row)
 if before then
-  local old_token, old_key = string.match(before, '^%d+ (%S+) (%S+) ')
+  redis.call('ZREM', index, prefix .. #old_state .. ':' .. old_state .. id)
   if old_token ~= '-' then redis.call('HDEL', tokens, old_token) end
   if old_key ~= '-' and redis.call('HGET', keys, old_key) == id then
     redis.call('HDEL', keys, old_key)
   end
 end
+redis.call('ZADD', index, 0, state_prefix .. id)
 if token ~= '' then redis.call('HSET', tokens, token, id) end
 if held_key ~= '' then redis.call('HSET', keys, held_key, id) end
 if mail ~= '' then

@@ -4,9 +4,9 @@ local id, expected, row, prefix, state_prefix = ARGV[1], ARGV[2], ARGV[3], ARGV[
 
 local before = redis.call('HGET', outbox, id)
 if not at_version(before, expected) then return 'moved' end
+local old_state = words(before, '^%d+ (%S+) ')
 
 redis.call('HSET', outbox, id, row)
-local state = string.match(before, '^%d+ (%S+) ')
-redis.call('ZREM', index, entry(prefix .. #state .. ':' .. state, id))
+redis.call('ZREM', index, entry(prefix .. #old_state .. ':' .. old_state, id))
 redis.call('ZADD', index, 0, entry(state_prefix, id))
 return committed('saved')

@@ -1,15 +1,16 @@
 -- Writes a session, if its version, and the number of its takes where one is given, are those
--- expected.
+-- expected. When it was published never changes.
 local sessions, index, filed = KEYS[2], KEYS[3], KEYS[4]
 local id, expected, takes, row = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local prefix, state_prefix = ARGV[5], ARGV[6]
+local prefix, state_prefix, published_prefix = ARGV[5], ARGV[6], ARGV[7]
 
 local before = redis.call('HGET', sessions, id)
 if not at_version(before, expected) then return 'moved' end
 if takes ~= '' and redis.call('LLEN', filed) ~= tonumber(takes) then return 'moved' end
+local old_state = words(before, '^%d+ (%S+) ')
 
 redis.call('HSET', sessions, id, row)
-local state = string.match(before, '^%d+ (%S+) ')
-redis.call('ZREM', index, entry(prefix .. #state .. ':' .. state, id))
+redis.call('ZREM', index, entry(prefix .. #old_state .. ':' .. old_state, id))
 redis.call('ZADD', index, 0, entry(state_prefix, id))
+if published_prefix ~= '' then redis.call('ZADD', index, 0, entry(published_prefix, id)) end
 return committed('saved')

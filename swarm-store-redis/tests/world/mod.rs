@@ -155,6 +155,10 @@ pub(crate) async fn walk(tenants: &RedisStore, forget: impl Fn()) {
     forget();
     let author = Author::joined(store, "ada").await;
     forget();
+    assert_eq!(store.messages(None, None).await.unwrap(), []);
+    forget();
+    assert_eq!(store.members(&[MemberState::Claimed]).await.unwrap().len(), 1);
+    forget();
     let session = store.convene(&draft("subject")).await.unwrap();
     forget();
     let filing = author.judged(store, &session, "nonce").await;
@@ -166,6 +170,8 @@ pub(crate) async fn walk(tenants: &RedisStore, forget: impl Fn()) {
     assert_eq!(store.takes(session.id).await.unwrap(), [take]);
     forget();
     assert_eq!(store.sessions(&ALL).await.unwrap(), [session]);
+    forget();
+    assert_eq!(store.published(1).await.unwrap(), []);
     forget();
     assert!(matches!(put(store, None).await.unwrap(), Put::Created(_)));
     forget();

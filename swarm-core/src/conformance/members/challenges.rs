@@ -103,7 +103,7 @@ pub async fn of_racing_claims_one_wins(tenants: Arc<dyn Tenants>) {
         assert_eq!(world.bearer(&token(racer)).await.is_some(), racer == won);
     }
     assert_eq!(world.stored(&id("ada")).await.version, Version(2));
-    assert_eq!(world.messages(None).await.len(), 1);
+    assert_eq!(world.messages(None, None).await.len(), 1);
 }
 
 /// A challenge with this text that outlives the case.

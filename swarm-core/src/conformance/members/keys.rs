@@ -100,7 +100,7 @@ pub async fn of_racing_applications_with_one_key_one_wins(tenants: Arc<dyn Tenan
     let outcomes = race((0..32).map(apply)).await;
     let won = named(outcomes.iter().position(|outcome| *outcome == Saved).unwrap());
     assert_eq!((count(&outcomes, &Saved), count(&outcomes, &KeyHeld(won))), (1, 31));
-    assert_eq!(world.members().await.len(), 1);
+    assert_eq!(world.everybody().await.len(), 1);
 }
 
 /// The write of a newcomer with the key of the applicant of this name.

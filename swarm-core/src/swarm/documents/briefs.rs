@@ -1,15 +1,10 @@
 //! Briefs.
 
-use std::cmp::Reverse;
-use std::sync::Arc;
-
 use super::unreadable;
 use crate::domain::json::{self, Json};
-use crate::domain::{
-    Brief, BriefId, Day, Prompt, Regime, Session, SessionId, SessionState, Signal, SubjectId,
-};
+use crate::domain::{Brief, BriefId, Day, Prompt, Regime, SessionId, Signal, SubjectId};
 use crate::rules::{self, BriefFacts, Refusal};
-use crate::store::{Collection, Document, DocumentDraft, Put, SessionQuery, StoreError};
+use crate::store::{Collection, Document, DocumentDraft, Put, StoreError};
 use crate::swarm::{Error, Tenant};
 
 /// How many published sessions a brief recalls (specification, section 8A).
@@ -30,7 +25,7 @@ impl Tenant {
         let facts = BriefFacts {
             subject: self.subject(&session.subject_id).await?,
             regimes: self.all(Collection::Regimes, None, Regime::read).await?,
-            published: self.recently_published().await?,
+            published: self.store.published(RECENT_SESSIONS).await?,
             signals: self.all(Collection::Signals, Some(&day), Signal::read).await?,
             session: session.clone(),
         };
@@ -47,16 +42,6 @@ impl Tenant {
             }
             Put::Exists | Put::Moved => Err(Refusal::BriefPublished.into()),
         }
-    }
-
-    /// The sessions that were published last, the latest first.
-    async fn recently_published(&self) -> Result<Vec<Arc<Session>>, Error> {
-        let state = Some(SessionState::Published);
-        let query = SessionQuery { state, limit: usize::MAX, ..SessionQuery::default() };
-        let mut published = self.store.sessions(&query).await?;
-        published.sort_by_key(|session| Reverse((session.published_at, session.id)));
-        published.truncate(RECENT_SESSIONS);
-        Ok(published)
     }
 
     /// The brief of a session, if it has one.

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use swarm_core::domain::MailState;
 use swarm_core::{CommitteeDesk, CommitteeError, CommitteeRefusal, Error, Tenant, TenantId};
 use swarm_http::Site;
 use tokio::task::JoinSet;
@@ -26,31 +25,28 @@ pub(crate) struct Work {
     pub(crate) exports: HashMap<TenantId, Export>,
 }
 
-/// Does it until the set is dropped. A task that ends by itself has failed.
+/// Does it until the set is dropped, in tasks of each tenant's own: none waits for another. A task
+/// that ends by itself has failed.
 pub(crate) fn start(site: &Site, work: Work) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
-    let tenants = site.tenants();
+    let smtp = work.smtp.map(Arc::new);
     for (id, desk) in site.committees() {
         let export = work.exports.get(&id).cloned();
         tasks.spawn(committee(id, desk, export));
     }
-    tasks.spawn(close_windows(tenants.clone()));
-    let Some(smtp) = work.smtp.map(Arc::new) else {
-        tasks.spawn(tell(tenants));
-        return tasks;
-    };
-    // A task each: a tenant's mail does not wait for another's.
-    for (id, tenant) in tenants {
-        tasks.spawn(deliver(id, tenant, Arc::clone(&smtp)));
+    for (id, tenant) in site.tenants() {
+        tasks.spawn(close_windows(id.clone(), tenant.clone()));
+        match &smtp {
+            Some(smtp) => tasks.spawn(deliver(id, tenant, Arc::clone(smtp))),
+            None => tasks.spawn(tell(id, tenant)),
+        };
     }
     tasks
 }
 
-async fn close_windows(tenants: Vec<(TenantId, Tenant)>) {
+async fn close_windows(id: TenantId, tenant: Tenant) {
     loop {
-        for (id, tenant) in &tenants {
-            report(id, "windows closed", tenant.close_due_sessions().await);
-        }
+        report(&id, "windows closed", tenant.close_due_sessions().await);
         sleep(PAUSE).await;
     }
 }
@@ -104,18 +100,14 @@ fn report(tenant: &TenantId, what: &str, done: Result<usize, Error>) {
 }
 
 /// Without a mail server the messages stay queued. Each is logged once, without its text.
-async fn tell(tenants: Vec<(TenantId, Tenant)>) {
-    let mut told: HashMap<&TenantId, u64> = HashMap::new();
+async fn tell(id: TenantId, tenant: Tenant) {
+    let mut told = None;
     loop {
-        for (id, tenant) in &tenants {
-            let Ok(messages) = tenant.outbox().await else { continue };
-            let told = told.entry(id).or_default();
-            let queued = messages.iter().filter(|message| message.state == MailState::Queued);
-            for message in queued.filter(|message| message.id.0 > *told) {
-                let subject = &message.mail.subject;
-                tracing::warn!(tenant = %id, message_id = %message.id, subject, "mail is not configured");
-            }
-            *told = messages.last().map_or(*told, |message| message.id.0);
+        // Whether the store answers, the closing of windows tells.
+        for message in tenant.queued(told).await.unwrap_or_default() {
+            let subject = &message.mail.subject;
+            tracing::warn!(tenant = %id, message_id = %message.id, subject, "mail is not configured");
+            told = Some(message.id);
         }
         sleep(PAUSE).await;
     }

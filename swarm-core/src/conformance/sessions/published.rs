@@ -1,0 +1,71 @@
+//! The sessions that were published last.
+
+use std::sync::Arc;
+
+use super::NONE;
+use crate::conformance::fixture::World;
+use crate::conformance::records::FIRST;
+use crate::domain::{Instant, Session, SessionId, SessionState};
+use crate::store::{Saved, Tenants};
+
+pub async fn sessions_are_found_by_when_they_were_published(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    assert_eq!(found(&world, 9).await, NONE);
+    let moments = [-62_135_596_800_000, 9, -1, 0, 253_402_300_799_999, 10, 1_795_000_000_000];
+    for millis in moments {
+        let session = world.convened("subject").await;
+        assert!(!found(&world, 9).await.contains(&session.id.0));
+        publish(&world, session.id, Instant::EPOCH.plus_millis(millis)).await;
+    }
+    world.convened("subject").await;
+    let in_their_order = [5, 7, 6, 2, 4, 3, 1];
+    for limit in [0, 1, 5, 7, 9] {
+        let first: Vec<u64> = in_their_order.into_iter().take(limit).collect();
+        assert_eq!(found(&world, limit).await, first);
+    }
+    let latest = world.session(SessionId(5)).await.unwrap().record;
+    assert_eq!(world.published(1).await, [latest]);
+}
+
+pub async fn of_sessions_published_at_once_the_newest_come_first(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for _ in 1..=12 {
+        world.convened("subject").await;
+    }
+    for id in [3, 12, 1, 9, 10, 2] {
+        publish(&world, SessionId(id), Instant::EPOCH).await;
+    }
+    assert_eq!(found(&world, 4).await, [12, 10, 9, 3]);
+    assert_eq!(found(&world, 9).await, [12, 10, 9, 3, 2, 1]);
+}
+
+pub async fn a_session_that_is_saved_again_is_published_once(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for millis in [2, 1] {
+        let session = world.convened("subject").await;
+        publish(&world, session.id, Instant::EPOCH.plus_millis(millis)).await;
+    }
+    for quorum in 1..=2 {
+        world.amend(SessionId(2), |session| session.quorum = Some(quorum)).await;
+        assert_eq!(found(&world, 9).await, [1, 2]);
+        assert_eq!(world.published(9).await[1].quorum, Some(quorum));
+    }
+    let mut moved = world.amended(SessionId(2), |_| {}).await;
+    moved.expected = FIRST;
+    moved.session.published_at = Some(Instant::EPOCH.plus_millis(3));
+    assert_eq!(world.save_session(&moved).await, Saved::Moved);
+    assert_eq!(found(&world, 9).await, [1, 2]);
+}
+
+/// Publishes a session at this moment.
+async fn publish(world: &World, id: SessionId, moment: Instant) {
+    let publish = |session: &mut Session| {
+        (session.state, session.published_at) = (SessionState::Published, Some(moment));
+    };
+    world.amend(id, publish).await;
+}
+
+/// The ids of those published last.
+async fn found(world: &World, limit: usize) -> Vec<u64> {
+    world.published(limit).await.iter().map(|session| session.id.0).collect()
+}

@@ -1,0 +1,126 @@
+//! How much a public read has the store read at a time: whoever asks for a lot holds nobody up.
+
+use std::mem::take;
+use std::sync::{Arc, Mutex};
+
+use swarm_core::domain::{
+    Body, Confidence, Instant, Participation, Quote, Revision, Session, Snapshot, Stance, Stances,
+};
+use swarm_core::store::{Saved, SessionChange, Store};
+use swarm_core::{MemberId, SessionId, Swarm, SystemEntropy, TakeId, TenantId, Tenants};
+use swarm_store_memory::MemoryStore;
+
+use crate::relay::Relay;
+use crate::world::{Clock, World, convene, now};
+
+/// How many bytes of quotes a page has room for.
+const PAGE: usize = 4 << 20;
+
+/// How many sessions the store is asked for at most.
+const AT_ONCE: usize = 8;
+
+/// How many bytes each session quotes, from the first: sums that fit just so, and not by one.
+#[rustfmt::skip]
+const QUOTED: [usize; 29] = [
+    0, 1, PAGE, 0, 0, PAGE - 1, 1, 0, PAGE - 1, 2, 9, 0, PAGE + 1, 0, 0, 7, 0, 0, 0, 0, 1, 1, 1, 1,
+    0, 0, 0, PAGE / 2, PAGE / 2,
+];
+
+#[test]
+fn a_page_of_sessions_is_read_a_few_at_a_time() {
+    let store = Clock::noon().store();
+    let id = TenantId::parse("default").unwrap();
+    let port = store.open(&id);
+    for bytes in QUOTED {
+        quote(&*port, convene(&*port, "2026-11-21", "aurora"), bytes);
+    }
+    let (asked, relay) = watched(&store, "sessions");
+    let tenant = Swarm::new(relay, SystemEntropy).tenant(&id);
+
+    for limit in [1, 2, AT_ONCE - 1, AT_ONCE, AT_ONCE + 1, 2 * AT_ONCE, 28, 29, 30, 500] {
+        for before in (0..=30).map(Some).chain([None]) {
+            let page = now(tenant.sessions(limit, before.map(SessionId))).unwrap();
+            let ids: Vec<u64> = page.sessions.iter().map(|session| session.id.0).collect();
+            let next = page.next_before.map(|id| id.0);
+            assert_eq!((ids, next), expected(limit, before), "{limit} before {before:?}");
+            let asked = take(&mut *asked.lock().unwrap());
+            let asked: Vec<usize> = asked.iter().map(|query| limit_of(query)).collect();
+            assert!(asked.iter().all(|limit| *limit <= AT_ONCE), "{asked:?}");
+            // It reads on only while the page has room.
+            assert!(asked.iter().sum::<usize>() <= page.sessions.len() + AT_ONCE, "{asked:?}");
+        }
+    }
+}
+
+/// Anybody may apply, and as often as they like.
+#[test]
+fn of_members_only_the_active_are_read() {
+    let clock = Clock::noon();
+    let store = clock.store();
+    let (asked, relay) = watched(&store, "members");
+    let world = World::serve(clock, store, relay);
+    world.client.get("/api/swarm/members").expect(200);
+    assert_eq!(*asked.lock().unwrap(), ["[Approved, Claimed]"]);
+}
+
+/// What a method of the store is asked: the `{:?}` of its arguments, call by call.
+fn watched(store: &MemoryStore, method: &'static str) -> (Arc<Mutex<Vec<String>>>, Relay) {
+    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+    let listener = Arc::clone(&asked);
+    let relay = Relay::new(store, move |told| {
+        if told.method == method && !told.done {
+            listener.lock().unwrap().push(told.arguments.to_owned());
+        }
+        Ok(())
+    });
+    (asked, relay)
+}
+
+/// The ids on a page, and where the next one begins.
+fn expected(limit: usize, before: Option<u64>) -> (Vec<u64>, Option<u64>) {
+    let listed = |id: &u64| before.is_none_or(|before| *id < before);
+    let mut ids: Vec<u64> = (1..=29).rev().filter(listed).collect();
+    let found = ids.len();
+    let mut bytes = 0;
+    let fits = |id: &&u64| {
+        bytes += QUOTED[usize::try_from(**id).unwrap() - 1];
+        bytes <= PAGE
+    };
+    let fitting = ids.iter().take_while(fits).count().max(1);
+    ids.truncate(fitting.min(limit));
+    let next = ids.last().copied().filter(|_| ids.len() < found);
+    (ids, next)
+}
+
+/// The limit of a query, from its `{:?}`.
+fn limit_of(query: &str) -> usize {
+    let (_, limit) = query.split_once("limit: ").unwrap();
+    limit.trim_end_matches(" }").parse().unwrap()
+}
+
+/// Writes a snapshot that quotes as many bytes into a session.
+fn quote(port: &dyn Store, id: u64, bytes: usize) {
+    let text = "x".repeat(bytes);
+    let bodies = text.as_bytes().chunks(10_000).map(|body| String::from_utf8_lossy(body));
+    let quotes = bodies.map(|body| Quote {
+        take_id: TakeId(1),
+        member_id: MemberId::parse("m").unwrap(),
+        revision: Revision::FIRST,
+        stance: Stance::parse("neutral").unwrap(),
+        confidence: Confidence::parse(1.0).unwrap(),
+        body: Body::parse(body).unwrap(),
+    });
+    let snapshot = Snapshot {
+        aggregated_at: Instant::EPOCH,
+        participation: Participation { members: 1, expected: None, rate: None },
+        quorum: None,
+        stances: Stances::default(),
+        consensus: None,
+        weights: None,
+        quotes: quotes.collect(),
+    };
+    let stored = now(port.session(SessionId(id))).unwrap().unwrap();
+    let session = Session { snapshot: Some(Arc::new(snapshot)), ..Session::clone(&stored.record) };
+    let change = SessionChange { session, expected: stored.version, takes: None };
+    assert_eq!(now(port.save_session(&change)).unwrap(), Saved::Saved);
+}

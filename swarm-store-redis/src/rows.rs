@@ -1,0 +1,62 @@
+//! Rows that an index lists, and writes that a version guards.
+
+use swarm_core::StoreError;
+use swarm_core::domain::Version;
+use swarm_core::store::{Result, Saved};
+
+use crate::{TenantStore, keys, scripts};
+
+impl TenantStore {
+    /// The rows of a listing, the highest id first: those with an id lower than `before`, at most
+    /// `limit`.
+    pub(crate) async fn listed(
+        &self,
+        op: &'static str,
+        [rows, index]: [String; 2],
+        listing: &str,
+        before: Option<u64>,
+        limit: Option<usize>,
+    ) -> Result<Vec<String>> {
+        let limit = limit.and_then(|limit| i64::try_from(limit).ok()).unwrap_or(-1);
+        let mut script = scripts::ROWS.prepare_invoke();
+        script.key(rows).key(index);
+        script.arg(listing).arg(keys::end_of(listing, before)).arg(limit);
+        self.link.run(op, &script).await
+    }
+
+    /// The rows of some listings, in their order, the lowest id of each first: those with an id
+    /// higher than `after`.
+    pub(crate) async fn listed_after(
+        &self,
+        op: &'static str,
+        [rows, index]: [String; 2],
+        listings: impl Iterator<Item = String> + Send,
+        after: Option<u64>,
+    ) -> Result<Vec<String>> {
+        let mut script = scripts::LISTINGS.prepare_invoke();
+        script.key(rows).key(index);
+        for listing in listings {
+            script.arg(keys::start_of(&listing, after)).arg(keys::end_of(&listing, None));
+        }
+        self.link.run(op, &script).await
+    }
+}
+
+/// The version that is expected, for a script: none where nothing is.
+pub(crate) fn guard(expected: Option<Version>) -> String {
+    expected.map(|version| version.to_string()).unwrap_or_default()
+}
+
+/// The version to write.
+pub(crate) fn next(expected: Option<Version>) -> Version {
+    expected.map_or(Version(1), Version::next)
+}
+
+/// What came of a write that is guarded by a version.
+pub(crate) fn saved(op: &'static str, outcome: &str) -> Result<Saved> {
+    match outcome {
+        "saved" => Ok(Saved::Saved),
+        "moved" => Ok(Saved::Moved),
+        _ => Err(StoreError::new(op, format!("odd answer: {outcome}"))),
+    }
+}

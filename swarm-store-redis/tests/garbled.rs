@@ -1,0 +1,125 @@
+//! What is stored and is no record, whoever wrote it: a write that comes upon it is an error, and
+//! changes nothing.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
+
+mod servers;
+mod world;
+
+use std::sync::Arc;
+
+use swarm_core::domain::{Message, Session, Version};
+use swarm_core::store::{
+    CommitteeDayChange, CommitteeMemberChange, CommitteeStore, MemberChange, MemberSaved,
+    MessageChange, SessionChange, Store, Versioned,
+};
+use swarm_store_redis::RedisStore;
+
+use servers::Server;
+use world::committee::{convened, opening, seat};
+use world::{Author, draft, mail};
+
+/// The first version of a record.
+const FIRST: Version = Version(1);
+
+struct Scene {
+    server: Server,
+    store: Arc<dyn Store>,
+    committee: Arc<dyn CommitteeStore>,
+}
+
+impl Scene {
+    async fn set() -> Self {
+        let server = Server::start(&[]);
+        let store = RedisStore::connect(&server.url()).await.unwrap();
+        let (store, committee) = (world::open(&store), world::committee::open(&store));
+        Self { server, store, committee }
+    }
+
+    /// Leaves of a record nothing but its version.
+    fn garble(&self, key: &str, field: &str) {
+        let key = format!("swarm:{{acme}}:{key}");
+        assert_eq!(self.server.cli(&["hset", &key, field, "1 "]).trim(), "0");
+    }
+
+    /// All that is stored.
+    fn dump(&self) -> Vec<String> {
+        let keys = self.server.cli(&["keys", "*"]);
+        let dump = |key: &str| key.to_owned() + &self.server.cli(&["--no-raw", "dump", key]);
+        let mut all: Vec<String> = keys.lines().map(dump).collect();
+        all.sort();
+        all
+    }
+
+    async fn assert_no_day_is_saved(&self) {
+        let before = self.dump();
+        let change = CommitteeDayChange { expected: Some(FIRST), ..opening("ada") };
+        assert!(self.committee.save_committee_day(&change).await.is_err());
+        assert_eq!(self.dump(), before);
+    }
+}
+
+#[tokio::test]
+async fn a_write_over_a_garbled_member_changes_nothing() {
+    let scene = Scene::set().await;
+    let change = Author::named("ada").creation(Some(mail()));
+    assert_eq!(scene.store.save_member(&change).await.unwrap(), MemberSaved::Saved);
+    scene.garble("members", "ada");
+    let before = scene.dump();
+    let change = MemberChange { expected: Some(FIRST), ..change };
+    assert!(scene.store.save_member(&change).await.is_err());
+    assert_eq!(scene.dump(), before);
+}
+
+#[tokio::test]
+async fn a_write_over_a_garbled_message_changes_nothing() {
+    let scene = Scene::set().await;
+    let change = Author::named("ada").creation(Some(mail()));
+    assert_eq!(scene.store.save_member(&change).await.unwrap(), MemberSaved::Saved);
+    let Versioned { record, version } =
+        scene.store.messages(None, None).await.unwrap().pop().unwrap();
+    scene.garble("outbox", "1");
+    let before = scene.dump();
+    let change = MessageChange { message: Message::clone(&record), expected: version };
+    assert!(scene.store.save_message(&change).await.is_err());
+    assert_eq!(scene.dump(), before);
+}
+
+#[tokio::test]
+async fn a_write_over_a_garbled_session_changes_nothing() {
+    let scene = Scene::set().await;
+    let session = scene.store.convene(&draft("subject")).await.unwrap();
+    scene.garble("sessions", "1");
+    let before = scene.dump();
+    let change =
+        SessionChange { session: Session::clone(&session), expected: FIRST, takes: Some(0) };
+    assert!(scene.store.save_session(&change).await.is_err());
+    assert_eq!(scene.dump(), before);
+}
+
+#[tokio::test]
+async fn a_write_over_a_garbled_member_of_the_committee_changes_nothing() {
+    let scene = Scene::set().await;
+    convened(&*scene.committee, &["ada"]).await;
+    scene.garble("committee:members", "ada");
+    let before = scene.dump();
+    let change = CommitteeMemberChange { expected: Some(FIRST), ..seat("ada") };
+    assert!(scene.committee.save_committee_member(&change).await.is_err());
+    assert_eq!(scene.dump(), before);
+}
+
+#[tokio::test]
+async fn a_write_over_a_garbled_day_changes_nothing() {
+    let scene = Scene::set().await;
+    convened(&*scene.committee, &["ada"]).await;
+    scene.garble("committee:days", "20261121");
+    scene.assert_no_day_is_saved().await;
+}
+
+#[tokio::test]
+async fn a_write_over_a_brief_of_no_day_changes_nothing() {
+    let scene = Scene::set().await;
+    convened(&*scene.committee, &["ada"]).await;
+    scene.server.cli(&["hset", "swarm:{acme}:committee:briefs", "no day", ""]);
+    scene.assert_no_day_is_saved().await;
+}
