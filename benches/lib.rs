@@ -13,7 +13,7 @@ use swarm_core::domain::{
     TakeDraft, TenantId, Weight, Weights,
 };
 use swarm_core::proof::KeyPair;
-use swarm_core::store::{Basis, BasisQuery, MemberChange, MemberSaved, Store, Tenants as _};
+use swarm_core::store::{Basis, BasisQuery, MemberChange, MemberSaved, Store, Tenants};
 use swarm_core::{Submission, Swarm, SystemEntropy, Take, Tenant};
 use swarm_store_memory::MemoryStore;
 
@@ -100,50 +100,70 @@ impl Author {
     }
 }
 
-/// The world of a tenant of its own, in memory: some members, [`SESSIONS`] sessions, no takes.
+/// The world of a tenant of its own: some members, [`SESSIONS`] sessions, no takes.
 pub struct World {
     tenant: Tenant,
     store: Arc<dyn Store>,
 }
 
 impl World {
-    /// A world in a new store.
+    /// A world in a new store in memory.
     pub fn new(authors: &[&Author]) -> Self {
         Self::in_store(&MemoryStore::new(), "acme", authors)
     }
 
-    /// A tenant's world in a store that may have others.
+    /// A tenant's world in a store in memory that may have others.
     pub fn in_store(memory: &MemoryStore, tenant: &str, authors: &[&Author]) -> Self {
+        at_once(Self::set_up(memory, tenant, authors))
+    }
+
+    /// A tenant's world in a store that may have others.
+    pub async fn set_up(
+        store: &(impl Tenants + Clone + 'static),
+        tenant: &str,
+        authors: &[&Author],
+    ) -> Self {
         let id = TenantId::parse(tenant).expect("a tenant id");
-        let store = memory.open(&id);
+        let tenant = Swarm::new(store.clone(), SystemEntropy).tenant(&id);
+        let store = store.open(&id);
         for author in authors {
             let member = author.member();
             let joins = MemberChange { member, expected: None, proven: None, mail: None };
-            assert_eq!(at_once(store.save_member(&joins)), MemberSaved::Saved);
+            assert_eq!(store.save_member(&joins).await.expect("it answers"), MemberSaved::Saved);
         }
         for session in 0..SESSIONS {
-            at_once(store.convene(&session_draft(session)));
+            store.convene(&session_draft(session)).await.expect("it answers");
         }
-        Self { tenant: Swarm::new(memory.clone(), SystemEntropy).tenant(&id), store }
+        Self { tenant, store }
+    }
+
+    /// Files a take in memory: load, judge, commit.
+    pub fn file(&self, author: &Author, take: &Submission) -> Arc<Take> {
+        at_once(self.submit(author, take))
     }
 
     /// Files a take: load, judge, commit.
-    pub fn file(&self, author: &Author, take: &Submission) -> Arc<Take> {
-        at_once(self.tenant.submit(&author.token, take))
+    pub async fn submit(&self, author: &Author, take: &Submission) -> Arc<Take> {
+        self.tenant.submit(&author.token, take).await.expect("nothing refuses")
     }
 
-    /// Loads the facts that a take is judged by.
+    /// Loads the facts that a take is judged by, from memory.
     pub fn basis(&self, author: &Author, take: &Submission) -> Basis {
         let TakeDraft { date, subject_id, nonce, .. } = take.draft();
         let query = BasisQuery { token: &author.token, date: *date, subject_id, nonce };
-        at_once(self.store.basis(&query))
+        at_once(self.store.basis(&query)).expect("it answers")
+    }
+
+    /// Asks the store for the time: a round trip that does no work.
+    pub async fn ask(&self) {
+        self.store.now().await.expect("it answers");
     }
 }
 
 /// What a future gives that never waits: the memory store's never do, so that no runtime is
 /// measured.
-fn at_once<T, E: std::fmt::Debug>(future: impl Future<Output = Result<T, E>>) -> T {
-    future.now_or_never().expect("memory never waits").expect("nothing refuses")
+fn at_once<T>(future: impl Future<Output = T>) -> T {
+    future.now_or_never().expect("memory never waits")
 }
 
 fn session_draft(session: usize) -> SessionDraft {

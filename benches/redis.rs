@@ -1,0 +1,200 @@
+//! Filing on Redis beside filing in memory, one take at a time and many at once, and how many round
+//! trips that makes. Starts `redis-server` from the `PATH`.
+//!
+//! Takes are signed, and worlds are made, outside of what is measured. A world is left for a fresh
+//! one when its authors have filed [`SESSIONS`] takes each.
+#![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
+#![allow(clippy::disallowed_methods, reason = "a benchmark goes by a clock of its own")]
+#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
+
+#[path = "../swarm-store-redis/tests/servers/mod.rs"]
+mod servers;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
+use swarm_benches::{Author, SESSIONS, World, group};
+use swarm_core::{Submission, Tenants};
+use swarm_store_memory::MemoryStore;
+use swarm_store_redis::RedisStore;
+use tokio::runtime::Runtime;
+use tokio::task::JoinSet;
+
+use servers::Server;
+
+criterion_group! {
+    name = redis;
+    config = Criterion::default()
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(3))
+        .sample_size(10);
+    targets = one_at_a_time, many_at_once
+}
+criterion_main!(redis);
+
+/// How many authors file at once.
+const MANY: u8 = 64;
+
+fn one_at_a_time(c: &mut Criterion) {
+    let mut group = group(
+        c,
+        "file on redis",
+        "submit() on Redis, as it keeps what it acknowledges, against two round trips that do no \
+         work, and against submit() in memory",
+    );
+    let rig = Rig::new(1);
+    rig.measure_all(&mut group);
+    let world = Arc::new(rig.runtime.block_on(rig.volatile.world(&rig.pens)));
+    group.bench_function("two round trips", |b| {
+        b.to_async(&rig.runtime).iter(|| async {
+            world.ask().await;
+            world.ask().await;
+        });
+    });
+}
+
+fn many_at_once(c: &mut Criterion) {
+    let mut group = group(
+        c,
+        "64 file on redis",
+        "a take of each of 64 authors at once through one connection, on Redis as it keeps what it \
+         acknowledges, against memory",
+    );
+    group.throughput(Throughput::Elements(1));
+    Rig::new(MANY).measure_all(&mut group);
+}
+
+/// Authors, and stores to file in.
+struct Rig {
+    pens: Vec<Arc<Pen>>,
+    runtime: Runtime,
+    memory: Place<MemoryStore>,
+    volatile: Place<RedisStore>,
+    everysec: Place<RedisStore>,
+    always: Place<RedisStore>,
+}
+
+impl Rig {
+    fn new(authors: u8) -> Self {
+        let runtime = Runtime::new().expect("a runtime");
+        let memory = Place::new("memory", None, MemoryStore::new());
+        let place = |name, options: &[&str]| {
+            let server = Server::start(options);
+            let store = runtime.block_on(RedisStore::connect(&server.url()));
+            Place::new(name, Some(server), store.expect("it answers"))
+        };
+        let volatile = place("redis, nothing on disk", &["--appendonly", "no"]);
+        let everysec = place("redis, appendfsync everysec", &["--appendfsync", "everysec"]);
+        let always = place("redis, appendfsync always", &[]);
+        let pens = (1..=authors).map(|number| Arc::new(Pen::new(number))).collect();
+        Self { pens, runtime, memory, volatile, everysec, always }
+    }
+
+    fn measure_all(&self, group: &mut BenchmarkGroup<'_, WallTime>) {
+        self.measure(group, &self.memory);
+        for place in [&self.volatile, &self.everysec, &self.always] {
+            self.measure(group, place);
+        }
+    }
+
+    /// Measures what a take costs when all authors file, each one take after another.
+    fn measure(
+        &self,
+        group: &mut BenchmarkGroup<'_, WallTime>,
+        place: &Place<impl Tenants + Clone + 'static>,
+    ) {
+        let (mut takes, mut trips) = (0, 0);
+        group.bench_function(place.name, |b| {
+            b.iter_custom(|iters| {
+                let (mut spent, mut left) = (Duration::ZERO, iters);
+                while left > 0 {
+                    let world = Arc::new(self.runtime.block_on(place.world(&self.pens)));
+                    let each = left.div_ceil(self.authors()).min(SESSIONS as u64);
+                    let filed = each * self.authors();
+                    let before = place.round_trips();
+                    let start = Instant::now();
+                    self.runtime.block_on(self.file(&world, each));
+                    // The last round may file more than was asked for.
+                    let asked = left.min(filed);
+                    spent += start.elapsed().mul_f64(ratio(asked, filed));
+                    // Of these the question is two: it is read, and so is its end.
+                    trips += (place.round_trips() - before).saturating_sub(2);
+                    takes += filed;
+                    left -= asked;
+                }
+                spent
+            });
+        });
+        if place.server.is_some() && takes > 0 {
+            println!("{}: {:.3} round trips a take\n", place.name, ratio(trips, takes));
+        }
+    }
+
+    fn authors(&self) -> u64 {
+        self.pens.len() as u64
+    }
+
+    /// All authors file as many takes.
+    async fn file(&self, world: &Arc<World>, each: u64) {
+        let mut filing = JoinSet::new();
+        for pen in &self.pens {
+            filing.spawn(file_some(Arc::clone(pen), Arc::clone(world), each));
+        }
+        filing.join_all().await;
+    }
+}
+
+async fn file_some(pen: Arc<Pen>, world: Arc<World>, count: u64) {
+    for (take, _) in pen.takes.iter().zip(0..count) {
+        world.submit(&pen.author, take).await;
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
+fn ratio(part: u64, whole: u64) -> f64 {
+    part as f64 / whole as f64
+}
+
+/// An author, and a take of its own for each session.
+struct Pen {
+    author: Author,
+    takes: Vec<Submission>,
+}
+
+impl Pen {
+    fn new(number: u8) -> Self {
+        let author = Author::new(number);
+        Self { takes: author.takes(), author }
+    }
+}
+
+/// A store, and the server behind it if there is one.
+struct Place<S> {
+    name: &'static str,
+    server: Option<Server>,
+    store: S,
+    worlds: AtomicU64,
+}
+
+impl<S: Tenants + Clone + 'static> Place<S> {
+    fn new(name: &'static str, server: Option<Server>, store: S) -> Self {
+        Self { name, server, store, worlds: AtomicU64::new(0) }
+    }
+
+    async fn world(&self, pens: &[Arc<Pen>]) -> World {
+        let tenant = format!("world-{}", self.worlds.fetch_add(1, Ordering::Relaxed));
+        let authors: Vec<_> = pens.iter().map(|pen| &pen.author).collect();
+        World::set_up(&self.store, &tenant, &authors).await
+    }
+
+    /// How often its server has read from its connections.
+    fn round_trips(&self) -> u64 {
+        let Some(server) = &self.server else { return 0 };
+        let info = server.cli(&["info", "stats"]);
+        let reads = info.lines().find_map(|line| line.strip_prefix("total_reads_processed:"));
+        reads.and_then(|reads| reads.trim().parse().ok()).expect("redis 6.2 or later tells")
+    }
+}
