@@ -39,7 +39,7 @@ async fn losses(link: &Link, op: &'static str, strict: bool) -> Result<Vec<Strin
     for (setting, safe) in DURABLE {
         let Some(values) = settings(link, op, setting).await? else {
             if strict {
-                let untold = format!("strict: {setting} cannot be seen, CONFIG GET is forbidden");
+                let untold = format!("strict: {setting} cannot be seen by CONFIG GET");
                 return Err(StoreError::new(op, untold));
             }
             tracing::debug!("redis does not tell its {setting}");

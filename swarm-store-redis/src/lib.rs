@@ -40,7 +40,7 @@ use codec::Decoded;
 use keys::Keys;
 use link::{Link, bounded};
 
-/// All tenants, in Redis. Cloning shares the connection.
+/// All tenants, in Redis. Cloning shares the connections.
 #[derive(Clone)]
 pub struct RedisStore {
     link: Arc<Link>,

@@ -17,7 +17,7 @@ impl Outbox for TenantStore {
         after: Option<MessageId>,
     ) -> Result<Vec<Versioned<Message>>> {
         let keys = [self.keys.outbox(), self.keys.outbox_index()];
-        let states = STATES.into_iter().filter(|it| state.is_none_or(|one| one == *it));
+        let states = MailState::ALL.into_iter().filter(|it| state.is_none_or(|one| one == *it));
         let listings = states.map(|state| keys::in_state(state_name(state)));
         let rows = self.listed_after("messages", keys, listings, after.map(|id| id.0)).await?;
         let mut messages = codec::each(&rows, codec::message).of("messages")?;
@@ -37,10 +37,6 @@ impl Outbox for TenantStore {
         saved("save message", &outcome)
     }
 }
-
-/// All states of a message.
-pub(crate) const STATES: [MailState; 4] =
-    [MailState::Queued, MailState::Sent, MailState::Failed, MailState::Undeliverable];
 
 /// The name of a state where it is stored.
 pub(crate) fn state_name(state: MailState) -> &'static str {

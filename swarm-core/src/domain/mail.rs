@@ -29,6 +29,11 @@ pub enum MailState {
     Undeliverable,
 }
 
+impl MailState {
+    /// All states.
+    pub const ALL: [Self; 4] = [Self::Queued, Self::Sent, Self::Failed, Self::Undeliverable];
+}
+
 /// A message in the outbox (contract, section 5).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {

@@ -109,7 +109,8 @@ pub struct CommitteeSessionQuery {
 pub enum CommitteeTakesQuery<'a> {
     /// All of these days, in the order of the days as asked, then of their commits.
     On(&'a [Day]),
-    /// The last that the member committed on each day about each subject, the latest commits first.
+    /// The last that the member committed on each day about each subject, the latest day first,
+    /// and of a day the latest commit.
     Latest {
         /// The member.
         member: &'a CommitteeMemberId,

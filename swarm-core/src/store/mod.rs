@@ -55,8 +55,8 @@ pub trait Tenants: Send + Sync {
 /// How a store that answers is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Readiness {
-    /// What may cost records that were acknowledged, each in a sentence for the operator. Anybody
-    /// may read them: they name settings, no host and no secret.
+    /// What may cost records that were acknowledged, or keeps any from being so, each in a sentence
+    /// for the operator. Anybody may read them: they name settings, no host and no secret.
     pub warnings: Vec<String>,
 }
 

@@ -193,6 +193,7 @@ fn what_is_unknown_or_bad_stops_the_start_and_is_named() {
     let both = format!("{acme}{}", acme.replace("acme", "bolt").replace("briefs", "./briefs"));
     for (at, (text, named)) in [
         (both, "another tenant's"),
+        (acme.replace("briefs", ""), "export_to is no folder"),
         ("colour = 1".to_owned(), "colour"),
         ("log_format = \"loud\"".to_owned(), "loud"),
         ("store = \"postgres://x\"".to_owned(), "store"),

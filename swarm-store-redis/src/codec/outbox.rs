@@ -7,7 +7,7 @@ use swarm_core::json::{self, Json};
 use swarm_core::store::Versioned;
 
 use super::{Garbled, Read, Words, instant_if_any, text, whole};
-use crate::outbox::{STATES, state_name};
+use crate::outbox::state_name;
 
 pub(crate) fn message_row(version: Version, message: &Message) -> String {
     let Message { id, state, queued_at, due_at, .. } = message;
@@ -57,6 +57,6 @@ fn message_text(message: &Message) -> String {
 }
 
 fn state(name: &str) -> Read<MailState> {
-    let state = STATES.into_iter().find(|state| state_name(*state) == name);
+    let state = MailState::ALL.into_iter().find(|state| state_name(*state) == name);
     state.ok_or_else(|| Garbled::new("no state of a message"))
 }

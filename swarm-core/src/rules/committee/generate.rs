@@ -46,7 +46,7 @@ impl KnownDay {
 
 /// The day whose briefs are generated now: today, or the day of the latest session while its
 /// deadline, which an operator may set to a later day, is not past. So no session is overtaken by
-/// another before it is over.
+/// another before it is over, as far as is known when this is judged.
 pub fn day_to_generate(latest: Option<&CommitteeDay>, now: Instant) -> Day {
     latest.filter(|latest| is_current(latest, now)).map_or(now.day(), |latest| latest.date)
 }

@@ -125,7 +125,8 @@ impl CommitteeDesk {
         Ok(rules::generate(order, day, &subject.id, deadline, now, &contents))
     }
 
-    /// The latest earlier sessions of a subject. They are over: none is overtaken before.
+    /// The latest earlier sessions of a subject. One that is not over, its deadline having moved while
+    /// another was generated, shows no takes.
     async fn recent_sessions(
         &self,
         subject: &SubjectId,

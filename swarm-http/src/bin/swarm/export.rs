@@ -32,7 +32,7 @@ pub(crate) async fn run(source: Source) -> Result<(), Failure> {
     let committees = settings::site(&config, None).await?.committees();
     for (id, desk) in committees.into_iter().collect::<BTreeMap<_, _>>() {
         let Some(export) = exports.get(&id) else { continue };
-        let named = |failure| format!("export: {id}: {failure}");
+        let named = |failure: Failure| settings::told(&format!("export: {id}"), &*failure);
         let count = export.write(&desk).await.map_err(named)?;
         println!("{id}: {count} in {}", export.folder.display());
     }

@@ -20,7 +20,7 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     log::start(config.log_format, LevelFilter::INFO)?;
     let site = settings::site(&config, admin_token()?).await?;
     // The store has warned of itself when it was opened: here its warnings are only counted.
-    site.ready().await?;
+    site.ready().await.map_err(|error| settings::told("store", &error))?;
     let smtp = config.mail.as_ref().map(Smtp::new).transpose()?;
     let listener = listen(&config.listen).await?;
     let work = Work { smtp, exports: settings::exports(&config)? };

@@ -48,14 +48,14 @@ async fn open(store: &str) -> Result<Services, Failure> {
     if !REDIS.iter().any(|scheme| store.starts_with(scheme)) {
         return Err(UNKNOWN.into());
     }
-    RedisStore::connect(store).await.map(on).map_err(|error| refused(&error).into())
+    RedisStore::connect(store).await.map(on).map_err(|error| told("store", &error).into())
 }
 
-/// Why a store is not used, with all that lies behind it. The address, which may hold a password, is
+/// What failed, with all that lies behind it. The address of a store, which may hold a password, is
 /// repeated nowhere.
-fn refused(error: &dyn std::error::Error) -> String {
+pub(crate) fn told(what: &str, error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |cause| cause.source());
-    causes.map(ToString::to_string).fold("store".to_owned(), |text, cause| {
+    causes.map(ToString::to_string).fold(what.to_owned(), |text, cause| {
         // Some say what their own cause says.
         if text.ends_with(&cause) { text } else { format!("{text}: {cause}") }
     })
@@ -114,10 +114,13 @@ pub(crate) fn exports(config: &Config) -> Result<HashMap<TenantId, Export>, Fail
         let Some(folder) = table.committee.export_to.clone() else { continue };
         let bad = |fault| format!("tenants: {:?}: committee.export_to {fault}", table.id);
         let origin = table.public_origin.clone().ok_or_else(|| bad("needs public_origin"))?;
-        if !folders.insert(std::path::absolute(&folder)?) {
+        let whole = std::path::absolute(&folder).map_err(|_| bad("is no folder"))?;
+        if !folders.insert(whole) {
             return Err(bad("is another tenant's").into());
         }
-        exports.insert(TenantId::parse(table.id.as_str())?, Export { folder, origin });
+        let id = TenantId::parse(table.id.as_str());
+        let id = id.map_err(|invalid| format!("tenants: {:?}: id: {}", table.id, invalid.rule))?;
+        exports.insert(id, Export { folder, origin });
     }
     Ok(exports)
 }
