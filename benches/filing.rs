@@ -13,10 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use swarm_benches::{Author, SESSIONS, World, group};
-use swarm_core::Submission;
-use swarm_core::domain::AttemptId;
-use swarm_core::rules::{Basis, judge};
+use swarm_benches::{Pen, SESSIONS, World, group};
 use swarm_store_memory::MemoryStore;
 
 criterion_group! {
@@ -118,40 +115,6 @@ fn reading(c: &mut Criterion) {
             reads_beside(iters, &reader, worlds, |_| other.judge(&facts, SESSIONS))
         });
     });
-}
-
-/// An author, and a take of its own for each session.
-struct Pen {
-    author: Author,
-    takes: Vec<Submission>,
-}
-
-impl Pen {
-    fn new(number: u8) -> Self {
-        let author = Author::new(number);
-        Self { takes: author.takes(), author }
-    }
-
-    fn world(&self) -> World {
-        World::new(&[&self.author])
-    }
-
-    fn facts(&self) -> Vec<Basis> {
-        let world = self.world();
-        self.takes.iter().map(|take| world.basis(&self.author, take)).collect()
-    }
-
-    fn file(&self, world: &World, count: usize) {
-        for take in self.takes.iter().take(count) {
-            black_box(world.file(&self.author, take));
-        }
-    }
-
-    fn judge(&self, facts: &[Basis], count: usize) {
-        for (basis, take) in facts.iter().zip(&self.takes).take(count) {
-            black_box(judge(basis, take, AttemptId([0; 16])).expect("nothing refuses"));
-        }
-    }
 }
 
 /// Measures so many iterations in rounds of at most [`SESSIONS`].

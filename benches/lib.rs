@@ -2,17 +2,19 @@
 
 #![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
 
+use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion};
 use futures_util::FutureExt as _;
 use swarm_core::domain::{
-    Body, Bucket, Confidence, Contact, Day, Instant, Lens, Member, MemberId, MemberState, MemoUrl,
-    Name, Nonce, PublicKey, SecretHash, SessionDraft, SessionState, Signed, Stance, SubjectId,
-    TakeDraft, TenantId, Weight, Weights,
+    AttemptId, Body, Bucket, Confidence, Contact, Day, Instant, Lens, Member, MemberId,
+    MemberState, MemoUrl, Name, Nonce, PublicKey, SecretHash, SessionDraft, SessionState, Signed,
+    Stance, SubjectId, TakeDraft, TenantId, Weight, Weights,
 };
 use swarm_core::proof::KeyPair;
+use swarm_core::rules::judge;
 use swarm_core::store::{Basis, BasisQuery, MemberChange, MemberSaved, Store, Tenants};
 use swarm_core::{Submission, Swarm, SystemEntropy, Take, Tenant};
 use swarm_store_memory::MemoryStore;
@@ -96,6 +98,47 @@ impl Author {
             joined_at: now,
             claimed_at: now,
             token: Some(self.token),
+        }
+    }
+}
+
+/// An author, and a take of its own for each session.
+pub struct Pen {
+    /// The author.
+    pub author: Author,
+    /// Its takes, signed.
+    pub takes: Vec<Submission>,
+}
+
+impl Pen {
+    /// The pen of an author made of one number.
+    pub fn new(number: u8) -> Self {
+        let author = Author::new(number);
+        Self { takes: author.takes(), author }
+    }
+
+    /// A world in memory that has this author alone.
+    pub fn world(&self) -> World {
+        World::new(&[&self.author])
+    }
+
+    /// What each of the takes is judged by, in such a world.
+    pub fn facts(&self) -> Vec<Basis> {
+        let world = self.world();
+        self.takes.iter().map(|take| world.basis(&self.author, take)).collect()
+    }
+
+    /// Files so many takes in memory.
+    pub fn file(&self, world: &World, count: usize) {
+        for take in self.takes.iter().take(count) {
+            black_box(world.file(&self.author, take));
+        }
+    }
+
+    /// Judges so many takes by facts loaded before.
+    pub fn judge(&self, facts: &[Basis], count: usize) {
+        for (basis, take) in facts.iter().zip(&self.takes).take(count) {
+            black_box(judge(basis, take, AttemptId([0; 16])).expect("nothing refuses"));
         }
     }
 }

@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
-use swarm_benches::{Author, SESSIONS, World, group};
-use swarm_core::{Submission, Tenants};
+use swarm_benches::{Pen, SESSIONS, World, group};
+use swarm_core::Tenants;
 use swarm_store_memory::MemoryStore;
 use swarm_store_redis::RedisStore;
 use tokio::runtime::Runtime;
@@ -156,19 +156,6 @@ async fn file_some(pen: Arc<Pen>, world: Arc<World>, count: u64) {
 #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
 fn ratio(part: u64, whole: u64) -> f64 {
     part as f64 / whole as f64
-}
-
-/// An author, and a take of its own for each session.
-struct Pen {
-    author: Author,
-    takes: Vec<Submission>,
-}
-
-impl Pen {
-    fn new(number: u8) -> Self {
-        let author = Author::new(number);
-        Self { takes: author.takes(), author }
-    }
 }
 
 /// A store, and the server behind it if there is one.
