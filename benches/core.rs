@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 use swarm_benches::{Author, LONGEST, USUAL, World, group};
 use swarm_core::Submission;
 use swarm_core::domain::{
-    self, AttemptId, Confidence, Instant, MemberId, Roster, RosterEntry, Session, Signed, TakeDraft,
+    self, AttemptId, Confidence, MemberId, Roster, RosterEntry, Session, Signed, TakeDraft,
+    Timestamp,
 };
 use swarm_core::json::{self, Json};
 use swarm_core::proof::{canonical, verify};
@@ -134,7 +135,7 @@ fn judgement(c: &mut Criterion) {
         ("late", &late, &take, 409),
     ] {
         let judged = || judge(black_box(basis), black_box(take), AttemptId([0; 16]));
-        assert_eq!(judged().map_or_else(|refused| refused.refusal.status(), |_| 201), status);
+        assert_eq!(judged().map_or_else(|refused| refused.reason.status(), |_| 201), status);
         group.bench_function(name, |b| b.iter(judged));
     }
 }
@@ -158,7 +159,7 @@ fn with_roster(basis: &Basis, members: usize) -> Basis {
 
 /// The same facts, after the deadline.
 fn late(basis: &Basis) -> Basis {
-    let window_closes_at = Some(Instant::EPOCH);
+    let window_closes_at = Some(Timestamp::EPOCH);
     in_session(basis, |session| Session { window_closes_at, ..session })
 }
 

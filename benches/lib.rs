@@ -9,9 +9,9 @@ use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion};
 use futures_util::FutureExt as _;
 use swarm_core::domain::{
-    AttemptId, Body, Bucket, Confidence, Contact, Day, Instant, Lens, Member, MemberId,
-    MemberState, MemoUrl, Name, Nonce, PublicKey, SecretHash, SessionDraft, SessionState, Signed,
-    Stance, SubjectId, TakeDraft, TenantId, Weight, Weights,
+    AttemptId, Body, Bucket, Confidence, Contact, Day, Lens, Member, MemberId, MemberState,
+    MemoUrl, Name, Nonce, PublicKey, SecretHash, SessionDraft, SessionState, Signed, Stance,
+    SubjectId, TakeDraft, TenantId, Timestamp, Weight, Weights,
 };
 use swarm_core::proof::KeyPair;
 use swarm_core::rules::judge;
@@ -85,7 +85,7 @@ impl Author {
     }
 
     fn member(&self) -> Member {
-        let now = Some(Instant::EPOCH);
+        let now = Some(Timestamp::EPOCH);
         Member {
             id: self.id.clone(),
             name: Name::parse("Ada").expect("a name"),
@@ -93,7 +93,7 @@ impl Author {
             lens: Lens::parse("macro first").expect("a lens"),
             public_key: Some(self.key.clone()),
             state: MemberState::Claimed,
-            applied_at: Instant::EPOCH,
+            applied_at: Timestamp::EPOCH,
             reviewed_at: now,
             joined_at: now,
             claimed_at: now,
@@ -214,7 +214,7 @@ fn session_draft(session: usize) -> SessionDraft {
         date: day(),
         subject_id: subject(session),
         state: SessionState::Collecting,
-        window_closes_at: Some(Instant::parse("deadline", "9999-12-31T23:59:59Z").expect("time")),
+        window_closes_at: Some(Timestamp::parse("deadline", "9999-12-31T23:59:59Z").expect("time")),
         quorum: None,
         buckets: None,
         roster: None,

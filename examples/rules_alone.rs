@@ -6,12 +6,12 @@ use std::error::Error;
 use std::sync::Arc;
 
 use swarm_core::domain::{
-    AttemptId, Confidence, Contact, Instant, Invalid, Lens, Member, MemberId, MemberState, Name,
-    PublicKey, Session, SessionDraft, SessionId, Signed, Take, TakeDraft, TakeId, Version,
+    AttemptId, Confidence, Contact, Invalid, Lens, Member, MemberId, MemberState, Name, PublicKey,
+    Session, SessionDraft, SessionId, Signed, Take, TakeDraft, TakeId, Timestamp, Version,
 };
 use swarm_core::json::{self, Json};
 use swarm_core::proof::KeyPair;
-use swarm_core::rules::{self, Basis, Refused, Submission, Versioned};
+use swarm_core::rules::{self, Basis, Rejection, Submission, Versioned};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let session = session()?;
@@ -43,15 +43,15 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// What a service does between load and commit. The id and the time are the store's to give: here
 /// they are made up.
-fn judge(facts: &Basis, signed: &Signed<TakeDraft>, id: u64) -> Result<Take, Refused> {
+fn judge(facts: &Basis, signed: &Signed<TakeDraft>, id: u64) -> Result<Take, Rejection> {
     let filing = rules::judge(facts, &Submission::new(signed.clone()), AttemptId([0; 16]))?;
     Ok(filing.take(TakeId(id), facts.now))
 }
 
-fn told(judgement: &Result<Take, Refused>) -> String {
+fn told(judgement: &Result<Take, Rejection>) -> String {
     match judgement {
         Ok(take) => format!("accepted, {}", json::write(take)),
-        Err(refused) => format!("{}, {refused}", refused.refusal.status()),
+        Err(rejection) => format!("{}, {rejection}", rejection.reason.status()),
     }
 }
 
@@ -107,6 +107,6 @@ fn member(name: &str, keys: &KeyPair) -> Result<Member, Box<dyn Error>> {
     })
 }
 
-fn at(text: &str) -> Result<Instant, Invalid> {
-    Instant::parse("instant", text)
+fn at(text: &str) -> Result<Timestamp, Invalid> {
+    Timestamp::parse("timestamp", text)
 }

@@ -11,7 +11,7 @@
 //! - [`proof`]: what is signed, what is hashed.
 //! - [`rules`]: the verbs, pure functions.
 //! - [`store`]: the port that a storage implements.
-//! - [`swarm`]: load → judge → commit what was judged.
+//! - [`service`]: load → judge → commit what was judged.
 //! - `conformance` (feature of that name): the suite that any store runs.
 //!
 //! "Specification" and "contract" in these pages are the interface specification of the service
@@ -20,8 +20,8 @@
 pub mod domain;
 pub mod proof;
 pub mod rules;
+pub mod service;
 pub mod store;
-pub mod swarm;
 
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -29,13 +29,13 @@ pub mod conformance;
 pub use domain::committee::CommitteeSettings;
 pub use domain::json;
 pub use domain::{
-    Instant, Invalid, Member, MemberId, Session, SessionId, Take, TakeDraft, TakeId, TenantId,
+    Invalid, Member, MemberId, Session, SessionId, Take, TakeDraft, TakeId, TenantId, Timestamp,
 };
 pub use rules::committee::CommitteeRefusal;
-pub use rules::{Refusal, Refused, Submission};
-pub use store::{CommitteeTenants, StoreError, Tenants};
+pub use rules::{Refusal, Rejection, Submission};
 #[cfg(feature = "system-entropy")]
-pub use swarm::SystemEntropy;
-pub use swarm::{
-    CommitteeDesk, CommitteeError, Committees, Entropy, Error, Mailer, SubmitError, Swarm, Tenant,
+pub use service::SystemEntropy;
+pub use service::{
+    CommitteeError, CommitteeTenant, Committees, Entropy, Error, Mailer, SubmitError, Swarm, Tenant,
 };
+pub use store::{CommitteeTenants, StoreError, Tenants};

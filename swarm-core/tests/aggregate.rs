@@ -11,7 +11,7 @@ use swarm_core::domain::{
 use swarm_core::json::{Json, write};
 use swarm_core::proof::KeyPair;
 use swarm_core::rules::aggregate;
-use swarm_core::{Instant, MemberId, Session, SessionId, Take, TakeDraft, TakeId};
+use swarm_core::{MemberId, Session, SessionId, Take, TakeDraft, TakeId, Timestamp};
 
 /// What a take says, as far as aggregation looks.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ fn session() -> Session {
     let mut fields = Json::read(br#"{"date":"2026-11-21","subjectId":"aurora","quorum":3}"#)
         .unwrap()
         .into_object();
-    SessionDraft::read(&mut fields).unwrap().convened(SessionId(1), Instant::EPOCH)
+    SessionDraft::read(&mut fields).unwrap().convened(SessionId(1), Timestamp::EPOCH)
 }
 
 fn take(id: usize, member: usize, revision: usize, said: &Said, key: &PublicKey) -> Arc<Take> {
@@ -70,7 +70,7 @@ fn take(id: usize, member: usize, revision: usize, said: &Said, key: &PublicKey)
         id: TakeId(u64::try_from(id).unwrap() + 1),
         session_id: SessionId(1),
         revision: Revision::new(u8::try_from(revision).unwrap()).unwrap(),
-        filed_at: Instant::EPOCH,
+        filed_at: Timestamp::EPOCH,
         signed: Arc::new(Signed { payload, signature: Signature::parse("").unwrap() }),
         public_key: key.clone(),
     })
@@ -111,8 +111,8 @@ proptest! {
     fn the_order_of_filing_changes_nothing(
         members in members(), ranks in prop::collection::vec(any::<u32>(), 1..40),
     ) {
-        let in_turn = aggregate(&session(), &filed(&members, &[0]), Instant::EPOCH);
-        let mixed = aggregate(&session(), &filed(&members, &ranks), Instant::EPOCH);
+        let in_turn = aggregate(&session(), &filed(&members, &[0]), Timestamp::EPOCH);
+        let mixed = aggregate(&session(), &filed(&members, &ranks), Timestamp::EPOCH);
         prop_assert_eq!(anonymous(in_turn), anonymous(mixed));
     }
 
@@ -127,9 +127,9 @@ proptest! {
             .cloned()
             .collect();
         let session = session();
-        let snapshot = aggregate(&session, &all, Instant::EPOCH);
+        let snapshot = aggregate(&session, &all, Timestamp::EPOCH);
         prop_assert_eq!(snapshot.participation.members, members.len());
-        prop_assert_eq!(write(&snapshot), write(&aggregate(&session, &last, Instant::EPOCH)));
+        prop_assert_eq!(write(&snapshot), write(&aggregate(&session, &last, Timestamp::EPOCH)));
     }
 
     #[test]
@@ -137,7 +137,7 @@ proptest! {
         members in members(), exponent in -20_i32..20, factor in 1e-3..1e3,
     ) {
         let weights = |members: &[Vec<Said>]| {
-            aggregate(&session(), &filed(members, &[0]), Instant::EPOCH).weights
+            aggregate(&session(), &filed(members, &[0]), Timestamp::EPOCH).weights
         };
         let scaled = |factor: f64| {
             let mut scaled = members.clone();
@@ -162,7 +162,7 @@ proptest! {
 
     #[test]
     fn an_unknown_stance_takes_part_and_is_not_ranked(members in members()) {
-        let snapshot = aggregate(&session(), &filed(&members, &[0]), Instant::EPOCH);
+        let snapshot = aggregate(&session(), &filed(&members, &[0]), Timestamp::EPOCH);
         let known = members.iter().filter(|said| {
             !["sideways", "BULLISH"].contains(&said.last().unwrap().stance)
         });
@@ -183,7 +183,7 @@ proptest! {
 fn a_tie_goes_toward_neutral() {
     let said = |stance, confidence| vec![Said { stance, confidence, weights: None }];
     let stance = |members: &[Vec<Said>]| {
-        let snapshot = aggregate(&session(), &filed(members, &[0]), Instant::EPOCH);
+        let snapshot = aggregate(&session(), &filed(members, &[0]), Timestamp::EPOCH);
         snapshot.consensus.unwrap().stance
     };
     assert_eq!(stance(&[said("bullish", 0.5), said("constructive", 0.5)]), "constructive");

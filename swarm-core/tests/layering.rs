@@ -6,10 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The layers of the core, from the bottom up: each may use those before it.
-const LAYERS: [&str; 6] = ["domain", "proof", "rules", "store", "swarm", "conformance"];
+const LAYERS: [&str; 6] = ["domain", "proof", "rules", "store", "service", "conformance"];
 
 /// The layers that wait for something.
-const ASYNC: [&str; 3] = ["store", "swarm", "conformance"];
+const ASYNC: [&str; 3] = ["store", "service", "conformance"];
 
 #[test]
 fn a_layer_uses_only_those_below_it() {

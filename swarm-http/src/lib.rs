@@ -25,7 +25,7 @@ mod wire;
 use std::sync::Arc;
 
 use swarm_core::store::Readiness;
-use swarm_core::{CommitteeDesk, Error, Tenant, TenantId};
+use swarm_core::{CommitteeTenant, Error, Tenant, TenantId};
 use warp::Filter as _;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
@@ -71,7 +71,7 @@ impl Site {
     }
 
     /// Their committees, where there are any.
-    pub fn committees(&self) -> Vec<(TenantId, Arc<CommitteeDesk>)> {
+    pub fn committees(&self) -> Vec<(TenantId, Arc<CommitteeTenant>)> {
         let served = self.hosts.served();
         let desk = |served: &Arc<Served>| Some((served.id.clone(), served.committee.clone()?));
         served.iter().filter_map(desk).collect()

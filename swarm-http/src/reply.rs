@@ -5,7 +5,7 @@ use serde::Serialize;
 use swarm_core::domain::{MemberId, TakeId};
 use swarm_core::rules::committee::NOT_PERSISTED;
 use swarm_core::{
-    CommitteeError, CommitteeRefusal, Error, Refusal, Refused, StoreError, SubmitError, json,
+    CommitteeError, CommitteeRefusal, Error, Refusal, Rejection, StoreError, SubmitError, json,
 };
 use warp::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, LINK, X_CONTENT_TYPE_OPTIONS};
 use warp::http::{HeaderMap, HeaderValue, StatusCode};
@@ -69,7 +69,7 @@ pub(crate) fn done<T: Serialize>(status: StatusCode, fields: &T) -> Reply {
 #[derive(Debug)]
 pub(crate) enum Fault {
     /// A rule said no: the domain form.
-    Refused(Refused),
+    Refused(Rejection),
     /// The request never reached the domain layer: `{error}` alone.
     Request(StatusCode, &'static str),
     /// The path is known, the method is not.
@@ -89,7 +89,7 @@ pub(crate) enum Fault {
 impl Fault {
     pub(crate) fn into_answer(self) -> Answer {
         match self {
-            Self::Refused(refused) => refusal(&refused),
+            Self::Refused(rejected) => rejection(&rejected),
             Self::Request(status, error) => request_fault(status, error),
             Self::Method(allow) => {
                 let error = "method not allowed";
@@ -145,8 +145,8 @@ fn domain(body: &Domain<'_>) -> Answer {
     Answer::json(status, body)
 }
 
-fn refusal(refused: &Refused) -> Answer {
-    let Refused { refusal, original } = refused;
+fn rejection(rejection: &Rejection) -> Answer {
+    let Rejection { reason: refusal, original } = rejection;
     let text = refusal.to_string();
     let mut body = Domain::new(refusal.status(), &text);
     body.recommendation_id = *original;
@@ -221,15 +221,15 @@ fn unavailable(error: &Error) -> Answer {
     domain(&Domain::new(503, "store unavailable"))
 }
 
-impl From<Refused> for Fault {
-    fn from(refused: Refused) -> Self {
+impl From<Rejection> for Fault {
+    fn from(refused: Rejection) -> Self {
         Self::Refused(refused)
     }
 }
 
 impl From<Refusal> for Fault {
     fn from(refusal: Refusal) -> Self {
-        Self::Refused(Refused { refusal, original: None })
+        Self::Refused(Rejection { reason: refusal, original: None })
     }
 }
 

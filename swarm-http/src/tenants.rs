@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use swarm_core::domain::SecretHash;
-use swarm_core::{CommitteeDesk, CommitteeSettings, Committees, Swarm, Tenant, TenantId};
+use swarm_core::{CommitteeSettings, CommitteeTenant, Committees, Swarm, Tenant, TenantId};
 use warp::http::HeaderMap;
 use warp::http::uri::Authority;
 
@@ -32,7 +32,7 @@ pub(crate) struct Served {
     pub(crate) tenant: Tenant,
     pub(crate) admin_token: SecretHash,
     /// Its committee, where the site has committees.
-    pub(crate) committee: Option<Arc<CommitteeDesk>>,
+    pub(crate) committee: Option<Arc<CommitteeTenant>>,
 }
 
 /// What a site serves: the session API, and the daily committee where there is one.
@@ -143,7 +143,7 @@ fn open(services: &Services, tenant: TenantConfig) -> Arc<Served> {
     let committees = services.committees.as_ref();
     Arc::new(Served {
         tenant: services.swarm.tenant(&id),
-        committee: committees.map(|committees| Arc::new(committees.desk(&id, committee))),
+        committee: committees.map(|committees| Arc::new(committees.tenant(&id, committee))),
         id,
         admin_token,
     })

@@ -5,7 +5,7 @@ mod records;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use swarm_core::Instant;
+use swarm_core::Timestamp;
 use swarm_core::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
@@ -93,7 +93,7 @@ fn save_member(records: &mut Records, change: &CommitteeMemberChange) -> Saved {
     let id = &change.member.id;
     let stored = records.members.get(id);
     if stored.map(|member| member.version) != change.expected {
-        return Saved::Moved;
+        return Saved::Stale;
     }
     let written = match stored {
         Some(member) => {
@@ -111,7 +111,7 @@ fn save_day(records: &mut Records, change: &CommitteeDayChange) -> Saved {
     let date = change.day.date;
     let stored = records.days.get(&date).map(|day| day.version);
     if stored != change.expected {
-        return Saved::Moved;
+        return Saved::Stale;
     }
     if let Some(briefs) = &change.briefs {
         let by_member = |brief: &CommitteeBrief| (brief.member_id.clone(), Arc::new(brief.clone()));
@@ -128,7 +128,7 @@ fn save_day(records: &mut Records, change: &CommitteeDayChange) -> Saved {
     Saved::Saved
 }
 
-fn file(records: &mut Records, filing: &CommitteeFiling, now: Instant) -> CommitteeFiled {
+fn file(records: &mut Records, filing: &CommitteeFiling, now: Timestamp) -> CommitteeFiled {
     let (member, member_version) = filing.member();
     let (date, day_version) = filing.session();
     let submitted = records.takes.get(&date).map(Vec::as_slice).unwrap_or_default();
@@ -141,7 +141,7 @@ fn file(records: &mut Records, filing: &CommitteeFiling, now: Instant) -> Commit
     let member_on_file = records.members.get(member).map(|member| member.version);
     let day_on_file = records.days.get(&date).map(|day| day.version);
     if (member_on_file, day_on_file) != (Some(member_version), Some(day_version)) {
-        return CommitteeFiled::Moved;
+        return CommitteeFiled::Stale;
     }
     if now > filing.land_by() {
         return CommitteeFiled::Late;

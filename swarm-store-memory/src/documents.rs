@@ -1,7 +1,7 @@
 //! Documents.
 
 use async_trait::async_trait;
-use swarm_core::Instant;
+use swarm_core::Timestamp;
 use swarm_core::domain::{MemberId, Version};
 use swarm_core::store::{Collection, Document, DocumentDraft, Documents, Put, Result};
 
@@ -33,7 +33,7 @@ impl Documents for TenantStore {
     async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put> {
         Ok(self.write(|world| {
             if draft.guard.as_ref().is_some_and(|guard| !holds(world, guard)) {
-                return Put::Moved;
+                return Put::Stale;
             }
             put(world.documents.entry(collection).or_default(), draft, self.time())
         }))
@@ -44,7 +44,7 @@ fn holds(world: &World, (id, version): &(MemberId, Version)) -> bool {
     world.members.get(id).is_some_and(|row| row.member.version == *version)
 }
 
-fn put(shelf: &mut Shelf, draft: &DocumentDraft, now: Instant) -> Put {
+fn put(shelf: &mut Shelf, draft: &DocumentDraft, now: Timestamp) -> Put {
     let id = next_id(shelf.documents.len());
     let key = draft.key.clone().unwrap_or_else(|| id.to_string());
     let stored = shelf.keys.get(&key).and_then(|place| shelf.documents.get_mut(*place));

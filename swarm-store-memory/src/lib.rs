@@ -18,7 +18,7 @@ use async_trait::async_trait;
 use swarm_core::store::{
     Clock, CommitteeStore, CommitteeTenants, Readiness, Result, Store, Tenants,
 };
-use swarm_core::{Instant, TenantId};
+use swarm_core::{TenantId, Timestamp};
 
 use committee::Records;
 use world::World;
@@ -30,7 +30,7 @@ pub struct MemoryStore {
     clock: TimeSource,
 }
 
-type TimeSource = Arc<dyn Fn() -> Instant + Send + Sync>;
+type TimeSource = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 impl MemoryStore {
     /// An empty store that goes by the system's clock.
@@ -39,7 +39,7 @@ impl MemoryStore {
     }
 
     /// An empty store that goes by `clock`, for tests and simulations.
-    pub fn with_clock(clock: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
+    pub fn with_clock(clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         Self { tenants: Arc::default(), clock: Arc::new(clock) }
     }
 }
@@ -118,23 +118,23 @@ impl TenantStore {
         change(&mut self.committee.write().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn time(&self) -> Instant {
+    fn time(&self) -> Timestamp {
         (self.clock)()
     }
 }
 
 #[async_trait]
 impl Clock for TenantStore {
-    async fn now(&self) -> Result<Instant> {
+    async fn now(&self) -> Result<Timestamp> {
         Ok(self.time())
     }
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one place where this store reads the clock")]
-fn system_time() -> Instant {
+fn system_time() -> Timestamp {
     let since_1970 = std::time::SystemTime::now()
         .duration_since(std::time::SystemTime::UNIX_EPOCH)
         .unwrap_or_default();
     let millis = i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX);
-    Instant::EPOCH.plus_millis(millis)
+    Timestamp::EPOCH.plus_millis(millis)
 }

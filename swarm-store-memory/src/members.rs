@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use swarm_core::Instant;
+use swarm_core::Timestamp;
 use swarm_core::domain::{Challenge, Member, MemberId, MemberState, MessageId, SecretHash};
 use swarm_core::store::{MemberBasis, MemberChange, MemberSaved, Members, Result, Slot};
 
@@ -44,11 +44,11 @@ impl Members for TenantStore {
     }
 }
 
-fn save(world: &mut World, change: &MemberChange, now: Instant) -> MemberSaved {
+fn save(world: &mut World, change: &MemberChange, now: Timestamp) -> MemberSaved {
     let id = &change.member.id;
     let stored = world.members.get(id).map(|row| row.member.version);
     if stored != change.expected || !is_proven(world, change, now) {
-        return MemberSaved::Moved;
+        return MemberSaved::Stale;
     }
     let holder = change.held_key().and_then(|key| world.keys.get(key));
     if let Some(other) = holder.filter(|holder| *holder != id) {
@@ -58,7 +58,7 @@ fn save(world: &mut World, change: &MemberChange, now: Instant) -> MemberSaved {
     MemberSaved::Saved
 }
 
-fn is_proven(world: &World, change: &MemberChange, now: Instant) -> bool {
+fn is_proven(world: &World, change: &MemberChange, now: Timestamp) -> bool {
     change.proven.as_ref().is_none_or(|proven| {
         world
             .challenges
@@ -67,7 +67,7 @@ fn is_proven(world: &World, change: &MemberChange, now: Instant) -> bool {
     })
 }
 
-fn commit(world: &mut World, change: &MemberChange, now: Instant) {
+fn commit(world: &mut World, change: &MemberChange, now: Timestamp) {
     let member = change.member.clone();
     let id = member.id.clone();
     let before = world.members.get(&id).map(|row| Arc::clone(&row.member.record));

@@ -31,10 +31,10 @@ impl Outbox for TenantStore {
 fn save(world: &mut World, change: &MessageChange) -> Saved {
     let place = usize::try_from(change.message.id.0).ok().and_then(|id| id.checked_sub(1));
     let Some(message) = place.and_then(|place| world.outbox.get_mut(place)) else {
-        return Saved::Moved;
+        return Saved::Stale;
     };
     if message.version != change.expected {
-        return Saved::Moved;
+        return Saved::Stale;
     }
     *message = next(message.version, change.message.clone());
     Saved::Saved

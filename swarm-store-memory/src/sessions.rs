@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use swarm_core::Instant;
+use swarm_core::Timestamp;
 use swarm_core::domain::{Session, SessionDraft, SessionId};
 use swarm_core::store::{Result, Saved, SessionChange, SessionQuery, Sessions, Versioned};
 
@@ -62,7 +62,7 @@ fn matching<'a>(
         .collect()
 }
 
-fn convene(world: &mut World, draft: &SessionDraft, now: Instant) -> Arc<Session> {
+fn convene(world: &mut World, draft: &SessionDraft, now: Timestamp) -> Arc<Session> {
     let id = SessionId(next_id(world.sessions.len()));
     let session = first(draft.convened(id, now));
     let convened = Arc::clone(&session.record);
@@ -74,10 +74,10 @@ fn convene(world: &mut World, draft: &SessionDraft, now: Instant) -> Arc<Session
 }
 
 fn save(world: &mut World, change: &SessionChange) -> Saved {
-    let Some(row) = world.sessions.get_mut(&change.session.id) else { return Saved::Moved };
+    let Some(row) = world.sessions.get_mut(&change.session.id) else { return Saved::Stale };
     let filed = row.takes.len();
     if row.session.version != change.expected || change.takes.is_some_and(|takes| takes != filed) {
-        return Saved::Moved;
+        return Saved::Stale;
     }
     row.session = next(row.session.version, change.session.clone());
     Saved::Saved

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use swarm_core::Instant;
+use swarm_core::Timestamp;
 use swarm_core::domain::{Revision, SessionId, Take, TakeId, TakeOnFile};
 use swarm_core::rules::Filing;
 use swarm_core::store::{Basis, BasisQuery, Filed, Result, Takes};
@@ -41,7 +41,7 @@ impl Takes for TenantStore {
     }
 }
 
-fn basis(world: &World, query: &BasisQuery<'_>, now: Instant) -> Basis {
+fn basis(world: &World, query: &BasisQuery<'_>, now: Timestamp) -> Basis {
     let member = world.bearer(query.token);
     let session = world.newest_session(query.date, query.subject_id);
     let spent = member.and_then(|member| member.nonces.get(query.nonce));
@@ -55,20 +55,20 @@ fn basis(world: &World, query: &BasisQuery<'_>, now: Instant) -> Basis {
     }
 }
 
-fn file(world: &mut World, filing: &Filing, now: Instant) -> Filed {
+fn file(world: &mut World, filing: &Filing, now: Timestamp) -> Filed {
     let (member_id, member_version) = filing.member();
     let (session_id, session_version) = filing.session();
     let id = TakeId(next_id(world.takes.len()));
 
-    let Some(member) = world.members.get_mut(member_id) else { return Filed::Moved };
-    let Some(session) = world.sessions.get_mut(&session_id) else { return Filed::Moved };
+    let Some(member) = world.members.get_mut(member_id) else { return Filed::Stale };
+    let Some(session) = world.sessions.get_mut(&session_id) else { return Filed::Stale };
     let spent = member.nonces.get(filing.nonce());
     if let Some(spent) = spent.filter(|spent| spent.attempt == filing.attempt()) {
         let take = spent.take;
-        return world.take(take).map_or(Filed::Moved, |take| Filed::Filed(Arc::clone(take)));
+        return world.take(take).map_or(Filed::Stale, |take| Filed::Filed(Arc::clone(take)));
     }
     if member.member.version != member_version || session.session.version != session_version {
-        return Filed::Moved;
+        return Filed::Stale;
     }
     if filing.land_by().is_some_and(|deadline| now > deadline) {
         return Filed::Late;

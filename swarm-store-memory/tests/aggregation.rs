@@ -12,8 +12,8 @@ use swarm_core::json::{Json, Object, write};
 use swarm_core::proof::KeyPair;
 use swarm_core::store::{MemberChange, MemberSaved};
 use swarm_core::{
-    Instant, MemberId, Refusal, SessionId, Submission, SubmitError, Swarm, SystemEntropy, Take,
-    TakeDraft, Tenant, TenantId, Tenants,
+    MemberId, Refusal, SessionId, Submission, SubmitError, Swarm, SystemEntropy, Take, TakeDraft,
+    Tenant, TenantId, Tenants, Timestamp,
 };
 use swarm_store_memory::MemoryStore;
 use tokio::sync::Barrier;
@@ -61,7 +61,7 @@ async fn the_snapshot_is_the_highest_revisions_at_the_freeze_and_stays_so() {
 type Outcome = Result<Arc<Take>, SubmitError>;
 
 fn is_closed(outcome: &Outcome) -> bool {
-    matches!(outcome, Err(SubmitError::Refused(why)) if why.refusal == Refusal::AmendmentClosed)
+    matches!(outcome, Err(SubmitError::Refused(why)) if why.reason == Refusal::AmendmentClosed)
 }
 
 /// Files these takes of a round, one after the other, once the barrier opens.
@@ -134,10 +134,10 @@ fn member(author: &Author) -> Member {
         lens: Lens::parse("").unwrap(),
         public_key: Some(PublicKey::parse(&author.key.public_key()).unwrap()),
         state: MemberState::Claimed,
-        applied_at: Instant::EPOCH,
+        applied_at: Timestamp::EPOCH,
         reviewed_at: None,
-        joined_at: Some(Instant::EPOCH),
-        claimed_at: Some(Instant::EPOCH),
+        joined_at: Some(Timestamp::EPOCH),
+        claimed_at: Some(Timestamp::EPOCH),
         token: Some(author.token),
     }
 }

@@ -15,7 +15,7 @@ use swarm_core::rules::judge;
 use swarm_core::store::{
     BasisQuery, Filed, MemberChange, MemberSaved, Proven, Slot, Store, Versioned,
 };
-use swarm_core::{Instant, Member, MemberId, Submission, TakeDraft, TenantId, Tenants};
+use swarm_core::{Member, MemberId, Submission, TakeDraft, TenantId, Tenants, Timestamp};
 use swarm_store_memory::MemoryStore;
 
 const DEADLINE: i64 = 1_795_301_100_000;
@@ -53,7 +53,7 @@ async fn a_challenge_proves_until_it_expires_and_not_a_millisecond_longer() {
     let challenge = Challenge { hash, expires_at: at(DEADLINE) };
     store.set_challenge(&Slot::Member(member.id.clone()), &challenge).await.unwrap();
 
-    for (millis, outcome) in [(DEADLINE, MemberSaved::Saved), (DEADLINE + 1, MemberSaved::Moved)] {
+    for (millis, outcome) in [(DEADLINE, MemberSaved::Saved), (DEADLINE + 1, MemberSaved::Stale)] {
         clock.store(millis, Ordering::Relaxed);
         assert_eq!(save(&*store, member.clone(), Some(Proven(hash))).await, outcome);
     }
@@ -73,8 +73,8 @@ async fn save(store: &dyn Store, member: Member, proven: Option<Proven>) -> Memb
     store.save_member(&MemberChange { member, expected, proven, mail: None }).await.unwrap()
 }
 
-fn at(millis: i64) -> Instant {
-    Instant::from_millis(millis).unwrap()
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis).unwrap()
 }
 
 fn member(keys: &KeyPair) -> Member {
@@ -86,7 +86,7 @@ fn member(keys: &KeyPair) -> Member {
         lens: Lens::parse("").unwrap(),
         public_key: Some(PublicKey::parse(&keys.public_key()).unwrap()),
         state: MemberState::Claimed,
-        applied_at: Instant::EPOCH,
+        applied_at: Timestamp::EPOCH,
         reviewed_at: None,
         joined_at: None,
         claimed_at: None,

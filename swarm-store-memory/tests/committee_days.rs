@@ -13,8 +13,8 @@ use swarm_core::json::{Json, Object, write};
 use swarm_core::proof::ApiKey;
 use swarm_core::rules::committee::SessionLine;
 use swarm_core::{
-    CommitteeDesk, CommitteeError, CommitteeRefusal, CommitteeSettings, Committees, Instant, Swarm,
-    SystemEntropy, TenantId,
+    CommitteeError, CommitteeRefusal, CommitteeSettings, CommitteeTenant, Committees, Swarm,
+    SystemEntropy, TenantId, Timestamp,
 };
 use swarm_store_memory::MemoryStore;
 use tokio::sync::Barrier;
@@ -195,7 +195,8 @@ async fn what_was_generated_in_the_morning_is_generated_again_at_its_time() {
 #[tokio::test]
 async fn a_committee_without_subjects_says_so() {
     let store = MemoryStore::with_clock(|| at("2026-11-21T22:45:00Z"));
-    let desk = Committees::new(store, SystemEntropy).desk(&tenant(), CommitteeSettings::default());
+    let desk =
+        Committees::new(store, SystemEntropy).tenant(&tenant(), CommitteeSettings::default());
     // A tenant without members has no committee to speak of.
     assert_eq!(desk.generate_if_due().await.unwrap(), None);
     desk.create_member(&draft("ada")).await.unwrap();
@@ -209,7 +210,7 @@ async fn settings_are_those_of_the_tenant() {
     let time = |text| TimeOfDay::parse("time", text).unwrap();
     let prefix = KeyPrefix::parse("desk").unwrap();
     let settings = CommitteeSettings::new(prefix, time("06:00"), time("07:30")).unwrap();
-    let early = world.committees.desk(&tenant(), settings);
+    let early = world.committees.tenant(&tenant(), settings);
     let key = early.create_member(&draft("ada")).await.unwrap();
     assert!(key.reveal().starts_with("desk_ada_"));
     let made = early.generate_if_due().await.unwrap().unwrap();
@@ -251,7 +252,7 @@ impl World {
         let clock = Arc::new(AtomicI64::new(at(now).millis()));
         let shown = Arc::clone(&clock);
         let store = MemoryStore::with_clock(move || {
-            Instant::from_millis(shown.load(Ordering::Relaxed)).unwrap()
+            Timestamp::from_millis(shown.load(Ordering::Relaxed)).unwrap()
         });
         let subjects = Swarm::new(store.clone(), SystemEntropy).tenant(&tenant());
         for subject in ["aurora", "borealis", "corona"] {
@@ -265,8 +266,8 @@ impl World {
         self.clock.store(at(now).millis(), Ordering::Relaxed);
     }
 
-    fn desk(&self) -> CommitteeDesk {
-        self.committees.desk(&tenant(), CommitteeSettings::default())
+    fn desk(&self) -> CommitteeTenant {
+        self.committees.tenant(&tenant(), CommitteeSettings::default())
     }
 
     async fn brief(&self, member: &str) -> Object {
@@ -279,7 +280,7 @@ impl World {
     }
 }
 
-async fn lines(desk: &CommitteeDesk) -> Vec<SessionLine> {
+async fn lines(desk: &CommitteeTenant) -> Vec<SessionLine> {
     desk.sessions(100, None).await.unwrap()
 }
 
@@ -303,8 +304,8 @@ fn day(text: &str) -> Day {
     Day::parse(text).unwrap()
 }
 
-fn at(text: &str) -> Instant {
-    Instant::parse("moment", text).unwrap()
+fn at(text: &str) -> Timestamp {
+    Timestamp::parse("moment", text).unwrap()
 }
 
 fn draft(name: &str) -> CommitteeMemberDraft {

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use swarm_core::domain::{Application, Contact, Lens, Mail, MailState, Message, Name};
 use swarm_core::proof::KeyPair;
 use swarm_core::rules::{Attempt, LEASE_MILLIS, MAIL_ATTEMPTS};
-use swarm_core::{Instant, Mailer, MemberId, Swarm, SystemEntropy, Tenant, TenantId};
+use swarm_core::{Mailer, MemberId, Swarm, SystemEntropy, Tenant, TenantId, Timestamp};
 use swarm_store_memory::MemoryStore;
 use tokio::time::timeout;
 
@@ -27,7 +27,7 @@ impl World {
     fn new() -> Self {
         let millis = Arc::new(AtomicI64::new(0));
         let clock = Arc::clone(&millis);
-        let now = move || Instant::EPOCH.plus_millis(clock.load(Ordering::SeqCst));
+        let now = move || Timestamp::EPOCH.plus_millis(clock.load(Ordering::SeqCst));
         let swarm = Swarm::new(MemoryStore::with_clock(now), SystemEntropy);
         Self { tenant: swarm.tenant(&TenantId::parse("acme").unwrap()), millis }
     }
@@ -91,7 +91,7 @@ async fn one_message_for_the_first_activation_and_none_after() {
     assert_eq!(world.tenant.deliver(&mailer).await.unwrap(), 0);
     let message = world.message().await;
     assert_eq!((message.state, message.attempts, mailer.attempts()), (MailState::Sent, 1, 1));
-    assert_eq!(message.sent_at, Some(Instant::EPOCH));
+    assert_eq!(message.sent_at, Some(Timestamp::EPOCH));
     assert!(message.mail.body.contains(id.as_str()));
     assert!(message.mail.body.contains("https://acme.example/api/swarm/token-claim"));
 }

@@ -124,7 +124,7 @@ impl Committee for TenantStore {
         script.arg(codec::hash_text(key)).arg(all());
         let (now, member, session): Facts = self.link.run(OP, &script).await?;
         Ok(CommitteeBasis {
-            now: codec::instant(&now).of(OP)?,
+            now: codec::timestamp(&now).of(OP)?,
             member: codec::any(member.as_ref(), codec::committee_member).of(OP)?,
             session: codec::any(session.as_ref(), codec::committee_day).of(OP)?,
         })
@@ -150,7 +150,7 @@ impl Committee for TenantStore {
         match *outcome {
             ["filed", now] => codec::committee_filed(now, filing).map(CommitteeFiled::Filed).of(OP),
             ["again", row] => codec::committee_take(row).map(CommitteeFiled::Filed).of(OP),
-            ["moved"] => Ok(CommitteeFiled::Moved),
+            ["stale"] => Ok(CommitteeFiled::Stale),
             ["late"] => Ok(CommitteeFiled::Late),
             _ => Err(StoreError::new(OP, "odd answer")),
         }

@@ -33,7 +33,7 @@ use swarm_core::domain::AttemptId;
 use swarm_core::store::{
     Clock, CommitteeStore, CommitteeTenants, Readiness, Result, Store, Tenants,
 };
-use swarm_core::{Entropy, Instant, StoreError, SystemEntropy, TenantId};
+use swarm_core::{Entropy, StoreError, SystemEntropy, TenantId, Timestamp};
 
 use address::Address;
 use codec::Decoded;
@@ -130,9 +130,9 @@ impl TenantStore {
 
 #[async_trait]
 impl Clock for TenantStore {
-    async fn now(&self) -> Result<Instant> {
+    async fn now(&self) -> Result<Timestamp> {
         let mut script = scripts::NOW.prepare_invoke();
         let now: String = self.link.run("now", script.key(self.keys.counters())).await?;
-        codec::instant(&now).of("now")
+        codec::timestamp(&now).of("now")
     }
 }

@@ -80,7 +80,7 @@ fn saved(outcome: &str) -> Result<MemberSaved> {
     const OP: &str = "save member";
     match (outcome, outcome.strip_prefix("held ")) {
         ("saved", _) => Ok(MemberSaved::Saved),
-        ("moved", _) => Ok(MemberSaved::Moved),
+        ("stale", _) => Ok(MemberSaved::Stale),
         (_, Some(holder)) => {
             let holder = MemberId::parse(holder).map_err(|invalid| StoreError::new(OP, invalid))?;
             Ok(MemberSaved::KeyHeld(holder))

@@ -56,7 +56,7 @@ pub(crate) fn next(expected: Option<Version>) -> Version {
 pub(crate) fn saved(op: &'static str, outcome: &str) -> Result<Saved> {
     match outcome {
         "saved" => Ok(Saved::Saved),
-        "moved" => Ok(Saved::Moved),
+        "stale" => Ok(Saved::Stale),
         _ => Err(StoreError::new(op, format!("odd answer: {outcome}"))),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use swarm_core::domain::{SessionDraft, SessionState};
 use swarm_core::store::{Result, Saved, SessionChange, SessionQuery, Sessions, Versioned};
-use swarm_core::{Instant, Session, SessionId};
+use swarm_core::{Session, SessionId, Timestamp};
 
 use crate::codec::{self, Decoded};
 use crate::keys::{self, BY_STATE};
@@ -83,7 +83,7 @@ fn published() -> String {
 
 /// The part of it that is of this moment: in milliseconds from the first that a number holds, since
 /// there are moments before 1970, and a sign would be out of order.
-fn published_at(moment: Instant) -> String {
+fn published_at(moment: Timestamp) -> String {
     keys::numbered(&published(), moment.millis().abs_diff(i64::MIN))
 }
 

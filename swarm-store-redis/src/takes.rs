@@ -38,7 +38,7 @@ impl Takes for TenantStore {
         });
         let (now, member, session, latest, spent) = facts.await?;
         Ok(Basis {
-            now: codec::instant(&now).of("basis")?,
+            now: codec::timestamp(&now).of("basis")?,
             member: codec::any(member.as_ref(), codec::member).of("basis")?,
             session: codec::any(session.as_ref(), codec::session).of("basis")?,
             latest: codec::any(latest.as_ref(), codec::revision).of("basis")?,
@@ -68,7 +68,7 @@ impl Takes for TenantStore {
         match *outcome {
             ["filed", told] => codec::filed(told, filing).map(Filed::Filed).of("file"),
             ["again", row] => codec::take(row).map(Filed::Filed).of("file"),
-            ["moved"] => Ok(Filed::Moved),
+            ["stale"] => Ok(Filed::Stale),
             ["late"] => Ok(Filed::Late),
             ["nonce used"] => Ok(Filed::NonceUsed),
             ["revision taken"] => Ok(Filed::RevisionTaken),

@@ -72,8 +72,8 @@ macro_rules! committee_conformance_cases {
                 the_latest_take_of_each_day_and_subject_counts
                 an_attempt_sent_again_gets_its_first_answer
                 an_attempt_of_another_member_is_another
-                a_filing_has_moved_when_its_member_has
-                a_filing_has_moved_when_its_day_has
+                a_filing_is_stale_when_its_member_has
+                a_filing_is_stale_when_its_day_has
                 a_filing_is_late_after_its_deadline
                 an_attempt_sent_many_times_at_once_is_filed_once
                 racing_submissions_are_all_kept

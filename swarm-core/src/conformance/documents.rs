@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::fixture::{World, race};
 use super::records::{FIRST, applicant, id, odd_texts};
-use crate::domain::{Instant, Version};
+use crate::domain::{Timestamp, Version};
 use crate::store::Collection::{Briefs, Subjects};
 use crate::store::{Document, DocumentDraft, Put, Tenants};
 
@@ -76,7 +76,7 @@ pub async fn a_document_holds_for_the_version_of_its_member(tenants: Arc<dyn Ten
         [("key", "ada", FIRST), ("new", "ada", FIRST.next().next()), ("new", "grace", FIRST)]
     {
         let outcome = world.put_document(Subjects, &guarded(key, name, version)).await;
-        assert_eq!(outcome, Put::Moved);
+        assert_eq!(outcome, Put::Stale);
     }
     assert_eq!(world.documents(Subjects, None).await.len(), 1);
     created(world.put_document(Subjects, &guarded("new", "ada", FIRST.next())).await);
@@ -148,7 +148,7 @@ pub async fn of_racing_writes_of_one_key_one_creates(tenants: Arc<dyn Tenants>) 
             Put::Created(_) => false,
             Put::Replaced(_) => replace,
             Put::Exists => !replace,
-            Put::Moved => false,
+            Put::Stale => false,
         });
         assert_eq!((won, lost.count()), (1, 31));
     }
@@ -178,7 +178,7 @@ fn draft(key: &str, json: &str) -> DocumentDraft {
     }
 }
 
-fn document(id: u64, key: &str, json: &str, created_at: Instant) -> Document {
+fn document(id: u64, key: &str, json: &str, created_at: Timestamp) -> Document {
     Document { id, key: key.to_owned(), json: json.to_owned(), created_at }
 }
 

@@ -8,16 +8,16 @@ use tokio::sync::Barrier;
 
 use super::records::{Author, applicant, creation, draft};
 use crate::domain::{
-    AttemptId, Challenge, Instant, MailState, Member, MemberId, MemberState, Message, MessageId,
-    SecretHash, Session, SessionDraft, SessionId, Take, TakeDraft, TakeId, TakeOnFile, TenantId,
+    AttemptId, Challenge, MailState, Member, MemberId, MemberState, Message, MessageId, SecretHash,
+    Session, SessionDraft, SessionId, Take, TakeDraft, TakeId, TakeOnFile, TenantId, Timestamp,
 };
 use crate::rules::{Filing, Submission, judge};
+use crate::service::{Entropy, NoEntropy, Swarm, Tenant};
 use crate::store::{
     Basis, BasisQuery, Collection, Document, DocumentDraft, Filed, MemberBasis, MemberChange,
     MemberSaved, MessageChange, Put, Saved, SessionChange, SessionQuery, Slot, Store, Tenants,
     Versioned,
 };
-use crate::swarm::{Entropy, NoEntropy, Swarm, Tenant};
 
 /// One tenant's world, which no other case and no other run has touched.
 #[derive(Clone)]
@@ -45,7 +45,7 @@ impl World {
     }
 
     /// Waits until the store's clock is past `moment`.
-    pub(super) async fn pass(&self, moment: Instant) {
+    pub(super) async fn pass(&self, moment: Timestamp) {
         while self.now().await <= moment {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
@@ -64,7 +64,7 @@ macro_rules! answers {
 }
 
 answers! {
-    now() -> Instant;
+    now() -> Timestamp;
     member(id: &MemberId) -> MemberBasis;
     members(states: &[MemberState]) -> Vec<Arc<Member>>;
     bearer(token: &SecretHash) -> Option<Arc<Member>>;

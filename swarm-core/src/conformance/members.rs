@@ -9,8 +9,8 @@ use super::fixture::{World, count, race};
 use super::records::{FIRST, applicant, creation, id, key, moment, odd_texts, secret};
 use crate::domain::MemberState;
 use crate::domain::MemberState::{Applied, Approved, Claimed, Inactive, Rejected};
-use crate::domain::{Contact, Instant, Lens, Member, Name, Version};
-use crate::store::MemberSaved::{Moved, Saved};
+use crate::domain::{Contact, Lens, Member, Name, Timestamp, Version};
+use crate::store::MemberSaved::{Saved, Stale};
 use crate::store::{MemberChange, Tenants};
 
 pub use challenges::*;
@@ -39,7 +39,7 @@ pub async fn every_field_of_a_member_survives(tenants: Arc<dyn Tenants>) {
         applied_at: moment("0000-01-01T00:00:00.001Z"),
         reviewed_at: Some(moment("9999-12-31T23:59:59.999Z")),
         joined_at: Some(moment("1969-12-31T23:59:59.999Z")),
-        claimed_at: Some(Instant::EPOCH),
+        claimed_at: Some(Timestamp::EPOCH),
         token: Some(secret("token")),
         ..applicant("ada")
     };
@@ -104,7 +104,7 @@ pub async fn a_member_is_listed_in_the_state_of_its_last_commit(tenants: Arc<dyn
             if state == Applied { NOBODY } else { &["grace"] }
         );
         moved.member.state = Rejected;
-        assert_eq!(world.save_member(&moved).await, Moved);
+        assert_eq!(world.save_member(&moved).await, Stale);
         assert!(listed(&world, &[state]).await.contains(&"ada".to_owned()));
         assert_eq!(listed(&world, &MemberState::ALL).await, ["ada", "grace"]);
     }
@@ -120,7 +120,7 @@ pub async fn a_member_is_created_once(tenants: Arc<dyn Tenants>) {
         token: Some(secret("another")),
         ..applicant("ada")
     };
-    assert_eq!(world.save_member(&creation(&again)).await, Moved);
+    assert_eq!(world.save_member(&creation(&again)).await, Stale);
     assert_eq!(world.stored(&id("ada")).await, on_file);
     assert_eq!(world.bearer(&secret("another")).await, None);
     world.create(&applicant("another")).await;
@@ -134,7 +134,7 @@ pub async fn a_change_holds_only_for_the_version_it_was_judged_by(tenants: Arc<d
     for version in [0, 1, 3, u64::MAX] {
         let mut change = world.edited(&id("ada"), |ada| ada.token = Some(secret("token"))).await;
         change.expected = Some(Version(version));
-        assert_eq!(world.save_member(&change).await, Moved);
+        assert_eq!(world.save_member(&change).await, Stale);
     }
     assert_eq!(world.stored(&id("ada")).await, on_file);
     assert_eq!(world.bearer(&secret("token")).await, None);
@@ -145,7 +145,7 @@ pub async fn a_change_never_creates_a_member(tenants: Arc<dyn Tenants>) {
     for version in [0, 1] {
         let expected = Some(Version(version));
         let change = MemberChange { expected, ..creation(&applicant("ada")) };
-        assert_eq!(world.save_member(&change).await, Moved);
+        assert_eq!(world.save_member(&change).await, Stale);
     }
     assert_eq!(world.everybody().await, []);
 }
@@ -190,7 +190,7 @@ pub async fn of_racing_creations_of_one_member_one_wins(tenants: Arc<dyn Tenants
         async move { world.save_member(&creation(&member)).await }
     };
     let outcomes = race((0..32).map(create)).await;
-    assert_eq!((count(&outcomes, &Saved), count(&outcomes, &Moved)), (1, 31));
+    assert_eq!((count(&outcomes, &Saved), count(&outcomes, &Stale)), (1, 31));
     assert_eq!(world.stored(&id("ada")).await.version, FIRST);
 }
 

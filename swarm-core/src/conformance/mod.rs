@@ -117,8 +117,8 @@ macro_rules! conformance_cases {
                 a_take_changes_neither_its_member_nor_its_session
                 an_attempt_sent_again_gets_its_first_answer
                 an_attempt_sent_again_late_gets_its_first_answer
-                a_filing_has_moved_when_its_member_has
-                a_filing_has_moved_when_its_session_has
+                a_filing_is_stale_when_its_member_has
+                a_filing_is_stale_when_its_session_has
                 a_filing_lands_in_the_session_it_was_judged_by
                 a_filing_lands_up_to_its_deadline
                 a_filing_is_late_after_its_deadline

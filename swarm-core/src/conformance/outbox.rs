@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::fixture::{World, count, race};
 use super::records::{FIRST, applicant, creation, id, key, mail, secret};
-use crate::domain::{Instant, Mail, MailState, Member, Message, MessageId};
+use crate::domain::{Mail, MailState, Member, Message, MessageId, Timestamp};
 use crate::store::{MemberChange, MemberSaved, MessageChange, Proven, Saved, Tenants, Versioned};
 
 pub async fn mail_is_queued_in_the_order_of_commits(tenants: Arc<dyn Tenants>) {
@@ -39,8 +39,8 @@ pub async fn mail_is_not_queued_without_its_commit(tenants: Arc<dyn Tenants>) {
     };
     let intruder = creation(&Member { public_key: Some(key("ada")), ..applicant("grace") });
     let refused = [
-        (again, MemberSaved::Moved),
-        (unproven, MemberSaved::Moved),
+        (again, MemberSaved::Stale),
+        (unproven, MemberSaved::Stale),
         (intruder, MemberSaved::KeyHeld(id("ada"))),
     ];
     for (change, outcome) in refused {
@@ -53,7 +53,7 @@ pub async fn mail_is_not_queued_without_its_commit(tenants: Arc<dyn Tenants>) {
 pub async fn every_field_of_a_message_survives_a_save(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let queued = queued(&world, "ada").await;
-    let at = |millis| Instant::EPOCH.plus_millis(millis);
+    let at = |millis| Timestamp::EPOCH.plus_millis(millis);
     let record = &queued.record;
     let leased = Message { attempts: 1, due_at: at(1), ..Message::clone(record) };
     let failed = Message { last_error: Some("\u{0}\r\n\u{1f680}".to_owned()), ..leased.clone() };
@@ -79,7 +79,7 @@ pub async fn a_message_is_saved_only_at_the_version_it_was_judged_by(tenants: Ar
         (Message { id: MessageId(0), ..message }, queued.version),
     ] {
         let change = MessageChange { message, expected };
-        assert_eq!(world.save_message(&change).await, Saved::Moved);
+        assert_eq!(world.save_message(&change).await, Saved::Stale);
     }
     assert_eq!(world.messages(None, None).await, [queued]);
 }
@@ -135,7 +135,7 @@ pub async fn of_racing_leases_of_one_message_one_wins(tenants: Arc<dyn Tenants>)
         async move { world.save_message(&MessageChange { message, expected }).await }
     };
     let outcomes = race((0..32).map(lease)).await;
-    assert_eq!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Moved)), (1, 31));
+    assert_eq!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Stale)), (1, 31));
 }
 
 /// The message that comes in with a new member.

@@ -1,9 +1,9 @@
 //! Records to put into a world, plain unless a case says otherwise.
 
 use crate::domain::{
-    Body, Confidence, Contact, Day, Instant, Lens, Mail, Member, MemberId, MemberState, MemoUrl,
-    Name, Nonce, PublicKey, SecretHash, Session, SessionDraft, SessionState, Stance, SubjectId,
-    TakeDraft, Version,
+    Body, Confidence, Contact, Day, Lens, Mail, Member, MemberId, MemberState, MemoUrl, Name,
+    Nonce, PublicKey, SecretHash, Session, SessionDraft, SessionState, Stance, SubjectId,
+    TakeDraft, Timestamp, Version,
 };
 use crate::proof::KeyPair;
 use crate::rules::Submission;
@@ -18,7 +18,7 @@ pub(super) fn applicant(name: &str) -> Member {
         lens: Lens::parse("").unwrap(),
         public_key: Some(key(name)),
         state: MemberState::Applied,
-        applied_at: Instant::EPOCH,
+        applied_at: Timestamp::EPOCH,
         reviewed_at: None,
         joined_at: None,
         claimed_at: None,
@@ -57,8 +57,8 @@ pub(super) fn day(text: &str) -> Day {
     Day::parse(text).unwrap()
 }
 
-pub(super) fn moment(text: &str) -> Instant {
-    Instant::parse("moment", text).unwrap()
+pub(super) fn moment(text: &str) -> Timestamp {
+    Timestamp::parse("moment", text).unwrap()
 }
 
 /// The hash of a secret of this name.

@@ -12,11 +12,11 @@ use super::fixture::{World, count, filed, race};
 use super::records::{FIRST, day, draft, id, moment, odd_texts};
 use crate::domain::SessionState::{Aggregated, Collecting, Published, Scheduled, WindowClosed};
 use crate::domain::{
-    Body, Bucket, BucketWeight, Confidence, Consensus, Instant, Participation, Quorum, Quote,
-    Revision, Roster, RosterEntry, Session, SessionDraft, SessionId, Snapshot, Stance, Stances,
-    SubjectId, TakeId, Version,
+    Body, Bucket, BucketWeight, Confidence, Consensus, Participation, Quorum, Quote, Revision,
+    Roster, RosterEntry, Session, SessionDraft, SessionId, Snapshot, Stance, Stances, SubjectId,
+    TakeId, Timestamp, Version,
 };
-use crate::store::Saved::{Moved, Saved};
+use crate::store::Saved::{Saved, Stale};
 use crate::store::{Filed, SessionChange, SessionQuery, Tenants, Versioned};
 
 pub use published::*;
@@ -100,7 +100,7 @@ pub async fn every_field_of_a_session_survives_a_save(tenants: Arc<dyn Tenants>)
     let full = Session {
         published_at: Some(world.now().await),
         state: Published,
-        window_closes_at: Some(Instant::EPOCH),
+        window_closes_at: Some(Timestamp::EPOCH),
         quorum: Some(7),
         buckets: Some(vec![Bucket::parse("\u{0}").unwrap()]),
         roster: Some(odd_roster()),
@@ -222,7 +222,7 @@ pub async fn a_session_is_saved_only_at_the_version_it_was_judged_by(tenants: Ar
     for version in [0, 1, 3, u64::MAX] {
         let mut change = world.amended(session.id, |session| session.state = WindowClosed).await;
         change.expected = Version(version);
-        assert_eq!(world.save_session(&change).await, Moved);
+        assert_eq!(world.save_session(&change).await, Stale);
     }
     assert_eq!(world.session(session.id).await, on_file);
     assert_eq!(world.found(&SessionQuery { state: Some(WindowClosed), ..ALL }).await, NONE);
@@ -231,9 +231,9 @@ pub async fn a_session_is_saved_only_at_the_version_it_was_judged_by(tenants: Ar
 pub async fn a_save_never_convenes_a_session(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for (id, version) in [(1, 0), (1, 1), (7, 1)] {
-        let session = draft("subject").convened(SessionId(id), Instant::EPOCH);
+        let session = draft("subject").convened(SessionId(id), Timestamp::EPOCH);
         let change = SessionChange { session, expected: Version(version), takes: None };
-        assert_eq!(world.save_session(&change).await, Moved);
+        assert_eq!(world.save_session(&change).await, Stale);
     }
     assert_eq!(world.sessions(&ALL).await, []);
     assert_eq!(world.convened("subject").await.id, SessionId(1));
@@ -251,7 +251,7 @@ pub async fn a_save_may_hold_to_the_number_of_takes(tenants: Arc<dyn Tenants>) {
     world.filed(&grace, &other, "4").await;
     for takes in [0, 1, 2, 4] {
         let change = SessionChange { takes: Some(takes), ..judged.clone() };
-        assert_eq!(world.save_session(&change).await, Moved);
+        assert_eq!(world.save_session(&change).await, Stale);
     }
     assert_eq!(world.session(session.id).await.unwrap().record.state, Collecting);
     assert_eq!(world.save_session(&SessionChange { takes: Some(3), ..judged }).await, Saved);
@@ -270,7 +270,7 @@ pub async fn of_racing_saves_of_one_version_one_wins(tenants: Arc<dyn Tenants>) 
         async move { world.save_session(&change).await }
     };
     let outcomes = race((0..32).map(save)).await;
-    assert_eq!((count(&outcomes, &Saved), count(&outcomes, &Moved)), (1, 31));
+    assert_eq!((count(&outcomes, &Saved), count(&outcomes, &Stale)), (1, 31));
     let on_file = world.session(session.id).await.unwrap();
     let won = on_file.record.quorum.unwrap();
     assert_eq!(outcomes.iter().position(|outcome| *outcome == Saved), Some(won as usize));
@@ -295,8 +295,8 @@ pub async fn a_seal_and_racing_takes_agree(tenants: Arc<dyn Tenants>) {
         let outcomes = world.race_to_file(filings).await;
         let sealed = timeout(Duration::from_secs(10), sealing).await.unwrap().unwrap();
         assert_eq!(world.takes(session.id).await.len(), sealed);
-        assert_eq!(count(&outcomes, &Filed::Moved), 16 - sealed);
-        let stand = outcomes.into_iter().filter(|outcome| *outcome != Filed::Moved);
+        assert_eq!(count(&outcomes, &Filed::Stale), 16 - sealed);
+        let stand = outcomes.into_iter().filter(|outcome| *outcome != Filed::Stale);
         assert_eq!(stand.map(filed).count(), sealed);
     }
 }
@@ -359,7 +359,7 @@ fn full_snapshot() -> Snapshot {
 
 fn sparse_snapshot() -> Snapshot {
     Snapshot {
-        aggregated_at: Instant::EPOCH,
+        aggregated_at: Timestamp::EPOCH,
         participation: Participation { members: 0, expected: None, rate: None },
         quorum: None,
         stances: Stances::default(),

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::json::{Json, Object};
-use super::{BriefId, Day, Instant, Invalid, SessionState, Signal, Subject, SubjectId};
+use super::{BriefId, Day, Invalid, SessionState, Signal, Subject, SubjectId, Timestamp};
 
 /// The content of a brief. Its fields have the casing that the specification gives each.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -22,7 +22,7 @@ pub struct BriefBody {
     /// A JSON Schema (2020-12) of the take that is expected.
     pub take_schema: Json,
     /// The deadline when the brief was published; the session's own governs.
-    pub window_closes_at: Option<Instant>,
+    pub window_closes_at: Option<Timestamp>,
 }
 
 /// A regime as briefs of interface A show it.
@@ -85,7 +85,7 @@ pub struct Brief {
     /// Its session, as text: here alone the specification makes it one.
     pub session_id: String,
     /// When it was committed, by the store's clock.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// Its content, as it was published.
     pub body: Json,
 }

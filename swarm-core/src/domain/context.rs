@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::json::{Json, Object};
-use super::{Day, Instant, Invalid, SubjectId, SubjectSnapshotId, bounded};
+use super::{Day, Invalid, SubjectId, SubjectSnapshotId, Timestamp, bounded};
 
 /// The state of the world on a day (contract, section 5). Interface A shows the first five fields,
 /// with the names of the specification, section 2A.
@@ -134,5 +134,5 @@ pub struct SubjectSnapshot {
     #[serde(flatten)]
     pub draft: SubjectSnapshotDraft,
     /// When it was committed, by the store's clock.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
 }

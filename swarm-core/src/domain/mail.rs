@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Contact, Instant, MessageId};
+use super::{Contact, MessageId, Timestamp};
 
 /// A message to a member (specification, section 6).
 #[derive(Clone, Debug, PartialEq)]
@@ -44,20 +44,20 @@ pub struct Message {
     /// What became of it.
     pub state: MailState,
     /// When it was committed, by the store's clock.
-    pub queued_at: Instant,
+    pub queued_at: Timestamp,
     /// When it was handed over.
-    pub sent_at: Option<Instant>,
+    pub sent_at: Option<Timestamp>,
     /// How often it was tried.
     pub attempts: u32,
     /// Why the last attempt came to nothing.
     pub last_error: Option<String>,
     /// When it may be tried next. While one server tries, this is when others may.
-    pub due_at: Instant,
+    pub due_at: Timestamp,
 }
 
 impl Mail {
     /// The message that this becomes, once the commit has given it an id and a time.
-    pub fn queued(&self, id: MessageId, queued_at: Instant) -> Message {
+    pub fn queued(&self, id: MessageId, queued_at: Timestamp) -> Message {
         Message {
             id,
             mail: self.clone(),

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::json::Object;
 use super::{
-    Contact, Instant, Invalid, Lens, MemberId, Name, PublicKey, SecretHash, Signature, Signed,
+    Contact, Invalid, Lens, MemberId, Name, PublicKey, SecretHash, Signature, Signed, Timestamp,
 };
 
 /// The fields of an application, in the order in which they are signed (contract, section 2).
@@ -136,13 +136,13 @@ pub struct Member {
     /// How far it has come.
     pub state: MemberState,
     /// When it applied.
-    pub applied_at: Instant,
+    pub applied_at: Timestamp,
     /// When an operator last activated or rejected it.
-    pub reviewed_at: Option<Instant>,
+    pub reviewed_at: Option<Timestamp>,
     /// When it was first activated: it has been a member since.
-    pub joined_at: Option<Instant>,
+    pub joined_at: Option<Timestamp>,
     /// When it claimed its token.
-    pub claimed_at: Option<Instant>,
+    pub claimed_at: Option<Timestamp>,
     /// The hash of its bearer token, once claimed.
     pub token: Option<SecretHash>,
 }
@@ -153,5 +153,5 @@ pub struct Challenge {
     /// The hash of the challenge text.
     pub hash: SecretHash,
     /// The last moment at which a claim may be committed with it.
-    pub expires_at: Instant,
+    pub expires_at: Timestamp,
 }

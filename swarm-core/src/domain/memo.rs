@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::json::Object;
-use super::{Instant, Invalid, MemberId, MemoId, SessionId, SubjectId, bounded};
+use super::{Invalid, MemberId, MemoId, SessionId, SubjectId, Timestamp, bounded};
 
 /// What a member publishes (contract, section 5).
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -47,5 +47,5 @@ pub struct Memo {
     #[serde(flatten)]
     pub draft: MemoDraft,
     /// When it was committed, by the store's clock.
-    pub published_at: Instant,
+    pub published_at: Timestamp,
 }

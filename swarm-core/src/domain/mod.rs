@@ -38,6 +38,6 @@ pub use take::{Confidence, Take, TakeDraft, TakeOnFile, Weight, Weights};
 pub use text::{
     Body, Bucket, Contact, Lens, MemberId, MemoUrl, Name, Nonce, STANCES, Stance, SubjectId,
 };
-pub use time::{Day, Instant, TimeOfDay};
+pub use time::{Day, TimeOfDay, Timestamp};
 
 pub(crate) use text::bounded;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::json::{Json, Object};
-use super::{Bucket, Day, Instant, Invalid, MemberId, SessionId, Snapshot, SubjectId};
+use super::{Bucket, Day, Invalid, MemberId, SessionId, Snapshot, SubjectId, Timestamp};
 
 /// The state of a session. It reports; it never refuses a take on its own (specification,
 /// section 3A, rule 1).
@@ -136,7 +136,7 @@ pub struct SessionDraft {
     /// The state to begin in: scheduled or collecting.
     pub state: SessionState,
     /// The last moment for takes; `None`: no deadline yet.
-    pub window_closes_at: Option<Instant>,
+    pub window_closes_at: Option<Timestamp>,
     /// The members that a quorate session needs.
     pub quorum: Option<u32>,
     /// The buckets of a bucket-weight session.
@@ -172,7 +172,7 @@ impl SessionDraft {
 
 impl SessionDraft {
     /// The session that this draft becomes, once the commit has given it an id and a time.
-    pub fn convened(&self, id: SessionId, convened_at: Instant) -> Session {
+    pub fn convened(&self, id: SessionId, convened_at: Timestamp) -> Session {
         let Self { date, subject_id, state, window_closes_at, quorum, buckets, roster } =
             self.clone();
         Session {
@@ -196,7 +196,7 @@ impl SessionDraft {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SessionPatch {
     /// The new deadline.
-    pub window_closes_at: Option<Option<Instant>>,
+    pub window_closes_at: Option<Option<Timestamp>>,
     /// The new quorum.
     pub quorum: Option<Option<u32>>,
 }
@@ -216,9 +216,9 @@ impl SessionPatch {
     }
 }
 
-fn read_deadline(fields: &mut Object) -> Result<Option<Instant>, Invalid> {
+fn read_deadline(fields: &mut Object) -> Result<Option<Timestamp>, Invalid> {
     let text = fields.text_if_any("windowClosesAt")?;
-    text.map(|text| Instant::parse("windowClosesAt", &text)).transpose()
+    text.map(|text| Timestamp::parse("windowClosesAt", &text)).transpose()
 }
 
 fn read_quorum(fields: &mut Object) -> Result<Option<u32>, Invalid> {
@@ -255,9 +255,9 @@ pub struct Session {
     /// How far it has come.
     pub state: SessionState,
     /// The last moment for takes, itself included; `None`: no deadline yet.
-    pub window_closes_at: Option<Instant>,
+    pub window_closes_at: Option<Timestamp>,
     /// When it was convened, by the store's clock.
-    pub convened_at: Instant,
+    pub convened_at: Timestamp,
     /// The members that a quorate session needs.
     pub quorum: Option<u32>,
     /// The buckets of a bucket-weight session.
@@ -266,7 +266,7 @@ pub struct Session {
     pub roster: Option<Roster>,
     /// When it was published, by the store's clock; on the wire only once it was.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub published_at: Option<Instant>,
+    pub published_at: Option<Timestamp>,
     /// What aggregation wrote, once; `None` until then.
     pub snapshot: Option<Arc<Snapshot>>,
 }

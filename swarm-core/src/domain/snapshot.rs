@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use super::{Body, Bucket, Confidence, Instant, MemberId, Revision, Stance, TakeId};
+use super::{Body, Bucket, Confidence, MemberId, Revision, Stance, TakeId, Timestamp};
 
 /// The frozen outcome of a session (contract, section 4). Written once, never recomputed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Snapshot {
     /// When it was written, by the store's clock.
-    pub aggregated_at: Instant,
+    pub aggregated_at: Timestamp,
     /// How many members took part.
     pub participation: Participation,
     /// Whether enough did; `None` where no quorum was set.

@@ -8,8 +8,8 @@ use serde::ser::{SerializeStruct, Serializer};
 
 use super::json::{Json, Object};
 use super::{
-    Body, Bucket, Day, Instant, Invalid, MemberId, MemoUrl, Nonce, PublicKey, Revision, SessionId,
-    Signed, Stance, SubjectId, TakeId,
+    Body, Bucket, Day, Invalid, MemberId, MemoUrl, Nonce, PublicKey, Revision, SessionId, Signed,
+    Stance, SubjectId, TakeId, Timestamp,
 };
 
 /// The fields of a take that its member signs (specification, section 4A, "Canonical signing
@@ -145,7 +145,7 @@ pub struct Take {
     /// Its number among its member's takes in that session.
     pub revision: Revision,
     /// When it was committed, by the store's clock.
-    pub filed_at: Instant,
+    pub filed_at: Timestamp,
     /// What the member signed, and the signature.
     pub signed: Arc<Signed<TakeDraft>>,
     /// The key that verified it.

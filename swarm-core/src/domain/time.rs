@@ -8,9 +8,9 @@ use super::json::Object;
 /// A moment in UTC, to the millisecond (contract, "Terms"). On the wire
 /// `2026-11-21T22:45:00.000Z`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Instant(DateTime<Utc>);
+pub struct Timestamp(DateTime<Utc>);
 
-impl Instant {
+impl Timestamp {
     /// Reads any valid RFC 3339 text of the years 0000 to 9999 (UTC); what is finer than a
     /// millisecond is cut off.
     ///
@@ -45,7 +45,7 @@ impl Instant {
 }
 
 /// The UTC day of a moment.
-impl Instant {
+impl Timestamp {
     const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
     /// The UTC day that this moment is in; a year before 0000 or after 9999 counts as that one.
@@ -70,13 +70,13 @@ impl Instant {
     }
 }
 
-impl std::fmt::Display for Instant {
+impl std::fmt::Display for Timestamp {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0.to_rfc3339_opts(SecondsFormat::Millis, true))
     }
 }
 
-impl serde::Serialize for Instant {
+impl serde::Serialize for Timestamp {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn instants_keep_milliseconds_and_print_in_utc() {
-        let printed = |text| Instant::parse("t", text).map(|moment| moment.to_string());
+        let printed = |text| Timestamp::parse("t", text).map(|moment| moment.to_string());
         assert_eq!(
             printed("2026-11-21T23:45:00.1239+01:00"),
             Ok("2026-11-21T22:45:00.123Z".into())
@@ -223,7 +223,7 @@ mod tests {
     }
     #[test]
     fn a_day_begins_at_midnight_in_utc() {
-        let moment = |text| Instant::parse("t", text).unwrap();
+        let moment = |text| Timestamp::parse("t", text).unwrap();
         for (text, day) in [
             ("2028-02-28T23:59:59.999Z", "2028-02-28"),
             ("2028-02-29T00:00:00Z", "2028-02-29"),
@@ -238,7 +238,7 @@ mod tests {
         }
         assert_eq!(moment("1969-12-31T12:00:00Z").at(time), moment("1969-12-31T22:45:00Z"));
         assert_eq!(moment("1969-12-31T23:59:59.999Z").day_number(), -1);
-        assert_eq!(Instant::EPOCH.day_number(), 0);
+        assert_eq!(Timestamp::EPOCH.day_number(), 0);
     }
 
     #[test]

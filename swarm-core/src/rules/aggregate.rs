@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::resolve;
 use crate::domain::{
-    Bucket, BucketWeight, Consensus, Instant, Participation, Quorum, Quote, STANCES, Session,
-    Snapshot, Stances, Take, Weights,
+    Bucket, BucketWeight, Consensus, Participation, Quorum, Quote, STANCES, Session, Snapshot,
+    Stances, Take, Timestamp, Weights,
 };
 
 /// The snapshot of `session` from all its takes. Superseded revisions count for nothing; the order
 /// of filing only breaks ties between quotes, since sums run in the order of member ids.
-pub fn aggregate(session: &Session, takes: &[Arc<Take>], now: Instant) -> Snapshot {
+pub fn aggregate(session: &Session, takes: &[Arc<Take>], now: Timestamp) -> Snapshot {
     let mut takes = resolve(takes);
     takes.sort_unstable_by(|a, b| a.draft().member_id.cmp(&b.draft().member_id));
     Snapshot {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::domain::{Challenge, Instant, Member, Revision, Session, Take, Version};
+use crate::domain::{Challenge, Member, Revision, Session, Take, Timestamp, Version};
 
 /// A record, and how often it was written.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +17,7 @@ pub struct Versioned<T> {
 #[derive(Clone, Debug)]
 pub struct Basis {
     /// The time by the store's clock.
-    pub now: Instant,
+    pub now: Timestamp,
     /// The member whose record carries the token, whatever its state.
     pub member: Option<Versioned<Member>>,
     /// The newest session (highest id) of the day and subject.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Basis, Refusal, Refused, Versioned};
+use super::{Basis, Refusal, Rejection, Versioned};
 use crate::domain::json::Object;
 use crate::domain::{
-    AttemptId, Instant, Invalid, Member, MemberId, Nonce, PublicKey, Revision, Session, SessionId,
-    SessionState, Signature, Signed, Take, TakeDraft, TakeId, Version,
+    AttemptId, Invalid, Member, MemberId, Nonce, PublicKey, Revision, Session, SessionId,
+    SessionState, Signature, Signed, Take, TakeDraft, TakeId, Timestamp, Version,
 };
 use crate::proof::{Verified, canonical, verify};
 
@@ -44,7 +44,7 @@ pub struct Filing {
     attempt: AttemptId,
     member: Version,
     session: (SessionId, Version),
-    land_by: Option<Instant>,
+    land_by: Option<Timestamp>,
     revision: Revision,
 }
 
@@ -65,7 +65,7 @@ impl Filing {
     }
 
     /// Guard: the last moment at which the take may be committed, by the store's clock.
-    pub fn land_by(&self) -> Option<Instant> {
+    pub fn land_by(&self) -> Option<Timestamp> {
         self.land_by
     }
 
@@ -80,7 +80,7 @@ impl Filing {
     }
 
     /// The record to keep, once the commit has given it an id and a time.
-    pub fn take(&self, id: TakeId, filed_at: Instant) -> Take {
+    pub fn take(&self, id: TakeId, filed_at: Timestamp) -> Take {
         Take {
             id,
             session_id: self.session.0,
@@ -99,21 +99,21 @@ impl Filing {
 /// Judges a submission by the facts, in the order of the contract, section 3.
 ///
 /// # Errors
-/// [`Refused`]: the first rule that says no.
+/// [`Rejection`]: the first rule that says no.
 pub fn judge(
     basis: &Basis,
     submission: &Submission,
     attempt: AttemptId,
-) -> Result<Filing, Refused> {
-    weigh(basis, submission, attempt).map_err(|refusal| refused(refusal, basis, submission))
+) -> Result<Filing, Rejection> {
+    weigh(basis, submission, attempt).map_err(|reason| rejection(reason, basis, submission))
 }
 
 /// Attaches to a conflict the take that is already on file, if it is the very same one.
-pub(crate) fn refused(refusal: Refusal, basis: &Basis, submission: &Submission) -> Refused {
-    let conflict = refusal.status() == 409;
+pub(crate) fn rejection(reason: Refusal, basis: &Basis, submission: &Submission) -> Rejection {
+    let conflict = reason.status() == 409;
     let spent =
         basis.spent.as_ref().filter(|take| conflict && is_same(&take.signed, &submission.0));
-    Refused { refusal, original: spent.map(|take| take.id) }
+    Rejection { reason, original: spent.map(|take| take.id) }
 }
 
 fn is_same(filed: &Signed<TakeDraft>, submitted: &Signed<TakeDraft>) -> bool {
@@ -153,7 +153,7 @@ fn bearer<'a>(basis: &'a Basis, named: &MemberId) -> Result<&'a Versioned<Member
     Ok(member)
 }
 
-fn within_window(session: &Session, now: Instant) -> Result<(), Refusal> {
+fn within_window(session: &Session, now: Timestamp) -> Result<(), Refusal> {
     match session.window_closes_at {
         Some(deadline) if now > deadline => Err(Refusal::WindowClosed),
         _ => Ok(()),

@@ -2,7 +2,7 @@
 //! 5).
 
 use super::Versioned;
-use crate::domain::{Instant, MailState, Message, Version};
+use crate::domain::{MailState, Message, Timestamp, Version};
 
 /// How long one server has for an attempt, in milliseconds: two minutes. Then another may try, so
 /// that a message is sent at least once, whichever server is lost.
@@ -38,7 +38,7 @@ pub enum Attempt {
 }
 
 /// Takes a message for an attempt, if it is due.
-pub fn lease(message: &Versioned<Message>, now: Instant) -> Option<MessageChange> {
+pub fn lease(message: &Versioned<Message>, now: Timestamp) -> Option<MessageChange> {
     let record = &message.record;
     let due = record.state == MailState::Queued && record.due_at <= now;
     due.then(|| MessageChange {
@@ -52,7 +52,7 @@ pub fn lease(message: &Versioned<Message>, now: Instant) -> Option<MessageChange
 }
 
 /// Records what came of the attempt that `leased` took the message for.
-pub fn settle(leased: &MessageChange, attempt: Attempt, now: Instant) -> MessageChange {
+pub fn settle(leased: &MessageChange, attempt: Attempt, now: Timestamp) -> MessageChange {
     let message = leased.message.clone();
     let settled = match attempt {
         Attempt::Sent => {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::{MemberBasis, Refusal, Versioned};
 use crate::domain::{
-    Application, Challenge, Instant, Mail, Member, MemberId, MemberState, PublicKey, SecretHash,
-    Signed, TokenClaim, Version,
+    Application, Challenge, Mail, Member, MemberId, MemberState, PublicKey, SecretHash, Signed,
+    Timestamp, TokenClaim, Version,
 };
 use crate::proof::{BearerToken, canonical, verify};
 
@@ -55,7 +55,7 @@ pub enum Slot {
 pub fn admit(
     application: &Arc<Signed<Application>>,
     random: [u8; 16],
-    now: Instant,
+    now: Timestamp,
 ) -> Result<MemberChange, Refusal> {
     let fields = &application.payload;
     let key = PublicKey::parse(&fields.public_key).ok();
@@ -85,7 +85,7 @@ pub fn may_be_read(member: &Member) -> bool {
 
 /// Activates a member that applied, was rejected, or was deactivated. Its first activation queues
 /// the approval e-mail, with links to `origin`. `None`: it is active already.
-pub fn activate(member: &Versioned<Member>, origin: &str, now: Instant) -> Option<MemberChange> {
+pub fn activate(member: &Versioned<Member>, origin: &str, now: Timestamp) -> Option<MemberChange> {
     let record = &member.record;
     let state = match record.state {
         MemberState::Approved | MemberState::Claimed => return None,
@@ -111,7 +111,7 @@ pub fn activate(member: &Versioned<Member>, origin: &str, now: Instant) -> Optio
 ///
 /// # Errors
 /// [`Refusal::MemberIs`] when it is not, or no longer, an applicant.
-pub fn reject(member: &Versioned<Member>, now: Instant) -> Result<MemberChange, Refusal> {
+pub fn reject(member: &Versioned<Member>, now: Timestamp) -> Result<MemberChange, Refusal> {
     let record = &member.record;
     if record.state != MemberState::Applied {
         return Err(Refusal::MemberIs(record.state));
@@ -149,7 +149,7 @@ pub fn challenge_slot(id: &MemberId, basis: &MemberBasis) -> Slot {
 pub fn claim(
     claim: &Arc<Signed<TokenClaim>>,
     basis: &MemberBasis,
-    now: Instant,
+    now: Timestamp,
     random: [u8; 16],
 ) -> Result<(MemberChange, BearerToken), Refusal> {
     let member = basis.member.as_ref().filter(|member| member.record.state.is_active());
@@ -195,7 +195,7 @@ pub fn rotate(
     Ok((change(member, rotated), token))
 }
 
-fn answers(claim: &TokenClaim, challenge: &Challenge, now: Instant) -> bool {
+fn answers(claim: &TokenClaim, challenge: &Challenge, now: Timestamp) -> bool {
     SecretHash::of(claim.challenge.as_bytes()) == challenge.hash
         && claim.expires_at == challenge.expires_at.to_string()
         && now <= challenge.expires_at

@@ -15,13 +15,13 @@ mod sessions;
 pub use aggregate::aggregate;
 pub use brief::{BriefFacts, compose};
 pub use facts::{Basis, MemberBasis, Versioned};
-pub(crate) use judge::refused;
+pub(crate) use judge::rejection;
 pub use judge::{Filing, Submission, judge};
 pub use mail::{Attempt, LEASE_MILLIS, MAIL_ATTEMPTS, MessageChange, lease, settle};
 pub use membership::{
     CHALLENGE_MILLIS, MemberChange, Proven, Slot, activate, admit, challenge_slot, claim,
     deactivate, may_be_read, reject, rotate,
 };
-pub use refusal::{Refusal, Refused};
+pub use refusal::{Refusal, Rejection};
 pub use resolve::resolve;
 pub use sessions::{SessionChange, advance, amend, close_if_due, excuse, freeze_roster, is_due};

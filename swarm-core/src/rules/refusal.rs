@@ -137,10 +137,10 @@ impl Refusal {
 /// names that take: a client that lost its answer learns that the take stands (contract, section
 /// 3).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{refusal}")]
-pub struct Refused {
+#[error("{reason}")]
+pub struct Rejection {
     /// Why.
-    pub refusal: Refusal,
+    pub reason: Refusal,
     /// The take on file with the same canonical bytes, signature and nonce.
     pub original: Option<TakeId>,
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Refusal, Versioned, aggregate};
 use crate::domain::{
-    Instant, MemberId, Roster, Session, SessionPatch, SessionState, Take, Version,
+    MemberId, Roster, Session, SessionPatch, SessionState, Take, Timestamp, Version,
 };
 
 /// The write of a session that exists. Its id, day, subject and time of convening never change.
@@ -29,7 +29,7 @@ pub fn advance(
     session: &Versioned<Session>,
     to: SessionState,
     takes: &[Arc<Take>],
-    now: Instant,
+    now: Timestamp,
 ) -> Result<SessionChange, Refusal> {
     use SessionState::{Aggregated, Collecting, Published, WindowClosed};
     let from = session.record.state;
@@ -51,13 +51,13 @@ pub fn advance(
 }
 
 /// Whether a session is collecting past its deadline.
-pub fn is_due(session: &Session, now: Instant) -> bool {
+pub fn is_due(session: &Session, now: Timestamp) -> bool {
     let collecting = session.state == SessionState::Collecting;
     collecting && session.window_closes_at.is_some_and(|deadline| now > deadline)
 }
 
 /// Closes the window of a session that is [due](is_due).
-pub fn close_if_due(session: &Versioned<Session>, now: Instant) -> Option<SessionChange> {
+pub fn close_if_due(session: &Versioned<Session>, now: Timestamp) -> Option<SessionChange> {
     let state = SessionState::WindowClosed;
     let closed = || Session { state, ..Session::clone(&session.record) };
     is_due(&session.record, now).then(|| change(session, closed()))

@@ -80,7 +80,7 @@ pub trait Committee: Send + Sync {
     /// 1. the member filed this very attempt on that day: answer what it was answered then,
     ///    [`CommitteeFiled::Filed`] (a client library may send a commit twice);
     /// 2. the versions of the member and of the day are those of the filing, or else
-    ///    [`CommitteeFiled::Moved`];
+    ///    [`CommitteeFiled::Stale`];
     /// 3. the store's clock, read once, is not past `land_by`, or else [`CommitteeFiled::Late`];
     /// 4. then record [`CommitteeFiling::take`] with the time of 3, after all that the day has. The
     ///    versions of the member and of the day do not change.
@@ -128,7 +128,7 @@ pub enum CommitteeFiled {
     /// It is committed: this is the record on file.
     Filed(Arc<CommitteeTake>),
     /// The member or the day has changed since: load and judge again.
-    Moved,
+    Stale,
     /// The deadline passed before the commit.
     Late,
 }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::Result;
-use crate::domain::{Instant, MemberId, Version};
+use crate::domain::{MemberId, Timestamp, Version};
 
 /// The part of the port that keeps documents. A store does not look into them.
 #[async_trait]
@@ -17,7 +17,7 @@ pub trait Documents: Send + Sync {
 
     /// Writes a document, durably. A new one gets the collection's next id, from 1, and the
     /// store's time; one that takes the place of another keeps both. Answers what is now on file;
-    /// or, with nothing written, [`Put::Moved`] when the version of the member that `draft.guard`
+    /// or, with nothing written, [`Put::Stale`] when the version of the member that `draft.guard`
     /// names is another, [`Put::Exists`] when there is one and `draft.replace` is not set.
     async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put>;
 }
@@ -65,7 +65,7 @@ pub struct Document {
     /// Its text.
     pub json: String,
     /// When its key was first written, by the store's clock.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
 }
 
 /// What a write did.
@@ -79,5 +79,5 @@ pub enum Put {
     /// There is one already; nothing was written.
     Exists,
     /// The member has changed since it was judged; nothing was written: load and judge again.
-    Moved,
+    Stale,
 }

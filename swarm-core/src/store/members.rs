@@ -25,7 +25,7 @@ pub trait Members: Send + Sync {
     ///
     /// To ensure correctness:
     /// - commit nothing unless the stored version is `change.expected` (`None`: no such member)
-    ///   and `change.proven`, where given, still holds; otherwise answer [`MemberSaved::Moved`];
+    ///   and `change.proven`, where given, still holds; otherwise answer [`MemberSaved::Stale`];
     ///   a challenge stays as it is when a change was proven by it;
     /// - when the index of held keys names another member for [`MemberChange::held_key`], answer
     ///   [`MemberSaved::KeyHeld`]; the index names for each key the member whose last change held
@@ -47,8 +47,8 @@ pub trait Members: Send + Sync {
 pub enum MemberSaved {
     /// It is committed.
     Saved,
-    /// The facts have moved since they were judged: load and judge again.
-    Moved,
+    /// The facts have changed since they were judged: load and judge again.
+    Stale,
     /// This other member holds the key.
     KeyHeld(MemberId),
 }

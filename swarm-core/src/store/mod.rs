@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::domain::{Instant, TenantId};
+use crate::domain::{TenantId, Timestamp};
 
 pub use committee::{
     Committee, CommitteeFiled, CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery,
@@ -80,5 +80,5 @@ impl<T: Clock + Members + Sessions + Takes + Documents + Outbox> Store for T {}
 #[async_trait]
 pub trait Clock: Send + Sync {
     /// The time by the clock that also stamps and guards commits.
-    async fn now(&self) -> Result<Instant>;
+    async fn now(&self) -> Result<Timestamp>;
 }

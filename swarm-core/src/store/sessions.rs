@@ -50,6 +50,6 @@ pub struct SessionQuery {
 pub enum Saved {
     /// It is committed.
     Saved,
-    /// The facts have moved since they were judged: load and judge again.
-    Moved,
+    /// The facts have changed since they were judged: load and judge again.
+    Stale,
 }

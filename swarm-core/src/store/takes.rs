@@ -20,7 +20,7 @@ pub trait Takes: Send + Sync {
     /// 1. the member's nonce was spent by this very attempt: answer what it was answered then,
     ///    [`Filed::Filed`] (a client library may send a commit twice);
     /// 2. the versions of the member and of the session are those of the filing, or else
-    ///    [`Filed::Moved`];
+    ///    [`Filed::Stale`];
     /// 3. the store's clock, read once, is not past `land_by`, or else [`Filed::Late`];
     /// 4. the member's nonce is unspent, or else [`Filed::NonceUsed`];
     /// 5. the filing's revision is the one after the member's latest in the session, or else
@@ -56,7 +56,7 @@ pub enum Filed {
     /// It is committed: this is the take on file.
     Filed(Arc<Take>),
     /// The member or the session has changed since: load and judge again.
-    Moved,
+    Stale,
     /// The deadline passed before the commit.
     Late,
     /// The member has spent the nonce.

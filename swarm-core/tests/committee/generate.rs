@@ -1,7 +1,7 @@
 //! When briefs are generated, and about what.
 
 use proptest::prelude::*;
-use swarm_core::Instant;
+use swarm_core::Timestamp;
 use swarm_core::domain::committee::{
     CommitteeDay, CommitteeSettings, Generation, GenerationOrder, SubjectOrder, Synthesis,
     SynthesisOrder,
@@ -114,7 +114,7 @@ proptest! {
         let order = GenerationOrder::default();
         let mut seen = Vec::new();
         for number in start..start + i64::try_from(count).unwrap() {
-            let now = Instant::from_millis(number * 86_400_000).unwrap();
+            let now = Timestamp::from_millis(number * 86_400_000).unwrap();
             seen.push(subject_for(&order, &blank(), &subjects, now).unwrap().id.clone());
         }
         seen.sort();

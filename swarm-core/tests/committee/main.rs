@@ -8,7 +8,7 @@ mod sessions;
 
 use std::sync::Arc;
 
-use swarm_core::Instant;
+use swarm_core::Timestamp;
 use swarm_core::domain::committee::{
     CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeStatus, CommitteeTake, Generation,
     Voice,
@@ -21,8 +21,8 @@ use swarm_core::rules::committee::{CommitteeBasis, judge};
 
 const DEADLINE: &str = "2026-11-21T23:25:00.000Z";
 
-fn at(text: &str) -> Instant {
-    Instant::parse("moment", text).unwrap()
+fn at(text: &str) -> Timestamp {
+    Timestamp::parse("moment", text).unwrap()
 }
 
 fn day(text: &str) -> Day {
@@ -44,7 +44,7 @@ fn member(id: &str) -> CommitteeMember {
         lens: Lens::parse("").unwrap(),
         voice: Voice::parse("").unwrap(),
         status: CommitteeStatus::Active,
-        created_at: Instant::EPOCH,
+        created_at: Timestamp::EPOCH,
         key: key(id).hash(),
     }
 }

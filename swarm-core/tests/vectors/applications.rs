@@ -9,7 +9,7 @@ use swarm_core::domain::{Application, PublicKey, Signed, TokenClaim};
 use swarm_core::json::{Json, Object};
 use swarm_core::proof::{canonical, verify};
 use swarm_core::rules::{Refusal, admit};
-use swarm_core::{Instant, Invalid};
+use swarm_core::{Invalid, Timestamp};
 
 use crate::files::{own, records};
 use crate::ledger::holders;
@@ -38,7 +38,7 @@ fn whoever_signs_an_application_is_admitted_with_its_key() {
         let unsigned = application(&holder.public_key).unwrap();
         assert_eq!(canonical(&unsigned.payload), text(&holder.public_key));
         let signed = Arc::new(holder.keys().sign(unsigned.payload));
-        let change = admit(&signed, [7; 16], Instant::EPOCH).unwrap();
+        let change = admit(&signed, [7; 16], Timestamp::EPOCH).unwrap();
         assert_eq!(change.member.public_key, PublicKey::parse(&holder.public_key).ok());
     }
 }
@@ -55,7 +55,7 @@ fn no_weak_key_is_admitted() {
     let cases: Vec<Case> = records(&own("interop/public_keys.jsonl"));
     for case in cases.iter().filter(|case| case.expect == "reject") {
         let signed = Arc::new(application(&case.public_key).unwrap());
-        let refusal = admit(&signed, [7; 16], Instant::EPOCH).unwrap_err();
+        let refusal = admit(&signed, [7; 16], Timestamp::EPOCH).unwrap_err();
         let expected_payload = text(&case.public_key);
         assert_eq!(refusal, Refusal::BadApplication { expected_payload });
     }

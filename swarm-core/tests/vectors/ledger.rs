@@ -14,7 +14,7 @@ use swarm_core::proof::KeyPair;
 use swarm_core::rules::judge;
 use swarm_core::store::{Basis, Versioned};
 use swarm_core::{
-    Instant, Member, MemberId, Refusal, Session, SessionId, Submission, Take, TakeDraft, TakeId,
+    Member, MemberId, Refusal, Session, SessionId, Submission, Take, TakeDraft, TakeId, Timestamp,
 };
 
 use crate::files::{array, hex, own, unhex};
@@ -79,7 +79,7 @@ impl Ledger {
                 subject_id: SubjectId::parse(seat.subject_id).unwrap(),
                 state: SessionState::Collecting,
                 window_closes_at: None,
-                convened_at: Instant::EPOCH,
+                convened_at: Timestamp::EPOCH,
                 quorum: None,
                 buckets: None,
                 roster: None,
@@ -103,10 +103,10 @@ impl Ledger {
             lens: Lens::parse("").unwrap(),
             public_key: Some(PublicKey::parse(&holder.public_key).unwrap()),
             state: MemberState::Claimed,
-            applied_at: Instant::EPOCH,
-            reviewed_at: Some(Instant::EPOCH),
-            joined_at: Some(Instant::EPOCH),
-            claimed_at: Some(Instant::EPOCH),
+            applied_at: Timestamp::EPOCH,
+            reviewed_at: Some(Timestamp::EPOCH),
+            joined_at: Some(Timestamp::EPOCH),
+            claimed_at: Some(Timestamp::EPOCH),
             token: Some(SecretHash::of(holder.token.as_bytes())),
         };
         self.members.insert(holder.member_id.clone(), versioned(member));
@@ -134,7 +134,7 @@ impl Ledger {
         let basis = self.basis(bearer, submission.draft());
         let filing = judge(&basis, submission, AttemptId([0; 16])).map_err(|refused| Answer {
             original: refused.original,
-            ..Answer::new(refused.refusal.status(), refused)
+            ..Answer::new(refused.reason.status(), refused)
         })?;
         let id = TakeId(self.takes.len() as u64 + 1);
         let take = Arc::new(filing.take(id, basis.now));
@@ -149,7 +149,7 @@ impl Ledger {
         let theirs = || self.takes.iter().filter(|take| take.draft().member_id.as_str() == bearer);
         let here = |take: &&Arc<Take>| session.is_some_and(|at| at.record.id == take.session_id);
         Basis {
-            now: Instant::EPOCH,
+            now: Timestamp::EPOCH,
             member: self.members.get(bearer).cloned(),
             session: session.cloned(),
             latest: theirs().filter(here).map(|take| take.revision).max(),

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use swarm_core::json::{self, Json};
 use swarm_core::proof::canonical;
-use swarm_core::{Instant, TakeDraft};
+use swarm_core::{TakeDraft, Timestamp};
 
 use crate::drafts::{draft, number, text};
 
@@ -124,10 +124,10 @@ proptest! {
 
     #[test]
     fn moments_read_back_from_their_text(millis in FIRST..=LAST) {
-        let moment = Instant::from_millis(millis).unwrap();
+        let moment = Timestamp::from_millis(millis).unwrap();
         let text = moment.to_string();
         prop_assert_eq!(text.len(), "2026-11-21T22:45:00.000Z".len());
-        prop_assert_eq!(Instant::parse("t", &text), Ok(moment));
+        prop_assert_eq!(Timestamp::parse("t", &text), Ok(moment));
         prop_assert_eq!(moment.millis(), millis);
     }
 
@@ -135,18 +135,18 @@ proptest! {
     fn moments_read_back_from_any_offset(
         millis in FIRST + 86_400_000..=LAST - 86_400_000, minutes in -1_439..=1_439_i64,
     ) {
-        let local = Instant::from_millis(millis + minutes * 60_000).unwrap().to_string();
+        let local = Timestamp::from_millis(millis + minutes * 60_000).unwrap().to_string();
         let (sign, east) = (if minutes < 0 { '-' } else { '+' }, minutes.abs());
         let offset = format!("{sign}{:02}:{:02}", east / 60, east % 60);
         let text = local.replace('Z', &offset);
-        prop_assert_eq!(Instant::parse("t", &text), Ok(Instant::from_millis(millis).unwrap()));
+        prop_assert_eq!(Timestamp::parse("t", &text), Ok(Timestamp::from_millis(millis).unwrap()));
     }
 
     /// Years beyond four digits have no text that would be read.
     #[test]
     fn moments_out_of_range_do_not_come_back_as_others(millis in 200 * FIRST..=40 * LAST) {
-        let Some(moment) = Instant::from_millis(millis) else { return Ok(()) };
-        let read = Instant::parse("t", &moment.to_string());
+        let Some(moment) = Timestamp::from_millis(millis) else { return Ok(()) };
+        let read = Timestamp::parse("t", &moment.to_string());
         let in_range = (FIRST..=LAST).contains(&millis);
         prop_assert_eq!(read.ok(), in_range.then_some(moment));
     }

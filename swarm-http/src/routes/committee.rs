@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
-use swarm_core::CommitteeDesk;
+use swarm_core::CommitteeTenant;
 use swarm_core::domain::Day;
 use swarm_core::domain::committee::{
     CommitteeMemberDraft, CommitteeMemberId, CommitteeStatus, GenerationOrder, SubjectOrder,
@@ -12,7 +12,7 @@ use swarm_core::domain::committee::{
 };
 use swarm_core::proof::ApiKey;
 use swarm_core::rules::committee::SessionLine;
-use swarm_core::{CommitteeRefusal, Instant};
+use swarm_core::{CommitteeRefusal, Timestamp};
 use warp::http::StatusCode;
 use warp::http::header::{HeaderValue, LAST_MODIFIED};
 
@@ -34,7 +34,7 @@ pub(crate) async fn brief(call: Call) -> Reply {
     Ok(answer)
 }
 
-fn http_date(moment: Instant) -> String {
+fn http_date(moment: Timestamp) -> String {
     let since_1970 = Duration::from_millis(u64::try_from(moment.millis()).unwrap_or_default());
     httpdate::fmt_http_date(SystemTime::UNIX_EPOCH + since_1970)
 }
@@ -133,6 +133,6 @@ fn member_id(call: &Call) -> Result<CommitteeMemberId, Fault> {
 }
 
 /// The tenant's committee. The routes are served only where there is one.
-fn desk(call: &Call) -> Result<&Arc<CommitteeDesk>, Fault> {
+fn desk(call: &Call) -> Result<&Arc<CommitteeTenant>, Fault> {
     call.served.committee.as_ref().ok_or(Fault::Request(StatusCode::NOT_FOUND, "not found"))
 }

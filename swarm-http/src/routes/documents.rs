@@ -5,7 +5,7 @@ use swarm_core::domain::{
     Brief, Day, Memo, MemoDraft, MemoId, Prompt, Regime, Signal, Subject, SubjectId,
     SubjectSnapshot, SubjectSnapshotDraft,
 };
-use swarm_core::swarm::Written;
+use swarm_core::service::Written;
 use swarm_core::{Refusal, SessionId};
 use warp::http::StatusCode;
 

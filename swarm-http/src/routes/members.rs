@@ -4,7 +4,7 @@ use serde::Serialize;
 use swarm_core::domain::{
     Application, Contact, Lens, MailState, MemberState, MessageId, Name, PublicKey, TokenClaim,
 };
-use swarm_core::{Instant, Invalid, Member, MemberId, Refusal};
+use swarm_core::{Invalid, Member, MemberId, Refusal, Timestamp};
 use warp::http::StatusCode;
 
 use crate::call::Call;
@@ -31,9 +31,9 @@ pub(crate) async fn status(call: Call) -> Reply {
     struct Status<'a> {
         id: &'a MemberId,
         state: MemberState,
-        applied_at: Instant,
-        reviewed_at: Option<Instant>,
-        claimed_at: Option<Instant>,
+        applied_at: Timestamp,
+        reviewed_at: Option<Timestamp>,
+        claimed_at: Option<Timestamp>,
     }
     let member = call.tenant().application(&call.member_id("application")?).await?;
     ok(&Status {
@@ -52,7 +52,7 @@ pub(crate) async fn challenge(mut call: Call) -> Reply {
     struct Challenge<'a> {
         member_id: &'a MemberId,
         challenge: &'a str,
-        expires_at: Instant,
+        expires_at: Timestamp,
     }
     let id = call.fields().text("memberId").and_then(MemberId::parse);
     let id = id.map_err(Refusal::InvalidChallengeRequest)?;
@@ -109,7 +109,7 @@ struct PublicMember<'a> {
     lens: &'a Lens,
     status: &'static str,
     public_key: Option<&'a PublicKey>,
-    joined_at: Option<Instant>,
+    joined_at: Option<Timestamp>,
 }
 
 fn public(member: &Member) -> PublicMember<'_> {
@@ -201,9 +201,9 @@ struct FullApplication<'a> {
     contact: &'a Contact,
     lens: &'a Lens,
     public_key: Option<&'a PublicKey>,
-    applied_at: Instant,
-    reviewed_at: Option<Instant>,
-    claimed_at: Option<Instant>,
+    applied_at: Timestamp,
+    reviewed_at: Option<Timestamp>,
+    claimed_at: Option<Timestamp>,
 }
 
 fn full(member: &Member) -> FullApplication<'_> {
@@ -234,8 +234,8 @@ pub(crate) async fn outbox(call: Call) -> Reply {
         subject: &'a str,
         body: &'a str,
         state: MailState,
-        queued_at: Instant,
-        sent_at: Option<Instant>,
+        queued_at: Timestamp,
+        sent_at: Option<Timestamp>,
         attempts: u32,
         last_error: Option<&'a str>,
     }

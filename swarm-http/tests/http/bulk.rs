@@ -4,7 +4,7 @@ use std::mem::take;
 use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{
-    Body, Confidence, Instant, Participation, Quote, Revision, Session, Snapshot, Stance, Stances,
+    Body, Confidence, Participation, Quote, Revision, Session, Snapshot, Stance, Stances, Timestamp,
 };
 use swarm_core::store::{Saved, SessionChange, Store};
 use swarm_core::{MemberId, SessionId, Swarm, SystemEntropy, TakeId, TenantId, Tenants};
@@ -111,7 +111,7 @@ fn quote(port: &dyn Store, id: u64, bytes: usize) {
         body: Body::parse(body).unwrap(),
     });
     let snapshot = Snapshot {
-        aggregated_at: Instant::EPOCH,
+        aggregated_at: Timestamp::EPOCH,
         participation: Participation { members: 1, expected: None, rate: None },
         quorum: None,
         stances: Stances::default(),

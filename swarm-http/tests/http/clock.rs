@@ -4,7 +4,7 @@ use std::os::unix::fs::FileExt as _;
 use std::process::Command;
 use std::sync::{Arc, LazyLock, Mutex};
 
-use swarm_core::domain::Instant;
+use swarm_core::domain::Timestamp;
 use swarm_store_memory::MemoryStore;
 use tempfile::NamedTempFile;
 
@@ -29,14 +29,14 @@ impl Clock {
     }
 
     fn showing(face: Option<NamedTempFile>) -> Self {
-        let noon = Instant::parse("noon", "2026-11-21T12:00:00Z").unwrap();
+        let noon = Timestamp::parse("noon", "2026-11-21T12:00:00Z").unwrap();
         let clock = Self(Arc::new(Hands { millis: Mutex::new(noon.millis()), face }));
         clock.move_by(0);
         clock
     }
 
-    pub fn now(&self) -> Instant {
-        Instant::from_millis(*self.0.millis.lock().unwrap()).unwrap()
+    pub fn now(&self) -> Timestamp {
+        Timestamp::from_millis(*self.0.millis.lock().unwrap()).unwrap()
     }
 
     pub fn move_by(&self, millis: i64) {

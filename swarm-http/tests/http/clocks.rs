@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use serde_json::json;
-use swarm_core::domain::Instant;
+use swarm_core::domain::Timestamp;
 
 use crate::backend::{Backend, servers};
 use crate::binary::Program;
@@ -31,11 +31,11 @@ pub fn wrong_clocks(redis: &servers::Server, clock: &Clock) -> [(Program, Clock)
     })
 }
 
-fn told(client: &Client) -> Instant {
+fn told(client: &Client) -> Timestamp {
     let date = client.get("/healthz").expect(200).header("date").unwrap().to_owned();
     let since = httpdate::parse_http_date(&date).unwrap();
     let since = since.duration_since(std::time::UNIX_EPOCH).unwrap();
-    Instant::from_millis(since.as_millis().try_into().unwrap()).unwrap()
+    Timestamp::from_millis(since.as_millis().try_into().unwrap()).unwrap()
 }
 
 /// 64 members file while the deadline passes. The clock moves by a millisecond after one take

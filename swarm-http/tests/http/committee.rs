@@ -9,7 +9,7 @@ mod trailers;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use swarm_core::{CommitteeSettings, Committees, Instant, SystemEntropy, TenantId};
+use swarm_core::{CommitteeSettings, Committees, SystemEntropy, TenantId, Timestamp};
 use swarm_http::Site;
 
 use crate::backend::{AnyStore, Backend, on_both};
@@ -54,7 +54,7 @@ impl Scene {
     /// What the work in the background of one more server does.
     fn tick(&self, id: &str) -> Option<usize> {
         let committees = Committees::new(Arc::clone(&self.store), SystemEntropy);
-        let desk = committees.desk(&TenantId::parse(id).unwrap(), CommitteeSettings::default());
+        let desk = committees.tenant(&TenantId::parse(id).unwrap(), CommitteeSettings::default());
         let made = now(desk.generate_if_due()).unwrap();
         made.map(|made| made.briefs)
     }
@@ -217,7 +217,7 @@ fn the_reference_of_a_take_is_the_one_that_is_documented(backend: &Backend) {
     let client = scene.client("acme");
     let key = join(&client, record["member_id"].as_str().unwrap());
     chair(&client, "/briefs", &json!({})).expect(201);
-    let received_at = Instant::parse("received_at", record["received_at"].as_str().unwrap());
+    let received_at = Timestamp::parse("received_at", record["received_at"].as_str().unwrap());
     scene.clock.move_by(received_at.unwrap().millis() - scene.clock.now().millis());
     let sent = ["stance", "confidence", "body"].map(|field| (field, record[field].clone()));
     let receipt = submit(&client, &key, &Value::from_iter(sent)).expect(200).json();

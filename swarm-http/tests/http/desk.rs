@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use swarm_core::domain::committee::{CommitteeMember, CommitteeMemberDraft, CommitteeStatus};
-use swarm_core::domain::{Day, Instant, SecretHash};
+use swarm_core::domain::{Day, SecretHash, Timestamp};
 use swarm_core::json::Json;
 use swarm_core::store::{
     CommitteeMemberChange, CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery, Saved,
@@ -27,7 +27,8 @@ pub fn seat(port: &dyn CommitteeStore, id: &str, key: &str) {
     let CommitteeMemberDraft { id, name, lens, voice } =
         CommitteeMemberDraft::read(&mut draft).unwrap();
     let (status, key) = (CommitteeStatus::Active, SecretHash::of(key.as_bytes()));
-    let member = CommitteeMember { id, name, lens, voice, status, created_at: Instant::EPOCH, key };
+    let member =
+        CommitteeMember { id, name, lens, voice, status, created_at: Timestamp::EPOCH, key };
     let change = CommitteeMemberChange { member, expected: None };
     assert_eq!(now(port.save_committee_member(&change)).unwrap(), Saved::Saved);
 }

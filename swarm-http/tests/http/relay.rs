@@ -8,8 +8,8 @@ use swarm_core::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
 use swarm_core::domain::{
-    Challenge, Day, Instant, MailState, Member, MemberId, MemberState, Message, MessageId,
-    SecretHash, Session, SessionDraft, SessionId, Take, TakeId, TakeOnFile,
+    Challenge, Day, MailState, Member, MemberId, MemberState, Message, MessageId, SecretHash,
+    Session, SessionDraft, SessionId, Take, TakeId, TakeOnFile, Timestamp,
 };
 use swarm_core::rules::Filing;
 use swarm_core::store::{
@@ -92,7 +92,7 @@ macro_rules! relay {
     };
 }
 
-relay!(Clock: now() -> Instant;);
+relay!(Clock: now() -> Timestamp;);
 
 relay!(Members:
     member(id: &MemberId) -> MemberBasis;

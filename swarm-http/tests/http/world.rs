@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use swarm_core::domain::{
-    Contact, Day, Instant, Lens, Member, MemberState, Name, PublicKey, SecretHash, SessionDraft,
-    SessionState, SubjectId,
+    Contact, Day, Lens, Member, MemberState, Name, PublicKey, SecretHash, SessionDraft,
+    SessionState, SubjectId, Timestamp,
 };
 use swarm_core::proof::KeyPair;
 use swarm_core::store::{
@@ -186,7 +186,7 @@ pub fn convene(port: &dyn Store, date: &str, subject: &str) -> u64 {
 
 /// A member that claimed its token.
 pub fn member(id: &str, public_key: &str, token: &str) -> Member {
-    let then = Some(Instant::EPOCH);
+    let then = Some(Timestamp::EPOCH);
     Member {
         id: MemberId::parse(id).unwrap(),
         name: Name::parse("A member").unwrap(),
@@ -194,7 +194,7 @@ pub fn member(id: &str, public_key: &str, token: &str) -> Member {
         lens: Lens::parse("").unwrap(),
         public_key: Some(PublicKey::parse(public_key).unwrap()),
         state: MemberState::Claimed,
-        applied_at: Instant::EPOCH,
+        applied_at: Timestamp::EPOCH,
         reviewed_at: then,
         joined_at: then,
         claimed_at: then,

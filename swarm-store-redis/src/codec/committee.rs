@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use swarm_core::Instant;
+use swarm_core::Timestamp;
 use swarm_core::domain::committee::{
     CommitteeBody, CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId,
     CommitteeStance, CommitteeStatus, CommitteeTake, Generation, Model, Synthesis, Voice,
@@ -13,7 +13,9 @@ use swarm_core::domain::{Confidence, Day, Lens, Name, SubjectId, Version};
 use swarm_core::json::{self, Json, Object};
 use swarm_core::store::{CommitteeFiling, Versioned};
 
-use super::{Garbled, Read, Words, hash, hash_text, instant, instant_if_any, instant_in, text};
+use super::{
+    Garbled, Read, Words, hash, hash_text, text, timestamp, timestamp_if_any, timestamp_in,
+};
 
 pub(crate) fn committee_member_row(version: Version, member: &CommitteeMember) -> String {
     format!("{version} {} {}", hash_text(&member.key), json::write(member))
@@ -29,7 +31,7 @@ pub(crate) fn committee_member(row: &str) -> Read<Versioned<CommitteeMember>> {
         lens: Lens::parse(fields.text("lens")?)?,
         voice: Voice::parse(fields.text("voice")?)?,
         status: CommitteeStatus::read(&mut fields)?,
-        created_at: instant_in(&mut fields, "created_at")?,
+        created_at: timestamp_in(&mut fields, "created_at")?,
         key,
     };
     Ok(Versioned { version, record: Arc::new(member) })
@@ -70,8 +72,8 @@ pub(crate) fn committee_day(row: &str) -> Read<Versioned<CommitteeDay>> {
 fn generation(briefs: usize, about: &str, fields: &mut Object) -> Read<Generation> {
     Ok(Generation {
         subject_id: SubjectId::parse(about)?,
-        deadline: instant_in(fields, "deadline")?,
-        generated_at: instant_in(fields, "generatedAt")?,
+        deadline: timestamp_in(fields, "deadline")?,
+        generated_at: timestamp_in(fields, "generatedAt")?,
         briefs,
     })
 }
@@ -86,7 +88,7 @@ pub(crate) fn committee_brief(row: &str) -> Read<Arc<CommitteeBrief>> {
     let mut words = Words(row);
     let brief = CommitteeBrief {
         member_id: CommitteeMemberId::parse(words.next()?)?,
-        generated_at: words.instant()?,
+        generated_at: words.timestamp()?,
         head: words.text()?.to_owned(),
         tail: words.text()?.to_owned(),
     };
@@ -99,7 +101,7 @@ pub(crate) fn committee_brief(row: &str) -> Read<Arc<CommitteeBrief>> {
 /// The row of a submission, but for the time that the commit gives it. One that does not tell when
 /// it was written was written then.
 pub(crate) fn committee_take_text(filing: &CommitteeFiling) -> Read<String> {
-    let take = filing.take(Instant::EPOCH);
+    let take = filing.take(Timestamp::EPOCH);
     let mut fields = Json::read(json::write(&take).as_bytes())?.into_object();
     fields.take("received_at");
     if filing.generated_at().is_none() {
@@ -110,7 +112,7 @@ pub(crate) fn committee_take_text(filing: &CommitteeFiling) -> Read<String> {
 
 pub(crate) fn committee_take(row: &str) -> Read<Arc<CommitteeTake>> {
     let mut words = Words(row);
-    let received_at = words.instant()?;
+    let received_at = words.timestamp()?;
     let mut fields = words.object()?;
     let stance = CommitteeStance::parse(&fields.text("stance")?);
     let body = CommitteeBody::parse(fields.text("body")?);
@@ -122,12 +124,12 @@ pub(crate) fn committee_take(row: &str) -> Read<Arc<CommitteeTake>> {
         confidence: Confidence::parse(fields.number("confidence")?)?,
         body: body.map_err(|fault| Garbled::new(format!("no body: {fault:?}")))?,
         model: fields.text_if_any("model")?.map(Model::parse).transpose()?,
-        generated_at: instant_if_any(&mut fields, "generated_at")?.unwrap_or(received_at),
+        generated_at: timestamp_if_any(&mut fields, "generated_at")?.unwrap_or(received_at),
         received_at,
     }))
 }
 
 /// The record that a filing became: `time`.
 pub(crate) fn committee_filed(now: &str, filing: &CommitteeFiling) -> Read<Arc<CommitteeTake>> {
-    Ok(Arc::new(filing.take(instant(now)?)))
+    Ok(Arc::new(filing.take(timestamp(now)?)))
 }

@@ -6,7 +6,7 @@ use super::{Garbled, Read, Words};
 
 pub(crate) fn document(row: &str) -> Read<Document> {
     let mut words = Words(row);
-    let (id, created_at) = (words.number()?, words.instant()?);
+    let (id, created_at) = (words.number()?, words.timestamp()?);
     let (key, json) = (words.text()?.to_owned(), words.rest().to_owned());
     Ok(Document { id, key, json, created_at })
 }
@@ -15,12 +15,12 @@ pub(crate) fn document(row: &str) -> Read<Document> {
 pub(crate) fn put(outcome: &str, json: &str) -> Read<Put> {
     match outcome {
         "exists" => return Ok(Put::Exists),
-        "moved" => return Ok(Put::Moved),
+        "stale" => return Ok(Put::Stale),
         _ => {}
     }
     let mut words = Words(outcome);
     let done = words.next()?;
-    let (id, created_at) = (words.number()?, words.instant()?);
+    let (id, created_at) = (words.number()?, words.timestamp()?);
     let (key, json) = (words.rest().to_owned(), json.to_owned());
     let document = Document { id, key, json, created_at };
     match done {

@@ -7,7 +7,9 @@ use swarm_core::domain::{Challenge, Contact, Lens, Member, MemberState, Name, Ve
 use swarm_core::json::{self, Json};
 use swarm_core::store::Versioned;
 
-use super::{Garbled, Read, Words, hash, hash_text, instant_if_any, instant_in, public_key, text};
+use super::{
+    Garbled, Read, Words, hash, hash_text, public_key, text, timestamp_if_any, timestamp_in,
+};
 
 /// What stands for a word that is not there.
 const NONE: &str = "-";
@@ -42,10 +44,10 @@ pub(crate) fn member(row: &str) -> Read<Versioned<Member>> {
         lens: Lens::parse(fields.text("lens")?)?,
         public_key,
         state,
-        applied_at: instant_in(&mut fields, "appliedAt")?,
-        reviewed_at: instant_if_any(&mut fields, "reviewedAt")?,
-        joined_at: instant_if_any(&mut fields, "joinedAt")?,
-        claimed_at: instant_if_any(&mut fields, "claimedAt")?,
+        applied_at: timestamp_in(&mut fields, "appliedAt")?,
+        reviewed_at: timestamp_if_any(&mut fields, "reviewedAt")?,
+        joined_at: timestamp_if_any(&mut fields, "joinedAt")?,
+        claimed_at: timestamp_if_any(&mut fields, "claimedAt")?,
         token,
     };
     Ok(Versioned { version, record: Arc::new(member) })
@@ -63,7 +65,7 @@ pub(crate) fn challenge_text(challenge: &Challenge) -> String {
 
 pub(crate) fn challenge(row: &str) -> Read<Challenge> {
     let mut words = Words(row);
-    let expires_at = words.instant()?;
+    let expires_at = words.timestamp()?;
     Ok(Challenge { hash: hash(words.rest())?, expires_at })
 }
 

@@ -19,7 +19,7 @@ use swarm_core::domain::{PublicKey, SecretHash, Version};
 use swarm_core::json::{Json, NotJson, Object};
 use swarm_core::proof::hex;
 use swarm_core::store::Result;
-use swarm_core::{Instant, Invalid, StoreError};
+use swarm_core::{Invalid, StoreError, Timestamp};
 
 pub(crate) use committee::{
     committee_brief, committee_brief_row, committee_day, committee_day_row, committee_filed,
@@ -86,8 +86,8 @@ pub(crate) fn any<T>(row: Option<&String>, decode: impl Fn(&str) -> Read<T>) -> 
 }
 
 /// A moment, in milliseconds since 1970.
-pub(crate) fn instant(millis: &str) -> Read<Instant> {
-    Instant::from_millis(number(millis)?).ok_or_else(|| Garbled::new("no moment"))
+pub(crate) fn timestamp(millis: &str) -> Read<Timestamp> {
+    Timestamp::from_millis(number(millis)?).ok_or_else(|| Garbled::new("no moment"))
 }
 
 /// The words that a row begins with.
@@ -104,8 +104,8 @@ impl<'a> Words<'a> {
         number(self.next()?)
     }
 
-    fn instant(&mut self) -> Read<Instant> {
-        instant(self.next()?)
+    fn timestamp(&mut self) -> Read<Timestamp> {
+        timestamp(self.next()?)
     }
 
     fn version(&mut self) -> Read<Version> {
@@ -142,14 +142,14 @@ fn text(text: Option<impl ToString>) -> Json {
 }
 
 /// A moment that may be absent.
-fn instant_if_any(fields: &mut Object, field: &'static str) -> Read<Option<Instant>> {
+fn timestamp_if_any(fields: &mut Object, field: &'static str) -> Read<Option<Timestamp>> {
     let moment = fields.text_if_any(field)?;
-    Ok(moment.map(|text| Instant::parse(field, &text)).transpose()?)
+    Ok(moment.map(|text| Timestamp::parse(field, &text)).transpose()?)
 }
 
 /// A moment that must be there.
-fn instant_in(fields: &mut Object, field: &'static str) -> Read<Instant> {
-    instant_if_any(fields, field)?.ok_or_else(|| Invalid::missing(field).into())
+fn timestamp_in(fields: &mut Object, field: &'static str) -> Read<Timestamp> {
+    timestamp_if_any(fields, field)?.ok_or_else(|| Invalid::missing(field).into())
 }
 
 /// A whole number that may be absent.

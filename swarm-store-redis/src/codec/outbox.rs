@@ -6,7 +6,7 @@ use swarm_core::domain::{Contact, Mail, MailState, Message, MessageId, Version};
 use swarm_core::json::{self, Json};
 use swarm_core::store::Versioned;
 
-use super::{Garbled, Read, Words, instant_if_any, text, whole};
+use super::{Garbled, Read, Words, text, timestamp_if_any, whole};
 use crate::outbox::state_name;
 
 pub(crate) fn message_row(version: Version, message: &Message) -> String {
@@ -17,7 +17,7 @@ pub(crate) fn message_row(version: Version, message: &Message) -> String {
 
 /// The text of a message that is yet to be queued: as it will be, but for what stands in words.
 pub(crate) fn mail_text(mail: &Mail) -> String {
-    message_text(&mail.queued(MessageId(0), swarm_core::Instant::EPOCH))
+    message_text(&mail.queued(MessageId(0), swarm_core::Timestamp::EPOCH))
 }
 
 pub(crate) fn message(row: &str) -> Read<Versioned<Message>> {
@@ -25,7 +25,7 @@ pub(crate) fn message(row: &str) -> Read<Versioned<Message>> {
     let version = words.version()?;
     let state = state(words.next()?)?;
     let id = MessageId(words.number()?);
-    let (queued_at, due_at) = (words.instant()?, words.instant()?);
+    let (queued_at, due_at) = (words.timestamp()?, words.timestamp()?);
     let mut fields = words.object()?;
     let mail = Mail {
         to: Contact::parse(fields.text("to")?)?,
@@ -37,7 +37,7 @@ pub(crate) fn message(row: &str) -> Read<Versioned<Message>> {
         mail,
         state,
         queued_at,
-        sent_at: instant_if_any(&mut fields, "sentAt")?,
+        sent_at: timestamp_if_any(&mut fields, "sentAt")?,
         attempts: whole(&mut fields, "attempts")?,
         last_error: fields.text_if_any("lastError")?,
         due_at,

@@ -9,9 +9,11 @@ use swarm_core::domain::{
 };
 use swarm_core::json::{self, Json, Object};
 use swarm_core::store::Versioned;
-use swarm_core::{Instant, Invalid, MemberId, SessionId};
+use swarm_core::{Invalid, MemberId, SessionId, Timestamp};
 
-use super::{Garbled, Read, Words, instant_if_any, instant_in, object_if_any, whole, whole_if_any};
+use super::{
+    Garbled, Read, Words, object_if_any, timestamp_if_any, timestamp_in, whole, whole_if_any,
+};
 
 pub(crate) fn session_row(version: Version, session: &Session) -> Read<String> {
     let Session { id, state, convened_at, .. } = session;
@@ -20,14 +22,14 @@ pub(crate) fn session_row(version: Version, session: &Session) -> Read<String> {
 
 /// The text of a session that is yet to be convened.
 pub(crate) fn session_text(draft: &SessionDraft) -> Read<String> {
-    text_of(&draft.convened(SessionId(0), Instant::EPOCH))
+    text_of(&draft.convened(SessionId(0), Timestamp::EPOCH))
 }
 
 /// The session that a draft became: `convened id time`.
 pub(crate) fn convened(outcome: &str, draft: &SessionDraft) -> Read<Session> {
     let told = outcome.strip_prefix("convened ").and_then(|told| told.split_once(' '));
     let (id, now) = told.ok_or_else(|| Garbled::new(outcome))?;
-    Ok(draft.convened(SessionId(super::number(id)?), super::instant(now)?))
+    Ok(draft.convened(SessionId(super::number(id)?), super::timestamp(now)?))
 }
 
 pub(crate) fn session(row: &str) -> Read<Versioned<Session>> {
@@ -35,19 +37,19 @@ pub(crate) fn session(row: &str) -> Read<Versioned<Session>> {
     let version = words.version()?;
     let state = SessionState::parse(words.next()?).ok_or_else(|| Garbled::new("no state"))?;
     let id = SessionId(words.number()?);
-    let convened_at = words.instant()?;
+    let convened_at = words.timestamp()?;
     let mut fields = words.object()?;
     let session = Session {
         id,
         date: Day::parse(&fields.text("date")?)?,
         subject_id: SubjectId::parse(fields.text("subjectId")?)?,
         state,
-        window_closes_at: instant_if_any(&mut fields, "windowClosesAt")?,
+        window_closes_at: timestamp_if_any(&mut fields, "windowClosesAt")?,
         convened_at,
         quorum: whole_if_any(&mut fields, "quorum")?,
         buckets: fields.list_if_any("buckets", bucket)?,
         roster: Roster::read(&mut fields, "roster")?,
-        published_at: instant_if_any(&mut fields, "publishedAt")?,
+        published_at: timestamp_if_any(&mut fields, "publishedAt")?,
         snapshot: object_if_any(&mut fields, "snapshot").map(snapshot).transpose()?.map(Arc::new),
     };
     Ok(Versioned { version, record: Arc::new(session) })
@@ -74,7 +76,7 @@ fn snapshot(mut fields: Object) -> Read<Snapshot> {
     let part =
         |fields: &mut Object, field| object_if_any(fields, field).ok_or_else(|| missing(field));
     Ok(Snapshot {
-        aggregated_at: instant_in(&mut fields, "aggregatedAt")?,
+        aggregated_at: timestamp_in(&mut fields, "aggregatedAt")?,
         participation: participation(part(&mut fields, "participation")?)?,
         quorum: object_if_any(&mut fields, "quorum").map(quorum).transpose()?,
         stances: stances(part(&mut fields, "stances")?)?,

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use swarm_core::domain::{Revision, Signature, Signed};
 use swarm_core::proof::canonical;
 use swarm_core::rules::Filing;
-use swarm_core::{Instant, SessionId, Take, TakeDraft, TakeId};
+use swarm_core::{SessionId, Take, TakeDraft, TakeId, Timestamp};
 
-use super::{Garbled, Read, Words, instant, number, public_key};
+use super::{Garbled, Read, Words, number, public_key, timestamp};
 
 /// The row of a take, but for the id and the time that the commit gives it. What was judged was
 /// verified, so that the signature is base64, one word.
 pub(crate) fn take_text(filing: &Filing) -> String {
-    let take = filing.take(TakeId(0), Instant::EPOCH);
+    let take = filing.take(TakeId(0), Timestamp::EPOCH);
     let Take { session_id, revision, public_key, signed, .. } = &take;
     let (revision, signature) = (revision.get(), signed.signature.as_str());
     format!("{session_id} {revision} {public_key} {signature} {}", canonical(&signed.payload))
@@ -20,7 +20,7 @@ pub(crate) fn take_text(filing: &Filing) -> String {
 
 pub(crate) fn take(row: &str) -> Read<Arc<Take>> {
     let mut words = Words(row);
-    let (id, filed_at) = (TakeId(words.number()?), words.instant()?);
+    let (id, filed_at) = (TakeId(words.number()?), words.timestamp()?);
     let session_id = SessionId(words.number()?);
     let revision = revision_number(words.next()?)?;
     let public_key = public_key(words.next()?)?;
@@ -33,7 +33,7 @@ pub(crate) fn take(row: &str) -> Read<Arc<Take>> {
 /// The take that a filing became: `id time`.
 pub(crate) fn filed(told: &str, filing: &Filing) -> Read<Arc<Take>> {
     let (id, now) = told.split_once(' ').ok_or_else(|| Garbled::new(told))?;
-    Ok(Arc::new(filing.take(take_id(id)?, instant(now)?)))
+    Ok(Arc::new(filing.take(take_id(id)?, timestamp(now)?)))
 }
 
 /// The latest revision of a member in a session: `revision id`.

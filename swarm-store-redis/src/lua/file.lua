@@ -14,7 +14,7 @@ if spent and string.sub(spent, 1, #attempt + 1) == attempt .. ' ' then
 end
 if not at_version(redis.call('HGET', members, member), member_version)
   or not at_version(redis.call('HGET', sessions, session), session_version) then
-  return { 'moved' }
+  return { 'stale' }
 end
 local now = time()
 if land_by ~= '' and tonumber(now) > tonumber(land_by) then return { 'late' } end

@@ -11,7 +11,7 @@ local again = redis.call('HGET', attempts, by .. attempt)
 if again then return { 'again', redis.call('HGET', takes, again) } end
 if not at_version(redis.call('HGET', members, member), member_version)
   or not at_version(redis.call('HGET', days, day), day_version) then
-  return { 'moved' }
+  return { 'stale' }
 end
 local now = time()
 if tonumber(now) > tonumber(land_by) then return { 'late' } end

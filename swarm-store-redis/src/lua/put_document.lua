@@ -7,7 +7,7 @@ local member, member_version = ARGV[7], ARGV[8]
 
 if member_version ~= ''
   and not at_version(redis.call('HGET', members, member), member_version) then
-  return 'moved'
+  return 'stale'
 end
 
 if named == '' then

@@ -5,7 +5,7 @@ local day, expected, row, subject = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local all, about, replace = ARGV[5], ARGV[6], ARGV[7]
 
 local before = redis.call('HGET', days, day)
-if not at_version(before, expected) then return 'moved' end
+if not at_version(before, expected) then return 'stale' end
 
 local function listed_about(subject)
   return entry(about .. #subject .. ':' .. subject, day)

@@ -3,7 +3,7 @@ local members, keys = KEYS[2], KEYS[3]
 local id, expected, row, key = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
 local before = redis.call('HGET', members, id)
-if not at_version(before, expected) then return 'moved' end
+if not at_version(before, expected) then return 'stale' end
 local old_key = before and words(before, '^%d+ (%x+) ')
 
 redis.call('HSET', members, id, row)

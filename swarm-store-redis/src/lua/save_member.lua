@@ -10,12 +10,12 @@ local prefix, state_prefix = ARGV[11], ARGV[12]
 
 local now = time()
 local before = redis.call('HGET', members, id)
-if not at_version(before, expected) then return 'moved' end
+if not at_version(before, expected) then return 'stale' end
 if proof ~= '' then
   local live = redis.call('HGET', challenges, challenge)
-  if not live then return 'moved' end
+  if not live then return 'stale' end
   local expires, hash = string.match(live, '^(%-?%d+) (%x+)$')
-  if hash ~= proof or tonumber(now) > tonumber(expires) then return 'moved' end
+  if hash ~= proof or tonumber(now) > tonumber(expires) then return 'stale' end
 end
 if held_key ~= '' then
   local holder = redis.call('HGET', keys, held_key)

@@ -3,7 +3,7 @@ local outbox, index = KEYS[2], KEYS[3]
 local id, expected, row, prefix, state_prefix = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
 local before = redis.call('HGET', outbox, id)
-if not at_version(before, expected) then return 'moved' end
+if not at_version(before, expected) then return 'stale' end
 local old_state = words(before, '^%d+ (%S+) ')
 
 redis.call('HSET', outbox, id, row)

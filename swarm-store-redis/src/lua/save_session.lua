@@ -5,8 +5,8 @@ local id, expected, takes, row = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local prefix, state_prefix, published_prefix = ARGV[5], ARGV[6], ARGV[7]
 
 local before = redis.call('HGET', sessions, id)
-if not at_version(before, expected) then return 'moved' end
-if takes ~= '' and redis.call('LLEN', filed) ~= tonumber(takes) then return 'moved' end
+if not at_version(before, expected) then return 'stale' end
+if takes ~= '' and redis.call('LLEN', filed) ~= tonumber(takes) then return 'stale' end
 local old_state = words(before, '^%d+ (%S+) ')
 
 redis.call('HSET', sessions, id, row)

@@ -7,7 +7,7 @@ use swarm_core::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeSettings,
     CommitteeStatus, Generation, Voice,
 };
-use swarm_core::domain::{AttemptId, Day, Instant, Lens, Name, SecretHash, SubjectId};
+use swarm_core::domain::{AttemptId, Day, Lens, Name, SecretHash, SubjectId, Timestamp};
 use swarm_core::json::{self, Json};
 use swarm_core::proof::ApiKey;
 use swarm_core::rules::committee::judge;
@@ -34,7 +34,7 @@ pub(crate) fn seat(name: &str) -> CommitteeMemberChange {
         lens: Lens::parse("").unwrap(),
         voice: Voice::parse("").unwrap(),
         status: CommitteeStatus::Active,
-        created_at: Instant::EPOCH,
+        created_at: Timestamp::EPOCH,
         key: key(name).hash(),
     };
     CommitteeMemberChange { member, expected: None }
@@ -44,8 +44,8 @@ pub(crate) fn seat(name: &str) -> CommitteeMemberChange {
 pub(crate) fn opening(name: &str) -> CommitteeDayChange {
     let generation = Generation {
         subject_id: SubjectId::parse("aurora").unwrap(),
-        deadline: Instant::parse("deadline", "2999-12-31T00:00:00Z").unwrap(),
-        generated_at: Instant::EPOCH,
+        deadline: Timestamp::parse("deadline", "2999-12-31T00:00:00Z").unwrap(),
+        generated_at: Timestamp::EPOCH,
         briefs: 1,
     };
     CommitteeDayChange {
@@ -57,7 +57,7 @@ pub(crate) fn opening(name: &str) -> CommitteeDayChange {
 
 pub(crate) fn brief(name: &str) -> CommitteeBrief {
     let (head, tail) = ("{\"submit_to\":".to_owned(), "}".to_owned());
-    CommitteeBrief { member_id: id(name), generated_at: Instant::EPOCH, head, tail }
+    CommitteeBrief { member_id: id(name), generated_at: Timestamp::EPOCH, head, tail }
 }
 
 /// A committee that is in session, with these members.

@@ -19,7 +19,7 @@ use swarm_core::store::{
     Result, SessionQuery, Store,
 };
 use swarm_core::{
-    Instant, Member, MemberId, Session, Submission, TakeDraft, TakeId, TenantId, Tenants,
+    Member, MemberId, Session, Submission, TakeDraft, TakeId, TenantId, Tenants, Timestamp,
 };
 use swarm_store_redis::RedisStore;
 use tokio::time::{sleep, timeout};
@@ -63,7 +63,7 @@ impl Author {
             lens: Lens::parse("").unwrap(),
             public_key: Some(PublicKey::parse(&self.keys.public_key()).unwrap()),
             state: MemberState::Claimed,
-            applied_at: Instant::EPOCH,
+            applied_at: Timestamp::EPOCH,
             reviewed_at: None,
             joined_at: None,
             claimed_at: None,

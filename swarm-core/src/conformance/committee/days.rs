@@ -64,12 +64,12 @@ pub async fn a_day_is_saved_only_at_the_version_it_was_judged_by(
         briefs: Some(vec![brief("ada", "lost")]),
         ..first_save(&open_day("2026-11-21", "aurora"))
     };
-    assert_eq!(room.save_day(&early).await, Saved::Moved);
+    assert_eq!(room.save_day(&early).await, Saved::Stale);
     assert_eq!((room.day(date).await, room.briefs(date, None).await), (None, vec![]));
     room.put_day(&first_save(&CommitteeDay::blank(date))).await;
     for expected in [None, Some(FIRST.next())] {
         let change = CommitteeDayChange { expected, ..early.clone() };
-        assert_eq!(room.save_day(&change).await, Saved::Moved);
+        assert_eq!(room.save_day(&change).await, Saved::Stale);
     }
     assert_eq!(*room.day(date).await.unwrap().record, CommitteeDay::blank(date));
     assert_eq!(room.briefs(date, None).await, []);
@@ -207,7 +207,7 @@ pub async fn of_racing_saves_of_one_day_one_wins(tenants: Arc<dyn CommitteeTenan
             async move { room.save_day(&change).await }
         };
         let outcomes = race((0..32).map(save)).await;
-        assert_eq!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Moved)), (1, 31));
+        assert_eq!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Stale)), (1, 31));
         let winner = outcomes.iter().position(|it| *it == Saved::Saved).unwrap().to_string();
         let date = day("2026-11-21");
         let on_file = room.day(date).await.unwrap();

@@ -6,7 +6,7 @@ use super::records::{FIRST, creation, draft, hash, id, member};
 use super::room::Room;
 use crate::conformance::fixture::{count, race};
 use crate::domain::committee::{CommitteeMember, CommitteeStatus, Voice};
-use crate::domain::{Instant, Lens, Name};
+use crate::domain::{Lens, Name, Timestamp};
 use crate::rules::Versioned;
 use crate::store::{CommitteeMemberChange, CommitteeTenants, Saved};
 
@@ -25,7 +25,7 @@ pub async fn every_field_of_a_member_survives(tenants: Arc<dyn CommitteeTenants>
         lens: Lens::parse(odd.repeat(3)).unwrap(),
         voice: Voice::parse(odd.repeat(5)).unwrap(),
         status: CommitteeStatus::Inactive,
-        created_at: Instant::EPOCH.plus_millis(1_795_301_100_123),
+        created_at: Timestamp::EPOCH.plus_millis(1_795_301_100_123),
         ..member("a_d-a0")
     };
     assert_eq!(room.save_member(&creation(&full)).await, Saved::Saved);
@@ -54,7 +54,7 @@ pub async fn a_member_is_created_once(tenants: Arc<dyn CommitteeTenants>) {
     let room = Room::fresh(tenants).await;
     assert_eq!(room.save_member(&creation(&member("ada"))).await, Saved::Saved);
     let again = CommitteeMember { key: hash("other"), ..member("ada") };
-    assert_eq!(room.save_member(&creation(&again)).await, Saved::Moved);
+    assert_eq!(room.save_member(&creation(&again)).await, Saved::Stale);
     assert_eq!(*room.members().await[0].record, member("ada"));
     assert_eq!(room.basis(&hash("other")).await.member, None);
 }
@@ -64,11 +64,11 @@ pub async fn a_member_is_saved_only_at_the_version_it_was_judged_by(
 ) {
     let room = Room::fresh(tenants).await;
     let stranger = CommitteeMemberChange { member: member("ada"), expected: Some(FIRST) };
-    assert_eq!(room.save_member(&stranger).await, Saved::Moved);
+    assert_eq!(room.save_member(&stranger).await, Saved::Stale);
     assert_eq!(room.members().await, []);
     assert_eq!(room.save_member(&creation(&member("ada"))).await, Saved::Saved);
     let change = CommitteeMemberChange { expected: Some(FIRST.next()), ..stranger };
-    assert_eq!(room.save_member(&change).await, Saved::Moved);
+    assert_eq!(room.save_member(&change).await, Saved::Stale);
 }
 
 pub async fn a_replaced_key_is_nobodys(tenants: Arc<dyn CommitteeTenants>) {
@@ -115,7 +115,7 @@ pub async fn of_racing_saves_of_one_member_one_wins(tenants: Arc<dyn CommitteeTe
         async move { room.save_member(&change).await }
     };
     let outcomes = race((0..32).map(save)).await;
-    assert_eq!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Moved)), (1, 31));
+    assert_eq!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Stale)), (1, 31));
     assert_eq!(room.members().await[0].version, FIRST.next());
 }
 

@@ -6,7 +6,7 @@ use crate::domain::committee::{
     CommitteeStatus, Generation, Voice,
 };
 use crate::domain::json::{self, Json};
-use crate::domain::{AttemptId, Day, Instant, Lens, Name, SecretHash, SubjectId, Version};
+use crate::domain::{AttemptId, Day, Lens, Name, SecretHash, SubjectId, Timestamp, Version};
 use crate::store::{CommitteeDayChange, CommitteeMemberChange, Versioned};
 
 /// The first version of a record.
@@ -24,12 +24,12 @@ pub(super) fn day(text: &str) -> Day {
     Day::parse(text).unwrap()
 }
 
-pub(super) fn moment(text: &str) -> Instant {
-    Instant::parse("moment", text).unwrap()
+pub(super) fn moment(text: &str) -> Timestamp {
+    Timestamp::parse("moment", text).unwrap()
 }
 
 /// A moment that no test will see.
-pub(super) fn far() -> Instant {
+pub(super) fn far() -> Timestamp {
     moment("2999-12-31T23:59:59.999Z")
 }
 
@@ -51,7 +51,7 @@ pub(super) fn member(name: &str) -> CommitteeMember {
         lens,
         voice,
         status: CommitteeStatus::Active,
-        created_at: Instant::EPOCH,
+        created_at: Timestamp::EPOCH,
         key: hash(name),
     }
 }
@@ -70,7 +70,7 @@ pub(super) fn open_day(date: &str, about: &str) -> CommitteeDay {
     let generation = Generation {
         subject_id: subject(about),
         deadline: far(),
-        generated_at: Instant::EPOCH,
+        generated_at: Timestamp::EPOCH,
         briefs: 0,
     };
     CommitteeDay { generation: Some(generation), ..CommitteeDay::blank(day(date)) }
@@ -90,7 +90,7 @@ pub(super) fn next_save(judged: &Versioned<CommitteeDay>, day: CommitteeDay) -> 
 pub(super) fn brief(member: &str, mark: &str) -> CommitteeBrief {
     CommitteeBrief {
         member_id: id(member),
-        generated_at: Instant::EPOCH,
+        generated_at: Timestamp::EPOCH,
         head: format!("{mark}{{"),
         tail: format!("}}{mark}"),
     }

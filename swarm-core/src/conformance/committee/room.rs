@@ -10,16 +10,16 @@ use crate::domain::committee::{
     CommitteeTake, GenerationOrder,
 };
 use crate::domain::json::{self, Json, Object};
-use crate::domain::{AttemptId, Day, Instant, SecretHash, Subject, TenantId};
+use crate::domain::{AttemptId, Day, SecretHash, Subject, TenantId, Timestamp};
 use crate::proof::ApiKey;
 use crate::rules::Versioned;
 use crate::rules::committee::{CommitteeRefusal, judge};
+use crate::service::{CommitteeError, CommitteeTenant, Committees, Receipt};
 use crate::store::{
     Collection, CommitteeBasis, CommitteeDayChange, CommitteeFiled, CommitteeFiling,
     CommitteeMemberChange, CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery,
     CommitteeTenants, DocumentDraft, Put, Saved,
 };
-use crate::swarm::{CommitteeDesk, CommitteeError, Committees, Receipt};
 
 /// One tenant's committee, which no other case and no other run has touched.
 #[derive(Clone)]
@@ -42,13 +42,13 @@ impl Room {
     }
 
     /// The same committee, under the rules.
-    pub(super) fn desk(&self) -> CommitteeDesk {
+    pub(super) fn desk(&self) -> CommitteeTenant {
         let committees = Committees::new(Arc::clone(&self.tenants), Counter);
-        committees.desk(&self.id, CommitteeSettings::default())
+        committees.tenant(&self.id, CommitteeSettings::default())
     }
 
     /// Waits until the store's clock is past `moment`.
-    pub(super) async fn pass(&self, moment: Instant) {
+    pub(super) async fn pass(&self, moment: Timestamp) {
         while self.now().await <= moment {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
@@ -67,7 +67,7 @@ macro_rules! answers {
 }
 
 answers! {
-    now as now() -> Instant;
+    now as now() -> Timestamp;
     committee_members as members() -> Vec<Versioned<CommitteeMember>>;
     save_committee_member as save_member(change: &CommitteeMemberChange) -> Saved;
     committee_day as day(date: Day) -> Option<Versioned<CommitteeDay>>;
@@ -107,7 +107,7 @@ impl Room {
     }
 
     /// Generates the briefs of today with this deadline; the day.
-    pub(super) async fn generated(&self, deadline: Instant) -> Day {
+    pub(super) async fn generated(&self, deadline: Timestamp) -> Day {
         let order = GenerationOrder { subject_id: None, deadline: Some(deadline) };
         self.desk().generate(&order).await.unwrap().date
     }

@@ -7,7 +7,7 @@ use super::records::{
 };
 use super::room::{Room, answered, filed};
 use crate::conformance::fixture::{count, race};
-use crate::domain::Instant;
+use crate::domain::Timestamp;
 use crate::domain::committee::{CommitteeDay, CommitteeStatus, CommitteeTake, Generation};
 use crate::domain::json::{self, Json};
 use crate::proof::commit;
@@ -136,25 +136,25 @@ pub async fn an_attempt_of_another_member_is_another(tenants: Arc<dyn CommitteeT
     assert_eq!(room.takes_on(day(DATE)).await.len(), 2);
 }
 
-pub async fn a_filing_has_moved_when_its_member_has(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn a_filing_is_stale_when_its_member_has(tenants: Arc<dyn CommitteeTenants>) {
     let room = Room::fresh(tenants).await;
     let key = room.seat("ada").await;
     room.put_day(&first_save(&open_day(DATE, "aurora"))).await;
     let filing = room.judged(&key, day(DATE), "mark").await;
     room.desk().rotate_member_key(&id("ada")).await.unwrap();
-    assert_eq!(room.file(&filing).await, CommitteeFiled::Moved);
+    assert_eq!(room.file(&filing).await, CommitteeFiled::Stale);
     assert_eq!(room.takes_on(day(DATE)).await, []);
 }
 
-pub async fn a_filing_has_moved_when_its_day_has(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn a_filing_is_stale_when_its_day_has(tenants: Arc<dyn CommitteeTenants>) {
     let room = Room::fresh(tenants).await;
     let key = room.seat("ada").await;
     room.put_day(&first_save(&open_day(DATE, "aurora"))).await;
     let filing = room.judged(&key, day(DATE), "mark").await;
     let judged = room.day(day(DATE)).await.unwrap();
     // It has moved even though it is late, too: what moved is judged again.
-    room.put_day(&next_save(&judged, closing(Instant::EPOCH))).await;
-    assert_eq!(room.file(&filing).await, CommitteeFiled::Moved);
+    room.put_day(&next_save(&judged, closing(Timestamp::EPOCH))).await;
+    assert_eq!(room.file(&filing).await, CommitteeFiled::Stale);
     assert_eq!(room.takes_on(day(DATE)).await, []);
 }
 
@@ -276,7 +276,7 @@ pub async fn submissions_that_race_a_rotation_are_kept_or_refused(
 }
 
 /// The day with this deadline.
-fn closing(deadline: Instant) -> CommitteeDay {
+fn closing(deadline: Timestamp) -> CommitteeDay {
     let open = open_day(DATE, "aurora");
     let generation = open.generation.map(|made| Generation { deadline, ..made });
     CommitteeDay { generation, ..open }

@@ -6,7 +6,7 @@ use crate::conformance::fixture::{World, count, race};
 use crate::conformance::records::{FIRST, applicant, id, mail, odd_texts, secret};
 use crate::domain::MemberState::{Approved, Claimed};
 use crate::domain::{Challenge, Member, SecretHash, Version};
-use crate::store::MemberSaved::{Moved, Saved};
+use crate::store::MemberSaved::{Saved, Stale};
 use crate::store::{MemberSaved, Proven, Slot, Tenants};
 
 pub async fn a_challenge_replaces_the_one_before(tenants: Arc<dyn Tenants>) {
@@ -36,7 +36,7 @@ pub async fn a_decoy_is_nobodys_challenge(tenants: Arc<dyn Tenants>) {
     for name in &names {
         let shown = world.member(&id(name)).await.challenge;
         assert_eq!(shown, (name == "ab").then(|| challenge.clone()));
-        assert_eq!(claim(&world, name, "decoy").await, Moved);
+        assert_eq!(claim(&world, name, "decoy").await, Stale);
     }
 }
 
@@ -58,14 +58,14 @@ pub async fn only_the_live_challenge_proves_a_change(tenants: Arc<dyn Tenants>) 
     for name in ["ada", "grace"] {
         world.create(&Member { state: Approved, ..applicant(name) }).await;
     }
-    assert_eq!(claim(&world, "ada", "absent").await, Moved);
+    assert_eq!(claim(&world, "ada", "absent").await, Stale);
     for text in ["replaced", "live"] {
         world.set_challenge(&Slot::Member(id("ada")), &live(&world, text).await).await;
     }
     let another = live(&world, "another's").await;
     world.set_challenge(&Slot::Member(id("grace")), &another).await;
     for text in ["absent", "replaced", "another's"] {
-        assert_eq!(claim(&world, "ada", text).await, Moved);
+        assert_eq!(claim(&world, "ada", text).await, Stale);
     }
     assert_eq!(world.stored(&id("ada")).await.version, FIRST);
     assert_eq!(world.bearer(&secret("token of ada")).await, None);
@@ -80,7 +80,7 @@ pub async fn an_expired_challenge_proves_nothing(tenants: Arc<dyn Tenants>) {
     let challenge = Challenge { hash: secret("expired"), expires_at };
     world.set_challenge(&Slot::Member(id("ada")), &challenge).await;
     world.pass(expires_at).await;
-    assert_eq!(claim(&world, "ada", "expired").await, Moved);
+    assert_eq!(claim(&world, "ada", "expired").await, Stale);
     assert_eq!(world.stored(&id("ada")).await.version, FIRST);
 }
 
@@ -97,7 +97,7 @@ pub async fn of_racing_claims_one_wins(tenants: Arc<dyn Tenants>) {
         async move { world.save_member(&change).await }
     };
     let outcomes = race((0..64).map(claim)).await;
-    assert_eq!((count(&outcomes, &Saved), count(&outcomes, &Moved)), (1, 63));
+    assert_eq!((count(&outcomes, &Saved), count(&outcomes, &Stale)), (1, 63));
     let won = outcomes.iter().position(|outcome| *outcome == Saved).unwrap();
     for racer in 0..64 {
         assert_eq!(world.bearer(&token(racer)).await.is_some(), racer == won);

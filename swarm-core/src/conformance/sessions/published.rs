@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::NONE;
 use crate::conformance::fixture::World;
 use crate::conformance::records::FIRST;
-use crate::domain::{Instant, Session, SessionId, SessionState};
+use crate::domain::{Session, SessionId, SessionState, Timestamp};
 use crate::store::{Saved, Tenants};
 
 pub async fn sessions_are_found_by_when_they_were_published(tenants: Arc<dyn Tenants>) {
@@ -15,7 +15,7 @@ pub async fn sessions_are_found_by_when_they_were_published(tenants: Arc<dyn Ten
     for millis in moments {
         let session = world.convened("subject").await;
         assert!(!found(&world, 9).await.contains(&session.id.0));
-        publish(&world, session.id, Instant::EPOCH.plus_millis(millis)).await;
+        publish(&world, session.id, Timestamp::EPOCH.plus_millis(millis)).await;
     }
     world.convened("subject").await;
     let in_their_order = [5, 7, 6, 2, 4, 3, 1];
@@ -33,7 +33,7 @@ pub async fn of_sessions_published_at_once_the_newest_come_first(tenants: Arc<dy
         world.convened("subject").await;
     }
     for id in [3, 12, 1, 9, 10, 2] {
-        publish(&world, SessionId(id), Instant::EPOCH).await;
+        publish(&world, SessionId(id), Timestamp::EPOCH).await;
     }
     assert_eq!(found(&world, 4).await, [12, 10, 9, 3]);
     assert_eq!(found(&world, 9).await, [12, 10, 9, 3, 2, 1]);
@@ -43,7 +43,7 @@ pub async fn a_session_that_is_saved_again_is_published_once(tenants: Arc<dyn Te
     let world = World::fresh(tenants).await;
     for millis in [2, 1] {
         let session = world.convened("subject").await;
-        publish(&world, session.id, Instant::EPOCH.plus_millis(millis)).await;
+        publish(&world, session.id, Timestamp::EPOCH.plus_millis(millis)).await;
     }
     for quorum in 1..=2 {
         world.amend(SessionId(2), |session| session.quorum = Some(quorum)).await;
@@ -52,13 +52,13 @@ pub async fn a_session_that_is_saved_again_is_published_once(tenants: Arc<dyn Te
     }
     let mut moved = world.amended(SessionId(2), |_| {}).await;
     moved.expected = FIRST;
-    moved.session.published_at = Some(Instant::EPOCH.plus_millis(3));
-    assert_eq!(world.save_session(&moved).await, Saved::Moved);
+    moved.session.published_at = Some(Timestamp::EPOCH.plus_millis(3));
+    assert_eq!(world.save_session(&moved).await, Saved::Stale);
     assert_eq!(found(&world, 9).await, [1, 2]);
 }
 
 /// Publishes a session at this moment.
-async fn publish(world: &World, id: SessionId, moment: Instant) {
+async fn publish(world: &World, id: SessionId, moment: Timestamp) {
     let publish = |session: &mut Session| {
         (session.state, session.published_at) = (SessionState::Published, Some(moment));
     };

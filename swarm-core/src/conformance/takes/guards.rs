@@ -7,7 +7,7 @@ use crate::conformance::records::odd_texts;
 use crate::domain::MemberState::{Claimed, Inactive};
 use crate::domain::{AttemptId, Revision, Session, SessionState, TakeId};
 use crate::rules::judge;
-use crate::store::Filed::{Late, Moved, NonceUsed, RevisionTaken};
+use crate::store::Filed::{Late, NonceUsed, RevisionTaken, Stale};
 use crate::store::{Basis, Tenants};
 
 pub async fn an_attempt_sent_again_gets_its_first_answer(tenants: Arc<dyn Tenants>) {
@@ -43,24 +43,24 @@ pub async fn an_attempt_sent_again_late_gets_its_first_answer(tenants: Arc<dyn T
     assert_eq!(filed(world.file(&again).await), take);
 }
 
-pub async fn a_filing_has_moved_when_its_member_has(tenants: Arc<dyn Tenants>) {
+pub async fn a_filing_is_stale_when_its_member_has(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let session = world.convened("subject").await;
     let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
     world.edit(&author.id, |_| {}).await;
-    assert_eq!(world.file(&filing).await, Moved);
+    assert_eq!(world.file(&filing).await, Stale);
     world.assert_unfiled(&author, &session, "nonce").await;
     assert_eq!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
 }
 
-pub async fn a_filing_has_moved_when_its_session_has(tenants: Arc<dyn Tenants>) {
+pub async fn a_filing_is_stale_when_its_session_has(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let session = world.convened("subject").await;
     let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
     world.amend(session.id, |_| {}).await;
-    assert_eq!(world.file(&filing).await, Moved);
+    assert_eq!(world.file(&filing).await, Stale);
     world.assert_unfiled(&author, &session, "nonce").await;
     assert_eq!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
 }
@@ -242,12 +242,12 @@ pub async fn guards_are_checked_in_their_order(tenants: Arc<dyn Tenants>) {
 
     let stale = judged(&ahead(world.facts(&author, &spent).await), &spent);
     world.edit(&author.id, |_| {}).await;
-    assert_eq!(world.file(&stale).await, Moved);
+    assert_eq!(world.file(&stale).await, Stale);
 
     let late = judged(&ahead(world.facts(&author, &spent).await), &spent);
     assert_eq!(world.file(&late).await, Late);
     world.amend(session.id, |session| session.window_closes_at = None).await;
-    assert_eq!(world.file(&late).await, Moved);
+    assert_eq!(world.file(&late).await, Stale);
 
     let replayed = judged(&ahead(world.facts(&author, &spent).await), &spent);
     assert_eq!(world.file(&replayed).await, NonceUsed);

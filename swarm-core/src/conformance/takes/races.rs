@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::conformance::fixture::{World, count, filed, race};
 use crate::domain::TakeId;
 use crate::rules::Refusal;
+use crate::service::SubmitError;
 use crate::store::Filed::{NonceUsed, RevisionTaken};
 use crate::store::Tenants;
-use crate::swarm::SubmitError;
 
 pub async fn an_attempt_sent_many_times_at_once_is_filed_once(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
@@ -89,7 +89,7 @@ pub async fn racing_submissions_leave_no_gap(tenants: Arc<dyn Tenants>) {
             match outcome {
                 Ok(take) => stand.push(take),
                 Err(SubmitError::Refused(refused)) => assert!(matches!(
-                    refused.refusal,
+                    refused.reason,
                     Refusal::LostRace | Refusal::CapReached | Refusal::NonceUsed
                 )),
                 Err(error) => panic!("{error}"),
@@ -122,7 +122,7 @@ pub async fn who_submits_again_is_told_of_the_take_on_file(tenants: Arc<dyn Tena
             Ok(take) => accepted += usize::from(take == takes[0]),
             Err(SubmitError::Refused(refused)) => {
                 assert_eq!(
-                    (refused.refusal, refused.original),
+                    (refused.reason, refused.original),
                     (Refusal::NonceUsed, Some(TakeId(1)))
                 );
             }

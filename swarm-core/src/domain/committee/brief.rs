@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{CommitteeMemberId, CommitteeStance};
 use crate::domain::json::{self, Json, Object};
-use crate::domain::{Confidence, Day, Instant, Lens, Name, Prompt, SubjectId};
+use crate::domain::{Confidence, Day, Lens, Name, Prompt, SubjectId, Timestamp};
 
 /// The content of a brief file, in the order and with the names of the specification, section 2B,
 /// but for `submit_to`: that depends on who asks (contract, section 1).
@@ -130,7 +130,7 @@ pub struct CommitteeBrief {
     /// Whose it is.
     pub member_id: CommitteeMemberId,
     /// When it was generated, by the store's clock.
-    pub generated_at: Instant,
+    pub generated_at: Timestamp,
     /// The text up to the value of `submit_to`.
     pub head: String,
     /// The text after it.
@@ -139,7 +139,11 @@ pub struct CommitteeBrief {
 
 impl CommitteeBrief {
     /// The brief to keep.
-    pub fn new(content: &CommitteeBriefContent, deadline: Instant, generated_at: Instant) -> Self {
+    pub fn new(
+        content: &CommitteeBriefContent,
+        deadline: Timestamp,
+        generated_at: Timestamp,
+    ) -> Self {
         let content_text = json::write(content);
         let before = content_text.strip_suffix('}').unwrap_or(&content_text);
         Self {

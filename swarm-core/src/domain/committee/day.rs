@@ -2,7 +2,7 @@
 
 use crate::domain::json::Object;
 use crate::domain::text::text;
-use crate::domain::{Day, Instant, Invalid, SubjectId, bounded};
+use crate::domain::{Day, Invalid, SubjectId, Timestamp, bounded};
 
 /// What is on file of a day, but for its briefs and takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,9 +30,9 @@ pub struct Generation {
     /// What the day's takes are about.
     pub subject_id: SubjectId,
     /// The last moment at which a take is accepted. It may be on a later day.
-    pub deadline: Instant,
+    pub deadline: Timestamp,
     /// When the briefs were generated, by the store's clock.
-    pub generated_at: Instant,
+    pub generated_at: Timestamp,
     /// How many there are.
     pub briefs: usize,
 }
@@ -67,7 +67,7 @@ pub struct GenerationOrder {
     /// The subject, which also becomes the one set for the day.
     pub subject_id: Option<SubjectId>,
     /// The deadline: any moment.
-    pub deadline: Option<Instant>,
+    pub deadline: Option<Timestamp>,
 }
 
 impl GenerationOrder {
@@ -79,7 +79,7 @@ impl GenerationOrder {
         let deadline = fields.text_if_any("deadline_utc")?;
         Ok(Self {
             subject_id: fields.text_if_any("subject_id")?.map(subject).transpose()?,
-            deadline: deadline.map(|text| Instant::parse("deadline_utc", &text)).transpose()?,
+            deadline: deadline.map(|text| Timestamp::parse("deadline_utc", &text)).transpose()?,
         })
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::domain::json::Object;
 use crate::domain::text::text;
-use crate::domain::{Instant, Invalid, Lens, Name, SecretHash, bounded};
+use crate::domain::{Invalid, Lens, Name, SecretHash, Timestamp, bounded};
 
 /// The id of a member (contract, section 6): `[a-z0-9][a-z0-9_-]{0,99}`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -118,7 +118,7 @@ pub struct CommitteeMember {
     /// Whether it may submit.
     pub status: CommitteeStatus,
     /// When it was created, by the store's clock.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// What is stored of its API key (specification, section 5B).
     #[serde(skip)]
     pub key: SecretHash,

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{CommitteeBody, CommitteeMemberId};
 use crate::domain::text::text;
-use crate::domain::{Confidence, Day, Instant, Invalid, SubjectId, bounded};
+use crate::domain::{Confidence, Day, Invalid, SubjectId, Timestamp, bounded};
 
 /// The five stances of the committee (specification, section 2B).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -63,7 +63,7 @@ pub struct CommitteeDraft {
     /// What wrote it, where that is told.
     pub model: Option<Model>,
     /// When it was written, where that is told.
-    pub generated_at: Option<Instant>,
+    pub generated_at: Option<Timestamp>,
 }
 
 /// A submission on file: immutable. Serialized, its fields in this order *are* the canonical text
@@ -85,7 +85,7 @@ pub struct CommitteeTake {
     /// What wrote it; `null` where that was not told.
     pub model: Option<Model>,
     /// When it was written; where that was not told, when it was received.
-    pub generated_at: Instant,
+    pub generated_at: Timestamp,
     /// When it was committed, by the store's clock.
-    pub received_at: Instant,
+    pub received_at: Timestamp,
 }

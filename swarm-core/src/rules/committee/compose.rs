@@ -8,7 +8,7 @@ use crate::domain::committee::{
     CommitteeBriefContent, CommitteeMember, CommitteeRegime, CommitteeTake,
 };
 use crate::domain::{
-    Day, Instant, Position, Regime, Subject, SubjectSnapshot, SubjectSnapshotDraft,
+    Day, Position, Regime, Subject, SubjectSnapshot, SubjectSnapshotDraft, Timestamp,
 };
 
 /// How many characters of an earlier take a brief shows, at most (specification, section 8B).
@@ -22,7 +22,7 @@ pub struct BriefSource {
     /// Its subject.
     pub subject: Subject,
     /// Until when takes are accepted.
-    pub deadline: Instant,
+    pub deadline: Timestamp,
     /// All regimes on file.
     pub regimes: Vec<Regime>,
     /// All snapshots of the subject.

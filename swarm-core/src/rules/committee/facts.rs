@@ -1,6 +1,6 @@
 //! The facts that the rules judge by, as a store loads them.
 
-use crate::domain::Instant;
+use crate::domain::Timestamp;
 use crate::domain::committee::{CommitteeDay, CommitteeMember};
 use crate::rules::Versioned;
 
@@ -8,7 +8,7 @@ use crate::rules::Versioned;
 #[derive(Clone, Debug)]
 pub struct CommitteeBasis {
     /// The time by the store's clock.
-    pub now: Instant,
+    pub now: Timestamp,
     /// The member whose record carries the hash of the key, whatever its status.
     pub member: Option<Versioned<CommitteeMember>>,
     /// The latest day whose briefs were generated.

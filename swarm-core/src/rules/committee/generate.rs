@@ -7,7 +7,7 @@ use crate::domain::committee::{
     CommitteeBrief, CommitteeBriefContent, CommitteeDay, CommitteeSettings, Generation,
     GenerationOrder, Synthesis,
 };
-use crate::domain::{Day, Instant, Subject, SubjectId, Version};
+use crate::domain::{Day, Subject, SubjectId, Timestamp, Version};
 use crate::rules::Versioned;
 
 /// The write of a day of the committee.
@@ -47,14 +47,14 @@ impl KnownDay {
 /// The day whose briefs are generated now: today, or the day of the latest session while its
 /// deadline, which an operator may set to a later day, is not past. So no session is overtaken by
 /// another before it is over, as far as is known when this is judged.
-pub fn day_to_generate(latest: Option<&CommitteeDay>, now: Instant) -> Day {
+pub fn day_to_generate(latest: Option<&CommitteeDay>, now: Timestamp) -> Day {
     latest.filter(|latest| is_current(latest, now)).map_or(now.day(), |latest| latest.date)
 }
 
 /// Whether the schedule asks for the briefs of this day now: it is today and time, the deadline is
 /// ahead, and there are none, or only such as an operator had generated before their time. So a
 /// server that starts late catches up, and one that comes second does nothing.
-pub fn is_due(settings: &CommitteeSettings, now: Instant, day: &CommitteeDay) -> bool {
+pub fn is_due(settings: &CommitteeSettings, now: Timestamp, day: &CommitteeDay) -> bool {
     let (begin, end) = (now.at(settings.brief_at()), now.at(settings.deadline()));
     let made = day.generation.as_ref();
     let end = made.map_or(end, |made| made.deadline);
@@ -82,7 +82,7 @@ pub fn subject_for<'a>(
     order: &GenerationOrder,
     day: &CommitteeDay,
     subjects: &'a [Subject],
-    now: Instant,
+    now: Timestamp,
 ) -> Result<&'a Subject, CommitteeRefusal> {
     let before = day.generation.as_ref().map(|made| &made.subject_id);
     match order.subject_id.as_ref().or(day.subject.as_ref()).or(before) {
@@ -94,7 +94,7 @@ pub fn subject_for<'a>(
     }
 }
 
-fn in_turn(subjects: &[Subject], now: Instant) -> Option<&Subject> {
+fn in_turn(subjects: &[Subject], now: Timestamp) -> Option<&Subject> {
     let mut active: Vec<_> = subjects.iter().filter(|it| it.status == "active").collect();
     active.sort_by(|a, b| a.id.cmp(&b.id));
     let turn = now.day_number().checked_rem_euclid(i64::try_from(active.len()).ok()?)?;
@@ -107,8 +107,8 @@ pub fn deadline(
     order: &GenerationOrder,
     settings: &CommitteeSettings,
     day: &CommitteeDay,
-    now: Instant,
-) -> Instant {
+    now: Timestamp,
+) -> Timestamp {
     let before = day.generation.as_ref().map(|made| made.deadline);
     order.deadline.or(before).unwrap_or_else(|| now.at(settings.deadline()))
 }
@@ -120,8 +120,8 @@ pub fn generate(
     order: &GenerationOrder,
     day: &KnownDay,
     subject_id: &SubjectId,
-    deadline: Instant,
-    now: Instant,
+    deadline: Timestamp,
+    now: Timestamp,
     contents: &[CommitteeBriefContent],
 ) -> CommitteeDayChange {
     let before = CommitteeDay::clone(&day.record);

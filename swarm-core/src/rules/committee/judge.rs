@@ -7,7 +7,7 @@ use crate::domain::committee::{
     CommitteeStance, CommitteeStatus, CommitteeTake, Generation, KeyPrefix, Model,
 };
 use crate::domain::json::{Json, Object};
-use crate::domain::{AttemptId, Confidence, Day, Instant, Invalid, SubjectId, Version};
+use crate::domain::{AttemptId, Confidence, Day, Invalid, SubjectId, Timestamp, Version};
 use crate::proof::ApiKey;
 use crate::rules::Versioned;
 
@@ -20,7 +20,7 @@ pub struct CommitteeFiling {
     member: (CommitteeMemberId, Version),
     session: (Day, Version),
     subject_id: SubjectId,
-    land_by: Instant,
+    land_by: Timestamp,
 }
 
 impl CommitteeFiling {
@@ -40,7 +40,7 @@ impl CommitteeFiling {
     }
 
     /// Guard: the last moment at which it may be committed, by the store's clock.
-    pub fn land_by(&self) -> Instant {
+    pub fn land_by(&self) -> Timestamp {
         self.land_by
     }
 
@@ -50,12 +50,12 @@ impl CommitteeFiling {
     }
 
     /// When it was written, where that is told; where not, when it is committed.
-    pub fn generated_at(&self) -> Option<Instant> {
+    pub fn generated_at(&self) -> Option<Timestamp> {
         self.draft.generated_at
     }
 
     /// The record to keep, once the commit has given it a time.
-    pub fn take(&self, received_at: Instant) -> CommitteeTake {
+    pub fn take(&self, received_at: Timestamp) -> CommitteeTake {
         let draft = self.draft.clone();
         CommitteeTake {
             member_id: self.member.0.clone(),
@@ -121,7 +121,7 @@ pub fn read(fields: &mut Object) -> Result<CommitteeDraft, CommitteeRefusal> {
         body,
         model: model.map(Model::parse).transpose().map_err(optional)?,
         generated_at: generated_at
-            .map(|text| Instant::parse("generated_at", &text))
+            .map(|text| Timestamp::parse("generated_at", &text))
             .transpose()
             .map_err(optional)?,
     })
@@ -129,7 +129,7 @@ pub fn read(fields: &mut Object) -> Result<CommitteeDraft, CommitteeRefusal> {
 
 /// Whether the briefs of a generated day are those of today: it is that day, or the deadline,
 /// which an operator may set to a later day, is not past.
-pub fn is_current(day: &CommitteeDay, now: Instant) -> bool {
+pub fn is_current(day: &CommitteeDay, now: Timestamp) -> bool {
     day.generation.as_ref().is_some_and(|made| day.date == now.day() || now <= made.deadline)
 }
 

@@ -1,7 +1,7 @@
 //! What becomes of a member of the committee (contract, section 6).
 
 use crate::domain::committee::{CommitteeMember, CommitteeMemberDraft, CommitteeStatus, KeyPrefix};
-use crate::domain::{Instant, Version};
+use crate::domain::{Timestamp, Version};
 use crate::proof::ApiKey;
 use crate::rules::Versioned;
 
@@ -19,7 +19,7 @@ pub fn create_member(
     draft: &CommitteeMemberDraft,
     prefix: &KeyPrefix,
     random: [u8; 16],
-    now: Instant,
+    now: Timestamp,
 ) -> (CommitteeMemberChange, ApiKey) {
     let key = ApiKey::mint(prefix, &draft.id, random);
     let member = CommitteeMember {

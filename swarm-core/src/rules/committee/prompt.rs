@@ -5,12 +5,12 @@ use crate::domain::committee::{
     CommitteeRegime, CommitteeStance, TRAILER_PATTERN,
 };
 use crate::domain::json::{self, Json};
-use crate::domain::{Day, Instant, Prompt};
+use crate::domain::{Day, Prompt, Timestamp};
 
 /// What all members are asked about.
 pub(super) struct Topic<'a> {
     pub(super) date: Day,
-    pub(super) deadline: Instant,
+    pub(super) deadline: Timestamp,
     pub(super) subject: &'a BriefSubject,
     pub(super) regime: &'a CommitteeRegime,
     pub(super) snapshot: Option<&'a BriefSnapshot>,

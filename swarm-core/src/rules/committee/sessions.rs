@@ -9,7 +9,7 @@ use crate::domain::committee::{
     CommitteeBody, CommitteeDay, CommitteeMemberId, CommitteeStance, CommitteeTake, Generation,
     Model,
 };
-use crate::domain::{Confidence, Day, Instant, SubjectId};
+use crate::domain::{Confidence, Day, SubjectId, Timestamp};
 use crate::proof::commit;
 
 /// A session in the list.
@@ -33,7 +33,7 @@ pub struct CommitteeSession {
     /// Its subject.
     pub subject_id: SubjectId,
     /// The last moment at which a take is accepted.
-    pub deadline_utc: Instant,
+    pub deadline_utc: Timestamp,
     /// As in the list.
     pub synthesis: Option<String>,
     /// The takes that count, in the order of their commits; none before the deadline has passed.
@@ -54,16 +54,20 @@ pub struct PublicTake {
     /// What wrote it, where that was told.
     pub model: Option<Model>,
     /// When it was written.
-    pub generated_at: Instant,
+    pub generated_at: Timestamp,
     /// When it was committed.
-    pub received_at: Instant,
+    pub received_at: Timestamp,
     /// The reference that its member was given.
     pub commit: String,
 }
 
 /// A session as the list shows it, from its day and all the day's submissions, in the order of
 /// their commits. `None` when no briefs were generated that day.
-pub fn line(day: &CommitteeDay, takes: &[Arc<CommitteeTake>], now: Instant) -> Option<SessionLine> {
+pub fn line(
+    day: &CommitteeDay,
+    takes: &[Arc<CommitteeTake>],
+    now: Timestamp,
+) -> Option<SessionLine> {
     let made = day.generation.as_ref()?;
     let shown = shown(made, takes, now);
     Some(SessionLine {
@@ -79,7 +83,7 @@ pub fn line(day: &CommitteeDay, takes: &[Arc<CommitteeTake>], now: Instant) -> O
 pub fn session(
     day: &CommitteeDay,
     takes: &[Arc<CommitteeTake>],
-    now: Instant,
+    now: Timestamp,
 ) -> Option<CommitteeSession> {
     let made = day.generation.as_ref()?;
     let shown = shown(made, takes, now);
@@ -93,7 +97,7 @@ pub fn session(
 }
 
 /// Whether the deadline has passed.
-pub fn is_over(made: &Generation, now: Instant) -> bool {
+pub fn is_over(made: &Generation, now: Timestamp) -> bool {
     now > made.deadline
 }
 
@@ -114,7 +118,7 @@ pub fn counted(made: &Generation, takes: &[Arc<CommitteeTake>]) -> Vec<Arc<Commi
 fn shown(
     made: &Generation,
     takes: &[Arc<CommitteeTake>],
-    now: Instant,
+    now: Timestamp,
 ) -> Option<Vec<Arc<CommitteeTake>>> {
     is_over(made, now).then(|| counted(made, takes))
 }

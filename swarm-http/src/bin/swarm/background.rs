@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use swarm_core::{CommitteeDesk, CommitteeError, CommitteeRefusal, Error, Tenant, TenantId};
+use swarm_core::{CommitteeError, CommitteeRefusal, CommitteeTenant, Error, Tenant, TenantId};
 use swarm_http::Site;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
@@ -53,7 +53,7 @@ async fn close_windows(id: TenantId, tenant: Tenant) {
 
 /// Generates the briefs of a committee at their time, or later where the server was down, and
 /// keeps their export up to date, whoever generated them.
-async fn committee(tenant: TenantId, desk: Arc<CommitteeDesk>, export: Option<Export>) {
+async fn committee(tenant: TenantId, desk: Arc<CommitteeTenant>, export: Option<Export>) {
     let (mut written, mut refused) = (None, None);
     loop {
         generate(&tenant, &desk, &mut refused).await;
@@ -67,7 +67,11 @@ async fn committee(tenant: TenantId, desk: Arc<CommitteeDesk>, export: Option<Ex
 }
 
 /// Why nothing is generated is told once, not every round: `refused` is what was told last.
-async fn generate(tenant: &TenantId, desk: &CommitteeDesk, refused: &mut Option<CommitteeRefusal>) {
+async fn generate(
+    tenant: &TenantId,
+    desk: &CommitteeTenant,
+    refused: &mut Option<CommitteeRefusal>,
+) {
     match desk.generate_if_due().await {
         Ok(None) => *refused = None,
         Ok(Some(made)) => tracing::info!(%tenant, briefs = made.briefs, "briefs generated"),

@@ -7,7 +7,7 @@ use swarm_core::domain::{
 };
 use swarm_core::json::Object;
 use swarm_core::proof::{KeyPair, hex};
-use swarm_core::{Instant, MemberId};
+use swarm_core::{MemberId, Timestamp};
 use swarm_http::Site;
 use tokio::sync::oneshot;
 use tracing_subscriber::filter::LevelFilter;
@@ -68,7 +68,7 @@ async fn tell(client: Client) -> Result<(), Failure> {
     for name in MEMBERS {
         members.push(Author::join(&client, name).await?);
     }
-    let now = members.first().map_or(Instant::EPOCH, |member| member.joined);
+    let now = members.first().map_or(Timestamp::EPOCH, |member| member.joined);
     let yesterday = day(now.plus_millis(-DAY_MILLIS))?;
     let published = past(&client, &members, yesterday).await?;
     let (first, amended) = open(&client, &members, now).await?;
@@ -91,7 +91,7 @@ async fn past(client: &Client, members: &[Author], date: Day) -> Result<u64, Fai
 }
 
 /// Today's session: open for another day; one member has amended its take.
-async fn open(client: &Client, members: &[Author], now: Instant) -> Result<(u64, u64), Failure> {
+async fn open(client: &Client, members: &[Author], now: Timestamp) -> Result<(u64, u64), Failure> {
     let date = day(now)?;
     convene(client, date, Some(now.plus_millis(DAY_MILLIS))).await?;
     let [author, ..] = members else { return Err("nobody joined".into()) };
@@ -102,7 +102,7 @@ async fn open(client: &Client, members: &[Author], now: Instant) -> Result<(u64,
     Ok((first, amended))
 }
 
-async fn convene(client: &Client, date: Day, deadline: Option<Instant>) -> Result<u64, Failure> {
+async fn convene(client: &Client, date: Day, deadline: Option<Timestamp>) -> Result<u64, Failure> {
     let session = Session { date, subject_id: SUBJECT, window_closes_at: deadline };
     let mut answer = client.operate(Method::POST, "/api/swarm/admin/sessions", &session).await?;
     let session = answer.take("session").ok_or("the answer has no session")?;
@@ -135,7 +135,7 @@ struct Author {
     id: MemberId,
     key: KeyPair,
     token: String,
-    joined: Instant,
+    joined: Timestamp,
 }
 
 impl Author {
@@ -161,7 +161,7 @@ impl Author {
         let claimed = client.post("/api/swarm/token-claim", &Sent::from(&claim)).await;
         let token = claimed?.text("token")?;
         let status = client.get(&format!("/api/swarm/apply/{id}")).await;
-        let joined = Instant::parse("claimedAt", &status?.text("claimedAt")?)?;
+        let joined = Timestamp::parse("claimedAt", &status?.text("claimedAt")?)?;
         Ok(Self { id, key, token, joined })
     }
 
@@ -216,7 +216,7 @@ struct Subject {
 struct Session {
     date: Day,
     subject_id: &'static str,
-    window_closes_at: Option<Instant>,
+    window_closes_at: Option<Timestamp>,
 }
 
 #[derive(Serialize)]
@@ -230,7 +230,7 @@ struct Member<'a> {
     member_id: &'a MemberId,
 }
 
-fn day(moment: Instant) -> Result<Day, Failure> {
+fn day(moment: Timestamp) -> Result<Day, Failure> {
     let text = moment.to_string();
     Ok(Day::parse(text.get(..10).unwrap_or_default())?)
 }

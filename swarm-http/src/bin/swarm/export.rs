@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use swarm_core::CommitteeDesk;
+use swarm_core::CommitteeTenant;
 use swarm_core::domain::committee::{CommitteeBrief, Generation};
 use swarm_core::json::Json;
 use swarm_core::proof::hex;
@@ -51,7 +51,7 @@ impl Export {
     /// today's are of.
     pub(crate) async fn refresh(
         &self,
-        desk: &CommitteeDesk,
+        desk: &CommitteeTenant,
         written: &mut Option<Option<Generation>>,
     ) -> Result<(), Failure> {
         // Before the briefs: those that come in between are written twice, not missed.
@@ -64,7 +64,7 @@ impl Export {
     }
 
     /// Puts today's briefs into the folder; answers how many they are.
-    async fn write(&self, desk: &CommitteeDesk) -> Result<usize, Failure> {
+    async fn write(&self, desk: &CommitteeTenant) -> Result<usize, Failure> {
         let briefs = desk.briefs().await?;
         let file = |brief: &CommitteeBrief| {
             (format!("{}.json", brief.member_id), brief.text(&self.origin))
@@ -140,7 +140,7 @@ mod tests {
         let swarm = Swarm::new(store.clone(), SystemEntropy);
         swarm.tenant(&tenant).put_subject(&subject).await.unwrap();
         let settings = CommitteeSettings::default();
-        let desk = Committees::new(store, SystemEntropy).desk(&tenant, settings);
+        let desk = Committees::new(store, SystemEntropy).tenant(&tenant, settings);
         let ada = CommitteeMemberDraft::read(&mut fields(r#"{"id":"ada","name":"Ada"}"#)).unwrap();
         desk.create_member(&ada).await.unwrap();
         let folder = tempfile::tempdir().unwrap();

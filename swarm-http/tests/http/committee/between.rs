@@ -8,14 +8,14 @@ use swarm_core::domain::committee::{
 };
 use swarm_core::domain::json::Object;
 use swarm_core::json::Json;
-use swarm_core::{CommitteeDesk, CommitteeSettings, Committees, SystemEntropy, TenantId};
+use swarm_core::{CommitteeSettings, CommitteeTenant, Committees, SystemEntropy, TenantId};
 
 use crate::desk::{self, BRIEF, KEY, chair, records, refused, submit, take};
 use crate::harness::Answer;
 use crate::relay::Relay;
 use crate::world::{Clock, World, now};
 
-type Meddling = Box<dyn FnOnce(&CommitteeDesk) + Send>;
+type Meddling = Box<dyn FnOnce(&CommitteeTenant) + Send>;
 
 /// Runs what is to be run once, right before the next call of a method of the store.
 struct Scene {
@@ -32,7 +32,7 @@ impl Scene {
         let relay = {
             let (next, committees) = (next.clone(), Committees::new(store.clone(), SystemEntropy));
             let tenant = TenantId::parse("default").unwrap();
-            let direct = committees.desk(&tenant, CommitteeSettings::default());
+            let direct = committees.tenant(&tenant, CommitteeSettings::default());
             Relay::new(&store, move |told| {
                 let due = |next: &mut (&str, Meddling)| !told.done && next.0 == told.method;
                 let due = next.lock().unwrap().take_if(due);
@@ -55,7 +55,7 @@ impl Scene {
     fn meddled(
         &self,
         method: &'static str,
-        meddle: impl FnOnce(&CommitteeDesk) + Send + 'static,
+        meddle: impl FnOnce(&CommitteeTenant) + Send + 'static,
         send: impl FnOnce() -> Answer,
     ) -> Answer {
         *self.next.lock().unwrap() = Some((method, Box::new(meddle)));
@@ -65,7 +65,7 @@ impl Scene {
     }
 
     /// A submission amid which `meddle` comes.
-    fn submit_amid(&self, meddle: impl FnOnce(&CommitteeDesk) + Send + 'static) -> Answer {
+    fn submit_amid(&self, meddle: impl FnOnce(&CommitteeTenant) + Send + 'static) -> Answer {
         let send = || submit(&self.world.client, KEY, &take("bullish"));
         self.meddled("file_committee", meddle, send)
     }
@@ -84,18 +84,18 @@ fn fields(value: &Value) -> Object {
     Json::read(value.to_string().as_bytes()).unwrap().into_object()
 }
 
-fn generate(desk: &CommitteeDesk, order: &Value) {
+fn generate(desk: &CommitteeTenant, order: &Value) {
     now(desk.generate(&GenerationOrder::read(&mut fields(order)).unwrap())).unwrap();
 }
 
-fn deactivate(desk: &CommitteeDesk) {
+fn deactivate(desk: &CommitteeTenant) {
     now(desk.set_member_status(&member(), CommitteeStatus::Inactive)).unwrap();
 }
 
 #[test]
 fn a_key_that_is_replaced_before_the_commit_is_dead() {
     let scene = Scene::set();
-    let rotate = |desk: &CommitteeDesk| drop(now(desk.rotate_member_key(&member())).unwrap());
+    let rotate = |desk: &CommitteeTenant| drop(now(desk.rotate_member_key(&member())).unwrap());
     refused(scene.submit_amid(rotate), 401, "invalid key");
     scene.check_kept(0);
 }
@@ -119,7 +119,7 @@ fn a_deadline_that_passes_before_the_commit_has_passed() {
 #[test]
 fn a_deadline_that_is_moved_before_the_commit_counts() {
     let scene = Scene::set();
-    let close = |desk: &CommitteeDesk| {
+    let close = |desk: &CommitteeTenant| {
         generate(desk, &json!({ "deadline_utc": "2026-11-21T11:59:59.999Z" }));
     };
     refused(scene.submit_amid(close), 409, "submission window closed");
@@ -129,7 +129,7 @@ fn a_deadline_that_is_moved_before_the_commit_counts() {
 #[test]
 fn a_take_is_about_the_subject_of_its_commit() {
     let scene = Scene::set();
-    let turn = |desk: &CommitteeDesk| generate(desk, &json!({ "subject_id": "basalt" }));
+    let turn = |desk: &CommitteeTenant| generate(desk, &json!({ "subject_id": "basalt" }));
     let receipt = scene.submit_amid(turn).expect(200).json();
     assert_eq!(receipt["subject_id"], "basalt");
     assert_eq!(records(&*scene.world.desk())[0]["subject_id"], "basalt");
@@ -139,7 +139,7 @@ fn a_take_is_about_the_subject_of_its_commit() {
 #[test]
 fn a_submission_that_comes_before_the_commit_stands_beside_it() {
     let scene = Scene::set();
-    let first = |desk: &CommitteeDesk| {
+    let first = |desk: &CommitteeTenant| {
         let text = take("bearish").to_string();
         now(desk.submit(Some(KEY), text.as_bytes())).unwrap();
     };
@@ -152,7 +152,7 @@ fn a_submission_that_comes_before_the_commit_stands_beside_it() {
 #[test]
 fn briefs_are_about_the_subject_that_was_set_last() {
     let scene = Scene::set();
-    let set = |desk: &CommitteeDesk| {
+    let set = |desk: &CommitteeTenant| {
         let order = json!({ "date": "2026-11-21", "subject_id": "basalt" });
         now(desk.set_subject(&SubjectOrder::read(&mut fields(&order)).unwrap())).unwrap();
     };
@@ -165,7 +165,7 @@ fn briefs_are_about_the_subject_that_was_set_last() {
 #[test]
 fn a_synthesis_and_a_generation_both_stand() {
     let scene = Scene::set();
-    let turn = |desk: &CommitteeDesk| generate(desk, &json!({ "subject_id": "basalt" }));
+    let turn = |desk: &CommitteeTenant| generate(desk, &json!({ "subject_id": "basalt" }));
     let synthesis = json!({ "date": "2026-11-21", "synthesis": "Calm." });
     let send = || chair(&scene.world.client, "/synthesis", &synthesis);
     scene.meddled("save_committee_day", turn, send).expect(200);
@@ -190,7 +190,7 @@ fn a_rotation_and_a_status_both_stand() {
 fn an_id_that_is_given_before_the_commit_is_taken() {
     let scene = Scene::set();
     let body = json!({ "id": "n", "name": "Another" });
-    let create = |desk: &CommitteeDesk| {
+    let create = |desk: &CommitteeTenant| {
         let draft = json!({ "id": "n", "name": "The first" });
         now(desk.create_member(&CommitteeMemberDraft::read(&mut fields(&draft)).unwrap())).unwrap();
     };

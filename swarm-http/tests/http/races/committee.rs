@@ -215,7 +215,7 @@ fn of_many_servers_one_generates() {
     let desk = || {
         let committees = Committees::new(relay.clone(), SystemEntropy);
         let tenant = TenantId::parse("default").unwrap();
-        Arc::new(committees.desk(&tenant, CommitteeSettings::default()))
+        Arc::new(committees.tenant(&tenant, CommitteeSettings::default()))
     };
     world.client.convene("2026-11-21", "aurora");
     world.clock.move_by((10 * 60 + 45) * 60 * 1_000);

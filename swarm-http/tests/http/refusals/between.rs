@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::json;
 use swarm_core::domain::{
-    Instant, MemberState, SecretHash, SessionPatch, SessionState, TokenClaim,
+    MemberState, SecretHash, SessionPatch, SessionState, Timestamp, TokenClaim,
 };
 use swarm_core::json::Json;
 use swarm_core::proof::KeyPair;
@@ -125,7 +125,7 @@ fn the_session_is_aggregated() {
 fn the_window_is_closed() {
     let scene = Scene::set();
     scene.meddle(|tenant| {
-        let patch = SessionPatch { window_closes_at: Some(Some(Instant::EPOCH)), quorum: None };
+        let patch = SessionPatch { window_closes_at: Some(Some(Timestamp::EPOCH)), quorum: None };
         now(tenant.amend_session(SessionId(1), &patch)).unwrap();
     });
     let answer = scene.world.client.submit(&scene.author, scene.author.draft(DATE, "aurora"));

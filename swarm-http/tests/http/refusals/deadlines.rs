@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
 use serde_json::json;
-use swarm_core::domain::Instant;
+use swarm_core::domain::Timestamp;
 use swarm_store_memory::MemoryStore;
 
 use crate::backend::{Backend, on_both};
@@ -54,7 +54,7 @@ fn the_last_millisecond_of_a_leap_day_counts(backend: &Backend) {
     let world = World::on(backend);
     let author = world.author();
     let session = world.convene("2028-02-29", "aurora");
-    let midnight = Instant::parse("midnight", "2028-03-01T00:00:00Z").unwrap();
+    let midnight = Timestamp::parse("midnight", "2028-03-01T00:00:00Z").unwrap();
     world.clock.move_by(midnight.millis() - world.clock.now().millis() - 1);
     set_deadline(&world, session, "2028-02-29T23:59:59.999Z");
     world.client.submit(&author, author.draft("2028-02-29", "aurora")).expect(201);
@@ -113,7 +113,7 @@ fn a_deadline_that_passes_before_the_commit() {
             let left = in_time.load(Ordering::SeqCst);
             in_time.store(left.saturating_sub(1), Ordering::SeqCst);
             let late = if left == 0 { late.load(Ordering::SeqCst) } else { 0 };
-            Instant::from_millis(noon + late).unwrap()
+            Timestamp::from_millis(noon + late).unwrap()
         })
     };
     let world = World::serve(clock, store.clone(), store);

@@ -47,14 +47,14 @@ impl Tenant {
         for message in self.store.messages(Some(MailState::Queued), None).await? {
             let now = self.store.now().await?;
             let Some(leased) = rules::lease(&message, now) else { continue };
-            if self.store.save_message(&leased).await? == Saved::Moved {
+            if self.store.save_message(&leased).await? == Saved::Stale {
                 continue;
             }
             let attempt = mailer.send(&leased.message.mail).await;
             sent += usize::from(attempt == Attempt::Sent);
             let settled = rules::settle(&leased, attempt, self.store.now().await?);
-            // Moved: the lease ran out, and another server has the message now.
-            let (Saved::Saved | Saved::Moved) = self.store.save_message(&settled).await?;
+            // Stale: the lease ran out, and another server has the message now.
+            let (Saved::Saved | Saved::Stale) = self.store.save_message(&settled).await?;
         }
         Ok(sent)
     }

@@ -4,9 +4,9 @@ use super::read;
 use crate::domain::json;
 use crate::domain::{MemberId, Memo, MemoDraft, MemoId, SecretHash};
 use crate::rules::Refusal;
+use crate::service::error::contended;
+use crate::service::{ATTEMPTS, Error, Tenant};
 use crate::store::{Collection, Document};
-use crate::swarm::error::contended;
-use crate::swarm::{ATTEMPTS, Error, Tenant};
 
 impl Tenant {
     /// Publishes a memo of the member whose bearer token hashes to `token`.

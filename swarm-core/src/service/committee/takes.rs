@@ -1,13 +1,13 @@
 //! Submitting to the committee.
 
-use super::{CommitteeDesk, CommitteeError};
+use super::{CommitteeError, CommitteeTenant};
 use crate::domain::committee::{CommitteeMemberId, CommitteeTake};
-use crate::domain::{AttemptId, Day, Instant, SubjectId};
+use crate::domain::{AttemptId, Day, SubjectId, Timestamp};
 use crate::proof::{ApiKey, commit};
 use crate::rules::committee::{self as rules, CommitteeRefusal};
+use crate::service::ATTEMPTS;
+use crate::service::error::contended;
 use crate::store::CommitteeFiled;
-use crate::swarm::ATTEMPTS;
-use crate::swarm::error::contended;
 
 /// What whoever submitted is told (specification, section 4B).
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -22,10 +22,10 @@ pub struct Receipt {
     pub commit: String,
     /// When it was committed: all of the record that its member does not know, and so what it needs
     /// to compute the reference itself.
-    pub received_at: Instant,
+    pub received_at: Timestamp,
 }
 
-impl CommitteeDesk {
+impl CommitteeTenant {
     /// Files a submission: `key` is the value of the header `x-ic-key`, where it came and is text,
     /// and `body` what came with it, unread. When this returns the receipt, it is committed.
     ///
@@ -42,7 +42,7 @@ impl CommitteeDesk {
             match self.store.file_committee(&filing).await? {
                 CommitteeFiled::Filed(take) => return Ok(receipt(&take)),
                 CommitteeFiled::Late => return Err(CommitteeRefusal::WindowClosed.into()),
-                CommitteeFiled::Moved => {}
+                CommitteeFiled::Stale => {}
             }
         }
         Err(contended("file committee take").into())

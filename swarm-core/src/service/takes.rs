@@ -26,14 +26,14 @@ impl Tenant {
             let filing = rules::judge(&basis, submission, attempt)?;
             let refusal = match self.store.file(&filing).await? {
                 Filed::Filed(take) => return Ok(take),
-                Filed::Moved => continue,
+                Filed::Stale => continue,
                 Filed::Late => Refusal::WindowClosed,
                 Filed::NonceUsed => Refusal::NonceUsed,
                 Filed::RevisionTaken => Refusal::LostRace,
             };
             // The facts are read again, for they now tell whether this very take is on file.
             let basis = self.basis(token, submission).await?;
-            return Err(rules::refused(refusal, &basis, submission).into());
+            return Err(rules::rejection(refusal, &basis, submission).into());
         }
         Err(contended("file").into())
     }

@@ -4,8 +4,8 @@ use super::unreadable;
 use crate::domain::json::{self, Json};
 use crate::domain::{Brief, BriefId, Day, Prompt, Regime, SessionId, Signal, SubjectId};
 use crate::rules::{self, BriefFacts, Refusal};
+use crate::service::{Error, Tenant};
 use crate::store::{Collection, Document, DocumentDraft, Put, StoreError};
-use crate::swarm::{Error, Tenant};
 
 /// How many published sessions a brief recalls (specification, section 8A).
 const RECENT_SESSIONS: usize = 5;
@@ -40,7 +40,7 @@ impl Tenant {
             Put::Created(document) | Put::Replaced(document) => {
                 Ok(brief(session.date, session.subject_id.clone(), &document)?)
             }
-            Put::Exists | Put::Moved => Err(Refusal::BriefPublished.into()),
+            Put::Exists | Put::Stale => Err(Refusal::BriefPublished.into()),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Why a call gave no result.
 
 use super::NoEntropy;
-use crate::rules::{Refusal, Refused};
+use crate::rules::{Refusal, Rejection};
 use crate::store::StoreError;
 
 /// A call that gave no result: a rule said no, or the world did not answer.
@@ -11,7 +11,7 @@ pub enum Error {
     /// A rule said no.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The store could not answer, or facts moved faster than they could be judged. Whether
+    /// The store could not answer, or facts changed faster than they could be judged. Whether
     /// something was committed is not known; nothing was acknowledged.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -26,7 +26,7 @@ pub enum Error {
 pub enum SubmitError {
     /// A rule said no.
     #[error(transparent)]
-    Refused(#[from] Refused),
+    Refused(#[from] Rejection),
     /// As [`Error::Store`].
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -35,7 +35,7 @@ pub enum SubmitError {
     Entropy(#[from] NoEntropy),
 }
 
-/// The facts moved faster than they could be judged.
+/// The facts changed faster than they could be judged.
 pub(super) fn contended(op: &'static str) -> StoreError {
     StoreError::new(op, "the facts kept moving")
 }

@@ -1,18 +1,18 @@
 //! Generating the briefs of a day.
 
-use super::{CommitteeDesk, CommitteeError};
+use super::{CommitteeError, CommitteeTenant};
 use crate::domain::committee::{BriefRecentSession, CommitteeStatus, GenerationOrder};
 use crate::domain::json::Object;
 use crate::domain::{
-    Day, Instant, Invalid, Regime, Subject, SubjectId, SubjectSnapshot, SubjectSnapshotDraft,
+    Day, Invalid, Regime, Subject, SubjectId, SubjectSnapshot, SubjectSnapshotDraft, Timestamp,
 };
 use crate::rules::committee::{
     self as rules, BriefSource, CommitteeDayChange, KnownDay, MemberSource,
 };
+use crate::service::ATTEMPTS;
+use crate::service::documents;
+use crate::service::error::contended;
 use crate::store::{Collection, CommitteeSessionQuery, CommitteeTakesQuery, Saved, StoreError};
-use crate::swarm::ATTEMPTS;
-use crate::swarm::documents;
-use crate::swarm::error::contended;
 
 /// How many earlier sessions a brief recalls (specification, section 8B).
 const RECENT_SESSIONS: usize = 3;
@@ -29,12 +29,12 @@ pub struct Generated {
     pub subject_id: SubjectId,
     /// The last moment at which a take is accepted.
     #[serde(rename = "deadline_utc")]
-    pub deadline: Instant,
+    pub deadline: Timestamp,
     /// How many briefs there are: one for each active member.
     pub briefs: usize,
 }
 
-impl CommitteeDesk {
+impl CommitteeTenant {
     /// Generates today's briefs if the schedule asks for it; `None` when it does not, or no member
     /// is active. Any number of servers may call this, as often as they like: one of them generates,
     /// once.
@@ -94,7 +94,7 @@ impl CommitteeDesk {
         }))
     }
 
-    async fn day_to_generate(&self) -> Result<(Instant, KnownDay), CommitteeError> {
+    async fn day_to_generate(&self) -> Result<(Timestamp, KnownDay), CommitteeError> {
         let now = self.store.now().await?;
         let latest = self.latest().await?;
         let date = rules::day_to_generate(latest.as_deref(), now);
@@ -106,7 +106,7 @@ impl CommitteeDesk {
         &self,
         order: &GenerationOrder,
         day: &KnownDay,
-        now: Instant,
+        now: Timestamp,
         members: &[MemberSource],
     ) -> Result<CommitteeDayChange, CommitteeError> {
         let date = day.record.date;
@@ -131,7 +131,7 @@ impl CommitteeDesk {
         &self,
         subject: &SubjectId,
         before: Day,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<Vec<BriefRecentSession>, CommitteeError> {
         let query = CommitteeSessionQuery {
             subject: Some(subject.clone()),

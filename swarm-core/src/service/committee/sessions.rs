@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{CommitteeDesk, CommitteeError};
+use super::{CommitteeError, CommitteeTenant};
 use crate::domain::Day;
 use crate::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMemberId, Generation, SubjectOrder, SynthesisOrder,
@@ -10,14 +10,14 @@ use crate::domain::committee::{
 use crate::rules::committee::{
     self as rules, CommitteeRefusal, CommitteeSession, KnownDay, SessionLine,
 };
+use crate::service::ATTEMPTS;
+use crate::service::error::contended;
 use crate::store::{Collection, CommitteeSessionQuery, CommitteeTakesQuery, Saved};
-use crate::swarm::ATTEMPTS;
-use crate::swarm::error::contended;
 
 /// Of how many days a list has the takes in memory at a time: whole takes, of which it tells little.
 const DAYS_AT_ONCE: usize = 8;
 
-impl CommitteeDesk {
+impl CommitteeTenant {
     /// The brief of a member for today, if there is one. Its text depends on who asks:
     /// [`CommitteeBrief::text`].
     ///
@@ -122,7 +122,7 @@ impl CommitteeDesk {
             let change = rules::set_subject(&KnownDay::new(order.date, day), &order.subject_id);
             match self.store.save_committee_day(&change).await? {
                 Saved::Saved => return Ok(()),
-                Saved::Moved => {}
+                Saved::Stale => {}
             }
         }
         Err(contended("set committee subject").into())
@@ -138,7 +138,7 @@ impl CommitteeDesk {
             let change = rules::set_synthesis(&KnownDay::new(order.date, day), &order.synthesis)?;
             match self.store.save_committee_day(&change).await? {
                 Saved::Saved => return Ok(()),
-                Saved::Moved => {}
+                Saved::Stale => {}
             }
         }
         Err(contended("set committee synthesis").into())

@@ -114,7 +114,7 @@ impl Tenant {
         let draft = DocumentDraft { key: Some(key), group, json, replace: true, guard: None };
         match self.store.put_document(collection, &draft).await? {
             Put::Created(_) => Ok(Written::Created),
-            Put::Replaced(_) | Put::Exists | Put::Moved => Ok(Written::Replaced),
+            Put::Replaced(_) | Put::Exists | Put::Stale => Ok(Written::Replaced),
         }
     }
 
@@ -129,7 +129,7 @@ impl Tenant {
         let draft = DocumentDraft { key: None, group, json, replace: false, guard };
         match self.store.put_document(collection, &draft).await? {
             Put::Created(document) | Put::Replaced(document) => Ok(Some(document)),
-            Put::Moved => Ok(None),
+            Put::Stale => Ok(None),
             Put::Exists => Err(StoreError::new("add document", "a new id was taken").into()),
         }
     }

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use super::{CommitteeDesk, CommitteeError};
+use super::{CommitteeError, CommitteeTenant};
 use crate::domain::committee::{
     CommitteeMember, CommitteeMemberDraft, CommitteeMemberId, CommitteeStatus,
 };
 use crate::proof::ApiKey;
 use crate::rules::Versioned;
 use crate::rules::committee::{self as rules, CommitteeRefusal};
+use crate::service::ATTEMPTS;
+use crate::service::error::contended;
 use crate::store::Saved;
-use crate::swarm::ATTEMPTS;
-use crate::swarm::error::contended;
 
-impl CommitteeDesk {
+impl CommitteeTenant {
     /// Creates an active member. Its key is in the answer and nowhere else (specification, section
     /// 5B).
     ///
@@ -27,7 +27,7 @@ impl CommitteeDesk {
         let (change, key) = rules::create_member(draft, self.settings.key_prefix(), random, now);
         match self.store.save_committee_member(&change).await? {
             Saved::Saved => Ok(key),
-            Saved::Moved => Err(CommitteeRefusal::MemberExists(draft.id.clone()).into()),
+            Saved::Stale => Err(CommitteeRefusal::MemberExists(draft.id.clone()).into()),
         }
     }
 
@@ -45,7 +45,7 @@ impl CommitteeDesk {
                 rules::rotate_member_key(&member, self.settings.key_prefix(), random);
             match self.store.save_committee_member(&change).await? {
                 Saved::Saved => return Ok(key),
-                Saved::Moved => {}
+                Saved::Stale => {}
             }
         }
         Err(contended("rotate committee key").into())
@@ -64,7 +64,7 @@ impl CommitteeDesk {
             let change = rules::set_status(&self.load_member(id).await?, status);
             match self.store.save_committee_member(&change).await? {
                 Saved::Saved => return Ok(()),
-                Saved::Moved => {}
+                Saved::Stale => {}
             }
         }
         Err(contended("set committee status").into())

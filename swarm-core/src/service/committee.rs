@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::{Entropy, NoEntropy};
 use crate::domain::committee::CommitteeSettings;
-use crate::domain::{Instant, TenantId};
+use crate::domain::{TenantId, Timestamp};
 use crate::rules::committee::CommitteeRefusal;
 use crate::store::{CommitteeStore, CommitteeTenants, StoreError};
 
@@ -30,8 +30,8 @@ impl Committees {
     }
 
     /// The committee of one tenant, under its settings. Cheap, no I/O.
-    pub fn desk(&self, tenant: &TenantId, settings: CommitteeSettings) -> CommitteeDesk {
-        CommitteeDesk {
+    pub fn tenant(&self, tenant: &TenantId, settings: CommitteeSettings) -> CommitteeTenant {
+        CommitteeTenant {
             store: self.tenants.open_committee(tenant),
             entropy: Arc::clone(&self.entropy),
             settings: Arc::new(settings),
@@ -41,13 +41,13 @@ impl Committees {
 
 /// The committee of one tenant, under the rules: its members, days, briefs and takes.
 #[derive(Clone)]
-pub struct CommitteeDesk {
+pub struct CommitteeTenant {
     store: Arc<dyn CommitteeStore>,
     entropy: Arc<dyn Entropy>,
     settings: Arc<CommitteeSettings>,
 }
 
-impl CommitteeDesk {
+impl CommitteeTenant {
     /// What is set for this committee.
     pub fn settings(&self) -> &CommitteeSettings {
         &self.settings
@@ -57,7 +57,7 @@ impl CommitteeDesk {
     ///
     /// # Errors
     /// [`CommitteeError::Store`].
-    pub async fn now(&self) -> Result<Instant, CommitteeError> {
+    pub async fn now(&self) -> Result<Timestamp, CommitteeError> {
         Ok(self.store.now().await?)
     }
 }
@@ -69,7 +69,7 @@ pub enum CommitteeError {
     /// A rule said no.
     #[error(transparent)]
     Refused(#[from] CommitteeRefusal),
-    /// The store could not answer, or facts moved faster than they could be judged. Whether
+    /// The store could not answer, or facts changed faster than they could be judged. Whether
     /// something was committed is not known; nothing was acknowledged. For a submission the wire
     /// says [`NOT_PERSISTED`](crate::rules::committee::NOT_PERSISTED).
     #[error(transparent)]

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use crate::domain::TenantId;
 use crate::store::{Readiness, Store, Tenants};
 
-pub use committee::{CommitteeDesk, CommitteeError, Committees, Generated, Receipt};
+pub use committee::{CommitteeError, CommitteeTenant, Committees, Generated, Receipt};
 pub use documents::Written;
 #[cfg(feature = "system-entropy")]
 pub use entropy::SystemEntropy;
@@ -24,7 +24,7 @@ pub use members::Challenged;
 pub use outbox::Mailer;
 pub use sessions::SessionPage;
 
-/// How often a judgement is repeated because the facts had moved, before the store is said not to
+/// How often a judgement is repeated because the facts had changed, before the store is said not to
 /// answer. Each time somebody else's change was committed, so progress was made.
 const ATTEMPTS: usize = 32;
 

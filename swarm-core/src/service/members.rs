@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::error::contended;
 use super::{ATTEMPTS, Error, Tenant};
 use crate::domain::{
-    Application, Challenge, Instant, Member, MemberId, MemberState, PublicKey, SecretHash, Signed,
-    TokenClaim,
+    Application, Challenge, Member, MemberId, MemberState, PublicKey, SecretHash, Signed,
+    Timestamp, TokenClaim,
 };
 use crate::proof::{BearerToken, ChallengeText};
 use crate::rules::{self, Refusal};
@@ -18,7 +18,7 @@ pub struct Challenged {
     /// The challenge to sign.
     pub challenge: ChallengeText,
     /// The last moment at which a claim with it can succeed.
-    pub expires_at: Instant,
+    pub expires_at: Timestamp,
 }
 
 impl Tenant {
@@ -34,7 +34,7 @@ impl Tenant {
             let change = rules::admit(&application, self.entropy.bytes()?, now)?;
             match self.store.save_member(&change).await? {
                 MemberSaved::Saved => return Ok(change.member.id),
-                MemberSaved::Moved => {}
+                MemberSaved::Stale => {}
                 MemberSaved::KeyHeld(holder) => return Err(Refusal::KeyRegistered(holder).into()),
             }
         }
@@ -132,7 +132,7 @@ impl Tenant {
     async fn review(
         &self,
         id: &MemberId,
-        judge: impl Fn(&Versioned<Member>, Instant) -> Result<Option<MemberChange>, Refusal> + Send,
+        judge: impl Fn(&Versioned<Member>, Timestamp) -> Result<Option<MemberChange>, Refusal> + Send,
     ) -> Result<MemberState, Error> {
         for _ in 0..ATTEMPTS {
             let now = self.store.now().await?;
@@ -140,7 +140,7 @@ impl Tenant {
             let Some(change) = judge(&member, now)? else { return Ok(member.record.state) };
             match self.store.save_member(&change).await? {
                 MemberSaved::Saved => return Ok(change.member.state),
-                MemberSaved::Moved => {}
+                MemberSaved::Stale => {}
                 MemberSaved::KeyHeld(holder) => return Err(Refusal::KeyRegistered(holder).into()),
             }
         }
@@ -176,7 +176,7 @@ impl Tenant {
             let (change, token) = rules::claim(&claim, &basis, now, self.entropy.bytes()?)?;
             match self.store.save_member(&change).await? {
                 MemberSaved::Saved => return Ok(token),
-                MemberSaved::Moved | MemberSaved::KeyHeld(_) => {}
+                MemberSaved::Stale | MemberSaved::KeyHeld(_) => {}
             }
         }
         Err(contended("claim").into())
@@ -198,7 +198,7 @@ impl Tenant {
             let (change, token) = rules::rotate(&member, key.cloned(), self.entropy.bytes()?)?;
             match self.store.save_member(&change).await? {
                 MemberSaved::Saved => return Ok((Arc::new(change.member), token)),
-                MemberSaved::Moved => {}
+                MemberSaved::Stale => {}
                 MemberSaved::KeyHeld(holder) => return Err(Refusal::KeyRegistered(holder).into()),
             }
         }

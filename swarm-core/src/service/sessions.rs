@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::error::contended;
 use super::{ATTEMPTS, Error, Tenant};
 use crate::domain::{
-    Day, Instant, MemberId, Roster, Session, SessionDraft, SessionId, SessionPatch, SessionState,
-    SubjectId, Take,
+    Day, MemberId, Roster, Session, SessionDraft, SessionId, SessionPatch, SessionState, SubjectId,
+    Take, Timestamp,
 };
 use crate::rules::{self, Refusal};
 use crate::store::{Saved, SessionChange, SessionQuery, Versioned};
@@ -189,7 +189,7 @@ impl Tenant {
     async fn saved(&self, change: SessionChange) -> Result<Option<Arc<Session>>, Error> {
         match self.store.save_session(&change).await? {
             Saved::Saved => Ok(Some(Arc::new(change.session))),
-            Saved::Moved => Ok(None),
+            Saved::Stale => Ok(None),
         }
     }
 
@@ -208,7 +208,7 @@ impl Tenant {
             let Some(change) = rules::close_if_due(&self.load(session.id).await?, now) else {
                 continue;
             };
-            // Moved: whoever changed it has it judged again in the next round.
+            // Stale: whoever changed it has it judged again in the next round.
             closed += usize::from(self.saved(change).await?.is_some());
         }
         Ok(closed)
@@ -224,7 +224,7 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Error::Store`].
-    pub async fn now(&self) -> Result<Instant, Error> {
+    pub async fn now(&self) -> Result<Timestamp, Error> {
         Ok(self.store.now().await?)
     }
 }
