@@ -58,6 +58,9 @@ fn basis(world: &World, query: &BasisQuery<'_>, now: Timestamp) -> Basis {
 fn file(world: &mut World, filing: &Filing, now: Timestamp) -> Filed {
     let (member_id, member_version) = filing.member();
     let (session_id, session_version) = filing.session();
+    let (date, subject) = filing.newest_of();
+    let is_newest =
+        world.newest_session(date, subject).is_some_and(|it| it.session.record.id == session_id);
     let id = TakeId(next_id(world.takes.len()));
 
     let Some(member) = world.members.get_mut(member_id) else { return Filed::Stale };
@@ -67,7 +70,9 @@ fn file(world: &mut World, filing: &Filing, now: Timestamp) -> Filed {
         let take = spent.take;
         return world.take(take).map_or(Filed::Stale, |take| Filed::Filed(Arc::clone(take)));
     }
-    if member.member.version != member_version || session.session.version != session_version {
+    let is_current =
+        member.member.version == member_version && session.session.version == session_version;
+    if !(is_current && is_newest) {
         return Filed::Stale;
     }
     if filing.land_by().is_some_and(|deadline| now > deadline) {

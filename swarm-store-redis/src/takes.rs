@@ -49,6 +49,7 @@ impl Takes for TenantStore {
     async fn file(&self, filing: &Filing) -> Result<Filed> {
         let (member, member_version) = filing.member();
         let (session, session_version) = filing.session();
+        let (date, subject) = filing.newest_of();
         let deadline = filing.land_by().map(|deadline| deadline.millis().to_string());
         let revision = filing.revision().get();
 
@@ -57,12 +58,13 @@ impl Takes for TenantStore {
         script.key(self.keys.takes()).key(self.keys.filed(session));
         script.key(self.keys.nonces()).key(self.keys.revisions());
         script.key(self.keys.superseded()).key(self.keys.counters());
+        script.key(self.keys.sessions_index());
         script.arg(member.as_str()).arg(member_version.0);
         script.arg(session.0).arg(session_version.0);
         script.arg(deadline.unwrap_or_default());
         script.arg(filing.nonce().as_str()).arg(hex(&filing.attempt().0));
         script.arg(revision.saturating_sub(1)).arg(revision);
-        script.arg(codec::take_text(filing));
+        script.arg(codec::take_text(filing)).arg(on(&date.to_string(), subject.as_str()));
         let outcome: Vec<String> = self.link.commit("file", &script, &self.keys).await?;
         let outcome: Vec<&str> = outcome.iter().map(String::as_str).collect();
         match *outcome {

@@ -119,7 +119,8 @@ macro_rules! conformance_cases {
                 an_attempt_sent_again_late_gets_its_first_answer
                 a_filing_is_stale_when_its_member_has
                 a_filing_is_stale_when_its_session_has
-                a_filing_lands_in_the_session_it_was_judged_by
+                a_filing_is_stale_when_there_is_a_newer_session
+                a_newer_session_and_racing_takes_agree
                 a_filing_lands_up_to_its_deadline
                 a_filing_is_late_after_its_deadline
                 the_deadline_is_that_of_the_filing

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{Basis, Refusal, Rejection, Versioned};
 use crate::domain::json::Object;
 use crate::domain::{
-    AttemptId, Invalid, Member, MemberId, Nonce, PublicKey, Revision, Session, SessionId,
-    SessionState, Signature, Signed, Take, TakeDraft, TakeId, Timestamp, Version,
+    AttemptId, Day, Invalid, Member, MemberId, Nonce, PublicKey, Revision, Session, SessionId,
+    SessionState, Signature, Signed, SubjectId, Take, TakeDraft, TakeId, Timestamp, Version,
 };
 use crate::proof::{Verified, canonical, verify};
 
@@ -62,6 +62,11 @@ impl Filing {
     /// Guard: the session, at this version.
     pub fn session(&self) -> (SessionId, Version) {
         self.session
+    }
+
+    /// Guard: the day and subject of which that session must still be the newest.
+    pub fn newest_of(&self) -> (Day, &SubjectId) {
+        (self.draft().date, &self.draft().subject_id)
     }
 
     /// Guard: the last moment at which the take may be committed, by the store's clock.

@@ -19,8 +19,8 @@ pub trait Takes: Send + Sync {
     /// To ensure correctness, check in this order and write nothing before the last check:
     /// 1. the member's nonce was spent by this very attempt: answer what it was answered then,
     ///    [`Filed::Filed`] (a client library may send a commit twice);
-    /// 2. the versions of the member and of the session are those of the filing, or else
-    ///    [`Filed::Stale`];
+    /// 2. the versions of the member and of the session are those of the filing, and the session is
+    ///    the newest (highest id) of [`Filing::newest_of`], or else [`Filed::Stale`];
     /// 3. the store's clock, read once, is not past `land_by`, or else [`Filed::Late`];
     /// 4. the member's nonce is unspent, or else [`Filed::NonceUsed`];
     /// 5. the filing's revision is the one after the member's latest in the session, or else
@@ -55,7 +55,8 @@ pub struct BasisQuery<'a> {
 pub enum Filed {
     /// It is committed: this is the take on file.
     Filed(Arc<Take>),
-    /// The member or the session has changed since: load and judge again.
+    /// The member or the session has changed since, or there is a newer session of its day and
+    /// subject: load and judge again.
     Stale,
     /// The deadline passed before the commit.
     Late,

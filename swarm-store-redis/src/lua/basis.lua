@@ -6,8 +6,7 @@ local token, on, nonce = ARGV[1], ARGV[2], ARGV[3]
 -- Changes nothing, and is refused by a replica: nobody is judged by what it has.
 redis.call('HDEL', nonces, '')
 local member = redis.call('HGET', tokens, token)
-local newest = redis.call('ZREVRANGEBYLEX', index, '(' .. on .. ':', '[' .. on, 'LIMIT', 0, 1)[1]
-local session = newest and id_of(newest)
+local session = newest_session(index, on)
 local latest, spent = false, false
 if member then
   spent = redis.call('HGET', nonces, #member .. ':' .. member .. nonce)

@@ -2,10 +2,12 @@
 -- kept with the nonce, for ever.
 local members, sessions, takes, filed = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local nonces, revisions, superseded, counters = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
+local index = KEYS[9]
 local member, member_version = ARGV[1], ARGV[2]
 local session, session_version = ARGV[3], ARGV[4]
 local land_by, nonce, attempt = ARGV[5], ARGV[6], ARGV[7]
 local revision_before, revision, text = ARGV[8], ARGV[9], ARGV[10]
+local on = ARGV[11]
 
 local spent_field = #member .. ':' .. member .. nonce
 local spent = redis.call('HGET', nonces, spent_field)
@@ -13,7 +15,8 @@ if spent and string.sub(spent, 1, #attempt + 1) == attempt .. ' ' then
   return { 'again', redis.call('HGET', takes, string.sub(spent, #attempt + 2)) }
 end
 if not at_version(redis.call('HGET', members, member), member_version)
-  or not at_version(redis.call('HGET', sessions, session), session_version) then
+  or not at_version(redis.call('HGET', sessions, session), session_version)
+  or newest_session(index, on) ~= session then
   return { 'stale' }
 end
 local now = time()

@@ -34,6 +34,12 @@ local function id_of(entry)
   return string.match(string.sub(entry, -20), '^0*(%d+)$')
 end
 
+-- The id of the newest session of a day and subject, whose listing this is.
+local function newest_session(index, on)
+  local last = redis.call('ZREVRANGEBYLEX', index, '(' .. on .. ':', '[' .. on, 'LIMIT', 0, 1)[1]
+  return last and id_of(last)
+end
+
 -- The rows with these ids, in their order.
 local function fetch(rows, ids)
   local found = {}

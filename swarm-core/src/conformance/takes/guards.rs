@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::conformance::fixture::{World, filed, judged};
-use crate::conformance::records::odd_texts;
+use crate::conformance::fixture::{World, count, filed, judged};
+use crate::conformance::records::{day, draft, odd_texts};
 use crate::domain::MemberState::{Claimed, Inactive};
-use crate::domain::{AttemptId, Revision, Session, SessionState, TakeId};
+use crate::domain::{AttemptId, Revision, Session, SessionDraft, SessionState, TakeId};
 use crate::rules::judge;
 use crate::store::Filed::{Late, NonceUsed, RevisionTaken, Stale};
 use crate::store::{Basis, Tenants};
@@ -65,16 +65,53 @@ pub async fn a_filing_is_stale_when_its_session_has(tenants: Arc<dyn Tenants>) {
     assert_eq!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
 }
 
-/// A newer session of the day does not move what was judged by an older one.
-pub async fn a_filing_lands_in_the_session_it_was_judged_by(tenants: Arc<dyn Tenants>) {
+/// A session of another day or subject is none; the take that is judged again lands in the newer.
+pub async fn a_filing_is_stale_when_there_is_a_newer_session(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
-    let session = world.convened("subject").await;
-    let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
-    let newer = world.convened("subject").await;
-    let take = filed(world.file(&filing).await);
-    assert_eq!(world.takes(session.id).await, [take]);
-    assert_eq!(world.takes(newer.id).await, []);
+    for round in 0..11 {
+        let session = world.convened("subject").await;
+        let [first, next] = [0, 1].map(|take| format!("{round}.{take}"));
+        let filing = world.judged(&author, &author.submission(&session, &first)).await;
+        world.convened("subject:").await;
+        world.convene(&SessionDraft { date: day("2026-11-22"), ..draft("subject") }).await;
+        let take = filed(world.file(&filing).await);
+
+        let submission = author.submission(&session, &next);
+        let filing = world.judged(&author, &submission).await;
+        let newer = world.convened("subject").await;
+        assert_eq!(world.file(&filing).await, Stale, "{newer:?} is newer");
+        assert_eq!(world.takes(session.id).await, [take]);
+        assert_eq!(world.facts(&author, &submission).await.spent, None);
+        let again = filed(world.file(&world.judged(&author, &submission).await).await);
+        assert_eq!((again.session_id, again.revision), (newer.id, Revision::FIRST));
+    }
+}
+
+/// A filing lands in the newest session, or does not land.
+pub async fn a_newer_session_and_racing_takes_agree(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let mut authors = Vec::new();
+    for name in 0..16 {
+        authors.push(world.author(&name.to_string()).await);
+    }
+    for round in 0..16 {
+        let session = world.convened("subject").await;
+        let mut filings = Vec::new();
+        for author in &authors {
+            let submission = author.submission(&session, &round.to_string());
+            filings.push(world.judged(author, &submission).await);
+        }
+        let convening = tokio::spawn({
+            let world = world.clone();
+            async move { world.convened("subject").await }
+        });
+        let outcomes = world.race_to_file(filings).await;
+        let newer = convening.await.unwrap();
+        let landed = world.takes(session.id).await;
+        assert_eq!(count(&outcomes, &Stale), 16 - landed.len());
+        assert!(landed.iter().all(|take| take.filed_at <= newer.convened_at));
+    }
 }
 
 pub async fn a_filing_lands_up_to_its_deadline(tenants: Arc<dyn Tenants>) {
