@@ -1,22 +1,29 @@
 #!/usr/bin/env node
-/* A client of the Swarm session API: one file, no SDK, no packages; Node.js 20.
+/* A client of Swarm: one file, no SDK, no packages; Node.js 20.
  *
- * From nothing to a take that anyone can verify:
+ * As a program, from nothing to a take that anyone can verify:
  *
  *   swarm_client.mjs keygen my.key
  *   swarm_client.mjs apply  --url http://127.0.0.1:8080 --key my.key --name Ada --contact ada@example.org
  *   swarm_client.mjs claim  --url http://127.0.0.1:8080 --key my.key --token-file my.token --member MEMBER_ID
  *   swarm_client.mjs submit --url http://127.0.0.1:8080 --key my.key --token-file my.token --member MEMBER_ID \
  *                           --date 2026-11-21 --subject aurora --stance cautious --confidence 0.62
- *   swarm_client.mjs verify --url http://127.0.0.1:8080 TAKE_ID
+ *   swarm_client.mjs verify http://127.0.0.1:8080/swarm/takes/1 --key PUBLIC_KEY
  *
  * Between apply and claim an operator activates the member; "status" tells when that has happened.
+ * "preflight" takes what submit takes, and names all that would refuse it; "diagnose" says what is
+ * wrong with a signature. A member of the daily committee has a key from its operator:
+ * "committee-brief", "committee-submit".
  *
- * A member of the daily committee has a key from its operator, and reads its brief before it submits:
+ * As a library (keys are KeyObjects of node:crypto, fields plain values, answers objects):
  *
- *   swarm_client.mjs brief  --url http://127.0.0.1:8080 MEMBER_ID
- *   swarm_client.mjs submit-committee --url http://127.0.0.1:8080 --api-key-file my.ic --stance cautious \
- *                           --confidence 0.62 --body "REGIME: ... STANCE: cautious | CONFIDENCE: 0.62"
+ *   import { Swarm, newKey, sign, take } from "./swarm_client.mjs";
+ *   const swarm = new Swarm("http://127.0.0.1:8080"), key = newKey();
+ *   const { memberId } = await swarm.apply(key, "Ada", "ada@example.org");
+ *   const token = await swarm.claim(key, memberId); // once an operator has activated the member
+ *   const fields = { memberId, date: "2026-11-21", subjectId: "aurora", stance: "cautious", confidence: 0.62 };
+ *   const signed = sign(take(fields), key);
+ *   await swarm.submit(token, signed); // after a NoAnswer: the same "signed" again, never a new one
  *
  * The whole protocol: build a payload (an object whose keys have a fixed order), write it as exactly
  * the text that JSON.stringify gives, sign the UTF-8 bytes of that text, and post the payload with
@@ -29,110 +36,161 @@ import http from "node:http";
 import https from "node:https";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 const TIMEOUT = 30_000; // milliseconds
 const PAUSES = [500, 1000, 2000, 4000]; // milliseconds, before a take that got no answer is sent again
 
-// ---- Commands -----------------------------------------------------------------------------------
-
-async function keygen(args) {
-  await newPrivateFile(args.operand, () => crypto.randomBytes(32).toString("base64"));
-  writeLine(publicKeyOf(readKey(args.operand)));
+/* The server answered, and the answer is not a success. */
+export class Refused extends Error {
+  constructor(status, answer) {
+    super(`${status} ${printable(answer)}`);
+    Object.assign(this, { status, answer });
+  }
 }
 
-async function apply(args) {
-  const key = readKey(args.key);
-  const { name, contact, lens = "" } = args;
-  const payload = { name, contact, lens, publicKey: publicKeyOf(key) };
-  writeLine(printable(await call(args, "/api/swarm/apply", signed(payload, key))));
-}
+/* Whether the take arrived is not known. Sending the same bytes again is safe, and tells. */
+export class NoAnswer extends Error {}
 
-async function status(args) {
-  writeLine(printable(await call(args, "/api/swarm/apply/" + encodeURIComponent(args.operand))));
-}
+/* A service, by its base URL. `host` is the name to ask for, where the URL has only an address. */
+export class Swarm {
+  constructor(url, host) {
+    this.url = new URL(url);
+    this.host = host;
+    if (!/^https?:$/.test(this.url.protocol)) throw new Error("not an http or https URL");
+  }
 
-async function claim(args) {
-  const key = readKey(args.key);
-  const memberId = args.member;
-  await newPrivateFile(args["token-file"], async () => { // first: the token is shown only once
-    const answer = await call(args, "/api/swarm/token-claim/challenge", { memberId });
-    const challenge = string(answer, "challenge");
-    const expiresAt = string(answer, "expiresAt"); // the text as received, never reformatted
-    const payload = { memberId, challenge, expiresAt };
-    return string(await call(args, "/api/swarm/token-claim", signed(payload, key)), "token");
-  });
-  writeLine(printable({ memberId }));
-}
+  // Joining.
 
-async function submit(args) {
-  let payload;
-  try {
-    payload = takePayload({
-      memberId: args.member, date: args.date, subjectId: args.subject,
-      nonce: args.nonce ?? crypto.randomUUID(),
-      stance: args.stance, confidence: JSON.parse(args.confidence),
-      body: args.body, memoUrl: args["memo-url"], weights: JSON.parse(args.weights || "null"),
+  apply(key, name, contact, lens = "") {
+    return this.call("/api/swarm/apply", sign({ name, contact, lens, publicKey: publicKeyOf(key) }, key));
+  }
+
+  application(memberId) {
+    return this.call("/api/swarm/apply/" + encodeURIComponent(memberId));
+  }
+
+  /* The bearer token of an activated member, which the service shows this once. */
+  async claim(key, memberId) {
+    const given = await this.call("/api/swarm/token-claim/challenge", { memberId });
+    const challenge = string(given, "challenge");
+    const expiresAt = string(given, "expiresAt"); // the text as received, never reformatted
+    const claimed = await this.call("/api/swarm/token-claim", sign({ memberId, challenge, expiresAt }, key));
+    return string(claimed, "token");
+  }
+
+  // Takes, as sign() gives them.
+
+  /* Sends the take until there is an answer: one nonce is filed once, and the 409 for a second
+   * arrival of the very same bytes names the take that stands. */
+  async submit(token, signedTake) {
+    for (const pause of [...PAUSES, undefined]) {
+      try {
+        return await this.call("/api/swarm/submit", signedTake, bearer(token));
+      } catch (error) {
+        if (error.status === 409 && error.answer?.recommendationId !== undefined) return error.answer;
+        if (error instanceof Refused && error.status !== 503) throw error;
+        if (pause === undefined) {
+          throw new NoAnswer(`no answer to nonce ${printable(signedTake.nonce)}: ${error.message || error.code}`);
+        }
+        await sleep(pause);
+      }
+    }
+  }
+
+  preflight(token, signedTake) {
+    return this.call("/api/swarm/preflight", signedTake, bearer(token));
+  }
+
+  diagnose(body) {
+    return this.call("/api/swarm/diagnose", body);
+  }
+
+  take(takeId) {
+    return this.call("/api/swarm/takes/" + encodeURIComponent(takeId));
+  }
+
+  // What there is to file a take in, and to read before.
+
+  /* The session that collects takes, or null. */
+  openSession() {
+    return this.call("/api/swarm/open-session");
+  }
+
+  sessions(limit = 100, before = undefined) {
+    const page = new URLSearchParams({ limit, ...(before !== undefined && { before }) });
+    return this.call(`/api/swarm/sessions?${page}`);
+  }
+
+  session(sessionId) {
+    return this.call("/api/swarm/sessions/" + encodeURIComponent(sessionId));
+  }
+
+  /* The brief of the session, or null. */
+  brief(sessionId) {
+    return this.call("/api/swarm/brief?" + new URLSearchParams({ session: sessionId }));
+  }
+
+  publishMemo(token, { title, body, subjectId, sessionId }) {
+    return this.call("/api/swarm/memos", { title, body, subjectId, sessionId }, bearer(token));
+  }
+
+  // The daily committee.
+
+  committeeBrief(memberId) {
+    return this.call(`/data/committee/briefs/today/${encodeURIComponent(memberId)}.json`);
+  }
+
+  async committeeSubmit(apiKey, { stance, confidence, body, model = null }) {
+    const sent = { stance, confidence, body, model };
+    const receipt = await this.call("/api/ic/submit", sent, { "x-ic-key": apiKey });
+    if (commitOf(sent, receipt) !== string(receipt, "commit")) {
+      throw new Error(`the receipt is of another record: ${printable(receipt)}`);
+    }
+    return receipt;
+  }
+
+  /* Posts the request, or gets without one. Follows no redirect: a credential is for one server. */
+  async call(path, request, headers) {
+    const response = await new Promise((resolve, reject) => {
+      (this.url.protocol === "https:" ? https : http).request(this.url, {
+        method: request ? "POST" : "GET",
+        path: this.url.pathname.replace(/\/+$/, "") + path,
+        headers: {
+          Accept: "application/json",
+          ...(request && { "Content-Type": "application/json" }),
+          ...headers,
+          ...(this.host && { Host: this.host }), // which fetch would not let us set
+        },
+        agent: false,
+        signal: AbortSignal.timeout(TIMEOUT),
+      }, resolve).on("error", reject).end(request && Buffer.from(JSON.stringify(request)));
     });
-  } catch (error) {
-    throw new BadUsage(error.message);
-  }
-  const request = signed(payload, readKey(args.key));
-  const credential = { Authorization: `Bearer ${readLine(args["token-file"])}` };
-  let answer;
-  try {
-    answer = await callUntilAnswered(args, "/api/swarm/submit", request, credential);
-  } catch (refusal) {
-    if (refusal.status !== 409 || refusal.answer?.recommendationId === undefined) throw refusal;
-    answer = refusal.answer; // this exact take stands: it had arrived, its answer was lost
-  }
-  writeLine(printable(answer));
-}
-
-async function verify(args) {
-  const take = await call(args, "/api/swarm/takes/" + encodeURIComponent(args.operand));
-  let verified = false;
-  try {
-    verified = isSigned(takePayload(take), string(take, "publicKey"), string(take, "signature"));
-  } catch {
-    // not the record of a signed take at all
-  }
-  writeLine(verified ? "verified" : "NOT verified");
-  return verified ? 0 : 1;
-}
-
-async function canonical() {
-  const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  const text = utf8.decode(await buffer(process.stdin));
-  for (const line of text.split("\n")) { // at "\n" and nowhere else
-    if (line.trim()) writeLine(canonicalText(takePayload(JSON.parse(line))));
+    const text = (await buffer(response)).toString();
+    let answer;
+    try {
+      answer = JSON.parse(text);
+    } catch {
+      throw new Refused(response.statusCode, text); // the page of something in between
+    }
+    if (response.statusCode < 200 || response.statusCode > 299) throw new Refused(response.statusCode, answer);
+    return answer;
   }
 }
 
-async function brief(args) {
-  const path = `/data/committee/briefs/today/${encodeURIComponent(args.operand)}.json`;
-  writeLine(printable(await call(args, path)));
+function bearer(token) {
+  return { Authorization: `Bearer ${token}` };
 }
 
-async function submitCommittee(args) {
-  const { stance, body, model = null } = args;
-  const take = { stance, confidence: JSON.parse(args.confidence), body, model };
-  const receipt = await call(args, "/api/ic/submit", take, { "x-ic-key": readLine(args["api-key-file"]) });
-  if (commitOf(take, receipt) !== string(receipt, "commit")) {
-    throw new Error(`the receipt is of another record: ${printable(receipt)}`);
-  }
-  writeLine(printable(receipt));
+// ---- The take: what is signed, in this order, from values or from a record of the service -------
+
+/* What a member signs. weights: [{bucket, weight}]. The nonce is fresh unless given. */
+export function take(fields) {
+  return takePayload({ ...fields, nonce: fields.nonce ?? crypto.randomUUID() });
 }
 
-/* The reference of a committee take, from what was sent and what was answered. */
-function commitOf(take, { member_id, date, subject_id, received_at }) {
-  const record = { member_id, date, subject_id, ...take, generated_at: received_at, received_at }; // in this order
-  return "sha256:" + crypto.createHash("sha256").update(canonicalText(record)).digest("hex");
-}
-
-// ---- The take: what is signed, in this order, from a draft or from a record of the service ------
-
-function takePayload(take) {
+export function takePayload(take) {
   const payload = {
     memberId: string(take, "memberId"),
     date: string(take, "date"),
@@ -150,6 +208,12 @@ function takePayload(take) {
   return payload;
 }
 
+/* The reference of a committee take, from what was sent and what was answered. */
+function commitOf(sent, { member_id, date, subject_id, received_at }) {
+  const record = { member_id, date, subject_id, ...sent, generated_at: received_at, received_at }; // in this order
+  return "sha256:" + crypto.createHash("sha256").update(canonicalText(record)).digest("hex");
+}
+
 function string(fields, name, absent) {
   const value = fields?.[name] ?? absent; // null counts as absent
   if (typeof value !== "string") throw new Error(`${name} is not a string`);
@@ -162,13 +226,43 @@ function number(fields, name) {
   return value;
 }
 
+// ---- Verification: what a take proves by itself, and what it does not ---------------------------
+
+/* Whether a take holds, and in sentences what that says. `key`: the public key that its member is
+ * known by from elsewhere; `asked`: the id that was asked for. Throws where this is no take. */
+export function verify(record, key, asked) {
+  const payload = takePayload(record);
+  const signature = string(record, "signature");
+  const named = string(record, "publicKey", key);
+  const fails = (why) => ({ holds: false, sentences: [`does not hold: ${why}`] });
+  if (asked !== undefined && record.id !== asked) {
+    return fails(`asked for take ${asked}, got take ${printable(record.id ?? null)}`);
+  }
+  if (key !== undefined && named !== key) {
+    return fails(`the record names the key ${printable(named)}, not the one given`);
+  }
+  if (!isSigned(payload, named, signature)) return fails(`the key ${printable(named)} did not sign these fields`);
+  const { memberId, date, subjectId, stance, confidence } = payload;
+  const said = ["body", "memoUrl", "weights", "nonce"].filter((name) => payload[name]?.length);
+  return { holds: true, sentences: [
+    `holds: the key ${named} signed this, to the byte`,
+    `member ${printable(memberId)} says of ${printable(subjectId)} on ${printable(date)}: `
+      + `${printable(stance)}, confidence ${printable(confidence)}`,
+    ...said.map((name) => `${name}: ${printable(payload[name])}`),
+    key !== undefined ? "given: the key is the one that you named"
+      : "unproven: that this is the member's key; it came with the take, and whoever makes one can "
+        + "make both. Name the member's key, from another source, with --key",
+    "unproven: when it was filed, and as which revision: this is the server's word",
+  ] };
+}
+
 // ---- Canonical JSON -----------------------------------------------------------------------------
 
 /* Numbers are ECMAScript's Number-to-String: the shortest digits that read back as the same double,
  * 1 for 1.0, 0 for -0, 1e-7, 1e+21. In strings only " and \ are escaped, and U+0000 to U+001F as
  * \b \t \n \f \r or else lower-case \u00xx; never "/", U+007F, U+2028 or other non-ASCII text.
  * No white space. Text that is not valid Unicode is refused: it has no UTF-8 bytes to sign. */
-function canonicalText(payload) {
+export function canonicalText(payload) {
   return JSON.stringify(payload, (key, value) => {
     if (typeof value === "string" && !value.isWellFormed()) throw new Error(`${key} is not valid Unicode`);
     return value;
@@ -180,15 +274,29 @@ function canonicalText(payload) {
 const PRIVATE_KEY_DER = Buffer.from("302e020100300506032b657004220420", "hex"); // PKCS #8, then the seed
 const PUBLIC_KEY_DER = Buffer.from("302a300506032b6570032100", "hex"); // SPKI, then the public key
 
-function signed(payload, key) {
+export function newKey() {
+  return crypto.generateKeyPairSync("ed25519").privateKey;
+}
+
+/* The private key with this seed: standard base64 of 32 bytes. */
+export function keyFromText(text) {
+  const der = Buffer.concat([PRIVATE_KEY_DER, base64Bytes(text, 32)]);
+  return crypto.createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+}
+
+export function sign(payload, key) {
   const signature = crypto.sign(null, Buffer.from(canonicalText(payload)), key);
   return { ...payload, signature: signature.toString("base64") };
 }
 
 /* Strict: a weak key, or another spelling of a key or a signature, does not count. */
 function isSigned(payload, publicKey, signatureText) {
-  const raw = base64Bytes(publicKey, 32);
-  const signature = base64Bytes(signatureText, 64);
+  let raw, signature;
+  try {
+    [raw, signature] = [base64Bytes(publicKey, 32), base64Bytes(signatureText, 64)];
+  } catch {
+    return false;
+  }
   const prime = 2n ** 255n - 19n;
   const order8 = 2707385501144840649318225287225658788936804267575313519463743609750303402022n;
   for (const point of [raw, signature.subarray(0, 32)]) {
@@ -197,11 +305,15 @@ function isSigned(payload, publicKey, signatureText) {
     if (y >= prime || [0n, 1n, order8, prime - order8, prime - 1n].includes(y)) return false;
   }
   const der = Buffer.concat([PUBLIC_KEY_DER, raw]);
-  const key = crypto.createPublicKey({ key: der, format: "der", type: "spki" });
-  return crypto.verify(null, Buffer.from(canonicalText(payload)), key, signature);
+  const text = Buffer.from(canonicalText(payload));
+  try {
+    return crypto.verify(null, text, crypto.createPublicKey({ key: der, format: "der", type: "spki" }), signature);
+  } catch {
+    return false; // no point of the curve
+  }
 }
 
-function publicKeyOf(key) {
+export function publicKeyOf(key) {
   return crypto.createPublicKey(key).export({ format: "der", type: "spki" }).subarray(-32).toString("base64");
 }
 
@@ -211,59 +323,6 @@ function base64Bytes(text, length) {
     throw new Error(`not the base64 of ${length} bytes`);
   }
   return raw;
-}
-
-// ---- HTTP ---------------------------------------------------------------------------------------
-
-/* The server answered, and the answer is not a success. */
-class Refused extends Error {
-  constructor(status, answer) {
-    super(`${status} ${printable(answer)}`);
-    Object.assign(this, { status, answer });
-  }
-}
-
-/* Posts the request, or gets without one. Follows no redirect: a credential is for one server. */
-async function call(args, path, request, credential) {
-  const url = new URL(args.url);
-  const body = request && Buffer.from(JSON.stringify(request));
-  const headers = {
-    ...(request && { "Content-Type": "application/json" }),
-    ...credential,
-    ...(args.host && { Host: args.host }), // which fetch would not let us set
-  };
-  const response = await new Promise((resolve, reject) => {
-    (url.protocol === "https:" ? https : http).request(url, {
-      method: request ? "POST" : "GET",
-      path: url.pathname.replace(/\/+$/, "") + path,
-      headers,
-      agent: false,
-      signal: AbortSignal.timeout(TIMEOUT),
-    }, resolve).on("error", reject).end(body);
-  });
-  const text = (await buffer(response)).toString();
-  let answer = text; // or the error page of something in between
-  try { answer = JSON.parse(text); } catch { /* it is no JSON */ }
-  const isObject = typeof answer === "object" && answer !== null && !Array.isArray(answer);
-  if (response.statusCode < 200 || response.statusCode > 299 || !isObject) {
-    throw new Refused(response.statusCode, answer);
-  }
-  return answer;
-}
-
-/* Without an answer nobody knows whether the take arrived. The very same bytes are safe to send
- * again: one nonce is filed once, and the 409 for a second arrival names the take that stands. */
-async function callUntilAnswered(args, path, request, credential) {
-  for (const pause of PAUSES) {
-    try {
-      return await call(args, path, request, credential);
-    } catch (error) {
-      if (error instanceof Refused) throw error;
-      writeLine(`no answer (${error.message || error.code}), sending the same bytes again`, process.stderr);
-      await sleep(pause);
-    }
-  }
-  return call(args, path, request, credential);
 }
 
 // ---- Files and output ---------------------------------------------------------------------------
@@ -286,8 +345,7 @@ function readLine(path) {
 }
 
 function readKey(path) {
-  const der = Buffer.concat([PRIVATE_KEY_DER, base64Bytes(readLine(path), 32)]);
-  return crypto.createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+  return keyFromText(readLine(path));
 }
 
 /* JSON on one line. What a server sends stays text: no control character reaches a terminal. */
@@ -304,17 +362,89 @@ function writeLine(text, stream = process.stdout) {
 
 class BadUsage extends Error {}
 
-// An argument is an OPERAND, an --option, or a [--option] that may be left out.
+async function keygen(args) {
+  await newPrivateFile(args.operand, () => crypto.randomBytes(32).toString("base64"));
+  writeLine(publicKeyOf(readKey(args.operand)));
+}
+
+async function claim(args) {
+  const key = readKey(args.key);
+  // The file comes first: the token is shown only once.
+  await newPrivateFile(args["token-file"], () => swarm(args).claim(key, args.member));
+  return { memberId: args.member };
+}
+
+function signedTake(args) {
+  try {
+    const { member: memberId, date, subject: subjectId, nonce, stance, body, "memo-url": memoUrl } = args;
+    const [confidence, weights] = [JSON.parse(args.confidence), JSON.parse(args.weights || "null")];
+    const fields = { memberId, date, subjectId, nonce, stance, confidence, body, memoUrl, weights };
+    return sign(take(fields), readKey(args.key));
+  } catch (error) {
+    throw new BadUsage(error.message);
+  }
+}
+
+/* Of a file, of a URL, or of an id at --url: 0 it holds, 1 it does not, 2 it cannot be read. */
+async function verifyCommand(args) {
+  try {
+    const [record, asked] = await readTake(args);
+    const { holds, sentences } = verify(record, args.key, asked);
+    writeLine(sentences.join("\n"));
+    process.exitCode = holds ? 0 : 1;
+  } catch (error) {
+    writeLine(`cannot be read: ${error.message || error.code}`, process.stderr);
+    process.exitCode = 2;
+  }
+}
+
+async function readTake(args) {
+  if (args.url !== undefined) return [await swarm(args).take(args.operand), Number(args.operand)];
+  if (!/^https?:\/\//.test(args.operand)) return [JSON.parse(fs.readFileSync(args.operand, "utf8"))];
+  const url = new URL(args.operand);
+  const asked = decodeURIComponent(url.pathname).match(/\/takes\/([0-9]+)$/)?.[1];
+  const record = await new Swarm(url.origin, args.host).call(url.pathname + url.search);
+  return [record, asked && Number(asked)];
+}
+
+async function canonical() {
+  const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const text = utf8.decode(await buffer(process.stdin));
+  for (const line of text.split("\n")) { // at "\n" and nowhere else
+    if (line.trim()) writeLine(canonicalText(takePayload(JSON.parse(line))));
+  }
+}
+
+function swarm(args) {
+  return new Swarm(args.url, args.host);
+}
+
+function token(args) {
+  return readLine(args["token-file"]);
+}
+
+const TAKE = "--url --key --token-file --member --date --subject --stance --confidence "
+  + "[--body] [--memo-url] [--weights] [--nonce] [--host]";
+
+// What runs a command, and its arguments: an OPERAND, an --option, a [--option] that may be left out.
 const COMMANDS = {
   keygen: [keygen, "KEYFILE"],
-  apply: [apply, "--url --key --name --contact [--lens] [--host]"],
-  status: [status, "--url MEMBER_ID [--host]"],
+  apply: [(args) => swarm(args).apply(readKey(args.key), args.name, args.contact, args.lens),
+    "--url --key --name --contact [--lens] [--host]"],
+  status: [(args) => swarm(args).application(args.operand), "--url MEMBER_ID [--host]"],
   claim: [claim, "--url --key --member --token-file [--host]"],
-  submit: [submit, "--url --key --token-file --member --date --subject --stance --confidence "
-    + "[--body] [--memo-url] [--weights] [--nonce] [--host]"],
-  verify: [verify, "--url TAKE_ID [--host]"],
-  brief: [brief, "--url MEMBER_ID [--host]"],
-  "submit-committee": [submitCommittee,
+  "open-session": [(args) => swarm(args).openSession(), "--url [--host]"],
+  sessions: [(args) => swarm(args).sessions(args.limit, args.before), "--url [--limit] [--before] [--host]"],
+  brief: [(args) => swarm(args).brief(args.operand), "--url SESSION_ID [--host]"],
+  preflight: [(args) => swarm(args).preflight(token(args), signedTake(args)), TAKE],
+  submit: [(args) => swarm(args).submit(token(args), signedTake(args)), TAKE],
+  diagnose: [(args) => swarm(args).diagnose(JSON.parse(fs.readFileSync(args.operand, "utf8"))), "--url FILE [--host]"],
+  verify: [verifyCommand, "TAKE [--url] [--key] [--host]"],
+  memo: [(args) => swarm(args).publishMemo(token(args), { ...args, subjectId: args.subject, sessionId: args.session }),
+    "--url --token-file --title --body [--subject] [--session] [--host]"],
+  "committee-brief": [(args) => swarm(args).committeeBrief(args.operand), "--url MEMBER_ID [--host]"],
+  "committee-submit": [(args) => swarm(args).committeeSubmit(readLine(args["api-key-file"]),
+    { ...args, confidence: JSON.parse(args.confidence) }),
     "--url --api-key-file --stance --confidence --body [--model] [--host]"],
   canonical: [canonical, ""],
 };
@@ -323,14 +453,15 @@ async function main([name, ...rest]) {
   try {
     if (!Object.hasOwn(COMMANDS, name ?? "")) throw new BadUsage("no such command");
     const [run, usage] = COMMANDS[name];
-    return (await run(commandLine(usage, rest))) ?? 0;
+    const answer = await run(commandLine(usage, rest));
+    if (answer !== undefined) writeLine(printable(answer));
   } catch (error) {
     writeLine(error.message || error.code, process.stderr);
-    if (!(error instanceof BadUsage)) return 1;
+    process.exitCode = error instanceof BadUsage ? 2 : 1;
+    if (!(error instanceof BadUsage)) return;
     for (const [command, [, usage]] of Object.entries(COMMANDS)) {
       writeLine(`usage: swarm_client.mjs ${command} ${usage}`, process.stderr);
     }
-    return 2;
   }
 }
 
@@ -345,13 +476,13 @@ function commandLine(usage, argv) {
     for (const name of required) {
       if (values[name.slice(2)] === undefined) throw new Error(`${name} is missing`);
     }
-    if (values.url !== undefined && !/^https?:$/.test(new URL(values.url).protocol)) {
-      throw new Error("--url is not an http or https URL");
-    }
+    if (values.url !== undefined) new Swarm(values.url);
     return { ...values, operand: positionals[0] };
   } catch (error) {
     throw new BadUsage(error.message);
   }
 }
 
-process.exitCode = await main(process.argv.slice(2));
+if (process.argv[1] && fs.realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  await main(process.argv.slice(2));
+}

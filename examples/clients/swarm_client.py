@@ -1,22 +1,28 @@
 #!/usr/bin/env python3
-r"""A client of the Swarm session API: one file, no SDK; Python 3.8 and the "cryptography" package.
+r"""A client of Swarm: one file, no SDK; Python 3.8 and the "cryptography" package.
 
-From nothing to a take that anyone can verify:
+As a program, from nothing to a take that anyone can verify:
 
     swarm_client.py keygen my.key
     swarm_client.py apply  --url http://127.0.0.1:8080 --key my.key --name Ada --contact ada@example.org
     swarm_client.py claim  --url http://127.0.0.1:8080 --key my.key --token-file my.token --member MEMBER_ID
     swarm_client.py submit --url http://127.0.0.1:8080 --key my.key --token-file my.token --member MEMBER_ID \
                            --date 2026-11-21 --subject aurora --stance cautious --confidence 0.62
-    swarm_client.py verify --url http://127.0.0.1:8080 TAKE_ID
+    swarm_client.py verify http://127.0.0.1:8080/swarm/takes/1 --key PUBLIC_KEY
 
 Between apply and claim an operator activates the member; "status" tells when that has happened.
+"preflight" takes what submit takes, and names all that would refuse it; "diagnose" says what is wrong
+with a signature. A member of the daily committee has a key from its operator: "committee-brief",
+"committee-submit".
 
-A member of the daily committee has a key from its operator, and reads its brief before it submits:
+As a library (keys are objects of "cryptography", fields plain values, answers dictionaries):
 
-    swarm_client.py brief  --url http://127.0.0.1:8080 MEMBER_ID
-    swarm_client.py submit-committee --url http://127.0.0.1:8080 --api-key-file my.ic --stance cautious \
-                           --confidence 0.62 --body "REGIME: ... STANCE: cautious | CONFIDENCE: 0.62"
+    from swarm_client import Swarm, new_key, sign, take
+    swarm = Swarm("http://127.0.0.1:8080")
+    member = swarm.apply(key := new_key(), "Ada", "ada@example.org")["memberId"]
+    token = swarm.claim(key, member)  # once an operator has activated the member
+    signed = sign(take(member, "2026-11-21", "aurora", "cautious", 0.62), key)
+    receipt = swarm.submit(token, signed)  # after a NoAnswer: the same "signed" again, never a new one
 
 The whole protocol: build a payload (an object whose keys have a fixed order), write it as exactly
 the text that JSON.stringify gives, sign the UTF-8 bytes of that text, and post the payload with
@@ -36,7 +42,7 @@ import sys
 import time
 import uuid
 from decimal import Decimal
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -46,95 +52,139 @@ TIMEOUT = 30  # seconds
 PAUSES = (0.5, 1, 2, 4)  # seconds, before a take that got no answer is sent again
 
 
-# ---- Commands -----------------------------------------------------------------------------------
+class Refused(Exception):
+    """The server answered, and the answer is not a success."""
 
-def keygen(args):
-    with new_private_file(args.keyfile) as file:
-        file.write(base64.b64encode(os.urandom(32)).decode() + "\n")
-    write_line(public_key_of(read_key(args.keyfile)))
-
-
-def apply(args):
-    key = read_key(args.key)
-    payload = {"name": args.name, "contact": args.contact, "lens": args.lens or "",
-               "publicKey": public_key_of(key)}
-    write_line(printable(call(args, "/api/swarm/apply", signed(payload, key))))
+    def __init__(self, status, answer):
+        super().__init__(f"{status} {printable(answer)}")
+        self.status, self.answer = status, answer if isinstance(answer, dict) else {}
 
 
-def status(args):
-    write_line(printable(call(args, "/api/swarm/apply/" + quote(args.member_id, safe=""))))
+class NoAnswer(Exception):
+    """Whether the take arrived is not known. Sending the same bytes again is safe, and tells."""
 
 
-def claim(args):
-    key = read_key(args.key)
-    with new_private_file(args.token_file) as file:  # first: the token is shown only once
-        answer = call(args, "/api/swarm/token-claim/challenge", {"memberId": args.member})
-        payload = {"memberId": args.member, "challenge": string(answer, "challenge"),
-                   "expiresAt": string(answer, "expiresAt")}  # the text as received, never reformatted
-        answer = call(args, "/api/swarm/token-claim", signed(payload, key))
-        file.write(string(answer, "token") + "\n")
-    write_line(printable({"memberId": args.member}))
+class Swarm:
+    """A service, by its base URL. `host` is the name to ask for, where the URL has only an address."""
+
+    def __init__(self, url, host=None):
+        self.url, self.host = urlsplit(url), host
+        if self.url.scheme not in ("http", "https") or not self.url.hostname or self.url.port == 0:
+            raise ValueError("not an http or https URL")
+
+    # Joining.
+
+    def apply(self, key, name, contact, lens=""):
+        payload = {"name": name, "contact": contact, "lens": lens, "publicKey": public_key_of(key)}
+        return self.call("/api/swarm/apply", sign(payload, key))
+
+    def application(self, member_id):
+        return self.call("/api/swarm/apply/" + quote(member_id, safe=""))
+
+    def claim(self, key, member_id):
+        """The bearer token of an activated member, which the service shows this once."""
+        given = self.call("/api/swarm/token-claim/challenge", {"memberId": member_id})
+        payload = {"memberId": member_id, "challenge": string(given, "challenge"),
+                   "expiresAt": string(given, "expiresAt")}  # the text as received, never reformatted
+        return string(self.call("/api/swarm/token-claim", sign(payload, key)), "token")
+
+    # Takes, as sign() gives them.
+
+    def submit(self, token, signed_take):
+        """Sends the take until there is an answer: one nonce is filed once, and the 409 for a second
+        arrival of the very same bytes names the take that stands."""
+        for pause in PAUSES + (None,):
+            try:
+                return self.call("/api/swarm/submit", signed_take, bearer(token))
+            except Refused as refusal:
+                if refusal.status == 409 and "recommendationId" in refusal.answer:
+                    return refusal.answer  # it had arrived, its answer was lost
+                if refusal.status != 503:
+                    raise
+                trouble = refusal
+            except (OSError, http.client.HTTPException) as error:
+                trouble = error
+            if pause is None:
+                raise NoAnswer(f"no answer to nonce {printable(signed_take['nonce'])}: {trouble!r}") from trouble
+            time.sleep(pause)
+
+    def preflight(self, token, signed_take):
+        return self.call("/api/swarm/preflight", signed_take, bearer(token))
+
+    def diagnose(self, body):
+        return self.call("/api/swarm/diagnose", body)
+
+    def take(self, take_id):
+        return self.call(f"/api/swarm/takes/{take_id}")
+
+    # What there is to file a take in, and to read before.
+
+    def open_session(self):
+        """The session that collects takes, or None."""
+        return self.call("/api/swarm/open-session")
+
+    def sessions(self, limit=100, before=None):
+        page = {"limit": limit, **({} if before is None else {"before": before})}
+        return self.call("/api/swarm/sessions?" + urlencode(page))
+
+    def session(self, session_id):
+        return self.call(f"/api/swarm/sessions/{session_id}")
+
+    def brief(self, session_id):
+        """The brief of the session, or None."""
+        return self.call("/api/swarm/brief?" + urlencode({"session": session_id}))
+
+    def publish_memo(self, token, title, body, subject_id=None, session_id=None):
+        memo = {"title": title, "body": body, "subjectId": subject_id, "sessionId": session_id}
+        return self.call("/api/swarm/memos", memo, bearer(token))
+
+    # The daily committee.
+
+    def committee_brief(self, member_id):
+        return self.call(f"/data/committee/briefs/today/{quote(member_id, safe='')}.json")
+
+    def committee_submit(self, api_key, stance, confidence, body, model=None):
+        sent = {"stance": stance, "confidence": confidence, "body": body, "model": model}
+        receipt = self.call("/api/ic/submit", sent, {"x-ic-key": api_key})
+        if commit_of(sent, receipt) != string(receipt, "commit"):
+            raise ValueError("the receipt is of another record: " + printable(receipt))
+        return receipt
+
+    def call(self, path, request=None, headers=None):
+        """Posts the request, or gets without one. Follows no redirect: a credential is for one server."""
+        connect = http.client.HTTPSConnection if self.url.scheme == "https" else http.client.HTTPConnection
+        headers = {"Accept": "application/json", **(headers or {})}
+        if request is not None:
+            headers["Content-Type"] = "application/json"
+        if self.host:
+            headers["Host"] = self.host
+        with contextlib.closing(connect(self.url.hostname, self.url.port, timeout=TIMEOUT)) as connection:
+            connection.request("GET" if request is None else "POST", self.url.path.rstrip("/") + path,
+                               None if request is None else stringify(request).encode("utf-8"), headers)
+            response = connection.getresponse()
+            text = response.read().decode("utf-8", "replace")
+        try:
+            answer = parse_json(text)
+        except ValueError:
+            raise Refused(response.status, text) from None  # the page of something in between
+        if not 200 <= response.status < 300:
+            raise Refused(response.status, answer)
+        return answer
 
 
-def submit(args):
-    try:
-        payload = take_payload({
-            "memberId": args.member, "date": args.date, "subjectId": args.subject,
-            "nonce": str(uuid.uuid4()) if args.nonce is None else args.nonce,
-            "stance": args.stance, "confidence": parse_json(args.confidence),
-            "body": args.body, "memoUrl": args.memo_url, "weights": parse_json(args.weights or "null"),
-        })
-    except ValueError as error:
-        args.bad_usage(str(error))
-    request = signed(payload, read_key(args.key))
-    credential = {"Authorization": "Bearer " + read_line(args.token_file)}
-    try:
-        answer = call_until_answered(args, "/api/swarm/submit", request, credential)
-    except Refused as refusal:
-        if refusal.status != 409 or "recommendationId" not in refusal.answer:
-            raise
-        answer = refusal.answer  # this exact take stands: it had arrived, its answer was lost
-    write_line(printable(answer))
+def bearer(token):
+    return {"Authorization": "Bearer " + token}
 
 
-def verify(args):
-    take = call(args, "/api/swarm/takes/" + quote(args.take_id, safe=""))
-    try:
-        check_signature(take_payload(take), string(take, "publicKey"), string(take, "signature"))
-    except (ValueError, InvalidSignature):
-        write_line("NOT verified")
-        return 1
-    write_line("verified")
+# ---- The take: what is signed, in this order, from values or from a record of the service -------
 
+def take(member_id, date, subject_id, stance, confidence, body="", memo_url="", weights=None, nonce=None):
+    """What a member signs. weights: [{"bucket": ..., "weight": ...}]. The nonce is fresh unless given."""
+    return take_payload({
+        "memberId": member_id, "date": date, "subjectId": subject_id,
+        "nonce": str(uuid.uuid4()) if nonce is None else nonce, "stance": stance,
+        "confidence": confidence, "body": body, "memoUrl": memo_url, "weights": weights})
 
-def canonical(args):
-    for line in sys.stdin.buffer:  # bytes, split at "\n" and nowhere else
-        if line.strip():
-            sys.stdout.buffer.write(canonical_bytes(take_payload(parse_json(line.decode("utf-8")))) + b"\n")
-
-
-def brief(args):
-    write_line(printable(call(args, f"/data/committee/briefs/today/{quote(args.member_id, safe='')}.json")))
-
-
-def submit_committee(args):
-    take = {"stance": args.stance, "confidence": parse_json(args.confidence), "body": args.body,
-            "model": args.model}
-    receipt = call(args, "/api/ic/submit", take, {"x-ic-key": read_line(args.api_key_file)})
-    if commit_of(take, receipt) != string(receipt, "commit"):
-        raise ValueError("the receipt is of another record: " + printable(receipt))
-    write_line(printable(receipt))
-
-
-def commit_of(take, receipt):
-    """The reference of a committee take, from what was sent and what was answered."""
-    record = {name: string(receipt, name) for name in ("member_id", "date", "subject_id")}
-    received_at = string(receipt, "received_at")
-    record.update(take, generated_at=received_at, received_at=received_at)  # in this order
-    return "sha256:" + hashlib.sha256(canonical_bytes(record)).hexdigest()
-
-
-# ---- The take: what is signed, in this order, from a draft or from a record of the service ------
 
 def take_payload(take):
     if not isinstance(take, dict):
@@ -157,8 +207,17 @@ def take_payload(take):
     return payload
 
 
+def commit_of(sent, receipt):
+    """The reference of a committee take, from what was sent and what was answered."""
+    record = {name: string(receipt, name) for name in ("member_id", "date", "subject_id")}
+    received_at = string(receipt, "received_at")
+    record.update(sent, generated_at=received_at, received_at=received_at)  # in this order
+    return "sha256:" + hashlib.sha256(canonical_bytes(record)).hexdigest()
+
+
 def string(fields, name, default=None):
-    value = default if fields.get(name) is None else fields[name]  # null counts as absent
+    value = fields.get(name) if isinstance(fields, dict) else None
+    value = default if value is None else value  # null counts as absent
     if not isinstance(value, str):
         raise ValueError(f"{name} is not a string")
     return value
@@ -166,9 +225,36 @@ def string(fields, name, default=None):
 
 def number(fields, name):
     value = fields.get(name)
-    if not isinstance(value, float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise ValueError(f"{name} is not a finite number")
-    return value
+    return float(value)  # every number is a double, integers too
+
+
+# ---- Verification: what a take proves by itself, and what it does not ---------------------------
+
+def verify(record, key=None, asked=None):
+    """Whether a take holds, and in sentences what that says. `key`: the public key that its member is
+    known by from elsewhere; `asked`: the id that was asked for. ValueError: this is no take."""
+    payload, signature = take_payload(record), string(record, "signature")
+    named = string(record, "publicKey", default=key)
+    if asked is not None and record.get("id") != asked:
+        return False, [f"does not hold: asked for take {asked}, got take {printable(record.get('id'))}"]
+    if key is not None and named != key:
+        return False, [f"does not hold: the record names the key {printable(named)}, not the one given"]
+    try:
+        check_signature(payload, named, signature)
+    except (ValueError, InvalidSignature):
+        return False, [f"does not hold: the key {printable(named)} did not sign these fields"]
+    said = [f"member {printable(payload['memberId'])} says of {printable(payload['subjectId'])} on "
+            f"{printable(payload['date'])}: {printable(payload['stance'])}, "
+            f"confidence {number_text(payload['confidence'])}"]
+    said += [f"{name}: {printable(payload[name])}" for name in ("body", "memoUrl", "weights", "nonce")
+             if payload.get(name)]
+    proven = "given: the key is the one that you named"
+    unproven = ("unproven: that this is the member's key; it came with the take, and whoever makes one can "
+                "make both. Name the member's key, from another source, with --key")
+    return True, [f"holds: the key {named} signed this, to the byte", *said, proven if key else unproven,
+                  "unproven: when it was filed, and as which revision: this is the server's word"]
 
 
 # ---- Canonical JSON: the text of ECMAScript's JSON.stringify, to the byte -----------------------
@@ -182,8 +268,8 @@ def stringify(value):
         return "{" + ",".join(stringify(key) + ":" + stringify(value[key]) for key in value) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(stringify, value)) + "]"
-    if isinstance(value, float):
-        return number_text(value)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return number_text(float(value))
     # In strings, json.dumps escapes what JSON.stringify escapes: " and \, and U+0000 to U+001F as
     # \b \t \n \f \r or else lower-case \u00xx. Never "/", U+007F, U+2028 or other non-ASCII text.
     return json.dumps(value, ensure_ascii=False)
@@ -193,6 +279,8 @@ def number_text(value):
     """ECMAScript's Number-to-String. repr() finds the same digits, only its layout differs."""
     if value == 0:
         return "0"  # -0 too
+    if not math.isfinite(value):
+        return "null"
     negative, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
     n = len(digits) + exponent  # value = 0.digits times ten to the n
     digits = "".join(map(str, digits))
@@ -208,12 +296,22 @@ def number_text(value):
 
 
 def parse_json(text):
-    return json.loads(text, parse_int=float)  # every number is a double, integers too
+    """Whole numbers beyond a double's are doubles as well, as everywhere else."""
+    return json.loads(text, parse_int=lambda digits: int(digits) if len(digits) < 16 else float(digits))
 
 
 # ---- Ed25519: keys and signatures travel as standard base64 of their raw bytes ------------------
 
-def signed(payload, key):
+def new_key():
+    return Ed25519PrivateKey.generate()
+
+
+def key_from_text(text):
+    """The private key with this seed: standard base64 of 32 bytes."""
+    return Ed25519PrivateKey.from_private_bytes(base64_bytes(text, 32))
+
+
+def sign(payload, key):
     return {**payload, "signature": base64.b64encode(key.sign(canonical_bytes(payload))).decode()}
 
 
@@ -239,49 +337,6 @@ def base64_bytes(text, length):
     return raw
 
 
-# ---- HTTP ---------------------------------------------------------------------------------------
-
-class Refused(Exception):
-    """The server answered, and the answer is not a success."""
-
-    def __init__(self, status, answer):
-        super().__init__(f"{status} {printable(answer)}")
-        self.status, self.answer = status, answer if isinstance(answer, dict) else {}
-
-
-def call(args, path, request=None, credential=None):
-    """Posts the request, or gets without one. Follows no redirect: a credential is for one server."""
-    connect = http.client.HTTPSConnection if args.url.scheme == "https" else http.client.HTTPConnection
-    headers = {"Content-Type": "application/json"} if request else {}
-    headers.update(credential or {})
-    if args.host:
-        headers["Host"] = args.host
-    with contextlib.closing(connect(args.url.hostname, args.url.port, timeout=TIMEOUT)) as connection:
-        connection.request("POST" if request else "GET", args.url.path.rstrip("/") + path,
-                           stringify(request).encode("utf-8") if request else None, headers)
-        response = connection.getresponse()
-        text = response.read().decode("utf-8", "replace")
-    try:
-        answer = parse_json(text)
-    except ValueError:
-        answer = text  # the error page of something in between
-    if not 200 <= response.status < 300 or not isinstance(answer, dict):
-        raise Refused(response.status, answer)
-    return answer
-
-
-def call_until_answered(args, path, request, credential):
-    """Without an answer nobody knows whether the take arrived. The very same bytes are safe to send
-    again: one nonce is filed once, and the 409 for a second arrival names the take that stands."""
-    for pause in PAUSES:
-        try:
-            return call(args, path, request, credential)
-        except (OSError, http.client.HTTPException) as error:
-            write_line(f"no answer ({error!r}), sending the same bytes again", sys.stderr)
-            time.sleep(pause)
-    return call(args, path, request, credential)
-
-
 # ---- Files and output ---------------------------------------------------------------------------
 
 @contextlib.contextmanager
@@ -301,7 +356,7 @@ def read_line(path):
 
 
 def read_key(path):
-    return Ed25519PrivateKey.from_private_bytes(base64_bytes(read_line(path), 32))
+    return key_from_text(read_line(path))
 
 
 def printable(answer):
@@ -316,46 +371,127 @@ def write_line(text, stream=sys.stdout):
 
 # ---- Command line: exit status 0 done, 1 refused or failed, 2 bad usage -------------------------
 
+def keygen(args):
+    with new_private_file(args.keyfile) as file:
+        file.write(base64.b64encode(os.urandom(32)).decode() + "\n")
+    write_line(public_key_of(read_key(args.keyfile)))
+
+
+def claim(args):
+    with new_private_file(args.token_file) as file:  # first: the token is shown only once
+        file.write(swarm(args).claim(read_key(args.key), args.member) + "\n")
+    return {"memberId": args.member}
+
+
+def signed_take(args):
+    try:
+        return sign(take(args.member, args.date, args.subject, args.stance, parse_json(args.confidence), args.body,
+                         args.memo_url, parse_json(args.weights or "null"), args.nonce), read_key(args.key))
+    except ValueError as error:
+        args.bad_usage(str(error))
+
+
+def submit(args):
+    return swarm(args).submit(read_line(args.token_file), signed_take(args))
+
+
+def preflight(args):
+    return swarm(args).preflight(read_line(args.token_file), signed_take(args))
+
+
+def committee_submit(args):
+    return swarm(args).committee_submit(
+        read_line(args.api_key_file), args.stance, parse_json(args.confidence), args.body, args.model)
+
+
+def verify_command(args):
+    """Of a file, of a URL, or of an id at --url: 0 it holds, 1 it does not, 2 it cannot be read."""
+    try:
+        record, asked = read_take(args)
+        holds, sentences = verify(record, args.key, asked)
+    except (Refused, ValueError, OSError, RecursionError, http.client.HTTPException) as error:
+        write_line(f"cannot be read: {str(error) or repr(error)}", sys.stderr)
+        sys.exit(2)
+    write_line("\n".join(sentences))
+    sys.exit(0 if holds else 1)
+
+
+def read_take(args):
+    if args.url is not None:
+        return swarm(args).take(quote(args.take, safe="")), int(args.take)
+    if not re.match("https?://", args.take):
+        with open(args.take, encoding="utf-8") as file:
+            return parse_json(file.read()), None
+    url = urlsplit(args.take)
+    asked = re.search("/takes/([0-9]+)$", unquote(url.path))
+    path = url.path + ("?" + url.query if url.query else "")
+    return Swarm(f"{url.scheme}://{url.netloc}", args.host).call(path), int(asked[1]) if asked else None
+
+
+def diagnose(args):
+    with open(args.file, encoding="utf-8") as file:
+        return swarm(args).diagnose(parse_json(file.read()))
+
+
+def canonical(args):
+    for line in sys.stdin.buffer:  # bytes, split at "\n" and nowhere else
+        if line.strip():
+            sys.stdout.buffer.write(canonical_bytes(take_payload(parse_json(line.decode("utf-8")))) + b"\n")
+
+
+def swarm(args):
+    try:
+        return Swarm(args.url, args.host)
+    except ValueError as error:
+        args.bad_usage(str(error))
+
+
+TAKE = ("--url --key --token-file --member --date --subject --stance --confidence "
+        "[--body] [--memo-url] [--weights] [--nonce]")
+
+# A command, what runs it, and its arguments: an OPERAND, an --option, a [--option] that may be left out.
+COMMANDS = (
+    ("keygen", keygen, "KEYFILE"),
+    ("apply", lambda args: swarm(args).apply(read_key(args.key), args.name, args.contact, args.lens or ""),
+     "--url --key --name --contact [--lens]"),
+    ("status", lambda args: swarm(args).application(args.member_id), "--url MEMBER_ID"),
+    ("claim", claim, "--url --key --member --token-file"),
+    ("open-session", lambda args: swarm(args).open_session(), "--url"),
+    ("sessions", lambda args: swarm(args).sessions(args.limit or 100, args.before), "--url [--limit] [--before]"),
+    ("brief", lambda args: swarm(args).brief(args.session_id), "--url SESSION_ID"),
+    ("preflight", preflight, TAKE),
+    ("submit", submit, TAKE),
+    ("diagnose", diagnose, "--url FILE"),
+    ("verify", verify_command, "TAKE [--url] [--key]"),
+    ("memo", lambda args: swarm(args).publish_memo(
+        read_line(args.token_file), args.title, args.body, args.subject, args.session),
+     "--url --token-file --title --body [--subject] [--session]"),
+    ("committee-brief", lambda args: swarm(args).committee_brief(args.member_id), "--url MEMBER_ID"),
+    ("committee-submit", committee_submit, "--url --api-key-file --stance --confidence --body [--model]"),
+    ("canonical", canonical, ""),
+)
+
+
 def main():
-    parser = argparse.ArgumentParser(description="A client of the Swarm session API.")
+    parser = argparse.ArgumentParser(description="A client of Swarm.")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-
-    def command(run, *arguments):
-        """An argument is an OPERAND, an --option, or a [--option] that may be left out."""
-        sub = commands.add_parser(run.__name__.replace("_", "-"), allow_abbrev=False)
-        sub.set_defaults(run=run, bad_usage=sub.error)
-        for argument in arguments:
-            name = argument.strip("[]")
-            if name.startswith("--"):
-                kind = base_url if name == "--url" else str
-                sub.add_argument(name, type=kind, required=name == argument)
+    for name, run, arguments in COMMANDS:
+        sub = commands.add_parser(name, allow_abbrev=False)
+        sub.set_defaults(run=run, host=None, bad_usage=sub.error)
+        for argument in (arguments + (" [--host]" if "--url" in arguments else "")).split():
+            option = argument.strip("[]")
+            if option.startswith("--"):
+                sub.add_argument(option, required=option == argument)
             else:
-                sub.add_argument(name.lower(), metavar=name)
-
-    command(keygen, "KEYFILE")
-    command(apply, "--url", "--key", "--name", "--contact", "[--lens]", "[--host]")
-    command(status, "--url", "MEMBER_ID", "[--host]")
-    command(claim, "--url", "--key", "--member", "--token-file", "[--host]")
-    command(submit, "--url", "--key", "--token-file", "--member", "--date", "--subject", "--stance",
-            "--confidence", "[--body]", "[--memo-url]", "[--weights]", "[--nonce]", "[--host]")
-    command(verify, "--url", "TAKE_ID", "[--host]")
-    command(brief, "--url", "MEMBER_ID", "[--host]")
-    command(submit_committee, "--url", "--api-key-file", "--stance", "--confidence", "--body",
-            "[--model]", "[--host]")
-    command(canonical)
+                sub.add_argument(option.lower(), metavar=option)
     args = parser.parse_args()
     try:
-        return args.run(args) or 0
-    except (Refused, ValueError, OSError, RecursionError, http.client.HTTPException) as error:
+        answer = args.run(args)
+    except (Refused, NoAnswer, ValueError, OSError, RecursionError, http.client.HTTPException) as error:
         write_line(str(error) or repr(error), sys.stderr)
         return 1
-
-
-def base_url(text):
-    url = urlsplit(text)
-    if url.scheme not in ("http", "https") or not url.hostname or url.port == 0:
-        raise ValueError("not an http or https URL")
-    return url
+    if args.run not in (keygen, canonical):
+        write_line(printable(answer))
 
 
 if __name__ == "__main__":

@@ -10,16 +10,26 @@ use crate::desk::chair;
 use crate::harness::ADMIN;
 
 /// A client program, in a folder of its own.
-struct Outside {
+pub struct Outside {
     interpreter: String,
     script: PathBuf,
     url: String,
-    folder: PathBuf,
+    pub folder: PathBuf,
 }
 
 impl Outside {
+    /// The client in the file `script`, in a folder called `name`, for the server at `url`.
+    pub fn new(interpreter: String, script: &str, name: &str, url: String) -> Self {
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let script = root.join("examples/clients").join(script);
+        Self { interpreter, script, url, folder }
+    }
+
     /// Runs a command of the client.
-    fn run(&self, arguments: &[&str]) -> Output {
+    pub fn run(&self, arguments: &[&str]) -> Output {
         let ran = Command::new(&self.interpreter)
             .arg(&self.script)
             .args(arguments)
@@ -51,8 +61,11 @@ fn python_applies_claims_submits_and_verifies() {
 
 #[test]
 fn node_applies_claims_submits_and_verifies() {
-    let interpreter = std::env::var("SWARM_NODE").unwrap_or_else(|_| "node".to_owned());
-    journey(interpreter, "swarm_client.mjs");
+    journey(node(), "swarm_client.mjs");
+}
+
+pub fn node() -> String {
+    std::env::var("SWARM_NODE").unwrap_or_else(|_| "node".to_owned())
 }
 
 /// The interpreter with the libraries that the tests need: the test command of the README makes it.
@@ -63,7 +76,8 @@ pub fn python() -> String {
 fn journey(interpreter: String, script: &str) {
     let program = Program::start(&["serve"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
     program.client.convene("2026-11-21", "aurora");
-    let outside = outside(interpreter, script, &program);
+    let url = format!("http://{}", program.client.address);
+    let outside = Outside::new(interpreter, script, script, url);
 
     let key = outside.says(&["keygen", "my.key"]);
     let applied = outside
@@ -97,9 +111,22 @@ fn journey(interpreter: String, script: &str) {
     let take = program.client.get("/api/swarm/takes/1").expect(200).json();
     assert_eq!((&take["publicKey"], &take["memberId"]), (&json!(key), &json!(id)));
 
-    assert_eq!(outside.says(&["verify", "--url", &outside.url, "1"]), "verified");
-    assert_eq!(outside.run(&["verify", "--url", &outside.url, "2"]).status.code(), Some(1));
+    let permalink = format!("{}/swarm/takes/1", outside.url);
+    let verified = outside.says(&["verify", &permalink, "--key", &key]);
+    assert!(verified.starts_with(&format!("holds: the key {key} signed this")), "{verified}");
+    assert!(verified.contains("\"constructive\", confidence 1e-7"), "{verified}");
+    assert_eq!(outside.run(&["verify", "--url", &outside.url, "2"]).status.code(), Some(2));
+    reads(&outside);
     committee(&program, &outside);
+}
+
+/// What there is to read before a take, and a memo.
+fn reads(outside: &Outside) {
+    assert_eq!(outside.asks("open-session", &[])["id"], 1);
+    assert_eq!(outside.asks("sessions", &["--limit=1"])["sessions"][0]["subjectId"], "aurora");
+    assert_eq!(outside.asks("brief", &["1"]), Value::Null);
+    let memo = ["--token-file=my.token", "--title=On aurora", "--body=Long.", "--subject=aurora"];
+    assert_eq!(outside.asks("memo", &memo)["memoId"], 1);
 }
 
 /// The client computes the reference that it is given, or fails.
@@ -109,26 +136,17 @@ fn committee(program: &Program, outside: &Outside) {
     std::fs::write(outside.folder.join("my.ic"), key).unwrap();
     let order = json!({ "deadline_utc": "9999-12-31T00:00:00Z" });
     chair(&program.client, "/briefs", &order).expect(201);
-    assert_eq!(outside.asks("brief", &["zoe"])["member"]["name"], "Zoë");
+    assert_eq!(outside.asks("committee-brief", &["zoe"])["member"]["name"], "Zoë");
     let body = format!(
         "--body=\u{201c}quoted\u{201d} \\ / \u{1f680}\n\tline\u{2028}{}\nSTANCE: cautious | CONFIDENCE: 0.5",
         "half in cash ".repeat(8)
     );
     let fields = ["--api-key-file=my.ic", "--stance=cautious", &body];
     for more in [&["--confidence=1e-7"][..], &["--confidence=1.0", "--model=\"m\" \u{1f680}"]] {
-        let receipt = outside.asks("submit-committee", &[&fields[..], more].concat());
+        let receipt = outside.asks("committee-submit", &[&fields[..], more].concat());
         assert_eq!((&receipt["ok"], &receipt["member_id"]), (&json!(true), &json!("zoe")));
     }
     let short = ["--confidence=0.5", "--body=short", "--stance=cautious", "--api-key-file=my.ic"];
-    let command = ["submit-committee", "--url", &outside.url];
+    let command = ["committee-submit", "--url", &outside.url];
     assert_eq!(outside.run(&[&command[..], &short].concat()).status.code(), Some(1));
-}
-
-fn outside(interpreter: String, script: &str, program: &Program) -> Outside {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(script);
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let script = root.join("examples/clients").join(script);
-    Outside { interpreter, script, url: format!("http://{}", program.client.address), folder }
 }

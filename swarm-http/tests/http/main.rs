@@ -35,4 +35,5 @@ mod schema;
 mod secrets;
 mod tenants;
 mod vectors;
+mod verification;
 mod world;

@@ -72,7 +72,8 @@ async fn tell(client: Client) -> Result<(), Failure> {
     let yesterday = day(now.plus_millis(-DAY_MILLIS))?;
     let published = past(&client, &members, yesterday).await?;
     let (first, amended) = open(&client, &members, now).await?;
-    print(&client, yesterday, published, first, amended);
+    let key = members.first().map_or_else(String::new, |author| author.key.public_key());
+    print(&client, yesterday, published, [first, amended], &key);
     Ok(())
 }
 
@@ -109,7 +110,7 @@ async fn convene(client: &Client, date: Day, deadline: Option<Timestamp>) -> Res
     number(&mut session.into_object(), "id")
 }
 
-fn print(client: &Client, yesterday: Day, published: u64, first: u64, amended: u64) {
+fn print(client: &Client, yesterday: Day, published: u64, [first, amended]: [u64; 2], key: &str) {
     let Client { server, admin_token } = client;
     println!(
         "
@@ -120,8 +121,8 @@ On file, signed by {} members. Open:
   http://{server}/api/swarm/sessions/{yesterday}/{SUBJECT}   that session and its snapshot
   http://{server}/api/swarm/open-session   the session that takes can be filed in
 
-Verify one without trusting this server:
-  python3 examples/clients/swarm_client.py verify --url http://{server} {amended}
+Verify the first, by the key that its author has and the server was not asked for:
+  python3 examples/clients/swarm_client.py verify http://{server}/swarm/takes/{amended} --key {key}
 
 Operate it with the header X-Admin-Token: {admin_token}
 

@@ -1,0 +1,180 @@
+//! What the clients under `examples/clients` say of takes, above all of those that prove nothing,
+//! and how they bear a server that does not answer.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::process::{Command, Output};
+use std::sync::mpsc::{Receiver, channel};
+
+use serde_json::{Value, json};
+use swarm_core::proof::KeyPair;
+
+use crate::clients::{Outside, node, python};
+use crate::harness::{Author, fresh_key, signed_text};
+
+const UNPROVEN: &str = "unproven: that this is the member's key";
+
+/// A server that gives these answers, whatever is asked, and tells the bodies that came.
+fn scripted(answers: Vec<(u16, String)>) -> (String, Receiver<Vec<u8>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (tell, told) = channel();
+    std::thread::spawn(move || {
+        for (status, answer) in answers {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            let head: Vec<_> = reader
+                .by_ref()
+                .lines()
+                .map_while(|line| line.ok().filter(|line| !line.is_empty()))
+                .collect();
+            let length = head.iter().find_map(|line| {
+                let (name, value) = line.split_once(':')?;
+                name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse().unwrap())
+            });
+            let mut body = vec![0; length.unwrap_or(0)];
+            reader.read_exact(&mut body).unwrap();
+            write!(
+                stream,
+                "HTTP/1.1 {status} -\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{answer}",
+                answer.len()
+            )
+            .unwrap();
+            let _ = tell.send(body);
+        }
+    });
+    (url, told)
+}
+
+/// The record of a take that says to be Ada's, signed with `key`.
+fn record(key: &KeyPair) -> Value {
+    let ada = Author {
+        id: swarm_core::MemberId::parse("ada").unwrap(),
+        key: fresh_key(),
+        token: String::new(),
+    };
+    let signed = key.sign(ada.draft("2026-11-21", "aurora"));
+    let mut record: Value = serde_json::from_str(&signed_text(&signed)).unwrap();
+    let more = json!({ "id": 5, "sessionId": 1, "revision": 1, "publicKey": key.public_key() });
+    record.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    record
+}
+
+/// Both clients, each in a folder that holds `files`.
+fn clients(name: &str, url: &str, files: &[(&str, &str)]) -> [Outside; 2] {
+    [(python(), "swarm_client.py"), (node(), "swarm_client.mjs")].map(|(interpreter, script)| {
+        let folder = format!("{name}-{script}");
+        let client = Outside::new(interpreter, script, &folder, url.to_owned());
+        for (file, text) in files {
+            std::fs::write(client.folder.join(file), text).unwrap();
+        }
+        client
+    })
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+#[test]
+fn a_key_that_came_with_the_take_proves_nothing() {
+    let (ada, liar) = (fresh_key(), fresh_key());
+    let (url, _bodies) = scripted(vec![(200, record(&liar).to_string()); 8]);
+    let mut texts = Vec::new();
+    for client in clients("liar", &url, &[]) {
+        let forged = client.run(&["verify", "--url", &url, "5"]);
+        let text = said(&forged);
+        assert!(text.contains(UNPROVEN) && !text.contains("verified"), "{text}");
+        assert!(text.contains("member \"ada\" says of \"aurora\" on \"2026-11-21\""), "{text}");
+        assert_eq!(forged.status.code(), Some(0), "{text}");
+
+        let permalink = format!("{url}/swarm/takes/5");
+        let by_key = client.run(&["verify", &permalink, "--key", &ada.public_key()]);
+        assert_eq!(by_key.status.code(), Some(1), "{by_key:?}");
+        assert!(said(&by_key).starts_with("does not hold"), "{by_key:?}");
+
+        for other in
+            [&["verify", "--url", &url, "6"][..], &["verify", &format!("{url}/swarm/takes/6")]]
+        {
+            let other = client.run(other);
+            assert_eq!(other.status.code(), Some(1), "{other:?}");
+            assert!(said(&other).contains("asked for take 6, got take 5"), "{other:?}");
+        }
+        texts.push(text);
+    }
+    assert_eq!(texts[0], texts[1]);
+}
+
+#[test]
+fn a_file_is_verified_without_any_server() {
+    let key = fresh_key();
+    let take = record(&key);
+    let changed = |field: &str, value: Value| {
+        let mut changed = take.clone();
+        changed[field] = value;
+        changed.to_string()
+    };
+    let files = [
+        ("take", take.to_string()),
+        ("stance", changed("stance", "bearish".into())),
+        ("weights", changed("weights", json!([{ "bucket": "cash", "weight": 1 }]))),
+        ("key", changed("publicKey", fresh_key().public_key().into())),
+        ("no-key", changed("publicKey", "no key".into())),
+        ("hex", changed("signature", "ab".repeat(64).into())),
+        ("escape", changed("stance", "\u{9b}31m\u{2028}".into())),
+        ("not-a-take", json!({ "id": 5 }).to_string()),
+        ("not-json", "{".to_owned()),
+    ];
+    let files: Vec<_> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    for client in clients("files", "http://127.0.0.1:1", &files) {
+        let verify = |file: &str| client.run(&["verify", file]);
+        let public = key.public_key();
+        let given = client.run(&["verify", "take", "--key", &public]);
+        assert_eq!(given.status.code(), Some(0), "{given:?}");
+        assert!(said(&given).contains("given: the key is the one that you named"), "{given:?}");
+        assert!(!said(&given).contains(UNPROVEN), "{given:?}");
+        assert!(said(&verify("take")).contains(UNPROVEN));
+        for broken in ["stance", "weights", "key", "no-key", "hex", "escape"] {
+            let output = verify(broken);
+            assert_eq!(output.status.code(), Some(1), "{broken}: {output:?}");
+            assert!(said(&output).starts_with("does not hold: "), "{output:?}");
+        }
+        let unreadable =
+            ["not-a-take", "not-json", "no-such-file", "http://127.0.0.1:1/swarm/takes/5"];
+        for unreadable in unreadable {
+            let output = verify(unreadable);
+            assert_eq!(output.status.code(), Some(2), "{unreadable}: {output:?}");
+            assert_eq!(said(&output), "");
+        }
+    }
+}
+
+#[test]
+fn a_take_is_sent_again_with_the_same_bytes() {
+    let python_says = r#"
+import sys; sys.path.insert(0, sys.argv[1])
+from swarm_client import Swarm, new_key, sign, take
+signed = sign(take("ada", "2026-11-21", "aurora", "cautious", 0.62), new_key())
+print(int(Swarm(sys.argv[2]).submit("tok", signed)["recommendationId"]))
+"#;
+    let node_says = r#"
+const { Swarm, newKey, sign, take } = await import(process.argv[1] + "/swarm_client.mjs");
+const fields = { memberId: "ada", date: "2026-11-21", subjectId: "aurora", stance: "cautious", confidence: 0.62 };
+console.log((await new Swarm(process.argv[2]).submit("tok", sign(take(fields), newKey()))).recommendationId);
+"#;
+    let folder = format!("{}/../examples/clients", env!("CARGO_MANIFEST_DIR"));
+    let node_options = ["--input-type=module", "-e", node_says];
+    for (program, options) in [(python(), &["-B", "-c", python_says][..]), (node(), &node_options)]
+    {
+        let (url, bodies) = scripted(vec![
+            (503, r#"{"ok":false,"status":503,"error":"store unavailable"}"#.to_owned()),
+            (503, "<h1>in between</h1>".to_owned()),
+            (409, r#"{"ok":false,"status":409,"error":"…","recommendationId":7}"#.to_owned()),
+        ]);
+        let output = Command::new(program).args(options).args([&folder, &url]).output().unwrap();
+        assert_eq!(said(&output).trim(), "7", "{output:?}");
+        let sent: Vec<_> = bodies.iter().collect();
+        assert_eq!((sent.len(), &sent[0], &sent[1]), (3, &sent[1], &sent[2]));
+        assert!(sent[0].starts_with(br#"{"memberId":"ada""#));
+    }
+}
