@@ -12,6 +12,7 @@
 //! - [`rules`]: the verbs, pure functions.
 //! - [`store`]: the port that a storage implements.
 //! - [`service`]: load → judge → commit what was judged.
+//! - [`wire`]: what a front end answers over HTTP.
 //! - `conformance` (feature of that name): the suite that any store runs.
 //!
 //! "Specification" and "contract" in these pages are the interface specification of the service
@@ -22,6 +23,7 @@ pub mod proof;
 pub mod rules;
 pub mod service;
 pub mod store;
+pub mod wire;
 
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -32,10 +34,10 @@ pub use domain::{
     Invalid, Member, MemberId, Session, SessionId, Take, TakeDraft, TakeId, TenantId, Timestamp,
 };
 pub use rules::committee::CommitteeRefusal;
-pub use rules::{Refusal, Rejection, Submission};
+pub use rules::{Refusal, Rejection, Resource, Submission};
 #[cfg(feature = "system-entropy")]
 pub use service::SystemEntropy;
 pub use service::{
     CommitteeError, CommitteeTenant, Committees, Entropy, Error, Mailer, SubmitError, Swarm, Tenant,
 };
-pub use store::{CommitteeTenants, StoreError, Tenants};
+pub use store::{CommitteeTenants, StoreError, StoreErrorKind, Tenants};

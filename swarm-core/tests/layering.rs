@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The layers of the core, from the bottom up: each may use those before it.
-const LAYERS: [&str; 6] = ["domain", "proof", "rules", "store", "service", "conformance"];
+const LAYERS: [&str; 7] = ["domain", "proof", "rules", "store", "service", "wire", "conformance"];
 
 /// The layers that wait for something.
 const ASYNC: [&str; 3] = ["store", "service", "conformance"];

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use swarm_core::domain::{Invalid, MemberId, MemoId, SecretHash, SessionId, SubjectId, TakeId};
 use swarm_core::json::{Json, Object};
-use swarm_core::{CommitteeRefusal, Refusal, Tenant};
+use swarm_core::{CommitteeRefusal, Refusal, Resource, Tenant};
 use warp::http::uri::Authority;
 use warp::http::{HeaderMap, StatusCode};
 
@@ -80,7 +80,7 @@ impl Call {
     fn part<T>(
         &self,
         at: usize,
-        thing: &'static str,
+        thing: Resource,
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Result<T, Fault> {
         let part = self.path.get(at).and_then(|part| parse(part));
@@ -88,23 +88,23 @@ impl Call {
     }
 
     pub(crate) fn take_id(&self) -> Result<TakeId, Fault> {
-        self.part(0, "take", |text| number(text).map(TakeId))
+        self.part(0, Resource::Take, |text| number(text).map(TakeId))
     }
 
     pub(crate) fn session_id(&self) -> Result<SessionId, Fault> {
-        self.part(0, "session", |text| number(text).map(SessionId))
+        self.part(0, Resource::Session, |text| number(text).map(SessionId))
     }
 
     pub(crate) fn memo_id(&self) -> Result<MemoId, Fault> {
-        self.part(0, "memo", |text| number(text).map(MemoId))
+        self.part(0, Resource::Memo, |text| number(text).map(MemoId))
     }
 
-    pub(crate) fn member_id(&self, thing: &'static str) -> Result<MemberId, Fault> {
+    pub(crate) fn member_id(&self, thing: Resource) -> Result<MemberId, Fault> {
         self.part(0, thing, |text| MemberId::parse(text).ok())
     }
 
     pub(crate) fn subject_id(&self) -> Result<SubjectId, Fault> {
-        self.part(0, "subject", |text| SubjectId::parse(text).ok())
+        self.part(0, Resource::Subject, |text| SubjectId::parse(text).ok())
     }
 
     /// The parameters of the query, the last of each name.

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use swarm_core::domain::{MemberId, TakeId};
 use swarm_core::rules::committee::NOT_PERSISTED;
+use swarm_core::wire::Status as _;
 use swarm_core::{
     CommitteeError, CommitteeRefusal, Error, Refusal, Rejection, StoreError, SubmitError, json,
 };
@@ -254,7 +255,7 @@ impl From<SubmitError> for Fault {
             SubmitError::Refused(refused) => refused.into(),
             SubmitError::Store(error) => error.into(),
             SubmitError::Entropy(error) => Self::Unavailable(error.into()),
-            error => Self::Unavailable(StoreError::new("submit", error).into()),
+            error => Self::Unavailable(StoreError::unavailable("submit", error).into()),
         }
     }
 }

@@ -13,8 +13,8 @@ use swarm_core::json::{Json, Object, write};
 use swarm_core::proof::ApiKey;
 use swarm_core::rules::committee::SessionLine;
 use swarm_core::{
-    CommitteeError, CommitteeRefusal, CommitteeSettings, CommitteeTenant, Committees, Swarm,
-    SystemEntropy, TenantId, Timestamp,
+    CommitteeError, CommitteeRefusal, CommitteeSettings, CommitteeTenant, Committees, Resource,
+    Swarm, SystemEntropy, TenantId, Timestamp,
 };
 use swarm_store_memory::MemoryStore;
 use tokio::sync::Barrier;
@@ -29,7 +29,7 @@ async fn a_committee_takes_a_position_every_day() {
     let grace = desk.create_member(&draft("grace")).await.unwrap();
     assert_eq!(world.refusal(&ada, "early").await, CommitteeRefusal::NoBrief);
     assert_eq!(desk.generate_if_due().await.unwrap(), None);
-    assert_eq!(refused(desk.brief(&id("ada")).await), CommitteeRefusal::NotFound("brief"));
+    assert_eq!(refused(desk.brief(&id("ada")).await), CommitteeRefusal::NotFound(Resource::Brief));
 
     world.set("2026-11-21T22:45:00Z");
     let made = desk.generate_if_due().await.unwrap().unwrap();
@@ -63,7 +63,7 @@ async fn a_committee_takes_a_position_every_day() {
 
     world.set("2026-11-22T00:00:00Z");
     assert_eq!(world.refusal(&ada, "midnight").await, CommitteeRefusal::NoBrief);
-    assert_eq!(refused(desk.brief(&id("ada")).await), CommitteeRefusal::NotFound("brief"));
+    assert_eq!(refused(desk.brief(&id("ada")).await), CommitteeRefusal::NotFound(Resource::Brief));
 
     world.set("2026-11-22T23:00:00Z");
     let next = desk.generate_if_due().await.unwrap().unwrap();
@@ -101,7 +101,7 @@ async fn later_briefs_quote_what_the_last_three_sessions_came_to() {
     );
     let unknown = SynthesisOrder::read(&mut fields(r#"{"date":"2026-02-24","synthesis":"x"}"#));
     let outcome = desk.set_synthesis(&unknown.unwrap()).await;
-    assert_eq!(refused(outcome), CommitteeRefusal::NotFound("session"));
+    assert_eq!(refused(outcome), CommitteeRefusal::NotFound(Resource::Session));
 }
 
 #[tokio::test]
@@ -130,7 +130,7 @@ async fn keys_and_status_open_and_close_the_door() {
     desk.set_member_status(&id("ada"), CommitteeStatus::Active).await.unwrap();
     desk.submit(Some(new.reveal()), &posted("x")).await.unwrap();
     let nobody = desk.set_member_status(&id("nobody"), CommitteeStatus::Active).await;
-    assert_eq!(refused(nobody), CommitteeRefusal::NotFound("member"));
+    assert_eq!(refused(nobody), CommitteeRefusal::NotFound(Resource::Member));
     let members = write(&desk.members().await.unwrap());
     assert!(!members.contains("key") && !members.contains("sha256"), "{members}");
 }
@@ -151,7 +151,10 @@ async fn generating_again_replaces_briefs_and_no_submission() {
 
     // A member that comes later may submit at once, and has a brief from the next generation on.
     let grace = desk.create_member(&draft("grace")).await.unwrap();
-    assert_eq!(refused(desk.brief(&id("grace")).await), CommitteeRefusal::NotFound("brief"));
+    assert_eq!(
+        refused(desk.brief(&id("grace")).await),
+        CommitteeRefusal::NotFound(Resource::Brief)
+    );
     desk.submit(Some(grace.reveal()), &posted("new")).await.unwrap();
     let again = desk.generate(&GenerationOrder::default()).await.unwrap();
     assert_eq!((again.deadline, &again.subject_id), (made.deadline, &made.subject_id));
@@ -174,7 +177,10 @@ async fn generating_again_replaces_briefs_and_no_submission() {
     assert_eq!(desk.session(day("2026-11-21")).await.unwrap().takes.len(), 2);
 
     let unknown = GenerationOrder::read(&mut fields(r#"{"subject_id":"nothing"}"#)).unwrap();
-    assert_eq!(refused(desk.generate(&unknown).await), CommitteeRefusal::NotFound("subject"));
+    assert_eq!(
+        refused(desk.generate(&unknown).await),
+        CommitteeRefusal::NotFound(Resource::Subject)
+    );
 }
 
 #[tokio::test]

@@ -20,7 +20,7 @@ impl Address {
         let (url, options) = text.split_once('?').unwrap_or((text, ""));
         let mut address = Self { url: url.to_owned(), strict: false, replicas: 0 };
         for option in options.split('&').filter(|option| !option.is_empty()) {
-            address.set(option).map_err(|wrong| StoreError::new("connect", wrong))?;
+            address.set(option).map_err(|wrong| StoreError::misconfigured("connect", wrong))?;
         }
         Ok(address)
     }

@@ -152,7 +152,7 @@ impl Committee for TenantStore {
             ["again", row] => codec::committee_take(row).map(CommitteeFiled::Filed).of(OP),
             ["stale"] => Ok(CommitteeFiled::Stale),
             ["late"] => Ok(CommitteeFiled::Late),
-            _ => Err(StoreError::new(OP, "odd answer")),
+            _ => Err(StoreError::corrupt(OP, "odd answer")),
         }
     }
 

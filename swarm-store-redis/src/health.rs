@@ -23,11 +23,11 @@ pub(crate) async fn check(link: &Link, op: &'static str, strict: bool) -> Result
     let policies = settings(link, op, "maxmemory-policy").await?.unwrap_or_default();
     if let Some(policy) = policies.iter().find(|policy| *policy != "noeviction") {
         let wrong = format!("maxmemory-policy is {policy}, and must be noeviction");
-        return Err(StoreError::new(op, wrong));
+        return Err(StoreError::misconfigured(op, wrong));
     }
     let mut warnings = losses(link, op, strict).await?;
     if strict && !warnings.is_empty() {
-        return Err(StoreError::new(op, format!("strict: {}", warnings.join("; "))));
+        return Err(StoreError::misconfigured(op, format!("strict: {}", warnings.join("; "))));
     }
     warnings.extend(missing_replicas(link, op).await?);
     Ok(Readiness { warnings })
@@ -40,7 +40,7 @@ async fn losses(link: &Link, op: &'static str, strict: bool) -> Result<Vec<Strin
         let Some(values) = settings(link, op, setting).await? else {
             if strict {
                 let untold = format!("strict: {setting} cannot be seen by CONFIG GET");
-                return Err(StoreError::new(op, untold));
+                return Err(StoreError::misconfigured(op, untold));
             }
             tracing::debug!("redis does not tell its {setting}");
             continue;

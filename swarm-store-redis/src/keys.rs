@@ -113,7 +113,7 @@ pub(crate) fn collection_name(collection: Collection) -> Result<&'static str> {
         Collection::Regimes => "regimes",
         Collection::Signals => "signals",
         Collection::Briefs => "briefs",
-        other => return Err(StoreError::new("documents", format!("unknown: {other:?}"))),
+        other => return Err(StoreError::misconfigured("documents", format!("unknown: {other:?}"))),
     })
 }
 

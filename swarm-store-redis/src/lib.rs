@@ -123,7 +123,7 @@ impl TenantStore {
     /// The key that tells an attempt to commit from all others.
     fn attempt(&self, op: &'static str) -> Result<String> {
         let mut attempt = [0; 16];
-        SystemEntropy.fill(&mut attempt).map_err(|error| StoreError::new(op, error))?;
+        SystemEntropy.fill(&mut attempt).map_err(|error| StoreError::unavailable(op, error))?;
         Ok(self.keys.attempt(AttemptId(attempt)))
     }
 }

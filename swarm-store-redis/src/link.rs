@@ -88,10 +88,10 @@ pub(crate) async fn bounded<T>(
 ) -> Result<T> {
     match tokio::time::timeout(CALL, calls).await {
         Ok(outcome) => outcome,
-        Err(elapsed) => Err(StoreError::new(op, elapsed)),
+        Err(elapsed) => Err(StoreError::unavailable(op, elapsed)),
     }
 }
 
 async fn in_time<T>(op: &'static str, call: impl Future<Output = RedisResult<T>>) -> Result<T> {
-    bounded(op, async { call.await.map_err(|error| StoreError::new(op, error)) }).await
+    bounded(op, async { call.await.map_err(|error| StoreError::unavailable(op, error)) }).await
 }

@@ -82,9 +82,10 @@ fn saved(outcome: &str) -> Result<MemberSaved> {
         ("saved", _) => Ok(MemberSaved::Saved),
         ("stale", _) => Ok(MemberSaved::Stale),
         (_, Some(holder)) => {
-            let holder = MemberId::parse(holder).map_err(|invalid| StoreError::new(OP, invalid))?;
+            let holder =
+                MemberId::parse(holder).map_err(|invalid| StoreError::corrupt(OP, invalid))?;
             Ok(MemberSaved::KeyHeld(holder))
         }
-        _ => Err(StoreError::new(OP, format!("odd answer: {outcome}"))),
+        _ => Err(StoreError::corrupt(OP, format!("odd answer: {outcome}"))),
     }
 }

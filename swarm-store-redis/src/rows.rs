@@ -57,6 +57,6 @@ pub(crate) fn saved(op: &'static str, outcome: &str) -> Result<Saved> {
     match outcome {
         "saved" => Ok(Saved::Saved),
         "stale" => Ok(Saved::Stale),
-        _ => Err(StoreError::new(op, format!("odd answer: {outcome}"))),
+        _ => Err(StoreError::corrupt(op, format!("odd answer: {outcome}"))),
     }
 }

@@ -74,7 +74,7 @@ impl Takes for TenantStore {
             ["late"] => Ok(Filed::Late),
             ["nonce used"] => Ok(Filed::NonceUsed),
             ["revision taken"] => Ok(Filed::RevisionTaken),
-            _ => Err(StoreError::new("file", "odd answer")),
+            _ => Err(StoreError::corrupt("file", "odd answer")),
         }
     }
 

@@ -115,9 +115,8 @@ pub fn judge(
 
 /// Attaches to a conflict the take that is already on file, if it is the very same one.
 pub(crate) fn rejection(reason: Refusal, basis: &Basis, submission: &Submission) -> Rejection {
-    let conflict = reason.status() == 409;
-    let spent =
-        basis.spent.as_ref().filter(|take| conflict && is_same(&take.signed, &submission.0));
+    let same = |take: &&Arc<Take>| is_same(&take.signed, &submission.0);
+    let spent = basis.spent.as_ref().filter(|_| reason.is_conflict()).filter(same);
     Rejection { reason, original: spent.map(|take| take.id) }
 }
 

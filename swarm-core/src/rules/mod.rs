@@ -22,6 +22,6 @@ pub use membership::{
     CHALLENGE_MILLIS, MemberChange, Proven, Slot, activate, admit, challenge_slot, claim,
     deactivate, may_be_read, reject, rotate,
 };
-pub use refusal::{Refusal, Rejection};
+pub use refusal::{Refusal, Rejection, Resource};
 pub use resolve::resolve;
 pub use sessions::{SessionChange, advance, amend, close_if_due, excuse, freeze_roster, is_due};

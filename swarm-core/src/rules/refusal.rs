@@ -2,8 +2,8 @@
 
 use crate::domain::{Invalid, MemberId, MemberState, SessionState, TakeId};
 
-/// A refusal. `Display` is the text on the wire, byte for byte; [`status`](Self::status) the number
-/// (specification, section 7A, in the order of its table; then contract, section 5).
+/// A refusal. `Display` is the text on the wire, byte for byte (specification, section 7A, in the
+/// order of its table; then contract, section 5).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -84,7 +84,7 @@ pub enum Refusal {
     InvalidRequest(Invalid),
     /// There is no such thing.
     #[error("no such {0}")]
-    NotFound(&'static str),
+    NotFound(Resource),
     /// The state of the member forbids the move.
     #[error("member is {0}")]
     MemberIs(MemberState),
@@ -103,33 +103,55 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The HTTP status that the specification gives this refusal.
-    pub fn status(&self) -> u16 {
-        match self {
-            Self::InvalidSubmission(_)
-            | Self::BadSignature
-            | Self::InvalidApplication(_)
-            | Self::BadApplication { .. }
-            | Self::InvalidChallengeRequest(_)
-            | Self::InvalidTokenClaim(_)
-            | Self::InvalidMemo(_)
-            | Self::InvalidRequest(_) => 400,
-            Self::MissingBearer | Self::UnknownToken | Self::ClaimRefused => 401,
-            Self::TokenMismatch | Self::NotOnRoster | Self::Excused | Self::NoKey => 403,
-            Self::NoSession | Self::NotFound(_) => 404,
+    /// Whether it is about what is on file, not about what was sent: another moment, or another
+    /// request before this one, would have made it pass.
+    pub fn is_conflict(&self) -> bool {
+        matches!(
+            self,
             Self::WindowClosed
-            | Self::NonceUsed
-            | Self::CapReached
-            | Self::AmendmentClosed
-            | Self::LostRace
-            | Self::KeyRegistered(_)
-            | Self::AlreadyClaimed
-            | Self::MemberIs(_)
-            | Self::SessionIs(_)
-            | Self::RosterFrozen
-            | Self::NoRoster
-            | Self::BriefPublished => 409,
-        }
+                | Self::NonceUsed
+                | Self::CapReached
+                | Self::AmendmentClosed
+                | Self::LostRace
+                | Self::KeyRegistered(_)
+                | Self::AlreadyClaimed
+                | Self::MemberIs(_)
+                | Self::SessionIs(_)
+                | Self::RosterFrozen
+                | Self::NoRoster
+                | Self::BriefPublished
+        )
+    }
+}
+
+/// What was asked for and is not there. `Display` is its name in the text on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the nouns say it")]
+pub enum Resource {
+    Application,
+    Brief,
+    Member,
+    Memo,
+    /// A member on the roster of a session.
+    RosterMember,
+    Session,
+    Subject,
+    Take,
+}
+
+impl std::fmt::Display for Resource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Application => "application",
+            Self::Brief => "brief",
+            Self::Member => "member",
+            Self::Memo => "memo",
+            Self::RosterMember => "member on the roster",
+            Self::Session => "session",
+            Self::Subject => "subject",
+            Self::Take => "take",
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Refusal, Versioned, aggregate};
+use super::{Refusal, Resource, Versioned, aggregate};
 use crate::domain::{
     MemberId, Roster, Session, SessionPatch, SessionState, Take, Timestamp, Version,
 };
@@ -98,7 +98,7 @@ pub fn excuse(
 ) -> Result<SessionChange, Refusal> {
     let mut changed = Session::clone(&session.record);
     let roster = changed.roster.as_mut().ok_or(Refusal::NoRoster)?;
-    let entry = roster.entry_mut(member).ok_or(Refusal::NotFound("member on the roster"))?;
+    let entry = roster.entry_mut(member).ok_or(Refusal::NotFound(Resource::RosterMember))?;
     entry.excused = excused;
     Ok(change(session, changed))
 }

@@ -7,11 +7,10 @@ mod takes;
 
 use std::sync::Arc;
 
-use super::{Entropy, NoEntropy};
+use super::{CommitteeError, Entropy};
 use crate::domain::committee::CommitteeSettings;
 use crate::domain::{TenantId, Timestamp};
-use crate::rules::committee::CommitteeRefusal;
-use crate::store::{CommitteeStore, CommitteeTenants, StoreError};
+use crate::store::{CommitteeStore, CommitteeTenants};
 
 pub use generation::Generated;
 pub use takes::Receipt;
@@ -60,21 +59,4 @@ impl CommitteeTenant {
     pub async fn now(&self) -> Result<Timestamp, CommitteeError> {
         Ok(self.store.now().await?)
     }
-}
-
-/// A call that gave no result: a rule said no, or the world did not answer.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CommitteeError {
-    /// A rule said no.
-    #[error(transparent)]
-    Refused(#[from] CommitteeRefusal),
-    /// The store could not answer, or facts changed faster than they could be judged. Whether
-    /// something was committed is not known; nothing was acknowledged. For a submission the wire
-    /// says [`NOT_PERSISTED`](crate::rules::committee::NOT_PERSISTED).
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// There was no randomness to be had.
-    #[error(transparent)]
-    Entropy(#[from] NoEntropy),
 }

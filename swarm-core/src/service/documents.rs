@@ -3,14 +3,13 @@
 mod briefs;
 mod memos;
 
-use super::error::contended;
 use super::{Error, Tenant};
 use crate::domain::json::{self, Json, Object};
 use crate::domain::{
     Invalid, MemberId, Regime, Signal, Subject, SubjectId, SubjectSnapshot, SubjectSnapshotDraft,
     SubjectSnapshotId, Version,
 };
-use crate::rules::Refusal;
+use crate::rules::{Refusal, Resource};
 use crate::store::{Collection, Document, DocumentDraft, Put, StoreError};
 
 /// Whether a write brought something new.
@@ -38,7 +37,7 @@ impl Tenant {
     /// [`Refusal::NotFound`] when there is none with this id.
     pub async fn subject(&self, id: &SubjectId) -> Result<Subject, Error> {
         let document = self.store.document(Collection::Subjects, id.as_str()).await?;
-        let document = document.ok_or(Refusal::NotFound("subject"))?;
+        let document = document.ok_or(Refusal::NotFound(Resource::Subject))?;
         Ok(read(&document, Subject::read)?)
     }
 
@@ -65,7 +64,8 @@ impl Tenant {
         let group = subject.as_str().to_owned();
         let added =
             self.add(Collection::SubjectSnapshots, group, json::write(&draft), None).await?;
-        let document = added.ok_or_else(|| contended("add snapshot"))?;
+        let document =
+            added.ok_or_else(|| StoreError::corrupt("add snapshot", "stale without a guard"))?;
         Ok(snapshot(subject, draft, &document))
     }
 
@@ -130,7 +130,7 @@ impl Tenant {
         match self.store.put_document(collection, &draft).await? {
             Put::Created(document) | Put::Replaced(document) => Ok(Some(document)),
             Put::Stale => Ok(None),
-            Put::Exists => Err(StoreError::new("add document", "a new id was taken").into()),
+            Put::Exists => Err(StoreError::corrupt("add document", "a new id was taken").into()),
         }
     }
 
@@ -168,5 +168,5 @@ pub(super) fn read<T>(
 }
 
 pub(super) fn unreadable(document: &Document, error: impl std::fmt::Display) -> StoreError {
-    StoreError::new("read document", format!("document {}: {error}", document.id))
+    StoreError::corrupt("read document", format!("document {}: {error}", document.id))
 }

@@ -1,41 +1,70 @@
 //! Why a call gave no result.
 
 use super::NoEntropy;
+use crate::rules::committee::CommitteeRefusal;
 use crate::rules::{Refusal, Rejection};
 use crate::store::StoreError;
 
 /// A call that gave no result: a rule said no, or the world did not answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {
+pub enum Error<R = Refusal> {
     /// A rule said no.
     #[error(transparent)]
-    Refused(#[from] Refusal),
-    /// The store could not answer, or facts changed faster than they could be judged. Whether
-    /// something was committed is not known; nothing was acknowledged.
+    Refused(R),
+    /// The store could not answer. Whether something was committed is not known, unless the error
+    /// [`is_contended`](StoreError::is_contended): then nothing was. Nothing was acknowledged.
     #[error(transparent)]
-    Store(#[from] StoreError),
-    /// There was no randomness to be had.
+    Store(StoreError),
+    /// There was no randomness to be had. Nothing was committed.
     #[error(transparent)]
-    Entropy(#[from] NoEntropy),
+    Entropy(NoEntropy),
 }
 
 /// A submission that gave no receipt.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SubmitError {
-    /// A rule said no.
-    #[error(transparent)]
-    Refused(#[from] Rejection),
-    /// As [`Error::Store`].
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// As [`Error::Entropy`].
-    #[error(transparent)]
-    Entropy(#[from] NoEntropy),
+pub type SubmitError = Error<Rejection>;
+
+/// A call to the committee that gave no result. For a submission that could not be stored the wire
+/// says [`NOT_PERSISTED`](crate::rules::committee::NOT_PERSISTED).
+pub type CommitteeError = Error<CommitteeRefusal>;
+
+impl<R> Error<R> {
+    /// The same, with another word for the refusal.
+    pub fn map_refused<S>(self, map: impl FnOnce(R) -> S) -> Error<S> {
+        match self {
+            Self::Refused(refusal) => Error::Refused(map(refusal)),
+            Self::Store(error) => Error::Store(error),
+            Self::Entropy(error) => Error::Entropy(error),
+        }
+    }
 }
 
-/// The facts changed faster than they could be judged.
-pub(super) fn contended(op: &'static str) -> StoreError {
-    StoreError::new(op, "the facts kept moving")
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<Rejection> for SubmitError {
+    fn from(rejection: Rejection) -> Self {
+        Self::Refused(rejection)
+    }
+}
+
+impl From<CommitteeRefusal> for CommitteeError {
+    fn from(refusal: CommitteeRefusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl<R> From<StoreError> for Error<R> {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl<R> From<NoEntropy> for Error<R> {
+    fn from(error: NoEntropy) -> Self {
+        Self::Entropy(error)
+    }
 }

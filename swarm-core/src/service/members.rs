@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::error::contended;
-use super::{ATTEMPTS, Error, Tenant};
+use super::attempts::until_committed;
+use super::{Error, Tenant};
 use crate::domain::{
     Application, Challenge, Member, MemberId, MemberState, PublicKey, SecretHash, Signed,
     Timestamp, TokenClaim,
 };
 use crate::proof::{BearerToken, ChallengeText};
-use crate::rules::{self, Refusal};
+use crate::rules::{self, Refusal, Resource};
 use crate::store::{MemberChange, MemberSaved, Versioned};
 
 /// What whoever asks for a challenge is told.
@@ -29,16 +29,12 @@ impl Tenant {
     /// when a live application has the key.
     pub async fn apply(&self, application: Signed<Application>) -> Result<MemberId, Error> {
         let application = Arc::new(application);
-        for _ in 0..ATTEMPTS {
+        until_committed("apply", || async {
             let now = self.store.now().await?;
             let change = rules::admit(&application, self.entropy.bytes()?, now)?;
-            match self.store.save_member(&change).await? {
-                MemberSaved::Saved => return Ok(change.member.id),
-                MemberSaved::Stale => {}
-                MemberSaved::KeyHeld(holder) => return Err(Refusal::KeyRegistered(holder).into()),
-            }
-        }
-        Err(contended("apply").into())
+            Ok(self.save(change).await?.map(|member| member.id))
+        })
+        .await
     }
 
     /// The member of an application, whatever became of it.
@@ -47,7 +43,7 @@ impl Tenant {
     /// [`Refusal::NotFound`] when there is none with this id.
     pub async fn application(&self, id: &MemberId) -> Result<Arc<Member>, Error> {
         let member = self.store.member(id).await?.member;
-        Ok(member.ok_or(Refusal::NotFound("application"))?.record)
+        Ok(member.ok_or(Refusal::NotFound(Resource::Application))?.record)
     }
 
     /// All applications, or those in one state, the oldest first.
@@ -82,7 +78,7 @@ impl Tenant {
     pub async fn member(&self, id: &MemberId) -> Result<Arc<Member>, Error> {
         let member = self.store.member(id).await?.member.map(|member| member.record);
         let public = member.filter(|member| rules::may_be_read(member));
-        Ok(public.ok_or(Refusal::NotFound("member"))?)
+        Ok(public.ok_or(Refusal::NotFound(Resource::Member))?)
     }
 
     /// The active member that a bearer token belongs to.
@@ -132,19 +128,17 @@ impl Tenant {
     async fn review(
         &self,
         id: &MemberId,
-        judge: impl Fn(&Versioned<Member>, Timestamp) -> Result<Option<MemberChange>, Refusal> + Send,
+        judge: impl Fn(&Versioned<Member>, Timestamp) -> Result<Option<MemberChange>, Refusal>
+        + Send
+        + Sync,
     ) -> Result<MemberState, Error> {
-        for _ in 0..ATTEMPTS {
+        until_committed("review", || async {
             let now = self.store.now().await?;
-            let member = self.store.member(id).await?.member.ok_or(Refusal::NotFound("member"))?;
-            let Some(change) = judge(&member, now)? else { return Ok(member.record.state) };
-            match self.store.save_member(&change).await? {
-                MemberSaved::Saved => return Ok(change.member.state),
-                MemberSaved::Stale => {}
-                MemberSaved::KeyHeld(holder) => return Err(Refusal::KeyRegistered(holder).into()),
-            }
-        }
-        Err(contended("review").into())
+            let member = self.load_member(id).await?;
+            let Some(change) = judge(&member, now)? else { return Ok(Some(member.record.state)) };
+            Ok(self.save(change).await?.map(|member| member.state))
+        })
+        .await
     }
 
     /// Gives a challenge, alike for every id, whether or not a claim can succeed with it: the same
@@ -170,16 +164,16 @@ impl Tenant {
     /// second.
     pub async fn claim(&self, claim: Signed<TokenClaim>) -> Result<BearerToken, Error> {
         let claim = Arc::new(claim);
-        for _ in 0..ATTEMPTS {
+        until_committed("claim", || async {
             let now = self.store.now().await?;
             let basis = self.store.member(&claim.payload.member_id).await?;
             let (change, token) = rules::claim(&claim, &basis, now, self.entropy.bytes()?)?;
             match self.store.save_member(&change).await? {
-                MemberSaved::Saved => return Ok(token),
-                MemberSaved::Stale | MemberSaved::KeyHeld(_) => {}
+                MemberSaved::Saved => Ok(Some(token)),
+                MemberSaved::Stale | MemberSaved::KeyHeld(_) => Ok(None),
             }
-        }
-        Err(contended("claim").into())
+        })
+        .await
     }
 
     /// Gives a member a new bearer token, and a new key where one is given. The old token is dead
@@ -193,15 +187,24 @@ impl Tenant {
         id: &MemberId,
         key: Option<&PublicKey>,
     ) -> Result<(Arc<Member>, BearerToken), Error> {
-        for _ in 0..ATTEMPTS {
-            let member = self.store.member(id).await?.member.ok_or(Refusal::NotFound("member"))?;
+        until_committed("rotate key", || async {
+            let member = self.load_member(id).await?;
             let (change, token) = rules::rotate(&member, key.cloned(), self.entropy.bytes()?)?;
-            match self.store.save_member(&change).await? {
-                MemberSaved::Saved => return Ok((Arc::new(change.member), token)),
-                MemberSaved::Stale => {}
-                MemberSaved::KeyHeld(holder) => return Err(Refusal::KeyRegistered(holder).into()),
-            }
+            Ok(self.save(change).await?.map(|member| (Arc::new(member), token)))
+        })
+        .await
+    }
+
+    async fn load_member(&self, id: &MemberId) -> Result<Versioned<Member>, Error> {
+        Ok(self.store.member(id).await?.member.ok_or(Refusal::NotFound(Resource::Member))?)
+    }
+
+    /// The member as it was written; `None` when the facts had changed.
+    async fn save(&self, change: MemberChange) -> Result<Option<Member>, Error> {
+        match self.store.save_member(&change).await? {
+            MemberSaved::Saved => Ok(Some(change.member)),
+            MemberSaved::Stale => Ok(None),
+            MemberSaved::KeyHeld(holder) => Err(Refusal::KeyRegistered(holder).into()),
         }
-        Err(contended("rotate key").into())
     }
 }

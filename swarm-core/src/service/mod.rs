@@ -1,5 +1,6 @@
 //! The service: load → judge → commit what was judged. This is what embedders call.
 
+mod attempts;
 mod committee;
 mod documents;
 mod entropy;
@@ -14,19 +15,15 @@ use std::sync::Arc;
 use crate::domain::TenantId;
 use crate::store::{Readiness, Store, Tenants};
 
-pub use committee::{CommitteeError, CommitteeTenant, Committees, Generated, Receipt};
+pub use committee::{CommitteeTenant, Committees, Generated, Receipt};
 pub use documents::Written;
 #[cfg(feature = "system-entropy")]
 pub use entropy::SystemEntropy;
 pub use entropy::{Entropy, NoEntropy};
-pub use error::{Error, SubmitError};
+pub use error::{CommitteeError, Error, SubmitError};
 pub use members::Challenged;
 pub use outbox::Mailer;
 pub use sessions::SessionPage;
-
-/// How often a judgement is repeated because the facts had changed, before the store is said not to
-/// answer. Each time somebody else's change was committed, so progress was made.
-const ATTEMPTS: usize = 32;
 
 /// All tenants, served by one store.
 #[derive(Clone)]

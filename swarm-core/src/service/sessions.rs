@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::error::contended;
-use super::{ATTEMPTS, Error, Tenant};
+use super::attempts::until_committed;
+use super::{Error, Tenant};
 use crate::domain::{
     Day, MemberId, Roster, Session, SessionDraft, SessionId, SessionPatch, SessionState, SubjectId,
     Take, Timestamp,
 };
-use crate::rules::{self, Refusal};
-use crate::store::{Saved, SessionChange, SessionQuery, Versioned};
+use crate::rules::{self, Refusal, Resource};
+use crate::store::{SessionChange, SessionQuery, Versioned};
 
 /// How many bytes of quoted text a page of the session list may have before it ends early.
 const PAGE_BYTES: usize = 4 << 20;
@@ -41,7 +41,8 @@ impl Tenant {
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
     pub async fn session(&self, id: SessionId) -> Result<(Arc<Session>, Vec<Arc<Take>>), Error> {
-        let session = self.store.session(id).await?.ok_or(Refusal::NotFound("session"))?.record;
+        let session =
+            self.store.session(id).await?.ok_or(Refusal::NotFound(Resource::Session))?.record;
         self.with_takes(session).await
     }
 
@@ -56,7 +57,7 @@ impl Tenant {
     ) -> Result<(Arc<Session>, Vec<Arc<Take>>), Error> {
         let on = SessionQuery { on: Some((date, subject)), limit: 1, ..SessionQuery::default() };
         let session = self.store.sessions(&on).await?.into_iter().next();
-        self.with_takes(session.ok_or(Refusal::NotFound("session"))?).await
+        self.with_takes(session.ok_or(Refusal::NotFound(Resource::Session))?).await
     }
 
     async fn with_takes(
@@ -115,7 +116,7 @@ impl Tenant {
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::SessionIs`] when its state forbids the move.
     pub async fn advance(&self, id: SessionId, to: SessionState) -> Result<Arc<Session>, Error> {
-        for _ in 0..ATTEMPTS {
+        until_committed("advance", || async {
             let session = self.load(id).await?;
             let takes = match to {
                 SessionState::Aggregated => self.store.takes(id).await?,
@@ -123,12 +124,9 @@ impl Tenant {
             };
             // Read last: no take of the snapshot was filed after it.
             let now = self.store.now().await?;
-            let change = rules::advance(&session, to, &takes, now)?;
-            if let Some(saved) = self.saved(change).await? {
-                return Ok(saved);
-            }
-        }
-        Err(contended("advance").into())
+            self.saved(rules::advance(&session, to, &takes, now)?).await
+        })
+        .await
     }
 
     /// Changes a session's deadline or quorum.
@@ -171,26 +169,22 @@ impl Tenant {
     async fn change(
         &self,
         id: SessionId,
-        judge: impl Fn(&Versioned<Session>) -> Result<SessionChange, Refusal> + Send,
+        judge: impl Fn(&Versioned<Session>) -> Result<SessionChange, Refusal> + Send + Sync,
     ) -> Result<Arc<Session>, Error> {
-        for _ in 0..ATTEMPTS {
+        until_committed("change session", || async {
             let change = judge(&self.load(id).await?)?;
-            if let Some(saved) = self.saved(change).await? {
-                return Ok(saved);
-            }
-        }
-        Err(contended("change session").into())
+            self.saved(change).await
+        })
+        .await
     }
 
     pub(super) async fn load(&self, id: SessionId) -> Result<Versioned<Session>, Error> {
-        Ok(self.store.session(id).await?.ok_or(Refusal::NotFound("session"))?)
+        Ok(self.store.session(id).await?.ok_or(Refusal::NotFound(Resource::Session))?)
     }
 
     async fn saved(&self, change: SessionChange) -> Result<Option<Arc<Session>>, Error> {
-        match self.store.save_session(&change).await? {
-            Saved::Saved => Ok(Some(Arc::new(change.session))),
-            Saved::Stale => Ok(None),
-        }
+        let saved = self.store.save_session(&change).await?;
+        Ok(saved.committed(change.session).map(Arc::new))
     }
 
     /// Closes the windows of sessions that are collecting past their deadline; answers how many.

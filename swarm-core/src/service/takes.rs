@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::error::contended;
-use super::{ATTEMPTS, Error, SubmitError, Tenant};
+use super::attempts::until_committed;
+use super::{Error, SubmitError, Tenant};
 use crate::domain::{AttemptId, SecretHash, Take, TakeId, TakeOnFile};
-use crate::rules::{self, Refusal, Submission};
+use crate::rules::{self, Refusal, Resource, Submission};
 use crate::store::{Basis, BasisQuery, Filed};
 
 impl Tenant {
@@ -21,21 +21,21 @@ impl Tenant {
         submission: &Submission,
     ) -> Result<Arc<Take>, SubmitError> {
         let attempt = AttemptId(self.entropy.bytes()?);
-        for _ in 0..ATTEMPTS {
+        until_committed("file", || async {
             let basis = self.basis(token, submission).await?;
             let filing = rules::judge(&basis, submission, attempt)?;
             let refusal = match self.store.file(&filing).await? {
-                Filed::Filed(take) => return Ok(take),
-                Filed::Stale => continue,
+                Filed::Filed(take) => return Ok(Some(take)),
+                Filed::Stale => return Ok(None),
                 Filed::Late => Refusal::WindowClosed,
                 Filed::NonceUsed => Refusal::NonceUsed,
                 Filed::RevisionTaken => Refusal::LostRace,
             };
             // The facts are read again, for they now tell whether this very take is on file.
             let basis = self.basis(token, submission).await?;
-            return Err(rules::rejection(refusal, &basis, submission).into());
-        }
-        Err(contended("file").into())
+            Err(rules::rejection(refusal, &basis, submission).into())
+        })
+        .await
     }
 
     async fn basis(
@@ -58,6 +58,6 @@ impl Tenant {
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
     pub async fn take(&self, id: TakeId) -> Result<TakeOnFile, Error> {
-        Ok(self.store.take(id).await?.ok_or(Refusal::NotFound("take"))?)
+        Ok(self.store.take(id).await?.ok_or(Refusal::NotFound(Resource::Take))?)
     }
 }

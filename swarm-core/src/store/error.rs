@@ -1,20 +1,88 @@
 //! A store that could not answer.
 
-/// The store could not be reached, or gave an answer that makes no sense. Opaque: callers learn
-/// that it failed, logs learn why, from the source.
+/// The store gave no answer, or one that makes no sense. Its [`kind`](Self::kind) says what can be
+/// done about it; `Display` names the operation, and only logs learn more, from the source.
 #[derive(Debug, thiserror::Error)]
-#[error("store unavailable: {op}")]
+#[error("store {kind}: {op}")]
 pub struct StoreError {
+    kind: StoreErrorKind,
     op: &'static str,
-    source: Box<dyn std::error::Error + Send + Sync>,
+    source: Source,
+}
+
+type Source = Box<dyn std::error::Error + Send + Sync>;
+
+/// What kept a store from answering.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StoreErrorKind {
+    /// It could not be reached, or did not answer in time. Whether something was committed is not
+    /// known. Worth another try.
+    Unavailable,
+    /// Facts changed faster than they could be judged, or a lock was not to be had. Nothing was
+    /// committed. Worth another try.
+    Contended,
+    /// What it holds, or what it answered, is no record. Somebody has to look.
+    Corrupt,
+    /// It is set up in a way that must not be relied on. Somebody has to set it right.
+    Misconfigured,
+}
+
+impl std::fmt::Display for StoreErrorKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Unavailable => "unavailable",
+            Self::Contended => "contended",
+            Self::Corrupt => "corrupt",
+            Self::Misconfigured => "misconfigured",
+        })
+    }
 }
 
 impl StoreError {
+    /// The operation named `op` got no answer: [`StoreErrorKind::Unavailable`].
+    pub fn unavailable(op: &'static str, source: impl Into<Source>) -> Self {
+        Self::new(StoreErrorKind::Unavailable, op, source)
+    }
+
+    /// The operation named `op` lost to others: [`StoreErrorKind::Contended`].
+    pub fn contended(op: &'static str, source: impl Into<Source>) -> Self {
+        Self::new(StoreErrorKind::Contended, op, source)
+    }
+
+    /// The operation named `op` met what is no record: [`StoreErrorKind::Corrupt`].
+    pub fn corrupt(op: &'static str, source: impl Into<Source>) -> Self {
+        Self::new(StoreErrorKind::Corrupt, op, source)
+    }
+
+    /// The operation named `op` met wrong settings: [`StoreErrorKind::Misconfigured`].
+    pub fn misconfigured(op: &'static str, source: impl Into<Source>) -> Self {
+        Self::new(StoreErrorKind::Misconfigured, op, source)
+    }
+
     /// The failure of the operation named `op`.
-    pub fn new(
-        op: &'static str,
-        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
-    ) -> Self {
-        Self { op, source: source.into() }
+    pub fn new(kind: StoreErrorKind, op: &'static str, source: impl Into<Source>) -> Self {
+        Self { kind, op, source: source.into() }
+    }
+
+    /// What kept the store from answering.
+    pub fn kind(&self) -> StoreErrorKind {
+        self.kind
+    }
+
+    /// The operation that failed.
+    pub fn op(&self) -> &'static str {
+        self.op
+    }
+
+    /// Whether nothing was committed because others were faster: the caller may try again without
+    /// asking what became of the first try.
+    pub fn is_contended(&self) -> bool {
+        self.kind == StoreErrorKind::Contended
+    }
+
+    /// Whether another try may succeed without anybody's doing.
+    pub fn is_transient(&self) -> bool {
+        matches!(self.kind, StoreErrorKind::Unavailable | StoreErrorKind::Contended)
     }
 }

@@ -24,7 +24,7 @@ pub use committee::{
     CommitteeTenants,
 };
 pub use documents::{Collection, Document, DocumentDraft, Documents, Put};
-pub use error::StoreError;
+pub use error::{StoreError, StoreErrorKind};
 pub use members::{MemberSaved, Members};
 pub use outbox::Outbox;
 pub use sessions::{Saved, SessionQuery, Sessions};
@@ -39,7 +39,7 @@ pub use crate::rules::{
 };
 
 /// What every method of the port returns.
-pub type Result<T> = std::result::Result<T, StoreError>;
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 /// All tenants of one store.
 #[async_trait]

@@ -53,3 +53,13 @@ pub enum Saved {
     /// The facts have changed since they were judged: load and judge again.
     Stale,
 }
+
+impl Saved {
+    /// `value`, if it is committed.
+    pub fn committed<T>(self, value: T) -> Option<T> {
+        match self {
+            Self::Saved => Some(value),
+            Self::Stale => None,
+        }
+    }
+}

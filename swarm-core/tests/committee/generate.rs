@@ -1,7 +1,6 @@
 //! When briefs are generated, and about what.
 
 use proptest::prelude::*;
-use swarm_core::Timestamp;
 use swarm_core::domain::committee::{
     CommitteeDay, CommitteeSettings, Generation, GenerationOrder, SubjectOrder, Synthesis,
     SynthesisOrder,
@@ -11,6 +10,7 @@ use swarm_core::rules::committee::{
     CommitteeRefusal, KnownDay, day_to_generate, deadline, generate, is_due, set_subject,
     set_synthesis, subject_for,
 };
+use swarm_core::{Resource, Timestamp};
 
 use super::{DEADLINE, at, day, fields, generated, subject, versioned};
 
@@ -137,7 +137,7 @@ fn what_an_operator_says_comes_before_the_turn() {
     assert_eq!(chosen(None, &generated()), Ok("aurora".into()));
     assert_eq!(chosen(None, &set), Ok("set".into()));
     assert_eq!(chosen(Some("a"), &set), Ok("a".into()));
-    assert_eq!(chosen(Some("b"), &set), Err(CommitteeRefusal::NotFound("subject")));
+    assert_eq!(chosen(Some("b"), &set), Err(CommitteeRefusal::NotFound(Resource::Subject)));
     let none = subject_for(&GenerationOrder::default(), &blank(), &subjects[1..], now);
     assert_eq!(none, Err(CommitteeRefusal::NoSubject));
 }
@@ -194,7 +194,7 @@ fn subject_and_synthesis_touch_nothing_else() {
     assert_eq!(written.day, CommitteeDay { synthesis: Some(synthesis.clone()), ..generated() });
     for unknown in [KnownDay::new(blank().date, None), known(blank())] {
         let refused = set_synthesis(&unknown, &synthesis).unwrap_err();
-        assert_eq!(refused, CommitteeRefusal::NotFound("session"));
+        assert_eq!(refused, CommitteeRefusal::NotFound(Resource::Session));
     }
 }
 

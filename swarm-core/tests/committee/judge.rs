@@ -10,6 +10,7 @@ use swarm_core::proof::commit;
 use swarm_core::rules::committee::{
     CommitteeBasis, CommitteeFiling, CommitteeRefusal, NOT_PERSISTED, judge, read,
 };
+use swarm_core::wire::Status as _;
 
 use super::{DEADLINE, at, day, facts, generated, key, member, posted, take, trailer, versioned};
 

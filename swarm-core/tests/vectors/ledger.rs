@@ -13,6 +13,7 @@ use swarm_core::json::Json;
 use swarm_core::proof::KeyPair;
 use swarm_core::rules::judge;
 use swarm_core::store::{Basis, Versioned};
+use swarm_core::wire::Status as _;
 use swarm_core::{
     Member, MemberId, Refusal, Session, SessionId, Submission, Take, TakeDraft, TakeId, Timestamp,
 };

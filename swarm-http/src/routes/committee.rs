@@ -12,7 +12,7 @@ use swarm_core::domain::committee::{
 };
 use swarm_core::proof::ApiKey;
 use swarm_core::rules::committee::SessionLine;
-use swarm_core::{CommitteeRefusal, Timestamp};
+use swarm_core::{CommitteeRefusal, Resource, Timestamp};
 use warp::http::StatusCode;
 use warp::http::header::{HeaderValue, LAST_MODIFIED};
 
@@ -22,7 +22,7 @@ use crate::reply::{Answer, Fault, Reply, ok};
 
 /// The brief file of a member for today, with links to the origin in use.
 pub(crate) async fn brief(call: Call) -> Reply {
-    let absent = || CommitteeRefusal::NotFound("brief");
+    let absent = || CommitteeRefusal::NotFound(Resource::Brief);
     let file = call.path.first().map(String::as_str).unwrap_or_default();
     let member = file.strip_suffix(".json").map(CommitteeMemberId::parse);
     let member = member.and_then(Result::ok).ok_or_else(absent)?;
@@ -62,7 +62,7 @@ pub(crate) async fn sessions(call: Call) -> Reply {
 
 pub(crate) async fn session(call: Call) -> Reply {
     let day = call.path.first().and_then(|text| Day::parse(text).ok());
-    let day = day.ok_or(CommitteeRefusal::NotFound("session"))?;
+    let day = day.ok_or(CommitteeRefusal::NotFound(Resource::Session))?;
     ok(&desk(&call)?.session(day).await?)
 }
 
@@ -129,7 +129,7 @@ pub(crate) async fn set_synthesis(mut call: Call) -> Reply {
 
 fn member_id(call: &Call) -> Result<CommitteeMemberId, Fault> {
     let id = call.path.first().and_then(|id| CommitteeMemberId::parse(id.as_str()).ok());
-    Ok(id.ok_or(CommitteeRefusal::NotFound("member"))?)
+    Ok(id.ok_or(CommitteeRefusal::NotFound(Resource::Member))?)
 }
 
 /// The tenant's committee. The routes are served only where there is one.

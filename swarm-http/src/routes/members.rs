@@ -4,7 +4,7 @@ use serde::Serialize;
 use swarm_core::domain::{
     Application, Contact, Lens, MailState, MemberState, MessageId, Name, PublicKey, TokenClaim,
 };
-use swarm_core::{Invalid, Member, MemberId, Refusal, Timestamp};
+use swarm_core::{Invalid, Member, MemberId, Refusal, Resource, Timestamp};
 use warp::http::StatusCode;
 
 use crate::call::Call;
@@ -35,7 +35,7 @@ pub(crate) async fn status(call: Call) -> Reply {
         reviewed_at: Option<Timestamp>,
         claimed_at: Option<Timestamp>,
     }
-    let member = call.tenant().application(&call.member_id("application")?).await?;
+    let member = call.tenant().application(&call.member_id(Resource::Application)?).await?;
     ok(&Status {
         id: &member.id,
         state: member.state,
@@ -97,7 +97,7 @@ pub(crate) async fn list(call: Call) -> Reply {
 }
 
 pub(crate) async fn one(call: Call) -> Reply {
-    ok(&public(&*call.tenant().member(&call.member_id("member")?).await?))
+    ok(&public(&*call.tenant().member(&call.member_id(Resource::Member)?).await?))
 }
 
 /// A member as everyone may see it (contract, section 4).

@@ -6,7 +6,7 @@ use serde::Serialize;
 use swarm_core::domain::{
     Day, Invalid, Roster, SessionDraft, SessionPatch, SessionState, SubjectId,
 };
-use swarm_core::{MemberId, Refusal, Session, SessionId, Take};
+use swarm_core::{MemberId, Refusal, Resource, Session, SessionId, Take};
 use warp::http::StatusCode;
 
 use crate::call::{Call, INVALID_QUERY, number};
@@ -44,7 +44,7 @@ pub(crate) async fn by_id(call: Call) -> Reply {
 }
 
 pub(crate) async fn by_date(call: Call) -> Reply {
-    let absent = || Refusal::NotFound("session");
+    let absent = || Refusal::NotFound(Resource::Session);
     let [date, subject] = call.path.as_slice() else { return Err(absent().into()) };
     let date = Day::parse(date).map_err(|_| absent())?;
     let subject = SubjectId::parse(subject.as_str()).map_err(|_| absent())?;

@@ -69,7 +69,7 @@ pub(crate) trait Decoded<T> {
 
 impl<T> Decoded<T> for std::result::Result<T, Garbled> {
     fn of(self, op: &'static str) -> Result<T> {
-        self.map_err(|garbled| StoreError::new(op, garbled))
+        self.map_err(|garbled| StoreError::corrupt(op, garbled))
     }
 }
 

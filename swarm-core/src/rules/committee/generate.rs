@@ -8,7 +8,7 @@ use crate::domain::committee::{
     GenerationOrder, Synthesis,
 };
 use crate::domain::{Day, Subject, SubjectId, Timestamp, Version};
-use crate::rules::Versioned;
+use crate::rules::{Resource, Versioned};
 
 /// The write of a day of the committee.
 #[derive(Clone, Debug)]
@@ -88,7 +88,7 @@ pub fn subject_for<'a>(
     match order.subject_id.as_ref().or(day.subject.as_ref()).or(before) {
         Some(id) => {
             let named = subjects.iter().find(|subject| subject.id == *id);
-            named.ok_or(CommitteeRefusal::NotFound("subject"))
+            named.ok_or(CommitteeRefusal::NotFound(Resource::Subject))
         }
         None => in_turn(subjects, now).ok_or(CommitteeRefusal::NoSubject),
     }
@@ -158,7 +158,7 @@ pub fn set_synthesis(
     synthesis: &Synthesis,
 ) -> Result<CommitteeDayChange, CommitteeRefusal> {
     if day.record.generation.is_none() {
-        return Err(CommitteeRefusal::NotFound("session"));
+        return Err(CommitteeRefusal::NotFound(Resource::Session));
     }
     let known = CommitteeDay::clone(&day.record);
     Ok(day.change(CommitteeDay { synthesis: Some(synthesis.clone()), ..known }))

@@ -2,14 +2,15 @@
 
 use crate::domain::Invalid;
 use crate::domain::committee::{BodyFault, CommitteeMemberId, CommitteeStance};
+use crate::rules::Resource;
 
 /// The text on the wire, with status 500, when a submission could not be stored (specification,
 /// section 7B).
 pub const NOT_PERSISTED: &str = "failed to persist submission";
 
-/// A refusal. `Display` is the text on the wire, byte for byte; [`status`](Self::status) the
-/// number, [`detail`](Self::detail) what stands beside it (specification, section 7B, in the order
-/// of its table; then contract, section 6).
+/// A refusal. `Display` is the text on the wire, byte for byte, [`detail`](Self::detail) what
+/// stands beside it (specification, section 7B, in the order of its table; then contract, section
+/// 6).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommitteeRefusal {
@@ -56,7 +57,7 @@ pub enum CommitteeRefusal {
     InvalidRequest(Invalid),
     /// There is no such thing.
     #[error("no such {0}")]
-    NotFound(&'static str),
+    NotFound(Resource),
     /// A member has this id.
     #[error("member id already taken")]
     MemberExists(CommitteeMemberId),
@@ -66,24 +67,6 @@ pub enum CommitteeRefusal {
 }
 
 impl CommitteeRefusal {
-    /// The HTTP status that the specification gives this refusal.
-    pub fn status(&self) -> u16 {
-        match self {
-            Self::InvalidJson
-            | Self::BadStance
-            | Self::BadConfidence
-            | Self::BodyTooShort
-            | Self::BodyTooLong
-            | Self::MissingStanceLine
-            | Self::InvalidSubmission(_)
-            | Self::InvalidRequest(_) => 400,
-            Self::MissingKey | Self::InvalidKey => 401,
-            Self::NotActive => 403,
-            Self::NotFound(_) => 404,
-            Self::NoBrief | Self::WindowClosed | Self::MemberExists(_) | Self::NoSubject => 409,
-        }
-    }
-
     /// What would help whoever sent the request, where there is more to say.
     pub fn detail(&self) -> Option<String> {
         match self {

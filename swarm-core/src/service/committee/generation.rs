@@ -9,9 +9,8 @@ use crate::domain::{
 use crate::rules::committee::{
     self as rules, BriefSource, CommitteeDayChange, KnownDay, MemberSource,
 };
-use crate::service::ATTEMPTS;
+use crate::service::attempts::until_committed;
 use crate::service::documents;
-use crate::service::error::contended;
 use crate::store::{Collection, CommitteeSessionQuery, CommitteeTakesQuery, Saved, StoreError};
 
 /// How many earlier sessions a brief recalls (specification, section 8B).
@@ -43,22 +42,20 @@ impl CommitteeTenant {
     /// [`CommitteeRefusal::NoSubject`](rules::CommitteeRefusal::NoSubject) when there is nothing
     /// to generate briefs about.
     pub async fn generate_if_due(&self) -> Result<Option<Generated>, CommitteeError> {
-        for _ in 0..ATTEMPTS {
+        until_committed("generate briefs", || async {
             let (now, day) = self.day_to_generate().await?;
             if !rules::is_due(&self.settings, now, &day.record) {
-                return Ok(None);
+                return Ok(Some(None));
             }
             let members = self.member_sources(day.record.date).await?;
             if !rules::has_readers(&members) {
-                return Ok(None);
+                return Ok(Some(None));
             }
             let order = GenerationOrder::default();
             let change = self.compose(&order, &day, now, &members).await?;
-            if let Some(made) = self.commit(&change).await? {
-                return Ok(Some(made));
-            }
-        }
-        Err(contended("generate briefs").into())
+            Ok(self.commit(&change).await?.map(Some))
+        })
+        .await
     }
 
     /// Generates today's briefs now, in place of those that are there. While the deadline of an
@@ -69,15 +66,13 @@ impl CommitteeTenant {
     /// subject, [`CommitteeRefusal::NoSubject`](rules::CommitteeRefusal::NoSubject) when none is
     /// named and none is active.
     pub async fn generate(&self, order: &GenerationOrder) -> Result<Generated, CommitteeError> {
-        for _ in 0..ATTEMPTS {
+        until_committed("generate briefs", || async {
             let (now, day) = self.day_to_generate().await?;
             let members = self.member_sources(day.record.date).await?;
             let change = self.compose(order, &day, now, &members).await?;
-            if let Some(made) = self.commit(&change).await? {
-                return Ok(made);
-            }
-        }
-        Err(contended("generate briefs").into())
+            self.commit(&change).await
+        })
+        .await
     }
 
     async fn commit(

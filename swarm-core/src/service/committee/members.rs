@@ -7,10 +7,9 @@ use crate::domain::committee::{
     CommitteeMember, CommitteeMemberDraft, CommitteeMemberId, CommitteeStatus,
 };
 use crate::proof::ApiKey;
-use crate::rules::Versioned;
 use crate::rules::committee::{self as rules, CommitteeRefusal};
-use crate::service::ATTEMPTS;
-use crate::service::error::contended;
+use crate::rules::{Resource, Versioned};
+use crate::service::attempts::until_committed;
 use crate::store::Saved;
 
 impl CommitteeTenant {
@@ -39,16 +38,13 @@ impl CommitteeTenant {
         &self,
         id: &CommitteeMemberId,
     ) -> Result<ApiKey, CommitteeError> {
-        for _ in 0..ATTEMPTS {
+        until_committed("rotate committee key", || async {
             let (random, member) = (self.entropy.bytes()?, self.load_member(id).await?);
             let (change, key) =
                 rules::rotate_member_key(&member, self.settings.key_prefix(), random);
-            match self.store.save_committee_member(&change).await? {
-                Saved::Saved => return Ok(key),
-                Saved::Stale => {}
-            }
-        }
-        Err(contended("rotate committee key").into())
+            Ok(self.store.save_committee_member(&change).await?.committed(key))
+        })
+        .await
     }
 
     /// Sets whether a member may submit. Its key stays, and so does a brief that it has.
@@ -60,14 +56,11 @@ impl CommitteeTenant {
         id: &CommitteeMemberId,
         status: CommitteeStatus,
     ) -> Result<(), CommitteeError> {
-        for _ in 0..ATTEMPTS {
+        until_committed("set committee status", || async {
             let change = rules::set_status(&self.load_member(id).await?, status);
-            match self.store.save_committee_member(&change).await? {
-                Saved::Saved => return Ok(()),
-                Saved::Stale => {}
-            }
-        }
-        Err(contended("set committee status").into())
+            Ok(self.store.save_committee_member(&change).await?.committed(()))
+        })
+        .await
     }
 
     /// All members, whatever their status, by id.
@@ -85,6 +78,6 @@ impl CommitteeTenant {
     ) -> Result<Versioned<CommitteeMember>, CommitteeError> {
         let members = self.store.committee_members().await?;
         let member = members.into_iter().find(|member| member.record.id == *id);
-        Ok(member.ok_or(CommitteeRefusal::NotFound("member"))?)
+        Ok(member.ok_or(CommitteeRefusal::NotFound(Resource::Member))?)
     }
 }

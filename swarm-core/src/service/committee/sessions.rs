@@ -7,12 +7,12 @@ use crate::domain::Day;
 use crate::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMemberId, Generation, SubjectOrder, SynthesisOrder,
 };
+use crate::rules::Resource;
 use crate::rules::committee::{
     self as rules, CommitteeRefusal, CommitteeSession, KnownDay, SessionLine,
 };
-use crate::service::ATTEMPTS;
-use crate::service::error::contended;
-use crate::store::{Collection, CommitteeSessionQuery, CommitteeTakesQuery, Saved};
+use crate::service::attempts::until_committed;
+use crate::store::{Collection, CommitteeSessionQuery, CommitteeTakesQuery};
 
 /// Of how many days a list has the takes in memory at a time: whole takes, of which it tells little.
 const DAYS_AT_ONCE: usize = 8;
@@ -28,7 +28,7 @@ impl CommitteeTenant {
         member: &CommitteeMemberId,
     ) -> Result<Arc<CommitteeBrief>, CommitteeError> {
         let brief = self.todays(Some(member)).await?.pop();
-        Ok(brief.ok_or(CommitteeRefusal::NotFound("brief"))?)
+        Ok(brief.ok_or(CommitteeRefusal::NotFound(Resource::Brief))?)
     }
 
     /// All briefs of today, by member id: what an export writes out.
@@ -106,7 +106,7 @@ impl CommitteeTenant {
         let day = self.store.committee_day(date).await?;
         let takes = self.store.committee_takes(&CommitteeTakesQuery::On(&[date])).await?;
         let session = day.and_then(|day| rules::session(&day.record, &takes, now));
-        Ok(session.ok_or(CommitteeRefusal::NotFound("session"))?)
+        Ok(session.ok_or(CommitteeRefusal::NotFound(Resource::Session))?)
     }
 
     /// Sets the subject of a day: the next generation of that day's briefs is about it.
@@ -116,16 +116,13 @@ impl CommitteeTenant {
     pub async fn set_subject(&self, order: &SubjectOrder) -> Result<(), CommitteeError> {
         let subject = order.subject_id.as_str();
         let subject = self.store.document(Collection::Subjects, subject).await?;
-        subject.ok_or(CommitteeRefusal::NotFound("subject"))?;
-        for _ in 0..ATTEMPTS {
+        subject.ok_or(CommitteeRefusal::NotFound(Resource::Subject))?;
+        until_committed("set committee subject", || async {
             let day = self.store.committee_day(order.date).await?;
             let change = rules::set_subject(&KnownDay::new(order.date, day), &order.subject_id);
-            match self.store.save_committee_day(&change).await? {
-                Saved::Saved => return Ok(()),
-                Saved::Stale => {}
-            }
-        }
-        Err(contended("set committee subject").into())
+            Ok(self.store.save_committee_day(&change).await?.committed(()))
+        })
+        .await
     }
 
     /// Sets the synthesis of a session.
@@ -133,14 +130,11 @@ impl CommitteeTenant {
     /// # Errors
     /// [`CommitteeRefusal::NotFound`] when no briefs were generated that day.
     pub async fn set_synthesis(&self, order: &SynthesisOrder) -> Result<(), CommitteeError> {
-        for _ in 0..ATTEMPTS {
+        until_committed("set committee synthesis", || async {
             let day = self.store.committee_day(order.date).await?;
             let change = rules::set_synthesis(&KnownDay::new(order.date, day), &order.synthesis)?;
-            match self.store.save_committee_day(&change).await? {
-                Saved::Saved => return Ok(()),
-                Saved::Stale => {}
-            }
-        }
-        Err(contended("set committee synthesis").into())
+            Ok(self.store.save_committee_day(&change).await?.committed(()))
+        })
+        .await
     }
 }

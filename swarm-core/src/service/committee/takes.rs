@@ -5,8 +5,7 @@ use crate::domain::committee::{CommitteeMemberId, CommitteeTake};
 use crate::domain::{AttemptId, Day, SubjectId, Timestamp};
 use crate::proof::{ApiKey, commit};
 use crate::rules::committee::{self as rules, CommitteeRefusal};
-use crate::service::ATTEMPTS;
-use crate::service::error::contended;
+use crate::service::attempts::until_committed;
 use crate::store::CommitteeFiled;
 
 /// What whoever submitted is told (specification, section 4B).
@@ -36,16 +35,16 @@ impl CommitteeTenant {
         let key = key.and_then(ApiKey::parse).ok_or(CommitteeRefusal::MissingKey)?;
         let (hash, prefix) = (key.hash(), self.settings.key_prefix());
         let attempt = AttemptId(self.entropy.bytes()?);
-        for _ in 0..ATTEMPTS {
+        until_committed("file committee take", || async {
             let basis = self.store.committee_basis(&hash).await?;
             let filing = rules::judge(&basis, prefix, &key, body, attempt)?;
             match self.store.file_committee(&filing).await? {
-                CommitteeFiled::Filed(take) => return Ok(receipt(&take)),
-                CommitteeFiled::Late => return Err(CommitteeRefusal::WindowClosed.into()),
-                CommitteeFiled::Stale => {}
+                CommitteeFiled::Filed(take) => Ok(Some(receipt(&take))),
+                CommitteeFiled::Late => Err(CommitteeRefusal::WindowClosed.into()),
+                CommitteeFiled::Stale => Ok(None),
             }
-        }
-        Err(contended("file committee take").into())
+        })
+        .await
     }
 }
 

@@ -3,9 +3,9 @@
 use super::read;
 use crate::domain::json;
 use crate::domain::{MemberId, Memo, MemoDraft, MemoId, SecretHash};
-use crate::rules::Refusal;
-use crate::service::error::contended;
-use crate::service::{ATTEMPTS, Error, Tenant};
+use crate::rules::{Refusal, Resource};
+use crate::service::attempts::until_committed;
+use crate::service::{Error, Tenant};
 use crate::store::{Collection, Document};
 
 impl Tenant {
@@ -20,18 +20,17 @@ impl Tenant {
         if let Some(session) = draft.session_id {
             self.load(session).await?;
         }
-        for _ in 0..ATTEMPTS {
+        until_committed("publish memo", || async {
             let author = self.bearer_at(token).await?;
             let member_id = author.record.id.clone();
             let kept = KeptMemo { member_id: &member_id, draft: &draft, retracted: false };
             let json = json::write(&kept);
             // Guarded by the member: a token that is replaced meanwhile publishes nothing.
             let guard = Some((member_id.clone(), author.version));
-            if let Some(document) = self.add(Collection::Memos, String::new(), json, guard).await? {
-                return Ok(memo(member_id, draft, &document));
-            }
-        }
-        Err(contended("publish memo").into())
+            let added = self.add(Collection::Memos, String::new(), json, guard).await?;
+            Ok(added.map(|document| memo(member_id, draft.clone(), &document)))
+        })
+        .await
     }
 
     /// A published memo.
@@ -40,7 +39,7 @@ impl Tenant {
     /// [`Refusal::NotFound`] when there is none with this id, or it was retracted.
     pub async fn memo(&self, id: MemoId) -> Result<Memo, Error> {
         let (memo, retracted) = self.kept_memo(id).await?;
-        if retracted { Err(Refusal::NotFound("memo").into()) } else { Ok(memo) }
+        if retracted { Err(Refusal::NotFound(Resource::Memo).into()) } else { Ok(memo) }
     }
 
     /// Retracts a memo: it reads as not found from now on. Retracted already, it stays so.
@@ -57,7 +56,7 @@ impl Tenant {
 
     async fn kept_memo(&self, id: MemoId) -> Result<(Memo, bool), Error> {
         let document = self.store.document(Collection::Memos, &id.to_string()).await?;
-        let document = document.ok_or(Refusal::NotFound("memo"))?;
+        let document = document.ok_or(Refusal::NotFound(Resource::Memo))?;
         let (author, draft, retracted) = read(&document, |fields| {
             let author = MemberId::parse(fields.text("memberId")?)?;
             let retracted = fields.bool_if_any("retracted")?.unwrap_or(false);

@@ -111,7 +111,7 @@ impl Fragile {
                         // A panic that prints nothing.
                         std::panic::resume_unwind(Box::new("as asked"));
                     }
-                    return Err(StoreError::new("test", "broken with a secret reason"));
+                    return Err(StoreError::unavailable("test", "broken with a secret reason"));
                 }
                 left.store(calls - 1, Ordering::SeqCst);
                 Ok(())

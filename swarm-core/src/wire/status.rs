@@ -1,0 +1,40 @@
+//! The numbers of the refusals.
+
+use crate::rules::committee::CommitteeRefusal;
+use crate::rules::{Refusal, Rejection};
+
+/// What has a status in HTTP.
+pub trait Status {
+    /// The number that the specification gives it, section 7.
+    fn status(&self) -> u16;
+}
+
+impl Status for Refusal {
+    fn status(&self) -> u16 {
+        match self {
+            Self::MissingBearer | Self::UnknownToken | Self::ClaimRefused => 401,
+            Self::TokenMismatch | Self::NotOnRoster | Self::Excused | Self::NoKey => 403,
+            Self::NoSession | Self::NotFound(_) => 404,
+            conflict if conflict.is_conflict() => 409,
+            _ => 400,
+        }
+    }
+}
+
+impl Status for Rejection {
+    fn status(&self) -> u16 {
+        self.reason.status()
+    }
+}
+
+impl Status for CommitteeRefusal {
+    fn status(&self) -> u16 {
+        match self {
+            Self::MissingKey | Self::InvalidKey => 401,
+            Self::NotActive => 403,
+            Self::NotFound(_) => 404,
+            Self::NoBrief | Self::WindowClosed | Self::MemberExists(_) | Self::NoSubject => 409,
+            _ => 400,
+        }
+    }
+}
