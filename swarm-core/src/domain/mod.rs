@@ -34,6 +34,7 @@ pub use secret::SecretHash;
 pub use session::{Roster, RosterEntry, Session, SessionDraft, SessionPatch, SessionState};
 pub use snapshot::{BucketWeight, Consensus, Participation, Quorum, Quote, Snapshot, Stances};
 pub use subject::Subject;
+pub(crate) use take::ascending_sum;
 pub use take::{Confidence, Take, TakeDraft, TakeOnFile, Weight, Weights};
 pub use text::{
     Body, Bucket, Contact, Lens, MemberId, MemoUrl, Name, Nonce, STANCES, Stance, SubjectId,

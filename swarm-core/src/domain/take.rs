@@ -67,13 +67,13 @@ impl TakeDraft {
 pub struct Confidence(f64);
 
 impl Confidence {
-    /// Takes a number from 0 to 1.
+    /// Takes a number from 0 to 1. Zero has no sign, as it has none once it is written.
     ///
     /// # Errors
     /// [`Invalid`] for any other number, and for NaN.
     pub fn parse(value: f64) -> Result<Self, Invalid> {
         if (0.0..=1.0).contains(&value) {
-            return Ok(Self(value));
+            return Ok(Self(value.abs()));
         }
         Err(Invalid::new("confidence", "must be a number from 0 to 1"))
     }
@@ -122,7 +122,7 @@ impl Weights {
         if !entries.iter().all(|entry| entry.weight >= 0.0 && entry.weight.is_finite()) {
             return invalid("must be finite and not negative");
         }
-        let total: f64 = entries.iter().map(|entry| entry.weight).sum();
+        let total = ascending_sum(entries.iter().map(|entry| entry.weight));
         if !(total > 0.0 && total.is_finite()) {
             return invalid("must have a positive, finite total");
         }
@@ -133,6 +133,13 @@ impl Weights {
     pub fn entries(&self) -> &[Weight] {
         &self.0
     }
+}
+
+/// The sum of `values`, added in ascending order: it depends on the values alone, to the last bit.
+pub(crate) fn ascending_sum(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values.into_iter().sum()
 }
 
 /// A take on file: immutable, and enough for anyone to verify it (contract, section 4).

@@ -1,19 +1,24 @@
 //! The snapshot of a session, from the takes that count (contract, section 4).
 
-use std::collections::{BTreeMap, HashSet};
+mod consensus;
+mod figures;
+mod weights;
+
+use std::collections::HashSet;
 use std::sync::Arc;
 
+use consensus::consensus;
+use figures::number;
+use weights::mean_weights;
+
 use super::resolve;
-use crate::domain::{
-    Bucket, BucketWeight, Consensus, Participation, Quorum, Quote, STANCES, Session, Snapshot,
-    Stances, Take, Timestamp, Weights,
-};
+use crate::domain::{Participation, Quorum, Quote, Session, Snapshot, Stances, Take, Timestamp};
 
 /// The snapshot of `session` from all its takes. Superseded revisions count for nothing; the order
-/// of filing only breaks ties between quotes, since sums run in the order of member ids.
+/// of filing only breaks ties between quotes, and ids change no figure: sums run in the order of the
+/// values.
 pub fn aggregate(session: &Session, takes: &[Arc<Take>], now: Timestamp) -> Snapshot {
-    let mut takes = resolve(takes);
-    takes.sort_unstable_by(|a, b| a.draft().member_id.cmp(&b.draft().member_id));
+    let takes = resolve(takes);
     Snapshot {
         aggregated_at: now,
         participation: participation(session, &takes),
@@ -56,61 +61,6 @@ fn stances(takes: &[Arc<Take>]) -> Stances {
     stances
 }
 
-fn consensus(takes: &[Arc<Take>]) -> Option<Consensus> {
-    let known: Vec<(f64, f64)> = takes
-        .iter()
-        .filter_map(|take| {
-            let rank = take.draft().stance.known()?;
-            Some((f64::from(rank), take.draft().confidence.get()))
-        })
-        .collect();
-    if known.is_empty() {
-        return None;
-    }
-    let count = number(known.len());
-    let total: f64 = known.iter().map(|(_, confidence)| confidence).sum();
-    let score = if total > 0.0 {
-        known.iter().map(|(rank, confidence)| rank * confidence).sum::<f64>() / total
-    } else {
-        known.iter().map(|(rank, _)| rank).sum::<f64>() / count
-    };
-    // The sum of tiny confidences may round; the mean of ranks never leaves their range.
-    let score = score.clamp(-2.0, 2.0);
-    Some(Consensus { stance: nearest(score), score, confidence: total / count })
-}
-
-/// The known stance whose rank is nearest to `score`; ties go toward neutral.
-fn nearest(score: f64) -> &'static str {
-    let distance = |rank: i8| (f64::from(rank) - score).abs();
-    STANCES
-        .iter()
-        .min_by(|(_, a), (_, b)| {
-            distance(*a).total_cmp(&distance(*b)).then(a.unsigned_abs().cmp(&b.unsigned_abs()))
-        })
-        .map_or("neutral", |(name, _)| name)
-}
-
-/// Each distribution normalized, then their unweighted mean, by bucket name.
-fn mean_weights(takes: &[Arc<Take>]) -> Option<Vec<BucketWeight>> {
-    let carried: Vec<&Weights> =
-        takes.iter().filter_map(|take| take.draft().weights.as_ref()).collect();
-    if carried.is_empty() {
-        return None;
-    }
-    let mut shares: BTreeMap<&Bucket, f64> = BTreeMap::new();
-    for weights in &carried {
-        let total: f64 = weights.entries().iter().map(|entry| entry.weight).sum();
-        for entry in weights.entries() {
-            *shares.entry(&entry.bucket).or_default() += entry.weight / total;
-        }
-    }
-    let mean = |(bucket, share): (&Bucket, f64)| BucketWeight {
-        bucket: bucket.clone(),
-        weight: share / number(carried.len()),
-    };
-    Some(shares.into_iter().map(mean).collect())
-}
-
 /// Known stances first, then by confidence from high to low, then by filing.
 fn quotes(takes: &[Arc<Take>]) -> Vec<Quote> {
     let mut ordered: Vec<&Arc<Take>> = takes.iter().collect();
@@ -135,9 +85,4 @@ fn quote(take: &Take) -> Quote {
         confidence: draft.confidence,
         body: draft.body.clone(),
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "numbers of members are far below 2^53")]
-fn number(count: usize) -> f64 {
-    count as f64
 }
