@@ -13,6 +13,7 @@
 //! - [`store`]: the port that a storage implements.
 //! - [`service`]: load → judge → commit what was judged.
 //! - [`wire`]: what a front end answers over HTTP.
+//! - `testing` (feature of that name): what tests build upon.
 //! - `conformance` (feature of that name): the suite that any store runs.
 //!
 //! "Specification" and "contract" in these pages are the interface specification of the service
@@ -27,6 +28,8 @@ pub mod wire;
 
 #[cfg(feature = "conformance")]
 pub mod conformance;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use domain::committee::CommitteeSettings;
 pub use domain::json;

@@ -6,10 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The layers of the core, from the bottom up: each may use those before it.
-const LAYERS: [&str; 7] = ["domain", "proof", "rules", "store", "service", "wire", "conformance"];
+const LAYERS: [&str; 8] =
+    ["domain", "proof", "rules", "store", "service", "wire", "testing", "conformance"];
 
 /// The layers that wait for something.
-const ASYNC: [&str; 3] = ["store", "service", "conformance"];
+const ASYNC: [&str; 4] = ["store", "service", "testing", "conformance"];
+
+/// The layers that are for tests alone.
+const FOR_TESTS: [&str; 2] = ["testing", "conformance"];
 
 #[test]
 fn a_layer_uses_only_those_below_it() {
@@ -36,7 +40,7 @@ fn rules_do_not_wait() {
 #[test]
 fn a_crate_uses_only_what_it_may_know() {
     let foreign = ["tokio::", "warp::", "hyper::", "redis::", "swarm_http", "swarm_store_"];
-    for layer in LAYERS.iter().filter(|layer| **layer != "conformance") {
+    for layer in LAYERS.iter().filter(|layer| !FOR_TESTS.contains(layer)) {
         absent(&format!("swarm-core/src/{layer}"), &foreign);
     }
     absent("swarm-store-memory/src", &["tokio::", "warp::", "hyper::", "swarm_http"]);

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use super::fixture::{World, race};
-use super::records::{FIRST, applicant, id, odd_texts};
 use crate::domain::{Timestamp, Version};
 use crate::store::Collection::{Briefs, Subjects};
 use crate::store::{Document, DocumentDraft, Put, Tenants};
+use crate::testing::{FIRST, World, applicant, id, odd_texts, race};
 
 pub async fn collections_are_empty_at_first(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;

@@ -15,10 +15,8 @@
 pub mod committee;
 
 mod documents;
-mod fixture;
 mod members;
 mod outbox;
-mod records;
 mod sessions;
 mod takes;
 mod tenants;

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use super::fixture::{World, count, race};
-use super::records::{FIRST, applicant, creation, id, key, mail, secret};
 use crate::domain::{Mail, MailState, Member, Message, MessageId, Timestamp};
 use crate::store::{MemberChange, MemberSaved, MessageChange, Proven, Saved, Tenants, Versioned};
+use crate::testing::{FIRST, World, applicant, count, creation, id, key, mail, race, secret};
 
 pub async fn mail_is_queued_in_the_order_of_commits(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;

@@ -5,13 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::task::spawn_blocking;
 
-use super::fixture::World;
-use super::records::{applicant, creation, mail, secret};
 use crate::domain::{Challenge, MessageId, SessionId, TakeId, TenantId};
 use crate::store::{
     Collection::Subjects, Document, DocumentDraft, MemberChange, MemberSaved, Put, SessionQuery,
     Slot, Tenants,
 };
+use crate::testing::{World, applicant, creation, mail, secret};
 
 pub async fn the_store_gives_a_sign_of_life(tenants: Arc<dyn Tenants>) {
     tenants.ready().await.unwrap();

@@ -2,28 +2,27 @@
 
 use std::sync::Arc;
 
-use super::records::{
-    FIRST, brief, day, far, first_save, hash, id, moment, next_save, open_day, subject,
-};
-use super::room::Room;
-use crate::conformance::fixture::{count, race};
 use crate::domain::committee::{CommitteeBrief, CommitteeDay, Generation, Synthesis};
 use crate::domain::{Day, Version};
 use crate::rules::Versioned;
 use crate::store::{CommitteeDayChange, CommitteeSessionQuery, CommitteeTenants, Saved};
+use crate::testing::committee::{
+    CommitteeWorld, brief, far, first_save, id, key, next_save, open_day,
+};
+use crate::testing::{FIRST, count, day, moment, race, subject};
 
 pub async fn an_unknown_day_has_nothing(tenants: Arc<dyn CommitteeTenants>) {
-    let room = Room::fresh(tenants).await;
+    let world = CommitteeWorld::fresh(tenants).await;
     let date = day("2026-11-21");
-    assert_eq!(room.day(date).await, None);
-    assert_eq!(room.briefs(date, None).await, []);
-    assert_eq!(room.briefs(date, Some(&id("ada"))).await, []);
-    assert_eq!(room.takes_on(date).await, []);
-    assert_eq!(found(&room, CommitteeSessionQuery::default()).await, [""; 0]);
+    assert_eq!(world.day(date).await, None);
+    assert_eq!(world.briefs(date, None).await, []);
+    assert_eq!(world.briefs(date, Some(&id("ada"))).await, []);
+    assert_eq!(world.takes_on(date).await, []);
+    assert_eq!(found(&world, CommitteeSessionQuery::default()).await, [""; 0]);
 }
 
 pub async fn every_field_of_a_day_survives(tenants: Arc<dyn CommitteeTenants>) {
-    let room = Room::fresh(tenants).await;
+    let world = CommitteeWorld::fresh(tenants).await;
     let odd = "\u{0}\r\n\"\\\u{1f680} {} \u{202e}";
     let full = CommitteeDay {
         date: day("2028-02-29"),
@@ -37,7 +36,7 @@ pub async fn every_field_of_a_day_survives(tenants: Arc<dyn CommitteeTenants>) {
         synthesis: Some(Synthesis::parse(odd.repeat(7)).unwrap()),
     };
     let mut version = FIRST;
-    room.put_day(&first_save(&full)).await;
+    world.put_day(&first_save(&full)).await;
     for next in [
         CommitteeDay { generation: None, ..full.clone() },
         CommitteeDay { subject: None, ..full.clone() },
@@ -45,44 +44,44 @@ pub async fn every_field_of_a_day_survives(tenants: Arc<dyn CommitteeTenants>) {
         CommitteeDay::blank(full.date),
         full,
     ] {
-        let stored = room.day(next.date).await.unwrap();
+        let stored = world.day(next.date).await.unwrap();
         assert_eq!(stored.version, version);
-        room.put_day(&next_save(&stored, next.clone())).await;
+        world.put_day(&next_save(&stored, next.clone())).await;
         version = version.next();
         let written = Versioned { version, record: Arc::new(next) };
-        assert_eq!(room.day(written.record.date).await, Some(written));
+        assert_eq!(world.day(written.record.date).await, Some(written));
     }
 }
 
 pub async fn a_day_is_saved_only_at_the_version_it_was_judged_by(
     tenants: Arc<dyn CommitteeTenants>,
 ) {
-    let room = Room::fresh(tenants).await;
+    let world = CommitteeWorld::fresh(tenants).await;
     let date = day("2026-11-21");
     let early = CommitteeDayChange {
         expected: Some(FIRST),
         briefs: Some(vec![brief("ada", "lost")]),
         ..first_save(&open_day("2026-11-21", "aurora"))
     };
-    assert_eq!(room.save_day(&early).await, Saved::Stale);
-    assert_eq!((room.day(date).await, room.briefs(date, None).await), (None, vec![]));
-    room.put_day(&first_save(&CommitteeDay::blank(date))).await;
+    assert_eq!(world.save_day(&early).await, Saved::Stale);
+    assert_eq!((world.day(date).await, world.briefs(date, None).await), (None, vec![]));
+    world.put_day(&first_save(&CommitteeDay::blank(date))).await;
     for expected in [None, Some(FIRST.next())] {
         let change = CommitteeDayChange { expected, ..early.clone() };
-        assert_eq!(room.save_day(&change).await, Saved::Stale);
+        assert_eq!(world.save_day(&change).await, Saved::Stale);
     }
-    assert_eq!(*room.day(date).await.unwrap().record, CommitteeDay::blank(date));
-    assert_eq!(room.briefs(date, None).await, []);
+    assert_eq!(*world.day(date).await.unwrap().record, CommitteeDay::blank(date));
+    assert_eq!(world.briefs(date, None).await, []);
 }
 
 pub async fn sessions_come_latest_first(tenants: Arc<dyn CommitteeTenants>) {
-    let room = Room::fresh(tenants).await;
+    let world = CommitteeWorld::fresh(tenants).await;
     let dates = ["2027-01-01", "2026-12-31", "2028-02-29", "2026-02-28", "2026-10-02"];
     for date in dates {
-        room.put_day(&first_save(&open_day(date, "aurora"))).await;
+        world.put_day(&first_save(&open_day(date, "aurora"))).await;
     }
     for blank in ["2029-01-01", "2026-11-21"] {
-        room.put_day(&first_save(&CommitteeDay::blank(day(blank)))).await;
+        world.put_day(&first_save(&CommitteeDay::blank(day(blank)))).await;
     }
     let mut ordered = dates;
     ordered.sort_unstable_by(|a, b| b.cmp(a));
@@ -91,100 +90,101 @@ pub async fn sessions_come_latest_first(tenants: Arc<dyn CommitteeTenants>) {
         before: before.map(day),
         limit,
     };
-    assert_eq!(found(&room, query(None, 9)).await, ordered);
-    assert_eq!(found(&room, query(None, 2)).await, ordered[..2]);
-    assert_eq!(found(&room, query(Some("2026-12-31"), 9)).await, ordered[3..]);
-    assert_eq!(found(&room, query(Some("2027-01-01"), 1)).await, ordered[2..3]);
-    assert_eq!(found(&room, query(Some("2026-02-28"), 9)).await, [""; 0]);
+    assert_eq!(found(&world, query(None, 9)).await, ordered);
+    assert_eq!(found(&world, query(None, 2)).await, ordered[..2]);
+    assert_eq!(found(&world, query(Some("2026-12-31"), 9)).await, ordered[3..]);
+    assert_eq!(found(&world, query(Some("2027-01-01"), 1)).await, ordered[2..3]);
+    assert_eq!(found(&world, query(Some("2026-02-28"), 9)).await, [""; 0]);
 }
 
 pub async fn sessions_are_found_by_subject(tenants: Arc<dyn CommitteeTenants>) {
-    let room = Room::fresh(tenants).await;
+    let world = CommitteeWorld::fresh(tenants).await;
     for (date, about) in [("2026-11-18", "a"), ("2026-11-19", "b"), ("2026-11-20", "a")] {
-        room.put_day(&first_save(&open_day(date, about))).await;
+        world.put_day(&first_save(&open_day(date, about))).await;
     }
     let about = |it: &str| CommitteeSessionQuery {
         subject: Some(subject(it)),
         limit: 9,
         ..CommitteeSessionQuery::default()
     };
-    assert_eq!(found(&room, about("a")).await, ["2026-11-20", "2026-11-18"]);
-    assert_eq!(found(&room, about("c")).await, [""; 0]);
+    assert_eq!(found(&world, about("a")).await, ["2026-11-20", "2026-11-18"]);
+    assert_eq!(found(&world, about("c")).await, [""; 0]);
     let before = CommitteeSessionQuery { before: Some(day("2026-11-20")), ..about("a") };
-    assert_eq!(found(&room, before).await, ["2026-11-18"]);
+    assert_eq!(found(&world, before).await, ["2026-11-18"]);
     // A day that is generated again about another subject is found by that one.
-    let judged = room.day(day("2026-11-18")).await.unwrap();
-    room.put_day(&next_save(&judged, open_day("2026-11-18", "b"))).await;
-    assert_eq!(found(&room, about("a")).await, ["2026-11-20"]);
-    assert_eq!(found(&room, about("b")).await, ["2026-11-19", "2026-11-18"]);
+    let judged = world.day(day("2026-11-18")).await.unwrap();
+    world.put_day(&next_save(&judged, open_day("2026-11-18", "b"))).await;
+    assert_eq!(found(&world, about("a")).await, ["2026-11-20"]);
+    assert_eq!(found(&world, about("b")).await, ["2026-11-19", "2026-11-18"]);
 }
 
 pub async fn the_facts_show_the_latest_session(tenants: Arc<dyn CommitteeTenants>) {
-    let room = Room::fresh(tenants).await;
-    room.put_day(&first_save(&open_day("2026-11-20", "a"))).await;
-    room.put_day(&first_save(&open_day("2026-11-19", "b"))).await;
-    room.put_day(&first_save(&CommitteeDay::blank(day("2026-11-21")))).await;
-    let before = room.now().await;
-    let facts = room.basis(&hash("nobody")).await;
-    assert!((before..=room.now().await).contains(&facts.now));
-    assert_eq!(facts.session, room.day(day("2026-11-20")).await);
+    let world = CommitteeWorld::fresh(tenants).await;
+    world.put_day(&first_save(&open_day("2026-11-20", "a"))).await;
+    world.put_day(&first_save(&open_day("2026-11-19", "b"))).await;
+    world.put_day(&first_save(&CommitteeDay::blank(day("2026-11-21")))).await;
+    let before = world.now().await;
+    let facts = world.basis(&key("nobody").hash()).await;
+    assert!((before..=world.now().await).contains(&facts.now));
+    assert_eq!(facts.session, world.day(day("2026-11-20")).await);
 }
 
 pub async fn briefs_take_the_place_of_all_briefs_of_their_day(tenants: Arc<dyn CommitteeTenants>) {
-    let room = Room::fresh(tenants).await;
+    let world = CommitteeWorld::fresh(tenants).await;
     let date = day("2026-11-21");
     let mut version: Option<Version> = None;
     for names in [&["b", "a"][..], &["b", "c"], &[], &["a"]] {
         let briefs = names.iter().map(|name| brief(name, &format!("{version:?}")));
         let briefs: Vec<CommitteeBrief> = briefs.collect();
-        room.put_day(&CommitteeDayChange {
-            expected: version,
-            briefs: Some(briefs.clone()),
-            ..first_save(&open_day("2026-11-21", "aurora"))
-        })
-        .await;
+        world
+            .put_day(&CommitteeDayChange {
+                expected: version,
+                briefs: Some(briefs.clone()),
+                ..first_save(&open_day("2026-11-21", "aurora"))
+            })
+            .await;
         version = Some(version.map_or(FIRST, Version::next));
         let mut sorted = briefs;
         sorted.sort_by(|a, b| a.member_id.cmp(&b.member_id));
         let on_file: Vec<_> = sorted.iter().cloned().map(Arc::new).collect();
-        assert_eq!(room.briefs(date, None).await, on_file);
+        assert_eq!(world.briefs(date, None).await, on_file);
         for name in ["a", "b", "c"] {
             let own = on_file.iter().find(|brief| brief.member_id == id(name)).cloned();
             let own: Vec<_> = own.into_iter().collect();
-            assert_eq!(room.briefs(date, Some(&id(name))).await, own);
+            assert_eq!(world.briefs(date, Some(&id(name))).await, own);
         }
     }
 }
 
 pub async fn briefs_stay_when_their_day_is_saved_without(tenants: Arc<dyn CommitteeTenants>) {
-    let room = Room::fresh(tenants).await;
+    let world = CommitteeWorld::fresh(tenants).await;
     let date = day("2026-11-21");
     let open = open_day("2026-11-21", "aurora");
     let briefs = Some(vec![brief("ada", "mark")]);
-    room.put_day(&CommitteeDayChange { briefs, ..first_save(&open) }).await;
-    let judged = room.day(date).await.unwrap();
+    world.put_day(&CommitteeDayChange { briefs, ..first_save(&open) }).await;
+    let judged = world.day(date).await.unwrap();
     let synthesis = Some(Synthesis::parse("text").unwrap());
-    room.put_day(&next_save(&judged, CommitteeDay { synthesis, ..open })).await;
-    assert_eq!(room.briefs(date, None).await, [Arc::new(brief("ada", "mark"))]);
+    world.put_day(&next_save(&judged, CommitteeDay { synthesis, ..open })).await;
+    assert_eq!(world.briefs(date, None).await, [Arc::new(brief("ada", "mark"))]);
 }
 
 /// As when a clock was set back: what is generated for an earlier day is there, beside the rest.
 pub async fn briefs_of_later_days_stay(tenants: Arc<dyn CommitteeTenants>) {
-    let room = Room::fresh(tenants).await;
+    let world = CommitteeWorld::fresh(tenants).await;
     for date in ["2026-11-21", "2026-09-30"] {
         let briefs = Some(vec![brief("ada", date), brief("grace", date)]);
         let open = open_day(date, "aurora");
-        room.put_day(&CommitteeDayChange { briefs, ..first_save(&open) }).await;
+        world.put_day(&CommitteeDayChange { briefs, ..first_save(&open) }).await;
     }
     for date in ["2026-11-21", "2026-09-30"] {
         let on_file = [brief("ada", date), brief("grace", date)].map(Arc::new);
-        assert_eq!(room.briefs(day(date), None).await, on_file);
-        assert_eq!(room.briefs(day(date), Some(&id("grace"))).await, on_file[1..]);
+        assert_eq!(world.briefs(day(date), None).await, on_file);
+        assert_eq!(world.briefs(day(date), Some(&id("grace"))).await, on_file[1..]);
     }
 }
 
 pub async fn the_text_of_a_brief_survives_byte_for_byte(tenants: Arc<dyn CommitteeTenants>) {
-    let room = Room::fresh(tenants).await;
+    let world = CommitteeWorld::fresh(tenants).await;
     let mark = "\u{0}\r\n\"\\ {} \u{1f680}\u{feff}\u{ffff}".repeat(999);
     let odd = CommitteeBrief {
         generated_at: moment("2026-11-21T22:45:00.123Z"),
@@ -192,37 +192,37 @@ pub async fn the_text_of_a_brief_survives_byte_for_byte(tenants: Arc<dyn Committ
     };
     let briefs = Some(vec![odd.clone()]);
     let open = open_day("2026-11-21", "aurora");
-    room.put_day(&CommitteeDayChange { briefs, ..first_save(&open) }).await;
-    assert_eq!(room.briefs(open.date, Some(&odd.member_id)).await, [Arc::new(odd)]);
+    world.put_day(&CommitteeDayChange { briefs, ..first_save(&open) }).await;
+    assert_eq!(world.briefs(open.date, Some(&odd.member_id)).await, [Arc::new(odd)]);
 }
 
 pub async fn of_racing_saves_of_one_day_one_wins(tenants: Arc<dyn CommitteeTenants>) {
-    let room = Room::fresh(tenants).await;
+    let world = CommitteeWorld::fresh(tenants).await;
     for expected in [None, Some(FIRST)] {
         let save = |racer: u32| {
             let briefs = Some(vec![brief("ada", &racer.to_string())]);
             let open = open_day("2026-11-21", &racer.to_string());
             let change = CommitteeDayChange { expected, briefs, ..first_save(&open) };
-            let room = room.clone();
-            async move { room.save_day(&change).await }
+            let world = world.clone();
+            async move { world.save_day(&change).await }
         };
         let outcomes = race((0..32).map(save)).await;
         assert_eq!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Stale)), (1, 31));
         let winner = outcomes.iter().position(|it| *it == Saved::Saved).unwrap().to_string();
         let date = day("2026-11-21");
-        let on_file = room.day(date).await.unwrap();
+        let on_file = world.day(date).await.unwrap();
         assert_eq!(*on_file.record, open_day("2026-11-21", &winner));
-        assert_eq!(room.briefs(date, None).await, [Arc::new(brief("ada", &winner))]);
+        assert_eq!(world.briefs(date, None).await, [Arc::new(brief("ada", &winner))]);
     }
 }
 
 /// One writer, many readers: whoever reads sees one generation whole.
 pub async fn readers_see_the_briefs_of_one_generation(tenants: Arc<dyn CommitteeTenants>) {
     const ROUNDS: usize = 40;
-    let room = Room::fresh(tenants).await;
+    let world = CommitteeWorld::fresh(tenants).await;
     let date = day("2026-11-21");
     let run = |racer: usize| {
-        let room = room.clone();
+        let world = world.clone();
         async move {
             let mut expected = None;
             for round in 0..ROUNDS {
@@ -231,12 +231,13 @@ pub async fn readers_see_the_briefs_of_one_generation(tenants: Arc<dyn Committee
                     let briefs = names.map(|name| brief(name, &round.to_string()));
                     let open = open_day("2026-11-21", "aurora");
                     let briefs = Some(briefs.to_vec());
-                    room.put_day(&CommitteeDayChange { expected, briefs, ..first_save(&open) })
+                    world
+                        .put_day(&CommitteeDayChange { expected, briefs, ..first_save(&open) })
                         .await;
                     expected = Some(expected.map_or(FIRST, Version::next));
                     continue;
                 }
-                let briefs = room.briefs(date, None).await;
+                let briefs = world.briefs(date, None).await;
                 assert!(matches!(briefs.len(), 0 | 4), "{briefs:?}");
                 assert!(briefs.windows(2).all(|pair| pair[0].head == pair[1].head), "{briefs:?}");
             }
@@ -246,26 +247,26 @@ pub async fn readers_see_the_briefs_of_one_generation(tenants: Arc<dyn Committee
 }
 
 pub async fn racing_generations_come_one_after_the_other(tenants: Arc<dyn CommitteeTenants>) {
-    let room = Room::fresh(tenants).await;
-    room.put_subject("aurora").await;
-    room.seat("ada").await;
-    room.seat("grace").await;
+    let world = CommitteeWorld::fresh(tenants).await;
+    world.put_subject("aurora").await;
+    world.seat("ada").await;
+    world.seat("grace").await;
     let generate = |_| {
-        let room = room.clone();
-        async move { room.generated(far()).await }
+        let world = world.clone();
+        async move { world.generated(far()).await }
     };
     let dates: Vec<Day> = race((0..16).map(generate)).await;
     let mut writes = 0;
     let days: std::collections::BTreeSet<_> = dates.into_iter().collect();
     for date in &days {
-        writes += room.day(*date).await.unwrap().version.0;
+        writes += world.day(*date).await.unwrap().version.0;
     }
     assert_eq!(writes, 16);
-    assert_eq!(room.desk().briefs().await.unwrap().len(), 2);
+    assert_eq!(world.service().briefs().await.unwrap().len(), 2);
 }
 
 /// The days that match, as text, in the order of the answer.
-async fn found(room: &Room, query: CommitteeSessionQuery) -> Vec<String> {
-    let days = room.sessions(&query).await;
+async fn found(world: &CommitteeWorld, query: CommitteeSessionQuery) -> Vec<String> {
+    let days = world.sessions(&query).await;
     days.iter().map(|day| day.record.date.to_string()).collect()
 }

@@ -2,25 +2,24 @@
 
 use std::sync::Arc;
 
-use super::records::{
-    FIRST, attempt, day, far, first_save, id, next_save, open_day, posted, subject,
-};
-use super::room::{Room, answered, filed};
-use crate::conformance::fixture::{count, race};
 use crate::domain::Timestamp;
 use crate::domain::committee::{CommitteeDay, CommitteeStatus, CommitteeTake, Generation};
 use crate::domain::json::{self, Json};
 use crate::proof::commit;
 use crate::rules::committee::{CommitteeRefusal, judge};
 use crate::store::{CommitteeBasis, CommitteeFiled, CommitteeTakesQuery, CommitteeTenants};
+use crate::testing::committee::{
+    CommitteeWorld, answered, attempt, far, filed, first_save, id, next_save, open_day, posted,
+};
+use crate::testing::{FIRST, count, day, race, subject};
 
 const DATE: &str = "2026-11-21";
 
 pub async fn every_field_of_a_take_survives(tenants: Arc<dyn CommitteeTenants>) {
-    let room = Room::fresh(tenants).await;
-    let key = room.seat("ada").await;
+    let world = CommitteeWorld::fresh(tenants).await;
+    let key = world.seat("ada").await;
     let odd = "\u{0}\r\n\"\\\u{1f680} {} \u{202e}";
-    room.put_day(&first_save(&open_day(DATE, odd))).await;
+    world.put_day(&first_save(&open_day(DATE, odd))).await;
     let body = format!("{}\nSTANCE: bearish | CONFIDENCE: 0.1 \r\n\n", odd.repeat(9));
     let fields: [(&str, Json); 5] = [
         ("stance", "bearish".into()),
@@ -30,76 +29,76 @@ pub async fn every_field_of_a_take_survives(tenants: Arc<dyn CommitteeTenants>) 
         ("generated_at", "2026-11-21T23:59:59.9999+01:00".into()),
     ];
     let posted = json::write(&Json::from(fields));
-    let facts = room.basis(&key.hash()).await;
-    let desk = room.desk();
-    let prefix = desk.settings().key_prefix();
+    let facts = world.basis(&key.hash()).await;
+    let service = world.service();
+    let prefix = service.settings().key_prefix();
     let filing = judge(&facts, prefix, &key, posted.as_bytes(), attempt()).unwrap();
-    let before = room.now().await;
-    let take = filed(room.file(&filing).await);
-    assert!((before..=room.now().await).contains(&take.received_at));
+    let before = world.now().await;
+    let take = filed(world.file(&filing).await);
+    assert!((before..=world.now().await).contains(&take.received_at));
     assert_eq!(*take, filing.take(take.received_at));
     assert_eq!(take.generated_at.to_string(), "2026-11-21T22:59:59.999Z");
-    let read = room.takes_on(day(DATE)).await;
+    let read = world.takes_on(day(DATE)).await;
     assert_eq!(read, [Arc::clone(&take)]);
     assert_eq!(commit(&read[0]), commit(&take));
 
-    let plain = room.filed(&key, day(DATE), "plain").await;
+    let plain = world.filed(&key, day(DATE), "plain").await;
     assert_eq!((plain.model.clone(), plain.generated_at), (None, plain.received_at));
-    assert_eq!(room.takes_on(day(DATE)).await, [take, plain]);
+    assert_eq!(world.takes_on(day(DATE)).await, [take, plain]);
 }
 
 pub async fn takes_stand_in_the_order_of_their_commits(tenants: Arc<dyn CommitteeTenants>) {
-    let room = Room::fresh(tenants).await;
-    let keys = [room.seat("ada").await, room.seat("grace").await];
+    let world = CommitteeWorld::fresh(tenants).await;
+    let keys = [world.seat("ada").await, world.seat("grace").await];
     let dates = [day("2026-11-20"), day(DATE)];
     for date in ["2026-11-20", DATE] {
-        room.put_day(&first_save(&open_day(date, "aurora"))).await;
+        world.put_day(&first_save(&open_day(date, "aurora"))).await;
     }
     let mut by_day = [vec![], vec![]];
     for number in 0..24 {
         let (key, of_day) = (&keys[number / 2 % 2], number % 2);
-        by_day[of_day].push(room.filed(key, dates[of_day], &number.to_string()).await);
+        by_day[of_day].push(world.filed(key, dates[of_day], &number.to_string()).await);
     }
     assert!(by_day.iter().all(|takes| takes.is_sorted_by_key(|take| take.received_at)));
     for (date, takes) in dates.into_iter().zip(&by_day) {
-        assert_eq!(room.takes_on(date).await, *takes);
+        assert_eq!(world.takes_on(date).await, *takes);
     }
     let unknown = day("2026-11-22");
     let asked = [dates[1], unknown, dates[0]];
     let both = [by_day[1].clone(), by_day[0].clone()].concat();
-    assert_eq!(room.takes(&CommitteeTakesQuery::On(&asked)).await, both);
-    assert_eq!(room.takes(&CommitteeTakesQuery::On(&[])).await, []);
+    assert_eq!(world.takes(&CommitteeTakesQuery::On(&asked)).await, both);
+    assert_eq!(world.takes(&CommitteeTakesQuery::On(&[])).await, []);
 }
 
 pub async fn a_take_changes_neither_its_member_nor_its_day(tenants: Arc<dyn CommitteeTenants>) {
-    let room = Room::fresh(tenants).await;
-    let key = room.seat("ada").await;
-    room.put_day(&first_save(&open_day(DATE, "aurora"))).await;
-    let (members, days) = (room.members().await, room.day(day(DATE)).await);
-    room.filed(&key, day(DATE), "mark").await;
-    assert_eq!((room.members().await, room.day(day(DATE)).await), (members, days));
+    let world = CommitteeWorld::fresh(tenants).await;
+    let key = world.seat("ada").await;
+    world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
+    let (members, days) = (world.members().await, world.day(day(DATE)).await);
+    world.filed(&key, day(DATE), "mark").await;
+    assert_eq!((world.members().await, world.day(day(DATE)).await), (members, days));
 }
 
 pub async fn the_latest_take_of_each_day_and_subject_counts(tenants: Arc<dyn CommitteeTenants>) {
-    let room = Room::fresh(tenants).await;
-    let (ada, grace) = (room.seat("ada").await, room.seat("grace").await);
+    let world = CommitteeWorld::fresh(tenants).await;
+    let (ada, grace) = (world.seat("ada").await, world.seat("grace").await);
     let mut last: Vec<Arc<CommitteeTake>> = Vec::new();
     let days = [("2026-11-18", "a"), ("2026-11-19", "b"), ("2026-11-20", "a"), ("2026-11-20", "b")];
     // The last of them about `a` once more, in place of what was said before.
     for (date, about) in days.into_iter().chain([("2026-11-20", "a")]) {
         let open = open_day(date, about);
-        match room.day(open.date).await {
-            None => room.put_day(&first_save(&open)).await,
-            Some(judged) => room.put_day(&next_save(&judged, open.clone())).await,
+        match world.day(open.date).await {
+            None => world.put_day(&first_save(&open)).await,
+            Some(judged) => world.put_day(&next_save(&judged, open.clone())).await,
         }
-        room.filed(&ada, open.date, "first").await;
+        world.filed(&ada, open.date, "first").await;
         last.retain(|take| (take.date, take.subject_id.as_str()) != (open.date, about));
-        last.insert(0, room.filed(&ada, open.date, "second").await);
-        room.filed(&grace, open.date, "other").await;
+        last.insert(0, world.filed(&ada, open.date, "second").await);
+        world.filed(&grace, open.date, "other").await;
     }
     let latest = async |name: &str, before, limit| {
         let (member, before) = (&id(name), day(before));
-        room.takes(&CommitteeTakesQuery::Latest { member, before, limit }).await
+        world.takes(&CommitteeTakesQuery::Latest { member, before, limit }).await
     };
     assert_eq!(latest("ada", "2026-11-21", 9).await, last);
     assert_eq!(latest("ada", "2026-11-21", 3).await, last[..3]);
@@ -110,100 +109,100 @@ pub async fn the_latest_take_of_each_day_and_subject_counts(tenants: Arc<dyn Com
 }
 
 pub async fn an_attempt_sent_again_gets_its_first_answer(tenants: Arc<dyn CommitteeTenants>) {
-    let room = Room::fresh(tenants).await;
-    let key = room.seat("ada").await;
-    room.put_day(&first_save(&open_day(DATE, "aurora"))).await;
-    let filing = room.judged(&key, day(DATE), "mark").await;
-    let take = filed(room.file(&filing).await);
-    assert_eq!(filed(room.file(&filing).await), take);
+    let world = CommitteeWorld::fresh(tenants).await;
+    let key = world.seat("ada").await;
+    world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
+    let filing = world.judged(&key, day(DATE), "mark").await;
+    let take = filed(world.file(&filing).await);
+    assert_eq!(filed(world.file(&filing).await), take);
     // Nor does it matter what has become of the facts.
-    room.desk().set_member_status(&id("ada"), CommitteeStatus::Inactive).await.unwrap();
-    let judged = room.day(day(DATE)).await.unwrap();
-    room.put_day(&next_save(&judged, closing(room.now().await))).await;
-    assert_eq!(filed(room.file(&filing).await), take);
-    assert_eq!(room.takes_on(day(DATE)).await, [take]);
+    world.service().set_member_status(&id("ada"), CommitteeStatus::Inactive).await.unwrap();
+    let judged = world.day(day(DATE)).await.unwrap();
+    world.put_day(&next_save(&judged, closing(world.now().await))).await;
+    assert_eq!(filed(world.file(&filing).await), take);
+    assert_eq!(world.takes_on(day(DATE)).await, [take]);
 }
 
 pub async fn an_attempt_of_another_member_is_another(tenants: Arc<dyn CommitteeTenants>) {
-    let room = Room::fresh(tenants).await;
-    let keys = [room.seat("ada").await, room.seat("grace").await];
-    room.put_day(&first_save(&open_day(DATE, "aurora"))).await;
+    let world = CommitteeWorld::fresh(tenants).await;
+    let keys = [world.seat("ada").await, world.seat("grace").await];
+    world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
     let attempt = attempt();
     for key in &keys {
-        let filing = room.judged_as(key, day(DATE), "mark", attempt).await;
-        assert_eq!(filed(room.file(&filing).await).member_id, *filing.member().0);
+        let filing = world.judged_as(key, day(DATE), "mark", attempt).await;
+        assert_eq!(filed(world.file(&filing).await).member_id, *filing.member().0);
     }
-    assert_eq!(room.takes_on(day(DATE)).await.len(), 2);
+    assert_eq!(world.takes_on(day(DATE)).await.len(), 2);
 }
 
 pub async fn a_filing_is_stale_when_its_member_has(tenants: Arc<dyn CommitteeTenants>) {
-    let room = Room::fresh(tenants).await;
-    let key = room.seat("ada").await;
-    room.put_day(&first_save(&open_day(DATE, "aurora"))).await;
-    let filing = room.judged(&key, day(DATE), "mark").await;
-    room.desk().rotate_member_key(&id("ada")).await.unwrap();
-    assert_eq!(room.file(&filing).await, CommitteeFiled::Stale);
-    assert_eq!(room.takes_on(day(DATE)).await, []);
+    let world = CommitteeWorld::fresh(tenants).await;
+    let key = world.seat("ada").await;
+    world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
+    let filing = world.judged(&key, day(DATE), "mark").await;
+    world.service().rotate_member_key(&id("ada")).await.unwrap();
+    assert_eq!(world.file(&filing).await, CommitteeFiled::Stale);
+    assert_eq!(world.takes_on(day(DATE)).await, []);
 }
 
 pub async fn a_filing_is_stale_when_its_day_has(tenants: Arc<dyn CommitteeTenants>) {
-    let room = Room::fresh(tenants).await;
-    let key = room.seat("ada").await;
-    room.put_day(&first_save(&open_day(DATE, "aurora"))).await;
-    let filing = room.judged(&key, day(DATE), "mark").await;
-    let judged = room.day(day(DATE)).await.unwrap();
+    let world = CommitteeWorld::fresh(tenants).await;
+    let key = world.seat("ada").await;
+    world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
+    let filing = world.judged(&key, day(DATE), "mark").await;
+    let judged = world.day(day(DATE)).await.unwrap();
     // It has moved even though it is late, too: what moved is judged again.
-    room.put_day(&next_save(&judged, closing(Timestamp::EPOCH))).await;
-    assert_eq!(room.file(&filing).await, CommitteeFiled::Stale);
-    assert_eq!(room.takes_on(day(DATE)).await, []);
+    world.put_day(&next_save(&judged, closing(Timestamp::EPOCH))).await;
+    assert_eq!(world.file(&filing).await, CommitteeFiled::Stale);
+    assert_eq!(world.takes_on(day(DATE)).await, []);
 }
 
 pub async fn a_filing_is_late_after_its_deadline(tenants: Arc<dyn CommitteeTenants>) {
-    let room = Room::fresh(tenants).await;
-    let key = room.seat("ada").await;
-    let deadline = room.now().await.plus_millis(20);
-    room.put_day(&first_save(&closing(deadline))).await;
+    let world = CommitteeWorld::fresh(tenants).await;
+    let key = world.seat("ada").await;
+    let deadline = world.now().await.plus_millis(20);
+    world.put_day(&first_save(&closing(deadline))).await;
     // Judged as if the deadline were still ahead.
-    let facts = CommitteeBasis { now: deadline, ..room.basis(&key.hash()).await };
-    let desk = room.desk();
-    let prefix = desk.settings().key_prefix();
+    let facts = CommitteeBasis { now: deadline, ..world.basis(&key.hash()).await };
+    let service = world.service();
+    let prefix = service.settings().key_prefix();
     let filing = judge(&facts, prefix, &key, &posted("mark"), attempt()).unwrap();
     assert_eq!(filing.land_by(), deadline);
-    room.pass(deadline).await;
-    assert_eq!(room.file(&filing).await, CommitteeFiled::Late);
-    assert_eq!(room.takes_on(day(DATE)).await, []);
+    world.pass(deadline).await;
+    assert_eq!(world.file(&filing).await, CommitteeFiled::Late);
+    assert_eq!(world.takes_on(day(DATE)).await, []);
 }
 
 pub async fn an_attempt_sent_many_times_at_once_is_filed_once(tenants: Arc<dyn CommitteeTenants>) {
-    let room = Room::fresh(tenants).await;
-    let key = room.seat("ada").await;
-    room.put_day(&first_save(&open_day(DATE, "aurora"))).await;
-    let filing = Arc::new(room.judged(&key, day(DATE), "mark").await);
+    let world = CommitteeWorld::fresh(tenants).await;
+    let key = world.seat("ada").await;
+    world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
+    let filing = Arc::new(world.judged(&key, day(DATE), "mark").await);
     let send = |_| {
-        let (room, filing) = (room.clone(), Arc::clone(&filing));
-        async move { filed(room.file(&filing).await) }
+        let (world, filing) = (world.clone(), Arc::clone(&filing));
+        async move { filed(world.file(&filing).await) }
     };
     let takes = race((0..16).map(send)).await;
     assert_eq!(count(&takes, &takes[0]), 16);
-    assert_eq!(room.takes_on(day(DATE)).await, takes[..1]);
+    assert_eq!(world.takes_on(day(DATE)).await, takes[..1]);
 }
 
 /// Under the rules: 64 submissions of four members, all on record, each with its own receipt.
 pub async fn racing_submissions_are_all_kept(tenants: Arc<dyn CommitteeTenants>) {
-    let room = Room::fresh(tenants).await;
-    room.put_subject("aurora").await;
+    let world = CommitteeWorld::fresh(tenants).await;
+    world.put_subject("aurora").await;
     let mut keys = Vec::new();
     for name in ["a", "b", "c", "d"] {
-        keys.push(room.seat(name).await);
+        keys.push(world.seat(name).await);
     }
-    let date = room.generated(far()).await;
+    let date = world.generated(far()).await;
     let submit = |racer: usize| {
-        let (desk, key) = (room.desk(), keys[racer % 4].clone());
+        let (service, key) = (world.service(), keys[racer % 4].clone());
         let posted = posted(&racer.to_string());
-        async move { answered(desk.submit(Some(key.reveal()), &posted).await).unwrap() }
+        async move { answered(service.submit(Some(key.reveal()), &posted).await).unwrap() }
     };
     let receipts = race((0..64).map(submit)).await;
-    let takes = room.takes_on(date).await;
+    let takes = world.takes_on(date).await;
     assert_eq!(takes.len(), 64);
     assert!(takes.is_sorted_by_key(|take| take.received_at));
     let mut told: Vec<_> = receipts.iter().map(|receipt| receipt.commit.clone()).collect();
@@ -215,18 +214,18 @@ pub async fn racing_submissions_are_all_kept(tenants: Arc<dyn CommitteeTenants>)
 }
 
 pub async fn submissions_that_race_the_deadline_land_before_it(tenants: Arc<dyn CommitteeTenants>) {
-    let room = Room::fresh(tenants).await;
-    room.put_subject("aurora").await;
-    let key = room.seat("ada").await;
-    let deadline = room.now().await.plus_millis(60);
-    let date = room.generated(deadline).await;
+    let world = CommitteeWorld::fresh(tenants).await;
+    world.put_subject("aurora").await;
+    let key = world.seat("ada").await;
+    let deadline = world.now().await.plus_millis(60);
+    let date = world.generated(deadline).await;
     let submit = |racer: usize| {
-        let (desk, key) = (room.desk(), key.clone());
+        let (service, key) = (world.service(), key.clone());
         async move {
             let mut landed = 0;
             loop {
                 let posted = posted(&format!("{racer} {landed}"));
-                match answered(desk.submit(Some(key.reveal()), &posted).await) {
+                match answered(service.submit(Some(key.reveal()), &posted).await) {
                     Ok(_) => landed += 1,
                     Err(refusal) => {
                         assert_eq!(refusal, CommitteeRefusal::WindowClosed);
@@ -237,31 +236,31 @@ pub async fn submissions_that_race_the_deadline_land_before_it(tenants: Arc<dyn 
         }
     };
     let landed: usize = race((0..8).map(submit)).await.into_iter().sum();
-    let takes = room.takes_on(date).await;
+    let takes = world.takes_on(date).await;
     assert_eq!(takes.len(), landed);
     assert!(takes.iter().all(|take| take.received_at <= deadline));
-    let session = room.desk().session(date).await.unwrap();
+    let session = world.service().session(date).await.unwrap();
     assert_eq!(session.takes.len(), landed.min(1));
 }
 
 pub async fn submissions_that_race_a_rotation_are_kept_or_refused(
     tenants: Arc<dyn CommitteeTenants>,
 ) {
-    let room = Room::fresh(tenants).await;
-    room.put_subject("aurora").await;
-    let old = room.seat("ada").await;
-    let date = room.generated(far()).await;
+    let world = CommitteeWorld::fresh(tenants).await;
+    world.put_subject("aurora").await;
+    let old = world.seat("ada").await;
+    let date = world.generated(far()).await;
     let run = |racer: usize| {
-        let (desk, old) = (room.desk(), old.clone());
+        let (service, old) = (world.service(), old.clone());
         async move {
             if racer == 0 {
-                desk.rotate_member_key(&id("ada")).await.unwrap();
+                service.rotate_member_key(&id("ada")).await.unwrap();
                 // Dead with the commit: whoever comes after it is refused.
-                let late = answered(desk.submit(Some(old.reveal()), &posted("late")).await);
+                let late = answered(service.submit(Some(old.reveal()), &posted("late")).await);
                 assert_eq!(late, Err(CommitteeRefusal::InvalidKey));
                 return 0;
             }
-            match answered(desk.submit(Some(old.reveal()), &posted(&racer.to_string())).await) {
+            match answered(service.submit(Some(old.reveal()), &posted(&racer.to_string())).await) {
                 Ok(_) => 1,
                 Err(refusal) => {
                     assert_eq!(refusal, CommitteeRefusal::InvalidKey);
@@ -271,8 +270,8 @@ pub async fn submissions_that_race_a_rotation_are_kept_or_refused(
         }
     };
     let landed: usize = race((0..32).map(run)).await.into_iter().sum();
-    assert_eq!(room.takes_on(date).await.len(), landed);
-    assert_eq!(room.members().await[0].version, FIRST.next());
+    assert_eq!(world.takes_on(date).await.len(), landed);
+    assert_eq!(world.members().await[0].version, FIRST.next());
 }
 
 /// The day with this deadline.

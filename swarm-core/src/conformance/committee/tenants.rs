@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use super::records::{FIRST, day, first_save, open_day};
-use super::room::Room;
 use crate::domain::TenantId;
 use crate::store::{CommitteeSessionQuery, CommitteeTakesQuery, CommitteeTenants};
+use crate::testing::committee::{CommitteeWorld, first_save, open_day};
+use crate::testing::{FIRST, day};
 
 /// Two committees whose names begin alike, with a member, a day and takes of the same names.
 pub async fn committees_share_nothing(tenants: Arc<dyn CommitteeTenants>) {
-    let room = Room::fresh(Arc::clone(&tenants)).await;
-    let other = TenantId::parse(format!("{}-x", room.id)).unwrap();
-    let other = Room::open(tenants, other);
+    let world = CommitteeWorld::fresh(Arc::clone(&tenants)).await;
+    let other = TenantId::parse(format!("{}-x", world.id)).unwrap();
+    let other = CommitteeWorld::open(tenants, other);
     let date = day("2026-11-21");
-    let key = room.seat("ada").await;
-    room.put_day(&first_save(&open_day("2026-11-21", "aurora"))).await;
-    let take = room.filed(&key, date, "mark").await;
+    let key = world.seat("ada").await;
+    world.put_day(&first_save(&open_day("2026-11-21", "aurora"))).await;
+    let take = world.filed(&key, date, "mark").await;
 
     assert_eq!(other.members().await, []);
     let facts = other.basis(&key.hash()).await;
@@ -34,15 +34,15 @@ pub async fn committees_share_nothing(tenants: Arc<dyn CommitteeTenants>) {
     other.put_day(&first_save(&open_day("2026-11-21", "borealis"))).await;
     other.filed(&own, date, "mark").await;
     assert_eq!(other.day(date).await.unwrap().version, FIRST);
-    assert_eq!(room.takes_on(date).await, [take]);
-    assert_eq!(room.basis(&own.hash()).await.member, None);
+    assert_eq!(world.takes_on(date).await, [take]);
+    assert_eq!(world.basis(&own.hash()).await.member, None);
 }
 
 pub async fn a_committee_opened_twice_is_the_same(tenants: Arc<dyn CommitteeTenants>) {
-    let room = Room::fresh(Arc::clone(&tenants)).await;
-    let again = Room::open(tenants, room.id.clone());
-    room.put_day(&first_save(&open_day("2026-11-21", "aurora"))).await;
-    let key = room.seat("ada").await;
+    let world = CommitteeWorld::fresh(Arc::clone(&tenants)).await;
+    let again = CommitteeWorld::open(tenants, world.id.clone());
+    world.put_day(&first_save(&open_day("2026-11-21", "aurora"))).await;
+    let key = world.seat("ada").await;
     let take = again.filed(&key, day("2026-11-21"), "mark").await;
-    assert_eq!(room.takes_on(take.date).await, [take]);
+    assert_eq!(world.takes_on(take.date).await, [take]);
 }

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::conformance::fixture::{World, count, race};
-use crate::conformance::records::{FIRST, applicant, id, mail, odd_texts, secret};
 use crate::domain::MemberState::{Approved, Claimed};
 use crate::domain::{Challenge, Member, SecretHash, Version};
 use crate::store::MemberSaved::{Saved, Stale};
 use crate::store::{MemberSaved, Proven, Slot, Tenants};
+use crate::testing::{FIRST, World, applicant, count, id, mail, odd_texts, race, secret};
 
 pub async fn a_challenge_replaces_the_one_before(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::conformance::fixture::{World, count, race};
-use crate::conformance::records::{applicant, creation, id, key, secret};
 use crate::domain::MemberState::{Applied, Approved, Claimed, Inactive, Rejected};
 use crate::domain::{Lens, Member};
 use crate::store::MemberSaved::{KeyHeld, Saved};
 use crate::store::{MemberChange, Tenants};
+use crate::testing::{World, applicant, count, creation, id, key, race, secret};
 
 pub async fn a_held_key_keeps_other_members_out(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;

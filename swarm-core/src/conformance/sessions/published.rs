@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use super::NONE;
-use crate::conformance::fixture::World;
-use crate::conformance::records::FIRST;
 use crate::domain::{Session, SessionId, SessionState, Timestamp};
 use crate::store::{Saved, Tenants};
+use crate::testing::{FIRST, World};
 
 pub async fn sessions_are_found_by_when_they_were_published(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;

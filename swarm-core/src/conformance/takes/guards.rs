@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::conformance::fixture::{World, count, filed, judged};
-use crate::conformance::records::{day, draft, odd_texts};
 use crate::domain::MemberState::{Claimed, Inactive};
 use crate::domain::{AttemptId, Revision, Session, SessionDraft, SessionState, TakeId};
 use crate::rules::judge;
 use crate::store::Filed::{Late, NonceUsed, RevisionTaken, Stale};
 use crate::store::{Basis, Tenants};
+use crate::testing::{World, count, day, filed, judged, odd_texts, session_draft};
 
 pub async fn an_attempt_sent_again_gets_its_first_answer(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
@@ -74,7 +73,7 @@ pub async fn a_filing_is_stale_when_there_is_a_newer_session(tenants: Arc<dyn Te
         let [first, next] = [0, 1].map(|take| format!("{round}.{take}"));
         let filing = world.judged(&author, &author.submission(&session, &first)).await;
         world.convened("subject:").await;
-        world.convene(&SessionDraft { date: day("2026-11-22"), ..draft("subject") }).await;
+        world.convene(&SessionDraft { date: day("2026-11-22"), ..session_draft("subject") }).await;
         let take = filed(world.file(&filing).await);
 
         let submission = author.submission(&session, &next);

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::conformance::fixture::{World, count, filed, race};
 use crate::domain::TakeId;
 use crate::rules::Refusal;
 use crate::service::SubmitError;
 use crate::store::Filed::{NonceUsed, RevisionTaken};
 use crate::store::Tenants;
+use crate::testing::{World, count, filed, race};
 
 pub async fn an_attempt_sent_many_times_at_once_is_filed_once(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;

@@ -3,8 +3,6 @@
 
 mod days;
 mod members;
-mod records;
-mod room;
 mod takes;
 mod tenants;
 

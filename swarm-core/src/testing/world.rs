@@ -1,62 +1,76 @@
-//! What the cases share: a world of their own, members in it, and takes signed by them.
+//! A tenant's world, members in it, and takes signed by them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use tokio::sync::Barrier;
-
-use super::records::{Author, applicant, creation, draft};
+use super::records::{creation, session_draft};
+use super::{Author, Counter, race, unique};
 use crate::domain::{
     AttemptId, Challenge, MailState, Member, MemberId, MemberState, Message, MessageId, SecretHash,
-    Session, SessionDraft, SessionId, Take, TakeDraft, TakeId, TakeOnFile, TenantId, Timestamp,
+    Session, SessionDraft, SessionId, Take, TakeId, TakeOnFile, TenantId, Timestamp,
 };
 use crate::rules::{Filing, Submission, judge};
-use crate::service::{Entropy, NoEntropy, Swarm, Tenant};
+use crate::service::{Swarm, Tenant};
 use crate::store::{
     Basis, BasisQuery, Collection, Document, DocumentDraft, Filed, MemberBasis, MemberChange,
     MemberSaved, MessageChange, Put, Saved, SessionChange, SessionQuery, Slot, Store, Tenants,
     Versioned,
 };
 
-/// One tenant's world, which no other case and no other run has touched.
+/// One tenant's world in a store that answers. It has the methods of the port, without their
+/// `Result`s, and what tests do with them again and again.
 #[derive(Clone)]
-pub(super) struct World {
+pub struct World {
     tenants: Arc<dyn Tenants>,
-    pub(super) id: TenantId,
+    /// The tenant.
+    pub id: TenantId,
     store: Arc<dyn Store>,
 }
 
 impl World {
-    pub(super) async fn fresh(tenants: Arc<dyn Tenants>) -> Self {
+    /// A world that nobody has touched, also if the store has outlived other runs.
+    pub async fn fresh(tenants: Arc<dyn Tenants>) -> Self {
         let lobby = TenantId::parse("conformance").unwrap();
         let now = tenants.open(&lobby).now().await.unwrap().millis();
         let id = format!("conformance-{now}-{}-{}", std::process::id(), unique());
         Self::open(tenants, TenantId::parse(id).unwrap())
     }
 
-    pub(super) fn open(tenants: Arc<dyn Tenants>, id: TenantId) -> Self {
+    /// The world of this tenant.
+    pub fn open(tenants: Arc<dyn Tenants>, id: TenantId) -> Self {
         Self { store: tenants.open(&id), tenants, id }
     }
 
+    /// The port itself.
+    pub fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
     /// The same world, under the rules.
-    pub(super) fn service(&self) -> Tenant {
+    pub fn service(&self) -> Tenant {
         Swarm::new(Arc::clone(&self.tenants), Counter).tenant(&self.id)
     }
 
     /// Waits until the store's clock is past `moment`.
-    pub(super) async fn pass(&self, moment: Timestamp) {
+    pub async fn pass(&self, moment: Timestamp) {
         while self.now().await <= moment {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     }
 }
 
-/// The methods of the port, for a store that answers: where it cannot, the case ends.
+impl std::fmt::Debug for World {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "World({:?})", self.id)
+    }
+}
+
 macro_rules! answers {
     ($($method:ident($($name:ident: $type:ty),*) -> $answer:ty;)*) => {
+        /// The methods of the port, for a store that answers: where it cannot, the test ends.
         impl World {$(
-            pub(super) async fn $method(&self, $($name: $type),*) -> $answer {
+            #[doc = concat!("`", stringify!($method), "` of the port.")]
+            pub async fn $method(&self, $($name: $type),*) -> $answer {
                 self.store.$method($($name),*).await.unwrap()
             }
         )*}
@@ -89,26 +103,22 @@ answers! {
 /// Members.
 impl World {
     /// Commits a new member.
-    pub(super) async fn create(&self, member: &Member) {
+    pub async fn create(&self, member: &Member) {
         assert_eq!(self.save_member(&creation(member)).await, MemberSaved::Saved);
     }
 
     /// All members, whatever their state.
-    pub(super) async fn everybody(&self) -> Vec<Arc<Member>> {
+    pub async fn everybody(&self) -> Vec<Arc<Member>> {
         self.members(&MemberState::ALL).await
     }
 
     /// What is on file of a member that is there.
-    pub(super) async fn stored(&self, id: &MemberId) -> Versioned<Member> {
+    pub async fn stored(&self, id: &MemberId) -> Versioned<Member> {
         self.member(id).await.member.unwrap()
     }
 
     /// The change that `edit` makes to the member on file.
-    pub(super) async fn edited(
-        &self,
-        id: &MemberId,
-        edit: impl FnOnce(&mut Member),
-    ) -> MemberChange {
+    pub async fn edited(&self, id: &MemberId, edit: impl FnOnce(&mut Member)) -> MemberChange {
         let Versioned { version, record } = self.stored(id).await;
         let mut member = Member::clone(&record);
         edit(&mut member);
@@ -116,7 +126,7 @@ impl World {
     }
 
     /// Commits the change that `edit` makes to the member on file.
-    pub(super) async fn edit(&self, id: &MemberId, edit: impl FnOnce(&mut Member)) {
+    pub async fn edit(&self, id: &MemberId, edit: impl FnOnce(&mut Member)) {
         let change = self.edited(id, edit).await;
         assert_eq!(self.save_member(&change).await, MemberSaved::Saved);
     }
@@ -125,25 +135,22 @@ impl World {
 /// Sessions.
 impl World {
     /// A session about `subject`, open to all, without a deadline.
-    pub(super) async fn convened(&self, subject: &str) -> Arc<Session> {
-        self.convene(&draft(subject)).await
+    pub async fn convened(&self, subject: &str) -> Arc<Session> {
+        self.convene(&session_draft(subject)).await
     }
 
     /// A session whose deadline has just passed.
-    pub(super) async fn closed(&self, subject: &str) -> Arc<Session> {
+    pub async fn closed(&self, subject: &str) -> Arc<Session> {
         let deadline = self.now().await;
         let window_closes_at = Some(deadline);
-        let session = self.convene(&SessionDraft { window_closes_at, ..draft(subject) }).await;
+        let draft = SessionDraft { window_closes_at, ..session_draft(subject) };
+        let session = self.convene(&draft).await;
         self.pass(deadline).await;
         session
     }
 
     /// The change that `edit` makes to the session on file.
-    pub(super) async fn amended(
-        &self,
-        id: SessionId,
-        edit: impl FnOnce(&mut Session),
-    ) -> SessionChange {
+    pub async fn amended(&self, id: SessionId, edit: impl FnOnce(&mut Session)) -> SessionChange {
         let Versioned { version, record } = self.session(id).await.unwrap();
         let mut session = Session::clone(&record);
         edit(&mut session);
@@ -151,13 +158,13 @@ impl World {
     }
 
     /// Commits the change that `edit` makes to the session on file.
-    pub(super) async fn amend(&self, id: SessionId, edit: impl FnOnce(&mut Session)) {
+    pub async fn amend(&self, id: SessionId, edit: impl FnOnce(&mut Session)) {
         let change = self.amended(id, edit).await;
         assert_eq!(self.save_session(&change).await, Saved::Saved);
     }
 
     /// The ids that match, in the order of the answer.
-    pub(super) async fn found(&self, query: &SessionQuery) -> Vec<u64> {
+    pub async fn found(&self, query: &SessionQuery) -> Vec<u64> {
         self.sessions(query).await.iter().map(|session| session.id.0).collect()
     }
 }
@@ -165,32 +172,30 @@ impl World {
 /// Takes.
 impl World {
     /// A claimed member that can sign.
-    pub(super) async fn author(&self, name: &str) -> Author {
+    pub async fn author(&self, name: &str) -> Author {
         let author = Author::named(name);
-        let (state, token) = (MemberState::Claimed, Some(author.token));
-        self.create(&Member { state, token, ..applicant(name) }).await;
+        self.create(&author.member()).await;
         author
     }
 
     /// The facts that a submission of `author` is judged by.
-    pub(super) async fn facts(&self, author: &Author, submission: &Submission) -> Basis {
-        let TakeDraft { date, subject_id, nonce, .. } = submission.draft();
-        self.basis(&BasisQuery { token: &author.token, date: *date, subject_id, nonce }).await
+    pub async fn facts(&self, author: &Author, submission: &Submission) -> Basis {
+        author.basis(self.store(), submission).await.unwrap()
     }
 
     /// Judges a take of `author` by the facts of the moment.
-    pub(super) async fn judged(&self, author: &Author, submission: &Submission) -> Filing {
+    pub async fn judged(&self, author: &Author, submission: &Submission) -> Filing {
         judged(&self.facts(author, submission).await, submission)
     }
 
     /// Files a take of `author`.
-    pub(super) async fn filed(&self, author: &Author, session: &Session, nonce: &str) -> Arc<Take> {
+    pub async fn filed(&self, author: &Author, session: &Session, nonce: &str) -> Arc<Take> {
         let filing = self.judged(author, &author.submission(session, nonce)).await;
         filed(self.file(&filing).await)
     }
 
     /// Files all of them at once; the outcomes, in the order of the filings.
-    pub(super) async fn race_to_file(&self, filings: Vec<Filing>) -> Vec<Filed> {
+    pub async fn race_to_file(&self, filings: Vec<Filing>) -> Vec<Filed> {
         let file = |filing: Filing| {
             let world = self.clone();
             async move { world.file(&filing).await }
@@ -199,7 +204,7 @@ impl World {
     }
 
     /// Sees that nothing stands in `session`, and that this nonce of `author` is unspent.
-    pub(super) async fn assert_unfiled(&self, author: &Author, session: &Session, nonce: &str) {
+    pub async fn assert_unfiled(&self, author: &Author, session: &Session, nonce: &str) {
         let facts = self.facts(author, &author.submission(session, nonce)).await;
         assert_eq!((facts.latest, facts.spent), (None, None));
         assert_eq!(self.takes(session.id).await, []);
@@ -207,60 +212,16 @@ impl World {
 }
 
 /// Judges a submission that the rules allow; each call is another attempt.
-pub(super) fn judged(basis: &Basis, submission: &Submission) -> Filing {
+pub fn judged(basis: &Basis, submission: &Submission) -> Filing {
     let attempt = u128::from(unique()).to_le_bytes();
     judge(basis, submission, AttemptId(attempt)).unwrap()
 }
 
 /// The take that was filed.
 #[track_caller]
-pub(super) fn filed(outcome: Filed) -> Arc<Take> {
+pub fn filed(outcome: Filed) -> Arc<Take> {
     match outcome {
         Filed::Filed(take) => take,
         other => panic!("not filed: {other:?}"),
-    }
-}
-
-/// Lets all racers start at once; their results, in the order of the racers.
-pub(super) async fn race<F>(racers: impl IntoIterator<Item = F>) -> Vec<F::Output>
-where
-    F: Future<Output: Send + 'static> + Send + 'static,
-{
-    let racers: Vec<F> = racers.into_iter().collect();
-    let start = Arc::new(Barrier::new(racers.len()));
-    let run = |racer: F| {
-        let start = Arc::clone(&start);
-        tokio::spawn(async move {
-            start.wait().await;
-            racer.await
-        })
-    };
-    let running: Vec<_> = racers.into_iter().map(run).collect();
-    let mut results = Vec::new();
-    for racer in running {
-        results.push(racer.await.unwrap());
-    }
-    results
-}
-
-/// How often `wanted` is among `results`.
-pub(super) fn count<T: PartialEq>(results: &[T], wanted: &T) -> usize {
-    results.iter().filter(|result| *result == wanted).count()
-}
-
-/// A number that this process has not used yet.
-pub(super) fn unique() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    NEXT.fetch_add(1, Ordering::Relaxed)
-}
-
-/// Not random, but different each time, which is all that the suite asks for.
-pub(super) struct Counter;
-
-impl Entropy for Counter {
-    fn fill(&self, bytes: &mut [u8]) -> std::result::Result<(), NoEntropy> {
-        let number = unique().to_le_bytes();
-        bytes.iter_mut().zip(number.iter().cycle()).for_each(|(byte, digit)| *byte = *digit);
-        Ok(())
     }
 }

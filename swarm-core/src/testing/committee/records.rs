@@ -1,39 +1,27 @@
-//! Records to put into a room, plain unless a case says otherwise.
+//! Records to put on file, plain unless a test says otherwise.
 
-use crate::conformance::fixture::unique;
 use crate::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberDraft, CommitteeMemberId,
     CommitteeStatus, Generation, Voice,
 };
 use crate::domain::json::{self, Json};
-use crate::domain::{AttemptId, Day, Lens, Name, SecretHash, SubjectId, Timestamp, Version};
+use crate::domain::{AttemptId, Lens, Name, Timestamp};
+use crate::proof::ApiKey;
 use crate::store::{CommitteeDayChange, CommitteeMemberChange, Versioned};
+use crate::testing::{day, moment, subject, unique};
 
-/// The first version of a record.
-pub(super) const FIRST: Version = Version(1);
-
-pub(super) fn id(text: &str) -> CommitteeMemberId {
+/// The id that reads so.
+pub fn id(text: &str) -> CommitteeMemberId {
     CommitteeMemberId::parse(text).unwrap()
 }
 
-pub(super) fn subject(text: &str) -> SubjectId {
-    SubjectId::parse(text).unwrap()
-}
-
-pub(super) fn day(text: &str) -> Day {
-    Day::parse(text).unwrap()
-}
-
-pub(super) fn moment(text: &str) -> Timestamp {
-    Timestamp::parse("moment", text).unwrap()
-}
-
 /// A moment that no test will see.
-pub(super) fn far() -> Timestamp {
+pub fn far() -> Timestamp {
     moment("2999-12-31T23:59:59.999Z")
 }
 
-pub(super) fn draft(name: &str) -> CommitteeMemberDraft {
+/// A member to create.
+pub fn draft(name: &str) -> CommitteeMemberDraft {
     CommitteeMemberDraft {
         id: id(name),
         name: Name::parse("Ada").unwrap(),
@@ -42,8 +30,8 @@ pub(super) fn draft(name: &str) -> CommitteeMemberDraft {
     }
 }
 
-/// An active member whose key has the hash of its name.
-pub(super) fn member(name: &str) -> CommitteeMember {
+/// An active member.
+pub fn member(name: &str) -> CommitteeMember {
     let CommitteeMemberDraft { id, name: called, lens, voice } = draft(name);
     CommitteeMember {
         id,
@@ -52,21 +40,22 @@ pub(super) fn member(name: &str) -> CommitteeMember {
         voice,
         status: CommitteeStatus::Active,
         created_at: Timestamp::EPOCH,
-        key: hash(name),
+        key: key(name).hash(),
     }
 }
 
-pub(super) fn hash(secret: &str) -> SecretHash {
-    SecretHash::of(secret.as_bytes())
+/// The key that goes by this text, always the same: the member of that name has it.
+pub fn key(text: &str) -> ApiKey {
+    ApiKey::parse(&format!("ic_{text}_{}", "0".repeat(32))).unwrap()
 }
 
 /// The write of a new member.
-pub(super) fn creation(member: &CommitteeMember) -> CommitteeMemberChange {
+pub fn creation(member: &CommitteeMember) -> CommitteeMemberChange {
     CommitteeMemberChange { member: member.clone(), expected: None }
 }
 
 /// A day whose briefs were generated, open to submissions for good.
-pub(super) fn open_day(date: &str, about: &str) -> CommitteeDay {
+pub fn open_day(date: &str, about: &str) -> CommitteeDay {
     let generation = Generation {
         subject_id: subject(about),
         deadline: far(),
@@ -77,17 +66,17 @@ pub(super) fn open_day(date: &str, about: &str) -> CommitteeDay {
 }
 
 /// The write of a new day without briefs.
-pub(super) fn first_save(day: &CommitteeDay) -> CommitteeDayChange {
+pub fn first_save(day: &CommitteeDay) -> CommitteeDayChange {
     CommitteeDayChange { day: day.clone(), expected: None, briefs: None }
 }
 
 /// The write of a day over the one on file.
-pub(super) fn next_save(judged: &Versioned<CommitteeDay>, day: CommitteeDay) -> CommitteeDayChange {
+pub fn next_save(judged: &Versioned<CommitteeDay>, day: CommitteeDay) -> CommitteeDayChange {
     CommitteeDayChange { day, expected: Some(judged.version), briefs: None }
 }
 
 /// A brief with a mark in its text.
-pub(super) fn brief(member: &str, mark: &str) -> CommitteeBrief {
+pub fn brief(member: &str, mark: &str) -> CommitteeBrief {
     CommitteeBrief {
         member_id: id(member),
         generated_at: Timestamp::EPOCH,
@@ -97,7 +86,7 @@ pub(super) fn brief(member: &str, mark: &str) -> CommitteeBrief {
 }
 
 /// What a member sends, with a mark in the body.
-pub(super) fn posted(mark: &str) -> Vec<u8> {
+pub fn posted(mark: &str) -> Vec<u8> {
     let body = format!(
         "REGIME {mark}\nALLOCATION {pad}\nSUBJECT\nSTANCE: neutral | CONFIDENCE: 0.5",
         pad = "x".repeat(80)
@@ -108,6 +97,6 @@ pub(super) fn posted(mark: &str) -> Vec<u8> {
 }
 
 /// Another attempt with each call.
-pub(super) fn attempt() -> AttemptId {
+pub fn attempt() -> AttemptId {
     AttemptId(u128::from(unique()).to_le_bytes())
 }

@@ -5,13 +5,14 @@ mod keys;
 
 use std::sync::Arc;
 
-use super::fixture::{World, count, race};
-use super::records::{FIRST, applicant, creation, id, key, moment, odd_texts, secret};
 use crate::domain::MemberState;
 use crate::domain::MemberState::{Applied, Approved, Claimed, Inactive, Rejected};
 use crate::domain::{Contact, Lens, Member, Name, Timestamp, Version};
 use crate::store::MemberSaved::{Saved, Stale};
 use crate::store::{MemberChange, Tenants};
+use crate::testing::{
+    FIRST, World, applicant, count, creation, id, key, moment, odd_texts, race, secret,
+};
 
 pub use challenges::*;
 pub use keys::*;

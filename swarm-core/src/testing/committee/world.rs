@@ -1,10 +1,9 @@
-//! What the cases share: a committee of their own, members in it, and takes submitted by them.
+//! A tenant's committee, members in it, and takes submitted by them.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::records::{attempt, draft, posted};
-use crate::conformance::fixture::{Counter, unique};
 use crate::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeSettings,
     CommitteeTake, GenerationOrder,
@@ -20,46 +19,63 @@ use crate::store::{
     CommitteeMemberChange, CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery,
     CommitteeTenants, DocumentDraft, Put, Saved,
 };
+use crate::testing::{Counter, unique};
 
-/// One tenant's committee, which no other case and no other run has touched.
+/// One tenant's committee in a store that answers: the counterpart of
+/// [`World`](crate::testing::World).
 #[derive(Clone)]
-pub(super) struct Room {
+pub struct CommitteeWorld {
     tenants: Arc<dyn CommitteeTenants>,
-    pub(super) id: TenantId,
+    /// The tenant.
+    pub id: TenantId,
     store: Arc<dyn CommitteeStore>,
 }
 
-impl Room {
-    pub(super) async fn fresh(tenants: Arc<dyn CommitteeTenants>) -> Self {
+impl CommitteeWorld {
+    /// A committee that nobody has touched, also if the store has outlived other runs.
+    pub async fn fresh(tenants: Arc<dyn CommitteeTenants>) -> Self {
         let lobby = TenantId::parse("conformance").unwrap();
         let now = tenants.open_committee(&lobby).now().await.unwrap().millis();
         let id = format!("conformance-c-{now}-{}-{}", std::process::id(), unique());
         Self::open(tenants, TenantId::parse(id).unwrap())
     }
 
-    pub(super) fn open(tenants: Arc<dyn CommitteeTenants>, id: TenantId) -> Self {
+    /// The committee of this tenant.
+    pub fn open(tenants: Arc<dyn CommitteeTenants>, id: TenantId) -> Self {
         Self { store: tenants.open_committee(&id), tenants, id }
     }
 
+    /// The port itself.
+    pub fn store(&self) -> &dyn CommitteeStore {
+        &*self.store
+    }
+
     /// The same committee, under the rules.
-    pub(super) fn desk(&self) -> CommitteeTenant {
+    pub fn service(&self) -> CommitteeTenant {
         let committees = Committees::new(Arc::clone(&self.tenants), Counter);
         committees.tenant(&self.id, CommitteeSettings::default())
     }
 
     /// Waits until the store's clock is past `moment`.
-    pub(super) async fn pass(&self, moment: Timestamp) {
+    pub async fn pass(&self, moment: Timestamp) {
         while self.now().await <= moment {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     }
 }
 
-/// The methods of the port, for a store that answers: where it cannot, the case ends.
+impl std::fmt::Debug for CommitteeWorld {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "CommitteeWorld({:?})", self.id)
+    }
+}
+
 macro_rules! answers {
     ($($method:ident as $call:ident($($name:ident: $type:ty),*) -> $answer:ty;)*) => {
-        impl Room {$(
-            pub(super) async fn $call(&self, $($name: $type),*) -> $answer {
+        /// The methods of the port, for a store that answers: where it cannot, the test ends.
+        impl CommitteeWorld {$(
+            #[doc = concat!("`", stringify!($method), "` of the port.")]
+            pub async fn $call(&self, $($name: $type),*) -> $answer {
                 self.store.$method($($name),*).await.unwrap()
             }
         )*}
@@ -80,19 +96,20 @@ answers! {
     committee_takes as takes(query: &CommitteeTakesQuery<'_>) -> Vec<Arc<CommitteeTake>>;
 }
 
-impl Room {
+/// What tests do again and again.
+impl CommitteeWorld {
     /// Creates a member; its key.
-    pub(super) async fn seat(&self, name: &str) -> ApiKey {
-        self.desk().create_member(&draft(name)).await.unwrap()
+    pub async fn seat(&self, name: &str) -> ApiKey {
+        self.service().create_member(&draft(name)).await.unwrap()
     }
 
     /// Writes a day that must be writable as it is.
-    pub(super) async fn put_day(&self, change: &CommitteeDayChange) {
+    pub async fn put_day(&self, change: &CommitteeDayChange) {
         assert_eq!(self.save_day(change).await, Saved::Saved);
     }
 
     /// Puts a subject on file.
-    pub(super) async fn put_subject(&self, id: &str) {
+    pub async fn put_subject(&self, id: &str) {
         let fields: [(&str, Json); 2] = [("id", id.into()), ("name", "Aurora".into())];
         let subject = Subject::read(&mut object(fields.into())).unwrap();
         let draft = DocumentDraft {
@@ -107,18 +124,19 @@ impl Room {
     }
 
     /// Generates the briefs of today with this deadline; the day.
-    pub(super) async fn generated(&self, deadline: Timestamp) -> Day {
+    pub async fn generated(&self, deadline: Timestamp) -> Day {
         let order = GenerationOrder { subject_id: None, deadline: Some(deadline) };
-        self.desk().generate(&order).await.unwrap().date
+        self.service().generate(&order).await.unwrap().date
     }
 
     /// Judges a submission about the day `date` by the facts of the moment, whichever day is the
     /// latest.
-    pub(super) async fn judged(&self, key: &ApiKey, date: Day, mark: &str) -> CommitteeFiling {
+    pub async fn judged(&self, key: &ApiKey, date: Day, mark: &str) -> CommitteeFiling {
         self.judged_as(key, date, mark, attempt()).await
     }
 
-    pub(super) async fn judged_as(
+    /// The same, as this attempt.
+    pub async fn judged_as(
         &self,
         key: &ApiKey,
         date: Day,
@@ -132,19 +150,19 @@ impl Room {
     }
 
     /// Files a submission about the day `date`.
-    pub(super) async fn filed(&self, key: &ApiKey, date: Day, mark: &str) -> Arc<CommitteeTake> {
+    pub async fn filed(&self, key: &ApiKey, date: Day, mark: &str) -> Arc<CommitteeTake> {
         filed(self.file(&self.judged(key, date, mark).await).await)
     }
 
     /// All submissions of a day.
-    pub(super) async fn takes_on(&self, date: Day) -> Vec<Arc<CommitteeTake>> {
+    pub async fn takes_on(&self, date: Day) -> Vec<Arc<CommitteeTake>> {
         self.takes(&CommitteeTakesQuery::On(&[date])).await
     }
 }
 
 /// The record that was filed.
 #[track_caller]
-pub(super) fn filed(outcome: CommitteeFiled) -> Arc<CommitteeTake> {
+pub fn filed(outcome: CommitteeFiled) -> Arc<CommitteeTake> {
     match outcome {
         CommitteeFiled::Filed(take) => take,
         other => panic!("not filed: {other:?}"),
@@ -153,9 +171,7 @@ pub(super) fn filed(outcome: CommitteeFiled) -> Arc<CommitteeTake> {
 
 /// The receipt, or why there is none: a store that cannot answer ends the case.
 #[track_caller]
-pub(super) fn answered(
-    outcome: Result<Receipt, CommitteeError>,
-) -> Result<Receipt, CommitteeRefusal> {
+pub fn answered(outcome: Result<Receipt, CommitteeError>) -> Result<Receipt, CommitteeRefusal> {
     outcome.map_err(|error| match error {
         CommitteeError::Refused(refusal) => refusal,
         other => panic!("no answer: {other:?}"),

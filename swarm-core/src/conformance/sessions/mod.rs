@@ -8,8 +8,6 @@ use std::time::Duration;
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
-use super::fixture::{World, count, filed, race};
-use super::records::{FIRST, day, draft, id, moment, odd_texts};
 use crate::domain::SessionState::{Aggregated, Collecting, Published, Scheduled, WindowClosed};
 use crate::domain::{
     Body, Bucket, BucketWeight, Confidence, Consensus, Participation, Quorum, Quote, Revision,
@@ -18,6 +16,7 @@ use crate::domain::{
 };
 use crate::store::Saved::{Saved, Stale};
 use crate::store::{Filed, SessionChange, SessionQuery, Tenants, Versioned};
+use crate::testing::{FIRST, World, count, day, filed, id, moment, odd_texts, race, session_draft};
 
 pub use published::*;
 
@@ -39,7 +38,7 @@ pub async fn sessions_count_from_one_as_they_convene(tenants: Arc<dyn Tenants>) 
     let world = World::fresh(tenants).await;
     for number in 1..=12 {
         let date = day(if number % 2 == 0 { "2026-11-21" } else { "2026-11-20" });
-        let convened = world.convene(&SessionDraft { date, ..draft("subject") }).await;
+        let convened = world.convene(&SessionDraft { date, ..session_draft("subject") }).await;
         assert_eq!(convened.id, SessionId(number));
     }
 }
@@ -82,9 +81,9 @@ pub async fn every_field_of_a_draft_survives(tenants: Arc<dyn Tenants>) {
         quorum: Some(0),
         buckets: Some(vec![]),
         roster: Some(Roster::parse(vec![]).unwrap()),
-        ..draft("empty")
+        ..session_draft("empty")
     };
-    for draft in [full, empty, draft("bare")] {
+    for draft in [full, empty, session_draft("bare")] {
         let convened = world.convene(&draft).await;
         assert_eq!(*convened, draft.convened(convened.id, convened.convened_at));
         let on_file = Versioned { version: FIRST, record: Arc::clone(&convened) };
@@ -168,7 +167,7 @@ pub async fn before_names_any_number(tenants: Arc<dyn Tenants>) {
 
 pub async fn sessions_are_found_by_day_and_subject(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    let another_day = SessionDraft { date: day("2026-11-22"), ..draft("subject") };
+    let another_day = SessionDraft { date: day("2026-11-22"), ..session_draft("subject") };
     world.convened("subject").await;
     world.convene(&another_day).await;
     world.convened("another").await;
@@ -195,7 +194,7 @@ pub async fn sessions_are_found_by_the_state_they_are_in(tenants: Arc<dyn Tenant
     for _ in 1..=3 {
         world.convened("subject").await;
     }
-    world.convene(&SessionDraft { state: Scheduled, ..draft("subject") }).await;
+    world.convene(&SessionDraft { state: Scheduled, ..session_draft("subject") }).await;
     let mut left = Collecting;
     for state in [WindowClosed, Aggregated, Published, WindowClosed] {
         world.amend(SessionId(2), |session| session.state = state).await;
@@ -231,7 +230,7 @@ pub async fn a_session_is_saved_only_at_the_version_it_was_judged_by(tenants: Ar
 pub async fn a_save_never_convenes_a_session(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for (id, version) in [(1, 0), (1, 1), (7, 1)] {
-        let session = draft("subject").convened(SessionId(id), Timestamp::EPOCH);
+        let session = session_draft("subject").convened(SessionId(id), Timestamp::EPOCH);
         let change = SessionChange { session, expected: Version(version), takes: None };
         assert_eq!(world.save_session(&change).await, Stale);
     }
@@ -315,7 +314,7 @@ async fn seal(world: World, id: SessionId) -> usize {
 }
 
 fn on(subject: &str) -> SessionQuery {
-    let SessionDraft { date, subject_id, .. } = draft(subject);
+    let SessionDraft { date, subject_id, .. } = session_draft(subject);
     SessionQuery { on: Some((date, subject_id)), ..ALL }
 }
 

@@ -5,8 +5,6 @@ mod races;
 
 use std::sync::Arc;
 
-use super::fixture::{World, filed, judged};
-use super::records::{Author, day, draft, odd_texts};
 use crate::domain::MemberState::{Applied, Approved, Claimed, Inactive, Rejected};
 use crate::domain::{
     Body, Bucket, Confidence, MemoUrl, Nonce, Revision, Session, SessionDraft, SessionId, Stance,
@@ -14,6 +12,7 @@ use crate::domain::{
 };
 use crate::proof::{canonical, verify};
 use crate::store::Tenants;
+use crate::testing::{Author, World, day, filed, judged, odd_texts, session_draft};
 
 pub use guards::*;
 pub use races::*;
@@ -22,7 +21,7 @@ pub async fn the_facts_about_strangers_are_the_time_alone(tenants: Arc<dyn Tenan
     let world = World::fresh(tenants).await;
     let (author, stranger) = (world.author("ada").await, Author::named("grace"));
     let session = world.convened("subject").await;
-    let elsewhere = draft("elsewhere").convened(session.id, session.convened_at);
+    let elsewhere = session_draft("elsewhere").convened(session.id, session.convened_at);
     let before = world.now().await;
 
     let facts = world.facts(&stranger, &author.submission(&session, "nonce")).await;
@@ -67,7 +66,7 @@ pub async fn the_facts_are_those_of_the_day_asked_for(tenants: Arc<dyn Tenants>)
     let author = world.author("ada").await;
     let mut sessions = Vec::new();
     for date in ["2026-11-21", "2026-11-23", "2026-11-22"].map(day) {
-        sessions.push(world.convene(&SessionDraft { date, ..draft("subject") }).await);
+        sessions.push(world.convene(&SessionDraft { date, ..session_draft("subject") }).await);
     }
     for session in sessions {
         let facts = world.facts(&author, &author.submission(&session, "nonce")).await;
