@@ -5,98 +5,26 @@
 //! filter behind an accept loop with bounds. The rules are those of `swarm-core`; what stands here
 //! is the wire: paths, headers, status codes, pages.
 
-pub mod body;
 pub mod server;
 
-mod call;
-mod credential;
-mod dispatch;
 mod metrics;
-mod page;
-mod public;
-mod reply;
-mod request_id;
-mod route;
+mod request;
+mod response;
 mod routes;
+mod site;
 mod tenants;
-mod watched;
-mod wire;
 
 use std::sync::Arc;
 
-use swarm_core::store::Readiness;
-use swarm_core::{CommitteeTenant, Error, Tenant, TenantId};
 use warp::Filter as _;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
-use metrics::Metrics;
-use tenants::{Hosts, Served};
+use request::dispatch;
 
+pub use request::body;
+pub use site::Site;
 pub use tenants::{HostTaken, Services, TenantConfig};
-
-/// What is served: the services, and the tenants that its hosts stand for.
-pub struct Site {
-    services: Services,
-    hosts: Hosts,
-    metrics: Metrics,
-}
-
-impl Site {
-    /// One tenant on every host. A [`Swarm`](swarm_core::Swarm) alone serves interface A; with
-    /// [`Committees`](swarm_core::Committees) beside it, interface B too.
-    pub fn single(services: impl Into<Services>, tenant: TenantConfig) -> Self {
-        let services = services.into();
-        let hosts = Hosts::single(&services, tenant);
-        Self { hosts, services, metrics: Metrics::default() }
-    }
-
-    /// Tenants by the host that a request names; an unknown host is refused (contract, section 1).
-    ///
-    /// # Errors
-    /// [`HostTaken`] when a host is named twice.
-    pub fn by_host(
-        services: impl Into<Services>,
-        tenants: impl IntoIterator<Item = TenantConfig>,
-    ) -> Result<Self, HostTaken> {
-        let services = services.into();
-        let hosts = Hosts::by_name(&services, tenants)?;
-        Ok(Self { hosts, services, metrics: Metrics::default() })
-    }
-
-    /// The tenants that are served, for work that no request asks for.
-    pub fn tenants(&self) -> Vec<(TenantId, Tenant)> {
-        let served = self.hosts.served();
-        served.iter().map(|served| (served.id.clone(), served.tenant.clone())).collect()
-    }
-
-    /// Their committees, where there are any.
-    pub fn committees(&self) -> Vec<(TenantId, Arc<CommitteeTenant>)> {
-        let served = self.hosts.served();
-        let desk = |served: &Arc<Served>| Some((served.id.clone(), served.committee.clone()?));
-        served.iter().filter_map(desk).collect()
-    }
-
-    /// Asks the store whether it is ready, as `/readyz` does, and counts what it warns of in
-    /// `swarm_store_warnings` of `/metrics`. To be called once before serving, so that the count is
-    /// right from the beginning.
-    ///
-    /// # Errors
-    /// [`Error::Store`] when it gives no sign of life, or must not be relied on.
-    pub async fn ready(&self) -> Result<Readiness, Error> {
-        let readiness = self.services.swarm.ready().await?;
-        self.metrics.store_warns(readiness.warnings.len());
-        Ok(readiness)
-    }
-
-    /// Lets `X-Forwarded-Host` and `X-Forwarded-Proto` name the origin in use, for servers that only
-    /// a proxy can reach.
-    #[must_use]
-    pub fn trust_forwarded(mut self, trust: bool) -> Self {
-        self.hosts.trust_forwarded = trust;
-        self
-    }
-}
 
 /// The interface as a warp filter that leaves paths it does not know to other filters.
 ///

@@ -16,9 +16,9 @@ use swarm_core::{CommitteeRefusal, Resource, Timestamp};
 use warp::http::StatusCode;
 use warp::http::header::{HeaderValue, LAST_MODIFIED};
 
-use crate::call::{Call, INVALID_QUERY, number};
-use crate::credential::api_key;
-use crate::reply::{Answer, Fault, Reply, ok};
+use crate::request::context::{Call, INVALID_QUERY, number};
+use crate::request::credential::api_key;
+use crate::response::{Answer, Fault, Reply, ok};
 
 /// The brief file of a member for today, with links to the origin in use.
 pub(crate) async fn brief(call: Call) -> Reply {

@@ -9,9 +9,8 @@ use swarm_core::service::Written;
 use swarm_core::{Refusal, SessionId};
 use warp::http::StatusCode;
 
-use crate::call::{Call, INVALID_QUERY, number};
-use crate::page;
-use crate::reply::{Fault, Reply, done, ok};
+use crate::request::context::{Call, INVALID_QUERY, number};
+use crate::response::{Fault, Reply, done, ok, page};
 
 pub(crate) async fn subjects(call: Call) -> Reply {
     #[derive(Serialize)]
@@ -92,7 +91,7 @@ pub(crate) async fn memo(call: Call) -> Reply {
 /// The permalink: a page to read, or the record where the client would rather have JSON.
 pub(crate) async fn memo_permalink(call: Call) -> Reply {
     let memo = on_file(&call).await;
-    page::or_json(&call, memo, async |memo: &Memo| {
+    page::or_json(&call.headers, memo, async |memo: &Memo| {
         let author = call.tenant().application(&memo.member_id).await?;
         Ok(page::memo(memo, author.name.as_str()))
     })

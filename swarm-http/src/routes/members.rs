@@ -7,8 +7,8 @@ use swarm_core::domain::{
 use swarm_core::{Invalid, Member, MemberId, Refusal, Resource, Timestamp};
 use warp::http::StatusCode;
 
-use crate::call::Call;
-use crate::reply::{Answer, Fault, Reply, done, ok};
+use crate::request::Call;
+use crate::response::{Answer, Fault, Reply, done, ok};
 
 pub(crate) async fn apply(mut call: Call) -> Reply {
     #[derive(Serialize)]

@@ -7,8 +7,8 @@ mod operations;
 mod sessions;
 mod takes;
 
-use crate::credential::Access::{Chair, CommitteeMember, Member, Operator, Public};
-use crate::route::{Route, command, patch, post, read, read_as, server};
+use crate::request::credential::Access::{Chair, CommitteeMember, Member, Operator, Public};
+use crate::request::route::{Route, command, patch, post, read, read_as, server};
 
 /// The largest body of a memo, in bytes (contract, section 3).
 const MEMO_LIMIT: usize = 1 << 20;

@@ -7,7 +7,7 @@ use swarm_core::store::Readiness;
 use warp::http::StatusCode;
 
 use crate::Site;
-use crate::reply::{Answer, Fault, Reply, ok};
+use crate::response::{Answer, Fault, Reply, ok};
 
 #[derive(Serialize)]
 struct State {

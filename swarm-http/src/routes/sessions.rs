@@ -9,8 +9,8 @@ use swarm_core::domain::{
 use swarm_core::{MemberId, Refusal, Resource, Session, SessionId, Take};
 use warp::http::StatusCode;
 
-use crate::call::{Call, INVALID_QUERY, number};
-use crate::reply::{Fault, Reply, done, ok};
+use crate::request::context::{Call, INVALID_QUERY, number};
+use crate::response::{Fault, Reply, done, ok};
 
 pub(crate) async fn open(call: Call) -> Reply {
     ok(&call.tenant().open_session().await?)

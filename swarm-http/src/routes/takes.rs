@@ -6,9 +6,8 @@ use swarm_core::proof::canonical;
 use swarm_core::{Refusal, Submission, TakeId};
 use warp::http::StatusCode;
 
-use crate::call::Call;
-use crate::page;
-use crate::reply::{Fault, Reply, done, ok};
+use crate::request::Call;
+use crate::response::{Fault, Reply, done, ok, page};
 
 pub(crate) async fn submit(mut call: Call) -> Reply {
     #[derive(Serialize)]
@@ -40,7 +39,7 @@ pub(crate) async fn record(call: Call) -> Reply {
 /// The permalink: a page to read, or the record where the client would rather have JSON.
 pub(crate) async fn permalink(call: Call) -> Reply {
     let take = on_file(&call).await;
-    page::or_json(&call, take, async |take: &TakeOnFile| {
+    page::or_json(&call.headers, take, async |take: &TakeOnFile| {
         let author = call.tenant().application(&take.take.draft().member_id).await?;
         Ok(page::take(take, author.name.as_str()))
     })

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 
 /// A body, and who wants to know of its end.
-pub(crate) struct Watched {
+pub(crate) struct TrackedBody {
     body: Incoming,
     ended: Ended,
 }
@@ -18,7 +18,7 @@ pub(crate) struct Watched {
 #[derive(Clone)]
 pub(crate) struct Ended(Arc<AtomicBool>);
 
-impl Watched {
+impl TrackedBody {
     pub(crate) fn new(body: Incoming) -> Self {
         let ended = Ended(Arc::new(AtomicBool::new(body.is_end_stream())));
         Self { body, ended }
@@ -35,7 +35,7 @@ impl Ended {
     }
 }
 
-impl Body for Watched {
+impl Body for TrackedBody {
     type Data = Bytes;
     type Error = hyper::Error;
 

@@ -10,12 +10,12 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
-use crate::server::Limits;
+use super::Limits;
 
 /// A socket. A write that makes no progress fails at its deadline, and
 /// closing lingers: to close a socket with unread input would reset it, and the client might
 /// lose the answer.
-pub(crate) struct Wire {
+pub(crate) struct Socket {
     tcp: TcpStream,
     write_deadline: Duration,
     /// Runs while a write waits.
@@ -27,7 +27,7 @@ pub(crate) struct Wire {
     closing: Option<Pin<Box<Sleep>>>,
 }
 
-impl Wire {
+impl Socket {
     pub(crate) fn new(tcp: TcpStream, limits: &Limits) -> Self {
         if let Err(error) = tcp.set_nodelay(true) {
             tracing::debug!(%error, "no TCP_NODELAY");
@@ -78,7 +78,7 @@ impl Wire {
     }
 }
 
-impl AsyncRead for Wire {
+impl AsyncRead for Socket {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -88,7 +88,7 @@ impl AsyncRead for Wire {
     }
 }
 
-impl AsyncWrite for Wire {
+impl AsyncWrite for Socket {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -19,13 +19,13 @@ use warp::reply::Response;
 use warp::{Filter, reject};
 
 use crate::Site;
-use crate::body::{self, BodyError};
-use crate::call::Call;
-use crate::credential::admit;
-use crate::public;
-use crate::reply::{Answer, Fault, Reply};
-use crate::request_id::RequestId;
-use crate::route::{BodyRule, Endpoint, Handler, Route, Table};
+use crate::response::{Answer, Fault, Reply, caching};
+
+use super::body::{self, BodyError};
+use super::context::Call;
+use super::credential::admit;
+use super::id::RequestId;
+use super::route::{BodyRule, Endpoint, Handler, Route, Table};
 
 /// How long a body may take to arrive, all of it.
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
@@ -95,12 +95,12 @@ where
     let id = RequestId::of(&request.headers);
     let endpoint = Arc::clone(&request.endpoint);
     let method = request.method.clone();
-    let reader = endpoint.has_public_read().then(|| public::Reader::of(&request.headers));
+    let reader = endpoint.has_public_read().then(|| caching::Reader::of(&request.headers));
     let answer = async {
         let answer = answer(Arc::clone(&site), request, stream).await;
         let answer = answer.unwrap_or_else(Fault::into_answer);
         match &reader {
-            Some(reader) => public::share(answer, &method, reader),
+            Some(reader) => caching::share(answer, &method, reader),
             None => answer,
         }
     };
@@ -139,7 +139,7 @@ where
         return Err(UNKNOWN_HOST);
     }
     if method == Method::OPTIONS {
-        return Ok(public::preflight(endpoint.allow(), endpoint.has_public_read()));
+        return Ok(caching::preflight(endpoint.allow(), endpoint.has_public_read()));
     }
     let route = endpoint.route(&method)?;
     let handler = match &route.handler {

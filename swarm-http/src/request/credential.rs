@@ -6,7 +6,7 @@ use swarm_core::{CommitteeRefusal, Refusal};
 use warp::http::header::AUTHORIZATION;
 use warp::http::{HeaderMap, StatusCode};
 
-use crate::reply::Fault;
+use crate::response::Fault;
 use crate::tenants::Served;
 
 /// What a route asks of whoever calls it.

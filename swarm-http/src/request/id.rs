@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use warp::http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::reply::Answer;
+use crate::response::Answer;
 
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 

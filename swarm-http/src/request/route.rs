@@ -11,9 +11,10 @@ use percent_encoding::percent_decode_str;
 use warp::http::{HeaderValue, Method};
 
 use crate::Site;
-use crate::call::Call;
-use crate::credential::Access;
-use crate::reply::{Fault, Reply};
+use crate::response::{Fault, Reply};
+
+use super::context::Call;
+use super::credential::Access;
 
 /// The largest body of a request, in bytes (contract, section 3).
 const BODY_LIMIT: usize = 256 << 10;

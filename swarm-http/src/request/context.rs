@@ -11,9 +11,10 @@ use warp::http::uri::Authority;
 use warp::http::{HeaderMap, StatusCode};
 
 use crate::Site;
-use crate::credential;
-use crate::reply::Fault;
+use crate::response::Fault;
 use crate::tenants::Served;
+
+use super::credential;
 
 pub(crate) struct Call {
     pub(crate) site: Arc<Site>,

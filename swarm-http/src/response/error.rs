@@ -1,70 +1,16 @@
-//! Answers, and what goes wrong (specification, section 7A; contract, section 5).
+//! What goes wrong (specification, section 7A; contract, sections 3 and 5).
 
-use bytes::Bytes;
 use serde::Serialize;
 use swarm_core::domain::{MemberId, TakeId};
 use swarm_core::rules::committee::NOT_PERSISTED;
 use swarm_core::wire::Status as _;
 use swarm_core::{
-    CommitteeError, CommitteeRefusal, Error, Refusal, Rejection, StoreError, SubmitError, json,
+    CommitteeError, CommitteeRefusal, Error, Refusal, Rejection, StoreError, SubmitError,
 };
-use warp::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, LINK, X_CONTENT_TYPE_OPTIONS};
-use warp::http::{HeaderMap, HeaderValue, StatusCode};
-use warp::reply::Response;
+use warp::http::header::{ALLOW, LINK};
+use warp::http::{HeaderValue, StatusCode};
 
-/// What a handler answers.
-pub(crate) type Reply = Result<Answer, Fault>;
-
-/// An answer, whole.
-pub(crate) struct Answer {
-    pub(crate) status: StatusCode,
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: Bytes,
-}
-
-impl Answer {
-    pub(crate) fn empty(status: StatusCode) -> Self {
-        let mut headers = HeaderMap::new();
-        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        // Public reads say otherwise; whatever else is answered may hold a credential.
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        Self { status, headers, body: Bytes::new() }
-    }
-
-    pub(crate) fn new(status: StatusCode, kind: &'static str, text: String) -> Self {
-        let mut answer = Self::empty(status);
-        answer.headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-        Self { body: text.into(), ..answer }
-    }
-
-    pub(crate) fn json<T: Serialize>(status: StatusCode, value: &T) -> Self {
-        Self::new(status, "application/json", json::write(value))
-    }
-
-    pub(crate) fn into_response(self) -> Response {
-        let mut response = Response::new(self.body.into());
-        *response.status_mut() = self.status;
-        *response.headers_mut() = self.headers;
-        response
-    }
-}
-
-/// `value` as it is, with status 200.
-pub(crate) fn ok<T: Serialize>(value: &T) -> Reply {
-    Ok(Answer::json(StatusCode::OK, value))
-}
-
-/// `{ok: true, status, …fields}`, with the same status.
-pub(crate) fn done<T: Serialize>(status: StatusCode, fields: &T) -> Reply {
-    #[derive(Serialize)]
-    struct Done<'a, T> {
-        ok: bool,
-        status: u16,
-        #[serde(flatten)]
-        fields: &'a T,
-    }
-    Ok(Answer::json(status, &Done { ok: true, status: status.as_u16(), fields }))
-}
+use super::Answer;
 
 /// Why a request gets no other answer.
 #[derive(Debug)]

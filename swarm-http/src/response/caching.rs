@@ -15,7 +15,7 @@ use warp::http::header::{
 };
 use warp::http::{HeaderMap, HeaderValue, Method, StatusCode};
 
-use crate::reply::Answer;
+use super::Answer;
 
 /// From how many bytes on compression pays.
 const COMPRESS_FROM: usize = 1_024;

@@ -7,24 +7,23 @@ use swarm_core::domain::{Bucket, Memo, TakeOnFile, Weights};
 use swarm_core::json;
 use swarm_core::proof::canonical;
 use warp::http::header::{ACCEPT, VARY};
-use warp::http::{HeaderName, HeaderValue, StatusCode};
+use warp::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
-use crate::call::Call;
-use crate::reply::{Answer, Fault, Reply};
+use super::{Answer, Fault, Reply};
 
 /// Where the style sheet stands.
-const STYLE: &str = include_str!("../templates/style.css");
+const STYLE: &str = include_str!("../../templates/style.css");
 
 const POLICY: &str = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 
 /// A record as its page, which `render` makes, or as JSON where the client would rather have that.
 pub(crate) async fn or_json<T: Serialize>(
-    call: &Call,
+    headers: &HeaderMap,
     record: Result<T, Fault>,
     render: impl AsyncFnOnce(&T) -> Reply,
 ) -> Reply {
-    let accept = call.headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
+    let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
     let mut answer = match (record, prefers_json(accept.unwrap_or_default())) {
         (Ok(record), true) => Answer::json(StatusCode::OK, &record),
         (Ok(record), false) => render(&record).await?,

@@ -1,0 +1,9 @@
+//! What goes out: answers, errors, pages, and what caches may do with them.
+
+pub(crate) mod caching;
+mod error;
+pub(crate) mod page;
+mod reply;
+
+pub(crate) use error::Fault;
+pub(crate) use reply::{Answer, Reply, done, ok};

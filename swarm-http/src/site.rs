@@ -1,0 +1,72 @@
+//! What is served, and what belongs to the server as a whole.
+
+use std::sync::Arc;
+
+use swarm_core::store::Readiness;
+use swarm_core::{CommitteeTenant, Error, Tenant, TenantId};
+
+use crate::metrics::Metrics;
+use crate::tenants::{HostTaken, Hosts, Served, Services, TenantConfig};
+
+/// What is served: the services, and the tenants that its hosts stand for.
+pub struct Site {
+    pub(crate) services: Services,
+    pub(crate) hosts: Hosts,
+    pub(crate) metrics: Metrics,
+}
+
+impl Site {
+    /// One tenant on every host. A [`Swarm`](swarm_core::Swarm) alone serves interface A; with
+    /// [`Committees`](swarm_core::Committees) beside it, interface B too.
+    pub fn single(services: impl Into<Services>, tenant: TenantConfig) -> Self {
+        let services = services.into();
+        let hosts = Hosts::single(&services, tenant);
+        Self { hosts, services, metrics: Metrics::default() }
+    }
+
+    /// Tenants by the host that a request names; an unknown host is refused (contract, section 1).
+    ///
+    /// # Errors
+    /// [`HostTaken`] when a host is named twice.
+    pub fn by_host(
+        services: impl Into<Services>,
+        tenants: impl IntoIterator<Item = TenantConfig>,
+    ) -> Result<Self, HostTaken> {
+        let services = services.into();
+        let hosts = Hosts::by_name(&services, tenants)?;
+        Ok(Self { hosts, services, metrics: Metrics::default() })
+    }
+
+    /// The tenants that are served, for work that no request asks for.
+    pub fn tenants(&self) -> Vec<(TenantId, Tenant)> {
+        let served = self.hosts.served();
+        served.iter().map(|served| (served.id.clone(), served.tenant.clone())).collect()
+    }
+
+    /// Their committees, where there are any.
+    pub fn committees(&self) -> Vec<(TenantId, Arc<CommitteeTenant>)> {
+        let served = self.hosts.served();
+        let desk = |served: &Arc<Served>| Some((served.id.clone(), served.committee.clone()?));
+        served.iter().filter_map(desk).collect()
+    }
+
+    /// Asks the store whether it is ready, as `/readyz` does, and counts what it warns of in
+    /// `swarm_store_warnings` of `/metrics`. To be called once before serving, so that the count is
+    /// right from the beginning.
+    ///
+    /// # Errors
+    /// [`Error::Store`] when it gives no sign of life, or must not be relied on.
+    pub async fn ready(&self) -> Result<Readiness, Error> {
+        let readiness = self.services.swarm.ready().await?;
+        self.metrics.store_warns(readiness.warnings.len());
+        Ok(readiness)
+    }
+
+    /// Lets `X-Forwarded-Host` and `X-Forwarded-Proto` name the origin in use, for servers that only
+    /// a proxy can reach.
+    #[must_use]
+    pub fn trust_forwarded(mut self, trust: bool) -> Self {
+        self.hosts.trust_forwarded = trust;
+        self
+    }
+}
