@@ -38,7 +38,7 @@ pub(crate) fn start(site: &Site, work: Work) -> JoinSet<()> {
         tasks.spawn(close_windows(id.clone(), tenant.clone()));
         match &smtp {
             Some(smtp) => tasks.spawn(deliver(id, tenant, Arc::clone(smtp))),
-            None => tasks.spawn(tell(id, tenant)),
+            None => tasks.spawn(log_queued(id, tenant)),
         };
     }
     tasks
@@ -104,14 +104,14 @@ fn report(tenant: &TenantId, what: &str, done: Result<usize, Error>) {
 }
 
 /// Without a mail server the messages stay queued. Each is logged once, without its text.
-async fn tell(id: TenantId, tenant: Tenant) {
-    let mut told = None;
+async fn log_queued(id: TenantId, tenant: Tenant) {
+    let mut last = None;
     loop {
         // Whether the store answers, the closing of windows tells.
-        for message in tenant.queued(told).await.unwrap_or_default() {
+        for message in tenant.queued(last).await.unwrap_or_default() {
             let subject = &message.mail.subject;
             tracing::warn!(tenant = %id, message_id = %message.id, subject, "mail is not configured");
-            told = Some(message.id);
+            last = Some(message.id);
         }
         sleep(PAUSE).await;
     }

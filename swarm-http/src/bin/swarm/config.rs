@@ -3,79 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::builder::BoolishValueParser;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::ValueEnum;
 use serde::Deserialize;
 
 use crate::Failure;
-
-/// Signed takes on dated sessions, before a deadline that nobody can argue with.
-#[derive(Parser)]
-#[command(name = "swarm", version)]
-pub(crate) struct CommandLine {
-    #[command(subcommand)]
-    pub(crate) command: Command,
-}
-
-#[derive(Subcommand)]
-pub(crate) enum Command {
-    /// Run the server.
-    Serve(Options),
-    /// Serve an in-memory store, filled through the API with a subject, members, sessions and
-    /// signed takes, and say what to open.
-    Demo(DemoOptions),
-    /// Write today's briefs to the folders that the configuration names (committee.export_to), and
-    /// say how many.
-    Export(Source),
-}
-
-#[derive(Args, Default)]
-pub(crate) struct Source {
-    /// Where everything is kept: memory, redis://host:port, rediss://host:port,
-    /// redis-cluster://host:port,host:port or redis-sentinel://host:port,host:port/name; behind
-    /// ?strict=true a server that may lose writes is refused, ?wait=1 has each commit on a replica.
-    /// Everyone on the machine can read flags: a password is better off in the environment or
-    /// the file [default: memory]
-    #[arg(long, env = "SWARM_STORE", hide_env_values = true, value_name = "URL")]
-    store: Option<String>,
-    /// A TOML file with the flags of serve by name, and the tenants
-    #[arg(long, env = "SWARM_CONFIG", value_name = "FILE")]
-    config: Option<PathBuf>,
-}
-
-#[derive(Args, Default)]
-pub(crate) struct Options {
-    /// Address and port to listen on; port 0 takes any [default: 127.0.0.1:8080]
-    #[arg(long, env = "SWARM_LISTEN", value_name = "ADDR")]
-    listen: Option<String>,
-    #[command(flatten)]
-    source: Source,
-    /// Believe X-Forwarded-Host and X-Forwarded-Proto
-    #[arg(long, env = "SWARM_TRUST_FORWARDED", value_name = "BOOL", num_args = 0..=1,
-          default_missing_value = "true", value_parser = BoolishValueParser::new())]
-    trust_forwarded: Option<bool>,
-    /// How the log is written to standard error [default: text]
-    #[arg(long, env = "SWARM_LOG_FORMAT", value_name = "FORMAT")]
-    log_format: Option<LogFormat>,
-    /// The mail server, smtp://user:password@host:port or smtps://…; without one, mail stays in
-    /// the outbox. Everyone on the machine can read flags: a password is better off in the
-    /// environment or the file
-    #[arg(long, env = "SWARM_SMTP_URL", hide_env_values = true, value_name = "URL")]
-    smtp_url: Option<String>,
-    /// Whom mail is from; needed with a mail server
-    #[arg(long, env = "SWARM_MAIL_FROM", value_name = "ADDRESS")]
-    mail_from: Option<String>,
-}
-
-#[derive(Args)]
-pub(crate) struct DemoOptions {
-    /// Address and port to listen on; port 0 takes any
-    #[arg(long, env = "SWARM_LISTEN", value_name = "ADDR", default_value = DEFAULT_LISTEN)]
-    pub(crate) listen: String,
-    /// How the log is written to standard error
-    #[arg(long, env = "SWARM_LOG_FORMAT", value_name = "FORMAT", default_value = "text")]
-    pub(crate) log_format: LogFormat,
-}
+use crate::arguments::{Options, Source};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -87,7 +19,7 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
+pub(crate) const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
 
 /// The store that outlives no process.
 pub(crate) const MEMORY: &str = "memory";

@@ -13,11 +13,11 @@ use tokio::sync::oneshot;
 use tracing_subscriber::filter::LevelFilter;
 use warp::http::Method;
 
+use crate::arguments::DemoOptions;
 use crate::background::Work;
 use crate::client::Client;
-use crate::config::DemoOptions;
-use crate::settings::{self, random};
-use crate::{Failure, log, serve};
+use crate::secrets::{mint_token, random_bytes};
+use crate::{Failure, log, serve, store, tenants};
 
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
@@ -36,20 +36,20 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
     log::start(options.log_format, LevelFilter::ERROR)?;
     let admin_token = match serve::admin_token()? {
         Some(token) => token,
-        None => settings::mint()?,
+        None => mint_token()?,
     };
-    let tenant = settings::default_tenant(Some(admin_token.clone()))?;
-    let site = Site::single(settings::in_memory(), tenant);
+    let tenant = tenants::default_tenant(Some(admin_token.clone()))?;
+    let site = Site::single(store::in_memory(), tenant);
     let listener = serve::listen(&options.listen).await?;
     let server = listener.local_addr()?;
     let (failed, failure) = oneshot::channel::<Failure>();
-    let stop = serve::stop()?;
+    let stop = serve::stop_signal()?;
     let until = async {
         tokio::select! { () = stop => None, failure = failure => failure.ok() }
     };
     let mut ended = None;
     tokio::spawn(async move {
-        match tell(Client { server, admin_token }).await {
+        match fill(Client { server, admin_token }).await {
             // The sender is kept, so that the server goes on until a signal comes.
             Ok(()) => std::future::pending().await,
             Err(failure) => drop(failed.send(failure)),
@@ -61,7 +61,7 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
 
 /// The story: a subject, three members, a session of yesterday that is published, and one of today
 /// that is open.
-async fn tell(client: Client) -> Result<(), Failure> {
+async fn fill(client: Client) -> Result<(), Failure> {
     let subject = Subject { id: SUBJECT, name: "Aurora Protocol", status: "active" };
     client.operate(Method::POST, "/api/swarm/admin/subjects", &subject).await?;
     let mut members = Vec::new();
@@ -70,15 +70,15 @@ async fn tell(client: Client) -> Result<(), Failure> {
     }
     let now = members.first().map_or(Timestamp::EPOCH, |member| member.joined);
     let yesterday = day(now.plus_millis(-DAY_MILLIS))?;
-    let published = past(&client, &members, yesterday).await?;
-    let (first, amended) = open(&client, &members, now).await?;
+    let published = published_session(&client, &members, yesterday).await?;
+    let (first, amended) = open_session(&client, &members, now).await?;
     let key = members.first().map_or_else(String::new, |author| author.key.public_key());
     print(&client, yesterday, published, [first, amended], &key);
     Ok(())
 }
 
 /// Yesterday's session: three takes, a deadline that has passed, aggregated and published.
-async fn past(client: &Client, members: &[Author], date: Day) -> Result<u64, Failure> {
+async fn published_session(client: &Client, members: &[Author], date: Day) -> Result<u64, Failure> {
     let session = convene(client, date, None).await?;
     let mut last = 0;
     for (member, (stance, confidence, body)) in members.iter().zip(YESTERDAY) {
@@ -92,7 +92,11 @@ async fn past(client: &Client, members: &[Author], date: Day) -> Result<u64, Fai
 }
 
 /// Today's session: open for another day; one member has amended its take.
-async fn open(client: &Client, members: &[Author], now: Timestamp) -> Result<(u64, u64), Failure> {
+async fn open_session(
+    client: &Client,
+    members: &[Author],
+    now: Timestamp,
+) -> Result<(u64, u64), Failure> {
     let date = day(now)?;
     convene(client, date, Some(now.plus_millis(DAY_MILLIS))).await?;
     let [author, ..] = members else { return Err("nobody joined".into()) };
@@ -142,7 +146,7 @@ struct Author {
 impl Author {
     /// Applies, is activated, and claims its token by key proof.
     async fn join(client: &Client, name: &str) -> Result<Self, Failure> {
-        let key = KeyPair::from_seed(&random()?);
+        let key = KeyPair::from_seed(&random_bytes()?);
         let application = key.sign(Application {
             name: Name::parse(name)?,
             contact: Contact::parse(format!("{}@demo.example", name.to_lowercase()))?,
@@ -179,7 +183,7 @@ impl Author {
             member_id: self.id.clone(),
             date,
             subject_id: SubjectId::parse(SUBJECT)?,
-            nonce: Nonce::parse(hex(&random()?))?,
+            nonce: Nonce::parse(hex(&random_bytes()?))?,
             stance: Stance::parse(stance)?,
             confidence: Confidence::parse(confidence)?,
             body: Body::parse(body)?,

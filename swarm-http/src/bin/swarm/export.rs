@@ -1,22 +1,24 @@
 //! Brief files for a CDN: today's briefs of a committee, in a folder, whole or not at all. A server
 //! keeps the folders up to date; `swarm export` writes them once.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use swarm_core::CommitteeTenant;
 use swarm_core::domain::committee::{CommitteeBrief, Generation};
 use swarm_core::json::Json;
 use swarm_core::proof::hex;
+use swarm_core::{CommitteeTenant, TenantId};
 use tokio::task::spawn_blocking;
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::config::{MEMORY, Source};
-use crate::settings::{self, random};
-use crate::{Failure, log};
+use crate::arguments::Source;
+use crate::config::{Config, MEMORY};
+use crate::failure::with_causes;
+use crate::secrets::random_bytes;
+use crate::{Failure, log, serve};
 
 /// `swarm export`: a line for each tenant that has a folder, by id; the first failure ends it.
 pub(crate) async fn run(source: Source) -> Result<(), Failure> {
@@ -25,18 +27,36 @@ pub(crate) async fn run(source: Source) -> Result<(), Failure> {
     if config.store == MEMORY {
         return Err("export: store: memory holds nothing at start: name the server's store".into());
     }
-    let exports = settings::exports(&config)?;
+    let exports = folders(&config)?;
     if exports.is_empty() {
         return Err("export: no tenant has committee.export_to".into());
     }
-    let committees = settings::site(&config, None).await?.committees();
+    let committees = serve::site(&config, None).await?.committees();
     for (id, desk) in committees.into_iter().collect::<BTreeMap<_, _>>() {
         let Some(export) = exports.get(&id) else { continue };
-        let named = |failure: Failure| settings::told(&format!("export: {id}"), &*failure);
+        let named = |failure: Failure| with_causes(&format!("export: {id}"), &*failure);
         let count = export.write(&desk).await.map_err(named)?;
         println!("{id}: {count} in {}", export.folder.display());
     }
     Ok(())
+}
+
+/// The folders that briefs are exported to, one for each tenant that has one.
+pub(crate) fn folders(config: &Config) -> Result<HashMap<TenantId, Export>, Failure> {
+    let (mut exports, mut folders) = (HashMap::new(), HashSet::new());
+    for table in &config.tenants {
+        let Some(folder) = table.committee.export_to.clone() else { continue };
+        let bad = |fault| format!("tenants: {:?}: committee.export_to {fault}", table.id);
+        let origin = table.public_origin.clone().ok_or_else(|| bad("needs public_origin"))?;
+        let whole = std::path::absolute(&folder).map_err(|_| bad("is no folder"))?;
+        if !folders.insert(whole) {
+            return Err(bad("is another tenant's").into());
+        }
+        let id = TenantId::parse(table.id.as_str());
+        let id = id.map_err(|invalid| format!("tenants: {:?}: id: {}", table.id, invalid.rule))?;
+        exports.insert(id, Export { folder, origin });
+    }
+    Ok(exports)
 }
 
 /// Where a tenant's briefs go, and the origin that their links name.
@@ -70,7 +90,7 @@ impl Export {
             (format!("{}.json", brief.member_id), brief.text(&self.origin))
         };
         let files: Vec<_> = briefs.iter().map(|brief| file(brief)).collect();
-        let (folder, mark) = (self.folder.clone(), hex(&random()?));
+        let (folder, mark) = (self.folder.clone(), hex(&random_bytes()?));
         spawn_blocking(move || write(&folder, &files, &mark)).await??;
         Ok(briefs.len())
     }
@@ -130,7 +150,7 @@ mod tests {
     use swarm_core::domain::Subject;
     use swarm_core::domain::committee::{CommitteeMemberDraft, GenerationOrder};
     use swarm_core::json::Object;
-    use swarm_core::{CommitteeSettings, Committees, Swarm, SystemEntropy, TenantId};
+    use swarm_core::{CommitteeSettings, Committees, Swarm, SystemEntropy};
     use swarm_store_memory::MemoryStore;
 
     #[tokio::test]

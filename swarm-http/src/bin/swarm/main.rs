@@ -1,23 +1,25 @@
 //! `swarm`: the server, a demonstration of it, and an export of what it keeps.
 
+mod arguments;
 mod background;
 mod client;
 mod config;
 mod demo;
 mod export;
+mod failure;
 mod log;
 mod mail;
+mod secrets;
 mod serve;
-mod settings;
+mod store;
+mod tenants;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use config::{Command, CommandLine};
-
-/// What can stop the program, told to whoever started it.
-type Failure = Box<dyn std::error::Error + Send + Sync>;
+use arguments::{Command, CommandLine};
+use failure::Failure;
 
 #[tokio::main]
 async fn main() -> ExitCode {

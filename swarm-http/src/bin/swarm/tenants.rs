@@ -1,78 +1,15 @@
-//! From what is written to what is meant.
+//! Which tenants are served: those of the file, or the one of a server without them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use swarm_core::domain::committee::KeyPrefix;
 use swarm_core::domain::{Invalid, SecretHash, TimeOfDay};
-use swarm_core::proof::hex;
-use swarm_core::{
-    CommitteeSettings, CommitteeTenants, Committees, Entropy, Swarm, SystemEntropy, TenantId,
-    Tenants,
-};
-use swarm_http::{Services, Site, TenantConfig};
-use swarm_store_memory::MemoryStore;
-use swarm_store_redis::RedisStore;
+use swarm_core::{CommitteeSettings, TenantId};
+use swarm_http::TenantConfig;
 
 use crate::Failure;
-use crate::config::{CommitteeTable, Config, MEMORY, TenantTable};
-use crate::export::Export;
-
-/// The site that a configuration describes. `admin_token` is that of a single tenant.
-pub(crate) async fn site(config: &Config, admin_token: Option<String>) -> Result<Site, Failure> {
-    let services = open(&config.store).await?;
-    let site = if config.tenants.is_empty() {
-        Site::single(services, default_tenant(admin_token)?)
-    } else {
-        if admin_token.is_some() {
-            tracing::warn!("SWARM_ADMIN_TOKEN is not used: each tenant has its own");
-        }
-        Site::by_host(services, tenants(&config.tenants)?)?
-    };
-    Ok(site.trust_forwarded(config.trust_forwarded))
-}
-
-/// Both interfaces, on one store in memory.
-pub(crate) fn in_memory() -> Services {
-    on(MemoryStore::new())
-}
-
-fn on(store: impl Tenants + CommitteeTenants + Clone + 'static) -> Services {
-    let committees = Committees::new(store.clone(), SystemEntropy);
-    (Swarm::new(store, SystemEntropy), committees).into()
-}
-
-async fn open(store: &str) -> Result<Services, Failure> {
-    if store == MEMORY {
-        return Ok(in_memory());
-    }
-    if !REDIS.iter().any(|scheme| store.starts_with(scheme)) {
-        return Err(UNKNOWN.into());
-    }
-    RedisStore::connect(store).await.map(on).map_err(|error| told("store", &error).into())
-}
-
-/// What failed, with all that lies behind it. The address of a store, which may hold a password, is
-/// repeated nowhere.
-pub(crate) fn told(what: &str, error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(Some(error), |cause| cause.source());
-    causes.map(ToString::to_string).fold(what.to_owned(), |text, cause| {
-        // Some say what their own cause says.
-        if text.ends_with(&cause) { text } else { format!("{text}: {cause}") }
-    })
-}
-
-/// What the addresses of Redis begin with.
-const REDIS: [&str; 6] = [
-    "redis://",
-    "rediss://",
-    "redis-cluster://",
-    "rediss-cluster://",
-    "redis-sentinel://",
-    "rediss-sentinel://",
-];
-
-const UNKNOWN: &str =
-    "store: must be memory, redis://…, rediss://…, redis-cluster://… or redis-sentinel://…";
+use crate::config::{CommitteeTable, TenantTable};
+use crate::secrets::mint_token;
 
 /// The one tenant of a server without a list of them, on every host.
 pub(crate) fn default_tenant(admin_token: Option<String>) -> Result<TenantConfig, Failure> {
@@ -83,7 +20,7 @@ pub(crate) fn default_tenant(admin_token: Option<String>) -> Result<TenantConfig
         }
         Some(token) => token,
         None => {
-            let token = mint()?;
+            let token = mint_token()?;
             eprintln!("admin token: {token}");
             token
         }
@@ -96,36 +33,8 @@ pub(crate) fn default_tenant(admin_token: Option<String>) -> Result<TenantConfig
     })
 }
 
-/// A token that nobody can guess: `adm_` and 256 random bits in hexadecimal digits.
-pub(crate) fn mint() -> Result<String, Failure> {
-    Ok(format!("adm_{}", hex(&random()?)))
-}
-
-pub(crate) fn random() -> Result<[u8; 32], Failure> {
-    let mut random = [0; 32];
-    SystemEntropy.fill(&mut random)?;
-    Ok(random)
-}
-
-/// The folders that briefs are exported to, one for each tenant that has one.
-pub(crate) fn exports(config: &Config) -> Result<HashMap<TenantId, Export>, Failure> {
-    let (mut exports, mut folders) = (HashMap::new(), HashSet::new());
-    for table in &config.tenants {
-        let Some(folder) = table.committee.export_to.clone() else { continue };
-        let bad = |fault| format!("tenants: {:?}: committee.export_to {fault}", table.id);
-        let origin = table.public_origin.clone().ok_or_else(|| bad("needs public_origin"))?;
-        let whole = std::path::absolute(&folder).map_err(|_| bad("is no folder"))?;
-        if !folders.insert(whole) {
-            return Err(bad("is another tenant's").into());
-        }
-        let id = TenantId::parse(table.id.as_str());
-        let id = id.map_err(|invalid| format!("tenants: {:?}: id: {}", table.id, invalid.rule))?;
-        exports.insert(id, Export { folder, origin });
-    }
-    Ok(exports)
-}
-
-fn tenants(tables: &[TenantTable]) -> Result<Vec<TenantConfig>, Failure> {
+/// The tenants of the file.
+pub(crate) fn configured(tables: &[TenantTable]) -> Result<Vec<TenantConfig>, Failure> {
     let mut ids = HashSet::new();
     let configs: Vec<_> = tables.iter().map(tenant).collect::<Result<_, Failure>>()?;
     match configs.iter().find(|config| !ids.insert(&config.id)) {
