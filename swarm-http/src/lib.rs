@@ -24,7 +24,7 @@ use request::dispatch;
 
 pub use request::body;
 pub use site::Site;
-pub use tenants::{HostTaken, Services, TenantConfig};
+pub use tenants::{DuplicateHost, Services, TenantConfig};
 
 /// The interface as a warp filter that leaves paths it does not know to other filters.
 ///

@@ -6,7 +6,7 @@ use swarm_core::store::Readiness;
 use swarm_core::{CommitteeTenant, Error, Tenant, TenantId};
 
 use crate::metrics::Metrics;
-use crate::tenants::{HostTaken, Hosts, Served, Services, TenantConfig};
+use crate::tenants::{DuplicateHost, Hosts, OpenTenant, Services, TenantConfig};
 
 /// What is served: the services, and the tenants that its hosts stand for.
 pub struct Site {
@@ -27,11 +27,11 @@ impl Site {
     /// Tenants by the host that a request names; an unknown host is refused (contract, section 1).
     ///
     /// # Errors
-    /// [`HostTaken`] when a host is named twice.
+    /// [`DuplicateHost`] when a host is named twice.
     pub fn by_host(
         services: impl Into<Services>,
         tenants: impl IntoIterator<Item = TenantConfig>,
-    ) -> Result<Self, HostTaken> {
+    ) -> Result<Self, DuplicateHost> {
         let services = services.into();
         let hosts = Hosts::by_name(&services, tenants)?;
         Ok(Self { hosts, services, metrics: Metrics::default() })
@@ -46,8 +46,9 @@ impl Site {
     /// Their committees, where there are any.
     pub fn committees(&self) -> Vec<(TenantId, Arc<CommitteeTenant>)> {
         let served = self.hosts.served();
-        let desk = |served: &Arc<Served>| Some((served.id.clone(), served.committee.clone()?));
-        served.iter().filter_map(desk).collect()
+        let committee =
+            |served: &Arc<OpenTenant>| Some((served.id.clone(), served.committee.clone()?));
+        served.iter().filter_map(committee).collect()
     }
 
     /// Asks the store whether it is ready, as `/readyz` does, and counts what it warns of in

@@ -24,10 +24,10 @@ pub struct TenantConfig {
 /// This host stands twice.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("host {0:?} stands twice")]
-pub struct HostTaken(pub String);
+pub struct DuplicateHost(pub String);
 
 /// A tenant, open.
-pub(crate) struct Served {
+pub(crate) struct OpenTenant {
     pub(crate) id: TenantId,
     pub(crate) tenant: Tenant,
     pub(crate) admin_token: SecretHash,
@@ -62,8 +62,8 @@ pub(crate) struct Hosts {
 }
 
 enum Directory {
-    Single(Arc<Served>),
-    ByName(HashMap<String, Arc<Served>>),
+    Single(Arc<OpenTenant>),
+    ByName(HashMap<String, Arc<OpenTenant>>),
 }
 
 impl Hosts {
@@ -74,7 +74,7 @@ impl Hosts {
     pub(crate) fn by_name(
         services: &Services,
         tenants: impl IntoIterator<Item = TenantConfig>,
-    ) -> Result<Self, HostTaken> {
+    ) -> Result<Self, DuplicateHost> {
         let mut names = HashMap::new();
         for mut tenant in tenants {
             let hosts = std::mem::take(&mut tenant.hosts);
@@ -82,7 +82,7 @@ impl Hosts {
             for host in hosts {
                 let name = host.to_ascii_lowercase();
                 if names.insert(name, Arc::clone(&served)).is_some() {
-                    return Err(HostTaken(host));
+                    return Err(DuplicateHost(host));
                 }
             }
         }
@@ -90,7 +90,7 @@ impl Hosts {
     }
 
     /// Each tenant, once.
-    pub(crate) fn served(&self) -> Vec<Arc<Served>> {
+    pub(crate) fn served(&self) -> Vec<Arc<OpenTenant>> {
         let served: Vec<_> = match &self.directory {
             Directory::Single(served) => vec![served],
             Directory::ByName(names) => names.values().collect(),
@@ -105,7 +105,7 @@ impl Hosts {
         &self,
         host: Option<&Authority>,
         headers: &HeaderMap,
-    ) -> Option<&Arc<Served>> {
+    ) -> Option<&Arc<OpenTenant>> {
         match &self.directory {
             Directory::Single(served) => Some(served),
             Directory::ByName(names) => {
@@ -138,10 +138,10 @@ impl Hosts {
     }
 }
 
-fn open(services: &Services, tenant: TenantConfig) -> Arc<Served> {
+fn open(services: &Services, tenant: TenantConfig) -> Arc<OpenTenant> {
     let TenantConfig { id, hosts: _, admin_token, committee } = tenant;
     let committees = services.committees.as_ref();
-    Arc::new(Served {
+    Arc::new(OpenTenant {
         tenant: services.swarm.tenant(&id),
         committee: committees.map(|committees| Arc::new(committees.tenant(&id, committee))),
         id,

@@ -11,14 +11,14 @@ use warp::http::uri::Authority;
 use warp::http::{HeaderMap, StatusCode};
 
 use crate::Site;
-use crate::response::Fault;
-use crate::tenants::Served;
+use crate::response::ApiError;
+use crate::tenants::OpenTenant;
 
 use super::credential;
 
-pub(crate) struct Call {
+pub(crate) struct RequestContext {
     pub(crate) site: Arc<Site>,
-    pub(crate) served: Arc<Served>,
+    pub(crate) served: Arc<OpenTenant>,
     pub(crate) host: Option<Authority>,
     pub(crate) headers: HeaderMap,
     /// The parts of the path that the route leaves open, percent-decoded.
@@ -30,13 +30,13 @@ pub(crate) struct Call {
     pub(crate) body: Json,
 }
 
-impl Call {
+impl RequestContext {
     pub(crate) fn tenant(&self) -> &Tenant {
         &self.served.tenant
     }
 
     /// The hash of the bearer token.
-    pub(crate) fn bearer(&self) -> Result<SecretHash, Fault> {
+    pub(crate) fn bearer(&self) -> Result<SecretHash, ApiError> {
         credential::bearer(&self.headers)
     }
 
@@ -54,15 +54,15 @@ impl Call {
     pub(crate) fn operator_fields<T>(
         &mut self,
         read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
-    ) -> Result<T, Fault> {
+    ) -> Result<T, ApiError> {
         Ok(self.object(read).map_err(Refusal::InvalidRequest)?)
     }
 
     /// The same for an operator of the committee.
-    pub(crate) fn chair_fields<T>(
+    pub(crate) fn committee_operator_fields<T>(
         &mut self,
         read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
-    ) -> Result<T, Fault> {
+    ) -> Result<T, ApiError> {
         Ok(self.object(read).map_err(CommitteeRefusal::InvalidRequest)?)
     }
 
@@ -83,28 +83,28 @@ impl Call {
         at: usize,
         thing: Resource,
         parse: impl FnOnce(&str) -> Option<T>,
-    ) -> Result<T, Fault> {
+    ) -> Result<T, ApiError> {
         let part = self.path.get(at).and_then(|part| parse(part));
         Ok(part.ok_or(Refusal::NotFound(thing))?)
     }
 
-    pub(crate) fn take_id(&self) -> Result<TakeId, Fault> {
+    pub(crate) fn take_id(&self) -> Result<TakeId, ApiError> {
         self.part(0, Resource::Take, |text| number(text).map(TakeId))
     }
 
-    pub(crate) fn session_id(&self) -> Result<SessionId, Fault> {
+    pub(crate) fn session_id(&self) -> Result<SessionId, ApiError> {
         self.part(0, Resource::Session, |text| number(text).map(SessionId))
     }
 
-    pub(crate) fn memo_id(&self) -> Result<MemoId, Fault> {
+    pub(crate) fn memo_id(&self) -> Result<MemoId, ApiError> {
         self.part(0, Resource::Memo, |text| number(text).map(MemoId))
     }
 
-    pub(crate) fn member_id(&self, thing: Resource) -> Result<MemberId, Fault> {
+    pub(crate) fn member_id(&self, thing: Resource) -> Result<MemberId, ApiError> {
         self.part(0, thing, |text| MemberId::parse(text).ok())
     }
 
-    pub(crate) fn subject_id(&self) -> Result<SubjectId, Fault> {
+    pub(crate) fn subject_id(&self) -> Result<SubjectId, ApiError> {
         self.part(0, Resource::Subject, |text| SubjectId::parse(text).ok())
     }
 
@@ -119,4 +119,5 @@ pub(crate) fn number(text: &str) -> Option<u64> {
     text.parse().ok().filter(|number: &u64| number.to_string() == text)
 }
 
-pub(crate) const INVALID_QUERY: Fault = Fault::Request(StatusCode::BAD_REQUEST, "invalid query");
+pub(crate) const INVALID_QUERY: ApiError =
+    ApiError::Request(StatusCode::BAD_REQUEST, "invalid query");

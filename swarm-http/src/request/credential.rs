@@ -6,8 +6,8 @@ use swarm_core::{CommitteeRefusal, Refusal};
 use warp::http::header::AUTHORIZATION;
 use warp::http::{HeaderMap, StatusCode};
 
-use crate::response::Fault;
-use crate::tenants::Served;
+use crate::response::ApiError;
+use crate::tenants::OpenTenant;
 
 /// What a route asks of whoever calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,31 +21,37 @@ pub(crate) enum Access {
     /// Something that has the shape of a committee member's API key.
     CommitteeMember,
     /// The tenant's admin token, for the committee.
-    Chair,
+    CommitteeOperator,
 }
 
 /// Refuses who cannot be let in, before anything else of the request is read.
-pub(crate) fn admit(access: Access, headers: &HeaderMap, served: &Served) -> Result<(), Fault> {
+pub(crate) fn admit(
+    access: Access,
+    headers: &HeaderMap,
+    served: &OpenTenant,
+) -> Result<(), ApiError> {
     match access {
         Access::Public => Ok(()),
         Access::Member => bearer_bytes(headers).map(|_| ()),
         Access::Operator if is_operator(headers, served) => Ok(()),
-        Access::Operator => Err(Fault::AdminToken),
+        Access::Operator => Err(ApiError::AdminToken),
         Access::CommitteeMember => {
             let key = api_key(headers).and_then(ApiKey::parse);
             key.map(|_| ()).ok_or(CommitteeRefusal::MissingKey.into())
         }
-        Access::Chair if is_operator(headers, served) => Ok(()),
-        Access::Chair => Err(Fault::Request(StatusCode::UNAUTHORIZED, "admin token required")),
+        Access::CommitteeOperator if is_operator(headers, served) => Ok(()),
+        Access::CommitteeOperator => {
+            Err(ApiError::Request(StatusCode::UNAUTHORIZED, "admin token required"))
+        }
     }
 }
 
 /// The hash of the bearer token.
-pub(crate) fn bearer(headers: &HeaderMap) -> Result<SecretHash, Fault> {
+pub(crate) fn bearer(headers: &HeaderMap) -> Result<SecretHash, ApiError> {
     bearer_bytes(headers).map(SecretHash::of)
 }
 
-fn bearer_bytes(headers: &HeaderMap) -> Result<&[u8], Fault> {
+fn bearer_bytes(headers: &HeaderMap) -> Result<&[u8], ApiError> {
     let value = headers.get(AUTHORIZATION).map_or(&[][..], |value| value.as_bytes());
     let (scheme, token) = value.split_at_checked(7).unwrap_or_default();
     let token = token.trim_ascii();
@@ -62,7 +68,7 @@ pub(crate) fn api_key(headers: &HeaderMap) -> Option<&str> {
     sent.next().is_none().then_some(key)
 }
 
-fn is_operator(headers: &HeaderMap, served: &Served) -> bool {
+fn is_operator(headers: &HeaderMap, served: &OpenTenant) -> bool {
     let token = headers.get("x-admin-token").map(|value| SecretHash::of(value.as_bytes()));
     token == Some(served.admin_token)
 }

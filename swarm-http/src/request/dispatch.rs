@@ -19,10 +19,10 @@ use warp::reply::Response;
 use warp::{Filter, reject};
 
 use crate::Site;
-use crate::response::{Answer, Fault, Reply, caching};
+use crate::response::{Answer, ApiError, Reply, caching};
 
 use super::body::{self, BodyError};
-use super::context::Call;
+use super::context::RequestContext;
 use super::credential::admit;
 use super::id::RequestId;
 use super::route::{BodyRule, Endpoint, Handler, Route, Table};
@@ -46,7 +46,7 @@ pub(crate) fn filter(site: Arc<Site>, routes: Vec<Route>) -> BoxedFilter<(Respon
         .and(raw_query())
         .and(warp::body::stream())
         .then(move |endpoint: Arc<Endpoint>, path, method, host, headers, query, stream| {
-            let request = Request { endpoint, path, method, host, headers, query };
+            let request = RequestHead { endpoint, path, method, host, headers, query };
             respond(Arc::clone(&site), request, stream)
         })
         .boxed()
@@ -61,24 +61,24 @@ pub(crate) fn unknown_path(site: Arc<Site>) -> BoxedFilter<(Response,)> {
             let site = Arc::clone(&site);
             async move {
                 let known = site.hosts.find(host.as_ref(), &headers).is_some();
-                let fault = if known { UNKNOWN_PATH } else { UNKNOWN_HOST };
+                let error = if known { UNKNOWN_PATH } else { UNKNOWN_HOST };
                 let id = RequestId::of(&headers);
-                let answer = async { fault.into_answer() };
+                let answer = async { error.into_answer() };
                 observed(&site, id, &method, "unknown", answer).await.into_response()
             }
         })
         .boxed()
 }
 
-const UNKNOWN_PATH: Fault = Fault::Request(StatusCode::NOT_FOUND, "not found");
+const UNKNOWN_PATH: ApiError = ApiError::Request(StatusCode::NOT_FOUND, "not found");
 
-const UNKNOWN_HOST: Fault = Fault::Request(StatusCode::MISDIRECTED_REQUEST, "unknown host");
+const UNKNOWN_HOST: ApiError = ApiError::Request(StatusCode::MISDIRECTED_REQUEST, "unknown host");
 
 fn raw_query() -> impl Filter<Extract = (String,), Error = Infallible> + Clone {
     warp::query::raw().or(warp::any().map(String::new)).unify()
 }
 
-struct Request {
+struct RequestHead {
     endpoint: Arc<Endpoint>,
     path: Vec<String>,
     method: Method,
@@ -87,7 +87,7 @@ struct Request {
     query: String,
 }
 
-async fn respond<S, B>(site: Arc<Site>, request: Request, stream: S) -> Response
+async fn respond<S, B>(site: Arc<Site>, request: RequestHead, stream: S) -> Response
 where
     S: Stream<Item = Result<B, warp::Error>> + Send + 'static,
     B: Buf + Send,
@@ -95,12 +95,13 @@ where
     let id = RequestId::of(&request.headers);
     let endpoint = Arc::clone(&request.endpoint);
     let method = request.method.clone();
-    let reader = endpoint.has_public_read().then(|| caching::Reader::of(&request.headers));
+    let negotiation =
+        endpoint.has_public_read().then(|| caching::Negotiation::of(&request.headers));
     let answer = async {
         let answer = answer(Arc::clone(&site), request, stream).await;
-        let answer = answer.unwrap_or_else(Fault::into_answer);
-        match &reader {
-            Some(reader) => caching::share(answer, &method, reader),
+        let answer = answer.unwrap_or_else(ApiError::into_answer);
+        match &negotiation {
+            Some(negotiation) => caching::make_public(answer, &method, negotiation),
             None => answer,
         }
     };
@@ -119,7 +120,7 @@ async fn observed(
     let began = Instant::now();
     let span = tracing::info_span!("request", %id, %method, route, tenant = tracing::field::Empty);
     let outcome = AssertUnwindSafe(answer).catch_unwind().instrument(span.clone()).await;
-    let mut answer = outcome.unwrap_or_else(|_panic| Fault::Panicked.into_answer());
+    let mut answer = outcome.unwrap_or_else(|_panic| ApiError::Panicked.into_answer());
     let took = began.elapsed();
     site.metrics.record(method, route, answer.status, took.as_secs_f64());
     let (status, micros) = (answer.status.as_u16(), took.as_micros());
@@ -128,12 +129,12 @@ async fn observed(
     answer
 }
 
-async fn answer<S, B>(site: Arc<Site>, request: Request, stream: S) -> Reply
+async fn answer<S, B>(site: Arc<Site>, request: RequestHead, stream: S) -> Reply
 where
     S: Stream<Item = Result<B, warp::Error>>,
     B: Buf,
 {
-    let Request { endpoint, path, method, host, headers, query } = request;
+    let RequestHead { endpoint, path, method, host, headers, query } = request;
     let served = site.hosts.find(host.as_ref(), &headers).map(Arc::clone);
     if served.is_none() && endpoint.is_of_tenants() {
         return Err(UNKNOWN_HOST);
@@ -157,10 +158,10 @@ where
             (bytes, body)
         }
     };
-    handler.answer(Call { site, served, host, headers, path, query, bytes, body }).await
+    handler.answer(RequestContext { site, served, host, headers, path, query, bytes, body }).await
 }
 
-async fn read_body<S, B>(headers: &HeaderMap, stream: S, rule: BodyRule) -> Result<Bytes, Fault>
+async fn read_body<S, B>(headers: &HeaderMap, stream: S, rule: BodyRule) -> Result<Bytes, ApiError>
 where
     S: Stream<Item = Result<B, warp::Error>>,
     B: Buf,
@@ -171,13 +172,13 @@ where
     }
     if !is_json(headers) {
         let error = "content type must be application/json";
-        return Err(Fault::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, error));
+        return Err(ApiError::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, error));
     }
-    body::read(stream, length, rule.limit, BODY_DEADLINE).await.map_err(body_fault)
+    body::read(stream, length, rule.limit, BODY_DEADLINE).await.map_err(body_error)
 }
 
-fn read_json(bytes: &[u8]) -> Result<Json, Fault> {
-    Json::read(bytes).map_err(|_| Fault::Request(StatusCode::BAD_REQUEST, "invalid json body"))
+fn read_json(bytes: &[u8]) -> Result<Json, ApiError> {
+    Json::read(bytes).map_err(|_| ApiError::Request(StatusCode::BAD_REQUEST, "invalid json body"))
 }
 
 fn is_empty(headers: &HeaderMap, length: Option<u64>) -> bool {
@@ -190,10 +191,10 @@ fn is_json(headers: &HeaderMap) -> bool {
     essence.eq_ignore_ascii_case("application/json")
 }
 
-fn body_fault(error: BodyError) -> Fault {
+fn body_error(error: BodyError) -> ApiError {
     match error {
-        BodyError::TooLarge => Fault::Request(StatusCode::PAYLOAD_TOO_LARGE, "body too large"),
-        BodyError::TooSlow => Fault::Request(StatusCode::REQUEST_TIMEOUT, "body too slow"),
-        BodyError::Broken => Fault::Request(StatusCode::BAD_REQUEST, "body incomplete"),
+        BodyError::TooLarge => ApiError::Request(StatusCode::PAYLOAD_TOO_LARGE, "body too large"),
+        BodyError::TooSlow => ApiError::Request(StatusCode::REQUEST_TIMEOUT, "body too slow"),
+        BodyError::Broken => ApiError::Request(StatusCode::BAD_REQUEST, "body incomplete"),
     }
 }

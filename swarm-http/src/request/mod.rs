@@ -7,4 +7,4 @@ pub(crate) mod dispatch;
 mod id;
 pub(crate) mod route;
 
-pub(crate) use context::Call;
+pub(crate) use context::RequestContext;

@@ -11,9 +11,9 @@ use percent_encoding::percent_decode_str;
 use warp::http::{HeaderValue, Method};
 
 use crate::Site;
-use crate::response::{Fault, Reply};
+use crate::response::{ApiError, Reply};
 
-use super::context::Call;
+use super::context::RequestContext;
 use super::credential::Access;
 
 /// The largest body of a request, in bytes (contract, section 3).
@@ -41,56 +41,72 @@ pub(crate) struct BodyRule {
 
 /// What answers.
 pub(crate) enum Handler {
-    /// One tenant, to a call.
-    Tenant(Box<dyn Answers<Call>>),
+    /// One tenant, to a request.
+    Tenant(Box<dyn AsyncHandler<RequestContext>>),
     /// The server itself, the same on every host.
-    Server(Box<dyn Answers<Arc<Site>>>),
+    Server(Box<dyn AsyncHandler<Arc<Site>>>),
 }
 
-/// An `async` function from what is asked to the reply.
-pub(crate) trait Answers<T>: Send + Sync + 'static {
-    fn answer(&self, asked: T) -> BoxFuture<'static, Reply>;
+/// An `async` function from its input to the reply.
+pub(crate) trait AsyncHandler<T>: Send + Sync + 'static {
+    fn answer(&self, input: T) -> BoxFuture<'static, Reply>;
 }
 
-impl<T, A, F> Answers<T> for A
+impl<T, A, F> AsyncHandler<T> for A
 where
     A: Fn(T) -> F + Send + Sync + 'static,
     F: Future<Output = Reply> + Send + 'static,
 {
-    fn answer(&self, asked: T) -> BoxFuture<'static, Reply> {
-        self(asked).boxed()
+    fn answer(&self, input: T) -> BoxFuture<'static, Reply> {
+        self(input).boxed()
     }
 }
 
 /// A public read.
-pub(crate) fn read(path: &'static str, handler: impl Answers<Call>) -> Route {
+pub(crate) fn read(path: &'static str, handler: impl AsyncHandler<RequestContext>) -> Route {
     read_as(Access::Public, path, handler)
 }
 
 /// A read with a credential.
-pub(crate) fn read_as(access: Access, path: &'static str, handler: impl Answers<Call>) -> Route {
+pub(crate) fn read_as(
+    access: Access,
+    path: &'static str,
+    handler: impl AsyncHandler<RequestContext>,
+) -> Route {
     let handler = Handler::Tenant(Box::new(handler));
     Route { path, method: Method::GET, access, body: None, handler }
 }
 
 /// A request with a JSON body.
-pub(crate) fn post(access: Access, path: &'static str, handler: impl Answers<Call>) -> Route {
+pub(crate) fn post(
+    access: Access,
+    path: &'static str,
+    handler: impl AsyncHandler<RequestContext>,
+) -> Route {
     let body = Some(BodyRule { limit: BODY_LIMIT, optional: false, unread: false });
     Route { method: Method::POST, body, ..read_as(access, path, handler) }
 }
 
 /// A request that says all in its path.
-pub(crate) fn command(access: Access, path: &'static str, handler: impl Answers<Call>) -> Route {
+pub(crate) fn command(
+    access: Access,
+    path: &'static str,
+    handler: impl AsyncHandler<RequestContext>,
+) -> Route {
     Route { body: None, ..post(access, path, handler) }
 }
 
 /// A change, with a JSON body.
-pub(crate) fn patch(access: Access, path: &'static str, handler: impl Answers<Call>) -> Route {
+pub(crate) fn patch(
+    access: Access,
+    path: &'static str,
+    handler: impl AsyncHandler<RequestContext>,
+) -> Route {
     Route { method: Method::PATCH, ..post(access, path, handler) }
 }
 
 /// A question to the server, not to a tenant.
-pub(crate) fn server(path: &'static str, handler: impl Answers<Arc<Site>>) -> Route {
+pub(crate) fn server(path: &'static str, handler: impl AsyncHandler<Arc<Site>>) -> Route {
     let handler = Handler::Server(Box::new(handler));
     Route { path, method: Method::GET, access: Access::Public, body: None, handler }
 }
@@ -170,10 +186,10 @@ impl Endpoint {
     }
 
     /// The route for this method; a HEAD is a GET whose answer the server sends without its body.
-    pub(crate) fn route(&self, method: &Method) -> Result<&Route, Fault> {
+    pub(crate) fn route(&self, method: &Method) -> Result<&Route, ApiError> {
         let method = if method == Method::HEAD { &Method::GET } else { method };
         let route = self.routes.iter().find(|route| route.method == *method);
-        route.ok_or_else(|| Fault::Method(self.allow.clone()))
+        route.ok_or_else(|| ApiError::Method(self.allow.clone()))
     }
 
     pub(crate) fn has_public_read(&self) -> bool {

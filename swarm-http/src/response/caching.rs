@@ -20,13 +20,13 @@ use super::Answer;
 /// From how many bytes on compression pays.
 const COMPRESS_FROM: usize = 1_024;
 
-/// What the client has, and what it can take.
-pub(crate) struct Reader {
+/// What the client has in its cache already, and which encodings it takes.
+pub(crate) struct Negotiation {
     known: Vec<HeaderValue>,
     gzip: bool,
 }
 
-impl Reader {
+impl Negotiation {
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         let codings = headers.get(ACCEPT_ENCODING).and_then(|codings| codings.to_str().ok());
         let known = headers.get_all(IF_NONE_MATCH).iter().cloned().collect();
@@ -59,7 +59,11 @@ fn accepts_gzip(codings: &str) -> bool {
 
 /// Opens the answer of a public read to other origins and to caches. Other methods at the same
 /// path stay as they are.
-pub(crate) fn share(mut answer: Answer, method: &Method, reader: &Reader) -> Answer {
+pub(crate) fn make_public(
+    mut answer: Answer,
+    method: &Method,
+    negotiation: &Negotiation,
+) -> Answer {
     if !matches!(*method, Method::GET | Method::HEAD) {
         return answer;
     }
@@ -73,12 +77,12 @@ pub(crate) fn share(mut answer: Answer, method: &Method, reader: &Reader) -> Ans
     answer.headers.insert(CACHE_CONTROL, value("no-cache"));
     answer.headers.append(VARY, value("Accept-Encoding"));
     let tag = tag(&answer.body);
-    let compress = reader.gzip && answer.body.len() >= COMPRESS_FROM;
+    let compress = negotiation.gzip && answer.body.len() >= COMPRESS_FROM;
     let suffix = if compress { GZIPPED } else { "" };
     if let Ok(tag) = HeaderValue::try_from(format!("\"{tag}{suffix}\"")) {
         answer.headers.insert(ETAG, tag);
     }
-    if reader.knows(&tag) {
+    if negotiation.knows(&tag) {
         answer.status = StatusCode::NOT_MODIFIED;
         answer.body = Bytes::new();
     } else if let Some(compressed) = compress.then(|| gzip(&answer.body)).and_then(Result::ok) {

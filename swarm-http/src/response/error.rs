@@ -14,7 +14,7 @@ use super::Answer;
 
 /// Why a request gets no other answer.
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub(crate) enum ApiError {
     /// A rule said no: the domain form.
     Refused(Rejection),
     /// The request never reached the domain layer: `{error}` alone.
@@ -27,20 +27,20 @@ pub(crate) enum Fault {
     Unavailable(Error),
     /// A rule of the committee said no: `{error, detail?}`.
     Committee(CommitteeRefusal),
-    /// As [`Fault::Unavailable`], with this status and text, in the form of the committee.
+    /// As [`ApiError::Unavailable`], with this status and text, in the form of the committee.
     CommitteeUnavailable(StatusCode, &'static str, CommitteeError),
     /// The handler panicked: a defect. No rule said so, in either interface: `{error}` alone.
     Panicked,
 }
 
-impl Fault {
+impl ApiError {
     pub(crate) fn into_answer(self) -> Answer {
         match self {
             Self::Refused(rejected) => rejection(&rejected),
-            Self::Request(status, error) => request_fault(status, error),
+            Self::Request(status, error) => plain_error(status, error),
             Self::Method(allow) => {
                 let error = "method not allowed";
-                let mut answer = request_fault(StatusCode::METHOD_NOT_ALLOWED, error);
+                let mut answer = plain_error(StatusCode::METHOD_NOT_ALLOWED, error);
                 answer.headers.insert(ALLOW, allow);
                 answer
             }
@@ -49,9 +49,9 @@ impl Fault {
             Self::Committee(refusal) => committee_refusal(&refusal),
             Self::CommitteeUnavailable(status, text, error) => {
                 tracing::error!(error = &error as &dyn std::error::Error, "{text}");
-                request_fault(status, text)
+                plain_error(status, text)
             }
-            Self::Panicked => request_fault(StatusCode::INTERNAL_SERVER_ERROR, "internal error"),
+            Self::Panicked => plain_error(StatusCode::INTERNAL_SERVER_ERROR, "internal error"),
         }
     }
 }
@@ -113,7 +113,7 @@ fn rejection(rejection: &Rejection) -> Answer {
     answer
 }
 
-fn request_fault(status: StatusCode, error: &str) -> Answer {
+fn plain_error(status: StatusCode, error: &str) -> Answer {
     #[derive(Serialize)]
     struct Plain<'a> {
         error: &'a str,
@@ -132,7 +132,7 @@ fn committee_refusal(refusal: &CommitteeRefusal) -> Answer {
     Answer::json(status, &Detailed { error: refusal.to_string(), detail: refusal.detail() })
 }
 
-impl Fault {
+impl ApiError {
     /// Why a submission to the committee came to nothing.
     pub(crate) fn of_submission(error: CommitteeError) -> Self {
         match error {
@@ -145,13 +145,13 @@ impl Fault {
     }
 }
 
-impl From<CommitteeRefusal> for Fault {
+impl From<CommitteeRefusal> for ApiError {
     fn from(refusal: CommitteeRefusal) -> Self {
         Self::Committee(refusal)
     }
 }
 
-impl From<CommitteeError> for Fault {
+impl From<CommitteeError> for ApiError {
     fn from(error: CommitteeError) -> Self {
         match error {
             CommitteeError::Refused(refusal) => refusal.into(),
@@ -168,19 +168,19 @@ fn unavailable(error: &Error) -> Answer {
     domain(&Domain::new(503, "store unavailable"))
 }
 
-impl From<Rejection> for Fault {
+impl From<Rejection> for ApiError {
     fn from(refused: Rejection) -> Self {
         Self::Refused(refused)
     }
 }
 
-impl From<Refusal> for Fault {
+impl From<Refusal> for ApiError {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(Rejection { reason: refusal, original: None })
     }
 }
 
-impl From<Error> for Fault {
+impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
         match error {
             Error::Refused(refusal) => refusal.into(),
@@ -189,13 +189,13 @@ impl From<Error> for Fault {
     }
 }
 
-impl From<StoreError> for Fault {
+impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         Self::Unavailable(error.into())
     }
 }
 
-impl From<SubmitError> for Fault {
+impl From<SubmitError> for ApiError {
     fn from(error: SubmitError) -> Self {
         match error {
             SubmitError::Refused(refused) => refused.into(),

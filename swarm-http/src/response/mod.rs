@@ -5,5 +5,5 @@ mod error;
 pub(crate) mod page;
 mod reply;
 
-pub(crate) use error::Fault;
+pub(crate) use error::ApiError;
 pub(crate) use reply::{Answer, Reply, done, ok};

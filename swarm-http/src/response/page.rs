@@ -9,7 +9,7 @@ use swarm_core::proof::canonical;
 use warp::http::header::{ACCEPT, VARY};
 use warp::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
-use super::{Answer, Fault, Reply};
+use super::{Answer, ApiError, Reply};
 
 /// Where the style sheet stands.
 const STYLE: &str = include_str!("../../templates/style.css");
@@ -20,15 +20,15 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; base-uri 'none'; for
 /// A record as its page, which `render` makes, or as JSON where the client would rather have that.
 pub(crate) async fn or_json<T: Serialize>(
     headers: &HeaderMap,
-    record: Result<T, Fault>,
+    record: Result<T, ApiError>,
     render: impl AsyncFnOnce(&T) -> Reply,
 ) -> Reply {
     let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
     let mut answer = match (record, prefers_json(accept.unwrap_or_default())) {
         (Ok(record), true) => Answer::json(StatusCode::OK, &record),
         (Ok(record), false) => render(&record).await?,
-        (Err(fault), true) => fault.into_answer(),
-        (Err(fault), false) => of_fault(&fault.into_answer()),
+        (Err(error), true) => error.into_answer(),
+        (Err(error), false) => error_page(&error.into_answer()),
     };
     answer.headers.insert(VARY, HeaderValue::from_static("Accept"));
     Ok(answer)
@@ -74,15 +74,15 @@ struct MemoPage<'a> {
 }
 
 /// The page of what is not there, with the status of `answer`.
-fn of_fault(answer: &Answer) -> Answer {
+fn error_page(answer: &Answer) -> Answer {
     let status = answer.status;
     let reason = status.canonical_reason().unwrap_or("Something went wrong");
-    html(status, &FaultPage { reason })
+    html(status, &ErrorPage { reason })
 }
 
 #[derive(Template)]
-#[template(path = "fault.html")]
-struct FaultPage {
+#[template(path = "error.html")]
+struct ErrorPage {
     reason: &'static str,
 }
 

@@ -7,10 +7,10 @@ use warp::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use warp::http::{HeaderMap, HeaderValue, StatusCode};
 use warp::reply::Response;
 
-use super::Fault;
+use super::ApiError;
 
 /// What a handler answers.
-pub(crate) type Reply = Result<Answer, Fault>;
+pub(crate) type Reply = Result<Answer, ApiError>;
 
 /// An answer, whole.
 pub(crate) struct Answer {

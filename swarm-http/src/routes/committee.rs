@@ -16,18 +16,18 @@ use swarm_core::{CommitteeRefusal, Resource, Timestamp};
 use warp::http::StatusCode;
 use warp::http::header::{HeaderValue, LAST_MODIFIED};
 
-use crate::request::context::{Call, INVALID_QUERY, number};
+use crate::request::context::{INVALID_QUERY, RequestContext, number};
 use crate::request::credential::api_key;
-use crate::response::{Answer, Fault, Reply, ok};
+use crate::response::{Answer, ApiError, Reply, ok};
 
 /// The brief file of a member for today, with links to the origin in use.
-pub(crate) async fn brief(call: Call) -> Reply {
+pub(crate) async fn brief(request: RequestContext) -> Reply {
     let absent = || CommitteeRefusal::NotFound(Resource::Brief);
-    let file = call.path.first().map(String::as_str).unwrap_or_default();
+    let file = request.path.first().map(String::as_str).unwrap_or_default();
     let member = file.strip_suffix(".json").map(CommitteeMemberId::parse);
     let member = member.and_then(Result::ok).ok_or_else(absent)?;
-    let brief = desk(&call)?.brief(&member).await?;
-    let text = brief.text(&call.origin());
+    let brief = committee(&request)?.brief(&member).await?;
+    let text = brief.text(&request.origin());
     let mut answer = Answer::new(StatusCode::OK, "application/json", text);
     let modified = HeaderValue::try_from(http_date(brief.generated_at));
     modified.map(|date| answer.headers.insert(LAST_MODIFIED, date)).ok();
@@ -40,30 +40,30 @@ fn http_date(moment: Timestamp) -> String {
 }
 
 /// The body goes to the rules unread: they judge it only after the key.
-pub(crate) async fn submit(call: Call) -> Reply {
-    let key = api_key(&call.headers);
-    let filed = desk(&call)?.submit(key, &call.bytes).await;
-    done(StatusCode::OK, &filed.map_err(Fault::of_submission)?)
+pub(crate) async fn submit(request: RequestContext) -> Reply {
+    let key = api_key(&request.headers);
+    let filed = committee(&request)?.submit(key, &request.bytes).await;
+    done(StatusCode::OK, &filed.map_err(ApiError::of_submission)?)
 }
 
-pub(crate) async fn sessions(call: Call) -> Reply {
+pub(crate) async fn sessions(request: RequestContext) -> Reply {
     #[derive(Serialize)]
     struct Sessions {
         sessions: Vec<SessionLine>,
     }
-    let query = call.query();
+    let query = request.query();
     let limit = query.get("limit").map(|text| number(text).ok_or(INVALID_QUERY)).transpose()?;
     let limit = usize::try_from(limit.unwrap_or(100)).ok().filter(|n| (1..=500).contains(n));
     let before = query.get("before").map(|text| Day::parse(text).map_err(|_| INVALID_QUERY));
     let limit = limit.ok_or(INVALID_QUERY)?;
-    let sessions = desk(&call)?.sessions(limit, before.transpose()?).await?;
+    let sessions = committee(&request)?.sessions(limit, before.transpose()?).await?;
     ok(&Sessions { sessions })
 }
 
-pub(crate) async fn session(call: Call) -> Reply {
-    let day = call.path.first().and_then(|text| Day::parse(text).ok());
+pub(crate) async fn session(request: RequestContext) -> Reply {
+    let day = request.path.first().and_then(|text| Day::parse(text).ok());
     let day = day.ok_or(CommitteeRefusal::NotFound(Resource::Session))?;
-    ok(&desk(&call)?.session(day).await?)
+    ok(&committee(&request)?.session(day).await?)
 }
 
 /// `{ok: true, …fields}`.
@@ -91,48 +91,48 @@ fn keyed(status: StatusCode, member_id: &CommitteeMemberId, key: &ApiKey) -> Rep
     done(status, &Keyed { member_id, api_key: key.reveal() })
 }
 
-pub(crate) async fn create_member(mut call: Call) -> Reply {
-    let draft = call.chair_fields(CommitteeMemberDraft::read)?;
-    let key = desk(&call)?.create_member(&draft).await?;
+pub(crate) async fn create_member(mut request: RequestContext) -> Reply {
+    let draft = request.committee_operator_fields(CommitteeMemberDraft::read)?;
+    let key = committee(&request)?.create_member(&draft).await?;
     keyed(StatusCode::CREATED, &draft.id, &key)
 }
 
-pub(crate) async fn rotate_key(call: Call) -> Reply {
-    let id = member_id(&call)?;
-    let key = desk(&call)?.rotate_member_key(&id).await?;
+pub(crate) async fn rotate_key(request: RequestContext) -> Reply {
+    let id = member_id(&request)?;
+    let key = committee(&request)?.rotate_member_key(&id).await?;
     keyed(StatusCode::OK, &id, &key)
 }
 
-pub(crate) async fn set_status(mut call: Call) -> Reply {
-    let id = member_id(&call)?;
-    let status = call.chair_fields(CommitteeStatus::read)?;
-    desk(&call)?.set_member_status(&id, status).await?;
+pub(crate) async fn set_status(mut request: RequestContext) -> Reply {
+    let id = member_id(&request)?;
+    let status = request.committee_operator_fields(CommitteeStatus::read)?;
+    committee(&request)?.set_member_status(&id, status).await?;
     done(StatusCode::OK, &Nothing {})
 }
 
-pub(crate) async fn set_subject(mut call: Call) -> Reply {
-    let order = call.chair_fields(SubjectOrder::read)?;
-    desk(&call)?.set_subject(&order).await?;
+pub(crate) async fn set_subject(mut request: RequestContext) -> Reply {
+    let order = request.committee_operator_fields(SubjectOrder::read)?;
+    committee(&request)?.set_subject(&order).await?;
     done(StatusCode::OK, &Nothing {})
 }
 
-pub(crate) async fn generate(mut call: Call) -> Reply {
-    let order = call.chair_fields(GenerationOrder::read)?;
-    done(StatusCode::CREATED, &desk(&call)?.generate(&order).await?)
+pub(crate) async fn generate(mut request: RequestContext) -> Reply {
+    let order = request.committee_operator_fields(GenerationOrder::read)?;
+    done(StatusCode::CREATED, &committee(&request)?.generate(&order).await?)
 }
 
-pub(crate) async fn set_synthesis(mut call: Call) -> Reply {
-    let order = call.chair_fields(SynthesisOrder::read)?;
-    desk(&call)?.set_synthesis(&order).await?;
+pub(crate) async fn set_synthesis(mut request: RequestContext) -> Reply {
+    let order = request.committee_operator_fields(SynthesisOrder::read)?;
+    committee(&request)?.set_synthesis(&order).await?;
     done(StatusCode::OK, &Nothing {})
 }
 
-fn member_id(call: &Call) -> Result<CommitteeMemberId, Fault> {
-    let id = call.path.first().and_then(|id| CommitteeMemberId::parse(id.as_str()).ok());
+fn member_id(request: &RequestContext) -> Result<CommitteeMemberId, ApiError> {
+    let id = request.path.first().and_then(|id| CommitteeMemberId::parse(id.as_str()).ok());
     Ok(id.ok_or(CommitteeRefusal::NotFound(Resource::Member))?)
 }
 
 /// The tenant's committee. The routes are served only where there is one.
-fn desk(call: &Call) -> Result<&Arc<CommitteeTenant>, Fault> {
-    call.served.committee.as_ref().ok_or(Fault::Request(StatusCode::NOT_FOUND, "not found"))
+fn committee(request: &RequestContext) -> Result<&Arc<CommitteeTenant>, ApiError> {
+    request.served.committee.as_ref().ok_or(ApiError::Request(StatusCode::NOT_FOUND, "not found"))
 }

@@ -7,10 +7,10 @@ use swarm_core::domain::{
 use swarm_core::{Invalid, Member, MemberId, Refusal, Resource, Timestamp};
 use warp::http::StatusCode;
 
-use crate::request::Call;
-use crate::response::{Answer, Fault, Reply, done, ok};
+use crate::request::RequestContext;
+use crate::response::{Answer, ApiError, Reply, done, ok};
 
-pub(crate) async fn apply(mut call: Call) -> Reply {
+pub(crate) async fn apply(mut request: RequestContext) -> Reply {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Applied {
@@ -18,14 +18,15 @@ pub(crate) async fn apply(mut call: Call) -> Reply {
         member_id: MemberId,
         status: MemberState,
     }
-    let application = Application::read(&mut call.fields()).map_err(Refusal::InvalidApplication)?;
-    let member_id = call.tenant().apply(application).await?;
+    let application =
+        Application::read(&mut request.fields()).map_err(Refusal::InvalidApplication)?;
+    let member_id = request.tenant().apply(application).await?;
     let applied = Applied { ok: true, member_id, status: MemberState::Applied };
     Ok(Answer::json(StatusCode::CREATED, &applied))
 }
 
 /// Never echoes name, contact or key (specification, section 2A).
-pub(crate) async fn status(call: Call) -> Reply {
+pub(crate) async fn status(request: RequestContext) -> Reply {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Status<'a> {
@@ -35,7 +36,7 @@ pub(crate) async fn status(call: Call) -> Reply {
         reviewed_at: Option<Timestamp>,
         claimed_at: Option<Timestamp>,
     }
-    let member = call.tenant().application(&call.member_id(Resource::Application)?).await?;
+    let member = request.tenant().application(&request.member_id(Resource::Application)?).await?;
     ok(&Status {
         id: &member.id,
         state: member.state,
@@ -46,7 +47,7 @@ pub(crate) async fn status(call: Call) -> Reply {
 }
 
 /// Alike for every member id (contract, section 5).
-pub(crate) async fn challenge(mut call: Call) -> Reply {
+pub(crate) async fn challenge(mut request: RequestContext) -> Reply {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Challenge<'a> {
@@ -54,9 +55,9 @@ pub(crate) async fn challenge(mut call: Call) -> Reply {
         challenge: &'a str,
         expires_at: Timestamp,
     }
-    let id = call.fields().text("memberId").and_then(MemberId::parse);
+    let id = request.fields().text("memberId").and_then(MemberId::parse);
     let id = id.map_err(Refusal::InvalidChallengeRequest)?;
-    let given = call.tenant().challenge(&id).await?;
+    let given = request.tenant().challenge(&id).await?;
     ok(&Challenge {
         member_id: &id,
         challenge: given.challenge.as_str(),
@@ -64,40 +65,40 @@ pub(crate) async fn challenge(mut call: Call) -> Reply {
     })
 }
 
-pub(crate) async fn claim(mut call: Call) -> Reply {
+pub(crate) async fn claim(mut request: RequestContext) -> Reply {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Claimed<'a> {
         member_id: MemberId,
         token: &'a str,
     }
-    let claim = TokenClaim::read(&mut call.fields()).map_err(Refusal::InvalidTokenClaim)?;
+    let claim = TokenClaim::read(&mut request.fields()).map_err(Refusal::InvalidTokenClaim)?;
     let member_id = claim.payload.member_id.clone();
-    let token = call.tenant().claim(claim).await?;
+    let token = request.tenant().claim(claim).await?;
     done(StatusCode::CREATED, &Claimed { member_id, token: token.reveal() })
 }
 
-pub(crate) async fn verify_token(call: Call) -> Reply {
+pub(crate) async fn verify_token(request: RequestContext) -> Reply {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Bearer<'a> {
         member_id: &'a MemberId,
     }
-    let member = call.tenant().bearer(&call.bearer()?).await?;
+    let member = request.tenant().bearer(&request.bearer()?).await?;
     ok(&Bearer { member_id: &member.id })
 }
 
-pub(crate) async fn list(call: Call) -> Reply {
+pub(crate) async fn list(request: RequestContext) -> Reply {
     #[derive(Serialize)]
     struct Members<'a> {
         members: Vec<PublicMember<'a>>,
     }
-    let members = call.tenant().members().await?;
+    let members = request.tenant().members().await?;
     ok(&Members { members: members.iter().map(|member| public(member)).collect() })
 }
 
-pub(crate) async fn one(call: Call) -> Reply {
-    ok(&public(&*call.tenant().member(&call.member_id(Resource::Member)?).await?))
+pub(crate) async fn one(request: RequestContext) -> Reply {
+    ok(&public(&*request.tenant().member(&request.member_id(Resource::Member)?).await?))
 }
 
 /// A member as everyone may see it (contract, section 4).
@@ -123,27 +124,27 @@ fn public(member: &Member) -> PublicMember<'_> {
     }
 }
 
-pub(crate) async fn activate(mut call: Call) -> Reply {
-    let id = named(&mut call)?;
-    let state = call.tenant().activate(&id, &call.origin()).await?;
+pub(crate) async fn activate(mut request: RequestContext) -> Reply {
+    let id = named(&mut request)?;
+    let state = request.tenant().activate(&id, &request.origin()).await?;
     reviewed(id, state)
 }
 
-pub(crate) async fn reject(mut call: Call) -> Reply {
-    let id = named(&mut call)?;
-    let state = call.tenant().reject(&id).await?;
+pub(crate) async fn reject(mut request: RequestContext) -> Reply {
+    let id = named(&mut request)?;
+    let state = request.tenant().reject(&id).await?;
     reviewed(id, state)
 }
 
-pub(crate) async fn deactivate(mut call: Call) -> Reply {
-    let id = named(&mut call)?;
-    let state = call.tenant().deactivate(&id).await?;
+pub(crate) async fn deactivate(mut request: RequestContext) -> Reply {
+    let id = named(&mut request)?;
+    let state = request.tenant().deactivate(&id).await?;
     reviewed(id, state)
 }
 
 /// The member that an operator's request names.
-fn named(call: &mut Call) -> Result<MemberId, Fault> {
-    call.operator_fields(|fields| MemberId::parse(fields.text("memberId")?))
+fn named(request: &mut RequestContext) -> Result<MemberId, ApiError> {
+    request.operator_fields(|fields| MemberId::parse(fields.text("memberId")?))
 }
 
 fn reviewed(member_id: MemberId, state: MemberState) -> Reply {
@@ -157,7 +158,7 @@ fn reviewed(member_id: MemberId, state: MemberState) -> Reply {
 }
 
 /// A new token, shown this once, and a new key where one is sent.
-pub(crate) async fn rotate_key(mut call: Call) -> Reply {
+pub(crate) async fn rotate_key(mut request: RequestContext) -> Reply {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Rotated<'a> {
@@ -165,24 +166,24 @@ pub(crate) async fn rotate_key(mut call: Call) -> Reply {
         token: &'a str,
         public_key: Option<&'a PublicKey>,
     }
-    let (id, key) = call.operator_fields(|fields| {
+    let (id, key) = request.operator_fields(|fields| {
         let key = fields.text_if_any("publicKey")?;
         let key = key.map(|key| PublicKey::parse(&key)).transpose()?;
         Ok((MemberId::parse(fields.text("memberId")?)?, key))
     })?;
-    let (member, token) = call.tenant().rotate_key(&id, key.as_ref()).await?;
+    let (member, token) = request.tenant().rotate_key(&id, key.as_ref()).await?;
     let public_key = member.public_key.as_ref();
     let rotated = Rotated { member_id: &member.id, token: token.reveal(), public_key };
     done(StatusCode::OK, &rotated)
 }
 
-pub(crate) async fn applications(call: Call) -> Reply {
+pub(crate) async fn applications(request: RequestContext) -> Reply {
     #[derive(Serialize)]
     struct Applications<'a> {
         applications: Vec<FullApplication<'a>>,
     }
-    let state = call.query().get("state").map(|text| member_state(text)).transpose()?;
-    let members = call.tenant().applications(state).await?;
+    let state = request.query().get("state").map(|text| member_state(text)).transpose()?;
+    let members = request.tenant().applications(state).await?;
     ok(&Applications { applications: members.iter().map(|member| full(member)).collect() })
 }
 
@@ -221,7 +222,7 @@ fn full(member: &Member) -> FullApplication<'_> {
 }
 
 /// The messages to members, and what became of them.
-pub(crate) async fn outbox(call: Call) -> Reply {
+pub(crate) async fn outbox(request: RequestContext) -> Reply {
     #[derive(Serialize)]
     struct Outbox<'a> {
         messages: Vec<Shown<'a>>,
@@ -239,7 +240,7 @@ pub(crate) async fn outbox(call: Call) -> Reply {
         attempts: u32,
         last_error: Option<&'a str>,
     }
-    let messages = call.tenant().outbox().await?;
+    let messages = request.tenant().outbox().await?;
     let shown = messages.iter().map(|message| Shown {
         id: message.id,
         to: &message.mail.to,

@@ -7,7 +7,9 @@ mod operations;
 mod sessions;
 mod takes;
 
-use crate::request::credential::Access::{Chair, CommitteeMember, Member, Operator, Public};
+use crate::request::credential::Access::{
+    CommitteeMember, CommitteeOperator, Member, Operator, Public,
+};
 use crate::request::route::{Route, command, patch, post, read, read_as, server};
 
 /// The largest body of a memo, in bytes (contract, section 3).
@@ -67,12 +69,12 @@ pub(crate) fn committee() -> Vec<Route> {
         read("/data/committee/briefs/today/{file}", committee::brief),
         read("/api/ic/sessions", committee::sessions),
         read("/api/ic/sessions/{date}", committee::session),
-        post(Chair, "/api/ic/admin/members", committee::create_member),
-        command(Chair, "/api/ic/admin/members/{id}/rotate-key", committee::rotate_key),
-        post(Chair, "/api/ic/admin/members/{id}/status", committee::set_status),
-        post(Chair, "/api/ic/admin/day", committee::set_subject),
-        post(Chair, "/api/ic/admin/briefs", committee::generate).or_nothing(),
-        post(Chair, "/api/ic/admin/synthesis", committee::set_synthesis),
+        post(CommitteeOperator, "/api/ic/admin/members", committee::create_member),
+        command(CommitteeOperator, "/api/ic/admin/members/{id}/rotate-key", committee::rotate_key),
+        post(CommitteeOperator, "/api/ic/admin/members/{id}/status", committee::set_status),
+        post(CommitteeOperator, "/api/ic/admin/day", committee::set_subject),
+        post(CommitteeOperator, "/api/ic/admin/briefs", committee::generate).or_nothing(),
+        post(CommitteeOperator, "/api/ic/admin/synthesis", committee::set_synthesis),
     ]
 }
 

@@ -9,14 +9,14 @@ use swarm_core::domain::{
 use swarm_core::{MemberId, Refusal, Resource, Session, SessionId, Take};
 use warp::http::StatusCode;
 
-use crate::request::context::{Call, INVALID_QUERY, number};
-use crate::response::{Fault, Reply, done, ok};
+use crate::request::context::{INVALID_QUERY, RequestContext, number};
+use crate::response::{ApiError, Reply, done, ok};
 
-pub(crate) async fn open(call: Call) -> Reply {
-    ok(&call.tenant().open_session().await?)
+pub(crate) async fn open(request: RequestContext) -> Reply {
+    ok(&request.tenant().open_session().await?)
 }
 
-pub(crate) async fn list(call: Call) -> Reply {
+pub(crate) async fn list(request: RequestContext) -> Reply {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Sessions {
@@ -24,31 +24,31 @@ pub(crate) async fn list(call: Call) -> Reply {
         #[serde(skip_serializing_if = "Option::is_none")]
         next_before: Option<SessionId>,
     }
-    let (limit, before) = page_of(&call)?;
-    let page = call.tenant().sessions(limit, before).await?;
+    let (limit, before) = page_of(&request)?;
+    let page = request.tenant().sessions(limit, before).await?;
     ok(&Sessions { sessions: page.sessions, next_before: page.next_before })
 }
 
 /// The page asked for: `limit` 1 to 500, 100 unless given, and `before`, an id.
-fn page_of(call: &Call) -> Result<(usize, Option<SessionId>), Fault> {
-    let query = call.query();
+fn page_of(request: &RequestContext) -> Result<(usize, Option<SessionId>), ApiError> {
+    let query = request.query();
     let given = |name| query.get(name).map(|text| number(text).ok_or(INVALID_QUERY)).transpose();
     let limit = given("limit")?.unwrap_or(100);
     let limit = usize::try_from(limit).ok().filter(|limit| (1..=500).contains(limit));
     Ok((limit.ok_or(INVALID_QUERY)?, given("before")?.map(SessionId)))
 }
 
-pub(crate) async fn by_id(call: Call) -> Reply {
-    let (session, takes) = call.tenant().session(call.session_id()?).await?;
+pub(crate) async fn by_id(request: RequestContext) -> Reply {
+    let (session, takes) = request.tenant().session(request.session_id()?).await?;
     with_takes(session, takes)
 }
 
-pub(crate) async fn by_date(call: Call) -> Reply {
+pub(crate) async fn by_date(request: RequestContext) -> Reply {
     let absent = || Refusal::NotFound(Resource::Session);
-    let [date, subject] = call.path.as_slice() else { return Err(absent().into()) };
+    let [date, subject] = request.path.as_slice() else { return Err(absent().into()) };
     let date = Day::parse(date).map_err(|_| absent())?;
     let subject = SubjectId::parse(subject.as_str()).map_err(|_| absent())?;
-    let (session, takes) = call.tenant().session_on(date, subject).await?;
+    let (session, takes) = request.tenant().session_on(date, subject).await?;
     with_takes(session, takes)
 }
 
@@ -61,44 +61,44 @@ fn with_takes(session: Arc<Session>, takes: Vec<Arc<Take>>) -> Reply {
     ok(&WithTakes { session, takes })
 }
 
-pub(crate) async fn convene(mut call: Call) -> Reply {
-    let draft = call.operator_fields(SessionDraft::read)?;
-    let session = call.tenant().convene(&draft).await?;
+pub(crate) async fn convene(mut request: RequestContext) -> Reply {
+    let draft = request.operator_fields(SessionDraft::read)?;
+    let session = request.tenant().convene(&draft).await?;
     changed(StatusCode::CREATED, session)
 }
 
-pub(crate) async fn amend(mut call: Call) -> Reply {
-    let id = call.session_id()?;
-    let patch = call.operator_fields(SessionPatch::read)?;
-    let session = call.tenant().amend_session(id, &patch).await?;
+pub(crate) async fn amend(mut request: RequestContext) -> Reply {
+    let id = request.session_id()?;
+    let patch = request.operator_fields(SessionPatch::read)?;
+    let session = request.tenant().amend_session(id, &patch).await?;
     changed(StatusCode::OK, session)
 }
 
-pub(crate) async fn advance(mut call: Call) -> Reply {
-    let id = call.session_id()?;
-    let state = call.operator_fields(SessionState::read)?;
-    let session = call.tenant().advance(id, state).await?;
+pub(crate) async fn advance(mut request: RequestContext) -> Reply {
+    let id = request.session_id()?;
+    let state = request.operator_fields(SessionState::read)?;
+    let session = request.tenant().advance(id, state).await?;
     changed(StatusCode::OK, session)
 }
 
-pub(crate) async fn freeze_roster(mut call: Call) -> Reply {
-    let id = call.session_id()?;
-    let roster = call.operator_fields(|fields| {
+pub(crate) async fn freeze_roster(mut request: RequestContext) -> Reply {
+    let id = request.session_id()?;
+    let roster = request.operator_fields(|fields| {
         let listed = Roster::read(fields, "members")?;
         listed.ok_or_else(|| Invalid::missing("members"))
     })?;
-    let session = call.tenant().freeze_roster(id, &roster).await?;
+    let session = request.tenant().freeze_roster(id, &roster).await?;
     changed(StatusCode::OK, session)
 }
 
-pub(crate) async fn excuse(mut call: Call) -> Reply {
-    let id = call.session_id()?;
-    let (member, excused) = call.operator_fields(|fields| {
+pub(crate) async fn excuse(mut request: RequestContext) -> Reply {
+    let id = request.session_id()?;
+    let (member, excused) = request.operator_fields(|fields| {
         let member = MemberId::parse(fields.text("memberId")?)?;
         let excused = fields.bool_if_any("excused")?;
         Ok((member, excused.ok_or_else(|| Invalid::missing("excused"))?))
     })?;
-    let session = call.tenant().excuse(id, &member, excused).await?;
+    let session = request.tenant().excuse(id, &member, excused).await?;
     changed(StatusCode::OK, session)
 }
 

@@ -30,9 +30,9 @@ pub(crate) struct Work {
 pub(crate) fn start(site: &Site, work: Work) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
     let smtp = work.smtp.map(Arc::new);
-    for (id, desk) in site.committees() {
+    for (id, committee) in site.committees() {
         let export = work.exports.get(&id).cloned();
-        tasks.spawn(committee(id, desk, export));
+        tasks.spawn(keep_briefs(id, committee, export));
     }
     for (id, tenant) in site.tenants() {
         tasks.spawn(close_windows(id.clone(), tenant.clone()));
@@ -53,12 +53,12 @@ async fn close_windows(id: TenantId, tenant: Tenant) {
 
 /// Generates the briefs of a committee at their time, or later where the server was down, and
 /// keeps their export up to date, whoever generated them.
-async fn committee(tenant: TenantId, desk: Arc<CommitteeTenant>, export: Option<Export>) {
+async fn keep_briefs(tenant: TenantId, committee: Arc<CommitteeTenant>, export: Option<Export>) {
     let (mut written, mut refused) = (None, None);
     loop {
-        generate(&tenant, &desk, &mut refused).await;
+        generate(&tenant, &committee, &mut refused).await;
         if let Some(export) = &export
-            && let Err(error) = export.refresh(&desk, &mut written).await
+            && let Err(error) = export.refresh(&committee, &mut written).await
         {
             tracing::error!(%tenant, error = &*error, "briefs not exported");
         }
@@ -69,10 +69,10 @@ async fn committee(tenant: TenantId, desk: Arc<CommitteeTenant>, export: Option<
 /// Why nothing is generated is told once, not every round: `refused` is what was told last.
 async fn generate(
     tenant: &TenantId,
-    desk: &CommitteeTenant,
+    committee: &CommitteeTenant,
     refused: &mut Option<CommitteeRefusal>,
 ) {
-    match desk.generate_if_due().await {
+    match committee.generate_if_due().await {
         Ok(None) => *refused = None,
         Ok(Some(made)) => tracing::info!(%tenant, briefs = made.briefs, "briefs generated"),
         Err(CommitteeError::Refused(refusal)) => {

@@ -32,10 +32,10 @@ pub(crate) async fn run(source: Source) -> Result<(), Failure> {
         return Err("export: no tenant has committee.export_to".into());
     }
     let committees = serve::site(&config, None).await?.committees();
-    for (id, desk) in committees.into_iter().collect::<BTreeMap<_, _>>() {
+    for (id, committee) in committees.into_iter().collect::<BTreeMap<_, _>>() {
         let Some(export) = exports.get(&id) else { continue };
         let named = |failure: Failure| with_causes(&format!("export: {id}"), &*failure);
-        let count = export.write(&desk).await.map_err(named)?;
+        let count = export.write(&committee).await.map_err(named)?;
         println!("{id}: {count} in {}", export.folder.display());
     }
     Ok(())
@@ -71,21 +71,21 @@ impl Export {
     /// today's are of.
     pub(crate) async fn refresh(
         &self,
-        desk: &CommitteeTenant,
+        committee: &CommitteeTenant,
         written: &mut Option<Option<Generation>>,
     ) -> Result<(), Failure> {
         // Before the briefs: those that come in between are written twice, not missed.
-        let generation = desk.generation().await?;
+        let generation = committee.generation().await?;
         if written.as_ref() != Some(&generation) {
-            self.write(desk).await?;
+            self.write(committee).await?;
             *written = Some(generation);
         }
         Ok(())
     }
 
     /// Puts today's briefs into the folder; answers how many they are.
-    async fn write(&self, desk: &CommitteeTenant) -> Result<usize, Failure> {
-        let briefs = desk.briefs().await?;
+    async fn write(&self, committee: &CommitteeTenant) -> Result<usize, Failure> {
+        let briefs = committee.briefs().await?;
         let file = |brief: &CommitteeBrief| {
             (format!("{}.json", brief.member_id), brief.text(&self.origin))
         };
@@ -160,21 +160,21 @@ mod tests {
         let swarm = Swarm::new(store.clone(), SystemEntropy);
         swarm.tenant(&tenant).put_subject(&subject).await.unwrap();
         let settings = CommitteeSettings::default();
-        let desk = Committees::new(store, SystemEntropy).tenant(&tenant, settings);
+        let committee = Committees::new(store, SystemEntropy).tenant(&tenant, settings);
         let ada = CommitteeMemberDraft::read(&mut fields(r#"{"id":"ada","name":"Ada"}"#)).unwrap();
-        desk.create_member(&ada).await.unwrap();
+        committee.create_member(&ada).await.unwrap();
         let folder = tempfile::tempdir().unwrap();
         let (origin, brief) = ("https://acme.example".to_owned(), folder.path().join("ada.json"));
         let export = Export { folder: folder.path().to_owned(), origin };
         let mut written = None;
         for hours in [1, 2] {
             // Far enough ahead that no midnight takes the briefs away.
-            let deadline = Some(desk.now().await.unwrap().plus_millis(hours * 3_600_000));
+            let deadline = Some(committee.now().await.unwrap().plus_millis(hours * 3_600_000));
             let order = GenerationOrder { subject_id: None, deadline };
-            desk.generate(&order).await.unwrap();
-            export.refresh(&desk, &mut written).await.unwrap();
+            committee.generate(&order).await.unwrap();
+            export.refresh(&committee, &mut written).await.unwrap();
             fs::remove_file(&brief).unwrap();
-            export.refresh(&desk, &mut written).await.unwrap();
+            export.refresh(&committee, &mut written).await.unwrap();
             assert!(!brief.exists());
         }
     }
