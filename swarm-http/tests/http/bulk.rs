@@ -10,8 +10,8 @@ use swarm_core::store::{Saved, SessionChange, Store};
 use swarm_core::{MemberId, SessionId, Swarm, SystemEntropy, TakeId, TenantId, Tenants};
 use swarm_store_memory::MemoryStore;
 
-use crate::relay::Relay;
-use crate::world::{Clock, World, convene, now};
+use crate::fixture::{Clock, Fixture, convene, now};
+use crate::observed_store::ObservedStore;
 
 /// How many bytes of quotes a page has room for.
 const PAGE: usize = 4 << 20;
@@ -34,8 +34,8 @@ fn a_page_of_sessions_is_read_a_few_at_a_time() {
     for bytes in QUOTED {
         quote(&*port, convene(&*port, "2026-11-21", "aurora"), bytes);
     }
-    let (asked, relay) = watched(&store, "sessions");
-    let tenant = Swarm::new(relay, SystemEntropy).tenant(&id);
+    let (asked, observed) = watched(&store, "sessions");
+    let tenant = Swarm::new(observed, SystemEntropy).tenant(&id);
 
     for limit in [1, 2, AT_ONCE - 1, AT_ONCE, AT_ONCE + 1, 2 * AT_ONCE, 28, 29, 30, 500] {
         for before in (0..=30).map(Some).chain([None]) {
@@ -57,23 +57,23 @@ fn a_page_of_sessions_is_read_a_few_at_a_time() {
 fn of_members_only_the_active_are_read() {
     let clock = Clock::noon();
     let store = clock.store();
-    let (asked, relay) = watched(&store, "members");
-    let world = World::serve(clock, store, relay);
-    world.client.get("/api/swarm/members").expect(200);
+    let (asked, observed) = watched(&store, "members");
+    let fixture = Fixture::serve(clock, store, observed);
+    fixture.client.get("/api/swarm/members").expect(200);
     assert_eq!(*asked.lock().unwrap(), ["[Approved, Claimed]"]);
 }
 
 /// What a method of the store is asked: the `{:?}` of its arguments, call by call.
-fn watched(store: &MemoryStore, method: &'static str) -> (Arc<Mutex<Vec<String>>>, Relay) {
+fn watched(store: &MemoryStore, method: &'static str) -> (Arc<Mutex<Vec<String>>>, ObservedStore) {
     let asked: Arc<Mutex<Vec<String>>> = Arc::default();
     let listener = Arc::clone(&asked);
-    let relay = Relay::new(store, move |told| {
-        if told.method == method && !told.done {
-            listener.lock().unwrap().push(told.arguments.to_owned());
+    let observed = ObservedStore::new(store, move |call| {
+        if call.method == method && !call.done {
+            listener.lock().unwrap().push(call.arguments.to_owned());
         }
         Ok(())
     });
-    (asked, relay)
+    (asked, observed)
 }
 
 /// The ids on a page, and where the next one begins.

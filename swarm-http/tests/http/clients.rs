@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 
 use crate::binary::Program;
-use crate::desk::chair;
+use crate::committee_fixture::chair;
 use crate::harness::ADMIN;
 
 /// A client program, in a folder of its own.

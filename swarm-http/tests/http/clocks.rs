@@ -10,8 +10,8 @@ use swarm_core::domain::Timestamp;
 use crate::backend::{Backend, servers};
 use crate::binary::Program;
 use crate::clock::Clock;
+use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Author, Client, signed_text};
-use crate::world::World;
 
 const DATE: &str = "2026-11-21";
 const CLOSED: &str = "submission window closed";
@@ -31,7 +31,7 @@ pub fn wrong_clocks(redis: &servers::Server, clock: &Clock) -> [(Program, Clock)
     })
 }
 
-fn told(client: &Client) -> Timestamp {
+fn date_header(client: &Client) -> Timestamp {
     let date = client.get("/healthz").expect(200).header("date").unwrap().to_owned();
     let since = httpdate::parse_http_date(&date).unwrap();
     let since = since.duration_since(std::time::UNIX_EPOCH).unwrap();
@@ -46,13 +46,13 @@ fn a_deadline_passes_by_the_clock_of_redis_alone() {
     const STEP: usize = RACERS + 1;
     const IN_TIME: i64 = 2;
     let backend = Backend::redis();
-    let world = World::on(&backend);
-    let clock = &world.clock;
-    let servers = wrong_clocks(world.redis.as_ref().unwrap(), clock);
+    let fixture = Fixture::on(&backend);
+    let clock = &fixture.clock;
+    let servers = wrong_clocks(fixture.redis.as_ref().unwrap(), clock);
     for ((server, _), wrong_by) in servers.iter().zip([FIVE_MINUTES, -FIVE_MINUTES]) {
-        assert_eq!(told(&server.client), clock.now().plus_millis(wrong_by));
+        assert_eq!(date_header(&server.client), clock.now().plus_millis(wrong_by));
     }
-    let session = world.convene(DATE, "aurora");
+    let session = fixture.convene(DATE, "aurora");
     let deadline = clock.now().plus_millis(IN_TIME);
     let patch = json!({ "windowClosesAt": deadline.to_string() }).to_string();
     let headers = [("content-type", "application/json"), ("x-admin-token", ADMIN)];
@@ -75,13 +75,13 @@ fn a_deadline_passes_by_the_clock_of_redis_alone() {
     };
     thread::scope(|scope| {
         for (server, _) in servers.iter().cycle().take(RACERS) {
-            let (client, author) = (Client::new(server.client.address), world.author());
+            let (client, author) = (Client::new(server.client.address), fixture.author());
             let race = &race;
             scope.spawn(move || race(&client, &author));
         }
     });
 
-    let takes = world.takes();
+    let takes = fixture.takes();
     assert_eq!(takes.len(), filed.into_inner());
     let mut moments: Vec<i64> =
         takes.iter().map(|take| take.filed_at.millis() - deadline.millis()).collect();
@@ -89,7 +89,7 @@ fn a_deadline_passes_by_the_clock_of_redis_alone() {
     assert_eq!(moments, (-IN_TIME..=0).collect::<Vec<_>>(), "by the order of filing");
     assert_eq!(clock.now(), deadline.plus_millis(1));
     for (server, _) in &servers {
-        let late = world.author();
+        let late = fixture.author();
         server.client.submit(&late, late.draft(DATE, "aurora")).refused(409, CLOSED);
     }
 }

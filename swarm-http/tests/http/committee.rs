@@ -13,9 +13,9 @@ use swarm_core::{CommitteeSettings, Committees, SystemEntropy, TenantId, Timesta
 use swarm_http::Site;
 
 use crate::backend::{AnyStore, Backend, on_both};
-use crate::desk::{chair, commit_of, refused, submit, take};
+use crate::committee_fixture::{chair, commit_of, refused, submit, take};
+use crate::fixture::{Clock, now};
 use crate::harness::{ADMIN, Client, Server, services, tenant};
-use crate::world::{Clock, now};
 
 on_both! {
     a_day_of_the_committee_in_two_tenants,
@@ -27,24 +27,24 @@ on_both! {
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
 
-struct Scene {
+struct TwoTenants {
     clock: Clock,
     store: AnyStore,
     server: Server,
 }
 
-impl Scene {
+impl TwoTenants {
     /// Noon of 2026-11-21; two tenants, each with the subject `aurora`.
-    fn set(backend: &Backend) -> Self {
+    fn start(backend: &Backend) -> Self {
         let Backend { clock, store, .. } = backend.clone();
         let tenants = ["acme", "bolt"].map(|id| tenant(id, ADMIN, &[&format!("{id}.example")]));
         let server = Server::of(Site::by_host(services(&store), tenants).unwrap());
-        let scene = Self { clock, store, server };
+        let tenants = Self { clock, store, server };
         for id in ["acme", "bolt"] {
             let subject = json!({ "id": "aurora", "name": format!("Aurora of {id}") });
-            scene.client(id).operate("/subjects", &subject).expect(201);
+            tenants.client(id).operate("/subjects", &subject).expect(201);
         }
-        scene
+        tenants
     }
 
     fn client(&self, id: &str) -> Client {
@@ -54,8 +54,9 @@ impl Scene {
     /// What the work in the background of one more server does.
     fn tick(&self, id: &str) -> Option<usize> {
         let committees = Committees::new(Arc::clone(&self.store), SystemEntropy);
-        let desk = committees.tenant(&TenantId::parse(id).unwrap(), CommitteeSettings::default());
-        let made = now(desk.generate_if_due()).unwrap();
+        let committee =
+            committees.tenant(&TenantId::parse(id).unwrap(), CommitteeSettings::default());
+        let made = now(committee.generate_if_due()).unwrap();
         made.map(|made| made.briefs)
     }
 }
@@ -69,19 +70,19 @@ fn join(client: &Client, id: &str) -> String {
 }
 
 fn a_day_of_the_committee_in_two_tenants(backend: &Backend) {
-    let scene = Scene::set(backend);
+    let tenants = TwoTenants::start(backend);
     for id in ["acme", "bolt"] {
-        let client = scene.client(id);
+        let client = tenants.client(id);
         let key = join(&client, "ada");
         assert!(key.starts_with("ic_ada_") && key.len() == "ic_ada_".len() + 32, "{key}");
         refused(submit(&client, &key, &take("bullish")), 409, "no brief published yet for today");
         client.get("/data/committee/briefs/today/ada.json").expect(404);
-        assert_eq!(scene.tick(id), None, "it is noon");
+        assert_eq!(tenants.tick(id), None, "it is noon");
     }
-    scene.clock.move_by(10 * HOUR + 45 * MINUTE);
+    tenants.clock.move_by(10 * HOUR + 45 * MINUTE);
     for id in ["acme", "bolt"] {
-        let client = scene.client(id);
-        let ticks = [scene.tick(id), scene.tick(id)];
+        let client = tenants.client(id);
+        let ticks = [tenants.tick(id), tenants.tick(id)];
         assert_eq!(ticks, [Some(1), None], "several servers generate once");
         let read = client.get("/data/committee/briefs/today/ada.json").expect(200);
         let brief = read.json();
@@ -114,20 +115,20 @@ fn a_day_of_the_committee_in_two_tenants(backend: &Backend) {
         let path = "/data/committee/briefs/today/ada.json";
         assert_eq!(client.send("GET", path, &same, b"").status, 304);
     }
-    let acme = scene.client("acme");
+    let acme = tenants.client("acme");
     let rotated = "/api/ic/admin/members/ada/rotate-key";
     let rotated = acme.send("POST", rotated, &[("x-admin-token", ADMIN)], b"").expect(200).json();
     let key = rotated["api_key"].as_str().unwrap();
-    refused(submit(&scene.client("bolt"), key, &take("bullish")), 401, "invalid key");
+    refused(submit(&tenants.client("bolt"), key, &take("bullish")), 401, "invalid key");
 
     let first = submit(&acme, key, &take("bullish")).expect(200).json();
     assert_eq!((&first["date"], &first["subject_id"]), (&json!("2026-11-21"), &json!("aurora")));
-    scene.clock.move_by(40 * MINUTE);
+    tenants.clock.move_by(40 * MINUTE);
     let second = submit(&acme, key, &take("cautious")).expect(200).json();
     assert_ne!(first["commit"], second["commit"]);
     let open = acme.get("/api/ic/sessions/2026-11-21").expect(200).json();
     assert_eq!(open["takes"], json!([]), "takes show once the deadline has passed");
-    scene.clock.move_by(1);
+    tenants.clock.move_by(1);
     refused(submit(&acme, key, &take("neutral")), 409, "submission window closed");
 
     let closed = acme.get("/api/ic/sessions/2026-11-21").expect(200).json();
@@ -145,14 +146,14 @@ fn a_day_of_the_committee_in_two_tenants(backend: &Backend) {
         "date": "2026-11-21", "subject_id": "aurora", "takes": 1, "synthesis": "Careful.",
     });
     assert_eq!(sessions, json!({ "sessions": [line] }));
-    let bolt = scene.client("bolt").get("/api/ic/sessions/2026-11-21").expect(200).json();
+    let bolt = tenants.client("bolt").get("/api/ic/sessions/2026-11-21").expect(200).json();
     assert_eq!(bolt["takes"], json!([]));
 
-    scene.clock.move_by(HOUR);
+    tenants.clock.move_by(HOUR);
     acme.get("/data/committee/briefs/today/ada.json").expect(404);
     refused(submit(&acme, key, &take("neutral")), 409, "no brief published yet for today");
-    scene.clock.move_by(22 * HOUR + 30 * MINUTE);
-    assert_eq!(scene.tick("acme"), Some(1), "a server that was down at 22:45 catches up");
+    tenants.clock.move_by(22 * HOUR + 30 * MINUTE);
+    assert_eq!(tenants.tick("acme"), Some(1), "a server that was down at 22:45 catches up");
     let brief = acme.get("/data/committee/briefs/today/ada.json").expect(200).json();
     assert_eq!(brief["your_recent_takes"][0]["stance"], "cautious");
     let recalled = json!([{ "date": "2026-11-21", "synthesis": "Careful." }]);
@@ -161,16 +162,16 @@ fn a_day_of_the_committee_in_two_tenants(backend: &Backend) {
 
 /// The schedule convenes no session for nobody, and does when somebody comes in time.
 fn the_schedule_waits_for_an_active_member(backend: &Backend) {
-    let scene = Scene::set(backend);
-    let client = scene.client("acme");
-    scene.clock.move_by(11 * HOUR);
-    assert_eq!(scene.tick("acme"), None);
+    let tenants = TwoTenants::start(backend);
+    let client = tenants.client("acme");
+    tenants.clock.move_by(11 * HOUR);
+    assert_eq!(tenants.tick("acme"), None);
     join(&client, "ada");
     chair(&client, "/members/ada/status", &json!({ "status": "inactive" })).expect(200);
-    assert_eq!(scene.tick("acme"), None);
+    assert_eq!(tenants.tick("acme"), None);
     assert_eq!(client.get("/api/ic/sessions").expect(200).json(), json!({ "sessions": [] }));
     join(&client, "bob");
-    assert_eq!(scene.tick("acme"), Some(1));
+    assert_eq!(tenants.tick("acme"), Some(1));
     chair(&client, "/members/bob/status", &json!({ "status": "inactive" })).expect(200);
     chair(&client, "/briefs", &json!({})).expect(201);
     let session = client.get("/api/ic/sessions/2026-11-21").expect(200).json();
@@ -181,8 +182,8 @@ fn the_schedule_waits_for_an_active_member(backend: &Backend) {
 /// More days than are looked at together, each with its own takes.
 fn a_long_list_counts_the_takes_of_each_day(backend: &Backend) {
     const DAYS: usize = 20;
-    let scene = Scene::set(backend);
-    let client = scene.client("acme");
+    let tenants = TwoTenants::start(backend);
+    let client = tenants.client("acme");
     let keys: Vec<_> = (0..3).map(|member| join(&client, &format!("m{member}"))).collect();
     for day in 0..DAYS {
         chair(&client, "/briefs", &json!({})).expect(201);
@@ -190,7 +191,7 @@ fn a_long_list_counts_the_takes_of_each_day(backend: &Backend) {
             submit(&client, key, &take("bullish")).expect(200);
             submit(&client, key, &take("bearish")).expect(200);
         }
-        scene.clock.move_by(24 * HOUR);
+        tenants.clock.move_by(24 * HOUR);
     }
     let list = |query: &str| {
         let read = client.get(&format!("/api/ic/sessions{query}")).expect(200).json();
@@ -213,12 +214,12 @@ fn the_reference_of_a_take_is_the_one_that_is_documented(backend: &Backend) {
     let commit = lines.next().unwrap();
     assert_eq!(commit_of(&record), commit);
 
-    let scene = Scene::set(backend);
-    let client = scene.client("acme");
+    let tenants = TwoTenants::start(backend);
+    let client = tenants.client("acme");
     let key = join(&client, record["member_id"].as_str().unwrap());
     chair(&client, "/briefs", &json!({})).expect(201);
     let received_at = Timestamp::parse("received_at", record["received_at"].as_str().unwrap());
-    scene.clock.move_by(received_at.unwrap().millis() - scene.clock.now().millis());
+    tenants.clock.move_by(received_at.unwrap().millis() - tenants.clock.now().millis());
     let sent = ["stance", "confidence", "body"].map(|field| (field, record[field].clone()));
     let receipt = submit(&client, &key, &Value::from_iter(sent)).expect(200).json();
     let expected = json!({

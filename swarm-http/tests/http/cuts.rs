@@ -4,26 +4,26 @@ use serde_json::json;
 
 use crate::backend::proxy::Proxy;
 use crate::backend::{Backend, connect, now};
+use crate::fixture::Fixture;
 use crate::harness::signed_text;
 use crate::load::Load;
-use crate::world::World;
 
 const DATE: &str = "2026-11-21";
 
-/// A world whose server reaches Redis through a proxy.
-fn world() -> (World, Proxy) {
+/// A fixture whose server reaches Redis through a proxy.
+fn fixture() -> (Fixture, Proxy) {
     let backend = Backend::redis();
     let proxy = now(Proxy::before(backend.redis.as_ref().unwrap().port));
     let store = connect(&proxy.url("redis"));
-    (World::behind(store, &backend), proxy)
+    (Fixture::behind(store, &backend), proxy)
 }
 
 /// A submission is two calls, one that looks and one that files. Each is sent once more when it is
 /// lost, so that two losses in a row are needed to fail it.
 #[test]
 fn whoever_was_not_answered_learns_the_truth_by_sending_again() {
-    let (world, proxy) = world();
-    world.convene(DATE, "aurora");
+    let (fixture, proxy) = fixture();
+    fixture.convene(DATE, "aurora");
     for (looks, calls, answers, status, filed) in [
         (0, 1, 0, 201, true),
         (0, 0, 1, 201, true),
@@ -37,19 +37,19 @@ fn whoever_was_not_answered_learns_the_truth_by_sending_again() {
         (1, 0, 2, 503, true),
     ] {
         let case = (looks, calls, answers);
-        let author = world.author();
+        let author = fixture.author();
         let text = signed_text(&author.key.sign(author.draft(DATE, "aurora")));
-        let before = world.takes().len();
+        let before = fixture.takes().len();
         proxy.spare(looks);
         proxy.lose(calls, answers);
-        let answer = world.client.submit_text(&author, &text);
+        let answer = fixture.client.submit_text(&author, &text);
         assert_eq!(answer.status, status, "{case:?}: {answer:?}");
-        let takes = world.takes();
+        let takes = fixture.takes();
         assert_eq!(takes.len(), before + usize::from(filed), "{case:?}");
 
-        let again = world.client.submit_text(&author, &text);
+        let again = fixture.client.submit_text(&author, &text);
         assert_eq!(again.status, if filed { 409 } else { 201 }, "{case:?}: {again:?}");
-        let takes = world.takes();
+        let takes = fixture.takes();
         assert_eq!(takes.len(), before + 1, "{case:?}");
         assert_eq!(again.json()["recommendationId"], json!(takes[before].id.0), "{case:?}");
         assert_eq!(takes[before].draft().member_id, author.id, "{case:?}");
@@ -58,8 +58,8 @@ fn whoever_was_not_answered_learns_the_truth_by_sending_again() {
 
 #[test]
 fn amid_cuts_every_take_is_filed_once_or_not_at_all() {
-    let (world, proxy) = world();
-    let load = Load::start(&world, world.server.address);
+    let (fixture, proxy) = fixture();
+    let load = Load::start(&fixture, fixture.server.address);
     let losses = [(0, 1), (0, 2), (1, 0), (0, 3), (2, 0), (1, 1), (0, 4)];
     for (cut, (calls, answers)) in losses.into_iter().cycle().enumerate() {
         if load.unavailable() >= 500 && load.found() >= 100 {
@@ -70,5 +70,5 @@ fn amid_cuts_every_take_is_filed_once_or_not_at_all() {
         proxy.lose(calls, answers);
         load.wait_for(3);
     }
-    load.end(&world);
+    load.end(&fixture);
 }

@@ -5,28 +5,28 @@ use std::sync::Arc;
 use crate::backend::servers::{self, wait_until};
 use crate::backend::{Backend, connect};
 use crate::binary::Program;
+use crate::fixture::{Clock, Fixture};
 use crate::harness::ADMIN;
 use crate::load::Load;
-use crate::world::{Clock, World};
 
-struct Scene {
+struct FailingRedis {
     /// It has on disk what it has acknowledged.
     redis: servers::Server,
     program: Program,
-    world: World,
+    fixture: Fixture,
     load: Load,
 }
 
-impl Scene {
-    fn set() -> Self {
+impl FailingRedis {
+    fn start() -> Self {
         let redis = servers::Server::start(&[]);
         let store = format!("--store={}", redis.url());
         let program = Program::start(&["serve", &store], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
         // Its clock is not that of this Redis, and nobody asks for it.
         let direct = Arc::new(connect(&redis.url()));
-        let world = World::on(&Backend { clock: Clock::noon(), store: direct, redis: None });
-        let load = Load::start(&world, program.client.address);
-        Self { redis, program, world, load }
+        let fixture = Fixture::on(&Backend { clock: Clock::noon(), store: direct, redis: None });
+        let load = Load::start(&fixture, program.client.address);
+        Self { redis, program, fixture, load }
     }
 
     fn wait_until_readiness_is(&self, status: u16) {
@@ -37,59 +37,59 @@ impl Scene {
     /// More is filed, and nothing was filed but what was acknowledged.
     fn check(self) {
         self.load.wait_for(50);
-        self.load.end(&self.world);
+        self.load.end(&self.fixture);
     }
 }
 
 #[test]
 fn a_redis_that_dies_is_missed_and_found_again() {
-    let mut scene = Scene::set();
+    let mut failing = FailingRedis::start();
     for _ in 0..2 {
-        scene.load.wait_for(50);
-        scene.redis.stop();
-        scene.load.wait_for_refusals(10);
-        scene.wait_until_readiness_is(503);
-        scene.program.client.get("/readyz").refused(503, "store unavailable");
-        scene.redis.resume();
-        scene.wait_until_readiness_is(200);
+        failing.load.wait_for(50);
+        failing.redis.stop();
+        failing.load.wait_for_refusals(10);
+        failing.wait_until_readiness_is(503);
+        failing.program.client.get("/readyz").refused(503, "store unavailable");
+        failing.redis.resume();
+        failing.wait_until_readiness_is(200);
     }
-    scene.check();
+    failing.check();
 }
 
 /// Nobody waits for it longer than a client does, and nobody is told anything of it but the truth.
 #[test]
 fn a_redis_that_stalls_is_not_waited_for() {
-    let scene = Scene::set();
-    scene.load.wait_for(50);
-    scene.redis.signal("STOP");
-    scene.load.wait_for_refusals(4);
-    scene.program.client.get("/readyz").refused(503, "store unavailable");
-    scene.redis.signal("CONT");
-    scene.wait_until_readiness_is(200);
-    scene.check();
+    let failing = FailingRedis::start();
+    failing.load.wait_for(50);
+    failing.redis.signal("STOP");
+    failing.load.wait_for_refusals(4);
+    failing.program.client.get("/readyz").refused(503, "store unavailable");
+    failing.redis.signal("CONT");
+    failing.wait_until_readiness_is(200);
+    failing.check();
 }
 
 #[test]
 fn a_redis_that_forgets_the_scripts_is_taught_again() {
-    let scene = Scene::set();
+    let failing = FailingRedis::start();
     for _ in 0..50 {
-        scene.redis.cli(&["script", "flush"]);
-        scene.load.wait_for(3);
-        scene.program.client.get("/readyz").expect(200);
+        failing.redis.cli(&["script", "flush"]);
+        failing.load.wait_for(3);
+        failing.program.client.get("/readyz").expect(200);
     }
-    scene.check();
+    failing.check();
 }
 
 #[test]
 fn a_redis_without_memory_takes_nothing_and_goes_on_reading() {
-    let scene = Scene::set();
+    let failing = FailingRedis::start();
     for _ in 0..3 {
-        scene.load.wait_for(50);
-        scene.redis.cli(&["config", "set", "maxmemory", "1"]);
-        scene.load.wait_for_refusals(20);
-        scene.program.client.get("/api/swarm/takes/1").expect(200);
-        scene.program.client.get("/readyz").expect(200);
-        scene.redis.cli(&["config", "set", "maxmemory", "0"]);
+        failing.load.wait_for(50);
+        failing.redis.cli(&["config", "set", "maxmemory", "1"]);
+        failing.load.wait_for_refusals(20);
+        failing.program.client.get("/api/swarm/takes/1").expect(200);
+        failing.program.client.get("/readyz").expect(200);
+        failing.redis.cli(&["config", "set", "maxmemory", "0"]);
     }
-    scene.check();
+    failing.check();
 }

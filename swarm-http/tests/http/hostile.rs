@@ -8,24 +8,24 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 
-use crate::desk;
+use crate::committee_fixture;
 use crate::files::{records, third_party};
+use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Answer};
 use crate::routes::{BRIEFS, COMMITTEE_POST, writes};
-use crate::world::World;
 
-/// A world in which every route finds what it asks for.
+/// A fixture in which every route finds what it asks for.
 struct Target {
-    world: World,
+    fixture: Fixture,
     bearer: String,
     before: String,
 }
 
 impl Target {
-    fn set() -> Self {
-        let (world, author) = World::furnished();
-        let before = world.print();
-        Self { bearer: author.bearer(), before, world }
+    fn start() -> Self {
+        let (fixture, author) = Fixture::with_records();
+        let before = fixture.print();
+        Self { bearer: author.bearer(), before, fixture }
     }
 
     fn send(&self, method: &str, path: &str, body: &[u8]) -> Answer {
@@ -33,9 +33,9 @@ impl Target {
             ("content-type", "application/json"),
             ("authorization", self.bearer.as_str()),
             ("x-admin-token", ADMIN),
-            ("x-ic-key", desk::KEY),
+            ("x-ic-key", committee_fixture::KEY),
         ];
-        self.world.client.send(method, path, &headers, body)
+        self.fixture.client.send(method, path, &headers, body)
     }
 
     /// Sends a body that no route can use to all of them.
@@ -57,7 +57,7 @@ impl Target {
     }
 
     fn check_unchanged(&self) {
-        assert_eq!(self.world.print(), self.before);
+        assert_eq!(self.fixture.print(), self.before);
     }
 }
 
@@ -71,7 +71,7 @@ fn suite(file: &str, count: usize) {
     let Some(text) = third_party(file) else { return };
     let bodies: Vec<Packed> = records(&text);
     assert_eq!(bodies.len(), count);
-    let target = Target::set();
+    let target = Target::start();
     for Packed { name, base64 } in bodies {
         let body = STANDARD.decode(base64).unwrap();
         target.try_all(&name, &body);
@@ -104,7 +104,7 @@ fn bodies_of_our_own() {
         units.flat_map(|unit| if big { unit.to_be_bytes() } else { unit.to_le_bytes() }).collect()
     };
     let keys: Vec<_> = (0..20_000).map(|at| format!("\"k{at}\":0")).collect();
-    let target = Target::set();
+    let target = Target::start();
     for (name, body) in [
         ("empty", vec![]),
         ("spaces", repeat(" ", 1_000)),

@@ -11,8 +11,8 @@ use std::thread::{self, JoinHandle};
 use serde_json::json;
 
 use crate::backend::servers::wait_until;
+use crate::fixture::Fixture;
 use crate::harness::{Answer, Author, Client, fresh_nonce, signed_text};
-use crate::world::World;
 
 const DATE: &str = "2026-11-21";
 const MEMBERS: usize = 8;
@@ -38,18 +38,18 @@ struct Tally {
 }
 
 impl Load {
-    /// Takes for the world, filed at this address.
-    pub fn start(world: &World, address: SocketAddr) -> Self {
+    /// Takes for the fixture, filed at this address.
+    pub fn start(fixture: &Fixture, address: SocketAddr) -> Self {
         for number in 0..SESSIONS {
-            world.convene(DATE, &subject(number));
+            fixture.convene(DATE, &subject(number));
         }
         let tally = Arc::<Tally>::default();
         let member = |_| {
-            let (author, tally) = (world.author(), Arc::clone(&tally));
+            let (author, tally) = (fixture.author(), Arc::clone(&tally));
             thread::spawn(move || tally.file_on(&Client::new(address), &author))
         };
         let members = (0..MEMBERS).map(member).collect();
-        Self { members, tally, committee: committee::Load::start(world, address) }
+        Self { members, tally, committee: committee::Load::start(fixture, address) }
     }
 
     /// How often a take was answered with a 503.
@@ -89,13 +89,13 @@ impl Load {
     }
 
     /// Ends it: on file are the takes that were acknowledged to their members, each once.
-    pub fn end(self, world: &World) {
-        self.committee.end(world);
+    pub fn end(self, fixture: &Fixture) {
+        self.committee.end(fixture);
         self.tally.ended.store(true, Ordering::SeqCst);
         let members = self.members.into_iter();
         let mut known: Vec<Known> = members.flat_map(|member| member.join().unwrap()).collect();
         known.sort();
-        let takes = world.takes();
+        let takes = fixture.takes();
         let on_file = takes.iter().map(|take| (take.id.0, take.draft().nonce.as_str().to_owned()));
         assert_eq!(known, on_file.collect::<Vec<_>>());
     }

@@ -13,9 +13,9 @@ use swarm_core::domain::{Application, Contact, Lens, Name};
 use crate::backend::{Backend, on_both};
 use crate::binary::Program;
 use crate::clocks::wrong_clocks;
+use crate::fixture::{Clock, Fixture};
 use crate::harness::{Answer, Author, Client, fresh_key, signed_text};
-use crate::relay::Relay;
-use crate::world::{Clock, World};
+use crate::observed_store::ObservedStore;
 
 on_both! {
     of_many_takes_each_revision_is_won_once,
@@ -34,29 +34,29 @@ const LOST_RACE: &str = "a concurrent submission from this member won the same r
 const CAP: &str = "amendment cap reached (5 takes per member per session)";
 const NONCE_USED: &str = "nonce already used by this member (replay); mint a fresh nonce to amend";
 
-/// Where the racers meet: a world whose requests overlap between any two calls of the store.
-struct Course {
-    world: World,
-    /// Other ways to its store, which the racers then take instead of the world's own.
+/// Where the racers meet: a fixture whose requests overlap between any two calls of the store.
+struct Racetrack {
+    fixture: Fixture,
+    /// Other ways to its store, which the racers then take instead of the fixture's own.
     servers: Vec<(Program, Clock)>,
 }
 
-impl Course {
-    fn set(backend: &Backend) -> Self {
+impl Racetrack {
+    fn start(backend: &Backend) -> Self {
         if let Some(redis) = &backend.redis {
             let servers = wrong_clocks(redis, &backend.clock).into();
-            return Self { world: World::on(backend), servers };
+            return Self { fixture: Fixture::on(backend), servers };
         }
         let clock = Clock::noon();
         let store = clock.store();
-        let relay = Relay::new(&store, |_| Ok(()));
-        Self { world: World::serve(clock, store, relay), servers: vec![] }
+        let observed = ObservedStore::new(&store, |_| Ok(()));
+        Self { fixture: Fixture::serve(clock, store, observed), servers: vec![] }
     }
 
     /// A connection of a racer's own.
     fn client(&self, racer: usize) -> Client {
         let address = match self.servers.len() {
-            0 => self.world.server.address,
+            0 => self.fixture.server.address,
             count => self.servers[racer % count].0.client.address,
         };
         Client::new(address)
@@ -96,17 +96,17 @@ fn subject(round: usize) -> String {
 }
 
 fn of_many_takes_each_revision_is_won_once(backend: &Backend) {
-    let course = Course::set(backend);
-    let world = &course.world;
-    let author = world.author();
+    let racetrack = Racetrack::start(backend);
+    let fixture = &racetrack.fixture;
+    let author = fixture.author();
     let sign = |round: usize| {
-        world.convene(DATE, &subject(round));
+        fixture.convene(DATE, &subject(round));
         let sign = |_| signed_text(&author.key.sign(author.draft(DATE, &subject(round))));
         (0..RACERS).map(sign).collect()
     };
     let texts: Vec<Vec<String>> = (0..ROUNDS).map(sign).collect();
     let rounds =
-        course.race(|client, round, racer| client.submit_text(&author, &texts[round][racer]));
+        racetrack.race(|client, round, racer| client.submit_text(&author, &texts[round][racer]));
     let mut lost = 0;
     for (round, answers) in rounds.into_iter().enumerate() {
         let mut filed = vec![];
@@ -121,7 +121,7 @@ fn of_many_takes_each_revision_is_won_once(backend: &Backend) {
             lost += usize::from(error == LOST_RACE);
             answer.refused(409, &error);
         }
-        let takes = world.takes();
+        let takes = fixture.takes();
         let here = takes.iter().filter(|take| take.draft().subject_id.as_str() == subject(round));
         let on_file: BTreeMap<_, _> = here.map(|take| (take.revision.get(), take.id.0)).collect();
         let revisions: Vec<u8> = on_file.keys().copied().collect();
@@ -135,15 +135,15 @@ fn of_many_takes_each_revision_is_won_once(backend: &Backend) {
 }
 
 fn of_many_copies_of_one_take_one_is_filed(backend: &Backend) {
-    let course = Course::set(backend);
-    let world = &course.world;
-    let author = world.author();
+    let racetrack = Racetrack::start(backend);
+    let fixture = &racetrack.fixture;
+    let author = fixture.author();
     let sign = |round: usize| {
-        world.convene(DATE, &subject(round));
+        fixture.convene(DATE, &subject(round));
         signed_text(&author.key.sign(author.draft(DATE, &subject(round))))
     };
     let texts: Vec<String> = (0..ROUNDS).map(sign).collect();
-    let rounds = course.race(|client, round, _| client.submit_text(&author, &texts[round]));
+    let rounds = racetrack.race(|client, round, _| client.submit_text(&author, &texts[round]));
     for answers in rounds {
         let filed: Vec<&Answer> = answers.iter().filter(|answer| answer.status == 201).collect();
         assert_eq!(filed.len(), 1);
@@ -160,16 +160,16 @@ fn of_many_copies_of_one_take_one_is_filed(backend: &Backend) {
             assert_eq!(answer.header("link"), Some(link.as_str()));
         }
     }
-    assert_eq!(world.takes().len(), ROUNDS);
+    assert_eq!(fixture.takes().len(), ROUNDS);
 }
 
 /// Different takes with one nonce: one is filed, and the others learn nothing of it.
 fn of_many_takes_with_one_nonce_one_is_filed(backend: &Backend) {
-    let course = Course::set(backend);
-    let world = &course.world;
-    let author = world.author();
+    let racetrack = Racetrack::start(backend);
+    let fixture = &racetrack.fixture;
+    let author = fixture.author();
     let sign = |round: usize| {
-        world.convene(DATE, &subject(round));
+        fixture.convene(DATE, &subject(round));
         let sign = |racer: usize| {
             signed_text(&author.key.sign(author.draft_of(json!({
                 "date": DATE, "subjectId": subject(round), "nonce": format!("nonce of {round}"),
@@ -180,7 +180,7 @@ fn of_many_takes_with_one_nonce_one_is_filed(backend: &Backend) {
     };
     let texts: Vec<Vec<String>> = (0..ROUNDS).map(sign).collect();
     let rounds =
-        course.race(|client, round, racer| client.submit_text(&author, &texts[round][racer]));
+        racetrack.race(|client, round, racer| client.submit_text(&author, &texts[round][racer]));
     for answers in rounds {
         assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1);
         for answer in answers.into_iter().filter(|answer| answer.status != 201) {
@@ -190,20 +190,20 @@ fn of_many_takes_with_one_nonce_one_is_filed(backend: &Backend) {
             answer.refused(409, &error);
         }
     }
-    assert_eq!(world.takes().len(), ROUNDS);
+    assert_eq!(fixture.takes().len(), ROUNDS);
 }
 
 fn of_many_claims_one_gets_the_token(backend: &Backend) {
-    let course = Course::set(backend);
-    let world = &course.world;
-    let client = &world.client;
+    let racetrack = Racetrack::start(backend);
+    let fixture = &racetrack.fixture;
+    let client = &fixture.client;
     let proof = |_| {
         let (id, key) = Author::apply(client, "A");
         client.operate("/activate", &json!({ "memberId": id.as_str() })).expect(200);
         (id.clone(), Author::proof(client, &id, &key))
     };
     let proofs: Vec<_> = (0..ROUNDS).map(proof).collect();
-    let rounds = course
+    let rounds = racetrack
         .race(|client, round, _| client.post("/api/swarm/token-claim", &[], &proofs[round].1));
     for (answers, (id, _)) in rounds.into_iter().zip(&proofs) {
         let mut tokens = vec![];
@@ -222,7 +222,7 @@ fn of_many_claims_one_gets_the_token(backend: &Backend) {
 }
 
 fn of_many_applications_with_one_key_one_is_taken(backend: &Backend) {
-    let course = Course::set(backend);
+    let racetrack = Racetrack::start(backend);
     let apply = |_| {
         let key = fresh_key();
         let sign = |racer: usize| {
@@ -236,7 +236,7 @@ fn of_many_applications_with_one_key_one_is_taken(backend: &Backend) {
         (0..RACERS).map(sign).collect()
     };
     let texts: Vec<Vec<String>> = (0..ROUNDS).map(apply).collect();
-    let rounds = course
+    let rounds = racetrack
         .race(|client, round, racer| client.post("/api/swarm/apply", &[], &texts[round][racer]));
     for answers in rounds {
         let taken: Vec<Value> =
@@ -253,17 +253,17 @@ fn of_many_applications_with_one_key_one_is_taken(backend: &Backend) {
 }
 
 /// A round of members that amend, all at once, while an operator aggregates.
-fn aggregate_amid(course: &Course, round: usize) {
-    let world = &course.world;
+fn aggregate_amid(racetrack: &Racetrack, round: usize) {
+    let fixture = &racetrack.fixture;
     // Fewer takes than the service tries again when takes come in amid the aggregation.
     const MEMBERS: usize = 6;
-    let session = world.convene(DATE, &subject(round));
-    let authors: Vec<Author> = (0..MEMBERS).map(|_| world.author()).collect();
+    let session = fixture.convene(DATE, &subject(round));
+    let authors: Vec<Author> = (0..MEMBERS).map(|_| fixture.author()).collect();
     let start = Barrier::new(MEMBERS + 1);
     let start = &start;
     let frozen = thread::scope(|scope| {
         for (at, author) in authors.iter().enumerate() {
-            let client = course.client(at);
+            let client = racetrack.client(at);
             let sign = |_| signed_text(&author.key.sign(author.draft(DATE, &subject(round))));
             let texts: Vec<String> = (0..5).map(sign).collect();
             scope.spawn(move || {
@@ -281,27 +281,27 @@ fn aggregate_amid(course: &Course, round: usize) {
                 }
             });
         }
-        let client = course.client(0);
+        let client = racetrack.client(0);
         client.get("/healthz").expect(200);
         start.wait();
         let path = format!("/sessions/{session}/state");
         let answer = client.operate(&path, &json!({ "state": "aggregated" })).expect(200);
         answer.json()["session"]["snapshot"].clone()
     });
-    check_freeze(world, session, &frozen);
+    check_freeze(fixture, session, &frozen);
     // What comes after changes nothing.
-    let late = world.author();
-    world.client.submit(&late, late.draft(DATE, &subject(round))).expect(201);
-    world
+    let late = fixture.author();
+    fixture.client.submit(&late, late.draft(DATE, &subject(round))).expect(201);
+    fixture
         .client
         .operate(&format!("/sessions/{session}/state"), &json!({ "state": "published" }))
         .expect(200);
-    check_freeze(world, session, &frozen);
+    check_freeze(fixture, session, &frozen);
 }
 
 /// The snapshot quotes the highest revisions of what was filed before it, and is read as written.
-fn check_freeze(world: &World, session: u64, frozen: &Value) {
-    let read = world.client.get(&format!("/api/swarm/sessions/{session}")).expect(200).json();
+fn check_freeze(fixture: &Fixture, session: u64, frozen: &Value) {
+    let read = fixture.client.get(&format!("/api/swarm/sessions/{session}")).expect(200).json();
     assert_eq!(read["session"]["snapshot"], *frozen);
     let quotes = frozen["quotes"].as_array().unwrap();
     let number = |value: &Value| value.as_u64().unwrap();
@@ -309,7 +309,7 @@ fn check_freeze(world: &World, session: u64, frozen: &Value) {
         quotes.iter().map(|quote| (quote["memberId"].as_str().unwrap(), quote)).collect();
     assert_eq!(quoted.len(), quotes.len());
     assert_eq!(frozen["participation"]["members"], quotes.len());
-    let takes = world.takes();
+    let takes = fixture.takes();
     let takes: Vec<_> = takes.iter().filter(|take| take.session_id.0 == session).collect();
     // All that is on file before the freeze is by members that are quoted; whoever is not quoted
     // came after all of it.
@@ -330,10 +330,10 @@ fn check_freeze(world: &World, session: u64, frozen: &Value) {
 }
 
 fn aggregation_amid_amendments_freezes_one_moment(backend: &Backend) {
-    let course = Course::set(backend);
+    let racetrack = Racetrack::start(backend);
     for round in 0..ROUNDS {
-        aggregate_amid(&course, round);
+        aggregate_amid(&racetrack, round);
     }
-    let ids: HashSet<_> = course.world.takes().iter().map(|take| take.id).collect();
-    assert_eq!(ids.len(), course.world.takes().len());
+    let ids: HashSet<_> = racetrack.fixture.takes().iter().map(|take| take.id).collect();
+    assert_eq!(ids.len(), racetrack.fixture.takes().len());
 }

@@ -13,9 +13,9 @@ mod sessions;
 use serde_json::{Value, json};
 
 use crate::backend::{Backend, on_both};
+use crate::fixture::Fixture;
 use crate::harness::{Answer, Author, fresh_key, fresh_nonce, signed_text};
 use crate::raw;
-use crate::world::World;
 
 use Check::{
     Aggregated, Bearer, Cap, Excused, Fields, Json, Key, Member, Nonce, Roster, Session, Signature,
@@ -82,24 +82,24 @@ impl Check {
 }
 
 /// Submits a take that breaks these rules and no other.
-fn submit_breaking(world: &World, broken: &[Check]) -> Answer {
+fn submit_breaking(fixture: &Fixture, broken: &[Check]) -> Answer {
     const DATE: &str = "2026-11-21";
     let breaks = |check| broken.contains(&check);
-    let (author, other) = (world.author(), world.author());
+    let (author, other) = (fixture.author(), fixture.author());
     let (subject, nonce) = (fresh_nonce(), fresh_nonce());
-    let session = world.convene(DATE, &subject);
+    let session = fixture.convene(DATE, &subject);
     let admin = |path: &str, body: Value| {
-        world.client.operate(&format!("/sessions/{session}{path}"), &body).expect(200);
+        fixture.client.operate(&format!("/sessions/{session}{path}"), &body).expect(200);
     };
     if breaks(Nonce) {
         let elsewhere = fresh_nonce();
-        world.convene(DATE, &elsewhere);
+        fixture.convene(DATE, &elsewhere);
         let fields = json!({ "date": DATE, "subjectId": elsewhere, "nonce": nonce });
-        world.client.submit(&author, author.draft_of(fields)).expect(201);
+        fixture.client.submit(&author, author.draft_of(fields)).expect(201);
     }
     let filed = if breaks(Cap) { 5 } else { u8::from(breaks(Aggregated)) };
     for _ in 0..filed {
-        world.client.submit(&author, author.draft(DATE, &subject)).expect(201);
+        fixture.client.submit(&author, author.draft(DATE, &subject)).expect(201);
     }
     if breaks(Aggregated) {
         admin("/state", json!({ "state": "aggregated" }));
@@ -111,10 +111,10 @@ fn submit_breaking(world: &World, broken: &[Check]) -> Answer {
         admin("/roster", json!({ "members": [entry] }));
     }
     if breaks(Window) {
-        close(world, session);
+        close(fixture, session);
     }
     if breaks(Key) {
-        world.change(&author.id, |member| member.public_key = None);
+        fixture.change(&author.id, |member| member.public_key = None);
     }
     let date = if breaks(Session) { "2026-11-22" } else { DATE };
     let fields = json!({ "date": date, "subjectId": subject, "nonce": nonce });
@@ -135,25 +135,25 @@ fn submit_breaking(world: &World, broken: &[Check]) -> Answer {
     };
     let bearer = format!("Bearer {token}");
     let headers = [("authorization", bearer.as_str())];
-    let before = world.takes().len();
+    let before = fixture.takes().len();
     let sent = if breaks(Bearer) { &headers[1..] } else { &headers };
-    let answer = world.client.post("/api/swarm/submit", sent, &text);
-    assert_eq!(world.takes().len(), before + usize::from(answer.status == 201));
+    let answer = fixture.client.post("/api/swarm/submit", sent, &text);
+    assert_eq!(fixture.takes().len(), before + usize::from(answer.status == 201));
     answer
 }
 
-/// The token that a world gives its authors.
+/// The token that a fixture gives its authors.
 fn author_token(body: &Value) -> String {
     format!("tok_{}_0", body["memberId"].as_str().unwrap())
 }
 
 /// Moves the deadline of a session into the past.
-fn close(world: &World, session: u64) {
-    let deadline = json!({ "windowClosesAt": world.clock.after(-1) });
+fn close(fixture: &Fixture, session: u64) {
+    let deadline = json!({ "windowClosesAt": fixture.clock.after(-1) });
     let body = deadline.to_string();
     let path = format!("/api/swarm/admin/sessions/{session}");
     let headers = [("content-type", "application/json"), ("x-admin-token", crate::harness::ADMIN)];
-    world.client.send("PATCH", &path, &headers, body.as_bytes()).expect(200);
+    fixture.client.send("PATCH", &path, &headers, body.as_bytes()).expect(200);
 }
 
 #[track_caller]
@@ -165,58 +165,58 @@ fn refused_by(check: Check, answer: Answer) {
 }
 
 fn a_take_that_breaks_no_rule_is_filed(backend: &Backend) {
-    submit_breaking(&World::on(backend), &[]).expect(201);
+    submit_breaking(&Fixture::on(backend), &[]).expect(201);
 }
 
 fn each_rule_has_its_answer(backend: &Backend) {
-    let world = World::on(backend);
+    let fixture = Fixture::on(backend);
     for check in CHECKS {
-        refused_by(check, submit_breaking(&world, &[check]));
+        refused_by(check, submit_breaking(&fixture, &[check]));
     }
 }
 
 fn of_two_broken_rules_the_earlier_one_answers(backend: &Backend) {
-    let world = World::on(backend);
+    let fixture = Fixture::on(backend);
     for (at, first) in CHECKS.into_iter().enumerate() {
         for second in &CHECKS[at + 1..] {
-            refused_by(first, submit_breaking(&world, &[first, *second]));
+            refused_by(first, submit_breaking(&fixture, &[first, *second]));
         }
     }
 }
 
 fn of_all_later_rules_the_earliest_one_answers(backend: &Backend) {
-    let world = World::on(backend);
+    let fixture = Fixture::on(backend);
     for at in 0..CHECKS.len() {
-        refused_by(CHECKS[at], submit_breaking(&world, &CHECKS[at..]));
+        refused_by(CHECKS[at], submit_breaking(&fixture, &CHECKS[at..]));
     }
 }
 
 /// What takes no bearer is no bearer.
 #[test]
 fn only_bearer_tokens_are_bearer_tokens() {
-    let world = World::start();
+    let fixture = Fixture::start();
     for value in ["", "Bearer", "Bearer ", "Bearer  ", "Basic dXNlcjpwYXNz", "tok_m_0", "Bearertok"]
     {
         for (method, path) in [("POST", "/api/swarm/submit"), ("GET", "/api/swarm/verify-token")] {
             let headers = [("content-type", "application/json"), ("authorization", value)];
-            let answer = world.client.send(method, path, &headers, b"");
+            let answer = fixture.client.send(method, path, &headers, b"");
             answer.refused(401, "missing bearer token");
         }
     }
-    let author = world.author();
+    let author = fixture.author();
     let bearer = format!("bEARER  {}", author.token);
     let who =
-        world.client.send("GET", "/api/swarm/verify-token", &[("authorization", &bearer)], b"");
+        fixture.client.send("GET", "/api/swarm/verify-token", &[("authorization", &bearer)], b"");
     assert_eq!(who.expect(200).json(), json!({ "memberId": author.id.as_str() }));
     let unknown = [("authorization", "Bearer tok_m_0")];
-    let answer = world.client.send("GET", "/api/swarm/verify-token", &unknown, b"");
+    let answer = fixture.client.send("GET", "/api/swarm/verify-token", &unknown, b"");
     answer.refused(401, "unknown member token");
 }
 
 /// The body never comes, and the answer does not wait for it.
 #[test]
 fn who_has_no_credential_is_refused_before_the_body() {
-    let world = World::start();
+    let fixture = Fixture::start();
     let framings = ["Content-Length: 200000", "Transfer-Encoding: chunked"];
     for framing in framings {
         for (path, error) in [
@@ -229,7 +229,7 @@ fn who_has_no_credential_is_refused_before_the_body() {
                 "POST {path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n\
                  {framing}\r\n\r\n"
             );
-            let answer = raw::exchange(world.server.address, head.as_bytes()).expect(401);
+            let answer = raw::exchange(fixture.server.address, head.as_bytes()).expect(401);
             assert_eq!(answer.json()["error"], error);
         }
     }
@@ -237,13 +237,13 @@ fn who_has_no_credential_is_refused_before_the_body() {
 
 /// At each limit, and one over it; counted in characters.
 fn limits_of_a_take_count_characters(backend: &Backend) {
-    let world = World::on(backend);
-    let author = world.author();
+    let fixture = Fixture::on(backend);
+    let author = fixture.author();
     let text = |length| "\u{1f680}".repeat(length);
     for (field, limit) in
         [("nonce", 200), ("stance", 100), ("body", 10_000), ("memoUrl", 2_000), ("subjectId", 100)]
     {
-        world.convene(
+        fixture.convene(
             "2026-11-21",
             if field == "subjectId" { text(limit) } else { field.into() }.as_str(),
         );
@@ -252,19 +252,19 @@ fn limits_of_a_take_count_characters(backend: &Backend) {
         let signed = author.key.sign(author.draft_of(fields));
         let mut over: Value = serde_json::from_str(&signed_text(&signed)).unwrap();
         over[field] = json!(text(limit + 1));
-        world.client.submit_text(&author, &over.to_string()).refused(400, "invalid submission");
-        world.client.submit_text(&author, &signed_text(&signed)).expect(201);
+        fixture.client.submit_text(&author, &over.to_string()).refused(400, "invalid submission");
+        fixture.client.submit_text(&author, &signed_text(&signed)).expect(201);
     }
     let mut over: Value =
         serde_json::from_str(&signed_text(&author.key.sign(author.draft("2026-11-21", "body"))))
             .unwrap();
     over["signature"] = json!("A".repeat(2_000));
-    world
+    fixture
         .client
         .submit_text(&author, &over.to_string())
         .refused(400, "signature verification failed");
     over["signature"] = json!("A".repeat(2_001));
-    world.client.submit_text(&author, &over.to_string()).refused(400, "invalid submission");
+    fixture.client.submit_text(&author, &over.to_string()).refused(400, "invalid submission");
     over["memberId"] = json!("m".repeat(101));
-    world.client.submit_text(&author, &over.to_string()).refused(400, "invalid submission");
+    fixture.client.submit_text(&author, &over.to_string()).refused(400, "invalid submission");
 }

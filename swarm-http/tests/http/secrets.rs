@@ -9,16 +9,16 @@ use serde_json::{Value, json};
 use swarm_core::MemberId;
 use swarm_core::domain::SecretHash;
 
+use crate::fixture::{Clock, Fixture};
 use crate::harness::{ADMIN, Author, fresh_key};
-use crate::relay::Relay;
-use crate::world::{Clock, World};
+use crate::observed_store::ObservedStore;
 
 const DATE: &str = "2026-11-21";
 const CHALLENGE: &str = "/api/swarm/token-claim/challenge";
 
-/// A world whose store writes down what it is asked.
+/// A fixture whose store writes down what it is asked.
 pub struct Spied {
-    pub world: World,
+    pub fixture: Fixture,
     heard: Arc<Mutex<Vec<(&'static str, String)>>>,
 }
 
@@ -29,14 +29,14 @@ impl Spied {
         let heard: Arc<Mutex<Vec<(&'static str, String)>>> = Arc::default();
         let spy = {
             let heard = Arc::clone(&heard);
-            Relay::new(&store, move |told| {
-                if !told.done {
-                    heard.lock().unwrap().push((told.method, told.arguments.to_owned()));
+            ObservedStore::new(&store, move |call| {
+                if !call.done {
+                    heard.lock().unwrap().push((call.method, call.arguments.to_owned()));
                 }
                 Ok(())
             })
         };
-        Self { world: World::serve(clock, store, spy), heard }
+        Self { fixture: Fixture::serve(clock, store, spy), heard }
     }
 
     pub fn heard(&self) -> Vec<(&'static str, String)> {
@@ -47,7 +47,7 @@ impl Spied {
 #[test]
 fn the_store_never_sees_a_token_or_a_challenge() {
     let spied = Spied::start();
-    let client = &spied.world.client;
+    let client = &spied.fixture.client;
     client.convene(DATE, "aurora");
     let (id, key) = Author::apply(client, "Ada");
     let member = json!({ "memberId": id.as_str() });
@@ -90,8 +90,8 @@ fn the_store_never_sees_a_token_or_a_challenge() {
 }
 
 /// One id for each way that a member can have come, all of the same length.
-fn members(world: &World) -> Vec<(&'static str, MemberId)> {
-    let client = &world.client;
+fn members(fixture: &Fixture) -> Vec<(&'static str, MemberId)> {
+    let client = &fixture.client;
     let operate = |path: &str, id: &MemberId| {
         client.operate(path, &json!({ "memberId": id.as_str() })).expect(200);
     };
@@ -123,13 +123,13 @@ type Seen = (u16, Vec<String>, Vec<(String, usize)>, Vec<&'static str>);
 fn seen(spied: &Spied, id: &MemberId) -> Seen {
     spied.heard();
     let body = json!({ "memberId": id.as_str() }).to_string();
-    let answer = spied.world.client.post(CHALLENGE, &[], &body);
+    let answer = spied.fixture.client.post(CHALLENGE, &[], &body);
     let own = |name: &str| matches!(name, "date" | "x-request-id");
     let headers = answer.headers.iter().filter(|(name, _)| !own(name.as_str()));
     let headers = headers.map(|(name, value)| format!("{name}: {value:?}")).collect();
     let fields = answer.json();
     assert_eq!(fields["memberId"], id.as_str());
-    assert_eq!(fields["expiresAt"], spied.world.clock.after(600_000));
+    assert_eq!(fields["expiresAt"], spied.fixture.clock.after(600_000));
     let fields = fields.as_object().unwrap().iter();
     let lengths = fields.map(|(key, value)| (key.clone(), value.as_str().unwrap().len())).collect();
     let calls = spied.heard().into_iter().map(|(method, _)| method).collect();
@@ -139,7 +139,7 @@ fn seen(spied: &Spied, id: &MemberId) -> Seen {
 #[test]
 fn challenges_tell_nothing_of_members() {
     let spied = Spied::start();
-    let members = members(&spied.world);
+    let members = members(&spied.fixture);
     let expected = seen(&spied, &members[0].1);
     assert_eq!(expected.0, 200);
     for (state, id) in &members {
@@ -150,7 +150,7 @@ fn challenges_tell_nothing_of_members() {
     // Nor does it say by its order of fields: the text has the same shape.
     let shape = |id: &MemberId| {
         let body = json!({ "memberId": id.as_str() }).to_string();
-        let text = spied.world.client.post(CHALLENGE, &[], &body).expect(200).text;
+        let text = spied.fixture.client.post(CHALLENGE, &[], &body).expect(200).text;
         let keys = text.split('"').skip(1).step_by(4).map(str::to_owned);
         (text.len(), keys.collect::<Vec<_>>())
     };
@@ -164,10 +164,10 @@ fn refused_claims_tell_nothing_of_members() {
     let spied = Spied::start();
     let key = fresh_key();
     let mut answers = BTreeSet::new();
-    for (state, id) in members(&spied.world) {
-        let proof = Author::proof(&spied.world.client, &id, &key);
+    for (state, id) in members(&spied.fixture) {
+        let proof = Author::proof(&spied.fixture.client, &id, &key);
         spied.heard();
-        let answer = spied.world.client.post("/api/swarm/token-claim", &[], &proof);
+        let answer = spied.fixture.client.post("/api/swarm/token-claim", &[], &proof);
         let calls: Vec<_> = spied.heard().into_iter().map(|(method, _)| method).collect();
         assert_eq!(answer.status, 401, "{state}: {answer:?}");
         answers.insert((answer.text, calls));

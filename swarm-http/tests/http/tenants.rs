@@ -7,13 +7,13 @@ use swarm_core::{MemberId, TenantId};
 use swarm_http::Site;
 
 use crate::backend::{AnyStore, Backend, on_both};
-use crate::desk;
+use crate::committee_fixture;
+use crate::fixture::{add_records, insert_member, member, print, takes};
 use crate::harness::{Answer, Author, Client, Server, fresh_key, services, signed_text, tenant};
 use crate::raw::{self, ONCE};
 use crate::routes::{
     CHAIR_COMMAND, CHAIR_POSTS, OPERATOR_COMMAND, OPERATOR_READS, OPERATOR_WRITES, READS,
 };
-use crate::world::{furnish, member, print, seat, takes};
 
 on_both! {
     what_is_in_one_is_not_in_the_other,
@@ -46,11 +46,15 @@ impl Tenant {
 
     /// The member `m`, with a key and a token that only this tenant knows; and one of that name in
     /// the committee.
-    fn seat(&self, store: &AnyStore) -> Author {
+    fn insert_members(&self, store: &AnyStore) -> Author {
         let (key, token) = (fresh_key(), format!("tok_m_{}", self.id));
-        desk::seat(&*store.open_committee(&self.tenant_id()), "m", &self.api_key());
+        committee_fixture::insert_member(
+            &*store.open_committee(&self.tenant_id()),
+            "m",
+            &self.api_key(),
+        );
         let port = store.open(&self.tenant_id());
-        seat(&*port, member("m", &key.public_key(), &token));
+        insert_member(&*port, member("m", &key.public_key(), &token));
         Author { id: MemberId::parse("m").unwrap(), key, token }
     }
 
@@ -60,12 +64,12 @@ impl Tenant {
     }
 
     fn print(&self, store: &AnyStore) -> String {
-        let committee = desk::print(&*store.open_committee(&self.tenant_id()));
+        let committee = committee_fixture::print(&*store.open_committee(&self.tenant_id()));
         print(&*store.open(&self.tenant_id())) + &committee
     }
 }
 
-struct Scene {
+struct TwoTenants {
     server: Server,
     store: AnyStore,
     acme: Tenant,
@@ -78,8 +82,8 @@ fn site(store: &AnyStore) -> Site {
     Site::by_host(services(store), [acme, bolt]).unwrap()
 }
 
-impl Scene {
-    fn set(backend: &Backend) -> Self {
+impl TwoTenants {
+    fn start(backend: &Backend) -> Self {
         let store = Arc::clone(&backend.store);
         let server = Server::of(site(&store));
         let at = |host| server.client().at(host);
@@ -98,19 +102,19 @@ fn reads(tenant: &Tenant) -> Vec<(&'static str, Answer)> {
 }
 
 fn what_is_in_one_is_not_in_the_other(backend: &Backend) {
-    let Scene { store, acme, bolt, .. } = &Scene::set(backend);
+    let TwoTenants { store, acme, bolt, .. } = &TwoTenants::start(backend);
     let empty = bolt.print(store);
     let nothing: Vec<_> =
         reads(bolt).into_iter().map(|(path, answer)| (path, answer.text)).collect();
 
     // Everything there is to see in the first.
-    let author = acme.seat(store);
+    let author = acme.insert_members(store);
     let subject = json!({ "id": "aurora", "name": "Only at acme" });
     acme.operate("POST", "/api/swarm/admin/subjects", &subject).expect(201);
     let session = json!({ "date": DATE, "subjectId": "aurora" });
     acme.operate("POST", "/api/swarm/admin/sessions", &session).expect(201);
     acme.client.submit(&author, author.draft(DATE, "aurora")).expect(201);
-    furnish(&acme.client, acme.admin, &author);
+    add_records(&acme.client, acme.admin, &author);
     let (applicant, _) = Author::apply(&acme.client, "applicant");
     for (path, answer) in reads(acme) {
         assert_eq!(answer.status, 200, "{path}: {answer:?}");
@@ -126,14 +130,14 @@ fn what_is_in_one_is_not_in_the_other(backend: &Backend) {
     let answer = bolt.operate("POST", "/api/swarm/admin/activate", &activate);
     answer.refused(404, "no such member");
     bolt.operate("POST", "/api/swarm/admin/sessions", &session).refused(404, "no such subject");
-    // A challenge of one world is none in the other.
+    // A challenge of one fixture is none in the other.
     let acme_activated = acme.operate("POST", "/api/swarm/admin/activate", &activate);
     acme_activated.expect(200);
 }
 
 fn the_same_names_are_others_in_each(backend: &Backend) {
-    let Scene { store, acme, bolt, .. } = &Scene::set(backend);
-    let authors = [acme.seat(store), bolt.seat(store)];
+    let TwoTenants { store, acme, bolt, .. } = &TwoTenants::start(backend);
+    let authors = [acme.insert_members(store), bolt.insert_members(store)];
     for tenant in [acme, bolt] {
         for name in ["aurora", "basalt"] {
             let subject = json!({ "id": name, "name": tenant.id });
@@ -166,8 +170,8 @@ fn the_same_names_are_others_in_each(backend: &Backend) {
 }
 
 fn the_token_of_one_opens_nothing_in_the_other(backend: &Backend) {
-    let Scene { store, acme, bolt, .. } = &Scene::set(backend);
-    let (author, other) = (acme.seat(store), bolt.seat(store));
+    let TwoTenants { store, acme, bolt, .. } = &TwoTenants::start(backend);
+    let (author, other) = (acme.insert_members(store), bolt.insert_members(store));
     for tenant in [acme, bolt] {
         let subject = json!({ "id": "aurora", "name": "Aurora" });
         tenant.operate("POST", "/api/swarm/admin/subjects", &subject).expect(201);
@@ -183,7 +187,7 @@ fn the_token_of_one_opens_nothing_in_the_other(backend: &Backend) {
     who(bolt).refused(401, "unknown member token");
     let text = signed_text(&author.key.sign(author.draft(DATE, "aurora")));
     bolt.client.submit_text(&author, &text).refused(401, "unknown member token");
-    // Its token is right, its key is that of the other world.
+    // Its token is right, its key is that of the other fixture.
     bolt.client.submit_text(&other, &text).refused(400, "signature verification failed");
     let posts = CHAIR_POSTS.into_iter().chain([CHAIR_COMMAND, OPERATOR_COMMAND]);
     let posts = posts.map(|path| ("POST", path)).chain(OPERATOR_WRITES);
@@ -192,16 +196,16 @@ fn the_token_of_one_opens_nothing_in_the_other(backend: &Backend) {
         let answer = stranger.operate(method, path, &json!({})).expect(401);
         assert_eq!(answer.json()["error"], "admin token required", "{path}");
     }
-    let take = desk::take("neutral");
-    let submitted = desk::submit(&bolt.client, &acme.api_key(), &take);
-    desk::refused(submitted, 401, "invalid key");
+    let take = committee_fixture::take("neutral");
+    let submitted = committee_fixture::submit(&bolt.client, &acme.api_key(), &take);
+    committee_fixture::refused(submitted, 401, "invalid key");
     assert_eq!(bolt.print(store), before);
     acme.client.submit_text(&author, &text).expect(201);
-    desk::submit(&acme.client, &acme.api_key(), &take).expect(200);
+    committee_fixture::submit(&acme.client, &acme.api_key(), &take).expect(200);
 }
 
 fn a_key_and_its_challenges_belong_to_one_world(backend: &Backend) {
-    let Scene { acme, bolt, .. } = &Scene::set(backend);
+    let TwoTenants { acme, bolt, .. } = &TwoTenants::start(backend);
     let key = fresh_key();
     let body = signed_text(&key.sign(swarm_core::domain::Application {
         name: swarm_core::domain::Name::parse("A").unwrap(),
@@ -238,8 +242,8 @@ fn answered(server: &Server, target: &str, headers: &str) -> Option<String> {
     }
 }
 
-fn named(scene: &Scene) {
-    for tenant in [&scene.acme, &scene.bolt] {
+fn named(tenants: &TwoTenants) {
+    for tenant in [&tenants.acme, &tenants.bolt] {
         let subject = json!({ "id": "aurora", "name": tenant.id });
         tenant.operate("POST", "/api/swarm/admin/subjects", &subject).expect(201);
     }
@@ -248,9 +252,9 @@ fn named(scene: &Scene) {
 const PATH: &str = "/api/swarm/subjects/aurora";
 
 fn hosts_are_found_in_any_case_and_on_any_port(backend: &Backend) {
-    let scene = Scene::set(backend);
-    named(&scene);
-    let ask = |host: &str| answered(&scene.server, PATH, &format!("Host: {host}\r\n"));
+    let tenants = TwoTenants::start(backend);
+    named(&tenants);
+    let ask = |host: &str| answered(&tenants.server, PATH, &format!("Host: {host}\r\n"));
     for host in ["acme.example", "ACME.Example", "acme.example:80", "www.acme.EXAMPLE:65535"] {
         assert_eq!(ask(host).as_deref(), Some("acme"), "{host}");
     }
@@ -274,15 +278,15 @@ fn hosts_are_found_in_any_case_and_on_any_port(backend: &Backend) {
     }
     // The target goes before the header.
     let target = format!("http://acme.example{PATH}");
-    let absolute = answered(&scene.server, &target, "Host: bolt.example\r\n");
+    let absolute = answered(&tenants.server, &target, "Host: bolt.example\r\n");
     assert_eq!(absolute.as_deref(), Some("acme"));
 }
 
 fn a_forwarded_host_counts_only_where_it_is_trusted(backend: &Backend) {
-    let mut scene = Scene::set(backend);
-    named(&scene);
+    let mut tenants = TwoTenants::start(backend);
+    named(&tenants);
     for trust in [false, true] {
-        scene.server = Server::of(site(&scene.store).trust_forwarded(trust));
+        tenants.server = Server::of(site(&tenants.store).trust_forwarded(trust));
         for (host, forwarded, trusted) in [
             ("acme.example", "bolt.example", Some("bolt")),
             ("acme.example", "BOLT.example:443", Some("bolt")),
@@ -297,16 +301,16 @@ fn a_forwarded_host_counts_only_where_it_is_trusted(backend: &Backend) {
                 (false, "acme.example") => Some("acme"),
                 (false, _) => None,
             };
-            let got = answered(&scene.server, PATH, &headers);
+            let got = answered(&tenants.server, PATH, &headers);
             assert_eq!(got.as_deref(), expected, "trust {trust}: {headers}");
         }
-        let plain = answered(&scene.server, PATH, "Host: acme.example\r\n");
+        let plain = answered(&tenants.server, PATH, "Host: acme.example\r\n");
         assert_eq!(plain.as_deref(), Some("acme"));
     }
 }
 
 fn an_unknown_host_is_misdirected_whatever_is_asked(backend: &Backend) {
-    let Scene { server, .. } = &Scene::set(backend);
+    let TwoTenants { server, .. } = &TwoTenants::start(backend);
     let stranger = server.client().at("stranger.example");
     for (method, path) in [
         ("GET", "/api/swarm/members"),

@@ -17,8 +17,8 @@ use swarm_core::{MemberId, Submission};
 
 use crate::backend::{Backend, on_both};
 use crate::files::{own, records, unhex};
+use crate::fixture::{Fixture, insert_member, key_of, member, now};
 use crate::harness::{Answer, Author};
-use crate::world::{World, key_of, member, now, seat};
 
 on_both! {
     valid_takes_are_filed_in_order_and_read_back_as_they_were_signed,
@@ -38,46 +38,47 @@ struct Holder {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Seat {
+struct SessionOfVectors {
     date: String,
     subject_id: String,
 }
 
-/// A world with the members and sessions of the vectors, and no take.
-struct Stage {
-    world: World,
+/// A fixture with the members and sessions of the vectors, and no take.
+struct VectorFixture {
+    fixture: Fixture,
     authors: HashMap<String, Author>,
     /// Whose id cannot travel in a header.
     quiet: Vec<String>,
 }
 
-impl Stage {
-    fn set(backend: &Backend) -> Self {
-        let world = World::on(backend);
+impl VectorFixture {
+    fn start(backend: &Backend) -> Self {
+        let fixture = Fixture::on(backend);
         let holders: Vec<Holder> = serde_json::from_str(&own("interop/members.json")).unwrap();
         let (mut authors, mut quiet) = (HashMap::new(), vec![]);
         for Holder { member_id, http, seed, public_key, token } in holders {
-            seat(&*world.port(), member(&member_id, &public_key, &token));
+            insert_member(&*fixture.port(), member(&member_id, &public_key, &token));
             let id = MemberId::parse(&*member_id).unwrap();
             let author = Author { id, key: key_of(&unhex(&seed)), token };
             authors.insert(member_id.clone(), author);
             quiet.extend((!http).then_some(member_id));
         }
-        let seats: Vec<Seat> = serde_json::from_str(&own("interop/sessions.json")).unwrap();
-        for seat in seats {
-            world.convene(&seat.date, &seat.subject_id);
+        let sessions: Vec<SessionOfVectors> =
+            serde_json::from_str(&own("interop/sessions.json")).unwrap();
+        for session in sessions {
+            fixture.convene(&session.date, &session.subject_id);
         }
-        Self { world, authors, quiet }
+        Self { fixture, authors, quiet }
     }
 
     fn submit(&self, member: &str, body: &[u8]) -> Answer {
         let bearer = self.authors[member].bearer();
         let headers = [("content-type", "application/json"), ("authorization", &*bearer)];
-        self.world.client.send("POST", "/api/swarm/submit", &headers, body)
+        self.fixture.client.send("POST", "/api/swarm/submit", &headers, body)
     }
 
     fn signing_payload(&self, draft: &str) -> Answer {
-        self.world.client.post("/api/swarm/signing-payload", &[], draft)
+        self.fixture.client.post("/api/swarm/signing-payload", &[], draft)
     }
 }
 
@@ -95,37 +96,37 @@ struct Valid {
 }
 
 fn valid_takes_are_filed_in_order_and_read_back_as_they_were_signed(backend: &Backend) {
-    let stage = Stage::set(backend);
+    let vectors = VectorFixture::start(backend);
     let cases: Vec<Valid> = records(&own("interop/takes_valid.jsonl"));
     assert_eq!(cases.len(), 590);
     let mut chains: BTreeMap<(String, String, String), Vec<usize>> = BTreeMap::new();
     for (id, case) in (1..).zip(&cases) {
-        let payload = stage.signing_payload(&case.draft).expect(200);
+        let payload = vectors.signing_payload(&case.draft).expect(200);
         assert_eq!(payload.json(), json!({ "canonical": case.canonical }), "{}", case.id);
-        if !stage.quiet.contains(&case.member_id) {
-            let filed = stage.submit(&case.member_id, case.request.as_bytes()).expect(201).json();
+        if !vectors.quiet.contains(&case.member_id) {
+            let filed = vectors.submit(&case.member_id, case.request.as_bytes()).expect(201).json();
             let receipt =
                 json!({ "ok": true, "status": 201, "recommendationId": id, "verified": true });
             assert_eq!(filed, receipt, "{}", case.id);
         } else {
             let mut fields = Json::read(case.request.as_bytes()).unwrap().into_object();
             let submission = Submission::read(&mut fields).unwrap();
-            let token = SecretHash::of(stage.authors[&case.member_id].token.as_bytes());
-            let filed = now(stage.world.tenant().submit(&token, &submission)).unwrap();
+            let token = SecretHash::of(vectors.authors[&case.member_id].token.as_bytes());
+            let filed = now(vectors.fixture.tenant().submit(&token, &submission)).unwrap();
             assert_eq!(filed.id.0, id as u64, "{}", case.id);
         }
         let said: Value = serde_json::from_str(&case.canonical).unwrap();
         let text = |field: &str| said[field].as_str().unwrap().to_owned();
         chains.entry((text("date"), text("subjectId"), text("memberId"))).or_default().push(id);
     }
-    assert_eq!(stage.quiet.len(), 4);
+    assert_eq!(vectors.quiet.len(), 4);
     let next: HashMap<usize, usize> =
         chains.values().flat_map(|ids| ids.windows(2).map(|pair| (pair[0], pair[1]))).collect();
     for (id, case) in (1..).zip(&cases) {
-        let answer = stage.world.client.get(&format!("/api/swarm/takes/{id}")).expect(200);
+        let answer = vectors.fixture.client.get(&format!("/api/swarm/takes/{id}")).expect(200);
         check_record(&answer, id, case, next.get(&id));
     }
-    check_sessions(&stage, &chains);
+    check_sessions(&vectors, &chains);
 }
 
 /// The record has what was signed, its numbers in the text that was signed, and verifies by itself.
@@ -161,14 +162,17 @@ fn check_record(answer: &Answer, id: usize, case: &Valid, next: Option<&usize>) 
 }
 
 /// Each session shows the highest revision of each member.
-fn check_sessions(stage: &Stage, chains: &BTreeMap<(String, String, String), Vec<usize>>) {
+fn check_sessions(
+    vectors: &VectorFixture,
+    chains: &BTreeMap<(String, String, String), Vec<usize>>,
+) {
     let mut latest: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
     for ((date, subject, _), ids) in chains {
         latest.entry((date, subject)).or_default().push(*ids.last().unwrap());
     }
     for ((date, subject), mut ids) in latest {
         let subject = utf8_percent_encode(subject, NON_ALPHANUMERIC);
-        let read = stage.world.client.get(&format!("/api/swarm/sessions/{date}/{subject}"));
+        let read = vectors.fixture.client.get(&format!("/api/swarm/sessions/{date}/{subject}"));
         let read = read.expect(200).json();
         let takes = read["takes"].as_array().unwrap().iter();
         let mut shown: Vec<_> =
@@ -203,17 +207,20 @@ impl Invalid {
 }
 
 fn invalid_takes_are_refused_and_leave_no_trace(backend: &Backend) {
-    let mut stage = Stage::set(backend);
+    let mut vectors = VectorFixture::start(backend);
     let cases: Vec<Invalid> = records(&own("interop/takes_invalid.jsonl"));
     assert_eq!(cases.len(), 393);
     for case in cases.iter().filter(|case| case.level == "core") {
         // Their own keys cannot be registered, so they come with another.
         let id = MemberId::parse(&*case.member_id).unwrap();
-        stage.authors.entry(case.member_id.clone()).or_insert_with(|| stage.world.author_named(id));
+        vectors
+            .authors
+            .entry(case.member_id.clone())
+            .or_insert_with(|| vectors.fixture.author_named(id));
     }
-    let before = stage.world.print();
+    let before = vectors.fixture.print();
     for case in &cases {
-        let answer = stage.submit(&case.member_id, &case.bytes());
+        let answer = vectors.submit(&case.member_id, &case.bytes());
         let allowed = match &case.expect {
             Value::Array(several) => several.contains(&answer.status.into()),
             one => *one == answer.status,
@@ -225,8 +232,8 @@ fn invalid_takes_are_refused_and_leave_no_trace(backend: &Backend) {
             assert!(answer.json()["error"].is_string(), "{answer:?}");
         }
     }
-    assert_eq!(stage.world.print(), before);
-    assert_eq!(stage.world.takes().len(), 0);
+    assert_eq!(vectors.fixture.print(), before);
+    assert_eq!(vectors.fixture.takes().len(), 0);
 
     // What was refused for its signature is filed with the same nonce when honestly signed.
     let mut filed: HashMap<_, u8> = HashMap::new();
@@ -236,12 +243,12 @@ fn invalid_takes_are_refused_and_leave_no_trace(backend: &Backend) {
     for case in forged {
         let mut fields = Json::read(&case.bytes()).unwrap().into_object();
         let draft = TakeDraft::read(&mut fields).unwrap();
-        let author = &stage.authors[&case.member_id];
+        let author = &vectors.authors[&case.member_id];
         let (date, subject) = (draft.date.to_string(), draft.subject_id.as_str().to_owned());
-        let basis = stage.world.basis(author, &date, &subject, draft.nonce.as_str());
+        let basis = vectors.fixture.basis(author, &date, &subject, draft.nonce.as_str());
         let others = filed.entry((case.member_id.clone(), date, subject)).or_default();
         if *others < 5 && basis.spent.is_none() {
-            stage.world.client.submit(author, draft).expect(201);
+            vectors.fixture.client.submit(author, draft).expect(201);
             *others += 1;
         }
     }
@@ -262,13 +269,13 @@ struct Edge {
 }
 
 fn edges_are_decided_as_the_contract_says(backend: &Backend) {
-    let stage = Stage::set(backend);
+    let vectors = VectorFixture::start(backend);
     let cases: Vec<Edge> = records(&own("interop/takes_edge.jsonl"));
     assert_eq!(cases.len(), 36);
     let mut filed = 0;
     for case in &cases {
-        let payload = stage.signing_payload(&case.draft);
-        let answer = stage.submit(&case.member_id, case.request.as_bytes());
+        let payload = vectors.signing_payload(&case.draft);
+        let answer = vectors.submit(&case.member_id, case.request.as_bytes());
         match case.class.as_str() {
             "lone-surrogate" | "duplicate-key" | "bom" => unreadable(payload, answer),
             "extra-field" if case.note.contains("5,000 deep") => unreadable(payload, answer),
@@ -282,13 +289,13 @@ fn edges_are_decided_as_the_contract_says(backend: &Backend) {
                 assert_eq!(payload.expect(200).json(), json!({ "canonical": case.canonical }));
                 answer.expect(201);
                 filed += 1;
-                let take = Arc::clone(stage.world.takes().last().unwrap());
+                let take = Arc::clone(vectors.fixture.takes().last().unwrap());
                 assert_eq!(canonical(take.draft()), case.canonical, "{} {}", case.id, case.note);
             }
             class => panic!("{}: what is {class}?", case.id),
         }
     }
-    assert_eq!((filed, stage.world.takes().len()), (16, 16));
+    assert_eq!((filed, vectors.fixture.takes().len()), (16, 16));
 }
 
 fn unreadable(payload: Answer, answer: Answer) {

@@ -9,17 +9,17 @@ use swarm_core::{CommitteeSettings, TenantId};
 use swarm_http::{Site, TenantConfig};
 
 use crate::binary::Program;
-use crate::desk::{self, KEY, chair, refused, submit, take};
+use crate::committee_fixture::{self, KEY, chair, refused, submit, take};
+use crate::fixture::{Clock, Fixture};
 use crate::harness::{ADMIN, Answer, Server, services, tenant};
 use crate::raw;
 use crate::secrets::Spied;
-use crate::world::{Clock, World};
 
 const HEX: &str = "0123456789abcdef0123456789abcdef";
 const MALFORMED: &str = "missing or malformed x-ic-key";
 
 /// Submits with these header lines.
-fn submit_raw(world: &World, lines: &[&[u8]]) -> Answer {
+fn submit_raw(fixture: &Fixture, lines: &[&[u8]]) -> Answer {
     let body = take("bullish").to_string();
     let head = "POST /api/ic/submit HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";
     let mut request = head.as_bytes().to_vec();
@@ -27,13 +27,13 @@ fn submit_raw(world: &World, lines: &[&[u8]]) -> Answer {
         request.extend([*line, b"\r\n"].concat());
     }
     request.extend(format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes());
-    raw::exchange(world.server.address, &request)
+    raw::exchange(fixture.server.address, &request)
 }
 
 #[test]
 fn what_has_not_the_shape_of_a_key_is_none() {
-    let (world, _) = World::furnished();
-    let before = world.print();
+    let (fixture, _) = Fixture::with_records();
+    let before = fixture.print();
     let line = |value: &[u8]| [b"x-ic-key: ", value].concat();
     let long = |length| format!("ic_m_{}", "0".repeat(length));
     let key = |text: String| text.into_bytes();
@@ -72,27 +72,27 @@ fn what_has_not_the_shape_of_a_key_is_none() {
         b"\xff\xfe\x80".to_vec(),
         b"{\"$ne\":1}".to_vec(),
     ] {
-        let answer = submit_raw(&world, &[&line(&value)]);
+        let answer = submit_raw(&fixture, &[&line(&value)]);
         refused(answer, 401, MALFORMED);
     }
-    refused(submit_raw(&world, &[]), 401, MALFORMED);
+    refused(submit_raw(&fixture, &[]), 401, MALFORMED);
     // Of two keys nobody knows which one counts.
     let (good, bad) = (line(KEY.as_bytes()), line(b"x"));
     for two in [[&good, &good], [&good, &bad], [&bad, &good]] {
-        refused(submit_raw(&world, &[two[0], two[1]]), 401, MALFORMED);
+        refused(submit_raw(&fixture, &[two[0], two[1]]), 401, MALFORMED);
     }
     let elsewhere = format!("Authorization: Bearer {KEY}");
-    refused(submit_raw(&world, &[elsewhere.as_bytes()]), 401, MALFORMED);
-    assert_eq!(world.print(), before);
+    refused(submit_raw(&fixture, &[elsewhere.as_bytes()]), 401, MALFORMED);
+    assert_eq!(fixture.print(), before);
     // Blanks around a value are not part of it, and names of headers have no case.
     let padded = format!("X-IC-KEY: \t {KEY} \t");
-    submit_raw(&world, &[padded.as_bytes()]).expect(200);
+    submit_raw(&fixture, &[padded.as_bytes()]).expect(200);
 }
 
 #[test]
 fn a_key_of_the_right_shape_is_somebodys_or_invalid() {
-    let (world, _) = World::furnished();
-    let before = world.print();
+    let (fixture, _) = Fixture::with_records();
+    let before = fixture.print();
     let last = |digit: char| format!("{}{digit}", &KEY[..KEY.len() - 1]);
     for key in [
         last('0'),
@@ -105,10 +105,10 @@ fn a_key_of_the_right_shape_is_somebodys_or_invalid() {
         format!("ic_{}_{HEX}", "x".repeat(100)),
         format!("{}_m_{HEX}", "x".repeat(16)),
     ] {
-        refused(submit(&world.client, &key, &take("bullish")), 401, "invalid key");
+        refused(submit(&fixture.client, &key, &take("bullish")), 401, "invalid key");
     }
-    assert_eq!(world.print(), before);
-    submit(&world.client, KEY, &take("bullish")).expect(200);
+    assert_eq!(fixture.print(), before);
+    submit(&fixture.client, KEY, &take("bullish")).expect(200);
 }
 
 /// A prefix is a tenant's own: under another one the same member, the same hash, is nobody.
@@ -136,14 +136,18 @@ fn a_key_with_another_prefix_is_invalid() {
     }
     // On file with its hash, and yet not of this tenant's prefix.
     use swarm_core::CommitteeTenants as _;
-    desk::seat(&*store.open_committee(&TenantId::parse("acme").unwrap()), "n", KEY);
+    committee_fixture::insert_member(
+        &*store.open_committee(&TenantId::parse("acme").unwrap()),
+        "n",
+        KEY,
+    );
     refused(submit(&acme, KEY, &take("bullish")), 401, "invalid key");
 }
 
 /// What the store is asked on the way to an answer.
 fn asked(spied: &Spied, key: &str, body: &str) -> (String, Vec<&'static str>) {
     spied.heard();
-    let answer = spied.world.client.post("/api/ic/submit", &[("x-ic-key", key)], body);
+    let answer = spied.fixture.client.post("/api/ic/submit", &[("x-ic-key", key)], body);
     let calls = spied.heard().into_iter().map(|(method, _)| method).collect();
     (answer.json()["error"].as_str().unwrap_or("none").to_owned(), calls)
 }
@@ -152,11 +156,11 @@ fn asked(spied: &Spied, key: &str, body: &str) -> (String, Vec<&'static str>) {
 #[test]
 fn every_key_of_the_right_shape_costs_the_same_work() {
     let spied = Spied::start();
-    let desk = spied.world.desk();
-    desk::seat(&*desk, "m", KEY);
-    desk::seat(&*desk, "n", &format!("ic_n_{HEX}"));
+    let committee = spied.fixture.committee();
+    committee_fixture::insert_member(&*committee, "m", KEY);
+    committee_fixture::insert_member(&*committee, "n", &format!("ic_n_{HEX}"));
     let inactive = json!({ "status": "inactive" });
-    chair(&spied.world.client, "/members/n/status", &inactive).expect(200);
+    chair(&spied.fixture.client, "/members/n/status", &inactive).expect(200);
     let good = take("bullish").to_string();
     let one = vec!["committee_basis"];
     for (key, body, error) in [
@@ -171,8 +175,8 @@ fn every_key_of_the_right_shape_costs_the_same_work() {
     ] {
         assert_eq!(asked(&spied, &key, body), (error.to_owned(), one.clone()), "{key}");
     }
-    spied.world.client.convene("2026-11-21", "aurora");
-    chair(&spied.world.client, "/briefs", &json!({})).expect(201);
+    spied.fixture.client.convene("2026-11-21", "aurora");
+    chair(&spied.fixture.client, "/briefs", &json!({})).expect(201);
     let filed = (String::from("none"), vec!["committee_basis", "file_committee"]);
     assert_eq!(asked(&spied, KEY, &good), filed);
     assert_eq!(asked(&spied, "ic_m_0", &good), (MALFORMED.to_owned(), vec![]));
@@ -197,7 +201,7 @@ fn secrets(key: &str) -> Vec<String> {
 #[test]
 fn a_key_is_shown_once_and_the_store_never_sees_it() {
     let spied = Spied::start();
-    let client = &spied.world.client;
+    let client = &spied.fixture.client;
     client.convene("2026-11-21", "aurora");
     let created = shown(chair(client, "/members", &json!({ "id": "m", "name": "M" })).expect(201));
     let rotated = shown(chair(client, "/members/m/rotate-key", &Value::Null).expect(200));
@@ -206,8 +210,8 @@ fn a_key_is_shown_once_and_the_store_never_sees_it() {
     refused(submit(client, &created, &take("bullish")), 401, "invalid key");
     submit(client, &rotated, &take("bullish")).expect(200);
     refused(submit(client, &rotated, &json!({})), 400, "bad stance");
-    spied.world.clock.move_by(24 * 60 * 60 * 1_000);
-    for path in ["/api/ic/sessions", "/api/ic/sessions/2026-11-21", desk::BRIEF] {
+    spied.fixture.clock.move_by(24 * 60 * 60 * 1_000);
+    for path in ["/api/ic/sessions", "/api/ic/sessions/2026-11-21", committee_fixture::BRIEF] {
         let read = client.get(path).text;
         assert!(!read.contains(&rotated[5..]) && !read.contains("api_key"), "{path}: {read}");
     }
@@ -224,7 +228,7 @@ fn a_key_is_shown_once_and_the_store_never_sees_it() {
     }
     // On file is the hash of the newest one.
     let hash = SecretHash::of(rotated.as_bytes());
-    let members = crate::world::now(spied.world.desk().committee_members()).unwrap();
+    let members = crate::fixture::now(spied.fixture.committee().committee_members()).unwrap();
     assert!(members.iter().all(|member| member.record.key == hash));
 }
 

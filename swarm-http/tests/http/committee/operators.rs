@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::desk::chair;
+use crate::committee_fixture::chair;
+use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Answer};
-use crate::world::World;
 
 #[track_caller]
 fn invalid(answer: Answer, field: &str) {
@@ -82,13 +82,13 @@ fn requests() -> Vec<Request> {
 
 #[test]
 fn bad_fields_are_named_and_change_nothing() {
-    let (world, _) = World::furnished();
-    let before = world.print();
+    let (fixture, _) = Fixture::with_records();
+    let before = fixture.print();
     for Request { path, right, fields } in requests() {
         let send = |name: &str, value: Value| {
             let mut body = right.clone();
             body[name] = value;
-            chair(&world.client, path, &body)
+            chair(&fixture.client, path, &body)
         };
         for Field { name, required, limit, wrong } in fields {
             let others = [json!(1), json!(true), json!([]), json!({}), json!(["ada"])];
@@ -100,22 +100,22 @@ fn bad_fields_are_named_and_change_nothing() {
                 invalid(send(name, Value::Null), name);
                 let mut absent = right.clone();
                 absent.as_object_mut().unwrap().remove(name);
-                invalid(chair(&world.client, path, &absent), name);
+                invalid(chair(&fixture.client, path, &absent), name);
             }
         }
         for body in [json!([]), json!(null), json!("status"), json!(1), json!([right])] {
-            invalid(chair(&world.client, path, &body), "body");
+            invalid(chair(&fixture.client, path, &body), "body");
         }
-        assert_eq!(world.print(), before, "{path}");
+        assert_eq!(fixture.print(), before, "{path}");
     }
 }
 
 /// The same requests, when nothing is wrong with them.
 #[test]
 fn what_is_right_is_done() {
-    let (world, _) = World::furnished();
+    let (fixture, _) = Fixture::with_records();
     for Request { path, right, fields } in requests() {
-        chair(&world.client, path, &right);
+        chair(&fixture.client, path, &right);
         for Field { name, limit, .. } in fields {
             // Text is text: whatever else it means to somebody.
             let Some(limit) = limit.filter(|_| !name.ends_with("id")) else { continue };
@@ -124,66 +124,73 @@ fn what_is_right_is_done() {
             if path == "/members" {
                 body["id"] = json!(format!("ada-{name}"));
             }
-            assert!(chair(&world.client, path, &body).status < 300, "{path} {name}");
+            assert!(chair(&fixture.client, path, &body).status < 300, "{path} {name}");
         }
     }
-    let brief = world.client.get("/data/committee/briefs/today/ada.json").expect(200).json();
+    let brief = fixture.client.get("/data/committee/briefs/today/ada.json").expect(200).json();
     assert_eq!(brief["deadline_utc"], "2026-11-21T23:25:00.000Z");
-    let session = world.client.get("/api/ic/sessions/2026-11-21").expect(200).json();
+    let session = fixture.client.get("/api/ic/sessions/2026-11-21").expect(200).json();
     assert!(session["synthesis"].as_str().unwrap().starts_with("\0\u{1f680}</script>"));
 }
 
 #[test]
 fn what_is_not_there_is_not_found() {
-    let (world, _) = World::furnished();
-    let before = world.print();
+    let (fixture, _) = Fixture::with_records();
+    let before = fixture.print();
     let missing = |answer: Answer, thing: &str| {
         assert_eq!(answer.expect(404).json(), json!({ "error": format!("no such {thing}") }));
     };
     let long = "x".repeat(101);
     for id in ["n", "M", "m%00", "%6d%20", "m%2Fm", "..", "%E2%80%8Bm", "m.json", "*", &long] {
         let status = json!({ "status": "active" });
-        missing(chair(&world.client, &format!("/members/{id}/status"), &status), "member");
-        missing(chair(&world.client, &format!("/members/{id}/rotate-key"), &Value::Null), "member");
+        missing(chair(&fixture.client, &format!("/members/{id}/status"), &status), "member");
+        missing(
+            chair(&fixture.client, &format!("/members/{id}/rotate-key"), &Value::Null),
+            "member",
+        );
         for file in [format!("{id}.json"), id.to_owned(), format!("{id}.json.json")] {
             let path = format!("/data/committee/briefs/today/{file}");
             if file != "m.json" {
-                missing(world.client.get(&path), "brief");
+                missing(fixture.client.get(&path), "brief");
             }
         }
     }
     for file in ["m", "m.JSON", ".json", "m.json%00", "m%2Ejson%2F", "M.json"] {
-        missing(world.client.get(&format!("/data/committee/briefs/today/{file}")), "brief");
+        missing(fixture.client.get(&format!("/data/committee/briefs/today/{file}")), "brief");
     }
     for subject in ["basalt", "Aurora", "aurora ", "\0", "../aurora"] {
         let day = json!({ "date": "2026-11-21", "subject_id": subject });
-        missing(chair(&world.client, "/day", &day), "subject");
-        missing(chair(&world.client, "/briefs", &json!({ "subject_id": subject })), "subject");
+        missing(chair(&fixture.client, "/day", &day), "subject");
+        missing(chair(&fixture.client, "/briefs", &json!({ "subject_id": subject })), "subject");
     }
     for date in ["2026-11-20", "2026-11-22", "0000-01-01", "9999-12-31"] {
         let synthesis = json!({ "date": date, "synthesis": "s" });
-        missing(chair(&world.client, "/synthesis", &synthesis), "session");
-        missing(world.client.get(&format!("/api/ic/sessions/{date}")), "session");
+        missing(chair(&fixture.client, "/synthesis", &synthesis), "session");
+        missing(fixture.client.get(&format!("/api/ic/sessions/{date}")), "session");
     }
     for date in ["2026-02-30", "today", "2026-11-21%20", "1", "2026-11-2%EF%BC%91", "%00"] {
-        missing(world.client.get(&format!("/api/ic/sessions/{date}")), "session");
+        missing(fixture.client.get(&format!("/api/ic/sessions/{date}")), "session");
     }
-    assert_eq!(world.print(), before);
+    assert_eq!(fixture.print(), before);
 }
 
 #[test]
 fn queries_are_right_or_refused() {
-    let (world, _) = World::furnished();
-    let whole = world.client.get("/api/ic/sessions").expect(200).json();
+    let (fixture, _) = Fixture::with_records();
+    let whole = fixture.client.get("/api/ic/sessions").expect(200).json();
     assert_eq!(whole["sessions"][0]["date"], "2026-11-21");
     for query in ["limit=1", "limit=500", "before=2026-11-22", "before=9999-99-99", "x=y", ""] {
-        assert_eq!(world.client.get(&format!("/api/ic/sessions?{query}")).json(), whole, "{query}");
+        assert_eq!(
+            fixture.client.get(&format!("/api/ic/sessions?{query}")).json(),
+            whole,
+            "{query}"
+        );
     }
-    let none = world.client.get("/api/ic/sessions?before=2026-11-21").expect(200).json();
+    let none = fixture.client.get("/api/ic/sessions?before=2026-11-21").expect(200).json();
     assert_eq!(none, json!({ "sessions": [] }));
     for name in ["limit", "before"] {
         for bad in ["", "x", "-1", "0", "1.0", "501", "01", "%2B1", "18446744073709551616", "%ff"] {
-            let answer = world.client.get(&format!("/api/ic/sessions?{name}={bad}"));
+            let answer = fixture.client.get(&format!("/api/ic/sessions?{name}={bad}"));
             answer.unread(400, "invalid query");
         }
     }
@@ -192,18 +199,18 @@ fn queries_are_right_or_refused() {
 /// A generation needs a subject.
 #[test]
 fn without_an_active_subject_there_is_nothing_to_generate() {
-    let world = World::start();
+    let fixture = Fixture::start();
     let refused = |answer: Answer| answer.unread(409, "no active subject");
-    refused(chair(&world.client, "/briefs", &json!({})));
+    refused(chair(&fixture.client, "/briefs", &json!({})));
     let archived = json!({ "id": "aurora", "name": "Aurora", "status": "archived" });
-    world.client.operate("/subjects", &archived).expect(201);
-    refused(chair(&world.client, "/briefs", &json!({})));
-    chair(&world.client, "/briefs", &json!({ "subject_id": "aurora" })).expect(201);
+    fixture.client.operate("/subjects", &archived).expect(201);
+    refused(chair(&fixture.client, "/briefs", &json!({})));
+    chair(&fixture.client, "/briefs", &json!({ "subject_id": "aurora" })).expect(201);
     let headers = [("x-admin-token", ADMIN), ("content-type", "application/json")];
-    let empty = world.client.send("POST", "/api/ic/admin/briefs", &headers, b"");
+    let empty = fixture.client.send("POST", "/api/ic/admin/briefs", &headers, b"");
     empty.unread(400, "invalid json body");
     // Without a body: all its fields are optional, and what was decided for the day stands.
-    let bare = world.client.send("POST", "/api/ic/admin/briefs", &headers[..1], b"");
+    let bare = fixture.client.send("POST", "/api/ic/admin/briefs", &headers[..1], b"");
     let made = json!({
         "ok": true, "date": "2026-11-21", "subject_id": "aurora", "briefs": 0,
         "deadline_utc": "2026-11-21T23:25:00.000Z",
@@ -213,10 +220,10 @@ fn without_an_active_subject_there_is_nothing_to_generate() {
 
 #[test]
 fn an_id_is_given_once() {
-    let (world, _) = World::furnished();
-    let before = world.print();
-    let again = chair(&world.client, "/members", &json!({ "id": "m", "name": "Another" }));
+    let (fixture, _) = Fixture::with_records();
+    let before = fixture.print();
+    let again = chair(&fixture.client, "/members", &json!({ "id": "m", "name": "Another" }));
     let taken = json!({ "error": "member id already taken", "detail": "m" });
     assert_eq!(again.expect(409).json(), taken);
-    assert_eq!(world.print(), before);
+    assert_eq!(fixture.print(), before);
 }

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::desk::{self, KEY, take};
+use crate::committee_fixture::{self, KEY, take};
+use crate::fixture::Fixture;
 use crate::harness::Answer;
 use crate::raw;
-use crate::world::World;
 
 use Check::{
     Active, BadJson, BodyKind, BodyLong, BodyShort, Brief, Confidence, Deadline, KeyKnown,
@@ -106,14 +106,14 @@ fn fields(breaks: impl Fn(Check) -> bool) -> Value {
     fields
 }
 
-/// A world in which the time for submissions is as these checks need it.
-fn world(breaks: impl Fn(Check) -> bool) -> World {
-    let world = World::start();
-    desk::seat(&*world.desk(), "m", KEY);
-    world.client.convene("2026-11-21", "aurora");
+/// A fixture in which the time for submissions is as these checks need it.
+fn fixture(breaks: impl Fn(Check) -> bool) -> Fixture {
+    let fixture = Fixture::start();
+    committee_fixture::insert_member(&*fixture.committee(), "m", KEY);
+    fixture.client.convene("2026-11-21", "aurora");
     let generate = |deadline: i64| {
-        let order = json!({ "deadline_utc": world.clock.after(deadline) });
-        desk::chair(&world.client, "/briefs", &order).expect(201);
+        let order = json!({ "deadline_utc": fixture.clock.after(deadline) });
+        committee_fixture::chair(&fixture.client, "/briefs", &order).expect(201);
     };
     match (breaks(Brief), breaks(Deadline)) {
         (true, false) => {}
@@ -121,20 +121,20 @@ fn world(breaks: impl Fn(Check) -> bool) -> World {
         // Yesterday's are not today's.
         (true, true) => {
             generate(0);
-            world.clock.move_by(DAY_MILLIS);
+            fixture.clock.move_by(DAY_MILLIS);
         }
     }
     if breaks(Active) {
         let status = json!({ "status": "inactive" });
-        desk::chair(&world.client, "/members/m/status", &status).expect(200);
+        committee_fixture::chair(&fixture.client, "/members/m/status", &status).expect(200);
     }
-    world
+    fixture
 }
 
 /// Submits a take that breaks these rules and no other.
 fn submit_breaking(broken: &[Check]) -> Answer {
     let breaks = |check| broken.contains(&check);
-    let world = world(breaks);
+    let fixture = fixture(breaks);
     let mut text = fields(breaks).to_string();
     if breaks(BadJson) {
         text.pop();
@@ -145,10 +145,10 @@ fn submit_breaking(broken: &[Check]) -> Answer {
         (false, false) => KEY,
     };
     let kind = if breaks(BodyKind) { "text/plain" } else { "application/json" };
-    let before = world.print();
+    let before = fixture.print();
     let headers = [raw::ONCE, ("content-type", kind), ("x-ic-key", key)];
-    let answer = world.client.send("POST", "/api/ic/submit", &headers, text.as_bytes());
-    assert_eq!(world.print() == before, answer.status != 200, "{broken:?}: {answer:?}");
+    let answer = fixture.client.send("POST", "/api/ic/submit", &headers, text.as_bytes());
+    assert_eq!(fixture.print() == before, answer.status != 200, "{broken:?}: {answer:?}");
     answer
 }
 
@@ -188,8 +188,8 @@ fn of_all_later_rules_the_earliest_one_answers() {
 /// What each field may not be; absent, `null` and of another type are the same fault.
 #[test]
 fn no_field_takes_what_breaks_its_rule() {
-    let world = world(|_| false);
-    let before = world.print();
+    let fixture = fixture(|_| false);
+    let before = fixture.print();
     let nested = serde_json::from_str::<Value>(&format!("{}{}", "[".repeat(60), "]".repeat(60)));
     for (field, check, values) in [
         (
@@ -205,12 +205,16 @@ fn no_field_takes_what_breaks_its_rule() {
             [json!(null), json!(true), json!({}), json!([]), nested.as_ref().unwrap().clone()];
         let others = others.into_iter().chain([json!("")]).filter(|_| check != BodyLong);
         for value in others.chain(values) {
-            let answer = desk::submit(&world.client, KEY, &desk::take_with(field, value));
+            let answer = committee_fixture::submit(
+                &fixture.client,
+                KEY,
+                &committee_fixture::take_with(field, value),
+            );
             refused_by(check, &answer);
         }
         let mut absent = take("bullish");
         absent.as_object_mut().unwrap().remove(field);
-        let absent = desk::submit(&world.client, KEY, &absent);
+        let absent = committee_fixture::submit(&fixture.client, KEY, &absent);
         refused_by(if check == BodyLong { BodyShort } else { check }, &absent);
     }
     for (field, value, detail) in [
@@ -224,17 +228,21 @@ fn no_field_takes_what_breaks_its_rule() {
             "generated_at must be an RFC 3339 date and time",
         ),
     ] {
-        let answer = desk::submit(&world.client, KEY, &desk::take_with(field, value));
+        let answer = committee_fixture::submit(
+            &fixture.client,
+            KEY,
+            &committee_fixture::take_with(field, value),
+        );
         let expected = json!({ "error": "invalid submission", "detail": detail });
         assert_eq!(answer.expect(400).json(), expected);
     }
-    assert_eq!(world.print(), before);
+    assert_eq!(fixture.print(), before);
 }
 
 /// At the edges, and what is optional; unknown fields are ignored.
 #[test]
 fn what_is_just_right_is_taken() {
-    let world = world(|_| false);
+    let fixture = fixture(|_| false);
     for (field, value, kept) in [
         ("confidence", json!(0), json!(0.0)),
         ("confidence", json!(-0.0), json!(0.0)),
@@ -242,7 +250,7 @@ fn what_is_just_right_is_taken() {
         ("model", json!(null), json!(null)),
         ("model", json!(""), json!("")),
         ("model", json!("\u{1f680}".repeat(200)), json!("\u{1f680}".repeat(200))),
-        ("generated_at", json!(null), json!(world.clock.after(0))),
+        ("generated_at", json!(null), json!(fixture.clock.after(0))),
         (
             "generated_at",
             json!("2026-11-21T13:00:00.0009+01:00"),
@@ -251,8 +259,13 @@ fn what_is_just_right_is_taken() {
         ("generated_at", json!("9999-12-31T23:59:59Z"), json!("9999-12-31T23:59:59.000Z")),
         ("unknown", json!({ "stance": 1 }), Value::Null),
     ] {
-        desk::submit(&world.client, KEY, &desk::take_with(field, value)).expect(200);
-        let record = desk::records(&*world.desk()).pop().unwrap();
+        committee_fixture::submit(
+            &fixture.client,
+            KEY,
+            &committee_fixture::take_with(field, value),
+        )
+        .expect(200);
+        let record = committee_fixture::records(&*fixture.committee()).pop().unwrap();
         assert_eq!(record[field], kept, "{field}");
     }
 }
@@ -260,9 +273,9 @@ fn what_is_just_right_is_taken() {
 /// To the millisecond, by the store's clock.
 #[test]
 fn the_deadline_itself_is_in_time() {
-    let world = world(|_| false);
-    desk::submit(&world.client, KEY, &take("bullish")).expect(200);
-    world.clock.move_by(1);
-    refused_by(Deadline, &desk::submit(&world.client, KEY, &take("bullish")));
-    assert_eq!(desk::records(&*world.desk()).len(), 1);
+    let fixture = fixture(|_| false);
+    committee_fixture::submit(&fixture.client, KEY, &take("bullish")).expect(200);
+    fixture.clock.move_by(1);
+    refused_by(Deadline, &committee_fixture::submit(&fixture.client, KEY, &take("bullish")));
+    assert_eq!(committee_fixture::records(&*fixture.committee()).len(), 1);
 }

@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 
-use crate::desk::{self, BRIEF, KEY, submit, take_with};
+use crate::committee_fixture::{self, BRIEF, KEY, submit, take_with};
+use crate::fixture::Fixture;
 use crate::schema::verdicts;
-use crate::world::World;
 
 /// What the service says of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,29 +131,29 @@ fn bodies() -> Vec<(&'static str, String, Verdict)> {
 
 #[test]
 fn each_body_has_its_decision_and_is_kept_as_it_came() {
-    let (world, _) = World::furnished();
+    let (fixture, _) = Fixture::with_records();
     for (name, body, verdict) in bodies() {
-        let before = world.print();
-        let answer = submit(&world.client, KEY, &take_with("body", json!(body)));
+        let before = fixture.print();
+        let answer = submit(&fixture.client, KEY, &take_with("body", json!(body)));
         match verdict {
             Taken => {
                 answer.expect(200);
-                let record = desk::records(&*world.desk()).pop().unwrap();
+                let record = committee_fixture::records(&*fixture.committee()).pop().unwrap();
                 assert_eq!(record["body"], body, "{name}");
                 continue;
             }
-            NoTrailer => desk::refused(answer, 400, "missing stance line"),
-            Short => desk::refused(answer, 400, "body too short"),
-            Long => desk::refused(answer, 400, "body too long"),
+            NoTrailer => committee_fixture::refused(answer, 400, "missing stance line"),
+            Short => committee_fixture::refused(answer, 400, "body too short"),
+            Long => committee_fixture::refused(answer, 400, "body too long"),
         }
-        assert_eq!(world.print(), before, "{name}");
+        assert_eq!(fixture.print(), before, "{name}");
     }
 }
 
 #[test]
 fn the_schema_in_the_brief_decides_alike() {
-    let (world, _) = World::furnished();
-    let brief = world.client.get(BRIEF).expect(200).json();
+    let (fixture, _) = Fixture::with_records();
+    let brief = fixture.client.get(BRIEF).expect(200).json();
     let (names, takes): (Vec<_>, Vec<Value>) = bodies()
         .into_iter()
         .map(|(name, body, verdict)| ((name, verdict == Taken), take_with("body", json!(body))))
@@ -166,8 +166,8 @@ fn the_schema_in_the_brief_decides_alike() {
 /// The other fields as well: what the schema has, the service takes.
 #[test]
 fn the_schema_has_no_take_that_the_service_refuses() {
-    let (world, _) = World::furnished();
-    let brief = world.client.get(BRIEF).expect(200).json();
+    let (fixture, _) = Fixture::with_records();
+    let brief = fixture.client.get(BRIEF).expect(200).json();
     let mut takes = vec![];
     for stance in ["bullish", "constructive", "neutral", "cautious", "bearish", "Bullish", "hold"] {
         takes.push(take_with("stance", json!(stance)));
@@ -180,7 +180,7 @@ fn the_schema_has_no_take_that_the_service_refuses() {
     }
     let verdicts = verdicts(&brief["response_schema"], &takes);
     for (take, verdict) in takes.iter().zip(verdicts) {
-        let status = submit(&world.client, KEY, take).status;
+        let status = submit(&fixture.client, KEY, take).status;
         assert_eq!(status, if verdict { 200 } else { 400 }, "{take}");
     }
 }

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::text::{fitting, naughty};
-use crate::desk::{self, KEY, chair, submit, take_with};
-use crate::world::World;
+use crate::committee_fixture::{self, KEY, chair, submit, take_with};
+use crate::fixture::Fixture;
 
 /// The text, then what makes it a body.
 fn body(text: &str) -> String {
@@ -13,8 +13,8 @@ fn body(text: &str) -> String {
 
 #[test]
 fn naughty_strings_are_kept_as_they_came_and_briefs_quote_them() {
-    let (world, _) = World::furnished();
-    let client = &world.client;
+    let (fixture, _) = Fixture::with_records();
+    let client = &fixture.client;
     let strings = naughty();
     for (number, text) in strings.iter().enumerate() {
         let name = fitting(text, 100).unwrap_or("plain");
@@ -24,14 +24,14 @@ fn naughty_strings_are_kept_as_they_came_and_briefs_quote_them() {
         let mut take = take_with("body", json!(body(text)));
         take["model"] = json!(fitting(text, 200).unwrap_or_default());
         submit(client, KEY, &take).expect(200);
-        let record = desk::records(&*world.desk()).pop().unwrap();
+        let record = committee_fixture::records(&*fixture.committee()).pop().unwrap();
         assert_eq!((&record["body"], &record["model"]), (&take["body"], &take["model"]));
     }
     let all: Vec<&str> = strings.iter().map(String::as_str).collect();
     let synthesis: String = format!("s{}", all.concat()).chars().take(4_000).collect();
     let order = json!({ "date": "2026-11-21", "synthesis": synthesis });
     chair(client, "/synthesis", &order).expect(200);
-    world.clock.move_by(24 * 60 * 60 * 1_000);
+    fixture.clock.move_by(24 * 60 * 60 * 1_000);
     // Each brief has these, so not all of them.
     let notes: Vec<_> = all.iter().step_by(8).collect();
     let subject = json!({ "id": "basalt", "name": "b", "structuralNotes": notes });

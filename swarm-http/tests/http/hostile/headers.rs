@@ -1,7 +1,7 @@
 //! Header values.
 
+use crate::fixture::Fixture;
 use crate::raw;
-use crate::world::World;
 
 fn request(line: &str, headers: &[&[u8]]) -> Vec<u8> {
     let mut request = format!("{line} HTTP/1.1\r\nHost: a\r\n").into_bytes();
@@ -15,7 +15,7 @@ fn request(line: &str, headers: &[&[u8]]) -> Vec<u8> {
 
 #[test]
 fn tokens_of_any_bytes_are_unknown() {
-    let world = World::start();
+    let fixture = Fixture::start();
     let long = [b"Bearer ", "x".repeat(8 << 10).as_bytes()].concat();
     let admin = "y".repeat(8 << 10);
     for token in [
@@ -31,27 +31,27 @@ fn tokens_of_any_bytes_are_unknown() {
     ] {
         let header = [b"Authorization: ", token].concat();
         let verify = request("GET /api/swarm/verify-token", &[&header]);
-        raw::exchange(world.server.address, &verify).refused(401, "unknown member token");
+        raw::exchange(fixture.server.address, &verify).refused(401, "unknown member token");
     }
     for token in [&b"\xff\xfe\x80"[..], b"adm_test\xff", b"adm_test, adm_test", admin.as_bytes()] {
         let header = [b"X-Admin-Token: ", token].concat();
         let outbox = request("GET /api/swarm/admin/outbox", &[&header]);
-        raw::exchange(world.server.address, &outbox).refused(401, "admin token required");
+        raw::exchange(fixture.server.address, &outbox).refused(401, "admin token required");
     }
     // A head of more than the limit is not read to its end.
     let header = [b"Authorization: Bearer ", "x".repeat(40 << 10).as_bytes()].concat();
     let verify = request("GET /api/swarm/verify-token", &[&header]);
-    assert_eq!(raw::exchange(world.server.address, &verify).status, 431);
-    world.client.get("/healthz").expect(200);
+    assert_eq!(raw::exchange(fixture.server.address, &verify).status, 431);
+    fixture.client.get("/healthz").expect(200);
 }
 
 #[test]
 fn request_ids_are_plain_or_ours() {
-    let world = World::start();
+    let fixture = Fixture::start();
     let id = |sent: &[u8]| {
         let header = [b"X-Request-Id: ", sent].concat();
         let answer =
-            raw::exchange(world.server.address, &request("GET /api/swarm/members", &[&header]));
+            raw::exchange(fixture.server.address, &request("GET /api/swarm/members", &[&header]));
         answer.expect(200).header("x-request-id").unwrap().to_owned()
     };
     for plain in ["a", "A-z_0.9", &"x".repeat(64)] {
@@ -85,23 +85,23 @@ fn request_ids_are_plain_or_ours() {
 /// A line end within a value begins no header of its own, neither in the request nor in the answer.
 #[test]
 fn line_ends_in_values_are_refused_or_end_them() {
-    let world = World::start();
+    let fixture = Fixture::start();
     for sent in [&b"a\rX-Evil: 1"[..], b"a\r\rX-Evil: 1", b"a\0b", b"a\x7fb", b"\x1b[31ma"] {
         let header = [b"X-Request-Id: ", sent].concat();
         let answer =
-            raw::exchange(world.server.address, &request("GET /api/swarm/members", &[&header]));
+            raw::exchange(fixture.server.address, &request("GET /api/swarm/members", &[&header]));
         assert!(matches!(answer.status, 200 | 400), "{answer:?}");
         assert_eq!(answer.header("x-evil"), None);
         let id = answer.header("x-request-id").unwrap_or_default();
         assert!(id.bytes().all(|b| b.is_ascii_graphic()), "{id:?}");
     }
-    world.client.get("/healthz").expect(200);
+    fixture.client.get("/healthz").expect(200);
 }
 
 /// Conditions, formats and ranges that make no sense are no reason to fail.
 #[test]
 fn odd_conditions_and_formats_are_answered() {
-    let world = World::start();
+    let fixture = Fixture::start();
     for header in [
         &b"If-None-Match: \xff\xfe"[..],
         b"If-None-Match: ,,,\"",
@@ -117,13 +117,13 @@ fn odd_conditions_and_formats_are_answered() {
     ] {
         for path in ["/api/swarm/members", "/api/swarm/takes/1", "/swarm/takes/1"] {
             let answer =
-                raw::exchange(world.server.address, &request(&format!("GET {path}"), &[header]));
+                raw::exchange(fixture.server.address, &request(&format!("GET {path}"), &[header]));
             assert!(matches!(answer.status, 200 | 206 | 404), "{header:?}: {answer:?}");
         }
     }
     for query in ["%", "%ff", "limit=%ff", "=&=&&", "limit", "&limit=1&limit=2", "\u{e4}=1"] {
         let line = format!("GET /api/swarm/sessions?{query}");
-        let answer = raw::exchange(world.server.address, &request(&line, &[]));
+        let answer = raw::exchange(fixture.server.address, &request(&line, &[]));
         assert!(matches!(answer.status, 200 | 400), "{query}: {answer:?}");
     }
 }

@@ -8,8 +8,8 @@ use swarm_core::MemberId;
 use swarm_core::domain::{Application, Contact, Lens, Name};
 
 use crate::files::third_party;
+use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Author, fresh_key, fresh_nonce, signed_text};
-use crate::world::World;
 
 const DATE: &str = "2026-11-21";
 
@@ -26,8 +26,8 @@ pub(super) fn fitting(text: &str, limit: usize) -> Option<&str> {
 }
 
 /// A member that applied with this text wherever it fits.
-fn join(world: &World, text: &str) -> Author {
-    let client = &world.client;
+fn join(fixture: &Fixture, text: &str) -> Author {
+    let client = &fixture.client;
     let key = fresh_key();
     let name = fitting(text, 100).unwrap_or("plain");
     let contact = fitting(text, 200).unwrap_or("plain");
@@ -53,7 +53,7 @@ fn join(world: &World, text: &str) -> Author {
 }
 
 /// A subject with this text wherever it fits, and a session on it; the subject's id.
-fn convene(world: &World, text: &str) -> String {
+fn convene(fixture: &Fixture, text: &str) -> String {
     let id = fitting(text, 100).map_or_else(fresh_nonce, str::to_owned);
     let mut subject = json!({
         "id": id, "status": text, "name": text, "operator": text, "homepage": text,
@@ -61,38 +61,38 @@ fn convene(world: &World, text: &str) -> String {
         "nftContracts": [{ "note": [text] }], "source": text, "recommendationType": text,
         "linkedMemberId": text, "structuralNotes": [text, text],
     });
-    let written = world.client.operate("/subjects", &subject);
+    let written = fixture.client.operate("/subjects", &subject);
     assert!(matches!(written.status, 200 | 201), "{written:?}");
     subject["lastReviewed"] = Value::Null;
     let path = utf8_percent_encode(&id, NON_ALPHANUMERIC);
-    let read = world.client.get(&format!("/api/swarm/subjects/{path}")).expect(200);
+    let read = fixture.client.get(&format!("/api/swarm/subjects/{path}")).expect(200);
     assert_eq!(read.json(), subject);
     let session = json!({ "date": DATE, "subjectId": id });
-    let convened = world.client.operate("/sessions", &session).expect(201).json();
+    let convened = fixture.client.operate("/sessions", &session).expect(201).json();
     assert_eq!(convened["session"]["subjectId"], *id);
     id
 }
 
 #[test]
 fn naughty_strings_are_kept_as_they_came_and_shown_as_text() {
-    let world = World::start();
+    let fixture = Fixture::start();
     let strings = naughty();
     for text in &strings {
-        let author = join(&world, text);
-        let subject = convene(&world, text);
+        let author = join(&fixture, text);
+        let subject = convene(&fixture, text);
         let own = |limit| fitting(text, limit).unwrap_or("plain");
         let fields = json!({
             "date": DATE, "subjectId": subject, "stance": own(100), "body": text, "nonce": own(200),
             "memoUrl": own(2_000), "weights": [{ "bucket": own(100), "weight": 1 }],
         });
         let filed =
-            world.client.submit(&author, author.draft_of(fields.clone())).expect(201).json();
+            fixture.client.submit(&author, author.draft_of(fields.clone())).expect(201).json();
         let path = format!("/swarm/takes/{}", filed["recommendationId"]);
-        let read = world.client.get(&format!("/api{path}")).expect(200).json();
+        let read = fixture.client.get(&format!("/api{path}")).expect(200).json();
         for (field, value) in fields.as_object().unwrap() {
             assert_eq!(read[field], *value, "{text:?}");
         }
-        let page = world.client.get(&path).expect(200);
+        let page = fixture.client.get(&path).expect(200);
         let policy = page.header("content-security-policy").unwrap();
         assert!(policy.starts_with("default-src 'none';"), "{policy}");
         assert!(!policy.contains("unsafe"), "{policy}");
@@ -104,22 +104,22 @@ fn naughty_strings_are_kept_as_they_came_and_shown_as_text() {
 /// Memos, prompts, signals, subject snapshots, and the prompt that is assembled of them.
 #[test]
 fn naughty_strings_pass_through_memos_and_briefs_unchanged() {
-    let world = World::start();
-    let author = world.author();
+    let fixture = Fixture::start();
+    let author = fixture.author();
     let bearer = author.bearer();
     for (number, text) in (1..).zip(&naughty()) {
-        let subject = convene(&world, text);
+        let subject = convene(&fixture, text);
         let memo = json!({
             "title": fitting(text, 200).unwrap_or("plain"), "body": fitting(text, 100_000).unwrap_or("plain"),
             "subjectId": subject, "sessionId": number,
         });
         let headers = [("authorization", bearer.as_str())];
-        world.client.post("/api/swarm/memos", &headers, &memo.to_string()).expect(201);
-        let read = world.client.get(&format!("/api/swarm/memos/{number}")).expect(200).json();
+        fixture.client.post("/api/swarm/memos", &headers, &memo.to_string()).expect(201);
+        let read = fixture.client.get(&format!("/api/swarm/memos/{number}")).expect(200).json();
         for (field, value) in memo.as_object().unwrap() {
             assert_eq!(read[field], *value, "{text:?}");
         }
-        let page = parse(&world.client.get(&format!("/swarm/memos/{number}")).expect(200).text);
+        let page = parse(&fixture.client.get(&format!("/swarm/memos/{number}")).expect(200).text);
         assert!(!page.tags.iter().any(|tag| tag.starts_with("script")), "{text:?}");
         assert_eq!(page.texts["article"].concat(), read["body"].as_str().unwrap(), "{text:?}");
 
@@ -127,15 +127,15 @@ fn naughty_strings_pass_through_memos_and_briefs_unchanged() {
         let signal = json!({
             "signal_key": fitting(text, 200).unwrap_or("plain"), "date": DATE, "payload": payload,
         });
-        world.client.operate("/signals", &signal).expect(200);
+        fixture.client.operate("/signals", &signal).expect(200);
         let path = format!("/sessions/{number}/brief");
         let prompt = json!({ "system": text, "user": text });
         // Every other brief has its prompt assembled.
         let own = number % 2 == 0;
         let fields = if own { json!({ "prompt": prompt }) } else { json!({}) };
-        world.client.operate(&path, &fields).expect(201);
+        fixture.client.operate(&path, &fields).expect(201);
         let brief = format!("/api/swarm/brief?session={number}");
-        let body = world.client.get(&brief).expect(200).json()["body"].clone();
+        let body = fixture.client.get(&brief).expect(200).json()["body"].clone();
         assert_eq!(body["subject"]["name"], *text);
         assert!(body["researchSignals"].as_array().unwrap().contains(&signal), "{text:?}");
         if own {
@@ -229,19 +229,19 @@ fn skeleton(body: bool, web: bool) -> Vec<String> {
     use std::sync::OnceLock;
     static PAGES: OnceLock<Vec<Vec<String>>> = OnceLock::new();
     let pages = PAGES.get_or_init(|| {
-        let world = World::start();
+        let fixture = Fixture::start();
         let mut pages = vec![];
         for (body, memo) in
             [("", "x"), ("", "https://memo.example/"), ("x", "x"), ("x", "https://memo.example/")]
         {
-            let author = join(&world, "plain");
-            let subject = convene(&world, "plain");
+            let author = join(&fixture, "plain");
+            let subject = convene(&fixture, "plain");
             let fields = json!({
                 "date": DATE, "subjectId": subject, "body": body, "memoUrl": memo,
                 "weights": [{ "bucket": "plain", "weight": 1 }],
             });
-            let filed = world.client.submit(&author, author.draft_of(fields)).expect(201).json();
-            let page = world.client.get(&format!("/swarm/takes/{}", filed["recommendationId"]));
+            let filed = fixture.client.submit(&author, author.draft_of(fields)).expect(201).json();
+            let page = fixture.client.get(&format!("/swarm/takes/{}", filed["recommendationId"]));
             pages.push(parse(&page.expect(200).text).tags);
         }
         pages
@@ -251,8 +251,8 @@ fn skeleton(body: bool, web: bool) -> Vec<String> {
 
 #[test]
 fn scripts_never_become_links() {
-    let world = World::start();
-    let author = world.author();
+    let fixture = Fixture::start();
+    let author = fixture.author();
     for memo in [
         "javascript:alert(1)",
         "JavaScript:alert(1)",
@@ -273,10 +273,10 @@ fn scripts_never_become_links() {
         "\nhttp://a/",
     ] {
         let subject = fresh_nonce();
-        world.convene(DATE, &subject);
+        fixture.convene(DATE, &subject);
         let fields = json!({ "date": DATE, "subjectId": subject, "memoUrl": memo });
-        let filed = world.client.submit(&author, author.draft_of(fields)).expect(201).json();
-        let page = world.client.get(&format!("/swarm/takes/{}", filed["recommendationId"]));
+        let filed = fixture.client.submit(&author, author.draft_of(fields)).expect(201).json();
+        let page = fixture.client.get(&format!("/swarm/takes/{}", filed["recommendationId"]));
         let page = parse(&page.expect(200).text);
         let hrefs = page.attributes.iter().filter(|(name, _)| name == "href");
         for (_, href) in hrefs {
@@ -286,10 +286,10 @@ fn scripts_never_become_links() {
     }
     for memo in ["http://memo.example/a?b=\"c\"&d=<e>'", "HTTPS://memo.example/"] {
         let subject = fresh_nonce();
-        world.convene(DATE, &subject);
+        fixture.convene(DATE, &subject);
         let fields = json!({ "date": DATE, "subjectId": subject, "memoUrl": memo });
-        let filed = world.client.submit(&author, author.draft_of(fields)).expect(201).json();
-        let page = world.client.get(&format!("/swarm/takes/{}", filed["recommendationId"]));
+        let filed = fixture.client.submit(&author, author.draft_of(fields)).expect(201).json();
+        let page = fixture.client.get(&format!("/swarm/takes/{}", filed["recommendationId"]));
         let page = parse(&page.expect(200).text);
         let link = |(name, value): &(String, String)| name == "href" && value == memo;
         assert!(page.attributes.iter().any(link), "{memo}");

@@ -10,9 +10,9 @@ use std::thread::{self, JoinHandle};
 use serde_json::json;
 use swarm_core::domain::Day;
 
-use crate::desk::{self, chair, refused, submit, take_with};
+use crate::committee_fixture::{self, chair, refused, submit, take_with};
+use crate::fixture::Fixture;
 use crate::harness::{Client, fresh_nonce};
-use crate::world::World;
 
 const MEMBERS: usize = 4;
 
@@ -33,16 +33,16 @@ struct Tally {
 }
 
 impl Load {
-    /// Submissions to the committee of the world, at this address.
-    pub fn start(world: &World, address: SocketAddr) -> Self {
+    /// Submissions to the committee of the fixture, at this address.
+    pub fn start(fixture: &Fixture, address: SocketAddr) -> Self {
         let subject = json!({ "id": "aurora", "name": "Aurora" });
-        world.client.operate("/subjects", &subject).expect(201);
+        fixture.client.operate("/subjects", &subject).expect(201);
         let open = json!({ "deadline_utc": "2999-12-31T00:00:00Z" });
-        let made = chair(&world.client, "/briefs", &open).expect(201).json();
+        let made = chair(&fixture.client, "/briefs", &open).expect(201).json();
         let tally = Arc::<Tally>::default();
         let member = |number| {
             let (id, key) = (format!("m{number}"), format!("ic_m{number}_{number:032}"));
-            desk::seat(&*world.desk(), &id, &key);
+            committee_fixture::insert_member(&*fixture.committee(), &id, &key);
             let tally = Arc::clone(&tally);
             thread::spawn(move || tally.submit_on(&Client::new(address), &key))
         };
@@ -62,14 +62,20 @@ impl Load {
 
     /// Ends it: what was acknowledged is on record once, in the order in which it was sent; what
     /// was not is there once, or not at all.
-    pub fn end(self, world: &World) {
+    pub fn end(self, fixture: &Fixture) {
         self.tally.ended.store(true, Ordering::SeqCst);
         let members = self.members.into_iter();
         let sent: Vec<Vec<Sent>> = members.map(|member| member.join().unwrap()).collect();
         let mut on_record = BTreeMap::new();
-        for (place, record) in desk::records_of(&*world.desk(), self.day).iter().enumerate() {
+        for (place, record) in
+            committee_fixture::records_of(&*fixture.committee(), self.day).iter().enumerate()
+        {
             let mark = record["model"].as_str().unwrap().to_owned();
-            assert_eq!(on_record.insert(mark, (place, desk::commit_of(record))), None, "twice");
+            assert_eq!(
+                on_record.insert(mark, (place, committee_fixture::commit_of(record))),
+                None,
+                "twice"
+            );
         }
         for sent in sent {
             let mut places = vec![];

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use swarm_core::{CommitteeSettings, Committees, SystemEntropy, TenantId};
 
-use super::{Course, RACERS, ROUNDS};
+use super::{RACERS, ROUNDS, Racetrack};
 use crate::backend::{Backend, on_both};
-use crate::desk::{self, BRIEF, KEY, chair, records, refused, submit, take_with};
+use crate::committee_fixture::{self, BRIEF, KEY, chair, records, refused, submit, take_with};
+use crate::fixture::{Clock, Fixture};
 use crate::harness::{ADMIN, Answer};
-use crate::relay::Relay;
-use crate::world::{Clock, World};
+use crate::observed_store::ObservedStore;
 
 on_both! {
     of_many_submissions_of_one_member_all_are_kept_and_the_newest_counts,
@@ -24,14 +24,14 @@ on_both! {
 
 const CLOSED: &str = "submission window closed";
 
-/// A course with the member `m` of the committee and the briefs of the day, at noon.
-fn convened(backend: &Backend) -> Course {
-    let course = Course::set(backend);
-    let world = &course.world;
-    desk::seat(&*world.desk(), "m", KEY);
-    world.client.convene("2026-11-21", "aurora");
-    chair(&world.client, "/briefs", &json!({})).expect(201);
-    course
+/// A racetrack with the member `m` of the committee and the briefs of the day, at noon.
+fn convened(backend: &Backend) -> Racetrack {
+    let racetrack = Racetrack::start(backend);
+    let fixture = &racetrack.fixture;
+    committee_fixture::insert_member(&*fixture.committee(), "m", KEY);
+    fixture.client.convene("2026-11-21", "aurora");
+    chair(&fixture.client, "/briefs", &json!({})).expect(201);
+    racetrack
 }
 
 /// A take that no other racer files.
@@ -44,40 +44,43 @@ fn commit_of(answer: &Answer) -> String {
 }
 
 /// The references of what is on record, in the order of the commits.
-fn on_record(world: &World) -> Vec<String> {
-    records(&*world.desk()).iter().map(desk::commit_of).collect()
+fn on_record(fixture: &Fixture) -> Vec<String> {
+    records(&*fixture.committee()).iter().map(committee_fixture::commit_of).collect()
 }
 
 #[track_caller]
-fn check_kept(world: &World, acknowledged: &[String]) {
-    let on_record = on_record(world);
+fn check_kept(fixture: &Fixture, acknowledged: &[String]) {
+    let on_record = on_record(fixture);
     assert_eq!(on_record.len(), acknowledged.len());
     let set = |commits: &[String]| commits.iter().cloned().collect::<BTreeSet<_>>();
     assert_eq!(set(&on_record), set(acknowledged));
 }
 
 fn of_many_submissions_of_one_member_all_are_kept_and_the_newest_counts(backend: &Backend) {
-    let course = convened(backend);
-    let world = &course.world;
-    let rounds = course.race(|client, round, racer| submit(client, KEY, &own(round, racer)));
+    let racetrack = convened(backend);
+    let fixture = &racetrack.fixture;
+    let rounds = racetrack.race(|client, round, racer| submit(client, KEY, &own(round, racer)));
     let receipts = rounds.into_iter().flatten().map(|answer| commit_of(&answer.expect(200)));
-    check_kept(world, &receipts.collect::<Vec<_>>());
-    world.clock.move_by(12 * 60 * 60 * 1_000);
-    let session = world.client.get("/api/ic/sessions/2026-11-21").expect(200).json();
+    check_kept(fixture, &receipts.collect::<Vec<_>>());
+    fixture.clock.move_by(12 * 60 * 60 * 1_000);
+    let session = fixture.client.get("/api/ic/sessions/2026-11-21").expect(200).json();
     assert_eq!(session["takes"].as_array().unwrap().len(), 1);
-    assert_eq!(session["takes"][0]["commit"].as_str(), on_record(world).last().map(String::as_str));
+    assert_eq!(
+        session["takes"][0]["commit"].as_str(),
+        on_record(fixture).last().map(String::as_str)
+    );
 }
 
 fn submissions_amid_a_rotation_are_kept_or_refused(backend: &Backend) {
-    let course = Course::set(backend);
-    let world = &course.world;
-    world.client.convene("2026-11-21", "aurora");
-    chair(&world.client, "/briefs", &json!({})).expect(201);
+    let racetrack = Racetrack::start(backend);
+    let fixture = &racetrack.fixture;
+    fixture.client.convene("2026-11-21", "aurora");
+    chair(&fixture.client, "/briefs", &json!({})).expect(201);
     let key = |round: usize| format!("ic_m{round}_{round:032}");
     for round in 0..ROUNDS {
-        desk::seat(&*world.desk(), &format!("m{round}"), &key(round));
+        committee_fixture::insert_member(&*fixture.committee(), &format!("m{round}"), &key(round));
     }
-    let rounds = course.race(|client, round, racer| match racer {
+    let rounds = racetrack.race(|client, round, racer| match racer {
         0 => chair(client, &format!("/members/m{round}/rotate-key"), &Value::Null),
         _ => submit(client, &key(round), &own(round, racer)),
     });
@@ -92,16 +95,16 @@ fn submissions_amid_a_rotation_are_kept_or_refused(backend: &Backend) {
             }
         }
         let fresh = fresh.unwrap()["api_key"].as_str().unwrap().to_owned();
-        refused(submit(&world.client, &key(round), &own(round, RACERS)), 401, "invalid key");
-        receipts.push(commit_of(&submit(&world.client, &fresh, &own(round, RACERS)).expect(200)));
+        refused(submit(&fixture.client, &key(round), &own(round, RACERS)), 401, "invalid key");
+        receipts.push(commit_of(&submit(&fixture.client, &fresh, &own(round, RACERS)).expect(200)));
     }
-    check_kept(world, &receipts);
+    check_kept(fixture, &receipts);
 }
 
 fn submissions_amid_changes_of_status_are_kept_or_refused(backend: &Backend) {
-    let course = convened(backend);
-    let world = &course.world;
-    let rounds = course.race(|client, round, racer| match racer {
+    let racetrack = convened(backend);
+    let fixture = &racetrack.fixture;
+    let rounds = racetrack.race(|client, round, racer| match racer {
         0 | 1 => {
             let status = if racer == 0 { "inactive" } else { "active" };
             chair(client, "/members/m/status", &json!({ "status": status })).expect(200);
@@ -116,17 +119,17 @@ fn submissions_amid_changes_of_status_are_kept_or_refused(backend: &Backend) {
             _ => refused(answer, 403, "member is not active"),
         }
     }
-    check_kept(world, &receipts);
+    check_kept(fixture, &receipts);
 }
 
 /// Time passes with each submission; the deadline is amid them.
 fn submissions_amid_the_deadline_are_in_time_or_refused(backend: &Backend) {
-    let course = convened(backend);
-    let world = &course.world;
-    let deadline = world.clock.after(i64::try_from(RACERS * ROUNDS / 2).unwrap());
-    chair(&world.client, "/briefs", &json!({ "deadline_utc": deadline })).expect(201);
-    let rounds = course.race(|client, round, racer| {
-        world.clock.move_by(1);
+    let racetrack = convened(backend);
+    let fixture = &racetrack.fixture;
+    let deadline = fixture.clock.after(i64::try_from(RACERS * ROUNDS / 2).unwrap());
+    chair(&fixture.client, "/briefs", &json!({ "deadline_utc": deadline })).expect(201);
+    let rounds = racetrack.race(|client, round, racer| {
+        fixture.clock.move_by(1);
         submit(client, KEY, &own(round, racer))
     });
     let (mut receipts, mut late) = (vec![], 0);
@@ -140,8 +143,8 @@ fn submissions_amid_the_deadline_are_in_time_or_refused(backend: &Backend) {
         }
     }
     assert!(late > 0 && !receipts.is_empty());
-    check_kept(world, &receipts);
-    for record in records(&*world.desk()) {
+    check_kept(fixture, &receipts);
+    for record in records(&*fixture.committee()) {
         assert!(record["received_at"].as_str().unwrap() <= deadline.as_str(), "{record}");
     }
 }
@@ -149,10 +152,10 @@ fn submissions_amid_the_deadline_are_in_time_or_refused(backend: &Backend) {
 /// Several operators generate at once, about one subject and another, while members submit and
 /// read: each take is about the subject of its moment, each brief whole.
 fn submissions_amid_generations_are_about_what_was_asked(backend: &Backend) {
-    let course = convened(backend);
-    let world = &course.world;
-    world.client.operate("/subjects", &json!({ "id": "basalt", "name": "Basalt" })).expect(201);
-    let rounds = course.race(|client, round, racer| match racer % 16 {
+    let racetrack = convened(backend);
+    let fixture = &racetrack.fixture;
+    fixture.client.operate("/subjects", &json!({ "id": "basalt", "name": "Basalt" })).expect(201);
+    let rounds = racetrack.race(|client, round, racer| match racer % 16 {
         0 | 1 => {
             let subject = if racer % 16 == 0 { "aurora" } else { "basalt" };
             let answer = chair(client, "/briefs", &json!({ "subject_id": subject })).expect(201);
@@ -171,23 +174,23 @@ fn submissions_amid_generations_are_about_what_was_asked(backend: &Backend) {
         _ => Some(submit(client, KEY, &own(round, racer)).expect(200)),
     });
     let receipts: Vec<_> = rounds.into_iter().flatten().flatten().collect();
-    check_kept(world, &receipts.iter().map(commit_of).collect::<Vec<_>>());
+    check_kept(fixture, &receipts.iter().map(commit_of).collect::<Vec<_>>());
     let of = |subject: &Value, all: &[Value]| {
         all.iter().filter(|it| it["subject_id"] == *subject).count()
     };
     let receipts: Vec<_> = receipts.iter().map(Answer::json).collect();
-    let session = world.client.get("/api/ic/sessions/2026-11-21").expect(200).json();
+    let session = fixture.client.get("/api/ic/sessions/2026-11-21").expect(200).json();
     for subject in [json!("aurora"), json!("basalt")] {
-        assert_eq!(of(&subject, &records(&*world.desk())), of(&subject, &receipts));
+        assert_eq!(of(&subject, &records(&*fixture.committee())), of(&subject, &receipts));
     }
     assert!(["aurora", "basalt"].contains(&session["subject_id"].as_str().unwrap()));
 }
 
 /// Of creations of one id one is answered with a key, and that key is the member's.
 fn of_many_creations_of_one_member_one_gets_the_key(backend: &Backend) {
-    let course = convened(backend);
-    let world = &course.world;
-    let rounds = course.race(|client, round, _| {
+    let racetrack = convened(backend);
+    let fixture = &racetrack.fixture;
+    let rounds = racetrack.race(|client, round, _| {
         chair(client, "/members", &json!({ "id": format!("n{round}"), "name": "N" }))
     });
     for answers in rounds {
@@ -199,7 +202,7 @@ fn of_many_creations_of_one_member_one_gets_the_key(backend: &Backend) {
             }
         }
         assert_eq!(keys.len(), 1);
-        submit(&world.client, &keys[0], &own(0, 0)).expect(200);
+        submit(&fixture.client, &keys[0], &own(0, 0)).expect(200);
     }
 }
 
@@ -208,22 +211,22 @@ fn of_many_creations_of_one_member_one_gets_the_key(backend: &Backend) {
 fn of_many_servers_one_generates() {
     let clock = Clock::noon();
     let store = clock.store();
-    let relay = Relay::new(&store, |_| Ok(()));
-    let world = World::serve(clock, store, relay.clone());
-    desk::seat(&*world.desk(), "m", KEY);
+    let observed = ObservedStore::new(&store, |_| Ok(()));
+    let fixture = Fixture::serve(clock, store, observed.clone());
+    committee_fixture::insert_member(&*fixture.committee(), "m", KEY);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).build().unwrap();
-    let desk = || {
-        let committees = Committees::new(relay.clone(), SystemEntropy);
+    let committee = || {
+        let committees = Committees::new(observed.clone(), SystemEntropy);
         let tenant = TenantId::parse("default").unwrap();
         Arc::new(committees.tenant(&tenant, CommitteeSettings::default()))
     };
-    world.client.convene("2026-11-21", "aurora");
-    world.clock.move_by((10 * 60 + 45) * 60 * 1_000);
+    fixture.client.convene("2026-11-21", "aurora");
+    fixture.clock.move_by((10 * 60 + 45) * 60 * 1_000);
     for _ in 0..3 {
-        let servers: Vec<_> = (0..16).map(|_| desk()).collect();
+        let servers: Vec<_> = (0..16).map(|_| committee()).collect();
         let made: usize = runtime.block_on(async {
-            let tasks = servers.into_iter().map(|desk| {
-                tokio::spawn(async move { desk.generate_if_due().await.unwrap().is_some() })
+            let tasks = servers.into_iter().map(|committee| {
+                tokio::spawn(async move { committee.generate_if_due().await.unwrap().is_some() })
             });
             let tasks: Vec<_> = tasks.collect();
             let mut made = 0;
@@ -233,9 +236,9 @@ fn of_many_servers_one_generates() {
             made
         });
         assert_eq!(made, 1);
-        world.client.get(BRIEF).expect(200);
-        world.clock.move_by(24 * 60 * 60 * 1_000);
+        fixture.client.get(BRIEF).expect(200);
+        fixture.clock.move_by(24 * 60 * 60 * 1_000);
     }
     let admin = [("x-admin-token", ADMIN)];
-    world.client.post("/api/ic/admin/briefs", &admin, "{}").expect(201);
+    fixture.client.post("/api/ic/admin/briefs", &admin, "{}").expect(201);
 }

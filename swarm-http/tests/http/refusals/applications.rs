@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use swarm_core::domain::{Application, Contact, Lens, Name};
 use swarm_core::proof::KeyPair;
 
+use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Answer, Author, fresh_key, signed_text};
-use crate::world::World;
 
 fn signed(key: &KeyPair, name: &str, contact: &str, lens: &str) -> Value {
     let signed = key.sign(Application {
@@ -17,23 +17,23 @@ fn signed(key: &KeyPair, name: &str, contact: &str, lens: &str) -> Value {
     serde_json::from_str(&signed_text(&signed)).unwrap()
 }
 
-fn apply(world: &World, body: &Value) -> Answer {
-    world.client.post("/api/swarm/apply", &[], &body.to_string())
+fn apply(fixture: &Fixture, body: &Value) -> Answer {
+    fixture.client.post("/api/swarm/apply", &[], &body.to_string())
 }
 
-fn applications(world: &World) -> Vec<Value> {
+fn applications(fixture: &Fixture) -> Vec<Value> {
     let headers = [("x-admin-token", ADMIN)];
-    let read = world.client.send("GET", "/api/swarm/admin/applications", &headers, b"");
+    let read = fixture.client.send("GET", "/api/swarm/admin/applications", &headers, b"");
     read.expect(200).json()["applications"].as_array().unwrap().clone()
 }
 
 #[test]
 fn fields_at_their_limits_apply_and_over_them_do_not() {
-    let world = World::start();
+    let fixture = Fixture::start();
     let text = |length| "\u{1f680}".repeat(length);
     for (name, contact, lens) in [(1, 1, 0), (100, 200, 2_000)] {
         let body = signed(&fresh_key(), &text(name), &text(contact), &text(lens));
-        let answer = apply(&world, &body).expect(201).json();
+        let answer = apply(&fixture, &body).expect(201).json();
         let id = answer["memberId"].as_str().unwrap();
         assert_eq!(answer, json!({ "ok": true, "memberId": id, "status": "applied" }));
         assert_eq!(id.len(), 36, "a UUID: {id}");
@@ -50,27 +50,27 @@ fn fields_at_their_limits_apply_and_over_them_do_not() {
     ] {
         let mut body = good.clone();
         body[field] = value;
-        apply(&world, &body).refused(400, "invalid application");
+        apply(&fixture, &body).refused(400, "invalid application");
     }
     for field in ["name", "contact", "publicKey", "signature"] {
         for wrong in [json!(null), json!(7), json!({}), json!(["n"]), json!(true)] {
             let mut body = good.clone();
             body[field] = wrong;
-            apply(&world, &body).refused(400, "invalid application");
+            apply(&fixture, &body).refused(400, "invalid application");
         }
         let mut body = good.clone();
         body.as_object_mut().unwrap().remove(field);
-        apply(&world, &body).refused(400, "invalid application");
+        apply(&fixture, &body).refused(400, "invalid application");
     }
     for body in [json!([good]), json!("x"), json!(null), json!(1)] {
-        apply(&world, &body).refused(400, "invalid application");
+        apply(&fixture, &body).refused(400, "invalid application");
     }
-    assert_eq!(applications(&world).len(), 2);
+    assert_eq!(applications(&fixture).len(), 2);
 }
 
 #[test]
 fn a_bad_signature_is_told_what_to_sign() {
-    let world = World::start();
+    let fixture = Fixture::start();
     let key = fresh_key();
     let good = signed(&key, "A \"name\"/\u{7f}", "c\u{2028}", "");
     let canonical = format!(
@@ -87,27 +87,27 @@ fn a_bad_signature_is_told_what_to_sign() {
     for signature in [json!(""), json!("!"), json!("A".repeat(2_000)), other["signature"].clone()] {
         let mut body = good.clone();
         body["signature"] = signature;
-        assert_eq!(apply(&world, &body).expect(400).json(), expected);
+        assert_eq!(apply(&fixture, &body).expect(400).json(), expected);
     }
-    assert_eq!(applications(&world).len(), 0);
+    assert_eq!(applications(&fixture).len(), 0);
     // An absent lens, and one that is null, is the empty one.
     for lens in [Some(json!(null)), None] {
         let mut body = good.clone();
         body.as_object_mut().unwrap().remove("lens");
         lens.into_iter().for_each(|lens| body["lens"] = lens);
         body["signature"] = json!("");
-        assert_eq!(apply(&world, &body).expect(400).json(), expected);
+        assert_eq!(apply(&fixture, &body).expect(400).json(), expected);
     }
     let mut body = good;
     body.as_object_mut().unwrap().remove("lens");
-    apply(&world, &body).expect(201);
+    apply(&fixture, &body).expect(201);
 }
 
 /// Held while applied, approved and claimed; free again after.
 #[test]
 fn one_key_one_member() {
-    let world = World::start();
-    let client = &world.client;
+    let fixture = Fixture::start();
+    let client = &fixture.client;
     let (id, key) = Author::apply(client, "first");
     let again = signed(&key, "second", "c", "");
     let member = |id: &str| json!({ "memberId": id });
@@ -116,7 +116,7 @@ fn one_key_one_member() {
             "ok": false, "status": 409, "error": "public key already registered",
             "memberId": holder,
         });
-        assert_eq!(apply(&world, &again).expect(409).json(), expected);
+        assert_eq!(apply(&fixture, &again).expect(409).json(), expected);
     };
     held(id.as_str());
     client.operate("/activate", &member(id.as_str())).expect(200);
@@ -125,33 +125,33 @@ fn one_key_one_member() {
     held(id.as_str());
 
     client.operate("/deactivate", &member(id.as_str())).expect(200);
-    let second = apply(&world, &again).expect(201).json()["memberId"].clone();
+    let second = apply(&fixture, &again).expect(201).json()["memberId"].clone();
     let second = second.as_str().unwrap();
     held(second);
     // The first cannot come back while the second has its key.
     let back = client.operate("/activate", &member(id.as_str())).expect(409).json();
     assert_eq!(back["error"], "public key already registered");
     client.operate("/reject", &member(second)).expect(200);
-    let third = apply(&world, &again).expect(201).json()["memberId"].clone();
+    let third = apply(&fixture, &again).expect(201).json()["memberId"].clone();
     assert_ne!(third, second);
     held(third.as_str().unwrap());
     client.operate("/activate", &member(second)).expect(409);
-    assert_eq!(applications(&world).len(), 3);
+    assert_eq!(applications(&fixture).len(), 3);
 }
 
 #[test]
 fn ids_that_were_never_issued_are_not_there() {
-    let world = World::start();
-    let (id, _) = Author::apply(&world.client, "a");
-    let status = world.client.get(&format!("/api/swarm/apply/{id}")).expect(200).json();
+    let fixture = Fixture::start();
+    let (id, _) = Author::apply(&fixture.client, "a");
+    let status = fixture.client.get(&format!("/api/swarm/apply/{id}")).expect(200).json();
     let expected = json!({
-        "id": id.as_str(), "state": "applied", "appliedAt": world.clock.after(0),
+        "id": id.as_str(), "state": "applied", "appliedAt": fixture.clock.after(0),
         "reviewedAt": null, "claimedAt": null,
     });
     assert_eq!(status, expected);
     let mut bodies = vec![];
     for unknown in ["2a5c1d1e-0000-4000-8000-000000000000", "x", "%00", &"y".repeat(101)] {
-        let answer = world.client.get(&format!("/api/swarm/apply/{unknown}")).expect(404);
+        let answer = fixture.client.get(&format!("/api/swarm/apply/{unknown}")).expect(404);
         bodies.push(answer.json());
     }
     bodies.dedup();

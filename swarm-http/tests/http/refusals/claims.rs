@@ -6,8 +6,8 @@ use swarm_core::domain::TokenClaim;
 use swarm_core::proof::KeyPair;
 
 use crate::backend::{Backend, on_both};
+use crate::fixture::Fixture;
 use crate::harness::{Answer, Author, fresh_key, signed_text};
-use crate::world::World;
 
 on_both! {
     malformed_requests,
@@ -21,15 +21,15 @@ on_both! {
 const REFUSED: &str = "token claim refused";
 const TEN_MINUTES: i64 = 600_000;
 
-fn approved(world: &World) -> (MemberId, KeyPair) {
-    let (id, key) = Author::apply(&world.client, "A");
-    world.client.operate("/activate", &json!({ "memberId": id.as_str() })).expect(200);
+fn approved(fixture: &Fixture) -> (MemberId, KeyPair) {
+    let (id, key) = Author::apply(&fixture.client, "A");
+    fixture.client.operate("/activate", &json!({ "memberId": id.as_str() })).expect(200);
     (id, key)
 }
 
-fn challenge(world: &World, id: &MemberId) -> Value {
+fn challenge(fixture: &Fixture, id: &MemberId) -> Value {
     let body = json!({ "memberId": id.as_str() }).to_string();
-    world.client.post("/api/swarm/token-claim/challenge", &[], &body).expect(200).json()
+    fixture.client.post("/api/swarm/token-claim/challenge", &[], &body).expect(200).json()
 }
 
 fn proof(id: &MemberId, challenge: &Value, expires_at: &Value, key: &KeyPair) -> String {
@@ -40,12 +40,12 @@ fn proof(id: &MemberId, challenge: &Value, expires_at: &Value, key: &KeyPair) ->
     }))
 }
 
-fn claim(world: &World, body: &str) -> Answer {
-    world.client.post("/api/swarm/token-claim", &[], body)
+fn claim(fixture: &Fixture, body: &str) -> Answer {
+    fixture.client.post("/api/swarm/token-claim", &[], body)
 }
 
 fn malformed_requests(backend: &Backend) {
-    let world = World::on(backend);
+    let fixture = Fixture::on(backend);
     let long = "m".repeat(101);
     for body in [
         json!({}),
@@ -57,37 +57,38 @@ fn malformed_requests(backend: &Backend) {
         json!([]),
         json!("m"),
     ] {
-        let answer = world.client.post("/api/swarm/token-claim/challenge", &[], &body.to_string());
+        let answer =
+            fixture.client.post("/api/swarm/token-claim/challenge", &[], &body.to_string());
         answer.refused(400, "invalid challenge request");
-        claim(&world, &body.to_string()).refused(400, "invalid token claim");
+        claim(&fixture, &body.to_string()).refused(400, "invalid token claim");
     }
     let good = json!({ "memberId": "m", "challenge": "c", "expiresAt": "e", "signature": "s" });
-    claim(&world, &good.to_string()).refused(401, REFUSED);
+    claim(&fixture, &good.to_string()).refused(401, REFUSED);
     for field in ["memberId", "challenge", "expiresAt", "signature"] {
         for wrong in [json!(null), json!(1), json!({}), json!(false)] {
             let mut body = good.clone();
             body[field] = wrong;
-            claim(&world, &body.to_string()).refused(400, "invalid token claim");
+            claim(&fixture, &body.to_string()).refused(400, "invalid token claim");
         }
     }
     let mut body = good;
     body["signature"] = json!("A".repeat(2_001));
-    claim(&world, &body.to_string()).refused(400, "invalid token claim");
+    claim(&fixture, &body.to_string()).refused(400, "invalid token claim");
 }
 
 fn a_challenge_is_good_for_ten_minutes(backend: &Backend) {
-    let world = World::on(backend);
+    let fixture = Fixture::on(backend);
     for (wait, good) in [(TEN_MINUTES, true), (TEN_MINUTES + 1, false)] {
-        let (id, key) = approved(&world);
-        let given = challenge(&world, &id);
+        let (id, key) = approved(&fixture);
+        let given = challenge(&fixture, &id);
         let expected = json!({
             "memberId": id.as_str(), "challenge": given["challenge"],
-            "expiresAt": world.clock.after(TEN_MINUTES),
+            "expiresAt": fixture.clock.after(TEN_MINUTES),
         });
         assert_eq!(given, expected);
         let body = proof(&id, &given["challenge"], &given["expiresAt"], &key);
-        world.clock.move_by(wait);
-        let answer = claim(&world, &body);
+        fixture.clock.move_by(wait);
+        let answer = claim(&fixture, &body);
         if good {
             let token = answer.expect(201).json();
             let text = token["token"].as_str().unwrap();
@@ -98,9 +99,9 @@ fn a_challenge_is_good_for_ten_minutes(backend: &Backend) {
             });
             assert_eq!(token, expected);
             // A used challenge stays until it expires; then nothing is proven.
-            claim(&world, &body).refused(409, "token already claimed");
-            world.clock.move_by(1);
-            claim(&world, &body).refused(401, REFUSED);
+            claim(&fixture, &body).refused(409, "token already claimed");
+            fixture.clock.move_by(1);
+            claim(&fixture, &body).refused(401, REFUSED);
         } else {
             answer.refused(401, REFUSED);
         }
@@ -108,29 +109,29 @@ fn a_challenge_is_good_for_ten_minutes(backend: &Backend) {
 }
 
 fn a_new_challenge_replaces_the_one_before(backend: &Backend) {
-    let world = World::on(backend);
-    let (id, key) = approved(&world);
-    let (old, new) = (challenge(&world, &id), challenge(&world, &id));
+    let fixture = Fixture::on(backend);
+    let (id, key) = approved(&fixture);
+    let (old, new) = (challenge(&fixture, &id), challenge(&fixture, &id));
     assert_ne!(old["challenge"], new["challenge"]);
     let body = |given: &Value| proof(&id, &given["challenge"], &given["expiresAt"], &key);
-    claim(&world, &body(&old)).refused(401, REFUSED);
-    claim(&world, &body(&new)).expect(201);
-    claim(&world, &body(&old)).refused(401, REFUSED);
+    claim(&fixture, &body(&old)).refused(401, REFUSED);
+    claim(&fixture, &body(&new)).expect(201);
+    claim(&fixture, &body(&old)).refused(401, REFUSED);
 }
 
 fn what_proves_nothing(backend: &Backend) {
-    let world = World::on(backend);
-    let (id, key) = approved(&world);
-    let (other, other_key) = approved(&world);
+    let fixture = Fixture::on(backend);
+    let (id, key) = approved(&fixture);
+    let (other, other_key) = approved(&fixture);
     let unknown = MemberId::parse("2a5c1d1e-0000-4000-8000-000000000000").unwrap();
-    let (applied, applied_key) = Author::apply(&world.client, "B");
-    let given = challenge(&world, &id);
+    let (applied, applied_key) = Author::apply(&fixture.client, "B");
+    let given = challenge(&fixture, &id);
     let (text, until) = (&given["challenge"], &given["expiresAt"]);
-    let others = challenge(&world, &other);
+    let others = challenge(&fixture, &other);
     let short = json!(until.as_str().unwrap().replace(".000Z", "Z"));
-    let later = json!(world.clock.after(2 * TEN_MINUTES));
-    let for_applied = challenge(&world, &applied);
-    let for_unknown = challenge(&world, &unknown);
+    let later = json!(fixture.clock.after(2 * TEN_MINUTES));
+    let for_applied = challenge(&fixture, &applied);
+    let for_unknown = challenge(&fixture, &unknown);
     let mut tampered: Value = serde_json::from_str(&proof(&id, text, until, &key)).unwrap();
     tampered["signature"] = json!("A".repeat(86) + "==");
     for (what, body) in [
@@ -145,47 +146,47 @@ fn what_proves_nothing(backend: &Backend) {
         ("an applicant", proof(&applied, &for_applied["challenge"], until, &applied_key)),
         ("nobody", proof(&unknown, &for_unknown["challenge"], until, &key)),
     ] {
-        let answer = claim(&world, &body);
+        let answer = claim(&fixture, &body);
         assert_eq!(answer.status, 401, "{what}: {answer:?}");
         answer.refused(401, REFUSED);
     }
     // None of these used it up.
-    let claimed = claim(&world, &proof(&id, text, until, &key)).expect(201);
+    let claimed = claim(&fixture, &proof(&id, text, until, &key)).expect(201);
     assert_eq!(claimed.header("cache-control"), Some("no-store"));
-    claim(&world, &proof(&id, text, until, &fresh_key())).refused(401, REFUSED);
-    claim(&world, &proof(&other, &others["challenge"], until, &other_key)).expect(201);
+    claim(&fixture, &proof(&id, text, until, &fresh_key())).refused(401, REFUSED);
+    claim(&fixture, &proof(&other, &others["challenge"], until, &other_key)).expect(201);
 }
 
 fn whoever_is_deactivated_claims_nothing(backend: &Backend) {
-    let world = World::on(backend);
-    let (id, key) = approved(&world);
-    let given = challenge(&world, &id);
+    let fixture = Fixture::on(backend);
+    let (id, key) = approved(&fixture);
+    let given = challenge(&fixture, &id);
     let body = proof(&id, &given["challenge"], &given["expiresAt"], &key);
     let member = json!({ "memberId": id.as_str() });
-    world.client.operate("/deactivate", &member).expect(200);
-    claim(&world, &body).refused(401, REFUSED);
-    Author::claim(&world.client, &id, &key).refused(401, REFUSED);
+    fixture.client.operate("/deactivate", &member).expect(200);
+    claim(&fixture, &body).refused(401, REFUSED);
+    Author::claim(&fixture.client, &id, &key).refused(401, REFUSED);
     // Activated again, and never claimed: approved.
-    let back = world.client.operate("/activate", &member).expect(200).json();
+    let back = fixture.client.operate("/activate", &member).expect(200).json();
     assert_eq!(back["state"], "approved");
-    Author::claim(&world.client, &id, &key).expect(201);
+    Author::claim(&fixture.client, &id, &key).expect(201);
 }
 
 /// A token dies with the deactivation and lives again with the activation.
 fn a_token_is_good_while_its_member_is_active(backend: &Backend) {
-    let world = World::on(backend);
-    let author = Author::join(&world.client, "A");
+    let fixture = Fixture::on(backend);
+    let author = Author::join(&fixture.client, "A");
     let member = json!({ "memberId": author.id.as_str() });
     let who = || {
         let headers = [("authorization", author.bearer())];
         let headers = [("authorization", headers[0].1.as_str())];
-        world.client.send("GET", "/api/swarm/verify-token", &headers, b"")
+        fixture.client.send("GET", "/api/swarm/verify-token", &headers, b"")
     };
     assert_eq!(who().expect(200).json(), member);
-    world.client.operate("/deactivate", &member).expect(200);
+    fixture.client.operate("/deactivate", &member).expect(200);
     who().refused(401, "unknown member token");
-    let back = world.client.operate("/activate", &member).expect(200).json();
+    let back = fixture.client.operate("/activate", &member).expect(200).json();
     assert_eq!(back["state"], "claimed");
     assert_eq!(who().expect(200).json(), member);
-    Author::claim(&world.client, &author.id, &author.key).refused(409, "token already claimed");
+    Author::claim(&fixture.client, &author.id, &author.key).refused(409, "token already claimed");
 }

@@ -8,8 +8,8 @@ use swarm_core::domain::Timestamp;
 use swarm_store_memory::MemoryStore;
 
 use crate::backend::{Backend, on_both};
+use crate::fixture::{Clock, Fixture};
 use crate::harness::{ADMIN, Answer};
-use crate::world::{Clock, World};
 
 on_both! {
     the_last_millisecond_counts_and_the_next_does_not,
@@ -20,82 +20,82 @@ on_both! {
 const DATE: &str = "2026-11-21";
 const CLOSED: &str = "submission window closed";
 
-fn set_deadline(world: &World, session: u64, deadline: &str) -> Answer {
+fn set_deadline(fixture: &Fixture, session: u64, deadline: &str) -> Answer {
     let path = format!("/api/swarm/admin/sessions/{session}");
     let headers = [("content-type", "application/json"), ("x-admin-token", ADMIN)];
     let body = json!({ "windowClosesAt": deadline }).to_string();
-    world.client.send("PATCH", &path, &headers, body.as_bytes()).expect(200)
+    fixture.client.send("PATCH", &path, &headers, body.as_bytes()).expect(200)
 }
 
 fn the_last_millisecond_counts_and_the_next_does_not(backend: &Backend) {
-    let world = World::on(backend);
-    let author = world.author();
-    let session = world.convene(DATE, "aurora");
-    set_deadline(&world, session, &world.clock.after(1_000));
+    let fixture = Fixture::on(backend);
+    let author = fixture.author();
+    let session = fixture.convene(DATE, "aurora");
+    set_deadline(&fixture, session, &fixture.clock.after(1_000));
     for (step, accepted) in [(999, true), (1, true), (1, false), (60_000, false)] {
-        world.clock.move_by(step);
-        let answer = world.client.submit(&author, author.draft(DATE, "aurora"));
+        fixture.clock.move_by(step);
+        let answer = fixture.client.submit(&author, author.draft(DATE, "aurora"));
         if accepted {
             let id = answer.expect(201).json()["recommendationId"].as_u64().unwrap();
-            let take = world.client.get(&format!("/api/swarm/takes/{id}")).expect(200).json();
-            assert_eq!(take["filedAt"], world.clock.after(0));
+            let take = fixture.client.get(&format!("/api/swarm/takes/{id}")).expect(200).json();
+            assert_eq!(take["filedAt"], fixture.clock.after(0));
         } else {
             answer.refused(409, CLOSED);
         }
     }
     // A deadline with an offset is the same moment, and a later one opens the window again.
-    set_deadline(&world, session, "2026-11-21T23:00:00.000+05:30");
-    let read = world.client.get(&format!("/api/swarm/sessions/{session}")).expect(200).json();
+    set_deadline(&fixture, session, "2026-11-21T23:00:00.000+05:30");
+    let read = fixture.client.get(&format!("/api/swarm/sessions/{session}")).expect(200).json();
     assert_eq!(read["session"]["windowClosesAt"], "2026-11-21T17:30:00.000Z");
-    world.client.submit(&author, author.draft(DATE, "aurora")).expect(201);
+    fixture.client.submit(&author, author.draft(DATE, "aurora")).expect(201);
 }
 
 fn the_last_millisecond_of_a_leap_day_counts(backend: &Backend) {
-    let world = World::on(backend);
-    let author = world.author();
-    let session = world.convene("2028-02-29", "aurora");
+    let fixture = Fixture::on(backend);
+    let author = fixture.author();
+    let session = fixture.convene("2028-02-29", "aurora");
     let midnight = Timestamp::parse("midnight", "2028-03-01T00:00:00Z").unwrap();
-    world.clock.move_by(midnight.millis() - world.clock.now().millis() - 1);
-    set_deadline(&world, session, "2028-02-29T23:59:59.999Z");
-    world.client.submit(&author, author.draft("2028-02-29", "aurora")).expect(201);
-    let take = world.client.get("/api/swarm/takes/1").expect(200).json();
+    fixture.clock.move_by(midnight.millis() - fixture.clock.now().millis() - 1);
+    set_deadline(&fixture, session, "2028-02-29T23:59:59.999Z");
+    fixture.client.submit(&author, author.draft("2028-02-29", "aurora")).expect(201);
+    let take = fixture.client.get("/api/swarm/takes/1").expect(200).json();
     assert_eq!(take["filedAt"], "2028-02-29T23:59:59.999Z");
-    world.clock.move_by(1);
-    world.client.submit(&author, author.draft("2028-02-29", "aurora")).refused(409, CLOSED);
+    fixture.clock.move_by(1);
+    fixture.client.submit(&author, author.draft("2028-02-29", "aurora")).refused(409, CLOSED);
 }
 
 /// Neither state refuses a take before the deadline, nor accepts one after it (specification,
 /// section 3A, rules 1 and 3).
 fn no_state_of_a_session_refuses_or_accepts(backend: &Backend) {
-    let world = World::on(backend);
+    let fixture = Fixture::on(backend);
     for state in ["scheduled", "collecting", "window_closed", "aggregated", "published"] {
         let subject = format!("subject-{state}");
         let session = match state {
             "scheduled" => {
-                world
+                fixture
                     .client
                     .operate("/subjects", &json!({ "id": subject, "name": "s" }))
                     .expect(201);
                 let body = json!({ "date": DATE, "subjectId": subject, "state": "scheduled" });
-                let convened = world.client.operate("/sessions", &body).expect(201).json();
+                let convened = fixture.client.operate("/sessions", &body).expect(201).json();
                 convened["session"]["id"].as_u64().unwrap()
             }
-            _ => world.convene(DATE, &subject),
+            _ => fixture.convene(DATE, &subject),
         };
         let path = format!("/sessions/{session}/state");
         if state == "published" {
-            world.client.operate(&path, &json!({ "state": "aggregated" })).expect(200);
+            fixture.client.operate(&path, &json!({ "state": "aggregated" })).expect(200);
         }
         if session > 1 && state != "collecting" {
-            world.client.operate(&path, &json!({ "state": state })).expect(200);
+            fixture.client.operate(&path, &json!({ "state": state })).expect(200);
         }
-        let read = world.client.get(&format!("/api/swarm/sessions/{session}")).expect(200).json();
+        let read = fixture.client.get(&format!("/api/swarm/sessions/{session}")).expect(200).json();
         assert_eq!(read["session"]["state"], state);
-        let author = world.author();
-        world.client.submit(&author, author.draft(DATE, &subject)).expect(201);
-        set_deadline(&world, session, &world.clock.after(-1));
-        let author = world.author();
-        world.client.submit(&author, author.draft(DATE, &subject)).refused(409, CLOSED);
+        let author = fixture.author();
+        fixture.client.submit(&author, author.draft(DATE, &subject)).expect(201);
+        set_deadline(&fixture, session, &fixture.clock.after(-1));
+        let author = fixture.author();
+        fixture.client.submit(&author, author.draft(DATE, &subject)).refused(409, CLOSED);
     }
 }
 
@@ -116,22 +116,22 @@ fn a_deadline_that_passes_before_the_commit() {
             Timestamp::from_millis(noon + late).unwrap()
         })
     };
-    let world = World::serve(clock, store.clone(), store);
-    let author = world.author();
-    let session = world.convene(DATE, "aurora");
-    set_deadline(&world, session, &world.clock.after(5));
+    let fixture = Fixture::serve(clock, store.clone(), store);
+    let author = fixture.author();
+    let session = fixture.convene(DATE, "aurora");
+    set_deadline(&fixture, session, &fixture.clock.after(5));
     late.store(6, Ordering::SeqCst);
     let nonce = "the-nonce";
     let draft = || author.draft_of(json!({ "date": DATE, "subjectId": "aurora", "nonce": nonce }));
     for readings in [0, 1] {
         in_time.store(readings, Ordering::SeqCst);
-        world.client.submit(&author, draft()).refused(409, CLOSED);
-        assert_eq!(world.takes().len(), 0);
-        assert!(world.basis(&author, DATE, "aurora", nonce).spent.is_none());
+        fixture.client.submit(&author, draft()).refused(409, CLOSED);
+        assert_eq!(fixture.takes().len(), 0);
+        assert!(fixture.basis(&author, DATE, "aurora", nonce).spent.is_none());
     }
     // The commit reads the clock second, and last: at the deadline it is in time.
     late.store(5, Ordering::SeqCst);
     in_time.store(1, Ordering::SeqCst);
-    world.client.submit(&author, draft()).expect(201);
-    assert_eq!(world.takes()[0].filed_at.to_string(), world.clock.after(5));
+    fixture.client.submit(&author, draft()).expect(201);
+    assert_eq!(fixture.takes()[0].filed_at.to_string(), fixture.clock.after(5));
 }

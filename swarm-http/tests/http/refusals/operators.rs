@@ -2,20 +2,20 @@
 
 use serde_json::{Value, json};
 
-use crate::desk;
+use crate::committee_fixture;
+use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Answer, Author};
 use crate::raw::ONCE;
 use crate::routes::{
     CHAIR_COMMAND, CHAIR_POSTS, OPERATOR_COMMAND, OPERATOR_READS, OPERATOR_WRITES,
 };
-use crate::world::World;
 
 const STATES: [&str; 5] = ["applied", "approved", "claimed", "rejected", "inactive"];
 
 #[test]
 fn nothing_goes_without_the_token() {
-    let (world, author) = World::furnished();
-    let before = world.print();
+    let (fixture, author) = Fixture::with_records();
+    let before = fixture.print();
     let reads = OPERATOR_READS.map(|path| ("GET", path));
     let others = CHAIR_POSTS.into_iter().chain([CHAIR_COMMAND, OPERATOR_COMMAND]);
     let others = others.map(|path| ("POST", path));
@@ -31,13 +31,13 @@ fn nothing_goes_without_the_token() {
             &[("x-admin-token", "ADM_TEST")],
             &[("authorization", "Bearer adm_test")],
             &[("authorization", &bearer)],
-            &[("x-ic-key", desk::KEY)],
+            &[("x-ic-key", committee_fixture::KEY)],
         ] {
             for body in ["{}", "{", ""] {
                 let mut headers = vec![ONCE, ("content-type", "application/json")];
                 headers.extend_from_slice(credential);
                 let body = if method == "GET" { "" } else { body };
-                let answer = world.client.send(method, path, &headers, body.as_bytes());
+                let answer = fixture.client.send(method, path, &headers, body.as_bytes());
                 assert_eq!(answer.header("access-control-allow-origin"), None, "{path}");
                 let error = "admin token required";
                 let committee = path.starts_with("/api/ic/");
@@ -45,7 +45,7 @@ fn nothing_goes_without_the_token() {
             }
         }
     }
-    assert_eq!(world.print(), before);
+    assert_eq!(fixture.print(), before);
 }
 
 /// An operator is told what is wrong with the request.
@@ -61,11 +61,11 @@ fn invalid(answer: Answer, field: &str) {
 
 #[test]
 fn bad_fields_are_named() {
-    let world = World::start();
-    world.convene("2026-11-21", "aurora");
-    let client = &world.client;
+    let fixture = Fixture::start();
+    fixture.convene("2026-11-21", "aurora");
+    let client = &fixture.client;
     client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
-    let before = world.print();
+    let before = fixture.print();
     let long = "x".repeat(101);
     for path in ["/activate", "/reject", "/deactivate"] {
         for body in [json!({}), json!({ "memberId": 1 }), json!({ "memberId": long })] {
@@ -132,13 +132,13 @@ fn bad_fields_are_named() {
     let headers = [("x-admin-token", ADMIN)];
     let path = "/api/swarm/admin/applications?state=active";
     invalid(client.send("GET", path, &headers, b""), "state");
-    assert_eq!(world.print(), before);
+    assert_eq!(fixture.print(), before);
 }
 
 #[test]
 fn what_is_not_there_is_not_found() {
-    let world = World::start();
-    let client = &world.client;
+    let fixture = Fixture::start();
+    let client = &fixture.client;
     let member = json!({ "memberId": "nobody" });
     for path in ["/activate", "/reject", "/deactivate"] {
         client.operate(path, &member).refused(404, "no such member");
@@ -160,8 +160,8 @@ fn what_is_not_there_is_not_found() {
 }
 
 /// A member in this state, by the ways that lead there.
-fn member_in(world: &World, state: &str) -> Value {
-    let client = &world.client;
+fn member_in(fixture: &Fixture, state: &str) -> Value {
+    let client = &fixture.client;
     let (id, key) = Author::apply(client, "A");
     let member = json!({ "memberId": id.as_str() });
     let operate = |path| client.operate(path, &member).expect(200);
@@ -183,20 +183,20 @@ fn member_in(world: &World, state: &str) -> Value {
 /// Every state, every move.
 #[test]
 fn moves_of_members() {
-    let world = World::start();
+    let fixture = Fixture::start();
     for from in STATES {
         for (path, to) in [
             ("/activate", if from == "claimed" { "claimed" } else { "approved" }),
             ("/reject", "rejected"),
             ("/deactivate", "inactive"),
         ] {
-            let member = member_in(&world, from);
+            let member = member_in(&fixture, from);
             let allowed = match path {
                 "/activate" => true,
                 "/reject" => from == "applied",
                 _ => matches!(from, "approved" | "claimed"),
             };
-            let answer = world.client.operate(path, &member);
+            let answer = fixture.client.operate(path, &member);
             let id = member["memberId"].as_str().unwrap();
             if allowed {
                 let expected = json!({ "ok": true, "status": 200, "memberId": id, "state": to });
@@ -204,7 +204,7 @@ fn moves_of_members() {
             } else {
                 answer.refused(409, &format!("member is {from}"));
             }
-            let state = world.client.get(&format!("/api/swarm/apply/{id}")).expect(200).json();
+            let state = fixture.client.get(&format!("/api/swarm/apply/{id}")).expect(200).json();
             assert_eq!(state["state"], if allowed { to } else { from });
         }
     }
@@ -212,16 +212,16 @@ fn moves_of_members() {
 
 #[test]
 fn one_letter_goes_out_with_the_first_activation() {
-    let world = World::start();
-    let member = member_in(&world, "rejected");
+    let fixture = Fixture::start();
+    let member = member_in(&fixture, "rejected");
     let outbox = || {
         let headers = [("x-admin-token", ADMIN)];
-        let read = world.client.send("GET", "/api/swarm/admin/outbox", &headers, b"");
+        let read = fixture.client.send("GET", "/api/swarm/admin/outbox", &headers, b"");
         read.expect(200).json()["messages"].as_array().unwrap().clone()
     };
     assert_eq!(outbox().len(), 0);
     for path in ["/activate", "/activate", "/deactivate", "/activate"] {
-        world.client.operate(path, &member).expect(200);
+        fixture.client.operate(path, &member).expect(200);
     }
     let messages = outbox();
     assert_eq!(messages.len(), 1);
@@ -237,12 +237,12 @@ fn one_letter_goes_out_with_the_first_activation() {
 /// A member that was never activated is nobody; an inactive one still reads, but is not listed.
 #[test]
 fn who_is_shown() {
-    let world = World::start();
+    let fixture = Fixture::start();
     for state in STATES {
-        let member = member_in(&world, state);
+        let member = member_in(&fixture, state);
         let id = member["memberId"].as_str().unwrap();
-        let one = world.client.get(&format!("/api/swarm/members/{id}"));
-        let list = world.client.get("/api/swarm/members").expect(200).json();
+        let one = fixture.client.get(&format!("/api/swarm/members/{id}"));
+        let list = fixture.client.get("/api/swarm/members").expect(200).json();
         let listed = list["members"].as_array().unwrap().iter().any(|member| member["id"] == id);
         assert_eq!(listed, matches!(state, "approved" | "claimed"), "{state}");
         if matches!(state, "applied" | "rejected") {
@@ -251,7 +251,7 @@ fn who_is_shown() {
             let status = if state == "inactive" { "inactive" } else { "active" };
             let expected = json!({
                 "id": id, "name": "A", "lens": "", "status": status,
-                "publicKey": one.json()["publicKey"], "joinedAt": world.clock.after(0),
+                "publicKey": one.json()["publicKey"], "joinedAt": fixture.clock.after(0),
             });
             assert_eq!(one.expect(200).json(), expected);
         }

@@ -3,12 +3,12 @@
 use serde_json::Value;
 use swarm_core::MemberId;
 
-use super::requests::{furnished, is_error};
-use crate::desk;
+use super::requests::{is_error, with_records};
+use crate::committee_fixture;
+use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Answer, Client};
 use crate::raw;
 use crate::routes::{CHAIR_COMMAND, OPERATOR_COMMAND, OPERATOR_READS, READS, writes};
-use crate::world::World;
 
 /// The headers, without those that differ from answer to answer.
 fn headers_of(answer: &Answer) -> Vec<String> {
@@ -21,58 +21,58 @@ fn headers_of(answer: &Answer) -> Vec<String> {
 
 #[test]
 fn public_reads_are_shared() {
-    let world = furnished();
+    let fixture = with_records();
     // A brief file says where it was asked for.
-    let host = world.server.address;
+    let host = fixture.server.address;
     for path in READS {
-        let full = world.client.get(path).expect(200);
+        let full = fixture.client.get(path).expect(200);
         assert_eq!(full.header("access-control-allow-origin"), Some("*"), "{path}");
         let tag = full.header("etag").unwrap_or_else(|| panic!("{path}: no ETag")).to_owned();
         let head = raw::exchange(
-            world.server.address,
+            fixture.server.address,
             format!("HEAD {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes(),
         );
         assert_eq!((head.status, head.text.as_str()), (200, ""), "{path}");
         assert_eq!(headers_of(&head), headers_of(&full), "{path}");
         for same in [tag.clone(), format!("W/{tag}"), "*".into(), format!("\"x\", {tag},\"y\"")] {
-            let answer = world.client.send("GET", path, &[("if-none-match", &same)], b"");
+            let answer = fixture.client.send("GET", path, &[("if-none-match", &same)], b"");
             assert_eq!((answer.status, answer.text.as_str()), (304, ""), "{path} {same}");
             assert_eq!(answer.header("etag"), Some(tag.as_str()));
             assert_eq!(answer.header("access-control-allow-origin"), Some("*"), "{path}");
         }
         let lines = [("if-none-match", "\"x\""), ("if-none-match", &tag)];
-        assert_eq!(world.client.send("GET", path, &lines, b"").status, 304, "{path}");
+        assert_eq!(fixture.client.send("GET", path, &lines, b"").status, 304, "{path}");
         for other in ["\"x\"", "", tag.trim_matches('"')] {
-            let answer = world.client.send("GET", path, &[("if-none-match", other)], b"");
+            let answer = fixture.client.send("GET", path, &[("if-none-match", other)], b"");
             assert_eq!(answer.expect(200).text, full.text, "{path} {other}");
         }
     }
     // The tag follows what is read.
-    let before = world.client.get("/api/swarm/takes/1").header("etag").map(str::to_owned);
+    let before = fixture.client.get("/api/swarm/takes/1").header("etag").map(str::to_owned);
     let author = MemberId::parse("m").unwrap();
-    world.change(&author, |member| member.public_key = None);
-    assert_eq!(world.client.get("/api/swarm/takes/1").header("etag").map(str::to_owned), before);
-    let member = world.client.get("/api/swarm/members/m").expect(200);
+    fixture.change(&author, |member| member.public_key = None);
+    assert_eq!(fixture.client.get("/api/swarm/takes/1").header("etag").map(str::to_owned), before);
+    let member = fixture.client.get("/api/swarm/members/m").expect(200);
     assert_eq!(member.json()["publicKey"], Value::Null);
 }
 
 #[test]
 fn nothing_else_is_shared() {
-    let world = furnished();
-    let bearer = world.author().bearer();
+    let fixture = with_records();
+    let bearer = fixture.author().bearer();
     let headers = [
         ("content-type", "application/json"),
         ("origin", "https://other.example"),
         ("authorization", &bearer),
         ("x-admin-token", ADMIN),
-        ("x-ic-key", desk::KEY),
+        ("x-ic-key", committee_fixture::KEY),
     ];
     let reads = OPERATOR_READS.into_iter().chain(["/api/swarm/verify-token"]);
     let commands = [OPERATOR_COMMAND, CHAIR_COMMAND].map(|path| ("POST", path));
     let all = writes().chain(reads.map(|path| ("GET", path))).chain(commands);
     for (method, path) in all {
         let body: &[u8] = if method == "GET" { b"" } else { b"{}" };
-        let answer = world.client.send(method, path, &headers, body);
+        let answer = fixture.client.send(method, path, &headers, body);
         assert_eq!(answer.header("access-control-allow-origin"), None, "{path}: {answer:?}");
         assert_eq!(answer.header("access-control-allow-credentials"), None, "{path}");
         assert_eq!(answer.header("cache-control"), Some("no-store"), "{path}");
@@ -80,14 +80,14 @@ fn nothing_else_is_shared() {
     for (method, path) in writes() {
         let asked =
             [("origin", "https://other.example"), ("access-control-request-method", method)];
-        let answer = world.client.send("OPTIONS", path, &asked, b"");
+        let answer = fixture.client.send("OPTIONS", path, &asked, b"");
         assert_eq!(answer.header("access-control-allow-origin"), None, "{path}");
     }
 }
 
 #[test]
 fn subjects_have_any_name() {
-    let world = World::start();
+    let fixture = Fixture::start();
     for (at, (subject, path)) in [
         ("a/b", "a%2Fb"),
         ("a/b", "a%2fb"),
@@ -110,10 +110,10 @@ fn subjects_have_any_name() {
     .enumerate()
     {
         let date = format!("2026-11-{:02}", at + 1);
-        let id = world.client.convene(&date, subject);
-        let read = world.client.get(&format!("/api/swarm/subjects/{path}")).expect(200).json();
+        let id = fixture.client.convene(&date, subject);
+        let read = fixture.client.get(&format!("/api/swarm/subjects/{path}")).expect(200).json();
         assert_eq!(read["id"], subject);
-        let read = world.client.get(&format!("/api/swarm/sessions/{date}/{path}")).expect(200);
+        let read = fixture.client.get(&format!("/api/swarm/sessions/{date}/{path}")).expect(200);
         assert_eq!(read.json()["session"]["id"], id, "{subject}");
     }
     let absent = [
@@ -125,18 +125,18 @@ fn subjects_have_any_name() {
         ("sessions/2026-11-01/A%2FB", "session"),
     ];
     for (path, thing) in absent {
-        let answer = world.client.get(&format!("/api/swarm/{path}"));
+        let answer = fixture.client.get(&format!("/api/swarm/{path}"));
         answer.refused(404, &format!("no such {thing}"));
     }
     let long = "x".repeat(101);
-    world.client.get(&format!("/api/swarm/subjects/{long}")).refused(404, "no such subject");
+    fixture.client.get(&format!("/api/swarm/subjects/{long}")).refused(404, "no such subject");
 }
 
 #[test]
 fn ids_have_one_spelling() {
-    let world = furnished();
-    world.client.get("/api/swarm/takes/1").expect(200);
-    world.client.get("/api/swarm/sessions/1").expect(200);
+    let fixture = with_records();
+    fixture.client.get("/api/swarm/takes/1").expect(200);
+    fixture.client.get("/api/swarm/sessions/1").expect(200);
     for id in [
         "0",
         "01",
@@ -156,21 +156,21 @@ fn ids_have_one_spelling() {
         "%00",
         "1%00",
     ] {
-        world.client.get(&format!("/api/swarm/takes/{id}")).refused(404, "no such take");
-        world.client.get(&format!("/api/swarm/sessions/{id}")).refused(404, "no such session");
-        let page = world.client.get(&format!("/swarm/takes/{id}")).expect(404);
+        fixture.client.get(&format!("/api/swarm/takes/{id}")).refused(404, "no such take");
+        fixture.client.get(&format!("/api/swarm/sessions/{id}")).refused(404, "no such session");
+        let page = fixture.client.get(&format!("/swarm/takes/{id}")).expect(404);
         assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
         let json = [("accept", "application/json")];
-        let answer = world.client.send("GET", &format!("/swarm/takes/{id}"), &json, b"");
+        let answer = fixture.client.send("GET", &format!("/swarm/takes/{id}"), &json, b"");
         answer.refused(404, "no such take");
     }
 }
 
 #[test]
 fn sessions_come_in_pages() {
-    let world = World::start();
+    let fixture = Fixture::start();
     for day in 1..=7 {
-        world.convene(&format!("2026-11-{day:02}"), "aurora");
+        fixture.convene(&format!("2026-11-{day:02}"), "aurora");
     }
     let page = |client: &Client, query: &str| {
         let read = client.get(&format!("/api/swarm/sessions{query}")).expect(200).json();
@@ -190,14 +190,14 @@ fn sessions_come_in_pages() {
         ("?before=18446744073709551615&limit=1", vec![7], Some(7)),
         ("?other=x", vec![7, 6, 5, 4, 3, 2, 1], None),
     ] {
-        assert_eq!(page(&world.client, query), (ids, next), "{query}");
+        assert_eq!(page(&fixture.client, query), (ids, next), "{query}");
     }
     for name in ["limit", "before"] {
         for bad in ["", "x", "-1", "1.0", "1e2", "01", "%2B1", "18446744073709551616", "1,2"] {
-            is_error(&world.client.get(&format!("/api/swarm/sessions?{name}={bad}")), 400);
+            is_error(&fixture.client.get(&format!("/api/swarm/sessions?{name}={bad}")), 400);
         }
     }
     for bad in ["limit=0", "limit=501", "limit=1&before=x"] {
-        is_error(&world.client.get(&format!("/api/swarm/sessions?{bad}")), 400);
+        is_error(&fixture.client.get(&format!("/api/swarm/sessions?{bad}")), 400);
     }
 }

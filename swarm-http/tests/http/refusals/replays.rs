@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::close;
 use crate::backend::{Backend, on_both};
+use crate::fixture::Fixture;
 use crate::harness::{Answer, Author, signed_text};
-use crate::world::World;
 
 on_both! {
     while_the_window_is_open,
@@ -42,28 +42,28 @@ fn plain(answer: Answer, error: &str) {
     answer.refused(409, error);
 }
 
-struct Scene {
-    world: World,
+struct FiledTwice {
+    fixture: Fixture,
     author: Author,
     session: u64,
     /// What was filed, as it was sent: take 2.
     text: String,
 }
 
-impl Scene {
-    fn set(backend: &Backend) -> Self {
-        let world = World::on(backend);
-        let (author, early) = (world.author(), world.author());
-        let session = world.convene(DATE, "aurora");
-        world.client.submit(&early, early.draft(DATE, "aurora")).expect(201);
+impl FiledTwice {
+    fn start(backend: &Backend) -> Self {
+        let fixture = Fixture::on(backend);
+        let (author, early) = (fixture.author(), fixture.author());
+        let session = fixture.convene(DATE, "aurora");
+        fixture.client.submit(&early, early.draft(DATE, "aurora")).expect(201);
         let text = signed_text(&author.key.sign(author.draft(DATE, "aurora")));
-        let filed = world.client.submit_text(&author, &text).expect(201).json();
+        let filed = fixture.client.submit_text(&author, &text).expect(201).json();
         assert_eq!(filed["recommendationId"], 2);
-        Self { world, author, session, text }
+        Self { fixture, author, session, text }
     }
 
     fn again(&self) -> Answer {
-        self.world.client.submit_text(&self.author, &self.text)
+        self.fixture.client.submit_text(&self.author, &self.text)
     }
 
     /// Another take of the author with the nonce of the first.
@@ -72,91 +72,95 @@ impl Scene {
         let fields = json!({
             "date": DATE, "subjectId": "aurora", "nonce": filed["nonce"], "body": "Another one.",
         });
-        self.world.client.submit(&self.author, self.author.draft_of(fields))
+        self.fixture.client.submit(&self.author, self.author.draft_of(fields))
     }
 }
 
 fn while_the_window_is_open(backend: &Backend) {
-    let scene = Scene::set(backend);
-    stands(scene.again(), NONCE_USED, 2);
-    plain(scene.other(), NONCE_USED);
+    let filed = FiledTwice::start(backend);
+    stands(filed.again(), NONCE_USED, 2);
+    plain(filed.other(), NONCE_USED);
     // The order of the keys, and how numbers are written, is not what was signed.
-    let mut value: Value = serde_json::from_str(&scene.text).unwrap();
+    let mut value: Value = serde_json::from_str(&filed.text).unwrap();
     value["more"] = json!(1);
     let text = value.to_string().replace("\"confidence\":0.5", "\"confidence\":5.0e-1");
-    stands(scene.world.client.submit_text(&scene.author, &text), NONCE_USED, 2);
-    assert_eq!(scene.world.takes().len(), 2);
+    stands(filed.fixture.client.submit_text(&filed.author, &text), NONCE_USED, 2);
+    assert_eq!(filed.fixture.takes().len(), 2);
 }
 
 fn after_the_window_has_closed(backend: &Backend) {
-    let scene = Scene::set(backend);
-    close(&scene.world, scene.session);
-    stands(scene.again(), CLOSED, 2);
-    plain(scene.other(), CLOSED);
+    let filed = FiledTwice::start(backend);
+    close(&filed.fixture, filed.session);
+    stands(filed.again(), CLOSED, 2);
+    plain(filed.other(), CLOSED);
     // The right nonce and text, another signature: it is not the take on file.
-    let mut value: Value = serde_json::from_str(&scene.text).unwrap();
+    let mut value: Value = serde_json::from_str(&filed.text).unwrap();
     value["signature"] = json!("A".repeat(86) + "==");
-    plain(scene.world.client.submit_text(&scene.author, &value.to_string()), CLOSED);
+    plain(filed.fixture.client.submit_text(&filed.author, &value.to_string()), CLOSED);
 }
 
 fn at_the_cap(backend: &Backend) {
-    let scene = Scene::set(backend);
+    let filed = FiledTwice::start(backend);
     for _ in 0..4 {
-        let draft = scene.author.draft(DATE, "aurora");
-        scene.world.client.submit(&scene.author, draft).expect(201);
+        let draft = filed.author.draft(DATE, "aurora");
+        filed.fixture.client.submit(&filed.author, draft).expect(201);
     }
-    stands(scene.again(), CAP, 2);
-    plain(scene.other(), CAP);
+    stands(filed.again(), CAP, 2);
+    plain(filed.other(), CAP);
 }
 
 fn after_aggregation(backend: &Backend) {
-    let scene = Scene::set(backend);
-    let path = format!("/sessions/{}/state", scene.session);
-    scene.world.client.operate(&path, &json!({ "state": "aggregated" })).expect(200);
-    stands(scene.again(), AGGREGATED, 2);
-    plain(scene.other(), AGGREGATED);
+    let filed = FiledTwice::start(backend);
+    let path = format!("/sessions/{}/state", filed.session);
+    filed.fixture.client.operate(&path, &json!({ "state": "aggregated" })).expect(200);
+    stands(filed.again(), AGGREGATED, 2);
+    plain(filed.other(), AGGREGATED);
 }
 
 fn after_a_newer_session_of_the_day(backend: &Backend) {
-    let scene = Scene::set(backend);
-    scene.world.convene(DATE, "aurora");
-    stands(scene.again(), NONCE_USED, 2);
-    plain(scene.other(), NONCE_USED);
+    let filed = FiledTwice::start(backend);
+    filed.fixture.convene(DATE, "aurora");
+    stands(filed.again(), NONCE_USED, 2);
+    plain(filed.other(), NONCE_USED);
 }
 
 /// Refusals that are no conflicts say nothing of what is on file.
 fn refusals_other_than_conflicts_name_nothing(backend: &Backend) {
-    let scene = Scene::set(backend);
+    let filed = FiledTwice::start(backend);
     let member = json!({ "members": [{ "memberId": "somebody" }] });
-    scene.world.client.operate(&format!("/sessions/{}/roster", scene.session), &member).expect(200);
-    let answer = scene.again();
+    filed
+        .fixture
+        .client
+        .operate(&format!("/sessions/{}/roster", filed.session), &member)
+        .expect(200);
+    let answer = filed.again();
     assert_eq!(answer.header("link"), None);
     answer.refused(403, "member is not on this session's expected roster");
-    let mut value: Value = serde_json::from_str(&scene.text).unwrap();
+    let mut value: Value = serde_json::from_str(&filed.text).unwrap();
     value["date"] = json!("2026-11-22");
-    let answer = scene.world.client.submit_text(&scene.author, &value.to_string());
+    let answer = filed.fixture.client.submit_text(&filed.author, &value.to_string());
     answer.refused(404, "no session for date/subject");
 }
 
 fn what_another_member_filed_is_not_named(backend: &Backend) {
-    let scene = Scene::set(backend);
-    let other = scene.world.author();
+    let filed = FiledTwice::start(backend);
+    let other = filed.fixture.author();
     // The take of one with the token of another.
-    scene.world.client.submit_text(&other, &scene.text).refused(403, "token/member mismatch");
+    filed.fixture.client.submit_text(&other, &filed.text).refused(403, "token/member mismatch");
     // The very same fields and signature under another name.
-    let mut value: Value = serde_json::from_str(&scene.text).unwrap();
+    let mut value: Value = serde_json::from_str(&filed.text).unwrap();
     value["memberId"] = json!(other.id.as_str());
-    let client = &scene.world.client;
+    let client = &filed.fixture.client;
     client.submit_text(&other, &value.to_string()).refused(400, "signature verification failed");
-    close(&scene.world, scene.session);
+    close(&filed.fixture, filed.session);
     plain(client.submit_text(&other, &value.to_string()), CLOSED);
 }
 
 /// A nonce is one member's own.
 fn a_nonce_that_another_member_used_is_fresh(backend: &Backend) {
-    let scene = Scene::set(backend);
-    let filed: Value = serde_json::from_str(&scene.text).unwrap();
-    let other = scene.world.author();
-    let fields = json!({ "date": DATE, "subjectId": "aurora", "nonce": filed["nonce"] });
-    scene.world.client.submit(&other, other.draft_of(fields)).expect(201);
+    let filed = FiledTwice::start(backend);
+    let sent: Value = serde_json::from_str(&filed.text).unwrap();
+    let other = filed.fixture.author();
+    let fields = json!({ "date": DATE, "subjectId": "aurora", "nonce": sent["nonce"] });
+    filed.fixture.client.submit(&other, other.draft_of(fields)).expect(201);
 }

@@ -5,20 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::json;
 use swarm_http::Site;
 
-use crate::desk;
+use crate::committee_fixture;
+use crate::fixture::{Clock, Fixture};
 use crate::harness::{ADMIN, Answer, Server, services, tenant};
 use crate::raw::{self, ONCE};
 use crate::routes::{
     BRIEFS, CHAIR_COMMAND, COMMITTEE_POST, MEMBER_POSTS, OPEN_POSTS, OPERATOR_COMMAND,
     OPERATOR_READS, READS, writes,
 };
-use crate::world::{Clock, World};
 
 const LIMIT: usize = 256 << 10;
 
 /// One of everything that can be read.
-pub(super) fn furnished() -> World {
-    World::furnished().0
+pub(super) fn with_records() -> Fixture {
+    Fixture::with_records().0
 }
 
 #[track_caller]
@@ -32,7 +32,7 @@ pub(super) fn is_error(answer: &Answer, status: u16) {
 
 #[test]
 fn other_methods_are_not_allowed() {
-    let world = furnished();
+    let fixture = with_records();
     let mut known: BTreeMap<&str, BTreeSet<&str>> = READS
         .into_iter()
         .chain(OPERATOR_READS)
@@ -49,7 +49,7 @@ fn other_methods_are_not_allowed() {
                 continue;
             }
             let head = format!("{method} {path} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
-            let answer = raw::exchange(world.server.address, head.as_bytes());
+            let answer = raw::exchange(fixture.server.address, head.as_bytes());
             let allow: BTreeSet<_> =
                 answer.header("allow").unwrap_or_default().split(", ").collect();
             assert!(allow.is_superset(&methods), "{method} {path}: {answer:?}");
@@ -63,7 +63,7 @@ fn other_methods_are_not_allowed() {
 
 #[test]
 fn unknown_paths_are_not_found() {
-    let world = furnished();
+    let fixture = with_records();
     for path in [
         "/",
         "/api",
@@ -101,16 +101,16 @@ fn unknown_paths_are_not_found() {
         "/data/committee/briefs/today/m/x.json",
         "/data/committee/briefs/2026-11-21/m.json",
     ] {
-        is_error(&world.client.get(path), 404);
-        is_error(&world.client.post(path, &[ONCE, ("x-admin-token", ADMIN)], "{}"), 404);
+        is_error(&fixture.client.get(path), 404);
+        is_error(&fixture.client.post(path, &[ONCE, ("x-admin-token", ADMIN)], "{}"), 404);
     }
 }
 
 #[test]
 fn only_json_is_json() {
-    let world = furnished();
-    let before = world.print();
-    let author = world.author();
+    let fixture = with_records();
+    let before = fixture.print();
+    let author = fixture.author();
     let bearer = author.bearer();
     for (method, path) in writes() {
         for kind in [
@@ -125,22 +125,22 @@ fn only_json_is_json() {
                 ONCE,
                 ("authorization", &*bearer),
                 ("x-admin-token", ADMIN),
-                ("x-ic-key", desk::KEY),
+                ("x-ic-key", committee_fixture::KEY),
             ];
             headers.extend(kind.map(|kind| ("content-type", kind)));
-            is_error(&world.client.send(method, path, &headers, b"{}"), 415);
+            is_error(&fixture.client.send(method, path, &headers, b"{}"), 415);
         }
         let kind = "Application/JSON; charset=utf-8";
         let headers = [
             ("authorization", &*bearer),
             ("x-admin-token", ADMIN),
-            ("x-ic-key", desk::KEY),
+            ("x-ic-key", committee_fixture::KEY),
             ("content-type", kind),
         ];
-        is_error(&world.client.send(method, path, &headers, b"{"), 400);
+        is_error(&fixture.client.send(method, path, &headers, b"{"), 400);
     }
-    world.change(&author.id, |_| {});
-    assert!(world.print().starts_with(before.lines().next().unwrap()));
+    fixture.change(&author.id, |_| {});
+    assert!(fixture.print().starts_with(before.lines().next().unwrap()));
 }
 
 /// `size` bytes of JSON in this framing.
@@ -171,12 +171,12 @@ fn sized(path: &str, headers: &str, size: usize, chunked: bool) -> Vec<u8> {
 
 #[test]
 fn a_body_has_at_most_256_kib() {
-    let world = furnished();
-    let bearer = format!("Authorization: {}\r\n", world.author().bearer());
+    let fixture = with_records();
+    let bearer = format!("Authorization: {}\r\n", fixture.author().bearer());
     let admin = format!("X-Admin-Token: {ADMIN}\r\n");
     let open = OPEN_POSTS.map(|path| (path, ""));
     let member = MEMBER_POSTS.map(|path| (path, bearer.as_str()));
-    let key = format!("X-Ic-Key: {}\r\n", desk::KEY);
+    let key = format!("X-Ic-Key: {}\r\n", committee_fixture::KEY);
     let others = [
         ("/api/swarm/admin/subjects", admin.as_str()),
         ("/api/ic/admin/members", admin.as_str()),
@@ -187,10 +187,10 @@ fn a_body_has_at_most_256_kib() {
         let most = if path == "/api/swarm/memos" { 4 * LIMIT } else { LIMIT };
         for chunked in [false, true] {
             let over = sized(path, headers, most + 1, chunked);
-            let answer = raw::exchange(world.server.address, &over);
+            let answer = raw::exchange(fixture.server.address, &over);
             is_error(&answer, 413);
             let exact = sized(path, headers, most, chunked);
-            let answer = raw::exchange(world.server.address, &exact);
+            let answer = raw::exchange(fixture.server.address, &exact);
             assert_eq!(answer.status, 400, "{path}: {answer:?}");
             assert_ne!(answer.json()["error"], "invalid json body", "{path}");
         }
@@ -199,16 +199,16 @@ fn a_body_has_at_most_256_kib() {
             "POST {path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n{headers}\
              Content-Length: 99999999999\r\n\r\n"
         );
-        is_error(&raw::exchange(world.server.address, head.as_bytes()), 413);
+        is_error(&raw::exchange(fixture.server.address, head.as_bytes()), 413);
     }
 }
 
 #[test]
 fn a_request_names_one_host() {
-    let world = furnished();
+    let fixture = with_records();
     let ask = |hosts: &str| {
         let head = format!("GET /api/swarm/members HTTP/1.1\r\n{hosts}\r\n");
-        raw::exchange(world.server.address, head.as_bytes())
+        raw::exchange(fixture.server.address, head.as_bytes())
     };
     ask("Host: a\r\n").expect(200);
     for hosts in [
@@ -252,7 +252,7 @@ fn an_unknown_host_is_misdirected() {
 /// answer says that it ends: else a client that keeps its connections loses the next request.
 #[test]
 fn early_answers_leave_the_connection_in_order_or_end_it() {
-    let world = furnished();
+    let fixture = with_records();
     for (path, headers, status) in [
         ("/api/swarm/submit", "Content-Type: application/json\r\n", 401),
         ("/api/swarm/admin/subjects", "Content-Type: application/json\r\n", 401),
@@ -262,7 +262,7 @@ fn early_answers_leave_the_connection_in_order_or_end_it() {
         (BRIEFS, "Content-Type: application/json\r\n", 401),
         ("/nothing", "Content-Type: application/json\r\n", 404),
     ] {
-        let mut connection = raw::Connection::open(world.server.address);
+        let mut connection = raw::Connection::open(fixture.server.address);
         let head = format!("POST {path} HTTP/1.1\r\nHost: a\r\n{headers}Content-Length: 2\r\n\r\n");
         connection.send(head.as_bytes()).unwrap();
         let answer = connection.receive(false).unwrap().expect(status);
@@ -277,11 +277,11 @@ fn early_answers_leave_the_connection_in_order_or_end_it() {
 
 #[test]
 fn a_target_without_a_path_is_refused() {
-    let world = furnished();
+    let fixture = with_records();
     for target in ["CONNECT a:80", "GET a", "POST a:443", "OPTIONS *"] {
         let head = format!("{target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
-        let answer = raw::exchange(world.server.address, head.as_bytes());
+        let answer = raw::exchange(fixture.server.address, head.as_bytes());
         assert!((400..500).contains(&answer.status), "{target}: {answer:?}");
     }
-    world.client.get("/healthz").expect(200);
+    fixture.client.get("/healthz").expect(200);
 }

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::backend::{Backend, on_both};
+use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Answer};
-use crate::world::World;
 
 on_both! {
     every_pair_of_states,
@@ -18,25 +18,25 @@ on_both! {
 const DATE: &str = "2026-11-21";
 const STATES: [&str; 5] = ["scheduled", "collecting", "window_closed", "aggregated", "published"];
 
-fn state(world: &World, session: u64, to: &str) -> Answer {
-    world.client.operate(&format!("/sessions/{session}/state"), &json!({ "state": to }))
+fn state(fixture: &Fixture, session: u64, to: &str) -> Answer {
+    fixture.client.operate(&format!("/sessions/{session}/state"), &json!({ "state": to }))
 }
 
-fn read(world: &World, session: u64) -> Value {
-    let read = world.client.get(&format!("/api/swarm/sessions/{session}")).expect(200);
+fn read(fixture: &Fixture, session: u64) -> Value {
+    let read = fixture.client.get(&format!("/api/swarm/sessions/{session}")).expect(200);
     read.json()["session"].clone()
 }
 
-fn patch(world: &World, session: u64, body: &Value) -> Answer {
+fn patch(fixture: &Fixture, session: u64, body: &Value) -> Answer {
     let headers = [("content-type", "application/json"), ("x-admin-token", ADMIN)];
     let path = format!("/api/swarm/admin/sessions/{session}");
-    world.client.send("PATCH", &path, &headers, body.to_string().as_bytes())
+    fixture.client.send("PATCH", &path, &headers, body.to_string().as_bytes())
 }
 
-fn session_in(world: &World, at: &str) -> u64 {
+fn session_in(fixture: &Fixture, at: &str) -> u64 {
     let begin = if at == "scheduled" { "scheduled" } else { "collecting" };
     let body = json!({ "date": DATE, "subjectId": "aurora", "state": begin });
-    let convened = world.client.operate("/sessions", &body).expect(201).json();
+    let convened = fixture.client.operate("/sessions", &body).expect(201).json();
     let session = convened["session"]["id"].as_u64().unwrap();
     let way: &[&str] = match at {
         "scheduled" | "collecting" => &[],
@@ -44,19 +44,19 @@ fn session_in(world: &World, at: &str) -> u64 {
         at => &[at],
     };
     for to in way {
-        state(world, session, to).expect(200);
+        state(fixture, session, to).expect(200);
     }
     session
 }
 
 fn every_pair_of_states(backend: &Backend) {
-    let world = World::on(backend);
-    world.client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    let fixture = Fixture::on(backend);
+    fixture.client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
     for (i, from) in STATES.into_iter().enumerate() {
         for (j, to) in STATES.into_iter().enumerate() {
-            let session = session_in(&world, from);
-            let before = read(&world, session);
-            let answer = state(&world, session, to);
+            let session = session_in(&fixture, from);
+            let before = read(&fixture, session);
+            let answer = state(&fixture, session, to);
             let allowed = match (from, to) {
                 ("window_closed", "collecting") | ("aggregated", "published") => true,
                 (_, "published") => false,
@@ -64,11 +64,11 @@ fn every_pair_of_states(backend: &Backend) {
             };
             if !allowed {
                 answer.refused(409, &format!("session is {from}"));
-                assert_eq!(read(&world, session), before);
+                assert_eq!(read(&fixture, session), before);
                 continue;
             }
             let moved = answer.expect(200).json();
-            let now = read(&world, session);
+            let now = read(&fixture, session);
             assert_eq!(moved, json!({ "ok": true, "status": 200, "session": now }));
             assert_eq!(now["state"], to);
             assert_eq!(now["snapshot"].is_object(), matches!(to, "aggregated" | "published"));
@@ -80,67 +80,70 @@ fn every_pair_of_states(backend: &Backend) {
 }
 
 fn a_session_as_it_is_convened(backend: &Backend) {
-    let world = World::on(backend);
-    world.client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    let fixture = Fixture::on(backend);
+    fixture.client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
     let body = json!({
         "date": DATE, "subjectId": "aurora", "windowClosesAt": "2026-11-21T23:45:00.5+01:00",
         "quorum": 2, "buckets": ["cash", "btc"],
         "roster": [{ "memberId": "a" }, { "memberId": "b", "excused": true }],
     });
-    let convened = world.client.operate("/sessions", &body).expect(201).json();
+    let convened = fixture.client.operate("/sessions", &body).expect(201).json();
     let session = json!({
         "id": 1, "date": DATE, "subjectId": "aurora", "state": "collecting",
-        "windowClosesAt": "2026-11-21T22:45:00.500Z", "convenedAt": world.clock.after(0),
+        "windowClosesAt": "2026-11-21T22:45:00.500Z", "convenedAt": fixture.clock.after(0),
         "quorum": 2, "buckets": ["cash", "btc"],
         "roster": [{ "memberId": "a", "excused": false }, { "memberId": "b", "excused": true }],
         "snapshot": null,
     });
     assert_eq!(convened, json!({ "ok": true, "status": 201, "session": session }));
-    assert_eq!(read(&world, 1), session);
+    assert_eq!(read(&fixture, 1), session);
 }
 
 fn a_roster_is_frozen_once(backend: &Backend) {
-    let world = World::on(backend);
-    let session = world.convene(DATE, "aurora");
+    let fixture = Fixture::on(backend);
+    let session = fixture.convene(DATE, "aurora");
     let roster = format!("/sessions/{session}/roster");
     let excuse = format!("{roster}/excuse");
     let a = json!({ "memberId": "a", "excused": true });
-    world.client.operate(&excuse, &a).refused(409, "session has no roster");
+    fixture.client.operate(&excuse, &a).refused(409, "session has no roster");
     let members = json!({ "members": [{ "memberId": "a" }, { "memberId": "b", "excused": true }] });
-    let frozen = world.client.operate(&roster, &members).expect(200).json();
-    assert_eq!(frozen["session"], read(&world, session));
+    let frozen = fixture.client.operate(&roster, &members).expect(200).json();
+    assert_eq!(frozen["session"], read(&fixture, session));
     let listed = |a: bool, b: bool| json!([{ "memberId": "a", "excused": a }, { "memberId": "b", "excused": b }]);
     assert_eq!(frozen["session"]["roster"], listed(false, true));
-    world.client.operate(&roster, &members).refused(409, "roster already frozen");
-    world.client.operate(&roster, &json!({ "members": [] })).refused(409, "roster already frozen");
+    fixture.client.operate(&roster, &members).refused(409, "roster already frozen");
+    fixture
+        .client
+        .operate(&roster, &json!({ "members": [] }))
+        .refused(409, "roster already frozen");
     let nobody = json!({ "memberId": "c", "excused": true });
-    let error = world.client.operate(&excuse, &nobody).expect(404).json();
+    let error = fixture.client.operate(&excuse, &nobody).expect(404).json();
     assert_eq!((&error["ok"], &error["status"]), (&json!(false), &json!(404)));
-    let excused = world.client.operate(&excuse, &a).expect(200).json();
+    let excused = fixture.client.operate(&excuse, &a).expect(200).json();
     assert_eq!(excused["session"]["roster"], listed(true, true));
     let b = json!({ "memberId": "b", "excused": false });
-    world.client.operate(&excuse, &b).expect(200);
-    assert_eq!(read(&world, session)["roster"], listed(true, false));
+    fixture.client.operate(&excuse, &b).expect(200);
+    assert_eq!(read(&fixture, session)["roster"], listed(true, false));
 }
 
 /// Whoever is excused may file again once it is not.
 fn an_excuse_can_be_taken_back(backend: &Backend) {
-    let world = World::on(backend);
-    let author = world.author();
-    let session = world.convene(DATE, "aurora");
+    let fixture = Fixture::on(backend);
+    let author = fixture.author();
+    let session = fixture.convene(DATE, "aurora");
     let id = author.id.as_str();
     let members = json!({ "members": [{ "memberId": id, "excused": true }] });
-    world.client.operate(&format!("/sessions/{session}/roster"), &members).expect(200);
-    let submit = || world.client.submit(&author, author.draft(DATE, "aurora"));
+    fixture.client.operate(&format!("/sessions/{session}/roster"), &members).expect(200);
+    let submit = || fixture.client.submit(&author, author.draft(DATE, "aurora"));
     submit().refused(403, "member is excused from this session");
     let back = json!({ "memberId": id, "excused": false });
-    world.client.operate(&format!("/sessions/{session}/roster/excuse"), &back).expect(200);
+    fixture.client.operate(&format!("/sessions/{session}/roster/excuse"), &back).expect(200);
     submit().expect(201);
 }
 
 fn in_a_patch_null_clears_and_absence_keeps(backend: &Backend) {
-    let world = World::on(backend);
-    let session = world.convene(DATE, "aurora");
+    let fixture = Fixture::on(backend);
+    let session = fixture.convene(DATE, "aurora");
     let moment = "2026-11-21T22:45:00.000Z";
     for (body, deadline, quorum) in [
         (json!({ "windowClosesAt": moment, "quorum": 3 }), json!(moment), json!(3)),
@@ -150,15 +153,15 @@ fn in_a_patch_null_clears_and_absence_keeps(backend: &Backend) {
         (json!({ "windowClosesAt": null }), json!(null), json!(1)),
         (json!({ "windowClosesAt": null, "quorum": null }), json!(null), json!(null)),
     ] {
-        let patched = patch(&world, session, &body).expect(200).json();
-        let now = read(&world, session);
+        let patched = patch(&fixture, session, &body).expect(200).json();
+        let now = read(&fixture, session);
         assert_eq!(patched, json!({ "ok": true, "status": 200, "session": now }));
         assert_eq!((&now["windowClosesAt"], &now["quorum"]), (&deadline, &quorum), "{body}");
     }
     for (field, value) in
         [("quorum", json!(-1)), ("quorum", json!({})), ("windowClosesAt", json!("soon"))]
     {
-        let answer = patch(&world, session, &json!({ field: value })).expect(400).json();
+        let answer = patch(&fixture, session, &json!({ field: value })).expect(400).json();
         assert_eq!(answer["error"], "invalid request");
         assert!(answer["detail"].as_str().unwrap().contains(field));
     }
@@ -166,10 +169,10 @@ fn in_a_patch_null_clears_and_absence_keeps(backend: &Backend) {
 
 /// What is no object is no change.
 fn a_patch_is_an_object(backend: &Backend) {
-    let world = World::on(backend);
-    let session = world.convene(DATE, "aurora");
+    let fixture = Fixture::on(backend);
+    let session = fixture.convene(DATE, "aurora");
     for body in [json!([]), json!(null), json!("x"), json!(1), json!(true)] {
-        let answer = patch(&world, session, &body);
+        let answer = patch(&fixture, session, &body);
         assert_eq!(answer.status, 400, "PATCH {body}: {answer:?}");
     }
 }

@@ -9,13 +9,13 @@ use swarm_core::proof::KeyPair;
 use swarm_core::{MemberId, StoreError};
 
 use super::{CHALLENGE, DATE};
-use crate::desk;
+use crate::committee_fixture;
+use crate::fixture::{Clock, Fixture, add_records};
 use crate::harness::{ADMIN, Answer, Author, fresh_key, signed_text};
-use crate::relay::Relay;
+use crate::observed_store::ObservedStore;
 use crate::routes::{
     BRIEFS, CHAIR_COMMAND, COMMITTEE_POST, OPERATOR_COMMAND, OPERATOR_READS, READS,
 };
-use crate::world::{Clock, World, furnish};
 
 type Errand = (&'static str, &'static str, String);
 
@@ -70,7 +70,7 @@ fn errands(author: &Author, applicant: &KeyPair, claim: &str) -> Vec<Errand> {
         ("POST", "/api/swarm/admin/deactivate", member.clone()),
         ("POST", "/api/swarm/admin/activate", member.clone()),
         ("POST", "/api/swarm/admin/rotate-key", member),
-        ("POST", COMMITTEE_POST, text(desk::take("neutral"))),
+        ("POST", COMMITTEE_POST, text(committee_fixture::take("neutral"))),
         ("POST", "/api/ic/admin/members", text(json!({ "id": "n", "name": "N" }))),
         ("POST", "/api/ic/admin/members/m/status", text(json!({ "status": "inactive" }))),
         ("POST", "/api/ic/admin/day", text(json!({ "date": DATE, "subject_id": "aurora" }))),
@@ -81,9 +81,9 @@ fn errands(author: &Author, applicant: &KeyPair, claim: &str) -> Vec<Errand> {
     errands
 }
 
-/// A world whose store breaks when it is told to, and what to ask of it.
+/// A fixture whose store breaks when it is told to, and what to ask of it.
 struct Fragile {
-    world: World,
+    fixture: Fixture,
     /// How many calls still go well.
     left: Arc<AtomicUsize>,
     panics: Arc<AtomicBool>,
@@ -99,10 +99,10 @@ impl Fragile {
         let clock = Clock::noon();
         let store = clock.store();
         let (left, panics) = (Arc::new(AtomicUsize::new(NEVER)), Arc::new(AtomicBool::new(false)));
-        let relay = {
+        let observed = {
             let (left, panics) = (Arc::clone(&left), Arc::clone(&panics));
-            Relay::new(&store, move |told| {
-                if told.done != after {
+            ObservedStore::new(&store, move |call| {
+                if call.done != after {
                     return Ok(());
                 }
                 let calls = left.load(Ordering::SeqCst);
@@ -117,17 +117,17 @@ impl Fragile {
                 Ok(())
             })
         };
-        let world = World::serve(clock, store, relay);
-        desk::seat(&*world.desk(), "m", desk::KEY);
-        let author = world.author_named(MemberId::parse("m").unwrap());
-        world.client.convene(DATE, "aurora");
-        world.client.submit(&author, author.draft(DATE, "aurora")).expect(201);
-        furnish(&world.client, ADMIN, &author);
-        let (id, key) = Author::apply(&world.client, "B");
-        world.client.operate("/activate", &json!({ "memberId": id.as_str() })).expect(200);
-        let proof = Author::proof(&world.client, &id, &key);
+        let fixture = Fixture::serve(clock, store, observed);
+        committee_fixture::insert_member(&*fixture.committee(), "m", committee_fixture::KEY);
+        let author = fixture.author_named(MemberId::parse("m").unwrap());
+        fixture.client.convene(DATE, "aurora");
+        fixture.client.submit(&author, author.draft(DATE, "aurora")).expect(201);
+        add_records(&fixture.client, ADMIN, &author);
+        let (id, key) = Author::apply(&fixture.client, "B");
+        fixture.client.operate("/activate", &json!({ "memberId": id.as_str() })).expect(200);
+        let proof = Author::proof(&fixture.client, &id, &key);
         let errands = errands(&author, &fresh_key(), &proof);
-        Self { world, left, panics, author, errands }
+        Self { fixture, left, panics, author, errands }
     }
 
     fn run(&self, (method, path, body): &Errand) -> Answer {
@@ -137,9 +137,9 @@ impl Fragile {
             ("accept", "application/json"),
             ("authorization", bearer.as_str()),
             ("x-admin-token", ADMIN),
-            ("x-ic-key", desk::KEY),
+            ("x-ic-key", committee_fixture::KEY),
         ];
-        self.world.client.send(method, path, &headers, body.as_bytes())
+        self.fixture.client.send(method, path, &headers, body.as_bytes())
     }
 }
 
@@ -150,7 +150,7 @@ const UNAVAILABLE: &str = "store unavailable";
 fn unavailable((_, path, _): &Errand, answer: Answer) {
     match *path {
         COMMITTEE_POST => answer.unread(500, "failed to persist submission"),
-        path if path.starts_with("/api/ic/") || path == desk::BRIEF => {
+        path if path.starts_with("/api/ic/") || path == committee_fixture::BRIEF => {
             answer.unread(503, UNAVAILABLE);
         }
         _ => answer.refused(503, UNAVAILABLE),
@@ -162,7 +162,7 @@ fn unavailable((_, path, _): &Errand, answer: Answer) {
 fn a_store_that_fails_is_unavailable_and_nothing_is_claimed() {
     let fragile = Fragile::start(false);
     for errand in &fragile.errands {
-        let before = fragile.world.print();
+        let before = fragile.fixture.print();
         let mut failed = 0;
         loop {
             fragile.left.store(failed, Ordering::SeqCst);
@@ -174,20 +174,20 @@ fn a_store_that_fails_is_unavailable_and_nothing_is_claimed() {
                 break;
             }
             unavailable(errand, answer);
-            assert_eq!(fragile.world.print(), before, "{errand:?}");
+            assert_eq!(fragile.fixture.print(), before, "{errand:?}");
             failed += 1;
             assert!(failed < 20, "{errand:?}");
         }
     }
     fragile.left.store(0, Ordering::SeqCst);
-    fragile.world.client.get("/readyz").refused(503, UNAVAILABLE);
-    fragile.world.client.get("/healthz").expect(200);
-    fragile.world.client.get("/metrics").expect(200);
-    let page = fragile.world.client.get("/swarm/takes/1").expect(503);
+    fragile.fixture.client.get("/readyz").refused(503, UNAVAILABLE);
+    fragile.fixture.client.get("/healthz").expect(200);
+    fragile.fixture.client.get("/metrics").expect(200);
+    let page = fragile.fixture.client.get("/swarm/takes/1").expect(503);
     assert!(!page.text.contains("secret"), "{page:?}");
-    fragile.world.client.get("/swarm/style.css").expect(200);
+    fragile.fixture.client.get("/swarm/style.css").expect(200);
     fragile.left.store(NEVER, Ordering::SeqCst);
-    fragile.world.client.get("/readyz").expect(200);
+    fragile.fixture.client.get("/readyz").expect(200);
 }
 
 /// The commit went through and its answer was lost: no receipt, and the same take again is found
@@ -199,10 +199,10 @@ fn a_lost_commit_is_not_acknowledged_and_found_again() {
     let text = signed_text(&author.key.sign(author.draft(DATE, "aurora")));
     // The basis arrives, the outcome of the filing does not.
     fragile.left.store(1, Ordering::SeqCst);
-    fragile.world.client.submit_text(author, &text).refused(503, UNAVAILABLE);
+    fragile.fixture.client.submit_text(author, &text).refused(503, UNAVAILABLE);
     fragile.left.store(NEVER, Ordering::SeqCst);
-    assert_eq!(fragile.world.takes().len(), 2);
-    let again = fragile.world.client.submit_text(author, &text).expect(409);
+    assert_eq!(fragile.fixture.takes().len(), 2);
+    let again = fragile.fixture.client.submit_text(author, &text).expect(409);
     assert_eq!(again.json()["recommendationId"], 2);
     assert_eq!(again.header("link"), Some("</swarm/takes/2>; rel=\"original\""));
 }
@@ -212,39 +212,47 @@ fn a_lost_commit_is_not_acknowledged_and_found_again() {
 #[test]
 fn a_lost_commit_of_the_committee_is_not_acknowledged() {
     let fragile = Fragile::start(true);
-    let (world, left) = (&fragile.world, &fragile.left);
-    let submit = || desk::submit(&world.client, desk::KEY, &desk::take("bullish"));
+    let (fixture, left) = (&fragile.fixture, &fragile.left);
+    let submit = || {
+        committee_fixture::submit(
+            &fixture.client,
+            committee_fixture::KEY,
+            &committee_fixture::take("bullish"),
+        )
+    };
     left.store(1, Ordering::SeqCst);
     submit().unread(500, "failed to persist submission");
-    assert_eq!(desk::records(&*world.desk()).len(), 1);
+    assert_eq!(committee_fixture::records(&*fixture.committee()).len(), 1);
     left.store(NEVER, Ordering::SeqCst);
     submit().expect(200);
-    assert_eq!(desk::records(&*world.desk()).len(), 2);
+    assert_eq!(committee_fixture::records(&*fixture.committee()).len(), 2);
 
-    let rotate = || desk::chair(&world.client, "/members/m/rotate-key", &Value::Null);
+    let rotate =
+        || committee_fixture::chair(&fixture.client, "/members/m/rotate-key", &Value::Null);
     left.store(1, Ordering::SeqCst);
     rotate().unread(503, UNAVAILABLE);
     left.store(NEVER, Ordering::SeqCst);
     submit().unread(401, "invalid key");
     let key = rotate().expect(200).json()["api_key"].as_str().unwrap().to_owned();
-    desk::submit(&world.client, &key, &desk::take("bullish")).expect(200);
+    committee_fixture::submit(&fixture.client, &key, &committee_fixture::take("bullish"))
+        .expect(200);
 }
 
 #[test]
 fn a_store_that_panics_takes_one_request_with_it() {
     let fragile = Fragile::start(false);
     fragile.panics.store(true, Ordering::SeqCst);
-    let before = fragile.world.print();
+    let before = fragile.fixture.print();
     for errand in &fragile.errands {
         fragile.left.store(0, Ordering::SeqCst);
         fragile.run(errand).unread(500, "internal error");
         fragile.left.store(NEVER, Ordering::SeqCst);
-        fragile.world.client.get("/api/swarm/takes/1").expect(200);
+        fragile.fixture.client.get("/api/swarm/takes/1").expect(200);
     }
     fragile.left.store(0, Ordering::SeqCst);
-    fragile.world.client.get("/readyz").unread(500, "internal error");
+    fragile.fixture.client.get("/readyz").unread(500, "internal error");
     fragile.left.store(NEVER, Ordering::SeqCst);
-    assert_eq!(fragile.world.print(), before);
+    assert_eq!(fragile.fixture.print(), before);
     let draft = fragile.author.draft(DATE, "aurora");
-    fragile.world.client.submit(&fragile.author, draft).expect(201);
+    fragile.fixture.client.submit(&fragile.author, draft).expect(201);
 }

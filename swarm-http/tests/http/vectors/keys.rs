@@ -8,8 +8,8 @@ use swarm_core::domain::{Application, Contact, Lens, Name};
 
 use crate::backend::{Backend, on_both};
 use crate::files::{own, records};
+use crate::fixture::Fixture;
 use crate::harness::{ADMIN, fresh_key, signed_text};
-use crate::world::World;
 
 on_both! {
     texts_that_are_no_public_key_are_bad_signatures,
@@ -24,7 +24,7 @@ struct KeyText {
 }
 
 fn texts_that_are_no_public_key_are_bad_signatures(backend: &Backend) {
-    let world = World::on(backend);
+    let fixture = Fixture::on(backend);
     let texts: Vec<KeyText> = records(&own("interop/public_keys.jsonl"));
     let rejected: Vec<_> = texts.iter().filter(|text| text.expect == "reject").collect();
     assert_eq!(rejected.len(), 42);
@@ -36,7 +36,7 @@ fn texts_that_are_no_public_key_are_bad_signatures(backend: &Backend) {
     for text in rejected {
         for name in 0..8 {
             let name = format!("\u{7f}\u{2028}/ \"{} {name}\"", text.id);
-            refused_application(&world, &name, &text.public_key, &forged);
+            refused_application(&fixture, &name, &text.public_key, &forged);
         }
     }
     // A good key in a wrong text, and a signature that holds.
@@ -58,20 +58,24 @@ fn texts_that_are_no_public_key_are_bad_signatures(backend: &Backend) {
             lens: Lens::parse("").unwrap(),
             public_key: odd.clone(),
         });
-        assert_eq!(world.client.post("/api/swarm/apply", &[], &signed_text(&signed)).status, 400);
-        refused_application(&world, "n", &odd, signed.signature.as_str());
+        assert_eq!(fixture.client.post("/api/swarm/apply", &[], &signed_text(&signed)).status, 400);
+        refused_application(&fixture, "n", &odd, signed.signature.as_str());
     }
-    let applications =
-        world.client.send("GET", "/api/swarm/admin/applications", &[("x-admin-token", ADMIN)], b"");
+    let applications = fixture.client.send(
+        "GET",
+        "/api/swarm/admin/applications",
+        &[("x-admin-token", ADMIN)],
+        b"",
+    );
     assert_eq!(applications.expect(200).json(), json!({ "applications": [] }));
 }
 
-fn refused_application(world: &World, name: &str, key: &str, signature: &str) {
+fn refused_application(fixture: &Fixture, name: &str, key: &str, signature: &str) {
     let text = |text: &str| serde_json::to_string(text).unwrap();
     let canonical =
         format!(r#"{{"name":{},"contact":"c","lens":"","publicKey":{}}}"#, text(name), text(key));
     let body = json!({ "publicKey": key, "signature": signature, "contact": "c", "name": name });
-    let answer = world.client.post("/api/swarm/apply", &[], &body.to_string()).expect(400);
+    let answer = fixture.client.post("/api/swarm/apply", &[], &body.to_string()).expect(400);
     let expected = json!({
         "ok": false, "status": 400, "error": "signature verification failed",
         "expectedPayload": canonical,

@@ -1,5 +1,6 @@
-//! A store that tells what it is asked before it asks another; who is told may fail, panic, or
-//! meddle. It takes its time as a store on a network does: other requests go on meanwhile.
+//! A store in front of another, which calls a listener before and after each call. The listener may
+//! fail, panic, or write something itself. It yields as a store on a network does: other requests
+//! go on meanwhile.
 
 use std::sync::Arc;
 
@@ -22,8 +23,8 @@ use swarm_core::store::{
 use swarm_core::{CommitteeTenants, TenantId, Tenants};
 use swarm_store_memory::MemoryStore;
 
-/// A call of the store, and when it is told.
-pub struct Told<'a> {
+/// A call of the store, as its listener sees it.
+pub struct StoreCall<'a> {
     pub method: &'static str,
     /// The `{:?}` of the arguments.
     pub arguments: &'a str,
@@ -31,60 +32,63 @@ pub struct Told<'a> {
     pub done: bool,
 }
 
-type Listener = dyn Fn(&Told<'_>) -> Result<()> + Send + Sync;
+type Listener = dyn Fn(&StoreCall<'_>) -> Result<()> + Send + Sync;
 
 #[derive(Clone)]
-pub struct Relay {
+pub struct ObservedStore {
     store: MemoryStore,
     listener: Arc<Listener>,
 }
 
-impl Relay {
+impl ObservedStore {
     pub fn new(
         store: &MemoryStore,
-        listener: impl Fn(&Told<'_>) -> Result<()> + Send + Sync + 'static,
+        listener: impl Fn(&StoreCall<'_>) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
         Self { store: store.clone(), listener: Arc::new(listener) }
     }
 }
 
 #[async_trait]
-impl Tenants for Relay {
+impl Tenants for ObservedStore {
     fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        Arc::new(World { store: self.store.open(tenant), listener: Arc::clone(&self.listener) })
+        Arc::new(ObservedTenant {
+            store: self.store.open(tenant),
+            listener: Arc::clone(&self.listener),
+        })
     }
 
     async fn ready(&self) -> Result<Readiness> {
-        (self.listener)(&Told { method: "ready", arguments: "()", done: false })?;
+        (self.listener)(&StoreCall { method: "ready", arguments: "()", done: false })?;
         self.store.ready().await
     }
 }
 
-impl CommitteeTenants for Relay {
+impl CommitteeTenants for ObservedStore {
     fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
         let store = self.store.open_committee(tenant);
-        Arc::new(World { store, listener: Arc::clone(&self.listener) })
+        Arc::new(ObservedTenant { store, listener: Arc::clone(&self.listener) })
     }
 }
 
-/// What one interface has of a tenant.
-struct World<S: ?Sized> {
+/// One interface of one tenant.
+struct ObservedTenant<S: ?Sized> {
     store: Arc<S>,
     listener: Arc<Listener>,
 }
 
-macro_rules! relay {
+macro_rules! observed {
     ($part:ident: $($method:ident($($name:ident: $type:ty),*) -> $out:ty;)*) => {
         #[async_trait]
-        impl<S: $part + ?Sized> $part for World<S> {
+        impl<S: $part + ?Sized> $part for ObservedTenant<S> {
             $(async fn $method(&self, $($name: $type),*) -> Result<$out> {
                 let method = stringify!($method);
                 let arguments: &[String] = &[$(format!("{:?}", $name)),*];
                 let arguments = &*arguments.join("; ");
                 tokio::task::yield_now().await;
-                (self.listener)(&Told { method, arguments, done: false })?;
+                (self.listener)(&StoreCall { method, arguments, done: false })?;
                 let outcome = self.store.$method($($name),*).await?;
-                (self.listener)(&Told { method, arguments, done: true })?;
+                (self.listener)(&StoreCall { method, arguments, done: true })?;
                 tokio::task::yield_now().await;
                 Ok(outcome)
             })*
@@ -92,9 +96,9 @@ macro_rules! relay {
     };
 }
 
-relay!(Clock: now() -> Timestamp;);
+observed!(Clock: now() -> Timestamp;);
 
-relay!(Members:
+observed!(Members:
     member(id: &MemberId) -> MemberBasis;
     members(states: &[MemberState]) -> Vec<Arc<Member>>;
     bearer(token: &SecretHash) -> Option<Arc<Member>>;
@@ -102,12 +106,12 @@ relay!(Members:
     set_challenge(slot: &Slot, challenge: &Challenge) -> ();
 );
 
-relay!(Outbox:
+observed!(Outbox:
     messages(state: Option<MailState>, after: Option<MessageId>) -> Vec<Versioned<Message>>;
     save_message(change: &MessageChange) -> Saved;
 );
 
-relay!(Sessions:
+observed!(Sessions:
     session(id: SessionId) -> Option<Versioned<Session>>;
     sessions(query: &SessionQuery) -> Vec<Arc<Session>>;
     published(limit: usize) -> Vec<Arc<Session>>;
@@ -115,20 +119,20 @@ relay!(Sessions:
     save_session(change: &SessionChange) -> Saved;
 );
 
-relay!(Takes:
+observed!(Takes:
     basis(query: &BasisQuery<'_>) -> Basis;
     file(filing: &Filing) -> Filed;
     take(id: TakeId) -> Option<TakeOnFile>;
     takes(session: SessionId) -> Vec<Arc<Take>>;
 );
 
-relay!(Documents:
+observed!(Documents:
     document(collection: Collection, key: &str) -> Option<Document>;
     documents(collection: Collection, group: Option<&str>) -> Vec<Document>;
     put_document(collection: Collection, draft: &DocumentDraft) -> Put;
 );
 
-relay!(Committee:
+observed!(Committee:
     committee_members() -> Vec<Versioned<CommitteeMember>>;
     save_committee_member(change: &CommitteeMemberChange) -> Saved;
     committee_day(date: Day) -> Option<Versioned<CommitteeDay>>;

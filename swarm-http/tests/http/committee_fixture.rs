@@ -1,4 +1,4 @@
-//! The committee's desk: members with keys that the tests know, takes that break no rule.
+//! The committee's committee: members with keys that the tests know, takes that break no rule.
 
 use std::fmt::Write as _;
 
@@ -11,8 +11,8 @@ use swarm_core::store::{
     CommitteeMemberChange, CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery, Saved,
 };
 
+use crate::fixture::now;
 use crate::harness::{ADMIN, Answer, Client};
-use crate::world::now;
 
 /// The key of the member `m`.
 pub const KEY: &str = "ic_m_0123456789abcdef0123456789abcdef";
@@ -21,7 +21,7 @@ pub const KEY: &str = "ic_m_0123456789abcdef0123456789abcdef";
 pub const BRIEF: &str = "/data/committee/briefs/today/m.json";
 
 /// A member with this key, whom no operator created.
-pub fn seat(port: &dyn CommitteeStore, id: &str, key: &str) {
+pub fn insert_member(port: &dyn CommitteeStore, id: &str, key: &str) {
     let draft = json!({ "id": id, "name": "A member" }).to_string();
     let mut draft = Json::read(draft.as_bytes()).unwrap().into_object();
     let CommitteeMemberDraft { id, name, lens, voice } =

@@ -15,13 +15,13 @@ use swarm_core::{MemberId, Swarm, SystemEntropy, Take, Tenant, TenantId};
 use swarm_store_memory::MemoryStore;
 
 use crate::backend::{AnyStore, Backend, Both, servers};
-use crate::desk;
+use crate::committee_fixture;
 use crate::harness::{ADMIN, Author, Client, Server, fresh_key, fresh_nonce};
 
 pub use crate::backend::now;
 pub use crate::clock::Clock;
 
-pub struct World {
+pub struct Fixture {
     pub clock: Clock,
     pub store: AnyStore,
     pub redis: Option<Arc<servers::Server>>,
@@ -29,7 +29,7 @@ pub struct World {
     pub client: Client,
 }
 
-impl World {
+impl Fixture {
     /// In memory.
     pub fn start() -> Self {
         Self::on(&Backend::memory())
@@ -56,7 +56,7 @@ impl World {
     }
 
     /// The port of the committee.
-    pub fn desk(&self) -> Arc<dyn CommitteeStore> {
+    pub fn committee(&self) -> Arc<dyn CommitteeStore> {
         self.store.open_committee(&TenantId::parse("default").unwrap())
     }
 
@@ -74,21 +74,21 @@ impl World {
     pub fn author_named(&self, id: MemberId) -> Author {
         let token = format!("tok_{id}_0");
         let key = fresh_key();
-        seat(&*self.port(), member(id.as_str(), &key.public_key(), &token));
+        insert_member(&*self.port(), member(id.as_str(), &key.public_key(), &token));
         Author { id, key, token }
     }
 
-    /// A world with one of everything: the member `m`, the session `1` of 2026-11-21 about
+    /// A fixture with one of everything: the member `m`, the session `1` of 2026-11-21 about
     /// `aurora` with its brief, the take `1` and the memo `1`; of the committee the member `m` with
-    /// the key [`desk::KEY`], and the briefs of that day.
-    pub fn furnished() -> (Self, Author) {
-        let world = Self::start();
-        let author = world.author_named(MemberId::parse("m").unwrap());
-        desk::seat(&*world.desk(), "m", desk::KEY);
-        world.client.convene("2026-11-21", "aurora");
-        world.client.submit(&author, author.draft("2026-11-21", "aurora")).expect(201);
-        furnish(&world.client, ADMIN, &author);
-        (world, author)
+    /// the key [`committee_fixture::KEY`], and the briefs of that day.
+    pub fn with_records() -> (Self, Author) {
+        let fixture = Self::start();
+        let author = fixture.author_named(MemberId::parse("m").unwrap());
+        committee_fixture::insert_member(&*fixture.committee(), "m", committee_fixture::KEY);
+        fixture.client.convene("2026-11-21", "aurora");
+        fixture.client.submit(&author, author.draft("2026-11-21", "aurora")).expect(201);
+        add_records(&fixture.client, ADMIN, &author);
+        (fixture, author)
     }
 
     /// Writes another record of a member over the one there is.
@@ -123,7 +123,7 @@ impl World {
 
     /// Everything on record, as text, to compare.
     pub fn print(&self) -> String {
-        print(&*self.port()) + &desk::print(&*self.desk())
+        print(&*self.port()) + &committee_fixture::print(&*self.committee())
     }
 }
 
@@ -137,7 +137,7 @@ const COLLECTIONS: [Collection; 6] = [
 ];
 
 /// Publishes the brief of session 1, a memo, and the briefs of the committee.
-pub fn furnish(client: &Client, admin_token: &str, author: &Author) {
+pub fn add_records(client: &Client, admin_token: &str, author: &Author) {
     let admin = [("x-admin-token", admin_token)];
     client.post("/api/swarm/admin/sessions/1/brief", &admin, "{}").expect(201);
     let memo = r#"{ "title": "A memo", "body": "Long." }"#;
@@ -202,7 +202,7 @@ pub fn member(id: &str, public_key: &str, token: &str) -> Member {
     }
 }
 
-pub fn seat(port: &dyn Store, member: Member) {
+pub fn insert_member(port: &dyn Store, member: Member) {
     let change = MemberChange { member, expected: None, proven: None, mail: None };
     assert_eq!(now(port.save_member(&change)).unwrap(), MemberSaved::Saved);
 }
