@@ -30,7 +30,7 @@ impl Committee for TenantStore {
     async fn committee_members(&self) -> Result<Vec<Versioned<CommitteeMember>>> {
         const OP: &str = "committee members";
         let all = redis::cmd("HVALS").arg(self.keys.committee_members()).to_owned();
-        let rows: Vec<String> = self.link.query(OP, &all).await?;
+        let rows: Vec<String> = self.client.query(OP, &all).await?;
         let mut members = codec::each(&rows, codec::committee_member).of(OP)?;
         members.sort_unstable_by(|one, other| one.record.id.cmp(&other.record.id));
         Ok(members)
@@ -45,14 +45,14 @@ impl Committee for TenantStore {
         script.arg(member.id.as_str()).arg(guard(*expected));
         script.arg(codec::committee_member_row(next(*expected), member));
         script.arg(codec::hash_text(&member.key));
-        let outcome: String = self.link.commit(OP, &script, &self.keys).await?;
+        let outcome: String = self.client.commit(OP, &script, &self.keys).await?;
         saved(OP, &outcome)
     }
 
     async fn committee_day(&self, date: Day) -> Result<Option<Versioned<CommitteeDay>>> {
         const OP: &str = "committee day";
         let get = redis::cmd("HGET").arg(self.keys.committee_days()).arg(number(date)).to_owned();
-        let row: Option<String> = self.link.query(OP, &get).await?;
+        let row: Option<String> = self.client.query(OP, &get).await?;
         codec::any(row.as_ref(), codec::committee_day).of(OP)
     }
 
@@ -87,7 +87,7 @@ impl Committee for TenantStore {
             script.arg(brief_field(day.date, brief.member_id.as_str()));
             script.arg(codec::committee_brief_row(brief));
         }
-        let outcome: String = self.link.commit(OP, &script, &self.keys).await?;
+        let outcome: String = self.client.commit(OP, &script, &self.keys).await?;
         saved(OP, &outcome)
     }
 
@@ -102,13 +102,13 @@ impl Committee for TenantStore {
             Some(member) => {
                 let field = brief_field(date, member.as_str());
                 let own = redis::cmd("HMGET").arg(briefs).arg(field).to_owned();
-                let rows: [Option<String>; 1] = self.link.query(OP, &own).await?;
+                let rows: [Option<String>; 1] = self.client.query(OP, &own).await?;
                 rows.into_iter().flatten().collect()
             }
             None => {
                 let mut script = scripts::COMMITTEE_BRIEFS.prepare_invoke();
                 script.key(briefs).arg(brief_field(date, ""));
-                self.link.run(OP, &script).await?
+                self.client.read(OP, &script).await?
             }
         };
         let mut briefs = codec::each(&rows, codec::committee_brief).of(OP)?;
@@ -122,7 +122,7 @@ impl Committee for TenantStore {
         script.key(self.keys.committee_keys()).key(self.keys.committee_members());
         script.key(self.keys.committee_days()).key(self.keys.committee_days_index());
         script.arg(codec::hash_text(key)).arg(all());
-        let (now, member, session): Facts = self.link.run(OP, &script).await?;
+        let (now, member, session): Facts = self.client.read(OP, &script).await?;
         Ok(CommitteeBasis {
             now: codec::timestamp(&now).of(OP)?,
             member: codec::any(member.as_ref(), codec::committee_member).of(OP)?,
@@ -145,7 +145,7 @@ impl Committee for TenantStore {
         script.arg(codec::committee_take_text(filing).of(OP)?);
         script.arg(on(date)).arg(by_on(member, date));
         script.arg(filing.subject_id().as_str());
-        let outcome: Vec<String> = self.link.commit(OP, &script, &self.keys).await?;
+        let outcome: Vec<String> = self.client.commit(OP, &script, &self.keys).await?;
         let outcome: Vec<&str> = outcome.iter().map(String::as_str).collect();
         match *outcome {
             ["filed", now] => codec::committee_filed(now, filing).map(CommitteeFiled::Filed).of(OP),

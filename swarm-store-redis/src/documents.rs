@@ -13,7 +13,7 @@ impl Documents for TenantStore {
         let [rows, keys, _] = self.keys.shelf(collection_name(collection)?);
         let mut script = scripts::THROUGH.prepare_invoke();
         script.key(keys).key(rows).arg(key);
-        let row: Option<String> = self.link.run("document", &script).await?;
+        let row: Option<String> = self.client.read("document", &script).await?;
         codec::any(row.as_ref(), codec::document).of("document")
     }
 
@@ -29,7 +29,7 @@ impl Documents for TenantStore {
             }
             None => {
                 let all = redis::cmd("HVALS").arg(rows).to_owned();
-                self.link.query("documents", &all).await?
+                self.client.query("documents", &all).await?
             }
         };
         let mut documents = codec::each(&rows, codec::document).of("documents")?;
@@ -51,7 +51,7 @@ impl Documents for TenantStore {
             Some((member, version)) => script.arg(member.as_str()).arg(version.0),
             None => script.arg("").arg(""),
         };
-        let outcome: String = self.link.commit("put document", &script, &self.keys).await?;
+        let outcome: String = self.client.commit("put document", &script, &self.keys).await?;
         codec::put(&outcome, &draft.json).of("put document")
     }
 }

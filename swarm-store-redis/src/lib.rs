@@ -6,23 +6,16 @@
 //! A script that is sent twice answers twice what came of it the first time. What a server may
 //! lose when it goes down is for its configuration to say: see `README.md`.
 
-mod address;
-#[cfg(feature = "cluster")]
-mod cluster;
 mod codec;
 mod committee;
+mod connection;
 mod documents;
 mod health;
 mod keys;
-mod line;
-mod link;
 mod members;
 mod outbox;
-mod replicas;
 mod rows;
 mod scripts;
-mod sentinel;
-mod server;
 mod sessions;
 mod takes;
 
@@ -35,15 +28,15 @@ use swarm_core::store::{
 };
 use swarm_core::{Entropy, StoreError, SystemEntropy, TenantId, Timestamp};
 
-use address::Address;
 use codec::Decoded;
+use connection::client::{Client, bounded};
+use connection::options::Options;
 use keys::Keys;
-use link::{Link, bounded};
 
 /// All tenants, in Redis. Cloning shares the connections.
 #[derive(Clone)]
 pub struct RedisStore {
-    link: Arc<Link>,
+    client: Arc<Client>,
     strict: bool,
 }
 
@@ -73,16 +66,16 @@ impl RedisStore {
     ///
     /// # Errors
     /// [`StoreError`] when the address makes no sense, nobody answers there, or who answers is a
-    /// replica, makes room by forgetting or is not strict enough. Its source says which, without
+    /// replica, evicts records when memory runs out, or is not strict enough. Its source says which, without
     /// the address.
     pub async fn connect(url: &str) -> Result<Self> {
         bounded("connect", async {
-            let address = Address::parse(url)?;
-            let link = Link::connect(&address).await?;
-            for warning in health::check(&link, "connect", address.strict).await?.warnings {
+            let options = Options::parse(url)?;
+            let client = Client::connect(&options).await?;
+            for warning in health::check(&client, "connect", options.strict).await?.warnings {
                 tracing::warn!("{warning}");
             }
-            Ok(Self { link: Arc::new(link), strict: address.strict })
+            Ok(Self { client: Arc::new(client), strict: options.strict })
         })
         .await
     }
@@ -97,7 +90,7 @@ impl Tenants for RedisStore {
     /// That the server answers, is no replica, and would rather refuse a write than forget a record.
     /// Warns when it may lose what it has acknowledged; in strict mode that is an error.
     async fn ready(&self) -> Result<Readiness> {
-        bounded("ready", health::check(&self.link, "ready", self.strict)).await
+        bounded("ready", health::check(&self.client, "ready", self.strict)).await
     }
 }
 
@@ -109,13 +102,13 @@ impl CommitteeTenants for RedisStore {
 
 impl RedisStore {
     fn tenant(&self, tenant: &TenantId) -> TenantStore {
-        TenantStore { link: Arc::clone(&self.link), keys: Keys::of(tenant) }
+        TenantStore { client: Arc::clone(&self.client), keys: Keys::of(tenant) }
     }
 }
 
 /// One tenant's world.
 struct TenantStore {
-    link: Arc<Link>,
+    client: Arc<Client>,
     keys: Keys,
 }
 
@@ -132,7 +125,7 @@ impl TenantStore {
 impl Clock for TenantStore {
     async fn now(&self) -> Result<Timestamp> {
         let mut script = scripts::NOW.prepare_invoke();
-        let now: String = self.link.run("now", script.key(self.keys.counters())).await?;
+        let now: String = self.client.read("now", script.key(self.keys.counters())).await?;
         codec::timestamp(&now).of("now")
     }
 }

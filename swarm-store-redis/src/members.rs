@@ -19,7 +19,7 @@ impl Members for TenantStore {
         let mut script = scripts::MEMBER.prepare_invoke();
         script.key(self.keys.members()).key(self.keys.challenges());
         script.arg(id.as_str()).arg(keys::member_slot(id));
-        let rows: (Option<String>, Option<String>) = self.link.run("member", &script).await?;
+        let rows: (Option<String>, Option<String>) = self.client.read("member", &script).await?;
         Ok(MemberBasis {
             member: codec::any(rows.0.as_ref(), codec::member).of("member")?,
             challenge: codec::any(rows.1.as_ref(), codec::challenge).of("member")?,
@@ -32,14 +32,14 @@ impl Members for TenantStore {
         for state in states {
             script.arg(keys::in_state(state.as_str()));
         }
-        let rows: Vec<String> = self.link.run("members", &script).await?;
+        let rows: Vec<String> = self.client.read("members", &script).await?;
         codec::each(&rows, |row| Ok(codec::member(row)?.record)).of("members")
     }
 
     async fn bearer(&self, token: &SecretHash) -> Result<Option<Arc<Member>>> {
         let mut script = scripts::THROUGH.prepare_invoke();
         script.key(self.keys.tokens()).key(self.keys.members()).arg(codec::hash_text(token));
-        let row: Option<String> = self.link.run("bearer", &script).await?;
+        let row: Option<String> = self.client.read("bearer", &script).await?;
         codec::any(row.as_ref(), |row| Ok(codec::member(row)?.record)).of("bearer")
     }
 
@@ -61,7 +61,7 @@ impl Members for TenantStore {
         script.arg(change.mail.as_ref().map(codec::mail_text).unwrap_or_default());
         script.arg(queued).arg(keys::in_state(queued));
         script.arg(BY_STATE).arg(keys::in_state(member.state.as_str()));
-        let outcome: String = self.link.commit("save member", &script, &self.keys).await?;
+        let outcome: String = self.client.commit("save member", &script, &self.keys).await?;
         saved(&outcome)
     }
 
@@ -72,7 +72,7 @@ impl Members for TenantStore {
             .arg(keys::slot(slot))
             .arg(codec::challenge_text(challenge))
             .to_owned();
-        self.link.query("set challenge", &set).await
+        self.client.query("set challenge", &set).await
     }
 }
 

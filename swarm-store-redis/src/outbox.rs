@@ -33,7 +33,7 @@ impl Outbox for TenantStore {
         script.arg(message.id.0).arg(expected.0);
         script.arg(codec::message_row(expected.next(), message));
         script.arg(BY_STATE).arg(keys::in_state(state_name(message.state)));
-        let outcome: String = self.link.commit("save message", &script, &self.keys).await?;
+        let outcome: String = self.client.commit("save message", &script, &self.keys).await?;
         saved("save message", &outcome)
     }
 }

@@ -21,7 +21,7 @@ impl TenantStore {
         let mut script = scripts::ROWS.prepare_invoke();
         script.key(rows).key(index);
         script.arg(listing).arg(keys::end_of(listing, before)).arg(limit);
-        self.link.run(op, &script).await
+        self.client.read(op, &script).await
     }
 
     /// The rows of some listings, in their order, the lowest id of each first: those with an id
@@ -38,7 +38,7 @@ impl TenantStore {
         for listing in listings {
             script.arg(keys::start_of(&listing, after)).arg(keys::end_of(&listing, None));
         }
-        self.link.run(op, &script).await
+        self.client.read(op, &script).await
     }
 }
 

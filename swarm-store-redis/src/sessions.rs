@@ -16,7 +16,7 @@ use crate::{TenantStore, scripts};
 impl Sessions for TenantStore {
     async fn session(&self, id: SessionId) -> Result<Option<Versioned<Session>>> {
         let get = redis::cmd("HGET").arg(self.keys.sessions()).arg(id.0).to_owned();
-        let row: Option<String> = self.link.query("session", &get).await?;
+        let row: Option<String> = self.client.query("session", &get).await?;
         codec::any(row.as_ref(), codec::session).of("session")
     }
 
@@ -51,7 +51,7 @@ impl Sessions for TenantStore {
         script.key(self.keys.sessions()).key(self.keys.sessions_index()).key(self.keys.counters());
         script.arg(state).arg(codec::session_text(draft).of("convene")?);
         script.arg(all()).arg(keys::in_state(state)).arg(on(&day, draft.subject_id.as_str()));
-        let outcome: String = self.link.commit("convene", &script, &self.keys).await?;
+        let outcome: String = self.client.commit("convene", &script, &self.keys).await?;
         codec::convened(&outcome, draft).map(Arc::new).of("convene")
     }
 
@@ -66,7 +66,7 @@ impl Sessions for TenantStore {
         script.arg(codec::session_row(expected.next(), session).of("save session")?);
         script.arg(BY_STATE).arg(keys::in_state(session.state.as_str()));
         script.arg(session.published_at.map(published_at).unwrap_or_default());
-        let outcome: String = self.link.commit("save session", &script, &self.keys).await?;
+        let outcome: String = self.client.commit("save session", &script, &self.keys).await?;
         saved("save session", &outcome)
     }
 }

@@ -10,7 +10,7 @@ use swarm_core::store::{Basis, BasisQuery, Filed, Result, Takes};
 use swarm_core::{SessionId, StoreError, Take, TakeId};
 
 use crate::codec::{self, Decoded};
-use crate::link::bounded;
+use crate::connection::client::bounded;
 use crate::sessions::on;
 use crate::{TenantStore, scripts};
 
@@ -29,12 +29,12 @@ impl Takes for TenantStore {
         script.arg(on(&query.date.to_string(), query.subject_id.as_str()));
         script.arg(query.nonce.as_str());
         let facts = bounded("basis", async {
-            let facts: Facts = self.link.run("basis", &script).await?;
-            if facts.4.is_none() || self.link.replicas() == 0 {
+            let facts: Facts = self.client.read("basis", &script).await?;
+            if facts.4.is_none() || self.client.replicas() == 0 {
                 return Ok(facts);
             }
             // Whoever sends a take again is told that it stands: not before it is on the replicas.
-            self.link.commit("basis", &script, &self.keys).await
+            self.client.commit("basis", &script, &self.keys).await
         });
         let (now, member, session, latest, spent) = facts.await?;
         Ok(Basis {
@@ -65,7 +65,7 @@ impl Takes for TenantStore {
         script.arg(filing.nonce().as_str()).arg(hex(&filing.attempt().0));
         script.arg(revision.saturating_sub(1)).arg(revision);
         script.arg(codec::take_text(filing)).arg(on(&date.to_string(), subject.as_str()));
-        let outcome: Vec<String> = self.link.commit("file", &script, &self.keys).await?;
+        let outcome: Vec<String> = self.client.commit("file", &script, &self.keys).await?;
         let outcome: Vec<&str> = outcome.iter().map(String::as_str).collect();
         match *outcome {
             ["filed", told] => codec::filed(told, filing).map(Filed::Filed).of("file"),
@@ -81,7 +81,8 @@ impl Takes for TenantStore {
     async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile>> {
         let mut script = scripts::TAKE.prepare_invoke();
         script.key(self.keys.takes()).key(self.keys.superseded()).arg(id.0);
-        let (row, next): (Option<String>, Option<String>) = self.link.run("take", &script).await?;
+        let (row, next): (Option<String>, Option<String>) =
+            self.client.read("take", &script).await?;
         let superseded_by = next.as_deref().map(codec::take_id).transpose().of("take")?;
         let take = codec::any(row.as_ref(), codec::take).of("take")?;
         Ok(take.map(|take| TakeOnFile { take, superseded_by }))
@@ -90,7 +91,7 @@ impl Takes for TenantStore {
     async fn takes(&self, session: SessionId) -> Result<Vec<Arc<Take>>> {
         let mut script = scripts::TAKES.prepare_invoke();
         script.key(self.keys.takes()).key(self.keys.filed(session));
-        let rows: Vec<String> = self.link.run("takes", &script).await?;
+        let rows: Vec<String> = self.client.read("takes", &script).await?;
         codec::each(&rows, codec::take).of("takes")
     }
 }

@@ -1,12 +1,23 @@
-//! What addresses are made of: several hosts, and the options of this crate, behind a question mark.
+//! What an address says: hosts, and behind a question mark the options of this crate; and how all
+//! servers are connected to.
 
+use std::time::Duration;
+
+use redis::io::tcp::TcpSettings;
+use redis::{ConnectionInfo, ProtocolVersion};
 use swarm_core::StoreError;
 use swarm_core::store::Result;
 
-/// An address, taken apart.
+/// How long a server may take to answer.
+pub(super) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// How many commands may be under way at once on a connection; others wait for their turn.
+pub(super) const MAX_IN_FLIGHT: usize = 512;
+
+/// An address, parsed.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Address {
-    /// Where, without the options. It may hold a password.
+pub(crate) struct Options {
+    /// The address without its options. It may hold a password.
     pub(crate) url: String,
     /// Whether to refuse a server that may lose what it has acknowledged.
     pub(crate) strict: bool,
@@ -14,15 +25,15 @@ pub(crate) struct Address {
     pub(crate) replicas: u8,
 }
 
-impl Address {
+impl Options {
     /// Reads `…?strict=true&wait=1`. Errors name the option, never the address.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let (url, options) = text.split_once('?').unwrap_or((text, ""));
-        let mut address = Self { url: url.to_owned(), strict: false, replicas: 0 };
+        let mut parsed = Self { url: url.to_owned(), strict: false, replicas: 0 };
         for option in options.split('&').filter(|option| !option.is_empty()) {
-            address.set(option).map_err(|wrong| StoreError::misconfigured("connect", wrong))?;
+            parsed.set(option).map_err(|wrong| StoreError::misconfigured("connect", wrong))?;
         }
-        Ok(address)
+        Ok(parsed)
     }
 
     fn set(&mut self, option: &str) -> std::result::Result<(), &'static str> {
@@ -39,15 +50,21 @@ impl Address {
     }
 }
 
-/// `[user:password@]host:port,…`, as an address for each host. Credentials stand before the first
-/// and go for all.
-pub(crate) fn each(scheme: &str, hosts: &str) -> Vec<String> {
+/// Takes `[user:password@]host:port,…` apart into an address for each host. Credentials stand before
+/// the first and go for all.
+pub(super) fn each_host(scheme: &str, hosts: &str) -> Vec<String> {
     let (credentials, hosts) = match hosts.rsplit_once('@') {
         Some((credentials, hosts)) => (format!("{credentials}@"), hosts),
         None => (String::new(), hosts),
     };
     let hosts = hosts.split(',').map(str::trim).filter(|host| !host.is_empty());
     hosts.map(|host| format!("{scheme}://{credentials}{host}")).collect()
+}
+
+/// The settings that all connections share.
+pub(super) fn tuned(info: ConnectionInfo) -> ConnectionInfo {
+    let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3);
+    info.set_redis_settings(settings).set_tcp_settings(TcpSettings::default().set_nodelay(true))
 }
 
 #[cfg(test)]
@@ -58,15 +75,15 @@ mod tests {
 
     #[test]
     fn options_are_read_and_taken_away() {
-        let parse = |text| Address::parse(text).ok();
-        let address =
-            |url: &str, strict, replicas| Some(Address { url: url.to_owned(), strict, replicas });
-        assert_eq!(parse("redis://a:1/2"), address("redis://a:1/2", false, 0));
-        assert_eq!(parse("redis://a?"), address("redis://a", false, 0));
-        assert_eq!(parse("rediss://a/?strict=true"), address("rediss://a/", true, 0));
+        let parse = |text| Options::parse(text).ok();
+        let options =
+            |url: &str, strict, replicas| Some(Options { url: url.to_owned(), strict, replicas });
+        assert_eq!(parse("redis://a:1/2"), options("redis://a:1/2", false, 0));
+        assert_eq!(parse("redis://a?"), options("redis://a", false, 0));
+        assert_eq!(parse("rediss://a/?strict=true"), options("rediss://a/", true, 0));
         let both = parse("redis-cluster://u:p@a:1,b:2?wait=2&strict=true");
-        assert_eq!(both, address("redis-cluster://u:p@a:1,b:2", true, 2));
-        assert_eq!(parse("redis://a?wait=0&strict=false"), address("redis://a", false, 0));
+        assert_eq!(both, options("redis-cluster://u:p@a:1,b:2", true, 2));
+        assert_eq!(parse("redis://a?wait=0&strict=false"), options("redis://a", false, 0));
     }
 
     #[test]
@@ -82,7 +99,7 @@ mod tests {
             ("protocol=2", "nothing else"),
             ("Wait=1", "nothing else"),
         ] {
-            let error = Address::parse(&format!("redis://user:secret@host?{option}")).err();
+            let error = Options::parse(&format!("redis://user:secret@host?{option}")).err();
             let why = error.as_ref().and_then(|error| error.source()).map(ToString::to_string);
             let why = why.unwrap_or_default();
             assert!(why.contains(named) && !why.contains("secret"), "{option}: {why}");

@@ -9,31 +9,30 @@ use redis::cluster_async::ClusterConnection;
 use redis::cluster_routing::{MultipleNodeRoutingInfo, RoutingInfo};
 use redis::{Cmd, FromRedisValue, ProtocolVersion, RedisResult, Value, from_redis_value};
 
-use crate::address;
-use crate::line::Call;
-use crate::server::{IN_FLIGHT, RESPONSE};
+use super::command::Command;
+use super::options::{MAX_IN_FLIGHT, RESPONSE_TIMEOUT, each_host};
 
-/// How long it may take to get a connection to a node: less than half of what a call may take. New
-/// connections beside a silent node take twice as long, since it is tried for the slots of the
-/// cluster and then for its own.
-const CONNECTION: Duration = Duration::from_secs(1);
+/// How long it may take to get a connection to a node: less than half of what a call may take,
+/// since where a node is silent opening connections takes twice as long. It is tried once for the
+/// map of the cluster's slots, and once for its own.
+const CONNECTION_TIMEOUT: Duration = Duration::from_secs(1);
 
 type Connection = ClusterConnection<MultiplexedConnection>;
 
 /// A cluster, behind one connection to each of its servers.
-pub(crate) struct Cluster {
+pub(super) struct Cluster {
     client: ClusterClient,
-    /// The connections, and how often they were given up for others.
+    /// The connections, and how often they were replaced by others.
     current: RwLock<(u64, Connection)>,
 }
 
 impl Cluster {
-    pub(crate) async fn connect(nodes: Vec<String>) -> RedisResult<Self> {
+    pub(super) async fn connect(nodes: Vec<String>) -> RedisResult<Self> {
         let client: ClusterClient = ClusterClientBuilder::new(nodes)
             .use_protocol(ProtocolVersion::RESP3)
-            .connection_timeout(CONNECTION)
-            .response_timeout(RESPONSE)
-            .connection_concurrency_limit(IN_FLIGHT)
+            .connection_timeout(CONNECTION_TIMEOUT)
+            .response_timeout(RESPONSE_TIMEOUT)
+            .connection_concurrency_limit(MAX_IN_FLIGHT)
             .retries(4)
             .min_retry_wait(50)
             .max_retry_wait(500)
@@ -42,18 +41,18 @@ impl Cluster {
         Ok(Self { client, current: RwLock::new((0, connection)) })
     }
 
-    pub(crate) async fn send<T: FromRedisValue>(&self, call: Call<'_>) -> RedisResult<T> {
+    pub(super) async fn send<T: FromRedisValue>(&self, command: Command<'_>) -> RedisResult<T> {
         let (age, mut connection) = self.current();
-        let answer = call.over(&mut connection).await;
-        self.unless_stuck(age, answer)
+        let answer = command.execute(&mut connection).await;
+        self.reset_if_silent(age, answer)
     }
 
     /// The answers of all primaries.
-    pub(crate) async fn ask_all<T: FromRedisValue>(&self, cmd: &Cmd) -> RedisResult<Vec<T>> {
+    pub(super) async fn ask_all<T: FromRedisValue>(&self, cmd: &Cmd) -> RedisResult<Vec<T>> {
         let primaries = RoutingInfo::MultiNode((MultipleNodeRoutingInfo::AllMasters, None));
         let (age, mut connection) = self.current();
         let answers = connection.route_command(cmd.clone(), primaries).await;
-        let answers: Vec<(Value, Value)> = match self.unless_stuck(age, answers)? {
+        let answers: Vec<(Value, Value)> = match self.reset_if_silent(age, answers)? {
             Value::Map(answers) => answers,
             answer => vec![(Value::Nil, answer)],
         };
@@ -64,13 +63,13 @@ impl Cluster {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Where a node went silent, the client would ask it for ever, and never where its slots are
-    /// now. So all connections are given up; the next call opens others.
-    fn unless_stuck<T>(&self, age: u64, answer: RedisResult<T>) -> RedisResult<T> {
+    /// The client would go on asking a node that went silent, and never ask another where its slots
+    /// are now. So after a timeout all connections are replaced; the next call opens others.
+    fn reset_if_silent<T>(&self, age: u64, answer: RedisResult<T>) -> RedisResult<T> {
         if answer.as_ref().is_err_and(|error| error.is_timeout()) {
             let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
             if current.0 == age {
-                let config = ClusterConfig::new().set_response_timeout(RESPONSE);
+                let config = ClusterConfig::new().set_response_timeout(RESPONSE_TIMEOUT);
                 let fresh = self.client.get_pending_async_connection_with_config(config);
                 *current = (age.wrapping_add(1), fresh);
             }
@@ -81,9 +80,9 @@ impl Cluster {
 
 /// The nodes that the address of a cluster names, each as the address of a server; `None` when it
 /// is not the address of a cluster.
-pub(crate) fn nodes(url: &str) -> Option<Vec<String>> {
+pub(super) fn nodes(url: &str) -> Option<Vec<String>> {
     let (scheme, hosts) = url.split_once("-cluster://")?;
-    Some(address::each(scheme, hosts.trim_end_matches('/')))
+    Some(each_host(scheme, hosts.trim_end_matches('/')))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A primary that sentinels watch, and know the place of.
+//! A primary that sentinels monitor, and are asked for the address of.
 
 use redis::sentinel::{Sentinel, SentinelNodeConnectionInfo};
 use redis::{
@@ -6,25 +6,24 @@ use redis::{
     RedisResult, TlsMode,
 };
 
-use crate::address;
-use crate::server::tuned;
+use super::options::{each_host, tuned};
 
-/// A primary by the name that its sentinels have for it.
-pub(crate) struct Watched {
+/// A primary, by the name that its sentinels know it by.
+pub(super) struct MonitoredPrimary {
     sentinels: Vec<ConnectionInfo>,
     name: String,
-    /// How to speak to the servers, wherever they are.
+    /// How to connect to the servers that sentinels name.
     servers: SentinelNodeConnectionInfo,
 }
 
-impl Watched {
+impl MonitoredPrimary {
     /// Reads `redis-sentinel://[user:password@]host:port,…/name`; `None` when it is not the address
     /// of sentinels. The credentials are for the servers.
-    pub(crate) fn parse(url: &str) -> RedisResult<Option<Self>> {
+    pub(super) fn parse(url: &str) -> RedisResult<Option<Self>> {
         let Some((scheme, rest)) = url.split_once("-sentinel://") else { return Ok(None) };
         let nameless = (ErrorKind::InvalidClientConfig, "an address of sentinels ends with /name");
         let (hosts, name) = rest.trim_end_matches('/').rsplit_once('/').ok_or(nameless)?;
-        let infos = address::each(scheme, hosts).into_iter().map(|url| url.into_connection_info());
+        let infos = each_host(scheme, hosts).into_iter().map(|url| url.into_connection_info());
         let infos = infos.collect::<RedisResult<Vec<_>>>()?;
         let none = (ErrorKind::EmptySentinelList, "no sentinel is named");
         let servers = servers(infos.first().ok_or(none)?.clone());
@@ -34,15 +33,15 @@ impl Watched {
         Ok(Some(Self { sentinels, name: name.to_owned(), servers }))
     }
 
-    /// The way to what a sentinel holds for the primary, and what says so itself. A sentinel that is
-    /// wrong, or silent for a second, is passed over.
-    pub(crate) async fn primary(&self) -> RedisResult<Client> {
+    /// A client of the server that a sentinel names and that says itself that it is a primary. A
+    /// sentinel that is wrong, or silent for a second, is passed over.
+    pub(super) async fn locate(&self) -> RedisResult<Client> {
         let mut sentinels = Sentinel::build(self.sentinels.clone())?;
         sentinels.async_master_for(&self.name, Some(&self.servers)).await
     }
 }
 
-/// Servers are spoken to as this address says.
+/// Servers are connected to with the credentials and the encryption of this address.
 fn servers(address: ConnectionInfo) -> SentinelNodeConnectionInfo {
     let address = tuned(address);
     let servers = SentinelNodeConnectionInfo::default()

@@ -1,0 +1,98 @@
+//! What the store calls Redis through. Every call is bounded in time.
+
+use std::future::Future;
+use std::time::Duration;
+
+use redis::{Cmd, FromRedisValue, RedisResult, ScriptInvocation};
+use swarm_core::StoreError;
+use swarm_core::store::Result;
+
+use super::Connection;
+use super::command::Command;
+use super::options::Options;
+use super::replicated::ReplicatedCommits;
+use crate::keys::Keys;
+
+/// How long a call may take, whatever happens to it.
+const CALL_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The client of a server, or of the servers of a cluster.
+pub(crate) struct Client {
+    /// What all calls share.
+    connection: Connection,
+    /// What commits go over instead, where they wait for replicas.
+    replicated: Option<ReplicatedCommits>,
+}
+
+impl Client {
+    /// Connects to what the options name.
+    pub(crate) async fn connect(options: &Options) -> Result<Self> {
+        let connection = in_time("connect", Connection::open(&options.url)).await?;
+        let replicated = (options.replicas > 0).then(|| ReplicatedCommits::new(options));
+        Ok(Self { connection, replicated })
+    }
+
+    /// How many replicas have a commit before it is acknowledged.
+    pub(crate) fn replicas(&self) -> u8 {
+        self.replicated.as_ref().map_or(0, ReplicatedCommits::replicas)
+    }
+
+    /// Runs a script that writes for the tenant of these keys. Since scripts recognize an attempt
+    /// that was committed before, one that was lost on the way is sent once more. Where commits wait
+    /// for replicas, these have by then all that the script has written, or has read.
+    pub(crate) async fn commit<T: FromRedisValue>(
+        &self,
+        op: &'static str,
+        script: &ScriptInvocation<'_>,
+        keys: &Keys,
+    ) -> Result<T> {
+        match &self.replicated {
+            Some(commits) => in_time(op, commits.commit(script, &keys.fence())).await,
+            None => self.read(op, script).await,
+        }
+    }
+
+    /// Runs a script that only reads.
+    pub(crate) async fn read<T: FromRedisValue>(
+        &self,
+        op: &'static str,
+        script: &ScriptInvocation<'_>,
+    ) -> Result<T> {
+        in_time(op, self.connection.send(Command::Script(script))).await
+    }
+
+    /// Sends a command that may be sent twice.
+    pub(crate) async fn query<T: FromRedisValue>(&self, op: &'static str, cmd: &Cmd) -> Result<T> {
+        in_time(op, self.connection.send(Command::Plain(cmd))).await
+    }
+
+    /// Checks that the server has not become a replica; if it has, the next call opens another
+    /// connection.
+    pub(crate) async fn check_role(&self, op: &'static str) -> Result<()> {
+        in_time(op, self.connection.check_role()).await
+    }
+
+    /// The answers of all servers that take writes.
+    pub(crate) async fn ask_all<T: FromRedisValue>(
+        &self,
+        op: &'static str,
+        cmd: &Cmd,
+    ) -> Result<Vec<T>> {
+        in_time(op, self.connection.ask_all(cmd)).await
+    }
+}
+
+/// Bounds several calls together as a single one is bounded.
+pub(crate) async fn bounded<T>(
+    op: &'static str,
+    calls: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    match tokio::time::timeout(CALL_TIMEOUT, calls).await {
+        Ok(outcome) => outcome,
+        Err(elapsed) => Err(StoreError::unavailable(op, elapsed)),
+    }
+}
+
+async fn in_time<T>(op: &'static str, call: impl Future<Output = RedisResult<T>>) -> Result<T> {
+    bounded(op, async { call.await.map_err(|error| StoreError::unavailable(op, error)) }).await
+}

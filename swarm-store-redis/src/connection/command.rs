@@ -1,0 +1,75 @@
+//! What is sent over a connection.
+
+use redis::aio::ConnectionLike;
+use redis::{
+    Cmd, ErrorKind, FromRedisValue, Pipeline, RedisError, RedisResult, ScriptInvocation,
+    ServerErrorKind,
+};
+
+/// How long a commit waits for replicas, in milliseconds: less than a server may take to answer.
+const REPLICATION_TIMEOUT: u32 = 2_000;
+
+/// What is sent.
+#[derive(Clone, Copy)]
+pub(super) enum Command<'a> {
+    Plain(&'a Cmd),
+    Script(&'a ScriptInvocation<'a>),
+    Replicated(&'a ReplicatedScript<'a>),
+}
+
+impl Command<'_> {
+    pub(super) async fn execute<T: FromRedisValue>(
+        self,
+        connection: &mut impl ConnectionLike,
+    ) -> RedisResult<T> {
+        match self {
+            Self::Plain(cmd) => cmd.query_async(connection).await,
+            // By its SHA-1; it is loaded where the server does not know it yet.
+            Self::Script(script) => script.invoke_async(connection).await,
+            Self::Replicated(script) => script.execute(connection).await,
+        }
+    }
+}
+
+/// A script, and how many replicas are to have what it wrote before it is acknowledged.
+pub(super) struct ReplicatedScript<'a> {
+    pub(super) script: &'a ScriptInvocation<'a>,
+    pub(super) fence: &'a str,
+    pub(super) replicas: u8,
+}
+
+impl ReplicatedScript<'_> {
+    /// Sends all of it over one connection; whatever is sent again is sent whole.
+    async fn execute<T: FromRedisValue>(
+        &self,
+        connection: &mut impl ConnectionLike,
+    ) -> RedisResult<T> {
+        let pipeline = self.pipeline();
+        let answer: RedisResult<(T, u8)> = match pipeline.query_async(connection).await {
+            Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
+                self.script.load_async(connection).await?;
+                pipeline.query_async(connection).await
+            }
+            answer => answer,
+        };
+        match answer? {
+            (answer, reached) if reached >= self.replicas => Ok(answer),
+            (_, reached) => Err(self.too_few(reached)),
+        }
+    }
+
+    /// `WAIT` waits for what its own connection has written last. A script that finds its attempt
+    /// done, over another connection, writes nothing: so that something is written after it, always.
+    fn pipeline(&self) -> Pipeline {
+        let mut pipeline = redis::pipe();
+        pipeline.invoke_script(self.script);
+        pipeline.cmd("SET").arg(self.fence).arg("").ignore();
+        pipeline.cmd("WAIT").arg(self.replicas).arg(REPLICATION_TIMEOUT);
+        pipeline
+    }
+
+    fn too_few(&self, reached: u8) -> RedisError {
+        let detail = format!("{reached} of {}", self.replicas);
+        (ErrorKind::Client, "not on as many replicas as asked for, in time", detail).into()
+    }
+}

@@ -1,0 +1,21 @@
+//! What an error of Redis tells about the connection that it came over.
+
+use redis::{ErrorKind, RedisError, ServerErrorKind};
+
+/// Whether a connection is of no use any more: it is closed, or leads to where nothing answers, or
+/// to what has become a replica.
+pub(super) fn is_lost(error: &RedisError) -> bool {
+    error.is_io_error() || error.is_unrecoverable_error() || is_from_a_replica(error)
+}
+
+/// Whether it is the refusal of a replica, which has written nothing.
+pub(super) fn is_from_a_replica(error: &RedisError) -> bool {
+    // Redis 6.2 says so within the error of the script.
+    error.kind() == ErrorKind::Server(ServerErrorKind::ReadOnly)
+        || error.to_string().contains("-READONLY ")
+}
+
+/// Whether the server answered, and refused the command.
+pub(crate) fn is_refused(error: &RedisError) -> bool {
+    matches!(error.kind(), ErrorKind::Server(_)) || error.code().is_some()
+}

@@ -1,0 +1,85 @@
+//! The connections that calls go through: to one server, or to each server of a cluster.
+//!
+//! Imports run one way: `options` and `failure` know nothing of the others, then `command`, then
+//! `standalone` (with `sentinel`) and `cluster`, then [`Connection`], `replicated` and `client`.
+
+pub(crate) mod client;
+#[cfg(feature = "cluster")]
+mod cluster;
+mod command;
+pub(crate) mod failure;
+pub(crate) mod options;
+mod replicated;
+mod sentinel;
+mod standalone;
+
+use redis::{Cmd, FromRedisValue, RedisResult};
+
+#[cfg(feature = "cluster")]
+use cluster::Cluster;
+use command::Command;
+use failure::is_from_a_replica;
+use standalone::Standalone;
+
+/// A connection to one server, or to each server of a cluster.
+enum Connection {
+    Standalone(Box<Standalone>),
+    #[cfg(feature = "cluster")]
+    Cluster(Box<Cluster>),
+}
+
+impl Connection {
+    async fn open(url: &str) -> RedisResult<Self> {
+        #[cfg(feature = "tls")]
+        install_tls_provider();
+        #[cfg(feature = "cluster")]
+        if let Some(nodes) = cluster::nodes(url) {
+            return Cluster::connect(nodes).await.map(|cluster| Self::Cluster(Box::new(cluster)));
+        }
+        Standalone::connect(url).await.map(|server| Self::Standalone(Box::new(server)))
+    }
+
+    /// Sends a command, and sends it once more when the connection was lost, with or without the
+    /// first one, or led to what has become a replica.
+    async fn send<T: FromRedisValue>(&self, command: Command<'_>) -> RedisResult<T> {
+        match self.send_once(command).await {
+            Err(error) if error.is_connection_dropped() || is_from_a_replica(&error) => {
+                self.send_once(command).await
+            }
+            answer => answer,
+        }
+    }
+
+    /// The answers of all servers that take writes.
+    async fn ask_all<T: FromRedisValue>(&self, cmd: &Cmd) -> RedisResult<Vec<T>> {
+        match self {
+            Self::Standalone(_) => Ok(vec![self.send(Command::Plain(cmd)).await?]),
+            #[cfg(feature = "cluster")]
+            Self::Cluster(cluster) => cluster.ask_all(cmd).await,
+        }
+    }
+
+    /// Checks that the server has not become a replica. Those of a cluster send readers away by
+    /// themselves.
+    async fn check_role(&self) -> RedisResult<()> {
+        match self {
+            Self::Standalone(server) => server.check_role().await,
+            #[cfg(feature = "cluster")]
+            Self::Cluster(_) => Ok(()),
+        }
+    }
+
+    async fn send_once<T: FromRedisValue>(&self, command: Command<'_>) -> RedisResult<T> {
+        match self {
+            Self::Standalone(server) => server.send(command).await,
+            #[cfg(feature = "cluster")]
+            Self::Cluster(cluster) => cluster.send(command).await,
+        }
+    }
+}
+
+/// Makes `ring` the cryptography provider of rustls, unless the program has installed another.
+#[cfg(feature = "tls")]
+fn install_tls_provider() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}

@@ -1,0 +1,56 @@
+//! Commits that wait for replicas.
+//!
+//! `WAIT` blocks its connection, and all that was sent over it later. So commits have connections of
+//! their own, and one commit at a time has one: reads never wait, and 32 commits wait together.
+
+use std::sync::{Mutex, PoisonError};
+
+use redis::{FromRedisValue, RedisResult, ScriptInvocation};
+use tokio::sync::Semaphore;
+
+use super::Connection;
+use super::command::{Command, ReplicatedScript};
+use super::options::Options;
+
+/// How many commits may wait at once.
+const CONNECTIONS: usize = 32;
+
+/// The connections of commits that wait, one commit at a time on each.
+pub(super) struct ReplicatedCommits {
+    url: String,
+    replicas: u8,
+    permits: Semaphore,
+    /// Those that no commit is on.
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl ReplicatedCommits {
+    pub(super) fn new(options: &Options) -> Self {
+        let (url, replicas) = (options.url.clone(), options.replicas);
+        Self { url, replicas, permits: Semaphore::new(CONNECTIONS), idle: Mutex::default() }
+    }
+
+    pub(super) fn replicas(&self) -> u8 {
+        self.replicas
+    }
+
+    /// Runs a script, and waits until enough replicas have all that was written before its end. A
+    /// commit that is given up in the middle drops its connection, which may be blocked.
+    pub(super) async fn commit<T: FromRedisValue>(
+        &self,
+        script: &ScriptInvocation<'_>,
+        fence: &str,
+    ) -> RedisResult<T> {
+        // The semaphore is never closed.
+        let _permit = self.permits.acquire().await;
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => Connection::open(&self.url).await?,
+        };
+        let commit = ReplicatedScript { script, fence, replicas: self.replicas };
+        let answer = connection.send(Command::Replicated(&commit)).await;
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        answer
+    }
+}

@@ -1,0 +1,112 @@
+//! One server, behind one connection.
+
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use redis::aio::MultiplexedConnection;
+use redis::{
+    AsyncConnectionConfig, Client, ErrorKind, FromRedisValue, IntoConnectionInfo, RedisResult, Role,
+};
+use tokio::sync::OnceCell;
+
+use super::command::Command;
+use super::failure::{is_lost, is_refused};
+use super::options::{MAX_IN_FLIGHT, RESPONSE_TIMEOUT, tuned};
+use super::sentinel::MonitoredPrimary;
+
+/// How long it may take to get a connection.
+const CONNECTION_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// One server, behind one connection that all its callers share.
+pub(super) struct Standalone {
+    target: Target,
+    /// The connection, opened when it is first needed, and replaced when it was lost.
+    current: RwLock<Arc<OnceCell<MultiplexedConnection>>>,
+}
+
+impl Standalone {
+    pub(super) async fn connect(url: &str) -> RedisResult<Self> {
+        let target = match MonitoredPrimary::parse(url)? {
+            Some(primary) => Target::Monitored(primary),
+            None => Target::Fixed(Client::open(tuned(url.into_connection_info()?))?),
+        };
+        let server = Self { target, current: RwLock::default() };
+        server.connection(&server.current()).await?;
+        Ok(server)
+    }
+
+    pub(super) async fn send<T: FromRedisValue>(&self, command: Command<'_>) -> RedisResult<T> {
+        let current = self.current();
+        let answer = command.execute(&mut self.connection(&current).await?).await;
+        if answer.as_ref().is_err_and(is_lost) {
+            self.give_up(&current);
+        }
+        answer
+    }
+
+    /// Checks that the connection does not lead to what has become a replica, or gives it up.
+    pub(super) async fn check_role(&self) -> RedisResult<()> {
+        let current = self.current();
+        let answer = refuse_replica(&mut self.connection(&current).await?).await;
+        if answer.is_err() {
+            self.give_up(&current);
+        }
+        answer
+    }
+
+    fn current(&self) -> Arc<OnceCell<MultiplexedConnection>> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    async fn connection(
+        &self,
+        current: &OnceCell<MultiplexedConnection>,
+    ) -> RedisResult<MultiplexedConnection> {
+        current.get_or_try_init(|| self.open()).await.cloned()
+    }
+
+    /// Opens a connection, looking its name up again, unless it leads to a replica.
+    async fn open(&self) -> RedisResult<MultiplexedConnection> {
+        let client = match &self.target {
+            Target::Fixed(client) => client.clone(),
+            Target::Monitored(primary) => primary.locate().await?,
+        };
+        let mut connection = client.get_multiplexed_async_connection_with_config(&config()).await?;
+        refuse_replica(&mut connection).await?;
+        Ok(connection)
+    }
+
+    /// Gives a connection up; the next call opens another.
+    fn give_up(&self, lost: &Arc<OnceCell<MultiplexedConnection>>) {
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        if Arc::ptr_eq(&current, lost) {
+            *current = Arc::default();
+        }
+    }
+}
+
+/// A server at an address, or the one that sentinels name.
+enum Target {
+    Fixed(Client),
+    Monitored(MonitoredPrimary),
+}
+
+fn config() -> AsyncConnectionConfig {
+    AsyncConnectionConfig::new()
+        .set_response_timeout(Some(RESPONSE_TIMEOUT))
+        .set_connection_timeout(Some(CONNECTION_TIMEOUT))
+        .set_pipeline_buffer_size(MAX_IN_FLIGHT)
+        .set_concurrency_limit(MAX_IN_FLIGHT)
+}
+
+/// Refuses a server that says it is a replica. One whose user may not ask it is used as it is.
+async fn refuse_replica(connection: &mut MultiplexedConnection) -> RedisResult<()> {
+    let other = match redis::cmd("ROLE").query_async(connection).await {
+        Ok(Role::Primary { .. }) => return Ok(()),
+        Ok(Role::Replica { .. }) => "the server is a replica",
+        Ok(_) => "the server is no primary",
+        Err(error) if is_refused(&error) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    Err((ErrorKind::Client, other).into())
+}
