@@ -45,11 +45,11 @@ fn one_at_a_time(c: &mut Criterion) {
         "submit() on Redis, as it keeps what it acknowledges, against two round trips that do no \
          work, and against submit() in memory",
     );
-    let rig = Rig::new(1);
-    rig.measure_all(&mut group);
-    let world = Arc::new(rig.runtime.block_on(rig.volatile.world(&rig.pens)));
+    let bench = Bench::new(1);
+    bench.measure_all(&mut group);
+    let world = Arc::new(bench.runtime.block_on(bench.volatile.world(&bench.pens)));
     group.bench_function("two round trips", |b| {
-        b.to_async(&rig.runtime).iter(|| async {
+        b.to_async(&bench.runtime).iter(|| async {
             world.ask().await;
             world.ask().await;
         });
@@ -64,39 +64,39 @@ fn many_at_once(c: &mut Criterion) {
          acknowledges, against memory",
     );
     group.throughput(Throughput::Elements(1));
-    Rig::new(MANY).measure_all(&mut group);
+    Bench::new(MANY).measure_all(&mut group);
 }
 
 /// Authors, and stores to file in.
-struct Rig {
+struct Bench {
     pens: Vec<Arc<Pen>>,
     runtime: Runtime,
-    memory: Place<MemoryStore>,
-    volatile: Place<RedisStore>,
-    everysec: Place<RedisStore>,
-    always: Place<RedisStore>,
+    memory: Target<MemoryStore>,
+    volatile: Target<RedisStore>,
+    everysec: Target<RedisStore>,
+    always: Target<RedisStore>,
 }
 
-impl Rig {
+impl Bench {
     fn new(authors: u8) -> Self {
         let runtime = Runtime::new().expect("a runtime");
-        let memory = Place::new("memory", None, MemoryStore::new());
-        let place = |name, options: &[&str]| {
+        let memory = Target::new("memory", None, MemoryStore::new());
+        let target = |name, options: &[&str]| {
             let server = Server::start(options);
             let store = runtime.block_on(RedisStore::connect(&server.url()));
-            Place::new(name, Some(server), store.expect("it answers"))
+            Target::new(name, Some(server), store.expect("it answers"))
         };
-        let volatile = place("redis, nothing on disk", &["--appendonly", "no"]);
-        let everysec = place("redis, appendfsync everysec", &["--appendfsync", "everysec"]);
-        let always = place("redis, appendfsync always", &[]);
+        let volatile = target("redis, nothing on disk", &["--appendonly", "no"]);
+        let everysec = target("redis, appendfsync everysec", &["--appendfsync", "everysec"]);
+        let always = target("redis, appendfsync always", &[]);
         let pens = (1..=authors).map(|number| Arc::new(Pen::new(number))).collect();
         Self { pens, runtime, memory, volatile, everysec, always }
     }
 
     fn measure_all(&self, group: &mut BenchmarkGroup<'_, WallTime>) {
         self.measure(group, &self.memory);
-        for place in [&self.volatile, &self.everysec, &self.always] {
-            self.measure(group, place);
+        for target in [&self.volatile, &self.everysec, &self.always] {
+            self.measure(group, target);
         }
     }
 
@@ -104,32 +104,32 @@ impl Rig {
     fn measure(
         &self,
         group: &mut BenchmarkGroup<'_, WallTime>,
-        place: &Place<impl Tenants + Clone + 'static>,
+        target: &Target<impl Tenants + Clone + 'static>,
     ) {
         let (mut takes, mut trips) = (0, 0);
-        group.bench_function(place.name, |b| {
+        group.bench_function(target.name, |b| {
             b.iter_custom(|iters| {
                 let (mut spent, mut left) = (Duration::ZERO, iters);
                 while left > 0 {
-                    let world = Arc::new(self.runtime.block_on(place.world(&self.pens)));
+                    let world = Arc::new(self.runtime.block_on(target.world(&self.pens)));
                     let each = left.div_ceil(self.authors()).min(SESSIONS as u64);
                     let filed = each * self.authors();
-                    let before = place.round_trips();
+                    let before = target.round_trips();
                     let start = Instant::now();
                     self.runtime.block_on(self.file(&world, each));
                     // The last round may file more than was asked for.
                     let asked = left.min(filed);
                     spent += start.elapsed().mul_f64(ratio(asked, filed));
                     // Of these the question is two: it is read, and so is its end.
-                    trips += (place.round_trips() - before).saturating_sub(2);
+                    trips += (target.round_trips() - before).saturating_sub(2);
                     takes += filed;
                     left -= asked;
                 }
                 spent
             });
         });
-        if place.server.is_some() && takes > 0 {
-            println!("{}: {:.3} round trips a take\n", place.name, ratio(trips, takes));
+        if target.server.is_some() && takes > 0 {
+            println!("{}: {:.3} round trips a take\n", target.name, ratio(trips, takes));
         }
     }
 
@@ -159,14 +159,14 @@ fn ratio(part: u64, whole: u64) -> f64 {
 }
 
 /// A store, and the server behind it if there is one.
-struct Place<S> {
+struct Target<S> {
     name: &'static str,
     server: Option<Server>,
     store: S,
     worlds: AtomicU64,
 }
 
-impl<S: Tenants + Clone + 'static> Place<S> {
+impl<S: Tenants + Clone + 'static> Target<S> {
     fn new(name: &'static str, server: Option<Server>, store: S) -> Self {
         Self { name, server, store, worlds: AtomicU64::new(0) }
     }

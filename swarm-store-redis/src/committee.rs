@@ -17,7 +17,7 @@ use swarm_core::store::{
     CommitteeMemberChange, CommitteeSessionQuery, CommitteeTakesQuery, Result, Saved, Versioned,
 };
 
-use crate::codec::{self, Decoded};
+use crate::codec::{self, Context};
 use crate::keys;
 use crate::rows::{guard, next, saved};
 use crate::{TenantStore, scripts};
@@ -31,7 +31,7 @@ impl Committee for TenantStore {
         const OP: &str = "committee members";
         let all = redis::cmd("HVALS").arg(self.keys.committee_members()).to_owned();
         let rows: Vec<String> = self.client.query(OP, &all).await?;
-        let mut members = codec::each(&rows, codec::committee_member).of(OP)?;
+        let mut members = codec::decode_each(&rows, codec::decode_committee_member).context(OP)?;
         members.sort_unstable_by(|one, other| one.record.id.cmp(&other.record.id));
         Ok(members)
     }
@@ -43,8 +43,8 @@ impl Committee for TenantStore {
         script.key(self.attempt(OP)?);
         script.key(self.keys.committee_members()).key(self.keys.committee_keys());
         script.arg(member.id.as_str()).arg(guard(*expected));
-        script.arg(codec::committee_member_row(next(*expected), member));
-        script.arg(codec::hash_text(&member.key));
+        script.arg(codec::encode_committee_member(next(*expected), member));
+        script.arg(codec::encode_hash(&member.key));
         let outcome: String = self.client.commit(OP, &script, &self.keys).await?;
         saved(OP, &outcome)
     }
@@ -53,7 +53,7 @@ impl Committee for TenantStore {
         const OP: &str = "committee day";
         let get = redis::cmd("HGET").arg(self.keys.committee_days()).arg(number(date)).to_owned();
         let row: Option<String> = self.client.query(OP, &get).await?;
-        codec::any(row.as_ref(), codec::committee_day).of(OP)
+        codec::decode_optional(row.as_ref(), codec::decode_committee_day).context(OP)
     }
 
     async fn committee_sessions(
@@ -68,7 +68,7 @@ impl Committee for TenantStore {
         };
         let before = query.before.map(number);
         let rows = self.listed(OP, keys, &listing, before, Some(query.limit)).await?;
-        codec::each(&rows, codec::committee_day).of(OP)
+        codec::decode_each(&rows, codec::decode_committee_day).context(OP)
     }
 
     async fn save_committee_day(&self, change: &CommitteeDayChange) -> Result<Saved> {
@@ -80,12 +80,12 @@ impl Committee for TenantStore {
         script.key(self.keys.committee_days()).key(self.keys.committee_days_index());
         script.key(self.keys.committee_briefs());
         script.arg(number(day.date)).arg(guard(*expected));
-        script.arg(codec::committee_day_row(next(*expected), day)).arg(about);
+        script.arg(codec::encode_committee_day(next(*expected), day)).arg(about);
         script.arg(all()).arg(keys::listing(&["about"]));
         script.arg(if briefs.is_some() { "1" } else { "" });
         for brief in briefs.iter().flatten() {
             script.arg(brief_field(day.date, brief.member_id.as_str()));
-            script.arg(codec::committee_brief_row(brief));
+            script.arg(codec::encode_committee_brief(brief));
         }
         let outcome: String = self.client.commit(OP, &script, &self.keys).await?;
         saved(OP, &outcome)
@@ -111,7 +111,7 @@ impl Committee for TenantStore {
                 self.client.read(OP, &script).await?
             }
         };
-        let mut briefs = codec::each(&rows, codec::committee_brief).of(OP)?;
+        let mut briefs = codec::decode_each(&rows, codec::decode_committee_brief).context(OP)?;
         briefs.sort_unstable_by(|one, other| one.member_id.cmp(&other.member_id));
         Ok(briefs)
     }
@@ -121,12 +121,14 @@ impl Committee for TenantStore {
         let mut script = scripts::COMMITTEE_BASIS.prepare_invoke();
         script.key(self.keys.committee_keys()).key(self.keys.committee_members());
         script.key(self.keys.committee_days()).key(self.keys.committee_days_index());
-        script.arg(codec::hash_text(key)).arg(all());
+        script.arg(codec::encode_hash(key)).arg(all());
         let (now, member, session): Facts = self.client.read(OP, &script).await?;
         Ok(CommitteeBasis {
-            now: codec::timestamp(&now).of(OP)?,
-            member: codec::any(member.as_ref(), codec::committee_member).of(OP)?,
-            session: codec::any(session.as_ref(), codec::committee_day).of(OP)?,
+            now: codec::decode_timestamp(&now).context(OP)?,
+            member: codec::decode_optional(member.as_ref(), codec::decode_committee_member)
+                .context(OP)?,
+            session: codec::decode_optional(session.as_ref(), codec::decode_committee_day)
+                .context(OP)?,
         })
     }
 
@@ -142,14 +144,18 @@ impl Committee for TenantStore {
         script.arg(member.as_str()).arg(member_version.0);
         script.arg(number(date)).arg(day_version.0);
         script.arg(filing.land_by().millis()).arg(hex(&filing.attempt().0));
-        script.arg(codec::committee_take_text(filing).of(OP)?);
+        script.arg(codec::encode_committee_take(filing).context(OP)?);
         script.arg(on(date)).arg(by_on(member, date));
         script.arg(filing.subject_id().as_str());
         let outcome: Vec<String> = self.client.commit(OP, &script, &self.keys).await?;
         let outcome: Vec<&str> = outcome.iter().map(String::as_str).collect();
         match *outcome {
-            ["filed", now] => codec::committee_filed(now, filing).map(CommitteeFiled::Filed).of(OP),
-            ["again", row] => codec::committee_take(row).map(CommitteeFiled::Filed).of(OP),
+            ["filed", now] => {
+                codec::decode_committee_filed(now, filing).map(CommitteeFiled::Filed).context(OP)
+            }
+            ["again", row] => {
+                codec::decode_committee_take(row).map(CommitteeFiled::Filed).context(OP)
+            }
             ["stale"] => Ok(CommitteeFiled::Stale),
             ["late"] => Ok(CommitteeFiled::Late),
             _ => Err(StoreError::corrupt(OP, "odd answer")),
@@ -171,7 +177,7 @@ impl Committee for TenantStore {
                 self.listed(OP, keys, &by(member), Some(number(before)), Some(limit)).await?
             }
         };
-        codec::each(&rows, codec::committee_take).of(OP)
+        codec::decode_each(&rows, codec::decode_committee_take).context(OP)
     }
 }
 

@@ -3,18 +3,18 @@
 use async_trait::async_trait;
 use swarm_core::store::{Collection, Document, DocumentDraft, Documents, Put, Result};
 
-use crate::codec::{self, Decoded};
+use crate::codec::{self, Context};
 use crate::keys::{self, collection_name};
 use crate::{TenantStore, scripts};
 
 #[async_trait]
 impl Documents for TenantStore {
     async fn document(&self, collection: Collection, key: &str) -> Result<Option<Document>> {
-        let [rows, keys, _] = self.keys.shelf(collection_name(collection)?);
+        let [rows, keys, _] = self.keys.collection(collection_name(collection)?);
         let mut script = scripts::THROUGH.prepare_invoke();
         script.key(keys).key(rows).arg(key);
         let row: Option<String> = self.client.read("document", &script).await?;
-        codec::any(row.as_ref(), codec::document).of("document")
+        codec::decode_optional(row.as_ref(), codec::decode_document).context("document")
     }
 
     async fn documents(
@@ -22,7 +22,7 @@ impl Documents for TenantStore {
         collection: Collection,
         group: Option<&str>,
     ) -> Result<Vec<Document>> {
-        let [rows, _, index] = self.keys.shelf(collection_name(collection)?);
+        let [rows, _, index] = self.keys.collection(collection_name(collection)?);
         let rows = match group {
             Some(group) => {
                 self.listed("documents", [rows, index], &in_group(group), None, None).await?
@@ -32,14 +32,15 @@ impl Documents for TenantStore {
                 self.client.query("documents", &all).await?
             }
         };
-        let mut documents = codec::each(&rows, codec::document).of("documents")?;
+        let mut documents =
+            codec::decode_each(&rows, codec::decode_document).context("documents")?;
         documents.sort_unstable_by_key(|document| document.id);
         Ok(documents)
     }
 
     async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put> {
         let name = collection_name(collection)?;
-        let [rows, keys, index] = self.keys.shelf(name);
+        let [rows, keys, index] = self.keys.collection(name);
         let flag = |set: bool| if set { "1" } else { "" };
         let mut script = scripts::PUT_DOCUMENT.prepare_invoke();
         script.key(self.attempt("put document")?);
@@ -52,7 +53,7 @@ impl Documents for TenantStore {
             None => script.arg("").arg(""),
         };
         let outcome: String = self.client.commit("put document", &script, &self.keys).await?;
-        codec::put(&outcome, &draft.json).of("put document")
+        codec::decode_put(&outcome, &draft.json).context("put document")
     }
 }
 

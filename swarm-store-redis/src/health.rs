@@ -42,7 +42,7 @@ async fn losses(client: &Client, op: &'static str, strict: bool) -> Result<Vec<S
                 let unknown = format!("strict: {setting} cannot be seen by CONFIG GET");
                 return Err(StoreError::misconfigured(op, unknown));
             }
-            tracing::debug!("redis does not tell its {setting}");
+            tracing::debug!("redis does not say its {setting}");
             continue;
         };
         if let Some(other) = values.iter().find(|value| *value != safe) {

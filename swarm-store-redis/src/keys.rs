@@ -22,7 +22,7 @@ impl Keys {
     }
 
     /// The ids of the takes of a session, in their order.
-    pub(crate) fn filed(&self, session: SessionId) -> String {
+    pub(crate) fn session_takes(&self, session: SessionId) -> String {
         self.key(&format!("session:{session}:takes"))
     }
 
@@ -32,7 +32,7 @@ impl Keys {
     }
 
     /// The rows of a collection by id, their ids by key, and the index of their groups.
-    pub(crate) fn shelf(&self, collection: &str) -> [String; 3] {
+    pub(crate) fn collection(&self, collection: &str) -> [String; 3] {
         ["", ":keys", ":index"].map(|part| self.key(&format!("documents:{collection}{part}")))
     }
 
@@ -131,7 +131,7 @@ pub(crate) fn member_slot(id: &MemberId) -> String {
 }
 
 /// How the entries of an index begin that list rows under these words; an id follows, in 20 digits
-/// but for a member's. Each word stands behind its length, and the first tells how many there are,
+/// but for a member's. Each word stands behind its length, and the first says how many there are,
 /// so that no list of words begins like another.
 pub(crate) fn listing(words: &[&str]) -> String {
     words.iter().fold(String::new(), |mut prefix, word| {

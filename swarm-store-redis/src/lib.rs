@@ -28,7 +28,7 @@ use swarm_core::store::{
 };
 use swarm_core::{Entropy, StoreError, SystemEntropy, TenantId, Timestamp};
 
-use codec::Decoded;
+use codec::Context;
 use connection::client::{Client, bounded};
 use connection::options::Options;
 use keys::Keys;
@@ -56,7 +56,7 @@ impl RedisStore {
     /// Options may follow, `?strict=true&wait=1`:
     ///
     /// - `strict=true` refuses servers that may lose what they have acknowledged: that are not
-    ///   `appendonly yes`, `appendfsync always` and `no-appendfsync-on-rewrite no`, or do not tell
+    ///   `appendonly yes`, `appendfsync always` and `no-appendfsync-on-rewrite no`, or do not say
     ///   (by default `false`: warns);
     /// - `wait=N` has every commit on N replicas (0 to 255, by default 0) before it is acknowledged.
     ///   When they do not have it within two seconds, what came of it is not known.
@@ -113,7 +113,7 @@ struct TenantStore {
 }
 
 impl TenantStore {
-    /// The key that tells an attempt to commit from all others.
+    /// The key of a new attempt to commit.
     fn attempt(&self, op: &'static str) -> Result<String> {
         let mut attempt = [0; 16];
         SystemEntropy.fill(&mut attempt).map_err(|error| StoreError::unavailable(op, error))?;
@@ -126,6 +126,6 @@ impl Clock for TenantStore {
     async fn now(&self) -> Result<Timestamp> {
         let mut script = scripts::NOW.prepare_invoke();
         let now: String = self.client.read("now", script.key(self.keys.counters())).await?;
-        codec::timestamp(&now).of("now")
+        codec::decode_timestamp(&now).context("now")
     }
 }

@@ -7,9 +7,8 @@ use swarm_core::domain::{Challenge, MailState, Member, MemberState, SecretHash};
 use swarm_core::store::{MemberBasis, MemberChange, MemberSaved, Members, Result, Slot};
 use swarm_core::{MemberId, StoreError};
 
-use crate::codec::{self, Decoded};
+use crate::codec::{self, Context};
 use crate::keys::BY_STATE;
-use crate::outbox::state_name;
 use crate::rows::{guard, next};
 use crate::{TenantStore, keys, scripts};
 
@@ -21,8 +20,10 @@ impl Members for TenantStore {
         script.arg(id.as_str()).arg(keys::member_slot(id));
         let rows: (Option<String>, Option<String>) = self.client.read("member", &script).await?;
         Ok(MemberBasis {
-            member: codec::any(rows.0.as_ref(), codec::member).of("member")?,
-            challenge: codec::any(rows.1.as_ref(), codec::challenge).of("member")?,
+            member: codec::decode_optional(rows.0.as_ref(), codec::decode_member)
+                .context("member")?,
+            challenge: codec::decode_optional(rows.1.as_ref(), codec::decode_challenge)
+                .context("member")?,
         })
     }
 
@@ -33,20 +34,21 @@ impl Members for TenantStore {
             script.arg(keys::in_state(state.as_str()));
         }
         let rows: Vec<String> = self.client.read("members", &script).await?;
-        codec::each(&rows, |row| Ok(codec::member(row)?.record)).of("members")
+        codec::decode_each(&rows, |row| Ok(codec::decode_member(row)?.record)).context("members")
     }
 
     async fn bearer(&self, token: &SecretHash) -> Result<Option<Arc<Member>>> {
         let mut script = scripts::THROUGH.prepare_invoke();
-        script.key(self.keys.tokens()).key(self.keys.members()).arg(codec::hash_text(token));
+        script.key(self.keys.tokens()).key(self.keys.members()).arg(codec::encode_hash(token));
         let row: Option<String> = self.client.read("bearer", &script).await?;
-        codec::any(row.as_ref(), |row| Ok(codec::member(row)?.record)).of("bearer")
+        codec::decode_optional(row.as_ref(), |row| Ok(codec::decode_member(row)?.record))
+            .context("bearer")
     }
 
     async fn save_member(&self, change: &MemberChange) -> Result<MemberSaved> {
         let member = &change.member;
-        let challenge = change.proven.as_ref().map(|proven| codec::hash_text(&proven.0));
-        let queued = state_name(MailState::Queued);
+        let challenge = change.proven.as_ref().map(|proven| codec::encode_hash(&proven.0));
+        let queued = codec::encode_mail_state(MailState::Queued);
 
         let mut script = scripts::SAVE_MEMBER.prepare_invoke();
         script.key(self.attempt("save member")?);
@@ -54,11 +56,11 @@ impl Members for TenantStore {
         script.key(self.keys.challenges()).key(self.keys.members_index());
         script.key(self.keys.outbox()).key(self.keys.outbox_index()).key(self.keys.counters());
         script.arg(member.id.as_str()).arg(guard(change.expected));
-        script.arg(codec::member_row(next(change.expected), member));
-        script.arg(codec::token(member).unwrap_or_default());
+        script.arg(codec::encode_member(next(change.expected), member));
+        script.arg(codec::encode_token(member).unwrap_or_default());
         script.arg(change.held_key().map(ToString::to_string).unwrap_or_default());
         script.arg(keys::member_slot(&member.id)).arg(challenge.unwrap_or_default());
-        script.arg(change.mail.as_ref().map(codec::mail_text).unwrap_or_default());
+        script.arg(change.mail.as_ref().map(codec::encode_mail).unwrap_or_default());
         script.arg(queued).arg(keys::in_state(queued));
         script.arg(BY_STATE).arg(keys::in_state(member.state.as_str()));
         let outcome: String = self.client.commit("save member", &script, &self.keys).await?;
@@ -70,7 +72,7 @@ impl Members for TenantStore {
         let set = redis::cmd("HSET")
             .arg(self.keys.challenges())
             .arg(keys::slot(slot))
-            .arg(codec::challenge_text(challenge))
+            .arg(codec::encode_challenge(challenge))
             .to_owned();
         self.client.query("set challenge", &set).await
     }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use swarm_core::domain::{MailState, Message, MessageId};
 use swarm_core::store::{MessageChange, Outbox, Result, Saved, Versioned};
 
-use crate::codec::{self, Decoded};
+use crate::codec::{self, Context};
 use crate::keys::{self, BY_STATE};
 use crate::rows::saved;
 use crate::{TenantStore, scripts};
@@ -18,9 +18,9 @@ impl Outbox for TenantStore {
     ) -> Result<Vec<Versioned<Message>>> {
         let keys = [self.keys.outbox(), self.keys.outbox_index()];
         let states = MailState::ALL.into_iter().filter(|it| state.is_none_or(|one| one == *it));
-        let listings = states.map(|state| keys::in_state(state_name(state)));
+        let listings = states.map(|state| keys::in_state(codec::encode_mail_state(state)));
         let rows = self.listed_after("messages", keys, listings, after.map(|id| id.0)).await?;
-        let mut messages = codec::each(&rows, codec::message).of("messages")?;
+        let mut messages = codec::decode_each(&rows, codec::decode_message).context("messages")?;
         messages.sort_unstable_by_key(|message| message.record.id);
         Ok(messages)
     }
@@ -31,19 +31,9 @@ impl Outbox for TenantStore {
         script.key(self.attempt("save message")?);
         script.key(self.keys.outbox()).key(self.keys.outbox_index());
         script.arg(message.id.0).arg(expected.0);
-        script.arg(codec::message_row(expected.next(), message));
-        script.arg(BY_STATE).arg(keys::in_state(state_name(message.state)));
+        script.arg(codec::encode_message(expected.next(), message));
+        script.arg(BY_STATE).arg(keys::in_state(codec::encode_mail_state(message.state)));
         let outcome: String = self.client.commit("save message", &script, &self.keys).await?;
         saved("save message", &outcome)
-    }
-}
-
-/// The name of a state where it is stored.
-pub(crate) fn state_name(state: MailState) -> &'static str {
-    match state {
-        MailState::Queued => "queued",
-        MailState::Sent => "sent",
-        MailState::Failed => "failed",
-        MailState::Undeliverable => "undeliverable",
     }
 }

@@ -7,7 +7,7 @@ use swarm_core::domain::{SessionDraft, SessionState};
 use swarm_core::store::{Result, Saved, SessionChange, SessionQuery, Sessions, Versioned};
 use swarm_core::{Session, SessionId, Timestamp};
 
-use crate::codec::{self, Decoded};
+use crate::codec::{self, Context};
 use crate::keys::{self, BY_STATE};
 use crate::rows::saved;
 use crate::{TenantStore, scripts};
@@ -17,7 +17,7 @@ impl Sessions for TenantStore {
     async fn session(&self, id: SessionId) -> Result<Option<Versioned<Session>>> {
         let get = redis::cmd("HGET").arg(self.keys.sessions()).arg(id.0).to_owned();
         let row: Option<String> = self.client.query("session", &get).await?;
-        codec::any(row.as_ref(), codec::session).of("session")
+        codec::decode_optional(row.as_ref(), codec::decode_session).context("session")
     }
 
     /// A day and subject has few sessions, so that their state is looked at only here.
@@ -33,7 +33,8 @@ impl Sessions for TenantStore {
         let keys = [self.keys.sessions(), self.keys.sessions_index()];
         let before = query.before.map(|id| id.0);
         let rows = self.listed("sessions", keys, &listing, before, limit).await?;
-        let found = codec::each(&rows, |row| Ok(codec::session(row)?.record)).of("sessions")?;
+        let found = codec::decode_each(&rows, |row| Ok(codec::decode_session(row)?.record))
+            .context("sessions")?;
         let wanted = |state: SessionState| query.state.is_none_or(|wanted| wanted == state);
         Ok(found.into_iter().filter(|it| wanted(it.state)).take(query.limit).collect())
     }
@@ -41,7 +42,7 @@ impl Sessions for TenantStore {
     async fn published(&self, limit: usize) -> Result<Vec<Arc<Session>>> {
         let keys = [self.keys.sessions(), self.keys.sessions_index()];
         let rows = self.listed("published", keys, &published(), None, Some(limit)).await?;
-        codec::each(&rows, |row| Ok(codec::session(row)?.record)).of("published")
+        codec::decode_each(&rows, |row| Ok(codec::decode_session(row)?.record)).context("published")
     }
 
     async fn convene(&self, draft: &SessionDraft) -> Result<Arc<Session>> {
@@ -49,10 +50,10 @@ impl Sessions for TenantStore {
         let mut script = scripts::CONVENE.prepare_invoke();
         script.key(self.attempt("convene")?);
         script.key(self.keys.sessions()).key(self.keys.sessions_index()).key(self.keys.counters());
-        script.arg(state).arg(codec::session_text(draft).of("convene")?);
+        script.arg(state).arg(codec::encode_session_draft(draft).context("convene")?);
         script.arg(all()).arg(keys::in_state(state)).arg(on(&day, draft.subject_id.as_str()));
         let outcome: String = self.client.commit("convene", &script, &self.keys).await?;
-        codec::convened(&outcome, draft).map(Arc::new).of("convene")
+        codec::decode_convened(&outcome, draft).map(Arc::new).context("convene")
     }
 
     async fn save_session(&self, change: &SessionChange) -> Result<Saved> {
@@ -60,10 +61,10 @@ impl Sessions for TenantStore {
         let mut script = scripts::SAVE_SESSION.prepare_invoke();
         script.key(self.attempt("save session")?);
         script.key(self.keys.sessions()).key(self.keys.sessions_index());
-        script.key(self.keys.filed(session.id));
+        script.key(self.keys.session_takes(session.id));
         script.arg(session.id.0).arg(expected.0);
         script.arg(takes.map(|takes| takes.to_string()).unwrap_or_default());
-        script.arg(codec::session_row(expected.next(), session).of("save session")?);
+        script.arg(codec::encode_session(expected.next(), session).context("save session")?);
         script.arg(BY_STATE).arg(keys::in_state(session.state.as_str()));
         script.arg(session.published_at.map(published_at).unwrap_or_default());
         let outcome: String = self.client.commit("save session", &script, &self.keys).await?;

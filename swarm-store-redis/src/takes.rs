@@ -9,7 +9,7 @@ use swarm_core::rules::Filing;
 use swarm_core::store::{Basis, BasisQuery, Filed, Result, Takes};
 use swarm_core::{SessionId, StoreError, Take, TakeId};
 
-use crate::codec::{self, Decoded};
+use crate::codec::{self, Context};
 use crate::connection::client::bounded;
 use crate::sessions::on;
 use crate::{TenantStore, scripts};
@@ -25,7 +25,7 @@ impl Takes for TenantStore {
         script.key(self.keys.tokens()).key(self.keys.members());
         script.key(self.keys.sessions()).key(self.keys.sessions_index());
         script.key(self.keys.revisions()).key(self.keys.nonces()).key(self.keys.takes());
-        script.arg(codec::hash_text(query.token));
+        script.arg(codec::encode_hash(query.token));
         script.arg(on(&query.date.to_string(), query.subject_id.as_str()));
         script.arg(query.nonce.as_str());
         let facts = bounded("basis", async {
@@ -33,16 +33,19 @@ impl Takes for TenantStore {
             if facts.4.is_none() || self.client.replicas() == 0 {
                 return Ok(facts);
             }
-            // Whoever sends a take again is told that it stands: not before it is on the replicas.
+            // A take that is sent again is acknowledged once more: not before it is on the replicas.
             self.client.commit("basis", &script, &self.keys).await
         });
         let (now, member, session, latest, spent) = facts.await?;
         Ok(Basis {
-            now: codec::timestamp(&now).of("basis")?,
-            member: codec::any(member.as_ref(), codec::member).of("basis")?,
-            session: codec::any(session.as_ref(), codec::session).of("basis")?,
-            latest: codec::any(latest.as_ref(), codec::revision).of("basis")?,
-            spent: codec::any(spent.as_ref(), codec::take).of("basis")?,
+            now: codec::decode_timestamp(&now).context("basis")?,
+            member: codec::decode_optional(member.as_ref(), codec::decode_member)
+                .context("basis")?,
+            session: codec::decode_optional(session.as_ref(), codec::decode_session)
+                .context("basis")?,
+            latest: codec::decode_optional(latest.as_ref(), codec::decode_revision)
+                .context("basis")?,
+            spent: codec::decode_optional(spent.as_ref(), codec::decode_take).context("basis")?,
         })
     }
 
@@ -55,7 +58,7 @@ impl Takes for TenantStore {
 
         let mut script = scripts::FILE.prepare_invoke();
         script.key(self.keys.members()).key(self.keys.sessions());
-        script.key(self.keys.takes()).key(self.keys.filed(session));
+        script.key(self.keys.takes()).key(self.keys.session_takes(session));
         script.key(self.keys.nonces()).key(self.keys.revisions());
         script.key(self.keys.superseded()).key(self.keys.counters());
         script.key(self.keys.sessions_index());
@@ -64,12 +67,14 @@ impl Takes for TenantStore {
         script.arg(deadline.unwrap_or_default());
         script.arg(filing.nonce().as_str()).arg(hex(&filing.attempt().0));
         script.arg(revision.saturating_sub(1)).arg(revision);
-        script.arg(codec::take_text(filing)).arg(on(&date.to_string(), subject.as_str()));
+        script.arg(codec::encode_take(filing)).arg(on(&date.to_string(), subject.as_str()));
         let outcome: Vec<String> = self.client.commit("file", &script, &self.keys).await?;
         let outcome: Vec<&str> = outcome.iter().map(String::as_str).collect();
         match *outcome {
-            ["filed", told] => codec::filed(told, filing).map(Filed::Filed).of("file"),
-            ["again", row] => codec::take(row).map(Filed::Filed).of("file"),
+            ["filed", outcome] => {
+                codec::decode_filed(outcome, filing).map(Filed::Filed).context("file")
+            }
+            ["again", row] => codec::decode_take(row).map(Filed::Filed).context("file"),
             ["stale"] => Ok(Filed::Stale),
             ["late"] => Ok(Filed::Late),
             ["nonce used"] => Ok(Filed::NonceUsed),
@@ -83,15 +88,16 @@ impl Takes for TenantStore {
         script.key(self.keys.takes()).key(self.keys.superseded()).arg(id.0);
         let (row, next): (Option<String>, Option<String>) =
             self.client.read("take", &script).await?;
-        let superseded_by = next.as_deref().map(codec::take_id).transpose().of("take")?;
-        let take = codec::any(row.as_ref(), codec::take).of("take")?;
+        let superseded_by =
+            next.as_deref().map(codec::decode_take_id).transpose().context("take")?;
+        let take = codec::decode_optional(row.as_ref(), codec::decode_take).context("take")?;
         Ok(take.map(|take| TakeOnFile { take, superseded_by }))
     }
 
     async fn takes(&self, session: SessionId) -> Result<Vec<Arc<Take>>> {
         let mut script = scripts::TAKES.prepare_invoke();
-        script.key(self.keys.takes()).key(self.keys.filed(session));
+        script.key(self.keys.takes()).key(self.keys.session_takes(session));
         let rows: Vec<String> = self.client.read("takes", &script).await?;
-        codec::each(&rows, codec::take).of("takes")
+        codec::decode_each(&rows, codec::decode_take).context("takes")
     }
 }

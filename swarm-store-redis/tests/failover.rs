@@ -46,7 +46,7 @@ async fn a_primary_that_goes_missing_takes_nothing_acknowledged_with_it() {
     assert_eq!(load.lost().await, [0, 0]);
 }
 
-/// Told to, a replica takes over from a primary that lets it catch up first; or asks nobody.
+/// A replica takes over on command: from a primary that lets it catch up first, or unasked.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_primary_that_is_replaced_takes_nothing_acknowledged_with_it() {
     let cluster = start();

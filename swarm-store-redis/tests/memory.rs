@@ -28,9 +28,9 @@ async fn a_take_costs_less_than_a_kibibyte_beside_its_body() {
         sessions.push(store.convene(&draft(&format!("subject {number}"))).await.unwrap());
     }
     let before = used(&server);
-    for (place, session) in sessions.iter().enumerate() {
+    for (index, session) in sessions.iter().enumerate() {
         for author in &authors {
-            let filing = author.judged(&*store, session, &format!("{place:036}")).await;
+            let filing = author.judged(&*store, session, &format!("{index:036}")).await;
             assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(_)));
         }
     }

@@ -23,19 +23,19 @@ use world::recovered;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn power_loss_costs_no_acknowledged_take_if_every_write_is_synced() {
-    let mut rig = Rig::start(&["--appendfsync", "always"]).await;
+    let mut outage = Outage::start(&["--appendfsync", "always"]).await;
     for round in 0..6 {
-        rig.lose_power(round % 3).await;
-        assert_eq!(rig.load.lost().await, [0, 0], "round {round}");
+        outage.lose_power(round % 3).await;
+        assert_eq!(outage.load.lost().await, [0, 0], "round {round}");
     }
 }
 
-/// Or else the rig is broken.
+/// If this fails, the other tests here prove nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn power_loss_costs_acknowledged_takes_if_writes_are_synced_every_second() {
-    let mut rig = Rig::start(&["--appendfsync", "everysec"]).await;
-    rig.lose_power(0).await;
-    assert!(rig.load.lost().await.iter().all(|lost| *lost > 0));
+    let mut outage = Outage::start(&["--appendfsync", "everysec"]).await;
+    outage.lose_power(0).await;
+    assert!(outage.load.lost().await.iter().all(|lost| *lost > 0));
 }
 
 /// Unless the server does not sync meanwhile, whatever `appendfsync` says.
@@ -44,25 +44,25 @@ async fn power_loss_while_the_file_is_rewritten_costs_no_acknowledged_take() {
     for (unsynced, loses) in [("no", false), ("yes", true)] {
         // It takes some seconds to rewrite the file.
         let slow = ["--rdb-key-save-delay", "200000", "--no-appendfsync-on-rewrite", unsynced];
-        let mut rig = Rig::start(&[&["--appendfsync", "always"][..], &slow].concat()).await;
-        rig.server.cli(&["bgrewriteaof"]);
+        let mut outage = Outage::start(&[&["--appendfsync", "always"][..], &slow].concat()).await;
+        outage.server.cli(&["bgrewriteaof"]);
         servers::wait_until("the file is rewritten", || {
-            rig.server.cli(&["info", "persistence"]).contains("aof_rewrite_in_progress:1")
+            outage.server.cli(&["info", "persistence"]).contains("aof_rewrite_in_progress:1")
         });
-        rig.lose_power(0).await;
-        assert_eq!(rig.load.lost().await.map(|lost| lost > 0), [loses; 2]);
+        outage.lose_power(0).await;
+        assert_eq!(outage.load.lost().await.map(|lost| lost > 0), [loses; 2]);
     }
 }
 
-/// A server under load that keeps account of what is on disk.
-struct Rig {
+/// A server under load, of whose file it is known how much is on disk.
+struct Outage {
     server: Server,
     load: Load,
-    /// Holds the library that keeps the account.
+    /// Holds the library that counts what is synced.
     _library: TempDir,
 }
 
-impl Rig {
+impl Outage {
     /// Starts it with these options. The members are on disk.
     async fn start(options: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -71,9 +71,9 @@ impl Rig {
         let server = Server::start_in(&[preload], options);
         let store = RedisStore::connect(&server.url()).await.unwrap();
         let load = Load::new(&store, "acme").await;
-        let rig = Self { server, load, _library: folder };
-        servers::wait_until("all is on disk", || rig.synced() == rig.written());
-        rig
+        let outage = Self { server, load, _library: folder };
+        servers::wait_until("all is on disk", || outage.synced() == outage.written());
+        outage
     }
 
     /// Cuts the power at a moment when something acknowledged is not on disk, if there is one.

@@ -47,9 +47,9 @@ async fn nothing_is_acknowledged_while_the_replica_is_away() {
     let amended = SessionChange { session: Session::clone(&record), expected, takes: None };
     let (eve, other) = (Author::named("eve").creation(None), draft("other"));
 
-    let desk = committee::open(&store);
-    committee::convened(&*desk, &["ada"]).await;
-    let submission = committee::judged(&*desk, "ada", "mark").await;
+    let committee_store = committee::open(&store);
+    committee::convened(&*committee_store, &["ada"]).await;
+    let submission = committee::judged(&*committee_store, "ada", "mark").await;
     let (seated, mut opened) = (committee::seat("eve"), committee::opening("ada"));
     opened.day.date = Day::parse("2026-11-22").unwrap();
 
@@ -61,13 +61,13 @@ async fn nothing_is_acknowledged_while_the_replica_is_away() {
         is_unknown(waiting.save_member(&eve)),
         is_unknown(waiting.save_message(&mailed)),
         is_unknown(waiting.save_session(&amended)),
-        is_unknown(desk.file_committee(&submission)),
-        is_unknown(desk.save_committee_member(&seated)),
-        is_unknown(desk.save_committee_day(&opened)),
+        is_unknown(committee_store.file_committee(&submission)),
+        is_unknown(committee_store.save_committee_member(&seated)),
+        is_unknown(committee_store.save_committee_day(&opened)),
     );
     // Sent again, they find their attempts done, and are acknowledged as little.
     is_unknown(waiting.file(&filing)).await;
-    is_unknown(desk.file_committee(&submission)).await;
+    is_unknown(committee_store.file_committee(&submission)).await;
     // Nor is anybody told that the take stands, though it is on file.
     is_unknown(author.basis(&*waiting, &session, "nonce")).await;
     assert_eq!(nonces(&*waiting, &session).await, ["nonce"]);
@@ -75,8 +75,11 @@ async fn nothing_is_acknowledged_while_the_replica_is_away() {
 
     replica.signal("CONT");
     let Filed::Filed(take) = waiting.file(&filing).await.unwrap() else { panic!("not filed") };
-    assert!(matches!(desk.file_committee(&submission).await.unwrap(), CommitteeFiled::Filed(_)));
-    assert_eq!(committee::marks(&*desk).await, ["mark"]);
+    assert!(matches!(
+        committee_store.file_committee(&submission).await.unwrap(),
+        CommitteeFiled::Filed(_)
+    ));
+    assert_eq!(committee::marks(&*committee_store).await, ["mark"]);
     let spent = author.basis(&*waiting, &session, "nonce").await.unwrap().spent;
     assert_eq!((spent, nonces(&*waiting, &session).await), (Some(take), vec!["nonce".to_owned()]));
 }

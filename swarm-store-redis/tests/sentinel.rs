@@ -25,23 +25,23 @@ use world::{Author, BOUND, draft, nonces, open, walk};
 /// comes back, for the ten seconds after which it is made a replica; here it is at once.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failover_is_followed_and_loses_nothing() {
-    let mut watched = Watched::start();
-    let store = RedisStore::connect(&watched.url("?wait=1&strict=true")).await.unwrap();
+    let mut deployment = Deployment::start();
+    let store = RedisStore::connect(&deployment.url("?wait=1&strict=true")).await.unwrap();
     assert_eq!(store.ready().await.unwrap().warnings, [""; 0]);
     let (session, filings) = prepare(&*open(&store), 120).await;
 
     let load = Load::start(&store, &filings[..80]);
     load.counts(30).await;
-    watched.primary.stop();
-    watched.sentinels[0].stop();
+    deployment.primary.stop();
+    deployment.sentinels[0].stop();
     load.end().await;
 
-    watched.primary.resume();
-    let another = RedisStore::connect(&watched.url("?wait=1")).await.unwrap();
+    deployment.primary.resume();
+    let another = RedisStore::connect(&deployment.url("?wait=1")).await.unwrap();
     Load::start(&store, &filings[80..90]).end().await;
     Load::start(&another, &filings[90..100]).end().await;
-    let promoted = watched.promoted();
-    watched.primary.follow(promoted.port);
+    let promoted = deployment.promoted();
+    deployment.primary.follow(promoted.port);
     Load::start(&store, &filings[100..110]).end().await;
     Load::start(&another, &filings[110..]).end().await;
     store.ready().await.unwrap();
@@ -53,9 +53,11 @@ async fn a_failover_is_followed_and_loses_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_not_watched_is_an_error() {
-    let watched = Watched::start();
-    let (server, [one, ..]) = (watched.primary.port, &watched.sentinels[..]) else { panic!() };
+async fn a_primary_that_nobody_monitors_is_an_error() {
+    let deployment = Deployment::start();
+    let (server, [one, ..]) = (deployment.primary.port, &deployment.sentinels[..]) else {
+        panic!()
+    };
     for url in [
         format!("redis-sentinel://127.0.0.1:{}/other", one.port),
         format!("redis-sentinel://127.0.0.1:{server}/{NAME}"),
@@ -71,9 +73,9 @@ async fn who_is_not_watched_is_an_error() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sentinels_that_are_silent_are_passed_over() {
-    let watched = Watched::start();
-    watched.sentinels[..2].iter().for_each(|sentinel| sentinel.signal("STOP"));
-    let url = watched.url("");
+    let deployment = Deployment::start();
+    deployment.sentinels[..2].iter().for_each(|sentinel| sentinel.signal("STOP"));
+    let url = deployment.url("");
     let connected = timeout(BOUND, RedisStore::connect(&url)).await.unwrap();
     open(&connected.unwrap()).now().await.unwrap();
 }
@@ -81,30 +83,30 @@ async fn sentinels_that_are_silent_are_passed_over() {
 /// The credentials are for the servers: sentinels that know none are asked without.
 #[tokio::test(flavor = "multi_thread")]
 async fn servers_are_shown_credentials_and_sentinels_are_not() {
-    let watched = Watched::start();
+    let deployment = Deployment::start();
     let user = ["acl", "setuser", "swarm", "on", ">secret", "~swarm:*", "-@all"];
     let data = ["+@hash", "+@list", "+@sortedset", "+@string"];
     let rest = ["+evalsha", "+script|load", "+time", "+ping", "+role"];
-    assert_eq!(watched.primary.cli(&[&user[..], &data, &rest].concat()).trim(), "OK");
-    let url = watched.url("").replace("://", "://swarm:secret@");
+    assert_eq!(deployment.primary.cli(&[&user[..], &data, &rest].concat()).trim(), "OK");
+    let url = deployment.url("").replace("://", "://swarm:secret@");
     let store = RedisStore::connect(&url).await.unwrap();
     walk(&store, || ()).await;
-    let whose = watched.primary.cli(&["client", "list", "type", "normal"]);
-    assert!(whose.contains("user=swarm"), "{whose}");
+    let connections = deployment.primary.cli(&["client", "list", "type", "normal"]);
+    assert!(connections.contains("user=swarm"), "{connections}");
 }
 
 /// The primary's name.
 const NAME: &str = "swarm";
 
 /// A primary with two replicas, and three sentinels of which two agree.
-struct Watched {
+struct Deployment {
     primary: Server,
     replicas: [Server; 2],
     sentinels: Vec<Server>,
     _folder: TempDir,
 }
 
-impl Watched {
+impl Deployment {
     fn start() -> Self {
         let (primary, replicas) = (Server::start(&[]), [(); 2].map(|()| Server::start(&[])));
         replicas.iter().for_each(|replica| replica.follow(primary.port));

@@ -14,16 +14,17 @@ use swarm_core::json::{self, Json, Object};
 use swarm_core::store::{CommitteeFiling, Versioned};
 
 use super::{
-    Garbled, Read, Words, hash, hash_text, text, timestamp, timestamp_if_any, timestamp_in,
+    Corrupt, Decoded, Words, decode_hash, decode_timestamp, encode_hash, text_or_null,
+    timestamp_if_any, timestamp_in,
 };
 
-pub(crate) fn committee_member_row(version: Version, member: &CommitteeMember) -> String {
-    format!("{version} {} {}", hash_text(&member.key), json::write(member))
+pub(crate) fn encode_committee_member(version: Version, member: &CommitteeMember) -> String {
+    format!("{version} {} {}", encode_hash(&member.key), json::write(member))
 }
 
-pub(crate) fn committee_member(row: &str) -> Read<Versioned<CommitteeMember>> {
+pub(crate) fn decode_committee_member(row: &str) -> Decoded<Versioned<CommitteeMember>> {
     let mut words = Words(row);
-    let (version, key) = (words.version()?, hash(words.next()?)?);
+    let (version, key) = (words.version()?, decode_hash(words.next()?)?);
     let mut fields = words.object()?;
     let member = CommitteeMember {
         id: CommitteeMemberId::parse(fields.text("id")?)?,
@@ -38,22 +39,22 @@ pub(crate) fn committee_member(row: &str) -> Read<Versioned<CommitteeMember>> {
 }
 
 /// The subject is that of the generation, and so many briefs it has; without one there is none.
-pub(crate) fn committee_day_row(version: Version, day: &CommitteeDay) -> String {
+pub(crate) fn encode_committee_day(version: Version, day: &CommitteeDay) -> String {
     let CommitteeDay { date, subject, generation, synthesis } = day;
     let made = generation.as_ref();
     let about = made.map_or("", |made| made.subject_id.as_str());
     let (briefs, length) = (made.map_or(0, |made| made.briefs), about.len());
     let rest = json::write(&Json::from([
-        ("date", text(Some(date))),
-        ("subject", text(subject.as_ref())),
-        ("deadline", text(made.map(|made| made.deadline))),
-        ("generatedAt", text(made.map(|made| made.generated_at))),
-        ("synthesis", text(synthesis.as_ref())),
+        ("date", text_or_null(Some(date))),
+        ("subject", text_or_null(subject.as_ref())),
+        ("deadline", text_or_null(made.map(|made| made.deadline))),
+        ("generatedAt", text_or_null(made.map(|made| made.generated_at))),
+        ("synthesis", text_or_null(synthesis.as_ref())),
     ]));
     format!("{version} {briefs} {length} {about}{rest}")
 }
 
-pub(crate) fn committee_day(row: &str) -> Read<Versioned<CommitteeDay>> {
+pub(crate) fn decode_committee_day(row: &str) -> Decoded<Versioned<CommitteeDay>> {
     let mut words = Words(row);
     let (version, briefs, about) = (words.version()?, words.number()?, words.text()?);
     let mut fields = words.object()?;
@@ -69,7 +70,7 @@ pub(crate) fn committee_day(row: &str) -> Read<Versioned<CommitteeDay>> {
     Ok(Versioned { version, record: Arc::new(day) })
 }
 
-fn generation(briefs: usize, about: &str, fields: &mut Object) -> Read<Generation> {
+fn generation(briefs: usize, about: &str, fields: &mut Object) -> Decoded<Generation> {
     Ok(Generation {
         subject_id: SubjectId::parse(about)?,
         deadline: timestamp_in(fields, "deadline")?,
@@ -78,13 +79,13 @@ fn generation(briefs: usize, about: &str, fields: &mut Object) -> Read<Generatio
     })
 }
 
-pub(crate) fn committee_brief_row(brief: &CommitteeBrief) -> String {
+pub(crate) fn encode_committee_brief(brief: &CommitteeBrief) -> String {
     let CommitteeBrief { member_id, generated_at, head, tail } = brief;
     let generated = generated_at.millis();
     format!("{member_id} {generated} {} {head}{} {tail}", head.len(), tail.len())
 }
 
-pub(crate) fn committee_brief(row: &str) -> Read<Arc<CommitteeBrief>> {
+pub(crate) fn decode_committee_brief(row: &str) -> Decoded<Arc<CommitteeBrief>> {
     let mut words = Words(row);
     let brief = CommitteeBrief {
         member_id: CommitteeMemberId::parse(words.next()?)?,
@@ -94,13 +95,13 @@ pub(crate) fn committee_brief(row: &str) -> Read<Arc<CommitteeBrief>> {
     };
     match words.rest() {
         "" => Ok(Arc::new(brief)),
-        _ => Err(Garbled::new("a brief goes on after its end")),
+        _ => Err(Corrupt::new("a brief goes on after its end")),
     }
 }
 
 /// The row of a submission, but for the time that the commit gives it. One that does not tell when
 /// it was written was written then.
-pub(crate) fn committee_take_text(filing: &CommitteeFiling) -> Read<String> {
+pub(crate) fn encode_committee_take(filing: &CommitteeFiling) -> Decoded<String> {
     let take = filing.take(Timestamp::EPOCH);
     let mut fields = Json::read(json::write(&take).as_bytes())?.into_object();
     fields.take("received_at");
@@ -110,7 +111,7 @@ pub(crate) fn committee_take_text(filing: &CommitteeFiling) -> Read<String> {
     Ok(json::write(&fields))
 }
 
-pub(crate) fn committee_take(row: &str) -> Read<Arc<CommitteeTake>> {
+pub(crate) fn decode_committee_take(row: &str) -> Decoded<Arc<CommitteeTake>> {
     let mut words = Words(row);
     let received_at = words.timestamp()?;
     let mut fields = words.object()?;
@@ -120,9 +121,9 @@ pub(crate) fn committee_take(row: &str) -> Read<Arc<CommitteeTake>> {
         member_id: CommitteeMemberId::parse(fields.text("member_id")?)?,
         date: Day::parse(&fields.text("date")?)?,
         subject_id: SubjectId::parse(fields.text("subject_id")?)?,
-        stance: stance.ok_or_else(|| Garbled::new("no stance of the committee"))?,
+        stance: stance.ok_or_else(|| Corrupt::new("no stance of the committee"))?,
         confidence: Confidence::parse(fields.number("confidence")?)?,
-        body: body.map_err(|fault| Garbled::new(format!("no body: {fault:?}")))?,
+        body: body.map_err(|fault| Corrupt::new(format!("no body: {fault:?}")))?,
         model: fields.text_if_any("model")?.map(Model::parse).transpose()?,
         generated_at: timestamp_if_any(&mut fields, "generated_at")?.unwrap_or(received_at),
         received_at,
@@ -130,6 +131,9 @@ pub(crate) fn committee_take(row: &str) -> Read<Arc<CommitteeTake>> {
 }
 
 /// The record that a filing became: `time`.
-pub(crate) fn committee_filed(now: &str, filing: &CommitteeFiling) -> Read<Arc<CommitteeTake>> {
-    Ok(Arc::new(filing.take(timestamp(now)?)))
+pub(crate) fn decode_committee_filed(
+    now: &str,
+    filing: &CommitteeFiling,
+) -> Decoded<Arc<CommitteeTake>> {
+    Ok(Arc::new(filing.take(decode_timestamp(now)?)))
 }

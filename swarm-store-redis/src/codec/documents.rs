@@ -2,17 +2,17 @@
 
 use swarm_core::store::{Document, Put};
 
-use super::{Garbled, Read, Words};
+use super::{Corrupt, Decoded, Words};
 
-pub(crate) fn document(row: &str) -> Read<Document> {
+pub(crate) fn decode_document(row: &str) -> Decoded<Document> {
     let mut words = Words(row);
     let (id, created_at) = (words.number()?, words.timestamp()?);
     let (key, json) = (words.text()?.to_owned(), words.rest().to_owned());
     Ok(Document { id, key, json, created_at })
 }
 
-/// What came of a write of `json`: `exists`, `moved`, or what was done, and `id created key`.
-pub(crate) fn put(outcome: &str, json: &str) -> Read<Put> {
+/// What came of a write of `json`: `exists`, `stale`, or what was done, and `id created key`.
+pub(crate) fn decode_put(outcome: &str, json: &str) -> Decoded<Put> {
     match outcome {
         "exists" => return Ok(Put::Exists),
         "stale" => return Ok(Put::Stale),
@@ -26,6 +26,6 @@ pub(crate) fn put(outcome: &str, json: &str) -> Read<Put> {
     match done {
         "created" => Ok(Put::Created(document)),
         "replaced" => Ok(Put::Replaced(document)),
-        _ => Err(Garbled::new(outcome)),
+        _ => Err(Corrupt::new(outcome)),
     }
 }

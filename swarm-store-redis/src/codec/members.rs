@@ -8,34 +8,35 @@ use swarm_core::json::{self, Json};
 use swarm_core::store::Versioned;
 
 use super::{
-    Garbled, Read, Words, hash, hash_text, public_key, text, timestamp_if_any, timestamp_in,
+    Corrupt, Decoded, Words, decode_hash, decode_public_key, encode_hash, text_or_null,
+    timestamp_if_any, timestamp_in,
 };
 
 /// What stands for a word that is not there.
 const NONE: &str = "-";
 
-pub(crate) fn member_row(version: Version, member: &Member) -> String {
-    let token = token(member).unwrap_or_else(|| NONE.to_owned());
+pub(crate) fn encode_member(version: Version, member: &Member) -> String {
+    let token = encode_token(member).unwrap_or_else(|| NONE.to_owned());
     let key = member.public_key.as_ref().map_or_else(|| NONE.to_owned(), ToString::to_string);
     let rest = Json::from([
         ("id", Json::from(member.id.as_str())),
         ("name", Json::from(member.name.as_str())),
         ("contact", Json::from(member.contact.as_str())),
         ("lens", Json::from(member.lens.as_str())),
-        ("appliedAt", text(Some(member.applied_at))),
-        ("reviewedAt", text(member.reviewed_at)),
-        ("joinedAt", text(member.joined_at)),
-        ("claimedAt", text(member.claimed_at)),
+        ("appliedAt", text_or_null(Some(member.applied_at))),
+        ("reviewedAt", text_or_null(member.reviewed_at)),
+        ("joinedAt", text_or_null(member.joined_at)),
+        ("claimedAt", text_or_null(member.claimed_at)),
     ]);
     format!("{version} {} {token} {key} {}", member.state, json::write(&rest))
 }
 
-pub(crate) fn member(row: &str) -> Read<Versioned<Member>> {
+pub(crate) fn decode_member(row: &str) -> Decoded<Versioned<Member>> {
     let mut words = Words(row);
     let version = words.version()?;
-    let state = MemberState::parse(words.next()?).ok_or_else(|| Garbled::new("no state"))?;
-    let token = some(words.next()?).map(hash).transpose()?;
-    let public_key = some(words.next()?).map(public_key).transpose()?;
+    let state = MemberState::parse(words.next()?).ok_or_else(|| Corrupt::new("no state"))?;
+    let token = present(words.next()?).map(decode_hash).transpose()?;
+    let public_key = present(words.next()?).map(decode_public_key).transpose()?;
     let mut fields = words.object()?;
     let member = Member {
         id: MemberId::parse(fields.text("id")?)?,
@@ -54,21 +55,21 @@ pub(crate) fn member(row: &str) -> Read<Versioned<Member>> {
 }
 
 /// How the index of tokens names the member's.
-pub(crate) fn token(member: &Member) -> Option<String> {
-    member.token.as_ref().map(hash_text)
+pub(crate) fn encode_token(member: &Member) -> Option<String> {
+    member.token.as_ref().map(encode_hash)
 }
 
 /// A challenge: `expiry hash`.
-pub(crate) fn challenge_text(challenge: &Challenge) -> String {
-    format!("{} {}", challenge.expires_at.millis(), hash_text(&challenge.hash))
+pub(crate) fn encode_challenge(challenge: &Challenge) -> String {
+    format!("{} {}", challenge.expires_at.millis(), encode_hash(&challenge.hash))
 }
 
-pub(crate) fn challenge(row: &str) -> Read<Challenge> {
+pub(crate) fn decode_challenge(row: &str) -> Decoded<Challenge> {
     let mut words = Words(row);
     let expires_at = words.timestamp()?;
-    Ok(Challenge { hash: hash(words.rest())?, expires_at })
+    Ok(Challenge { hash: decode_hash(words.rest())?, expires_at })
 }
 
-fn some(word: &str) -> Option<&str> {
+fn present(word: &str) -> Option<&str> {
     Some(word).filter(|word| *word != NONE)
 }

@@ -1,5 +1,5 @@
-//! Records as they are stored. A row is a few words that scripts look at, and a text that they do
-//! not: JSON, by the one reader and the one writer of the core.
+//! Encodes records as they are stored, and decodes them. A row is a few words that scripts read, and
+//! a text that they do not: JSON, by the reader and the writer of the core.
 
 mod committee;
 mod documents;
@@ -22,101 +22,110 @@ use swarm_core::store::Result;
 use swarm_core::{Invalid, StoreError, Timestamp};
 
 pub(crate) use committee::{
-    committee_brief, committee_brief_row, committee_day, committee_day_row, committee_filed,
-    committee_member, committee_member_row, committee_take, committee_take_text,
+    decode_committee_brief, decode_committee_day, decode_committee_filed, decode_committee_member,
+    decode_committee_take, encode_committee_brief, encode_committee_day, encode_committee_member,
+    encode_committee_take,
 };
-pub(crate) use documents::{document, put};
-pub(crate) use members::{challenge, challenge_text, member, member_row, token};
-pub(crate) use outbox::{mail_text, message, message_row};
-pub(crate) use sessions::{convened, session, session_row, session_text};
-pub(crate) use takes::{filed, revision, take, take_id, take_text};
+pub(crate) use documents::{decode_document, decode_put};
+pub(crate) use members::{
+    decode_challenge, decode_member, encode_challenge, encode_member, encode_token,
+};
+pub(crate) use outbox::{decode_message, encode_mail, encode_mail_state, encode_message};
+pub(crate) use sessions::{decode_convened, decode_session, encode_session, encode_session_draft};
+pub(crate) use takes::{decode_filed, decode_revision, decode_take, decode_take_id, encode_take};
 
-/// What is stored is no record.
+/// A stored value that cannot be decoded.
 #[derive(Debug)]
-pub(crate) struct Garbled(String);
+pub(crate) struct Corrupt(String);
 
-impl fmt::Display for Garbled {
+impl fmt::Display for Corrupt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "stored record is garbled: {}", self.0)
+        write!(f, "stored record is corrupt: {}", self.0)
     }
 }
 
-impl std::error::Error for Garbled {}
+impl std::error::Error for Corrupt {}
 
-impl Garbled {
+impl Corrupt {
     fn new(what: impl Into<String>) -> Self {
         Self(what.into())
     }
 }
 
-impl From<Invalid> for Garbled {
+impl From<Invalid> for Corrupt {
     fn from(invalid: Invalid) -> Self {
         Self(invalid.to_string())
     }
 }
 
-impl From<NotJson> for Garbled {
+impl From<NotJson> for Corrupt {
     fn from(not_json: NotJson) -> Self {
         Self(not_json.to_string())
     }
 }
 
-/// What was read, for an operation to answer.
-pub(crate) trait Decoded<T> {
-    /// A record that is garbled fails the operation named `op`.
-    fn of(self, op: &'static str) -> Result<T>;
+/// Names the operation that a decoding error ends.
+pub(crate) trait Context<T> {
+    /// Turns the error into one of the operation named `op`.
+    fn context(self, op: &'static str) -> Result<T>;
 }
 
-impl<T> Decoded<T> for std::result::Result<T, Garbled> {
-    fn of(self, op: &'static str) -> Result<T> {
-        self.map_err(|garbled| StoreError::corrupt(op, garbled))
+impl<T> Context<T> for std::result::Result<T, Corrupt> {
+    fn context(self, op: &'static str) -> Result<T> {
+        self.map_err(|corrupt| StoreError::corrupt(op, corrupt))
     }
 }
 
-type Read<T> = std::result::Result<T, Garbled>;
+type Decoded<T> = std::result::Result<T, Corrupt>;
 
 /// Decodes each of `rows`.
-pub(crate) fn each<T>(rows: &[String], decode: impl Fn(&str) -> Read<T>) -> Read<Vec<T>> {
+pub(crate) fn decode_each<T>(
+    rows: &[String],
+    decode: impl Fn(&str) -> Decoded<T>,
+) -> Decoded<Vec<T>> {
     rows.iter().map(|row| decode(row)).collect()
 }
 
 /// Decodes the row, where there is one.
-pub(crate) fn any<T>(row: Option<&String>, decode: impl Fn(&str) -> Read<T>) -> Read<Option<T>> {
+pub(crate) fn decode_optional<T>(
+    row: Option<&String>,
+    decode: impl Fn(&str) -> Decoded<T>,
+) -> Decoded<Option<T>> {
     row.map(|row| decode(row)).transpose()
 }
 
 /// A moment, in milliseconds since 1970.
-pub(crate) fn timestamp(millis: &str) -> Read<Timestamp> {
-    Timestamp::from_millis(number(millis)?).ok_or_else(|| Garbled::new("no moment"))
+pub(crate) fn decode_timestamp(millis: &str) -> Decoded<Timestamp> {
+    Timestamp::from_millis(number(millis)?).ok_or_else(|| Corrupt::new("no moment"))
 }
 
 /// The words that a row begins with.
 struct Words<'a>(&'a str);
 
 impl<'a> Words<'a> {
-    fn next(&mut self) -> Read<&'a str> {
-        let (word, rest) = self.0.split_once(' ').ok_or_else(|| Garbled::new("too few words"))?;
+    fn next(&mut self) -> Decoded<&'a str> {
+        let (word, rest) = self.0.split_once(' ').ok_or_else(|| Corrupt::new("too few words"))?;
         self.0 = rest;
         Ok(word)
     }
 
-    fn number<T: FromStr>(&mut self) -> Read<T> {
+    fn number<T: FromStr>(&mut self) -> Decoded<T> {
         number(self.next()?)
     }
 
-    fn timestamp(&mut self) -> Read<Timestamp> {
-        timestamp(self.next()?)
+    fn timestamp(&mut self) -> Decoded<Timestamp> {
+        decode_timestamp(self.next()?)
     }
 
-    fn version(&mut self) -> Read<Version> {
+    fn version(&mut self) -> Decoded<Version> {
         self.number().map(Version)
     }
 
     /// A text behind its length in bytes and a space.
-    fn text(&mut self) -> Read<&'a str> {
+    fn text(&mut self) -> Decoded<&'a str> {
         let length = self.number()?;
         let parts = self.0.split_at_checked(length);
-        let (text, rest) = parts.ok_or_else(|| Garbled::new("no text of that length"))?;
+        let (text, rest) = parts.ok_or_else(|| Corrupt::new("no text of that length"))?;
         self.0 = rest;
         Ok(text)
     }
@@ -127,39 +136,39 @@ impl<'a> Words<'a> {
     }
 
     /// What comes after the words, as an object.
-    fn object(self) -> Read<Object> {
+    fn object(self) -> Decoded<Object> {
         Ok(Json::read(self.0.as_bytes())?.into_object())
     }
 }
 
-fn number<T: FromStr>(text: &str) -> Read<T> {
-    text.parse().map_err(|_| Garbled::new("no number"))
+fn number<T: FromStr>(text: &str) -> Decoded<T> {
+    text.parse().map_err(|_| Corrupt::new("no number"))
 }
 
-/// A text or `null`.
-fn text(text: Option<impl ToString>) -> Json {
+/// A JSON text, or `null`.
+fn text_or_null(text: Option<impl ToString>) -> Json {
     text.map_or(Json::Null, |text| Json::Text(text.to_string()))
 }
 
 /// A moment that may be absent.
-fn timestamp_if_any(fields: &mut Object, field: &'static str) -> Read<Option<Timestamp>> {
+fn timestamp_if_any(fields: &mut Object, field: &'static str) -> Decoded<Option<Timestamp>> {
     let moment = fields.text_if_any(field)?;
     Ok(moment.map(|text| Timestamp::parse(field, &text)).transpose()?)
 }
 
 /// A moment that must be there.
-fn timestamp_in(fields: &mut Object, field: &'static str) -> Read<Timestamp> {
+fn timestamp_in(fields: &mut Object, field: &'static str) -> Decoded<Timestamp> {
     timestamp_if_any(fields, field)?.ok_or_else(|| Invalid::missing(field).into())
 }
 
 /// A whole number that may be absent.
-fn whole_if_any<T: TryFrom<u64>>(fields: &mut Object, field: &'static str) -> Read<Option<T>> {
+fn whole_if_any<T: TryFrom<u64>>(fields: &mut Object, field: &'static str) -> Decoded<Option<T>> {
     let whole = fields.whole_if_any(field)?.map(T::try_from).transpose();
-    whole.map_err(|_| Garbled::new(format!("{field} is too large")))
+    whole.map_err(|_| Corrupt::new(format!("{field} is too large")))
 }
 
 /// A whole number that must be there.
-fn whole<T: TryFrom<u64>>(fields: &mut Object, field: &'static str) -> Read<T> {
+fn whole<T: TryFrom<u64>>(fields: &mut Object, field: &'static str) -> Decoded<T> {
     whole_if_any(fields, field)?.ok_or_else(|| Invalid::missing(field).into())
 }
 
@@ -168,31 +177,31 @@ fn object_if_any(fields: &mut Object, field: &str) -> Option<Object> {
     fields.take(field).map(Json::into_object)
 }
 
-/// The 64 digits of a hash.
-pub(crate) fn hash_text(hash: &SecretHash) -> String {
+/// Encodes a hash as its 64 digits.
+pub(crate) fn encode_hash(hash: &SecretHash) -> String {
     hex(hash.as_bytes())
 }
 
-fn hash(digits: &str) -> Read<SecretHash> {
-    SecretHash::parse(&format!("sha256:{digits}")).ok_or_else(|| Garbled::new("no hash"))
+fn decode_hash(digits: &str) -> Decoded<SecretHash> {
+    SecretHash::parse(&format!("sha256:{digits}")).ok_or_else(|| Corrupt::new("no hash"))
 }
 
-/// How many keys are kept decoded.
-const KEYS_KEPT: usize = 10_000;
+/// How many decoded keys are cached.
+const CACHED_KEYS: usize = 10_000;
 
-/// A public key. To decode one costs a square root in the field, and the same members' keys come
-/// again and again, so that they are kept.
-fn public_key(text: &str) -> Read<PublicKey> {
-    static KEPT: LazyLock<Mutex<HashMap<String, PublicKey>>> = LazyLock::new(Mutex::default);
-    let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(key) = kept().get(text) {
+/// Decodes a public key. That costs a square root in the field, and the same members' keys come
+/// again and again, so that decoded ones are cached.
+fn decode_public_key(text: &str) -> Decoded<PublicKey> {
+    static CACHE: LazyLock<Mutex<HashMap<String, PublicKey>>> = LazyLock::new(Mutex::default);
+    let cache = || CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(key) = cache().get(text) {
         return Ok(key.clone());
     }
     let key = PublicKey::parse(text)?;
-    let mut kept = kept();
-    if kept.len() >= KEYS_KEPT {
-        kept.clear();
+    let mut cache = cache();
+    if cache.len() >= CACHED_KEYS {
+        cache.clear();
     }
-    kept.insert(text.to_owned(), key.clone());
+    cache.insert(text.to_owned(), key.clone());
     Ok(key)
 }

@@ -12,30 +12,30 @@ use swarm_core::store::Versioned;
 use swarm_core::{Invalid, MemberId, SessionId, Timestamp};
 
 use super::{
-    Garbled, Read, Words, object_if_any, timestamp_if_any, timestamp_in, whole, whole_if_any,
+    Corrupt, Decoded, Words, object_if_any, timestamp_if_any, timestamp_in, whole, whole_if_any,
 };
 
-pub(crate) fn session_row(version: Version, session: &Session) -> Read<String> {
+pub(crate) fn encode_session(version: Version, session: &Session) -> Decoded<String> {
     let Session { id, state, convened_at, .. } = session;
     Ok(format!("{version} {state} {id} {} {}", convened_at.millis(), text_of(session)?))
 }
 
 /// The text of a session that is yet to be convened.
-pub(crate) fn session_text(draft: &SessionDraft) -> Read<String> {
+pub(crate) fn encode_session_draft(draft: &SessionDraft) -> Decoded<String> {
     text_of(&draft.convened(SessionId(0), Timestamp::EPOCH))
 }
 
 /// The session that a draft became: `convened id time`.
-pub(crate) fn convened(outcome: &str, draft: &SessionDraft) -> Read<Session> {
-    let told = outcome.strip_prefix("convened ").and_then(|told| told.split_once(' '));
-    let (id, now) = told.ok_or_else(|| Garbled::new(outcome))?;
-    Ok(draft.convened(SessionId(super::number(id)?), super::timestamp(now)?))
+pub(crate) fn decode_convened(outcome: &str, draft: &SessionDraft) -> Decoded<Session> {
+    let parts = outcome.strip_prefix("convened ").and_then(|rest| rest.split_once(' '));
+    let (id, now) = parts.ok_or_else(|| Corrupt::new(outcome))?;
+    Ok(draft.convened(SessionId(super::number(id)?), super::decode_timestamp(now)?))
 }
 
-pub(crate) fn session(row: &str) -> Read<Versioned<Session>> {
+pub(crate) fn decode_session(row: &str) -> Decoded<Versioned<Session>> {
     let mut words = Words(row);
     let version = words.version()?;
-    let state = SessionState::parse(words.next()?).ok_or_else(|| Garbled::new("no state"))?;
+    let state = SessionState::parse(words.next()?).ok_or_else(|| Corrupt::new("no state"))?;
     let id = SessionId(words.number()?);
     let convened_at = words.timestamp()?;
     let mut fields = words.object()?;
@@ -56,7 +56,7 @@ pub(crate) fn session(row: &str) -> Read<Versioned<Session>> {
 }
 
 /// As everyone gets it to see, without what stands in words.
-fn text_of(session: &Session) -> Read<String> {
+fn text_of(session: &Session) -> Decoded<String> {
     let mut fields = Json::read(json::write(session).as_bytes())?.into_object();
     for word in ["id", "state", "convenedAt"] {
         fields.take(word);
@@ -71,8 +71,8 @@ fn bucket(name: Json) -> Result<Bucket, Invalid> {
     }
 }
 
-fn snapshot(mut fields: Object) -> Read<Snapshot> {
-    let missing = |field| Garbled::from(Invalid::missing(field));
+fn snapshot(mut fields: Object) -> Decoded<Snapshot> {
+    let missing = |field| Corrupt::from(Invalid::missing(field));
     let part =
         |fields: &mut Object, field| object_if_any(fields, field).ok_or_else(|| missing(field));
     Ok(Snapshot {
@@ -86,7 +86,7 @@ fn snapshot(mut fields: Object) -> Read<Snapshot> {
     })
 }
 
-fn participation(mut fields: Object) -> Read<Participation> {
+fn participation(mut fields: Object) -> Decoded<Participation> {
     Ok(Participation {
         members: whole(&mut fields, "members")?,
         expected: whole_if_any(&mut fields, "expected")?,
@@ -94,12 +94,12 @@ fn participation(mut fields: Object) -> Read<Participation> {
     })
 }
 
-fn quorum(mut fields: Object) -> Read<Quorum> {
+fn quorum(mut fields: Object) -> Decoded<Quorum> {
     let met = fields.bool_if_any("met")?.ok_or_else(|| Invalid::missing("met"))?;
     Ok(Quorum { required: whole(&mut fields, "required")?, met })
 }
 
-fn stances(mut fields: Object) -> Read<Stances> {
+fn stances(mut fields: Object) -> Decoded<Stances> {
     Ok(Stances {
         bearish: whole(&mut fields, "bearish")?,
         cautious: whole(&mut fields, "cautious")?,
@@ -110,25 +110,25 @@ fn stances(mut fields: Object) -> Read<Stances> {
     })
 }
 
-fn consensus(mut fields: Object) -> Read<Consensus> {
+fn consensus(mut fields: Object) -> Decoded<Consensus> {
     let stance = fields.text("stance")?;
     let known = STANCES.iter().find(|(name, _)| *name == stance);
-    let (stance, _) = known.ok_or_else(|| Garbled::new("no known stance"))?;
+    let (stance, _) = known.ok_or_else(|| Corrupt::new("no known stance"))?;
     let (score, confidence) = (fields.number("score")?, fields.number("confidence")?);
     Ok(Consensus { stance, score, confidence })
 }
 
-fn weight(mut fields: Object) -> Read<BucketWeight> {
+fn weight(mut fields: Object) -> Decoded<BucketWeight> {
     let bucket = Bucket::parse(fields.text("bucket")?)?;
     Ok(BucketWeight { bucket, weight: fields.number("weight")? })
 }
 
-fn quote(mut fields: Object) -> Read<Quote> {
+fn quote(mut fields: Object) -> Decoded<Quote> {
     let revision = Revision::new(whole(&mut fields, "revision")?);
     Ok(Quote {
         take_id: TakeId(whole(&mut fields, "takeId")?),
         member_id: MemberId::parse(fields.text("memberId")?)?,
-        revision: revision.ok_or_else(|| Garbled::new("no revision"))?,
+        revision: revision.ok_or_else(|| Corrupt::new("no revision"))?,
         stance: Stance::parse(fields.text("stance")?)?,
         confidence: Confidence::parse(fields.number("confidence")?)?,
         body: Body::parse(fields.text("body")?)?,
@@ -139,8 +139,8 @@ fn quote(mut fields: Object) -> Read<Quote> {
 fn list<T>(
     fields: &mut Object,
     field: &'static str,
-    read: impl Fn(Object) -> Read<T>,
-) -> Read<Option<Vec<T>>> {
+    read: impl Fn(Object) -> Decoded<T>,
+) -> Decoded<Option<Vec<T>>> {
     let items = fields.list_if_any(field, Ok)?;
     let read_all = |items: Vec<Json>| items.into_iter().map(|item| read(item.into_object()));
     items.map(|items| read_all(items).collect()).transpose()

@@ -7,23 +7,23 @@ use swarm_core::proof::canonical;
 use swarm_core::rules::Filing;
 use swarm_core::{SessionId, Take, TakeDraft, TakeId, Timestamp};
 
-use super::{Garbled, Read, Words, number, public_key, timestamp};
+use super::{Corrupt, Decoded, Words, decode_public_key, decode_timestamp, number};
 
 /// The row of a take, but for the id and the time that the commit gives it. What was judged was
 /// verified, so that the signature is base64, one word.
-pub(crate) fn take_text(filing: &Filing) -> String {
+pub(crate) fn encode_take(filing: &Filing) -> String {
     let take = filing.take(TakeId(0), Timestamp::EPOCH);
     let Take { session_id, revision, public_key, signed, .. } = &take;
     let (revision, signature) = (revision.get(), signed.signature.as_str());
     format!("{session_id} {revision} {public_key} {signature} {}", canonical(&signed.payload))
 }
 
-pub(crate) fn take(row: &str) -> Read<Arc<Take>> {
+pub(crate) fn decode_take(row: &str) -> Decoded<Arc<Take>> {
     let mut words = Words(row);
     let (id, filed_at) = (TakeId(words.number()?), words.timestamp()?);
     let session_id = SessionId(words.number()?);
-    let revision = revision_number(words.next()?)?;
-    let public_key = public_key(words.next()?)?;
+    let revision = decode_revision_number(words.next()?)?;
+    let public_key = decode_public_key(words.next()?)?;
     let signature = Signature::parse(words.next()?)?;
     let payload = TakeDraft::read(&mut words.object()?)?;
     let signed = Arc::new(Signed { payload, signature });
@@ -31,20 +31,20 @@ pub(crate) fn take(row: &str) -> Read<Arc<Take>> {
 }
 
 /// The take that a filing became: `id time`.
-pub(crate) fn filed(told: &str, filing: &Filing) -> Read<Arc<Take>> {
-    let (id, now) = told.split_once(' ').ok_or_else(|| Garbled::new(told))?;
-    Ok(Arc::new(filing.take(take_id(id)?, timestamp(now)?)))
+pub(crate) fn decode_filed(outcome: &str, filing: &Filing) -> Decoded<Arc<Take>> {
+    let (id, now) = outcome.split_once(' ').ok_or_else(|| Corrupt::new(outcome))?;
+    Ok(Arc::new(filing.take(decode_take_id(id)?, decode_timestamp(now)?)))
 }
 
 /// The latest revision of a member in a session: `revision id`.
-pub(crate) fn revision(row: &str) -> Read<Revision> {
-    revision_number(Words(row).next()?)
+pub(crate) fn decode_revision(row: &str) -> Decoded<Revision> {
+    decode_revision_number(Words(row).next()?)
 }
 
-pub(crate) fn take_id(text: &str) -> Read<TakeId> {
+pub(crate) fn decode_take_id(text: &str) -> Decoded<TakeId> {
     number(text).map(TakeId)
 }
 
-fn revision_number(text: &str) -> Read<Revision> {
-    Revision::new(number(text)?).ok_or_else(|| Garbled::new("no revision"))
+fn decode_revision_number(text: &str) -> Decoded<Revision> {
+    Revision::new(number(text)?).ok_or_else(|| Corrupt::new("no revision"))
 }

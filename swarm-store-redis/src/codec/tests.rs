@@ -1,6 +1,6 @@
 //! What is no row is an error.
 
-use super::document;
+use super::decode_document;
 
 type Reads = fn(&str) -> bool;
 
@@ -32,15 +32,15 @@ fn no_part_of_a_row_is_a_row() {
         "x".repeat(80)
     );
     let reads: [(&str, Reads); 9] = [
-        (&member, |row| super::member(row).is_ok()),
-        (session, |row| super::session(row).is_ok()),
-        (message, |row| super::message(row).is_ok()),
-        (&take, |row| super::take(row).is_ok()),
-        (&seat, |row| super::committee_member(row).is_ok()),
-        (blank, |row| super::committee_day(row).is_ok()),
-        (&generated, |row| super::committee_day(row).is_ok()),
-        (brief, |row| super::committee_brief(row).is_ok()),
-        (&submission, |row| super::committee_take(row).is_ok()),
+        (&member, |row| super::decode_member(row).is_ok()),
+        (session, |row| super::decode_session(row).is_ok()),
+        (message, |row| super::decode_message(row).is_ok()),
+        (&take, |row| super::decode_take(row).is_ok()),
+        (&seat, |row| super::decode_committee_member(row).is_ok()),
+        (blank, |row| super::decode_committee_day(row).is_ok()),
+        (&generated, |row| super::decode_committee_day(row).is_ok()),
+        (brief, |row| super::decode_committee_brief(row).is_ok()),
+        (&submission, |row| super::decode_committee_take(row).is_ok()),
     ];
     for (row, read) in reads {
         assert!(read(row), "{row}");
@@ -52,7 +52,7 @@ fn no_part_of_a_row_is_a_row() {
 
 #[test]
 fn a_document_ends_its_key_where_it_says() {
-    let read = |row: &str| document(row).map(|it| (it.key, it.json)).ok();
+    let read = |row: &str| decode_document(row).map(|it| (it.key, it.json)).ok();
     assert_eq!(read("1 0 2 a {}"), Some(("a ".to_owned(), "{}".to_owned())));
     assert_eq!(read("1 0 0 "), Some((String::new(), String::new())));
     for bad in ["1 0 9 key", "1 0 1 \u{e9}", "1 0 -1 key", "1 0 key", ""] {

@@ -1,4 +1,4 @@
-//! What an error of Redis tells about the connection that it came over.
+//! What an error of Redis says about the connection that it came over.
 
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 

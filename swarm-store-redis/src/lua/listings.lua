@@ -3,8 +3,8 @@
 local rows, index = KEYS[1], KEYS[2]
 
 local ids = {}
-for place = 1, #ARGV, 2 do
-  local above, below = ARGV[place], ARGV[place + 1]
+for position = 1, #ARGV, 2 do
+  local above, below = ARGV[position], ARGV[position + 1]
   for _, listed in ipairs(redis.call('ZRANGEBYLEX', index, '(' .. above, '(' .. below)) do
     ids[#ids + 1] = id_of(listed)
   end

@@ -18,10 +18,10 @@ local function at_version(row, version)
   return row and string.sub(row, 1, #version + 1) == version .. ' '
 end
 
--- The words of a row, or of a field, that a pattern tells. Without them it is garbled, and ends the
--- script: never called after the first write.
+-- The words of a row, or of a field, that a pattern captures. A row without them is corrupt, which
+-- ends the script: never called after the first write.
 local function words(row, pattern)
-  if not string.match(row, pattern) then error('stored record is garbled') end
+  if not string.match(row, pattern) then error('stored record is corrupt') end
   return string.match(row, pattern)
 end
 

@@ -2,7 +2,7 @@
 local rows, index = KEYS[1], KEYS[2]
 local lowest, below, most = ARGV[1], ARGV[2], ARGV[3]
 local entries = redis.call('ZREVRANGEBYLEX', index, '(' .. below, '[' .. lowest, 'LIMIT', 0, most)
-for place, listed in ipairs(entries) do
-  entries[place] = id_of(listed)
+for position, listed in ipairs(entries) do
+  entries[position] = id_of(listed)
 end
 return fetch(rows, entries)

@@ -13,8 +13,8 @@ end
 
 local old_subject
 if before then
-  local length, place = words(before, '^%d+ %d+ (%d+) ()')
-  old_subject = string.sub(before, place, place + length - 1)
+  local length, start = words(before, '^%d+ %d+ (%d+) ()')
+  old_subject = string.sub(before, start, start + length - 1)
 end
 local outdated = {}
 for _, field in ipairs(replace ~= '' and redis.call('HKEYS', briefs) or {}) do
@@ -32,7 +32,7 @@ end
 for _, field in ipairs(outdated) do
   redis.call('HDEL', briefs, field)
 end
-for place = 8, #ARGV, 2 do
-  redis.call('HSET', briefs, ARGV[place], ARGV[place + 1])
+for position = 8, #ARGV, 2 do
+  redis.call('HSET', briefs, ARGV[position], ARGV[position + 1])
 end
 return committed('saved')

@@ -1,5 +1,5 @@
 //! Members that file takes, and submit to the committee, without end, whatever becomes of their
-//! server, and what they were told.
+//! server, and how they were answered.
 
 #![allow(dead_code, reason = "not every test needs every helper")]
 #![allow(
@@ -31,14 +31,14 @@ const FILERS: usize = 8;
 /// A tenant's world, and members that file in it at once.
 pub(crate) struct Load {
     pub(crate) store: Arc<dyn Store>,
-    desk: Arc<dyn CommitteeStore>,
+    committee: Arc<dyn CommitteeStore>,
     tallies: Vec<Arc<Tally>>,
     at_rest: Vec<Filer>,
     at_work: JoinSet<Filer>,
     enough: Arc<AtomicBool>,
 }
 
-/// How often a filer was told of a take on file, or of a submission, and how often of an error.
+/// How many filings were acknowledged, of takes or of submissions, and how many failed.
 #[derive(Default)]
 struct Tally {
     filed: AtomicUsize,
@@ -60,23 +60,23 @@ impl Load {
     /// Lets members join the tenant and its committee. They do not file yet.
     pub(crate) async fn new(store: &RedisStore, tenant: &str) -> Self {
         let tenant = TenantId::parse(tenant).unwrap();
-        let (store, desk) = (store.open(&tenant), store.open_committee(&tenant));
+        let (store, committee) = (store.open(&tenant), store.open_committee(&tenant));
         let names: [String; FILERS] = std::array::from_fn(|number| format!("filer-{number}"));
-        convened(&*desk, &names).await;
+        convened(&*committee, &names).await;
         let mut at_rest = Vec::new();
         for name in names {
             at_rest.push(Filer::new(&*store, name).await);
         }
         let tallies = at_rest.iter().flat_map(|filer| filer.tallies.clone()).collect();
-        Self { store, desk, tallies, at_rest, at_work: JoinSet::new(), enough: Arc::default() }
+        Self { store, committee, tallies, at_rest, at_work: JoinSet::new(), enough: Arc::default() }
     }
 
     /// Lets the members file.
     pub(crate) fn begin(&mut self) {
         self.enough.store(false, Ordering::SeqCst);
         for filer in mem::take(&mut self.at_rest) {
-            let (store, desk) = (Arc::clone(&self.store), Arc::clone(&self.desk));
-            self.at_work.spawn(filer.work(store, desk, Arc::clone(&self.enough)));
+            let (store, committee) = (Arc::clone(&self.store), Arc::clone(&self.committee));
+            self.at_work.spawn(filer.work(store, committee, Arc::clone(&self.enough)));
         }
     }
 
@@ -93,9 +93,9 @@ impl Load {
         self.all("acknowledged", |tally| &tally.filed, 2).await;
     }
 
-    /// Waits until each was told of an error to each kind.
+    /// Waits until each had an error of each kind.
     pub(crate) async fn fails(&mut self) {
-        self.all("told of an error", |tally| &tally.failed, 1).await;
+        self.all("answered with an error", |tally| &tally.failed, 1).await;
     }
 
     async fn all(&mut self, what: &str, count: fn(&Tally) -> &AtomicUsize, more: usize) {
@@ -111,7 +111,7 @@ impl Load {
         panic!("waited 20 seconds for all filers to be {what}");
     }
 
-    /// How many errors they were told of.
+    /// How many errors there were.
     pub(crate) fn errors(&self) -> usize {
         self.tallies.iter().map(|tally| tally.failed.load(Ordering::SeqCst)).sum()
     }
@@ -143,11 +143,11 @@ impl Load {
 
     async fn lost_submissions(&self) -> usize {
         let day = CommitteeTakesQuery::On(&[today()]);
-        let day = self.desk.committee_takes(&day).await.unwrap();
+        let day = self.committee.committee_takes(&day).await.unwrap();
         assert!(day.is_sorted_by_key(|take| take.received_at));
         let (mut lost, mut found) = (0, 0);
         for Filer { submissions, .. } in &self.at_rest {
-            let on_file = submissions.on_file(&*self.desk, &day).await;
+            let on_file = submissions.on_file(&*self.committee, &day).await;
             lost += submissions.acknowledged.len().saturating_sub(on_file);
             found += on_file;
         }
@@ -172,7 +172,7 @@ impl Filer {
     async fn work(
         mut self,
         store: Arc<dyn Store>,
-        desk: Arc<dyn CommitteeStore>,
+        committee: Arc<dyn CommitteeStore>,
         enough: Arc<AtomicBool>,
     ) -> Self {
         let Self { takes, submissions, tallies: [filed, submitted] } = &mut self;
@@ -184,7 +184,7 @@ impl Filer {
         };
         let submitting = async {
             while goes_on() {
-                submitted.count(submissions.submit(&*desk).await).await;
+                submitted.count(submissions.submit(&*committee).await).await;
             }
         };
         tokio::join!(filing, submitting);

@@ -1,4 +1,4 @@
-//! Submissions of a member of the committee, and what it was told of them.
+//! Submissions of a member of the committee, and how they were answered.
 
 use std::sync::Arc;
 
@@ -26,13 +26,13 @@ impl Submitter {
     }
 
     /// Files the next submission, or once more the one that ended in an error.
-    pub(super) async fn submit(&mut self, desk: &dyn CommitteeStore) -> Result<()> {
+    pub(super) async fn submit(&mut self, committee: &dyn CommitteeStore) -> Result<()> {
         let filing = match self.unknown.take() {
             Some(filing) => filing,
-            None => try_judge(desk, &self.name, &self.acknowledged.len().to_string()).await?,
+            None => try_judge(committee, &self.name, &self.acknowledged.len().to_string()).await?,
         };
         let filing = self.unknown.insert(filing);
-        match timeout(BOUND, desk.file_committee(filing)).await.unwrap()? {
+        match timeout(BOUND, committee.file_committee(filing)).await.unwrap()? {
             CommitteeFiled::Filed(take) if *take == filing.take(take.received_at) => {
                 self.acknowledged.push(take);
                 self.unknown = None;
@@ -42,27 +42,27 @@ impl Submitter {
         }
     }
 
-    /// How many of what the day has are its own. They are what it was told of, in the order that it
-    /// filed them, and the last one counts.
+    /// How many of the day's submissions are its own. They are those that were acknowledged, in the
+    /// order of their filing, and the last one counts.
     pub(super) async fn on_file(
         &self,
-        desk: &dyn CommitteeStore,
+        committee: &dyn CommitteeStore,
         day: &[Arc<CommitteeTake>],
     ) -> usize {
         let member = &id(&self.name);
         let own: Vec<_> = day.iter().filter(|take| take.member_id == *member).collect();
         for (number, take) in own.iter().enumerate() {
-            assert_eq!(***take, self.told(number, take));
+            assert_eq!(***take, self.expected(number, take));
         }
         let before = Day::parse("2026-11-22").unwrap();
         let counts = CommitteeTakesQuery::Latest { member, before, limit: 10 };
-        let counts = desk.committee_takes(&counts).await.unwrap();
+        let counts = committee.committee_takes(&counts).await.unwrap();
         assert!(counts.iter().eq(own.last().copied()), "{counts:?}");
         own.len()
     }
 
-    /// What it was told of the submission with this number; or would have been, had it been told.
-    fn told(&self, number: usize, on_file: &CommitteeTake) -> CommitteeTake {
+    /// The submission that this number was answered with, or would have been if the answer had come.
+    fn expected(&self, number: usize, on_file: &CommitteeTake) -> CommitteeTake {
         match self.acknowledged.get(number) {
             Some(take) => CommitteeTake::clone(take),
             None => {

@@ -1,4 +1,4 @@
-//! Takes of a member, and what it was told of them.
+//! Takes of a member, and how they were answered.
 
 use std::sync::Arc;
 
@@ -67,16 +67,16 @@ impl Filer {
     /// The ids of its takes on file. Each is whole, and nonces and revisions agree with them.
     pub(super) async fn on_file(&self, store: &dyn Store) -> Vec<u64> {
         let mut ids = Vec::new();
-        for (place, session) in self.sessions.iter().enumerate() {
+        for (index, session) in self.sessions.iter().enumerate() {
             let takes = store.takes(session.id).await.unwrap();
             assert!(takes.len() <= CAP);
             for revision in 0..CAP {
-                let (number, take) = (place * CAP + revision, takes.get(revision));
+                let (number, take) = (index * CAP + revision, takes.get(revision));
                 let facts = self.author.basis(store, session, &number.to_string()).await.unwrap();
                 assert_eq!(facts.spent.as_ref(), take, "nonce {number}");
                 assert_eq!(usize::from(facts.latest.map_or(0, Revision::get)), takes.len());
                 let Some(take) = take else { continue };
-                assert_eq!(**take, self.told(number, take));
+                assert_eq!(**take, self.expected(number, take));
                 let superseded_by = takes.get(revision + 1).map(|next| next.id);
                 let expected = TakeOnFile { take: Arc::clone(take), superseded_by };
                 assert_eq!(store.take(take.id).await.unwrap(), Some(expected));
@@ -86,8 +86,8 @@ impl Filer {
         ids
     }
 
-    /// What it was told of the take with this number; or would have been, had it been told.
-    fn told(&self, number: usize, on_file: &Take) -> Take {
+    /// The take that this number was answered with, or would have been if the answer had come.
+    fn expected(&self, number: usize, on_file: &Take) -> Take {
         let Take { id, filed_at, .. } = *on_file;
         match self.acknowledged.get(number) {
             Some(take) => Take::clone(take),

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Told to, it keeps the files for a server that comes after. The configuration of a sentinel is the
+/// At the word `keep` it leaves the files for the next start. The configuration of a sentinel is the
 /// first word of its arguments.
 const WATCH: &str = r#"
     trap "" HUP INT TERM

@@ -22,14 +22,14 @@ use world::{Author, draft, mail};
 /// The first version of a record.
 const FIRST: Version = Version(1);
 
-struct Scene {
+struct Fixture {
     server: Server,
     store: Arc<dyn Store>,
     committee: Arc<dyn CommitteeStore>,
 }
 
-impl Scene {
-    async fn set() -> Self {
+impl Fixture {
+    async fn start() -> Self {
         let server = Server::start(&[]);
         let store = RedisStore::connect(&server.url()).await.unwrap();
         let (store, committee) = (world::open(&store), world::committee::open(&store));
@@ -37,7 +37,7 @@ impl Scene {
     }
 
     /// Leaves of a record nothing but its version.
-    fn garble(&self, key: &str, field: &str) {
+    fn corrupt(&self, key: &str, field: &str) {
         let key = format!("swarm:{{acme}}:{key}");
         assert_eq!(self.server.cli(&["hset", &key, field, "1 "]).trim(), "0");
     }
@@ -60,66 +60,66 @@ impl Scene {
 }
 
 #[tokio::test]
-async fn a_write_over_a_garbled_member_changes_nothing() {
-    let scene = Scene::set().await;
+async fn a_write_over_a_corrupt_member_changes_nothing() {
+    let fixture = Fixture::start().await;
     let change = Author::named("ada").creation(Some(mail()));
-    assert_eq!(scene.store.save_member(&change).await.unwrap(), MemberSaved::Saved);
-    scene.garble("members", "ada");
-    let before = scene.dump();
+    assert_eq!(fixture.store.save_member(&change).await.unwrap(), MemberSaved::Saved);
+    fixture.corrupt("members", "ada");
+    let before = fixture.dump();
     let change = MemberChange { expected: Some(FIRST), ..change };
-    assert!(scene.store.save_member(&change).await.is_err());
-    assert_eq!(scene.dump(), before);
+    assert!(fixture.store.save_member(&change).await.is_err());
+    assert_eq!(fixture.dump(), before);
 }
 
 #[tokio::test]
-async fn a_write_over_a_garbled_message_changes_nothing() {
-    let scene = Scene::set().await;
+async fn a_write_over_a_corrupt_message_changes_nothing() {
+    let fixture = Fixture::start().await;
     let change = Author::named("ada").creation(Some(mail()));
-    assert_eq!(scene.store.save_member(&change).await.unwrap(), MemberSaved::Saved);
+    assert_eq!(fixture.store.save_member(&change).await.unwrap(), MemberSaved::Saved);
     let Versioned { record, version } =
-        scene.store.messages(None, None).await.unwrap().pop().unwrap();
-    scene.garble("outbox", "1");
-    let before = scene.dump();
+        fixture.store.messages(None, None).await.unwrap().pop().unwrap();
+    fixture.corrupt("outbox", "1");
+    let before = fixture.dump();
     let change = MessageChange { message: Message::clone(&record), expected: version };
-    assert!(scene.store.save_message(&change).await.is_err());
-    assert_eq!(scene.dump(), before);
+    assert!(fixture.store.save_message(&change).await.is_err());
+    assert_eq!(fixture.dump(), before);
 }
 
 #[tokio::test]
-async fn a_write_over_a_garbled_session_changes_nothing() {
-    let scene = Scene::set().await;
-    let session = scene.store.convene(&draft("subject")).await.unwrap();
-    scene.garble("sessions", "1");
-    let before = scene.dump();
+async fn a_write_over_a_corrupt_session_changes_nothing() {
+    let fixture = Fixture::start().await;
+    let session = fixture.store.convene(&draft("subject")).await.unwrap();
+    fixture.corrupt("sessions", "1");
+    let before = fixture.dump();
     let change =
         SessionChange { session: Session::clone(&session), expected: FIRST, takes: Some(0) };
-    assert!(scene.store.save_session(&change).await.is_err());
-    assert_eq!(scene.dump(), before);
+    assert!(fixture.store.save_session(&change).await.is_err());
+    assert_eq!(fixture.dump(), before);
 }
 
 #[tokio::test]
-async fn a_write_over_a_garbled_member_of_the_committee_changes_nothing() {
-    let scene = Scene::set().await;
-    convened(&*scene.committee, &["ada"]).await;
-    scene.garble("committee:members", "ada");
-    let before = scene.dump();
+async fn a_write_over_a_corrupt_member_of_the_committee_changes_nothing() {
+    let fixture = Fixture::start().await;
+    convened(&*fixture.committee, &["ada"]).await;
+    fixture.corrupt("committee:members", "ada");
+    let before = fixture.dump();
     let change = CommitteeMemberChange { expected: Some(FIRST), ..seat("ada") };
-    assert!(scene.committee.save_committee_member(&change).await.is_err());
-    assert_eq!(scene.dump(), before);
+    assert!(fixture.committee.save_committee_member(&change).await.is_err());
+    assert_eq!(fixture.dump(), before);
 }
 
 #[tokio::test]
-async fn a_write_over_a_garbled_day_changes_nothing() {
-    let scene = Scene::set().await;
-    convened(&*scene.committee, &["ada"]).await;
-    scene.garble("committee:days", "20261121");
-    scene.assert_no_day_is_saved().await;
+async fn a_write_over_a_corrupt_day_changes_nothing() {
+    let fixture = Fixture::start().await;
+    convened(&*fixture.committee, &["ada"]).await;
+    fixture.corrupt("committee:days", "20261121");
+    fixture.assert_no_day_is_saved().await;
 }
 
 #[tokio::test]
 async fn a_write_over_a_brief_of_no_day_changes_nothing() {
-    let scene = Scene::set().await;
-    convened(&*scene.committee, &["ada"]).await;
-    scene.server.cli(&["hset", "swarm:{acme}:committee:briefs", "no day", ""]);
-    scene.assert_no_day_is_saved().await;
+    let fixture = Fixture::start().await;
+    convened(&*fixture.committee, &["ada"]).await;
+    fixture.server.cli(&["hset", "swarm:{acme}:committee:briefs", "no day", ""]);
+    fixture.assert_no_day_is_saved().await;
 }
