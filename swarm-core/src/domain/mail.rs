@@ -32,6 +32,27 @@ pub enum MailState {
 impl MailState {
     /// All states.
     pub const ALL: [Self; 4] = [Self::Queued, Self::Sent, Self::Failed, Self::Undeliverable];
+
+    /// The state with this name on the wire.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == text)
+    }
+
+    /// The name of the state on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Sent => "sent",
+            Self::Failed => "failed",
+            Self::Undeliverable => "undeliverable",
+        }
+    }
+}
+
+impl std::fmt::Display for MailState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
 }
 
 /// A message in the outbox (contract, section 5).

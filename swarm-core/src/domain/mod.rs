@@ -11,6 +11,7 @@ mod key;
 mod mail;
 mod member;
 mod memo;
+mod names;
 mod secret;
 mod session;
 mod snapshot;

@@ -38,7 +38,7 @@ impl Submission {
 
 /// A take that may be filed while the facts it was judged by still hold. Only [`judge`] makes one,
 /// so that no store can be given a take that was not judged.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Filing {
     take: Verified<TakeDraft>,
     attempt: AttemptId,

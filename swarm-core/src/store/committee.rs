@@ -21,12 +21,6 @@ pub trait CommitteeTenants: Send + Sync {
     fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore>;
 }
 
-impl<T: CommitteeTenants + ?Sized> CommitteeTenants for Arc<T> {
-    fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
-        (**self).open_committee(tenant)
-    }
-}
-
 /// The committee of one tenant, and the subjects, subject snapshots and regimes it goes by.
 pub trait CommitteeStore: Clock + Documents + Committee {}
 
@@ -81,7 +75,8 @@ pub trait Committee: Send + Sync {
     ///    [`CommitteeFiled::Filed`] (a client library may send a commit twice);
     /// 2. the versions of the member and of the day are those of the filing, or else
     ///    [`CommitteeFiled::Stale`];
-    /// 3. the store's clock, read once, is not past `land_by`, or else [`CommitteeFiled::Late`];
+    /// 3. the store's clock, read once and inside the commit's critical section (not while it waits
+    ///    for its turn), is not past `land_by`, or else [`CommitteeFiled::Late`];
     /// 4. then record [`CommitteeFiling::take`] with the time of 3, after all that the day has. The
     ///    versions of the member and of the day do not change.
     async fn file_committee(&self, filing: &CommitteeFiling) -> Result<CommitteeFiled>;

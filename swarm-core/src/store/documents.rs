@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::Result;
-use crate::domain::{MemberId, Timestamp, Version};
+use crate::domain::{Invalid, MemberId, Timestamp, Version};
 
 /// The part of the port that keeps documents. A store does not look into them.
 #[async_trait]
@@ -38,6 +38,45 @@ pub enum Collection {
     Signals,
     /// [`Brief`](crate::domain::Brief)s, by session, in groups by day and subject.
     Briefs,
+}
+
+impl Collection {
+    /// All collections.
+    pub const ALL: [Self; 6] = [
+        Self::Subjects,
+        Self::SubjectSnapshots,
+        Self::Memos,
+        Self::Regimes,
+        Self::Signals,
+        Self::Briefs,
+    ];
+
+    /// Its name, of lower-case letters and hyphens. It never changes: stores keep it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Subjects => "subjects",
+            Self::SubjectSnapshots => "subject-snapshots",
+            Self::Memos => "memos",
+            Self::Regimes => "regimes",
+            Self::Signals => "signals",
+            Self::Briefs => "briefs",
+        }
+    }
+}
+
+impl std::fmt::Display for Collection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl std::str::FromStr for Collection {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> std::result::Result<Self, Invalid> {
+        let named = Self::ALL.into_iter().find(|collection| collection.as_str() == text);
+        named.ok_or_else(|| Invalid::new("collection", "must be the name of a collection"))
+    }
 }
 
 /// A document to write.

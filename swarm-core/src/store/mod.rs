@@ -8,16 +8,19 @@
 mod committee;
 mod documents;
 mod error;
+mod forward;
 mod members;
 mod outbox;
+pub mod records;
 mod sessions;
 mod takes;
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
 use crate::domain::{TenantId, Timestamp};
+
+/// The attribute that implementations of the port stand under: the one of the crate `async-trait`.
+pub use async_trait::async_trait;
 
 pub use committee::{
     Committee, CommitteeFiled, CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery,
@@ -60,23 +63,14 @@ pub struct Readiness {
     pub warnings: Vec<String>,
 }
 
-#[async_trait]
-impl<T: Tenants + ?Sized> Tenants for Arc<T> {
-    fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        (**self).open(tenant)
-    }
-
-    async fn ready(&self) -> Result<Readiness> {
-        (**self).ready().await
-    }
-}
-
 /// One tenant's world.
 pub trait Store: Clock + Members + Sessions + Takes + Documents + Outbox {}
 
 impl<T: Clock + Members + Sessions + Takes + Documents + Outbox> Store for T {}
 
-/// The clock of the store, the only one that counts.
+/// The clock of the store, the only one that counts. A commit that it stamps or guards reads it
+/// once, inside the critical section: when no other commit can come in between any more, and before
+/// anything is written. So a commit that waited for its turn is as late as it then is.
 #[async_trait]
 pub trait Clock: Send + Sync {
     /// The time by the clock that also stamps and guards commits.

@@ -104,6 +104,12 @@ impl CommitteeStatus {
     }
 }
 
+impl std::fmt::Display for CommitteeStatus {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 /// A member on file. Serialized, it is what operators see: without its key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CommitteeMember {

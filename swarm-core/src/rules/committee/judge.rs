@@ -13,7 +13,7 @@ use crate::rules::Versioned;
 
 /// A submission that may be committed while the facts it was judged by still hold. Only [`judge`]
 /// makes one, so that no store can be given a take that was not judged.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct CommitteeFiling {
     draft: CommitteeDraft,
     attempt: AttemptId,

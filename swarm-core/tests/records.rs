@@ -1,0 +1,172 @@
+//! Every record is read back from its own text, and from nothing less.
+#![allow(clippy::unwrap_used, reason = "a test panics")]
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use swarm_core::domain::committee::{
+    CommitteeBody, CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId,
+    CommitteeStance, CommitteeStatus, CommitteeTake, Generation, Model, Synthesis, Voice,
+};
+use swarm_core::domain::{
+    Challenge, Confidence, Contact, Day, Lens, Mail, MailState, Member, MemberState, Message,
+    MessageId, Name, PublicKey, Revision, SecretHash, SessionDraft, Snapshot, SubjectId,
+};
+use swarm_core::json::{Json, Object};
+use swarm_core::proof::KeyPair;
+use swarm_core::store::Collection;
+use swarm_core::store::records::Record;
+use swarm_core::{MemberId, Session, SessionId, Take, TakeDraft, TakeId, Timestamp};
+
+#[test]
+fn a_take_is_read_back() {
+    let keys = KeyPair::from_seed(&[7; 32]);
+    let draft = TakeDraft::read(&mut object(
+        r#"{ "memberId": "ada", "date": "2026-02-30", "subjectId": "s \" é", "nonce": "n",
+             "stance": "bullish", "confidence": 0.1, "body": "b\n\u0000", "memoUrl": "m",
+             "weights": [{ "bucket": "cash", "weight": 1e-7 }] }"#,
+    ));
+    read_back(&Take {
+        id: TakeId(9_007_199_254_740_992),
+        session_id: SessionId(7),
+        revision: Revision::CAP,
+        filed_at: at("2026-11-21T22:45:00.123Z"),
+        signed: Arc::new(keys.sign(draft.unwrap())),
+        public_key: key(),
+    });
+}
+
+#[test]
+fn a_session_is_read_back_with_its_snapshot_and_without() {
+    let draft = SessionDraft::read(&mut object(
+        r#"{ "date": "2026-11-21", "subjectId": "s", "quorum": 2, "buckets": ["cash", "eth"],
+             "windowClosesAt": "2026-11-21T22:45:00Z",
+             "roster": [{ "memberId": "ada" }, { "memberId": "bob", "excused": true }] }"#,
+    ));
+    let convened = draft.unwrap().convened(SessionId(3), Timestamp::EPOCH);
+    read_back(&convened);
+    let snapshot = Snapshot::from_text(
+        r#"{ "aggregatedAt": "2026-11-21T22:46:00.000Z",
+             "participation": { "members": 1, "expected": 1, "rate": 1 },
+             "quorum": { "required": 2, "met": false },
+             "stances": { "bearish": 0, "cautious": 1, "neutral": 0, "constructive": 0,
+                          "bullish": 0, "other": 2 },
+             "consensus": { "stance": "cautious", "score": -1, "confidence": 0.3333333333333333 },
+             "weights": [{ "bucket": "cash", "weight": 1 }],
+             "quotes": [{ "takeId": 4, "memberId": "ada", "revision": 2, "stance": "cautious",
+                          "confidence": 0.5, "body": "" }] }"#,
+    );
+    let snapshot = Some(Arc::new(snapshot.unwrap()));
+    read_back(&Session { snapshot, published_at: Some(Timestamp::EPOCH), ..convened });
+}
+
+#[test]
+fn a_member_is_read_back_with_its_key_and_token_and_without() {
+    let member = Member {
+        id: MemberId::parse("ada").unwrap(),
+        name: Name::parse("Ada \u{1f680}").unwrap(),
+        contact: Contact::parse("ada@example.org").unwrap(),
+        lens: Lens::parse("").unwrap(),
+        public_key: None,
+        state: MemberState::Applied,
+        applied_at: Timestamp::EPOCH,
+        reviewed_at: None,
+        joined_at: None,
+        claimed_at: None,
+        token: None,
+    };
+    read_back(&member);
+    let now = Some(at("2026-11-21T22:45:00.123Z"));
+    let token = Some(SecretHash::of(b"token"));
+    let (state, public_key) = (MemberState::Claimed, Some(key()));
+    let times = Member { reviewed_at: now, joined_at: now, claimed_at: now, ..member };
+    read_back(&Member { state, public_key, token, ..times });
+    read_back(&Challenge { hash: SecretHash::of(b"challenge"), expires_at: Timestamp::EPOCH });
+}
+
+#[test]
+fn a_message_is_read_back() {
+    let (subject, body) = ("Hello".to_owned(), "line\nline".to_owned());
+    let mail = Mail { to: Contact::parse("ada@example.org").unwrap(), subject, body };
+    let queued = mail.queued(MessageId(1), Timestamp::EPOCH);
+    read_back(&queued);
+    let (state, last_error) = (MailState::Failed, Some("why".to_owned()));
+    read_back(&Message { state, last_error, attempts: 10, sent_at: Some(queued.due_at), ..queued });
+}
+
+#[test]
+fn the_records_of_the_committee_are_read_back() {
+    let (date, moment) = (Day::parse("2026-11-21").unwrap(), at("2026-11-21T22:45:00.123Z"));
+    let (id, subject_id) = (CommitteeMemberId::parse("ada").unwrap(), subject("s"));
+    read_back(&CommitteeMember {
+        id: id.clone(),
+        name: Name::parse("Ada").unwrap(),
+        lens: Lens::parse("macro").unwrap(),
+        voice: Voice::parse("").unwrap(),
+        status: CommitteeStatus::Inactive,
+        created_at: moment,
+        key: SecretHash::of(b"key"),
+    });
+    read_back(&CommitteeDay::blank(date));
+    let (deadline, generated_at) = (moment, Timestamp::EPOCH);
+    let made = Generation { subject_id: subject_id.clone(), deadline, generated_at, briefs: 2 };
+    read_back(&CommitteeDay {
+        date,
+        subject: Some(subject_id.clone()),
+        generation: Some(made),
+        synthesis: Some(Synthesis::parse("All agree.").unwrap()),
+    });
+    let (head, tail) = (r#"{"a":"#.to_owned(), "}".to_owned());
+    read_back(&CommitteeBrief { member_id: id.clone(), generated_at, head, tail });
+    let body = format!("{}\nSTANCE: neutral | CONFIDENCE: 0.5", "x".repeat(80));
+    read_back(&CommitteeTake {
+        member_id: id,
+        date,
+        subject_id,
+        stance: CommitteeStance::Neutral,
+        confidence: Confidence::parse(0.5).unwrap(),
+        body: CommitteeBody::parse(body).unwrap(),
+        model: Some(Model::parse("m-1").unwrap()),
+        generated_at,
+        received_at: moment,
+    });
+}
+
+#[test]
+fn names_are_read_back() {
+    for collection in Collection::ALL {
+        assert_eq!(collection.to_string().parse(), Ok(collection));
+    }
+    for state in MailState::ALL {
+        assert_eq!(state.to_string().parse(), Ok(state));
+    }
+    for state in MemberState::ALL {
+        assert_eq!(state.to_string().parse(), Ok(state));
+    }
+    assert!("Queued".parse::<MailState>().is_err() && "".parse::<Collection>().is_err());
+}
+
+/// A record comes back as it was, and no text that is cut off is a record.
+fn read_back<R: Record + PartialEq + Debug>(record: &R) {
+    let text = record.to_text();
+    assert_eq!(R::from_text(&text).as_ref(), Ok(record), "{text}");
+    for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
+        assert!(R::from_text(&text[..end]).is_err(), "{}", &text[..end]);
+    }
+}
+
+fn object(text: &str) -> Object {
+    Json::read(text.as_bytes()).unwrap().into_object()
+}
+
+fn at(text: &str) -> Timestamp {
+    Timestamp::parse("t", text).unwrap()
+}
+
+fn subject(text: &str) -> SubjectId {
+    SubjectId::parse(text).unwrap()
+}
+
+fn key() -> PublicKey {
+    PublicKey::parse("11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=").unwrap()
+}
