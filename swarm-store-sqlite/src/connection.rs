@@ -1,0 +1,58 @@
+//! One connection to the file.
+
+use std::fs::OpenOptions;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::failure::Outcome;
+
+/// How often, once a millisecond, a lock that another process has is asked for: five seconds.
+const TRIES: i32 = 5_000;
+
+/// More statements than there are.
+const STATEMENTS_KEPT: usize = 200;
+
+/// Opens a connection that writes; makes the file where there is none.
+pub(crate) fn to_write(path: &Path) -> Outcome<Connection> {
+    make(path);
+    let db = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+    // A commit is on the disk before it is acknowledged; elsewhere than on a Mac, `fullfsync` is
+    // nothing.
+    db.pragma_update(None, "synchronous", "full")?;
+    db.pragma_update(None, "fullfsync", true)?;
+    Ok(db)
+}
+
+/// Opens a connection that only reads.
+pub(crate) fn to_read(path: &Path) -> Outcome<Connection> {
+    let db = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    db.pragma_update(None, "query_only", true)?;
+    Ok(db)
+}
+
+/// Makes a file that only its owner can read: the contacts of members stand in it. SQLite gives the
+/// files beside it the same mode. Where there is a file, or none can be made, is for SQLite to say.
+fn make(path: &Path) {
+    let mut file = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut file, 0o600);
+    let _ = file.write(true).create_new(true).open(path);
+}
+
+fn open(path: &Path, flags: OpenFlags) -> Outcome<Connection> {
+    // Each connection stays with one thread at a time.
+    let mut db = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    db.busy_handler(Some(wait))?;
+    db.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    // Where the disk is full, there is no room for temporary files either.
+    db.pragma_update(None, "temp_store", "memory")?;
+    Ok(db)
+}
+
+fn wait(tries: i32) -> bool {
+    thread::sleep(Duration::from_millis(1));
+    tries < TRIES
+}

@@ -1,0 +1,107 @@
+//! Documents.
+
+use async_trait::async_trait;
+use rusqlite::Row;
+use swarm_core::store::{Collection, Document, DocumentDraft, Documents, Put, Result};
+
+use crate::failure::{Failure, Outcome};
+use crate::world::{World, signed, timestamp, unsigned};
+use crate::{TenantStore, members};
+
+#[async_trait]
+impl Documents for TenantStore {
+    async fn document(&self, collection: Collection, key: &str) -> Result<Option<Document>> {
+        let name = key.to_owned();
+        self.read("document", move |world| named(world, collection_name(collection)?, &name)).await
+    }
+
+    async fn documents(
+        &self,
+        collection: Collection,
+        group: Option<&str>,
+    ) -> Result<Vec<Document>> {
+        const ALL: &str = "SELECT id, name, record, created_at FROM documents
+            WHERE tenant = ?1 AND collection = ?2 ORDER BY id";
+        const IN_FAMILY: &str = "SELECT id, name, record, created_at FROM documents
+            WHERE tenant = ?1 AND collection = ?2 AND family = ?3 ORDER BY id";
+        let family = group.map(str::to_owned);
+        self.read("documents", move |world| {
+            let collection = collection_name(collection)?;
+            match family {
+                Some(family) => world.all(IN_FAMILY, &[&collection, &family], document),
+                None => world.all(ALL, &[&collection], document),
+            }
+        })
+        .await
+    }
+
+    async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put> {
+        let draft = draft.clone();
+        self.write("put document", move |world| put(world, collection_name(collection)?, &draft))
+            .await
+    }
+}
+
+fn named(world: &World<'_>, collection: &str, name: &str) -> Outcome<Option<Document>> {
+    const NAMED: &str = "SELECT id, name, record, created_at FROM documents
+        WHERE tenant = ?1 AND collection = ?2 AND name = ?3";
+    world.one(NAMED, &[&collection, &name], document)
+}
+
+fn document(row: &Row<'_>) -> Outcome<Document> {
+    Ok(Document {
+        id: unsigned(row.get(0)?)?,
+        key: row.get(1)?,
+        json: row.get(2)?,
+        created_at: timestamp(row.get(3)?)?,
+    })
+}
+
+fn put(world: &World<'_>, collection: &str, draft: &DocumentDraft) -> Outcome<Put> {
+    const LAST: &str = "SELECT max(id) FROM documents WHERE tenant = ?1 AND collection = ?2";
+    if let Some((id, version)) = &draft.guard
+        && !members::is_at(world, id, *version)?
+    {
+        return Ok(Put::Stale);
+    }
+    let id = world.next_id(LAST, &[&collection])?;
+    let key = draft.key.clone().unwrap_or_else(|| id.to_string());
+    match named(world, collection, &key)? {
+        Some(_) if !draft.replace => Ok(Put::Exists),
+        Some(stored) => replace(world, collection, Document { json: draft.json.clone(), ..stored }),
+        None => {
+            let (json, created_at) = (draft.json.clone(), world.time_of_commit()?);
+            create(world, collection, &draft.group, Document { id, key, json, created_at })
+        }
+    }
+}
+
+fn replace(world: &World<'_>, collection: &str, document: Document) -> Outcome<Put> {
+    const REPLACE: &str = "UPDATE documents SET record = ?4
+        WHERE tenant = ?1 AND collection = ?2 AND id = ?3";
+    world.run(REPLACE, &[&collection, &signed(document.id), &document.json])?;
+    Ok(Put::Replaced(document))
+}
+
+fn create(world: &World<'_>, collection: &str, family: &str, document: Document) -> Outcome<Put> {
+    let Document { id, key, json, created_at } = &document;
+    world.run(
+        "INSERT INTO documents (tenant, collection, id, name, family, record, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        &[&collection, &signed(*id), key, &family, json, &created_at.millis()],
+    )?;
+    Ok(Put::Created(document))
+}
+
+/// The name of a collection in the file.
+fn collection_name(collection: Collection) -> Outcome<&'static str> {
+    Ok(match collection {
+        Collection::Subjects => "subjects",
+        Collection::SubjectSnapshots => "subject-snapshots",
+        Collection::Memos => "memos",
+        Collection::Regimes => "regimes",
+        Collection::Signals => "signals",
+        Collection::Briefs => "briefs",
+        other => return Err(Failure::garbled(format!("no known collection: {other:?}"))),
+    })
+}

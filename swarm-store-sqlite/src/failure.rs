@@ -1,0 +1,74 @@
+//! What goes wrong with a file, and what is said of it.
+
+use std::sync::Arc;
+
+use rusqlite::ErrorCode;
+use swarm_core::store::StoreErrorKind;
+use swarm_core::{Invalid, StoreError};
+
+/// What closures that look at the file, or change it, return.
+pub(crate) type Outcome<T> = Result<T, Failure>;
+
+/// Why nothing came of it. Cloned for each of those whose changes were to be committed together.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{text}")]
+pub(crate) struct Failure {
+    kind: StoreErrorKind,
+    text: Arc<str>,
+}
+
+impl Failure {
+    /// What is stored is no record.
+    pub(crate) fn garbled(what: impl std::fmt::Display) -> Self {
+        Self::new(StoreErrorKind::Corrupt, format!("a stored record is garbled: {what}"))
+    }
+
+    /// The file is none that this store may write to.
+    pub(crate) fn misconfigured(text: impl Into<Arc<str>>) -> Self {
+        Self::new(StoreErrorKind::Misconfigured, text)
+    }
+
+    /// The thread that was to do it has ended.
+    pub(crate) fn stopped() -> Self {
+        Self::unavailable("the thread that works on the file has ended")
+    }
+
+    /// A thread cannot be started.
+    pub(crate) fn thread(error: std::io::Error) -> Self {
+        Self::unavailable(format!("cannot start a thread: {error}"))
+    }
+
+    /// This failure, of the operation named `op`.
+    pub(crate) fn of(self, op: &'static str) -> StoreError {
+        StoreError::new(self.kind, op, self)
+    }
+
+    fn unavailable(text: impl Into<Arc<str>>) -> Self {
+        Self::new(StoreErrorKind::Unavailable, text)
+    }
+
+    fn new(kind: StoreErrorKind, text: impl Into<Arc<str>>) -> Self {
+        Self { kind, text: text.into() }
+    }
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => Self::misconfigured("the file is no database"),
+            Some(ErrorCode::DatabaseCorrupt) => {
+                Self::new(StoreErrorKind::Corrupt, error.to_string())
+            }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                Self::new(StoreErrorKind::Contended, "another process did not let go of the file")
+            }
+            _ => Self::unavailable(error.to_string()),
+        }
+    }
+}
+
+impl From<Invalid> for Failure {
+    fn from(invalid: Invalid) -> Self {
+        Self::garbled(invalid)
+    }
+}

@@ -1,0 +1,133 @@
+-- Layout 1. A record stands as its own text; beside it stand the columns that guards compare and
+-- indexes find it by. Ids count from 1 in each tenant, and so do versions in each record.
+
+-- The latest time that was told in a commit: the clock of a tenant never runs back behind it.
+CREATE TABLE clocks (
+  tenant TEXT NOT NULL PRIMARY KEY,
+  latest INTEGER NOT NULL -- milliseconds since 1970
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE members (
+  tenant TEXT NOT NULL,
+  id TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  token BLOB, -- the hash of its bearer token
+  held_key BLOB, -- the public key that nobody else may hold
+  record TEXT NOT NULL,
+  PRIMARY KEY (tenant, id)
+) STRICT;
+CREATE INDEX members_by_state ON members (tenant, state);
+CREATE INDEX members_by_token ON members (tenant, token) WHERE token IS NOT NULL;
+CREATE UNIQUE INDEX members_by_held_key ON members (tenant, held_key) WHERE held_key IS NOT NULL;
+
+CREATE TABLE challenges (
+  tenant TEXT NOT NULL,
+  member TEXT NOT NULL, -- empty: the decoy's
+  hash BLOB NOT NULL,
+  expires_at INTEGER NOT NULL, -- milliseconds since 1970
+  PRIMARY KEY (tenant, member)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE messages (
+  tenant TEXT NOT NULL,
+  id INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  record TEXT NOT NULL,
+  PRIMARY KEY (tenant, id)
+) STRICT;
+CREATE INDEX messages_by_state ON messages (tenant, state, id);
+
+CREATE TABLE sessions (
+  tenant TEXT NOT NULL,
+  id INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  date TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  state TEXT NOT NULL,
+  published_at INTEGER, -- milliseconds since 1970
+  record TEXT NOT NULL,
+  PRIMARY KEY (tenant, id)
+) STRICT;
+CREATE INDEX sessions_by_day ON sessions (tenant, date, subject, id);
+CREATE INDEX sessions_by_state ON sessions (tenant, state, id);
+CREATE INDEX sessions_by_publication ON sessions (tenant, published_at, id)
+  WHERE published_at IS NOT NULL;
+
+-- Takes are never changed and never deleted, so that a nonce stays spent.
+CREATE TABLE takes (
+  tenant TEXT NOT NULL,
+  id INTEGER NOT NULL,
+  session INTEGER NOT NULL,
+  member TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  nonce TEXT NOT NULL,
+  attempt BLOB NOT NULL,
+  filed_at INTEGER NOT NULL, -- milliseconds since 1970
+  public_key TEXT NOT NULL,
+  signature TEXT NOT NULL,
+  payload TEXT NOT NULL, -- byte for byte what was signed
+  PRIMARY KEY (tenant, id)
+) STRICT;
+CREATE INDEX takes_by_session ON takes (tenant, session, id);
+CREATE UNIQUE INDEX takes_by_nonce ON takes (tenant, member, nonce);
+CREATE UNIQUE INDEX takes_by_revision ON takes (tenant, session, member, revision);
+
+CREATE TABLE documents (
+  tenant TEXT NOT NULL,
+  collection TEXT NOT NULL,
+  id INTEGER NOT NULL,
+  name TEXT NOT NULL, -- its key
+  family TEXT NOT NULL, -- its group
+  created_at INTEGER NOT NULL, -- milliseconds since 1970
+  record TEXT NOT NULL,
+  PRIMARY KEY (tenant, collection, id)
+) STRICT;
+CREATE UNIQUE INDEX documents_by_name ON documents (tenant, collection, name);
+CREATE INDEX documents_by_family ON documents (tenant, collection, family, id);
+
+CREATE TABLE committee_members (
+  tenant TEXT NOT NULL,
+  id TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  api_key BLOB NOT NULL, -- its hash
+  record TEXT NOT NULL,
+  PRIMARY KEY (tenant, id)
+) STRICT;
+CREATE INDEX committee_members_by_api_key ON committee_members (tenant, api_key);
+
+CREATE TABLE committee_days (
+  tenant TEXT NOT NULL,
+  date TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  about TEXT, -- the subject of its briefs, once they are generated
+  record TEXT NOT NULL,
+  PRIMARY KEY (tenant, date)
+) STRICT;
+CREATE INDEX committee_days_by_subject ON committee_days (tenant, about, date)
+  WHERE about IS NOT NULL;
+
+CREATE TABLE committee_briefs (
+  tenant TEXT NOT NULL,
+  date TEXT NOT NULL,
+  member TEXT NOT NULL,
+  generated_at INTEGER NOT NULL, -- milliseconds since 1970
+  head TEXT NOT NULL,
+  tail TEXT NOT NULL,
+  PRIMARY KEY (tenant, date, member)
+) STRICT;
+
+CREATE TABLE committee_takes (
+  tenant TEXT NOT NULL,
+  id INTEGER NOT NULL,
+  date TEXT NOT NULL,
+  member TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  attempt BLOB NOT NULL,
+  record TEXT NOT NULL,
+  PRIMARY KEY (tenant, id)
+) STRICT;
+CREATE INDEX committee_takes_by_day ON committee_takes (tenant, date, id);
+CREATE INDEX committee_takes_by_member ON committee_takes (tenant, member, date, subject, id);
+CREATE UNIQUE INDEX committee_takes_by_attempt ON committee_takes (tenant, member, date, attempt);

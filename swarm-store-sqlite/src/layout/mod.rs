@@ -1,0 +1,71 @@
+//! What stands in the file: its layouts, each made of the one before.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use crate::failure::{Failure, Outcome};
+
+/// What marks a file as one of this store, "Swrm".
+const APPLICATION: i32 = 0x5377_726d;
+
+/// What makes each layout of the one before it, in order.
+const LAYOUTS: [&str; 1] = [include_str!("1.sql")];
+
+/// Brings the file to the newest layout, all of the way or not at all.
+///
+/// # Errors
+/// [`Failure`], with nothing written, when the file is a database of something else, or its layout
+/// is newer than those known here.
+pub(crate) fn bring_up_to_date(db: &mut Connection) -> Outcome<()> {
+    // Another program's file is not even put into another mode.
+    layout(db)?;
+    // Readers go on beside the one who writes; a commit is on the disk before it is acknowledged.
+    db.pragma_update(None, "journal_mode", "wal")?;
+    let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for make in LAYOUTS.iter().skip(layout(&change)?) {
+        change.execute_batch(make)?;
+    }
+    change.pragma_update(None, "application_id", APPLICATION)?;
+    change.pragma_update(None, "user_version", newest())?;
+    Ok(change.commit()?)
+}
+
+/// Makes sure that nobody has brought the file to a newer layout since it was opened.
+pub(crate) fn still_known(db: &Connection) -> Outcome<()> {
+    let mut version = db.prepare_cached("PRAGMA user_version")?;
+    known(version.query_one([], |row| row.get(0))?).map(drop)
+}
+
+/// Writes what is there already.
+pub(crate) fn touch(db: &Connection) -> Outcome<()> {
+    Ok(db.pragma_update(None, "user_version", newest())?)
+}
+
+/// The number of the file's layout; 0 for a file that is empty yet.
+fn layout(db: &Connection) -> Outcome<usize> {
+    let number = |pragma| db.pragma_query_value(None, pragma, |row| row.get::<_, i32>(0));
+    let (application, layout) = (number("application_id")?, number("user_version")?);
+    if application == APPLICATION {
+        return known(layout);
+    }
+    let tables = "SELECT count(*) FROM sqlite_schema";
+    let is_empty = db.query_one(tables, [], |row| row.get::<_, i64>(0))? == 0;
+    if is_empty && (application, layout) == (0, 0) {
+        return Ok(0);
+    }
+    Err(Failure::misconfigured("the file is a database of another program"))
+}
+
+fn known(layout: i32) -> Outcome<usize> {
+    let number = usize::try_from(layout).ok().filter(|number| *number <= LAYOUTS.len());
+    number.ok_or_else(|| {
+        let newest = newest();
+        Failure::misconfigured(format!(
+            "the file has layout {layout}, and this version of Swarm knows none after {newest}: \
+             it was written by a newer one"
+        ))
+    })
+}
+
+fn newest() -> i64 {
+    i64::try_from(LAYOUTS.len()).unwrap_or(i64::MAX)
+}

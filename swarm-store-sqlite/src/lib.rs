@@ -1,0 +1,139 @@
+//! Swarm in one SQLite file: the storage port of `swarm-core`, durable, without a server.
+//!
+//! One thread writes: it commits together what has come in while the disk was busy with the commit
+//! before, so that many clients cost hardly more syncs than one. Some threads read beside it. A write
+//! is answered when its commit is on the disk (write-ahead log, `synchronous=FULL`). Several
+//! processes of one machine may have the file open; what each of them may lose, and how to back it
+//! up, stands in `README.md`.
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+mod clock;
+mod connection;
+mod database;
+mod documents;
+mod failure;
+mod layout;
+mod members;
+mod outbox;
+mod readers;
+mod records;
+mod sessions;
+mod takes;
+mod world;
+mod writer;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use swarm_core::store::{Readiness, Result, Store, Tenants};
+use swarm_core::{TenantId, Timestamp};
+
+use clock::Clock;
+use database::Database;
+use failure::Outcome;
+use world::World;
+
+/// All tenants, in one file. Cloning shares it.
+#[derive(Clone)]
+pub struct SqliteStore {
+    database: Arc<Database>,
+}
+
+impl SqliteStore {
+    /// Opens the file at this path, for as long as the disk takes; makes it where there is none, in
+    /// a folder that is there. Goes by the system's clock.
+    ///
+    /// # Errors
+    /// [`StoreError`](swarm_core::StoreError) when the file cannot be opened or written to, is a
+    /// database of another program or none, or was written by a newer version of Swarm. Its source
+    /// says which.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with_clock(path, clock::system_time)
+    }
+
+    /// Opens the file and goes by `clock`, for tests and simulations.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_with_clock(
+        path: impl AsRef<Path>,
+        clock: impl Fn() -> Timestamp + Send + Sync + 'static,
+    ) -> Result<Self> {
+        let database = Database::open(path.as_ref(), Clock::new(clock));
+        let database = database.map_err(|failure| failure.of("open"))?;
+        Ok(Self { database: Arc::new(database) })
+    }
+
+    fn tenant(&self, tenant: &TenantId) -> TenantStore {
+        TenantStore { database: Arc::clone(&self.database), tenant: tenant.clone() }
+    }
+}
+
+impl fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteStore").finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Tenants for SqliteStore {
+    fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        Arc::new(self.tenant(tenant))
+    }
+
+    /// That the file can be read, and written to: this is a commit like any other.
+    async fn ready(&self) -> Result<Readiness> {
+        let probe = self.database.write(layout::touch).await;
+        probe.map_err(|failure| failure.of("ready"))?;
+        Ok(Readiness::default())
+    }
+}
+
+/// One tenant's world.
+struct TenantStore {
+    database: Arc<Database>,
+    tenant: TenantId,
+}
+
+impl TenantStore {
+    /// Looks at the world as it is at one moment, beside others.
+    async fn read<T: Send + 'static>(
+        &self,
+        op: &'static str,
+        look: impl FnOnce(&World<'_>) -> Outcome<T> + Send + 'static,
+    ) -> Result<T> {
+        let world = self.world(look);
+        self.database.read(world).await.map_err(|failure| failure.of(op))
+    }
+
+    /// Changes the world, alone; all of the change is on the disk when this returns, or, after an
+    /// error, nothing of it is to be relied on.
+    async fn write<T: Send + 'static>(
+        &self,
+        op: &'static str,
+        change: impl FnOnce(&World<'_>) -> Outcome<T> + Send + 'static,
+    ) -> Result<T> {
+        let world = self.world(change);
+        self.database.write(world).await.map_err(|failure| failure.of(op))
+    }
+
+    fn world<T>(
+        &self,
+        work: impl FnOnce(&World<'_>) -> Outcome<T> + Send + 'static,
+    ) -> impl FnOnce(&rusqlite::Connection) -> Outcome<T> + Send + 'static {
+        let (tenant, clock) = (self.tenant.clone(), self.database.clock());
+        move |db| work(&World::new(db, &tenant, &clock))
+    }
+}
+
+#[async_trait]
+impl swarm_core::store::Clock for TenantStore {
+    async fn now(&self) -> Result<Timestamp> {
+        self.read("now", |world| world.now()).await
+    }
+}

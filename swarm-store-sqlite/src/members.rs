@@ -1,0 +1,160 @@
+//! Members, their tokens, keys and challenges.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use rusqlite::Row;
+use swarm_core::Timestamp;
+use swarm_core::domain::{
+    Challenge, Member, MemberId, MemberState, MessageId, SecretHash, Version,
+};
+use swarm_core::store::{MemberBasis, MemberChange, MemberSaved, Members, Result, Slot, Versioned};
+
+use crate::failure::Outcome;
+use crate::records::{member, member_text};
+use crate::world::{World, next, signed, timestamp, versioned};
+use crate::{TenantStore, outbox};
+
+#[async_trait]
+impl Members for TenantStore {
+    async fn member(&self, id: &MemberId) -> Result<MemberBasis> {
+        let id = id.clone();
+        self.read("member", move |world| basis(world, &id)).await
+    }
+
+    async fn members(&self, states: &[MemberState]) -> Result<Vec<Arc<Member>>> {
+        let states = states.to_vec();
+        self.read("members", move |world| in_states(world, &states)).await
+    }
+
+    async fn bearer(&self, token: &SecretHash) -> Result<Option<Arc<Member>>> {
+        let token = *token;
+        let found = self.read("bearer", move |world| bearer(world, &token)).await?;
+        Ok(found.map(|member| member.record))
+    }
+
+    async fn save_member(&self, change: &MemberChange) -> Result<MemberSaved> {
+        let (change, text) = (change.clone(), member_text(&change.member));
+        self.write("save member", move |world| save(world, &change, &text)).await
+    }
+
+    async fn set_challenge(&self, slot: &Slot, challenge: &Challenge) -> Result<()> {
+        let (slot, challenge) = (slot.clone(), challenge.clone());
+        self.write("set challenge", move |world| put_challenge(world, &slot, &challenge)).await
+    }
+}
+
+/// The member whose record carries this token hash.
+pub(crate) fn bearer(world: &World<'_>, token: &SecretHash) -> Outcome<Option<Versioned<Member>>> {
+    const BY_TOKEN: &str = "SELECT version, record FROM members WHERE tenant = ?1 AND token = ?2";
+    world.one(BY_TOKEN, &[token.as_bytes()], on_file)
+}
+
+/// Whether a member is at this version.
+pub(crate) fn is_at(world: &World<'_>, id: &MemberId, version: Version) -> Outcome<bool> {
+    const AT: &str = "SELECT 1 FROM members WHERE tenant = ?1 AND id = ?2 AND version = ?3";
+    world.any(AT, &[&id.as_str(), &signed(version.0)])
+}
+
+fn basis(world: &World<'_>, id: &MemberId) -> Outcome<MemberBasis> {
+    const BY_ID: &str = "SELECT version, record FROM members WHERE tenant = ?1 AND id = ?2";
+    Ok(MemberBasis {
+        member: world.one(BY_ID, &[&id.as_str()], on_file)?,
+        challenge: challenge(world, id)?,
+    })
+}
+
+fn in_states(world: &World<'_>, states: &[MemberState]) -> Outcome<Vec<Arc<Member>>> {
+    const IN_STATE: &str = "SELECT version, record FROM members WHERE tenant = ?1 AND state = ?2";
+    let mut found = Vec::new();
+    for state in states {
+        found.extend(world.all(IN_STATE, &[&state.as_str()], on_file)?);
+    }
+    Ok(found.into_iter().map(|member| member.record).collect())
+}
+
+fn on_file(row: &Row<'_>) -> Outcome<Versioned<Member>> {
+    versioned(row, member)
+}
+
+fn challenge(world: &World<'_>, id: &MemberId) -> Outcome<Option<Challenge>> {
+    const LIVE: &str = "SELECT hash, expires_at FROM challenges WHERE tenant = ?1 AND member = ?2";
+    world.one(LIVE, &[&id.as_str()], |row| {
+        let hash = SecretHash::from_bytes(row.get(0)?);
+        Ok(Challenge { hash, expires_at: timestamp(row.get(1)?)? })
+    })
+}
+
+fn put_challenge(world: &World<'_>, slot: &Slot, challenge: &Challenge) -> Outcome<()> {
+    // No member has an empty id.
+    let member = match slot {
+        Slot::Member(id) => id.as_str(),
+        Slot::Decoy => "",
+    };
+    world.run(
+        "INSERT INTO challenges (tenant, member, hash, expires_at) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT DO UPDATE SET hash = excluded.hash, expires_at = excluded.expires_at",
+        &[&member, challenge.hash.as_bytes(), &challenge.expires_at.millis()],
+    )?;
+    Ok(())
+}
+
+fn save(world: &World<'_>, change: &MemberChange, text: &str) -> Outcome<MemberSaved> {
+    let now = world.time_of_commit()?;
+    if !is_as_judged(world, change)? || !is_proven(world, change, now)? {
+        return Ok(MemberSaved::Stale);
+    }
+    if let Some(holder) = other_holder(world, change)? {
+        return Ok(MemberSaved::KeyHeld(holder));
+    }
+    commit(world, change, text)?;
+    if let Some(mail) = &change.mail {
+        let id = world.next_id("SELECT max(id) FROM messages WHERE tenant = ?1", &[])?;
+        outbox::queue(world, &mail.queued(MessageId(id), now))?;
+    }
+    Ok(MemberSaved::Saved)
+}
+
+fn is_as_judged(world: &World<'_>, change: &MemberChange) -> Outcome<bool> {
+    const ANY: &str = "SELECT 1 FROM members WHERE tenant = ?1 AND id = ?2";
+    let id = &change.member.id;
+    match change.expected {
+        Some(version) => is_at(world, id, version),
+        None => Ok(!world.any(ANY, &[&id.as_str()])?),
+    }
+}
+
+fn is_proven(world: &World<'_>, change: &MemberChange, now: Timestamp) -> Outcome<bool> {
+    let Some(proven) = &change.proven else { return Ok(true) };
+    let live = challenge(world, &change.member.id)?;
+    Ok(live.is_some_and(|live| live.hash == proven.0 && now <= live.expires_at))
+}
+
+/// Another member that holds the key which the change is to hold.
+fn other_holder(world: &World<'_>, change: &MemberChange) -> Outcome<Option<MemberId>> {
+    const HOLDER: &str = "SELECT id FROM members WHERE tenant = ?1 AND held_key = ?2 AND id <> ?3";
+    let Some(key) = change.held_key() else { return Ok(None) };
+    world.one(HOLDER, &[key.as_bytes(), &change.member.id.as_str()], |row| {
+        Ok(MemberId::parse(row.get::<_, String>(0)?)?)
+    })
+}
+
+fn commit(world: &World<'_>, change: &MemberChange, text: &str) -> Outcome<()> {
+    let MemberChange { member, expected, .. } = change;
+    world.run(
+        "INSERT INTO members (tenant, id, version, state, token, held_key, record)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+         ON CONFLICT (tenant, id) DO UPDATE SET version = excluded.version,
+            state = excluded.state, token = excluded.token, held_key = excluded.held_key,
+            record = excluded.record",
+        &[
+            &member.id.as_str(),
+            &next(*expected),
+            &member.state.as_str(),
+            &member.token.as_ref().map(|token| *token.as_bytes()),
+            &change.held_key().map(|key| *key.as_bytes()),
+            &text,
+        ],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,144 @@
+//! Sessions.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use rusqlite::Row;
+use swarm_core::domain::{Day, Session, SessionDraft, SessionId, SubjectId, Version};
+use swarm_core::store::{Result, Saved, SessionChange, SessionQuery, Sessions, Versioned};
+
+use crate::TenantStore;
+use crate::failure::Outcome;
+use crate::records::{session, session_text};
+use crate::world::{Values, World, next, signed, versioned};
+
+#[async_trait]
+impl Sessions for TenantStore {
+    async fn session(&self, id: SessionId) -> Result<Option<Versioned<Session>>> {
+        const BY_ID: &str = "SELECT version, record FROM sessions WHERE tenant = ?1 AND id = ?2";
+        self.read("session", move |world| world.one(BY_ID, &[&signed(id.0)], on_file)).await
+    }
+
+    async fn sessions(&self, query: &SessionQuery) -> Result<Vec<Arc<Session>>> {
+        let query = query.clone();
+        self.read("sessions", move |world| matching(world, &query)).await
+    }
+
+    async fn published(&self, limit: usize) -> Result<Vec<Arc<Session>>> {
+        const LAST: &str = "SELECT version, record FROM sessions
+            WHERE tenant = ?1 AND published_at IS NOT NULL
+            ORDER BY published_at DESC, id DESC LIMIT ?2";
+        self.read("published", move |world| listed(world, LAST, &[&most(limit)])).await
+    }
+
+    async fn convene(&self, draft: &SessionDraft) -> Result<Arc<Session>> {
+        let draft = draft.clone();
+        self.write("convene", move |world| convene(world, &draft)).await
+    }
+
+    async fn save_session(&self, change: &SessionChange) -> Result<Saved> {
+        let (change, text) = (change.clone(), session_text(&change.session));
+        self.write("save session", move |world| save(world, &change, &text)).await
+    }
+}
+
+/// The newest session of a day and subject.
+pub(crate) fn newest(
+    world: &World<'_>,
+    date: Day,
+    subject: &SubjectId,
+) -> Outcome<Option<Versioned<Session>>> {
+    const NEWEST: &str = "SELECT version, record FROM sessions
+        WHERE tenant = ?1 AND date = ?2 AND subject = ?3 ORDER BY id DESC LIMIT 1";
+    world.one(NEWEST, &[&date.to_string(), &subject.as_str()], on_file)
+}
+
+/// Whether a session is at this version.
+pub(crate) fn is_at(world: &World<'_>, id: SessionId, version: Version) -> Outcome<bool> {
+    const AT: &str = "SELECT 1 FROM sessions WHERE tenant = ?1 AND id = ?2 AND version = ?3";
+    world.any(AT, &[&signed(id.0), &signed(version.0)])
+}
+
+fn matching(world: &World<'_>, query: &SessionQuery) -> Outcome<Vec<Arc<Session>>> {
+    let before = query.before.map_or(i64::MAX, |id| signed(id.0));
+    let state = query.state.map(|state| state.as_str());
+    let most = most(query.limit);
+    match (&query.on, state) {
+        // A day and subject has few sessions: their state is looked at in each.
+        (Some((date, subject)), state) => listed(
+            world,
+            "SELECT version, record FROM sessions
+             WHERE tenant = ?1 AND date = ?2 AND subject = ?3 AND id < ?4
+                AND (?5 IS NULL OR +state = ?5)
+             ORDER BY id DESC LIMIT ?6",
+            &[&date.to_string(), &subject.as_str(), &before, &state, &most],
+        ),
+        (None, Some(state)) => listed(
+            world,
+            "SELECT version, record FROM sessions WHERE tenant = ?1 AND state = ?2 AND id < ?3
+             ORDER BY id DESC LIMIT ?4",
+            &[&state, &before, &most],
+        ),
+        (None, None) => listed(
+            world,
+            "SELECT version, record FROM sessions WHERE tenant = ?1 AND id < ?2
+             ORDER BY id DESC LIMIT ?3",
+            &[&before, &most],
+        ),
+    }
+}
+
+fn listed(world: &World<'_>, sql: &str, values: Values<'_>) -> Outcome<Vec<Arc<Session>>> {
+    let found = world.all(sql, values, on_file)?;
+    Ok(found.into_iter().map(|session| session.record).collect())
+}
+
+fn on_file(row: &Row<'_>) -> Outcome<Versioned<Session>> {
+    versioned(row, session)
+}
+
+fn convene(world: &World<'_>, draft: &SessionDraft) -> Outcome<Arc<Session>> {
+    let id = world.next_id("SELECT max(id) FROM sessions WHERE tenant = ?1", &[])?;
+    let session = draft.convened(SessionId(id), world.time_of_commit()?);
+    world.run(
+        "INSERT INTO sessions (tenant, id, version, date, subject, state, record)
+         VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6)",
+        &[
+            &signed(id),
+            &session.date.to_string(),
+            &session.subject_id.as_str(),
+            &session.state.as_str(),
+            &session_text(&session),
+        ],
+    )?;
+    Ok(Arc::new(session))
+}
+
+fn save(world: &World<'_>, change: &SessionChange, text: &str) -> Outcome<Saved> {
+    let SessionChange { session, expected, takes } = change;
+    if let Some(judged) = takes {
+        const FILED: &str = "SELECT count(*) FROM takes WHERE tenant = ?1 AND session = ?2";
+        let filed = world.number(FILED, &[&signed(session.id.0)])?;
+        if filed != u64::try_from(*judged).ok() {
+            return Ok(Saved::Stale);
+        }
+    }
+    let saved = world.run(
+        "UPDATE sessions SET version = ?4, state = ?5, published_at = ?6, record = ?7
+         WHERE tenant = ?1 AND id = ?2 AND version = ?3",
+        &[
+            &signed(session.id.0),
+            &signed(expected.0),
+            &next(Some(*expected)),
+            &session.state.as_str(),
+            &session.published_at.map(|moment| moment.millis()),
+            &text,
+        ],
+    )?;
+    Ok(if saved == 0 { Saved::Stale } else { Saved::Saved })
+}
+
+/// A limit, for a statement.
+fn most(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}

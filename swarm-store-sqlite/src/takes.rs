@@ -1,0 +1,144 @@
+//! Takes.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use swarm_core::domain::{
+    Day, MemberId, Nonce, Revision, SessionId, SubjectId, Take, TakeId, TakeOnFile,
+};
+use swarm_core::rules::Filing;
+use swarm_core::store::{Basis, BasisQuery, Filed, Result, Takes};
+
+use crate::failure::Outcome;
+use crate::records::{TakeText, revision, take};
+use crate::world::{World, signed};
+use crate::{TenantStore, members, sessions};
+
+#[async_trait]
+impl Takes for TenantStore {
+    async fn basis(&self, query: &BasisQuery<'_>) -> Result<Basis> {
+        let (token, date) = (*query.token, query.date);
+        let (subject, nonce) = (query.subject_id.clone(), query.nonce.clone());
+        self.read("basis", move |world| {
+            let member = members::bearer(world, &token)?;
+            let session = sessions::newest(world, date, &subject)?;
+            let id = member.as_ref().map(|member| &member.record.id);
+            let in_session = id.zip(session.as_ref().map(|session| session.record.id));
+            Ok(Basis {
+                now: world.now()?,
+                latest: in_session.map_or(Ok(None), |(id, session)| latest(world, id, session))?,
+                spent: id.map_or(Ok(None), |id| spent(world, id, &nonce))?,
+                member,
+                session,
+            })
+        })
+        .await
+    }
+
+    async fn file(&self, filing: &Filing) -> Result<Filed> {
+        let (filing, text) = (filing.clone(), TakeText::of(filing));
+        self.write("file", move |world| file(world, &filing, &text)).await
+    }
+
+    async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile>> {
+        self.read("take", move |world| on_file(world, id)).await
+    }
+
+    async fn takes(&self, session: SessionId) -> Result<Vec<Arc<Take>>> {
+        const OF_SESSION: &str = "SELECT id, filed_at, session, revision, public_key, signature,
+            payload FROM takes WHERE tenant = ?1 AND session = ?2 ORDER BY id";
+        self.read("takes", move |world| world.all(OF_SESSION, &[&signed(session.0)], take)).await
+    }
+}
+
+/// The latest revision of a member in a session.
+fn latest(world: &World<'_>, member: &MemberId, session: SessionId) -> Outcome<Option<Revision>> {
+    const LATEST: &str = "SELECT max(revision) FROM takes
+        WHERE tenant = ?1 AND session = ?2 AND member = ?3";
+    let number = world.number(LATEST, &[&signed(session.0), &member.as_str()])?;
+    number.map(revision).transpose()
+}
+
+/// The take that a member spent its nonce on.
+fn spent(world: &World<'_>, member: &MemberId, nonce: &Nonce) -> Outcome<Option<Arc<Take>>> {
+    const SPENT: &str = "SELECT id, filed_at, session, revision, public_key, signature, payload
+        FROM takes WHERE tenant = ?1 AND member = ?2 AND nonce = ?3";
+    world.one(SPENT, &[&member.as_str(), &nonce.as_str()], take)
+}
+
+fn on_file(world: &World<'_>, id: TakeId) -> Outcome<Option<TakeOnFile>> {
+    const BY_ID: &str = "SELECT id, filed_at, session, revision, public_key, signature, payload
+        FROM takes WHERE tenant = ?1 AND id = ?2";
+    const NEXT: &str = "SELECT id FROM takes
+        WHERE tenant = ?1 AND session = ?2 AND member = ?3 AND revision = ?4";
+    let Some(take) = world.one(BY_ID, &[&signed(id.0)], take)? else { return Ok(None) };
+    let (session, next) = (signed(take.session_id.0), take.revision.get().saturating_add(1));
+    let next = world.number(NEXT, &[&session, &take.draft().member_id.as_str(), &next])?;
+    Ok(Some(TakeOnFile { take, superseded_by: next.map(TakeId) }))
+}
+
+fn file(world: &World<'_>, filing: &Filing, text: &TakeText) -> Outcome<Filed> {
+    let (member, _) = filing.member();
+    let session = signed(filing.session().0.0);
+    if let Some(take) = attempted(world, filing)? {
+        return Ok(Filed::Filed(take));
+    }
+    if !is_current(world, filing)? {
+        return Ok(Filed::Stale);
+    }
+    let now = world.time_of_commit()?;
+    if filing.land_by().is_some_and(|deadline| now > deadline) {
+        return Ok(Filed::Late);
+    }
+    if spent(world, member, filing.nonce())?.is_some() {
+        return Ok(Filed::NonceUsed);
+    }
+    if Revision::after(latest(world, member, filing.session().0)?) != Some(filing.revision()) {
+        return Ok(Filed::RevisionTaken);
+    }
+    let id = world.next_id("SELECT max(id) FROM takes WHERE tenant = ?1", &[])?;
+    world.run(
+        "INSERT INTO takes (tenant, id, session, member, revision, nonce, attempt, filed_at,
+            public_key, signature, payload)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        &[
+            &signed(id),
+            &session,
+            &member.as_str(),
+            &filing.revision().get(),
+            &filing.nonce().as_str(),
+            &filing.attempt().0,
+            &now.millis(),
+            &text.public_key,
+            &text.signature,
+            &text.payload,
+        ],
+    )?;
+    Ok(Filed::Filed(Arc::new(filing.take(TakeId(id), now))))
+}
+
+/// The take that came of this very attempt, if it was made before.
+fn attempted(world: &World<'_>, filing: &Filing) -> Outcome<Option<Arc<Take>>> {
+    const ATTEMPTED: &str = "SELECT id, filed_at, session, revision, public_key, signature, payload
+        FROM takes WHERE tenant = ?1 AND member = ?2 AND nonce = ?3 AND attempt = ?4";
+    let (member, _) = filing.member();
+    let values = [member.as_str(), filing.nonce().as_str()];
+    world.one(ATTEMPTED, &[&values[0], &values[1], &filing.attempt().0], take)
+}
+
+/// Whether member and session are as they were judged, and no newer session has come.
+fn is_current(world: &World<'_>, filing: &Filing) -> Outcome<bool> {
+    let (member, member_version) = filing.member();
+    let (session, session_version) = filing.session();
+    let (date, subject) = filing.newest_of();
+    Ok(members::is_at(world, member, member_version)?
+        && sessions::is_at(world, session, session_version)?
+        && newest_id(world, date, subject)? == Some(session))
+}
+
+fn newest_id(world: &World<'_>, date: Day, subject: &SubjectId) -> Outcome<Option<SessionId>> {
+    const NEWEST: &str = "SELECT max(id) FROM sessions
+        WHERE tenant = ?1 AND date = ?2 AND subject = ?3";
+    let id = world.number(NEWEST, &[&date.to_string(), &subject.as_str()])?;
+    Ok(id.map(SessionId))
+}

@@ -1,0 +1,139 @@
+//! One tenant's rows. In every statement, `?1` is the tenant: SQLite refuses to run one that names
+//! none, so that none can be forgotten.
+
+use std::sync::Arc;
+
+use rusqlite::{CachedStatement, Connection, Row, ToSql};
+use swarm_core::Timestamp;
+use swarm_core::domain::{TenantId, Version};
+use swarm_core::store::Versioned;
+
+use crate::clock::Clock;
+use crate::failure::{Failure, Outcome};
+
+/// The world of one tenant, as it is at one moment.
+pub(crate) struct World<'a> {
+    db: &'a Connection,
+    tenant: &'a str,
+    clock: &'a Clock,
+}
+
+/// What stands behind the tenant in a statement, as `?2`, `?3` and so on.
+pub(crate) type Values<'a> = &'a [&'a dyn ToSql];
+
+impl<'a> World<'a> {
+    pub(crate) fn new(db: &'a Connection, tenant: &'a TenantId, clock: &'a Clock) -> Self {
+        Self { db, tenant: tenant.as_str(), clock }
+    }
+
+    /// The row that a statement finds, if any.
+    pub(crate) fn one<T>(
+        &self,
+        sql: &str,
+        values: Values<'_>,
+        read: impl FnOnce(&Row<'_>) -> Outcome<T>,
+    ) -> Outcome<Option<T>> {
+        let mut statement = self.bound(sql, values)?;
+        let mut rows = statement.raw_query();
+        rows.next()?.map(read).transpose()
+    }
+
+    /// All rows that a statement finds.
+    pub(crate) fn all<T>(
+        &self,
+        sql: &str,
+        values: Values<'_>,
+        read: impl Fn(&Row<'_>) -> Outcome<T>,
+    ) -> Outcome<Vec<T>> {
+        let mut statement = self.bound(sql, values)?;
+        let mut rows = statement.raw_query();
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(read(row)?);
+        }
+        Ok(found)
+    }
+
+    /// Whether a statement finds a row.
+    pub(crate) fn any(&self, sql: &str, values: Values<'_>) -> Outcome<bool> {
+        Ok(self.one(sql, values, |_| Ok(()))?.is_some())
+    }
+
+    /// The number that a statement finds, if any.
+    pub(crate) fn number(&self, sql: &str, values: Values<'_>) -> Outcome<Option<u64>> {
+        let found: Option<Option<i64>> = self.one(sql, values, |row| Ok(row.get(0)?))?;
+        found.flatten().map(unsigned).transpose()
+    }
+
+    /// The id after the last, which a statement finds.
+    pub(crate) fn next_id(&self, last: &str, values: Values<'_>) -> Outcome<u64> {
+        Ok(self.number(last, values)?.unwrap_or(0).saturating_add(1))
+    }
+
+    /// Runs a statement that changes rows, and says how many.
+    pub(crate) fn run(&self, sql: &str, values: Values<'_>) -> Outcome<usize> {
+        Ok(self.bound(sql, values)?.raw_execute()?)
+    }
+
+    /// The time.
+    pub(crate) fn now(&self) -> Outcome<Timestamp> {
+        const LATEST: &str = "SELECT latest FROM clocks WHERE tenant = ?1";
+        let latest: Option<i64> = self.one(LATEST, &[], |row| Ok(row.get(0)?))?;
+        timestamp(latest.unwrap_or(i64::MIN).max(self.clock.millis()))
+    }
+
+    /// The time of the commit that this is part of: none after it will be told an earlier one,
+    /// whichever process commits it.
+    pub(crate) fn time_of_commit(&self) -> Outcome<Timestamp> {
+        let told = self.one(
+            "INSERT INTO clocks (tenant, latest) VALUES (?1, ?2)
+             ON CONFLICT DO UPDATE SET latest = max(latest, excluded.latest) RETURNING latest",
+            &[&self.clock.millis()],
+            |row| Ok(row.get(0)?),
+        )?;
+        timestamp(told.ok_or_else(|| Failure::garbled("no time was told"))?)
+    }
+
+    fn bound(&self, sql: &str, values: Values<'_>) -> Outcome<CachedStatement<'a>> {
+        let mut statement = self.db.prepare_cached(sql)?;
+        statement.raw_bind_parameter(1, self.tenant)?;
+        for (place, value) in (2..).zip(values) {
+            statement.raw_bind_parameter(place, value)?;
+        }
+        Ok(statement)
+    }
+}
+
+/// The record of a row that begins with its version and its text.
+pub(crate) fn versioned<T>(
+    row: &Row<'_>,
+    read: impl FnOnce(&str) -> Outcome<T>,
+) -> Outcome<Versioned<T>> {
+    let version = Version(unsigned(row.get(0)?)?);
+    Ok(Versioned { version, record: Arc::new(read(text(row, 1)?)?) })
+}
+
+/// A text of a row.
+pub(crate) fn text<'a>(row: &'a Row<'_>, column: usize) -> Outcome<&'a str> {
+    row.get_ref(column)?.as_str().map_err(Failure::garbled)
+}
+
+/// The version to write.
+pub(crate) fn next(expected: Option<Version>) -> i64 {
+    signed(expected.map_or(Version(1), Version::next).0)
+}
+
+/// A number, or a limit, for a statement: SQLite has none that are larger.
+pub(crate) fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// A number of a row.
+pub(crate) fn unsigned(number: i64) -> Outcome<u64> {
+    u64::try_from(number).map_err(|_| Failure::garbled("a negative number"))
+}
+
+/// A moment of a row, in milliseconds since 1970.
+pub(crate) fn timestamp(millis: i64) -> Outcome<Timestamp> {
+    Timestamp::from_millis(millis).ok_or_else(|| Failure::garbled("no moment"))
+}

@@ -1,0 +1,105 @@
+//! The one thread that writes. While the disk syncs a commit, others come in; they are committed
+//! together, with one sync for all of them.
+
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use crate::failure::{Failure, Outcome};
+use crate::layout;
+
+/// The most changes that are committed together: so long the first of them waits for the others.
+const TOGETHER: usize = 256;
+
+/// A change that somebody waits for.
+pub(crate) trait Change: Send {
+    /// Makes the change, all of it or none.
+    fn make(&mut self, db: &Connection) -> Outcome<()>;
+
+    /// Tells who waits what came of it, now that it is known whether it was committed.
+    fn answer(self: Box<Self>, committed: &Outcome<()>);
+}
+
+/// Starts the thread. It ends when the sender is dropped and all changes are answered.
+pub(crate) fn start(db: Connection) -> Outcome<Sender<Box<dyn Change>>> {
+    let (sender, changes) = mpsc::channel();
+    let thread = thread::Builder::new().name("swarm-sqlite-writer".to_owned());
+    thread.spawn(move || write(&db, &changes)).map_err(Failure::thread)?;
+    Ok(sender)
+}
+
+fn write(db: &Connection, changes: &Receiver<Box<dyn Change>>) {
+    while let Ok(first) = changes.recv() {
+        let mut together = vec![first];
+        together.extend(changes.try_iter().take(TOGETHER - 1));
+        let committed = commit(db, &mut together);
+        for change in together {
+            change.answer(&committed);
+        }
+    }
+}
+
+fn commit(db: &Connection, changes: &mut [Box<dyn Change>]) -> Outcome<()> {
+    let committed = run(db, "BEGIN IMMEDIATE")
+        .and_then(|()| layout::still_known(db))
+        .and_then(|()| changes.iter_mut().try_for_each(|change| make(db, change.as_mut())))
+        .and_then(|()| run(db, "COMMIT"));
+    if committed.is_err() && !db.is_autocommit() {
+        // Should this fail too, the next BEGIN does, and comes back here.
+        let _ = run(db, "ROLLBACK");
+    }
+    committed
+}
+
+/// Makes one change of many. One that fails takes none with it, unless its failure, as that of a
+/// full disk may, has ended the whole transaction.
+fn make(db: &Connection, change: &mut dyn Change) -> Outcome<()> {
+    run(db, "SAVEPOINT change")?;
+    if let Err(failure) = change.make(db) {
+        run(db, "ROLLBACK TO change").map_err(|_| failure)?;
+    }
+    run(db, "RELEASE change")
+}
+
+fn run(db: &Connection, sql: &str) -> Outcome<()> {
+    db.prepare_cached(sql)?.execute([])?;
+    Ok(())
+}
+
+/// A closure that makes a change, and who waits for what it returns.
+pub(crate) struct Asked<F, T> {
+    change: Option<F>,
+    outcome: Option<Outcome<T>>,
+    reply: oneshot::Sender<Outcome<T>>,
+}
+
+impl<F, T> Asked<F, T> {
+    pub(crate) fn new(change: F) -> (Self, oneshot::Receiver<Outcome<T>>) {
+        let (reply, committed) = oneshot::channel();
+        (Self { change: Some(change), outcome: None, reply }, committed)
+    }
+}
+
+impl<F, T: Send> Change for Asked<F, T>
+where
+    F: FnOnce(&Connection) -> Outcome<T> + Send,
+{
+    fn make(&mut self, db: &Connection) -> Outcome<()> {
+        let Some(change) = self.change.take() else { return Ok(()) };
+        let outcome = self.outcome.insert(change(db));
+        outcome.as_ref().map(|_| ()).map_err(Failure::clone)
+    }
+
+    fn answer(self: Box<Self>, committed: &Outcome<()>) {
+        let outcome = match (self.outcome, committed) {
+            (Some(Err(failure)), _) => Err(failure),
+            (_, Err(failure)) => Err(failure.clone()),
+            (Some(made), Ok(())) => made,
+            (None, Ok(())) => Err(Failure::stopped()),
+        };
+        // Who asked may have gone away; the change stands all the same.
+        let _ = self.reply.send(outcome);
+    }
+}
