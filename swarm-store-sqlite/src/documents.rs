@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use rusqlite::Row;
 use swarm_core::store::{Collection, Document, DocumentDraft, Documents, Put, Result};
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::world::{World, signed, timestamp, unsigned};
 use crate::{TenantStore, members};
 
@@ -12,7 +12,7 @@ use crate::{TenantStore, members};
 impl Documents for TenantStore {
     async fn document(&self, collection: Collection, key: &str) -> Result<Option<Document>> {
         let name = key.to_owned();
-        self.read("document", move |world| named(world, collection_name(collection)?, &name)).await
+        self.read("document", move |world| named(world, collection.as_str(), &name)).await
     }
 
     async fn documents(
@@ -26,7 +26,7 @@ impl Documents for TenantStore {
             WHERE tenant = ?1 AND collection = ?2 AND family = ?3 ORDER BY id";
         let family = group.map(str::to_owned);
         self.read("documents", move |world| {
-            let collection = collection_name(collection)?;
+            let collection = collection.as_str();
             match family {
                 Some(family) => world.all(IN_FAMILY, &[&collection, &family], document),
                 None => world.all(ALL, &[&collection], document),
@@ -37,8 +37,7 @@ impl Documents for TenantStore {
 
     async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put> {
         let draft = draft.clone();
-        self.write("put document", move |world| put(world, collection_name(collection)?, &draft))
-            .await
+        self.write("put document", move |world| put(world, collection.as_str(), &draft)).await
     }
 }
 
@@ -91,17 +90,4 @@ fn create(world: &World<'_>, collection: &str, family: &str, document: Document)
         &[&collection, &signed(*id), key, &family, json, &created_at.millis()],
     )?;
     Ok(Put::Created(document))
-}
-
-/// The name of a collection in the file.
-fn collection_name(collection: Collection) -> Outcome<&'static str> {
-    Ok(match collection {
-        Collection::Subjects => "subjects",
-        Collection::SubjectSnapshots => "subject-snapshots",
-        Collection::Memos => "memos",
-        Collection::Regimes => "regimes",
-        Collection::Signals => "signals",
-        Collection::Briefs => "briefs",
-        other => return Err(Failure::garbled(format!("no known collection: {other:?}"))),
-    })
 }

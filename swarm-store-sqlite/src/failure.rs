@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rusqlite::ErrorCode;
 use swarm_core::store::StoreErrorKind;
+use swarm_core::store::records::Unreadable;
 use swarm_core::{Invalid, StoreError};
 
 /// What closures that look at the file, or change it, return.
@@ -64,6 +65,12 @@ impl From<rusqlite::Error> for Failure {
             }
             _ => Self::unavailable(error.to_string()),
         }
+    }
+}
+
+impl From<Unreadable> for Failure {
+    fn from(unreadable: Unreadable) -> Self {
+        Self::garbled(unreadable)
     }
 }
 

@@ -11,6 +11,7 @@
 struct Readme;
 
 mod clock;
+mod committee;
 mod connection;
 mod database;
 mod documents;
@@ -19,7 +20,6 @@ mod layout;
 mod members;
 mod outbox;
 mod readers;
-mod records;
 mod sessions;
 mod takes;
 mod world;
@@ -30,7 +30,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use swarm_core::store::{Readiness, Result, Store, Tenants};
+use swarm_core::store::{CommitteeStore, CommitteeTenants, Readiness, Result, Store, Tenants};
 use swarm_core::{TenantId, Timestamp};
 
 use clock::Clock;
@@ -91,6 +91,12 @@ impl Tenants for SqliteStore {
         let probe = self.database.write(layout::touch).await;
         probe.map_err(|failure| failure.of("ready"))?;
         Ok(Readiness::default())
+    }
+}
+
+impl CommitteeTenants for SqliteStore {
+    fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
+        Arc::new(self.tenant(tenant))
     }
 }
 

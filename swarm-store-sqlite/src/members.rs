@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use rusqlite::Row;
 use swarm_core::Timestamp;
 use swarm_core::domain::{
     Challenge, Member, MemberId, MemberState, MessageId, SecretHash, Version,
 };
+use swarm_core::store::records::Record;
 use swarm_core::store::{MemberBasis, MemberChange, MemberSaved, Members, Result, Slot, Versioned};
 
 use crate::failure::Outcome;
-use crate::records::{member, member_text};
 use crate::world::{World, next, signed, timestamp, versioned};
 use crate::{TenantStore, outbox};
 
@@ -34,7 +33,7 @@ impl Members for TenantStore {
     }
 
     async fn save_member(&self, change: &MemberChange) -> Result<MemberSaved> {
-        let (change, text) = (change.clone(), member_text(&change.member));
+        let (change, text) = (change.clone(), change.member.to_text());
         self.write("save member", move |world| save(world, &change, &text)).await
     }
 
@@ -47,7 +46,7 @@ impl Members for TenantStore {
 /// The member whose record carries this token hash.
 pub(crate) fn bearer(world: &World<'_>, token: &SecretHash) -> Outcome<Option<Versioned<Member>>> {
     const BY_TOKEN: &str = "SELECT version, record FROM members WHERE tenant = ?1 AND token = ?2";
-    world.one(BY_TOKEN, &[token.as_bytes()], on_file)
+    world.one(BY_TOKEN, &[token.as_bytes()], versioned)
 }
 
 /// Whether a member is at this version.
@@ -59,22 +58,18 @@ pub(crate) fn is_at(world: &World<'_>, id: &MemberId, version: Version) -> Outco
 fn basis(world: &World<'_>, id: &MemberId) -> Outcome<MemberBasis> {
     const BY_ID: &str = "SELECT version, record FROM members WHERE tenant = ?1 AND id = ?2";
     Ok(MemberBasis {
-        member: world.one(BY_ID, &[&id.as_str()], on_file)?,
+        member: world.one(BY_ID, &[&id.as_str()], versioned)?,
         challenge: challenge(world, id)?,
     })
 }
 
 fn in_states(world: &World<'_>, states: &[MemberState]) -> Outcome<Vec<Arc<Member>>> {
     const IN_STATE: &str = "SELECT version, record FROM members WHERE tenant = ?1 AND state = ?2";
-    let mut found = Vec::new();
+    let mut found: Vec<Versioned<Member>> = Vec::new();
     for state in states {
-        found.extend(world.all(IN_STATE, &[&state.as_str()], on_file)?);
+        found.extend(world.all(IN_STATE, &[&state.as_str()], versioned)?);
     }
     Ok(found.into_iter().map(|member| member.record).collect())
-}
-
-fn on_file(row: &Row<'_>) -> Outcome<Versioned<Member>> {
-    versioned(row, member)
 }
 
 fn challenge(world: &World<'_>, id: &MemberId) -> Outcome<Option<Challenge>> {

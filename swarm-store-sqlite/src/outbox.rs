@@ -1,14 +1,13 @@
 //! The messages to members.
 
 use async_trait::async_trait;
-use rusqlite::Row;
 use swarm_core::domain::{MailState, Message, MessageId};
+use swarm_core::store::records::Record;
 use swarm_core::store::{MessageChange, Outbox, Result, Saved, Versioned};
 
 use crate::TenantStore;
 use crate::failure::Outcome;
-use crate::records::{message, message_text, state_name};
-use crate::world::{World, next, signed, versioned};
+use crate::world::{World, next, saved, signed, versioned};
 
 #[async_trait]
 impl Outbox for TenantStore {
@@ -21,7 +20,7 @@ impl Outbox for TenantStore {
     }
 
     async fn save_message(&self, change: &MessageChange) -> Result<Saved> {
-        let (change, text) = (change.clone(), message_text(&change.message));
+        let (change, text) = (change.clone(), change.message.to_text());
         self.write("save message", move |world| save(world, &change, &text)).await
     }
 }
@@ -30,7 +29,7 @@ impl Outbox for TenantStore {
 pub(crate) fn queue(world: &World<'_>, message: &Message) -> Outcome<()> {
     world.run(
         "INSERT INTO messages (tenant, id, version, state, record) VALUES (?1, ?2, 1, ?3, ?4)",
-        &[&signed(message.id.0), &state_name(message.state), &message_text(message)],
+        &[&signed(message.id.0), &message.state.as_str(), &message.to_text()],
     )?;
     Ok(())
 }
@@ -46,27 +45,22 @@ fn matching(
         WHERE tenant = ?1 AND id > ?2 AND state = ?3 ORDER BY id";
     let after = after.map_or(0, |id| signed(id.0));
     match state {
-        Some(state) => world.all(IN_STATE, &[&after, &state_name(state)], on_file),
-        None => world.all(ALL, &[&after], on_file),
+        Some(state) => world.all(IN_STATE, &[&after, &state.as_str()], versioned),
+        None => world.all(ALL, &[&after], versioned),
     }
-}
-
-fn on_file(row: &Row<'_>) -> Outcome<Versioned<Message>> {
-    versioned(row, message)
 }
 
 fn save(world: &World<'_>, change: &MessageChange, text: &str) -> Outcome<Saved> {
     let MessageChange { message, expected } = change;
-    let saved = world.run(
+    saved(world.run(
         "UPDATE messages SET version = ?4, state = ?5, record = ?6
          WHERE tenant = ?1 AND id = ?2 AND version = ?3",
         &[
             &signed(message.id.0),
             &signed(expected.0),
             &next(Some(*expected)),
-            &state_name(message.state),
+            &message.state.as_str(),
             &text,
         ],
-    )?;
-    Ok(if saved == 0 { Saved::Stale } else { Saved::Saved })
+    ))
 }

@@ -3,20 +3,19 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use rusqlite::Row;
 use swarm_core::domain::{Day, Session, SessionDraft, SessionId, SubjectId, Version};
+use swarm_core::store::records::Record;
 use swarm_core::store::{Result, Saved, SessionChange, SessionQuery, Sessions, Versioned};
 
 use crate::TenantStore;
 use crate::failure::Outcome;
-use crate::records::{session, session_text};
-use crate::world::{Values, World, next, signed, versioned};
+use crate::world::{Values, World, most, next, saved, signed, versioned};
 
 #[async_trait]
 impl Sessions for TenantStore {
     async fn session(&self, id: SessionId) -> Result<Option<Versioned<Session>>> {
         const BY_ID: &str = "SELECT version, record FROM sessions WHERE tenant = ?1 AND id = ?2";
-        self.read("session", move |world| world.one(BY_ID, &[&signed(id.0)], on_file)).await
+        self.read("session", move |world| world.one(BY_ID, &[&signed(id.0)], versioned)).await
     }
 
     async fn sessions(&self, query: &SessionQuery) -> Result<Vec<Arc<Session>>> {
@@ -37,7 +36,7 @@ impl Sessions for TenantStore {
     }
 
     async fn save_session(&self, change: &SessionChange) -> Result<Saved> {
-        let (change, text) = (change.clone(), session_text(&change.session));
+        let (change, text) = (change.clone(), change.session.to_text());
         self.write("save session", move |world| save(world, &change, &text)).await
     }
 }
@@ -50,7 +49,7 @@ pub(crate) fn newest(
 ) -> Outcome<Option<Versioned<Session>>> {
     const NEWEST: &str = "SELECT version, record FROM sessions
         WHERE tenant = ?1 AND date = ?2 AND subject = ?3 ORDER BY id DESC LIMIT 1";
-    world.one(NEWEST, &[&date.to_string(), &subject.as_str()], on_file)
+    world.one(NEWEST, &[&date.to_string(), &subject.as_str()], versioned)
 }
 
 /// Whether a session is at this version.
@@ -89,12 +88,8 @@ fn matching(world: &World<'_>, query: &SessionQuery) -> Outcome<Vec<Arc<Session>
 }
 
 fn listed(world: &World<'_>, sql: &str, values: Values<'_>) -> Outcome<Vec<Arc<Session>>> {
-    let found = world.all(sql, values, on_file)?;
-    Ok(found.into_iter().map(|session| session.record).collect())
-}
-
-fn on_file(row: &Row<'_>) -> Outcome<Versioned<Session>> {
-    versioned(row, session)
+    let found = world.all(sql, values, versioned)?;
+    Ok(found.into_iter().map(|session: Versioned<Session>| session.record).collect())
 }
 
 fn convene(world: &World<'_>, draft: &SessionDraft) -> Outcome<Arc<Session>> {
@@ -108,7 +103,7 @@ fn convene(world: &World<'_>, draft: &SessionDraft) -> Outcome<Arc<Session>> {
             &session.date.to_string(),
             &session.subject_id.as_str(),
             &session.state.as_str(),
-            &session_text(&session),
+            &session.to_text(),
         ],
     )?;
     Ok(Arc::new(session))
@@ -123,7 +118,7 @@ fn save(world: &World<'_>, change: &SessionChange, text: &str) -> Outcome<Saved>
             return Ok(Saved::Stale);
         }
     }
-    let saved = world.run(
+    saved(world.run(
         "UPDATE sessions SET version = ?4, state = ?5, published_at = ?6, record = ?7
          WHERE tenant = ?1 AND id = ?2 AND version = ?3",
         &[
@@ -134,11 +129,5 @@ fn save(world: &World<'_>, change: &SessionChange, text: &str) -> Outcome<Saved>
             &session.published_at.map(|moment| moment.millis()),
             &text,
         ],
-    )?;
-    Ok(if saved == 0 { Saved::Stale } else { Saved::Saved })
-}
-
-/// A limit, for a statement.
-fn most(limit: usize) -> i64 {
-    i64::try_from(limit).unwrap_or(i64::MAX)
+    ))
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use rusqlite::{CachedStatement, Connection, Row, ToSql};
 use swarm_core::Timestamp;
 use swarm_core::domain::{TenantId, Version};
-use swarm_core::store::Versioned;
+use swarm_core::store::records::Record;
+use swarm_core::store::{Saved, Versioned};
 
 use crate::clock::Clock;
 use crate::failure::{Failure, Outcome};
@@ -104,13 +105,15 @@ impl<'a> World<'a> {
     }
 }
 
+/// The record of a row that begins with its text.
+pub(crate) fn record<T: Record>(row: &Row<'_>) -> Outcome<Arc<T>> {
+    Ok(Arc::new(T::from_text(text(row, 0)?)?))
+}
+
 /// The record of a row that begins with its version and its text.
-pub(crate) fn versioned<T>(
-    row: &Row<'_>,
-    read: impl FnOnce(&str) -> Outcome<T>,
-) -> Outcome<Versioned<T>> {
+pub(crate) fn versioned<T: Record>(row: &Row<'_>) -> Outcome<Versioned<T>> {
     let version = Version(unsigned(row.get(0)?)?);
-    Ok(Versioned { version, record: Arc::new(read(text(row, 1)?)?) })
+    Ok(Versioned { version, record: Arc::new(T::from_text(text(row, 1)?)?) })
 }
 
 /// A text of a row.
@@ -118,12 +121,22 @@ pub(crate) fn text<'a>(row: &'a Row<'_>, column: usize) -> Outcome<&'a str> {
     row.get_ref(column)?.as_str().map_err(Failure::garbled)
 }
 
+/// What came of a write that is guarded by a version, from the number of rows it changed.
+pub(crate) fn saved(changed: Outcome<usize>) -> Outcome<Saved> {
+    Ok(if changed? == 0 { Saved::Stale } else { Saved::Saved })
+}
+
 /// The version to write.
 pub(crate) fn next(expected: Option<Version>) -> i64 {
     signed(expected.map_or(Version(1), Version::next).0)
 }
 
-/// A number, or a limit, for a statement: SQLite has none that are larger.
+/// A limit, for a statement.
+pub(crate) fn most(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+/// A number for a statement: SQLite has none that are larger.
 pub(crate) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

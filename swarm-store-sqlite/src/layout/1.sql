@@ -112,9 +112,7 @@ CREATE TABLE committee_briefs (
   tenant TEXT NOT NULL,
   date TEXT NOT NULL,
   member TEXT NOT NULL,
-  generated_at INTEGER NOT NULL, -- milliseconds since 1970
-  head TEXT NOT NULL,
-  tail TEXT NOT NULL,
+  record TEXT NOT NULL,
   PRIMARY KEY (tenant, date, member)
 ) STRICT;
 

@@ -1,5 +1,7 @@
 //! Takes.
 
+mod row;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -10,9 +12,9 @@ use swarm_core::rules::Filing;
 use swarm_core::store::{Basis, BasisQuery, Filed, Result, Takes};
 
 use crate::failure::Outcome;
-use crate::records::{TakeText, revision, take};
 use crate::world::{World, signed};
 use crate::{TenantStore, members, sessions};
+use row::{TakeText, revision, take};
 
 #[async_trait]
 impl Takes for TenantStore {

@@ -1,26 +1,26 @@
-//! Takes: `id, filed_at, session, revision, public_key, signature, payload` are their columns.
+//! Takes as they are stored: what was signed byte for byte, and beside it what the commit gave it.
 
 use std::sync::Arc;
 
 use rusqlite::Row;
 use swarm_core::domain::{PublicKey, Revision, Signature, Signed};
+use swarm_core::json::Json;
 use swarm_core::proof::canonical;
 use swarm_core::rules::Filing;
 use swarm_core::{SessionId, Take, TakeDraft, TakeId, Timestamp};
 
-use super::object;
 use crate::failure::{Failure, Outcome};
 use crate::world::{text, timestamp, unsigned};
 
 /// What a filing leaves in text, whatever the commit gives it.
-pub(crate) struct TakeText {
-    pub(crate) public_key: String,
-    pub(crate) signature: String,
-    pub(crate) payload: String,
+pub(super) struct TakeText {
+    pub(super) public_key: String,
+    pub(super) signature: String,
+    pub(super) payload: String,
 }
 
 impl TakeText {
-    pub(crate) fn of(filing: &Filing) -> Self {
+    pub(super) fn of(filing: &Filing) -> Self {
         let take = filing.take(TakeId(0), Timestamp::EPOCH);
         Self {
             public_key: take.public_key.to_string(),
@@ -30,8 +30,10 @@ impl TakeText {
     }
 }
 
-pub(crate) fn take(row: &Row<'_>) -> Outcome<Arc<Take>> {
-    let payload = TakeDraft::read(&mut object(text(row, 6)?)?)?;
+/// The take of a row: `id, filed_at, session, revision, public_key, signature, payload`.
+pub(super) fn take(row: &Row<'_>) -> Outcome<Arc<Take>> {
+    let payload = Json::read(text(row, 6)?.as_bytes()).map_err(Failure::garbled)?;
+    let payload = TakeDraft::read(&mut payload.into_object())?;
     let signature = Signature::parse(text(row, 5)?)?;
     Ok(Arc::new(Take {
         id: TakeId(unsigned(row.get(0)?)?),
@@ -43,7 +45,7 @@ pub(crate) fn take(row: &Row<'_>) -> Outcome<Arc<Take>> {
     }))
 }
 
-pub(crate) fn revision(number: u64) -> Outcome<Revision> {
+pub(super) fn revision(number: u64) -> Outcome<Revision> {
     let revision = u8::try_from(number).ok().and_then(Revision::new);
     revision.ok_or_else(|| Failure::garbled("no revision"))
 }

@@ -1,0 +1,83 @@
+//! The submissions to the committee.
+
+use std::sync::Arc;
+
+use swarm_core::domain::Day;
+use swarm_core::domain::committee::{CommitteeMemberId, CommitteeTake};
+use swarm_core::store::records::Record;
+use swarm_core::store::{CommitteeFiled, CommitteeFiling};
+
+use crate::failure::Outcome;
+use crate::world::{World, most, record, signed};
+
+/// All of these days.
+pub(super) fn on(world: &World<'_>, days: &[Day]) -> Outcome<Vec<Arc<CommitteeTake>>> {
+    const OF_DAY: &str = "SELECT record FROM committee_takes
+        WHERE tenant = ?1 AND date = ?2 ORDER BY id";
+    let of_day = |day: &Day| world.all(OF_DAY, &[&day.to_string()], record);
+    Ok(days.iter().map(of_day).collect::<Outcome<Vec<_>>>()?.concat())
+}
+
+/// The member's last on each day about each subject, the latest first.
+pub(super) fn latest(
+    world: &World<'_>,
+    member: &CommitteeMemberId,
+    before: Day,
+    limit: usize,
+) -> Outcome<Vec<Arc<CommitteeTake>>> {
+    const LATEST: &str = "SELECT record FROM committee_takes
+        WHERE tenant = ?1 AND id IN (
+            SELECT max(id) FROM committee_takes WHERE tenant = ?1 AND member = ?2 AND date < ?3
+            GROUP BY date, subject ORDER BY date DESC, max(id) DESC LIMIT ?4)
+        ORDER BY date DESC, id DESC";
+    world.all(LATEST, &[&member.as_str(), &before.to_string(), &most(limit)], record)
+}
+
+pub(super) fn file(world: &World<'_>, filing: &CommitteeFiling) -> Outcome<CommitteeFiled> {
+    const KEEP: &str = "INSERT INTO committee_takes
+            (tenant, id, date, member, subject, attempt, record)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    if let Some(take) = attempted(world, filing)? {
+        return Ok(CommitteeFiled::Filed(take));
+    }
+    if !is_current(world, filing)? {
+        return Ok(CommitteeFiled::Stale);
+    }
+    let now = world.time_of_commit()?;
+    if now > filing.land_by() {
+        return Ok(CommitteeFiled::Late);
+    }
+    let take = filing.take(now);
+    let id = world.next_id("SELECT max(id) FROM committee_takes WHERE tenant = ?1", &[])?;
+    world.run(
+        KEEP,
+        &[
+            &signed(id),
+            &take.date.to_string(),
+            &take.member_id.as_str(),
+            &take.subject_id.as_str(),
+            &filing.attempt().0,
+            &take.to_text(),
+        ],
+    )?;
+    Ok(CommitteeFiled::Filed(Arc::new(take)))
+}
+
+/// The submission that came of this very attempt, if it was made before.
+fn attempted(world: &World<'_>, filing: &CommitteeFiling) -> Outcome<Option<Arc<CommitteeTake>>> {
+    const ATTEMPTED: &str = "SELECT record FROM committee_takes
+        WHERE tenant = ?1 AND member = ?2 AND date = ?3 AND attempt = ?4";
+    let ((member, _), (date, _)) = (filing.member(), filing.session());
+    world.one(ATTEMPTED, &[&member.as_str(), &date.to_string(), &filing.attempt().0], record)
+}
+
+/// Whether member and day are as they were judged.
+fn is_current(world: &World<'_>, filing: &CommitteeFiling) -> Outcome<bool> {
+    const MEMBER: &str = "SELECT 1 FROM committee_members
+        WHERE tenant = ?1 AND id = ?2 AND version = ?3";
+    const DAY: &str = "SELECT 1 FROM committee_days
+        WHERE tenant = ?1 AND date = ?2 AND version = ?3";
+    let ((member, member_version), (date, day_version)) = (filing.member(), filing.session());
+    Ok(world.any(MEMBER, &[&member.as_str(), &signed(member_version.0)])?
+        && world.any(DAY, &[&date.to_string(), &signed(day_version.0)])?)
+}
