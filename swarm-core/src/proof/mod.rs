@@ -1,5 +1,7 @@
 //! What is signed, what is hashed, and how either is checked.
 
+pub mod diagnose;
+
 mod api_key;
 mod canonical;
 mod commit;
@@ -10,6 +12,7 @@ mod verify;
 pub use api_key::ApiKey;
 pub use canonical::{Payload, canonical};
 pub use commit::{commit, hex};
+pub use diagnose::diagnose;
 pub use sign::KeyPair;
 pub use token::{BearerToken, ChallengeText};
 pub use verify::{Verified, holds, verify};

@@ -1,0 +1,230 @@
+//! What is sent to the doctor.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::render::{self, Fields, Value};
+use crate::domain::json::{Json, Object};
+use crate::domain::{
+    Application, Invalid, MemberId, PublicKey, Signature, Signed, TakeDraft, TokenClaim,
+};
+use crate::proof::{canonical, verify};
+
+/// The kinds of payload that members sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PayloadKind {
+    /// A take.
+    Take,
+    /// An application.
+    Application,
+    /// A token claim.
+    TokenClaim,
+}
+
+#[derive(Clone, Debug)]
+enum Payload {
+    Take(Arc<Signed<TakeDraft>>),
+    Application(Arc<Signed<Application>>),
+    TokenClaim(Arc<Signed<TokenClaim>>),
+}
+
+/// The body of a submit, an application or a token claim, whole.
+#[derive(Clone, Debug)]
+pub struct SignedBody {
+    payload: Payload,
+    public_key: Option<String>,
+    sent: Sent,
+}
+
+impl SignedBody {
+    /// Reads a body of any of the three kinds.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it is of none of them, naming the first field that keeps it from being what
+    /// it looks like.
+    pub fn read(bytes: &[u8]) -> Result<Self, Invalid> {
+        let none = || Invalid::new("body", "must be JSON: an object with its signature");
+        let fields = Json::read(bytes).map_err(|_| none())?.into_object();
+        let Some(Value::Object(members)) = std::str::from_utf8(bytes).ok().and_then(render::read)
+        else {
+            return Err(none());
+        };
+        let payload = read_payload(&fields)?;
+        let public_key = fields.clone().text_if_any("publicKey")?;
+        let kind = kind_of(&payload);
+        let others = others(&fields, kind);
+        Ok(Self { sent: Sent { kind, fields: members, others }, payload, public_key })
+    }
+
+    /// What it is.
+    pub fn kind(&self) -> PayloadKind {
+        self.sent.kind
+    }
+
+    /// Whose signature it has, where it says so: the key of that member is the one that counts.
+    pub fn member_id(&self) -> Option<&MemberId> {
+        match &self.payload {
+            Payload::Take(signed) => Some(&signed.payload.member_id),
+            Payload::TokenClaim(signed) => Some(&signed.payload.member_id),
+            Payload::Application(_) => None,
+        }
+    }
+
+    /// Whether the signature holds as the service asks for it, by the registered key, or else by
+    /// the one that was sent.
+    pub(super) fn holds(&self, registered: Option<&PublicKey>) -> bool {
+        let sent = self.public_key.as_deref().and_then(|text| PublicKey::parse(text).ok());
+        let Some(key) = registered.or(sent.as_ref()) else { return false };
+        match &self.payload {
+            Payload::Take(signed) => verify(signed, key).is_some(),
+            Payload::Application(signed) => verify(signed, key).is_some(),
+            Payload::TokenClaim(signed) => verify(signed, key).is_some(),
+        }
+    }
+
+    /// The text to sign; of an application with this key, where one is given.
+    pub(super) fn canonical(&self, key: Option<&PublicKey>) -> String {
+        match &self.payload {
+            Payload::Take(signed) => canonical(&signed.payload),
+            Payload::TokenClaim(signed) => canonical(&signed.payload),
+            Payload::Application(signed) => {
+                let mut application = signed.payload.clone();
+                if let Some(key) = key {
+                    application.public_key = key.to_string();
+                }
+                canonical(&application)
+            }
+        }
+    }
+
+    pub(super) fn signature(&self) -> &str {
+        match &self.payload {
+            Payload::Take(signed) => signed.signature.as_str(),
+            Payload::Application(signed) => signed.signature.as_str(),
+            Payload::TokenClaim(signed) => signed.signature.as_str(),
+        }
+    }
+
+    pub(super) fn public_key(&self) -> Option<&str> {
+        self.public_key.as_deref()
+    }
+
+    pub(super) fn sent(&self) -> &Sent {
+        &self.sent
+    }
+}
+
+/// What was sent, as it was written.
+#[derive(Clone, Debug)]
+pub(super) struct Sent {
+    pub(super) kind: PayloadKind,
+    pub(super) fields: Fields,
+    /// The texts that may have been signed in place of this payload.
+    pub(super) others: Vec<String>,
+}
+
+impl Sent {
+    /// The keys that are signed, in their order.
+    pub(super) fn keys(&self) -> &'static [&'static str] {
+        keys(self.kind)
+    }
+
+    /// A field, unless it is absent.
+    pub(super) fn field(&self, name: &str) -> Option<&Value> {
+        let found = self.fields.iter().find(|(key, _)| key == name);
+        found.map(|(_, value)| value).filter(|value| **value != Value::Null)
+    }
+
+    /// The fields that are signed, in their order.
+    pub(super) fn signed(&self) -> Fields {
+        let mut fields = Fields::new();
+        for key in self.keys() {
+            match self.field(key) {
+                Some(Value::List(entries)) => {
+                    let entries = entries.iter().map(weight).collect();
+                    fields.push(((*key).to_owned(), Value::List(entries)));
+                }
+                Some(value) => fields.push(((*key).to_owned(), value.clone())),
+                None if *key == "weights" => {}
+                None => fields.push(((*key).to_owned(), Value::Text(String::new()))),
+            }
+        }
+        fields
+    }
+}
+
+fn weight(entry: &Value) -> Value {
+    let Value::Object(fields) = entry else { return entry.clone() };
+    let named = |name| fields.iter().find(|(key, _)| key == name).cloned();
+    Value::Object(["bucket", "weight"].into_iter().filter_map(named).collect())
+}
+
+fn keys(kind: PayloadKind) -> &'static [&'static str] {
+    match kind {
+        PayloadKind::Take => &[
+            "memberId",
+            "date",
+            "subjectId",
+            "nonce",
+            "stance",
+            "confidence",
+            "body",
+            "memoUrl",
+            "weights",
+        ],
+        PayloadKind::Application => &["name", "contact", "lens", "publicKey"],
+        PayloadKind::TokenClaim => &["memberId", "challenge", "expiresAt"],
+    }
+}
+
+fn kind_of(payload: &Payload) -> PayloadKind {
+    match payload {
+        Payload::Take(_) => PayloadKind::Take,
+        Payload::Application(_) => PayloadKind::Application,
+        Payload::TokenClaim(_) => PayloadKind::TokenClaim,
+    }
+}
+
+/// A take where it can be one, else what has the fields of another kind.
+fn read_payload(fields: &Object) -> Result<Payload, Invalid> {
+    let take = || -> Result<_, Invalid> {
+        let mut fields = fields.clone();
+        let payload = TakeDraft::read(&mut fields)?;
+        let signature = Signature::parse(fields.text("signature")?)?;
+        Ok(Payload::Take(Arc::new(Signed { payload, signature })))
+    };
+    let claim = || TokenClaim::read(&mut fields.clone()).map(Arc::new).map(Payload::TokenClaim);
+    let application =
+        || Application::read(&mut fields.clone()).map(Arc::new).map(Payload::Application);
+    if let Some(read) = take().ok().or_else(|| claim().ok()).or_else(|| application().ok()) {
+        return Ok(read);
+    }
+    if ["nonce", "stance", "subjectId", "confidence"].iter().any(|field| fields.has(field)) {
+        take()
+    } else if fields.has("challenge") {
+        claim()
+    } else {
+        application()
+    }
+}
+
+/// The canonical texts of other kinds that these fields also make, and what else is signed in
+/// place of a payload: the challenge alone, the nonce, the text.
+fn others(fields: &Object, kind: PayloadKind) -> Vec<String> {
+    let take = TakeDraft::read(&mut fields.clone()).map(|payload| canonical(&payload));
+    let claim = TokenClaim::read(&mut fields.clone()).map(|signed| canonical(&signed.payload));
+    let application =
+        Application::read(&mut fields.clone()).map(|signed| canonical(&signed.payload));
+    let kinds = [
+        (PayloadKind::Take, take),
+        (PayloadKind::TokenClaim, claim),
+        (PayloadKind::Application, application),
+    ];
+    let of_kinds = kinds.into_iter().filter(|(other, _)| *other != kind);
+    let of_kinds = of_kinds.filter_map(|(_, text)| text.ok());
+    let alone = ["challenge", "nonce", "body", "publicKey"].into_iter();
+    let alone = alone.filter_map(|field| fields.clone().text_if_any(field).ok().flatten());
+    of_kinds.chain(alone).collect()
+}

@@ -1,0 +1,124 @@
+//! Signatures and keys as they are really sent: what they were meant to be, and what is wrong with
+//! how they are written.
+
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::general_purpose::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use ed25519_dalek::{Signature, SigningKey};
+
+use super::code::Code;
+use crate::domain::PublicKey;
+
+/// What a text was meant to be, and which mistakes its writing has.
+#[derive(Clone, Debug)]
+pub(super) struct Decoded<T> {
+    pub(super) codes: Vec<Code>,
+    pub(super) value: T,
+}
+
+const LENIENT: GeneralPurposeConfig =
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+
+/// The signature that `text` was meant to be, if it is 64 bytes in any form.
+pub(super) fn signature(text: &str) -> Option<Decoded<Signature>> {
+    let mut codes = Vec::new();
+    let dense: String = text.split_whitespace().collect();
+    if dense != text {
+        codes.push(Code::SignatureWhitespace);
+    }
+    let (form, bytes) = bytes(&dense)?;
+    codes.extend(match form {
+        Form::Standard => None,
+        Form::Hex => Some(Code::SignatureHex),
+        Form::UrlSafe => Some(Code::SignatureBase64url),
+        Form::Unpadded => Some(Code::SignatureUnpadded),
+    });
+    let bytes: [u8; 64] = bytes.try_into().ok()?;
+    Some(Decoded { codes, value: Signature::from_bytes(&bytes) })
+}
+
+/// The public keys that `text` may have been meant to be, the likeliest first.
+pub(super) fn keys(text: Option<&str>) -> Vec<Decoded<PublicKey>> {
+    let Some(text) = text else { return Vec::new() };
+    if let Some(inside) = armoured(text) {
+        let inner = STANDARD.decode(inside).unwrap_or_default();
+        return of_bytes(&inner, &[Code::KeyPem], &[]);
+    }
+    let dense: String = text.split_whitespace().collect();
+    let Some((form, bytes)) = bytes(&dense) else { return Vec::new() };
+    let written: &[Code] = match form {
+        Form::Standard if dense == text => &[],
+        Form::Hex => &[Code::KeyHex],
+        Form::Standard | Form::UrlSafe | Form::Unpadded => &[Code::KeyBase64url],
+    };
+    of_bytes(&bytes, written, &[Code::KeyDer])
+}
+
+/// What an Ed25519 public key begins with in DER (RFC 8410), before its 32 bytes.
+const SPKI: &[u8] = b"\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\x00";
+
+/// What a private one begins with, before its seed.
+const PKCS8: &[u8] = b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
+
+fn of_bytes(bytes: &[u8], written: &[Code], wrapped: &[Code]) -> Vec<Decoded<PublicKey>> {
+    let public = |raw: &[u8], codes: &[&[Code]]| {
+        let key = raw.try_into().ok().and_then(PublicKey::from_bytes)?;
+        Some(Decoded { codes: codes.concat(), value: key })
+    };
+    let private = |seed: &[u8]| {
+        let pair = SigningKey::from_bytes(seed.try_into().ok()?);
+        public(pair.verifying_key().as_bytes(), &[written, &[Code::KeyIsPrivate]])
+    };
+    let found = match bytes.len() {
+        32 => [public(bytes, &[written]), private(bytes)],
+        // A seed, and its public key behind it.
+        64 => [private(&bytes[..32]), None],
+        _ => [
+            bytes.strip_prefix(SPKI).and_then(|raw| public(raw, &[written, wrapped])),
+            bytes.strip_prefix(PKCS8).and_then(private),
+        ],
+    };
+    found.into_iter().flatten().collect()
+}
+
+enum Form {
+    Standard,
+    Hex,
+    UrlSafe,
+    Unpadded,
+}
+
+fn bytes(text: &str) -> Option<(Form, Vec<u8>)> {
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    if matches!(digits.len(), 64 | 128) && digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return Some((Form::Hex, hexadecimal(digits)));
+    }
+    if let Ok(bytes) = STANDARD.decode(text) {
+        return Some((Form::Standard, bytes));
+    }
+    if text.contains(['-', '_']) {
+        let bytes = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT).decode(text).ok()?;
+        return Some((Form::UrlSafe, bytes));
+    }
+    let bytes = GeneralPurpose::new(&alphabet::STANDARD, LENIENT).decode(text).ok()?;
+    Some((Form::Unpadded, bytes))
+}
+
+fn hexadecimal(digits: &str) -> Vec<u8> {
+    let nibble = |digit: char| digit.to_digit(16).and_then(|value| u8::try_from(value).ok());
+    let digits: Vec<u8> = digits.chars().filter_map(nibble).collect();
+    digits
+        .chunks_exact(2)
+        .map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit))
+        .collect()
+}
+
+/// The base64 between the lines of a PEM file.
+fn armoured(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once("-----BEGIN ")?;
+    let (_, rest) = rest.split_once("-----")?;
+    let (inside, _) = rest.split_once("-----END ")?;
+    // The line ends may have come as two characters each.
+    Some(inside.replace("\\n", "").split_whitespace().collect())
+}

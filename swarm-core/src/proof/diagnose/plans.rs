@@ -1,0 +1,180 @@
+//! What people really sign: each mistake alone, then those that come together.
+
+use sha2::{Digest, Sha256, Sha512};
+
+use super::body::Sent;
+use super::code::Code;
+use super::differences::differences;
+use super::render::{Escapes, Layout, Numbers, Style, write};
+use super::shapes::{Form, Shape};
+use crate::proof::hex;
+
+/// A way of making the bytes that are signed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Plan {
+    /// An object, written in a style, with something done to its text.
+    Object(Shape, Style, Finish),
+    /// One of the texts that are no such object, by its number.
+    Other(usize),
+}
+
+/// What is done to the text before it is signed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Finish {
+    Nothing,
+    Newline(&'static str),
+    Sha256,
+    Sha256Hex,
+    Sha512,
+    Sha512Hex,
+}
+
+impl Plan {
+    /// The bytes, and which mistakes make them; `None` where there is no such text.
+    pub(super) fn message(self, sent: &Sent) -> Option<(Vec<u8>, Vec<Code>)> {
+        match self {
+            Self::Other(at) => {
+                let text = sent.others.get(at)?.clone();
+                Some((text.into_bytes(), vec![Code::OtherPayload]))
+            }
+            Self::Object(shape, style, finish) => {
+                let fields = shape.of(sent);
+                let mut codes = differences(&sent.signed(), &fields);
+                let text = write(&fields, style);
+                codes.extend(style.parts().filter_map(|(code, without)| {
+                    (write(&fields, without) != text).then_some(code)
+                }));
+                codes.extend(finish.code());
+                Some((finish.of(text), codes))
+            }
+        }
+    }
+}
+
+impl Style {
+    /// The mistakes that this style may be, each with the style that lacks it.
+    fn parts(self) -> impl Iterator<Item = (Code, Self)> {
+        let layout = match self.layout {
+            Layout::Pretty(_) => Code::Pretty,
+            Layout::Compact | Layout::Spaced => Code::Whitespace,
+        };
+        [
+            (layout, Self { layout: Layout::Compact, ..self }),
+            (Code::Escapes, Self { escapes: Escapes::Least, ..self }),
+            (Code::NumberText, Self { numbers: Numbers::EcmaScript, ..self }),
+        ]
+        .into_iter()
+    }
+}
+
+impl Finish {
+    fn of(self, text: String) -> Vec<u8> {
+        match self {
+            Self::Nothing => text.into_bytes(),
+            Self::Newline(end) => (text + end).into_bytes(),
+            Self::Sha256 => Sha256::digest(text).to_vec(),
+            Self::Sha512 => Sha512::digest(text).to_vec(),
+            Self::Sha256Hex => hex(&Sha256::digest(text)).into_bytes(),
+            Self::Sha512Hex => hex(&Sha512::digest(text)).into_bytes(),
+        }
+    }
+
+    fn code(self) -> Option<Code> {
+        match self {
+            Self::Nothing => None,
+            Self::Newline(_) => Some(Code::TrailingNewline),
+            Self::Sha256 | Self::Sha512 | Self::Sha256Hex | Self::Sha512Hex => {
+                Some(Code::SignedDigest)
+            }
+        }
+    }
+}
+
+/// All plans, the likeliest first: a diagnosis stops at its bound.
+pub(super) fn all() -> impl Iterator<Item = Plan> {
+    shapes().chain(styles()).chain(finishes()).chain((0..OTHERS).map(Plan::Other)).chain(together())
+}
+
+const OTHERS: usize = 6;
+
+const PLAIN: Style =
+    Style { layout: Layout::Compact, escapes: Escapes::Least, numbers: Numbers::EcmaScript };
+
+fn shapes() -> impl Iterator<Item = Plan> {
+    const SHAPES: &[Shape] = &[
+        Shape::AsSent,
+        Shape::SentOrder,
+        Shape::Sorted,
+        Shape::Without(&["body"]),
+        Shape::Without(&["memoUrl"]),
+        Shape::Without(&["body", "memoUrl"]),
+        Shape::Without(&["lens"]),
+        Shape::Null(&["weights"]),
+        Shape::Null(&["body", "memoUrl", "lens"]),
+        Shape::Null(&["body", "memoUrl", "weights"]),
+        Shape::EmptySignature,
+        Shape::NullSignature,
+        Shape::Extended,
+        Shape::AsSentWithKey,
+        Shape::ByBucket,
+        Shape::ByWeight,
+        Shape::Reversed,
+        Shape::WeightFirst,
+        Shape::Normalized(Form::Nfc),
+        Shape::Normalized(Form::Nfd),
+        Shape::Normalized(Form::Nfkc),
+        Shape::Normalized(Form::Nfkd),
+    ];
+    SHAPES.iter().map(|shape| Plan::Object(*shape, PLAIN, Finish::Nothing))
+}
+
+fn styles() -> impl Iterator<Item = Plan> {
+    const STYLES: &[Style] = &[
+        Style { layout: Layout::Spaced, ..PLAIN },
+        Style { layout: Layout::Pretty("  "), ..PLAIN },
+        Style { layout: Layout::Pretty("    "), ..PLAIN },
+        Style { layout: Layout::Pretty("\t"), ..PLAIN },
+        Style { escapes: Escapes::Ascii, ..PLAIN },
+        Style { escapes: Escapes::AsciiUpper, ..PLAIN },
+        Style { escapes: Escapes::Slash, ..PLAIN },
+        Style { escapes: Escapes::Html, ..PLAIN },
+        Style { numbers: Numbers::AsSent, ..PLAIN },
+        Style { numbers: Numbers::Point, ..PLAIN },
+        Style { numbers: Numbers::Cents, ..PLAIN },
+    ];
+    STYLES.iter().map(|style| Plan::Object(Shape::Payload, *style, Finish::Nothing))
+}
+
+fn finishes() -> impl Iterator<Item = Plan> {
+    const FINISHES: &[Finish] = &[
+        Finish::Newline("\n"),
+        Finish::Newline("\r\n"),
+        Finish::Sha256,
+        Finish::Sha256Hex,
+        Finish::Sha512,
+        Finish::Sha512Hex,
+    ];
+    FINISHES.iter().map(|finish| Plan::Object(Shape::Payload, PLAIN, *finish))
+}
+
+/// What the writers of JSON in common languages do when they are left to themselves.
+fn together() -> impl Iterator<Item = Plan> {
+    const PYTHON: Style =
+        Style { layout: Layout::Spaced, escapes: Escapes::Ascii, numbers: Numbers::AsSent };
+    const STYLES: &[Style] = &[
+        PYTHON,
+        Style { layout: Layout::Compact, ..PYTHON },
+        Style { escapes: Escapes::Least, ..PYTHON },
+        Style { escapes: Escapes::AsciiSlash, ..PLAIN },
+        Style { numbers: Numbers::Point, layout: Layout::Spaced, escapes: Escapes::Ascii },
+        Style { layout: Layout::Pretty("  "), escapes: Escapes::Ascii, numbers: Numbers::AsSent },
+    ];
+    let shapes = [Shape::AsSent, Shape::Payload, Shape::Sorted];
+    let styled = shapes.into_iter().flat_map(|shape| {
+        STYLES.iter().map(move |style| Plan::Object(shape, *style, Finish::Nothing))
+    });
+    let line = [Shape::AsSent, Shape::Payload].into_iter().flat_map(|shape| {
+        [PYTHON, PLAIN].map(|style| Plan::Object(shape, style, Finish::Newline("\n")))
+    });
+    styled.chain(line)
+}

@@ -1,0 +1,219 @@
+//! JSON text as other programs write it.
+
+use std::fmt::Write as _;
+
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::domain::json;
+
+/// A JSON value with what a reader usually drops: the order of keys, and the text of numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    Null,
+    Bool(bool),
+    /// The number, as it was written.
+    Number(String),
+    Text(String),
+    List(Vec<Value>),
+    Object(Fields),
+}
+
+/// The members of an object, in their order.
+pub(super) type Fields = Vec<(String, Value)>;
+
+/// Reads one JSON text, which must have been found to be one.
+pub(super) fn read(text: &str) -> Option<Value> {
+    Some(match text.trim_ascii_start().as_bytes().first()? {
+        b'{' => {
+            let members = serde_json::Deserializer::from_str(text).deserialize_map(Members).ok()?;
+            let members = members.into_iter().map(|(key, value)| Some((key, read(value.get())?)));
+            Value::Object(members.collect::<Option<_>>()?)
+        }
+        b'[' => {
+            let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
+            Value::List(items.into_iter().map(|item| read(item.get())).collect::<Option<_>>()?)
+        }
+        b'"' => Value::Text(serde_json::from_str(text).ok()?),
+        b't' | b'f' => Value::Bool(serde_json::from_str(text).ok()?),
+        b'n' => Value::Null,
+        _ => Value::Number(text.trim_ascii().to_owned()),
+    })
+}
+
+struct Members;
+
+impl<'de> Visitor<'de> for Members {
+    type Value = Vec<(String, &'de RawValue)>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = Vec::new();
+        while let Some(member) = map.next_entry()? {
+            members.push(member);
+        }
+        Ok(members)
+    }
+}
+
+/// How a program writes JSON. The default is how it is signed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Style {
+    pub(super) layout: Layout,
+    pub(super) escapes: Escapes,
+    pub(super) numbers: Numbers,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Layout {
+    #[default]
+    Compact,
+    /// `", "` and `": "`.
+    Spaced,
+    /// On lines of their own, each level indented by this.
+    Pretty(&'static str),
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Escapes {
+    #[default]
+    Least,
+    /// Everything that is not printable ASCII, with lower-case digits.
+    Ascii,
+    /// The same, with upper-case digits.
+    AsciiUpper,
+    /// `\/`.
+    Slash,
+    /// Both of these, the digits in lower case.
+    AsciiSlash,
+    /// `<`, `>`, `&`, U+2028 and U+2029.
+    Html,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Numbers {
+    #[default]
+    EcmaScript,
+    /// As they stand in the request.
+    AsSent,
+    /// `1.0` for 1.
+    Point,
+    /// Two decimals.
+    Cents,
+}
+
+/// The text of an object in this style.
+pub(super) fn write(fields: &Fields, style: Style) -> String {
+    let mut text = String::new();
+    Writer { text: &mut text, style }.object(fields, 0);
+    text
+}
+
+struct Writer<'a> {
+    text: &'a mut String,
+    style: Style,
+}
+
+impl Writer<'_> {
+    fn value(&mut self, value: &Value, depth: usize) {
+        match value {
+            Value::Null => self.text.push_str("null"),
+            Value::Bool(value) => self.text.push_str(if *value { "true" } else { "false" }),
+            Value::Number(written) => self.number(written),
+            Value::Text(text) => self.string(text),
+            Value::List(items) => {
+                self.listed('[', ']', items, depth, |this, item| this.value(item, depth + 1));
+            }
+            Value::Object(fields) => self.object(fields, depth),
+        }
+    }
+
+    fn object(&mut self, fields: &Fields, depth: usize) {
+        self.listed('{', '}', fields, depth, |this, (key, value)| {
+            this.string(key);
+            this.text.push_str(if this.style.layout == Layout::Compact { ":" } else { ": " });
+            this.value(value, depth + 1);
+        });
+    }
+
+    fn listed<T>(
+        &mut self,
+        open: char,
+        close: char,
+        items: &[T],
+        depth: usize,
+        mut each: impl FnMut(&mut Self, &T),
+    ) {
+        self.text.push(open);
+        for (at, item) in items.iter().enumerate() {
+            if at > 0 {
+                self.text.push_str(if self.style.layout == Layout::Spaced { ", " } else { "," });
+            }
+            self.line(depth + 1);
+            each(self, item);
+        }
+        if !items.is_empty() {
+            self.line(depth);
+        }
+        self.text.push(close);
+    }
+
+    fn line(&mut self, depth: usize) {
+        if let Layout::Pretty(indent) = self.style.layout {
+            self.text.push('\n');
+            for _ in 0..depth {
+                self.text.push_str(indent);
+            }
+        }
+    }
+
+    fn number(&mut self, written: &str) {
+        let number: f64 = written.parse().unwrap_or_default();
+        match self.style.numbers {
+            Numbers::AsSent => self.text.push_str(written),
+            Numbers::EcmaScript => self.text.push_str(&json::write(&number)),
+            Numbers::Point => {
+                let text = json::write(&number);
+                let whole = text.bytes().all(|digit| digit.is_ascii_digit());
+                self.text.push_str(&text);
+                self.text.push_str(if whole { ".0" } else { "" });
+            }
+            // Writing to a string does not fail.
+            Numbers::Cents => drop(write!(self.text, "{number:.2}")),
+        }
+    }
+
+    fn string(&mut self, text: &str) {
+        let plain = json::write(text);
+        match self.style.escapes {
+            Escapes::Least => self.text.push_str(&plain),
+            style => plain.chars().for_each(|character| self.escape(character, style)),
+        }
+    }
+
+    /// A character of a string that has its necessary escapes.
+    fn escape(&mut self, character: char, style: Escapes) {
+        let slash = matches!(style, Escapes::Slash | Escapes::AsciiSlash) && character == '/';
+        let unicode = match style {
+            Escapes::Html => matches!(character, '<' | '>' | '&' | '\u{2028}' | '\u{2029}'),
+            Escapes::Ascii | Escapes::AsciiUpper | Escapes::AsciiSlash => !character.is_ascii(),
+            Escapes::Least | Escapes::Slash => false,
+        };
+        if slash {
+            self.text.push_str("\\/");
+        } else if unicode {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                // Writing to a string does not fail.
+                let _ = match style {
+                    Escapes::AsciiUpper => write!(self.text, "\\u{unit:04X}"),
+                    _ => write!(self.text, "\\u{unit:04x}"),
+                };
+            }
+        } else {
+            self.text.push(character);
+        }
+    }
+}

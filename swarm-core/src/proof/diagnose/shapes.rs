@@ -1,0 +1,175 @@
+//! The objects that people sign in place of the payload.
+
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::body::Sent;
+use super::render::{Fields, Value};
+
+/// An object, made of what was sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Shape {
+    /// What should have been signed.
+    Payload,
+    /// All that was sent but the signature, and but the key that came beside it, as it was sent.
+    AsSent,
+    /// The same with that key.
+    AsSentWithKey,
+    /// The payload, its keys in the order in which they were sent.
+    SentOrder,
+    /// The payload, its keys sorted.
+    Sorted,
+    /// The payload, each weight before its bucket.
+    WeightFirst,
+    /// The payload without these keys.
+    Without(&'static [&'static str]),
+    /// The payload, with `null` for these where they are empty or absent.
+    Null(&'static [&'static str]),
+    /// The payload, its weights sorted by bucket.
+    ByBucket,
+    /// The payload, its weights sorted, the greatest first.
+    ByWeight,
+    /// The payload, its weights from behind.
+    Reversed,
+    /// The payload and an empty signature.
+    EmptySignature,
+    /// The payload and a signature that is null.
+    NullSignature,
+    /// The payload, then all else that was sent.
+    Extended,
+    /// The payload, every text in this normal form.
+    Normalized(Form),
+}
+
+/// A normal form of Unicode.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Form {
+    Nfc,
+    Nfd,
+    Nfkc,
+    Nfkd,
+}
+
+impl Shape {
+    /// The object.
+    pub(super) fn of(self, sent: &Sent) -> Fields {
+        let payload = sent.signed();
+        match self {
+            Self::Payload => payload,
+            Self::AsSent => as_sent(sent, &["signature", "publicKey"]),
+            Self::AsSentWithKey => as_sent(sent, &["signature"]),
+            Self::SentOrder => in_sent_order(sent, payload),
+            Self::Sorted => sorted(payload),
+            Self::WeightFirst => with_weights(payload, |list| list.iter_mut().for_each(reverse)),
+            Self::Without(keys) => without(payload, keys),
+            Self::Null(keys) => with_nulls(payload, keys),
+            Self::ByBucket => {
+                with_weights(payload, |list| list.sort_by(|a, b| bucket(a).cmp(bucket(b))))
+            }
+            Self::ByWeight => {
+                with_weights(payload, |list| list.sort_by(|a, b| share(b).total_cmp(&share(a))))
+            }
+            Self::Reversed => with_weights(payload, |list| list.reverse()),
+            Self::EmptySignature => with(payload, "signature", Value::Text(String::new())),
+            Self::NullSignature => with(payload, "signature", Value::Null),
+            Self::Extended => extended(sent, payload),
+            Self::Normalized(form) => normalized(payload, form),
+        }
+    }
+}
+
+/// A key of an application is part of it, however it was sent.
+fn as_sent(sent: &Sent, but: &[&str]) -> Fields {
+    let is_left_out = |key: &str| but.contains(&key) && !sent.keys().contains(&key);
+    sent.fields.iter().filter(|(key, _)| !is_left_out(key)).cloned().collect()
+}
+
+fn in_sent_order(sent: &Sent, mut payload: Fields) -> Fields {
+    let place = |key: &str| sent.fields.iter().position(|(name, _)| name == key);
+    payload.sort_by_key(|(key, _)| place(key).unwrap_or(usize::MAX));
+    payload
+}
+
+fn sorted(mut payload: Fields) -> Fields {
+    payload.sort_by(|(a, _), (b, _)| a.cmp(b));
+    payload
+}
+
+fn without(mut payload: Fields, keys: &[&str]) -> Fields {
+    payload.retain(|(key, _)| !keys.contains(&key.as_str()));
+    payload
+}
+
+fn with(mut payload: Fields, key: &str, value: Value) -> Fields {
+    payload.push((key.to_owned(), value));
+    payload
+}
+
+fn with_nulls(mut payload: Fields, keys: &[&str]) -> Fields {
+    for key in keys {
+        match payload.iter_mut().find(|(name, _)| name == key) {
+            Some((_, value)) if *value == Value::Text(String::new()) => *value = Value::Null,
+            Some(_) => {}
+            None => payload.push(((*key).to_owned(), Value::Null)),
+        }
+    }
+    payload
+}
+
+fn extended(sent: &Sent, mut payload: Fields) -> Fields {
+    let is_extra =
+        |key: &str| !sent.keys().contains(&key) && key != "signature" && key != "publicKey";
+    payload.extend(sent.fields.iter().filter(|(key, _)| is_extra(key)).cloned());
+    payload
+}
+
+fn with_weights(mut payload: Fields, change: impl FnOnce(&mut Vec<Value>)) -> Fields {
+    if let Some((_, Value::List(entries))) = payload.iter_mut().find(|(key, _)| key == "weights") {
+        change(entries);
+    }
+    payload
+}
+
+fn reverse(entry: &mut Value) {
+    if let Value::Object(fields) = entry {
+        fields.reverse();
+    }
+}
+
+fn bucket(entry: &Value) -> &str {
+    match member(entry, "bucket") {
+        Some(Value::Text(bucket)) => bucket,
+        _ => "",
+    }
+}
+
+fn share(entry: &Value) -> f64 {
+    match member(entry, "weight") {
+        Some(Value::Number(written)) => written.parse().unwrap_or_default(),
+        _ => 0.0,
+    }
+}
+
+fn member<'a>(entry: &'a Value, name: &str) -> Option<&'a Value> {
+    let Value::Object(fields) = entry else { return None };
+    fields.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+}
+
+fn normalized(payload: Fields, form: Form) -> Fields {
+    payload.into_iter().map(|(key, value)| (key, normal(value, form))).collect()
+}
+
+fn normal(value: Value, form: Form) -> Value {
+    match value {
+        Value::Text(text) => Value::Text(match form {
+            Form::Nfc => text.nfc().collect(),
+            Form::Nfd => text.nfd().collect(),
+            Form::Nfkc => text.nfkc().collect(),
+            Form::Nfkd => text.nfkd().collect(),
+        }),
+        Value::List(items) => {
+            Value::List(items.into_iter().map(|item| normal(item, form)).collect())
+        }
+        Value::Object(fields) => Value::Object(normalized(fields, form)),
+        other => other,
+    }
+}

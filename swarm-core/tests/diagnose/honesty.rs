@@ -1,0 +1,63 @@
+//! The doctor calls verified what the rules verify, and nothing else.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use swarm_core::domain::{PublicKey, Signature, Signed, TakeDraft};
+use swarm_core::json::Json;
+use swarm_core::proof::diagnose::{PayloadKind, SignedBody};
+use swarm_core::proof::{diagnose, verify};
+
+use crate::{object, take};
+
+/// What submit would say of the signature in this body.
+fn holds(body: &[u8], key: &PublicKey) -> bool {
+    let Ok(json) = Json::read(body) else { return false };
+    let mut fields = json.into_object();
+    let Ok(payload) = TakeDraft::read(&mut fields) else { return false };
+    let Ok(signature) = fields.text("signature").and_then(Signature::parse) else { return false };
+    verify(&Arc::new(Signed { payload, signature }), key).is_some()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn verified_is_what_submit_verifies(
+        case in take(),
+        edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3),
+    ) {
+        let mut body = object(&case.signing(case.canonical())).into_bytes();
+        for (at, byte) in edits {
+            let at = at.index(body.len());
+            body[at] = byte;
+        }
+        let key = PublicKey::parse(&case.public_key()).unwrap();
+        let holds = holds(&body, &key);
+        match SignedBody::read(&body) {
+            Ok(read) => {
+                let diagnosis = diagnose(&read, Some(&key)).unwrap();
+                prop_assert_eq!(diagnosis.verified, holds);
+                prop_assert_eq!(diagnosis.kind, PayloadKind::Take);
+            }
+            Err(_) => prop_assert!(!holds),
+        }
+    }
+}
+
+#[test]
+fn what_is_none_of_the_three_names_its_fault() {
+    for (body, fault) in [
+        ("{", "body must be JSON: an object with its signature"),
+        ("[]", "body must be JSON: an object with its signature"),
+        ("{}", "name is missing"),
+        (r#"{"challenge":"c"}"#, "memberId is missing"),
+        (r#"{"confidence":70}"#, "memberId is missing"),
+        (r#"{"a":1,"a":1}"#, "body must be JSON: an object with its signature"),
+    ] {
+        assert_eq!(SignedBody::read(body.as_bytes()).unwrap_err().to_string(), fault, "{body}");
+    }
+    let claim = br#"{"memberId":"m","challenge":"c","expiresAt":"e","signature":"s"}"#;
+    let claim = SignedBody::read(claim).unwrap();
+    assert_eq!(diagnose(&claim, None).unwrap_err().to_string(), "publicKey is missing");
+}
