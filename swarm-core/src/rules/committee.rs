@@ -17,5 +17,5 @@ pub use generate::{
 };
 pub use judge::{CommitteeFiling, is_current, judge, read};
 pub use members::{CommitteeMemberChange, create_member, rotate_member_key, set_status};
-pub use refusal::{CommitteeRefusal, NOT_PERSISTED};
+pub use refusal::CommitteeRefusal;
 pub use sessions::{CommitteeSession, PublicTake, SessionLine, counted, is_over, line, session};

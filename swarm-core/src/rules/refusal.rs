@@ -166,3 +166,9 @@ pub struct Rejection {
     /// The take on file with the same canonical bytes, signature and nonce.
     pub original: Option<TakeId>,
 }
+
+impl From<Refusal> for Rejection {
+    fn from(reason: Refusal) -> Self {
+        Self { reason, original: None }
+    }
+}

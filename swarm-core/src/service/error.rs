@@ -25,7 +25,7 @@ pub enum Error<R = Refusal> {
 pub type SubmitError = Error<Rejection>;
 
 /// A call to the committee that gave no result. For a submission that could not be stored the wire
-/// says [`NOT_PERSISTED`](crate::rules::committee::NOT_PERSISTED).
+/// says `failed to persist submission`.
 pub type CommitteeError = Error<CommitteeRefusal>;
 
 impl<R> Error<R> {

@@ -1,5 +1,31 @@
-//! What a front end answers over HTTP, whatever server it is built on.
+//! What a front end answers over HTTP, whatever server it is built on: an [`Answer`] has a status and
+//! a JSON text, and is made of what the core said.
+//!
+//! ```
+//! use swarm_core::{SubmitError, Take, wire};
+//!
+//! fn answer(outcome: Result<&Take, &SubmitError>) -> wire::Answer {
+//!     match outcome {
+//!         Ok(take) => wire::takes::filed(take),
+//!         Err(error) => error.into(),
+//!     }
+//! }
+//! ```
+//!
+//! What is public as it is (a take, a session, a subject, a memo) goes through [`Answer::ok`]. Headers
+//! are the front end's own: content type `application/json`, and `Link: …; rel="original"` for the
+//! [`original`](crate::Rejection::original) of a rejection.
 
+pub mod committee;
+pub mod documents;
+pub mod members;
+pub mod sessions;
+pub mod takes;
+
+mod answer;
+mod error;
 mod status;
 
+pub use answer::Answer;
+pub use error::NOT_PERSISTED;
 pub use status::Status;

@@ -8,9 +8,9 @@ use swarm_core::domain::{AttemptId, Invalid};
 use swarm_core::json::Json;
 use swarm_core::proof::commit;
 use swarm_core::rules::committee::{
-    CommitteeBasis, CommitteeFiling, CommitteeRefusal, NOT_PERSISTED, judge, read,
+    CommitteeBasis, CommitteeFiling, CommitteeRefusal, judge, read,
 };
-use swarm_core::wire::Status as _;
+use swarm_core::wire::{NOT_PERSISTED, Status as _};
 
 use super::{DEADLINE, at, day, facts, generated, key, member, posted, take, trailer, versioned};
 

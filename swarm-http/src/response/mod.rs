@@ -6,4 +6,4 @@ pub(crate) mod page;
 mod reply;
 
 pub(crate) use error::ApiError;
-pub(crate) use reply::{Answer, Reply, done, ok};
+pub(crate) use reply::{Answer, Reply, ok};

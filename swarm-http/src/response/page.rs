@@ -4,8 +4,8 @@
 use askama::Template;
 use serde::Serialize;
 use swarm_core::domain::{Bucket, Memo, TakeOnFile, Weights};
-use swarm_core::json;
 use swarm_core::proof::canonical;
+use swarm_core::{json, wire};
 use warp::http::header::{ACCEPT, VARY};
 use warp::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
@@ -25,7 +25,7 @@ pub(crate) async fn or_json<T: Serialize>(
 ) -> Reply {
     let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
     let mut answer = match (record, prefers_json(accept.unwrap_or_default())) {
-        (Ok(record), true) => Answer::json(StatusCode::OK, &record),
+        (Ok(record), true) => wire::Answer::ok(&record).into(),
         (Ok(record), false) => render(&record).await?,
         (Err(error), true) => error.into_answer(),
         (Err(error), false) => error_page(&error.into_answer()),

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use serde::Serialize;
-use swarm_core::json;
+use swarm_core::wire;
 use warp::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use warp::http::{HeaderMap, HeaderValue, StatusCode};
 use warp::reply::Response;
@@ -34,10 +34,6 @@ impl Answer {
         Self { body: text.into(), ..answer }
     }
 
-    pub(crate) fn json<T: Serialize>(status: StatusCode, value: &T) -> Self {
-        Self::new(status, "application/json", json::write(value))
-    }
-
     pub(crate) fn into_response(self) -> Response {
         let mut response = Response::new(self.body.into());
         *response.status_mut() = self.status;
@@ -46,19 +42,15 @@ impl Answer {
     }
 }
 
-/// `value` as it is, with status 200.
-pub(crate) fn ok<T: Serialize>(value: &T) -> Reply {
-    Ok(Answer::json(StatusCode::OK, value))
+impl From<wire::Answer> for Answer {
+    fn from(answer: wire::Answer) -> Self {
+        let status = StatusCode::from_u16(answer.status);
+        let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Self::new(status, "application/json", answer.body)
+    }
 }
 
-/// `{ok: true, status, …fields}`, with the same status.
-pub(crate) fn done<T: Serialize>(status: StatusCode, fields: &T) -> Reply {
-    #[derive(Serialize)]
-    struct Done<'a, T> {
-        ok: bool,
-        status: u16,
-        #[serde(flatten)]
-        fields: &'a T,
-    }
-    Ok(Answer::json(status, &Done { ok: true, status: status.as_u16(), fields }))
+/// `value` as it is, with status 200.
+pub(crate) fn ok<T: Serialize>(value: &T) -> Reply {
+    Ok(wire::Answer::ok(value).into())
 }

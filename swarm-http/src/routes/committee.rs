@@ -3,16 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use serde::Serialize;
 use swarm_core::CommitteeTenant;
 use swarm_core::domain::Day;
 use swarm_core::domain::committee::{
     CommitteeMemberDraft, CommitteeMemberId, CommitteeStatus, GenerationOrder, SubjectOrder,
     SynthesisOrder,
 };
-use swarm_core::proof::ApiKey;
-use swarm_core::rules::committee::SessionLine;
-use swarm_core::{CommitteeRefusal, Resource, Timestamp};
+use swarm_core::{CommitteeRefusal, Resource, Timestamp, wire};
 use warp::http::StatusCode;
 use warp::http::header::{HeaderValue, LAST_MODIFIED};
 
@@ -43,21 +40,17 @@ fn http_date(moment: Timestamp) -> String {
 pub(crate) async fn submit(request: RequestContext) -> Reply {
     let key = api_key(&request.headers);
     let filed = committee(&request)?.submit(key, &request.bytes).await;
-    done(StatusCode::OK, &filed.map_err(ApiError::of_submission)?)
+    Ok(wire::committee::filed(&filed.map_err(ApiError::Submission)?).into())
 }
 
 pub(crate) async fn sessions(request: RequestContext) -> Reply {
-    #[derive(Serialize)]
-    struct Sessions {
-        sessions: Vec<SessionLine>,
-    }
     let query = request.query();
     let limit = query.get("limit").map(|text| number(text).ok_or(INVALID_QUERY)).transpose()?;
     let limit = usize::try_from(limit.unwrap_or(100)).ok().filter(|n| (1..=500).contains(n));
     let before = query.get("before").map(|text| Day::parse(text).map_err(|_| INVALID_QUERY));
     let limit = limit.ok_or(INVALID_QUERY)?;
     let sessions = committee(&request)?.sessions(limit, before.transpose()?).await?;
-    ok(&Sessions { sessions })
+    Ok(wire::committee::sessions(&sessions).into())
 }
 
 pub(crate) async fn session(request: RequestContext) -> Reply {
@@ -66,65 +59,40 @@ pub(crate) async fn session(request: RequestContext) -> Reply {
     ok(&committee(&request)?.session(day).await?)
 }
 
-/// `{ok: true, …fields}`.
-fn done<T: Serialize>(status: StatusCode, fields: &T) -> Reply {
-    #[derive(Serialize)]
-    struct Done<'a, T> {
-        ok: bool,
-        #[serde(flatten)]
-        fields: &'a T,
-    }
-    Ok(Answer::json(status, &Done { ok: true, fields }))
-}
-
-/// Nothing more to say.
-#[derive(Serialize)]
-struct Nothing {}
-
-/// A member's key, shown this once.
-fn keyed(status: StatusCode, member_id: &CommitteeMemberId, key: &ApiKey) -> Reply {
-    #[derive(Serialize)]
-    struct Keyed<'a> {
-        member_id: &'a CommitteeMemberId,
-        api_key: &'a str,
-    }
-    done(status, &Keyed { member_id, api_key: key.reveal() })
-}
-
 pub(crate) async fn create_member(mut request: RequestContext) -> Reply {
     let draft = request.committee_operator_fields(CommitteeMemberDraft::read)?;
     let key = committee(&request)?.create_member(&draft).await?;
-    keyed(StatusCode::CREATED, &draft.id, &key)
+    Ok(wire::committee::member_created(&draft.id, &key).into())
 }
 
 pub(crate) async fn rotate_key(request: RequestContext) -> Reply {
     let id = member_id(&request)?;
     let key = committee(&request)?.rotate_member_key(&id).await?;
-    keyed(StatusCode::OK, &id, &key)
+    Ok(wire::committee::key_rotated(&id, &key).into())
 }
 
 pub(crate) async fn set_status(mut request: RequestContext) -> Reply {
     let id = member_id(&request)?;
     let status = request.committee_operator_fields(CommitteeStatus::read)?;
     committee(&request)?.set_member_status(&id, status).await?;
-    done(StatusCode::OK, &Nothing {})
+    Ok(wire::committee::written().into())
 }
 
 pub(crate) async fn set_subject(mut request: RequestContext) -> Reply {
     let order = request.committee_operator_fields(SubjectOrder::read)?;
     committee(&request)?.set_subject(&order).await?;
-    done(StatusCode::OK, &Nothing {})
+    Ok(wire::committee::written().into())
 }
 
 pub(crate) async fn generate(mut request: RequestContext) -> Reply {
     let order = request.committee_operator_fields(GenerationOrder::read)?;
-    done(StatusCode::CREATED, &committee(&request)?.generate(&order).await?)
+    Ok(wire::committee::generated(&committee(&request)?.generate(&order).await?).into())
 }
 
 pub(crate) async fn set_synthesis(mut request: RequestContext) -> Reply {
     let order = request.committee_operator_fields(SynthesisOrder::read)?;
     committee(&request)?.set_synthesis(&order).await?;
-    done(StatusCode::OK, &Nothing {})
+    Ok(wire::committee::written().into())
 }
 
 fn member_id(request: &RequestContext) -> Result<CommitteeMemberId, ApiError> {

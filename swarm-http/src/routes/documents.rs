@@ -1,23 +1,15 @@
 //! Subjects and their snapshots, memos, briefs, and what briefs go by.
 
-use serde::Serialize;
 use swarm_core::domain::{
-    Brief, Day, Memo, MemoDraft, MemoId, Prompt, Regime, Signal, Subject, SubjectId,
-    SubjectSnapshot, SubjectSnapshotDraft,
+    Day, Memo, MemoDraft, Prompt, Regime, Signal, Subject, SubjectId, SubjectSnapshotDraft,
 };
-use swarm_core::service::Written;
-use swarm_core::{Refusal, SessionId};
-use warp::http::StatusCode;
+use swarm_core::{Refusal, SessionId, wire};
 
 use crate::request::context::{INVALID_QUERY, RequestContext, number};
-use crate::response::{ApiError, Reply, done, ok, page};
+use crate::response::{ApiError, Reply, ok, page};
 
 pub(crate) async fn subjects(request: RequestContext) -> Reply {
-    #[derive(Serialize)]
-    struct Subjects {
-        subjects: Vec<Subject>,
-    }
-    ok(&Subjects { subjects: request.tenant().subjects().await? })
+    Ok(wire::documents::subjects(&request.tenant().subjects().await?).into())
 }
 
 pub(crate) async fn subject(request: RequestContext) -> Reply {
@@ -25,63 +17,40 @@ pub(crate) async fn subject(request: RequestContext) -> Reply {
 }
 
 pub(crate) async fn put_subject(mut request: RequestContext) -> Reply {
-    #[derive(Serialize)]
-    struct Kept {
-        subject: Subject,
-    }
     let subject = request.operator_fields(Subject::read)?;
-    let status = match request.tenant().put_subject(&subject).await? {
-        Written::Created => StatusCode::CREATED,
-        Written::Replaced => StatusCode::OK,
-    };
-    done(status, &Kept { subject })
+    let written = request.tenant().put_subject(&subject).await?;
+    Ok(wire::documents::subject_put(&subject, written).into())
 }
 
 pub(crate) async fn snapshots(request: RequestContext) -> Reply {
-    #[derive(Serialize)]
-    struct Snapshots {
-        snapshots: Vec<SubjectSnapshot>,
-    }
-    ok(&Snapshots { snapshots: request.tenant().snapshots(&request.subject_id()?).await? })
+    let snapshots = request.tenant().snapshots(&request.subject_id()?).await?;
+    Ok(wire::documents::snapshots(&snapshots).into())
 }
 
 pub(crate) async fn add_snapshot(mut request: RequestContext) -> Reply {
-    #[derive(Serialize)]
-    struct Added {
-        snapshot: SubjectSnapshot,
-    }
     let subject = request.subject_id()?;
     let draft = request.operator_fields(SubjectSnapshotDraft::read)?;
     let snapshot = request.tenant().add_snapshot(&subject, draft).await?;
-    done(StatusCode::CREATED, &Added { snapshot })
+    Ok(wire::documents::snapshot_added(&snapshot).into())
 }
 
 pub(crate) async fn put_regime(mut request: RequestContext) -> Reply {
     let regime = request.operator_fields(Regime::read)?;
     request.tenant().put_regime(&regime).await?;
-    done(StatusCode::OK, &Nothing {})
+    Ok(wire::documents::written().into())
 }
 
 pub(crate) async fn put_signal(mut request: RequestContext) -> Reply {
     let signal = request.operator_fields(Signal::read)?;
     request.tenant().put_signal(&signal).await?;
-    done(StatusCode::OK, &Nothing {})
+    Ok(wire::documents::written().into())
 }
 
-#[derive(Serialize)]
-struct Nothing {}
-
 pub(crate) async fn publish_memo(mut request: RequestContext) -> Reply {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Published {
-        memo_id: MemoId,
-        url: String,
-    }
     let draft = MemoDraft::read(&mut request.fields()).map_err(Refusal::InvalidMemo)?;
     let memo = request.tenant().publish_memo(&request.bearer()?, draft).await?;
     let url = format!("/swarm/memos/{}", memo.id);
-    done(StatusCode::CREATED, &Published { memo_id: memo.id, url })
+    Ok(wire::documents::memo_published(&memo, &url).into())
 }
 
 pub(crate) async fn memo(request: RequestContext) -> Reply {
@@ -104,18 +73,14 @@ async fn on_file(request: &RequestContext) -> Result<Memo, ApiError> {
 
 pub(crate) async fn retract_memo(request: RequestContext) -> Reply {
     request.tenant().retract_memo(request.memo_id()?).await?;
-    done(StatusCode::OK, &Nothing {})
+    Ok(wire::documents::written().into())
 }
 
 pub(crate) async fn publish_brief(mut request: RequestContext) -> Reply {
-    #[derive(Serialize)]
-    struct Published {
-        brief: Brief,
-    }
     let id = request.session_id()?;
     let prompt = request.operator_fields(Prompt::read)?;
     let brief = request.tenant().publish_brief(id, prompt).await?;
-    done(StatusCode::CREATED, &Published { brief })
+    Ok(wire::documents::brief_published(&brief).into())
 }
 
 /// By session, or by date and subject; what names nothing finds nothing, and that is no error

@@ -1,35 +1,23 @@
 //! Filing takes, and reading them back.
 
-use serde::Serialize;
 use swarm_core::domain::{TakeDraft, TakeOnFile};
-use swarm_core::proof::canonical;
-use swarm_core::{Refusal, Submission, TakeId};
+use swarm_core::{Refusal, Submission, wire};
 use warp::http::StatusCode;
 
 use crate::request::RequestContext;
-use crate::response::{ApiError, Reply, done, ok, page};
+use crate::response::{ApiError, Reply, ok, page};
 
 pub(crate) async fn submit(mut request: RequestContext) -> Reply {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Receipt {
-        recommendation_id: TakeId,
-        verified: bool,
-    }
     let read = Submission::read(&mut request.fields());
     let submission = read.map_err(Refusal::InvalidSubmission)?;
     let take = request.tenant().submit(&request.bearer()?, &submission).await?;
-    done(StatusCode::CREATED, &Receipt { recommendation_id: take.id, verified: true })
+    Ok(wire::takes::filed(&take).into())
 }
 
 pub(crate) async fn signing_payload(mut request: RequestContext) -> Reply {
-    #[derive(Serialize)]
-    struct Payload {
-        canonical: String,
-    }
     let draft = TakeDraft::read(&mut request.fields())
         .map_err(|_| ApiError::Request(StatusCode::BAD_REQUEST, "invalid signing draft"))?;
-    ok(&Payload { canonical: canonical(&draft) })
+    Ok(wire::takes::signing_payload(&draft).into())
 }
 
 pub(crate) async fn record(request: RequestContext) -> Reply {

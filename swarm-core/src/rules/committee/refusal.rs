@@ -4,10 +4,6 @@ use crate::domain::Invalid;
 use crate::domain::committee::{BodyFault, CommitteeMemberId, CommitteeStance};
 use crate::rules::Resource;
 
-/// The text on the wire, with status 500, when a submission could not be stored (specification,
-/// section 7B).
-pub const NOT_PERSISTED: &str = "failed to persist submission";
-
 /// A refusal. `Display` is the text on the wire, byte for byte, [`detail`](Self::detail) what
 /// stands beside it (specification, section 7B, in the order of its table; then contract, section
 /// 6).

@@ -1,0 +1,51 @@
+//! A status and a text.
+
+use serde::Serialize;
+
+use crate::domain::json;
+
+/// An answer, but for its headers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Answer {
+    /// The status, 200 to 599.
+    pub status: u16,
+    /// The body: a JSON text.
+    pub body: String,
+}
+
+impl Answer {
+    /// `value` as it is, with status 200.
+    pub fn ok<T: Serialize + ?Sized>(value: &T) -> Self {
+        Self::new(200, value)
+    }
+
+    /// `{error}`, for a request that the rules never saw.
+    pub fn error(status: u16, error: &str) -> Self {
+        #[derive(Serialize)]
+        struct Plain<'a> {
+            error: &'a str,
+        }
+        Self::new(status, &Plain { error })
+    }
+
+    pub(super) fn new<T: Serialize + ?Sized>(status: u16, value: &T) -> Self {
+        Self { status, body: json::write(value) }
+    }
+
+    /// `{ok: true, status, …fields}`, with the same status.
+    pub(super) fn done<T: Serialize>(status: u16, fields: &T) -> Self {
+        #[derive(Serialize)]
+        struct Done<'a, T> {
+            ok: bool,
+            status: u16,
+            #[serde(flatten)]
+            fields: &'a T,
+        }
+        Self::new(status, &Done { ok: true, status, fields })
+    }
+}
+
+/// Nothing more to say.
+#[derive(Serialize)]
+pub(super) struct Nothing {}

@@ -1,0 +1,65 @@
+//! The daily committee: its answers to members and operators (specification, section 4B; contract,
+//! section 6). Brief files are made by [`CommitteeBrief::text`](crate::domain::committee::CommitteeBrief::text).
+
+use serde::Serialize;
+
+use super::Answer;
+use super::answer::Nothing;
+use crate::domain::committee::CommitteeMemberId;
+use crate::proof::ApiKey;
+use crate::rules::committee::SessionLine;
+use crate::service::{Generated, Receipt};
+
+/// The receipt of a submission that is committed: `{ok, …receipt}`.
+pub fn filed(receipt: &Receipt) -> Answer {
+    done(200, receipt)
+}
+
+/// A page of the list: `{sessions}`.
+pub fn sessions(sessions: &[SessionLine]) -> Answer {
+    #[derive(Serialize)]
+    struct Sessions<'a> {
+        sessions: &'a [SessionLine],
+    }
+    Answer::ok(&Sessions { sessions })
+}
+
+/// A new member and its key, shown this once: 201 `{ok, member_id, api_key}`.
+pub fn member_created(member_id: &CommitteeMemberId, key: &ApiKey) -> Answer {
+    keyed(201, member_id, key)
+}
+
+/// A member's new key, shown this once: `{ok, member_id, api_key}`.
+pub fn key_rotated(member_id: &CommitteeMemberId, key: &ApiKey) -> Answer {
+    keyed(200, member_id, key)
+}
+
+fn keyed(status: u16, member_id: &CommitteeMemberId, key: &ApiKey) -> Answer {
+    #[derive(Serialize)]
+    struct Keyed<'a> {
+        member_id: &'a CommitteeMemberId,
+        api_key: &'a str,
+    }
+    done(status, &Keyed { member_id, api_key: key.reveal() })
+}
+
+/// Briefs that were generated: 201 `{ok, …generated}`.
+pub fn generated(generated: &Generated) -> Answer {
+    done(201, generated)
+}
+
+/// A status, a subject or a synthesis that was set: `{ok}`.
+pub fn written() -> Answer {
+    done(200, &Nothing {})
+}
+
+/// `{ok: true, …fields}`.
+fn done<T: Serialize>(status: u16, fields: &T) -> Answer {
+    #[derive(Serialize)]
+    struct Done<'a, T> {
+        ok: bool,
+        #[serde(flatten)]
+        fields: &'a T,
+    }
+    Answer::new(status, &Done { ok: true, fields })
+}

@@ -1,0 +1,73 @@
+//! Subjects and their snapshots, memos, briefs, and what briefs go by.
+
+use serde::Serialize;
+
+use super::Answer;
+use super::answer::Nothing;
+use crate::domain::{Brief, Memo, MemoId, Subject, SubjectSnapshot};
+use crate::service::Written;
+
+/// All subjects: `{subjects}`.
+pub fn subjects(subjects: &[Subject]) -> Answer {
+    #[derive(Serialize)]
+    struct Subjects<'a> {
+        subjects: &'a [Subject],
+    }
+    Answer::ok(&Subjects { subjects })
+}
+
+/// A subject that an operator has put: 201 where there was none, else 200, `{ok, status, subject}`.
+pub fn subject_put(subject: &Subject, written: Written) -> Answer {
+    #[derive(Serialize)]
+    struct Kept<'a> {
+        subject: &'a Subject,
+    }
+    let status = match written {
+        Written::Created => 201,
+        Written::Replaced => 200,
+    };
+    Answer::done(status, &Kept { subject })
+}
+
+/// The snapshots of a subject: `{snapshots}`.
+pub fn snapshots(snapshots: &[SubjectSnapshot]) -> Answer {
+    #[derive(Serialize)]
+    struct Snapshots<'a> {
+        snapshots: &'a [SubjectSnapshot],
+    }
+    Answer::ok(&Snapshots { snapshots })
+}
+
+/// A snapshot that an operator has added: 201 `{ok, status, snapshot}`.
+pub fn snapshot_added(snapshot: &SubjectSnapshot) -> Answer {
+    #[derive(Serialize)]
+    struct Added<'a> {
+        snapshot: &'a SubjectSnapshot,
+    }
+    Answer::done(201, &Added { snapshot })
+}
+
+/// A memo that its member has published, and where it can be read: 201 `{ok, status, memoId, url}`.
+pub fn memo_published(memo: &Memo, url: &str) -> Answer {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Published<'a> {
+        memo_id: MemoId,
+        url: &'a str,
+    }
+    Answer::done(201, &Published { memo_id: memo.id, url })
+}
+
+/// A brief that an operator has published: 201 `{ok, status, brief}`.
+pub fn brief_published(brief: &Brief) -> Answer {
+    #[derive(Serialize)]
+    struct Published<'a> {
+        brief: &'a Brief,
+    }
+    Answer::done(201, &Published { brief })
+}
+
+/// A regime, a signal or a retraction that was written: `{ok, status}`.
+pub fn written() -> Answer {
+    Answer::done(200, &Nothing {})
+}

@@ -1,0 +1,136 @@
+//! What is answered when a call gave no result (specification, section 7; contract, sections 3, 5
+//! and 6).
+
+use serde::Serialize;
+
+use super::{Answer, Status};
+use crate::domain::{MemberId, TakeId};
+use crate::rules::committee::CommitteeRefusal;
+use crate::rules::{Refusal, Rejection};
+use crate::service::{CommitteeError, Error, SubmitError};
+
+/// The text, with status 500, when a submission to the committee could not be stored
+/// (specification, section 7B).
+pub const NOT_PERSISTED: &str = "failed to persist submission";
+
+/// The text, with status 503, when the store did not answer.
+const UNAVAILABLE: &str = "store unavailable";
+
+impl Answer {
+    /// What an operator is told whose token is missing or wrong.
+    pub fn admin_token_required() -> Self {
+        Self::refused(&Refused::new(401, "admin token required"))
+    }
+
+    /// What a member of the committee is told whose submission came to nothing: as any refusal, but
+    /// [`NOT_PERSISTED`] when the outcome is not known.
+    pub fn of_submission(error: &CommitteeError) -> Self {
+        match error {
+            CommitteeError::Refused(refusal) => refusal.into(),
+            _ => Self::error(500, NOT_PERSISTED),
+        }
+    }
+
+    fn refused(body: &Refused<'_>) -> Self {
+        Self::new(body.status, body)
+    }
+}
+
+/// The form of an error of interface A.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Refused<'a> {
+    ok: bool,
+    status: u16,
+    error: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected_payload: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    member_id: Option<&'a MemberId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recommendation_id: Option<TakeId>,
+}
+
+impl<'a> Refused<'a> {
+    fn new(status: u16, error: &'a str) -> Self {
+        Self {
+            ok: false,
+            status,
+            error,
+            detail: None,
+            expected_payload: None,
+            member_id: None,
+            recommendation_id: None,
+        }
+    }
+}
+
+fn refusal(refusal: &Refusal, original: Option<TakeId>) -> Answer {
+    let text = refusal.to_string();
+    let mut body = Refused::new(refusal.status(), &text);
+    body.recommendation_id = original;
+    match refusal {
+        Refusal::InvalidRequest(invalid) => body.detail = Some(invalid.to_string()),
+        Refusal::BadApplication { expected_payload } => {
+            body.expected_payload = Some(expected_payload);
+        }
+        Refusal::KeyRegistered(holder) => body.member_id = Some(holder),
+        _ => {}
+    }
+    Answer::refused(&body)
+}
+
+impl From<&Refusal> for Answer {
+    fn from(reason: &Refusal) -> Self {
+        refusal(reason, None)
+    }
+}
+
+impl From<&Rejection> for Answer {
+    fn from(rejection: &Rejection) -> Self {
+        refusal(&rejection.reason, rejection.original)
+    }
+}
+
+impl From<&Error> for Answer {
+    fn from(error: &Error) -> Self {
+        match error {
+            Error::Refused(refusal) => refusal.into(),
+            _ => Self::refused(&Refused::new(503, UNAVAILABLE)),
+        }
+    }
+}
+
+impl From<&SubmitError> for Answer {
+    fn from(error: &SubmitError) -> Self {
+        match error {
+            SubmitError::Refused(rejection) => rejection.into(),
+            _ => Self::refused(&Refused::new(503, UNAVAILABLE)),
+        }
+    }
+}
+
+impl From<&CommitteeRefusal> for Answer {
+    fn from(refusal: &CommitteeRefusal) -> Self {
+        #[derive(Serialize)]
+        struct Detailed {
+            error: String,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            detail: Option<String>,
+        }
+        let body = Detailed { error: refusal.to_string(), detail: refusal.detail() };
+        Self::new(refusal.status(), &body)
+    }
+}
+
+/// For all calls but a submission: see [`Answer::of_submission`].
+impl From<&CommitteeError> for Answer {
+    fn from(error: &CommitteeError) -> Self {
+        match error {
+            CommitteeError::Refused(refusal) => refusal.into(),
+            _ => Self::error(503, UNAVAILABLE),
+        }
+    }
+}

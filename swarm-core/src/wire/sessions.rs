@@ -1,0 +1,49 @@
+//! Sessions.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::Answer;
+use crate::domain::{Session, SessionId, Take};
+use crate::service::SessionPage;
+
+/// A session and the takes that count in it: `{session, takes}`.
+pub fn with_takes(session: &Session, takes: &[Arc<Take>]) -> Answer {
+    #[derive(Serialize)]
+    struct WithTakes<'a> {
+        session: &'a Session,
+        takes: &'a [Arc<Take>],
+    }
+    Answer::ok(&WithTakes { session, takes })
+}
+
+/// A page of the list: `{sessions, nextBefore?}`.
+pub fn page(page: &SessionPage) -> Answer {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Page<'a> {
+        sessions: &'a [Arc<Session>],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        next_before: Option<SessionId>,
+    }
+    Answer::ok(&Page { sessions: &page.sessions, next_before: page.next_before })
+}
+
+/// A session that an operator has convened: 201 `{ok, status, session}`.
+pub fn convened(session: &Session) -> Answer {
+    written(201, session)
+}
+
+/// A session that an operator has changed: `{ok, status, session}`.
+pub fn changed(session: &Session) -> Answer {
+    written(200, session)
+}
+
+fn written(status: u16, session: &Session) -> Answer {
+    #[derive(Serialize)]
+    struct Written<'a> {
+        session: &'a Session,
+    }
+    Answer::done(status, &Written { session })
+}
