@@ -5,13 +5,14 @@ use std::sync::Arc;
 use crate::domain::{Timestamp, Version};
 use crate::store::Collection::{Briefs, Subjects};
 use crate::store::{Document, DocumentDraft, Put, Tenants};
+use crate::testing::promise::{ensure, promised};
 use crate::testing::{FIRST, World, applicant, id, odd_texts, race};
 
 pub async fn collections_are_empty_at_first(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    assert_eq!(world.documents(Subjects, None).await, []);
-    assert_eq!(world.documents(Subjects, Some("")).await, []);
-    assert_eq!(world.document(Subjects, "key").await, None);
+    promised!(world.documents(Subjects, None).await, []);
+    promised!(world.documents(Subjects, Some("")).await, []);
+    promised!(world.document(Subjects, "key").await, None);
 }
 
 pub async fn documents_count_from_one_in_each_collection(tenants: Arc<dyn Tenants>) {
@@ -20,12 +21,16 @@ pub async fn documents_count_from_one_in_each_collection(tenants: Arc<dyn Tenant
         for (id, key) in (1..).zip(["b", "a", "c"]) {
             let before = world.now().await;
             let created = created(world.put_document(collection, &draft(key, "{}")).await);
-            assert!((before..=world.now().await).contains(&created.created_at));
-            assert_eq!(created, document(id, key, "{}", created.created_at));
-            assert_eq!(world.document(collection, key).await, Some(created));
+            ensure!(
+                (before..=world.now().await).contains(&created.created_at),
+                "a time by the store\'s clock, during the call",
+                created.created_at
+            );
+            promised!(created, document(id, key, "{}", created.created_at));
+            promised!(world.document(collection, key).await, Some(created));
         }
         let listed = world.documents(collection, None).await;
-        assert_eq!(listed.iter().map(|it| it.id).collect::<Vec<_>>(), [1, 2, 3]);
+        promised!(listed.iter().map(|it| it.id).collect::<Vec<_>>(), [1, 2, 3]);
     }
 }
 
@@ -34,8 +39,8 @@ pub async fn a_document_without_a_key_gets_its_id_for_one(tenants: Arc<dyn Tenan
     for id in 1..=11_u64 {
         let unnamed = DocumentDraft { key: None, replace: false, ..draft("", "{}") };
         let created = created(world.put_document(Subjects, &unnamed).await);
-        assert_eq!((created.id, created.key.clone()), (id, id.to_string()));
-        assert_eq!(world.document(Subjects, &id.to_string()).await, Some(created));
+        promised!((created.id, created.key.clone()), (id, id.to_string()));
+        promised!(world.document(Subjects, &id.to_string()).await, Some(created));
     }
 }
 
@@ -48,9 +53,9 @@ pub async fn a_document_replaces_the_one_with_its_key(tenants: Arc<dyn Tenants>)
     for json in [r#"{"long":"text"}"#, "{}", "{}"] {
         let now = Document { json: json.to_owned(), ..first.clone() };
         let outcome = world.put_document(Subjects, &draft("key", json)).await;
-        assert_eq!(outcome, Put::Replaced(now.clone()));
-        assert_eq!(world.document(Subjects, "key").await, Some(now.clone()));
-        assert_eq!(world.documents(Subjects, None).await, [other.clone(), now]);
+        promised!(outcome, Put::Replaced(now.clone()));
+        promised!(world.document(Subjects, "key").await, Some(now.clone()));
+        promised!(world.documents(Subjects, None).await, [other.clone(), now]);
     }
 }
 
@@ -58,8 +63,8 @@ pub async fn a_document_that_may_not_replace_leaves_the_other(tenants: Arc<dyn T
     let world = World::fresh(tenants).await;
     let once = |json| DocumentDraft { replace: false, ..draft("key", json) };
     let first = created(world.put_document(Subjects, &once("1")).await);
-    assert_eq!(world.put_document(Subjects, &once("2")).await, Put::Exists);
-    assert_eq!(world.documents(Subjects, None).await, [first]);
+    promised!(world.put_document(Subjects, &once("2")).await, Put::Exists);
+    promised!(world.documents(Subjects, None).await, [first]);
 }
 
 pub async fn a_document_holds_for_the_version_of_its_member(tenants: Arc<dyn Tenants>) {
@@ -75,9 +80,9 @@ pub async fn a_document_holds_for_the_version_of_its_member(tenants: Arc<dyn Ten
         [("key", "ada", FIRST), ("new", "ada", FIRST.next().next()), ("new", "grace", FIRST)]
     {
         let outcome = world.put_document(Subjects, &guarded(key, name, version)).await;
-        assert_eq!(outcome, Put::Stale);
+        promised!(outcome, Put::Stale);
     }
-    assert_eq!(world.documents(Subjects, None).await.len(), 1);
+    promised!(world.documents(Subjects, None).await.len(), 1);
     created(world.put_document(Subjects, &guarded("new", "ada", FIRST.next())).await);
 }
 
@@ -91,16 +96,20 @@ pub async fn documents_are_found_by_their_group(tenants: Arc<dyn Tenants>) {
                 DocumentDraft { group: group.clone(), ..draft(&format!("{round}{group}"), "{}") };
             created(world.put_document(Subjects, &draft).await);
             let replaced = world.put_document(Subjects, &draft).await;
-            assert!(matches!(replaced, Put::Replaced(_)));
+            ensure!(
+                matches!(replaced, Put::Replaced(_)),
+                "a document in the place of another",
+                replaced
+            );
         }
     }
     for group in &groups {
         let found = world.documents(Subjects, Some(group)).await;
         let keys: Vec<_> = found.into_iter().map(|document| document.key).collect();
-        assert_eq!(keys, [format!("0{group}"), format!("1{group}")]);
-        assert_eq!(world.documents(Briefs, Some(group)).await, []);
+        promised!(keys, [format!("0{group}"), format!("1{group}")]);
+        promised!(world.documents(Briefs, Some(group)).await, []);
     }
-    assert_eq!(world.documents(Subjects, None).await.len(), 2 * groups.len());
+    promised!(world.documents(Subjects, None).await.len(), 2 * groups.len());
 }
 
 pub async fn the_text_of_a_document_survives_byte_for_byte(tenants: Arc<dyn Tenants>) {
@@ -115,7 +124,8 @@ pub async fn the_text_of_a_document_survives_byte_for_byte(tenants: Arc<dyn Tena
     ];
     for text in texts {
         let _ = world.put_document(Subjects, &draft("key", text)).await;
-        assert!(world.document(Subjects, "key").await.unwrap().json == text);
+        let read = world.document(Subjects, "key").await.unwrap().json;
+        ensure!(read == text, "the text that was written", read);
     }
 }
 
@@ -124,11 +134,11 @@ pub async fn documents_with_odd_keys_are_not_confused(tenants: Arc<dyn Tenants>)
     let mut keys = odd_texts();
     keys.push(String::new());
     for key in &keys {
-        assert_eq!(world.document(Subjects, key).await, None);
+        promised!(world.document(Subjects, key).await, None);
         created(world.put_document(Subjects, &draft(key, &format!("{key:?}"))).await);
     }
     for key in &keys {
-        assert_eq!(world.document(Subjects, key).await.unwrap().json, format!("{key:?}"));
+        promised!(world.document(Subjects, key).await.unwrap().json, format!("{key:?}"));
     }
 }
 
@@ -149,9 +159,9 @@ pub async fn of_racing_writes_of_one_key_one_creates(tenants: Arc<dyn Tenants>) 
             Put::Exists => !replace,
             Put::Stale => false,
         });
-        assert_eq!((won, lost.count()), (1, 31));
+        promised!((won, lost.count()), (1, 31));
     }
-    assert_eq!(world.documents(Subjects, None).await.len(), 2);
+    promised!(world.documents(Subjects, None).await.len(), 2);
 }
 
 pub async fn racing_documents_leave_no_gap(tenants: Arc<dyn Tenants>) {
@@ -163,7 +173,7 @@ pub async fn racing_documents_leave_no_gap(tenants: Arc<dyn Tenants>) {
     };
     let mut ids = race((0..32).map(add)).await;
     ids.sort_unstable();
-    assert_eq!(ids, (1..=32).collect::<Vec<_>>());
+    promised!(ids, (1..=32).collect::<Vec<_>>());
 }
 
 /// A document that may take the place of another.

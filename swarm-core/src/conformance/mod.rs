@@ -20,6 +20,7 @@ mod outbox;
 mod sessions;
 mod takes;
 mod tenants;
+mod very_moment;
 
 /// Makes one test of each case of the [suite](mod@crate::conformance), for the store that
 /// `harness` sets up.
@@ -78,6 +79,7 @@ macro_rules! conformance_cases {
                 a_decoy_is_nobodys_challenge
                 a_challenge_and_its_member_leave_each_other_alone
                 only_the_live_challenge_proves_a_change
+                a_challenge_proves_up_to_its_expiry
                 an_expired_challenge_proves_nothing
                 of_racing_claims_one_wins
             }
@@ -100,12 +102,14 @@ macro_rules! conformance_cases {
                 a_session_is_saved_only_at_the_version_it_was_judged_by
                 a_save_never_convenes_a_session
                 a_save_may_hold_to_the_number_of_takes
+                a_save_leaves_alone_what_is_counted
                 of_racing_saves_of_one_version_one_wins
                 a_seal_and_racing_takes_agree
             }
             takes {
                 the_facts_about_strangers_are_the_time_alone
                 the_facts_show_a_member_whatever_its_state
+                the_facts_are_read_in_one_snapshot
                 the_facts_are_those_of_the_newest_session_of_the_day
                 the_facts_are_those_of_the_day_asked_for
                 odd_subjects_have_facts_of_their_own
@@ -120,6 +124,7 @@ macro_rules! conformance_cases {
                 a_filing_is_stale_when_there_is_a_newer_session
                 a_newer_session_and_racing_takes_agree
                 a_filing_lands_up_to_its_deadline
+                a_filing_lands_at_its_very_deadline
                 a_filing_is_late_after_its_deadline
                 the_deadline_is_that_of_the_filing
                 a_member_spends_a_nonce_once
@@ -134,6 +139,8 @@ macro_rules! conformance_cases {
                 of_racing_filings_of_one_revision_one_wins
                 of_racing_filings_with_one_nonce_one_wins
                 racing_members_do_not_disturb_each_other
+                a_take_is_stamped_at_its_commit
+                a_write_that_is_refused_takes_no_other_with_it
                 racing_submissions_leave_no_gap
                 who_submits_again_is_told_of_the_take_on_file
             }
@@ -165,6 +172,21 @@ macro_rules! conformance_cases {
                 nothing_is_seen_from_another_world
                 a_world_opened_twice_is_the_same
                 a_world_opened_by_racers_is_one
+                members_are_those_of_their_own_world
+                a_member_is_saved_in_its_own_world
+                a_key_is_held_in_its_own_world
+                a_token_dies_in_its_own_world
+                a_challenge_is_live_in_its_own_world
+                mail_is_that_of_its_own_world
+                sessions_are_those_of_their_own_world
+                publications_are_those_of_their_own_world
+                a_session_is_saved_in_its_own_world
+                takes_are_counted_in_their_own_world
+                the_facts_are_those_of_their_own_world
+                a_take_lands_in_its_own_world
+                takes_are_those_of_their_own_world
+                documents_are_those_of_their_own_world
+                a_document_is_put_into_its_own_world
             }
         }
     };

@@ -4,27 +4,32 @@ use std::sync::Arc;
 
 use crate::domain::{Mail, MailState, Member, Message, MessageId, Timestamp};
 use crate::store::{MemberChange, MemberSaved, MessageChange, Proven, Saved, Tenants, Versioned};
+use crate::testing::promise::{ensure, promised};
 use crate::testing::{FIRST, World, applicant, count, creation, id, key, mail, race, secret};
 
 pub async fn mail_is_queued_in_the_order_of_commits(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    assert_eq!(world.messages(None, None).await, []);
+    promised!(world.messages(None, None).await, []);
     let before = world.now().await;
     let subjects = ["first", "\u{0}\r\n", "", "\u{1f680}", "5", "6", "7", "8", "9", "10", "11"];
     for subject in subjects {
         let mail = Some(Mail { body: subject.repeat(3), ..mail(subject) });
         let change = MemberChange { mail, ..creation(&applicant(&format!("member {subject}"))) };
-        assert_eq!(world.save_member(&change).await, MemberSaved::Saved);
+        promised!(world.save_member(&change).await, MemberSaved::Saved);
         world.edit(&change.member.id, |_| {}).await;
     }
     let after = world.now().await;
     let queued = world.messages(None, None).await;
-    assert_eq!(queued.len(), subjects.len());
+    promised!(queued.len(), subjects.len());
     for ((place, queued), subject) in (1..).zip(&queued).zip(subjects) {
         let mail = Mail { body: subject.repeat(3), ..mail(subject) };
-        assert_eq!(queued.version, FIRST);
-        assert!((before..=after).contains(&queued.record.queued_at));
-        assert_eq!(*queued.record, mail.queued(MessageId(place), queued.record.queued_at));
+        promised!(queued.version, FIRST);
+        ensure!(
+            (before..=after).contains(&queued.record.queued_at),
+            "a time by the store\'s clock, during the call",
+            queued.record.queued_at
+        );
+        promised!(*queued.record, mail.queued(MessageId(place), queued.record.queued_at));
     }
 }
 
@@ -44,9 +49,9 @@ pub async fn mail_is_not_queued_without_its_commit(tenants: Arc<dyn Tenants>) {
     ];
     for (change, outcome) in refused {
         let change = MemberChange { mail: Some(mail("lost")), ..change };
-        assert_eq!(world.save_member(&change).await, outcome);
+        promised!(world.save_member(&change).await, outcome);
     }
-    assert_eq!(world.messages(None, None).await, []);
+    promised!(world.messages(None, None).await, []);
 }
 
 pub async fn every_field_of_a_message_survives_a_save(tenants: Arc<dyn Tenants>) {
@@ -60,10 +65,10 @@ pub async fn every_field_of_a_message_survives_a_save(tenants: Arc<dyn Tenants>)
     let mut expected = queued.version;
     for message in [leased, failed, sent] {
         let change = MessageChange { message: message.clone(), expected };
-        assert_eq!(world.save_message(&change).await, Saved::Saved);
+        promised!(world.save_message(&change).await, Saved::Saved);
         expected = expected.next();
         let written = Versioned { version: expected, record: Arc::new(message) };
-        assert_eq!(world.messages(None, None).await, [written]);
+        promised!(world.messages(None, None).await, [written]);
     }
 }
 
@@ -78,9 +83,9 @@ pub async fn a_message_is_saved_only_at_the_version_it_was_judged_by(tenants: Ar
         (Message { id: MessageId(0), ..message }, queued.version),
     ] {
         let change = MessageChange { message, expected };
-        assert_eq!(world.save_message(&change).await, Saved::Stale);
+        promised!(world.save_message(&change).await, Saved::Stale);
     }
-    assert_eq!(world.messages(None, None).await, [queued]);
+    promised!(world.messages(None, None).await, [queued]);
 }
 
 pub async fn messages_are_found_by_the_state_they_are_in(tenants: Arc<dyn Tenants>) {
@@ -90,12 +95,12 @@ pub async fn messages_are_found_by_the_state_they_are_in(tenants: Arc<dyn Tenant
         let queued = queued(&world, &format!("member {number}")).await;
         let message = Message { state, ..Message::clone(&queued.record) };
         let change = MessageChange { message, expected: queued.version };
-        assert_eq!(world.save_message(&change).await, Saved::Saved);
+        promised!(world.save_message(&change).await, Saved::Saved);
     }
     for (first, state) in (1..).zip(states) {
         let found = world.messages(Some(state), None).await;
         let ids: Vec<_> = found.iter().map(|message| message.record.id.0).collect();
-        assert_eq!(ids, [first, first + 4, first + 8], "{state:?}");
+        promised!(ids, [first, first + 4, first + 8], "{state:?}");
     }
 }
 
@@ -106,7 +111,7 @@ pub async fn messages_are_found_from_any_of_them_on(tenants: Arc<dyn Tenants>) {
         let state = if number % 3 == 0 { MailState::Sent } else { MailState::Queued };
         let message = Message { state, ..Message::clone(&queued.record) };
         let change = MessageChange { message, expected: queued.version };
-        assert_eq!(world.save_message(&change).await, Saved::Saved);
+        promised!(world.save_message(&change).await, Saved::Saved);
     }
     for after in [0, 1, 2, 9, 10, 11, 12, 13, u64::MAX] {
         let found = |state| {
@@ -117,11 +122,11 @@ pub async fn messages_are_found_from_any_of_them_on(tenants: Arc<dyn Tenants>) {
             }
         };
         let later = || (1..=12).filter(|id| *id > after);
-        assert_eq!(found(None).await, later().collect::<Vec<_>>());
+        promised!(found(None).await, later().collect::<Vec<_>>());
         let sent: Vec<u64> = later().filter(|id| id % 3 == 0).collect();
-        assert_eq!(found(Some(MailState::Sent)).await, sent);
+        promised!(found(Some(MailState::Sent)).await, sent);
         let queued: Vec<u64> = later().filter(|id| id % 3 != 0).collect();
-        assert_eq!(found(Some(MailState::Queued)).await, queued);
+        promised!(found(Some(MailState::Queued)).await, queued);
     }
 }
 
@@ -134,12 +139,12 @@ pub async fn of_racing_leases_of_one_message_one_wins(tenants: Arc<dyn Tenants>)
         async move { world.save_message(&MessageChange { message, expected }).await }
     };
     let outcomes = race((0..32).map(lease)).await;
-    assert_eq!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Stale)), (1, 31));
+    promised!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Stale)), (1, 31));
 }
 
 /// The message that comes in with a new member.
 async fn queued(world: &World, name: &str) -> Versioned<Message> {
     let change = MemberChange { mail: Some(mail("hello")), ..creation(&applicant(name)) };
-    assert_eq!(world.save_member(&change).await, MemberSaved::Saved);
+    promised!(world.save_member(&change).await, MemberSaved::Saved);
     world.messages(None, None).await.pop().unwrap()
 }

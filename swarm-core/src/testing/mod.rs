@@ -23,6 +23,7 @@
 
 mod author;
 mod clock;
+pub(crate) mod promise;
 mod race;
 mod records;
 mod world;

@@ -16,6 +16,7 @@ use crate::store::{
     MemberSaved, MessageChange, Put, Saved, SessionChange, SessionQuery, Slot, Store, Tenants,
     Versioned,
 };
+use crate::testing::promise::promised;
 
 /// One tenant's world in a store that answers. It has the methods of the port, without their
 /// `Result`s, and what tests do with them again and again.
@@ -104,7 +105,7 @@ answers! {
 impl World {
     /// Commits a new member.
     pub async fn create(&self, member: &Member) {
-        assert_eq!(self.save_member(&creation(member)).await, MemberSaved::Saved);
+        promised!(self.save_member(&creation(member)).await, MemberSaved::Saved);
     }
 
     /// All members, whatever their state.
@@ -128,7 +129,7 @@ impl World {
     /// Commits the change that `edit` makes to the member on file.
     pub async fn edit(&self, id: &MemberId, edit: impl FnOnce(&mut Member)) {
         let change = self.edited(id, edit).await;
-        assert_eq!(self.save_member(&change).await, MemberSaved::Saved);
+        promised!(self.save_member(&change).await, MemberSaved::Saved);
     }
 }
 
@@ -160,7 +161,7 @@ impl World {
     /// Commits the change that `edit` makes to the session on file.
     pub async fn amend(&self, id: SessionId, edit: impl FnOnce(&mut Session)) {
         let change = self.amended(id, edit).await;
-        assert_eq!(self.save_session(&change).await, Saved::Saved);
+        promised!(self.save_session(&change).await, Saved::Saved);
     }
 
     /// The ids that match, in the order of the answer.
@@ -206,8 +207,8 @@ impl World {
     /// Sees that nothing stands in `session`, and that this nonce of `author` is unspent.
     pub async fn assert_unfiled(&self, author: &Author, session: &Session, nonce: &str) {
         let facts = self.facts(author, &author.submission(session, nonce)).await;
-        assert_eq!((facts.latest, facts.spent), (None, None));
-        assert_eq!(self.takes(session.id).await, []);
+        promised!((facts.latest, facts.spent), (None, None));
+        promised!(self.takes(session.id).await, []);
     }
 }
 

@@ -9,16 +9,17 @@ use crate::store::{CommitteeDayChange, CommitteeSessionQuery, CommitteeTenants, 
 use crate::testing::committee::{
     CommitteeWorld, brief, far, first_save, id, key, next_save, open_day,
 };
+use crate::testing::promise::{ensure, promised};
 use crate::testing::{FIRST, count, day, moment, race, subject};
 
 pub async fn an_unknown_day_has_nothing(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let date = day("2026-11-21");
-    assert_eq!(world.day(date).await, None);
-    assert_eq!(world.briefs(date, None).await, []);
-    assert_eq!(world.briefs(date, Some(&id("ada"))).await, []);
-    assert_eq!(world.takes_on(date).await, []);
-    assert_eq!(found(&world, CommitteeSessionQuery::default()).await, [""; 0]);
+    promised!(world.day(date).await, None);
+    promised!(world.briefs(date, None).await, []);
+    promised!(world.briefs(date, Some(&id("ada"))).await, []);
+    promised!(world.takes_on(date).await, []);
+    promised!(found(&world, CommitteeSessionQuery::default()).await, [""; 0]);
 }
 
 pub async fn every_field_of_a_day_survives(tenants: Arc<dyn CommitteeTenants>) {
@@ -45,11 +46,11 @@ pub async fn every_field_of_a_day_survives(tenants: Arc<dyn CommitteeTenants>) {
         full,
     ] {
         let stored = world.day(next.date).await.unwrap();
-        assert_eq!(stored.version, version);
+        promised!(stored.version, version);
         world.put_day(&next_save(&stored, next.clone())).await;
         version = version.next();
         let written = Versioned { version, record: Arc::new(next) };
-        assert_eq!(world.day(written.record.date).await, Some(written));
+        promised!(world.day(written.record.date).await, Some(written));
     }
 }
 
@@ -63,15 +64,15 @@ pub async fn a_day_is_saved_only_at_the_version_it_was_judged_by(
         briefs: Some(vec![brief("ada", "lost")]),
         ..first_save(&open_day("2026-11-21", "aurora"))
     };
-    assert_eq!(world.save_day(&early).await, Saved::Stale);
-    assert_eq!((world.day(date).await, world.briefs(date, None).await), (None, vec![]));
+    promised!(world.save_day(&early).await, Saved::Stale);
+    promised!((world.day(date).await, world.briefs(date, None).await), (None, vec![]));
     world.put_day(&first_save(&CommitteeDay::blank(date))).await;
     for expected in [None, Some(FIRST.next())] {
         let change = CommitteeDayChange { expected, ..early.clone() };
-        assert_eq!(world.save_day(&change).await, Saved::Stale);
+        promised!(world.save_day(&change).await, Saved::Stale);
     }
-    assert_eq!(*world.day(date).await.unwrap().record, CommitteeDay::blank(date));
-    assert_eq!(world.briefs(date, None).await, []);
+    promised!(*world.day(date).await.unwrap().record, CommitteeDay::blank(date));
+    promised!(world.briefs(date, None).await, []);
 }
 
 pub async fn sessions_come_latest_first(tenants: Arc<dyn CommitteeTenants>) {
@@ -90,11 +91,11 @@ pub async fn sessions_come_latest_first(tenants: Arc<dyn CommitteeTenants>) {
         before: before.map(day),
         limit,
     };
-    assert_eq!(found(&world, query(None, 9)).await, ordered);
-    assert_eq!(found(&world, query(None, 2)).await, ordered[..2]);
-    assert_eq!(found(&world, query(Some("2026-12-31"), 9)).await, ordered[3..]);
-    assert_eq!(found(&world, query(Some("2027-01-01"), 1)).await, ordered[2..3]);
-    assert_eq!(found(&world, query(Some("2026-02-28"), 9)).await, [""; 0]);
+    promised!(found(&world, query(None, 9)).await, ordered);
+    promised!(found(&world, query(None, 2)).await, ordered[..2]);
+    promised!(found(&world, query(Some("2026-12-31"), 9)).await, ordered[3..]);
+    promised!(found(&world, query(Some("2027-01-01"), 1)).await, ordered[2..3]);
+    promised!(found(&world, query(Some("2026-02-28"), 9)).await, [""; 0]);
 }
 
 pub async fn sessions_are_found_by_subject(tenants: Arc<dyn CommitteeTenants>) {
@@ -107,15 +108,15 @@ pub async fn sessions_are_found_by_subject(tenants: Arc<dyn CommitteeTenants>) {
         limit: 9,
         ..CommitteeSessionQuery::default()
     };
-    assert_eq!(found(&world, about("a")).await, ["2026-11-20", "2026-11-18"]);
-    assert_eq!(found(&world, about("c")).await, [""; 0]);
+    promised!(found(&world, about("a")).await, ["2026-11-20", "2026-11-18"]);
+    promised!(found(&world, about("c")).await, [""; 0]);
     let before = CommitteeSessionQuery { before: Some(day("2026-11-20")), ..about("a") };
-    assert_eq!(found(&world, before).await, ["2026-11-18"]);
+    promised!(found(&world, before).await, ["2026-11-18"]);
     // A day that is generated again about another subject is found by that one.
     let judged = world.day(day("2026-11-18")).await.unwrap();
     world.put_day(&next_save(&judged, open_day("2026-11-18", "b"))).await;
-    assert_eq!(found(&world, about("a")).await, ["2026-11-20"]);
-    assert_eq!(found(&world, about("b")).await, ["2026-11-19", "2026-11-18"]);
+    promised!(found(&world, about("a")).await, ["2026-11-20"]);
+    promised!(found(&world, about("b")).await, ["2026-11-19", "2026-11-18"]);
 }
 
 pub async fn the_facts_show_the_latest_session(tenants: Arc<dyn CommitteeTenants>) {
@@ -125,8 +126,12 @@ pub async fn the_facts_show_the_latest_session(tenants: Arc<dyn CommitteeTenants
     world.put_day(&first_save(&CommitteeDay::blank(day("2026-11-21")))).await;
     let before = world.now().await;
     let facts = world.basis(&key("nobody").hash()).await;
-    assert!((before..=world.now().await).contains(&facts.now));
-    assert_eq!(facts.session, world.day(day("2026-11-20")).await);
+    ensure!(
+        (before..=world.now().await).contains(&facts.now),
+        "a time by the store\'s clock, during the call",
+        facts.now
+    );
+    promised!(facts.session, world.day(day("2026-11-20")).await);
 }
 
 pub async fn briefs_take_the_place_of_all_briefs_of_their_day(tenants: Arc<dyn CommitteeTenants>) {
@@ -147,11 +152,11 @@ pub async fn briefs_take_the_place_of_all_briefs_of_their_day(tenants: Arc<dyn C
         let mut sorted = briefs;
         sorted.sort_by(|a, b| a.member_id.cmp(&b.member_id));
         let on_file: Vec<_> = sorted.iter().cloned().map(Arc::new).collect();
-        assert_eq!(world.briefs(date, None).await, on_file);
+        promised!(world.briefs(date, None).await, on_file);
         for name in ["a", "b", "c"] {
             let own = on_file.iter().find(|brief| brief.member_id == id(name)).cloned();
             let own: Vec<_> = own.into_iter().collect();
-            assert_eq!(world.briefs(date, Some(&id(name))).await, own);
+            promised!(world.briefs(date, Some(&id(name))).await, own);
         }
     }
 }
@@ -165,7 +170,7 @@ pub async fn briefs_stay_when_their_day_is_saved_without(tenants: Arc<dyn Commit
     let judged = world.day(date).await.unwrap();
     let synthesis = Some(Synthesis::parse("text").unwrap());
     world.put_day(&next_save(&judged, CommitteeDay { synthesis, ..open })).await;
-    assert_eq!(world.briefs(date, None).await, [Arc::new(brief("ada", "mark"))]);
+    promised!(world.briefs(date, None).await, [Arc::new(brief("ada", "mark"))]);
 }
 
 /// As when a clock was set back: what is generated for an earlier day is there, beside the rest.
@@ -178,8 +183,8 @@ pub async fn briefs_of_later_days_stay(tenants: Arc<dyn CommitteeTenants>) {
     }
     for date in ["2026-11-21", "2026-09-30"] {
         let on_file = [brief("ada", date), brief("grace", date)].map(Arc::new);
-        assert_eq!(world.briefs(day(date), None).await, on_file);
-        assert_eq!(world.briefs(day(date), Some(&id("grace"))).await, on_file[1..]);
+        promised!(world.briefs(day(date), None).await, on_file);
+        promised!(world.briefs(day(date), Some(&id("grace"))).await, on_file[1..]);
     }
 }
 
@@ -193,7 +198,7 @@ pub async fn the_text_of_a_brief_survives_byte_for_byte(tenants: Arc<dyn Committ
     let briefs = Some(vec![odd.clone()]);
     let open = open_day("2026-11-21", "aurora");
     world.put_day(&CommitteeDayChange { briefs, ..first_save(&open) }).await;
-    assert_eq!(world.briefs(open.date, Some(&odd.member_id)).await, [Arc::new(odd)]);
+    promised!(world.briefs(open.date, Some(&odd.member_id)).await, [Arc::new(odd)]);
 }
 
 pub async fn of_racing_saves_of_one_day_one_wins(tenants: Arc<dyn CommitteeTenants>) {
@@ -207,12 +212,12 @@ pub async fn of_racing_saves_of_one_day_one_wins(tenants: Arc<dyn CommitteeTenan
             async move { world.save_day(&change).await }
         };
         let outcomes = race((0..32).map(save)).await;
-        assert_eq!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Stale)), (1, 31));
+        promised!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Stale)), (1, 31));
         let winner = outcomes.iter().position(|it| *it == Saved::Saved).unwrap().to_string();
         let date = day("2026-11-21");
         let on_file = world.day(date).await.unwrap();
-        assert_eq!(*on_file.record, open_day("2026-11-21", &winner));
-        assert_eq!(world.briefs(date, None).await, [Arc::new(brief("ada", &winner))]);
+        promised!(*on_file.record, open_day("2026-11-21", &winner));
+        promised!(world.briefs(date, None).await, [Arc::new(brief("ada", &winner))]);
     }
 }
 
@@ -238,8 +243,16 @@ pub async fn readers_see_the_briefs_of_one_generation(tenants: Arc<dyn Committee
                     continue;
                 }
                 let briefs = world.briefs(date, None).await;
-                assert!(matches!(briefs.len(), 0 | 4), "{briefs:?}");
-                assert!(briefs.windows(2).all(|pair| pair[0].head == pair[1].head), "{briefs:?}");
+                ensure!(
+                    matches!(briefs.len(), 0 | 4),
+                    "all four briefs of a generation, or none",
+                    briefs
+                );
+                ensure!(
+                    briefs.windows(2).all(|pair| pair[0].head == pair[1].head),
+                    "briefs of one generation",
+                    briefs
+                );
             }
         }
     };
@@ -261,8 +274,8 @@ pub async fn racing_generations_come_one_after_the_other(tenants: Arc<dyn Commit
     for date in &days {
         writes += world.day(*date).await.unwrap().version.0;
     }
-    assert_eq!(writes, 16);
-    assert_eq!(world.service().briefs().await.unwrap().len(), 2);
+    promised!(writes, 16);
+    promised!(world.service().briefs().await.unwrap().len(), 2);
 }
 
 /// The days that match, as text, in the order of the answer.

@@ -7,13 +7,14 @@ use crate::domain::{Lens, Name, Timestamp};
 use crate::rules::Versioned;
 use crate::store::{CommitteeMemberChange, CommitteeTenants, Saved};
 use crate::testing::committee::{CommitteeWorld, creation, draft, id, key, member};
+use crate::testing::promise::promised;
 use crate::testing::{FIRST, count, race};
 
 pub async fn a_committee_has_no_members_at_first(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
-    assert_eq!(world.members().await, []);
+    promised!(world.members().await, []);
     let facts = world.basis(&key("ada").hash()).await;
-    assert_eq!((facts.member, facts.session), (None, None));
+    promised!((facts.member, facts.session), (None, None));
 }
 
 pub async fn every_field_of_a_member_survives(tenants: Arc<dyn CommitteeTenants>) {
@@ -27,35 +28,35 @@ pub async fn every_field_of_a_member_survives(tenants: Arc<dyn CommitteeTenants>
         created_at: Timestamp::EPOCH.plus_millis(1_795_301_100_123),
         ..member("a_d-a0")
     };
-    assert_eq!(world.save_member(&creation(&full)).await, Saved::Saved);
+    promised!(world.save_member(&creation(&full)).await, Saved::Saved);
     let on_file = Versioned { version: FIRST, record: Arc::new(full.clone()) };
-    assert_eq!(world.basis(&full.key).await.member.as_ref(), Some(&on_file));
-    assert_eq!(world.members().await, [on_file]);
+    promised!(world.basis(&full.key).await.member.as_ref(), Some(&on_file));
+    promised!(world.members().await, [on_file]);
 
     let plain = CommitteeMember { id: full.id, ..member("other") };
     let change = CommitteeMemberChange { member: plain.clone(), expected: Some(FIRST) };
-    assert_eq!(world.save_member(&change).await, Saved::Saved);
+    promised!(world.save_member(&change).await, Saved::Saved);
     let on_file = Versioned { version: FIRST.next(), record: Arc::new(plain) };
-    assert_eq!(world.members().await, [on_file]);
+    promised!(world.members().await, [on_file]);
 }
 
 pub async fn members_are_listed_by_id(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     for name in ["b", "a_", "a", "a-", "0", "aa", "a0"] {
-        assert_eq!(world.save_member(&creation(&member(name))).await, Saved::Saved);
+        promised!(world.save_member(&creation(&member(name))).await, Saved::Saved);
     }
     let members = world.members().await;
     let ids: Vec<_> = members.iter().map(|member| member.record.id.as_str()).collect();
-    assert_eq!(ids, ["0", "a", "a-", "a0", "a_", "aa", "b"]);
+    promised!(ids, ["0", "a", "a-", "a0", "a_", "aa", "b"]);
 }
 
 pub async fn a_member_is_created_once(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
-    assert_eq!(world.save_member(&creation(&member("ada"))).await, Saved::Saved);
+    promised!(world.save_member(&creation(&member("ada"))).await, Saved::Saved);
     let again = CommitteeMember { key: key("other").hash(), ..member("ada") };
-    assert_eq!(world.save_member(&creation(&again)).await, Saved::Stale);
-    assert_eq!(*world.members().await[0].record, member("ada"));
-    assert_eq!(world.basis(&key("other").hash()).await.member, None);
+    promised!(world.save_member(&creation(&again)).await, Saved::Stale);
+    promised!(*world.members().await[0].record, member("ada"));
+    promised!(world.basis(&key("other").hash()).await.member, None);
 }
 
 pub async fn a_member_is_saved_only_at_the_version_it_was_judged_by(
@@ -63,11 +64,11 @@ pub async fn a_member_is_saved_only_at_the_version_it_was_judged_by(
 ) {
     let world = CommitteeWorld::fresh(tenants).await;
     let stranger = CommitteeMemberChange { member: member("ada"), expected: Some(FIRST) };
-    assert_eq!(world.save_member(&stranger).await, Saved::Stale);
-    assert_eq!(world.members().await, []);
-    assert_eq!(world.save_member(&creation(&member("ada"))).await, Saved::Saved);
+    promised!(world.save_member(&stranger).await, Saved::Stale);
+    promised!(world.members().await, []);
+    promised!(world.save_member(&creation(&member("ada"))).await, Saved::Saved);
     let change = CommitteeMemberChange { expected: Some(FIRST.next()), ..stranger };
-    assert_eq!(world.save_member(&change).await, Saved::Stale);
+    promised!(world.save_member(&change).await, Saved::Stale);
 }
 
 pub async fn a_replaced_key_is_nobodys(tenants: Arc<dyn CommitteeTenants>) {
@@ -75,10 +76,10 @@ pub async fn a_replaced_key_is_nobodys(tenants: Arc<dyn CommitteeTenants>) {
     let old = world.seat("ada").await;
     let other = world.seat("grace").await;
     let new = world.service().rotate_member_key(&id("ada")).await.unwrap();
-    assert_eq!(world.basis(&old.hash()).await.member, None);
+    promised!(world.basis(&old.hash()).await.member, None);
     for (key, name) in [(new, "ada"), (other, "grace")] {
         let found = world.basis(&key.hash()).await.member.unwrap();
-        assert_eq!(found.record.id, id(name));
+        promised!(found.record.id, id(name));
     }
 }
 
@@ -88,7 +89,7 @@ pub async fn a_key_finds_its_member_whatever_its_status(tenants: Arc<dyn Committ
     for status in [CommitteeStatus::Inactive, CommitteeStatus::Active] {
         world.service().set_member_status(&id("ada"), status).await.unwrap();
         let found = world.basis(&key.hash()).await.member.unwrap();
-        assert_eq!(found.record.status, status);
+        promised!(found.record.status, status);
     }
 }
 
@@ -100,13 +101,13 @@ pub async fn of_racing_creations_of_one_member_one_wins(tenants: Arc<dyn Committ
     };
     let keys = race((0..32).map(create)).await;
     let won: Vec<_> = keys.into_iter().flatten().collect();
-    assert_eq!(won.len(), 1);
-    assert_eq!(world.members().await[0].record.key, won[0].hash());
+    promised!(won.len(), 1);
+    promised!(world.members().await[0].record.key, won[0].hash());
 }
 
 pub async fn of_racing_saves_of_one_member_one_wins(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
-    assert_eq!(world.save_member(&creation(&member("ada"))).await, Saved::Saved);
+    promised!(world.save_member(&creation(&member("ada"))).await, Saved::Saved);
     let save = |racer: u32| {
         let member = CommitteeMember { key: key(&racer.to_string()).hash(), ..member("ada") };
         let change = CommitteeMemberChange { member, expected: Some(FIRST) };
@@ -114,8 +115,8 @@ pub async fn of_racing_saves_of_one_member_one_wins(tenants: Arc<dyn CommitteeTe
         async move { world.save_member(&change).await }
     };
     let outcomes = race((0..32).map(save)).await;
-    assert_eq!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Stale)), (1, 31));
-    assert_eq!(world.members().await[0].version, FIRST.next());
+    promised!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Stale)), (1, 31));
+    promised!(world.members().await[0].version, FIRST.next());
 }
 
 pub async fn of_racing_rotations_one_key_lives(tenants: Arc<dyn CommitteeTenants>) {
@@ -129,5 +130,5 @@ pub async fn of_racing_rotations_one_key_lives(tenants: Arc<dyn CommitteeTenants
     for key in race((0..8).map(rotate)).await {
         live += usize::from(world.basis(&key.hash()).await.member.is_some());
     }
-    assert_eq!(live, 1);
+    promised!(live, 1);
 }

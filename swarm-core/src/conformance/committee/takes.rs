@@ -11,6 +11,7 @@ use crate::store::{CommitteeBasis, CommitteeFiled, CommitteeTakesQuery, Committe
 use crate::testing::committee::{
     CommitteeWorld, answered, attempt, far, filed, first_save, id, next_save, open_day, posted,
 };
+use crate::testing::promise::{ensure, promised};
 use crate::testing::{FIRST, count, day, race, subject};
 
 const DATE: &str = "2026-11-21";
@@ -35,16 +36,20 @@ pub async fn every_field_of_a_take_survives(tenants: Arc<dyn CommitteeTenants>) 
     let filing = judge(&facts, prefix, &key, posted.as_bytes(), attempt()).unwrap();
     let before = world.now().await;
     let take = filed(world.file(&filing).await);
-    assert!((before..=world.now().await).contains(&take.received_at));
-    assert_eq!(*take, filing.take(take.received_at));
-    assert_eq!(take.generated_at.to_string(), "2026-11-21T22:59:59.999Z");
+    ensure!(
+        (before..=world.now().await).contains(&take.received_at),
+        "a time by the store\'s clock, during the call",
+        take.received_at
+    );
+    promised!(*take, filing.take(take.received_at));
+    promised!(take.generated_at.to_string(), "2026-11-21T22:59:59.999Z");
     let read = world.takes_on(day(DATE)).await;
-    assert_eq!(read, [Arc::clone(&take)]);
-    assert_eq!(commit(&read[0]), commit(&take));
+    promised!(read, [Arc::clone(&take)]);
+    promised!(commit(&read[0]), commit(&take));
 
     let plain = world.filed(&key, day(DATE), "plain").await;
-    assert_eq!((plain.model.clone(), plain.generated_at), (None, plain.received_at));
-    assert_eq!(world.takes_on(day(DATE)).await, [take, plain]);
+    promised!((plain.model.clone(), plain.generated_at), (None, plain.received_at));
+    promised!(world.takes_on(day(DATE)).await, [take, plain]);
 }
 
 pub async fn takes_stand_in_the_order_of_their_commits(tenants: Arc<dyn CommitteeTenants>) {
@@ -59,15 +64,19 @@ pub async fn takes_stand_in_the_order_of_their_commits(tenants: Arc<dyn Committe
         let (key, of_day) = (&keys[number / 2 % 2], number % 2);
         by_day[of_day].push(world.filed(key, dates[of_day], &number.to_string()).await);
     }
-    assert!(by_day.iter().all(|takes| takes.is_sorted_by_key(|take| take.received_at)));
+    ensure!(
+        by_day.iter().all(|takes| takes.is_sorted_by_key(|take| take.received_at)),
+        "times in the order of commits",
+        by_day
+    );
     for (date, takes) in dates.into_iter().zip(&by_day) {
-        assert_eq!(world.takes_on(date).await, *takes);
+        promised!(world.takes_on(date).await, *takes);
     }
     let unknown = day("2026-11-22");
     let asked = [dates[1], unknown, dates[0]];
     let both = [by_day[1].clone(), by_day[0].clone()].concat();
-    assert_eq!(world.takes(&CommitteeTakesQuery::On(&asked)).await, both);
-    assert_eq!(world.takes(&CommitteeTakesQuery::On(&[])).await, []);
+    promised!(world.takes(&CommitteeTakesQuery::On(&asked)).await, both);
+    promised!(world.takes(&CommitteeTakesQuery::On(&[])).await, []);
 }
 
 pub async fn a_take_changes_neither_its_member_nor_its_day(tenants: Arc<dyn CommitteeTenants>) {
@@ -76,7 +85,7 @@ pub async fn a_take_changes_neither_its_member_nor_its_day(tenants: Arc<dyn Comm
     world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
     let (members, days) = (world.members().await, world.day(day(DATE)).await);
     world.filed(&key, day(DATE), "mark").await;
-    assert_eq!((world.members().await, world.day(day(DATE)).await), (members, days));
+    promised!((world.members().await, world.day(day(DATE)).await), (members, days));
 }
 
 pub async fn the_latest_take_of_each_day_and_subject_counts(tenants: Arc<dyn CommitteeTenants>) {
@@ -100,12 +109,12 @@ pub async fn the_latest_take_of_each_day_and_subject_counts(tenants: Arc<dyn Com
         let (member, before) = (&id(name), day(before));
         world.takes(&CommitteeTakesQuery::Latest { member, before, limit }).await
     };
-    assert_eq!(latest("ada", "2026-11-21", 9).await, last);
-    assert_eq!(latest("ada", "2026-11-21", 3).await, last[..3]);
-    assert_eq!(latest("ada", "2026-11-20", 9).await, last[2..]);
-    assert_eq!(latest("ada", "2026-11-18", 9).await, []);
-    assert_eq!(latest("grace", "2026-11-21", 9).await.len(), 4);
-    assert_eq!(latest("nobody", "2026-11-21", 9).await, []);
+    promised!(latest("ada", "2026-11-21", 9).await, last);
+    promised!(latest("ada", "2026-11-21", 3).await, last[..3]);
+    promised!(latest("ada", "2026-11-20", 9).await, last[2..]);
+    promised!(latest("ada", "2026-11-18", 9).await, []);
+    promised!(latest("grace", "2026-11-21", 9).await.len(), 4);
+    promised!(latest("nobody", "2026-11-21", 9).await, []);
 }
 
 pub async fn an_attempt_sent_again_gets_its_first_answer(tenants: Arc<dyn CommitteeTenants>) {
@@ -114,13 +123,13 @@ pub async fn an_attempt_sent_again_gets_its_first_answer(tenants: Arc<dyn Commit
     world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
     let filing = world.judged(&key, day(DATE), "mark").await;
     let take = filed(world.file(&filing).await);
-    assert_eq!(filed(world.file(&filing).await), take);
+    promised!(filed(world.file(&filing).await), take);
     // Nor does it matter what has become of the facts.
     world.service().set_member_status(&id("ada"), CommitteeStatus::Inactive).await.unwrap();
     let judged = world.day(day(DATE)).await.unwrap();
     world.put_day(&next_save(&judged, closing(world.now().await))).await;
-    assert_eq!(filed(world.file(&filing).await), take);
-    assert_eq!(world.takes_on(day(DATE)).await, [take]);
+    promised!(filed(world.file(&filing).await), take);
+    promised!(world.takes_on(day(DATE)).await, [take]);
 }
 
 pub async fn an_attempt_of_another_member_is_another(tenants: Arc<dyn CommitteeTenants>) {
@@ -130,9 +139,9 @@ pub async fn an_attempt_of_another_member_is_another(tenants: Arc<dyn CommitteeT
     let attempt = attempt();
     for key in &keys {
         let filing = world.judged_as(key, day(DATE), "mark", attempt).await;
-        assert_eq!(filed(world.file(&filing).await).member_id, *filing.member().0);
+        promised!(filed(world.file(&filing).await).member_id, *filing.member().0);
     }
-    assert_eq!(world.takes_on(day(DATE)).await.len(), 2);
+    promised!(world.takes_on(day(DATE)).await.len(), 2);
 }
 
 pub async fn a_filing_is_stale_when_its_member_has(tenants: Arc<dyn CommitteeTenants>) {
@@ -141,8 +150,8 @@ pub async fn a_filing_is_stale_when_its_member_has(tenants: Arc<dyn CommitteeTen
     world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
     let filing = world.judged(&key, day(DATE), "mark").await;
     world.service().rotate_member_key(&id("ada")).await.unwrap();
-    assert_eq!(world.file(&filing).await, CommitteeFiled::Stale);
-    assert_eq!(world.takes_on(day(DATE)).await, []);
+    promised!(world.file(&filing).await, CommitteeFiled::Stale);
+    promised!(world.takes_on(day(DATE)).await, []);
 }
 
 pub async fn a_filing_is_stale_when_its_day_has(tenants: Arc<dyn CommitteeTenants>) {
@@ -153,8 +162,8 @@ pub async fn a_filing_is_stale_when_its_day_has(tenants: Arc<dyn CommitteeTenant
     let judged = world.day(day(DATE)).await.unwrap();
     // It has moved even though it is late, too: what moved is judged again.
     world.put_day(&next_save(&judged, closing(Timestamp::EPOCH))).await;
-    assert_eq!(world.file(&filing).await, CommitteeFiled::Stale);
-    assert_eq!(world.takes_on(day(DATE)).await, []);
+    promised!(world.file(&filing).await, CommitteeFiled::Stale);
+    promised!(world.takes_on(day(DATE)).await, []);
 }
 
 pub async fn a_filing_is_late_after_its_deadline(tenants: Arc<dyn CommitteeTenants>) {
@@ -167,10 +176,10 @@ pub async fn a_filing_is_late_after_its_deadline(tenants: Arc<dyn CommitteeTenan
     let service = world.service();
     let prefix = service.settings().key_prefix();
     let filing = judge(&facts, prefix, &key, &posted("mark"), attempt()).unwrap();
-    assert_eq!(filing.land_by(), deadline);
+    promised!(filing.land_by(), deadline);
     world.pass(deadline).await;
-    assert_eq!(world.file(&filing).await, CommitteeFiled::Late);
-    assert_eq!(world.takes_on(day(DATE)).await, []);
+    promised!(world.file(&filing).await, CommitteeFiled::Late);
+    promised!(world.takes_on(day(DATE)).await, []);
 }
 
 pub async fn an_attempt_sent_many_times_at_once_is_filed_once(tenants: Arc<dyn CommitteeTenants>) {
@@ -183,8 +192,8 @@ pub async fn an_attempt_sent_many_times_at_once_is_filed_once(tenants: Arc<dyn C
         async move { filed(world.file(&filing).await) }
     };
     let takes = race((0..16).map(send)).await;
-    assert_eq!(count(&takes, &takes[0]), 16);
-    assert_eq!(world.takes_on(day(DATE)).await, takes[..1]);
+    promised!(count(&takes, &takes[0]), 16);
+    promised!(world.takes_on(day(DATE)).await, takes[..1]);
 }
 
 /// Under the rules: 64 submissions of four members, all on record, each with its own receipt.
@@ -203,14 +212,22 @@ pub async fn racing_submissions_are_all_kept(tenants: Arc<dyn CommitteeTenants>)
     };
     let receipts = race((0..64).map(submit)).await;
     let takes = world.takes_on(date).await;
-    assert_eq!(takes.len(), 64);
-    assert!(takes.is_sorted_by_key(|take| take.received_at));
+    promised!(takes.len(), 64);
+    ensure!(
+        takes.is_sorted_by_key(|take| take.received_at),
+        "times in the order of commits",
+        takes
+    );
     let mut told: Vec<_> = receipts.iter().map(|receipt| receipt.commit.clone()).collect();
     let mut kept: Vec<_> = takes.iter().map(|take| commit(take)).collect();
     told.sort_unstable();
     kept.sort_unstable();
-    assert_eq!(told, kept);
-    assert!(takes.iter().all(|take| take.subject_id == subject("aurora")));
+    promised!(told, kept);
+    ensure!(
+        takes.iter().all(|take| take.subject_id == subject("aurora")),
+        "takes about the subject of their day",
+        takes
+    );
 }
 
 pub async fn submissions_that_race_the_deadline_land_before_it(tenants: Arc<dyn CommitteeTenants>) {
@@ -228,7 +245,7 @@ pub async fn submissions_that_race_the_deadline_land_before_it(tenants: Arc<dyn 
                 match answered(service.submit(Some(key.reveal()), &posted).await) {
                     Ok(_) => landed += 1,
                     Err(refusal) => {
-                        assert_eq!(refusal, CommitteeRefusal::WindowClosed);
+                        promised!(refusal, CommitteeRefusal::WindowClosed);
                         return landed;
                     }
                 }
@@ -237,10 +254,10 @@ pub async fn submissions_that_race_the_deadline_land_before_it(tenants: Arc<dyn 
     };
     let landed: usize = race((0..8).map(submit)).await.into_iter().sum();
     let takes = world.takes_on(date).await;
-    assert_eq!(takes.len(), landed);
-    assert!(takes.iter().all(|take| take.received_at <= deadline));
+    promised!(takes.len(), landed);
+    ensure!(takes.iter().all(|take| take.received_at <= deadline), "takes up to {deadline}", takes);
     let session = world.service().session(date).await.unwrap();
-    assert_eq!(session.takes.len(), landed.min(1));
+    promised!(session.takes.len(), landed.min(1));
 }
 
 pub async fn submissions_that_race_a_rotation_are_kept_or_refused(
@@ -257,21 +274,21 @@ pub async fn submissions_that_race_a_rotation_are_kept_or_refused(
                 service.rotate_member_key(&id("ada")).await.unwrap();
                 // Dead with the commit: whoever comes after it is refused.
                 let late = answered(service.submit(Some(old.reveal()), &posted("late")).await);
-                assert_eq!(late, Err(CommitteeRefusal::InvalidKey));
+                promised!(late, Err(CommitteeRefusal::InvalidKey));
                 return 0;
             }
             match answered(service.submit(Some(old.reveal()), &posted(&racer.to_string())).await) {
                 Ok(_) => 1,
                 Err(refusal) => {
-                    assert_eq!(refusal, CommitteeRefusal::InvalidKey);
+                    promised!(refusal, CommitteeRefusal::InvalidKey);
                     0
                 }
             }
         }
     };
     let landed: usize = race((0..32).map(run)).await.into_iter().sum();
-    assert_eq!(world.takes_on(date).await.len(), landed);
-    assert_eq!(world.members().await[0].version, FIRST.next());
+    promised!(world.takes_on(date).await.len(), landed);
+    promised!(world.members().await[0].version, FIRST.next());
 }
 
 /// The day with this deadline.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::domain::TenantId;
 use crate::store::{CommitteeSessionQuery, CommitteeTakesQuery, CommitteeTenants};
 use crate::testing::committee::{CommitteeWorld, first_save, open_day};
+use crate::testing::promise::promised;
 use crate::testing::{FIRST, day};
 
 /// Two committees whose names begin alike, with a member, a day and takes of the same names.
@@ -17,25 +18,25 @@ pub async fn committees_share_nothing(tenants: Arc<dyn CommitteeTenants>) {
     world.put_day(&first_save(&open_day("2026-11-21", "aurora"))).await;
     let take = world.filed(&key, date, "mark").await;
 
-    assert_eq!(other.members().await, []);
+    promised!(other.members().await, []);
     let facts = other.basis(&key.hash()).await;
-    assert_eq!((facts.member, facts.session), (None, None));
-    assert_eq!((other.day(date).await, other.takes_on(date).await), (None, vec![]));
+    promised!((facts.member, facts.session), (None, None));
+    promised!((other.day(date).await, other.takes_on(date).await), (None, vec![]));
     let all = CommitteeSessionQuery { limit: 9, ..CommitteeSessionQuery::default() };
-    assert_eq!(other.sessions(&all).await, []);
+    promised!(other.sessions(&all).await, []);
     let latest = CommitteeTakesQuery::Latest {
         member: &take.member_id,
         before: day("9999-12-31"),
         limit: 9,
     };
-    assert_eq!(other.takes(&latest).await, []);
+    promised!(other.takes(&latest).await, []);
 
     let own = other.seat("ada").await;
     other.put_day(&first_save(&open_day("2026-11-21", "borealis"))).await;
     other.filed(&own, date, "mark").await;
-    assert_eq!(other.day(date).await.unwrap().version, FIRST);
-    assert_eq!(world.takes_on(date).await, [take]);
-    assert_eq!(world.basis(&own.hash()).await.member, None);
+    promised!(other.day(date).await.unwrap().version, FIRST);
+    promised!(world.takes_on(date).await, [take]);
+    promised!(world.basis(&own.hash()).await.member, None);
 }
 
 pub async fn a_committee_opened_twice_is_the_same(tenants: Arc<dyn CommitteeTenants>) {
@@ -44,5 +45,5 @@ pub async fn a_committee_opened_twice_is_the_same(tenants: Arc<dyn CommitteeTena
     world.put_day(&first_save(&open_day("2026-11-21", "aurora"))).await;
     let key = world.seat("ada").await;
     let take = again.filed(&key, day("2026-11-21"), "mark").await;
-    assert_eq!(world.takes_on(take.date).await, [take]);
+    promised!(world.takes_on(take.date).await, [take]);
 }

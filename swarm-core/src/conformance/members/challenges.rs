@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use crate::conformance::very_moment::meet;
 use crate::domain::MemberState::{Approved, Claimed};
-use crate::domain::{Challenge, Member, SecretHash, Version};
+use crate::domain::{Challenge, Member, SecretHash, Timestamp, Version};
 use crate::store::MemberSaved::{Saved, Stale};
-use crate::store::{MemberSaved, Proven, Slot, Tenants};
+use crate::store::{MemberChange, MemberSaved, Proven, Slot, Tenants};
+use crate::testing::promise::promised;
 use crate::testing::{FIRST, World, applicant, count, id, mail, odd_texts, race, secret};
 
 pub async fn a_challenge_replaces_the_one_before(tenants: Arc<dyn Tenants>) {
@@ -13,12 +15,12 @@ pub async fn a_challenge_replaces_the_one_before(tenants: Arc<dyn Tenants>) {
     for name in ["ada", "grace"] {
         world.create(&applicant(name)).await;
     }
-    assert_eq!(world.member(&id("ada")).await.challenge, None);
+    promised!(world.member(&id("ada")).await.challenge, None);
     for challenge in [live(&world, "first").await, live(&world, "second").await] {
         world.set_challenge(&Slot::Member(id("ada")), &challenge).await;
-        assert_eq!(world.member(&id("ada")).await.challenge, Some(challenge));
+        promised!(world.member(&id("ada")).await.challenge, Some(challenge));
     }
-    assert_eq!(world.member(&id("grace")).await.challenge, None);
+    promised!(world.member(&id("grace")).await.challenge, None);
 }
 
 pub async fn a_decoy_is_nobodys_challenge(tenants: Arc<dyn Tenants>) {
@@ -34,8 +36,8 @@ pub async fn a_decoy_is_nobodys_challenge(tenants: Arc<dyn Tenants>) {
     world.set_challenge(&Slot::Decoy, &decoy).await;
     for name in &names {
         let shown = world.member(&id(name)).await.challenge;
-        assert_eq!(shown, (name == "ab").then(|| challenge.clone()));
-        assert_eq!(claim(&world, name, "decoy").await, Stale);
+        promised!(shown, (name == "ab").then(|| challenge.clone()));
+        promised!(claim(&world, name, "decoy").await, Stale);
     }
 }
 
@@ -46,10 +48,10 @@ pub async fn a_challenge_and_its_member_leave_each_other_alone(tenants: Arc<dyn 
     let challenge = live(&world, "challenge").await;
     let judged = world.edited(&id("ada"), |ada| ada.state = Approved).await;
     world.set_challenge(&Slot::Member(id("ada")), &challenge).await;
-    assert_eq!(world.stored(&id("ada")).await.version, FIRST);
-    assert_eq!(world.save_member(&judged).await, Saved);
-    assert_eq!(claim(&world, "ada", "challenge").await, Saved);
-    assert_eq!(world.member(&id("ada")).await.challenge, Some(challenge));
+    promised!(world.stored(&id("ada")).await.version, FIRST);
+    promised!(world.save_member(&judged).await, Saved);
+    promised!(claim(&world, "ada", "challenge").await, Saved);
+    promised!(world.member(&id("ada")).await.challenge, Some(challenge));
 }
 
 pub async fn only_the_live_challenge_proves_a_change(tenants: Arc<dyn Tenants>) {
@@ -57,19 +59,62 @@ pub async fn only_the_live_challenge_proves_a_change(tenants: Arc<dyn Tenants>) 
     for name in ["ada", "grace"] {
         world.create(&Member { state: Approved, ..applicant(name) }).await;
     }
-    assert_eq!(claim(&world, "ada", "absent").await, Stale);
+    promised!(claim(&world, "ada", "absent").await, Stale);
     for text in ["replaced", "live"] {
         world.set_challenge(&Slot::Member(id("ada")), &live(&world, text).await).await;
     }
     let another = live(&world, "another's").await;
     world.set_challenge(&Slot::Member(id("grace")), &another).await;
     for text in ["absent", "replaced", "another's"] {
-        assert_eq!(claim(&world, "ada", text).await, Stale);
+        promised!(claim(&world, "ada", text).await, Stale);
     }
-    assert_eq!(world.stored(&id("ada")).await.version, FIRST);
-    assert_eq!(world.bearer(&secret("token of ada")).await, None);
-    assert_eq!(claim(&world, "ada", "live").await, Saved);
-    assert_eq!(world.bearer(&secret("token of ada")).await.unwrap().id, id("ada"));
+    promised!(world.stored(&id("ada")).await.version, FIRST);
+    promised!(world.bearer(&secret("token of ada")).await, None);
+    promised!(claim(&world, "ada", "live").await, Saved);
+    promised!(world.bearer(&secret("token of ada")).await.unwrap().id, id("ada"));
+}
+
+/// The mail of a claim tells the time of its commit.
+pub async fn a_challenge_proves_up_to_its_expiry(tenants: Arc<dyn Tenants>) {
+    let world = &World::fresh(tenants).await;
+    let mut round = 0;
+    meet(world, async |expiries| {
+        round += 1;
+        let mut claims = Vec::new();
+        for (number, expires_at) in expiries.into_iter().enumerate() {
+            let member = applicant(&format!("{round}.{number}"));
+            world.create(&member).await;
+            let challenge = Challenge { hash: secret("live"), expires_at };
+            world.set_challenge(&Slot::Member(member.id.clone()), &challenge).await;
+            let mut claim = world.edited(&member.id, |member| member.state = Claimed).await;
+            claim.proven = Some(Proven(secret("live")));
+            claim.mail = Some(mail(member.id.as_str()));
+            claims.push(claim);
+        }
+        async move || stamps(world, claims).await
+    })
+    .await;
+}
+
+/// Commits all claims at once; when each was committed, if it was.
+async fn stamps(world: &World, claims: Vec<MemberChange>) -> Vec<Option<Timestamp>> {
+    let names: Vec<_> = claims.iter().map(|claim| claim.member.id.to_string()).collect();
+    let commit = |claim: MemberChange| {
+        let world = world.clone();
+        async move { world.save_member(&claim).await }
+    };
+    let outcomes = race(claims.into_iter().map(commit)).await;
+    let queued = world.messages(None, None).await;
+    let stamp = |name: &String| {
+        let mail = queued.iter().find(|it| it.record.mail.subject == *name);
+        mail.map(|it| it.record.queued_at)
+    };
+    let stamps: Vec<_> = names.iter().map(stamp).collect();
+    for (outcome, stamp) in outcomes.iter().zip(&stamps) {
+        let promised = if stamp.is_some() { Saved } else { Stale };
+        promised!(*outcome, promised, "mail queued with its commit");
+    }
+    stamps
 }
 
 pub async fn an_expired_challenge_proves_nothing(tenants: Arc<dyn Tenants>) {
@@ -79,8 +124,8 @@ pub async fn an_expired_challenge_proves_nothing(tenants: Arc<dyn Tenants>) {
     let challenge = Challenge { hash: secret("expired"), expires_at };
     world.set_challenge(&Slot::Member(id("ada")), &challenge).await;
     world.pass(expires_at).await;
-    assert_eq!(claim(&world, "ada", "expired").await, Stale);
-    assert_eq!(world.stored(&id("ada")).await.version, FIRST);
+    promised!(claim(&world, "ada", "expired").await, Stale);
+    promised!(world.stored(&id("ada")).await.version, FIRST);
 }
 
 pub async fn of_racing_claims_one_wins(tenants: Arc<dyn Tenants>) {
@@ -96,13 +141,13 @@ pub async fn of_racing_claims_one_wins(tenants: Arc<dyn Tenants>) {
         async move { world.save_member(&change).await }
     };
     let outcomes = race((0..64).map(claim)).await;
-    assert_eq!((count(&outcomes, &Saved), count(&outcomes, &Stale)), (1, 63));
+    promised!((count(&outcomes, &Saved), count(&outcomes, &Stale)), (1, 63));
     let won = outcomes.iter().position(|outcome| *outcome == Saved).unwrap();
     for racer in 0..64 {
-        assert_eq!(world.bearer(&token(racer)).await.is_some(), racer == won);
+        promised!(world.bearer(&token(racer)).await.is_some(), racer == won);
     }
-    assert_eq!(world.stored(&id("ada")).await.version, Version(2));
-    assert_eq!(world.messages(None, None).await.len(), 1);
+    promised!(world.stored(&id("ada")).await.version, Version(2));
+    promised!(world.messages(None, None).await.len(), 1);
 }
 
 /// A challenge with this text that outlives the case.

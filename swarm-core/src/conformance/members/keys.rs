@@ -6,6 +6,7 @@ use crate::domain::MemberState::{Applied, Approved, Claimed, Inactive, Rejected}
 use crate::domain::{Lens, Member};
 use crate::store::MemberSaved::{KeyHeld, Saved};
 use crate::store::{MemberChange, Tenants};
+use crate::testing::promise::promised;
 use crate::testing::{World, applicant, count, creation, id, key, race, secret};
 
 pub async fn a_held_key_keeps_other_members_out(tenants: Arc<dyn Tenants>) {
@@ -16,11 +17,11 @@ pub async fn a_held_key_keeps_other_members_out(tenants: Arc<dyn Tenants>) {
         for state in [Applied, Approved, Claimed] {
             let token = Some(secret("other"));
             let other = Member { id: id("other"), state, token, ..holder.clone() };
-            assert_eq!(world.save_member(&creation(&other)).await, KeyHeld(holder.id.clone()));
+            promised!(world.save_member(&creation(&other)).await, KeyHeld(holder.id.clone()));
         }
     }
-    assert_eq!(world.member(&id("other")).await.member, None);
-    assert_eq!(world.bearer(&secret("other")).await, None);
+    promised!(world.member(&id("other")).await.member, None);
+    promised!(world.bearer(&secret("other")).await, None);
 }
 
 /// Who tries keeps the key and the token that it had.
@@ -31,11 +32,11 @@ pub async fn a_held_key_cannot_be_changed_to(tenants: Arc<dyn Tenants>) {
     let on_file = world.stored(&id("grace")).await;
     let mut change = world.edited(&id("grace"), |grace| grace.token = Some(secret("new"))).await;
     change.member.public_key = Some(key("ada"));
-    assert_eq!(world.save_member(&change).await, KeyHeld(id("ada")));
-    assert_eq!(world.stored(&id("grace")).await, on_file);
-    assert_eq!(world.bearer(&secret("old")).await, Some(on_file.record));
-    assert_eq!(world.bearer(&secret("new")).await, None);
-    assert_eq!(world.save_member(&with_key_of("grace")).await, KeyHeld(id("grace")));
+    promised!(world.save_member(&change).await, KeyHeld(id("ada")));
+    promised!(world.stored(&id("grace")).await, on_file);
+    promised!(world.bearer(&secret("old")).await, Some(on_file.record));
+    promised!(world.bearer(&secret("new")).await, None);
+    promised!(world.save_member(&with_key_of("grace")).await, KeyHeld(id("grace")));
 }
 
 pub async fn a_member_that_holds_no_key_meets_nobody(tenants: Arc<dyn Tenants>) {
@@ -48,7 +49,7 @@ pub async fn a_member_that_holds_no_key_meets_nobody(tenants: Arc<dyn Tenants>) 
     for keyless in ["grace", "hedy"] {
         world.create(&Member { public_key: None, ..applicant(keyless) }).await;
     }
-    assert_eq!(world.save_member(&with_key_of("ada")).await, KeyHeld(id("ada")));
+    promised!(world.save_member(&with_key_of("ada")).await, KeyHeld(id("ada")));
 }
 
 pub async fn the_holder_of_a_key_may_save_again(tenants: Arc<dyn Tenants>) {
@@ -57,7 +58,7 @@ pub async fn the_holder_of_a_key_may_save_again(tenants: Arc<dyn Tenants>) {
     for state in [Approved, Claimed, Inactive, Approved] {
         world.edit(&id("ada"), |ada| ada.state = state).await;
     }
-    assert_eq!(world.save_member(&with_key_of("ada")).await, KeyHeld(id("ada")));
+    promised!(world.save_member(&with_key_of("ada")).await, KeyHeld(id("ada")));
 }
 
 pub async fn a_key_is_free_once_its_holder_lets_go(tenants: Arc<dyn Tenants>) {
@@ -69,13 +70,13 @@ pub async fn a_key_is_free_once_its_holder_lets_go(tenants: Arc<dyn Tenants>) {
         ("no key", Applied, None),
     ] {
         world.create(&applicant(name)).await;
-        assert_eq!(world.save_member(&with_key_of(name)).await, KeyHeld(id(name)));
+        promised!(world.save_member(&with_key_of(name)).await, KeyHeld(id(name)));
         world.edit(&id(name), |holder| (holder.state, holder.public_key) = (state, key)).await;
         world
             .create(&Member { id: id(&format!("after {name}")), ..with_key_of(name).member })
             .await;
     }
-    assert_eq!(world.save_member(&with_key_of("fresh")).await, KeyHeld(id("another key")));
+    promised!(world.save_member(&with_key_of("fresh")).await, KeyHeld(id("another key")));
 }
 
 pub async fn who_comes_back_for_a_key_meets_its_new_holder(tenants: Arc<dyn Tenants>) {
@@ -84,9 +85,9 @@ pub async fn who_comes_back_for_a_key_meets_its_new_holder(tenants: Arc<dyn Tena
     world.create(&Member { id: id("grace"), ..with_key_of("ada").member }).await;
     world.edit(&id("ada"), |ada| ada.lens = Lens::parse("away").unwrap()).await;
     let back = world.edited(&id("ada"), |ada| ada.state = Approved).await;
-    assert_eq!(world.save_member(&back).await, KeyHeld(id("grace")));
+    promised!(world.save_member(&back).await, KeyHeld(id("grace")));
     world.edit(&id("grace"), |grace| grace.state = Rejected).await;
-    assert_eq!(world.save_member(&back).await, Saved);
+    promised!(world.save_member(&back).await, Saved);
 }
 
 pub async fn of_racing_applications_with_one_key_one_wins(tenants: Arc<dyn Tenants>) {
@@ -98,8 +99,8 @@ pub async fn of_racing_applications_with_one_key_one_wins(tenants: Arc<dyn Tenan
     };
     let outcomes = race((0..32).map(apply)).await;
     let won = named(outcomes.iter().position(|outcome| *outcome == Saved).unwrap());
-    assert_eq!((count(&outcomes, &Saved), count(&outcomes, &KeyHeld(won))), (1, 31));
-    assert_eq!(world.everybody().await.len(), 1);
+    promised!((count(&outcomes, &Saved), count(&outcomes, &KeyHeld(won))), (1, 31));
+    promised!(world.everybody().await.len(), 1);
 }
 
 /// The write of a newcomer with the key of the applicant of this name.

@@ -10,6 +10,7 @@ use crate::domain::MemberState::{Applied, Approved, Claimed, Inactive, Rejected}
 use crate::domain::{Contact, Lens, Member, Name, Timestamp, Version};
 use crate::store::MemberSaved::{Saved, Stale};
 use crate::store::{MemberChange, Tenants};
+use crate::testing::promise::{ensure, promised};
 use crate::testing::{
     FIRST, World, applicant, count, creation, id, key, moment, odd_texts, race, secret,
 };
@@ -21,11 +22,11 @@ const NOBODY: &[&str] = &[];
 
 pub async fn an_unknown_member_has_no_facts(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    assert_eq!(world.everybody().await, []);
+    promised!(world.everybody().await, []);
     world.create(&applicant("ada")).await;
     let basis = world.member(&id("grace")).await;
-    assert_eq!((basis.member, basis.challenge), (None, None));
-    assert_eq!(world.bearer(&secret("grace")).await, None);
+    promised!((basis.member, basis.challenge), (None, None));
+    promised!(world.bearer(&secret("grace")).await, None);
 }
 
 /// Also when a later save leaves out what an earlier one had, and the other way round.
@@ -48,10 +49,10 @@ pub async fn every_field_of_a_member_survives(tenants: Arc<dyn Tenants>) {
     world.create(&full).await;
     for member in [&full, &bare, &full] {
         world.edit(&full.id, |on_file| on_file.clone_from(member)).await;
-        assert_eq!(*world.stored(&full.id).await.record, *member);
-        assert_eq!(world.everybody().await, [Arc::new(member.clone())]);
+        promised!(*world.stored(&full.id).await.record, *member);
+        promised!(world.everybody().await, [Arc::new(member.clone())]);
     }
-    assert_eq!(world.bearer(&secret("token")).await, Some(Arc::new(full)));
+    promised!(world.bearer(&secret("token")).await, Some(Arc::new(full)));
 }
 
 pub async fn members_with_odd_ids_are_not_confused(tenants: Arc<dyn Tenants>) {
@@ -67,29 +68,29 @@ pub async fn members_with_odd_ids_are_not_confused(tenants: Arc<dyn Tenants>) {
     }
     let mut ids: Vec<_> = odd.iter().map(|member| member.id.to_string()).collect();
     ids.sort();
-    assert_eq!(listed(&world, &[Applied]).await, ids);
+    promised!(listed(&world, &[Applied]).await, ids);
     for member in &odd {
-        assert_eq!(*world.stored(&member.id).await.record, *member);
-        assert_eq!(world.bearer(&member.token.unwrap()).await.as_deref(), Some(member));
+        promised!(*world.stored(&member.id).await.record, *member);
+        promised!(world.bearer(&member.token.unwrap()).await.as_deref(), Some(member));
     }
 }
 
 pub async fn members_are_listed_by_their_state(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    assert_eq!(listed(&world, &MemberState::ALL).await, NOBODY);
+    promised!(listed(&world, &MemberState::ALL).await, NOBODY);
     for state in MemberState::ALL {
         for number in 1..=2 {
             world.create(&Member { state, ..applicant(&format!("{state} {number}")) }).await;
         }
     }
-    assert_eq!(listed(&world, &[]).await, NOBODY);
+    promised!(listed(&world, &[]).await, NOBODY);
     for state in MemberState::ALL {
         let both = [format!("{state} 1"), format!("{state} 2")];
-        assert_eq!(listed(&world, &[state]).await, both);
+        promised!(listed(&world, &[state]).await, both);
     }
     let active = ["approved 1", "approved 2", "claimed 1", "claimed 2"];
-    assert_eq!(listed(&world, &[Claimed, Approved]).await, active);
-    assert_eq!(listed(&world, &MemberState::ALL).await.len(), 10);
+    promised!(listed(&world, &[Claimed, Approved]).await, active);
+    promised!(listed(&world, &MemberState::ALL).await.len(), 10);
 }
 
 pub async fn a_member_is_listed_in_the_state_of_its_last_commit(tenants: Arc<dyn Tenants>) {
@@ -98,16 +99,17 @@ pub async fn a_member_is_listed_in_the_state_of_its_last_commit(tenants: Arc<dyn
     world.create(&applicant("grace")).await;
     for state in [Approved, Claimed, Claimed, Inactive, Rejected, Applied, Claimed] {
         let mut moved = world.edited(&id("ada"), |ada| ada.state = state).await;
-        assert_eq!(world.save_member(&moved).await, Saved);
+        promised!(world.save_member(&moved).await, Saved);
         let others: Vec<_> = MemberState::ALL.into_iter().filter(|it| *it != state).collect();
-        assert_eq!(
+        promised!(
             listed(&world, &others).await,
             if state == Applied { NOBODY } else { &["grace"] }
         );
         moved.member.state = Rejected;
-        assert_eq!(world.save_member(&moved).await, Stale);
-        assert!(listed(&world, &[state]).await.contains(&"ada".to_owned()));
-        assert_eq!(listed(&world, &MemberState::ALL).await, ["ada", "grace"]);
+        promised!(world.save_member(&moved).await, Stale);
+        let there = listed(&world, &[state]).await;
+        ensure!(there.contains(&"ada".to_owned()), "ada, in the state of her last commit", there);
+        promised!(listed(&world, &MemberState::ALL).await, ["ada", "grace"]);
     }
 }
 
@@ -121,9 +123,9 @@ pub async fn a_member_is_created_once(tenants: Arc<dyn Tenants>) {
         token: Some(secret("another")),
         ..applicant("ada")
     };
-    assert_eq!(world.save_member(&creation(&again)).await, Stale);
-    assert_eq!(world.stored(&id("ada")).await, on_file);
-    assert_eq!(world.bearer(&secret("another")).await, None);
+    promised!(world.save_member(&creation(&again)).await, Stale);
+    promised!(world.stored(&id("ada")).await, on_file);
+    promised!(world.bearer(&secret("another")).await, None);
     world.create(&applicant("another")).await;
 }
 
@@ -135,10 +137,10 @@ pub async fn a_change_holds_only_for_the_version_it_was_judged_by(tenants: Arc<d
     for version in [0, 1, 3, u64::MAX] {
         let mut change = world.edited(&id("ada"), |ada| ada.token = Some(secret("token"))).await;
         change.expected = Some(Version(version));
-        assert_eq!(world.save_member(&change).await, Stale);
+        promised!(world.save_member(&change).await, Stale);
     }
-    assert_eq!(world.stored(&id("ada")).await, on_file);
-    assert_eq!(world.bearer(&secret("token")).await, None);
+    promised!(world.stored(&id("ada")).await, on_file);
+    promised!(world.bearer(&secret("token")).await, None);
 }
 
 pub async fn a_change_never_creates_a_member(tenants: Arc<dyn Tenants>) {
@@ -146,9 +148,9 @@ pub async fn a_change_never_creates_a_member(tenants: Arc<dyn Tenants>) {
     for version in [0, 1] {
         let expected = Some(Version(version));
         let change = MemberChange { expected, ..creation(&applicant("ada")) };
-        assert_eq!(world.save_member(&change).await, Stale);
+        promised!(world.save_member(&change).await, Stale);
     }
-    assert_eq!(world.everybody().await, []);
+    promised!(world.everybody().await, []);
 }
 
 pub async fn each_save_raises_the_version_of_its_member_by_one(tenants: Arc<dyn Tenants>) {
@@ -156,10 +158,10 @@ pub async fn each_save_raises_the_version_of_its_member_by_one(tenants: Arc<dyn 
     world.create(&applicant("ada")).await;
     world.create(&applicant("grace")).await;
     for version in 1..=12 {
-        assert_eq!(world.stored(&id("ada")).await.version, Version(version));
+        promised!(world.stored(&id("ada")).await.version, Version(version));
         world.edit(&id("ada"), |_| {}).await;
     }
-    assert_eq!(world.stored(&id("grace")).await.version, FIRST);
+    promised!(world.stored(&id("grace")).await.version, FIRST);
 }
 
 pub async fn a_token_finds_its_member_whatever_its_state(tenants: Arc<dyn Tenants>) {
@@ -169,7 +171,7 @@ pub async fn a_token_finds_its_member_whatever_its_state(tenants: Arc<dyn Tenant
     for state in [Applied, Approved, Claimed, Rejected, Inactive] {
         world.edit(&id("ada"), |ada| ada.state = state).await;
         let bearer = world.bearer(&secret("token")).await;
-        assert_eq!(bearer, Some(world.stored(&id("ada")).await.record));
+        promised!(bearer, Some(world.stored(&id("ada")).await.record));
     }
 }
 
@@ -177,10 +179,10 @@ pub async fn a_token_dies_with_the_commit_that_replaces_it(tenants: Arc<dyn Tena
     let world = World::fresh(tenants).await;
     world.create(&Member { token: Some(secret("first")), ..applicant("ada") }).await;
     world.edit(&id("ada"), |ada| ada.token = Some(secret("second"))).await;
-    assert_eq!(world.bearer(&secret("first")).await, None);
-    assert_eq!(world.bearer(&secret("second")).await.unwrap().id, id("ada"));
+    promised!(world.bearer(&secret("first")).await, None);
+    promised!(world.bearer(&secret("second")).await.unwrap().id, id("ada"));
     world.edit(&id("ada"), |ada| ada.token = None).await;
-    assert_eq!(world.bearer(&secret("second")).await, None);
+    promised!(world.bearer(&secret("second")).await, None);
 }
 
 pub async fn of_racing_creations_of_one_member_one_wins(tenants: Arc<dyn Tenants>) {
@@ -191,8 +193,8 @@ pub async fn of_racing_creations_of_one_member_one_wins(tenants: Arc<dyn Tenants
         async move { world.save_member(&creation(&member)).await }
     };
     let outcomes = race((0..32).map(create)).await;
-    assert_eq!((count(&outcomes, &Saved), count(&outcomes, &Stale)), (1, 31));
-    assert_eq!(world.stored(&id("ada")).await.version, FIRST);
+    promised!((count(&outcomes, &Saved), count(&outcomes, &Stale)), (1, 31));
+    promised!(world.stored(&id("ada")).await.version, FIRST);
 }
 
 /// The ids of the members in these states.

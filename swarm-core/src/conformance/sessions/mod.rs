@@ -1,12 +1,9 @@
 //! Sessions.
 
 mod published;
+mod seals;
 
 use std::sync::Arc;
-use std::time::Duration;
-
-use tokio::task::yield_now;
-use tokio::time::timeout;
 
 use crate::domain::SessionState::{Aggregated, Collecting, Published, Scheduled, WindowClosed};
 use crate::domain::{
@@ -15,10 +12,12 @@ use crate::domain::{
     TakeId, Timestamp, Version,
 };
 use crate::store::Saved::{Saved, Stale};
-use crate::store::{Filed, SessionChange, SessionQuery, Tenants, Versioned};
-use crate::testing::{FIRST, World, count, day, filed, id, moment, odd_texts, race, session_draft};
+use crate::store::{SessionChange, SessionQuery, Tenants, Versioned};
+use crate::testing::promise::{ensure, promised};
+use crate::testing::{FIRST, World, count, day, id, moment, odd_texts, race, session_draft};
 
 pub use published::*;
+pub use seals::*;
 
 /// As many as there are.
 const ALL: SessionQuery = SessionQuery { on: None, state: None, before: None, limit: 1_000 };
@@ -27,10 +26,10 @@ const NONE: [u64; 0] = [];
 
 pub async fn an_unknown_session_is_none(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    assert_eq!(world.sessions(&ALL).await, []);
+    promised!(world.sessions(&ALL).await, []);
     world.convened("subject").await;
     for unknown in [0, 2, u64::MAX] {
-        assert_eq!(world.session(SessionId(unknown)).await, None);
+        promised!(world.session(SessionId(unknown)).await, None);
     }
 }
 
@@ -39,7 +38,7 @@ pub async fn sessions_count_from_one_as_they_convene(tenants: Arc<dyn Tenants>) 
     for number in 1..=12 {
         let date = day(if number % 2 == 0 { "2026-11-21" } else { "2026-11-20" });
         let convened = world.convene(&SessionDraft { date, ..session_draft("subject") }).await;
-        assert_eq!(convened.id, SessionId(number));
+        promised!(convened.id, SessionId(number));
     }
 }
 
@@ -52,16 +51,20 @@ pub async fn racing_sessions_leave_no_gap(tenants: Arc<dyn Tenants>) {
     let mut convened = race((0..32).map(convene)).await;
     convened.sort_by_key(|session| session.id);
     let ids: Vec<u64> = convened.iter().map(|session| session.id.0).collect();
-    assert_eq!(ids, (1..=32).collect::<Vec<_>>());
+    promised!(ids, (1..=32).collect::<Vec<_>>());
     convened.reverse();
-    assert_eq!(world.sessions(&ALL).await, convened);
+    promised!(world.sessions(&ALL).await, convened);
 }
 
 pub async fn a_session_is_convened_by_the_stores_clock(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let before = world.now().await;
     let convened = world.convened("subject").await.convened_at;
-    assert!((before..=world.now().await).contains(&convened));
+    ensure!(
+        (before..=world.now().await).contains(&convened),
+        "a time by the store\'s clock, during the call",
+        convened
+    );
 }
 
 pub async fn every_field_of_a_draft_survives(tenants: Arc<dyn Tenants>) {
@@ -85,10 +88,10 @@ pub async fn every_field_of_a_draft_survives(tenants: Arc<dyn Tenants>) {
     };
     for draft in [full, empty, session_draft("bare")] {
         let convened = world.convene(&draft).await;
-        assert_eq!(*convened, draft.convened(convened.id, convened.convened_at));
+        promised!(*convened, draft.convened(convened.id, convened.convened_at));
         let on_file = Versioned { version: FIRST, record: Arc::clone(&convened) };
-        assert_eq!(world.session(convened.id).await, Some(on_file));
-        assert_eq!(world.sessions(&SessionQuery { limit: 1, ..ALL }).await, [convened]);
+        promised!(world.session(convened.id).await, Some(on_file));
+        promised!(world.sessions(&SessionQuery { limit: 1, ..ALL }).await, [convened]);
     }
 }
 
@@ -115,9 +118,9 @@ pub async fn every_field_of_a_session_survives_a_save(tenants: Arc<dyn Tenants>)
     for (version, session) in (2..).zip([&full, &sparse, &full, &bare, &scheduled]) {
         world.amend(bare.id, |on_file| on_file.clone_from(session)).await;
         let record = Arc::new(session.clone());
-        assert_eq!(world.sessions(&ALL).await, [Arc::clone(&record)]);
+        promised!(world.sessions(&ALL).await, [Arc::clone(&record)]);
         let on_file = Versioned { version: Version(version), record };
-        assert_eq!(world.session(bare.id).await, Some(on_file));
+        promised!(world.session(bare.id).await, Some(on_file));
     }
 }
 
@@ -128,8 +131,8 @@ pub async fn sessions_come_newest_first_up_to_the_limit(tenants: Arc<dyn Tenants
     }
     for limit in [0, 1, 5, 12, 13] {
         let newest: Vec<u64> = (1..=12).rev().take(limit).collect();
-        assert_eq!(world.found(&SessionQuery { limit, ..ALL }).await, newest);
-        assert_eq!(world.found(&SessionQuery { limit, ..on("subject") }).await, newest);
+        promised!(world.found(&SessionQuery { limit, ..ALL }).await, newest);
+        promised!(world.found(&SessionQuery { limit, ..on("subject") }).await, newest);
     }
 }
 
@@ -143,11 +146,11 @@ pub async fn pages_cover_every_session_once(tenants: Arc<dyn Tenants>) {
         let mut covered: Vec<u64> = Vec::new();
         for length in [5, 5, 2, 0] {
             let page = world.found(&query).await;
-            assert_eq!(page.len(), length);
+            promised!(page.len(), length);
             query.before = page.last().copied().map(SessionId);
             covered.extend(page);
         }
-        assert_eq!(covered, (1..=12).rev().collect::<Vec<_>>());
+        promised!(covered, (1..=12).rev().collect::<Vec<_>>());
     }
 }
 
@@ -160,8 +163,8 @@ pub async fn before_names_any_number(tenants: Arc<dyn Tenants>) {
         [(0, &[]), (1, &[]), (2, &[1]), (4, &[3, 2, 1]), (u64::MAX, &[3, 2, 1])];
     for (before, ids) in expected {
         let before = Some(SessionId(before));
-        assert_eq!(world.found(&SessionQuery { before, ..ALL }).await, ids);
-        assert_eq!(world.found(&SessionQuery { before, ..on("subject") }).await, ids);
+        promised!(world.found(&SessionQuery { before, ..ALL }).await, ids);
+        promised!(world.found(&SessionQuery { before, ..on("subject") }).await, ids);
     }
 }
 
@@ -172,20 +175,20 @@ pub async fn sessions_are_found_by_day_and_subject(tenants: Arc<dyn Tenants>) {
     world.convene(&another_day).await;
     world.convened("another").await;
     world.convened("subject").await;
-    assert_eq!(world.found(&on("subject")).await, [4, 1]);
+    promised!(world.found(&on("subject")).await, [4, 1]);
     let on_another_day =
         SessionQuery { on: Some((another_day.date, another_day.subject_id)), ..ALL };
-    assert_eq!(world.found(&on_another_day).await, [2]);
-    assert_eq!(world.found(&on("unknown")).await, NONE);
+    promised!(world.found(&on_another_day).await, [2]);
+    promised!(world.found(&on("unknown")).await, NONE);
 }
 
 pub async fn odd_subjects_are_not_confused(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for subject in odd_texts() {
-        assert_eq!(world.found(&on(&subject)).await, NONE, "{subject:?}");
+        promised!(world.found(&on(&subject)).await, NONE, "{subject:?}");
         let session = world.convened(&subject).await;
-        assert_eq!(session.subject_id.as_str(), subject);
-        assert_eq!(world.found(&on(&subject)).await, [session.id.0], "{subject:?}");
+        promised!(session.subject_id.as_str(), subject);
+        promised!(world.found(&on(&subject)).await, [session.id.0], "{subject:?}");
     }
 }
 
@@ -198,19 +201,19 @@ pub async fn sessions_are_found_by_the_state_they_are_in(tenants: Arc<dyn Tenant
     let mut left = Collecting;
     for state in [WindowClosed, Aggregated, Published, WindowClosed] {
         world.amend(SessionId(2), |session| session.state = state).await;
-        assert_eq!(world.found(&SessionQuery { state: Some(state), ..ALL }).await, [2]);
-        assert_eq!(world.found(&SessionQuery { state: Some(state), ..on("subject") }).await, [2]);
+        promised!(world.found(&SessionQuery { state: Some(state), ..ALL }).await, [2]);
+        promised!(world.found(&SessionQuery { state: Some(state), ..on("subject") }).await, [2]);
         let others: &[u64] = if left == Collecting { &[3, 1] } else { &[] };
-        assert_eq!(world.found(&SessionQuery { state: Some(left), ..ALL }).await, others);
+        promised!(world.found(&SessionQuery { state: Some(left), ..ALL }).await, others);
         left = state;
     }
     world.amend(SessionId(2), |session| session.state = Collecting).await;
     let collecting = SessionQuery { state: Some(Collecting), ..ALL };
-    assert_eq!(world.found(&collecting).await, [3, 2, 1]);
-    assert_eq!(world.found(&SessionQuery { limit: 1, ..collecting.clone() }).await, [3]);
+    promised!(world.found(&collecting).await, [3, 2, 1]);
+    promised!(world.found(&SessionQuery { limit: 1, ..collecting.clone() }).await, [3]);
     let before = Some(SessionId(3));
-    assert_eq!(world.found(&SessionQuery { before, limit: 1, ..collecting }).await, [2]);
-    assert_eq!(world.found(&SessionQuery { state: Some(Scheduled), ..ALL }).await, [4]);
+    promised!(world.found(&SessionQuery { before, limit: 1, ..collecting }).await, [2]);
+    promised!(world.found(&SessionQuery { state: Some(Scheduled), ..ALL }).await, [4]);
 }
 
 pub async fn a_session_is_saved_only_at_the_version_it_was_judged_by(tenants: Arc<dyn Tenants>) {
@@ -221,10 +224,10 @@ pub async fn a_session_is_saved_only_at_the_version_it_was_judged_by(tenants: Ar
     for version in [0, 1, 3, u64::MAX] {
         let mut change = world.amended(session.id, |session| session.state = WindowClosed).await;
         change.expected = Version(version);
-        assert_eq!(world.save_session(&change).await, Stale);
+        promised!(world.save_session(&change).await, Stale);
     }
-    assert_eq!(world.session(session.id).await, on_file);
-    assert_eq!(world.found(&SessionQuery { state: Some(WindowClosed), ..ALL }).await, NONE);
+    promised!(world.session(session.id).await, on_file);
+    promised!(world.found(&SessionQuery { state: Some(WindowClosed), ..ALL }).await, NONE);
 }
 
 pub async fn a_save_never_convenes_a_session(tenants: Arc<dyn Tenants>) {
@@ -232,31 +235,10 @@ pub async fn a_save_never_convenes_a_session(tenants: Arc<dyn Tenants>) {
     for (id, version) in [(1, 0), (1, 1), (7, 1)] {
         let session = session_draft("subject").convened(SessionId(id), Timestamp::EPOCH);
         let change = SessionChange { session, expected: Version(version), takes: None };
-        assert_eq!(world.save_session(&change).await, Stale);
+        promised!(world.save_session(&change).await, Stale);
     }
-    assert_eq!(world.sessions(&ALL).await, []);
-    assert_eq!(world.convened("subject").await.id, SessionId(1));
-}
-
-/// All revisions of all members count, and those of other sessions do not.
-pub async fn a_save_may_hold_to_the_number_of_takes(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let (ada, grace) = (world.author("ada").await, world.author("grace").await);
-    let (session, other) = (world.convened("subject").await, world.convened("other").await);
-    world.filed(&ada, &session, "1").await;
-    let judged = world.amended(session.id, |session| session.state = Aggregated).await;
-    world.filed(&ada, &session, "2").await;
-    world.filed(&grace, &session, "3").await;
-    world.filed(&grace, &other, "4").await;
-    for takes in [0, 1, 2, 4] {
-        let change = SessionChange { takes: Some(takes), ..judged.clone() };
-        assert_eq!(world.save_session(&change).await, Stale);
-    }
-    assert_eq!(world.session(session.id).await.unwrap().record.state, Collecting);
-    assert_eq!(world.save_session(&SessionChange { takes: Some(3), ..judged }).await, Saved);
-    let untouched = world.convened("untouched").await;
-    let seal = world.amended(untouched.id, |session| session.state = Aggregated).await;
-    assert_eq!(world.save_session(&SessionChange { takes: Some(0), ..seal }).await, Saved);
+    promised!(world.sessions(&ALL).await, []);
+    promised!(world.convened("subject").await.id, SessionId(1));
 }
 
 pub async fn of_racing_saves_of_one_version_one_wins(tenants: Arc<dyn Tenants>) {
@@ -269,48 +251,11 @@ pub async fn of_racing_saves_of_one_version_one_wins(tenants: Arc<dyn Tenants>) 
         async move { world.save_session(&change).await }
     };
     let outcomes = race((0..32).map(save)).await;
-    assert_eq!((count(&outcomes, &Saved), count(&outcomes, &Stale)), (1, 31));
+    promised!((count(&outcomes, &Saved), count(&outcomes, &Stale)), (1, 31));
     let on_file = world.session(session.id).await.unwrap();
     let won = on_file.record.quorum.unwrap();
-    assert_eq!(outcomes.iter().position(|outcome| *outcome == Saved), Some(won as usize));
-    assert_eq!(on_file.version, Version(2));
-}
-
-/// What a session was sealed with is what stands in it: takes that come later have moved.
-pub async fn a_seal_and_racing_takes_agree(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let mut authors = Vec::new();
-    for name in 0..16 {
-        authors.push(world.author(&name.to_string()).await);
-    }
-    for round in 0..16 {
-        let session = world.convened("subject").await;
-        let mut filings = Vec::new();
-        for author in &authors {
-            let submission = author.submission(&session, &round.to_string());
-            filings.push(world.judged(author, &submission).await);
-        }
-        let sealing = tokio::spawn(seal(world.clone(), session.id));
-        let outcomes = world.race_to_file(filings).await;
-        let sealed = timeout(Duration::from_secs(10), sealing).await.unwrap().unwrap();
-        assert_eq!(world.takes(session.id).await.len(), sealed);
-        assert_eq!(count(&outcomes, &Filed::Stale), 16 - sealed);
-        let stand = outcomes.into_iter().filter(|outcome| *outcome != Filed::Stale);
-        assert_eq!(stand.map(filed).count(), sealed);
-    }
-}
-
-/// Seals a session once some takes are in it; answers how many it was sealed with.
-async fn seal(world: World, id: SessionId) -> usize {
-    loop {
-        let takes = world.takes(id).await.len();
-        let seal = world.amended(id, |session| session.state = Aggregated).await;
-        let seal = SessionChange { takes: Some(takes), ..seal };
-        if takes > 3 && world.save_session(&seal).await == Saved {
-            return takes;
-        }
-        yield_now().await;
-    }
+    promised!(outcomes.iter().position(|outcome| *outcome == Saved), Some(won as usize));
+    promised!(on_file.version, Version(2));
 }
 
 fn on(subject: &str) -> SessionQuery {

@@ -5,25 +5,27 @@ use std::sync::Arc;
 use super::NONE;
 use crate::domain::{Session, SessionId, SessionState, Timestamp};
 use crate::store::{Saved, Tenants};
+use crate::testing::promise::{ensure, promised};
 use crate::testing::{FIRST, World};
 
 pub async fn sessions_are_found_by_when_they_were_published(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    assert_eq!(found(&world, 9).await, NONE);
+    promised!(found(&world, 9).await, NONE);
     let moments = [-62_135_596_800_000, 9, -1, 0, 253_402_300_799_999, 10, 1_795_000_000_000];
     for millis in moments {
         let session = world.convened("subject").await;
-        assert!(!found(&world, 9).await.contains(&session.id.0));
+        let published = found(&world, 9).await;
+        ensure!(!published.contains(&session.id.0), "only sessions that were published", published);
         publish(&world, session.id, Timestamp::EPOCH.plus_millis(millis)).await;
     }
     world.convened("subject").await;
     let in_their_order = [5, 7, 6, 2, 4, 3, 1];
     for limit in [0, 1, 5, 7, 9] {
         let first: Vec<u64> = in_their_order.into_iter().take(limit).collect();
-        assert_eq!(found(&world, limit).await, first);
+        promised!(found(&world, limit).await, first);
     }
     let latest = world.session(SessionId(5)).await.unwrap().record;
-    assert_eq!(world.published(1).await, [latest]);
+    promised!(world.published(1).await, [latest]);
 }
 
 pub async fn of_sessions_published_at_once_the_newest_come_first(tenants: Arc<dyn Tenants>) {
@@ -34,8 +36,8 @@ pub async fn of_sessions_published_at_once_the_newest_come_first(tenants: Arc<dy
     for id in [3, 12, 1, 9, 10, 2] {
         publish(&world, SessionId(id), Timestamp::EPOCH).await;
     }
-    assert_eq!(found(&world, 4).await, [12, 10, 9, 3]);
-    assert_eq!(found(&world, 9).await, [12, 10, 9, 3, 2, 1]);
+    promised!(found(&world, 4).await, [12, 10, 9, 3]);
+    promised!(found(&world, 9).await, [12, 10, 9, 3, 2, 1]);
 }
 
 pub async fn a_session_that_is_saved_again_is_published_once(tenants: Arc<dyn Tenants>) {
@@ -46,14 +48,14 @@ pub async fn a_session_that_is_saved_again_is_published_once(tenants: Arc<dyn Te
     }
     for quorum in 1..=2 {
         world.amend(SessionId(2), |session| session.quorum = Some(quorum)).await;
-        assert_eq!(found(&world, 9).await, [1, 2]);
-        assert_eq!(world.published(9).await[1].quorum, Some(quorum));
+        promised!(found(&world, 9).await, [1, 2]);
+        promised!(world.published(9).await[1].quorum, Some(quorum));
     }
     let mut moved = world.amended(SessionId(2), |_| {}).await;
     moved.expected = FIRST;
     moved.session.published_at = Some(Timestamp::EPOCH.plus_millis(3));
-    assert_eq!(world.save_session(&moved).await, Saved::Stale);
-    assert_eq!(found(&world, 9).await, [1, 2]);
+    promised!(world.save_session(&moved).await, Saved::Stale);
+    promised!(found(&world, 9).await, [1, 2]);
 }
 
 /// Publishes a session at this moment.

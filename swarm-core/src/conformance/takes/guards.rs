@@ -7,6 +7,7 @@ use crate::domain::{AttemptId, Revision, Session, SessionDraft, SessionState, Ta
 use crate::rules::judge;
 use crate::store::Filed::{Late, NonceUsed, RevisionTaken, Stale};
 use crate::store::{Basis, Tenants};
+use crate::testing::promise::{ensure, promised};
 use crate::testing::{World, count, day, filed, judged, odd_texts, session_draft};
 
 pub async fn an_attempt_sent_again_gets_its_first_answer(tenants: Arc<dyn Tenants>) {
@@ -15,14 +16,14 @@ pub async fn an_attempt_sent_again_gets_its_first_answer(tenants: Arc<dyn Tenant
     let session = world.convened("subject").await;
     let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
     let take = filed(world.file(&filing).await);
-    assert_eq!(filed(world.file(&filing).await), take);
+    promised!(filed(world.file(&filing).await), take);
     world.filed(&author, &session, "amendment").await;
-    assert_eq!(filed(world.file(&filing).await), take);
+    promised!(filed(world.file(&filing).await), take);
     world.edit(&author.id, |ada| ada.state = Inactive).await;
-    assert_eq!(filed(world.file(&filing).await), take);
+    promised!(filed(world.file(&filing).await), take);
     world.amend(session.id, |session| session.state = SessionState::Aggregated).await;
-    assert_eq!(filed(world.file(&filing).await), take);
-    assert_eq!(world.takes(session.id).await.len(), 2);
+    promised!(filed(world.file(&filing).await), take);
+    promised!(world.takes(session.id).await.len(), 2);
 }
 
 pub async fn an_attempt_sent_again_late_gets_its_first_answer(tenants: Arc<dyn Tenants>) {
@@ -39,7 +40,7 @@ pub async fn an_attempt_sent_again_late_gets_its_first_answer(tenants: Arc<dyn T
     // The same attempt, as if it had been judged with the deadline in force.
     let session = world.session(session.id).await;
     let again = judge(&Basis { session, ..facts }, &submission, attempt).unwrap();
-    assert_eq!(filed(world.file(&again).await), take);
+    promised!(filed(world.file(&again).await), take);
 }
 
 pub async fn a_filing_is_stale_when_its_member_has(tenants: Arc<dyn Tenants>) {
@@ -48,9 +49,9 @@ pub async fn a_filing_is_stale_when_its_member_has(tenants: Arc<dyn Tenants>) {
     let session = world.convened("subject").await;
     let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
     world.edit(&author.id, |_| {}).await;
-    assert_eq!(world.file(&filing).await, Stale);
+    promised!(world.file(&filing).await, Stale);
     world.assert_unfiled(&author, &session, "nonce").await;
-    assert_eq!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
+    promised!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
 }
 
 pub async fn a_filing_is_stale_when_its_session_has(tenants: Arc<dyn Tenants>) {
@@ -59,9 +60,9 @@ pub async fn a_filing_is_stale_when_its_session_has(tenants: Arc<dyn Tenants>) {
     let session = world.convened("subject").await;
     let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
     world.amend(session.id, |_| {}).await;
-    assert_eq!(world.file(&filing).await, Stale);
+    promised!(world.file(&filing).await, Stale);
     world.assert_unfiled(&author, &session, "nonce").await;
-    assert_eq!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
+    promised!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
 }
 
 /// A session of another day or subject is none; the take that is judged again lands in the newer.
@@ -79,11 +80,11 @@ pub async fn a_filing_is_stale_when_there_is_a_newer_session(tenants: Arc<dyn Te
         let submission = author.submission(&session, &next);
         let filing = world.judged(&author, &submission).await;
         let newer = world.convened("subject").await;
-        assert_eq!(world.file(&filing).await, Stale, "{newer:?} is newer");
-        assert_eq!(world.takes(session.id).await, [take]);
-        assert_eq!(world.facts(&author, &submission).await.spent, None);
+        promised!(world.file(&filing).await, Stale, "{newer:?} is newer");
+        promised!(world.takes(session.id).await, [take]);
+        promised!(world.facts(&author, &submission).await.spent, None);
         let again = filed(world.file(&world.judged(&author, &submission).await).await);
-        assert_eq!((again.session_id, again.revision), (newer.id, Revision::FIRST));
+        promised!((again.session_id, again.revision), (newer.id, Revision::FIRST));
     }
 }
 
@@ -108,8 +109,12 @@ pub async fn a_newer_session_and_racing_takes_agree(tenants: Arc<dyn Tenants>) {
         let outcomes = world.race_to_file(filings).await;
         let newer = convening.await.unwrap();
         let landed = world.takes(session.id).await;
-        assert_eq!(count(&outcomes, &Stale), 16 - landed.len());
-        assert!(landed.iter().all(|take| take.filed_at <= newer.convened_at));
+        promised!(count(&outcomes, &Stale), 16 - landed.len());
+        ensure!(
+            landed.iter().all(|take| take.filed_at <= newer.convened_at),
+            "no take lands in a session once a newer one has convened",
+            (newer, landed)
+        );
     }
 }
 
@@ -128,10 +133,10 @@ pub async fn a_filing_is_late_after_its_deadline(tenants: Arc<dyn Tenants>) {
     let session = world.closed("subject").await;
     let facts = world.facts(&author, &author.submission(&session, "nonce")).await;
     let filing = judged(&in_time(facts), &author.submission(&session, "nonce"));
-    assert_eq!(world.file(&filing).await, Late);
+    promised!(world.file(&filing).await, Late);
     world.assert_unfiled(&author, &session, "nonce").await;
     world.amend(session.id, |session| session.window_closes_at = None).await;
-    assert_eq!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
+    promised!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
 }
 
 /// Whatever the session's record says: a store compares, it does not judge.
@@ -146,9 +151,9 @@ pub async fn the_deadline_is_that_of_the_filing(tenants: Arc<dyn Tenants>) {
         judged_by.record =
             Arc::new(Session { window_closes_at: deadline, ..Session::clone(session) });
         let outcome = world.file(&judged(&in_time(facts), &submission)).await;
-        assert_eq!(outcome == Late, deadline.is_some());
+        promised!(outcome == Late, deadline.is_some());
     }
-    assert_eq!(world.takes(closed.id).await.len(), 1);
+    promised!(world.takes(closed.id).await.len(), 1);
 }
 
 /// Also in another session.
@@ -162,14 +167,14 @@ pub async fn a_member_spends_a_nonce_once(tenants: Arc<dyn Tenants>) {
     }
     let take = world.filed(&author, &sessions[0], "nonce").await;
     for filing in filings {
-        assert_eq!(world.file(&filing).await, NonceUsed);
+        promised!(world.file(&filing).await, NonceUsed);
     }
     for session in &sessions {
         let facts = world.facts(&author, &author.submission(session, "nonce")).await;
-        assert_eq!(facts.spent.as_ref(), Some(&take));
+        promised!(facts.spent.as_ref(), Some(&take));
     }
-    assert_eq!(world.takes(sessions[1].id).await, []);
-    assert_eq!(world.filed(&author, &sessions[1], "fresh").await.id, TakeId(2));
+    promised!(world.takes(sessions[1].id).await, []);
+    promised!(world.filed(&author, &sessions[1], "fresh").await.id, TakeId(2));
 }
 
 pub async fn a_nonce_stays_spent_whatever_becomes_of_its_member(tenants: Arc<dyn Tenants>) {
@@ -182,9 +187,9 @@ pub async fn a_nonce_stays_spent_whatever_becomes_of_its_member(tenants: Arc<dyn
         world.edit(&author.id, |ada| ada.state = state).await;
     }
     let facts = world.facts(&author, &submission).await;
-    assert_eq!((facts.spent.as_ref(), facts.latest), (Some(&take), Some(Revision::FIRST)));
+    promised!((facts.spent.as_ref(), facts.latest), (Some(&take), Some(Revision::FIRST)));
     let filing = judged(&Basis { spent: None, ..facts }, &submission);
-    assert_eq!(world.file(&filing).await, NonceUsed);
+    promised!(world.file(&filing).await, NonceUsed);
 }
 
 /// Though their ids and nonces, run together, would read the same.
@@ -197,7 +202,7 @@ pub async fn nobody_spends_the_nonce_of_another_member(tenants: Arc<dyn Tenants>
         let author = world.author(member).await;
         for (revision, nonce) in (1..).zip(nonces) {
             let take = world.filed(&author, &session, nonce).await;
-            assert_eq!(take.revision.get(), revision, "{member:?} {nonce:?}");
+            promised!(take.revision.get(), revision, "{member:?} {nonce:?}");
         }
     }
 }
@@ -210,10 +215,10 @@ pub async fn odd_nonces_are_not_confused(tenants: Arc<dyn Tenants>) {
         let session = world.convened("subject").await;
         for nonce in nonces {
             let facts = world.facts(&author, &author.submission(&session, nonce)).await;
-            assert_eq!(facts.spent, None, "{nonce:?}");
+            promised!(facts.spent, None, "{nonce:?}");
             let take = world.filed(&author, &session, nonce).await;
             let facts = world.facts(&author, &author.submission(&session, nonce)).await;
-            assert_eq!(facts.spent, Some(take));
+            promised!(facts.spent, Some(take));
         }
     }
 }
@@ -231,7 +236,7 @@ pub async fn revisions_are_counted_for_each_member_in_each_session(tenants: Arc<
             for revision in 1..=2 {
                 let nonce = format!("{}.{revision}", session.id);
                 let take = world.filed(&author, session, &nonce).await;
-                assert_eq!(take.revision.get(), revision);
+                promised!(take.revision.get(), revision);
             }
         }
     }
@@ -244,13 +249,13 @@ pub async fn a_revision_is_taken_once(tenants: Arc<dyn Tenants>) {
     for revision in 1..=5 {
         let [won, lost] = [format!("won {revision}"), format!("lost {revision}")];
         let filing = world.judged(&author, &author.submission(&session, &lost)).await;
-        assert_eq!(world.filed(&author, &session, &won).await.revision.get(), revision);
-        assert_eq!(world.file(&filing).await, RevisionTaken);
-        assert_eq!(world.facts(&author, &author.submission(&session, &lost)).await.spent, None);
+        promised!(world.filed(&author, &session, &won).await.revision.get(), revision);
+        promised!(world.file(&filing).await, RevisionTaken);
+        promised!(world.facts(&author, &author.submission(&session, &lost)).await.spent, None);
     }
-    assert_eq!(world.takes(session.id).await.len(), 5);
+    promised!(world.takes(session.id).await.len(), 5);
     let next = world.convened("next").await;
-    assert_eq!(world.filed(&author, &next, "lost 1").await.id, TakeId(6));
+    promised!(world.filed(&author, &next, "lost 1").await.id, TakeId(6));
 }
 
 pub async fn a_revision_does_not_come_before_its_turn(tenants: Arc<dyn Tenants>) {
@@ -261,7 +266,7 @@ pub async fn a_revision_does_not_come_before_its_turn(tenants: Arc<dyn Tenants>)
     for ahead in 1..=4 {
         let facts = world.facts(&author, &submission).await;
         let filing = judged(&Basis { latest: Revision::new(ahead), ..facts }, &submission);
-        assert_eq!(world.file(&filing).await, RevisionTaken);
+        promised!(world.file(&filing).await, RevisionTaken);
     }
     world.assert_unfiled(&author, &session, "nonce").await;
 }
@@ -278,17 +283,17 @@ pub async fn guards_are_checked_in_their_order(tenants: Arc<dyn Tenants>) {
 
     let stale = judged(&ahead(world.facts(&author, &spent).await), &spent);
     world.edit(&author.id, |_| {}).await;
-    assert_eq!(world.file(&stale).await, Stale);
+    promised!(world.file(&stale).await, Stale);
 
     let late = judged(&ahead(world.facts(&author, &spent).await), &spent);
-    assert_eq!(world.file(&late).await, Late);
+    promised!(world.file(&late).await, Late);
     world.amend(session.id, |session| session.window_closes_at = None).await;
-    assert_eq!(world.file(&late).await, Stale);
+    promised!(world.file(&late).await, Stale);
 
     let replayed = judged(&ahead(world.facts(&author, &spent).await), &spent);
-    assert_eq!(world.file(&replayed).await, NonceUsed);
+    promised!(world.file(&replayed).await, NonceUsed);
     let early = judged(&ahead(world.facts(&author, &fresh).await), &fresh);
-    assert_eq!(world.file(&early).await, RevisionTaken);
+    promised!(world.file(&early).await, RevisionTaken);
     world.assert_unfiled(&author, &session, "fresh").await;
     let _ = filed(world.file(&world.judged(&author, &fresh).await).await);
 }

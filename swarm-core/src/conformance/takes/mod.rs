@@ -1,7 +1,10 @@
 //! Takes, and the facts they are judged by.
 
+mod clock;
 mod guards;
+mod neighbours;
 mod races;
+mod snapshot;
 
 use std::sync::Arc;
 
@@ -12,10 +15,14 @@ use crate::domain::{
 };
 use crate::proof::{canonical, verify};
 use crate::store::Tenants;
+use crate::testing::promise::{ensure, promised};
 use crate::testing::{Author, World, day, filed, judged, odd_texts, session_draft};
 
+pub use clock::*;
 pub use guards::*;
+pub use neighbours::*;
 pub use races::*;
+pub use snapshot::*;
 
 pub async fn the_facts_about_strangers_are_the_time_alone(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
@@ -25,14 +32,22 @@ pub async fn the_facts_about_strangers_are_the_time_alone(tenants: Arc<dyn Tenan
     let before = world.now().await;
 
     let facts = world.facts(&stranger, &author.submission(&session, "nonce")).await;
-    assert_eq!((facts.member, facts.latest, facts.spent), (None, None, None));
-    assert_eq!(facts.session, world.session(session.id).await);
-    assert!((before..=world.now().await).contains(&facts.now));
+    promised!((facts.member, facts.latest, facts.spent), (None, None, None));
+    promised!(facts.session, world.session(session.id).await);
+    ensure!(
+        (before..=world.now().await).contains(&facts.now),
+        "a time by the store\'s clock, during the call",
+        facts.now
+    );
 
     let facts = world.facts(&author, &author.submission(&elsewhere, "nonce")).await;
-    assert_eq!((facts.session, facts.latest, facts.spent), (None, None, None));
-    assert_eq!(facts.member, world.member(&author.id).await.member);
-    assert!((before..=world.now().await).contains(&facts.now));
+    promised!((facts.session, facts.latest, facts.spent), (None, None, None));
+    promised!(facts.member, world.member(&author.id).await.member);
+    ensure!(
+        (before..=world.now().await).contains(&facts.now),
+        "a time by the store\'s clock, during the call",
+        facts.now
+    );
 }
 
 pub async fn the_facts_show_a_member_whatever_its_state(tenants: Arc<dyn Tenants>) {
@@ -43,8 +58,8 @@ pub async fn the_facts_show_a_member_whatever_its_state(tenants: Arc<dyn Tenants
     for state in [Applied, Approved, Claimed, Rejected, Inactive] {
         world.edit(&author.id, |ada| ada.state = state).await;
         let facts = world.facts(&author, &author.submission(&session, "nonce")).await;
-        assert_eq!(facts.member, world.member(&author.id).await.member);
-        assert_eq!((facts.latest, facts.spent), (Some(Revision::FIRST), Some(Arc::clone(&take))));
+        promised!(facts.member, world.member(&author.id).await.member);
+        promised!((facts.latest, facts.spent), (Some(Revision::FIRST), Some(Arc::clone(&take))));
     }
 }
 
@@ -54,10 +69,10 @@ pub async fn the_facts_are_those_of_the_newest_session_of_the_day(tenants: Arc<d
     for number in 1..=11 {
         let session = world.convened("subject").await;
         let facts = world.facts(&author, &author.submission(&session, "nonce")).await;
-        assert_eq!(facts.session.unwrap().record.id, SessionId(number));
-        assert_eq!(facts.latest, None);
+        promised!(facts.session.unwrap().record.id, SessionId(number));
+        promised!(facts.latest, None);
         let take = world.filed(&author, &session, &format!("nonce {number}")).await;
-        assert_eq!((take.session_id, take.revision), (session.id, Revision::FIRST));
+        promised!((take.session_id, take.revision), (session.id, Revision::FIRST));
     }
 }
 
@@ -70,7 +85,7 @@ pub async fn the_facts_are_those_of_the_day_asked_for(tenants: Arc<dyn Tenants>)
     }
     for session in sessions {
         let facts = world.facts(&author, &author.submission(&session, "nonce")).await;
-        assert_eq!(facts.session.unwrap().record, session);
+        promised!(facts.session.unwrap().record, session);
     }
 }
 
@@ -83,8 +98,8 @@ pub async fn odd_subjects_have_facts_of_their_own(tenants: Arc<dyn Tenants>) {
     }
     for session in sessions {
         let take = world.filed(&author, &session, session.subject_id.as_str()).await;
-        assert_eq!((take.session_id, take.revision), (session.id, Revision::FIRST));
-        assert_eq!(world.takes(session.id).await, [take]);
+        promised!((take.session_id, take.revision), (session.id, Revision::FIRST));
+        promised!(world.takes(session.id).await, [take]);
     }
 }
 
@@ -98,15 +113,23 @@ pub async fn every_field_of_a_take_survives(tenants: Arc<dyn Tenants>) {
         let (facts, before) = (world.facts(&author, &submission).await, world.now().await);
         let filing = judged(&facts, &submission);
         let take = filed(world.file(&filing).await);
-        assert!((before..=world.now().await).contains(&take.filed_at));
-        assert_eq!(*take, filing.take(take.id, take.filed_at));
-        assert_eq!(canonical(take.draft()), canonical(&draft));
-        assert!(verify(&take.signed, &take.public_key).is_some());
+        ensure!(
+            (before..=world.now().await).contains(&take.filed_at),
+            "a time by the store\'s clock, during the call",
+            take.filed_at
+        );
+        promised!(*take, filing.take(take.id, take.filed_at));
+        promised!(canonical(take.draft()), canonical(&draft));
+        ensure!(
+            verify(&take.signed, &take.public_key).is_some(),
+            "a take that its key verifies",
+            take
+        );
 
         let on_file = TakeOnFile { take: Arc::clone(&take), superseded_by: None };
-        assert_eq!(world.take(take.id).await, Some(on_file));
-        assert_eq!(world.takes(session.id).await.last(), Some(&take));
-        assert_eq!(world.facts(&author, &submission).await.spent, Some(take));
+        promised!(world.take(take.id).await, Some(on_file));
+        promised!(world.takes(session.id).await.last(), Some(&take));
+        promised!(world.facts(&author, &submission).await.spent, Some(take));
     }
 }
 
@@ -122,20 +145,20 @@ pub async fn takes_count_from_one_and_revisions_follow_each_other(tenants: Arc<d
                 let nonce = format!("{}-{revision}", session.id);
                 let take = world.filed(author, session, &nonce).await;
                 let facts = world.facts(author, &author.submission(session, &nonce)).await;
-                assert_eq!((take.revision.get(), facts.latest), (revision, Some(take.revision)));
+                promised!((take.revision.get(), facts.latest), (revision, Some(take.revision)));
                 takes.push(take);
             }
         }
     }
     for (place, take) in takes.iter().enumerate() {
-        assert_eq!(take.id, TakeId(place as u64 + 1));
+        promised!(take.id, TakeId(place as u64 + 1));
         let superseded_by = takes.get(place + 4).map(|next| next.id);
         let on_file = TakeOnFile { take: Arc::clone(take), superseded_by };
-        assert_eq!(world.take(take.id).await, Some(on_file));
+        promised!(world.take(take.id).await, Some(on_file));
     }
     for session in sessions {
         let in_session = takes.iter().filter(|take| take.session_id == session.id).cloned();
-        assert_eq!(world.takes(session.id).await, in_session.collect::<Vec<_>>());
+        promised!(world.takes(session.id).await, in_session.collect::<Vec<_>>());
     }
 }
 
@@ -145,8 +168,8 @@ pub async fn an_unknown_take_is_none(tenants: Arc<dyn Tenants>) {
     let session = world.convened("subject").await;
     world.filed(&author, &session, "nonce").await;
     for unknown in [0, 2, u64::MAX] {
-        assert_eq!(world.take(TakeId(unknown)).await, None);
-        assert_eq!(world.takes(SessionId(unknown)).await, []);
+        promised!(world.take(TakeId(unknown)).await, None);
+        promised!(world.takes(SessionId(unknown)).await, []);
     }
 }
 
@@ -156,7 +179,7 @@ pub async fn a_take_changes_neither_its_member_nor_its_session(tenants: Arc<dyn 
     let session = world.convened("subject").await;
     let before = (world.stored(&author.id).await, world.session(session.id).await);
     world.filed(&author, &session, "nonce").await;
-    assert_eq!((world.stored(&author.id).await, world.session(session.id).await), before);
+    promised!((world.stored(&author.id).await, world.session(session.id).await), before);
 }
 
 /// As long and as odd as the rules allow.

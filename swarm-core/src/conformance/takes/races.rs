@@ -7,6 +7,7 @@ use crate::rules::Refusal;
 use crate::service::SubmitError;
 use crate::store::Filed::{NonceUsed, RevisionTaken};
 use crate::store::Tenants;
+use crate::testing::promise::{ensure, promised};
 use crate::testing::{World, count, filed, race};
 
 pub async fn an_attempt_sent_many_times_at_once_is_filed_once(tenants: Arc<dyn Tenants>) {
@@ -19,8 +20,8 @@ pub async fn an_attempt_sent_many_times_at_once_is_filed_once(tenants: Arc<dyn T
         async move { filed(world.file(&filing).await) }
     };
     let takes = race((0..16).map(send)).await;
-    assert_eq!(count(&takes, &takes[0]), 16);
-    assert_eq!(world.takes(session.id).await, takes[..1]);
+    promised!(count(&takes, &takes[0]), 16);
+    promised!(world.takes(session.id).await, takes[..1]);
 }
 
 pub async fn of_racing_filings_of_one_revision_one_wins(tenants: Arc<dyn Tenants>) {
@@ -34,11 +35,11 @@ pub async fn of_racing_filings_of_one_revision_one_wins(tenants: Arc<dyn Tenants
             filings.push(world.judged(&author, &author.submission(&session, &nonce(racer))).await);
         }
         let outcomes = world.race_to_file(filings).await;
-        assert_eq!(count(&outcomes, &RevisionTaken), 31);
+        promised!(count(&outcomes, &RevisionTaken), 31);
         let won =
             outcomes.into_iter().find(|outcome| *outcome != RevisionTaken).map(filed).unwrap();
-        assert_eq!((won.revision.get(), won.id), (revision, TakeId(u64::from(revision))));
-        assert_eq!(world.takes(session.id).await.last(), Some(&won));
+        promised!((won.revision.get(), won.id), (revision, TakeId(u64::from(revision))));
+        promised!(world.takes(session.id).await.last(), Some(&won));
     }
 }
 
@@ -52,9 +53,9 @@ pub async fn of_racing_filings_with_one_nonce_one_wins(tenants: Arc<dyn Tenants>
         filings.push(world.judged(&author, &submission).await);
     }
     let outcomes = world.race_to_file(filings).await;
-    assert_eq!(count(&outcomes, &NonceUsed), 31);
+    promised!(count(&outcomes, &NonceUsed), 31);
     let [first, second] = [&sessions[0], &sessions[1]].map(|session| world.takes(session.id));
-    assert_eq!(first.await.len() + second.await.len(), 1);
+    promised!(first.await.len() + second.await.len(), 1);
 }
 
 pub async fn racing_members_do_not_disturb_each_other(tenants: Arc<dyn Tenants>) {
@@ -68,9 +69,9 @@ pub async fn racing_members_do_not_disturb_each_other(tenants: Arc<dyn Tenants>)
     let mut takes: Vec<_> = world.race_to_file(filings).await.into_iter().map(filed).collect();
     takes.sort_by_key(|take| take.id);
     let ids: Vec<u64> = takes.iter().map(|take| take.id.0).collect();
-    assert_eq!(ids, (1..=32).collect::<Vec<_>>());
-    assert!(takes.is_sorted_by_key(|take| take.filed_at));
-    assert_eq!(world.takes(session.id).await, takes);
+    promised!(ids, (1..=32).collect::<Vec<_>>());
+    ensure!(takes.is_sorted_by_key(|take| take.filed_at), "times in the order of ids", takes);
+    promised!(world.takes(session.id).await, takes);
 }
 
 /// Under the rules: some nonces come twice, and the cap is five.
@@ -88,18 +89,22 @@ pub async fn racing_submissions_leave_no_gap(tenants: Arc<dyn Tenants>) {
         for outcome in race((0..64).map(submit)).await {
             match outcome {
                 Ok(take) => stand.push(take),
-                Err(SubmitError::Refused(refused)) => assert!(matches!(
-                    refused.reason,
-                    Refusal::LostRace | Refusal::CapReached | Refusal::NonceUsed
-                )),
+                Err(SubmitError::Refused(refused)) => ensure!(
+                    matches!(
+                        refused.reason,
+                        Refusal::LostRace | Refusal::CapReached | Refusal::NonceUsed
+                    ),
+                    "a lost race, the cap, or a nonce used",
+                    refused
+                ),
                 Err(error) => panic!("{error}"),
             }
         }
         stand.sort_by_key(|take| take.id);
         let revisions: Vec<u8> = stand.iter().map(|take| take.revision.get()).collect();
-        assert!((1..=5).contains(&stand.len()));
-        assert_eq!(revisions, (1..).take(stand.len()).collect::<Vec<_>>());
-        assert_eq!(world.takes(session.id).await, stand);
+        ensure!((1..=5).contains(&stand.len()), "one take at least, five at most", stand);
+        promised!(revisions, (1..).take(stand.len()).collect::<Vec<_>>());
+        promised!(world.takes(session.id).await, stand);
     }
 }
 
@@ -115,13 +120,13 @@ pub async fn who_submits_again_is_told_of_the_take_on_file(tenants: Arc<dyn Tena
     };
     let outcomes = race((0..16).map(submit)).await;
     let takes = world.takes(session.id).await;
-    assert_eq!(takes.len(), 1);
+    promised!(takes.len(), 1);
     let mut accepted = 0;
     for outcome in outcomes {
         match outcome {
             Ok(take) => accepted += usize::from(take == takes[0]),
             Err(SubmitError::Refused(refused)) => {
-                assert_eq!(
+                promised!(
                     (refused.reason, refused.original),
                     (Refusal::NonceUsed, Some(TakeId(1)))
                 );
@@ -129,5 +134,5 @@ pub async fn who_submits_again_is_told_of_the_take_on_file(tenants: Arc<dyn Tena
             Err(error) => panic!("{error}"),
         }
     }
-    assert_eq!(accepted, 1);
+    promised!(accepted, 1);
 }

@@ -19,6 +19,7 @@ use crate::store::{
     CommitteeMemberChange, CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery,
     CommitteeTenants, DocumentDraft, Put, Saved,
 };
+use crate::testing::promise::{ensure, promised};
 use crate::testing::{Counter, unique};
 
 /// One tenant's committee in a store that answers: the counterpart of
@@ -105,7 +106,7 @@ impl CommitteeWorld {
 
     /// Writes a day that must be writable as it is.
     pub async fn put_day(&self, change: &CommitteeDayChange) {
-        assert_eq!(self.save_day(change).await, Saved::Saved);
+        promised!(self.save_day(change).await, Saved::Saved);
     }
 
     /// Puts a subject on file.
@@ -120,7 +121,7 @@ impl CommitteeWorld {
             guard: None,
         };
         let put = self.store.put_document(Collection::Subjects, &draft).await.unwrap();
-        assert!(matches!(put, Put::Created(_)));
+        ensure!(matches!(put, Put::Created(_)), "a new document", put);
     }
 
     /// Generates the briefs of today with this deadline; the day.

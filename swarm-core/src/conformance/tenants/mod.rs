@@ -1,4 +1,11 @@
-//! Tenants.
+//! Tenants: each a closed world.
+
+mod documents;
+mod members;
+mod outbox;
+mod sessions;
+mod takes;
+mod twins;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +17,14 @@ use crate::store::{
     Collection::Subjects, Document, DocumentDraft, MemberChange, MemberSaved, Put, SessionQuery,
     Slot, Tenants,
 };
+use crate::testing::promise::{ensure, promised};
 use crate::testing::{World, applicant, creation, mail, secret};
+
+pub use documents::*;
+pub use members::*;
+pub use outbox::*;
+pub use sessions::*;
+pub use takes::*;
 
 pub async fn the_store_gives_a_sign_of_life(tenants: Arc<dyn Tenants>) {
     tenants.ready().await.unwrap();
@@ -21,18 +35,22 @@ pub async fn worlds_share_nothing(tenants: Arc<dyn Tenants>) {
     for world in alike(tenants).await {
         let author = world.author("ada").await;
         let session = world.convened("subject").await;
-        assert_eq!(session.id, SessionId(1));
-        assert_eq!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
+        promised!(session.id, SessionId(1));
+        promised!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
 
         let mail = Some(mail("hello"));
         let change = MemberChange { mail, ..creation(&applicant("grace")) };
-        assert_eq!(world.save_member(&change).await, MemberSaved::Saved);
-        assert_eq!(
+        promised!(world.save_member(&change).await, MemberSaved::Saved);
+        promised!(
             world.messages(None, None).await.iter().map(|it| it.record.id).collect::<Vec<_>>(),
             [MessageId(1)]
         );
         let created = world.put_document(Subjects, &document()).await;
-        assert!(matches!(created, Put::Created(Document { id: 1, .. })));
+        ensure!(
+            matches!(created, Put::Created(Document { id: 1, .. })),
+            "the first document",
+            created
+        );
     }
 }
 
@@ -44,20 +62,21 @@ pub async fn nothing_is_seen_from_another_world(tenants: Arc<dyn Tenants>) {
     let challenge =
         Challenge { hash: secret("challenge"), expires_at: world.now().await.plus_millis(60_000) };
     world.set_challenge(&Slot::Member(author.id.clone()), &challenge).await;
-    assert!(matches!(world.put_document(Subjects, &document()).await, Put::Created(_)));
+    let put = world.put_document(Subjects, &document()).await;
+    ensure!(matches!(put, Put::Created(_)), "a new document", put);
 
     for other in others {
-        assert_eq!(other.everybody().await, []);
-        assert_eq!(other.bearer(&author.token).await, None);
-        assert_eq!(other.member(&author.id).await.challenge, None);
-        assert_eq!(other.session(session.id).await, None);
-        assert_eq!(other.sessions(&SessionQuery { limit: 9, ..SessionQuery::default() }).await, []);
-        assert_eq!((other.take(take.id).await, other.takes(session.id).await), (None, vec![]));
-        assert_eq!(other.messages(None, None).await, []);
-        assert_eq!(other.documents(Subjects, None).await, []);
+        promised!(other.everybody().await, []);
+        promised!(other.bearer(&author.token).await, None);
+        promised!(other.member(&author.id).await.challenge, None);
+        promised!(other.session(session.id).await, None);
+        promised!(other.sessions(&SessionQuery { limit: 9, ..SessionQuery::default() }).await, []);
+        promised!((other.take(take.id).await, other.takes(session.id).await), (None, vec![]));
+        promised!(other.messages(None, None).await, []);
+        promised!(other.documents(Subjects, None).await, []);
         let facts = other.facts(&author, &author.submission(&session, "nonce")).await;
-        assert_eq!((facts.member, facts.session, facts.latest), (None, None, None));
-        assert_eq!(facts.spent, None);
+        promised!((facts.member, facts.session, facts.latest), (None, None, None));
+        promised!(facts.spent, None);
     }
 }
 
@@ -65,10 +84,10 @@ pub async fn a_world_opened_twice_is_the_same(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(Arc::clone(&tenants)).await;
     let author = world.author("ada").await;
     let again = World::open(tenants, world.id.clone());
-    assert_eq!(again.everybody().await, world.everybody().await);
+    promised!(again.everybody().await, world.everybody().await);
     let session = again.convened("subject").await;
     let take = again.filed(&author, &session, "nonce").await;
-    assert_eq!(world.takes(session.id).await, [take]);
+    promised!(world.takes(session.id).await, [take]);
 }
 
 pub async fn a_world_opened_by_racers_is_one(tenants: Arc<dyn Tenants>) {
@@ -90,7 +109,7 @@ pub async fn a_world_opened_by_racers_is_one(tenants: Arc<dyn Tenants>) {
     let [one, other] = [(), ()].map(open_all);
     for (one, other) in one.await.unwrap().iter().zip(other.await.unwrap()) {
         one.create(&applicant("ada")).await;
-        assert_eq!(other.everybody().await.len(), 1);
+        promised!(other.everybody().await.len(), 1);
     }
 }
 

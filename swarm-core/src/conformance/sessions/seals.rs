@@ -1,0 +1,91 @@
+//! Saves that hold to the number of takes in their session.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::yield_now;
+use tokio::time::timeout;
+
+use crate::domain::SessionState::{Aggregated, Collecting};
+use crate::domain::{SessionId, TakeId};
+use crate::store::Saved::{Saved, Stale};
+use crate::store::{Filed, SessionChange, Tenants};
+use crate::testing::promise::promised;
+use crate::testing::{World, count, filed};
+
+/// All revisions of all members count, and those of other sessions do not.
+pub async fn a_save_may_hold_to_the_number_of_takes(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let (ada, grace) = (world.author("ada").await, world.author("grace").await);
+    let (session, other) = (world.convened("subject").await, world.convened("other").await);
+    world.filed(&ada, &session, "1").await;
+    let judged = world.amended(session.id, |session| session.state = Aggregated).await;
+    world.filed(&ada, &session, "2").await;
+    world.filed(&grace, &session, "3").await;
+    world.filed(&grace, &other, "4").await;
+    for takes in [0, 1, 2, 4] {
+        let change = SessionChange { takes: Some(takes), ..judged.clone() };
+        promised!(world.save_session(&change).await, Stale);
+    }
+    promised!(world.session(session.id).await.unwrap().record.state, Collecting);
+    promised!(world.save_session(&SessionChange { takes: Some(3), ..judged }).await, Saved);
+    let untouched = world.convened("untouched").await;
+    let seal = world.amended(untouched.id, |session| session.state = Aggregated).await;
+    promised!(world.save_session(&SessionChange { takes: Some(0), ..seal }).await, Saved);
+}
+
+/// Neither the takes of a session nor the numbers of takes and sessions begin again.
+pub async fn a_save_leaves_alone_what_is_counted(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    for revision in 1..=4 {
+        let take = world.filed(&author, &session, &revision.to_string()).await;
+        promised!((take.id, take.revision.get()), (TakeId(u64::from(revision)), revision));
+        world.amend(session.id, |session| session.quorum = Some(u32::from(revision))).await;
+        world.edit(&author.id, |_| {}).await;
+        for (takes, outcome) in [(0, Stale), (usize::from(revision), Saved)] {
+            let seal = world.amended(session.id, |_| {}).await;
+            let seal = SessionChange { takes: Some(takes), ..seal };
+            promised!(world.save_session(&seal).await, outcome, "sealed over {takes} takes");
+        }
+    }
+    promised!(world.convened("next").await.id, SessionId(2));
+}
+
+/// What a session was sealed with is what stands in it: takes that come later have moved.
+pub async fn a_seal_and_racing_takes_agree(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let mut authors = Vec::new();
+    for name in 0..16 {
+        authors.push(world.author(&name.to_string()).await);
+    }
+    for round in 0..16 {
+        let session = world.convened("subject").await;
+        let mut filings = Vec::new();
+        for author in &authors {
+            let submission = author.submission(&session, &round.to_string());
+            filings.push(world.judged(author, &submission).await);
+        }
+        let sealing = tokio::spawn(seal(world.clone(), session.id));
+        let outcomes = world.race_to_file(filings).await;
+        let sealed = timeout(Duration::from_secs(10), sealing).await.unwrap().unwrap();
+        promised!(world.takes(session.id).await.len(), sealed);
+        promised!(count(&outcomes, &Filed::Stale), 16 - sealed);
+        let stand = outcomes.into_iter().filter(|outcome| *outcome != Filed::Stale);
+        promised!(stand.map(filed).count(), sealed);
+    }
+}
+
+/// Seals a session once some takes are in it; answers how many it was sealed with.
+async fn seal(world: World, id: SessionId) -> usize {
+    loop {
+        let takes = world.takes(id).await.len();
+        let seal = world.amended(id, |session| session.state = Aggregated).await;
+        let seal = SessionChange { takes: Some(takes), ..seal };
+        if takes > 3 && world.save_session(&seal).await == Saved {
+            return takes;
+        }
+        yield_now().await;
+    }
+}

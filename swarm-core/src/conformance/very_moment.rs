@@ -1,0 +1,47 @@
+//! How a case meets a moment of a clock that it can neither set nor stop.
+
+use crate::domain::Timestamp;
+use crate::testing::World;
+use crate::testing::promise::{ensure, promised};
+
+/// How long a case tries, in milliseconds.
+const PATIENCE: i64 = 30_000;
+
+/// How often some must have landed and others been late before a case gives up.
+const TRIES: usize = 60;
+
+/// Commits many changes at once, each with a deadline of its own, one for each of some milliseconds
+/// that follow each other, until one of them lands at its very deadline: sooner or later one does,
+/// and where a deadline is taken for past when it is reached, none ever does. None may land later.
+///
+/// `prepare` judges one change for each deadline; what it answers commits them and tells, in their
+/// order, when each landed; `None`: it was late.
+pub(super) async fn meet<P, F>(world: &World, mut prepare: P)
+where
+    P: AsyncFnMut(Vec<Timestamp>) -> F,
+    F: AsyncFnOnce() -> Vec<Option<Timestamp>>,
+{
+    let (give_up, mut lead, mut tries) = (world.now().await.plus_millis(PATIENCE), 20, 0);
+    while world.now().await < give_up && tries < TRIES {
+        let first = world.now().await.plus_millis(lead);
+        let deadlines: Vec<_> = (0..32).map(|number| first.plus_millis(number)).collect();
+        let commit = prepare(deadlines.clone()).await;
+        if world.now().await > first {
+            // The preparations took longer than expected.
+            lead = (2 * lead).min(2_000);
+            continue;
+        }
+        world.pass(first.plus_millis(-2)).await;
+        let moments = commit().await;
+        tries += usize::from(moments.contains(&None) && moments.iter().any(Option::is_some));
+        for (deadline, moment) in deadlines.into_iter().zip(moments) {
+            let moment = moment.unwrap_or(Timestamp::EPOCH);
+            ensure!(moment <= deadline, "nothing lands after its deadline", (deadline, moment));
+            if moment == deadline {
+                return;
+            }
+        }
+    }
+    let at_their_deadlines = 0;
+    promised!(at_their_deadlines, 1, "of all that landed in {tries} tries around a deadline");
+}
