@@ -15,6 +15,7 @@
 pub mod committee;
 
 mod documents;
+mod durability;
 mod members;
 mod outbox;
 mod sessions;
@@ -40,10 +41,50 @@ mod very_moment;
 ///
 /// swarm_core::conformance!(my_store);
 /// ```
+///
+/// A store that outlives its process says so with a second function, `async fn(&Guard)`, which
+/// closes the store behind the guard as hard as it likes and returns it opened again; then there
+/// are cases of durability, too: `swarm_core::conformance!(my_store, my_store_again)`.
 #[macro_export]
 macro_rules! conformance {
     ($harness:path) => {
         $crate::conformance_cases! { test $harness }
+    };
+    ($harness:path, $reopen:path) => {
+        $crate::conformance_cases! { test $harness }
+        $crate::durability_cases! { test $harness, $reopen }
+    };
+}
+
+/// The one list of cases of stores that can be opened again.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! durability_cases {
+    ($then:ident $($harness:path, $reopen:path)?) => {
+        $crate::durability_cases! {
+            @$then $($harness, $reopen)?;
+            records_outlive_the_store
+            guards_outlive_the_store
+        }
+    };
+
+    (@test $harness:path, $reopen:path; $($case:ident)*) => {
+        mod durability {
+            #[allow(unused_imports, reason = "the harness may be named by its full path")]
+            use super::*;
+
+            $(
+                #[::tokio::test(flavor = "multi_thread", worker_threads = 4)]
+                async fn $case() {
+                    let (guard, tenants) = $harness().await;
+                    $crate::conformance::$case(tenants, async || $reopen(&guard).await).await;
+                }
+            )*
+        }
+    };
+
+    (@publish; $($case:ident)*) => {
+        pub use durability::{$($case),*};
     };
 }
 
@@ -212,3 +253,4 @@ macro_rules! conformance_cases {
 }
 
 conformance_cases! { publish }
+durability_cases! { publish }

@@ -1,7 +1,11 @@
 //! How a case meets a moment of a clock that it can neither set nor stop.
 
+use std::time::Duration;
+
+use tokio::time::sleep;
+
 use crate::domain::Timestamp;
-use crate::testing::World;
+use crate::store::Clock;
 use crate::testing::promise::{ensure, promised};
 
 /// How long a case tries, in milliseconds.
@@ -16,22 +20,24 @@ const TRIES: usize = 60;
 ///
 /// `prepare` judges one change for each deadline; what it answers commits them and tells, in their
 /// order, when each landed; `None`: it was late.
-pub(super) async fn meet<P, F>(world: &World, mut prepare: P)
+pub(super) async fn meet<P, F>(clock: &dyn Clock, mut prepare: P)
 where
     P: AsyncFnMut(Vec<Timestamp>) -> F,
     F: AsyncFnOnce() -> Vec<Option<Timestamp>>,
 {
-    let (give_up, mut lead, mut tries) = (world.now().await.plus_millis(PATIENCE), 20, 0);
-    while world.now().await < give_up && tries < TRIES {
-        let first = world.now().await.plus_millis(lead);
+    let (give_up, mut lead, mut tries) = (now(clock).await.plus_millis(PATIENCE), 20, 0);
+    while now(clock).await < give_up && tries < TRIES {
+        let first = now(clock).await.plus_millis(lead);
         let deadlines: Vec<_> = (0..32).map(|number| first.plus_millis(number)).collect();
         let commit = prepare(deadlines.clone()).await;
-        if world.now().await > first {
+        if now(clock).await > first {
             // The preparations took longer than expected.
             lead = (2 * lead).min(2_000);
             continue;
         }
-        world.pass(first.plus_millis(-2)).await;
+        while now(clock).await.plus_millis(2) < first {
+            sleep(Duration::from_millis(1)).await;
+        }
         let moments = commit().await;
         tries += usize::from(moments.contains(&None) && moments.iter().any(Option::is_some));
         for (deadline, moment) in deadlines.into_iter().zip(moments) {
@@ -44,4 +50,8 @@ where
     }
     let at_their_deadlines = 0;
     promised!(at_their_deadlines, 1, "of all that landed in {tries} tries around a deadline");
+}
+
+async fn now(clock: &dyn Clock) -> Timestamp {
+    clock.now().await.unwrap()
 }

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use crate::domain::committee::{CommitteeBrief, CommitteeDay, Generation, Synthesis};
 use crate::domain::{Day, Version};
 use crate::rules::Versioned;
-use crate::store::{CommitteeDayChange, CommitteeSessionQuery, CommitteeTenants, Saved};
+use crate::store::{
+    CommitteeDayChange, CommitteeMemberChange, CommitteeSessionQuery, CommitteeTenants, Saved,
+};
 use crate::testing::committee::{
-    CommitteeWorld, brief, far, first_save, id, key, next_save, open_day,
+    CommitteeWorld, brief, creation, far, first_save, id, key, member, next_save, open_day,
 };
 use crate::testing::promise::{ensure, promised};
 use crate::testing::{FIRST, count, day, moment, race, subject};
@@ -132,6 +134,35 @@ pub async fn the_facts_show_the_latest_session(tenants: Arc<dyn CommitteeTenants
         facts.now
     );
     promised!(facts.session, world.day(day("2026-11-20")).await);
+}
+
+/// One writer saves the day, then the member, again and again.
+pub async fn the_facts_are_read_in_one_snapshot(tenants: Arc<dyn CommitteeTenants>) {
+    const ROUNDS: u64 = 60;
+    let world = CommitteeWorld::fresh(tenants).await;
+    promised!(world.save_member(&creation(&member("ada"))).await, Saved::Saved);
+    world.put_day(&first_save(&open_day("2026-11-21", "aurora"))).await;
+    let run = |racer: u64| {
+        let world = world.clone();
+        async move {
+            for version in (1..=ROUNDS).map(Version) {
+                if racer == 0 {
+                    let day = first_save(&open_day("2026-11-21", "aurora"));
+                    world.put_day(&CommitteeDayChange { expected: Some(version), ..day }).await;
+                    let (member, expected) = (member("ada"), Some(version));
+                    let change = CommitteeMemberChange { member, expected };
+                    promised!(world.save_member(&change).await, Saved::Saved);
+                    continue;
+                }
+                let facts = world.basis(&key("ada").hash()).await;
+                let day = facts.session.map_or(0, |day| day.version.0);
+                let member = facts.member.map_or(0, |member| member.version.0);
+                let together = day == member || day == member + 1;
+                ensure!(together, "a day saved before its member", (day, member));
+            }
+        }
+    };
+    race((0..5).map(run)).await;
 }
 
 pub async fn briefs_take_the_place_of_all_briefs_of_their_day(tenants: Arc<dyn CommitteeTenants>) {

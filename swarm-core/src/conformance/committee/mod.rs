@@ -2,9 +2,11 @@
 //! and by the same rules.
 
 mod days;
+mod durability;
 mod members;
 mod takes;
 mod tenants;
+mod twins;
 
 /// Makes one test of each case of the [suite](mod@crate::conformance::committee) of the
 /// committee, for the store that `harness` sets up.
@@ -26,6 +28,16 @@ mod tenants;
 macro_rules! committee_conformance {
     ($harness:path) => {
         $crate::committee_conformance_cases! { test $harness }
+    };
+    ($harness:path, $reopen:path) => {
+        $crate::committee_conformance_cases! { test $harness }
+
+        #[::tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        async fn a_committee_outlives_the_store() {
+            let (guard, tenants) = $harness().await;
+            let reopen = async || $reopen(&guard).await;
+            $crate::conformance::committee::a_committee_outlives_the_store(tenants, reopen).await;
+        }
     };
 }
 
@@ -55,6 +67,7 @@ macro_rules! committee_conformance_cases {
                 sessions_come_latest_first
                 sessions_are_found_by_subject
                 the_facts_show_the_latest_session
+                the_facts_are_read_in_one_snapshot
                 briefs_take_the_place_of_all_briefs_of_their_day
                 briefs_stay_when_their_day_is_saved_without
                 briefs_of_later_days_stay
@@ -72,6 +85,7 @@ macro_rules! committee_conformance_cases {
                 an_attempt_of_another_member_is_another
                 a_filing_is_stale_when_its_member_has
                 a_filing_is_stale_when_its_day_has
+                a_filing_lands_at_its_very_deadline
                 a_filing_is_late_after_its_deadline
                 an_attempt_sent_many_times_at_once_is_filed_once
                 racing_submissions_are_all_kept
@@ -81,6 +95,13 @@ macro_rules! committee_conformance_cases {
             tenants {
                 committees_share_nothing
                 a_committee_opened_twice_is_the_same
+            }
+            twins {
+                members_are_those_of_their_own_committee
+                a_member_is_saved_in_its_own_committee
+                days_are_those_of_their_own_committee
+                a_day_is_saved_in_its_own_committee
+                takes_are_those_of_their_own_committee
             }
         }
     };
@@ -111,3 +132,4 @@ macro_rules! committee_conformance_cases {
 }
 
 committee_conformance_cases! { publish }
+pub use durability::a_committee_outlives_the_store;

@@ -2,12 +2,17 @@
 
 use std::sync::Arc;
 
+use crate::conformance::very_moment::meet;
 use crate::domain::Timestamp;
-use crate::domain::committee::{CommitteeDay, CommitteeStatus, CommitteeTake, Generation};
+use crate::domain::committee::{
+    CommitteeDay, CommitteeSettings, CommitteeStatus, CommitteeTake, Generation,
+};
 use crate::domain::json::{self, Json};
 use crate::proof::commit;
 use crate::rules::committee::{CommitteeRefusal, judge};
-use crate::store::{CommitteeBasis, CommitteeFiled, CommitteeTakesQuery, CommitteeTenants};
+use crate::store::{
+    CommitteeBasis, CommitteeFiled, CommitteeTakesQuery, CommitteeTenants, Versioned,
+};
 use crate::testing::committee::{
     CommitteeWorld, answered, attempt, far, filed, first_save, id, next_save, open_day, posted,
 };
@@ -164,6 +169,37 @@ pub async fn a_filing_is_stale_when_its_day_has(tenants: Arc<dyn CommitteeTenant
     world.put_day(&next_save(&judged, closing(Timestamp::EPOCH))).await;
     promised!(world.file(&filing).await, CommitteeFiled::Stale);
     promised!(world.takes_on(day(DATE)).await, []);
+}
+
+/// Not a millisecond earlier is late.
+pub async fn a_filing_lands_at_its_very_deadline(tenants: Arc<dyn CommitteeTenants>) {
+    let world = &CommitteeWorld::fresh(tenants).await;
+    let key = &world.seat("ada").await;
+    world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
+    meet(world.store(), async |deadlines| {
+        let facts = world.basis(&key.hash()).await;
+        let judged = deadlines.into_iter().map(|deadline| {
+            let record = Arc::new(closing(deadline));
+            let session = facts.session.as_ref().map(|it| Versioned { record, ..it.clone() });
+            let facts = CommitteeBasis { session, now: facts.now.min(deadline), ..facts.clone() };
+            let settings = CommitteeSettings::default();
+            judge(&facts, settings.key_prefix(), key, &posted("mark"), attempt()).unwrap()
+        });
+        let filings: Vec<_> = judged.collect();
+        async move || {
+            let file = |filing| {
+                let world = world.clone();
+                async move { world.file(&filing).await }
+            };
+            let outcomes = race(filings.into_iter().map(file)).await;
+            let landed = |outcome| match outcome {
+                CommitteeFiled::Late => None,
+                other => Some(filed(other).received_at),
+            };
+            outcomes.into_iter().map(landed).collect()
+        }
+    })
+    .await;
 }
 
 pub async fn a_filing_is_late_after_its_deadline(tenants: Arc<dyn CommitteeTenants>) {

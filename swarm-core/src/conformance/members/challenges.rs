@@ -78,7 +78,7 @@ pub async fn only_the_live_challenge_proves_a_change(tenants: Arc<dyn Tenants>) 
 pub async fn a_challenge_proves_up_to_its_expiry(tenants: Arc<dyn Tenants>) {
     let world = &World::fresh(tenants).await;
     let mut round = 0;
-    meet(world, async |expiries| {
+    meet(world.store(), async |expiries| {
         round += 1;
         let mut claims = Vec::new();
         for (number, expires_at) in expiries.into_iter().enumerate() {

@@ -16,7 +16,7 @@ pub async fn a_filing_lands_at_its_very_deadline(tenants: Arc<dyn Tenants>) {
         authors.push(world.author(&name.to_string()).await);
     }
     let (world, authors) = (&world, &authors);
-    meet(world, async |deadlines| {
+    meet(world.store(), async |deadlines| {
         let session = world.convened("subject").await;
         let mut filings = Vec::new();
         for (author, deadline) in authors.iter().zip(&deadlines) {
