@@ -1,7 +1,5 @@
 //! The daily committee.
 
-mod records;
-
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -16,10 +14,8 @@ use swarm_core::store::{
 };
 
 use crate::TenantStore;
+use crate::records::{Records, Submitted};
 use crate::world::{first, next};
-
-pub(crate) use records::Records;
-use records::Submitted;
 
 #[async_trait]
 impl Committee for TenantStore {

@@ -7,6 +7,7 @@ mod committee;
 mod documents;
 mod members;
 mod outbox;
+mod records;
 mod sessions;
 mod takes;
 mod world;
@@ -20,7 +21,7 @@ use swarm_core::store::{
 };
 use swarm_core::{TenantId, Timestamp};
 
-use committee::Records;
+use records::Records;
 use world::World;
 
 /// All tenants, in memory. Cloning shares them.

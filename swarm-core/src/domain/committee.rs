@@ -5,6 +5,7 @@ mod brief;
 mod day;
 mod member;
 mod settings;
+mod stance;
 mod take;
 
 pub use body::{BodyFault, CommitteeBody, TRAILER_PATTERN};
@@ -17,4 +18,5 @@ pub use member::{
     CommitteeMember, CommitteeMemberDraft, CommitteeMemberId, CommitteeStatus, Voice,
 };
 pub use settings::{CommitteeSettings, KeyPrefix};
-pub use take::{CommitteeDraft, CommitteeStance, CommitteeTake, Model};
+pub use stance::CommitteeStance;
+pub use take::{CommitteeDraft, CommitteeTake, Model};

@@ -1,9 +1,11 @@
 //! What goes out: answers, errors, pages, and what caches may do with them.
 
+mod answer;
 pub(crate) mod caching;
 mod error;
 pub(crate) mod page;
 mod reply;
 
+pub(crate) use answer::Answer;
 pub(crate) use error::ApiError;
-pub(crate) use reply::{Answer, Reply, ok};
+pub(crate) use reply::{Reply, ok};

@@ -1,54 +1,12 @@
-//! Answers.
+//! What handlers answer.
 
-use bytes::Bytes;
 use serde::Serialize;
 use swarm_core::wire;
-use warp::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
-use warp::http::{HeaderMap, HeaderValue, StatusCode};
-use warp::reply::Response;
 
-use super::ApiError;
+use super::{Answer, ApiError};
 
 /// What a handler answers.
 pub(crate) type Reply = Result<Answer, ApiError>;
-
-/// An answer, whole.
-pub(crate) struct Answer {
-    pub(crate) status: StatusCode,
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: Bytes,
-}
-
-impl Answer {
-    pub(crate) fn empty(status: StatusCode) -> Self {
-        let mut headers = HeaderMap::new();
-        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        // Public reads say otherwise; whatever else is answered may hold a credential.
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        Self { status, headers, body: Bytes::new() }
-    }
-
-    pub(crate) fn new(status: StatusCode, kind: &'static str, text: String) -> Self {
-        let mut answer = Self::empty(status);
-        answer.headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-        Self { body: text.into(), ..answer }
-    }
-
-    pub(crate) fn into_response(self) -> Response {
-        let mut response = Response::new(self.body.into());
-        *response.status_mut() = self.status;
-        *response.headers_mut() = self.headers;
-        response
-    }
-}
-
-impl From<wire::Answer> for Answer {
-    fn from(answer: wire::Answer) -> Self {
-        let status = StatusCode::from_u16(answer.status);
-        let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        Self::new(status, "application/json", answer.body)
-    }
-}
 
 /// `value` as it is, with status 200.
 pub(crate) fn ok<T: Serialize>(value: &T) -> Reply {

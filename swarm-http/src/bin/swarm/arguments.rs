@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::Deserialize;
 
-use crate::config::{DEFAULT_LISTEN, LogFormat};
+pub(crate) const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
 
 /// Signed takes on dated sessions, before a deadline that nobody can argue with.
 #[derive(Parser)]
@@ -73,4 +74,15 @@ pub(crate) struct DemoOptions {
     /// How the log is written to standard error
     #[arg(long, env = "SWARM_LOG_FORMAT", value_name = "FORMAT", default_value = "text")]
     pub(crate) log_format: LogFormat,
+}
+
+/// How lines of the log are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogFormat {
+    /// Lines for people.
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
 }

@@ -3,23 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
 use serde::Deserialize;
 
 use crate::Failure;
-use crate::arguments::{Options, Source};
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum LogFormat {
-    /// Lines for people.
-    #[default]
-    Text,
-    /// One JSON object a line.
-    Json,
-}
-
-pub(crate) const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
+use crate::arguments::{DEFAULT_LISTEN, LogFormat, Options, Source};
 
 /// The store that outlives no process.
 pub(crate) const MEMORY: &str = "memory";

@@ -18,7 +18,7 @@ use crate::arguments::Source;
 use crate::config::{Config, MEMORY};
 use crate::failure::with_causes;
 use crate::secrets::random_bytes;
-use crate::{Failure, log, serve};
+use crate::{Failure, log, site};
 
 /// `swarm export`: a line for each tenant that has a folder, by id; the first failure ends it.
 pub(crate) async fn run(source: Source) -> Result<(), Failure> {
@@ -31,7 +31,7 @@ pub(crate) async fn run(source: Source) -> Result<(), Failure> {
     if exports.is_empty() {
         return Err("export: no tenant has committee.export_to".into());
     }
-    let committees = serve::site(&config, None).await?.committees();
+    let committees = site::configured(&config, None).await?.committees();
     for (id, committee) in committees.into_iter().collect::<BTreeMap<_, _>>() {
         let Some(export) = exports.get(&id) else { continue };
         let named = |failure: Failure| with_causes(&format!("export: {id}"), &*failure);

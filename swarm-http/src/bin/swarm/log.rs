@@ -6,7 +6,7 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::Failure;
-use crate::config::LogFormat;
+use crate::arguments::LogFormat;
 
 pub(crate) fn start(format: LogFormat, default: LevelFilter) -> Result<(), Failure> {
     let filter = EnvFilter::builder().with_default_directive(default.into()).from_env()?;

@@ -11,6 +11,7 @@ mod log;
 mod mail;
 mod secrets;
 mod serve;
+mod site;
 mod store;
 mod tenants;
 

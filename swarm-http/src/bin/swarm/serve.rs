@@ -12,35 +12,20 @@ use tracing_subscriber::filter::LevelFilter;
 
 use crate::arguments::Options;
 use crate::background::Work;
-use crate::config::Config;
 use crate::failure::with_causes;
 use crate::mail::Smtp;
-use crate::{Failure, background, export, log, store, tenants};
+use crate::{Failure, background, export, log, site};
 
 pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let config = options.resolve()?;
     log::start(config.log_format, LevelFilter::INFO)?;
-    let site = site(&config, admin_token()?).await?;
+    let site = site::configured(&config, admin_token()?).await?;
     // The store has warned of itself when it was opened: here its warnings are only counted.
     site.ready().await.map_err(|error| with_causes("store", &error))?;
     let smtp = config.mail.as_ref().map(Smtp::new).transpose()?;
     let listener = listen(&config.listen).await?;
     let work = Work { smtp, exports: export::folders(&config)? };
     serve(listener, site, work, stop_signal()?).await
-}
-
-/// The site that a configuration describes. `admin_token` is that of a single tenant.
-pub(crate) async fn site(config: &Config, admin_token: Option<String>) -> Result<Site, Failure> {
-    let services = store::open(&config.store).await?;
-    let site = if config.tenants.is_empty() {
-        Site::single(services, tenants::default_tenant(admin_token)?)
-    } else {
-        if admin_token.is_some() {
-            tracing::warn!("SWARM_ADMIN_TOKEN is not used: each tenant has its own");
-        }
-        Site::by_host(services, tenants::configured(&config.tenants)?)?
-    };
-    Ok(site.trust_forwarded(config.trust_forwarded))
 }
 
 /// The operator's token of a single tenant, where the environment has one.

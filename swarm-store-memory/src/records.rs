@@ -11,24 +11,24 @@ use swarm_core::store::{CommitteeSessionQuery, Versioned};
 
 #[derive(Default)]
 pub(crate) struct Records {
-    pub(super) members: BTreeMap<CommitteeMemberId, Versioned<CommitteeMember>>,
+    pub(crate) members: BTreeMap<CommitteeMemberId, Versioned<CommitteeMember>>,
     /// Whose record carries the hash.
-    pub(super) keys: HashMap<SecretHash, CommitteeMemberId>,
-    pub(super) days: BTreeMap<Day, Versioned<CommitteeDay>>,
-    pub(super) briefs: BTreeMap<Day, BTreeMap<CommitteeMemberId, Arc<CommitteeBrief>>>,
+    pub(crate) keys: HashMap<SecretHash, CommitteeMemberId>,
+    pub(crate) days: BTreeMap<Day, Versioned<CommitteeDay>>,
+    pub(crate) briefs: BTreeMap<Day, BTreeMap<CommitteeMemberId, Arc<CommitteeBrief>>>,
     /// Every submission of a day, in the order of the commits.
-    pub(super) takes: BTreeMap<Day, Vec<Submitted>>,
+    pub(crate) takes: BTreeMap<Day, Vec<Submitted>>,
 }
 
 /// A submission, and the attempt that brought it.
-pub(super) struct Submitted {
-    pub(super) attempt: AttemptId,
-    pub(super) take: Arc<CommitteeTake>,
+pub(crate) struct Submitted {
+    pub(crate) attempt: AttemptId,
+    pub(crate) take: Arc<CommitteeTake>,
 }
 
 impl Records {
     /// The generated days that match, the latest first.
-    pub(super) fn sessions(
+    pub(crate) fn sessions(
         &self,
         query: &CommitteeSessionQuery,
     ) -> impl Iterator<Item = &Versioned<CommitteeDay>> {
@@ -41,13 +41,13 @@ impl Records {
     }
 
     /// All submissions of these days.
-    pub(super) fn on(&self, days: &[Day]) -> Vec<Arc<CommitteeTake>> {
+    pub(crate) fn on(&self, days: &[Day]) -> Vec<Arc<CommitteeTake>> {
         let submitted = days.iter().filter_map(|day| self.takes.get(day)).flatten();
         submitted.map(|submitted| Arc::clone(&submitted.take)).collect()
     }
 
     /// The member's last submission on each day about each subject, the latest first.
-    pub(super) fn latest(
+    pub(crate) fn latest(
         &self,
         member: &CommitteeMemberId,
         before: Day,

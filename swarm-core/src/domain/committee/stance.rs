@@ -1,0 +1,43 @@
+//! The stances of the committee.
+
+use serde::Serialize;
+
+/// The five stances of the committee (specification, section 2B).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the specification gives these words no other meaning")]
+pub enum CommitteeStance {
+    Bullish,
+    Constructive,
+    Neutral,
+    Cautious,
+    Bearish,
+}
+
+impl CommitteeStance {
+    /// All of them, in the order of the specification.
+    pub const ALL: [Self; 5] =
+        [Self::Bullish, Self::Constructive, Self::Neutral, Self::Cautious, Self::Bearish];
+
+    /// The stance with exactly this name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|stance| stance.as_str() == text)
+    }
+
+    /// Its name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Bullish => "bullish",
+            Self::Constructive => "constructive",
+            Self::Neutral => "neutral",
+            Self::Cautious => "cautious",
+            Self::Bearish => "bearish",
+        }
+    }
+}
+
+impl std::fmt::Display for CommitteeStance {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

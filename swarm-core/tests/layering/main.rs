@@ -1,0 +1,212 @@
+//! The arrows between modules point one way (`ARCHITECTURE.md`). This reads the sources of every
+//! crate, and fails when an arrow points back or some make a circle.
+#![allow(clippy::unwrap_used, reason = "a test panics")]
+
+mod modules;
+mod paths;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use modules::{Arrow, ITSELF, Modules};
+
+/// The modules of each crate, from the bottom up: a row uses only what stands in those before it.
+/// What a crate's `lib.rs` or `main.rs` has of its own is called `itself`.
+const CRATES: [(&str, &[&str]); 6] = [
+    ("swarm-core/src", &LAYERS),
+    ("swarm-store-memory/src", &["records world", ITSELF, PORT]),
+    (
+        "swarm-store-redis/src",
+        &[
+            "codec keys scripts",
+            "connection",
+            "health",
+            ITSELF,
+            "rows",
+            "committee documents members outbox sessions",
+            "takes",
+        ],
+    ),
+    (
+        "swarm-store-sqlite/src",
+        &[
+            "failure",
+            "clock connection layout",
+            "readers world writer",
+            "database records",
+            ITSELF,
+            "outbox sessions",
+            "members",
+            "committee documents takes",
+        ],
+    ),
+    (
+        "swarm-http/src",
+        &["metrics", "tenants", "site", "response", "request", "pages", "routes", "server", ITSELF],
+    ),
+    (
+        "swarm-http/src/bin/swarm",
+        &[
+            "failure",
+            "arguments client secrets",
+            "config",
+            "log mail store tenants",
+            "site",
+            "export",
+            "background",
+            "serve",
+            "demo",
+            ITSELF,
+        ],
+    ),
+];
+
+/// The traits of the port that a store implements in a module each.
+const PORT: &str = "committee documents members outbox sessions takes";
+
+/// The layers of the core.
+const LAYERS: [&str; 8] =
+    ["domain", "proof", "rules", "store", "service", "wire", "testing", "conformance"];
+
+/// The layers that wait for something.
+const ASYNC: [&str; 4] = ["store", "service", "testing", "conformance"];
+
+/// The layers that are for tests alone.
+const FOR_TESTS: [&str; 2] = ["testing", "conformance"];
+
+#[test]
+fn a_module_uses_only_those_below_it() {
+    for (folder, rows) in CRATES {
+        for [from, to] in Modules::read(&root().join(folder)).arrows().remove("").unwrap() {
+            let height = |module: &str| {
+                let row = rows.iter().position(|row| row.split(' ').any(|it| it == module));
+                row.unwrap_or_else(|| panic!("{folder}: {module} has no place in the table"))
+            };
+            assert!(height(&from) > height(&to), "{folder}: {from} uses {to}");
+        }
+    }
+}
+
+#[test]
+fn no_modules_use_each_other_in_a_circle() {
+    for (folder, _) in CRATES {
+        for (inner, arrows) in Modules::read(&root().join(folder)).arrows() {
+            let circle = in_a_circle(&arrows);
+            assert!(circle.is_empty(), "{folder}/{inner}: a circle in {circle:?}");
+        }
+    }
+}
+
+/// What stays when all that uses nothing is taken away, and then what is used by nothing.
+fn in_a_circle(arrows: &BTreeSet<Arrow>) -> BTreeSet<Arrow> {
+    let mut left = arrows.clone();
+    loop {
+        let users: BTreeSet<_> = left.iter().map(|[from, _]| from.clone()).collect();
+        let used: BTreeSet<_> = left.iter().map(|[_, to]| to.clone()).collect();
+        let before = left.len();
+        left.retain(|[from, to]| users.contains(to) && used.contains(from));
+        if left.len() == before {
+            return left;
+        }
+    }
+}
+
+#[test]
+fn rules_do_not_wait() {
+    for layer in LAYERS.iter().filter(|layer| !ASYNC.contains(layer)) {
+        for (path, code) in sources(&format!("swarm-core/src/{layer}")) {
+            for word in ["async ", ".await"] {
+                assert!(!code.contains(word), "{path:?}: {word}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_crate_uses_only_what_it_may_know() {
+    let foreign = ["tokio::", "warp::", "hyper::", "redis::", "swarm_http", "swarm_store_"];
+    for layer in LAYERS.iter().filter(|layer| !FOR_TESTS.contains(layer)) {
+        absent(&format!("swarm-core/src/{layer}"), &foreign);
+    }
+    absent("swarm-store-memory/src", &["tokio::", "warp::", "hyper::", "swarm_http"]);
+    absent("swarm-store-redis/src", &["warp::", "hyper::", "swarm_http", "swarm_store_memory"]);
+    absent("swarm-store-sqlite/src", &["warp::", "hyper::", "swarm_http", "swarm_store_memory"]);
+    for (path, code) in sources("swarm-http/src") {
+        let program = path.components().any(|part| part.as_os_str() == "bin");
+        assert!(program || !code.contains("swarm_store_"), "{path:?} knows a store");
+    }
+}
+
+#[test]
+fn files_stay_short() {
+    for (folder, _) in CRATES {
+        for (path, code) in sources(folder) {
+            assert!(code.lines().count() <= 400, "{path:?} is too long");
+        }
+    }
+}
+
+fn absent(folder: &str, words: &[&str]) {
+    for (path, code) in sources(folder) {
+        for word in words {
+            assert!(!code.contains(word), "{path:?} uses {word}");
+        }
+    }
+}
+
+/// Each Rust file below a folder of the workspace, without its comments.
+fn sources(folder: &str) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let code = without_comments(&fs::read_to_string(&path).unwrap());
+                found.push((path, code));
+            }
+        }
+    }
+    assert!(!found.is_empty(), "no sources in {folder}");
+    found
+}
+
+fn without_comments(text: &str) -> String {
+    let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    code.collect::<Vec<_>>().join("\n")
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+mod of_this_test {
+    use super::*;
+
+    fn arrows(of: &[[&str; 2]]) -> BTreeSet<Arrow> {
+        of.iter().map(|arrow| arrow.map(str::to_owned)).collect()
+    }
+
+    #[test]
+    fn circles_are_found_and_only_they() {
+        assert!(in_a_circle(&arrows(&[["a", "b"], ["b", "c"], ["a", "c"]])).is_empty());
+        let circle = [["b", "c"], ["c", "d"], ["d", "b"]];
+        let more = [&circle[..], &[["a", "b"], ["d", "e"]]].concat();
+        assert_eq!(in_a_circle(&arrows(&more)), arrows(&circle));
+    }
+
+    #[test]
+    fn what_passes_a_name_on_is_not_what_defines_it() {
+        let modules = Modules::of(&BTreeMap::from([
+            ("", "mod a; mod b; mod c; pub use a::{One, Two as Three}; use b::Four;"),
+            ("a", "use super::b; use crate::c::Five as Six; b::four(); Vec::new();"),
+            ("b", "use crate::Three;"),
+            ("c", "fn five() -> super::Four { $crate::nine() }"),
+        ]));
+        let expected = [["a", "b"], ["a", "c"], ["b", "a"], ["c", "b"], [ITSELF, "b"]];
+        assert_eq!(modules.arrows(), BTreeMap::from([(String::new(), arrows(&expected))]));
+    }
+}

@@ -1,0 +1,70 @@
+//! The paths that a source names.
+
+/// A name that a `use` statement brings.
+pub(crate) struct Import {
+    pub(crate) path: Vec<String>,
+    pub(crate) name: String,
+    /// Whether it is a re-export, `pub use`.
+    pub(crate) passed_on: bool,
+}
+
+/// What the `use` statements of a source bring.
+pub(crate) fn imports(code: &str) -> Vec<Import> {
+    let mut found = Vec::new();
+    for (start, keyword) in code.match_indices("use ") {
+        let before = code[..start].rsplit(['\n', ';']).next().unwrap_or_default().trim();
+        if before.is_empty() || before.starts_with("pub") {
+            let tree = code[start + keyword.len()..].split(';').next().unwrap_or_default();
+            expand(tree, &[], !before.is_empty(), &mut found);
+        }
+    }
+    found
+}
+
+/// Takes a tree of imports apart.
+fn expand(tree: &str, prefix: &[String], passed_on: bool, found: &mut Vec<Import>) {
+    if let Some((head, branches)) = tree.split_once('{') {
+        let prefix: Vec<String> = prefix.iter().cloned().chain(segments(head)).collect();
+        let branches = branches.rsplit_once('}').map_or(branches, |(inside, _)| inside);
+        for branch in split_outside_braces(branches) {
+            expand(branch, &prefix, passed_on, found);
+        }
+        return;
+    }
+    let (path, alias) = tree.split_once(" as ").map_or((tree, None), |(path, it)| (path, Some(it)));
+    let mut path: Vec<String> = prefix.iter().cloned().chain(segments(path)).collect();
+    if path.len() > 1 && path.last().is_some_and(|last| last == "self") {
+        path.pop();
+    }
+    // A glob is how an inline module, of tests or of a macro, sees the one around it.
+    if let Some(last) = path.last().filter(|last| *last != "*") {
+        let name = alias.map_or(last.as_str(), str::trim).to_owned();
+        found.push(Import { path, name, passed_on });
+    }
+}
+
+fn split_outside_braces(branches: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0;
+    branches.split(move |character| {
+        match character {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        character == ',' && depth == 0
+    })
+}
+
+/// The paths of a source outside of its `use` statements.
+pub(crate) fn inline(code: &str) -> impl Iterator<Item = Vec<String>> {
+    let ends_path = |it: char| !it.is_alphanumeric() && !matches!(it, '_' | ':' | '$');
+    let is_import = |line: &str| line.starts_with("use ") || line.starts_with("pub");
+    let lines = code.split(['\n', ';']).filter(move |line| !is_import(line.trim_start()));
+    let paths = lines.flat_map(move |line| line.split(ends_path));
+    let paths = paths.filter(|it| it.contains("::") && !it.starts_with(['$', ':']));
+    paths.filter(|path| !path.ends_with(':')).map(|path| segments(path).collect())
+}
+
+fn segments(path: &str) -> impl Iterator<Item = String> {
+    path.split("::").map(str::trim).filter(|segment| !segment.is_empty()).map(str::to_owned)
+}
