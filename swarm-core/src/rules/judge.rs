@@ -2,39 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{Basis, Refusal, Rejection, Versioned};
-use crate::domain::json::Object;
+use super::{Basis, Refusal, Rejection, Submission, Versioned};
 use crate::domain::{
-    AttemptId, Day, Invalid, Member, MemberId, Nonce, PublicKey, Revision, Session, SessionId,
-    SessionState, Signature, Signed, SubjectId, Take, TakeDraft, TakeId, Timestamp, Version,
+    AttemptId, Day, Member, MemberId, Nonce, PublicKey, Revision, Session, SessionId, SessionState,
+    Signed, SubjectId, Take, TakeDraft, TakeId, Timestamp, Version,
 };
 use crate::proof::{Verified, canonical, verify};
-
-/// A take as submitted: its fields are valid, its signature is not verified yet.
-#[derive(Clone, Debug)]
-pub struct Submission(Arc<Signed<TakeDraft>>);
-
-impl Submission {
-    /// A take that its member has signed.
-    pub fn new(signed: Signed<TakeDraft>) -> Self {
-        Self(Arc::new(signed))
-    }
-
-    /// Reads a submission.
-    ///
-    /// # Errors
-    /// [`Invalid`], naming the first field that breaks its rule.
-    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
-        let payload = TakeDraft::read(fields)?;
-        let signature = Signature::parse(fields.text("signature")?)?;
-        Ok(Self::new(Signed { payload, signature }))
-    }
-
-    /// The fields.
-    pub fn draft(&self) -> &TakeDraft {
-        &self.0.payload
-    }
-}
 
 /// A take that may be filed while the facts it was judged by still hold. Only [`judge`] makes one,
 /// so that no store can be given a take that was not judged.
@@ -126,35 +99,85 @@ fn is_same(filed: &Signed<TakeDraft>, submitted: &Signed<TakeDraft>) -> bool {
 }
 
 fn weigh(basis: &Basis, submission: &Submission, attempt: AttemptId) -> Result<Filing, Refusal> {
-    let draft = submission.draft();
-    let member = bearer(basis, &draft.member_id)?;
-    let session = basis.session.as_ref().ok_or(Refusal::NoSession)?;
-    within_window(&session.record, basis.now)?;
-    on_roster(&session.record, &draft.member_id)?;
-    let key = member.record.public_key.as_ref().ok_or(Refusal::NoKey)?;
-    let revision = Revision::after(basis.latest).ok_or(Refusal::CapReached)?;
-    amendable(&session.record, revision)?;
-    let take = signed_by(key, submission)?;
-    if basis.spent.is_some() {
-        return Err(Refusal::NonceUsed);
+    let mut case = Case::new(basis, submission);
+    for check in CHECKS {
+        check(&mut case)?;
     }
-    Ok(Filing {
-        take,
-        attempt,
-        member: member.version,
-        session: (session.record.id, session.version),
-        land_by: session.record.window_closes_at,
-        revision,
-    })
+    case.filing(attempt)
 }
 
-fn bearer<'a>(basis: &'a Basis, named: &MemberId) -> Result<&'a Versioned<Member>, Refusal> {
-    let member = basis.member.as_ref().filter(|member| member.record.state.is_active());
-    let member = member.ok_or(Refusal::UnknownToken)?;
-    if member.record.id != *named {
-        return Err(Refusal::TokenMismatch);
+/// All that may refuse a take, in the order of the contract, section 3.
+pub(super) const CHECKS: [Check; 10] = [
+    |case| case.member().map(|_| ()),
+    |case| case.session().map(|_| ()),
+    |case| within_window(case.session()?, case.basis.now),
+    |case| on_roster(case.session()?, &case.member()?.record.id),
+    |case| not_excused(case.session()?, &case.member()?.record.id),
+    |case| case.key().map(|_| ()),
+    |case| case.revision().map(|_| ()),
+    |case| amendable(case.session()?, case.revision()?),
+    |case| case.verify(),
+    |case| unspent(case.basis),
+];
+
+/// A check refuses, or lets pass. One that lacks what an earlier one did not find refuses with the
+/// words of that one.
+pub(super) type Check = fn(&mut Case<'_>) -> Result<(), Refusal>;
+
+/// A submission before its judge: the facts, and what the checks made of them.
+pub(super) struct Case<'a> {
+    basis: &'a Basis,
+    submission: &'a Submission,
+    take: Option<Verified<TakeDraft>>,
+}
+
+impl<'a> Case<'a> {
+    pub(super) fn new(basis: &'a Basis, submission: &'a Submission) -> Self {
+        Self { basis, submission, take: None }
     }
-    Ok(member)
+
+    fn filing(self, attempt: AttemptId) -> Result<Filing, Refusal> {
+        let session = self.found()?;
+        Ok(Filing {
+            attempt,
+            member: self.member()?.version,
+            session: (session.record.id, session.version),
+            land_by: session.record.window_closes_at,
+            revision: self.revision()?,
+            take: self.take.ok_or(Refusal::BadSignature)?,
+        })
+    }
+
+    fn member(&self) -> Result<&'a Versioned<Member>, Refusal> {
+        let member = self.basis.member.as_ref().filter(|member| member.record.state.is_active());
+        let member = member.ok_or(Refusal::UnknownToken)?;
+        if member.record.id != self.submission.draft().member_id {
+            return Err(Refusal::TokenMismatch);
+        }
+        Ok(member)
+    }
+
+    fn found(&self) -> Result<&'a Versioned<Session>, Refusal> {
+        self.basis.session.as_ref().ok_or(Refusal::NoSession)
+    }
+
+    fn session(&self) -> Result<&'a Session, Refusal> {
+        self.found().map(|session| &*session.record)
+    }
+
+    fn key(&self) -> Result<&'a PublicKey, Refusal> {
+        self.member()?.record.public_key.as_ref().ok_or(Refusal::NoKey)
+    }
+
+    pub(super) fn revision(&self) -> Result<Revision, Refusal> {
+        Revision::after(self.basis.latest).ok_or(Refusal::CapReached)
+    }
+
+    fn verify(&mut self) -> Result<(), Refusal> {
+        let take = verify(&self.submission.0, self.key()?).ok_or(Refusal::BadSignature)?;
+        self.take = Some(take);
+        Ok(())
+    }
 }
 
 fn within_window(session: &Session, now: Timestamp) -> Result<(), Refusal> {
@@ -165,11 +188,17 @@ fn within_window(session: &Session, now: Timestamp) -> Result<(), Refusal> {
 }
 
 fn on_roster(session: &Session, member: &MemberId) -> Result<(), Refusal> {
-    let Some(roster) = &session.roster else { return Ok(()) };
-    match roster.entry(member) {
-        None => Err(Refusal::NotOnRoster),
+    match &session.roster {
+        Some(roster) if roster.entry(member).is_none() => Err(Refusal::NotOnRoster),
+        _ => Ok(()),
+    }
+}
+
+fn not_excused(session: &Session, member: &MemberId) -> Result<(), Refusal> {
+    let entry = session.roster.as_ref().and_then(|roster| roster.entry(member));
+    match entry {
         Some(entry) if entry.excused => Err(Refusal::Excused),
-        Some(_) => Ok(()),
+        _ => Ok(()),
     }
 }
 
@@ -182,6 +211,6 @@ fn amendable(session: &Session, revision: Revision) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn signed_by(key: &PublicKey, submission: &Submission) -> Result<Verified<TakeDraft>, Refusal> {
-    verify(&submission.0, key).ok_or(Refusal::BadSignature)
+fn unspent(basis: &Basis) -> Result<(), Refusal> {
+    if basis.spent.is_some() { Err(Refusal::NonceUsed) } else { Ok(()) }
 }

@@ -8,20 +8,24 @@ mod facts;
 mod judge;
 mod mail;
 mod membership;
+mod preflight;
 mod refusal;
 mod resolve;
 mod sessions;
+mod submission;
 
 pub use aggregate::aggregate;
 pub use brief::{BriefFacts, compose};
 pub use facts::{Basis, MemberBasis, Versioned};
 pub(crate) use judge::rejection;
-pub use judge::{Filing, Submission, judge};
+pub use judge::{Filing, judge};
 pub use mail::{Attempt, LEASE_MILLIS, MAIL_ATTEMPTS, MessageChange, lease, settle};
 pub use membership::{
     CHALLENGE_MILLIS, MemberChange, Proven, Slot, activate, admit, challenge_slot, claim,
     deactivate, may_be_read, reject, rotate,
 };
+pub use preflight::{Preflight, preflight};
 pub use refusal::{Refusal, Rejection, Resource};
 pub use resolve::resolve;
 pub use sessions::{SessionChange, advance, amend, close_if_due, excuse, freeze_roster, is_due};
+pub use submission::{Draft, Submission};

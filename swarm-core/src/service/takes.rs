@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::attempts::until_committed;
 use super::{Error, SubmitError, Tenant};
 use crate::domain::{AttemptId, SecretHash, Take, TakeId, TakeOnFile};
-use crate::rules::{self, Refusal, Resource, Submission};
+use crate::rules::{self, Draft, Preflight, Refusal, Resource, Submission};
 use crate::store::{Basis, BasisQuery, Filed};
 
 impl Tenant {
@@ -38,11 +38,20 @@ impl Tenant {
         .await
     }
 
-    async fn basis(
+    /// Says all that would refuse a take at this moment, and files nothing (contract, section 8).
+    ///
+    /// # Errors
+    /// [`Refusal::UnknownToken`] when the token is no active member's.
+    pub async fn preflight(&self, token: &SecretHash, draft: &Draft) -> Result<Preflight, Error> {
+        let basis = self.basis(token, &draft.submission).await?;
+        Ok(rules::preflight(&basis, draft)?)
+    }
+
+    async fn basis<R>(
         &self,
         token: &SecretHash,
         submission: &Submission,
-    ) -> Result<Basis, SubmitError> {
+    ) -> Result<Basis, Error<R>> {
         let draft = submission.draft();
         let query = BasisQuery {
             token,

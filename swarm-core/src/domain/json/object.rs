@@ -21,6 +21,11 @@ impl Object {
         self.0.contains_key(field)
     }
 
+    /// Puts a member in, in place of one of that name.
+    pub(crate) fn set(&mut self, field: &str, value: Json) {
+        self.0.insert(field.to_owned(), value);
+    }
+
     /// Takes all members that are left, to be kept and shown inside of others.
     ///
     /// # Errors

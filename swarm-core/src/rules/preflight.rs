@@ -1,0 +1,72 @@
+//! All that would refuse a take, at once (contract, section 8).
+
+use super::judge::{CHECKS, Case};
+use super::{Basis, Draft, Refusal};
+use crate::domain::{Revision, SessionId, Timestamp};
+
+/// What a submit would meet at this moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Preflight {
+    /// The session that the take would be filed in.
+    pub session: Option<SessionId>,
+    /// The revision that it would be.
+    pub revision: Option<Revision>,
+    /// The deadline of that session.
+    pub window_closes_at: Option<Timestamp>,
+    /// How long it is until then, in milliseconds; 0 once it has passed.
+    pub millis_left: Option<i64>,
+    /// Everything that would refuse it, in the order of the checks. Empty: it would be filed.
+    pub findings: Vec<Refusal>,
+}
+
+/// Asks every check of [`judge`](super::judge), and goes on where one refuses.
+///
+/// # Errors
+/// [`Refusal::UnknownToken`]: whoever has no token is told nothing else.
+pub fn preflight(basis: &Basis, draft: &Draft) -> Result<Preflight, Refusal> {
+    let basis = &meant(basis, draft);
+    let mut case = Case::new(basis, &draft.submission);
+    let mut findings: Vec<_> =
+        draft.invalid.iter().cloned().map(Refusal::InvalidSubmission).collect();
+    for check in CHECKS {
+        match check(&mut case) {
+            Err(Refusal::UnknownToken) => return Err(Refusal::UnknownToken),
+            Err(refusal) if !findings.contains(&refusal) && is_meant(&refusal, draft) => {
+                findings.push(refusal);
+            }
+            _ => {}
+        }
+    }
+    let session = basis.session.as_ref().map(|session| &session.record);
+    let window_closes_at = session.and_then(|session| session.window_closes_at);
+    Ok(Preflight {
+        session: session.map(|session| session.id),
+        revision: session.and_then(|_| case.revision().ok()),
+        window_closes_at,
+        millis_left: window_closes_at
+            .map(|deadline| deadline.millis().saturating_sub(basis.now.millis()).max(0)),
+        findings,
+    })
+}
+
+/// The facts about what was sent: what the fields that were mended lead to means nothing.
+fn meant(basis: &Basis, draft: &Draft) -> Basis {
+    let mut basis = basis.clone();
+    if draft.mended("date") || draft.mended("subjectId") {
+        basis.session = None;
+    }
+    if draft.mended("nonce") {
+        basis.spent = None;
+    }
+    basis
+}
+
+/// Whether a refusal is about what was sent, not about what stands in its place.
+fn is_meant(refusal: &Refusal, draft: &Draft) -> bool {
+    match refusal {
+        Refusal::TokenMismatch => !draft.mended("memberId"),
+        Refusal::NoSession => !draft.mended("date") && !draft.mended("subjectId"),
+        Refusal::BadSignature => draft.invalid.is_empty(),
+        _ => true,
+    }
+}

@@ -1,0 +1,73 @@
+//! Takes as they are submitted.
+
+use std::sync::Arc;
+
+use crate::domain::json::{Json, Object};
+use crate::domain::{Invalid, Signature, Signed, TakeDraft};
+
+/// A take as submitted: its fields are valid, its signature is not verified yet.
+#[derive(Clone, Debug)]
+pub struct Submission(pub(super) Arc<Signed<TakeDraft>>);
+
+impl Submission {
+    /// A take that its member has signed.
+    pub fn new(signed: Signed<TakeDraft>) -> Self {
+        Self(Arc::new(signed))
+    }
+
+    /// Reads a submission.
+    ///
+    /// # Errors
+    /// [`Invalid`], naming the first field that breaks its rule.
+    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
+        let payload = TakeDraft::read(fields)?;
+        let signature = Signature::parse(fields.text("signature")?)?;
+        Ok(Self::new(Signed { payload, signature }))
+    }
+
+    /// The fields.
+    pub fn draft(&self) -> &TakeDraft {
+        &self.0.payload
+    }
+}
+
+/// What a preflight reads: every field that breaks its rule is noted, and another that breaks none
+/// stands in its place, so that all other rules can be asked as well.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    /// The submission, mended where it was invalid.
+    pub submission: Submission,
+    /// What was invalid, in the order in which the fields are read.
+    pub invalid: Vec<Invalid>,
+}
+
+impl Draft {
+    /// Reads a submission, whatever is wrong with it.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it cannot be mended; every field that a take has can be.
+    pub fn read(mut fields: Object) -> Result<Self, Invalid> {
+        let mut invalid: Vec<Invalid> = Vec::new();
+        loop {
+            let fault = match Submission::read(&mut fields.clone()) {
+                Ok(submission) => return Ok(Self { submission, invalid }),
+                Err(fault) => fault,
+            };
+            if invalid.iter().any(|known| known.field == fault.field) {
+                return Err(fault);
+            }
+            match fault.field {
+                "bucket" | "weight" | "weights" => fields.set("weights", Json::Null),
+                "confidence" => fields.set("confidence", 0.0.into()),
+                "date" => fields.set("date", "0001-01-01".into()),
+                other => fields.set(other, "-".into()),
+            }
+            invalid.push(fault);
+        }
+    }
+
+    /// Whether this field had to be mended.
+    pub(super) fn mended(&self, field: &str) -> bool {
+        self.invalid.iter().any(|fault| fault.field == field)
+    }
+}
