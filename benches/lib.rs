@@ -9,12 +9,12 @@ use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion};
 use futures_util::FutureExt as _;
 use swarm_core::domain::{
-    AttemptId, Body, Bucket, Confidence, Contact, Day, Lens, Member, MemberId, MemberState,
-    MemoUrl, Name, Nonce, PublicKey, SecretHash, SessionDraft, SessionState, Signed, Stance,
-    SubjectId, TakeDraft, TenantId, Timestamp, Weight, Weights,
+    AttemptId, Attribution, Body, Bucket, Confidence, Contact, Day, Lens, Member, MemberId,
+    MemberState, MemoUrl, Name, Nonce, PublicKey, SecretHash, SessionDraft, SessionState, Signed,
+    Stance, SubjectId, TakeDraft, TenantId, Timestamp, Weight, Weights,
 };
 use swarm_core::proof::KeyPair;
-use swarm_core::rules::judge;
+use swarm_core::rules::{convene, judge};
 use swarm_core::store::{Basis, BasisQuery, MemberChange, MemberSaved, Store, Tenants};
 use swarm_core::{Submission, Swarm, SystemEntropy, Take, Tenant};
 use swarm_store_memory::MemoryStore;
@@ -171,11 +171,15 @@ impl World {
         let store = store.open(&id);
         for author in authors {
             let member = author.member();
-            let joins = MemberChange { member, expected: None, proven: None, mail: None };
+            let joins =
+                MemberChange { member, expected: None, proven: None, mail: None, act: None };
             assert_eq!(store.save_member(&joins).await.expect("it answers"), MemberSaved::Saved);
         }
         for session in 0..SESSIONS {
-            store.convene(&session_draft(session)).await.expect("it answers");
+            store
+                .convene(&convene(&session_draft(session), &Attribution::SCHEDULE))
+                .await
+                .expect("it answers");
         }
         Self { tenant, store }
     }

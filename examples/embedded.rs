@@ -9,8 +9,8 @@ use std::error::Error;
 
 use serde::Serialize;
 use swarm_core::domain::{
-    Application, Contact, Lens, Name, SecretHash, SessionDraft, Signature, Signed, Subject,
-    TokenClaim,
+    Actor, Application, Attribution, Contact, Lens, Name, SecretHash, SessionDraft, Signature,
+    Signed, Subject, TokenClaim,
 };
 use swarm_core::json::{self, Json, Object};
 use swarm_core::proof::{BearerToken, KeyPair};
@@ -113,11 +113,13 @@ struct Refused {
 
 async fn convene(tenant: &Tenant) -> Outcome<()> {
     let subject = br#"{ "id": "acme-fund", "name": "Acme Fund" }"#;
-    let _ = tenant.put_subject(&Subject::read(&mut Json::read(subject)?.into_object())?).await?;
+    let _ = tenant
+        .put_subject(&Subject::read(&mut Json::read(subject)?.into_object())?, &Actor::SCHEDULE)
+        .await?;
     let session = br#"{ "date": "2026-11-21", "subjectId": "acme-fund" }"#;
     let mut session = SessionDraft::read(&mut Json::read(session)?.into_object())?;
     session.window_closes_at = Some(tenant.now().await?.plus_millis(60 * 60 * 1_000));
-    tenant.convene(&session).await?;
+    tenant.convene(&session, &Attribution::SCHEDULE).await?;
     Ok(())
 }
 
@@ -131,7 +133,7 @@ async fn join(tenant: &Tenant, keys: &KeyPair) -> Outcome<(MemberId, BearerToken
         public_key: keys.public_key(),
     };
     let member = tenant.apply(keys.sign(application)).await?;
-    tenant.activate(&member, "https://embedder.example").await?;
+    tenant.activate(&member, "https://embedder.example", &Actor::SCHEDULE).await?;
     let challenged = tenant.challenge(&member).await?;
     let claim = TokenClaim {
         member_id: member.clone(),

@@ -15,31 +15,38 @@ use swarm_core::store::{
 
 use crate::TenantStore;
 use crate::records::{Records, Submitted};
-use crate::world::{first, next};
+use crate::world::{World, first, next};
 
 #[async_trait]
 impl Committee for TenantStore {
     async fn committee_members(&self) -> Result<Vec<Versioned<CommitteeMember>>> {
-        Ok(self.read_committee(|records| records.members.values().cloned().collect()))
+        Ok(self
+            .read(|World { committee: records, .. }| records.members.values().cloned().collect()))
     }
 
     async fn save_committee_member(&self, change: &CommitteeMemberChange) -> Result<Saved> {
-        Ok(self.write_committee(|records| save_member(records, change)))
+        self.commit(|world, _| save_member(&mut world.committee, change))
     }
 
     async fn committee_day(&self, date: Day) -> Result<Option<Versioned<CommitteeDay>>> {
-        Ok(self.read_committee(|records| records.days.get(&date).cloned()))
+        Ok(self.read(|World { committee: records, .. }| records.days.get(&date).cloned()))
     }
 
     async fn committee_sessions(
         &self,
         query: &CommitteeSessionQuery,
     ) -> Result<Vec<Versioned<CommitteeDay>>> {
-        Ok(self.read_committee(|records| records.sessions(query).cloned().collect()))
+        Ok(self.read(|World { committee: records, .. }| records.sessions(query).cloned().collect()))
     }
 
     async fn save_committee_day(&self, change: &CommitteeDayChange) -> Result<Saved> {
-        Ok(self.write_committee(|records| save_day(records, change)))
+        self.commit(|world, now| {
+            let saved = save_day(&mut world.committee, change);
+            if saved == Saved::Saved {
+                world.log.act(&change.act, now, None);
+            }
+            saved
+        })
     }
 
     async fn committee_briefs(
@@ -47,7 +54,7 @@ impl Committee for TenantStore {
         date: Day,
         member: Option<&CommitteeMemberId>,
     ) -> Result<Vec<Arc<CommitteeBrief>>> {
-        Ok(self.read_committee(|records| {
+        Ok(self.read(|World { committee: records, .. }| {
             let Some(briefs) = records.briefs.get(&date) else { return Vec::new() };
             match member {
                 Some(member) => briefs.get(member).cloned().into_iter().collect(),
@@ -57,10 +64,11 @@ impl Committee for TenantStore {
     }
 
     async fn committee_basis(&self, key: &SecretHash) -> Result<CommitteeBasis> {
-        Ok(self.read_committee(|records| {
+        Ok(self.read(|world| {
+            let records = &world.committee;
             let latest = CommitteeSessionQuery { limit: 1, ..CommitteeSessionQuery::default() };
             CommitteeBasis {
-                now: self.time(),
+                now: self.time(world),
                 member: records.keys.get(key).and_then(|id| records.members.get(id)).cloned(),
                 session: records.sessions(&latest).next().cloned(),
             }
@@ -68,15 +76,14 @@ impl Committee for TenantStore {
     }
 
     async fn file_committee(&self, filing: &CommitteeFiling) -> Result<CommitteeFiled> {
-        // The clock is read under the lock: no commit can be later than its stamp.
-        Ok(self.write_committee(|records| file(records, filing, self.time())))
+        self.commit(|world, now| file(world, filing, now))
     }
 
     async fn committee_takes(
         &self,
         query: &CommitteeTakesQuery<'_>,
     ) -> Result<Vec<Arc<CommitteeTake>>> {
-        Ok(self.read_committee(|records| match *query {
+        Ok(self.read(|World { committee: records, .. }| match *query {
             CommitteeTakesQuery::On(days) => records.on(days),
             CommitteeTakesQuery::Latest { member, before, limit } => {
                 records.latest(member, before, limit)
@@ -124,7 +131,8 @@ fn save_day(records: &mut Records, change: &CommitteeDayChange) -> Saved {
     Saved::Saved
 }
 
-fn file(records: &mut Records, filing: &CommitteeFiling, now: Timestamp) -> CommitteeFiled {
+fn file(world: &mut World, filing: &CommitteeFiling, now: Timestamp) -> CommitteeFiled {
+    let records = &mut world.committee;
     let (member, member_version) = filing.member();
     let (date, day_version) = filing.session();
     let submitted = records.takes.get(&date).map(Vec::as_slice).unwrap_or_default();
@@ -145,5 +153,6 @@ fn file(records: &mut Records, filing: &CommitteeFiling, now: Timestamp) -> Comm
     let take = Arc::new(filing.take(now));
     let submitted = Submitted { attempt: filing.attempt(), take: Arc::clone(&take) };
     records.takes.entry(date).or_default().push(submitted);
+    world.log.committee_take(&take);
     CommitteeFiled::Filed(take)
 }

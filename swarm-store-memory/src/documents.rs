@@ -31,12 +31,16 @@ impl Documents for TenantStore {
     }
 
     async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put> {
-        Ok(self.write(|world| {
+        self.commit(|world, now| {
             if draft.guard.as_ref().is_some_and(|guard| !holds(world, guard)) {
                 return Put::Stale;
             }
-            put(world.documents.entry(collection).or_default(), draft, self.time())
-        }))
+            let put = put(world.documents.entry(collection).or_default(), draft, now);
+            if let (Some(act), Put::Created(made) | Put::Replaced(made)) = (&draft.act, &put) {
+                world.log.act(act, now, Some(made.id));
+            }
+            put
+        })
     }
 }
 

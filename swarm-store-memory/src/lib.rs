@@ -5,6 +5,7 @@
 
 mod committee;
 mod documents;
+mod log;
 mod members;
 mod outbox;
 mod records;
@@ -17,11 +18,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use swarm_core::store::{
-    Clock, CommitteeStore, CommitteeTenants, Readiness, Result, Store, Tenants,
+    Clock, CommitteeStore, CommitteeTenants, Readiness, Result, Store, Tenants, time_of_commit,
+    time_of_read,
 };
 use swarm_core::{TenantId, Timestamp};
 
-use records::Records;
 use world::World;
 
 /// All tenants, in memory. Cloning shares them.
@@ -59,13 +60,8 @@ impl MemoryStore {
         }
         drop(tenants);
         let mut tenants = self.tenants.write().unwrap_or_else(PoisonError::into_inner);
-        let fresh = || {
-            Arc::new(TenantStore {
-                world: RwLock::default(),
-                committee: RwLock::default(),
-                clock: self.clock.clone(),
-            })
-        };
+        let fresh =
+            || Arc::new(TenantStore { world: RwLock::default(), clock: self.clock.clone() });
         tenants.entry(tenant.clone()).or_insert_with(fresh).clone()
     }
 }
@@ -88,11 +84,9 @@ impl CommitteeTenants for MemoryStore {
     }
 }
 
-/// One tenant's world behind its lock, and the records of its committee behind another: nothing
-/// relies on both.
+/// One tenant's world behind its lock.
 struct TenantStore {
     world: RwLock<World>,
-    committee: RwLock<Records>,
     clock: TimeSource,
 }
 
@@ -104,30 +98,23 @@ impl TenantStore {
         look(&self.world.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Changes the world, alone.
-    fn write<T>(&self, change: impl FnOnce(&mut World) -> T) -> T {
-        change(&mut self.world.write().unwrap_or_else(PoisonError::into_inner))
+    /// Changes the world, alone, at the time of the commit: the clock is read under the lock, so
+    /// that no commit is later than its stamp.
+    fn commit<T>(&self, change: impl FnOnce(&mut World, Timestamp) -> T) -> Result<T> {
+        let mut world = self.world.write().unwrap_or_else(PoisonError::into_inner);
+        let now = time_of_commit((self.clock)(), world.log.last())?;
+        Ok(change(&mut world, now))
     }
 
-    /// Looks at the committee, beside other readers.
-    fn read_committee<T>(&self, look: impl FnOnce(&Records) -> T) -> T {
-        look(&self.committee.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Changes the committee, alone.
-    fn write_committee<T>(&self, change: impl FnOnce(&mut Records) -> T) -> T {
-        change(&mut self.committee.write().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn time(&self) -> Timestamp {
-        (self.clock)()
+    fn time(&self, world: &World) -> Timestamp {
+        time_of_read((self.clock)(), world.log.last())
     }
 }
 
 #[async_trait]
 impl Clock for TenantStore {
     async fn now(&self) -> Result<Timestamp> {
-        Ok(self.time())
+        Ok(self.read(|world| self.time(world)))
     }
 }
 

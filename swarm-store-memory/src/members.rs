@@ -32,15 +32,14 @@ impl Members for TenantStore {
     }
 
     async fn save_member(&self, change: &MemberChange) -> Result<MemberSaved> {
-        Ok(self.write(|world| save(world, change, self.time())))
+        self.commit(|world, now| save(world, change, now))
     }
 
     async fn set_challenge(&self, slot: &Slot, challenge: &Challenge) -> Result<()> {
-        self.write(|world| match slot {
+        self.commit(|world, _| match slot {
             Slot::Member(id) => drop(world.challenges.insert(id.clone(), challenge.clone())),
             Slot::Decoy => world.decoy = Some(challenge.clone()),
-        });
-        Ok(())
+        })
     }
 }
 
@@ -81,6 +80,9 @@ fn commit(world: &mut World, change: &MemberChange, now: Timestamp) {
     if let Some(mail) = &change.mail {
         let id = MessageId(next_id(world.outbox.len()));
         world.outbox.push(first(mail.queued(id, now)));
+    }
+    if let Some(act) = &change.act {
+        world.log.act(act, now, None);
     }
     match world.members.get_mut(&id) {
         Some(row) => row.member = next(row.member.version, member),

@@ -24,7 +24,7 @@ impl Outbox for TenantStore {
     }
 
     async fn save_message(&self, change: &MessageChange) -> Result<Saved> {
-        Ok(self.write(|world| save(world, change)))
+        self.commit(|world, _| save(world, change))
     }
 }
 

@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use swarm_core::Timestamp;
-use swarm_core::domain::{Session, SessionDraft, SessionId};
-use swarm_core::store::{Result, Saved, SessionChange, SessionQuery, Sessions, Versioned};
+use swarm_core::domain::{Session, SessionId};
+use swarm_core::store::{
+    Convocation, Result, Saved, SessionChange, SessionQuery, Sessions, Versioned,
+};
 
 use crate::TenantStore;
 use crate::world::{SessionRow, World, first, next, next_id};
@@ -41,12 +43,12 @@ impl Sessions for TenantStore {
         }))
     }
 
-    async fn convene(&self, draft: &SessionDraft) -> Result<Arc<Session>> {
-        Ok(self.write(|world| convene(world, draft, self.time())))
+    async fn convene(&self, convocation: &Convocation) -> Result<Arc<Session>> {
+        self.commit(|world, now| convene(world, convocation, now))
     }
 
     async fn save_session(&self, change: &SessionChange) -> Result<Saved> {
-        Ok(self.write(|world| save(world, change)))
+        self.commit(|world, now| save(world, change, now))
     }
 }
 
@@ -62,7 +64,8 @@ fn matching<'a>(
         .collect()
 }
 
-fn convene(world: &mut World, draft: &SessionDraft, now: Timestamp) -> Arc<Session> {
+fn convene(world: &mut World, convocation: &Convocation, now: Timestamp) -> Arc<Session> {
+    let Convocation { draft, act } = convocation;
     let id = SessionId(next_id(world.sessions.len()));
     let session = first(draft.convened(id, now));
     let convened = Arc::clone(&session.record);
@@ -70,15 +73,17 @@ fn convene(world: &mut World, draft: &SessionDraft, now: Timestamp) -> Arc<Sessi
     subjects.entry(draft.subject_id.clone()).or_default().push(id);
     let row = SessionRow { session, takes: Vec::new(), revisions: HashMap::new() };
     world.sessions.insert(id, row);
+    world.log.convened(act, now, id);
     convened
 }
 
-fn save(world: &mut World, change: &SessionChange) -> Saved {
+fn save(world: &mut World, change: &SessionChange, now: Timestamp) -> Saved {
     let Some(row) = world.sessions.get_mut(&change.session.id) else { return Saved::Stale };
     let filed = row.takes.len();
     if row.session.version != change.expected || change.takes.is_some_and(|takes| takes != filed) {
         return Saved::Stale;
     }
     row.session = next(row.session.version, change.session.clone());
+    world.log.act(&change.act, now, None);
     Saved::Saved
 }

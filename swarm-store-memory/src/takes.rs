@@ -14,12 +14,11 @@ use crate::world::{Spent, World, next_id};
 #[async_trait]
 impl Takes for TenantStore {
     async fn basis(&self, query: &BasisQuery<'_>) -> Result<Basis> {
-        Ok(self.read(|world| basis(world, query, self.time())))
+        Ok(self.read(|world| basis(world, query, self.time(world))))
     }
 
     async fn file(&self, filing: &Filing) -> Result<Filed> {
-        // The clock is read under the lock: no commit can be later than its stamp.
-        Ok(self.write(|world| file(world, filing, self.time())))
+        self.commit(|world, now| file(world, filing, now))
     }
 
     async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile>> {
@@ -90,5 +89,6 @@ fn file(world: &mut World, filing: &Filing, now: Timestamp) -> Filed {
     session.takes.push(id);
     session.revisions.entry(member_id.clone()).or_default().push(id);
     world.takes.push(Arc::clone(&take));
+    world.log.take(&take);
     Filed::Filed(take)
 }

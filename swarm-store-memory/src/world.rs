@@ -9,6 +9,9 @@ use swarm_core::domain::{
 };
 use swarm_core::store::{Collection, Document, Versioned};
 
+use crate::log::Rows;
+use crate::records::Records;
+
 #[derive(Default)]
 pub(crate) struct World {
     pub(crate) members: HashMap<MemberId, MemberRow>,
@@ -26,6 +29,8 @@ pub(crate) struct World {
     /// Take `n` stands at `n - 1`.
     pub(crate) takes: Vec<Arc<Take>>,
     pub(crate) documents: HashMap<Collection, Shelf>,
+    pub(crate) committee: Records,
+    pub(crate) log: Rows,
 }
 
 pub(crate) struct MemberRow {

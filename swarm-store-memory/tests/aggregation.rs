@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use swarm_core::domain::{
-    Contact, Lens, Member, MemberState, Name, PublicKey, SecretHash, SessionDraft, SessionState,
-    Subject,
+    Actor, Attribution, Contact, Lens, Member, MemberState, Name, PublicKey, SecretHash,
+    SessionDraft, SessionState, Subject,
 };
 use swarm_core::json::{Json, Object, write};
 use swarm_core::proof::KeyPair;
@@ -33,7 +33,10 @@ async fn the_snapshot_is_the_highest_revisions_at_the_freeze_and_stays_so() {
         let amendments = race(&barrier, &tenant, &early, round, 1..=AMENDMENTS);
         let first = race(&barrier, &tenant, &late, round, 0..=0);
         barrier.wait().await;
-        let frozen = tenant.advance(session, SessionState::Aggregated).await.unwrap();
+        let frozen = tenant
+            .advance(session, SessionState::Aggregated, &Attribution::SCHEDULE)
+            .await
+            .unwrap();
         let (amendments, first) = (amendments.await.unwrap(), first.await.unwrap());
 
         let landed = amendments.iter().take_while(|filed| filed.is_ok()).count();
@@ -86,7 +89,11 @@ fn race(
 
 async fn convene(tenant: &Tenant) -> SessionId {
     let mut fields = fields(r#"{"date":"2026-11-21","subjectId":"aurora"}"#);
-    tenant.convene(&SessionDraft::read(&mut fields).unwrap()).await.unwrap().id
+    tenant
+        .convene(&SessionDraft::read(&mut fields).unwrap(), &Attribution::SCHEDULE)
+        .await
+        .unwrap()
+        .id
 }
 
 struct Author {
@@ -117,12 +124,12 @@ async fn world() -> (Tenant, Author, Author) {
     let (early, late) = (author("early", 1), author("late", 2));
     for author in [&early, &late] {
         let member = member(author);
-        let change = MemberChange { member, expected: None, proven: None, mail: None };
+        let change = MemberChange { member, expected: None, proven: None, mail: None, act: None };
         assert_eq!(store.open(&id).save_member(&change).await.unwrap(), MemberSaved::Saved);
     }
     let tenant = Swarm::new(store, SystemEntropy).tenant(&id);
     let subject = Subject::read(&mut fields(r#"{"id":"aurora","name":"Aurora"}"#)).unwrap();
-    tenant.put_subject(&subject).await.unwrap();
+    tenant.put_subject(&subject, &Actor::SCHEDULE).await.unwrap();
     (tenant, early, late)
 }
 

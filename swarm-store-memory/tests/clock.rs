@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use swarm_core::domain::{
-    AttemptId, Challenge, Day, MemberState, PublicKey, SecretHash, SessionDraft, SessionState,
-    SubjectId,
+    AttemptId, Attribution, Challenge, Day, MemberState, PublicKey, SecretHash, SessionDraft,
+    SessionState, SubjectId,
 };
 use swarm_core::json::Json;
 use swarm_core::proof::KeyPair;
-use swarm_core::rules::judge;
+use swarm_core::rules::{convene, judge};
 use swarm_core::store::{
-    BasisQuery, Filed, MemberChange, MemberSaved, Proven, Slot, Store, Versioned,
+    BasisQuery, Convocation, Filed, MemberChange, MemberSaved, Proven, Slot, Store, Versioned,
 };
 use swarm_core::{Member, MemberId, Submission, TakeDraft, TenantId, Tenants, Timestamp};
 use swarm_store_memory::MemoryStore;
@@ -70,7 +70,10 @@ fn store_at(millis: i64) -> (Arc<AtomicI64>, Arc<dyn Store>) {
 async fn save(store: &dyn Store, member: Member, proven: Option<Proven>) -> MemberSaved {
     let on_file = store.member(&member.id).await.unwrap().member;
     let expected = on_file.map(|Versioned { version, .. }| version);
-    store.save_member(&MemberChange { member, expected, proven, mail: None }).await.unwrap()
+    store
+        .save_member(&MemberChange { member, expected, proven, mail: None, act: None })
+        .await
+        .unwrap()
 }
 
 fn at(millis: i64) -> Timestamp {
@@ -94,8 +97,8 @@ fn member(keys: &KeyPair) -> Member {
     }
 }
 
-fn closing_at(millis: i64) -> SessionDraft {
-    SessionDraft {
+fn closing_at(millis: i64) -> Convocation {
+    let draft = SessionDraft {
         date: Day::parse("2026-11-21").unwrap(),
         subject_id: SubjectId::parse("subject").unwrap(),
         state: SessionState::Collecting,
@@ -103,7 +106,8 @@ fn closing_at(millis: i64) -> SessionDraft {
         quorum: None,
         buckets: None,
         roster: None,
-    }
+    };
+    convene(&draft, &Attribution::SCHEDULE)
 }
 
 fn take(keys: &KeyPair, nonce: &str) -> Submission {

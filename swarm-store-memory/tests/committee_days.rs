@@ -8,7 +8,7 @@ use swarm_core::domain::committee::{
     CommitteeMemberDraft, CommitteeMemberId, CommitteeStatus, GenerationOrder, KeyPrefix,
     SubjectOrder, SynthesisOrder,
 };
-use swarm_core::domain::{Day, Subject, TimeOfDay};
+use swarm_core::domain::{Actor, Day, Subject, TimeOfDay};
 use swarm_core::json::{Json, Object, write};
 use swarm_core::proof::ApiKey;
 use swarm_core::rules::committee::SessionLine;
@@ -88,19 +88,23 @@ async fn later_briefs_quote_what_the_last_three_sessions_came_to() {
     for date in ["2026-02-25", "2026-02-26", "2026-02-27", "2026-02-28", "2026-03-01"] {
         world.set(&format!("{date}T22:45:00Z"));
         let order = format!(r#"{{"date":"{date}","subject_id":"aurora"}}"#);
-        desk.set_subject(&SubjectOrder::read(&mut fields(&order)).unwrap()).await.unwrap();
+        desk.set_subject(&SubjectOrder::read(&mut fields(&order)).unwrap(), &Actor::SCHEDULE)
+            .await
+            .unwrap();
         desk.generate_if_due().await.unwrap().unwrap();
     }
     let order = r#"{"date":"2026-02-27","synthesis":"calm"}"#;
-    desk.set_synthesis(&SynthesisOrder::read(&mut fields(order)).unwrap()).await.unwrap();
-    desk.generate(&GenerationOrder::default()).await.unwrap();
+    desk.set_synthesis(&SynthesisOrder::read(&mut fields(order)).unwrap(), &Actor::SCHEDULE)
+        .await
+        .unwrap();
+    desk.generate(&GenerationOrder::default(), &Actor::SCHEDULE).await.unwrap();
     let recent = world.brief("ada").await.take("recent_sessions").unwrap();
     assert_eq!(
         write(&recent),
         r#"[{"date":"2026-02-28","synthesis":"No takes."},{"date":"2026-02-27","synthesis":"calm"},{"date":"2026-02-26","synthesis":"No takes."}]"#
     );
     let unknown = SynthesisOrder::read(&mut fields(r#"{"date":"2026-02-24","synthesis":"x"}"#));
-    let outcome = desk.set_synthesis(&unknown.unwrap()).await;
+    let outcome = desk.set_synthesis(&unknown.unwrap(), &Actor::SCHEDULE).await;
     assert_eq!(refused(outcome), CommitteeRefusal::NotFound(Resource::Session));
 }
 
@@ -126,7 +130,10 @@ async fn keys_and_status_open_and_close_the_door() {
     assert_eq!(world.refusal(&old, "x").await, CommitteeRefusal::InvalidKey);
     desk.set_member_status(&id("ada"), CommitteeStatus::Inactive).await.unwrap();
     assert_eq!(world.refusal(&new, "x").await, CommitteeRefusal::NotActive);
-    assert_eq!(desk.generate(&GenerationOrder::default()).await.unwrap().briefs, 0);
+    assert_eq!(
+        desk.generate(&GenerationOrder::default(), &Actor::SCHEDULE).await.unwrap().briefs,
+        0
+    );
     desk.set_member_status(&id("ada"), CommitteeStatus::Active).await.unwrap();
     desk.submit(Some(new.reveal()), &posted("x")).await.unwrap();
     let nobody = desk.set_member_status(&id("nobody"), CommitteeStatus::Active).await;
@@ -142,7 +149,7 @@ async fn generating_again_replaces_briefs_and_no_submission() {
     let ada = desk.create_member(&draft("ada")).await.unwrap();
     let order = r#"{"subject_id":"aurora","deadline_utc":"2026-11-22T01:30:00+01:00"}"#;
     let order = GenerationOrder::read(&mut fields(order)).unwrap();
-    let made = desk.generate(&order).await.unwrap();
+    let made = desk.generate(&order, &Actor::SCHEDULE).await.unwrap();
     assert_eq!(
         write(&made),
         r#"{"date":"2026-11-21","subject_id":"aurora","deadline_utc":"2026-11-22T00:30:00.000Z","briefs":1}"#
@@ -156,7 +163,7 @@ async fn generating_again_replaces_briefs_and_no_submission() {
         CommitteeRefusal::NotFound(Resource::Brief)
     );
     desk.submit(Some(grace.reveal()), &posted("new")).await.unwrap();
-    let again = desk.generate(&GenerationOrder::default()).await.unwrap();
+    let again = desk.generate(&GenerationOrder::default(), &Actor::SCHEDULE).await.unwrap();
     assert_eq!((again.deadline, &again.subject_id), (made.deadline, &made.subject_id));
     assert_eq!(again.briefs, 2);
     world.brief("grace").await;
@@ -167,7 +174,7 @@ async fn generating_again_replaces_briefs_and_no_submission() {
     let generation = desk.generation().await.unwrap().unwrap();
     assert_eq!((generation.deadline, generation.briefs), (again.deadline, 2));
     desk.submit(Some(ada.reveal()), &posted("over midnight")).await.unwrap();
-    let again = desk.generate(&GenerationOrder::default()).await.unwrap();
+    let again = desk.generate(&GenerationOrder::default(), &Actor::SCHEDULE).await.unwrap();
     assert_eq!((again.date, again.deadline), (made.date, made.deadline));
     let recent = world.brief("ada").await.take("your_recent_takes").unwrap();
     assert_eq!(write(&recent), "[]", "the session is not over");
@@ -178,7 +185,7 @@ async fn generating_again_replaces_briefs_and_no_submission() {
 
     let unknown = GenerationOrder::read(&mut fields(r#"{"subject_id":"nothing"}"#)).unwrap();
     assert_eq!(
-        refused(desk.generate(&unknown).await),
+        refused(desk.generate(&unknown, &Actor::SCHEDULE).await),
         CommitteeRefusal::NotFound(Resource::Subject)
     );
 }
@@ -189,7 +196,7 @@ async fn what_was_generated_in_the_morning_is_generated_again_at_its_time() {
     let desk = world.desk();
     desk.create_member(&draft("ada")).await.unwrap();
     let order = GenerationOrder::read(&mut fields(r#"{"subject_id":"corona"}"#)).unwrap();
-    desk.generate(&order).await.unwrap();
+    desk.generate(&order, &Actor::SCHEDULE).await.unwrap();
     desk.create_member(&draft("grace")).await.unwrap();
     assert_eq!(desk.generate_if_due().await.unwrap(), None);
     world.set("2026-11-21T22:45:00Z");
@@ -263,7 +270,10 @@ impl World {
         let subjects = Swarm::new(store.clone(), SystemEntropy).tenant(&tenant());
         for subject in ["aurora", "borealis", "corona"] {
             let text = format!(r#"{{"id":"{subject}","name":"{subject}"}}"#);
-            subjects.put_subject(&Subject::read(&mut fields(&text)).unwrap()).await.unwrap();
+            subjects
+                .put_subject(&Subject::read(&mut fields(&text)).unwrap(), &Actor::SCHEDULE)
+                .await
+                .unwrap();
         }
         Self { clock, committees: Committees::new(store, SystemEntropy) }
     }

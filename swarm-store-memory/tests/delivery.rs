@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use swarm_core::domain::{Application, Contact, Lens, Mail, MailState, Message, Name};
+use swarm_core::domain::{Actor, Application, Contact, Lens, Mail, MailState, Message, Name};
 use swarm_core::proof::KeyPair;
 use swarm_core::rules::{Attempt, LEASE_MILLIS, MAIL_ATTEMPTS};
 use swarm_core::{Mailer, MemberId, Swarm, SystemEntropy, Tenant, TenantId, Timestamp};
@@ -46,7 +46,7 @@ impl World {
             public_key: key.public_key(),
         });
         let id = self.tenant.apply(application).await.unwrap();
-        self.tenant.activate(&id, ORIGIN).await.unwrap();
+        self.tenant.activate(&id, ORIGIN, &Actor::SCHEDULE).await.unwrap();
         id
     }
 
@@ -81,9 +81,9 @@ impl Mailer for Always {
 async fn one_message_for_the_first_activation_and_none_after() {
     let world = World::new();
     let id = world.activated(1).await;
-    world.tenant.activate(&id, ORIGIN).await.unwrap();
-    world.tenant.deactivate(&id).await.unwrap();
-    world.tenant.activate(&id, ORIGIN).await.unwrap();
+    world.tenant.activate(&id, ORIGIN, &Actor::SCHEDULE).await.unwrap();
+    world.tenant.deactivate(&id, &Actor::SCHEDULE).await.unwrap();
+    world.tenant.activate(&id, ORIGIN, &Actor::SCHEDULE).await.unwrap();
     assert_eq!(world.tenant.outbox().await.unwrap().len(), 1);
 
     let mailer = Always::answer(Attempt::Sent);

@@ -73,16 +73,16 @@ impl Committee for TenantStore {
 
     async fn save_committee_day(&self, change: &CommitteeDayChange) -> Result<Saved> {
         const OP: &str = "save committee day";
-        let CommitteeDayChange { day, expected, briefs } = change;
+        let CommitteeDayChange { day, expected, briefs, act } = change;
         let about = day.generation.as_ref().map_or("", |made| made.subject_id.as_str());
         let mut script = scripts::SAVE_COMMITTEE_DAY.prepare_invoke();
         script.key(self.attempt(OP)?);
         script.key(self.keys.committee_days()).key(self.keys.committee_days_index());
-        script.key(self.keys.committee_briefs());
+        script.key(self.keys.committee_briefs()).key(self.keys.log());
         script.arg(number(day.date)).arg(guard(*expected));
         script.arg(codec::encode_committee_day(next(*expected), day)).arg(about);
         script.arg(all()).arg(keys::listing(&["about"]));
-        script.arg(if briefs.is_some() { "1" } else { "" });
+        script.arg(if briefs.is_some() { "1" } else { "" }).arg(act.as_str());
         for brief in briefs.iter().flatten() {
             script.arg(brief_field(day.date, brief.member_id.as_str()));
             script.arg(codec::encode_committee_brief(brief));
@@ -140,7 +140,7 @@ impl Committee for TenantStore {
         script.key(self.keys.committee_members()).key(self.keys.committee_days());
         script.key(self.keys.committee_takes()).key(self.keys.committee_takes_index());
         script.key(self.keys.committee_attempts()).key(self.keys.committee_latest());
-        script.key(self.keys.counters());
+        script.key(self.keys.counters()).key(self.keys.log());
         script.arg(member.as_str()).arg(member_version.0);
         script.arg(number(date)).arg(day_version.0);
         script.arg(filing.land_by().millis()).arg(hex(&filing.attempt().0));

@@ -1,6 +1,7 @@
 //! Documents.
 
 use async_trait::async_trait;
+use swarm_core::domain::Act;
 use swarm_core::store::{Collection, Document, DocumentDraft, Documents, Put, Result};
 
 use crate::codec::{self, Context};
@@ -46,12 +47,15 @@ impl Documents for TenantStore {
         script.key(self.attempt("put document")?);
         script.key(rows).key(keys).key(index);
         script.key(self.keys.counters()).key(self.keys.members());
+        script.key(self.keys.log()).key(self.keys.acts());
         script.arg(name).arg(flag(draft.key.is_some())).arg(draft.key.as_deref().unwrap_or(""));
         script.arg(in_group(&draft.group)).arg(&draft.json).arg(flag(draft.replace));
         match &draft.guard {
             Some((member, version)) => script.arg(member.as_str()).arg(version.0),
             None => script.arg("").arg(""),
         };
+        let session = draft.act.as_ref().and_then(Act::session).map(|session| session.to_string());
+        script.arg(draft.act.as_ref().map_or("", Act::as_str)).arg(session.unwrap_or_default());
         let outcome: String = self.client.commit("put document", &script, &self.keys).await?;
         codec::decode_put(&outcome, &draft.json).context("put document")
     }

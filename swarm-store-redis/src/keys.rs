@@ -81,6 +81,10 @@ keys! {
     superseded: "superseded";
     /// The last id of each kind.
     counters: "counters";
+    /// The log: a row each, in order.
+    log: "log";
+    /// Rows of the log by the session that they act on, a line each, behind their numbers.
+    acts: "log:sessions";
     /// Nothing: it is written after each commit, where commits wait for replicas.
     fence: "fence";
 

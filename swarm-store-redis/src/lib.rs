@@ -12,6 +12,7 @@ mod connection;
 mod documents;
 mod health;
 mod keys;
+mod log;
 mod members;
 mod outbox;
 mod rows;

@@ -55,6 +55,7 @@ impl Members for TenantStore {
         script.key(self.keys.members()).key(self.keys.tokens()).key(self.keys.held_keys());
         script.key(self.keys.challenges()).key(self.keys.members_index());
         script.key(self.keys.outbox()).key(self.keys.outbox_index()).key(self.keys.counters());
+        script.key(self.keys.log());
         script.arg(member.id.as_str()).arg(guard(change.expected));
         script.arg(codec::encode_member(next(change.expected), member));
         script.arg(codec::encode_token(member).unwrap_or_default());
@@ -63,6 +64,7 @@ impl Members for TenantStore {
         script.arg(change.mail.as_ref().map(codec::encode_mail).unwrap_or_default());
         script.arg(queued).arg(keys::in_state(queued));
         script.arg(BY_STATE).arg(keys::in_state(member.state.as_str()));
+        script.arg(change.act.as_ref().map_or("", |act| act.as_str()));
         let outcome: String = self.client.commit("save member", &script, &self.keys).await?;
         saved(&outcome)
     }

@@ -35,6 +35,8 @@ scripts! {
     TAKE: "take.lua";
     TAKES: "takes.lua";
 
+    LOG: "log.lua";
+
     PUT_DOCUMENT: "attempt.lua" "put_document.lua";
 
     SAVE_COMMITTEE_MEMBER: "attempt.lua" "save_committee_member.lua";

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use swarm_core::domain::{SessionDraft, SessionState};
-use swarm_core::store::{Result, Saved, SessionChange, SessionQuery, Sessions, Versioned};
+use swarm_core::domain::SessionState;
+use swarm_core::store::{
+    Convocation, Result, Saved, SessionChange, SessionQuery, Sessions, Versioned,
+};
 use swarm_core::{Session, SessionId, Timestamp};
 
 use crate::codec::{self, Context};
@@ -45,28 +47,33 @@ impl Sessions for TenantStore {
         codec::decode_each(&rows, |row| Ok(codec::decode_session(row)?.record)).context("published")
     }
 
-    async fn convene(&self, draft: &SessionDraft) -> Result<Arc<Session>> {
+    async fn convene(&self, convocation: &Convocation) -> Result<Arc<Session>> {
+        let Convocation { draft, act } = convocation;
         let (day, state) = (draft.date.to_string(), draft.state.as_str());
         let mut script = scripts::CONVENE.prepare_invoke();
         script.key(self.attempt("convene")?);
         script.key(self.keys.sessions()).key(self.keys.sessions_index()).key(self.keys.counters());
+        script.key(self.keys.log()).key(self.keys.acts());
         script.arg(state).arg(codec::encode_session_draft(draft).context("convene")?);
+        script.arg(act.as_str());
         script.arg(all()).arg(keys::in_state(state)).arg(on(&day, draft.subject_id.as_str()));
         let outcome: String = self.client.commit("convene", &script, &self.keys).await?;
         codec::decode_convened(&outcome, draft).map(Arc::new).context("convene")
     }
 
     async fn save_session(&self, change: &SessionChange) -> Result<Saved> {
-        let SessionChange { session, expected, takes } = change;
+        let SessionChange { session, expected, takes, act } = change;
         let mut script = scripts::SAVE_SESSION.prepare_invoke();
         script.key(self.attempt("save session")?);
         script.key(self.keys.sessions()).key(self.keys.sessions_index());
         script.key(self.keys.session_takes(session.id));
+        script.key(self.keys.log()).key(self.keys.acts());
         script.arg(session.id.0).arg(expected.0);
         script.arg(takes.map(|takes| takes.to_string()).unwrap_or_default());
         script.arg(codec::encode_session(expected.next(), session).context("save session")?);
         script.arg(BY_STATE).arg(keys::in_state(session.state.as_str()));
         script.arg(session.published_at.map(published_at).unwrap_or_default());
+        script.arg(act.as_str());
         let outcome: String = self.client.commit("save session", &script, &self.keys).await?;
         saved("save session", &outcome)
     }

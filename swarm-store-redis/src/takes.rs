@@ -61,7 +61,7 @@ impl Takes for TenantStore {
         script.key(self.keys.takes()).key(self.keys.session_takes(session));
         script.key(self.keys.nonces()).key(self.keys.revisions());
         script.key(self.keys.superseded()).key(self.keys.counters());
-        script.key(self.keys.sessions_index());
+        script.key(self.keys.sessions_index()).key(self.keys.log());
         script.arg(member.as_str()).arg(member_version.0);
         script.arg(session.0).arg(session_version.0);
         script.arg(deadline.unwrap_or_default());

@@ -74,7 +74,8 @@ async fn every_commit_is_done_once_though_its_answer_is_lost() {
     let synthesis = Some(Synthesis::parse("text").unwrap());
     let day = CommitteeDay { synthesis, ..CommitteeDay::clone(&judged.record) };
     let briefs = Some(vec![brief("grace")]);
-    let change = CommitteeDayChange { day, expected: Some(judged.version), briefs };
+    let act = opening("ada").act;
+    let change = CommitteeDayChange { day, expected: Some(judged.version), briefs, act };
     proxy.lose(0, 1);
     assert_eq!(lossy.save_committee_day(&change).await.unwrap(), Saved::Saved);
     let on_file = direct.committee_day(today()).await.unwrap().unwrap();
@@ -90,8 +91,9 @@ async fn briefs_of_earlier_days_are_forgotten() {
     let store = open(&RedisStore::connect(&server.url()).await.unwrap());
     for date in ["2026-11-20", "2026-11-21"] {
         let date = Day::parse(date).unwrap();
-        let CommitteeDayChange { day, expected, briefs } = opening("ada");
-        let change = CommitteeDayChange { day: CommitteeDay { date, ..day }, expected, briefs };
+        let CommitteeDayChange { day, expected, briefs, act } = opening("ada");
+        let day = CommitteeDay { date, ..day };
+        let change = CommitteeDayChange { day, expected, briefs, act };
         assert_eq!(store.save_committee_day(&change).await.unwrap(), Saved::Saved);
     }
     assert_eq!(store.committee_briefs(today(), None).await.unwrap().len(), 1);

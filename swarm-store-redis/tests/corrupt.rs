@@ -91,8 +91,8 @@ async fn a_write_over_a_corrupt_session_changes_nothing() {
     let session = fixture.store.convene(&draft("subject")).await.unwrap();
     fixture.corrupt("sessions", "1");
     let before = fixture.dump();
-    let change =
-        SessionChange { session: Session::clone(&session), expected: FIRST, takes: Some(0) };
+    let (session, act) = (Session::clone(&session), draft("subject").act);
+    let change = SessionChange { session, expected: FIRST, takes: Some(0), act };
     assert!(fixture.store.save_session(&change).await.is_err());
     assert_eq!(fixture.dump(), before);
 }

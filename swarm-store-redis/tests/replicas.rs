@@ -44,7 +44,12 @@ async fn nothing_is_acknowledged_while_the_replica_is_away() {
     // Another session, or the filing could come too late for this version of its own.
     let last = waiting.convene(&draft("last")).await.unwrap().id;
     let Versioned { version: expected, record } = waiting.session(last).await.unwrap().unwrap();
-    let amended = SessionChange { session: Session::clone(&record), expected, takes: None };
+    let amended = SessionChange {
+        session: Session::clone(&record),
+        expected,
+        takes: None,
+        act: draft("subject").act,
+    };
     let (eve, other) = (Author::named("eve").creation(None), draft("other"));
 
     let committee_store = committee::open(&store);

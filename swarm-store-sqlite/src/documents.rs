@@ -6,7 +6,7 @@ use swarm_core::store::{Collection, Document, DocumentDraft, Documents, Put, Res
 
 use crate::failure::Outcome;
 use crate::world::{World, signed, timestamp, unsigned};
-use crate::{TenantStore, members};
+use crate::{TenantStore, log, members};
 
 #[async_trait]
 impl Documents for TenantStore {
@@ -65,14 +65,23 @@ fn put(world: &World<'_>, collection: &str, draft: &DocumentDraft) -> Outcome<Pu
     }
     let id = world.next_id(LAST, &[&collection])?;
     let key = draft.key.clone().unwrap_or_else(|| id.to_string());
-    match named(world, collection, &key)? {
+    let put = match named(world, collection, &key)? {
         Some(_) if !draft.replace => Ok(Put::Exists),
         Some(stored) => replace(world, collection, Document { json: draft.json.clone(), ..stored }),
         None => {
             let (json, created_at) = (draft.json.clone(), world.time_of_commit()?);
             create(world, collection, &draft.group, Document { id, key, json, created_at })
         }
+    }?;
+    let (id, at) = match &put {
+        Put::Created(made) => (made.id, made.created_at),
+        Put::Replaced(made) => (made.id, world.time_of_commit()?),
+        Put::Exists | Put::Stale => return Ok(put),
+    };
+    if let Some(act) = &draft.act {
+        log::append_act(world, act, at, act.session(), Some(id))?;
     }
+    Ok(put)
 }
 
 fn replace(world: &World<'_>, collection: &str, document: Document) -> Outcome<Put> {

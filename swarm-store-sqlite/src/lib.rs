@@ -17,6 +17,7 @@ mod database;
 mod documents;
 mod failure;
 mod layout;
+mod log;
 mod members;
 mod outbox;
 mod readers;

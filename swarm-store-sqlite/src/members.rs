@@ -12,7 +12,7 @@ use swarm_core::store::{MemberBasis, MemberChange, MemberSaved, Members, Result,
 
 use crate::failure::Outcome;
 use crate::world::{World, next, signed, timestamp, versioned};
-use crate::{TenantStore, outbox};
+use crate::{TenantStore, log, outbox};
 
 #[async_trait]
 impl Members for TenantStore {
@@ -103,6 +103,9 @@ fn save(world: &World<'_>, change: &MemberChange, text: &str) -> Outcome<MemberS
         return Ok(MemberSaved::KeyHeld(holder));
     }
     commit(world, change, text)?;
+    if let Some(act) = &change.act {
+        log::append_act(world, act, now, None, None)?;
+    }
     if let Some(mail) = &change.mail {
         let id = world.next_id("SELECT max(id) FROM messages WHERE tenant = ?1", &[])?;
         outbox::queue(world, &mail.queued(MessageId(id), now))?;

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use swarm_core::domain::{Day, Session, SessionDraft, SessionId, SubjectId, Version};
+use swarm_core::domain::{Day, Session, SessionId, SubjectId, Version};
 use swarm_core::store::records::Record;
-use swarm_core::store::{Result, Saved, SessionChange, SessionQuery, Sessions, Versioned};
+use swarm_core::store::{
+    Convocation, Result, Saved, SessionChange, SessionQuery, Sessions, Versioned,
+};
 
-use crate::TenantStore;
 use crate::failure::Outcome;
 use crate::world::{Values, World, most, next, saved, signed, versioned};
+use crate::{TenantStore, log};
 
 #[async_trait]
 impl Sessions for TenantStore {
@@ -30,9 +32,9 @@ impl Sessions for TenantStore {
         self.read("published", move |world| listed(world, LAST, &[&most(limit)])).await
     }
 
-    async fn convene(&self, draft: &SessionDraft) -> Result<Arc<Session>> {
-        let draft = draft.clone();
-        self.write("convene", move |world| convene(world, &draft)).await
+    async fn convene(&self, convocation: &Convocation) -> Result<Arc<Session>> {
+        let convocation = convocation.clone();
+        self.write("convene", move |world| convene(world, &convocation)).await
     }
 
     async fn save_session(&self, change: &SessionChange) -> Result<Saved> {
@@ -92,7 +94,8 @@ fn listed(world: &World<'_>, sql: &str, values: Values<'_>) -> Outcome<Vec<Arc<S
     Ok(found.into_iter().map(|session: Versioned<Session>| session.record).collect())
 }
 
-fn convene(world: &World<'_>, draft: &SessionDraft) -> Outcome<Arc<Session>> {
+fn convene(world: &World<'_>, convocation: &Convocation) -> Outcome<Arc<Session>> {
+    let Convocation { draft, act } = convocation;
     let id = world.next_id("SELECT max(id) FROM sessions WHERE tenant = ?1", &[])?;
     let session = draft.convened(SessionId(id), world.time_of_commit()?);
     world.run(
@@ -106,11 +109,12 @@ fn convene(world: &World<'_>, draft: &SessionDraft) -> Outcome<Arc<Session>> {
             &session.to_text(),
         ],
     )?;
+    log::append_act(world, act, session.convened_at, Some(session.id), Some(id))?;
     Ok(Arc::new(session))
 }
 
 fn save(world: &World<'_>, change: &SessionChange, text: &str) -> Outcome<Saved> {
-    let SessionChange { session, expected, takes } = change;
+    let SessionChange { session, expected, takes, act } = change;
     if let Some(judged) = takes {
         const FILED: &str = "SELECT count(*) FROM takes WHERE tenant = ?1 AND session = ?2";
         let filed = world.number(FILED, &[&signed(session.id.0)])?;
@@ -118,7 +122,7 @@ fn save(world: &World<'_>, change: &SessionChange, text: &str) -> Outcome<Saved>
             return Ok(Saved::Stale);
         }
     }
-    saved(world.run(
+    let saved = saved(world.run(
         "UPDATE sessions SET version = ?4, state = ?5, published_at = ?6, record = ?7
          WHERE tenant = ?1 AND id = ?2 AND version = ?3",
         &[
@@ -129,5 +133,9 @@ fn save(world: &World<'_>, change: &SessionChange, text: &str) -> Outcome<Saved>
             &session.published_at.map(|moment| moment.millis()),
             &text,
         ],
-    ))
+    ))?;
+    if saved == Saved::Saved {
+        log::append_act(world, act, world.time_of_commit()?, act.session(), None)?;
+    }
+    Ok(saved)
 }

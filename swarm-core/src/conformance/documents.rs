@@ -184,6 +184,7 @@ fn draft(key: &str, json: &str) -> DocumentDraft {
         json: json.to_owned(),
         replace: true,
         guard: None,
+        act: None,
     }
 }
 

@@ -117,5 +117,6 @@ fn document(key: &str) -> DocumentDraft {
         json: "{}".to_owned(),
         replace: false,
         guard: None,
+        act: None,
     }
 }

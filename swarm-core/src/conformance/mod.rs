@@ -16,6 +16,7 @@ pub mod committee;
 
 mod documents;
 mod durability;
+mod log;
 mod members;
 mod outbox;
 mod sessions;
@@ -206,6 +207,17 @@ macro_rules! conformance_cases {
                 messages_are_found_by_the_state_they_are_in
                 messages_are_found_from_any_of_them_on
                 of_racing_leases_of_one_message_one_wins
+            }
+            log {
+                a_log_is_empty_at_first
+                each_commit_that_carries_an_act_leaves_a_row
+                a_row_has_the_time_of_its_commit
+                the_log_is_read_by_pages
+                what_is_refused_leaves_no_row
+                an_attempt_sent_again_leaves_one_row
+                racing_commits_leave_rows_without_a_gap
+                acts_are_found_by_their_session
+                logs_of_tenants_are_apart
             }
             tenants {
                 the_store_gives_a_sign_of_life

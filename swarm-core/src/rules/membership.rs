@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
+use super::log::{self, MemberAct};
 use super::{MemberBasis, Refusal, Versioned};
 use crate::domain::{
-    Application, Challenge, Mail, Member, MemberId, MemberState, PublicKey, SecretHash, Signed,
-    Timestamp, TokenClaim, Version,
+    Act, Actor, Application, Challenge, Mail, Member, MemberId, MemberState, PublicKey, SecretHash,
+    Signed, Timestamp, TokenClaim, Version,
 };
 use crate::proof::{BearerToken, canonical, verify};
 
@@ -24,6 +25,8 @@ pub struct MemberChange {
     pub proven: Option<Proven>,
     /// A message to queue with the commit.
     pub mail: Option<Mail>,
+    /// What it says in the log, where the public may see it.
+    pub act: Option<Act>,
 }
 
 impl MemberChange {
@@ -75,7 +78,7 @@ pub fn admit(
         claimed_at: None,
         token: None,
     };
-    Ok(MemberChange { member, expected: None, proven: None, mail: None })
+    Ok(MemberChange { member, expected: None, proven: None, mail: None, act: None })
 }
 
 /// Whether the public may read this member: it has been one at some time.
@@ -85,7 +88,12 @@ pub fn may_be_read(member: &Member) -> bool {
 
 /// Activates a member that applied, was rejected, or was deactivated. Its first activation queues
 /// the approval e-mail, with links to `origin`. `None`: it is active already.
-pub fn activate(member: &Versioned<Member>, origin: &str, now: Timestamp) -> Option<MemberChange> {
+pub fn activate(
+    member: &Versioned<Member>,
+    origin: &str,
+    now: Timestamp,
+    by: &Actor,
+) -> Option<MemberChange> {
     let record = &member.record;
     let state = match record.state {
         MemberState::Approved | MemberState::Claimed => return None,
@@ -103,7 +111,7 @@ pub fn activate(member: &Versioned<Member>, origin: &str, now: Timestamp) -> Opt
     };
     Some(MemberChange {
         mail: first.then(|| approval(record, origin)),
-        ..change(member, activated)
+        ..public(member, activated, MemberAct::Activated, Some(by))
     })
 }
 
@@ -124,12 +132,13 @@ pub fn reject(member: &Versioned<Member>, now: Timestamp) -> Result<MemberChange
 ///
 /// # Errors
 /// [`Refusal::MemberIs`] when it is not active.
-pub fn deactivate(member: &Versioned<Member>) -> Result<MemberChange, Refusal> {
+pub fn deactivate(member: &Versioned<Member>, by: &Actor) -> Result<MemberChange, Refusal> {
     let record = &member.record;
     if !record.state.is_active() {
         return Err(Refusal::MemberIs(record.state));
     }
-    Ok(change(member, Member { state: MemberState::Inactive, ..Member::clone(record) }))
+    let inactive = Member { state: MemberState::Inactive, ..Member::clone(record) };
+    Ok(public(member, inactive, MemberAct::Deactivated, Some(by)))
 }
 
 /// Where a challenge for the member named `id` goes: only an active member gets a live one
@@ -169,7 +178,8 @@ pub fn claim(
         ..Member::clone(&member.record)
     };
     let proven = Some(Proven(challenge.hash));
-    Ok((MemberChange { proven, ..change(member, claimed) }, token))
+    let claimed = public(member, claimed, MemberAct::Claimed, None);
+    Ok((MemberChange { proven, ..claimed }, token))
 }
 
 /// Gives a member that has claimed its token a new one, which `random` makes, and a new key where
@@ -181,6 +191,7 @@ pub fn rotate(
     member: &Versioned<Member>,
     key: Option<PublicKey>,
     random: [u8; 16],
+    by: &Actor,
 ) -> Result<(MemberChange, BearerToken), Refusal> {
     let record = &member.record;
     if record.state != MemberState::Claimed {
@@ -192,7 +203,7 @@ pub fn rotate(
         token: Some(token.hash()),
         ..Member::clone(record)
     };
-    Ok((change(member, rotated), token))
+    Ok((public(member, rotated, MemberAct::KeyRotated, Some(by)), token))
 }
 
 fn answers(claim: &TokenClaim, challenge: &Challenge, now: Timestamp) -> bool {
@@ -206,7 +217,18 @@ fn proves(claim: &Arc<Signed<TokenClaim>>, member: &Member) -> bool {
 }
 
 fn change(judged: &Versioned<Member>, member: Member) -> MemberChange {
-    MemberChange { member, expected: Some(judged.version), proven: None, mail: None }
+    MemberChange { member, expected: Some(judged.version), proven: None, mail: None, act: None }
+}
+
+/// A change that the public may see.
+fn public(
+    judged: &Versioned<Member>,
+    member: Member,
+    act: MemberAct,
+    by: Option<&Actor>,
+) -> MemberChange {
+    let act = Some(log::member_changed(act, &member, by));
+    MemberChange { act, ..change(judged, member) }
 }
 
 fn approval(member: &Member, origin: &str) -> Mail {

@@ -6,6 +6,7 @@ mod aggregate;
 mod brief;
 mod facts;
 mod judge;
+mod log;
 mod mail;
 mod membership;
 mod preflight;
@@ -19,6 +20,10 @@ pub use brief::{BriefFacts, compose};
 pub use facts::{Basis, MemberBasis, Versioned};
 pub(crate) use judge::rejection;
 pub use judge::{Filing, judge};
+pub use log::{
+    Awaited, awaited, brief_published, digest, entry, memo_published, memo_retracted, regime_put,
+    signal_put, snapshot_added, subject_put,
+};
 pub use mail::{Attempt, LEASE_MILLIS, MAIL_ATTEMPTS, MessageChange, lease, settle};
 pub use membership::{
     CHALLENGE_MILLIS, MemberChange, Proven, Slot, activate, admit, challenge_slot, claim,
@@ -27,5 +32,8 @@ pub use membership::{
 pub use preflight::{Preflight, preflight};
 pub use refusal::{Refusal, Rejection, Resource};
 pub use resolve::resolve;
-pub use sessions::{SessionChange, advance, amend, close_if_due, excuse, freeze_roster, is_due};
+pub use sessions::{
+    Convocation, SessionChange, advance, amend, close_if_due, convene, excuse, freeze_roster,
+    is_due,
+};
 pub use submission::{Draft, Submission};

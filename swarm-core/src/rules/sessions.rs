@@ -3,10 +3,26 @@
 
 use std::sync::Arc;
 
+use super::log::{self, SessionAct};
 use super::{Refusal, Resource, Versioned, aggregate};
 use crate::domain::{
-    MemberId, Roster, Session, SessionPatch, SessionState, Take, Timestamp, Version,
+    Act, Attribution, MemberId, Roster, Session, SessionDraft, SessionPatch, SessionState, Take,
+    Timestamp, Version,
 };
+
+/// The first write of a session.
+#[derive(Clone, Debug)]
+pub struct Convocation {
+    /// What is convened.
+    pub draft: SessionDraft,
+    /// What it says in the log.
+    pub act: Act,
+}
+
+/// Convenes a session.
+pub fn convene(draft: &SessionDraft, by: &Attribution) -> Convocation {
+    Convocation { draft: draft.clone(), act: log::convened(draft, by) }
+}
 
 /// The write of a session that exists. Its id, day, subject and time of convening never change.
 #[derive(Clone, Debug)]
@@ -17,6 +33,8 @@ pub struct SessionChange {
     pub expected: Version,
     /// The number of takes that was judged, all revisions counted.
     pub takes: Option<usize>,
+    /// What it says in the log.
+    pub act: Act,
 }
 
 /// Moves a session to another state: forward, or back from window_closed to collecting; published
@@ -30,6 +48,7 @@ pub fn advance(
     to: SessionState,
     takes: &[Arc<Take>],
     now: Timestamp,
+    by: &Attribution,
 ) -> Result<SessionChange, Refusal> {
     use SessionState::{Aggregated, Collecting, Published, WindowClosed};
     let from = session.record.state;
@@ -44,10 +63,11 @@ pub fn advance(
     let mut moved = Session { state: to, ..Session::clone(&session.record) };
     moved.published_at = moved.published_at.or((to == Published).then_some(now));
     if to != Aggregated {
-        return Ok(change(session, moved));
+        return Ok(change(session, moved, SessionAct::State, by));
     }
     moved.snapshot = Some(Arc::new(aggregate(&session.record, takes, now)));
-    Ok(SessionChange { takes: Some(takes.len()), ..change(session, moved) })
+    let sealed = change(session, moved, SessionAct::State, by);
+    Ok(SessionChange { takes: Some(takes.len()), ..sealed })
 }
 
 /// Whether a session is collecting past its deadline.
@@ -60,16 +80,23 @@ pub fn is_due(session: &Session, now: Timestamp) -> bool {
 pub fn close_if_due(session: &Versioned<Session>, now: Timestamp) -> Option<SessionChange> {
     let state = SessionState::WindowClosed;
     let closed = || Session { state, ..Session::clone(&session.record) };
-    is_due(&session.record, now).then(|| change(session, closed()))
+    let by = &Attribution::SCHEDULE;
+    is_due(&session.record, now).then(|| change(session, closed(), SessionAct::State, by))
 }
 
 /// Changes a session's deadline or quorum. What the snapshot was made with stays as it was, since
 /// the snapshot is never recomputed.
-pub fn amend(session: &Versioned<Session>, patch: &SessionPatch) -> SessionChange {
+pub fn amend(
+    session: &Versioned<Session>,
+    patch: &SessionPatch,
+    by: &Attribution,
+) -> SessionChange {
     let mut amended = Session::clone(&session.record);
     amended.window_closes_at = patch.window_closes_at.unwrap_or(amended.window_closes_at);
     amended.quorum = patch.quorum.unwrap_or(amended.quorum);
-    change(session, amended)
+    let moves = amended.window_closes_at != session.record.window_closes_at;
+    let act = if moves { SessionAct::Deadline } else { SessionAct::Quorum };
+    change(session, amended, act, by)
 }
 
 /// Freezes the roster of a session, once.
@@ -79,12 +106,14 @@ pub fn amend(session: &Versioned<Session>, patch: &SessionPatch) -> SessionChang
 pub fn freeze_roster(
     session: &Versioned<Session>,
     roster: &Roster,
+    by: &Attribution,
 ) -> Result<SessionChange, Refusal> {
     if session.record.roster.is_some() {
         return Err(Refusal::RosterFrozen);
     }
     let roster = Some(roster.clone());
-    Ok(change(session, Session { roster, ..Session::clone(&session.record) }))
+    let frozen = Session { roster, ..Session::clone(&session.record) };
+    Ok(change(session, frozen, SessionAct::Roster, by))
 }
 
 /// Excuses a listed member, or expects it again.
@@ -95,14 +124,22 @@ pub fn excuse(
     session: &Versioned<Session>,
     member: &MemberId,
     excused: bool,
+    by: &Attribution,
 ) -> Result<SessionChange, Refusal> {
     let mut changed = Session::clone(&session.record);
     let roster = changed.roster.as_mut().ok_or(Refusal::NoRoster)?;
     let entry = roster.entry_mut(member).ok_or(Refusal::NotFound(Resource::RosterMember))?;
     entry.excused = excused;
-    Ok(change(session, changed))
+    let act = log::excused(&changed, member, excused, by);
+    Ok(SessionChange { session: changed, expected: session.version, takes: None, act })
 }
 
-fn change(judged: &Versioned<Session>, session: Session) -> SessionChange {
-    SessionChange { session, expected: judged.version, takes: None }
+fn change(
+    judged: &Versioned<Session>,
+    session: Session,
+    act: SessionAct,
+    by: &Attribution,
+) -> SessionChange {
+    let act = log::session_changed(act, &session, by);
+    SessionChange { session, expected: judged.version, takes: None, act }
 }

@@ -6,10 +6,10 @@ mod memos;
 use super::{Error, Tenant};
 use crate::domain::json::{self, Json, Object};
 use crate::domain::{
-    Invalid, MemberId, Regime, Signal, Subject, SubjectId, SubjectSnapshot, SubjectSnapshotDraft,
-    SubjectSnapshotId, Version,
+    Act, Actor, Invalid, MemberId, Regime, Signal, Subject, SubjectId, SubjectSnapshot,
+    SubjectSnapshotDraft, SubjectSnapshotId, Version,
 };
-use crate::rules::{Refusal, Resource};
+use crate::rules::{self, Refusal, Resource};
 use crate::store::{Collection, Document, DocumentDraft, Put, StoreError};
 
 /// Whether a write brought something new.
@@ -26,9 +26,10 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Error::Store`].
-    pub async fn put_subject(&self, subject: &Subject) -> Result<Written, Error> {
+    pub async fn put_subject(&self, subject: &Subject, by: &Actor) -> Result<Written, Error> {
         let key = subject.id.as_str().to_owned();
-        self.replace(Collection::Subjects, key, String::new(), json::write(subject)).await
+        let act = rules::subject_put(subject, by);
+        self.replace(Collection::Subjects, key, String::new(), json::write(subject), act).await
     }
 
     /// One subject.
@@ -59,11 +60,12 @@ impl Tenant {
         &self,
         subject: &SubjectId,
         draft: SubjectSnapshotDraft,
+        by: &Actor,
     ) -> Result<SubjectSnapshot, Error> {
         self.subject(subject).await?;
         let group = subject.as_str().to_owned();
-        let added =
-            self.add(Collection::SubjectSnapshots, group, json::write(&draft), None).await?;
+        let (json, act) = (json::write(&draft), rules::snapshot_added(subject, by));
+        let added = self.add(Collection::SubjectSnapshots, group, json, None, act).await?;
         let document =
             added.ok_or_else(|| StoreError::corrupt("add snapshot", "stale without a guard"))?;
         Ok(snapshot(subject, draft, &document))
@@ -88,20 +90,22 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Error::Store`].
-    pub async fn put_regime(&self, regime: &Regime) -> Result<Written, Error> {
+    pub async fn put_regime(&self, regime: &Regime, by: &Actor) -> Result<Written, Error> {
         let key = regime.date.to_string();
-        self.replace(Collection::Regimes, key, String::new(), json::write(regime)).await
+        let act = rules::regime_put(regime, by);
+        self.replace(Collection::Regimes, key, String::new(), json::write(regime), act).await
     }
 
     /// Records a research signal, in place of the one with its key and day.
     ///
     /// # Errors
     /// [`Error::Store`].
-    pub async fn put_signal(&self, signal: &Signal) -> Result<Written, Error> {
+    pub async fn put_signal(&self, signal: &Signal, by: &Actor) -> Result<Written, Error> {
         let group = signal.date.to_string();
         // A day has ten characters: day and key cannot run into each other.
         let key = format!("{group}{}", signal.signal_key);
-        self.replace(Collection::Signals, key, group, json::write(signal)).await
+        let act = rules::signal_put(signal, by);
+        self.replace(Collection::Signals, key, group, json::write(signal), act).await
     }
 
     pub(super) async fn replace(
@@ -110,8 +114,10 @@ impl Tenant {
         key: String,
         group: String,
         json: String,
+        act: Act,
     ) -> Result<Written, Error> {
-        let draft = DocumentDraft { key: Some(key), group, json, replace: true, guard: None };
+        let (key, act) = (Some(key), Some(act));
+        let draft = DocumentDraft { key, group, json, replace: true, guard: None, act };
         match self.store.put_document(collection, &draft).await? {
             Put::Created(_) => Ok(Written::Created),
             Put::Replaced(_) | Put::Exists | Put::Stale => Ok(Written::Replaced),
@@ -125,8 +131,10 @@ impl Tenant {
         group: String,
         json: String,
         guard: Option<(MemberId, Version)>,
+        act: Act,
     ) -> Result<Option<Document>, Error> {
-        let draft = DocumentDraft { key: None, group, json, replace: false, guard };
+        let (key, act) = (None, Some(act));
+        let draft = DocumentDraft { key, group, json, replace: false, guard, act };
         match self.store.put_document(collection, &draft).await? {
             Put::Created(document) | Put::Replaced(document) => Ok(Some(document)),
             Put::Stale => Ok(None),

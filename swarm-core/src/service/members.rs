@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::attempts::until_committed;
 use super::{Error, Tenant};
 use crate::domain::{
-    Application, Challenge, Member, MemberId, MemberState, PublicKey, SecretHash, Signed,
+    Actor, Application, Challenge, Member, MemberId, MemberState, PublicKey, SecretHash, Signed,
     Timestamp, TokenClaim,
 };
 use crate::proof::{BearerToken, ChallengeText};
@@ -105,8 +105,13 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::KeyRegistered`] when its key has been taken since.
-    pub async fn activate(&self, id: &MemberId, origin: &str) -> Result<MemberState, Error> {
-        self.review(id, |member, now| Ok(rules::activate(member, origin, now))).await
+    pub async fn activate(
+        &self,
+        id: &MemberId,
+        origin: &str,
+        by: &Actor,
+    ) -> Result<MemberState, Error> {
+        self.review(id, |member, now| Ok(rules::activate(member, origin, now, by))).await
     }
 
     /// Rejects an applicant; answers its state.
@@ -121,8 +126,8 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::MemberIs`] when its state forbids it.
-    pub async fn deactivate(&self, id: &MemberId) -> Result<MemberState, Error> {
-        self.review(id, |member, _| rules::deactivate(member).map(Some)).await
+    pub async fn deactivate(&self, id: &MemberId, by: &Actor) -> Result<MemberState, Error> {
+        self.review(id, |member, _| rules::deactivate(member, by).map(Some)).await
     }
 
     async fn review(
@@ -186,10 +191,11 @@ impl Tenant {
         &self,
         id: &MemberId,
         key: Option<&PublicKey>,
+        by: &Actor,
     ) -> Result<(Arc<Member>, BearerToken), Error> {
         until_committed("rotate key", || async {
             let member = self.load_member(id).await?;
-            let (change, token) = rules::rotate(&member, key.cloned(), self.entropy.bytes()?)?;
+            let (change, token) = rules::rotate(&member, key.cloned(), self.entropy.bytes()?, by)?;
             Ok(self.save(change).await?.map(|member| (Arc::new(member), token)))
         })
         .await

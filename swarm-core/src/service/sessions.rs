@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::attempts::until_committed;
 use super::{Error, Tenant};
 use crate::domain::{
-    Day, MemberId, Roster, Session, SessionDraft, SessionId, SessionPatch, SessionState, SubjectId,
-    Take, Timestamp,
+    Attribution, Day, MemberId, Roster, Session, SessionDraft, SessionId, SessionPatch,
+    SessionState, SubjectId, Take, Timestamp,
 };
 use crate::rules::{self, Refusal, Resource};
 use crate::store::{SessionChange, SessionQuery, Versioned};
@@ -31,9 +31,13 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is no such subject.
-    pub async fn convene(&self, draft: &SessionDraft) -> Result<Arc<Session>, Error> {
+    pub async fn convene(
+        &self,
+        draft: &SessionDraft,
+        by: &Attribution,
+    ) -> Result<Arc<Session>, Error> {
         self.subject(&draft.subject_id).await?;
-        Ok(self.store.convene(draft).await?)
+        Ok(self.store.convene(&rules::convene(draft, by)).await?)
     }
 
     /// A session and the takes that count in it: one per member, the highest revision.
@@ -115,7 +119,12 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::SessionIs`] when its state forbids the move.
-    pub async fn advance(&self, id: SessionId, to: SessionState) -> Result<Arc<Session>, Error> {
+    pub async fn advance(
+        &self,
+        id: SessionId,
+        to: SessionState,
+        by: &Attribution,
+    ) -> Result<Arc<Session>, Error> {
         until_committed("advance", || async {
             let session = self.load(id).await?;
             let takes = match to {
@@ -124,7 +133,7 @@ impl Tenant {
             };
             // Read last: no take of the snapshot was filed after it.
             let now = self.store.now().await?;
-            self.saved(rules::advance(&session, to, &takes, now)?).await
+            self.saved(rules::advance(&session, to, &takes, now, by)?).await
         })
         .await
     }
@@ -137,8 +146,9 @@ impl Tenant {
         &self,
         id: SessionId,
         patch: &SessionPatch,
+        by: &Attribution,
     ) -> Result<Arc<Session>, Error> {
-        self.change(id, |session| Ok(rules::amend(session, patch))).await
+        self.change(id, |session| Ok(rules::amend(session, patch, by))).await
     }
 
     /// Freezes a session's roster, once.
@@ -149,8 +159,9 @@ impl Tenant {
         &self,
         id: SessionId,
         roster: &Roster,
+        by: &Attribution,
     ) -> Result<Arc<Session>, Error> {
-        self.change(id, |session| rules::freeze_roster(session, roster)).await
+        self.change(id, |session| rules::freeze_roster(session, roster, by)).await
     }
 
     /// Excuses a member on a session's roster, or expects it again.
@@ -162,8 +173,9 @@ impl Tenant {
         id: SessionId,
         member: &MemberId,
         excused: bool,
+        by: &Attribution,
     ) -> Result<Arc<Session>, Error> {
-        self.change(id, |session| rules::excuse(session, member, excused)).await
+        self.change(id, |session| rules::excuse(session, member, excused, by)).await
     }
 
     async fn change(

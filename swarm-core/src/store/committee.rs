@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Clock, Documents, Result, Saved};
+use super::{Clock, Documents, Log, Result, Saved};
 use crate::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
@@ -21,10 +21,11 @@ pub trait CommitteeTenants: Send + Sync {
     fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore>;
 }
 
-/// The committee of one tenant, and the subjects, subject snapshots and regimes it goes by.
-pub trait CommitteeStore: Clock + Documents + Committee {}
+/// The committee of one tenant, the subjects, subject snapshots and regimes it goes by, and the log
+/// that it shares with all else of the tenant.
+pub trait CommitteeStore: Clock + Documents + Committee + Log {}
 
-impl<T: Clock + Documents + Committee> CommitteeStore for T {}
+impl<T: Clock + Documents + Committee + Log> CommitteeStore for T {}
 
 /// The part of the port that keeps the committee.
 #[async_trait]

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::Result;
-use crate::domain::{Invalid, MemberId, Timestamp, Version};
+use crate::domain::{Act, Invalid, MemberId, Timestamp, Version};
 
 /// The part of the port that keeps documents. A store does not look into them.
 #[async_trait]
@@ -92,6 +92,8 @@ pub struct DocumentDraft {
     pub replace: bool,
     /// The member, at the version that was judged, on whose behalf it is written.
     pub guard: Option<(MemberId, Version)>,
+    /// What it says in the log, where the public may see it.
+    pub act: Option<Act>,
 }
 
 /// A document on file.

@@ -26,6 +26,9 @@ pub enum StoreErrorKind {
     Corrupt,
     /// It is set up in a way that must not be relied on. Somebody has to set it right.
     Misconfigured,
+    /// Its clock, or what it holds, is behind what was seen of it before. Nothing is committed until
+    /// it has caught up or an operator accepts it (contract, section 10).
+    Behind,
 }
 
 impl std::fmt::Display for StoreErrorKind {
@@ -35,6 +38,7 @@ impl std::fmt::Display for StoreErrorKind {
             Self::Contended => "contended",
             Self::Corrupt => "corrupt",
             Self::Misconfigured => "misconfigured",
+            Self::Behind => "behind",
         })
     }
 }

@@ -8,16 +8,17 @@ use async_trait::async_trait;
 use super::{
     BasisQuery, Clock, Collection, Committee, CommitteeBasis, CommitteeDayChange, CommitteeFiled,
     CommitteeFiling, CommitteeMemberChange, CommitteeSessionQuery, CommitteeStore,
-    CommitteeTakesQuery, CommitteeTenants, Document, DocumentDraft, Documents, Filed, Filing,
-    MemberBasis, MemberChange, MemberSaved, Members, MessageChange, Outbox, Put, Readiness, Result,
-    Saved, SessionChange, SessionQuery, Sessions, Slot, Store, Takes, Tenants, Versioned,
+    CommitteeTakesQuery, CommitteeTenants, Convocation, Document, DocumentDraft, Documents, Filed,
+    Filing, Log, MemberBasis, MemberChange, MemberSaved, Members, MessageChange, Outbox, Put,
+    Readiness, Result, Saved, SessionChange, SessionQuery, Sessions, Slot, Store, Takes, Tenants,
+    Versioned,
 };
 use crate::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
 use crate::domain::{
-    Challenge, Day, MailState, Member, MemberId, MemberState, Message, MessageId, SecretHash,
-    Session, SessionDraft, SessionId, Take, TakeId, TakeOnFile, TenantId, Timestamp,
+    Challenge, Day, LogRow, MailState, Member, MemberId, MemberState, Message, MessageId,
+    SecretHash, Seq, Session, SessionId, Take, TakeId, TakeOnFile, TenantId, Timestamp,
 };
 
 macro_rules! forward {
@@ -68,7 +69,7 @@ forward!(Sessions {
     async fn session(&self, id: SessionId) -> Result<Option<Versioned<Session>>>;
     async fn sessions(&self, query: &SessionQuery) -> Result<Vec<Arc<Session>>>;
     async fn published(&self, limit: usize) -> Result<Vec<Arc<Session>>>;
-    async fn convene(&self, draft: &SessionDraft) -> Result<Arc<Session>>;
+    async fn convene(&self, convocation: &Convocation) -> Result<Arc<Session>>;
     async fn save_session(&self, change: &SessionChange) -> Result<Saved>;
 });
 
@@ -96,6 +97,12 @@ forward!(Outbox {
         after: Option<MessageId>
     ) -> Result<Vec<Versioned<Message>>>;
     async fn save_message(&self, change: &MessageChange) -> Result<Saved>;
+});
+
+forward!(Log {
+    async fn log(&self, after: Seq, limit: usize) -> Result<Vec<LogRow>>;
+    async fn log_size(&self) -> Result<Seq>;
+    async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>>;
 });
 
 forward!(Committee {

@@ -9,6 +9,7 @@ mod committee;
 mod documents;
 mod error;
 mod forward;
+mod log;
 mod members;
 mod outbox;
 pub mod records;
@@ -28,6 +29,7 @@ pub use committee::{
 };
 pub use documents::{Collection, Document, DocumentDraft, Documents, Put};
 pub use error::{StoreError, StoreErrorKind};
+pub use log::{CLOCK_TOLERANCE_MILLIS, Log, time_of_commit, time_of_read};
 pub use members::{MemberSaved, Members};
 pub use outbox::Outbox;
 pub use sessions::{Saved, SessionQuery, Sessions};
@@ -38,7 +40,8 @@ pub use crate::rules::committee::{
     CommitteeBasis, CommitteeDayChange, CommitteeFiling, CommitteeMemberChange,
 };
 pub use crate::rules::{
-    Basis, Filing, MemberBasis, MemberChange, MessageChange, Proven, SessionChange, Slot, Versioned,
+    Basis, Convocation, Filing, MemberBasis, MemberChange, MessageChange, Proven, SessionChange,
+    Slot, Versioned,
 };
 
 /// What every method of the port returns.
@@ -64,9 +67,9 @@ pub struct Readiness {
 }
 
 /// One tenant's world.
-pub trait Store: Clock + Members + Sessions + Takes + Documents + Outbox {}
+pub trait Store: Clock + Members + Sessions + Takes + Documents + Outbox + Log {}
 
-impl<T: Clock + Members + Sessions + Takes + Documents + Outbox> Store for T {}
+impl<T: Clock + Members + Sessions + Takes + Documents + Outbox + Log> Store for T {}
 
 /// The clock of the store, the only one that counts. A commit that it stamps or guards reads it
 /// once, inside the critical section: when no other commit can come in between any more, and before

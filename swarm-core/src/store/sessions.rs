@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{Result, Versioned};
-use crate::domain::{Day, Session, SessionDraft, SessionId, SessionState, SubjectId};
-use crate::rules::SessionChange;
+use crate::domain::{Day, Session, SessionId, SessionState, SubjectId};
+use crate::rules::{Convocation, SessionChange};
 
 /// The part of the port that keeps sessions.
 #[async_trait]
@@ -24,7 +24,7 @@ pub trait Sessions: Send + Sync {
 
     /// Commits a new session: the next id, convened now by the store's clock, version 1, no
     /// snapshot.
-    async fn convene(&self, draft: &SessionDraft) -> Result<Arc<Session>>;
+    async fn convene(&self, convocation: &Convocation) -> Result<Arc<Session>>;
 
     /// Writes a session, atomically, unless its version is no longer `change.expected` or the
     /// number of takes filed in it no longer `change.takes`, where that is given.

@@ -2,8 +2,8 @@
 
 use crate::domain::json::{Json, Object};
 use crate::domain::{
-    Contact, Day, Lens, Mail, Member, MemberId, MemberState, Name, PublicKey, SecretHash,
-    SessionDraft, SessionState, SubjectId, Timestamp, Version,
+    Act, Contact, Day, Lens, Mail, Member, MemberId, MemberState, Name, PublicKey, SecretHash,
+    SessionDraft, SessionId, SessionState, SubjectId, Timestamp, Version,
 };
 use crate::proof::KeyPair;
 use crate::store::MemberChange;
@@ -40,7 +40,17 @@ pub fn claimed(name: &str) -> Member {
 
 /// The write of a new member.
 pub fn creation(member: &Member) -> MemberChange {
-    MemberChange { member: member.clone(), expected: None, proven: None, mail: None }
+    MemberChange { member: member.clone(), expected: None, proven: None, mail: None, act: None }
+}
+
+/// What a change says of itself in the log.
+pub fn act(what: &str) -> Act {
+    Act::new(format!(r#"{{"kind":"{what}"}}"#))
+}
+
+/// What a change of this session says of itself in the log.
+pub fn act_on(session: SessionId, what: &str) -> Act {
+    Act::on(session, format!(r#"{{"kind":"{what}"}}"#))
 }
 
 /// A session of 2026-11-21 to convene, open to all, without a deadline.

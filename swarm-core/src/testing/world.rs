@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::records::{creation, session_draft};
+use super::records::{act_on, creation, session_draft};
 use super::{Author, Counter, race, unique};
 use crate::domain::{
-    AttemptId, Challenge, MailState, Member, MemberId, MemberState, Message, MessageId, SecretHash,
-    Session, SessionDraft, SessionId, Take, TakeId, TakeOnFile, TenantId, Timestamp,
+    AttemptId, Attribution, Challenge, LogRow, MailState, Member, MemberId, MemberState, Message,
+    MessageId, SecretHash, Seq, Session, SessionDraft, SessionId, Take, TakeId, TakeOnFile,
+    TenantId, Timestamp,
 };
-use crate::rules::{Filing, Submission, judge};
+use crate::rules::{Filing, Submission, convene, judge};
 use crate::service::{Swarm, Tenant};
 use crate::store::{
     Basis, BasisQuery, Collection, Document, DocumentDraft, Filed, MemberBasis, MemberChange,
@@ -90,7 +91,6 @@ answers! {
     session(id: SessionId) -> Option<Versioned<Session>>;
     sessions(query: &SessionQuery) -> Vec<Arc<Session>>;
     published(limit: usize) -> Vec<Arc<Session>>;
-    convene(draft: &SessionDraft) -> Arc<Session>;
     save_session(change: &SessionChange) -> Saved;
     basis(query: &BasisQuery<'_>) -> Basis;
     file(filing: &Filing) -> Filed;
@@ -99,6 +99,9 @@ answers! {
     document(collection: Collection, key: &str) -> Option<Document>;
     documents(collection: Collection, group: Option<&str>) -> Vec<Document>;
     put_document(collection: Collection, draft: &DocumentDraft) -> Put;
+    log(after: Seq, limit: usize) -> Vec<LogRow>;
+    log_size() -> Seq;
+    acts_on(session: SessionId) -> Vec<LogRow>;
 }
 
 /// Members.
@@ -135,6 +138,12 @@ impl World {
 
 /// Sessions.
 impl World {
+    /// Convenes a session.
+    pub async fn convene(&self, draft: &SessionDraft) -> Arc<Session> {
+        let convocation = convene(draft, &Attribution::SCHEDULE);
+        self.store.convene(&convocation).await.unwrap()
+    }
+
     /// A session about `subject`, open to all, without a deadline.
     pub async fn convened(&self, subject: &str) -> Arc<Session> {
         self.convene(&session_draft(subject)).await
@@ -155,7 +164,7 @@ impl World {
         let Versioned { version, record } = self.session(id).await.unwrap();
         let mut session = Session::clone(&record);
         edit(&mut session);
-        SessionChange { session, expected: version, takes: None }
+        SessionChange { session, expected: version, takes: None, act: act_on(id, "amended") }
     }
 
     /// Commits the change that `edit` makes to the session on file.

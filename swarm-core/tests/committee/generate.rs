@@ -5,7 +5,7 @@ use swarm_core::domain::committee::{
     CommitteeDay, CommitteeSettings, Generation, GenerationOrder, SubjectOrder, Synthesis,
     SynthesisOrder,
 };
-use swarm_core::domain::{Subject, SubjectId};
+use swarm_core::domain::{Actor, Subject, SubjectId};
 use swarm_core::rules::committee::{
     CommitteeRefusal, KnownDay, day_to_generate, deadline, generate, is_due, set_subject,
     set_synthesis, subject_for,
@@ -165,17 +165,24 @@ fn a_generation_keeps_what_else_is_known_of_the_day() {
     };
     let (judged, now) = (known(day.clone()), at("2026-11-21T23:00:00Z"));
     let none = GenerationOrder::default();
-    let change = generate(&none, &judged, &id("aurora"), at(DEADLINE), now, &[]);
+    let change = generate(&none, &judged, &id("aurora"), at(DEADLINE), now, &[], &Actor::SCHEDULE);
     assert_eq!((change.expected, change.briefs), (judged.version, Some(vec![])));
     assert_eq!((change.day.subject, change.day.synthesis), (day.subject, day.synthesis));
     assert_eq!(change.day.generation.unwrap().generated_at, now);
 
     // A synthesis is of takes about the subject.
     let order = GenerationOrder { subject_id: Some(id("b")), deadline: None };
-    let change = generate(&order, &judged, &id("b"), at(DEADLINE), now, &[]);
+    let change = generate(&order, &judged, &id("b"), at(DEADLINE), now, &[], &Actor::SCHEDULE);
     assert_eq!((change.day.subject, change.day.synthesis), (Some(id("b")), None));
-    let plain =
-        generate(&none, &KnownDay::new(blank().date, None), &id("b"), at(DEADLINE), now, &[]);
+    let plain = generate(
+        &none,
+        &KnownDay::new(blank().date, None),
+        &id("b"),
+        at(DEADLINE),
+        now,
+        &[],
+        &Actor::SCHEDULE,
+    );
     assert_eq!((plain.expected, plain.day.subject), (None, None));
 }
 
@@ -184,16 +191,16 @@ fn subject_and_synthesis_touch_nothing_else() {
     let order = SubjectOrder::read(&mut fields(r#"{"date":"2026-11-21","subject_id":"b"}"#));
     let order = order.unwrap();
     let judged = known(generated());
-    let set = set_subject(&judged, &order.subject_id);
+    let set = set_subject(&judged, &order.subject_id, &Actor::SCHEDULE);
     assert_eq!(set.day.generation, generated().generation);
     assert_eq!((set.expected, set.briefs), (judged.version, None));
 
     let order = SynthesisOrder::read(&mut fields(r#"{"date":"2026-11-21","synthesis":"text"}"#));
     let synthesis = order.unwrap().synthesis;
-    let written = set_synthesis(&judged, &synthesis).unwrap();
+    let written = set_synthesis(&judged, &synthesis, &Actor::SCHEDULE).unwrap();
     assert_eq!(written.day, CommitteeDay { synthesis: Some(synthesis.clone()), ..generated() });
     for unknown in [KnownDay::new(blank().date, None), known(blank())] {
-        let refused = set_synthesis(&unknown, &synthesis).unwrap_err();
+        let refused = set_synthesis(&unknown, &synthesis, &Actor::SCHEDULE).unwrap_err();
         assert_eq!(refused, CommitteeRefusal::NotFound(Resource::Session));
     }
 }

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use swarm_core::domain::{Invalid, MemberId, MemoId, SecretHash, SessionId, SubjectId, TakeId};
+use swarm_core::domain::{
+    Actor, Attribution, Invalid, MemberId, MemoId, SecretHash, SessionId, SubjectId, TakeId,
+};
 use swarm_core::json::{Json, Object};
 use swarm_core::{CommitteeRefusal, Refusal, Resource, Tenant};
 use warp::http::uri::Authority;
@@ -56,6 +58,23 @@ impl RequestContext {
         read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
     ) -> Result<T, ApiError> {
         Ok(self.object(read).map_err(Refusal::InvalidRequest)?)
+    }
+
+    /// The same for a change of a session: with who makes it, and the note that comes with it.
+    pub(crate) fn attributed_fields<T>(
+        &mut self,
+        read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
+    ) -> Result<(T, Attribution), ApiError> {
+        let by = self.by();
+        self.operator_fields(|fields| {
+            let attribution = Attribution::read(by, fields)?;
+            Ok((read(fields)?, attribution))
+        })
+    }
+
+    /// The operator who asks.
+    pub(crate) fn by(&self) -> Actor {
+        Actor::OPERATOR
     }
 
     /// The same for an operator of the committee.

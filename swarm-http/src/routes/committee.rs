@@ -80,18 +80,19 @@ pub(crate) async fn set_status(mut request: RequestContext) -> Reply {
 
 pub(crate) async fn set_subject(mut request: RequestContext) -> Reply {
     let order = request.committee_operator_fields(SubjectOrder::read)?;
-    committee(&request)?.set_subject(&order).await?;
+    committee(&request)?.set_subject(&order, &request.by()).await?;
     Ok(wire::committee::written().into())
 }
 
 pub(crate) async fn generate(mut request: RequestContext) -> Reply {
     let order = request.committee_operator_fields(GenerationOrder::read)?;
-    Ok(wire::committee::generated(&committee(&request)?.generate(&order).await?).into())
+    Ok(wire::committee::generated(&committee(&request)?.generate(&order, &request.by()).await?)
+        .into())
 }
 
 pub(crate) async fn set_synthesis(mut request: RequestContext) -> Reply {
     let order = request.committee_operator_fields(SynthesisOrder::read)?;
-    committee(&request)?.set_synthesis(&order).await?;
+    committee(&request)?.set_synthesis(&order, &request.by()).await?;
     Ok(wire::committee::written().into())
 }
 

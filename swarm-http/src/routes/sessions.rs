@@ -42,42 +42,42 @@ pub(crate) async fn by_date(request: RequestContext) -> Reply {
 }
 
 pub(crate) async fn convene(mut request: RequestContext) -> Reply {
-    let draft = request.operator_fields(SessionDraft::read)?;
-    let session = request.tenant().convene(&draft).await?;
+    let (draft, by) = request.attributed_fields(SessionDraft::read)?;
+    let session = request.tenant().convene(&draft, &by).await?;
     Ok(wire::sessions::convened(&session).into())
 }
 
 pub(crate) async fn amend(mut request: RequestContext) -> Reply {
     let id = request.session_id()?;
-    let patch = request.operator_fields(SessionPatch::read)?;
-    let session = request.tenant().amend_session(id, &patch).await?;
+    let (patch, by) = request.attributed_fields(SessionPatch::read)?;
+    let session = request.tenant().amend_session(id, &patch, &by).await?;
     Ok(wire::sessions::changed(&session).into())
 }
 
 pub(crate) async fn advance(mut request: RequestContext) -> Reply {
     let id = request.session_id()?;
-    let state = request.operator_fields(SessionState::read)?;
-    let session = request.tenant().advance(id, state).await?;
+    let (state, by) = request.attributed_fields(SessionState::read)?;
+    let session = request.tenant().advance(id, state, &by).await?;
     Ok(wire::sessions::changed(&session).into())
 }
 
 pub(crate) async fn freeze_roster(mut request: RequestContext) -> Reply {
     let id = request.session_id()?;
-    let roster = request.operator_fields(|fields| {
+    let (roster, by) = request.attributed_fields(|fields| {
         let listed = Roster::read(fields, "members")?;
         listed.ok_or_else(|| Invalid::missing("members"))
     })?;
-    let session = request.tenant().freeze_roster(id, &roster).await?;
+    let session = request.tenant().freeze_roster(id, &roster, &by).await?;
     Ok(wire::sessions::changed(&session).into())
 }
 
 pub(crate) async fn excuse(mut request: RequestContext) -> Reply {
     let id = request.session_id()?;
-    let (member, excused) = request.operator_fields(|fields| {
+    let ((member, excused), by) = request.attributed_fields(|fields| {
         let member = MemberId::parse(fields.text("memberId")?)?;
         let excused = fields.bool_if_any("excused")?;
         Ok((member, excused.ok_or_else(|| Invalid::missing("excused"))?))
     })?;
-    let session = request.tenant().excuse(id, &member, excused).await?;
+    let session = request.tenant().excuse(id, &member, excused, &by).await?;
     Ok(wire::sessions::changed(&session).into())
 }

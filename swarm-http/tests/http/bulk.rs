@@ -4,8 +4,10 @@ use std::mem::take;
 use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{
-    Body, Confidence, Participation, Quote, Revision, Session, Snapshot, Stance, Stances, Timestamp,
+    Attribution, Body, Confidence, Participation, Quote, Revision, Session, SessionPatch, Snapshot,
+    Stance, Stances, Timestamp,
 };
+use swarm_core::rules;
 use swarm_core::store::{Saved, SessionChange, Store};
 use swarm_core::{MemberId, SessionId, Swarm, SystemEntropy, TakeId, TenantId, Tenants};
 use swarm_store_memory::MemoryStore;
@@ -121,6 +123,7 @@ fn quote(port: &dyn Store, id: u64, bytes: usize) {
     };
     let stored = now(port.session(SessionId(id))).unwrap().unwrap();
     let session = Session { snapshot: Some(Arc::new(snapshot)), ..Session::clone(&stored.record) };
-    let change = SessionChange { session, expected: stored.version, takes: None };
+    let act = rules::amend(&stored, &SessionPatch::default(), &Attribution::SCHEDULE).act;
+    let change = SessionChange { session, expected: stored.version, takes: None, act };
     assert_eq!(now(port.save_session(&change)).unwrap(), Saved::Saved);
 }

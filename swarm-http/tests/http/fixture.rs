@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use swarm_core::domain::{
-    Contact, Day, Lens, Member, MemberState, Name, PublicKey, SecretHash, SessionDraft,
-    SessionState, SubjectId, Timestamp,
+    Attribution, Contact, Day, Lens, Member, MemberState, Name, PublicKey, SecretHash,
+    SessionDraft, SessionState, SubjectId, Timestamp,
 };
 use swarm_core::proof::KeyPair;
+use swarm_core::rules;
 use swarm_core::store::{
     Basis, BasisQuery, Collection, CommitteeStore, MemberChange, MemberSaved, SessionQuery, Store,
 };
@@ -97,7 +98,7 @@ impl Fixture {
         let mut member = Member::clone(&stored.record);
         change(&mut member);
         let expected = Some(stored.version);
-        let write = MemberChange { member, expected, proven: None, mail: None };
+        let write = MemberChange { member, expected, proven: None, mail: None, act: None };
         assert_eq!(now(self.port().save_member(&write)).unwrap(), MemberSaved::Saved);
     }
 
@@ -181,7 +182,7 @@ pub fn convene(port: &dyn Store, date: &str, subject: &str) -> u64 {
         buckets: None,
         roster: None,
     };
-    now(port.convene(&draft)).unwrap().id.0
+    now(port.convene(&rules::convene(&draft, &Attribution::SCHEDULE))).unwrap().id.0
 }
 
 /// A member that claimed its token.
@@ -203,7 +204,7 @@ pub fn member(id: &str, public_key: &str, token: &str) -> Member {
 }
 
 pub fn insert_member(port: &dyn Store, member: Member) {
-    let change = MemberChange { member, expected: None, proven: None, mail: None };
+    let change = MemberChange { member, expected: None, proven: None, mail: None, act: None };
     assert_eq!(now(port.save_member(&change)).unwrap(), MemberSaved::Saved);
 }
 

@@ -9,16 +9,16 @@ use swarm_core::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
 use swarm_core::domain::{
-    Challenge, Day, MailState, Member, MemberId, MemberState, Message, MessageId, SecretHash,
-    Session, SessionDraft, SessionId, Take, TakeId, TakeOnFile, Timestamp,
+    Challenge, Day, LogRow, MailState, Member, MemberId, MemberState, Message, MessageId,
+    SecretHash, Seq, Session, SessionId, Take, TakeId, TakeOnFile, Timestamp,
 };
 use swarm_core::rules::Filing;
 use swarm_core::store::{
     Basis, BasisQuery, Clock, Collection, Committee, CommitteeBasis, CommitteeDayChange,
     CommitteeFiled, CommitteeFiling, CommitteeMemberChange, CommitteeSessionQuery, CommitteeStore,
-    CommitteeTakesQuery, Document, DocumentDraft, Documents, Filed, MemberBasis, MemberChange,
-    MemberSaved, Members, MessageChange, Outbox, Put, Readiness, Result, Saved, SessionChange,
-    SessionQuery, Sessions, Slot, Store, Takes, Versioned,
+    CommitteeTakesQuery, Convocation, Document, DocumentDraft, Documents, Filed, Log, MemberBasis,
+    MemberChange, MemberSaved, Members, MessageChange, Outbox, Put, Readiness, Result, Saved,
+    SessionChange, SessionQuery, Sessions, Slot, Store, Takes, Versioned,
 };
 use swarm_core::{CommitteeTenants, TenantId, Tenants};
 use swarm_store_memory::MemoryStore;
@@ -115,7 +115,7 @@ observed!(Sessions:
     session(id: SessionId) -> Option<Versioned<Session>>;
     sessions(query: &SessionQuery) -> Vec<Arc<Session>>;
     published(limit: usize) -> Vec<Arc<Session>>;
-    convene(draft: &SessionDraft) -> Arc<Session>;
+    convene(convocation: &Convocation) -> Arc<Session>;
     save_session(change: &SessionChange) -> Saved;
 );
 
@@ -130,6 +130,12 @@ observed!(Documents:
     document(collection: Collection, key: &str) -> Option<Document>;
     documents(collection: Collection, group: Option<&str>) -> Vec<Document>;
     put_document(collection: Collection, draft: &DocumentDraft) -> Put;
+);
+
+observed!(Log:
+    log(after: Seq, limit: usize) -> Vec<LogRow>;
+    log_size() -> Seq;
+    acts_on(session: SessionId) -> Vec<LogRow>;
 );
 
 observed!(Committee:

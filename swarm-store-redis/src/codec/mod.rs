@@ -3,6 +3,7 @@
 
 mod committee;
 mod documents;
+mod log;
 mod members;
 mod outbox;
 mod sessions;
@@ -27,6 +28,7 @@ pub(crate) use committee::{
     encode_committee_take,
 };
 pub(crate) use documents::{decode_document, decode_put};
+pub(crate) use log::{decode_act, decode_log_row};
 pub(crate) use members::{
     decode_challenge, decode_member, encode_challenge, encode_member, encode_token,
 };

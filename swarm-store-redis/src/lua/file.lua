@@ -2,7 +2,7 @@
 -- kept with the nonce, for ever.
 local members, sessions, takes, filed = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local nonces, revisions, superseded, counters = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
-local index = KEYS[9]
+local index, log = KEYS[9], KEYS[10]
 local member, member_version = ARGV[1], ARGV[2]
 local session, session_version = ARGV[3], ARGV[4]
 local land_by, nonce, attempt = ARGV[5], ARGV[6], ARGV[7]
@@ -33,5 +33,6 @@ redis.call('HSET', takes, id, id .. ' ' .. now .. ' ' .. text)
 redis.call('HSET', nonces, spent_field, attempt .. ' ' .. id)
 redis.call('HSET', revisions, latest_field, revision .. ' ' .. id)
 redis.call('RPUSH', filed, id)
+redis.call('RPUSH', log, 't ' .. id)
 if latest_id then redis.call('HSET', superseded, latest_id, id) end
 return { 'filed', id .. ' ' .. now }

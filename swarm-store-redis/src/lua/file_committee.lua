@@ -1,7 +1,7 @@
 -- Files a submission to the committee, if the guards of the filing hold, checked in the order of
 -- the port. The attempt is kept with the day and the member, for ever.
 local members, days, takes, index = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local attempts, latest, counters = KEYS[5], KEYS[6], KEYS[7]
+local attempts, latest, counters, log = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local member, member_version = ARGV[1], ARGV[2]
 local day, day_version = ARGV[3], ARGV[4]
 local land_by, attempt, text = ARGV[5], ARGV[6], ARGV[7]
@@ -23,4 +23,5 @@ redis.call('ZADD', index, 0, entry(on, id), 0, entry(by, id))
 local before = redis.call('HGET', latest, by .. subject)
 if before then redis.call('ZREM', index, entry(by, before)) end
 redis.call('HSET', latest, by .. subject, id)
+redis.call('RPUSH', log, 'c ' .. id)
 return { 'filed', now }

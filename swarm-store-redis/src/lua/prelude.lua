@@ -25,6 +25,17 @@ local function words(row, pattern)
   return string.match(row, pattern)
 end
 
+-- Appends an act to the log: its time, the id that the commit gave out, or '-', and its text. Those
+-- on a session are also listed there, behind their number. What tells nothing is not logged.
+local function log_act(log, acts, session, now, minted, text)
+  if text == '' then return end
+  local row = table.concat({ 'a', now, minted, text }, ' ')
+  local seq = string.format('%.0f', redis.call('RPUSH', log, row))
+  if session == '' then return end
+  local before = redis.call('HGET', acts, session)
+  redis.call('HSET', acts, session, (before and before .. '\n' or '') .. seq .. ' ' .. row)
+end
+
 -- An id as it ends an entry of an index, and back.
 local function entry(prefix, id)
   return prefix .. string.rep('0', 20 - #id) .. id

@@ -1,9 +1,11 @@
 -- Writes a document; one without a key gets its id for one. A row is the id, the time, the length
 -- of the key, the key, and the text.
 local rows, keys, index, counters, members = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local log, acts = KEYS[7], KEYS[8]
 local collection, named, key = ARGV[1], ARGV[2], ARGV[3]
 local prefix, text, replace = ARGV[4], ARGV[5], ARGV[6]
 local member, member_version = ARGV[7], ARGV[8]
+local act, session = ARGV[9], ARGV[10]
 
 if member_version ~= ''
   and not at_version(redis.call('HGET', members, member), member_version) then
@@ -19,6 +21,7 @@ if id then
   if replace == '' then return 'exists' end
   local head = string.match(redis.call('HGET', rows, id), '^%d+ %d+ ')
   redis.call('HSET', rows, id, head .. tail)
+  log_act(log, acts, session, time(), id, act)
   return committed('replaced ' .. head .. key)
 end
 
@@ -28,4 +31,5 @@ local head = id .. ' ' .. now .. ' '
 redis.call('HSET', rows, id, head .. tail)
 redis.call('HSET', keys, key, id)
 redis.call('ZADD', index, 0, entry(prefix, id))
+log_act(log, acts, session, now, id, act)
 return committed('created ' .. head .. key)

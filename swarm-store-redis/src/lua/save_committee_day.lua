@@ -1,8 +1,8 @@
 -- Writes a day of the committee, lists it by the subject of its briefs, and puts the briefs that
 -- come with it in place of its own and those of earlier days, if the guard holds.
-local days, index, briefs = KEYS[2], KEYS[3], KEYS[4]
+local days, index, briefs, log = KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local day, expected, row, subject = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local all, about, replace = ARGV[5], ARGV[6], ARGV[7]
+local all, about, replace, act = ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 
 local before = redis.call('HGET', days, day)
 if not at_version(before, expected) then return 'stale' end
@@ -32,7 +32,8 @@ end
 for _, field in ipairs(outdated) do
   redis.call('HDEL', briefs, field)
 end
-for position = 8, #ARGV, 2 do
+for position = 9, #ARGV, 2 do
   redis.call('HSET', briefs, ARGV[position], ARGV[position + 1])
 end
+log_act(log, '', '', time(), '-', act)
 return committed('saved')

@@ -1,12 +1,12 @@
 -- Writes a member, its state, token and key, and the message that comes with it, if the guards
 -- hold.
 local members, tokens, keys, challenges, index = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local outbox, outbox_index, counters = KEYS[7], KEYS[8], KEYS[9]
+local outbox, outbox_index, counters, log = KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 local id, expected, row = ARGV[1], ARGV[2], ARGV[3]
 local token, held_key = ARGV[4], ARGV[5]
 local challenge, proof = ARGV[6], ARGV[7]
 local mail, queued, queued_prefix = ARGV[8], ARGV[9], ARGV[10]
-local prefix, state_prefix = ARGV[11], ARGV[12]
+local prefix, state_prefix, act = ARGV[11], ARGV[12], ARGV[13]
 
 local now = time()
 local before = redis.call('HGET', members, id)
@@ -41,4 +41,5 @@ if mail ~= '' then
   redis.call('HSET', outbox, message, head .. ' ' .. mail)
   redis.call('ZADD', outbox_index, 0, entry(queued_prefix, message))
 end
+log_act(log, '', '', now, '-', act)
 return committed('saved')

@@ -7,10 +7,10 @@ use swarm_core::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeSettings,
     CommitteeStatus, Generation, Voice,
 };
-use swarm_core::domain::{AttemptId, Day, Lens, Name, SecretHash, SubjectId, Timestamp};
+use swarm_core::domain::{Actor, AttemptId, Day, Lens, Name, SecretHash, SubjectId, Timestamp};
 use swarm_core::json::{self, Json};
 use swarm_core::proof::ApiKey;
-use swarm_core::rules::committee::judge;
+use swarm_core::rules::committee::{KnownDay, judge, set_subject};
 use swarm_core::store::{
     CommitteeDayChange, CommitteeFiled, CommitteeFiling, CommitteeMemberChange, CommitteeStore,
     CommitteeTakesQuery, CommitteeTenants as _, Result, Saved,
@@ -48,10 +48,13 @@ pub(crate) fn opening(name: &str) -> CommitteeDayChange {
         generated_at: Timestamp::EPOCH,
         briefs: 1,
     };
+    let blank = KnownDay::new(today(), None);
+    let opened = set_subject(&blank, &generation.subject_id, &Actor::SCHEDULE);
     CommitteeDayChange {
         day: CommitteeDay { generation: Some(generation), ..CommitteeDay::blank(today()) },
         expected: None,
         briefs: Some(vec![brief(name)]),
+        act: opened.act,
     }
 }
 

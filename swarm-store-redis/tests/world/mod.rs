@@ -9,14 +9,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use swarm_core::domain::{
-    AttemptId, Body, Confidence, Contact, Day, Lens, Mail, MemberState, MemoUrl, Name, Nonce,
-    PublicKey, SecretHash, SessionDraft, SessionState, Stance, SubjectId,
+    AttemptId, Attribution, Body, Confidence, Contact, Day, Lens, Mail, MemberState, MemoUrl, Name,
+    Nonce, PublicKey, SecretHash, SessionDraft, SessionState, Stance, SubjectId,
 };
 use swarm_core::proof::KeyPair;
-use swarm_core::rules::{Filing, judge};
+use swarm_core::rules::{Filing, convene, judge};
 use swarm_core::store::{
-    Basis, BasisQuery, Clock, Collection, DocumentDraft, Filed, MemberChange, MemberSaved, Put,
-    Result, SessionQuery, Store,
+    Basis, BasisQuery, Clock, Collection, Convocation, DocumentDraft, Filed, MemberChange,
+    MemberSaved, Put, Result, SessionQuery, Store,
 };
 use swarm_core::{
     Member, MemberId, Session, Submission, TakeDraft, TakeId, TenantId, Tenants, Timestamp,
@@ -69,7 +69,7 @@ impl Author {
             claimed_at: None,
             token: Some(self.token()),
         };
-        MemberChange { member, expected: None, proven: None, mail }
+        MemberChange { member, expected: None, proven: None, mail, act: None }
     }
 
     /// A take for the session, judged by the facts of the moment.
@@ -123,8 +123,8 @@ impl Author {
     }
 }
 
-pub(crate) fn draft(subject: &str) -> SessionDraft {
-    SessionDraft {
+pub(crate) fn draft(subject: &str) -> Convocation {
+    let draft = SessionDraft {
         date: Day::parse("2026-11-21").unwrap(),
         subject_id: SubjectId::parse(subject).unwrap(),
         state: SessionState::Collecting,
@@ -132,7 +132,8 @@ pub(crate) fn draft(subject: &str) -> SessionDraft {
         quorum: None,
         buckets: None,
         roster: None,
-    }
+    };
+    convene(&draft, &Attribution::SCHEDULE)
 }
 
 pub(crate) fn mail() -> Mail {
@@ -183,7 +184,8 @@ pub(crate) async fn walk(tenants: &RedisStore, forget: impl Fn()) {
 
 pub(crate) async fn put(store: &dyn Store, key: Option<&str>) -> Result<Put> {
     let (key, json) = (key.map(str::to_owned), "{}".to_owned());
-    let draft = DocumentDraft { key, group: String::new(), json, replace: false, guard: None };
+    let draft =
+        DocumentDraft { key, group: String::new(), json, replace: false, guard: None, act: None };
     store.put_document(Collection::Memos, &draft).await
 }
 

@@ -17,7 +17,10 @@ use swarm_core::store::{
 
 use crate::TenantStore;
 use crate::failure::Outcome;
+use crate::log;
 use crate::world::{World, most, next, record, saved, signed, versioned};
+
+pub(crate) use takes::by_id as take_by_id;
 
 #[async_trait]
 impl Committee for TenantStore {
@@ -147,7 +150,7 @@ fn save_day(world: &World<'_>, change: &CommitteeDayChange) -> Outcome<Saved> {
         VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING";
     const CHANGE: &str = "UPDATE committee_days SET version = ?3, about = ?4, record = ?5
         WHERE tenant = ?1 AND date = ?2 AND version = ?6";
-    let CommitteeDayChange { day, expected, briefs } = change;
+    let CommitteeDayChange { day, expected, briefs, act } = change;
     let (date, version, text) = (day.date.to_string(), next(*expected), day.to_text());
     let about = day.generation.as_ref().map(|made| made.subject_id.as_str());
     let saved = saved(match expected {
@@ -156,9 +159,13 @@ fn save_day(world: &World<'_>, change: &CommitteeDayChange) -> Outcome<Saved> {
             world.run(CHANGE, &[&date, &version, &about, &text, &signed(*expected)])
         }
     })?;
-    if let (Saved::Saved, Some(briefs)) = (saved, briefs) {
+    if saved == Saved::Stale {
+        return Ok(saved);
+    }
+    if let Some(briefs) = briefs {
         replace_briefs(world, &date, briefs)?;
     }
+    log::append_act(world, act, world.time_of_commit()?, None, None)?;
     Ok(saved)
 }
 

@@ -8,6 +8,7 @@ use swarm_core::store::records::Record;
 use swarm_core::store::{CommitteeFiled, CommitteeFiling};
 
 use crate::failure::Outcome;
+use crate::log;
 use crate::world::{World, most, record, signed};
 
 /// All of these days.
@@ -60,7 +61,14 @@ pub(super) fn file(world: &World<'_>, filing: &CommitteeFiling) -> Outcome<Commi
             &take.to_text(),
         ],
     )?;
+    log::append_committee_take(world, id, now)?;
     Ok(CommitteeFiled::Filed(Arc::new(take)))
+}
+
+/// The submission with this id.
+pub(crate) fn by_id(world: &World<'_>, id: u64) -> Outcome<Option<Arc<CommitteeTake>>> {
+    const BY_ID: &str = "SELECT record FROM committee_takes WHERE tenant = ?1 AND id = ?2";
+    world.one(BY_ID, &[&signed(id)], record)
 }
 
 /// The submission that came of this very attempt, if it was made before.

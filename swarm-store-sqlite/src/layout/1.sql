@@ -129,3 +129,17 @@ CREATE TABLE committee_takes (
 CREATE INDEX committee_takes_by_day ON committee_takes (tenant, date, id);
 CREATE INDEX committee_takes_by_member ON committee_takes (tenant, member, date, subject, id);
 CREATE UNIQUE INDEX committee_takes_by_attempt ON committee_takes (tenant, member, date, attempt);
+
+-- What each commit says of itself: a take, a submission to the committee, or an act.
+CREATE TABLE log (
+  tenant TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  at INTEGER NOT NULL, -- milliseconds since 1970
+  take INTEGER,
+  committee_take INTEGER,
+  act TEXT,
+  minted INTEGER, -- the id that the commit of the act gave out
+  session INTEGER, -- the session that the act is on
+  PRIMARY KEY (tenant, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX log_by_session ON log (tenant, session, seq) WHERE session IS NOT NULL;

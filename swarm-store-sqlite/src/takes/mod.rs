@@ -13,7 +13,7 @@ use swarm_core::store::{Basis, BasisQuery, Filed, Result, Takes};
 
 use crate::failure::Outcome;
 use crate::world::{World, signed};
-use crate::{TenantStore, members, sessions};
+use crate::{TenantStore, log, members, sessions};
 use row::{TakeText, revision, take};
 
 #[async_trait]
@@ -68,12 +68,17 @@ fn spent(world: &World<'_>, member: &MemberId, nonce: &Nonce) -> Outcome<Option<
     world.one(SPENT, &[&member.as_str(), &nonce.as_str()], take)
 }
 
-fn on_file(world: &World<'_>, id: TakeId) -> Outcome<Option<TakeOnFile>> {
+/// The take with this id.
+pub(crate) fn by_id(world: &World<'_>, id: TakeId) -> Outcome<Option<Arc<Take>>> {
     const BY_ID: &str = "SELECT id, filed_at, session, revision, public_key, signature, payload
         FROM takes WHERE tenant = ?1 AND id = ?2";
+    world.one(BY_ID, &[&signed(id.0)], take)
+}
+
+fn on_file(world: &World<'_>, id: TakeId) -> Outcome<Option<TakeOnFile>> {
     const NEXT: &str = "SELECT id FROM takes
         WHERE tenant = ?1 AND session = ?2 AND member = ?3 AND revision = ?4";
-    let Some(take) = world.one(BY_ID, &[&signed(id.0)], take)? else { return Ok(None) };
+    let Some(take) = by_id(world, id)? else { return Ok(None) };
     let (session, next) = (signed(take.session_id.0), take.revision.get().saturating_add(1));
     let next = world.number(NEXT, &[&session, &take.draft().member_id.as_str(), &next])?;
     Ok(Some(TakeOnFile { take, superseded_by: next.map(TakeId) }))
@@ -116,6 +121,7 @@ fn file(world: &World<'_>, filing: &Filing, text: &TakeText) -> Outcome<Filed> {
             &text.payload,
         ],
     )?;
+    log::append_take(world, TakeId(id), now)?;
     Ok(Filed::Filed(Arc::new(filing.take(TakeId(id), now))))
 }
 

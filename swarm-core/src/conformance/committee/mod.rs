@@ -3,6 +3,7 @@
 
 mod days;
 mod durability;
+mod log;
 mod members;
 mod takes;
 mod tenants;
@@ -91,6 +92,10 @@ macro_rules! committee_conformance_cases {
                 racing_submissions_are_all_kept
                 submissions_that_race_the_deadline_land_before_it
                 submissions_that_race_a_rotation_are_kept_or_refused
+            }
+            log {
+                days_and_takes_leave_a_row_each
+                what_the_committee_refuses_leaves_no_row
             }
             tenants {
                 committees_share_nothing

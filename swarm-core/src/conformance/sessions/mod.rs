@@ -14,7 +14,7 @@ use crate::domain::{
 use crate::store::Saved::{Saved, Stale};
 use crate::store::{SessionChange, SessionQuery, Tenants, Versioned};
 use crate::testing::promise::{ensure, promised};
-use crate::testing::{FIRST, World, count, day, id, moment, odd_texts, race, session_draft};
+use crate::testing::{FIRST, World, act, count, day, id, moment, odd_texts, race, session_draft};
 
 pub use published::*;
 pub use seals::*;
@@ -234,7 +234,8 @@ pub async fn a_save_never_convenes_a_session(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for (id, version) in [(1, 0), (1, 1), (7, 1)] {
         let session = session_draft("subject").convened(SessionId(id), Timestamp::EPOCH);
-        let change = SessionChange { session, expected: Version(version), takes: None };
+        let (expected, act) = (Version(version), act("saved"));
+        let change = SessionChange { session, expected, takes: None, act };
         promised!(world.save_session(&change).await, Stale);
     }
     promised!(world.sessions(&ALL).await, []);

@@ -11,7 +11,7 @@ use crate::store::{
 };
 use crate::testing::promise::promised;
 use crate::testing::{
-    Author, World, applicant, creation, filed, id, judged, key, mail, race, session_draft,
+    Author, World, act, applicant, creation, filed, id, judged, key, mail, race, session_draft,
 };
 
 /// Also where a store commits many in one go, and whatever is wrong with one of them.
@@ -60,7 +60,12 @@ fn refusals(world: &World, late: Filing) -> Vec<Racer> {
         }),
         Box::pin(async move {
             let session = session_draft("s").convened(SessionId(u64::MAX), Timestamp::EPOCH);
-            let change = SessionChange { session, expected: Version(u64::MAX), takes: None };
+            let change = SessionChange {
+                session,
+                expected: Version(u64::MAX),
+                takes: None,
+                act: act("stale"),
+            };
             promised!(three.save_session(&change).await, Saved::Stale);
         }),
         Box::pin(async move {
@@ -92,5 +97,6 @@ fn document(key: &str) -> DocumentDraft {
         json: "{}".to_owned(),
         replace: false,
         guard: None,
+        act: None,
     }
 }

@@ -7,7 +7,8 @@ use crate::domain::committee::{
     CommitteeBrief, CommitteeBriefContent, CommitteeDay, CommitteeSettings, Generation,
     GenerationOrder, Synthesis,
 };
-use crate::domain::{Day, Subject, SubjectId, Timestamp, Version};
+use crate::domain::{Act, Actor, Day, Subject, SubjectId, Timestamp, Version};
+use crate::rules::log::{self, DayAct};
 use crate::rules::{Resource, Versioned};
 
 /// The write of a day of the committee.
@@ -19,6 +20,8 @@ pub struct CommitteeDayChange {
     pub expected: Option<Version>,
     /// The briefs that take the place of all the day's briefs; `None`: they stay.
     pub briefs: Option<Vec<CommitteeBrief>>,
+    /// What it says in the log.
+    pub act: Act,
 }
 
 /// What is known of a day: what is on file of it, or that nothing is.
@@ -39,8 +42,9 @@ impl KnownDay {
         }
     }
 
-    fn change(&self, day: CommitteeDay) -> CommitteeDayChange {
-        CommitteeDayChange { day, expected: self.version, briefs: None }
+    fn change(&self, day: CommitteeDay, act: DayAct, by: &Actor) -> CommitteeDayChange {
+        let act = log::committee_day(act, &day, by);
+        CommitteeDayChange { day, expected: self.version, briefs: None, act }
     }
 }
 
@@ -123,6 +127,7 @@ pub fn generate(
     deadline: Timestamp,
     now: Timestamp,
     contents: &[CommitteeBriefContent],
+    by: &Actor,
 ) -> CommitteeDayChange {
     let before = CommitteeDay::clone(&day.record);
     let about_it = before.generation.is_some_and(|made| made.subject_id == *subject_id);
@@ -140,13 +145,14 @@ pub fn generate(
     };
     let brief = |content| CommitteeBrief::new(content, deadline, now);
     let briefs = Some(contents.iter().map(brief).collect());
-    CommitteeDayChange { briefs, ..day.change(generated) }
+    CommitteeDayChange { briefs, ..day.change(generated, DayAct::Generated, by) }
 }
 
 /// Sets the subject of a day. Briefs that are there stay until they are generated again.
-pub fn set_subject(day: &KnownDay, subject: &SubjectId) -> CommitteeDayChange {
+pub fn set_subject(day: &KnownDay, subject: &SubjectId, by: &Actor) -> CommitteeDayChange {
     let known = CommitteeDay::clone(&day.record);
-    day.change(CommitteeDay { subject: Some(subject.clone()), ..known })
+    let set = CommitteeDay { subject: Some(subject.clone()), ..known };
+    day.change(set, DayAct::Subject, by)
 }
 
 /// Sets the synthesis of a session, in place of the one that is there.
@@ -156,10 +162,12 @@ pub fn set_subject(day: &KnownDay, subject: &SubjectId) -> CommitteeDayChange {
 pub fn set_synthesis(
     day: &KnownDay,
     synthesis: &Synthesis,
+    by: &Actor,
 ) -> Result<CommitteeDayChange, CommitteeRefusal> {
     if day.record.generation.is_none() {
         return Err(CommitteeRefusal::NotFound(Resource::Session));
     }
     let known = CommitteeDay::clone(&day.record);
-    Ok(day.change(CommitteeDay { synthesis: Some(synthesis.clone()), ..known }))
+    let set = CommitteeDay { synthesis: Some(synthesis.clone()), ..known };
+    Ok(day.change(set, DayAct::Synthesis, by))
 }

@@ -4,7 +4,8 @@ use super::{CommitteeError, CommitteeTenant};
 use crate::domain::committee::{BriefRecentSession, CommitteeStatus, GenerationOrder};
 use crate::domain::json::Object;
 use crate::domain::{
-    Day, Invalid, Regime, Subject, SubjectId, SubjectSnapshot, SubjectSnapshotDraft, Timestamp,
+    Actor, Day, Invalid, Regime, Subject, SubjectId, SubjectSnapshot, SubjectSnapshotDraft,
+    Timestamp,
 };
 use crate::rules::committee::{
     self as rules, BriefSource, CommitteeDayChange, KnownDay, MemberSource,
@@ -51,8 +52,8 @@ impl CommitteeTenant {
             if !rules::has_readers(&members) {
                 return Ok(Some(None));
             }
-            let order = GenerationOrder::default();
-            let change = self.compose(&order, &day, now, &members).await?;
+            let (order, by) = (GenerationOrder::default(), &Actor::SCHEDULE);
+            let change = self.compose(&order, &day, now, &members, by).await?;
             Ok(self.commit(&change).await?.map(Some))
         })
         .await
@@ -65,11 +66,15 @@ impl CommitteeTenant {
     /// [`CommitteeRefusal::NotFound`](rules::CommitteeRefusal::NotFound) when there is no such
     /// subject, [`CommitteeRefusal::NoSubject`](rules::CommitteeRefusal::NoSubject) when none is
     /// named and none is active.
-    pub async fn generate(&self, order: &GenerationOrder) -> Result<Generated, CommitteeError> {
+    pub async fn generate(
+        &self,
+        order: &GenerationOrder,
+        by: &Actor,
+    ) -> Result<Generated, CommitteeError> {
         until_committed("generate briefs", || async {
             let (now, day) = self.day_to_generate().await?;
             let members = self.member_sources(day.record.date).await?;
-            let change = self.compose(order, &day, now, &members).await?;
+            let change = self.compose(order, &day, now, &members, by).await?;
             self.commit(&change).await
         })
         .await
@@ -103,6 +108,7 @@ impl CommitteeTenant {
         day: &KnownDay,
         now: Timestamp,
         members: &[MemberSource],
+        by: &Actor,
     ) -> Result<CommitteeDayChange, CommitteeError> {
         let date = day.record.date;
         let subjects = self.all(Collection::Subjects, None, Subject::read).await?;
@@ -117,7 +123,7 @@ impl CommitteeTenant {
             recent_sessions: self.recent_sessions(&subject.id, date, now).await?,
         };
         let contents = rules::compose(source, members);
-        Ok(rules::generate(order, day, &subject.id, deadline, now, &contents))
+        Ok(rules::generate(order, day, &subject.id, deadline, now, &contents, by))
     }
 
     /// The latest earlier sessions of a subject. One that is not over, its deadline having moved while

@@ -1,9 +1,9 @@
 //! What is read of the committee, and its synthesis.
 
+use crate::domain::{Actor, Day};
 use std::sync::Arc;
 
 use super::{CommitteeError, CommitteeTenant};
-use crate::domain::Day;
 use crate::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMemberId, Generation, SubjectOrder, SynthesisOrder,
 };
@@ -113,13 +113,18 @@ impl CommitteeTenant {
     ///
     /// # Errors
     /// [`CommitteeRefusal::NotFound`] when there is no such subject.
-    pub async fn set_subject(&self, order: &SubjectOrder) -> Result<(), CommitteeError> {
+    pub async fn set_subject(
+        &self,
+        order: &SubjectOrder,
+        by: &Actor,
+    ) -> Result<(), CommitteeError> {
         let subject = order.subject_id.as_str();
         let subject = self.store.document(Collection::Subjects, subject).await?;
         subject.ok_or(CommitteeRefusal::NotFound(Resource::Subject))?;
         until_committed("set committee subject", || async {
             let day = self.store.committee_day(order.date).await?;
-            let change = rules::set_subject(&KnownDay::new(order.date, day), &order.subject_id);
+            let day = KnownDay::new(order.date, day);
+            let change = rules::set_subject(&day, &order.subject_id, by);
             Ok(self.store.save_committee_day(&change).await?.committed(()))
         })
         .await
@@ -129,10 +134,15 @@ impl CommitteeTenant {
     ///
     /// # Errors
     /// [`CommitteeRefusal::NotFound`] when no briefs were generated that day.
-    pub async fn set_synthesis(&self, order: &SynthesisOrder) -> Result<(), CommitteeError> {
+    pub async fn set_synthesis(
+        &self,
+        order: &SynthesisOrder,
+        by: &Actor,
+    ) -> Result<(), CommitteeError> {
         until_committed("set committee synthesis", || async {
             let day = self.store.committee_day(order.date).await?;
-            let change = rules::set_synthesis(&KnownDay::new(order.date, day), &order.synthesis)?;
+            let day = KnownDay::new(order.date, day);
+            let change = rules::set_synthesis(&day, &order.synthesis, by)?;
             Ok(self.store.save_committee_day(&change).await?.committed(()))
         })
         .await

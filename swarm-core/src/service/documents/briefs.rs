@@ -2,7 +2,9 @@
 
 use super::unreadable;
 use crate::domain::json::{self, Json};
-use crate::domain::{Brief, BriefId, Day, Prompt, Regime, SessionId, Signal, SubjectId};
+use crate::domain::{
+    Attribution, Brief, BriefId, Day, Prompt, Regime, SessionId, Signal, SubjectId,
+};
 use crate::rules::{self, BriefFacts, Refusal};
 use crate::service::{Error, Tenant};
 use crate::store::{Collection, Document, DocumentDraft, Put, StoreError};
@@ -19,6 +21,7 @@ impl Tenant {
         &self,
         id: SessionId,
         prompt: Option<Prompt>,
+        by: &Attribution,
     ) -> Result<Brief, Error> {
         let session = self.load(id).await?.record;
         let day = session.date.to_string();
@@ -35,6 +38,7 @@ impl Tenant {
             json: json::write(&rules::compose(facts, prompt)),
             replace: false,
             guard: None,
+            act: Some(rules::brief_published(&session, by)),
         };
         match self.store.put_document(Collection::Briefs, &draft).await? {
             Put::Created(document) | Put::Replaced(document) => {

@@ -2,8 +2,8 @@
 
 use super::read;
 use crate::domain::json;
-use crate::domain::{MemberId, Memo, MemoDraft, MemoId, SecretHash};
-use crate::rules::{Refusal, Resource};
+use crate::domain::{Actor, MemberId, Memo, MemoDraft, MemoId, SecretHash};
+use crate::rules::{self, Refusal, Resource};
 use crate::service::attempts::until_committed;
 use crate::service::{Error, Tenant};
 use crate::store::{Collection, Document};
@@ -27,7 +27,8 @@ impl Tenant {
             let json = json::write(&kept);
             // Guarded by the member: a token that is replaced meanwhile publishes nothing.
             let guard = Some((member_id.clone(), author.version));
-            let added = self.add(Collection::Memos, String::new(), json, guard).await?;
+            let act = rules::memo_published(&member_id);
+            let added = self.add(Collection::Memos, String::new(), json, guard, act).await?;
             Ok(added.map(|document| memo(member_id, draft.clone(), &document)))
         })
         .await
@@ -46,15 +47,19 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
-    pub async fn retract_memo(&self, id: MemoId) -> Result<(), Error> {
-        let (memo, _) = self.kept_memo(id).await?;
+    pub async fn retract_memo(&self, id: MemoId, by: &Actor) -> Result<(), Error> {
+        let (memo, retracted) = self.kept_memo(id).await?;
+        if retracted {
+            return Ok(());
+        }
         let kept = KeptMemo { member_id: &memo.member_id, draft: &memo.draft, retracted: true };
         let text = json::write(&kept);
-        self.replace(Collection::Memos, id.to_string(), String::new(), text).await?;
+        let act = rules::memo_retracted(&memo, by);
+        self.replace(Collection::Memos, id.to_string(), String::new(), text, act).await?;
         Ok(())
     }
 
-    async fn kept_memo(&self, id: MemoId) -> Result<(Memo, bool), Error> {
+    pub(in crate::service) async fn kept_memo(&self, id: MemoId) -> Result<(Memo, bool), Error> {
         let document = self.store.document(Collection::Memos, &id.to_string()).await?;
         let document = document.ok_or(Refusal::NotFound(Resource::Memo))?;
         let (author, draft, retracted) = read(&document, |fields| {

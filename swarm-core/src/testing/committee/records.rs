@@ -8,6 +8,7 @@ use crate::domain::json::{self, Json};
 use crate::domain::{AttemptId, Lens, Name, Timestamp};
 use crate::proof::ApiKey;
 use crate::store::{CommitteeDayChange, CommitteeMemberChange, Versioned};
+use crate::testing::act;
 use crate::testing::{day, moment, subject, unique};
 
 /// The id that reads so.
@@ -67,12 +68,12 @@ pub fn open_day(date: &str, about: &str) -> CommitteeDay {
 
 /// The write of a new day without briefs.
 pub fn first_save(day: &CommitteeDay) -> CommitteeDayChange {
-    CommitteeDayChange { day: day.clone(), expected: None, briefs: None }
+    CommitteeDayChange { day: day.clone(), expected: None, briefs: None, act: act("first") }
 }
 
 /// The write of a day over the one on file.
 pub fn next_save(judged: &Versioned<CommitteeDay>, day: CommitteeDay) -> CommitteeDayChange {
-    CommitteeDayChange { day, expected: Some(judged.version), briefs: None }
+    CommitteeDayChange { day, expected: Some(judged.version), briefs: None, act: act("next") }
 }
 
 /// A brief with a mark in its text.

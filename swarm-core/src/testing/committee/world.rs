@@ -9,7 +9,7 @@ use crate::domain::committee::{
     CommitteeTake, GenerationOrder,
 };
 use crate::domain::json::{self, Json, Object};
-use crate::domain::{AttemptId, Day, SecretHash, Subject, TenantId, Timestamp};
+use crate::domain::{Actor, AttemptId, Day, LogRow, SecretHash, Seq, Subject, TenantId, Timestamp};
 use crate::proof::ApiKey;
 use crate::rules::Versioned;
 use crate::rules::committee::{CommitteeRefusal, judge};
@@ -95,6 +95,8 @@ answers! {
     committee_basis as basis(key: &SecretHash) -> CommitteeBasis;
     file_committee as file(filing: &CommitteeFiling) -> CommitteeFiled;
     committee_takes as takes(query: &CommitteeTakesQuery<'_>) -> Vec<Arc<CommitteeTake>>;
+    log as log(after: Seq, limit: usize) -> Vec<LogRow>;
+    log_size as log_size() -> Seq;
 }
 
 /// What tests do again and again.
@@ -119,6 +121,7 @@ impl CommitteeWorld {
             json: json::write(&subject),
             replace: false,
             guard: None,
+            act: None,
         };
         let put = self.store.put_document(Collection::Subjects, &draft).await.unwrap();
         ensure!(matches!(put, Put::Created(_)), "a new document", put);
@@ -127,7 +130,7 @@ impl CommitteeWorld {
     /// Generates the briefs of today with this deadline; the day.
     pub async fn generated(&self, deadline: Timestamp) -> Day {
         let order = GenerationOrder { subject_id: None, deadline: Some(deadline) };
-        self.service().generate(&order).await.unwrap().date
+        self.service().generate(&order, &Actor::SCHEDULE).await.unwrap().date
     }
 
     /// Judges a submission about the day `date` by the facts of the moment, whichever day is the

@@ -6,6 +6,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use swarm_core::domain::Actor;
 
 use swarm_core::domain::committee::{CommitteeBrief, Generation};
 use swarm_core::json::Json;
@@ -158,7 +159,7 @@ mod tests {
         let (store, tenant) = (MemoryStore::new(), TenantId::parse("acme").unwrap());
         let subject = Subject::read(&mut fields(r#"{"id":"aurora","name":"Aurora"}"#)).unwrap();
         let swarm = Swarm::new(store.clone(), SystemEntropy);
-        swarm.tenant(&tenant).put_subject(&subject).await.unwrap();
+        swarm.tenant(&tenant).put_subject(&subject, &Actor::SCHEDULE).await.unwrap();
         let settings = CommitteeSettings::default();
         let committee = Committees::new(store, SystemEntropy).tenant(&tenant, settings);
         let ada = CommitteeMemberDraft::read(&mut fields(r#"{"id":"ada","name":"Ada"}"#)).unwrap();
@@ -171,7 +172,7 @@ mod tests {
             // Far enough ahead that no midnight takes the briefs away.
             let deadline = Some(committee.now().await.unwrap().plus_millis(hours * 3_600_000));
             let order = GenerationOrder { subject_id: None, deadline };
-            committee.generate(&order).await.unwrap();
+            committee.generate(&order, &Actor::SCHEDULE).await.unwrap();
             export.refresh(&committee, &mut written).await.unwrap();
             fs::remove_file(&brief).unwrap();
             export.refresh(&committee, &mut written).await.unwrap();

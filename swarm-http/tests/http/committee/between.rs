@@ -1,6 +1,7 @@
 //! What others do to the committee between a judgement and its commit.
 
 use std::sync::{Arc, Mutex};
+use swarm_core::domain::Actor;
 
 use serde_json::{Value, json};
 use swarm_core::domain::committee::{
@@ -85,7 +86,8 @@ fn fields(value: &Value) -> Object {
 }
 
 fn generate(committee: &CommitteeTenant, order: &Value) {
-    now(committee.generate(&GenerationOrder::read(&mut fields(order)).unwrap())).unwrap();
+    now(committee.generate(&GenerationOrder::read(&mut fields(order)).unwrap(), &Actor::SCHEDULE))
+        .unwrap();
 }
 
 fn deactivate(committee: &CommitteeTenant) {
@@ -162,7 +164,9 @@ fn briefs_are_about_the_subject_that_was_set_last() {
     let interleaving = Interleaving::start();
     let set = |committee: &CommitteeTenant| {
         let order = json!({ "date": "2026-11-21", "subject_id": "basalt" });
-        now(committee.set_subject(&SubjectOrder::read(&mut fields(&order)).unwrap())).unwrap();
+        now(committee
+            .set_subject(&SubjectOrder::read(&mut fields(&order)).unwrap(), &Actor::SCHEDULE))
+        .unwrap();
     };
     let send = || chair(&interleaving.fixture.client, "/briefs", &json!({}));
     let made = interleaving.meddled("save_committee_day", set, send).expect(201).json();

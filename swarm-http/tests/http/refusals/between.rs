@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::json;
 use swarm_core::domain::{
-    MemberState, SecretHash, SessionPatch, SessionState, Timestamp, TokenClaim,
+    Actor, Attribution, MemberState, SecretHash, SessionPatch, SessionState, Timestamp, TokenClaim,
 };
 use swarm_core::json::Json;
 use swarm_core::proof::KeyPair;
@@ -108,7 +108,8 @@ fn the_very_same_take_comes_first() {
 fn the_session_is_aggregated() {
     let interleaving = Interleaving::start();
     let aggregate = |tenant: &Tenant| {
-        now(tenant.advance(SessionId(1), SessionState::Aggregated)).unwrap();
+        now(tenant.advance(SessionId(1), SessionState::Aggregated, &Attribution::SCHEDULE))
+            .unwrap();
     };
     interleaving
         .fixture
@@ -125,7 +126,8 @@ fn the_session_is_aggregated() {
     // A first take is governed by the window alone.
     interleaving.fixture.convene(DATE, "aurora");
     interleaving.meddle(|tenant| {
-        now(tenant.advance(SessionId(2), SessionState::Aggregated)).unwrap();
+        now(tenant.advance(SessionId(2), SessionState::Aggregated, &Attribution::SCHEDULE))
+            .unwrap();
     });
     interleaving
         .fixture
@@ -140,7 +142,7 @@ fn the_window_is_closed() {
     let interleaving = Interleaving::start();
     interleaving.meddle(|tenant| {
         let patch = SessionPatch { window_closes_at: Some(Some(Timestamp::EPOCH)), quorum: None };
-        now(tenant.amend_session(SessionId(1), &patch)).unwrap();
+        now(tenant.amend_session(SessionId(1), &patch, &Attribution::SCHEDULE)).unwrap();
     });
     let answer = interleaving
         .fixture
@@ -158,7 +160,7 @@ fn the_roster_is_frozen_or_the_member_excused() {
     let members = json!({ "members": [{ "memberId": id.as_str() }] });
     interleaving.fixture.client.operate(path, &members).expect(200);
     interleaving.meddle(move |tenant| {
-        now(tenant.excuse(SessionId(1), &id, true)).unwrap();
+        now(tenant.excuse(SessionId(1), &id, true, &Attribution::SCHEDULE)).unwrap();
     });
     let answer = interleaving
         .fixture
@@ -173,7 +175,7 @@ fn the_member_is_deactivated() {
     let interleaving = Interleaving::start();
     let id = interleaving.author.id.clone();
     interleaving.meddle(move |tenant| {
-        assert_eq!(now(tenant.deactivate(&id)).unwrap(), MemberState::Inactive);
+        assert_eq!(now(tenant.deactivate(&id, &Actor::SCHEDULE)).unwrap(), MemberState::Inactive);
     });
     let answer = interleaving
         .fixture
@@ -188,7 +190,7 @@ fn the_token_of_a_memo_is_replaced() {
     let interleaving = Interleaving::start();
     let id = interleaving.author.id.clone();
     interleaving.meddle_before("put_document", move |tenant| {
-        now(tenant.rotate_key(&id, None)).unwrap();
+        now(tenant.rotate_key(&id, None, &Actor::SCHEDULE)).unwrap();
     });
     let memo = json!({ "title": "t", "body": "b" }).to_string();
     let bearer = interleaving.author.bearer();
@@ -302,7 +304,7 @@ fn what_a_proof_relies_on_is_gone() {
 
     let (id, _, proof) = claimant(&interleaving);
     interleaving.meddle_before("save_member", move |tenant| {
-        assert_eq!(now(tenant.deactivate(&id)).unwrap(), MemberState::Inactive);
+        assert_eq!(now(tenant.deactivate(&id, &Actor::SCHEDULE)).unwrap(), MemberState::Inactive);
     });
     claim(&interleaving, &proof).refused(401, "token claim refused");
     interleaving.check_meddled();
@@ -320,7 +322,10 @@ fn two_operators_move_one_member() {
     let (id, _) = Author::apply(&interleaving.fixture.client, "B");
     let member = json!({ "memberId": id.as_str() });
     interleaving.meddle_before("save_member", move |tenant| {
-        assert_eq!(now(tenant.activate(&id, "http://a")).unwrap(), MemberState::Approved);
+        assert_eq!(
+            now(tenant.activate(&id, "http://a", &Actor::SCHEDULE)).unwrap(),
+            MemberState::Approved
+        );
     });
     interleaving.fixture.client.operate("/reject", &member).refused(409, "member is approved");
     interleaving.check_meddled();

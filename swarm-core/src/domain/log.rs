@@ -1,0 +1,148 @@
+//! The log: what each commit says of itself (contract, section 10).
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+
+use super::committee::CommitteeTake;
+use super::json::Object;
+use super::text::text;
+use super::{Invalid, SessionId, Take, Timestamp, bounded};
+
+/// The number of an entry in a tenant's log: from 1, without a gap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[serde(transparent)]
+pub struct Seq(pub u64);
+
+impl std::fmt::Display for Seq {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+text!(
+    /// What an operator says about a change; it stands in the log for ever.
+    Note, "note", 0..=500
+);
+
+/// Who changed something: the name of an operator's token, or the server itself.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Actor(Cow<'static, str>);
+
+impl Actor {
+    /// The server itself, when its schedule asks for it.
+    pub const SCHEDULE: Self = Self(Cow::Borrowed("schedule"));
+
+    /// The operator of a tenant that names no operators.
+    pub const OPERATOR: Self = Self(Cow::Borrowed("operator"));
+
+    /// The operator whose token has this name: 1 to 100 characters, and not `schedule`, which the
+    /// log keeps for the server itself.
+    ///
+    /// # Errors
+    /// [`Invalid`] for any other name.
+    pub fn operator(name: impl Into<String>) -> Result<Self, Invalid> {
+        let name = bounded("name", name.into(), 1, 100)?;
+        if name == Self::SCHEDULE.as_str() {
+            return Err(Invalid::new("name", "must not be schedule"));
+        }
+        Ok(Self(Cow::Owned(name)))
+    }
+
+    /// The name as it stands in the log.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Serialize for Actor {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// Who changes something, and what they say about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attribution {
+    /// Who.
+    pub by: Actor,
+    /// What they say.
+    pub note: Option<Note>,
+}
+
+impl Attribution {
+    /// A change that the schedule asks for.
+    pub const SCHEDULE: Self = Self { by: Actor::SCHEDULE, note: None };
+
+    /// A change by `by`, with the `note` that the request carries, if any.
+    ///
+    /// # Errors
+    /// [`Invalid`] when the note is no text of at most 500 characters.
+    pub fn read(by: Actor, fields: &mut Object) -> Result<Self, Invalid> {
+        let note = fields.text_if_any("note")?.map(Note::parse).transpose()?;
+        Ok(Self { by, note })
+    }
+}
+
+impl From<Actor> for Attribution {
+    fn from(by: Actor) -> Self {
+        Self { by, note: None }
+    }
+}
+
+/// What a commit says of itself, made by the rules that judged it; for a store, text. It is appended
+/// to the tenant's log in the same commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Act {
+    text: String,
+    session: Option<SessionId>,
+}
+
+impl Act {
+    pub(crate) fn new(text: String) -> Self {
+        Self { text, session: None }
+    }
+
+    pub(crate) fn on(session: SessionId, text: String) -> Self {
+        Self { text, session: Some(session) }
+    }
+
+    /// The text to keep, byte for byte. It holds no line break.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The session that is acted on, where it has an id already. What convenes a session acts on the
+    /// one that the commit gives an id.
+    pub fn session(&self) -> Option<SessionId> {
+        self.session
+    }
+}
+
+/// A row of the log, as a store gives it back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogRow {
+    /// Its number.
+    pub seq: Seq,
+    /// When it was committed, by the store's clock.
+    pub at: Timestamp,
+    /// What was committed.
+    pub logged: Logged,
+}
+
+/// What was committed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Logged {
+    /// A take. A store keeps no more than which one it is.
+    Take(Arc<Take>),
+    /// A submission to the committee. A store keeps no more than which one it is.
+    CommitteeTake(Arc<CommitteeTake>),
+    /// Anything else.
+    Act {
+        /// The text of the [`Act`].
+        text: String,
+        /// The id that the commit gave out, of a session or a document, where it gave out one.
+        minted: Option<u64>,
+    },
+}

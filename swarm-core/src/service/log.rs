@@ -1,0 +1,76 @@
+//! Reading the log.
+
+use super::documents::{read, snapshot};
+use super::{Error, Tenant};
+use crate::domain::{LogRow, Seq, SessionId, SubjectSnapshotDraft};
+use crate::rules::{self, Awaited};
+use crate::store::{Collection, StoreError};
+
+/// A page of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogPage {
+    /// The texts of the entries, each a JSON object, the oldest first.
+    pub entries: Vec<String>,
+    /// The number to go on after, when there is more.
+    pub next: Option<Seq>,
+}
+
+impl Tenant {
+    /// The entries after the one numbered `after` (0: from the beginning), the oldest first, at most
+    /// `limit` (contract, section 10).
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn log(&self, after: Seq, limit: usize) -> Result<LogPage, Error> {
+        // One more than the page takes tells whether there are more.
+        let mut rows = self.store.log(after, limit.saturating_add(1)).await?;
+        let is_more = rows.len() > limit;
+        rows.truncate(limit);
+        let next = rows.last().map(|row| row.seq).filter(|_| is_more);
+        Ok(LogPage { entries: self.entries(&rows).await?, next })
+    }
+
+    /// The number of the last entry; 0 while there is none.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn log_size(&self) -> Result<Seq, Error> {
+        Ok(self.store.log_size().await?)
+    }
+
+    /// The entries of the acts on a session, the oldest first: not those of its takes.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn acts_on(&self, session: SessionId) -> Result<Vec<String>, Error> {
+        let rows = self.store.acts_on(session).await?;
+        self.entries(&rows).await
+    }
+
+    async fn entries(&self, rows: &[LogRow]) -> Result<Vec<String>, Error> {
+        let mut entries = Vec::with_capacity(rows.len());
+        for row in rows {
+            let digest = match rules::awaited(row) {
+                Some(awaited) => Some(self.digest_of(awaited).await?),
+                None => None,
+            };
+            entries.push(rules::entry(row, digest.as_deref()));
+        }
+        Ok(entries)
+    }
+
+    /// Such a record never changes, so that it may be read long after its commit.
+    async fn digest_of(&self, awaited: Awaited) -> Result<String, Error> {
+        match awaited {
+            Awaited::Memo(id) => Ok(rules::digest(&self.kept_memo(id).await?.0)),
+            Awaited::SubjectSnapshot(subject, id) => {
+                let key = id.to_string();
+                let document = self.store.document(Collection::SubjectSnapshots, &key).await?;
+                let missing = || StoreError::corrupt("read log", format!("no snapshot {id}"));
+                let document = document.ok_or_else(missing)?;
+                let draft = read(&document, SubjectSnapshotDraft::read)?;
+                Ok(rules::digest(&snapshot(&subject, draft, &document)))
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The log of what the public may see.
+
+use async_trait::async_trait;
+
+use super::{Result, StoreError, StoreErrorKind};
+use crate::domain::{LogRow, Seq, SessionId, Timestamp};
+
+/// The part of the port that keeps the log. Rows come in with the commits that they tell of: each
+/// [`Act`](crate::domain::Act) that a change carries, and each take, of either interface.
+///
+/// To ensure correctness, with such a commit, in the same atomic step:
+/// - append one row with the next number, from 1 without a gap, and the time of the commit;
+/// - append nothing with what is not committed, and nothing again for an attempt that is sent twice;
+/// - let that time never run back within a tenant: see [`time_of_commit`].
+#[async_trait]
+pub trait Log: Send + Sync {
+    /// The rows after the one numbered `after` (0: from the beginning), the oldest first, at most
+    /// `limit`.
+    async fn log(&self, after: Seq, limit: usize) -> Result<Vec<LogRow>>;
+
+    /// The number of the last row; 0 while there is none.
+    async fn log_size(&self) -> Result<Seq>;
+
+    /// The acts on a session, the oldest first: not its takes.
+    async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>>;
+}
+
+/// How far behind the last entry a store's clock may be, in milliseconds: one hour (contract,
+/// section 10). For so long the time of commits stands still.
+pub const CLOCK_TOLERANCE_MILLIS: i64 = 60 * 60 * 1_000;
+
+/// The time of a commit, by the store's clock and the time of the last row of the log: it never
+/// runs back.
+///
+/// # Errors
+/// [`StoreErrorKind::Behind`] when the clock is more than an hour behind: nothing may be committed
+/// then.
+pub fn time_of_commit(clock: Timestamp, last: Option<Timestamp>) -> Result<Timestamp> {
+    let time = time_of_read(clock, last);
+    if time.millis() - clock.millis() > CLOCK_TOLERANCE_MILLIS {
+        let source = "the clock is more than an hour behind the log";
+        return Err(StoreError::new(StoreErrorKind::Behind, "commit", source));
+    }
+    Ok(time)
+}
+
+/// The time of a read: no earlier than the last row of the log.
+pub fn time_of_read(clock: Timestamp, last: Option<Timestamp>) -> Timestamp {
+    last.map_or(clock, |last| clock.max(last))
+}

@@ -1,0 +1,37 @@
+//! The log: `t take`, `c submission`, or `a time minted text`, where minted is `-` for no id.
+
+use swarm_core::domain::{LogRow, Logged, Seq};
+
+use super::{Corrupt, Decoded, Words, decode_committee_take, decode_take, number};
+
+/// A row, behind which its record stands where it only says which one that is.
+pub(crate) fn decode_log_row(seq: Seq, row: &str) -> Decoded<LogRow> {
+    let mut words = Words(row);
+    match words.next()? {
+        "t" => {
+            words.next()?;
+            let take = decode_take(words.rest())?;
+            Ok(LogRow { seq, at: take.filed_at, logged: Logged::Take(take) })
+        }
+        "c" => {
+            words.next()?;
+            let take = decode_committee_take(words.rest())?;
+            Ok(LogRow { seq, at: take.received_at, logged: Logged::CommitteeTake(take) })
+        }
+        "a" => {
+            let at = words.timestamp()?;
+            let minted = Some(words.next()?).filter(|minted| *minted != "-");
+            let minted = minted.map(number).transpose()?;
+            let text = words.rest().to_owned();
+            Ok(LogRow { seq, at, logged: Logged::Act { text, minted } })
+        }
+        _ => Err(Corrupt::new("no row of a log")),
+    }
+}
+
+/// A row behind its number.
+pub(crate) fn decode_act(line: &str) -> Decoded<LogRow> {
+    let mut words = Words(line);
+    let seq = Seq(words.number()?);
+    decode_log_row(seq, words.rest())
+}

@@ -1,0 +1,101 @@
+//! The log.
+
+use async_trait::async_trait;
+use rusqlite::{Row, ToSql};
+use swarm_core::Timestamp;
+use swarm_core::domain::{Act, LogRow, Logged, Seq, SessionId, TakeId};
+use swarm_core::store::{Log, Result};
+
+use crate::failure::{Failure, Outcome};
+use crate::world::{World, signed, timestamp, unsigned};
+use crate::{TenantStore, committee, takes};
+
+#[async_trait]
+impl Log for TenantStore {
+    async fn log(&self, after: Seq, limit: usize) -> Result<Vec<LogRow>> {
+        const AFTER: &str = "SELECT seq, at, take, committee_take, act, minted FROM log
+            WHERE tenant = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.read("log", move |world| rows(world, AFTER, &[&signed(after.0), &limit])).await
+    }
+
+    async fn log_size(&self) -> Result<Seq> {
+        self.read("log size", |world| Ok(Seq(world.number(LAST, &[])?.unwrap_or(0)))).await
+    }
+
+    async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>> {
+        const ON: &str = "SELECT seq, at, take, committee_take, act, minted FROM log
+            WHERE tenant = ?1 AND session = ?2 ORDER BY seq";
+        self.read("acts", move |world| rows(world, ON, &[&signed(session.0)])).await
+    }
+}
+
+const LAST: &str = "SELECT max(seq) FROM log WHERE tenant = ?1";
+
+/// Appends a take.
+pub(crate) fn append_take(world: &World<'_>, id: TakeId, at: Timestamp) -> Outcome<()> {
+    const TAKE: &str = "INSERT INTO log (tenant, seq, at, take) VALUES (?1, ?2, ?3, ?4)";
+    let seq = world.next_id(LAST, &[])?;
+    world.run(TAKE, &[&signed(seq), &at.millis(), &signed(id.0)]).map(drop)
+}
+
+/// Appends a submission to the committee.
+pub(crate) fn append_committee_take(world: &World<'_>, id: u64, at: Timestamp) -> Outcome<()> {
+    const TAKE: &str = "INSERT INTO log (tenant, seq, at, committee_take) VALUES (?1, ?2, ?3, ?4)";
+    let seq = world.next_id(LAST, &[])?;
+    world.run(TAKE, &[&signed(seq), &at.millis(), &signed(id)]).map(drop)
+}
+
+/// Appends an act, the session that it is on, and the id that its commit gave out.
+pub(crate) fn append_act(
+    world: &World<'_>,
+    act: &Act,
+    at: Timestamp,
+    session: Option<SessionId>,
+    minted: Option<u64>,
+) -> Outcome<()> {
+    const ACT: &str = "INSERT INTO log (tenant, seq, at, act, session, minted)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let seq = world.next_id(LAST, &[])?;
+    let session = session.map(|session| signed(session.0));
+    let (seq, at, minted) = (signed(seq), at.millis(), minted.map(signed));
+    world.run(ACT, &[&seq, &at, &act.as_str(), &session, &minted]).map(drop)
+}
+
+fn rows(world: &World<'_>, sql: &str, values: &[&dyn ToSql]) -> Outcome<Vec<LogRow>> {
+    let found = world.all(sql, values, |row| {
+        let at = timestamp(row.get(1)?)?;
+        Ok((Seq(unsigned(row.get(0)?)?), at, reference(row)?))
+    })?;
+    let missing = || Failure::garbled("a take of the log is missing");
+    let logged = |reference| match reference {
+        Reference::Act(text, minted) => Ok(Logged::Act { text, minted }),
+        Reference::Take(id) => takes::by_id(world, id)?.map(Logged::Take).ok_or_else(missing),
+        Reference::CommitteeTake(id) => {
+            let take = committee::take_by_id(world, id)?;
+            take.map(Logged::CommitteeTake).ok_or_else(missing)
+        }
+    };
+    found
+        .into_iter()
+        .map(|(seq, at, reference)| Ok(LogRow { seq, at, logged: logged(reference)? }))
+        .collect()
+}
+
+/// What a row of the table says.
+enum Reference {
+    Take(TakeId),
+    CommitteeTake(u64),
+    Act(String, Option<u64>),
+}
+
+fn reference(row: &Row<'_>) -> Outcome<Reference> {
+    if let Some(take) = row.get::<_, Option<i64>>(2)? {
+        return Ok(Reference::Take(TakeId(unsigned(take)?)));
+    }
+    if let Some(take) = row.get::<_, Option<i64>>(3)? {
+        return Ok(Reference::CommitteeTake(unsigned(take)?));
+    }
+    let minted = row.get::<_, Option<i64>>(5)?.map(unsigned).transpose()?;
+    Ok(Reference::Act(row.get(4)?, minted))
+}
