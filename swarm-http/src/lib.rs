@@ -7,6 +7,7 @@
 
 pub mod server;
 
+mod door;
 mod metrics;
 mod request;
 mod response;
@@ -21,6 +22,7 @@ use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
 use request::dispatch;
+use request::route::Route;
 
 pub use request::body;
 pub use site::Site;
@@ -30,7 +32,7 @@ pub use tenants::{DuplicateHost, Services, TenantConfig};
 ///
 /// It goes by the full path of the request: mount it at the root, not below a prefix.
 pub fn api(site: &Arc<Site>) -> BoxedFilter<(Response,)> {
-    dispatch::filter(Arc::clone(site), routes::api())
+    dispatch::filter(Arc::clone(site), interface_a())
 }
 
 /// Interface B, the daily committee, as a filter of its own; see [`api`].
@@ -41,11 +43,15 @@ pub fn committee_api(site: &Arc<Site>) -> BoxedFilter<(Response,)> {
 /// Everything that the `swarm` binary serves: the interfaces, `/healthz`, `/readyz`, `/metrics`, and
 /// a 404 for all other paths.
 pub fn site(site: &Arc<Site>) -> BoxedFilter<(Response,)> {
-    let mut routes = routes::api();
+    let mut routes = interface_a();
     if site.services.committees.is_some() {
         routes.extend(routes::committee());
     }
     routes.extend(routes::operations());
     let unknown = dispatch::unknown_path(Arc::clone(site));
     dispatch::filter(Arc::clone(site), routes).or(unknown).unify().boxed()
+}
+
+fn interface_a() -> Vec<Route> {
+    routes::api().into_iter().chain(door::help()).collect()
 }

@@ -1,9 +1,12 @@
 //! What is served, and what belongs to the server as a whole.
 
 use std::sync::Arc;
+use std::thread::available_parallelism;
 
 use swarm_core::store::Readiness;
 use swarm_core::{CommitteeTenant, Error, Tenant, TenantId};
+
+use tokio::sync::Semaphore;
 
 use crate::metrics::Metrics;
 use crate::tenants::{DuplicateHost, Hosts, OpenTenant, Services, TenantConfig};
@@ -13,6 +16,8 @@ pub struct Site {
     pub(crate) services: Services,
     pub(crate) hosts: Hosts,
     pub(crate) metrics: Metrics,
+    /// Turns for diagnoses.
+    pub(crate) diagnoses: Arc<Semaphore>,
 }
 
 impl Site {
@@ -21,7 +26,7 @@ impl Site {
     pub fn single(services: impl Into<Services>, tenant: TenantConfig) -> Self {
         let services = services.into();
         let hosts = Hosts::single(&services, tenant);
-        Self { hosts, services, metrics: Metrics::default() }
+        Self { hosts, services, metrics: Metrics::default(), diagnoses: few() }
     }
 
     /// Tenants by the host that a request names; an unknown host is refused (contract, section 1).
@@ -34,7 +39,7 @@ impl Site {
     ) -> Result<Self, DuplicateHost> {
         let services = services.into();
         let hosts = Hosts::by_name(&services, tenants)?;
-        Ok(Self { hosts, services, metrics: Metrics::default() })
+        Ok(Self { hosts, services, metrics: Metrics::default(), diagnoses: few() })
     }
 
     /// The tenants that are served, for work that no request asks for.
@@ -70,4 +75,11 @@ impl Site {
         self.hosts.trust_forwarded = trust;
         self
     }
+}
+
+/// A diagnosis is the most work that a stranger can ask for: half the processors are for it, at
+/// most, so that it keeps nobody else waiting.
+fn few() -> Arc<Semaphore> {
+    let processors = available_parallelism().map_or(1, |count| count.get());
+    Arc::new(Semaphore::new((processors / 2).max(1)))
 }

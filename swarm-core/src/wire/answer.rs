@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::Problem;
 use crate::domain::json;
 
 /// An answer, but for its headers.
@@ -12,6 +13,8 @@ pub struct Answer {
     pub status: u16,
     /// The body: a JSON text.
     pub body: String,
+    /// What went wrong, of an error: the header `Swarm-Error` names it.
+    pub problem: Option<Problem>,
 }
 
 impl Answer {
@@ -26,11 +29,15 @@ impl Answer {
         struct Plain<'a> {
             error: &'a str,
         }
-        Self::new(status, &Plain { error })
+        Self::new(status, &Plain { error }).with(Problem::of_text(status, error))
+    }
+
+    pub(super) fn with(self, problem: Problem) -> Self {
+        Self { problem: Some(problem), ..self }
     }
 
     pub(super) fn new<T: Serialize + ?Sized>(status: u16, value: &T) -> Self {
-        Self { status, body: json::write(value) }
+        Self { status, body: json::write(value), problem: None }
     }
 
     /// `{ok: true, status, …fields}`, with the same status.

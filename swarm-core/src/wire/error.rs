@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::{Answer, Status};
+use super::{Answer, Problem, Status};
 use crate::domain::{MemberId, TakeId};
 use crate::rules::committee::CommitteeRefusal;
 use crate::rules::{Refusal, Rejection};
@@ -19,7 +19,7 @@ const UNAVAILABLE: &str = "store unavailable";
 impl Answer {
     /// What an operator is told whose token is missing or wrong.
     pub fn admin_token_required() -> Self {
-        Self::refused(&Refused::new(401, "admin token required"))
+        Self::refused(&Refused::new(401, "admin token required"), Problem::AdminToken)
     }
 
     /// What a member of the committee is told whose submission came to nothing: as any refusal, but
@@ -31,8 +31,12 @@ impl Answer {
         }
     }
 
-    fn refused(body: &Refused<'_>) -> Self {
-        Self::new(body.status, body)
+    fn refused(body: &Refused<'_>, problem: Problem) -> Self {
+        Self::new(body.status, body).with(problem)
+    }
+
+    fn unavailable() -> Self {
+        Self::refused(&Refused::new(503, UNAVAILABLE), Problem::Unavailable)
     }
 }
 
@@ -79,7 +83,7 @@ fn refusal(refusal: &Refusal, original: Option<TakeId>) -> Answer {
         Refusal::KeyRegistered(holder) => body.member_id = Some(holder),
         _ => {}
     }
-    Answer::refused(&body)
+    Answer::refused(&body, refusal.into())
 }
 
 impl From<&Refusal> for Answer {
@@ -98,7 +102,7 @@ impl From<&Error> for Answer {
     fn from(error: &Error) -> Self {
         match error {
             Error::Refused(refusal) => refusal.into(),
-            _ => Self::refused(&Refused::new(503, UNAVAILABLE)),
+            _ => Self::unavailable(),
         }
     }
 }
@@ -107,7 +111,7 @@ impl From<&SubmitError> for Answer {
     fn from(error: &SubmitError) -> Self {
         match error {
             SubmitError::Refused(rejection) => rejection.into(),
-            _ => Self::refused(&Refused::new(503, UNAVAILABLE)),
+            _ => Self::unavailable(),
         }
     }
 }
@@ -121,7 +125,7 @@ impl From<&CommitteeRefusal> for Answer {
             detail: Option<String>,
         }
         let body = Detailed { error: refusal.to_string(), detail: refusal.detail() };
-        Self::new(refusal.status(), &body)
+        Self::new(refusal.status(), &body).with(refusal.into())
     }
 }
 

@@ -12,6 +12,9 @@
 //! }
 //! ```
 //!
+//! An error has a [`Problem`] too, which goes into the header `Swarm-Error`; [`hint`] makes what may stand in
+//! `Swarm-Hint`.
+//!
 //! What is public as it is (a take, a session, a subject, a memo) goes through [`Answer::ok`]. Headers
 //! are the front end's own: content type `application/json`, and `Link: …; rel="original"` for the
 //! [`original`](crate::Rejection::original) of a rejection.
@@ -24,8 +27,12 @@ pub mod takes;
 
 mod answer;
 mod error;
+mod hint;
+mod problem;
 mod status;
 
 pub use answer::Answer;
 pub use error::NOT_PERSISTED;
+pub use hint::{JSON as JSON_HINT, committee_hint, field_hint, hint};
+pub use problem::Problem;
 pub use status::Status;

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use super::Answer;
-use crate::domain::{Take, TakeDraft, TakeId};
+use super::{Answer, Status};
+use crate::domain::{Revision, SessionId, Take, TakeDraft, TakeId, Timestamp};
 use crate::proof::canonical;
+use crate::rules::{Preflight, Refusal};
 
 /// The receipt of a take that is committed: 201 `{ok, status, recommendationId, verified}`.
 pub fn filed(take: &Take) -> Answer {
@@ -15,6 +16,47 @@ pub fn filed(take: &Take) -> Answer {
         verified: bool,
     }
     Answer::done(201, &Receipt { recommendation_id: take.id, verified: true })
+}
+
+/// All that would refuse a take: `{ok, sessionId, revision, windowClosesAt, millisLeft, findings}`.
+pub fn preflight(preflight: &Preflight) -> Answer {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Flight {
+        ok: bool,
+        session_id: Option<SessionId>,
+        revision: Option<Revision>,
+        window_closes_at: Option<Timestamp>,
+        millis_left: Option<i64>,
+        findings: Vec<Found>,
+    }
+    let Preflight { session, revision, window_closes_at, millis_left, findings } = preflight;
+    Answer::ok(&Flight {
+        ok: findings.is_empty(),
+        session_id: *session,
+        revision: *revision,
+        window_closes_at: *window_closes_at,
+        millis_left: *millis_left,
+        findings: findings.iter().map(Found::of).collect(),
+    })
+}
+
+#[derive(Serialize)]
+struct Found {
+    status: u16,
+    error: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
+}
+
+impl Found {
+    fn of(refusal: &Refusal) -> Self {
+        let detail = match refusal {
+            Refusal::InvalidSubmission(invalid) => Some(invalid.to_string()),
+            _ => None,
+        };
+        Self { status: refusal.status(), error: refusal.to_string(), detail }
+    }
 }
 
 /// What a member has to sign: `{canonical}`.

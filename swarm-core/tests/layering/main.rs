@@ -43,7 +43,10 @@ const CRATES: [(&str, &[&str]); 6] = [
     ),
     (
         "swarm-http/src",
-        &["metrics", "tenants", "site", "response", "request", "pages", "routes", "server", ITSELF],
+        &[
+            "metrics", "tenants", "site", "response", "request", "pages", "door", "routes",
+            "server", ITSELF,
+        ],
     ),
     (
         "swarm-http/src/bin/swarm",

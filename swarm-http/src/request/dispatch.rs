@@ -19,7 +19,7 @@ use warp::reply::Response;
 use warp::{Filter, reject};
 
 use crate::Site;
-use crate::response::{Answer, ApiError, Reply, caching};
+use crate::response::{Answer, ApiError, NOT_JSON, Reply, caching};
 
 use super::body::{self, BodyError};
 use super::context::RequestContext;
@@ -99,7 +99,7 @@ where
         endpoint.has_public_read().then(|| caching::Negotiation::of(&request.headers));
     let answer = async {
         let answer = answer(Arc::clone(&site), request, stream).await;
-        let answer = answer.unwrap_or_else(ApiError::into_answer);
+        let answer = answer.unwrap_or_else(|error| error.answer_to(b""));
         match &negotiation {
             Some(negotiation) => caching::make_public(answer, &method, negotiation),
             None => answer,
@@ -158,7 +158,9 @@ where
             (bytes, body)
         }
     };
-    handler.answer(RequestContext { site, served, host, headers, path, query, bytes, body }).await
+    let sent = bytes.clone();
+    let request = RequestContext { site, served, host, headers, path, query, bytes, body };
+    Ok(handler.answer(request).await.unwrap_or_else(|error| error.answer_to(&sent)))
 }
 
 async fn read_body<S, B>(headers: &HeaderMap, stream: S, rule: BodyRule) -> Result<Bytes, ApiError>
@@ -178,7 +180,7 @@ where
 }
 
 fn read_json(bytes: &[u8]) -> Result<Json, ApiError> {
-    Json::read(bytes).map_err(|_| ApiError::Request(StatusCode::BAD_REQUEST, "invalid json body"))
+    Json::read(bytes).map_err(|_| ApiError::Request(StatusCode::BAD_REQUEST, NOT_JSON))
 }
 
 fn is_empty(headers: &HeaderMap, length: Option<u64>) -> bool {

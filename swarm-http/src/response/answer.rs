@@ -3,8 +3,11 @@
 use bytes::Bytes;
 use swarm_core::wire;
 use warp::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
-use warp::http::{HeaderMap, HeaderValue, StatusCode};
+use warp::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use warp::reply::Response;
+
+/// The code of what went wrong (contract, section 8).
+pub(super) const SWARM_ERROR: HeaderName = HeaderName::from_static("swarm-error");
 
 /// An answer, whole.
 pub(crate) struct Answer {
@@ -40,6 +43,10 @@ impl From<wire::Answer> for Answer {
     fn from(answer: wire::Answer) -> Self {
         let status = StatusCode::from_u16(answer.status);
         let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        Self::new(status, "application/json", answer.body)
+        let mut whole = Self::new(status, "application/json", answer.body);
+        if let Some(problem) = answer.problem {
+            whole.headers.insert(SWARM_ERROR, HeaderValue::from_static(problem.code()));
+        }
+        whole
     }
 }

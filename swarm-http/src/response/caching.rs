@@ -69,7 +69,10 @@ pub(crate) fn make_public(
     }
     let value = HeaderValue::from_static;
     answer.headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, value("*"));
-    answer.headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, value("ETag, X-Request-Id"));
+    answer.headers.insert(
+        ACCESS_CONTROL_EXPOSE_HEADERS,
+        value("ETag, Link, Swarm-Error, Swarm-Hint, X-Request-Id"),
+    );
     if answer.status != StatusCode::OK {
         return answer;
     }

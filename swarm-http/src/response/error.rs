@@ -1,10 +1,11 @@
 //! What goes wrong (specification, section 7A; contract, sections 3 and 5).
 
 use swarm_core::{
-    CommitteeError, CommitteeRefusal, Error, Refusal, Rejection, StoreError, SubmitError, wire,
+    CommitteeError, CommitteeRefusal, Error, Invalid, Refusal, Rejection, StoreError, SubmitError,
+    wire,
 };
-use warp::http::header::{ALLOW, LINK};
-use warp::http::{HeaderValue, StatusCode};
+use warp::http::header::{ALLOW, LINK, RETRY_AFTER};
+use warp::http::{HeaderName, HeaderValue, StatusCode};
 
 use super::Answer;
 
@@ -19,6 +20,10 @@ pub(crate) enum ApiError {
     Submission(CommitteeError),
     /// The request never reached the domain layer: `{error}` alone.
     Request(StatusCode, &'static str),
+    /// What was sent is not what this path reads: `{error}` alone, and a hint.
+    Unread(&'static str, Invalid),
+    /// Too many ask for the same at once.
+    Busy,
     /// The path is known, the method is not.
     Method(HeaderValue),
     /// The operator's token is missing or wrong.
@@ -34,6 +39,12 @@ impl ApiError {
             Self::Committee(error) => logged(&error, (&error).into()),
             Self::Submission(error) => logged(&error, wire::Answer::of_submission(&error)),
             Self::Request(status, error) => plain_error(status, error),
+            Self::Unread(error, _) => plain_error(StatusCode::BAD_REQUEST, error),
+            Self::Busy => {
+                let mut answer = plain_error(StatusCode::SERVICE_UNAVAILABLE, "too busy");
+                answer.headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+                answer
+            }
             Self::Method(allow) => {
                 let error = "method not allowed";
                 let mut answer = plain_error(StatusCode::METHOD_NOT_ALLOWED, error);
@@ -45,6 +56,31 @@ impl ApiError {
         }
     }
 }
+
+/// A line of help with what was sent (contract, section 8).
+const SWARM_HINT: HeaderName = HeaderName::from_static("swarm-hint");
+
+impl ApiError {
+    /// The answer to a request that had this body.
+    pub(crate) fn answer_to(self, body: &[u8]) -> Answer {
+        let hint = match &self {
+            Self::Core(Error::Refused(rejection)) => wire::hint(&rejection.reason, body),
+            Self::Committee(Error::Refused(refusal))
+            | Self::Submission(Error::Refused(refusal)) => wire::committee_hint(refusal, body),
+            Self::Unread(_, invalid) => Some(wire::field_hint(invalid, body)),
+            Self::Request(StatusCode::BAD_REQUEST, NOT_JSON) => Some(wire::JSON_HINT.to_owned()),
+            _ => None,
+        };
+        let mut answer = self.into_answer();
+        if let Some(hint) = hint.and_then(|hint| HeaderValue::try_from(hint).ok()) {
+            answer.headers.insert(SWARM_HINT, hint);
+        }
+        answer
+    }
+}
+
+/// The text, with status 400, for a body that is no JSON.
+pub(crate) const NOT_JSON: &str = "invalid json body";
 
 fn core_error(error: &SubmitError) -> Answer {
     let mut answer = logged(error, error.into());

@@ -9,6 +9,7 @@ use swarm_core::{json, wire};
 use warp::http::header::{ACCEPT, VARY};
 use warp::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
+use super::answer::SWARM_ERROR;
 use super::{Answer, ApiError, Reply};
 
 /// Where the style sheet stands.
@@ -77,7 +78,9 @@ struct MemoPage<'a> {
 fn error_page(answer: &Answer) -> Answer {
     let status = answer.status;
     let reason = status.canonical_reason().unwrap_or("Something went wrong");
-    html(status, &ErrorPage { reason })
+    let mut page = html(status, &ErrorPage { reason });
+    page.headers.extend(answer.headers.get(SWARM_ERROR).map(|code| (SWARM_ERROR, code.clone())));
+    page
 }
 
 #[derive(Template)]

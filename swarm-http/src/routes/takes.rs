@@ -2,7 +2,6 @@
 
 use swarm_core::domain::{TakeDraft, TakeOnFile};
 use swarm_core::{Refusal, Submission, wire};
-use warp::http::StatusCode;
 
 use crate::request::RequestContext;
 use crate::response::{ApiError, Reply, ok, page};
@@ -16,7 +15,7 @@ pub(crate) async fn submit(mut request: RequestContext) -> Reply {
 
 pub(crate) async fn signing_payload(mut request: RequestContext) -> Reply {
     let draft = TakeDraft::read(&mut request.fields())
-        .map_err(|_| ApiError::Request(StatusCode::BAD_REQUEST, "invalid signing draft"))?;
+        .map_err(|invalid| ApiError::Unread("invalid signing draft", invalid))?;
     Ok(wire::takes::signing_payload(&draft).into())
 }
 

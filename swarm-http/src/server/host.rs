@@ -1,18 +1,21 @@
 //! The one host that a request names.
 
-use warp::http::header::{CONTENT_TYPE, HOST, HeaderValue};
+use swarm_core::wire;
+use warp::http::Request;
+use warp::http::header::{HOST, HeaderValue};
 use warp::http::uri::Authority;
-use warp::http::{Request, StatusCode};
 use warp::reply::Response;
+
+use crate::response::Answer;
 
 /// Refuses a target without a path (as of CONNECT), and leaves exactly one host in the headers: an
 /// absolute target's, which goes before the Host header (RFC 9112, section 3.2.2), or that one.
 pub(super) fn settle_host<B>(request: &mut Request<B>) -> Result<(), &'static str> {
     let mut hosts = request.headers().get_all(HOST).iter();
-    let named = hosts.next().ok_or(r#"{"error":"missing host"}"#)?.as_bytes();
+    let named = hosts.next().ok_or("missing host")?.as_bytes();
     let target = request.uri().authority().map(|target| target.as_str().as_bytes());
     if request.uri().path_and_query().is_none() {
-        return Err(r#"{"error":"invalid target"}"#);
+        return Err("invalid target");
     }
     if hosts.next().is_some() || !is_host(named) || !target.is_none_or(is_host) {
         return Err(INVALID_HOST);
@@ -34,12 +37,9 @@ fn is_host(text: &[u8]) -> bool {
     })
 }
 
-const INVALID_HOST: &str = r#"{"error":"invalid host"}"#;
+const INVALID_HOST: &str = "invalid host";
 
-pub(super) fn bad_request(json: &'static str) -> Response {
-    let mut response = Response::new(json.into());
-    *response.status_mut() = StatusCode::BAD_REQUEST;
-    let json = HeaderValue::from_static("application/json");
-    response.headers_mut().insert(CONTENT_TYPE, json);
-    response
+/// What is answered to a request that names no one host.
+pub(super) fn bad_request(error: &'static str) -> Response {
+    Answer::from(wire::Answer::error(400, error)).into_response()
 }

@@ -11,6 +11,7 @@ use swarm_core::domain::{
 };
 use swarm_core::json::{Json, write};
 use swarm_core::proof::{KeyPair, Payload};
+use swarm_core::wire::Problem;
 use swarm_core::{
     CommitteeSettings, CommitteeTenants, Committees, MemberId, Swarm, SystemEntropy, TenantId,
     Tenants,
@@ -109,6 +110,15 @@ impl Answer {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
 
+    /// Every error has a code, which is one of those that the service explains.
+    #[track_caller]
+    fn has_its_code(&self) {
+        let code = self.header("swarm-error");
+        let problem = Problem::ALL.iter().find(|problem| Some(problem.code()) == code);
+        assert_eq!(self.status >= 400, problem.is_some(), "{self:?}");
+        assert!(problem.is_none_or(|problem| problem.status() == self.status), "{self:?}");
+    }
+
     /// The answer, if it has this status.
     #[track_caller]
     pub fn expect(self, status: u16) -> Self {
@@ -160,11 +170,13 @@ impl Client {
             self.agent.run(request.body(body).unwrap())
         };
         let mut response = sent.unwrap_or_else(|error| panic!("{method} {path}: {error}"));
-        Answer {
+        let answer = Answer {
             status: response.status().as_u16(),
             headers: response.headers().clone(),
             text: response.body_mut().read_to_string().unwrap(),
-        }
+        };
+        answer.has_its_code();
+        answer
     }
 
     pub fn get(&self, path: &str) -> Answer {

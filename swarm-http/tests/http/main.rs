@@ -17,6 +17,7 @@ mod clocks;
 mod committee;
 mod committee_fixture;
 mod cuts;
+mod door;
 mod faults;
 mod files;
 mod fixture;

@@ -24,7 +24,8 @@ pub const READS: [&str; 19] = [
 ];
 
 /// What anyone may post.
-pub const OPEN_POSTS: [&str; 4] = [
+pub const OPEN_POSTS: [&str; 5] = [
+    "/api/swarm/diagnose",
     "/api/swarm/signing-payload",
     "/api/swarm/apply",
     "/api/swarm/token-claim/challenge",

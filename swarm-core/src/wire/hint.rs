@@ -1,0 +1,110 @@
+//! One line of help beside an error (contract, section 8).
+
+use std::fmt::Write as _;
+
+use crate::domain::Invalid;
+use crate::domain::json::{self, Json};
+use crate::rules::Refusal;
+use crate::rules::committee::CommitteeRefusal;
+
+/// The most characters of what was sent that a hint quotes.
+const QUOTED: usize = 40;
+
+/// Where a wrong signature is explained.
+const DIAGNOSE: &str = "POST the same body to /api/swarm/diagnose";
+
+/// What the header `Swarm-Hint` says of a 400: a line of printable ASCII, whatever was sent in `body`.
+pub fn hint(refusal: &Refusal, body: &[u8]) -> Option<String> {
+    match refusal {
+        Refusal::InvalidSubmission(invalid)
+        | Refusal::InvalidApplication(invalid)
+        | Refusal::InvalidChallengeRequest(invalid)
+        | Refusal::InvalidTokenClaim(invalid)
+        | Refusal::InvalidMemo(invalid) => Some(field_hint(invalid, body)),
+        Refusal::BadSignature | Refusal::BadApplication { .. } => Some(DIAGNOSE.to_owned()),
+        _ => None,
+    }
+}
+
+/// The same for a submission to the committee.
+pub fn committee_hint(refusal: &CommitteeRefusal, body: &[u8]) -> Option<String> {
+    let (field, rule) = match refusal {
+        CommitteeRefusal::InvalidJson => return Some(JSON.to_owned()),
+        CommitteeRefusal::InvalidSubmission(invalid) => return Some(field_hint(invalid, body)),
+        CommitteeRefusal::BadStance => ("stance", refusal.detail()?),
+        CommitteeRefusal::BadConfidence => ("confidence", refusal.detail()?),
+        CommitteeRefusal::BodyTooShort | CommitteeRefusal::BodyTooLong => {
+            ("body", refusal.detail()?)
+        }
+        CommitteeRefusal::MissingStanceLine => {
+            return refusal.detail().map(|rule| printable(&rule));
+        }
+        _ => return None,
+    };
+    let rule = rule.strip_prefix(field).map(|rule| rule.trim_start().to_owned()).unwrap_or(rule);
+    Some(field_hint(&Invalid { field, rule }, body))
+}
+
+/// What is said of a body that is no JSON.
+pub const JSON: &str =
+    "body: must be one JSON text in UTF-8, no key twice, no number beyond a double";
+
+/// The field, the rule that it breaks, and what was sent.
+pub fn field_hint(invalid: &Invalid, body: &[u8]) -> String {
+    let Invalid { field, rule } = invalid;
+    let sent = Json::read(body).ok().and_then(|json| json.into_object().take(field));
+    let quoted = sent.filter(|_| rule != "is missing").map(|value| quote(&value));
+    let quoted = quoted.map_or_else(String::new, |text| format!(", is {text}"));
+    printable(&format!("{field}: {rule}")) + &quoted
+}
+
+fn quote(value: &Json) -> String {
+    let text = json::write(value);
+    let more = if text.chars().count() > QUOTED { "..." } else { "" };
+    printable(&text.chars().take(QUOTED).collect::<String>()) + more
+}
+
+/// Everything that is not printable ASCII, escaped as JSON escapes it.
+fn printable(text: &str) -> String {
+    let mut line = String::new();
+    for character in text.chars() {
+        if matches!(character, ' '..='~') {
+            line.push(character);
+        } else {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                // Writing to a string does not fail.
+                let _ = write!(line, "\\u{unit:04x}");
+            }
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hint_names_the_field_the_rule_and_what_was_sent() {
+        let invalid = Invalid::new("confidence", "must be a number from 0 to 1");
+        let refusal = Refusal::InvalidSubmission(invalid);
+        let said = |body: &str| hint(&refusal, body.as_bytes()).unwrap();
+        let rule = "confidence: must be a number from 0 to 1";
+        assert_eq!(said(r#"{"confidence":70}"#), format!("{rule}, is 70"));
+        assert_eq!(said(r#"{"confidence":null}"#), rule);
+        assert_eq!(said("no json"), rule);
+        assert_eq!(hint(&Refusal::BadSignature, b"{}").as_deref(), Some(DIAGNOSE));
+        assert_eq!(hint(&Refusal::WindowClosed, b"{}"), None);
+    }
+
+    #[test]
+    fn hostile_text_stays_on_the_line() {
+        let invalid = Invalid::new("stance", "must have 1 to 100 characters");
+        let hostile = "\r\nSet-Cookie: a=b\u{0}\u{7f}\u{9b}\u{2028}\u{1f680}\"\\".repeat(9);
+        let body = json::write(&Json::from([("stance", Json::from(hostile.as_str()))]));
+        let line = field_hint(&invalid, body.as_bytes());
+        assert!(line.bytes().all(|byte| matches!(byte, b' '..=b'~')), "{line}");
+        assert!(line.len() < 50 + 6 * 2 * QUOTED, "{line}");
+        assert!(line.ends_with("..."), "{line}");
+    }
+}

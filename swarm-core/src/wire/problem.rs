@@ -1,0 +1,216 @@
+//! The codes of the errors: a stable word for each, and what to do (contract, section 8).
+
+use crate::rules::committee::CommitteeRefusal;
+use crate::rules::{Refusal, Rejection};
+
+macro_rules! problems {
+    ($($name:ident = $status:literal $code:literal, $remedy:literal;)*) => {
+        /// What went wrong, as the header `Swarm-Error` names it.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Problem {
+            $(#[doc = $remedy] $name,)*
+        }
+
+        impl Problem {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// The code on the wire: lower-case words with hyphens. It never changes.
+            pub fn code(self) -> &'static str {
+                match self { $(Self::$name => $code,)* }
+            }
+
+            /// The status that it comes with.
+            pub fn status(self) -> u16 {
+                match self { $(Self::$name => $status,)* }
+            }
+
+            /// What whoever meets it should do.
+            pub fn remedy(self) -> &'static str {
+                match self { $(Self::$name => $remedy,)* }
+            }
+        }
+    };
+}
+
+problems! {
+    BadRequest = 400 "bad-request", "Read the text of the error.";
+    MissingHost = 400 "missing-host", "Send one Host header.";
+    InvalidHost = 400 "invalid-host", "Send one Host header that is a host and perhaps a port.";
+    InvalidTarget = 400 "invalid-target", "Ask for a path.";
+    InvalidQuery = 400 "invalid-query", "Mend the query: the reference says which parameters there are.";
+    InvalidJson = 400 "invalid-json", "Send one JSON text in UTF-8, no key twice in an object, no number beyond a double.";
+    BodyIncomplete = 400 "body-incomplete", "Send the whole body, as long as Content-Length says.";
+    InvalidSubmission = 400 "invalid-submission", "Mend the field that Swarm-Hint names; preflight names all of them.";
+    InvalidDraft = 400 "invalid-draft", "Mend the field that Swarm-Hint names.";
+    InvalidApplication = 400 "invalid-application", "Mend the field that Swarm-Hint names.";
+    InvalidChallengeRequest = 400 "invalid-challenge-request", "Send {\"memberId\"}.";
+    InvalidTokenClaim = 400 "invalid-token-claim", "Send memberId, challenge and expiresAt as the challenge gave them, and the signature.";
+    InvalidMemo = 400 "invalid-memo", "Mend the field that Swarm-Hint names.";
+    InvalidRequest = 400 "invalid-request", "Mend the field that detail names.";
+    InvalidDiagnosis = 400 "invalid-diagnosis", "Send the body of a submit, an application or a token claim, whole, and publicKey where no member has one on file.";
+    BadSignature = 400 "bad-signature", "POST the same body to /api/swarm/diagnose: it says what was signed in place of the canonical text.";
+    BadStance = 400 "bad-stance", "Send one of the five stances, in lower case.";
+    BadConfidence = 400 "bad-confidence", "Send a number from 0 to 1.";
+    BodyTooShort = 400 "body-too-short", "Write at least 80 characters.";
+    BodyTooLong = 400 "body-too-long", "Write at most 4,000 characters.";
+    MissingStanceLine = 400 "missing-stance-line", "End the body with the line STANCE: <stance> | CONFIDENCE: <0-1>.";
+    MissingBearer = 401 "missing-bearer", "Send Authorization: Bearer <token>.";
+    UnknownToken = 401 "unknown-token", "Send the token of an active member; one that was lost is minted again by an operator.";
+    ClaimRefused = 401 "claim-refused", "Ask for a new challenge, sign it exactly as it came, and claim within its time; before that, wait until the application is approved.";
+    AdminToken = 401 "admin-token-required", "Send the operator's token as X-Admin-Token.";
+    MissingKey = 401 "missing-key", "Send x-ic-key: <prefix>_<member_id>_<32 hex>.";
+    InvalidKey = 401 "invalid-key", "Send the key that the operator handed out last.";
+    TokenMismatch = 403 "token-mismatch", "Send your own memberId with your own token.";
+    NotOnRoster = 403 "not-on-roster", "This session expects others: wait for another.";
+    Excused = 403 "excused", "You need not file in this session: wait for another.";
+    NoKey = 403 "no-key", "Ask the operator to register a public key.";
+    NotActive = 403 "not-active", "Ask the operator.";
+    NoSession = 404 "no-session", "Take date and subjectId from /api/swarm/open-session.";
+    NotFound = 404 "not-found", "Look at the id; lists say which there are.";
+    UnknownPath = 404 "unknown-path", "See /openapi.json for the paths that there are.";
+    MethodNotAllowed = 405 "method-not-allowed", "Use a method that Allow names.";
+    BodyTooSlow = 408 "body-too-slow", "Send the body within 10 seconds.";
+    WindowClosed = 409 "window-closed", "The deadline has passed, and waiting does not help: file in the next session.";
+    NonceUsed = 409 "nonce-used", "If recommendationId is there, this very take is on file, and all is well; to amend it, sign again with a fresh nonce.";
+    CapReached = 409 "cap-reached", "Your fifth take of this session stands.";
+    AmendmentClosed = 409 "amendment-closed", "The session is aggregated: your take on file stands.";
+    LostRace = 409 "lost-race", "Another take of yours came first: send this one again.";
+    KeyRegistered = 409 "key-registered", "This key has applied before: memberId says as whom.";
+    AlreadyClaimed = 409 "already-claimed", "The token was given out once; one that was lost is minted again by an operator.";
+    MemberState = 409 "member-state", "The state of the member forbids this.";
+    SessionState = 409 "session-state", "The state of the session forbids this.";
+    RosterFrozen = 409 "roster-frozen", "The roster of this session stands.";
+    BriefPublished = 409 "brief-published", "The brief of this session stands.";
+    NoRoster = 409 "no-roster", "Freeze a roster first.";
+    NoBrief = 409 "no-brief", "Wait until the briefs of the day are generated.";
+    MemberExists = 409 "member-exists", "Choose another id.";
+    NoSubject = 409 "no-subject", "Name a subject, or activate one.";
+    Conflict = 409 "conflict", "Read the text of the error, and look again at what is on file.";
+    BodyTooLarge = 413 "body-too-large", "Send a smaller body.";
+    NotJsonType = 415 "unsupported-media-type", "Send Content-Type: application/json.";
+    UnknownHost = 421 "unknown-host", "Use a host that this server serves.";
+    Internal = 500 "internal-error", "A defect of the server: try again, and tell its operator the X-Request-Id.";
+    NotPersisted = 500 "not-persisted", "Whether it was kept is not known: send the same again, two of the same do no harm.";
+    Busy = 503 "busy", "Wait as long as Retry-After says, and ask again.";
+    Unavailable = 503 "unavailable", "Whether it was kept is not known: send the very same bytes again.";
+}
+
+impl Problem {
+    /// What an error of no rule is, by its text.
+    pub(super) fn of_text(status: u16, error: &str) -> Self {
+        match error {
+            "missing host" => Self::MissingHost,
+            "invalid host" => Self::InvalidHost,
+            "invalid target" => Self::InvalidTarget,
+            "invalid query" => Self::InvalidQuery,
+            "invalid json body" => Self::InvalidJson,
+            "invalid signing draft" => Self::InvalidDraft,
+            "invalid diagnosis" => Self::InvalidDiagnosis,
+            "body incomplete" => Self::BodyIncomplete,
+            "admin token required" => Self::AdminToken,
+            "not found" => Self::UnknownPath,
+            "method not allowed" => Self::MethodNotAllowed,
+            "body too slow" => Self::BodyTooSlow,
+            "body too large" => Self::BodyTooLarge,
+            "unknown host" => Self::UnknownHost,
+            "too busy" => Self::Busy,
+            super::NOT_PERSISTED => Self::NotPersisted,
+            _ => Self::of_status(status),
+        }
+    }
+
+    fn of_status(status: u16) -> Self {
+        match status {
+            401 => Self::AdminToken,
+            404 => Self::NotFound,
+            409 => Self::Conflict,
+            415 => Self::NotJsonType,
+            500 => Self::Internal,
+            503 => Self::Unavailable,
+            _ => Self::BadRequest,
+        }
+    }
+}
+
+impl From<&Refusal> for Problem {
+    fn from(refusal: &Refusal) -> Self {
+        match refusal {
+            Refusal::InvalidSubmission(_) => Self::InvalidSubmission,
+            Refusal::MissingBearer => Self::MissingBearer,
+            Refusal::UnknownToken => Self::UnknownToken,
+            Refusal::TokenMismatch => Self::TokenMismatch,
+            Refusal::NoSession => Self::NoSession,
+            Refusal::WindowClosed => Self::WindowClosed,
+            Refusal::NotOnRoster => Self::NotOnRoster,
+            Refusal::Excused => Self::Excused,
+            Refusal::NoKey => Self::NoKey,
+            Refusal::BadSignature | Refusal::BadApplication { .. } => Self::BadSignature,
+            Refusal::NonceUsed => Self::NonceUsed,
+            Refusal::CapReached => Self::CapReached,
+            Refusal::AmendmentClosed => Self::AmendmentClosed,
+            Refusal::LostRace => Self::LostRace,
+            Refusal::InvalidApplication(_) => Self::InvalidApplication,
+            Refusal::KeyRegistered(_) => Self::KeyRegistered,
+            Refusal::InvalidChallengeRequest(_) => Self::InvalidChallengeRequest,
+            Refusal::InvalidTokenClaim(_) => Self::InvalidTokenClaim,
+            Refusal::ClaimRefused => Self::ClaimRefused,
+            Refusal::AlreadyClaimed => Self::AlreadyClaimed,
+            Refusal::InvalidMemo(_) => Self::InvalidMemo,
+            Refusal::InvalidRequest(_) => Self::InvalidRequest,
+            Refusal::NotFound(_) => Self::NotFound,
+            Refusal::MemberIs(_) => Self::MemberState,
+            Refusal::SessionIs(_) => Self::SessionState,
+            Refusal::RosterFrozen => Self::RosterFrozen,
+            Refusal::BriefPublished => Self::BriefPublished,
+            Refusal::NoRoster => Self::NoRoster,
+        }
+    }
+}
+
+impl From<&Rejection> for Problem {
+    fn from(rejection: &Rejection) -> Self {
+        (&rejection.reason).into()
+    }
+}
+
+impl From<&CommitteeRefusal> for Problem {
+    fn from(refusal: &CommitteeRefusal) -> Self {
+        match refusal {
+            CommitteeRefusal::InvalidJson => Self::InvalidJson,
+            CommitteeRefusal::BadStance => Self::BadStance,
+            CommitteeRefusal::BadConfidence => Self::BadConfidence,
+            CommitteeRefusal::BodyTooShort => Self::BodyTooShort,
+            CommitteeRefusal::BodyTooLong => Self::BodyTooLong,
+            CommitteeRefusal::MissingStanceLine => Self::MissingStanceLine,
+            CommitteeRefusal::MissingKey => Self::MissingKey,
+            CommitteeRefusal::InvalidKey => Self::InvalidKey,
+            CommitteeRefusal::NotActive => Self::NotActive,
+            CommitteeRefusal::NoBrief => Self::NoBrief,
+            CommitteeRefusal::WindowClosed => Self::WindowClosed,
+            CommitteeRefusal::InvalidSubmission(_) => Self::InvalidSubmission,
+            CommitteeRefusal::InvalidRequest(_) => Self::InvalidRequest,
+            CommitteeRefusal::NotFound(_) => Self::NotFound,
+            CommitteeRefusal::MemberExists(_) => Self::MemberExists,
+            CommitteeRefusal::NoSubject => Self::NoSubject,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn codes_are_words_and_no_two_are_alike() {
+        let codes: HashSet<_> = Problem::ALL.iter().map(|problem| problem.code()).collect();
+        assert_eq!(codes.len(), Problem::ALL.len());
+        for code in codes {
+            assert!(code.split('-').all(|word| !word.is_empty()), "{code}");
+            assert!(code.bytes().all(|b| b == b'-' || b.is_ascii_lowercase()), "{code}");
+        }
+    }
+}

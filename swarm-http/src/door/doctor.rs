@@ -1,0 +1,46 @@
+//! What is wrong with a signature, and all that would refuse a take.
+
+use std::sync::Arc;
+
+use swarm_core::domain::PublicKey;
+use swarm_core::proof::diagnose::SignedBody;
+use swarm_core::rules::Draft;
+use swarm_core::{Error, Invalid, Refusal, proof, wire};
+
+use crate::request::RequestContext;
+use crate::response::{ApiError, Reply, ok};
+
+pub(crate) async fn diagnose(request: RequestContext) -> Reply {
+    let turn = Arc::clone(&request.site.diagnoses).try_acquire_owned();
+    let turn = turn.map_err(|_| ApiError::Busy)?;
+    let body = SignedBody::read(&request.bytes).map_err(not_signed)?;
+    let registered = registered(&request, &body).await?;
+    let diagnosis = tokio::task::spawn_blocking(move || {
+        let _turn = turn;
+        proof::diagnose(&body, registered.as_ref())
+    });
+    ok(&diagnosis.await.map_err(|_| ApiError::Panicked)?.map_err(not_signed)?)
+}
+
+fn not_signed(invalid: Invalid) -> ApiError {
+    ApiError::Unread("invalid diagnosis", invalid)
+}
+
+/// The key that its member has on file.
+async fn registered(
+    request: &RequestContext,
+    body: &SignedBody,
+) -> Result<Option<PublicKey>, ApiError> {
+    let Some(id) = body.member_id() else { return Ok(None) };
+    match request.tenant().application(id).await {
+        Ok(member) => Ok(member.public_key.clone()),
+        Err(Error::Refused(Refusal::NotFound(_))) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+pub(crate) async fn preflight(mut request: RequestContext) -> Reply {
+    let draft = Draft::read(request.fields()).map_err(Refusal::InvalidSubmission)?;
+    let preflight = request.tenant().preflight(&request.bearer()?, &draft).await?;
+    Ok(wire::takes::preflight(&preflight).into())
+}
