@@ -21,6 +21,7 @@
 
 pub mod committee;
 pub mod documents;
+pub mod log;
 pub mod members;
 pub mod sessions;
 pub mod takes;

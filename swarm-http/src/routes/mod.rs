@@ -2,6 +2,7 @@
 
 mod committee;
 mod documents;
+mod log;
 mod members;
 mod operations;
 mod sessions;
@@ -27,6 +28,7 @@ pub(crate) fn api() -> Vec<Route> {
         read("/api/swarm/sessions", sessions::list),
         read("/api/swarm/sessions/{id}", sessions::by_id),
         read("/api/swarm/sessions/{date}/{subject}", sessions::by_date),
+        read("/api/swarm/log", log::entries),
         read("/api/swarm/brief", documents::brief),
         post(Member, "/api/swarm/memos", documents::publish_memo).up_to(MEMO_LIMIT),
         read("/api/swarm/memos/{id}", documents::memo),

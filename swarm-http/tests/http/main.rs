@@ -26,6 +26,7 @@ mod hostile;
 mod journey;
 mod lifecycle;
 mod load;
+mod log;
 mod mail;
 mod observed_store;
 mod races;

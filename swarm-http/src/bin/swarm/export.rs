@@ -6,7 +6,6 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use swarm_core::domain::Actor;
 
 use swarm_core::domain::committee::{CommitteeBrief, Generation};
 use swarm_core::json::Json;
@@ -147,6 +146,7 @@ fn remove(file: &Path) -> io::Result<()> {
 #[allow(clippy::unwrap_used, reason = "a test panics")]
 mod tests {
     use super::*;
+    use swarm_core::domain::Actor;
 
     use swarm_core::domain::Subject;
     use swarm_core::domain::committee::{CommitteeMemberDraft, GenerationOrder};

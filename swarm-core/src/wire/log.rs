@@ -1,0 +1,11 @@
+//! The log.
+
+use super::Answer;
+use crate::service::LogPage;
+
+/// A page of the log: `{entries, next}`, each entry as its exact text (contract, section 10).
+pub fn page(page: &LogPage) -> Answer {
+    let next = page.next.map_or_else(|| "null".to_owned(), |seq| seq.to_string());
+    let body = format!(r#"{{"entries":[{}],"next":{next}}}"#, page.entries.join(","));
+    Answer { status: 200, body, problem: None }
+}

@@ -1,0 +1,18 @@
+//! The log of what was done.
+
+use swarm_core::domain::Seq;
+use swarm_core::wire;
+
+use crate::request::context::{INVALID_QUERY, RequestContext, number};
+use crate::response::Reply;
+
+/// The entries after `after`, 0 unless given; at most `limit`, 1 to 1,000, 100 unless given.
+pub(crate) async fn entries(request: RequestContext) -> Reply {
+    let query = request.query();
+    let given = |name| query.get(name).map(|text| number(text).ok_or(INVALID_QUERY)).transpose();
+    let limit = given("limit")?.unwrap_or(100);
+    let limit = usize::try_from(limit).ok().filter(|limit| (1..=1_000).contains(limit));
+    let after = Seq(given("after")?.unwrap_or(0));
+    let page = request.tenant().log(after, limit.ok_or(INVALID_QUERY)?).await?;
+    Ok(wire::log::page(&page).into())
+}

@@ -1,0 +1,185 @@
+//! Everything that the public may see leaves an entry in the log, and nothing else does.
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::backend::{Backend, on_both};
+use crate::harness::{ADMIN, Author, Client};
+
+on_both! {
+    each_change_of_the_record_leaves_its_entry,
+    an_entry_is_as_it_was_when_its_record_has_changed,
+    the_log_is_read_by_pages,
+}
+
+const DAY: &str = "2026-11-21";
+
+fn log(client: &Client) -> Vec<Value> {
+    let page = client.get("/api/swarm/log?limit=1000").expect(200).json();
+    assert_eq!(page["next"], Value::Null);
+    page["entries"].as_array().unwrap().clone()
+}
+
+fn digest(text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
+    digest.iter().fold("sha256:".to_owned(), |hex, byte| format!("{hex}{byte:02x}"))
+}
+
+fn patch(client: &Client, path: &str, body: &Value) {
+    let headers = [("content-type", "application/json"), ("x-admin-token", ADMIN)];
+    let path = format!("/api/swarm/admin{path}");
+    client.send("PATCH", &path, &headers, body.to_string().as_bytes()).expect(200);
+}
+
+/// The last entry, but for its number and time.
+fn last(client: &Client) -> Value {
+    let mut entry = log(client).pop().unwrap();
+    let fields = entry.as_object_mut().unwrap();
+    let (seq, at) = (fields.remove("seq").unwrap(), fields.remove("at").unwrap());
+    assert!(seq.is_u64() && at.as_str().unwrap().ends_with('Z'), "{seq} {at}");
+    entry
+}
+
+fn each_change_of_the_record_leaves_its_entry(backend: &Backend) {
+    let server = backend.serve();
+    let client = server.client();
+    let ada = Author::join(&client, "Ada");
+    let key = ada.key.public_key();
+    let entries = log(&client);
+    let acts: Vec<_> = entries.iter().map(|entry| (&entry["act"], &entry["by"])).collect();
+    let (activated, claimed) = (json!("activated"), json!("claimed"));
+    assert_eq!(acts, [(&activated, &json!("operator")), (&claimed, &Value::Null)]);
+    let member = json!({ "kind": "member", "act": "claimed", "by": null, "id": ada.id,
+        "status": "active", "publicKey": key });
+    assert_eq!(last(&client), member);
+
+    let subject = json!({ "id": "aurora", "name": "Aurora" });
+    client.operate("/subjects", &subject).expect(201);
+    let served = client.get("/api/swarm/subjects/aurora").expect(200).text;
+    let entry = json!({ "kind": "subject", "by": "operator", "id": "aurora",
+        "digest": digest(&served) });
+    assert_eq!(last(&client), entry);
+
+    let convened = json!({ "date": DAY, "subjectId": "aurora", "note": "as \"planned\"" });
+    client.operate("/sessions", &convened).expect(201);
+    let session = client.get("/api/swarm/open-session").expect(200).json();
+    let entry = last(&client);
+    assert_eq!((&entry["act"], &entry["by"]), (&json!("convened"), &json!("operator")));
+    assert_eq!(entry["note"], "as \"planned\"");
+    for field in ["id", "date", "subjectId", "state", "windowClosesAt", "convenedAt", "quorum"] {
+        assert_eq!(entry["session"][field], session[field], "{field}");
+    }
+    for digest in ["rosterDigest", "bucketsDigest", "snapshotDigest"] {
+        assert_eq!(entry["session"][digest], Value::Null);
+    }
+
+    let draft = ada.draft(DAY, "aurora");
+    let signed = client.submit(&ada, draft).expect(201).json();
+    let take = client.get("/api/swarm/takes/1").expect(200).json();
+    let entry = last(&client);
+    assert_eq!(signed["recommendationId"], entry["id"]);
+    assert_eq!((&entry["kind"], &entry["sessionId"]), (&json!("take"), &json!(1)));
+    for field in ["memberId", "revision", "signature", "publicKey"] {
+        assert_eq!(entry[field], take[field], "{field}");
+    }
+    let payload = client.post("/api/swarm/signing-payload", &[], &take.to_string());
+    let canonical = payload.expect(200).json()["canonical"].as_str().unwrap().to_owned();
+    assert_eq!(entry["digest"], digest(&canonical));
+
+    let roster = json!({ "members": [{ "memberId": ada.id }] });
+    client.operate("/sessions/1/roster", &roster).expect(200);
+    let listed = format!(r#"[{{"memberId":"{}","excused":false}}]"#, ada.id);
+    let entry = last(&client);
+    assert_eq!(entry["act"], "roster");
+    assert_eq!(entry["session"]["rosterDigest"], digest(&listed));
+
+    let excuse = json!({ "memberId": ada.id, "excused": true });
+    client.operate("/sessions/1/roster/excuse", &excuse).expect(200);
+    let entry = last(&client);
+    assert_eq!((&entry["act"], &entry["memberId"]), (&json!("excuse"), &json!(ada.id)));
+    assert_eq!(entry["excused"], true);
+
+    patch(
+        &client,
+        "/sessions/1",
+        &json!({ "windowClosesAt": "2999-01-01T00:00:00Z", "quorum": 1 }),
+    );
+    assert_eq!(last(&client)["act"], "deadline");
+    patch(&client, "/sessions/1", &json!({ "quorum": 2, "note": "more" }));
+    assert_eq!((&last(&client)["act"], &last(&client)["note"]), (&json!("quorum"), &json!("more")));
+    client.operate("/sessions/1/brief", &json!({})).expect(201);
+    assert_eq!(last(&client)["act"], "brief");
+    client.operate("/sessions/1/state", &json!({ "state": "aggregated" })).expect(200);
+    let entry = last(&client);
+    assert_eq!(
+        (&entry["act"], &entry["session"]["state"]),
+        (&json!("state"), &json!("aggregated"))
+    );
+    assert!(entry["session"]["snapshotDigest"].as_str().unwrap().starts_with("sha256:"));
+
+    let snapshot = json!({ "date": DAY, "totalValueUsd": 1.5, "positions": [], "notable": [] });
+    client.operate("/subjects/aurora/snapshots", &snapshot).expect(201);
+    let entry = last(&client);
+    assert_eq!((&entry["kind"], &entry["id"]), (&json!("subject-snapshot"), &json!(1)));
+    let list = client.get("/api/swarm/subjects/aurora/snapshots").expect(200).text;
+    let served = list.strip_prefix(r#"{"snapshots":["#).and_then(|rest| rest.strip_suffix("]}"));
+    assert_eq!(entry["digest"], digest(served.unwrap()));
+
+    client.operate("/regime", &json!({ "date": DAY, "regime": "calm" })).expect(200);
+    let entry = last(&client);
+    assert_eq!((&entry["kind"], &entry["date"]), (&json!("regime"), &json!(DAY)));
+    client
+        .operate("/signals", &json!({ "date": DAY, "signal_key": "k", "payload": 1 }))
+        .expect(200);
+    let entry = last(&client);
+    assert_eq!((&entry["kind"], &entry["signal_key"]), (&json!("signal"), &json!("k")));
+
+    let seqs: Vec<_> = log(&client).iter().map(|entry| entry["seq"].as_u64().unwrap()).collect();
+    assert_eq!(seqs, (1..=seqs.len() as u64).collect::<Vec<_>>());
+}
+
+fn an_entry_is_as_it_was_when_its_record_has_changed(backend: &Backend) {
+    let server = backend.serve();
+    let client = server.client();
+    let ada = Author::join(&client, "Ada");
+    let bearer = format!("Bearer {}", ada.token);
+    let memo = json!({ "title": "A memo", "body": "Long." }).to_string();
+    client.post("/api/swarm/memos", &[("authorization", &bearer)], &memo).expect(201);
+    let served = client.get("/api/swarm/memos/1").expect(200).text;
+    let entry = json!({ "kind": "memo", "act": "published", "id": 1, "memberId": ada.id,
+        "digest": digest(&served) });
+    assert_eq!(last(&client), entry);
+    let before = log(&client);
+
+    client.operate("/memos/1/retract", &json!({})).expect(200);
+    let mut after = log(&client);
+    let retracted = after.pop().unwrap();
+    assert_eq!(after, before);
+    assert_eq!((&retracted["act"], &retracted["by"]), (&json!("retracted"), &json!("operator")));
+    assert_eq!(retracted["digest"], entry["digest"]);
+    // Retracted already, it stays so, and nothing is done.
+    client.operate("/memos/1/retract", &json!({})).expect(200);
+    assert_eq!(log(&client).len(), before.len() + 1);
+    client.operate("/deactivate", &json!({ "memberId": ada.id })).expect(200);
+    assert_eq!(log(&client).last().unwrap()["status"], "inactive");
+}
+
+fn the_log_is_read_by_pages(backend: &Backend) {
+    let server = backend.serve();
+    let client = server.client();
+    assert_eq!(client.get("/api/swarm/log").expect(200).text, r#"{"entries":[],"next":null}"#);
+    for _ in 0..5 {
+        client.convene(DAY, "aurora");
+    }
+    let whole = log(&client);
+    let (mut read, mut after) = (Vec::new(), json!(0));
+    while !after.is_null() {
+        let page = client.get(&format!("/api/swarm/log?limit=2&after={after}")).expect(200).json();
+        read.extend(page["entries"].as_array().unwrap().clone());
+        after = page["next"].clone();
+    }
+    assert_eq!(read, whole);
+    for bad in ["limit=0", "limit=1001", "limit=x", "after=-1", "after=1.5", "after="] {
+        client.get(&format!("/api/swarm/log?{bad}")).unread(400, "invalid query");
+    }
+}
