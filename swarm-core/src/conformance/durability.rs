@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::domain::MemberState::{Approved, Claimed};
 use crate::domain::SessionState::{Collecting, Published};
-use crate::domain::{Challenge, Member, MemberState, SessionId, TakeId, TenantId};
+use crate::domain::{Challenge, Member, MemberState, SessionId, TakeId, TenantId, Timestamp};
 use crate::rules::Filing;
 use crate::store::Collection::Subjects;
 use crate::store::{
@@ -87,10 +87,11 @@ async fn shown(world: &World) -> Vec<String> {
     everybody.sort_by(|a, b| a.id.cmp(&b.id));
     let all = SessionQuery { limit: 9, ..SessionQuery::default() };
     let draft = session_draft("subject");
-    let on = SessionQuery { on: Some((draft.date, draft.subject_id)), ..all.clone() };
+    let on = SessionQuery { on: Some((draft.date, draft.subject_id.clone())), ..all.clone() };
     let collecting = SessionQuery { state: Some(Collecting), ..all.clone() };
-    let session = world.session(SessionId(1)).await.unwrap();
-    let facts = world.facts(&ada, &ada.submission(&session.record, "2")).await;
+    let session = world.session(SessionId(1)).await;
+    let asked = draft.convened(SessionId(1), Timestamp::EPOCH);
+    let facts = world.facts(&ada, &ada.submission(&asked, "2")).await;
     vec![
         format!("{:?}", world.member(&id("ada")).await),
         format!("{:?}", world.member(&id("grace")).await),

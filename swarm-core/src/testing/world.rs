@@ -17,7 +17,7 @@ use crate::store::{
     MemberSaved, MessageChange, Put, Saved, SessionChange, SessionQuery, Slot, Store, Tenants,
     Versioned,
 };
-use crate::testing::promise::promised;
+use crate::testing::promise::{broken, promised};
 
 /// One tenant's world in a store that answers. It has the methods of the port, without their
 /// `Result`s, and what tests do with them again and again.
@@ -224,7 +224,10 @@ impl World {
 /// Judges a submission that the rules allow; each call is another attempt.
 pub fn judged(basis: &Basis, submission: &Submission) -> Filing {
     let attempt = u128::from(unique()).to_le_bytes();
-    judge(basis, submission, AttemptId(attempt)).unwrap()
+    judge(basis, submission, AttemptId(attempt)).unwrap_or_else(|rejection| {
+        let promised = "facts by which the rules let it through";
+        broken("a submission", &promised, &(rejection, basis), format_args!(""))
+    })
 }
 
 /// The take that was filed.
@@ -232,6 +235,6 @@ pub fn judged(basis: &Basis, submission: &Submission) -> Filing {
 pub fn filed(outcome: Filed) -> Arc<Take> {
     match outcome {
         Filed::Filed(take) => take,
-        other => panic!("not filed: {other:?}"),
+        other => broken("a filing", &"Filed", &other, format_args!("")),
     }
 }

@@ -19,7 +19,7 @@ use crate::store::{
     CommitteeMemberChange, CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery,
     CommitteeTenants, DocumentDraft, Put, Saved,
 };
-use crate::testing::promise::{ensure, promised};
+use crate::testing::promise::{broken, ensure, promised};
 use crate::testing::{Counter, unique};
 
 /// One tenant's committee in a store that answers: the counterpart of
@@ -169,7 +169,7 @@ impl CommitteeWorld {
 pub fn filed(outcome: CommitteeFiled) -> Arc<CommitteeTake> {
     match outcome {
         CommitteeFiled::Filed(take) => take,
-        other => panic!("not filed: {other:?}"),
+        other => broken("a filing", &"Filed", &other, format_args!("")),
     }
 }
 

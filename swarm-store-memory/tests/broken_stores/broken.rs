@@ -1,0 +1,157 @@
+//! A right store with a fault in front of it.
+
+use std::sync::{Arc, Mutex};
+
+use swarm_core::domain::{
+    Challenge, MailState, Member, MemberId, MemberState, Message, MessageId, SecretHash, Session,
+    SessionDraft, SessionId, Take, TakeId, TakeOnFile, TenantId, Timestamp,
+};
+use swarm_core::rules::Filing;
+use swarm_core::store::{
+    Basis, BasisQuery, Clock, Collection, Document, DocumentDraft, Documents, Filed, MemberBasis,
+    MemberChange, MemberSaved, Members, MessageChange, Outbox, Put, Readiness, Result, Saved,
+    SessionChange, SessionQuery, Sessions, Slot, Store, Takes, Tenants, Versioned, async_trait,
+};
+use swarm_store_memory::MemoryStore;
+
+/// What a faulty method can reach: its own world, and those of all tenants that were opened.
+pub(crate) struct At {
+    pub(crate) own: Arc<dyn Store>,
+    pub(crate) all: Vec<Arc<dyn Store>>,
+}
+
+impl At {
+    /// The worlds of the other tenants.
+    pub(crate) fn others(&self) -> impl Iterator<Item = &Arc<dyn Store>> {
+        self.all.iter().filter(|store| !Arc::ptr_eq(store, &self.own))
+    }
+}
+
+/// A store whose methods go by its fault.
+pub(crate) struct Broken {
+    memory: MemoryStore,
+    fault: Arc<dyn Fault>,
+    opened: Opened,
+}
+
+type Opened = Arc<Mutex<Vec<(TenantId, Arc<dyn Store>)>>>;
+
+impl Broken {
+    pub(crate) fn store(fault: impl Fault) -> Arc<dyn Tenants> {
+        Self::over(MemoryStore::with_clock(time), fault)
+    }
+
+    /// With the fault in front of what is there already.
+    pub(crate) fn over(memory: MemoryStore, fault: impl Fault) -> Arc<dyn Tenants> {
+        Arc::new(Self { memory, fault: Arc::new(fault), opened: Opened::default() })
+    }
+}
+
+#[async_trait]
+impl Tenants for Broken {
+    fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        let mut opened = self.opened.lock().unwrap();
+        let known = opened.iter().find(|(known, _)| known == tenant);
+        let own = known.map_or_else(|| self.memory.open(tenant), |(_, store)| Arc::clone(store));
+        if known.is_none() {
+            opened.push((tenant.clone(), Arc::clone(&own)));
+        }
+        let (fault, opened) = (Arc::clone(&self.fault), Arc::clone(&self.opened));
+        Arc::new(World { own, opened, fault })
+    }
+
+    async fn ready(&self) -> Result<Readiness> {
+        self.memory.ready().await
+    }
+}
+
+struct World {
+    own: Arc<dyn Store>,
+    opened: Opened,
+    fault: Arc<dyn Fault>,
+}
+
+impl World {
+    fn at(&self) -> At {
+        let opened = self.opened.lock().unwrap();
+        let all = opened.iter().map(|(_, store)| Arc::clone(store)).collect();
+        At { own: Arc::clone(&self.own), all }
+    }
+}
+
+/// The port, twice: as a [`Fault`], whose methods are right unless it says otherwise, and as the
+/// [`World`] that goes by it.
+macro_rules! port {
+    ($($part:ident { $($method:ident($($name:ident: $type:ty),*) -> $answer:ty;)* })*) => {
+        #[async_trait]
+        pub(crate) trait Fault: Send + Sync + 'static {$($(
+            async fn $method(&self, at: &At, $($name: $type),*) -> Result<$answer> {
+                at.own.$method($($name),*).await
+            }
+        )*)*}
+
+        $(
+            #[async_trait]
+            impl $part for World {$(
+                async fn $method(&self, $($name: $type),*) -> Result<$answer> {
+                    self.fault.$method(&self.at(), $($name),*).await
+                }
+            )*}
+        )*
+    };
+}
+
+port! {
+    Clock {
+        now() -> Timestamp;
+    }
+    Members {
+        member(id: &MemberId) -> MemberBasis;
+        members(states: &[MemberState]) -> Vec<Arc<Member>>;
+        bearer(token: &SecretHash) -> Option<Arc<Member>>;
+        save_member(change: &MemberChange) -> MemberSaved;
+        set_challenge(slot: &Slot, challenge: &Challenge) -> ();
+    }
+    Sessions {
+        session(id: SessionId) -> Option<Versioned<Session>>;
+        sessions(query: &SessionQuery) -> Vec<Arc<Session>>;
+        published(limit: usize) -> Vec<Arc<Session>>;
+        convene(draft: &SessionDraft) -> Arc<Session>;
+        save_session(change: &SessionChange) -> Saved;
+    }
+    Takes {
+        basis(query: &BasisQuery<'_>) -> Basis;
+        file(filing: &Filing) -> Filed;
+        take(id: TakeId) -> Option<TakeOnFile>;
+        takes(session: SessionId) -> Vec<Arc<Take>>;
+    }
+    Documents {
+        document(collection: Collection, key: &str) -> Option<Document>;
+        documents(collection: Collection, group: Option<&str>) -> Vec<Document>;
+        put_document(collection: Collection, draft: &DocumentDraft) -> Put;
+    }
+    Outbox {
+        messages(state: Option<MailState>, after: Option<MessageId>) -> Vec<Versioned<Message>>;
+        save_message(change: &MessageChange) -> Saved;
+    }
+}
+
+/// No fault.
+#[derive(Default)]
+pub(crate) struct Intact;
+
+impl Fault for Intact {}
+
+tokio::task_local! {
+    /// What the clock of the store behind the fault shows, where a fault says so.
+    pub(crate) static SHOWN: Timestamp;
+}
+
+/// The time, or what a fault shows in place of it.
+#[allow(clippy::disallowed_methods, reason = "the clock of the store under test")]
+pub(crate) fn time() -> Timestamp {
+    SHOWN.try_with(|shown| *shown).unwrap_or_else(|_| {
+        let since_1970 = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
+        Timestamp::EPOCH.plus_millis(i64::try_from(since_1970.as_millis()).unwrap())
+    })
+}

@@ -1,0 +1,52 @@
+//! Stores that forget when they are closed.
+
+use swarm_core::conformance::{guards_outlive_the_store, records_outlive_the_store};
+use swarm_core::domain::MemberId;
+use swarm_core::store::{Basis, BasisQuery, MemberBasis, Result, async_trait};
+use swarm_store_memory::MemoryStore;
+
+use crate::broken::{At, Broken, Fault, Intact};
+use crate::expect_broken;
+use crate::tenants::fault;
+
+fault!(ChallengesForgotten: member(at, id: &MemberId) -> MemberBasis {
+    Ok(MemberBasis { challenge: None, ..at.own.member(id).await? })
+});
+
+fault!(NoncesForgotten: basis(at, query: &BasisQuery<'_>) -> Basis {
+    Ok(Basis { spent: None, ..at.own.basis(query).await? })
+});
+
+#[tokio::test]
+async fn what_is_kept_is_found_again() {
+    for case in [0, 1] {
+        let memory = MemoryStore::new();
+        let (first, again) = (Broken::over(memory.clone(), Intact), Broken::over(memory, Intact));
+        match case {
+            0 => records_outlive_the_store(first, async || again).await,
+            _ => guards_outlive_the_store(first, async || again).await,
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_forgets_everything_is_caught() {
+    let (first, empty) = (Broken::store(Intact), Broken::store(Intact));
+    expect_broken(records_outlive_the_store(first, async || empty)).await;
+}
+
+#[tokio::test]
+async fn a_store_that_forgets_challenges_is_caught() {
+    let memory = MemoryStore::new();
+    let (first, again) =
+        (Broken::over(memory.clone(), Intact), Broken::over(memory, ChallengesForgotten));
+    expect_broken(records_outlive_the_store(first, async || again)).await;
+}
+
+#[tokio::test]
+async fn a_store_that_forgets_nonces_is_caught() {
+    let memory = MemoryStore::new();
+    let (first, again) =
+        (Broken::over(memory.clone(), Intact), Broken::over(memory, NoncesForgotten));
+    expect_broken(guards_outlive_the_store(first, async || again)).await;
+}
