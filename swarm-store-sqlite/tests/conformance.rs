@@ -13,4 +13,8 @@ async fn in_a_file() -> (TempDir, Arc<dyn Tenants>) {
     (folder, Arc::new(store))
 }
 
-swarm_core::conformance!(in_a_file);
+async fn opened_again(folder: &TempDir) -> Arc<dyn Tenants> {
+    Arc::new(SqliteStore::open(folder.path().join("swarm.db")).unwrap())
+}
+
+swarm_core::conformance!(in_a_file, opened_again);

@@ -4,7 +4,12 @@
 //! a store that is otherwise right ([`broken`]) and sees that the case beside it fails, with words
 //! about a promise. A promise without a row here may be one that nobody checks.
 
-#![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that fails panics"
+)]
 
 mod broken;
 mod durability;
