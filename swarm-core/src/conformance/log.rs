@@ -9,6 +9,7 @@ use crate::rules::convene;
 use crate::store::{
     Collection, DocumentDraft, Filed, MemberChange, MemberSaved, Put, Saved, SessionChange, Tenants,
 };
+use crate::testing::promise::{ensure, promised};
 use crate::testing::{World, act, applicant, creation, filed, race, session_draft};
 
 const START: Seq = Seq(0);
@@ -17,9 +18,9 @@ const MANY: usize = 10_000;
 
 pub async fn a_log_is_empty_at_first(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    assert_eq!(world.log(START, MANY).await, []);
-    assert_eq!(world.log_size().await, START);
-    assert_eq!(world.acts_on(SessionId(1)).await, []);
+    promised!(world.log(START, MANY).await, []);
+    promised!(world.log_size().await, START);
+    promised!(world.acts_on(SessionId(1)).await, []);
 }
 
 /// Acts and takes, in the order of their commits; what carries no act leaves no row.
@@ -30,23 +31,23 @@ pub async fn each_commit_that_carries_an_act_leaves_a_row(tenants: Arc<dyn Tenan
     let author = world.author("ada").await;
     let take = world.filed(&author, &session, "nonce").await;
     let public = MemberChange { act: Some(act("member")), ..creation(&applicant("grace")) };
-    assert_eq!(world.save_member(&public).await, MemberSaved::Saved);
+    promised!(world.save_member(&public).await, MemberSaved::Saved);
     let closed = world.amended(session.id, |_| {}).await;
-    assert_eq!(world.save_session(&closed).await, Saved::Saved);
+    promised!(world.save_session(&closed).await, Saved::Saved);
     let memo = written(world.put_document(Collection::Memos, &document(None, "memo")).await);
     let subject = document(Some("aurora"), "subject");
     let _ = written(world.put_document(Collection::Subjects, &subject).await);
     let _ = written(world.put_document(Collection::Subjects, &subject).await);
 
     let rows = world.log(START, MANY).await;
-    assert_eq!(numbers(&rows), (1..=7).collect::<Vec<_>>());
-    assert_eq!(rows[0].logged, acted(convocation.act.as_str(), Some(session.id.0)));
-    assert_eq!(rows[1].logged, Logged::Take(take));
-    assert_eq!(rows[2].logged, acted(act("member").as_str(), None));
-    assert_eq!(rows[3].logged, acted(closed.act.as_str(), None));
-    assert_eq!(rows[4].logged, acted(act("memo").as_str(), Some(memo)));
-    assert_eq!(rows[5].logged, rows[6].logged);
-    assert_eq!(world.log_size().await, Seq(7));
+    promised!(numbers(&rows), (1..=7).collect::<Vec<_>>());
+    promised!(rows[0].logged, acted(convocation.act.as_str(), Some(session.id.0)));
+    promised!(rows[1].logged, Logged::Take(take));
+    promised!(rows[2].logged, acted(act("member").as_str(), None));
+    promised!(rows[3].logged, acted(closed.act.as_str(), None));
+    promised!(rows[4].logged, acted(act("memo").as_str(), Some(memo)));
+    promised!(rows[5].logged, rows[6].logged);
+    promised!(world.log_size().await, Seq(7));
 }
 
 pub async fn a_row_has_the_time_of_its_commit(tenants: Arc<dyn Tenants>) {
@@ -56,7 +57,7 @@ pub async fn a_row_has_the_time_of_its_commit(tenants: Arc<dyn Tenants>) {
     let memo = world.put_document(Collection::Memos, &document(None, "memo")).await;
     let Put::Created(memo) = memo else { panic!("promised: a new document; came: {memo:?}") };
     let times: Vec<_> = world.log(START, MANY).await.iter().map(|row| row.at).collect();
-    assert_eq!(times, [session.convened_at, take.filed_at, memo.created_at]);
+    promised!(times, [session.convened_at, take.filed_at, memo.created_at]);
 }
 
 pub async fn the_log_is_read_by_pages(tenants: Arc<dyn Tenants>) {
@@ -71,10 +72,10 @@ pub async fn the_log_is_read_by_pages(tenants: Arc<dyn Tenants>) {
         after = last.seq;
         read.extend(page);
     }
-    assert_eq!(numbers(&read), (1..=25).collect::<Vec<_>>());
-    assert_eq!(world.log(Seq(24), MANY).await, read[24..]);
-    assert_eq!(world.log(Seq(u64::MAX), MANY).await, []);
-    assert_eq!(world.log(START, 0).await, []);
+    promised!(numbers(&read), (1..=25).collect::<Vec<_>>());
+    promised!(world.log(Seq(24), MANY).await, read[24..]);
+    promised!(world.log(Seq(u64::MAX), MANY).await, []);
+    promised!(world.log(START, 0).await, []);
 }
 
 pub async fn what_is_refused_leaves_no_row(tenants: Arc<dyn Tenants>) {
@@ -83,29 +84,30 @@ pub async fn what_is_refused_leaves_no_row(tenants: Arc<dyn Tenants>) {
     let submission = author.submission(&session, "nonce");
     let stale = world.judged(&author, &submission).await;
     let change = world.amended(session.id, |_| {}).await;
-    assert_eq!(world.save_session(&change).await, Saved::Saved);
+    promised!(world.save_session(&change).await, Saved::Saved);
     let size = world.log_size().await;
 
-    assert_eq!(world.save_session(&change).await, Saved::Stale);
-    assert_eq!(world.file(&stale).await, Filed::Stale);
+    promised!(world.save_session(&change).await, Saved::Stale);
+    promised!(world.file(&stale).await, Filed::Stale);
     let unknown = SessionChange {
         session: Session { id: SessionId(77), ..Session::clone(&session) },
         expected: Version(1),
         takes: None,
         act: act("unknown"),
     };
-    assert_eq!(world.save_session(&unknown).await, Saved::Stale);
+    promised!(world.save_session(&unknown).await, Saved::Stale);
     let change = world.edited(&author.id, |_| {}).await;
     let stale = MemberChange { expected: None, act: Some(act("member")), ..change };
-    assert_eq!(world.save_member(&stale).await, MemberSaved::Stale);
+    promised!(world.save_member(&stale).await, MemberSaved::Stale);
     let once = DocumentDraft { replace: false, ..document(Some("key"), "brief") };
-    assert!(matches!(world.put_document(Collection::Briefs, &once).await, Put::Created(_)));
-    assert_eq!(world.put_document(Collection::Briefs, &once).await, Put::Exists);
+    let put = world.put_document(Collection::Briefs, &once).await;
+    ensure!(matches!(put, Put::Created(_)), "a new document", put);
+    promised!(world.put_document(Collection::Briefs, &once).await, Put::Exists);
     let guard = Some((MemberId::parse("nobody").unwrap(), Version(1)));
     let guarded = DocumentDraft { guard, ..document(None, "memo") };
-    assert_eq!(world.put_document(Collection::Memos, &guarded).await, Put::Stale);
+    promised!(world.put_document(Collection::Memos, &guarded).await, Put::Stale);
 
-    assert_eq!(world.log_size().await, Seq(size.0 + 1));
+    promised!(world.log_size().await, Seq(size.0 + 1));
 }
 
 pub async fn an_attempt_sent_again_leaves_one_row(tenants: Arc<dyn Tenants>) {
@@ -113,8 +115,8 @@ pub async fn an_attempt_sent_again_leaves_one_row(tenants: Arc<dyn Tenants>) {
     let (session, author) = (world.convened("subject").await, world.author("ada").await);
     let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
     let first = filed(world.file(&filing).await);
-    assert_eq!(filed(world.file(&filing).await), first);
-    assert_eq!(world.log_size().await, Seq(2));
+    promised!(filed(world.file(&filing).await), first);
+    promised!(world.log_size().await, Seq(2));
 }
 
 pub async fn racing_commits_leave_rows_without_a_gap(tenants: Arc<dyn Tenants>) {
@@ -136,10 +138,10 @@ pub async fn racing_commits_leave_rows_without_a_gap(tenants: Arc<dyn Tenants>) 
     });
     race(racers).await;
     let rows = world.log(START, MANY).await;
-    assert_eq!(numbers(&rows), (1..=21).collect::<Vec<_>>());
-    assert!(rows.is_sorted_by_key(|row| row.at), "promised: times that never run back");
+    promised!(numbers(&rows), (1..=21).collect::<Vec<_>>());
+    ensure!(rows.is_sorted_by_key(|row| row.at), "times that never run back", rows);
     let logged: Vec<_> = rows.iter().filter_map(|row| take_of(row).map(|take| take.id)).collect();
-    assert_eq!(logged, (1..=16).map(TakeId).collect::<Vec<_>>());
+    promised!(logged, (1..=16).map(TakeId).collect::<Vec<_>>());
 }
 
 pub async fn acts_are_found_by_their_session(tenants: Arc<dyn Tenants>) {
@@ -147,9 +149,9 @@ pub async fn acts_are_found_by_their_session(tenants: Arc<dyn Tenants>) {
     let (one, other) = (world.convened("one").await, world.convened("other").await);
     world.filed(&world.author("ada").await, &one, "nonce").await;
     world.amend(one.id, |_| {}).await;
-    assert_eq!(numbers(&world.acts_on(one.id).await), [1, 4]);
-    assert_eq!(numbers(&world.acts_on(other.id).await), [2]);
-    assert_eq!(world.acts_on(SessionId(3)).await, []);
+    promised!(numbers(&world.acts_on(one.id).await), [1, 4]);
+    promised!(numbers(&world.acts_on(other.id).await), [2]);
+    promised!(world.acts_on(SessionId(3)).await, []);
 }
 
 pub async fn logs_of_tenants_are_apart(tenants: Arc<dyn Tenants>) {
@@ -158,10 +160,10 @@ pub async fn logs_of_tenants_are_apart(tenants: Arc<dyn Tenants>) {
     one.convened("subject").await;
     one.convened("subject").await;
     other.convened("subject").await;
-    assert_eq!((one.log_size().await, other.log_size().await), (Seq(2), Seq(1)));
-    assert_eq!(numbers(&other.log(START, MANY).await), [1]);
-    assert_eq!(numbers(&one.acts_on(SessionId(1)).await), [1]);
-    assert_eq!(numbers(&other.acts_on(SessionId(2)).await), [0; 0]);
+    promised!((one.log_size().await, other.log_size().await), (Seq(2), Seq(1)));
+    promised!(numbers(&other.log(START, MANY).await), [1]);
+    promised!(numbers(&one.acts_on(SessionId(1)).await), [1]);
+    promised!(numbers(&other.acts_on(SessionId(2)).await), [0; 0]);
 }
 
 fn document(key: Option<&str>, kind: &str) -> DocumentDraft {

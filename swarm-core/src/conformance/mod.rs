@@ -240,6 +240,7 @@ macro_rules! conformance_cases {
                 takes_are_those_of_their_own_world
                 documents_are_those_of_their_own_world
                 a_document_is_put_into_its_own_world
+                the_log_is_that_of_its_own_world
             }
         }
     };

@@ -3,14 +3,15 @@
 use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{
-    Challenge, MailState, Member, MemberId, MemberState, Message, MessageId, SecretHash, Session,
-    SessionDraft, SessionId, Take, TakeId, TakeOnFile, TenantId, Timestamp,
+    Challenge, LogRow, MailState, Member, MemberId, MemberState, Message, MessageId, SecretHash,
+    Seq, Session, SessionId, Take, TakeId, TakeOnFile, TenantId, Timestamp,
 };
 use swarm_core::rules::Filing;
 use swarm_core::store::{
-    Basis, BasisQuery, Clock, Collection, Document, DocumentDraft, Documents, Filed, MemberBasis,
-    MemberChange, MemberSaved, Members, MessageChange, Outbox, Put, Readiness, Result, Saved,
-    SessionChange, SessionQuery, Sessions, Slot, Store, Takes, Tenants, Versioned, async_trait,
+    Basis, BasisQuery, Clock, Collection, Convocation, Document, DocumentDraft, Documents, Filed,
+    Log, MemberBasis, MemberChange, MemberSaved, Members, MessageChange, Outbox, Put, Readiness,
+    Result, Saved, SessionChange, SessionQuery, Sessions, Slot, Store, Takes, Tenants, Versioned,
+    async_trait,
 };
 use swarm_store_memory::MemoryStore;
 
@@ -116,7 +117,7 @@ port! {
         session(id: SessionId) -> Option<Versioned<Session>>;
         sessions(query: &SessionQuery) -> Vec<Arc<Session>>;
         published(limit: usize) -> Vec<Arc<Session>>;
-        convene(draft: &SessionDraft) -> Arc<Session>;
+        convene(convocation: &Convocation) -> Arc<Session>;
         save_session(change: &SessionChange) -> Saved;
     }
     Takes {
@@ -129,6 +130,11 @@ port! {
         document(collection: Collection, key: &str) -> Option<Document>;
         documents(collection: Collection, group: Option<&str>) -> Vec<Document>;
         put_document(collection: Collection, draft: &DocumentDraft) -> Put;
+    }
+    Log {
+        log(after: Seq, limit: usize) -> Vec<LogRow>;
+        log_size() -> Seq;
+        acts_on(session: SessionId) -> Vec<LogRow>;
     }
     Outbox {
         messages(state: Option<MailState>, after: Option<MessageId>) -> Vec<Versioned<Message>>;

@@ -72,6 +72,9 @@ mod caught {
             DocumentsOfAllTenants      => documents_are_those_of_their_own_world
             DocumentPutIntoAllTenants  => documents_are_those_of_their_own_world
             DocumentExistsInAnyTenant  => a_document_is_put_into_its_own_world
+            LogOfAllTenants            => the_log_is_that_of_its_own_world
+            LogSizeOfAnyTenant         => the_log_is_that_of_its_own_world
+            ActsOfAllTenants           => the_log_is_that_of_its_own_world
         }
         saving {
             MemberAtAnyVersion         => a_change_holds_only_for_the_version_it_was_judged_by

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{
-    MailState, Member, MemberId, MemberState, Message, MessageId, SecretHash, Session, SessionId,
-    Take, TakeId, TakeOnFile,
+    LogRow, MailState, Member, MemberId, MemberState, Message, MessageId, SecretHash, Seq, Session,
+    SessionId, Take, TakeId, TakeOnFile,
 };
 use swarm_core::rules::Filing;
 use swarm_core::store::{
@@ -265,6 +265,22 @@ fault!(DocumentExistsInAnyTenant:
         at.own.put_document(collection, draft).await
     }
 );
+
+fault!(LogOfAllTenants: log(at, after: Seq, limit: usize) -> Vec<LogRow> {
+    Ok(from_all!(at.log(after, limit)))
+});
+
+fault!(LogSizeOfAnyTenant: log_size(at) -> Seq {
+    let mut size = at.own.log_size().await?;
+    for store in at.others() {
+        size = size.max(store.log_size().await?);
+    }
+    Ok(size)
+});
+
+fault!(ActsOfAllTenants: acts_on(at, session: SessionId) -> Vec<LogRow> {
+    Ok(from_all!(at.acts_on(session)))
+});
 
 /// All takes of a world.
 async fn takes(store: &dyn Store) -> Result<Vec<Arc<Take>>> {

@@ -1,6 +1,7 @@
 //! Tenants: each a closed world.
 
 mod documents;
+mod log;
 mod members;
 mod outbox;
 mod sessions;
@@ -21,6 +22,7 @@ use crate::testing::promise::{ensure, promised};
 use crate::testing::{World, applicant, creation, mail, secret};
 
 pub use documents::*;
+pub use log::*;
 pub use members::*;
 pub use outbox::*;
 pub use sessions::*;
