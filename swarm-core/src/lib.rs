@@ -41,6 +41,7 @@ pub use rules::{Refusal, Rejection, Resource, Submission};
 #[cfg(feature = "system-entropy")]
 pub use service::SystemEntropy;
 pub use service::{
-    CommitteeError, CommitteeTenant, Committees, Entropy, Error, Mailer, SubmitError, Swarm, Tenant,
+    Commit, CommitteeError, CommitteeTenant, Committees, Entropy, Error, Mailer, Observer,
+    SubmitError, Swarm, Tenant,
 };
 pub use store::{CommitteeTenants, StoreError, StoreErrorKind, Tenants};

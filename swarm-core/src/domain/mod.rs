@@ -8,6 +8,7 @@ mod context;
 mod id;
 mod invalid;
 mod key;
+mod links;
 mod log;
 mod mail;
 mod member;
@@ -29,6 +30,7 @@ pub use id::{
 };
 pub use invalid::Invalid;
 pub use key::{PublicKey, Signature, Signed};
+pub use links::Links;
 pub use log::{Act, Actor, Attribution, LogRow, Logged, Note, Seq};
 pub use mail::{Mail, MailState, Message};
 pub use member::{Application, Challenge, Member, MemberState, TokenClaim};

@@ -87,10 +87,10 @@ pub fn may_be_read(member: &Member) -> bool {
 }
 
 /// Activates a member that applied, was rejected, or was deactivated. Its first activation queues
-/// the approval e-mail, with links to `origin`. `None`: it is active already.
+/// the message that `approval` writes. `None`: it is active already.
 pub fn activate(
     member: &Versioned<Member>,
-    origin: &str,
+    approval: impl FnOnce(&Member) -> Mail,
     now: Timestamp,
     by: &Actor,
 ) -> Option<MemberChange> {
@@ -110,7 +110,7 @@ pub fn activate(
         ..Member::clone(record)
     };
     Some(MemberChange {
-        mail: first.then(|| approval(record, origin)),
+        mail: first.then(|| approval(record)),
         ..public(member, activated, MemberAct::Activated, Some(by))
     })
 }
@@ -229,21 +229,4 @@ fn public(
 ) -> MemberChange {
     let act = Some(log::member_changed(act, &member, by));
     MemberChange { act, ..change(judged, member) }
-}
-
-fn approval(member: &Member, origin: &str) -> Mail {
-    // A name is any text; in a letter to whatever address was given it stays on its line.
-    let name = member.name.as_str().replace(char::is_control, " ");
-    let id = &member.id;
-    Mail {
-        to: member.contact.clone(),
-        subject: "Your application was approved".to_owned(),
-        body: format!(
-            "Hello {name},\n\n\
-             your application to {origin} was approved. Your member id is {id}.\n\n\
-             Claim your bearer token with the key that you applied with: ask for a challenge at\n\
-             {origin}/api/swarm/token-claim/challenge, sign it, and post the proof to\n\
-             {origin}/api/swarm/token-claim. The token is shown once.\n"
-        ),
-    }
 }

@@ -8,6 +8,7 @@ mod facts;
 mod judge;
 mod log;
 mod mail;
+mod mail_text;
 mod membership;
 mod preflight;
 mod refusal;
@@ -25,6 +26,7 @@ pub use log::{
     signal_put, snapshot_added, subject_put,
 };
 pub use mail::{Attempt, LEASE_MILLIS, MAIL_ATTEMPTS, MessageChange, lease, settle};
+pub use mail_text::{MailText, StandardMailText};
 pub use membership::{
     CHALLENGE_MILLIS, MemberChange, Proven, Slot, activate, admit, challenge_slot, claim,
     deactivate, may_be_read, reject, rotate,

@@ -5,9 +5,11 @@ mod members;
 mod sessions;
 mod takes;
 
+use std::fmt;
 use std::sync::Arc;
 
-use super::{CommitteeError, Entropy};
+use super::observer::Watch;
+use super::{CommitteeError, Entropy, Observer};
 use crate::domain::committee::CommitteeSettings;
 use crate::domain::{TenantId, Timestamp};
 use crate::store::{CommitteeStore, CommitteeTenants};
@@ -20,12 +22,19 @@ pub use takes::Receipt;
 pub struct Committees {
     tenants: Arc<dyn CommitteeTenants>,
     entropy: Arc<dyn Entropy>,
+    observer: Option<Arc<dyn Observer>>,
 }
 
 impl Committees {
     /// A service on this store, with this source of randomness.
     pub fn new(tenants: impl CommitteeTenants + 'static, entropy: impl Entropy + 'static) -> Self {
-        Self { tenants: Arc::new(tenants), entropy: Arc::new(entropy) }
+        Self { tenants: Arc::new(tenants), entropy: Arc::new(entropy), observer: None }
+    }
+
+    /// The same, with an observer that is told what is committed.
+    #[must_use]
+    pub fn observed_by(self, observer: impl Observer + 'static) -> Self {
+        Self { observer: Some(Arc::new(observer)), ..self }
     }
 
     /// The committee of one tenant, under its settings. Cheap, no I/O.
@@ -34,7 +43,15 @@ impl Committees {
             store: self.tenants.open_committee(tenant),
             entropy: Arc::clone(&self.entropy),
             settings: Arc::new(settings),
+            watch: Watch::new(tenant, self.observer.as_ref()),
         }
+    }
+}
+
+impl fmt::Debug for Committees {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let observed = self.observer.is_some();
+        f.debug_struct("Committees").field("observed", &observed).finish_non_exhaustive()
     }
 }
 
@@ -44,9 +61,21 @@ pub struct CommitteeTenant {
     store: Arc<dyn CommitteeStore>,
     entropy: Arc<dyn Entropy>,
     settings: Arc<CommitteeSettings>,
+    watch: Watch,
+}
+
+impl fmt::Debug for CommitteeTenant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CommitteeTenant").field("id", self.id()).finish_non_exhaustive()
+    }
 }
 
 impl CommitteeTenant {
+    /// Whose committee it is.
+    pub fn id(&self) -> &TenantId {
+        self.watch.tenant()
+    }
+
     /// What is set for this committee.
     pub fn settings(&self) -> &CommitteeSettings {
         &self.settings

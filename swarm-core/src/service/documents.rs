@@ -3,14 +3,14 @@
 mod briefs;
 mod memos;
 
-use super::{Error, Tenant};
+use super::{Commit, Error, Tenant};
 use crate::domain::json::{self, Json, Object};
 use crate::domain::{
     Act, Actor, Invalid, MemberId, Regime, Signal, Subject, SubjectId, SubjectSnapshot,
     SubjectSnapshotDraft, SubjectSnapshotId, Version,
 };
 use crate::rules::{self, Refusal, Resource};
-use crate::store::{Collection, Document, DocumentDraft, Put, StoreError};
+use crate::store::{self, Collection, Document, DocumentDraft, Put, StoreError};
 
 /// Whether a write brought something new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +118,7 @@ impl Tenant {
     ) -> Result<Written, Error> {
         let (key, act) = (Some(key), Some(act));
         let draft = DocumentDraft { key, group, json, replace: true, guard: None, act };
-        match self.store.put_document(collection, &draft).await? {
+        match self.put(collection, &draft).await? {
             Put::Created(_) => Ok(Written::Created),
             Put::Replaced(_) | Put::Exists | Put::Stale => Ok(Written::Replaced),
         }
@@ -135,11 +135,23 @@ impl Tenant {
     ) -> Result<Option<Document>, Error> {
         let (key, act) = (None, Some(act));
         let draft = DocumentDraft { key, group, json, replace: false, guard, act };
-        match self.store.put_document(collection, &draft).await? {
+        match self.put(collection, &draft).await? {
             Put::Created(document) | Put::Replaced(document) => Ok(Some(document)),
             Put::Stale => Ok(None),
             Put::Exists => Err(StoreError::corrupt("add document", "a new id was taken").into()),
         }
+    }
+
+    pub(super) async fn put(
+        &self,
+        collection: Collection,
+        draft: &DocumentDraft,
+    ) -> store::Result<Put> {
+        let put = self.store.put_document(collection, draft).await?;
+        if let Put::Created(document) | Put::Replaced(document) = &put {
+            self.watch.tell(Commit::Document(collection, document));
+        }
+        Ok(put)
     }
 
     pub(super) async fn all<T>(

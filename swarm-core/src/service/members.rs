@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::attempts::until_committed;
-use super::{Error, Tenant};
+use super::{Commit, Error, Tenant};
 use crate::domain::{
-    Actor, Application, Challenge, Member, MemberId, MemberState, PublicKey, SecretHash, Signed,
-    Timestamp, TokenClaim,
+    Actor, Application, Challenge, Links, Member, MemberId, MemberState, PublicKey, SecretHash,
+    Signed, Timestamp, TokenClaim,
 };
 use crate::proof::{BearerToken, ChallengeText};
 use crate::rules::{self, Refusal, Resource};
-use crate::store::{MemberChange, MemberSaved, Versioned};
+use crate::store::{self, MemberChange, MemberSaved, Versioned};
 
 /// What whoever asks for a challenge is told.
 #[derive(Clone, Debug)]
@@ -101,17 +101,18 @@ impl Tenant {
     }
 
     /// Activates a member; answers its state. The approval e-mail that goes with its first
-    /// activation links to `origin`, as `https://acme.example`.
+    /// activation points at `links`, such as an origin: `https://acme.example`.
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::KeyRegistered`] when its key has been taken since.
     pub async fn activate(
         &self,
         id: &MemberId,
-        origin: &str,
+        links: &(impl Links + Sync + ?Sized),
         by: &Actor,
     ) -> Result<MemberState, Error> {
-        self.review(id, |member, now| Ok(rules::activate(member, origin, now, by))).await
+        let approval = |member: &Member| self.mail_text.approval(member, &links);
+        self.review(id, |member, now| Ok(rules::activate(member, approval, now, by))).await
     }
 
     /// Rejects an applicant; answers its state.
@@ -173,7 +174,7 @@ impl Tenant {
             let now = self.store.now().await?;
             let basis = self.store.member(&claim.payload.member_id).await?;
             let (change, token) = rules::claim(&claim, &basis, now, self.entropy.bytes()?)?;
-            match self.store.save_member(&change).await? {
+            match self.commit_member(&change).await? {
                 MemberSaved::Saved => Ok(Some(token)),
                 MemberSaved::Stale | MemberSaved::KeyHeld(_) => Ok(None),
             }
@@ -207,10 +208,18 @@ impl Tenant {
 
     /// The member as it was written; `None` when the facts had changed.
     async fn save(&self, change: MemberChange) -> Result<Option<Member>, Error> {
-        match self.store.save_member(&change).await? {
+        match self.commit_member(&change).await? {
             MemberSaved::Saved => Ok(Some(change.member)),
             MemberSaved::Stale => Ok(None),
             MemberSaved::KeyHeld(holder) => Err(Refusal::KeyRegistered(holder).into()),
         }
+    }
+
+    async fn commit_member(&self, change: &MemberChange) -> store::Result<MemberSaved> {
+        let saved = self.store.save_member(change).await?;
+        if saved == MemberSaved::Saved {
+            self.watch.tell(Commit::Member(&change.member));
+        }
+        Ok(saved)
     }
 }

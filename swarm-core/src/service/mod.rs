@@ -7,13 +7,17 @@ mod entropy;
 mod error;
 mod log;
 mod members;
+mod observer;
 mod outbox;
 mod sessions;
 mod takes;
 
+use std::fmt;
 use std::sync::Arc;
 
+use self::observer::Watch;
 use crate::domain::TenantId;
+use crate::rules::{MailText, StandardMailText};
 use crate::store::{Readiness, Store, Tenants};
 
 pub use committee::{CommitteeTenant, Committees, Generated, Receipt};
@@ -24,6 +28,7 @@ pub use entropy::{Entropy, NoEntropy};
 pub use error::{CommitteeError, Error, SubmitError};
 pub use log::LogPage;
 pub use members::Challenged;
+pub use observer::{Commit, Observer};
 pub use outbox::Mailer;
 pub use sessions::SessionPage;
 
@@ -32,17 +37,41 @@ pub use sessions::SessionPage;
 pub struct Swarm {
     tenants: Arc<dyn Tenants>,
     entropy: Arc<dyn Entropy>,
+    mail_text: Arc<dyn MailText>,
+    observer: Option<Arc<dyn Observer>>,
 }
 
 impl Swarm {
     /// A service on this store, with this source of randomness.
     pub fn new(tenants: impl Tenants + 'static, entropy: impl Entropy + 'static) -> Self {
-        Self { tenants: Arc::new(tenants), entropy: Arc::new(entropy) }
+        Self {
+            tenants: Arc::new(tenants),
+            entropy: Arc::new(entropy),
+            mail_text: Arc::new(StandardMailText),
+            observer: None,
+        }
+    }
+
+    /// The same, with an observer that is told what is committed.
+    #[must_use]
+    pub fn observed_by(self, observer: impl Observer + 'static) -> Self {
+        Self { observer: Some(Arc::new(observer)), ..self }
+    }
+
+    /// The same, with other words in its messages to members.
+    #[must_use]
+    pub fn with_mail_text(self, mail_text: impl MailText + 'static) -> Self {
+        Self { mail_text: Arc::new(mail_text), ..self }
     }
 
     /// One tenant's world. Cheap, no I/O.
     pub fn tenant(&self, id: &TenantId) -> Tenant {
-        Tenant { store: self.tenants.open(id), entropy: Arc::clone(&self.entropy) }
+        Tenant {
+            store: self.tenants.open(id),
+            entropy: Arc::clone(&self.entropy),
+            mail_text: Arc::clone(&self.mail_text),
+            watch: Watch::new(id, self.observer.as_ref()),
+        }
     }
 
     /// Asks the store for a sign of life, and how far it can be trusted.
@@ -54,9 +83,30 @@ impl Swarm {
     }
 }
 
+impl fmt::Debug for Swarm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Swarm").field("observed", &self.observer.is_some()).finish_non_exhaustive()
+    }
+}
+
 /// One tenant's world, under the rules: its members, sessions, takes and subjects.
 #[derive(Clone)]
 pub struct Tenant {
     store: Arc<dyn Store>,
     entropy: Arc<dyn Entropy>,
+    mail_text: Arc<dyn MailText>,
+    watch: Watch,
+}
+
+impl Tenant {
+    /// Which tenant it is.
+    pub fn id(&self) -> &TenantId {
+        self.watch.tenant()
+    }
+}
+
+impl fmt::Debug for Tenant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tenant").field("id", self.id()).finish_non_exhaustive()
+    }
 }

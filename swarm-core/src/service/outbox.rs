@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Error, Tenant};
+use super::{Commit, Error, Tenant};
 use crate::domain::{Mail, MailState, Message, MessageId};
-use crate::rules::{self, Attempt};
-use crate::store::Saved;
+use crate::rules::{self, Attempt, MessageChange};
+use crate::store::{self, Saved};
 
 /// What hands mail over.
 #[async_trait]
@@ -47,15 +47,23 @@ impl Tenant {
         for message in self.store.messages(Some(MailState::Queued), None).await? {
             let now = self.store.now().await?;
             let Some(leased) = rules::lease(&message, now) else { continue };
-            if self.store.save_message(&leased).await? == Saved::Stale {
+            if self.save_message(&leased).await? == Saved::Stale {
                 continue;
             }
             let attempt = mailer.send(&leased.message.mail).await;
             sent += usize::from(attempt == Attempt::Sent);
             let settled = rules::settle(&leased, attempt, self.store.now().await?);
             // Stale: the lease ran out, and another server has the message now.
-            let (Saved::Saved | Saved::Stale) = self.store.save_message(&settled).await?;
+            let (Saved::Saved | Saved::Stale) = self.save_message(&settled).await?;
         }
         Ok(sent)
+    }
+
+    async fn save_message(&self, change: &MessageChange) -> store::Result<Saved> {
+        let saved = self.store.save_message(change).await?;
+        if saved == Saved::Saved {
+            self.watch.tell(Commit::Message(&change.message));
+        }
+        Ok(saved)
     }
 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::attempts::until_committed;
-use super::{Error, Tenant};
+use super::{Commit, Error, Tenant};
 use crate::domain::{
     Attribution, Day, MemberId, Roster, Session, SessionDraft, SessionId, SessionPatch,
     SessionState, SubjectId, Take, Timestamp,
 };
 use crate::rules::{self, Refusal, Resource};
-use crate::store::{SessionChange, SessionQuery, Versioned};
+use crate::store::{Saved, SessionChange, SessionQuery, Versioned};
 
 /// How many bytes of quoted text a page of the session list may have before it ends early.
 const PAGE_BYTES: usize = 4 << 20;
@@ -37,7 +37,9 @@ impl Tenant {
         by: &Attribution,
     ) -> Result<Arc<Session>, Error> {
         self.subject(&draft.subject_id).await?;
-        Ok(self.store.convene(&rules::convene(draft, by)).await?)
+        let session = self.store.convene(&rules::convene(draft, by)).await?;
+        self.watch.tell(Commit::Session(&session));
+        Ok(session)
     }
 
     /// A session and the takes that count in it: one per member, the highest revision.
@@ -196,6 +198,9 @@ impl Tenant {
 
     async fn saved(&self, change: SessionChange) -> Result<Option<Arc<Session>>, Error> {
         let saved = self.store.save_session(&change).await?;
+        if saved == Saved::Saved {
+            self.watch.tell(Commit::Session(&change.session));
+        }
         Ok(saved.committed(change.session).map(Arc::new))
     }
 

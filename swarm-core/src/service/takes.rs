@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::attempts::until_committed;
-use super::{Error, SubmitError, Tenant};
+use super::{Commit, Error, SubmitError, Tenant};
 use crate::domain::{AttemptId, SecretHash, Take, TakeId, TakeOnFile};
 use crate::rules::{self, Draft, Preflight, Refusal, Resource, Submission};
 use crate::store::{Basis, BasisQuery, Filed};
@@ -25,7 +25,10 @@ impl Tenant {
             let basis = self.basis(token, submission).await?;
             let filing = rules::judge(&basis, submission, attempt)?;
             let refusal = match self.store.file(&filing).await? {
-                Filed::Filed(take) => return Ok(Some(take)),
+                Filed::Filed(take) => {
+                    self.watch.tell(Commit::Take(&take));
+                    return Ok(Some(take));
+                }
                 Filed::Stale => return Ok(None),
                 Filed::Late => Refusal::WindowClosed,
                 Filed::NonceUsed => Refusal::NonceUsed,

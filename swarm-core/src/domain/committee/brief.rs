@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{CommitteeMemberId, CommitteeStance};
 use crate::domain::json::{self, Json, Object};
-use crate::domain::{Confidence, Day, Lens, Name, Prompt, SubjectId, Timestamp};
+use crate::domain::{Confidence, Day, Lens, Links, Name, Prompt, SubjectId, Timestamp};
 
 /// The content of a brief file, in the order and with the names of the specification, section 2B,
 /// but for `submit_to`: that depends on who asks (contract, section 1).
@@ -158,9 +158,9 @@ impl CommitteeBrief {
         }
     }
 
-    /// The brief file for readers at `origin`, such as `https://acme.example`.
-    pub fn text(&self, origin: &str) -> String {
-        let submit_to = format!("{}/api/ic/submit", origin.trim_end_matches('/'));
-        format!("{}{}{}", self.head, json::write(&submit_to), self.tail)
+    /// The brief file for readers of a front end with these links, such as an origin:
+    /// `https://acme.example`.
+    pub fn text(&self, links: &(impl Links + ?Sized)) -> String {
+        format!("{}{}{}", self.head, json::write(&links.committee_submit()), self.tail)
     }
 }

@@ -84,7 +84,7 @@ impl CommitteeTenant {
         &self,
         change: &CommitteeDayChange,
     ) -> Result<Option<Generated>, CommitteeError> {
-        let saved = self.store.save_committee_day(change).await?;
+        let saved = self.save_day(change).await?;
         let made = change.day.generation.as_ref().filter(|_| saved == Saved::Saved);
         Ok(made.map(|made| Generated {
             date: change.day.date,

@@ -9,8 +9,9 @@ use crate::domain::committee::{
 use crate::proof::ApiKey;
 use crate::rules::committee::{self as rules, CommitteeRefusal};
 use crate::rules::{Resource, Versioned};
+use crate::service::Commit;
 use crate::service::attempts::until_committed;
-use crate::store::Saved;
+use crate::store::{self, CommitteeMemberChange, Saved};
 
 impl CommitteeTenant {
     /// Creates an active member. Its key is in the answer and nowhere else (specification, section
@@ -24,7 +25,7 @@ impl CommitteeTenant {
     ) -> Result<ApiKey, CommitteeError> {
         let (random, now) = (self.entropy.bytes()?, self.store.now().await?);
         let (change, key) = rules::create_member(draft, self.settings.key_prefix(), random, now);
-        match self.store.save_committee_member(&change).await? {
+        match self.save_member(&change).await? {
             Saved::Saved => Ok(key),
             Saved::Stale => Err(CommitteeRefusal::MemberExists(draft.id.clone()).into()),
         }
@@ -42,7 +43,7 @@ impl CommitteeTenant {
             let (random, member) = (self.entropy.bytes()?, self.load_member(id).await?);
             let (change, key) =
                 rules::rotate_member_key(&member, self.settings.key_prefix(), random);
-            Ok(self.store.save_committee_member(&change).await?.committed(key))
+            Ok(self.save_member(&change).await?.committed(key))
         })
         .await
     }
@@ -58,7 +59,7 @@ impl CommitteeTenant {
     ) -> Result<(), CommitteeError> {
         until_committed("set committee status", || async {
             let change = rules::set_status(&self.load_member(id).await?, status);
-            Ok(self.store.save_committee_member(&change).await?.committed(()))
+            Ok(self.save_member(&change).await?.committed(()))
         })
         .await
     }
@@ -70,6 +71,14 @@ impl CommitteeTenant {
     pub async fn members(&self) -> Result<Vec<Arc<CommitteeMember>>, CommitteeError> {
         let members = self.store.committee_members().await?;
         Ok(members.into_iter().map(|member| member.record).collect())
+    }
+
+    async fn save_member(&self, change: &CommitteeMemberChange) -> store::Result<Saved> {
+        let saved = self.store.save_committee_member(change).await?;
+        if saved == Saved::Saved {
+            self.watch.tell(Commit::CommitteeMember(&change.member));
+        }
+        Ok(saved)
     }
 
     async fn load_member(

@@ -11,8 +11,11 @@ use crate::rules::Resource;
 use crate::rules::committee::{
     self as rules, CommitteeRefusal, CommitteeSession, KnownDay, SessionLine,
 };
+use crate::service::Commit;
 use crate::service::attempts::until_committed;
-use crate::store::{Collection, CommitteeSessionQuery, CommitteeTakesQuery};
+use crate::store::{
+    self, Collection, CommitteeDayChange, CommitteeSessionQuery, CommitteeTakesQuery, Saved,
+};
 
 /// Of how many days a list has the takes in memory at a time: whole takes, of which it tells little.
 const DAYS_AT_ONCE: usize = 8;
@@ -125,7 +128,7 @@ impl CommitteeTenant {
             let day = self.store.committee_day(order.date).await?;
             let day = KnownDay::new(order.date, day);
             let change = rules::set_subject(&day, &order.subject_id, by);
-            Ok(self.store.save_committee_day(&change).await?.committed(()))
+            Ok(self.save_day(&change).await?.committed(()))
         })
         .await
     }
@@ -143,8 +146,16 @@ impl CommitteeTenant {
             let day = self.store.committee_day(order.date).await?;
             let day = KnownDay::new(order.date, day);
             let change = rules::set_synthesis(&day, &order.synthesis, by)?;
-            Ok(self.store.save_committee_day(&change).await?.committed(()))
+            Ok(self.save_day(&change).await?.committed(()))
         })
         .await
+    }
+
+    pub(super) async fn save_day(&self, change: &CommitteeDayChange) -> store::Result<Saved> {
+        let saved = self.store.save_committee_day(change).await?;
+        if saved == Saved::Saved {
+            self.watch.tell(Commit::CommitteeDay(&change.day));
+        }
+        Ok(saved)
     }
 }

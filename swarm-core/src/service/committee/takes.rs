@@ -5,6 +5,7 @@ use crate::domain::committee::{CommitteeMemberId, CommitteeTake};
 use crate::domain::{AttemptId, Day, SubjectId, Timestamp};
 use crate::proof::{ApiKey, commit};
 use crate::rules::committee::{self as rules, CommitteeRefusal};
+use crate::service::Commit;
 use crate::service::attempts::until_committed;
 use crate::store::CommitteeFiled;
 
@@ -39,7 +40,10 @@ impl CommitteeTenant {
             let basis = self.store.committee_basis(&hash).await?;
             let filing = rules::judge(&basis, prefix, &key, body, attempt)?;
             match self.store.file_committee(&filing).await? {
-                CommitteeFiled::Filed(take) => Ok(Some(receipt(&take))),
+                CommitteeFiled::Filed(take) => {
+                    self.watch.tell(Commit::CommitteeTake(&take));
+                    Ok(Some(receipt(&take)))
+                }
                 CommitteeFiled::Late => Err(CommitteeRefusal::WindowClosed.into()),
                 CommitteeFiled::Stale => Ok(None),
             }

@@ -40,7 +40,7 @@ impl Tenant {
             guard: None,
             act: Some(rules::brief_published(&session, by)),
         };
-        match self.store.put_document(Collection::Briefs, &draft).await? {
+        match self.put(Collection::Briefs, &draft).await? {
             Put::Created(document) | Put::Replaced(document) => {
                 Ok(brief(session.date, session.subject_id.clone(), &document)?)
             }

@@ -1,0 +1,33 @@
+//! What is written to members.
+
+use crate::domain::{Links, Mail, Member};
+
+/// Writes the messages to members. Pure: it is asked before the commit that queues the message.
+pub trait MailText: Send + Sync {
+    /// The message that goes with the first activation of `member`.
+    fn approval(&self, member: &Member, links: &dyn Links) -> Mail;
+}
+
+/// What is written unless an embedder says otherwise.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StandardMailText;
+
+impl MailText for StandardMailText {
+    fn approval(&self, member: &Member, links: &dyn Links) -> Mail {
+        // A name is any text; in a letter to whatever address was given it stays on its line.
+        let name = member.name.as_str().replace(char::is_control, " ");
+        let (id, origin) = (&member.id, links.origin());
+        let (challenge, claim) = (links.challenge(), links.token_claim());
+        Mail {
+            to: member.contact.clone(),
+            subject: "Your application was approved".to_owned(),
+            body: format!(
+                "Hello {name},\n\n\
+                 your application to {origin} was approved. Your member id is {id}.\n\n\
+                 Claim your bearer token with the key that you applied with: ask for a challenge \
+                 at\n{challenge}, sign it, and post the proof to\n\
+                 {claim}. The token is shown once.\n"
+            ),
+        }
+    }
+}

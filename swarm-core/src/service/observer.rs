@@ -1,0 +1,75 @@
+//! Being told what was committed.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::domain::committee::{CommitteeDay, CommitteeMember, CommitteeTake};
+use crate::domain::{Member, Message, Session, Take, TenantId};
+use crate::store::{Collection, Document};
+
+/// Is told what this process has committed, after the store has acknowledged it: for counters,
+/// caches, notifications. Refusals never come here, nor do commits of other servers.
+///
+/// It is called in the task of the request, before its answer: it must not block, and hands over
+/// what takes time. A commit whose acknowledgement got lost is not told.
+pub trait Observer: Send + Sync {
+    /// `commit` stands in the world of `tenant`.
+    fn committed(&self, tenant: &TenantId, commit: Commit<'_>);
+}
+
+impl<F: Fn(&TenantId, Commit<'_>) + Send + Sync> Observer for F {
+    fn committed(&self, tenant: &TenantId, commit: Commit<'_>) {
+        self(tenant, commit);
+    }
+}
+
+/// What was committed: the record as it is on file.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Commit<'a> {
+    /// A take was filed.
+    Take(&'a Take),
+    /// A session was convened or changed.
+    Session(&'a Session),
+    /// A member applied, was reviewed, claimed its token, or got another.
+    Member(&'a Member),
+    /// A document was written.
+    Document(Collection, &'a Document),
+    /// A message was tried.
+    Message(&'a Message),
+    /// A committee take was filed.
+    CommitteeTake(&'a CommitteeTake),
+    /// A day of the committee was written: its subject, a generation of briefs, a synthesis.
+    CommitteeDay(&'a CommitteeDay),
+    /// A member of the committee was written.
+    CommitteeMember(&'a CommitteeMember),
+}
+
+/// The observer of one tenant, where there is one.
+#[derive(Clone)]
+pub(super) struct Watch {
+    tenant: TenantId,
+    observer: Option<Arc<dyn Observer>>,
+}
+
+impl Watch {
+    pub(super) fn new(tenant: &TenantId, observer: Option<&Arc<dyn Observer>>) -> Self {
+        Self { tenant: tenant.clone(), observer: observer.cloned() }
+    }
+
+    pub(super) fn tenant(&self) -> &TenantId {
+        &self.tenant
+    }
+
+    pub(super) fn tell(&self, commit: Commit<'_>) {
+        if let Some(observer) = &self.observer {
+            observer.committed(&self.tenant, commit);
+        }
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Watch").field(&self.tenant).finish()
+    }
+}

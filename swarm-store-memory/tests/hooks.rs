@@ -1,0 +1,103 @@
+//! What an embedder hangs on the service: an observer, other words, other addresses.
+#![allow(clippy::unwrap_used, reason = "a test panics")]
+
+use std::sync::{Arc, Mutex};
+
+use swarm_core::domain::{
+    Actor, Application, Attribution, Contact, Lens, Links, Mail, Member, MemberState, Name,
+    SessionDraft, Subject,
+};
+use swarm_core::json::{Json, Object};
+use swarm_core::proof::KeyPair;
+use swarm_core::rules::MailText;
+use swarm_core::{Commit, MemberId, Swarm, SystemEntropy, Tenant, TenantId};
+use swarm_store_memory::MemoryStore;
+
+#[tokio::test]
+async fn an_observer_is_told_what_was_committed_and_nothing_else() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&told);
+    let observer = move |tenant: &TenantId, commit: Commit<'_>| {
+        let what = match commit {
+            Commit::Session(session) => format!("session {}", session.id),
+            Commit::Member(member) => format!("member {}", member.state),
+            Commit::Document(collection, document) => format!("{collection} {}", document.key),
+            other => format!("{other:?}"),
+        };
+        seen.lock().unwrap().push(format!("{tenant}: {what}"));
+    };
+    let swarm = Swarm::new(MemoryStore::new(), SystemEntropy).observed_by(observer);
+    let tenant = swarm.tenant(&TenantId::parse("acme").unwrap());
+    let session = || SessionDraft::read(&mut object(r#"{"date":"2026-11-21","subjectId":"s"}"#));
+    assert!(
+        tenant.convene(&session().unwrap(), &Attribution::from(Actor::OPERATOR)).await.is_err(),
+        "there is no subject yet"
+    );
+    let subject = Subject::read(&mut object(r#"{"id":"s","name":"S"}"#)).unwrap();
+    let _ = tenant.put_subject(&subject, &Actor::OPERATOR).await.unwrap();
+    tenant.convene(&session().unwrap(), &Attribution::from(Actor::OPERATOR)).await.unwrap();
+    let member = apply(&tenant).await;
+    tenant.activate(&member, "https://acme.example", &Actor::OPERATOR).await.unwrap();
+    tenant.activate(&member, "https://acme.example", &Actor::OPERATOR).await.unwrap();
+    assert!(tenant.reject(&member).await.is_err(), "it is active");
+    assert_eq!(
+        *told.lock().unwrap(),
+        ["acme: subjects s", "acme: session 1", "acme: member applied", "acme: member approved"]
+    );
+}
+
+#[tokio::test]
+async fn mail_has_the_words_and_addresses_of_the_front_end() {
+    let swarm = Swarm::new(MemoryStore::new(), SystemEntropy).with_mail_text(Terse);
+    let tenant = swarm.tenant(&TenantId::parse("acme").unwrap());
+    let member = apply(&tenant).await;
+    let state = tenant.activate(&member, &Paths, &Actor::OPERATOR).await.unwrap();
+    assert_eq!(state, MemberState::Approved);
+    let mail = &tenant.outbox().await.unwrap()[0].mail;
+    assert_eq!((mail.subject.as_str(), mail.body.as_str()), ("Welcome", "desk: ask, then claim"));
+}
+
+struct Terse;
+
+impl MailText for Terse {
+    fn approval(&self, member: &Member, links: &dyn Links) -> Mail {
+        let (origin, challenge, claim) = (links.origin(), links.challenge(), links.token_claim());
+        let body = format!("{origin}: {challenge}, then {claim}");
+        Mail { to: member.contact.clone(), subject: "Welcome".to_owned(), body }
+    }
+}
+
+struct Paths;
+
+impl Links for Paths {
+    fn origin(&self) -> String {
+        "desk".to_owned()
+    }
+
+    fn challenge(&self) -> String {
+        "ask".to_owned()
+    }
+
+    fn token_claim(&self) -> String {
+        "claim".to_owned()
+    }
+
+    fn committee_submit(&self) -> String {
+        "submit".to_owned()
+    }
+}
+
+async fn apply(tenant: &Tenant) -> MemberId {
+    let keys = KeyPair::from_seed(&[7; 32]);
+    let application = Application {
+        name: Name::parse("Ada").unwrap(),
+        contact: Contact::parse("ada@example.org").unwrap(),
+        lens: Lens::parse("").unwrap(),
+        public_key: keys.public_key(),
+    };
+    tenant.apply(keys.sign(application)).await.unwrap()
+}
+
+fn object(text: &str) -> Object {
+    Json::read(text.as_bytes()).unwrap().into_object()
+}
