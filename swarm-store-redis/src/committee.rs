@@ -144,7 +144,7 @@ impl Committee for TenantStore {
         script.arg(member.as_str()).arg(member_version.0);
         script.arg(number(date)).arg(day_version.0);
         script.arg(filing.land_by().millis()).arg(hex(&filing.attempt().0));
-        script.arg(codec::encode_committee_take(filing).context(OP)?);
+        script.arg(filing.text());
         script.arg(on(date)).arg(by_on(member, date));
         script.arg(filing.subject_id().as_str());
         let outcome: Vec<String> = self.client.commit(OP, &script, &self.keys).await?;

@@ -10,12 +10,18 @@ use crate::domain::{PublicKey, Signature, Signed};
 pub struct Verified<T> {
     signed: Arc<Signed<T>>,
     key: PublicKey,
+    canonical: Arc<str>,
 }
 
 impl<T> Verified<T> {
     /// What was signed, and the signature.
     pub fn signed(&self) -> &Arc<Signed<T>> {
         &self.signed
+    }
+
+    /// The text over which the signature holds: [`canonical`] of the payload, built once.
+    pub fn canonical(&self) -> &str {
+        &self.canonical
     }
 
     /// The key that it was checked against.
@@ -27,9 +33,13 @@ impl<T> Verified<T> {
 /// Verifies a payload: its signature must hold over the canonical bytes. `None` when it does not,
 /// whatever is wrong with it, be it only its base64.
 pub fn verify<T: Payload>(signed: &Arc<Signed<T>>, key: &PublicKey) -> Option<Verified<T>> {
-    let bytes = canonical(&signed.payload);
-    holds(bytes.as_bytes(), &signed.signature, key)
-        .then(|| Verified { signed: Arc::clone(signed), key: key.clone() })
+    let canonical = canonical(&signed.payload);
+    let holds = holds(canonical.as_bytes(), &signed.signature, key);
+    holds.then(|| Verified {
+        signed: Arc::clone(signed),
+        key: key.clone(),
+        canonical: canonical.into(),
+    })
 }
 
 /// Whether a signature holds over a message, strictly: no small-order component, no malleable or

@@ -69,6 +69,11 @@ impl Filing {
         }
     }
 
+    /// What was signed and verified, for stores that keep the text of it.
+    pub fn canonical(&self) -> &str {
+        self.take.canonical()
+    }
+
     fn draft(&self) -> &TakeDraft {
         &self.take.signed().payload
     }

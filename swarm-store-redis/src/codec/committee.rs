@@ -99,18 +99,6 @@ pub(crate) fn decode_committee_brief(row: &str) -> Decoded<Arc<CommitteeBrief>> 
     }
 }
 
-/// The row of a submission, but for the time that the commit gives it. One that does not tell when
-/// it was written was written then.
-pub(crate) fn encode_committee_take(filing: &CommitteeFiling) -> Decoded<String> {
-    let take = filing.take(Timestamp::EPOCH);
-    let mut fields = Json::read(json::write(&take).as_bytes())?.into_object();
-    fields.take("received_at");
-    if filing.generated_at().is_none() {
-        fields.take("generated_at");
-    }
-    Ok(json::write(&fields))
-}
-
 pub(crate) fn decode_committee_take(row: &str) -> Decoded<Arc<CommitteeTake>> {
     let mut words = Words(row);
     let received_at = words.timestamp()?;

@@ -25,7 +25,6 @@ use swarm_core::{Invalid, StoreError, Timestamp};
 pub(crate) use committee::{
     decode_committee_brief, decode_committee_day, decode_committee_filed, decode_committee_member,
     decode_committee_take, encode_committee_brief, encode_committee_day, encode_committee_member,
-    encode_committee_take,
 };
 pub(crate) use documents::{decode_document, decode_put};
 pub(crate) use log::{decode_act, decode_log_row};

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use swarm_core::domain::{Revision, Signature, Signed};
-use swarm_core::proof::canonical;
 use swarm_core::rules::Filing;
 use swarm_core::{SessionId, Take, TakeDraft, TakeId, Timestamp};
 
@@ -15,7 +14,7 @@ pub(crate) fn encode_take(filing: &Filing) -> String {
     let take = filing.take(TakeId(0), Timestamp::EPOCH);
     let Take { session_id, revision, public_key, signed, .. } = &take;
     let (revision, signature) = (revision.get(), signed.signature.as_str());
-    format!("{session_id} {revision} {public_key} {signature} {}", canonical(&signed.payload))
+    format!("{session_id} {revision} {public_key} {signature} {}", filing.canonical())
 }
 
 pub(crate) fn decode_take(row: &str) -> Decoded<Arc<Take>> {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use rusqlite::Row;
 use swarm_core::domain::{PublicKey, Revision, Signature, Signed};
 use swarm_core::json::Json;
-use swarm_core::proof::canonical;
 use swarm_core::rules::Filing;
 use swarm_core::{SessionId, Take, TakeDraft, TakeId, Timestamp};
 
@@ -25,7 +24,7 @@ impl TakeText {
         Self {
             public_key: take.public_key.to_string(),
             signature: take.signed.signature.as_str().to_owned(),
-            payload: canonical(take.draft()),
+            payload: filing.canonical().to_owned(),
         }
     }
 }

@@ -1,12 +1,14 @@
 //! The judgement of a submission to the committee (specification, section 2B; contract, section
 //! 3).
 
+use serde::Serialize;
+
 use super::{CommitteeBasis, CommitteeRefusal};
 use crate::domain::committee::{
     CommitteeBody, CommitteeDay, CommitteeDraft, CommitteeMember, CommitteeMemberId,
     CommitteeStance, CommitteeStatus, CommitteeTake, Generation, KeyPrefix, Model,
 };
-use crate::domain::json::{Json, Object};
+use crate::domain::json::{self, Json, Object};
 use crate::domain::{AttemptId, Confidence, Day, Invalid, SubjectId, Timestamp, Version};
 use crate::proof::ApiKey;
 use crate::rules::Versioned;
@@ -52,6 +54,33 @@ impl CommitteeFiling {
     /// When it was written, where that is told; where not, when it is committed.
     pub fn generated_at(&self) -> Option<Timestamp> {
         self.draft.generated_at
+    }
+
+    /// The text of the record, but for `received_at`, the time that the commit gives it, and for
+    /// `generated_at` where that is not told.
+    pub fn text(&self) -> String {
+        #[derive(Serialize)]
+        struct Text<'a> {
+            member_id: &'a CommitteeMemberId,
+            date: Day,
+            subject_id: &'a SubjectId,
+            stance: CommitteeStance,
+            confidence: Confidence,
+            body: &'a CommitteeBody,
+            model: Option<&'a Model>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            generated_at: Option<Timestamp>,
+        }
+        json::write(&Text {
+            member_id: &self.member.0,
+            date: self.session.0,
+            subject_id: &self.subject_id,
+            stance: self.draft.stance,
+            confidence: self.draft.confidence,
+            body: &self.draft.body,
+            model: self.draft.model.as_ref(),
+            generated_at: self.draft.generated_at,
+        })
     }
 
     /// The record to keep, once the commit has given it a time.
