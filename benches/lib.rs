@@ -10,8 +10,8 @@ use criterion::{BenchmarkGroup, Criterion};
 use futures_util::FutureExt as _;
 use swarm_core::domain::{
     AttemptId, Attribution, Body, Bucket, Confidence, Contact, Day, Lens, Member, MemberId,
-    MemberState, MemoUrl, Name, Nonce, PublicKey, SecretHash, SessionDraft, SessionState, Signed,
-    Stance, SubjectId, TakeDraft, TenantId, Timestamp, Weight, Weights,
+    MemberState, MemoUrl, Name, Nonce, PublicKey, SessionDraft, SessionState, Signed, Stance,
+    SubjectId, TakeDraft, TenantId, Timestamp, TokenHash, Weight, Weights,
 };
 use swarm_core::proof::KeyPair;
 use swarm_core::rules::{convene, judge};
@@ -45,7 +45,7 @@ pub struct Author {
     /// Its public key, decoded.
     pub key: PublicKey,
     /// The hash of its token.
-    pub token: SecretHash,
+    pub token: TokenHash,
     id: MemberId,
 }
 
@@ -54,7 +54,7 @@ impl Author {
     pub fn new(number: u8) -> Self {
         let keys = KeyPair::from_seed(&[number; 32]);
         let key = PublicKey::parse(&keys.public_key()).expect("a key pair has a strong key");
-        let token = SecretHash::of(&[number]);
+        let token = TokenHash::of(&[number]);
         let id = MemberId::parse(format!("3b241101-e2bb-4255-8caf-{number:012}")).expect("an id");
         Self { keys, key, token, id }
     }

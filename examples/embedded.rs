@@ -9,8 +9,8 @@ use std::error::Error;
 
 use serde::Serialize;
 use swarm_core::domain::{
-    Actor, Application, Attribution, Contact, Lens, Name, SecretHash, SessionDraft, Signature,
-    Signed, Subject, TokenClaim,
+    Actor, Application, Attribution, Contact, Lens, Name, SessionDraft, Signature, Signed, Subject,
+    TokenClaim, TokenHash,
 };
 use swarm_core::json::{self, Json, Object};
 use swarm_core::proof::{BearerToken, KeyPair};
@@ -81,7 +81,7 @@ async fn file(tenant: &Tenant, fields: &mut Object) -> String {
         Ok(submission) => submission,
         Err(invalid) => return failed(invalid),
     };
-    match tenant.submit(&SecretHash::of(token.as_bytes()), &submission).await {
+    match tenant.submit(&TokenHash::of(token.as_bytes()), &submission).await {
         Ok(take) => json::write(&take),
         Err(SubmitError::Refused(refused)) => {
             json::write(&Refused { error: refused.to_string(), on_file: refused.original })

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use swarm_core::domain::SecretHash;
+use swarm_core::domain::AdminTokenHash;
 use swarm_core::{CommitteeSettings, CommitteeTenant, Committees, Swarm, Tenant, TenantId};
 use warp::http::HeaderMap;
 use warp::http::uri::Authority;
@@ -16,7 +16,7 @@ pub struct TenantConfig {
     /// The hosts that stand for it, without ports, in any case.
     pub hosts: Vec<String>,
     /// The hash of the token that its operators send.
-    pub admin_token: SecretHash,
+    pub admin_token: AdminTokenHash,
     /// What is set for its committee, where the site has committees.
     pub committee: CommitteeSettings,
 }
@@ -30,7 +30,7 @@ pub struct DuplicateHost(pub String);
 pub(crate) struct OpenTenant {
     pub(crate) id: TenantId,
     pub(crate) tenant: Tenant,
-    pub(crate) admin_token: SecretHash,
+    pub(crate) admin_token: AdminTokenHash,
     /// Its committee, where the site has committees.
     pub(crate) committee: Option<Arc<CommitteeTenant>>,
 }

@@ -7,7 +7,7 @@ use swarm_core::Timestamp;
 use swarm_core::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
-use swarm_core::domain::{Day, SecretHash};
+use swarm_core::domain::{ApiKeyHash, Day};
 use swarm_core::store::{
     Committee, CommitteeBasis, CommitteeDayChange, CommitteeFiled, CommitteeFiling,
     CommitteeMemberChange, CommitteeSessionQuery, CommitteeTakesQuery, Result, Saved, Versioned,
@@ -63,7 +63,7 @@ impl Committee for TenantStore {
         }))
     }
 
-    async fn committee_basis(&self, key: &SecretHash) -> Result<CommitteeBasis> {
+    async fn committee_basis(&self, key: &ApiKeyHash) -> Result<CommitteeBasis> {
         Ok(self.read(|world| {
             let records = &world.committee;
             let latest = CommitteeSessionQuery { limit: 1, ..CommitteeSessionQuery::default() };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use swarm_core::Timestamp;
-use swarm_core::domain::{Challenge, Member, MemberId, MemberState, MessageId, SecretHash};
+use swarm_core::domain::{Challenge, Member, MemberId, MemberState, MessageId, TokenHash};
 use swarm_core::store::{MemberBasis, MemberChange, MemberSaved, Members, Result, Slot};
 
 use crate::TenantStore;
@@ -27,7 +27,7 @@ impl Members for TenantStore {
         }))
     }
 
-    async fn bearer(&self, token: &SecretHash) -> Result<Option<Arc<Member>>> {
+    async fn bearer(&self, token: &TokenHash) -> Result<Option<Arc<Member>>> {
         Ok(self.read(|world| world.bearer(token).map(|row| Arc::clone(&row.member.record))))
     }
 

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use swarm_core::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
-use swarm_core::domain::{AttemptId, Day, SecretHash};
+use swarm_core::domain::{ApiKeyHash, AttemptId, Day};
 use swarm_core::store::{CommitteeSessionQuery, Versioned};
 
 #[derive(Default)]
 pub(crate) struct Records {
     pub(crate) members: BTreeMap<CommitteeMemberId, Versioned<CommitteeMember>>,
     /// Whose record carries the hash.
-    pub(crate) keys: HashMap<SecretHash, CommitteeMemberId>,
+    pub(crate) keys: HashMap<ApiKeyHash, CommitteeMemberId>,
     pub(crate) days: BTreeMap<Day, Versioned<CommitteeDay>>,
     pub(crate) briefs: BTreeMap<Day, BTreeMap<CommitteeMemberId, Arc<CommitteeBrief>>>,
     /// Every submission of a day, in the order of the commits.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use swarm_core::domain::{
-    AttemptId, Challenge, Day, Member, MemberId, Message, Nonce, PublicKey, Revision, SecretHash,
-    Session, SessionId, SubjectId, Take, TakeId, Version,
+    AttemptId, Challenge, Day, Member, MemberId, Message, Nonce, PublicKey, Revision, Session,
+    SessionId, SubjectId, Take, TakeId, TokenHash, Version,
 };
 use swarm_core::store::{Collection, Document, Versioned};
 
@@ -16,7 +16,7 @@ use crate::records::Records;
 pub(crate) struct World {
     pub(crate) members: HashMap<MemberId, MemberRow>,
     /// Whose record carries the token.
-    pub(crate) tokens: HashMap<SecretHash, MemberId>,
+    pub(crate) tokens: HashMap<TokenHash, MemberId>,
     /// Who holds the key.
     pub(crate) keys: HashMap<PublicKey, MemberId>,
     pub(crate) challenges: HashMap<MemberId, Challenge>,
@@ -62,7 +62,7 @@ pub(crate) struct Shelf {
 }
 
 impl World {
-    pub(crate) fn bearer(&self, token: &SecretHash) -> Option<&MemberRow> {
+    pub(crate) fn bearer(&self, token: &TokenHash) -> Option<&MemberRow> {
         self.members.get(self.tokens.get(token)?)
     }
 

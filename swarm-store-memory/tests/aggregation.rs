@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use swarm_core::domain::{
-    Actor, Attribution, Contact, Lens, Member, MemberState, Name, PublicKey, SecretHash,
-    SessionDraft, SessionState, Subject,
+    Actor, Attribution, Contact, Lens, Member, MemberState, Name, PublicKey, SessionDraft,
+    SessionState, Subject, TokenHash,
 };
 use swarm_core::json::{Json, Object, write};
 use swarm_core::proof::KeyPair;
@@ -99,7 +99,7 @@ async fn convene(tenant: &Tenant) -> SessionId {
 struct Author {
     id: MemberId,
     key: KeyPair,
-    token: SecretHash,
+    token: TokenHash,
 }
 
 impl Author {
@@ -119,7 +119,7 @@ async fn world() -> (Tenant, Author, Author) {
     let author = |name: &str, seed| Author {
         id: MemberId::parse(name).unwrap(),
         key: KeyPair::from_seed(&[seed; 32]),
-        token: SecretHash::of(name.as_bytes()),
+        token: TokenHash::of(name.as_bytes()),
     };
     let (early, late) = (author("early", 1), author("late", 2));
     for author in [&early, &late] {

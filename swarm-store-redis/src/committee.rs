@@ -10,7 +10,7 @@ use swarm_core::StoreError;
 use swarm_core::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
-use swarm_core::domain::{Day, SecretHash};
+use swarm_core::domain::{ApiKeyHash, Day};
 use swarm_core::proof::hex;
 use swarm_core::store::{
     Committee, CommitteeBasis, CommitteeDayChange, CommitteeFiled, CommitteeFiling,
@@ -116,7 +116,7 @@ impl Committee for TenantStore {
         Ok(briefs)
     }
 
-    async fn committee_basis(&self, key: &SecretHash) -> Result<CommitteeBasis> {
+    async fn committee_basis(&self, key: &ApiKeyHash) -> Result<CommitteeBasis> {
         const OP: &str = "committee basis";
         let mut script = scripts::COMMITTEE_BASIS.prepare_invoke();
         script.key(self.keys.committee_keys()).key(self.keys.committee_members());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use swarm_core::domain::{Challenge, MailState, Member, MemberState, SecretHash};
+use swarm_core::domain::{Challenge, MailState, Member, MemberState, TokenHash};
 use swarm_core::store::{MemberBasis, MemberChange, MemberSaved, Members, Result, Slot};
 use swarm_core::{MemberId, StoreError};
 
@@ -37,7 +37,7 @@ impl Members for TenantStore {
         codec::decode_each(&rows, |row| Ok(codec::decode_member(row)?.record)).context("members")
     }
 
-    async fn bearer(&self, token: &SecretHash) -> Result<Option<Arc<Member>>> {
+    async fn bearer(&self, token: &TokenHash) -> Result<Option<Arc<Member>>> {
         let mut script = scripts::THROUGH.prepare_invoke();
         script.key(self.keys.tokens()).key(self.keys.members()).arg(codec::encode_hash(token));
         let row: Option<String> = self.client.read("bearer", &script).await?;

@@ -12,7 +12,7 @@ const SIGNATURE_MAX: usize = 2_000;
 /// An Ed25519 public key that may be registered, decoded once and kept decoded.
 ///
 /// Small-order points and encodings that are not canonical are no keys (contract, section 2).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PublicKey(VerifyingKey);
 
 impl PublicKey {
@@ -49,6 +49,12 @@ impl PublicKey {
 impl std::hash::Hash for PublicKey {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         self.as_bytes().hash(state);
+    }
+}
+
+impl std::fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "PublicKey({self})")
     }
 }
 

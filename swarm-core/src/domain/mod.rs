@@ -35,7 +35,10 @@ pub use log::{Act, Actor, Attribution, LogRow, Logged, Note, Seq};
 pub use mail::{Mail, MailState, Message};
 pub use member::{Application, Challenge, Member, MemberState, TokenClaim};
 pub use memo::{Memo, MemoDraft};
-pub use secret::SecretHash;
+pub use secret::{
+    AdminSecret, AdminTokenHash, ApiKeyHash, ApiKeySecret, BearerSecret, ChallengeHash,
+    ChallengeSecret, SecretHash, TokenHash,
+};
 pub use session::{Roster, RosterEntry, Session, SessionDraft, SessionPatch, SessionState};
 pub use snapshot::{BucketWeight, Consensus, Participation, Quorum, Quote, Snapshot, Stances};
 pub use subject::Subject;

@@ -1,17 +1,50 @@
 //! Secrets are known by their hashes only.
 
+use std::marker::PhantomData;
+
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// The SHA-256 of a secret: what is stored of a bearer token or a challenge (specification,
-/// section 5A). Compared in constant time; its `Debug` shows nothing.
-#[derive(Clone, Copy, Eq)]
-pub struct SecretHash([u8; 32]);
+/// The SHA-256 of a secret of the kind `S`: what is stored of it (specification, section 5). Hashes
+/// of different kinds do not mix. Compared in constant time; its `Debug` shows nothing.
+#[derive(Eq)]
+pub struct SecretHash<S = BearerSecret>([u8; 32], PhantomData<fn() -> S>);
 
-impl SecretHash {
+/// What is stored of a member's bearer token.
+pub type TokenHash = SecretHash<BearerSecret>;
+
+/// What is stored of a committee member's API key.
+pub type ApiKeyHash = SecretHash<ApiKeySecret>;
+
+/// What is stored of a challenge.
+pub type ChallengeHash = SecretHash<ChallengeSecret>;
+
+/// What is configured of an operator's token.
+pub type AdminTokenHash = SecretHash<AdminSecret>;
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident)*) => {
+        $($(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $kind {})*
+    };
+}
+
+kinds! {
+    /// A kind of secret: the bearer token of a member.
+    BearerSecret
+    /// A kind of secret: the API key of a committee member.
+    ApiKeySecret
+    /// A kind of secret: the challenge of a token claim.
+    ChallengeSecret
+    /// A kind of secret: the token of an operator.
+    AdminSecret
+}
+
+impl<S> SecretHash<S> {
     /// The hash of `secret`.
     pub fn of(secret: &[u8]) -> Self {
-        Self(Sha256::digest(secret).into())
+        Self::from_bytes(Sha256::digest(secret).into())
     }
 
     /// Reads `sha256:` and 64 hexadecimal digits, as configurations carry it.
@@ -25,7 +58,7 @@ impl SecretHash {
             let digit = |at: usize| pair.get(at).and_then(|c| char::from(*c).to_digit(16));
             *byte = u8::try_from(digit(0)? * 16 + digit(1)?).ok()?;
         }
-        Some(Self(bytes))
+        Some(Self::from_bytes(bytes))
     }
 
     /// The 32 bytes of the hash, for stores.
@@ -35,23 +68,31 @@ impl SecretHash {
 
     /// The hash with these bytes, as a store kept them.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
-        Self(bytes)
+        Self(bytes, PhantomData)
     }
 }
 
-impl PartialEq for SecretHash {
+impl<S> Clone for SecretHash<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for SecretHash<S> {}
+
+impl<S> PartialEq for SecretHash<S> {
     fn eq(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }
 }
 
-impl std::hash::Hash for SecretHash {
+impl<S> std::hash::Hash for SecretHash<S> {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         self.0.hash(state);
     }
 }
 
-impl std::fmt::Debug for SecretHash {
+impl<S> std::fmt::Debug for SecretHash<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("SecretHash(..)")
     }
@@ -65,14 +106,14 @@ mod tests {
     fn the_configured_form_is_read_back() {
         // SHA-256 of "abc", FIPS 180-2.
         let hex = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(SecretHash::parse(&format!("sha256:{hex}")), Some(SecretHash::of(b"abc")));
+        assert_eq!(TokenHash::parse(&format!("sha256:{hex}")), Some(TokenHash::of(b"abc")));
         for bad in [hex, "sha256:", "sha256:zz", &format!("sha256:{hex}0")] {
-            assert_eq!(SecretHash::parse(bad), None);
+            assert_eq!(TokenHash::parse(bad), None);
         }
     }
 
     #[test]
     fn debug_shows_nothing() {
-        assert_eq!(format!("{:?}", SecretHash::of(b"abc")), "SecretHash(..)");
+        assert_eq!(format!("{:?}", TokenHash::of(b"abc")), "SecretHash(..)");
     }
 }

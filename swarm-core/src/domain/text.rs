@@ -55,6 +55,8 @@ macro_rules! text {
                 f.write_str(&self.0)
             }
         }
+
+        crate::domain::names::parsed!($name);
     };
 }
 

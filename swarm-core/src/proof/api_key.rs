@@ -1,7 +1,7 @@
 //! The API keys of the committee. Only their hashes are ever stored (specification, section 5B).
 
 use super::commit::hex;
-use crate::domain::SecretHash;
+use crate::domain::ApiKeyHash;
 use crate::domain::committee::{CommitteeMemberId, KeyPrefix};
 
 /// A key, `<prefix>_<member_id>_<32 hex>`: shown once, never stored, never printed by `Debug`.
@@ -36,8 +36,8 @@ impl ApiKey {
     }
 
     /// What is stored of it.
-    pub fn hash(&self) -> SecretHash {
-        SecretHash::of(self.0.as_bytes())
+    pub fn hash(&self) -> ApiKeyHash {
+        ApiKeyHash::of(self.0.as_bytes())
     }
 }
 

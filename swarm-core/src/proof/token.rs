@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use crate::domain::{MemberId, SecretHash};
+use crate::domain::{ChallengeHash, MemberId, TokenHash};
 
 /// A member's bearer token, `tok_<memberId>_<uuid>`: shown once, never stored, never printed by
 /// `Debug`.
@@ -23,8 +23,8 @@ impl BearerToken {
     }
 
     /// What is stored of it.
-    pub fn hash(&self) -> SecretHash {
-        SecretHash::of(self.0.as_bytes())
+    pub fn hash(&self) -> TokenHash {
+        TokenHash::of(self.0.as_bytes())
     }
 }
 
@@ -50,8 +50,8 @@ impl ChallengeText {
     }
 
     /// What is stored of it.
-    pub fn hash(&self) -> SecretHash {
-        SecretHash::of(self.0.as_bytes())
+    pub fn hash(&self) -> ChallengeHash {
+        ChallengeHash::of(self.0.as_bytes())
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::log::{self, MemberAct};
 use super::{MemberBasis, Refusal, Versioned};
 use crate::domain::{
-    Act, Actor, Application, Challenge, Mail, Member, MemberId, MemberState, PublicKey, SecretHash,
-    Signed, Timestamp, TokenClaim, Version,
+    Act, Actor, Application, Challenge, ChallengeHash, Mail, Member, MemberId, MemberState,
+    PublicKey, Signed, Timestamp, TokenClaim, Version,
 };
 use crate::proof::{BearerToken, canonical, verify};
 
@@ -39,7 +39,7 @@ impl MemberChange {
 /// The member's challenge at the commit must have this hash, and the store's clock must not be
 /// past its expiry.
 #[derive(Clone, Debug)]
-pub struct Proven(pub SecretHash);
+pub struct Proven(pub ChallengeHash);
 
 /// Where a challenge goes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -207,7 +207,7 @@ pub fn rotate(
 }
 
 fn answers(claim: &TokenClaim, challenge: &Challenge, now: Timestamp) -> bool {
-    SecretHash::of(claim.challenge.as_bytes()) == challenge.hash
+    ChallengeHash::of(claim.challenge.as_bytes()) == challenge.hash
         && claim.expires_at == challenge.expires_at.to_string()
         && now <= challenge.expires_at
 }

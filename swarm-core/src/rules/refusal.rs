@@ -160,6 +160,7 @@ impl std::fmt::Display for Resource {
 /// 3).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
+#[non_exhaustive]
 pub struct Rejection {
     /// Why.
     pub reason: Refusal,

@@ -25,6 +25,15 @@ impl Submission {
         Ok(Self::new(Signed { payload, signature }))
     }
 
+    /// Reads a submission from the JSON text that came in, by the one strict reader.
+    ///
+    /// # Errors
+    /// [`Invalid`], naming the first field that breaks its rule; `body` when the text is no JSON.
+    pub fn from_json(text: &[u8]) -> Result<Self, Invalid> {
+        let json = Json::read(text).map_err(|_| Invalid::new("body", "must be JSON"))?;
+        Self::read(&mut json.into_object())
+    }
+
     /// The fields.
     pub fn draft(&self) -> &TakeDraft {
         &self.0.payload

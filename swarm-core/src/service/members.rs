@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::attempts::until_committed;
 use super::{Commit, Error, Tenant};
 use crate::domain::{
-    Actor, Application, Challenge, Links, Member, MemberId, MemberState, PublicKey, SecretHash,
-    Signed, Timestamp, TokenClaim,
+    Actor, Application, Challenge, Links, Member, MemberId, MemberState, PublicKey, Signed,
+    Timestamp, TokenClaim, TokenHash,
 };
 use crate::proof::{BearerToken, ChallengeText};
 use crate::rules::{self, Refusal, Resource};
@@ -14,6 +14,7 @@ use crate::store::{self, MemberChange, MemberSaved, Versioned};
 
 /// What whoever asks for a challenge is told.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Challenged {
     /// The challenge to sign.
     pub challenge: ChallengeText,
@@ -85,13 +86,13 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Refusal::UnknownToken`] when there is none.
-    pub async fn bearer(&self, token: &SecretHash) -> Result<Arc<Member>, Error> {
+    pub async fn bearer(&self, token: &TokenHash) -> Result<Arc<Member>, Error> {
         let member = self.store.bearer(token).await?;
         Ok(member.filter(|member| member.state.is_active()).ok_or(Refusal::UnknownToken)?)
     }
 
     /// The active member that a bearer token belongs to, at a version to guard a write with.
-    pub(super) async fn bearer_at(&self, token: &SecretHash) -> Result<Versioned<Member>, Error> {
+    pub(super) async fn bearer_at(&self, token: &TokenHash) -> Result<Versioned<Member>, Error> {
         let id = &self.bearer(token).await?.id;
         let member = self.store.member(id).await?.member;
         let bears = |member: &Versioned<Member>| {

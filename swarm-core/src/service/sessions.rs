@@ -19,6 +19,7 @@ const SESSIONS_AT_ONCE: usize = 8;
 
 /// A page of the session list.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct SessionPage {
     /// Sessions by id, the highest first.
     pub sessions: Vec<Arc<Session>>,

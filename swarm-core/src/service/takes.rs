@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::attempts::until_committed;
 use super::{Commit, Error, SubmitError, Tenant};
-use crate::domain::{AttemptId, SecretHash, Take, TakeId, TakeOnFile};
+use crate::domain::{AttemptId, Take, TakeId, TakeOnFile, TokenHash};
 use crate::rules::{self, Draft, Preflight, Refusal, Resource, Submission};
 use crate::store::{Basis, BasisQuery, Filed};
 
@@ -17,7 +17,7 @@ impl Tenant {
     /// section 3; the other variants when the outcome is not known.
     pub async fn submit(
         &self,
-        token: &SecretHash,
+        token: &TokenHash,
         submission: &Submission,
     ) -> Result<Arc<Take>, SubmitError> {
         let attempt = AttemptId(self.entropy.bytes()?);
@@ -45,14 +45,14 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Refusal::UnknownToken`] when the token is no active member's.
-    pub async fn preflight(&self, token: &SecretHash, draft: &Draft) -> Result<Preflight, Error> {
+    pub async fn preflight(&self, token: &TokenHash, draft: &Draft) -> Result<Preflight, Error> {
         let basis = self.basis(token, &draft.submission).await?;
         Ok(rules::preflight(&basis, draft)?)
     }
 
     async fn basis<R>(
         &self,
-        token: &SecretHash,
+        token: &TokenHash,
         submission: &Submission,
     ) -> Result<Basis, Error<R>> {
         let draft = submission.draft();

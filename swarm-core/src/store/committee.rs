@@ -8,7 +8,7 @@ use super::{Clock, Documents, Log, Result, Saved};
 use crate::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
-use crate::domain::{Day, SecretHash, SubjectId, TenantId};
+use crate::domain::{ApiKeyHash, Day, SubjectId, TenantId};
 use crate::rules::Versioned;
 use crate::rules::committee::{
     CommitteeBasis, CommitteeDayChange, CommitteeFiling, CommitteeMemberChange,
@@ -67,7 +67,7 @@ pub trait Committee: Send + Sync {
 
     /// All the facts that a submission is judged by, read together, in one round trip: the time,
     /// the member whose record carries this key hash, and the latest day with a generation.
-    async fn committee_basis(&self, key: &SecretHash) -> Result<CommitteeBasis>;
+    async fn committee_basis(&self, key: &ApiKeyHash) -> Result<CommitteeBasis>;
 
     /// Files a submission, atomically and durably, in one round trip.
     ///

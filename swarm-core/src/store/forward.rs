@@ -17,8 +17,8 @@ use crate::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
 use crate::domain::{
-    Challenge, Day, LogRow, MailState, Member, MemberId, MemberState, Message, MessageId,
-    SecretHash, Seq, Session, SessionId, Take, TakeId, TakeOnFile, TenantId, Timestamp,
+    ApiKeyHash, Challenge, Day, LogRow, MailState, Member, MemberId, MemberState, Message,
+    MessageId, Seq, Session, SessionId, Take, TakeId, TakeOnFile, TenantId, Timestamp, TokenHash,
 };
 
 macro_rules! forward {
@@ -60,7 +60,7 @@ forward!(Clock {
 forward!(Members {
     async fn member(&self, id: &MemberId) -> Result<MemberBasis>;
     async fn members(&self, states: &[MemberState]) -> Result<Vec<Arc<Member>>>;
-    async fn bearer(&self, token: &SecretHash) -> Result<Option<Arc<Member>>>;
+    async fn bearer(&self, token: &TokenHash) -> Result<Option<Arc<Member>>>;
     async fn save_member(&self, change: &MemberChange) -> Result<MemberSaved>;
     async fn set_challenge(&self, slot: &Slot, challenge: &Challenge) -> Result<()>;
 });
@@ -119,7 +119,7 @@ forward!(Committee {
         date: Day,
         member: Option<&CommitteeMemberId>
     ) -> Result<Vec<Arc<CommitteeBrief>>>;
-    async fn committee_basis(&self, key: &SecretHash) -> Result<CommitteeBasis>;
+    async fn committee_basis(&self, key: &ApiKeyHash) -> Result<CommitteeBasis>;
     async fn file_committee(&self, filing: &CommitteeFiling) -> Result<CommitteeFiled>;
     async fn committee_takes(
         &self,

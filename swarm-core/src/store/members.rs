@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::Result;
-use crate::domain::{Challenge, Member, MemberId, MemberState, SecretHash};
+use crate::domain::{Challenge, Member, MemberId, MemberState, TokenHash};
 use crate::rules::{MemberBasis, MemberChange, Slot};
 
 /// The part of the port that keeps members.
@@ -19,7 +19,7 @@ pub trait Members: Send + Sync {
     async fn members(&self, states: &[MemberState]) -> Result<Vec<Arc<Member>>>;
 
     /// The member whose record carries this token hash, whatever its state.
-    async fn bearer(&self, token: &SecretHash) -> Result<Option<Arc<Member>>>;
+    async fn bearer(&self, token: &TokenHash) -> Result<Option<Arc<Member>>>;
 
     /// Writes a member, atomically.
     ///

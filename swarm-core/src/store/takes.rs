@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::Result;
-use crate::domain::{Day, Nonce, SecretHash, SessionId, SubjectId, Take, TakeId, TakeOnFile};
+use crate::domain::{Day, Nonce, SessionId, SubjectId, Take, TakeId, TakeOnFile, TokenHash};
 use crate::rules::{Basis, Filing};
 
 /// The part of the port that keeps takes.
@@ -41,7 +41,7 @@ pub trait Takes: Send + Sync {
 #[derive(Clone, Copy, Debug)]
 pub struct BasisQuery<'a> {
     /// The hash of the bearer token that came with it.
-    pub token: &'a SecretHash,
+    pub token: &'a TokenHash,
     /// The day of its session.
     pub date: Day,
     /// The subject of its session.

@@ -2,8 +2,8 @@
 
 use super::records::{claimed, creation, id, key, keys, secret};
 use crate::domain::{
-    Body, Confidence, Member, MemberId, MemoUrl, Nonce, PublicKey, SecretHash, Session, Stance,
-    TakeDraft,
+    Body, Confidence, Member, MemberId, MemoUrl, Nonce, PublicKey, Session, Stance, TakeDraft,
+    TokenHash,
 };
 use crate::proof::KeyPair;
 use crate::rules::Submission;
@@ -15,7 +15,7 @@ pub struct Author {
     /// Its id: its name.
     pub id: MemberId,
     /// The hash of its bearer token.
-    pub token: SecretHash,
+    pub token: TokenHash,
     /// Its key pair.
     pub keys: KeyPair,
 }

@@ -3,7 +3,7 @@
 use crate::domain::json::{Json, Object};
 use crate::domain::{
     Act, Contact, Day, Lens, Mail, Member, MemberId, MemberState, Name, PublicKey, SecretHash,
-    SessionDraft, SessionId, SessionState, SubjectId, Timestamp, Version,
+    SessionDraft, SessionId, SessionState, SubjectId, Timestamp, TokenHash, Version,
 };
 use crate::proof::KeyPair;
 use crate::store::MemberChange;
@@ -93,7 +93,7 @@ pub fn moment(text: &str) -> Timestamp {
 }
 
 /// The hash of a secret of this name.
-pub fn secret(name: &str) -> SecretHash {
+pub fn secret<S>(name: &str) -> SecretHash<S> {
     SecretHash::of(name.as_bytes())
 }
 
@@ -109,7 +109,7 @@ pub fn key(name: &str) -> PublicKey {
 
 /// The key pair of the member of this name, always the same.
 pub fn keys(name: &str) -> KeyPair {
-    KeyPair::from_seed(secret(name).as_bytes())
+    KeyPair::from_seed(TokenHash::of(name.as_bytes()).as_bytes())
 }
 
 /// The first version of a record.

@@ -7,8 +7,8 @@ use super::records::{act_on, creation, session_draft};
 use super::{Author, Counter, race, unique};
 use crate::domain::{
     AttemptId, Attribution, Challenge, LogRow, MailState, Member, MemberId, MemberState, Message,
-    MessageId, SecretHash, Seq, Session, SessionDraft, SessionId, Take, TakeId, TakeOnFile,
-    TenantId, Timestamp,
+    MessageId, Seq, Session, SessionDraft, SessionId, Take, TakeId, TakeOnFile, TenantId,
+    Timestamp, TokenHash,
 };
 use crate::rules::{Filing, Submission, convene, judge};
 use crate::service::{Swarm, Tenant};
@@ -83,7 +83,7 @@ answers! {
     now() -> Timestamp;
     member(id: &MemberId) -> MemberBasis;
     members(states: &[MemberState]) -> Vec<Arc<Member>>;
-    bearer(token: &SecretHash) -> Option<Arc<Member>>;
+    bearer(token: &TokenHash) -> Option<Arc<Member>>;
     save_member(change: &MemberChange) -> MemberSaved;
     set_challenge(slot: &Slot, challenge: &Challenge) -> ();
     messages(state: Option<MailState>, after: Option<MessageId>) -> Vec<Versioned<Message>>;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use swarm_core::domain::{
-    AttemptId, Contact, Day, Lens, MemberState, Name, PublicKey, SecretHash, SessionState,
-    SubjectId, Version,
+    AttemptId, Contact, Day, Lens, MemberState, Name, PublicKey, SessionState, SubjectId,
+    TokenHash, Version,
 };
 use swarm_core::json::Json;
 use swarm_core::proof::KeyPair;
@@ -108,7 +108,7 @@ impl Ledger {
             reviewed_at: Some(Timestamp::EPOCH),
             joined_at: Some(Timestamp::EPOCH),
             claimed_at: Some(Timestamp::EPOCH),
-            token: Some(SecretHash::of(holder.token.as_bytes())),
+            token: Some(TokenHash::of(holder.token.as_bytes())),
         };
         self.members.insert(holder.member_id.clone(), versioned(member));
     }
@@ -168,9 +168,9 @@ fn versioned<T>(record: T) -> Versioned<T> {
 fn members_have_the_keys_and_hashes_of_the_vectors() {
     for holder in holders() {
         assert_eq!(holder.keys().public_key(), holder.public_key, "{}", holder.member_id);
-        let hash = SecretHash::of(holder.token.as_bytes());
+        let hash = TokenHash::of(holder.token.as_bytes());
         assert_eq!(hex(hash.as_bytes()), holder.token_sha256, "{}", holder.member_id);
-        let configured = SecretHash::parse(&format!("sha256:{}", holder.token_sha256));
+        let configured = TokenHash::parse(&format!("sha256:{}", holder.token_sha256));
         assert_eq!(configured, Some(hash), "{}", holder.member_id);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use swarm_core::domain::{
-    Actor, Attribution, Invalid, MemberId, MemoId, SecretHash, SessionId, SubjectId, TakeId,
+    Actor, Attribution, Invalid, MemberId, MemoId, SessionId, SubjectId, TakeId, TokenHash,
 };
 use swarm_core::json::{Json, Object};
 use swarm_core::{CommitteeRefusal, Refusal, Resource, Tenant};
@@ -38,7 +38,7 @@ impl RequestContext {
     }
 
     /// The hash of the bearer token.
-    pub(crate) fn bearer(&self) -> Result<SecretHash, ApiError> {
+    pub(crate) fn bearer(&self) -> Result<TokenHash, ApiError> {
         credential::bearer(&self.headers)
     }
 

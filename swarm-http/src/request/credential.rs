@@ -1,6 +1,6 @@
 //! Who asks: a bearer token, an operator's token (specification, section 5A), or an API key (5B).
 
-use swarm_core::domain::SecretHash;
+use swarm_core::domain::{AdminTokenHash, TokenHash};
 use swarm_core::proof::ApiKey;
 use swarm_core::{CommitteeRefusal, Refusal};
 use warp::http::header::AUTHORIZATION;
@@ -47,8 +47,8 @@ pub(crate) fn admit(
 }
 
 /// The hash of the bearer token.
-pub(crate) fn bearer(headers: &HeaderMap) -> Result<SecretHash, ApiError> {
-    bearer_bytes(headers).map(SecretHash::of)
+pub(crate) fn bearer(headers: &HeaderMap) -> Result<TokenHash, ApiError> {
+    bearer_bytes(headers).map(TokenHash::of)
 }
 
 fn bearer_bytes(headers: &HeaderMap) -> Result<&[u8], ApiError> {
@@ -69,6 +69,6 @@ pub(crate) fn api_key(headers: &HeaderMap) -> Option<&str> {
 }
 
 fn is_operator(headers: &HeaderMap, served: &OpenTenant) -> bool {
-    let token = headers.get("x-admin-token").map(|value| SecretHash::of(value.as_bytes()));
+    let token = headers.get("x-admin-token").map(|value| AdminTokenHash::of(value.as_bytes()));
     token == Some(served.admin_token)
 }

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use swarm_core::domain::SecretHash;
+use swarm_core::domain::AdminTokenHash;
 
 use crate::harness::{ADMIN, Author, Client};
 
@@ -134,7 +134,7 @@ fn no_secret_is_ever_logged() {
 #[test]
 fn the_file_lists_tenants_and_flags_beat_it() {
     let hash = |token: &str| {
-        let hex: String = SecretHash::of(token.as_bytes())
+        let hex: String = AdminTokenHash::of(token.as_bytes())
             .as_bytes()
             .iter()
             .map(|b| format!("{b:02x}"))
@@ -245,7 +245,7 @@ fn briefs_are_exported_whole_and_stale_ones_removed() {
     std::fs::write(folder.join("gone.json"), r#"{"member":{"id":"gone"}}"#).unwrap();
     // Not ours.
     std::fs::write(folder.join("index.json"), r#"{"member":{"id":"gone"}}"#).unwrap();
-    let hash = SecretHash::of(ADMIN.as_bytes());
+    let hash = AdminTokenHash::of(ADMIN.as_bytes());
     let hex: String = hash.as_bytes().iter().map(|b| format!("{b:02x}")).collect();
     let text = format!(
         "[[tenants]]\nid = \"acme\"\nhosts = [\"acme.example\"]\nadmin_token_hash = \"sha256:{hex}\"\n\

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use swarm_core::domain::committee::{CommitteeMember, CommitteeMemberDraft, CommitteeStatus};
-use swarm_core::domain::{Day, SecretHash, Timestamp};
+use swarm_core::domain::{ApiKeyHash, Day, Timestamp};
 use swarm_core::json::Json;
 use swarm_core::store::{
     CommitteeMemberChange, CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery, Saved,
@@ -26,7 +26,7 @@ pub fn insert_member(port: &dyn CommitteeStore, id: &str, key: &str) {
     let mut draft = Json::read(draft.as_bytes()).unwrap().into_object();
     let CommitteeMemberDraft { id, name, lens, voice } =
         CommitteeMemberDraft::read(&mut draft).unwrap();
-    let (status, key) = (CommitteeStatus::Active, SecretHash::of(key.as_bytes()));
+    let (status, key) = (CommitteeStatus::Active, ApiKeyHash::of(key.as_bytes()));
     let member =
         CommitteeMember { id, name, lens, voice, status, created_at: Timestamp::EPOCH, key };
     let change = CommitteeMemberChange { member, expected: None };

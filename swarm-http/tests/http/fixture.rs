@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use swarm_core::domain::{
-    Attribution, Contact, Day, Lens, Member, MemberState, Name, PublicKey, SecretHash,
-    SessionDraft, SessionState, SubjectId, Timestamp,
+    Attribution, Contact, Day, Lens, Member, MemberState, Name, PublicKey, SessionDraft,
+    SessionState, SubjectId, Timestamp, TokenHash,
 };
 use swarm_core::proof::KeyPair;
 use swarm_core::rules;
@@ -114,7 +114,7 @@ impl Fixture {
 
     pub fn basis(&self, author: &Author, date: &str, subject: &str, nonce: &str) -> Basis {
         let query = BasisQuery {
-            token: &SecretHash::of(author.token.as_bytes()),
+            token: &TokenHash::of(author.token.as_bytes()),
             date: Day::parse(date).unwrap(),
             subject_id: &SubjectId::parse(subject).unwrap(),
             nonce: &swarm_core::domain::Nonce::parse(nonce).unwrap(),
@@ -199,7 +199,7 @@ pub fn member(id: &str, public_key: &str, token: &str) -> Member {
         reviewed_at: then,
         joined_at: then,
         claimed_at: then,
-        token: Some(SecretHash::of(token.as_bytes())),
+        token: Some(TokenHash::of(token.as_bytes())),
     }
 }
 

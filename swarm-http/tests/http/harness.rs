@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use swarm_core::domain::{
-    Application, Contact, Lens, Name, SecretHash, Signed, TakeDraft, TokenClaim,
+    AdminTokenHash, Application, Contact, Lens, Name, Signed, TakeDraft, TokenClaim,
 };
 use swarm_core::json::{Json, write};
 use swarm_core::proof::{KeyPair, Payload};
@@ -79,7 +79,7 @@ pub fn tenant(id: &str, admin_token: &str, hosts: &[&str]) -> TenantConfig {
     TenantConfig {
         id: TenantId::parse(id).unwrap(),
         hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
-        admin_token: SecretHash::of(admin_token.as_bytes()),
+        admin_token: AdminTokenHash::of(admin_token.as_bytes()),
         committee: CommitteeSettings::default(),
     }
 }

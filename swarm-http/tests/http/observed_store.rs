@@ -9,8 +9,8 @@ use swarm_core::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
 use swarm_core::domain::{
-    Challenge, Day, LogRow, MailState, Member, MemberId, MemberState, Message, MessageId,
-    SecretHash, Seq, Session, SessionId, Take, TakeId, TakeOnFile, Timestamp,
+    ApiKeyHash, Challenge, Day, LogRow, MailState, Member, MemberId, MemberState, Message,
+    MessageId, Seq, Session, SessionId, Take, TakeId, TakeOnFile, Timestamp, TokenHash,
 };
 use swarm_core::rules::Filing;
 use swarm_core::store::{
@@ -101,7 +101,7 @@ observed!(Clock: now() -> Timestamp;);
 observed!(Members:
     member(id: &MemberId) -> MemberBasis;
     members(states: &[MemberState]) -> Vec<Arc<Member>>;
-    bearer(token: &SecretHash) -> Option<Arc<Member>>;
+    bearer(token: &TokenHash) -> Option<Arc<Member>>;
     save_member(change: &MemberChange) -> MemberSaved;
     set_challenge(slot: &Slot, challenge: &Challenge) -> ();
 );
@@ -145,7 +145,7 @@ observed!(Committee:
     committee_sessions(query: &CommitteeSessionQuery) -> Vec<Versioned<CommitteeDay>>;
     save_committee_day(change: &CommitteeDayChange) -> Saved;
     committee_briefs(date: Day, member: Option<&CommitteeMemberId>) -> Vec<Arc<CommitteeBrief>>;
-    committee_basis(key: &SecretHash) -> CommitteeBasis;
+    committee_basis(key: &ApiKeyHash) -> CommitteeBasis;
     file_committee(filing: &CommitteeFiling) -> CommitteeFiled;
     committee_takes(query: &CommitteeTakesQuery<'_>) -> Vec<Arc<CommitteeTake>>;
 );

@@ -1,7 +1,7 @@
 //! The program on a real Redis: two of them on one, and one that comes back; what it exports.
 
 use serde_json::{Value, json};
-use swarm_core::domain::SecretHash;
+use swarm_core::domain::AdminTokenHash;
 use swarm_core::proof::hex;
 
 use crate::backend::Backend;
@@ -196,7 +196,7 @@ const BODY: &str = "REGIME: calm.\nALLOCATION: half in cash, half in what pays f
 
 /// The file of one tenant with these settings of its committee.
 fn committee(name: &str, settings: &str) -> String {
-    let hash = hex(SecretHash::of(ADMIN.as_bytes()).as_bytes());
+    let hash = hex(AdminTokenHash::of(ADMIN.as_bytes()).as_bytes());
     let text = format!(
         "[[tenants]]\nid = \"acme\"\nhosts = [\"acme.example\"]\n\
          public_origin = \"https://acme.example\"\nadmin_token_hash = \"sha256:{hash}\"\n\

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use swarm_core::MemberId;
-use swarm_core::domain::SecretHash;
+use swarm_core::domain::TokenHash;
 
 use crate::fixture::{Clock, Fixture};
 use crate::harness::{ADMIN, Author, fresh_key};
@@ -78,7 +78,7 @@ fn the_store_never_sees_a_token_or_a_challenge() {
     }
     let uuid = token.rsplit('_').next().unwrap();
     let hex = |secret: &str| -> String {
-        let hash = SecretHash::of(secret.as_bytes());
+        let hash = TokenHash::of(secret.as_bytes());
         hash.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
     };
     let challenge = challenge.as_str().unwrap();

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use swarm_core::domain::{PublicKey, SecretHash, Signature, Signed, TakeDraft};
+use swarm_core::domain::{PublicKey, Signature, Signed, TakeDraft, TokenHash};
 use swarm_core::json::Json;
 use swarm_core::proof::{canonical, verify};
 use swarm_core::{MemberId, Submission};
@@ -111,7 +111,7 @@ fn valid_takes_are_filed_in_order_and_read_back_as_they_were_signed(backend: &Ba
         } else {
             let mut fields = Json::read(case.request.as_bytes()).unwrap().into_object();
             let submission = Submission::read(&mut fields).unwrap();
-            let token = SecretHash::of(vectors.authors[&case.member_id].token.as_bytes());
+            let token = TokenHash::of(vectors.authors[&case.member_id].token.as_bytes());
             let filed = now(vectors.fixture.tenant().submit(&token, &submission)).unwrap();
             assert_eq!(filed.id.0, id as u64, "{}", case.id);
         }

@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use swarm_core::Timestamp;
 use swarm_core::domain::committee::{
     CommitteeBody, CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId,
     CommitteeStance, CommitteeStatus, CommitteeTake, Generation, Model, Synthesis, Voice,

@@ -179,11 +179,11 @@ fn object_if_any(fields: &mut Object, field: &str) -> Option<Object> {
 }
 
 /// Encodes a hash as its 64 digits.
-pub(crate) fn encode_hash(hash: &SecretHash) -> String {
+pub(crate) fn encode_hash<S>(hash: &SecretHash<S>) -> String {
     hex(hash.as_bytes())
 }
 
-fn decode_hash(digits: &str) -> Decoded<SecretHash> {
+fn decode_hash<S>(digits: &str) -> Decoded<SecretHash<S>> {
     SecretHash::parse(&format!("sha256:{digits}")).ok_or_else(|| Corrupt::new("no hash"))
 }
 

@@ -7,7 +7,7 @@ use swarm_core::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeSettings,
     CommitteeStatus, Generation, Voice,
 };
-use swarm_core::domain::{Actor, AttemptId, Day, Lens, Name, SecretHash, SubjectId, Timestamp};
+use swarm_core::domain::{Actor, AttemptId, Day, Lens, Name, SubjectId, Timestamp, TokenHash};
 use swarm_core::json::{self, Json};
 use swarm_core::proof::ApiKey;
 use swarm_core::rules::committee::{KnownDay, judge, set_subject};
@@ -91,7 +91,7 @@ pub(crate) async fn try_judge(
     let fields: [(&str, Json); 3] =
         [("stance", "neutral".into()), ("confidence", 0.5.into()), ("body", Json::Text(body))];
     let posted = json::write(&Json::from(fields));
-    let attempt = SecretHash::of(mark.as_bytes()).as_bytes()[..16].try_into().unwrap();
+    let attempt = TokenHash::of(mark.as_bytes()).as_bytes()[..16].try_into().unwrap();
     let settings = CommitteeSettings::default();
     let (prefix, attempt) = (settings.key_prefix(), AttemptId(attempt));
     Ok(judge(&facts, prefix, &key(name), posted.as_bytes(), attempt).unwrap())

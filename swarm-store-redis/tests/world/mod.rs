@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use swarm_core::domain::{
     AttemptId, Attribution, Body, Confidence, Contact, Day, Lens, Mail, MemberState, MemoUrl, Name,
-    Nonce, PublicKey, SecretHash, SessionDraft, SessionState, Stance, SubjectId,
+    Nonce, PublicKey, SessionDraft, SessionState, Stance, SubjectId, TokenHash,
 };
 use swarm_core::proof::KeyPair;
 use swarm_core::rules::{Filing, convene, judge};
@@ -43,7 +43,7 @@ pub(crate) struct Author {
 
 impl Author {
     pub(crate) fn named(name: &str) -> Self {
-        let keys = KeyPair::from_seed(SecretHash::of(name.as_bytes()).as_bytes());
+        let keys = KeyPair::from_seed(TokenHash::of(name.as_bytes()).as_bytes());
         Self { name: name.to_owned(), keys }
     }
 
@@ -97,7 +97,7 @@ impl Author {
             weights: None,
         };
         let submission = Submission::new(self.keys.sign(draft));
-        let attempt = SecretHash::of(format!("{} {nonce}", self.name).as_bytes());
+        let attempt = TokenHash::of(format!("{} {nonce}", self.name).as_bytes());
         let attempt: [u8; 16] = attempt.as_bytes()[..16].try_into().unwrap();
         Ok(judge(&basis, &submission, AttemptId(attempt)).unwrap())
     }
@@ -118,8 +118,8 @@ impl Author {
         MemberId::parse(&*self.name).unwrap()
     }
 
-    fn token(&self) -> SecretHash {
-        SecretHash::of(format!("token of {}", self.name).as_bytes())
+    fn token(&self) -> TokenHash {
+        TokenHash::of(format!("token of {}", self.name).as_bytes())
     }
 }
 

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use swarm_core::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
-use swarm_core::domain::{Day, SecretHash, Version};
+use swarm_core::domain::{ApiKeyHash, Day, Version};
 use swarm_core::store::records::Record;
 use swarm_core::store::{
     Committee, CommitteeBasis, CommitteeDayChange, CommitteeFiled, CommitteeFiling,
@@ -72,7 +72,7 @@ impl Committee for TenantStore {
         .await
     }
 
-    async fn committee_basis(&self, key: &SecretHash) -> Result<CommitteeBasis> {
+    async fn committee_basis(&self, key: &ApiKeyHash) -> Result<CommitteeBasis> {
         let key = *key;
         self.read("committee basis", move |world| basis(world, &key)).await
     }
@@ -100,7 +100,7 @@ impl Committee for TenantStore {
     }
 }
 
-fn basis(world: &World<'_>, key: &SecretHash) -> Outcome<CommitteeBasis> {
+fn basis(world: &World<'_>, key: &ApiKeyHash) -> Outcome<CommitteeBasis> {
     const BY_KEY: &str = "SELECT version, record FROM committee_members
         WHERE tenant = ?1 AND api_key = ?2";
     let latest = CommitteeSessionQuery { limit: 1, ..CommitteeSessionQuery::default() };

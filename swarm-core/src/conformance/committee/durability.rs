@@ -35,7 +35,7 @@ pub async fn a_committee_outlives_the_store(
 }
 
 /// What every read shows, as text.
-async fn shown(world: &CommitteeWorld, key: &crate::domain::SecretHash) -> Vec<String> {
+async fn shown(world: &CommitteeWorld, key: &crate::domain::ApiKeyHash) -> Vec<String> {
     let date = day("2026-11-21");
     let (member, before) = (&id("ada"), day("2026-11-22"));
     let latest = CommitteeTakesQuery::Latest { member, before, limit: 9 };

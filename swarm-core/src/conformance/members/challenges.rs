@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::conformance::very_moment::meet;
 use crate::domain::MemberState::{Approved, Claimed};
-use crate::domain::{Challenge, Member, SecretHash, Timestamp, Version};
+use crate::domain::{Challenge, Member, Timestamp, TokenHash, Version};
 use crate::store::MemberSaved::{Saved, Stale};
 use crate::store::{MemberChange, MemberSaved, Proven, Slot, Tenants};
 use crate::testing::promise::promised;
@@ -163,6 +163,6 @@ async fn claim(world: &World, name: &str, challenge: &str) -> MemberSaved {
     world.save_member(&change).await
 }
 
-fn token(racer: usize) -> SecretHash {
+fn token(racer: usize) -> TokenHash {
     secret(&format!("token {racer}"))
 }

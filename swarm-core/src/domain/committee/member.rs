@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::domain::json::Object;
 use crate::domain::text::text;
-use crate::domain::{Invalid, Lens, Name, SecretHash, Timestamp, bounded};
+use crate::domain::{ApiKeyHash, Invalid, Lens, Name, Timestamp, bounded};
 
 /// The id of a member (contract, section 6): `[a-z0-9][a-z0-9_-]{0,99}`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -127,7 +127,7 @@ pub struct CommitteeMember {
     pub created_at: Timestamp,
     /// What is stored of its API key (specification, section 5B).
     #[serde(skip)]
-    pub key: SecretHash,
+    pub key: ApiKeyHash,
 }
 
 #[cfg(test)]

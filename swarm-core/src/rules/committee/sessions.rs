@@ -14,6 +14,7 @@ use crate::proof::commit;
 
 /// A session in the list.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SessionLine {
     /// Its day.
     pub date: Day,
@@ -27,6 +28,7 @@ pub struct SessionLine {
 
 /// A session whole.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CommitteeSession {
     /// Its day.
     pub date: Day,
@@ -42,6 +44,7 @@ pub struct CommitteeSession {
 
 /// A take as it is published.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PublicTake {
     /// Whose it is.
     pub member_id: CommitteeMemberId,

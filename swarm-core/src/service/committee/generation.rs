@@ -22,6 +22,7 @@ const RECENT_TAKES: usize = 5;
 
 /// What a generation brought.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Generated {
     /// The day.
     pub date: Day,

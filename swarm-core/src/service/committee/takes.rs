@@ -11,6 +11,7 @@ use crate::store::CommitteeFiled;
 
 /// What whoever submitted is told (specification, section 4B).
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Receipt {
     /// Whose take it is.
     pub member_id: CommitteeMemberId,

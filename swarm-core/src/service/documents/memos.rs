@@ -2,7 +2,7 @@
 
 use super::read;
 use crate::domain::json;
-use crate::domain::{Actor, MemberId, Memo, MemoDraft, MemoId, SecretHash};
+use crate::domain::{Actor, MemberId, Memo, MemoDraft, MemoId, TokenHash};
 use crate::rules::{self, Refusal, Resource};
 use crate::service::attempts::until_committed;
 use crate::service::{Error, Tenant};
@@ -13,7 +13,7 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Refusal::UnknownToken`]; [`Refusal::NotFound`] for a subject or session that it names.
-    pub async fn publish_memo(&self, token: &SecretHash, draft: MemoDraft) -> Result<Memo, Error> {
+    pub async fn publish_memo(&self, token: &TokenHash, draft: MemoDraft) -> Result<Memo, Error> {
         if let Some(subject) = &draft.subject_id {
             self.subject(subject).await?;
         }

@@ -16,15 +16,15 @@ pub(super) fn number(number: impl TryInto<u64>) -> Json {
 }
 
 /// A hash, as configurations carry it.
-pub(super) fn hash(hash: Option<&SecretHash>) -> Json {
+pub(super) fn hash<S>(hash: Option<&SecretHash<S>>) -> Json {
     text(hash.map(|hash| format!("sha256:{}", hex(hash.as_bytes()))))
 }
 
 /// A hash that may be absent.
-pub(super) fn hash_if_any(
+pub(super) fn hash_if_any<S>(
     fields: &mut Object,
     field: &'static str,
-) -> Result<Option<SecretHash>, Invalid> {
+) -> Result<Option<SecretHash<S>>, Invalid> {
     let parse = |text: String| {
         SecretHash::parse(&text).ok_or_else(|| Invalid::new(field, "must be a SHA-256 hash"))
     };

@@ -9,7 +9,7 @@ use crate::domain::committee::{
     CommitteeTake, GenerationOrder,
 };
 use crate::domain::json::{self, Json, Object};
-use crate::domain::{Actor, AttemptId, Day, LogRow, SecretHash, Seq, Subject, TenantId, Timestamp};
+use crate::domain::{Actor, ApiKeyHash, AttemptId, Day, LogRow, Seq, Subject, TenantId, Timestamp};
 use crate::proof::ApiKey;
 use crate::rules::Versioned;
 use crate::rules::committee::{CommitteeRefusal, judge};
@@ -92,7 +92,7 @@ answers! {
     save_committee_day as save_day(change: &CommitteeDayChange) -> Saved;
     committee_briefs as briefs(date: Day, member: Option<&CommitteeMemberId>)
         -> Vec<Arc<CommitteeBrief>>;
-    committee_basis as basis(key: &SecretHash) -> CommitteeBasis;
+    committee_basis as basis(key: &ApiKeyHash) -> CommitteeBasis;
     file_committee as file(filing: &CommitteeFiling) -> CommitteeFiled;
     committee_takes as takes(query: &CommitteeTakesQuery<'_>) -> Vec<Arc<CommitteeTake>>;
     log as log(after: Seq, limit: usize) -> Vec<LogRow>;

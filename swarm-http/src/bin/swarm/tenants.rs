@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use swarm_core::domain::committee::KeyPrefix;
-use swarm_core::domain::{Invalid, SecretHash, TimeOfDay};
+use swarm_core::domain::{AdminTokenHash, Invalid, TimeOfDay};
 use swarm_core::{CommitteeSettings, TenantId};
 use swarm_http::TenantConfig;
 
@@ -28,7 +28,7 @@ pub(crate) fn default_tenant(admin_token: Option<String>) -> Result<TenantConfig
     Ok(TenantConfig {
         id: TenantId::parse("default")?,
         hosts: Vec::new(),
-        admin_token: SecretHash::of(token.as_bytes()),
+        admin_token: AdminTokenHash::of(token.as_bytes()),
         committee: CommitteeSettings::default(),
     })
 }
@@ -52,7 +52,7 @@ fn tenant(table: &TenantTable) -> Result<TenantConfig, Failure> {
     if let Some(host) = table.hosts.iter().find(|host| !is_host(host)) {
         return Err(named("hosts", &format!("{host:?} is no host name without a port")).into());
     }
-    let admin_token = SecretHash::parse(&table.admin_token_hash)
+    let admin_token = AdminTokenHash::parse(&table.admin_token_hash)
         .ok_or_else(|| named("admin_token_hash", "must be sha256: and 64 hexadecimal digits"))?;
     check_origin(table).map_err(|fault| named("public_origin", fault))?;
     let committee = committee(&table.committee)

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use swarm_core::domain::committee::KeyPrefix;
-use swarm_core::domain::{SecretHash, TimeOfDay};
+use swarm_core::domain::{ApiKeyHash, TimeOfDay};
 use swarm_core::{CommitteeSettings, TenantId};
 use swarm_http::{Site, TenantConfig};
 
@@ -193,7 +193,7 @@ fn shown(answer: Answer) -> String {
 
 /// What must not be said of a key: the key, the part that is secret, and its hash.
 fn secrets(key: &str) -> Vec<String> {
-    let hash = SecretHash::of(key.as_bytes());
+    let hash = ApiKeyHash::of(key.as_bytes());
     let hash = hash.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
     vec![key.to_owned(), key[key.len() - 32..].to_owned(), hash]
 }
@@ -227,7 +227,7 @@ fn a_key_is_shown_once_and_the_store_never_sees_it() {
         }
     }
     // On file is the hash of the newest one.
-    let hash = SecretHash::of(rotated.as_bytes());
+    let hash = ApiKeyHash::of(rotated.as_bytes());
     let members = crate::fixture::now(spied.fixture.committee().committee_members()).unwrap();
     assert!(members.iter().all(|member| member.record.key == hash));
 }

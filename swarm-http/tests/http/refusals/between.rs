@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::json;
 use swarm_core::domain::{
-    Actor, Attribution, MemberState, SecretHash, SessionPatch, SessionState, Timestamp, TokenClaim,
+    Actor, Attribution, MemberState, SessionPatch, SessionState, Timestamp, TokenClaim, TokenHash,
 };
 use swarm_core::json::Json;
 use swarm_core::proof::KeyPair;
@@ -69,8 +69,8 @@ impl Interleaving {
         Submission::new(self.author.key.sign(self.author.draft(DATE, "aurora")))
     }
 
-    fn token(&self) -> SecretHash {
-        SecretHash::of(self.author.token.as_bytes())
+    fn token(&self) -> TokenHash {
+        TokenHash::of(self.author.token.as_bytes())
     }
 }
 
