@@ -4,8 +4,27 @@
 //! before a deadline. This crate decides what may be filed; a store keeps it; a front end carries
 //! it. Start at [`Swarm`]: give it a store, take a [`Tenant`], call its methods.
 //!
-//! The daily committee (interface B) stands beside it and can be used alone: start at
-//! [`Committees`].
+//! ```
+//! use swarm_core::domain::TokenHash;
+//! use swarm_core::{Submission, Tenant, wire};
+//!
+//! /// What to answer to a take that came in with its bearer token.
+//! async fn file(tenant: &Tenant, token: &str, body: &[u8]) -> wire::Answer {
+//!     let submission = match Submission::from_json(body) {
+//!         Ok(submission) => submission,
+//!         Err(invalid) => return (&swarm_core::Refusal::InvalidSubmission(invalid)).into(),
+//!     };
+//!     match tenant.submit(&TokenHash::of(token.as_bytes()), &submission).await {
+//!         Ok(take) => wire::takes::filed(&take), // committed
+//!         Err(error) => (&error).into(), // refused with a reason, or the world did not answer
+//!     }
+//! }
+//! ```
+//!
+//! The tenant comes from `Swarm::new(store, SystemEntropy).tenant(&"acme".parse()?)`. The daily
+//! committee (interface B) stands beside it and can be used alone: start at [`Committees`].
+//!
+//! # What is where
 //!
 //! - [`domain`]: the nouns. Values are valid by construction.
 //! - [`proof`]: what is signed, what is hashed.
@@ -16,6 +35,12 @@
 //! - `testing` (feature of that name): what tests build upon.
 //! - `conformance` (feature of that name): the suite that any store runs.
 //!
+//! # Feature flags
+//!
+//! - `system-entropy` (default): [`SystemEntropy`], the randomness of the operating system.
+//! - `conformance`: the suite that any store runs; it brings tokio.
+//! - `testing`: worlds, authors and records for tests of your own.
+//!
 //! "Specification" and "contract" in these pages are the interface specification of the service
 //! and the decisions where it is silent; `API.md` in the repository carries both for users.
 
@@ -25,6 +50,10 @@ pub mod rules;
 pub mod service;
 pub mod store;
 pub mod wire;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 #[cfg(feature = "conformance")]
 pub mod conformance;

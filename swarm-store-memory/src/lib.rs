@@ -3,6 +3,10 @@
 //! For tests, demonstrations, and services that may forget: nothing outlives the process. Each
 //! tenant has locks of its own; reads do not block reads.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod committee;
 mod documents;
 mod log;

@@ -1,0 +1,2 @@
+//! The snippets of the workspace's README, compiled as doctests.
+#![doc = include_str!("../README.md")]
