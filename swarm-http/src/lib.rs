@@ -47,6 +47,7 @@ pub fn site(site: &Arc<Site>) -> BoxedFilter<(Response,)> {
     if site.services.committees.is_some() {
         routes.extend(routes::committee());
     }
+    routes.extend(door::signposts());
     routes.extend(routes::operations());
     let unknown = dispatch::unknown_path(Arc::clone(site));
     dispatch::filter(Arc::clone(site), routes).or(unknown).unify().boxed()

@@ -1,14 +1,28 @@
 //! The door: what whoever has only the address needs to come in (contract, section 8).
 
 mod doctor;
+mod guide;
+mod home;
+mod manifest;
 
 use crate::request::credential::Access::{Member, Public};
-use crate::request::route::{Route, post};
+use crate::request::route::{Route, post, read};
 
 /// What helps with a request before it is made.
 pub(crate) fn help() -> Vec<Route> {
     vec![
         post(Public, "/api/swarm/diagnose", doctor::diagnose),
         post(Member, "/api/swarm/preflight", doctor::preflight),
+    ]
+}
+
+/// What says where everything is.
+pub(crate) fn signposts() -> Vec<Route> {
+    vec![
+        read("/", home::home),
+        read("/llms.txt", guide::llms),
+        read("/skill.md", guide::skill),
+        read("/.well-known/swarm.json", manifest::manifest),
+        read("/robots.txt", manifest::robots),
     ]
 }

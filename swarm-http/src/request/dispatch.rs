@@ -12,14 +12,14 @@ use tokio::time::Instant;
 use tracing::Instrument as _;
 use warp::filters::BoxedFilter;
 use warp::filters::path::FullPath;
-use warp::http::header::{CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
+use warp::http::header::{CONTENT_LENGTH, CONTENT_TYPE, LINK, TRANSFER_ENCODING};
 use warp::http::uri::Authority;
 use warp::http::{HeaderMap, Method, StatusCode};
 use warp::reply::Response;
 use warp::{Filter, reject};
 
 use crate::Site;
-use crate::response::{Answer, ApiError, NOT_JSON, Reply, caching};
+use crate::response::{Answer, ApiError, NOT_JSON, Reply, SERVICE_LINKS, caching};
 
 use super::body::{self, BodyError};
 use super::context::RequestContext;
@@ -61,9 +61,12 @@ pub(crate) fn unknown_path(site: Arc<Site>) -> BoxedFilter<(Response,)> {
             let site = Arc::clone(&site);
             async move {
                 let known = site.hosts.find(host.as_ref(), &headers).is_some();
-                let error = if known { UNKNOWN_PATH } else { UNKNOWN_HOST };
+                let mut answer = if known { UNKNOWN_PATH } else { UNKNOWN_HOST }.into_answer();
+                if known {
+                    answer.headers.insert(LINK, SERVICE_LINKS);
+                }
                 let id = RequestId::of(&headers);
-                let answer = async { error.into_answer() };
+                let answer = std::future::ready(answer);
                 observed(&site, id, &method, "unknown", answer).await.into_response()
             }
         })

@@ -79,6 +79,11 @@ impl ApiError {
     }
 }
 
+/// Where the description of the service stands (RFC 8631).
+pub(crate) const SERVICE_LINKS: HeaderValue = HeaderValue::from_static(
+    "</openapi.json>; rel=\"service-desc\", </docs>; rel=\"service-doc\", </skill.md>; rel=\"help\"",
+);
+
 /// The text, with status 400, for a body that is no JSON.
 pub(crate) const NOT_JSON: &str = "invalid json body";
 

@@ -7,5 +7,5 @@ pub(crate) mod page;
 mod reply;
 
 pub(crate) use answer::Answer;
-pub(crate) use error::{ApiError, NOT_JSON};
+pub(crate) use error::{ApiError, NOT_JSON, SERVICE_LINKS};
 pub(crate) use reply::{Reply, ok};

@@ -74,6 +74,17 @@ struct MemoPage<'a> {
     author: &'a str,
 }
 
+/// The page at the root.
+pub(crate) fn home(status: StatusCode, tenant: &str) -> Answer {
+    html(status, &HomePage { tenant })
+}
+
+#[derive(Template)]
+#[template(path = "home.html")]
+struct HomePage<'a> {
+    tenant: &'a str,
+}
+
 /// The page of what is not there, with the status of `answer`.
 fn error_page(answer: &Answer) -> Answer {
     let status = answer.status;
@@ -118,7 +129,7 @@ fn prefers_json(accept: &str) -> bool {
 }
 
 /// The quality that `accept` gives a media type: that of the most specific range that has it.
-fn quality(accept: &str, kind: &str, subtype: &str) -> f32 {
+pub(crate) fn quality(accept: &str, kind: &str, subtype: &str) -> f32 {
     accept
         .split(',')
         .filter_map(|range| {

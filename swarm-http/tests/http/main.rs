@@ -21,6 +21,7 @@ mod door;
 mod faults;
 mod files;
 mod fixture;
+mod guide;
 mod harness;
 mod hostile;
 mod journey;

@@ -65,7 +65,6 @@ fn other_methods_are_not_allowed() {
 fn unknown_paths_are_not_found() {
     let fixture = with_records();
     for path in [
-        "/",
         "/api",
         "/api/swarm",
         "/api/swarm/",

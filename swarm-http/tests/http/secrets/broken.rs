@@ -35,7 +35,7 @@ fn errands(author: &Author, applicant: &KeyPair, claim: &str) -> Vec<Errand> {
         .into_iter()
         .chain(OPERATOR_READS)
         .chain(["/api/swarm/verify-token"])
-        .filter(|path| *path != "/swarm/style.css")
+        .filter(|path| !["/swarm/style.css", "/robots.txt"].contains(path))
         .map(|path| ("GET", path, String::new()))
         .collect();
     errands.extend([

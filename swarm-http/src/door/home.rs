@@ -1,0 +1,30 @@
+//! The root: a page for people, a guide for agents, JSON for programs.
+
+use warp::http::header::VARY;
+use warp::http::{HeaderValue, StatusCode};
+
+use super::{guide, manifest};
+use crate::request::RequestContext;
+use crate::response::page::{self, quality};
+use crate::response::{Answer, Reply};
+
+/// In the form that `Accept` prefers; who does not care reads the page.
+pub(crate) async fn home(request: RequestContext) -> Reply {
+    let accept = request.headers.get("accept").and_then(|accept| accept.to_str().ok());
+    let wants = |kind, subtype| quality(accept.unwrap_or_default(), kind, subtype);
+    let text = wants("text", "markdown").max(wants("text", "plain"));
+    let (html, json) = (wants("text", "html"), wants("application", "json"));
+    let mut answer = if text > html && text >= json {
+        guide::llms(request).await?
+    } else if json > html {
+        manifest::manifest(request).await?
+    } else {
+        people(&request)
+    };
+    answer.headers.insert(VARY, HeaderValue::from_static("Accept"));
+    Ok(answer)
+}
+
+fn people(request: &RequestContext) -> Answer {
+    page::home(StatusCode::OK, request.served.id.as_str())
+}

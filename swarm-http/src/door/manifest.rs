@@ -1,0 +1,90 @@
+//! Where everything stands, for programs.
+
+use serde::Serialize;
+use swarm_core::SessionId;
+use swarm_core::domain::Revision;
+use warp::http::StatusCode;
+use warp::http::header::LINK;
+
+use super::guide;
+use crate::request::RequestContext;
+use crate::response::{Answer, Reply, SERVICE_LINKS, ok};
+
+/// `/.well-known/swarm.json`.
+pub(crate) async fn manifest(request: RequestContext) -> Reply {
+    let origin = guide::origin(&request);
+    let at = |path: &str| format!("{origin}{path}");
+    let mut answer = ok(&Manifest {
+        tenant: request.served.id.as_str(),
+        name: request.served.id.as_str(),
+        version: env!("CARGO_PKG_VERSION"),
+        links: Links {
+            home: at("/"),
+            guide: at("/skill.md"),
+            llms: at("/llms.txt"),
+            openapi: at("/openapi.json"),
+            docs: at("/docs"),
+            api: at("/api/swarm"),
+        },
+        limits: limits(),
+        open_sessions: guide::open(&request).await?.iter().map(|session| session.id).collect(),
+        origin,
+    })?;
+    answer.headers.insert(LINK, SERVICE_LINKS);
+    Ok(answer)
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Manifest<'a> {
+    tenant: &'a str,
+    origin: String,
+    name: &'a str,
+    version: &'static str,
+    links: Links,
+    limits: Limits,
+    open_sessions: Vec<SessionId>,
+}
+
+#[derive(Serialize)]
+struct Links {
+    home: String,
+    guide: String,
+    llms: String,
+    openapi: String,
+    docs: String,
+    api: String,
+}
+
+/// Characters, unless the name says bytes (specification, section 8A).
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Limits {
+    request_bytes: usize,
+    takes_per_session: u8,
+    nonce: u32,
+    stance: u32,
+    body: u32,
+    memo_url: u32,
+    signature: u32,
+    challenge_seconds: u32,
+}
+
+fn limits() -> Limits {
+    Limits {
+        request_bytes: 256 << 10,
+        takes_per_session: Revision::CAP.get(),
+        nonce: 200,
+        stance: 100,
+        body: 10_000,
+        memo_url: 2_000,
+        signature: 2_000,
+        challenge_seconds: 600,
+    }
+}
+
+/// Public pages may be indexed.
+pub(crate) async fn robots(_: RequestContext) -> Reply {
+    let text = "User-agent: *\nDisallow: /api/swarm/admin/\nDisallow: /api/ic/admin/\nAllow: /\n";
+    Ok(Answer::new(StatusCode::OK, "text/plain; charset=utf-8", text.to_owned()))
+}
