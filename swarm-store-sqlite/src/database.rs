@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::mpsc::Sender;
+use std::thread::JoinHandle;
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -9,22 +10,40 @@ use tokio::sync::oneshot;
 use crate::clock::Clock;
 use crate::failure::{Failure, Outcome};
 use crate::readers::{self, Look};
-use crate::writer::{self, Asked, Change};
+use crate::writer::{self, Asked, Changes};
 use crate::{connection, layout};
 
-/// An open file. It is closed when the last handle is dropped and all that was asked for is done.
+/// An open file. Dropping it does all that was asked for and closes it.
 pub(crate) struct Database {
-    writer: Sender<Box<dyn Change>>,
+    // Dropped first, so that the threads end.
+    writer: Changes,
     readers: Sender<Look>,
     clock: Clock,
+    _threads: Threads,
+}
+
+/// The threads that work on the file, waited for when this is dropped.
+struct Threads(Vec<JoinHandle<()>>);
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        for thread in self.0.drain(..) {
+            // One that panicked has said so.
+            let _ = thread.join();
+        }
+    }
 }
 
 impl Database {
     pub(crate) fn open(path: &Path, clock: Clock) -> Outcome<Self> {
+        // Some names, such as `:memory:`, are no file to SQLite; no absolute path is one of them.
+        let path = &std::path::absolute(path).map_err(Failure::path)?;
         let mut db = connection::to_write(path)?;
         layout::bring_up_to_date(&mut db)?;
-        let readers = readers::start(path)?;
-        Ok(Self { writer: writer::start(db)?, readers, clock })
+        let (readers, mut threads) = readers::start(path)?;
+        let (writer, thread) = writer::start(db)?;
+        threads.push(thread);
+        Ok(Self { writer, readers, clock, _threads: Threads(threads) })
     }
 
     pub(crate) fn clock(&self) -> Clock {

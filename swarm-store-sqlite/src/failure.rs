@@ -39,6 +39,11 @@ impl Failure {
         Self::unavailable(format!("cannot start a thread: {error}"))
     }
 
+    /// The path is none.
+    pub(crate) fn path(error: std::io::Error) -> Self {
+        Self::misconfigured(format!("no path to a file: {error}"))
+    }
+
     /// This failure, of the operation named `op`.
     pub(crate) fn of(self, op: &'static str) -> StoreError {
         StoreError::new(self.kind, op, self)

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use rusqlite::Connection;
 
@@ -17,15 +17,16 @@ pub(crate) type Look = Box<dyn FnOnce(&Connection) + Send>;
 const READERS: usize = 4;
 
 /// Starts the threads, each with a connection of its own. They end when the sender is dropped.
-pub(crate) fn start(path: &Path) -> Outcome<Sender<Look>> {
+pub(crate) fn start(path: &Path) -> Outcome<(Sender<Look>, Vec<JoinHandle<()>>)> {
     let (sender, looks) = mpsc::channel();
-    let looks = Arc::new(Mutex::new(looks));
+    let (looks, mut threads) = (Arc::new(Mutex::new(looks)), Vec::new());
     for number in 1..=READERS {
         let (db, looks) = (connection::to_read(path)?, Arc::clone(&looks));
         let thread = thread::Builder::new().name(format!("swarm-sqlite-reader-{number}"));
-        thread.spawn(move || read(&db, &looks)).map_err(Failure::thread)?;
+        let thread = thread.spawn(move || read(&db, &looks)).map_err(Failure::thread)?;
+        threads.push(thread);
     }
-    Ok(sender)
+    Ok((sender, threads))
 }
 
 fn read(db: &Connection, looks: &Mutex<Receiver<Look>>) {

@@ -2,7 +2,7 @@
 //! together, with one sync for all of them.
 
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -22,12 +22,15 @@ pub(crate) trait Change: Send {
     fn answer(self: Box<Self>, committed: &Outcome<()>);
 }
 
+/// Where changes are handed in.
+pub(crate) type Changes = Sender<Box<dyn Change>>;
+
 /// Starts the thread. It ends when the sender is dropped and all changes are answered.
-pub(crate) fn start(db: Connection) -> Outcome<Sender<Box<dyn Change>>> {
+pub(crate) fn start(db: Connection) -> Outcome<(Changes, JoinHandle<()>)> {
     let (sender, changes) = mpsc::channel();
     let thread = thread::Builder::new().name("swarm-sqlite-writer".to_owned());
-    thread.spawn(move || write(&db, &changes)).map_err(Failure::thread)?;
-    Ok(sender)
+    let thread = thread.spawn(move || write(&db, &changes)).map_err(Failure::thread)?;
+    Ok((sender, thread))
 }
 
 fn write(db: &Connection, changes: &Receiver<Box<dyn Change>>) {

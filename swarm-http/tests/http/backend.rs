@@ -9,6 +9,8 @@ use std::sync::{Arc, LazyLock};
 
 use swarm_core::{CommitteeTenants, Tenants};
 use swarm_store_redis::RedisStore;
+use swarm_store_sqlite::SqliteStore;
+use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use crate::clock::Clock;
@@ -16,17 +18,20 @@ use crate::harness::Server;
 
 /// Makes of functions that are given a [`Backend`] a test on each; one that is not listed here is
 /// not used, and the lints say so.
-macro_rules! on_both {
+macro_rules! on_every_store {
     ($($test:ident),* $(,)?) => {
         mod on_memory {
             $(#[test] fn $test() { super::$test(&$crate::backend::Backend::memory()) })*
+        }
+        mod on_sqlite {
+            $(#[test] fn $test() { super::$test(&$crate::backend::Backend::sqlite()) })*
         }
         mod on_redis {
             $(#[test] fn $test() { super::$test(&$crate::backend::Backend::redis()) })*
         }
     };
 }
-pub(crate) use on_both;
+pub(crate) use on_every_store;
 
 /// What keeps both interfaces.
 pub trait Both: Tenants + CommitteeTenants {}
@@ -42,19 +47,36 @@ pub struct Backend {
     pub store: AnyStore,
     /// What holds the store, where this process does not; until the last of these is dropped.
     pub redis: Option<Arc<servers::Server>>,
+    /// Where its file is, where it has one.
+    _folder: Option<Arc<TempDir>>,
 }
 
 impl Backend {
     pub fn memory() -> Self {
         let clock = Clock::noon();
-        Self { store: Arc::new(clock.store()), clock, redis: None }
+        Self::within(clock.clone(), Arc::new(clock.store()))
+    }
+
+    /// On a store that this process holds.
+    pub fn within(clock: Clock, store: AnyStore) -> Self {
+        Self { clock, store, redis: None, _folder: None }
+    }
+
+    pub fn sqlite() -> Self {
+        let (clock, folder) = (Clock::noon(), tempfile::tempdir().unwrap());
+        let hands = clock.clone();
+        let store =
+            SqliteStore::open_with_clock(folder.path().join("swarm.db"), move || hands.now());
+        let within = Self::within(clock, Arc::new(store.unwrap()));
+        Self { _folder: Some(Arc::new(folder)), ..within }
     }
 
     /// On a Redis of its own, which does not wait for its disk: it is not to come back.
     pub fn redis() -> Self {
         let clock = Clock::of_programs();
         let redis = servers::Server::start_in(&clock.environment(), &["--appendonly", "no"]);
-        Self { clock, store: Arc::new(connect(&redis.url())), redis: Some(Arc::new(redis)) }
+        let store = Arc::new(connect(&redis.url()));
+        Self { clock, store, redis: Some(Arc::new(redis)), _folder: None }
     }
 
     /// One tenant on every host.

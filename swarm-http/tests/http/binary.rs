@@ -4,11 +4,13 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use swarm_core::domain::AdminTokenHash;
+use tempfile::TempDir;
 
 use crate::harness::{ADMIN, Author, Client};
 
@@ -18,12 +20,24 @@ pub struct Program {
     stdout: BufReader<std::process::ChildStdout>,
     stderr: Option<JoinHandle<String>>,
     pub client: Client,
+    /// Its working directory.
+    pub folder: Arc<TempDir>,
 }
 
 impl Program {
-    /// Starts it on a free port and waits until it listens.
+    /// Starts it in an empty folder and on a free port, and waits until it listens.
     pub fn start(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
-        let mut child = swarm(arguments, environment).arg("--listen=127.0.0.1:0").spawn().unwrap();
+        Self::start_in(Arc::new(tempfile::tempdir().unwrap()), arguments, environment)
+    }
+
+    pub fn start_in(
+        folder: Arc<TempDir>,
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Self {
+        let mut command = swarm(arguments, environment);
+        let mut child =
+            command.arg("--listen=127.0.0.1:0").current_dir(folder.path()).spawn().unwrap();
         let mut stderr = child.stderr.take().unwrap();
         let stderr = std::thread::spawn(move || {
             let mut text = String::new();
@@ -35,7 +49,7 @@ impl Program {
         stdout.read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("listening on http://").expect(&line);
         let client = Client::new(address.parse().unwrap());
-        Self { child, stdout, stderr: Some(stderr), client }
+        Self { child, stdout, stderr: Some(stderr), client, folder }
     }
 
     pub fn line(&mut self) -> String {
@@ -69,7 +83,8 @@ pub fn swarm(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
 
 /// The text with which the program refuses to start.
 pub fn refusal(arguments: &[&str], environment: &[(&str, &str)]) -> String {
-    let output = swarm(arguments, environment).output().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let output = swarm(arguments, environment).current_dir(folder.path()).output().unwrap();
     assert!(!output.status.success(), "{arguments:?} {environment:?} started");
     String::from_utf8(output.stderr).unwrap()
 }
@@ -228,7 +243,9 @@ fn what_is_unknown_or_bad_stops_the_start_and_is_named() {
         (&["serve", "--store=redis://127.0.0.1?strict=very"], &[], "strict must be"),
         (&["serve", "--store=redis-cluster://127.0.0.1:1?wait=-1"], &[], "wait must be"),
         (&["serve", "--store=redis-sentinel://127.0.0.1:1"], &[], "/name"),
-        (&["serve", "--store=sqlite:x"], &[], "store"),
+        (&["serve", "--store=sqlite:"], &[], "store"),
+        (&["serve", "--store=sqlite:nowhere/swarm.db"], &[], "nowhere/swarm.db"),
+        (&["serve", "--store=postgres://127.0.0.1"], &[], "store"),
         (&["demo", "--store=memory"], &[], "--store"),
         (&[], &[], "serve"),
     ] {

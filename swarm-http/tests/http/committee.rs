@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 use swarm_core::{CommitteeSettings, Committees, SystemEntropy, TenantId, Timestamp};
 use swarm_http::Site;
 
-use crate::backend::{AnyStore, Backend, on_both};
+use crate::backend::{AnyStore, Backend, on_every_store};
 use crate::committee_fixture::{chair, commit_of, refused, submit, take};
 use crate::fixture::{Clock, now};
 use crate::harness::{ADMIN, Client, Server, services, tenant};
 
-on_both! {
+on_every_store! {
     a_day_of_the_committee_in_two_tenants,
     the_schedule_waits_for_an_active_member,
     a_long_list_counts_the_takes_of_each_day,

@@ -24,7 +24,7 @@ impl FailingRedis {
         let program = Program::start(&["serve", &store], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
         // Its clock is not that of this Redis, and nobody asks for it.
         let direct = Arc::new(connect(&redis.url()));
-        let fixture = Fixture::on(&Backend { clock: Clock::noon(), store: direct, redis: None });
+        let fixture = Fixture::on(&Backend::within(Clock::noon(), direct));
         let load = Load::start(&fixture, program.client.address);
         Self { redis, program, fixture, load }
     }

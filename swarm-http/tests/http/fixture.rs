@@ -42,12 +42,12 @@ impl Fixture {
 
     /// In memory, with `front` between the server and the store.
     pub fn serve(clock: Clock, store: MemoryStore, front: impl Both + Clone + 'static) -> Self {
-        Self::behind(front, &Backend { clock, store: Arc::new(store), redis: None })
+        Self::behind(front, &Backend::within(clock, Arc::new(store)))
     }
 
     /// With `front` between the server and the store.
     pub fn behind(front: impl Both + Clone + 'static, backend: &Backend) -> Self {
-        let Backend { clock, store, redis } = backend.clone();
+        let Backend { clock, store, redis, .. } = backend.clone();
         let server = Server::on(front);
         Self { clock, store, redis, client: server.client(), server }
     }

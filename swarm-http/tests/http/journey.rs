@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use crate::backend::{Backend, on_both};
+use crate::backend::{Backend, on_every_store};
 use crate::harness::{ADMIN, Author};
 
-on_both!(an_agent_applies_claims_signs_files_and_anyone_reads_it_back);
+on_every_store!(an_agent_applies_claims_signs_files_and_anyone_reads_it_back);
 
 fn an_agent_applies_claims_signs_files_and_anyone_reads_it_back(backend: &Backend) {
     let server = backend.serve();

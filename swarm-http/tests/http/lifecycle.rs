@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use swarm_core::{Swarm, SystemEntropy};
 use swarm_http::Site;
 
-use crate::backend::{Backend, on_both};
+use crate::backend::{Backend, on_every_store};
 use crate::harness::{ADMIN, Author, Client, Server, fresh_key, tenant};
 
-on_both! {
+on_every_store! {
     a_session_from_convening_to_publishing_in_two_tenants,
     memos_are_published_read_and_retracted,
     subject_snapshots_are_kept_over_time,

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::backend::{Backend, on_both};
+use crate::backend::{Backend, on_every_store};
 use crate::harness::{ADMIN, Author, Client};
 
-on_both! {
+on_every_store! {
     each_change_of_the_record_leaves_its_entry,
     an_entry_is_as_it_was_when_its_record_has_changed,
     the_log_is_read_by_pages,

@@ -37,6 +37,7 @@ mod refusals;
 mod routes;
 mod schema;
 mod secrets;
+mod sqlite;
 mod tenants;
 mod vectors;
 mod verification;

@@ -10,14 +10,14 @@ use std::thread;
 use serde_json::{Value, json};
 use swarm_core::domain::{Application, Contact, Lens, Name};
 
-use crate::backend::{Backend, on_both};
+use crate::backend::{Backend, on_every_store};
 use crate::binary::Program;
 use crate::clocks::wrong_clocks;
 use crate::fixture::{Clock, Fixture};
 use crate::harness::{Answer, Author, Client, fresh_key, signed_text};
 use crate::observed_store::ObservedStore;
 
-on_both! {
+on_every_store! {
     of_many_takes_each_revision_is_won_once,
     of_many_copies_of_one_take_one_is_filed,
     of_many_takes_with_one_nonce_one_is_filed,

@@ -155,7 +155,8 @@ fn export_writes_what_the_store_keeps() {
     assert_eq!(written["prompt"], served["prompt"]);
 
     for (arguments, named) in [
-        (&["export", "--config", &with][..], "memory"),
+        (&["export", "--config", &with][..], "swarm.db"),
+        (&["export", "--config", &with, "--store=memory"], "memory"),
         (&["export", "--config", &without, &store], "export_to"),
         (&["export", "--config", &with, "--store=redis://127.0.0.1:1"], "store"),
     ] {

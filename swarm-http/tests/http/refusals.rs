@@ -12,7 +12,7 @@ mod sessions;
 
 use serde_json::{Value, json};
 
-use crate::backend::{Backend, on_both};
+use crate::backend::{Backend, on_every_store};
 use crate::fixture::Fixture;
 use crate::harness::{Answer, Author, fresh_key, fresh_nonce, signed_text};
 use crate::raw;
@@ -22,7 +22,7 @@ use Check::{
     Token, Window,
 };
 
-on_both! {
+on_every_store! {
     a_take_that_breaks_no_rule_is_filed,
     each_rule_has_its_answer,
     of_two_broken_rules_the_earlier_one_answers,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use swarm_core::{MemberId, TenantId};
 use swarm_http::Site;
 
-use crate::backend::{AnyStore, Backend, on_both};
+use crate::backend::{AnyStore, Backend, on_every_store};
 use crate::committee_fixture;
 use crate::fixture::{add_records, insert_member, member, print, takes};
 use crate::harness::{Answer, Author, Client, Server, fresh_key, services, signed_text, tenant};
@@ -15,7 +15,7 @@ use crate::routes::{
     CHAIR_COMMAND, CHAIR_POSTS, OPERATOR_COMMAND, OPERATOR_READS, OPERATOR_WRITES, READS,
 };
 
-on_both! {
+on_every_store! {
     what_is_in_one_is_not_in_the_other,
     the_same_names_are_others_in_each,
     the_token_of_one_opens_nothing_in_the_other,

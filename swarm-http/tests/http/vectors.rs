@@ -15,12 +15,12 @@ use swarm_core::json::Json;
 use swarm_core::proof::{canonical, verify};
 use swarm_core::{MemberId, Submission};
 
-use crate::backend::{Backend, on_both};
+use crate::backend::{Backend, on_every_store};
 use crate::files::{own, records, unhex};
 use crate::fixture::{Fixture, insert_member, key_of, member, now};
 use crate::harness::{Answer, Author};
 
-on_both! {
+on_every_store! {
     valid_takes_are_filed_in_order_and_read_back_as_they_were_signed,
     invalid_takes_are_refused_and_leave_no_trace,
     edges_are_decided_as_the_contract_says,

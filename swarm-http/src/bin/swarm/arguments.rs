@@ -30,11 +30,11 @@ pub(crate) enum Command {
 
 #[derive(Args, Default)]
 pub(crate) struct Source {
-    /// Where everything is kept: memory, redis://host:port, rediss://host:port,
-    /// redis-cluster://host:port,host:port or redis-sentinel://host:port,host:port/name; behind
-    /// ?strict=true a server that may lose writes is refused, ?wait=1 has each commit on a replica.
-    /// Everyone on the machine can read flags: a password is better off in the environment or
-    /// the file [default: memory]
+    /// Where everything is kept: sqlite:PATH, a file that is made where there is none, memory,
+    /// redis://host:port, rediss://host:port, redis-cluster://host:port,host:port or
+    /// redis-sentinel://host:port,host:port/name; behind ?strict=true a server that may lose writes
+    /// is refused, ?wait=1 has each commit on a replica. Everyone on the machine can read flags: a
+    /// password is better off in the environment or the file [default: sqlite:swarm.db]
     #[arg(long, env = "SWARM_STORE", hide_env_values = true, value_name = "URL")]
     pub(crate) store: Option<String>,
     /// A TOML file with the flags of serve by name, and the tenants

@@ -7,9 +7,7 @@ use serde::Deserialize;
 
 use crate::Failure;
 use crate::arguments::{DEFAULT_LISTEN, LogFormat, Options, Source};
-
-/// The store that outlives no process.
-pub(crate) const MEMORY: &str = "memory";
+use crate::store::DEFAULT_STORE;
 
 /// The file, as written.
 #[derive(Default, Deserialize)]
@@ -89,7 +87,7 @@ impl Options {
         };
         Ok(Config {
             listen: or(self.listen, file.listen, DEFAULT_LISTEN),
-            store: or(store, file.store, MEMORY),
+            store: or(store, file.store, DEFAULT_STORE),
             trust_forwarded: self.trust_forwarded.or(file.trust_forwarded).unwrap_or_default(),
             log_format: self.log_format.or(file.log_format).unwrap_or_default(),
             mail,

@@ -15,23 +15,21 @@ use tokio::task::spawn_blocking;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::arguments::Source;
-use crate::config::{Config, MEMORY};
+use crate::config::Config;
 use crate::failure::with_causes;
 use crate::secrets::random_bytes;
-use crate::{Failure, log, site};
+use crate::{Failure, log, site, store};
 
 /// `swarm export`: a line for each tenant that has a folder, by id; the first failure ends it.
 pub(crate) async fn run(source: Source) -> Result<(), Failure> {
     let config = source.resolve()?;
     log::start(config.log_format, LevelFilter::ERROR)?;
-    if config.store == MEMORY {
-        return Err("export: store: memory holds nothing at start: name the server's store".into());
-    }
     let exports = folders(&config)?;
     if exports.is_empty() {
         return Err("export: no tenant has committee.export_to".into());
     }
-    let committees = site::configured(&config, None).await?.committees();
+    let services = store::open_existing(&config.store).await?;
+    let committees = site::configured(&config, services, None)?.committees();
     for (id, committee) in committees.into_iter().collect::<BTreeMap<_, _>>() {
         let Some(export) = exports.get(&id) else { continue };
         let named = |failure: Failure| with_causes(&format!("export: {id}"), &*failure);

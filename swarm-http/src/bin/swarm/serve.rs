@@ -14,12 +14,13 @@ use crate::arguments::Options;
 use crate::background::Work;
 use crate::failure::with_causes;
 use crate::mail::Smtp;
-use crate::{Failure, background, export, log, site};
+use crate::{Failure, background, export, log, site, store};
 
 pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let config = options.resolve()?;
     log::start(config.log_format, LevelFilter::INFO)?;
-    let site = site::configured(&config, admin_token()?).await?;
+    let services = store::open(&config.store).await?;
+    let site = site::configured(&config, services, admin_token()?)?;
     // The store has warned of itself when it was opened: here its warnings are only counted.
     site.ready().await.map_err(|error| with_causes("store", &error))?;
     let smtp = config.mail.as_ref().map(Smtp::new).transpose()?;

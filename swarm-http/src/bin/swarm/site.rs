@@ -1,16 +1,17 @@
 //! The site that a configuration describes.
 
-use swarm_http::Site;
+use swarm_http::{Services, Site};
 
 use crate::config::Config;
-use crate::{Failure, store, tenants};
+use crate::{Failure, tenants};
 
-/// The site that a configuration describes. `admin_token` is that of a single tenant.
-pub(crate) async fn configured(
+/// The site that a configuration describes, on these services. `admin_token` is that of a single
+/// tenant.
+pub(crate) fn configured(
     config: &Config,
+    services: Services,
     admin_token: Option<String>,
 ) -> Result<Site, Failure> {
-    let services = store::open(&config.store).await?;
     let site = if config.tenants.is_empty() {
         Site::single(services, tenants::default_tenant(admin_token)?)
     } else {

@@ -1,34 +1,25 @@
 //! Where everything is kept.
 
+use std::path::Path;
+
 use swarm_core::{CommitteeTenants, Committees, Swarm, SystemEntropy, Tenants};
 use swarm_http::Services;
 use swarm_store_memory::MemoryStore;
 use swarm_store_redis::RedisStore;
+use swarm_store_sqlite::SqliteStore;
+use tokio::task::spawn_blocking;
 
 use crate::Failure;
-use crate::config::MEMORY;
 use crate::failure::with_causes;
 
-/// Both interfaces, on one store in memory.
-pub(crate) fn in_memory() -> Services {
-    on(MemoryStore::new())
-}
+/// The store of who names none: a file in the working directory (contract, section 7).
+pub(crate) const DEFAULT_STORE: &str = "sqlite:swarm.db";
 
-/// What is kept at this address (contract, section 7).
-pub(crate) async fn open(store: &str) -> Result<Services, Failure> {
-    if store == MEMORY {
-        return Ok(in_memory());
-    }
-    if !REDIS.iter().any(|scheme| store.starts_with(scheme)) {
-        return Err(UNKNOWN.into());
-    }
-    RedisStore::connect(store).await.map(on).map_err(|error| with_causes("store", &error).into())
-}
+/// The store that outlives no process.
+const MEMORY: &str = "memory";
 
-fn on(store: impl Tenants + CommitteeTenants + Clone + 'static) -> Services {
-    let committees = Committees::new(store.clone(), SystemEntropy);
-    (Swarm::new(store, SystemEntropy), committees).into()
-}
+/// What the address of a file begins with; its path follows.
+const SQLITE: &str = "sqlite:";
 
 /// What the addresses of Redis begin with.
 const REDIS: [&str; 6] = [
@@ -40,5 +31,54 @@ const REDIS: [&str; 6] = [
     "rediss-sentinel://",
 ];
 
-const UNKNOWN: &str =
-    "store: must be memory, redis://…, rediss://…, redis-cluster://… or redis-sentinel://…";
+const UNKNOWN: &str = "store: must be sqlite:PATH, memory, redis://…, rediss://…, redis-cluster://… \
+                       or redis-sentinel://…";
+
+/// Both interfaces, on one store in memory.
+pub(crate) fn in_memory() -> Services {
+    on(MemoryStore::new())
+}
+
+/// What is kept at this address (contract, section 7). A file that is not there is made, and
+/// the log says so.
+pub(crate) async fn open(store: &str) -> Result<Services, Failure> {
+    if store == MEMORY {
+        return Ok(in_memory());
+    }
+    if let Some(path) = store.strip_prefix(SQLITE) {
+        return in_file(Path::new(path)).await;
+    }
+    if !REDIS.iter().any(|scheme| store.starts_with(scheme)) {
+        return Err(UNKNOWN.into());
+    }
+    RedisStore::connect(store).await.map(on).map_err(|error| with_causes("store", &error).into())
+}
+
+/// What was kept there before, by another process.
+pub(crate) async fn open_existing(store: &str) -> Result<Services, Failure> {
+    if store == MEMORY {
+        return Err("store: memory holds nothing at start: name the server's store".into());
+    }
+    match store.strip_prefix(SQLITE) {
+        Some(path) if !Path::new(path).exists() => {
+            Err(format!("store: there is no file {path:?}: name the server's store").into())
+        }
+        _ => open(store).await,
+    }
+}
+
+async fn in_file(path: &Path) -> Result<Services, Failure> {
+    let (is_new, file) = (!path.exists(), path.to_owned());
+    let opened = spawn_blocking(|| SqliteStore::open(file)).await?;
+    let name = path.display();
+    let store = opened.map_err(|error| with_causes(&format!("store: {name}"), &error))?;
+    if is_new {
+        tracing::info!("store: made {name}");
+    }
+    Ok(on(store))
+}
+
+fn on(store: impl Tenants + CommitteeTenants + Clone + 'static) -> Services {
+    let committees = Committees::new(store.clone(), SystemEntropy);
+    (Swarm::new(store, SystemEntropy), committees).into()
+}

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{DAY, brief, state};
-use crate::backend::{Backend, on_both};
+use crate::backend::{Backend, on_every_store};
 use crate::harness::ADMIN;
 
-on_both! {
+on_every_store! {
     a_brief_belongs_to_the_session_that_published_it,
     what_briefs_embed_is_nested_64_deep_at_most,
     a_brief_recalls_the_sessions_published_last,

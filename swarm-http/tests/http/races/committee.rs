@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use swarm_core::{CommitteeSettings, Committees, SystemEntropy, TenantId};
 
 use super::{RACERS, ROUNDS, Racetrack};
-use crate::backend::{Backend, on_both};
+use crate::backend::{Backend, on_every_store};
 use crate::committee_fixture::{self, BRIEF, KEY, chair, records, refused, submit, take_with};
 use crate::fixture::{Clock, Fixture};
 use crate::harness::{ADMIN, Answer};
 use crate::observed_store::ObservedStore;
 
-on_both! {
+on_every_store! {
     of_many_submissions_of_one_member_all_are_kept_and_the_newest_counts,
     submissions_amid_a_rotation_are_kept_or_refused,
     submissions_amid_changes_of_status_are_kept_or_refused,

@@ -5,11 +5,11 @@ use swarm_core::MemberId;
 use swarm_core::domain::TokenClaim;
 use swarm_core::proof::KeyPair;
 
-use crate::backend::{Backend, on_both};
+use crate::backend::{Backend, on_every_store};
 use crate::fixture::Fixture;
 use crate::harness::{Answer, Author, fresh_key, signed_text};
 
-on_both! {
+on_every_store! {
     malformed_requests,
     a_challenge_is_good_for_ten_minutes,
     a_new_challenge_replaces_the_one_before,

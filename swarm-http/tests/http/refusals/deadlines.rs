@@ -7,11 +7,11 @@ use serde_json::json;
 use swarm_core::domain::Timestamp;
 use swarm_store_memory::MemoryStore;
 
-use crate::backend::{Backend, on_both};
+use crate::backend::{Backend, on_every_store};
 use crate::fixture::{Clock, Fixture};
 use crate::harness::{ADMIN, Answer};
 
-on_both! {
+on_every_store! {
     the_last_millisecond_counts_and_the_next_does_not,
     the_last_millisecond_of_a_leap_day_counts,
     no_state_of_a_session_refuses_or_accepts,

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::close;
-use crate::backend::{Backend, on_both};
+use crate::backend::{Backend, on_every_store};
 use crate::fixture::Fixture;
 use crate::harness::{Answer, Author, signed_text};
 
-on_both! {
+on_every_store! {
     while_the_window_is_open,
     after_the_window_has_closed,
     at_the_cap,

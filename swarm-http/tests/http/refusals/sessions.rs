@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::backend::{Backend, on_both};
+use crate::backend::{Backend, on_every_store};
 use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Answer};
 
-on_both! {
+on_every_store! {
     every_pair_of_states,
     a_session_as_it_is_convened,
     a_roster_is_frozen_once,

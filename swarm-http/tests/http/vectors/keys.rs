@@ -6,12 +6,12 @@ use serde::Deserialize;
 use serde_json::json;
 use swarm_core::domain::{Application, Contact, Lens, Name};
 
-use crate::backend::{Backend, on_both};
+use crate::backend::{Backend, on_every_store};
 use crate::files::{own, records};
 use crate::fixture::Fixture;
 use crate::harness::{ADMIN, fresh_key, signed_text};
 
-on_both! {
+on_every_store! {
     texts_that_are_no_public_key_are_bad_signatures,
 }
 

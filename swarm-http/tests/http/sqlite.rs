@@ -1,0 +1,61 @@
+//! The program on a file: it comes back to what it had, whatever ended it, and shares it.
+
+mod outages;
+
+use std::fs;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::binary::{Program, refusal};
+use crate::harness::{ADMIN, Author};
+
+const DAY: &str = "2026-11-21";
+const TOKEN: &[(&str, &str)] = &[("SWARM_ADMIN_TOKEN", ADMIN)];
+
+#[test]
+fn serve_keeps_everything_in_a_file_of_its_folder() {
+    let program = Program::start(&["serve"], TOKEN);
+    assert_eq!(program.client.convene(DAY, "aurora"), 1);
+    let author = Author::join(&program.client, "Ada");
+    let take = author.draft(DAY, "aurora");
+    program.client.submit(&author, take.clone()).expect(201);
+    let read = program.client.get("/api/swarm/sessions/1").expect(200).text;
+    let folder = Arc::clone(&program.folder);
+    let (_, said) = program.stop("TERM");
+    assert!(said.contains("store: made swarm.db"), "{said}");
+    let files = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name());
+    assert_eq!(files.collect::<Vec<_>>(), ["swarm.db"]);
+
+    let program = Program::start_in(folder, &["serve", "--store=sqlite:swarm.db"], TOKEN);
+    assert_eq!(program.client.get("/api/swarm/sessions/1").expect(200).text, read);
+    let replay = program.client.submit(&author, take).expect(409).json();
+    assert_eq!(replay["recommendationId"], 1);
+    let (_, said) = program.stop("TERM");
+    assert!(!said.contains("made"), "{said}");
+}
+
+#[test]
+fn two_servers_share_one_file() {
+    let one = Program::start(&["serve"], TOKEN);
+    let other = Program::start_in(Arc::clone(&one.folder), &["serve"], TOKEN);
+    assert_eq!(one.client.convene(DAY, "aurora"), 1);
+    let author = Author::join(&other.client, "Ada");
+    let take = author.draft(DAY, "aurora");
+    one.client.submit(&author, take.clone()).expect(201);
+    let replay = other.client.submit(&author, take).expect(409).json();
+    assert_eq!(replay["recommendationId"], 1);
+    one.stop("KILL");
+    other.client.submit(&author, author.draft(DAY, "aurora")).expect(201);
+    assert_eq!(other.client.get("/readyz").expect(200).json(), json!({ "status": "ready" }));
+}
+
+#[test]
+fn a_file_that_is_none_of_ours_stops_the_start_and_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("diary.txt");
+    fs::write(&path, "Dear diary, today I was nearly overwritten.").unwrap();
+    let said = refusal(&["serve", &format!("--store=sqlite:{}", path.display())], &[]);
+    assert!(said.contains("diary.txt: ") && said.contains("no database"), "{said}");
+    assert!(fs::read_to_string(&path).unwrap().starts_with("Dear diary"));
+}
