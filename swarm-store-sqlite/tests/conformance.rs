@@ -1,20 +1,44 @@
-//! The SQLite store keeps every promise of the port.
+//! The SQLite store keeps every promise of both ports.
 #![expect(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::sync::Arc;
 
-use swarm_core::Tenants;
+use swarm_core::{CommitteeTenants, Tenants};
 use swarm_store_sqlite::SqliteStore;
 use tempfile::TempDir;
 
-async fn in_a_file() -> (TempDir, Arc<dyn Tenants>) {
-    let folder = tempfile::tempdir().unwrap();
-    let store = SqliteStore::open(folder.path().join("swarm.db")).unwrap();
-    (folder, Arc::new(store))
-}
-
-async fn opened_again(folder: &TempDir) -> Arc<dyn Tenants> {
+fn open(folder: &TempDir) -> Arc<SqliteStore> {
     Arc::new(SqliteStore::open(folder.path().join("swarm.db")).unwrap())
 }
 
-swarm_core::conformance!(in_a_file, opened_again);
+mod interface_a {
+    use super::*;
+
+    async fn in_a_file() -> (TempDir, Arc<dyn Tenants>) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(&folder);
+        (folder, store)
+    }
+
+    async fn again(folder: &TempDir) -> Arc<dyn Tenants> {
+        open(folder)
+    }
+
+    swarm_core::conformance!(in_a_file, again);
+}
+
+mod interface_b {
+    use super::*;
+
+    async fn in_a_file() -> (TempDir, Arc<dyn CommitteeTenants>) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(&folder);
+        (folder, store)
+    }
+
+    async fn again(folder: &TempDir) -> Arc<dyn CommitteeTenants> {
+        open(folder)
+    }
+
+    swarm_core::committee_conformance!(in_a_file, again);
+}
