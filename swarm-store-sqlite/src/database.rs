@@ -1,13 +1,14 @@
 //! The file, with the threads that work on it.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 
 use rusqlite::Connection;
+use swarm_core::Timestamp;
 use tokio::sync::oneshot;
 
-use crate::clock::Clock;
 use crate::failure::{Failure, Outcome};
 use crate::readers::{self, Look};
 use crate::writer::{self, Asked, Changes};
@@ -18,9 +19,12 @@ pub(crate) struct Database {
     // Dropped first, so that the threads end.
     writer: Changes,
     readers: Sender<Look>,
-    clock: Clock,
+    clock: TimeSource,
     _threads: Threads,
 }
+
+/// What the time is asked of.
+pub(crate) type TimeSource = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// The threads that work on the file, waited for when this is dropped.
 struct Threads(Vec<JoinHandle<()>>);
@@ -35,7 +39,7 @@ impl Drop for Threads {
 }
 
 impl Database {
-    pub(crate) fn open(path: &Path, clock: Clock) -> Outcome<Self> {
+    pub(crate) fn open(path: &Path, clock: TimeSource) -> Outcome<Self> {
         // Some names, such as `:memory:`, are no file to SQLite; no absolute path is one of them.
         let path = &std::path::absolute(path).map_err(Failure::path)?;
         let mut db = connection::to_write(path)?;
@@ -46,8 +50,8 @@ impl Database {
         Ok(Self { writer, readers, clock, _threads: Threads(threads) })
     }
 
-    pub(crate) fn clock(&self) -> Clock {
-        self.clock.clone()
+    pub(crate) fn clock(&self) -> TimeSource {
+        Arc::clone(&self.clock)
     }
 
     /// Looks at the file as it is at one moment.

@@ -1,5 +1,6 @@
 //! What goes wrong with a file, and what is said of it.
 
+use std::error::Error as _;
 use std::sync::Arc;
 
 use rusqlite::ErrorCode;
@@ -70,6 +71,13 @@ impl From<rusqlite::Error> for Failure {
             }
             _ => Self::unavailable(error.to_string()),
         }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let text = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+        Self::new(error.kind(), text)
     }
 }
 

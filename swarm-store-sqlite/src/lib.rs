@@ -34,7 +34,6 @@ use async_trait::async_trait;
 use swarm_core::store::{CommitteeStore, CommitteeTenants, Readiness, Result, Store, Tenants};
 use swarm_core::{TenantId, Timestamp};
 
-use clock::Clock;
 use database::Database;
 use failure::Outcome;
 use world::World;
@@ -65,7 +64,7 @@ impl SqliteStore {
         path: impl AsRef<Path>,
         clock: impl Fn() -> Timestamp + Send + Sync + 'static,
     ) -> Result<Self> {
-        let database = Database::open(path.as_ref(), Clock::new(clock));
+        let database = Database::open(path.as_ref(), Arc::new(clock));
         let database = database.map_err(|failure| failure.of("open"))?;
         Ok(Self { database: Arc::new(database) })
     }

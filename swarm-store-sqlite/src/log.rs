@@ -32,6 +32,12 @@ impl Log for TenantStore {
 
 const LAST: &str = "SELECT max(seq) FROM log WHERE tenant = ?1";
 
+/// When the last row was appended.
+pub(crate) fn last_time(world: &World<'_>) -> Outcome<Option<Timestamp>> {
+    const LAST_TIME: &str = "SELECT at FROM log WHERE tenant = ?1 ORDER BY seq DESC LIMIT 1";
+    world.one(LAST_TIME, &[], |row| timestamp(row.get(0)?))
+}
+
 /// Appends a take.
 pub(crate) fn append_take(world: &World<'_>, id: TakeId, at: Timestamp) -> Outcome<()> {
     const TAKE: &str = "INSERT INTO log (tenant, seq, at, take) VALUES (?1, ?2, ?3, ?4)";

@@ -7,23 +7,24 @@ use rusqlite::{CachedStatement, Connection, Row, ToSql};
 use swarm_core::Timestamp;
 use swarm_core::domain::{TenantId, Version};
 use swarm_core::store::records::Record;
-use swarm_core::store::{Saved, Versioned};
+use swarm_core::store::{Saved, Versioned, time_of_commit, time_of_read};
 
-use crate::clock::Clock;
+use crate::database::TimeSource;
 use crate::failure::{Failure, Outcome};
+use crate::log;
 
 /// The world of one tenant, as it is at one moment.
 pub(crate) struct World<'a> {
     db: &'a Connection,
     tenant: &'a str,
-    clock: &'a Clock,
+    clock: &'a TimeSource,
 }
 
 /// What stands behind the tenant in a statement, as `?2`, `?3` and so on.
 pub(crate) type Values<'a> = &'a [&'a dyn ToSql];
 
 impl<'a> World<'a> {
-    pub(crate) fn new(db: &'a Connection, tenant: &'a TenantId, clock: &'a Clock) -> Self {
+    pub(crate) fn new(db: &'a Connection, tenant: &'a TenantId, clock: &'a TimeSource) -> Self {
         Self { db, tenant: tenant.as_str(), clock }
     }
 
@@ -78,21 +79,13 @@ impl<'a> World<'a> {
 
     /// The time.
     pub(crate) fn now(&self) -> Outcome<Timestamp> {
-        const LATEST: &str = "SELECT latest FROM clocks WHERE tenant = ?1";
-        let latest: Option<i64> = self.one(LATEST, &[], |row| Ok(row.get(0)?))?;
-        timestamp(latest.unwrap_or(i64::MIN).max(self.clock.millis()))
+        Ok(time_of_read((self.clock)(), log::last_time(self)?))
     }
 
     /// The time of the commit that this is part of: none after it will be told an earlier one,
     /// whichever process commits it.
     pub(crate) fn time_of_commit(&self) -> Outcome<Timestamp> {
-        let told = self.one(
-            "INSERT INTO clocks (tenant, latest) VALUES (?1, ?2)
-             ON CONFLICT DO UPDATE SET latest = max(latest, excluded.latest) RETURNING latest",
-            &[&self.clock.millis()],
-            |row| Ok(row.get(0)?),
-        )?;
-        timestamp(told.ok_or_else(|| Failure::garbled("no time was told"))?)
+        Ok(time_of_commit((self.clock)(), log::last_time(self)?)?)
     }
 
     fn bound(&self, sql: &str, values: Values<'_>) -> Outcome<CachedStatement<'a>> {

@@ -106,3 +106,67 @@ where
         let _ = self.reply.send(outcome);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    #[test]
+    fn a_change_that_fails_takes_no_other_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let db = with_numbers(&folder);
+        let half_done = "INSERT INTO numbers VALUES (9); INSERT INTO nowhere VALUES (9)";
+        let [one, failed, two] = committed(&db, [add(1), half_done.to_owned(), add(2)]);
+        assert!(one.is_ok() && two.is_ok());
+        assert!(failed.unwrap_err().to_string().contains("nowhere"));
+        assert_eq!(numbers(&db), [1, 2]);
+    }
+
+    /// As that of a full disk may.
+    #[test]
+    fn a_failure_that_ends_the_transaction_is_told_to_all_and_to_none_after_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let db = with_numbers(&folder);
+        let ends = "ROLLBACK; INSERT INTO nowhere VALUES (9)";
+        for answer in committed(&db, [add(1), ends.to_owned(), add(2)]) {
+            assert!(answer.unwrap_err().to_string().contains("nowhere"));
+        }
+        assert!(numbers(&db).is_empty());
+        assert!(committed(&db, [add(1), add(2), add(3)]).iter().all(Result::is_ok));
+        assert_eq!(numbers(&db), [1, 2, 3]);
+    }
+
+    /// Makes three changes together; answers what each was told.
+    fn committed(db: &Connection, changes: [String; 3]) -> [Outcome<()>; 3] {
+        let asked =
+            changes.map(|sql| Asked::new(move |db: &Connection| Ok(db.execute_batch(&sql)?)));
+        let mut answers = Vec::new();
+        let mut together: Vec<Box<dyn Change>> = Vec::new();
+        for (change, answer) in asked {
+            together.push(Box::new(change));
+            answers.push(answer);
+        }
+        let outcome = commit(db, &mut together);
+        together.into_iter().for_each(|change| change.answer(&outcome));
+        let answers = answers.into_iter().map(|mut answer| answer.try_recv().unwrap());
+        answers.collect::<Vec<_>>().try_into().unwrap()
+    }
+
+    fn with_numbers(folder: &TempDir) -> Connection {
+        let mut db = Connection::open(folder.path().join("swarm.db")).unwrap();
+        layout::bring_up_to_date(&mut db).unwrap();
+        db.execute_batch("CREATE TABLE numbers (number INTEGER)").unwrap();
+        db
+    }
+
+    fn add(number: u8) -> String {
+        format!("INSERT INTO numbers VALUES ({number})")
+    }
+
+    fn numbers(db: &Connection) -> Vec<u8> {
+        let mut all = db.prepare("SELECT number FROM numbers ORDER BY number").unwrap();
+        all.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    }
+}

@@ -1,14 +1,17 @@
 //! The program on a file: it comes back to what it had, whatever ended it, and shares it.
 
+mod faults;
 mod outages;
 
 use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
 use std::sync::Arc;
 
 use serde_json::json;
 
 use crate::binary::{Program, refusal};
-use crate::harness::{ADMIN, Author};
+use crate::harness::{ADMIN, Author, fresh_nonce};
 
 const DAY: &str = "2026-11-21";
 const TOKEN: &[(&str, &str)] = &[("SWARM_ADMIN_TOKEN", ADMIN)];
@@ -58,4 +61,16 @@ fn a_file_that_is_none_of_ours_stops_the_start_and_is_left_alone() {
     let said = refusal(&["serve", &format!("--store=sqlite:{}", path.display())], &[]);
     assert!(said.contains("diary.txt: ") && said.contains("no database"), "{said}");
     assert!(fs::read_to_string(&path).unwrap().starts_with("Dear diary"));
+}
+
+/// The path of a library of this folder, compiled.
+fn library(source: &str) -> String {
+    let library = format!("{source}-{}.so", fresh_nonce());
+    let library = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(library);
+    let source = format!("{}/tests/http/sqlite/{source}", env!("CARGO_MANIFEST_DIR"));
+    let options = ["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror", &source, "-o"];
+    let made = Command::new("cc").args(options).arg(&library).status();
+    let made = made.unwrap_or_else(|error| panic!("cc does not run (install gcc): {error}"));
+    assert!(made.success(), "cc cannot compile {source}");
+    library.to_str().unwrap().to_owned()
 }

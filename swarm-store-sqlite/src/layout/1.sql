@@ -1,12 +1,6 @@
 -- Layout 1. A record stands as its own text; beside it stand the columns that guards compare and
 -- indexes find it by. Ids count from 1 in each tenant, and so do versions in each record.
 
--- The latest time that was told in a commit: the clock of a tenant never runs back behind it.
-CREATE TABLE clocks (
-  tenant TEXT NOT NULL PRIMARY KEY,
-  latest INTEGER NOT NULL -- milliseconds since 1970
-) STRICT, WITHOUT ROWID;
-
 CREATE TABLE members (
   tenant TEXT NOT NULL,
   id TEXT NOT NULL,

@@ -19,7 +19,10 @@ pub(crate) fn bring_up_to_date(db: &mut Connection) -> Outcome<()> {
     // Another program's file is not even put into another mode.
     layout(db)?;
     // Readers go on beside the one who writes; a commit is on the disk before it is acknowledged.
-    db.pragma_update(None, "journal_mode", "wal")?;
+    let mode: String = db.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
+    if mode != "wal" {
+        return Err(Failure::misconfigured("the file system cannot keep a write-ahead log"));
+    }
     let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for make in LAYOUTS.iter().skip(layout(&change)?) {
         change.execute_batch(make)?;

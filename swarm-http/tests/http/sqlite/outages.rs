@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -15,7 +14,7 @@ use swarm_core::{Take, Tenants as _};
 use swarm_store_sqlite::SqliteStore;
 use tempfile::TempDir;
 
-use super::TOKEN;
+use super::{TOKEN, library};
 use crate::backend::servers::wait_until;
 use crate::binary::Program;
 use crate::fixture::{convene, insert_member, member, takes};
@@ -41,7 +40,7 @@ fn a_server_that_is_killed_has_lost_nothing_that_it_acknowledged() {
 
 #[test]
 fn a_loss_of_power_costs_nothing_that_was_acknowledged() {
-    let library = library();
+    let library = library("power.c");
     let mut outages = Outages::new(12, &[("LD_PRELOAD", &library)]);
     for round in 0..12 {
         outages.end_a_server(round);
@@ -53,7 +52,7 @@ fn a_loss_of_power_costs_nothing_that_was_acknowledged() {
 /// If this fails, the one before it proves nothing.
 #[test]
 fn a_disk_that_lies_costs_what_was_acknowledged() {
-    let library = library();
+    let library = library("power.c");
     let lies = [("LD_PRELOAD", library.as_str()), ("SWARM_TEST_DISK_LIES", "1")];
     let mut outages = Outages::new(1, &lies);
     outages.end_a_server(0);
@@ -214,16 +213,4 @@ fn cut(path: &Path, round: usize) {
 /// Where the library keeps what of a file is on disk.
 fn synced(path: &Path) -> PathBuf {
     path.with_file_name(format!("{}.synced", path.file_name().unwrap().display()))
-}
-
-/// The library that `power.c` is the source of.
-fn library() -> String {
-    let library =
-        PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("power-{}.so", fresh_nonce()));
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/http/sqlite/power.c");
-    let options = ["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror", source, "-o"];
-    let made = Command::new("cc").args(options).arg(&library).status();
-    let made = made.unwrap_or_else(|error| panic!("cc does not run (install gcc): {error}"));
-    assert!(made.success(), "cc cannot compile {source}");
-    library.to_str().unwrap().to_owned()
 }

@@ -1,0 +1,93 @@
+//! Filing in a SQLite file: one author alone, and 64 at once, whose takes are committed together.
+//! First on the disk as it is, then on one whose every sync takes two milliseconds longer, which a
+//! library that is loaded before all others makes of it (with `cc`, from `sync.c`).
+//!
+//! Takes are signed, and worlds are made, outside of what is measured.
+#![allow(clippy::disallowed_methods, reason = "a benchmark goes by a clock of its own")]
+#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
+
+use std::env;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use swarm_benches::{Pen, SESSIONS, World};
+use swarm_store_sqlite::SqliteStore;
+use tokio::runtime::Runtime;
+use tokio::task::JoinSet;
+
+/// How many authors file at once.
+const MANY: u8 = 64;
+
+/// How many syncs tell what one takes.
+const SYNCS: u32 = 200;
+
+/// Says that the library is loaded.
+const SLOWER: &str = "SWARM_BENCH_SLOWER";
+
+fn main() {
+    let slower = env::var_os(SLOWER).is_some();
+    let disk = if slower { "the disk, each sync 2 ms longer" } else { "the disk as it is" };
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let sync = sync_time(folder.path());
+    let [one, many] = [1, MANY].map(|authors| takes_a_second(folder.path(), authors));
+    println!(
+        "{disk}: a sync takes {:.2} ms; {one:.0} takes a second of one author, {many:.0} of {MANY} \
+         at once: {:.1} times",
+        sync.as_secs_f64() * 1e3,
+        many / one
+    );
+    if !slower {
+        let this = env::current_exe().expect("this program");
+        let library = library(folder.path());
+        let again = Command::new(this).env("LD_PRELOAD", library).env(SLOWER, "1").status();
+        assert!(again.expect("it runs").success());
+    }
+}
+
+/// What a sync takes after a page was written.
+fn sync_time(folder: &Path) -> Duration {
+    let mut file = File::create(folder.join("sync")).expect("a file");
+    let start = Instant::now();
+    for _ in 0..SYNCS {
+        file.write_all(&[1; 4096]).expect("room");
+        file.sync_data().expect("a disk");
+    }
+    start.elapsed() / SYNCS
+}
+
+/// Lets authors file at once, each one take after another.
+fn takes_a_second(folder: &Path, authors: u8) -> f64 {
+    let runtime = Runtime::new().expect("a runtime");
+    let store = SqliteStore::open(folder.join(format!("{authors}.db"))).expect("a file");
+    let pens: Vec<_> = (1..=authors).map(|number| Arc::new(Pen::new(number))).collect();
+    let members: Vec<_> = pens.iter().map(|pen| &pen.author).collect();
+    let world = Arc::new(runtime.block_on(World::set_up(&store, "acme", &members)));
+    let start = Instant::now();
+    runtime.block_on(async {
+        let mut filing = JoinSet::new();
+        for pen in &pens {
+            filing.spawn(file_all(Arc::clone(pen), Arc::clone(&world)));
+        }
+        filing.join_all().await;
+    });
+    f64::from(authors) * SESSIONS as f64 / start.elapsed().as_secs_f64()
+}
+
+async fn file_all(pen: Arc<Pen>, world: Arc<World>) {
+    for take in &pen.takes {
+        world.submit(&pen.author, take).await;
+    }
+}
+
+/// The library that `sync.c` is the source of.
+fn library(folder: &Path) -> PathBuf {
+    let library = folder.join("sync.so");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/sync.c");
+    let made = Command::new("cc").args(["-shared", "-fPIC", source, "-o"]).arg(&library).status();
+    assert!(made.expect("cc runs (install gcc)").success(), "cc cannot compile {source}");
+    library
+}

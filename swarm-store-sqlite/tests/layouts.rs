@@ -1,0 +1,125 @@
+//! Files of other programs and of other times.
+#![expect(clippy::unwrap_used, reason = "a test that fails panics")]
+
+use std::error::Error as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::Connection;
+use swarm_core::domain::Challenge;
+use swarm_core::store::{Slot, StoreError, StoreErrorKind};
+use swarm_core::testing::{World, secret};
+use swarm_core::{TenantId, Tenants, Timestamp};
+use swarm_store_sqlite::SqliteStore;
+use tempfile::TempDir;
+
+#[test]
+fn a_file_says_whose_it_is_and_what_stands_in_it() {
+    let (_folder, path) = place();
+    SqliteStore::open(&path).unwrap();
+    let db = Connection::open(&path).unwrap();
+    assert_eq!(pragma(&db, "application_id"), i64::from(u32::from_be_bytes(*b"Swrm")));
+    assert_eq!(pragma(&db, "user_version"), 1);
+    assert_eq!(text(&db, "journal_mode"), "wal");
+    assert_eq!(text(&db, "integrity_check"), "ok");
+}
+
+#[test]
+fn what_is_none_of_ours_is_refused_and_left_alone() {
+    let (_folder, path) = place();
+    fs::write(&path, "Dear diary, ".repeat(1_000)).unwrap();
+    refused(&path, "the file is no database");
+
+    let (_folder, path) = place();
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE diary (entry TEXT)").unwrap();
+    refused(&path, "the file is a database of another program");
+
+    let (_folder, path) = place();
+    SqliteStore::open(&path).unwrap();
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 2).unwrap();
+    refused(&path, "the file has layout 2");
+}
+
+#[test]
+fn where_there_can_be_no_file_there_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let no_folder = SqliteStore::open(folder.path().join("nowhere/swarm.db")).err().unwrap();
+    assert_eq!(no_folder.kind(), StoreErrorKind::Unavailable);
+    assert!(SqliteStore::open("").is_err());
+    assert!(SqliteStore::open(folder.path()).is_err());
+}
+
+/// As when a newer version of the program is started beside this one.
+#[tokio::test]
+async fn a_layout_that_becomes_newer_is_not_written_to() {
+    let (_folder, path) = place();
+    let store = Arc::new(SqliteStore::open(&path).unwrap());
+    let world = World::open(Arc::clone(&store) as Arc<dyn Tenants>, tenant());
+    let session = world.convened("aurora").await;
+    let db = Connection::open(&path).unwrap();
+
+    db.pragma_update(None, "user_version", 2).unwrap();
+    let outdated = world.store().set_challenge(&Slot::Decoy, &challenge()).await.err().unwrap();
+    assert_eq!(outdated.kind(), StoreErrorKind::Misconfigured);
+    assert!(why(&outdated).contains("written by a newer one"), "{outdated:?}");
+    assert!(store.ready().await.is_err());
+    assert_eq!(world.session(session.id).await.unwrap().record, session);
+
+    db.pragma_update(None, "user_version", 1).unwrap();
+    store.ready().await.unwrap();
+    assert_eq!(world.convened("basalt").await.id.0, 2);
+}
+
+/// Two stores on one file, as two programs have it.
+#[tokio::test(flavor = "multi_thread")]
+async fn stores_of_one_file_take_turns() {
+    let (_folder, path) = place();
+    let worlds = [(); 2].map(|()| {
+        let store: Arc<dyn Tenants> = Arc::new(SqliteStore::open(&path).unwrap());
+        World::open(store, tenant())
+    });
+    let mut ids = Vec::new();
+    for _ in 0..50 {
+        let (one, other) = tokio::join!(worlds[0].convened("a"), worlds[1].convened("b"));
+        ids.extend([one.id.0, other.id.0]);
+    }
+    ids.sort_unstable();
+    assert_eq!(ids, (1..=100).collect::<Vec<_>>());
+}
+
+fn challenge() -> Challenge {
+    Challenge { hash: secret("challenge"), expires_at: Timestamp::EPOCH }
+}
+
+/// The path of a file that is not there yet.
+fn place() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("swarm.db");
+    (folder, path)
+}
+
+fn tenant() -> TenantId {
+    TenantId::parse("acme").unwrap()
+}
+
+/// Opening fails for this reason, and writes nothing.
+fn refused(path: &Path, reason: &str) {
+    let before = fs::read(path).unwrap();
+    let error = SqliteStore::open(path).err().unwrap();
+    assert_eq!(error.kind(), StoreErrorKind::Misconfigured);
+    assert!(why(&error).starts_with(reason), "{error:?}");
+    assert_eq!(fs::read(path).unwrap(), before);
+}
+
+fn why(error: &StoreError) -> String {
+    error.source().unwrap().to_string()
+}
+
+fn pragma(db: &Connection, name: &str) -> i64 {
+    db.pragma_query_value(None, name, |row| row.get(0)).unwrap()
+}
+
+fn text(db: &Connection, name: &str) -> String {
+    db.pragma_query_value(None, name, |row| row.get(0)).unwrap()
+}
