@@ -14,6 +14,7 @@ mod mail;
 mod member;
 mod memo;
 mod names;
+mod quotas;
 mod secret;
 mod session;
 mod snapshot;
@@ -35,6 +36,7 @@ pub use log::{Act, Actor, Attribution, LogRow, Logged, Note, Seq};
 pub use mail::{Mail, MailState, Message};
 pub use member::{Application, Challenge, Member, MemberState, TokenClaim};
 pub use memo::{Memo, MemoDraft};
+pub use quotas::Quotas;
 pub use secret::{
     AdminSecret, AdminTokenHash, ApiKeyHash, ApiKeySecret, BearerSecret, ChallengeHash,
     ChallengeSecret, SecretHash, TokenHash,
