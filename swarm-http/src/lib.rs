@@ -5,6 +5,7 @@
 //! filter behind an accept loop with bounds. The rules are those of `swarm-core`; what stands here
 //! is the wire: paths, headers, status codes, pages.
 
+pub mod maintenance;
 pub mod server;
 
 mod door;
@@ -21,36 +22,54 @@ use warp::Filter as _;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
-use request::dispatch;
-use request::route::Route;
+use request::filter;
+use request::route::{Route, Table};
 
-pub use request::body;
+pub use request::{SiteService, body};
 pub use site::Site;
-pub use tenants::{DuplicateHost, Services, TenantConfig};
+pub use tenants::{
+    AdminTokens, DuplicateHost, DuplicateOperator, HostTable, Operators, PublicOrigin,
+    ServedTenant, Services, TenantConfig, TenantDirectory, TenantRequest,
+};
 
 /// The interface as a warp filter that leaves paths it does not know to other filters.
 ///
 /// It goes by the full path of the request: mount it at the root, not below a prefix.
 pub fn api(site: &Arc<Site>) -> BoxedFilter<(Response,)> {
-    dispatch::filter(Arc::clone(site), interface_a())
+    filter::routes(Arc::clone(site), Table::new(interface_a()))
 }
 
 /// Interface B, the daily committee, as a filter of its own; see [`api`].
 pub fn committee_api(site: &Arc<Site>) -> BoxedFilter<(Response,)> {
-    dispatch::filter(Arc::clone(site), routes::committee())
+    filter::routes(Arc::clone(site), Table::new(routes::committee()))
 }
 
 /// Everything that the `swarm` binary serves: the interfaces, `/healthz`, `/readyz`, `/metrics`, and
 /// a 404 for all other paths.
 pub fn site(site: &Arc<Site>) -> BoxedFilter<(Response,)> {
+    let unknown = filter::unknown_path(Arc::clone(site));
+    filter::routes(Arc::clone(site), Table::new(all_routes(site))).or(unknown).unify().boxed()
+}
+
+/// The same as a [tower](https://docs.rs/tower-service) service, for servers that are not warp. It
+/// takes requests with any body; axum mounts it as a fallback, and [`server::serve`] runs it.
+pub fn service(site: &Arc<Site>) -> SiteService {
+    SiteService::new(Arc::clone(site), Table::new(all_routes(site)))
+}
+
+fn all_routes(site: &Site) -> Vec<Route> {
     let mut routes = interface_a();
-    if site.services.committees.is_some() {
+    if site.has_committees() {
         routes.extend(routes::committee());
     }
     routes.extend(door::signposts());
     routes.extend(routes::operations());
-    let unknown = dispatch::unknown_path(Arc::clone(site));
-    dispatch::filter(Arc::clone(site), routes).or(unknown).unify().boxed()
+    routes
+}
+
+/// What a site counts, in the text format of OpenMetrics, as `/metrics` answers it.
+pub fn metrics(site: &Site) -> String {
+    site.metrics.text()
 }
 
 fn interface_a() -> Vec<Route> {

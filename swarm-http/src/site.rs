@@ -4,32 +4,46 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 
 use swarm_core::store::Readiness;
-use swarm_core::{CommitteeTenant, Error, Tenant, TenantId};
-
+use swarm_core::{Error, TenantId};
 use tokio::sync::Semaphore;
 
 use crate::metrics::Metrics;
-use crate::tenants::{DuplicateHost, Hosts, OpenTenant, Services, TenantConfig};
+use crate::tenants::{
+    DuplicateHost, EveryHost, HostTable, OpenTenants, ServedTenant, Services, TenantConfig,
+    TenantDirectory, TenantRequest,
+};
 
-/// What is served: the services, and the tenants that its hosts stand for.
+/// What is served: the services, and the tenants of a directory.
 pub struct Site {
-    pub(crate) services: Services,
-    pub(crate) hosts: Hosts,
+    tenants: OpenTenants,
+    directory: Box<dyn TenantDirectory>,
+    pub(crate) trust_forwarded: bool,
     pub(crate) metrics: Metrics,
     /// Turns for diagnoses.
     pub(crate) diagnoses: Arc<Semaphore>,
 }
 
 impl Site {
-    /// One tenant on every host. A [`Swarm`](swarm_core::Swarm) alone serves interface A; with
+    /// The tenants of this directory, which may change while they are served. A
+    /// [`Swarm`](swarm_core::Swarm) alone serves interface A; with
     /// [`Committees`](swarm_core::Committees) beside it, interface B too.
+    pub fn new(services: impl Into<Services>, directory: impl TenantDirectory) -> Self {
+        Self {
+            tenants: OpenTenants::new(services.into()),
+            directory: Box::new(directory),
+            trust_forwarded: false,
+            metrics: Metrics::default(),
+            diagnoses: few(),
+        }
+    }
+
+    /// One tenant on every host.
     pub fn single(services: impl Into<Services>, tenant: TenantConfig) -> Self {
-        let services = services.into();
-        let hosts = Hosts::single(&services, tenant);
-        Self { hosts, services, metrics: Metrics::default(), diagnoses: few() }
+        Self::new(services, EveryHost(Arc::new(tenant)))
     }
 
     /// Tenants by the host that a request names; an unknown host is refused (contract, section 1).
+    /// To change them later, keep a [`HostTable`] and hand it to [`new`](Self::new).
     ///
     /// # Errors
     /// [`DuplicateHost`] when a host is named twice.
@@ -37,23 +51,32 @@ impl Site {
         services: impl Into<Services>,
         tenants: impl IntoIterator<Item = TenantConfig>,
     ) -> Result<Self, DuplicateHost> {
-        let services = services.into();
-        let hosts = Hosts::by_name(&services, tenants)?;
-        Ok(Self { hosts, services, metrics: Metrics::default(), diagnoses: few() })
+        let table = HostTable::new();
+        table.replace(tenants)?;
+        Ok(Self::new(services, table))
     }
 
-    /// The tenants that are served, for work that no request asks for.
-    pub fn tenants(&self) -> Vec<(TenantId, Tenant)> {
-        let served = self.hosts.served();
-        served.iter().map(|served| (served.id.clone(), served.tenant.clone())).collect()
+    /// Lets `X-Forwarded-Host` and `X-Forwarded-Proto` name the origin in use, for servers that only
+    /// a proxy can reach.
+    #[must_use]
+    pub fn trust_forwarded(mut self, trust: bool) -> Self {
+        self.trust_forwarded = trust;
+        self
     }
 
-    /// Their committees, where there are any.
-    pub fn committees(&self) -> Vec<(TenantId, Arc<CommitteeTenant>)> {
-        let served = self.hosts.served();
-        let committee =
-            |served: &Arc<OpenTenant>| Some((served.id.clone(), served.committee.clone()?));
-        served.iter().filter_map(committee).collect()
+    /// The tenants that are served now, for work that no request asks for.
+    pub fn tenants(&self) -> Vec<Arc<ServedTenant>> {
+        self.tenants.keep(self.directory.tenants())
+    }
+
+    /// The tenant of this id, while it is served.
+    pub fn tenant(&self, id: &TenantId) -> Option<Arc<ServedTenant>> {
+        self.directory.tenant(id).map(|config| self.tenants.get(config))
+    }
+
+    /// Whether the site serves interface B.
+    pub fn has_committees(&self) -> bool {
+        self.tenants.services().committees.is_some()
     }
 
     /// Asks the store whether it is ready, as `/readyz` does, and counts what it warns of in
@@ -63,17 +86,20 @@ impl Site {
     /// # Errors
     /// [`Error::Store`] when it gives no sign of life, or must not be relied on.
     pub async fn ready(&self) -> Result<Readiness, Error> {
-        let readiness = self.services.swarm.ready().await?;
+        let readiness = self.tenants.services().swarm.ready().await?;
         self.metrics.store_warns(readiness.warnings.len());
         Ok(readiness)
     }
 
-    /// Lets `X-Forwarded-Host` and `X-Forwarded-Proto` name the origin in use, for servers that only
-    /// a proxy can reach.
-    #[must_use]
-    pub fn trust_forwarded(mut self, trust: bool) -> Self {
-        self.hosts.trust_forwarded = trust;
-        self
+    /// The tenant that a request is for.
+    pub(crate) fn find(&self, request: &TenantRequest<'_>) -> Option<Arc<ServedTenant>> {
+        self.directory.find(request).map(|config| self.tenants.get(config))
+    }
+}
+
+impl std::fmt::Debug for Site {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Site").field("tenants", &self.directory.tenants()).finish_non_exhaustive()
     }
 }
 

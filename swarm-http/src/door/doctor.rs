@@ -41,6 +41,6 @@ async fn registered(
 
 pub(crate) async fn preflight(mut request: RequestContext) -> Reply {
     let draft = Draft::read(request.fields()).map_err(Refusal::InvalidSubmission)?;
-    let preflight = request.tenant().preflight(&request.bearer()?, &draft).await?;
+    let preflight = request.tenant().preflight(request.bearer()?, &draft).await?;
     Ok(wire::takes::preflight(&preflight).into())
 }

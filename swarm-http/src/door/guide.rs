@@ -59,7 +59,7 @@ struct OpenSession {
 async fn now(request: &RequestContext) -> Result<Now, ApiError> {
     let subjects = request.tenant().subjects().await?;
     Ok(Now {
-        tenant: request.served.id.to_string(),
+        tenant: request.served.config().id.to_string(),
         origin: origin(request),
         open: open(request).await?.iter().map(|session| shown(session)).collect(),
         subjects: subjects.iter().map(|subject| code(subject.id.as_str())).collect(),

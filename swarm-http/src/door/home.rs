@@ -26,5 +26,5 @@ pub(crate) async fn home(request: RequestContext) -> Reply {
 }
 
 fn people(request: &RequestContext) -> Answer {
-    page::home(StatusCode::OK, request.served.id.as_str())
+    page::home(StatusCode::OK, request.served.config().id.as_str())
 }

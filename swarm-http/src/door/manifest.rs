@@ -15,8 +15,8 @@ pub(crate) async fn manifest(request: RequestContext) -> Reply {
     let origin = guide::origin(&request);
     let at = |path: &str| format!("{origin}{path}");
     let mut answer = ok(&Manifest {
-        tenant: request.served.id.as_str(),
-        name: request.served.id.as_str(),
+        tenant: request.served.config().id.as_str(),
+        name: request.served.config().id.as_str(),
         version: env!("CARGO_PKG_VERSION"),
         links: Links {
             home: at("/"),

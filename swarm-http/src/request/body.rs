@@ -31,14 +31,14 @@ pub enum BodyError {
 /// # Errors
 ///
 /// [`BodyError`]; the rest of the body is then left unread.
-pub async fn read<S, B>(
+pub async fn read<S, B, E>(
     stream: S,
     declared: Option<u64>,
     limit: usize,
     deadline: Duration,
 ) -> Result<Bytes, BodyError>
 where
-    S: Stream<Item = Result<B, warp::Error>>,
+    S: Stream<Item = Result<B, E>>,
     B: Buf,
 {
     let room = match declared.map(usize::try_from) {
@@ -53,9 +53,9 @@ where
 }
 
 /// At most `room` bytes: the first piece as it is, or all of them in one buffer of that size.
-async fn collect<S, B>(mut stream: Pin<&mut S>, room: usize) -> Result<Bytes, BodyError>
+async fn collect<S, B, E>(mut stream: Pin<&mut S>, room: usize) -> Result<Bytes, BodyError>
 where
-    S: Stream<Item = Result<B, warp::Error>>,
+    S: Stream<Item = Result<B, E>>,
     B: Buf,
 {
     let first = next(&mut stream, room).await?;
@@ -74,9 +74,9 @@ where
 }
 
 /// The next piece that is not empty, of at most `room` bytes; empty at the end of the body.
-async fn next<S, B>(stream: &mut Pin<&mut S>, room: usize) -> Result<Bytes, BodyError>
+async fn next<S, B, E>(stream: &mut Pin<&mut S>, room: usize) -> Result<Bytes, BodyError>
 where
-    S: Stream<Item = Result<B, warp::Error>>,
+    S: Stream<Item = Result<B, E>>,
     B: Buf,
 {
     while let Some(piece) = stream.next().await {

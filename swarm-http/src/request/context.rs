@@ -8,20 +8,22 @@ use swarm_core::domain::{
     Actor, Attribution, Invalid, MemberId, MemoId, SessionId, SubjectId, TakeId, TokenHash,
 };
 use swarm_core::json::{Json, Object};
+use swarm_core::proof::ApiKey;
 use swarm_core::{CommitteeRefusal, Refusal, Resource, Tenant};
-use warp::http::uri::Authority;
 use warp::http::{HeaderMap, StatusCode};
 
 use crate::Site;
 use crate::response::ApiError;
-use crate::tenants::OpenTenant;
+use crate::tenants::ServedTenant;
 
-use super::credential;
+use super::credential::Credential;
+use super::origin::Origin;
 
 pub(crate) struct RequestContext {
     pub(crate) site: Arc<Site>,
-    pub(crate) served: Arc<OpenTenant>,
-    pub(crate) host: Option<Authority>,
+    pub(crate) served: Arc<ServedTenant>,
+    pub(crate) origin: Origin,
+    pub(crate) credential: Credential,
     pub(crate) headers: HeaderMap,
     /// The parts of the path that the route leaves open, percent-decoded.
     pub(crate) path: Vec<String>,
@@ -34,17 +36,34 @@ pub(crate) struct RequestContext {
 
 impl RequestContext {
     pub(crate) fn tenant(&self) -> &Tenant {
-        &self.served.tenant
+        self.served.tenant()
     }
 
     /// The hash of the bearer token.
-    pub(crate) fn bearer(&self) -> Result<TokenHash, ApiError> {
-        credential::bearer(&self.headers)
+    pub(crate) fn bearer(&self) -> Result<&TokenHash, ApiError> {
+        match &self.credential {
+            Credential::Bearer(token) => Ok(token),
+            _ => Err(Refusal::MissingBearer.into()),
+        }
     }
 
-    /// The origin that the request was sent to.
+    /// The key of the committee member who asks.
+    pub(crate) fn api_key(&self) -> Result<&ApiKey, ApiError> {
+        match &self.credential {
+            Credential::ApiKey(key) => Ok(key),
+            _ => Err(CommitteeRefusal::MissingKey.into()),
+        }
+    }
+
+    /// The origin that the request was sent to, for links in the answer.
     pub(crate) fn origin(&self) -> String {
-        self.site.hosts.origin(self.host.as_ref(), &self.headers)
+        self.origin.url()
+    }
+
+    /// The origin for links that are kept, as in mail: the tenant's own where it has one.
+    pub(crate) fn public_origin(&self) -> String {
+        let configured = self.served.config().public_origin.as_ref();
+        configured.map_or_else(|| self.origin(), ToString::to_string)
     }
 
     /// The members of the body's object.
@@ -65,7 +84,7 @@ impl RequestContext {
         &mut self,
         read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
     ) -> Result<(T, Attribution), ApiError> {
-        let by = self.by();
+        let by = self.by()?.clone();
         self.operator_fields(|fields| {
             let attribution = Attribution::read(by, fields)?;
             Ok((read(fields)?, attribution))
@@ -73,8 +92,11 @@ impl RequestContext {
     }
 
     /// The operator who asks.
-    pub(crate) fn by(&self) -> Actor {
-        Actor::OPERATOR
+    pub(crate) fn by(&self) -> Result<&Actor, ApiError> {
+        match &self.credential {
+            Credential::Operator(name) => Ok(name),
+            _ => Err(ApiError::AdminToken),
+        }
     }
 
     /// The same for an operator of the committee.

@@ -1,6 +1,5 @@
 //! The way of a request: route, tenant, credential, body, handler, answer.
 
-use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,106 +9,79 @@ use futures_util::{FutureExt, Stream};
 use swarm_core::json::Json;
 use tokio::time::Instant;
 use tracing::Instrument as _;
-use warp::filters::BoxedFilter;
-use warp::filters::path::FullPath;
+use tracing::field::Empty;
 use warp::http::header::{CONTENT_LENGTH, CONTENT_TYPE, LINK, TRANSFER_ENCODING};
 use warp::http::uri::Authority;
 use warp::http::{HeaderMap, Method, StatusCode};
-use warp::reply::Response;
-use warp::{Filter, reject};
 
 use crate::Site;
 use crate::response::{Answer, ApiError, NOT_JSON, Reply, SERVICE_LINKS, caching};
+use crate::tenants::TenantRequest;
 
 use super::body::{self, BodyError};
 use super::context::RequestContext;
-use super::credential::admit;
+use super::credential::{Credential, admit};
 use super::id::RequestId;
-use super::route::{BodyRule, Endpoint, Handler, Route, Table};
+use super::origin::Origin;
+use super::route::{BodyRule, Endpoint, Handler};
 
 /// How long a body may take to arrive, all of it.
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
 
-/// The filter of these routes; paths that are not among them are rejected as not found.
-pub(crate) fn filter(site: Arc<Site>, routes: Vec<Route>) -> BoxedFilter<(Response,)> {
-    let table = Arc::new(Table::new(routes));
-    let find = move |path: FullPath| {
-        let found = table.find(path.as_str());
-        async move { found.ok_or_else(reject::not_found) }
-    };
-    warp::path::full()
-        .and_then(find)
-        .untuple_one()
-        .and(warp::method())
-        .and(warp::host::optional())
-        .and(warp::header::headers_cloned())
-        .and(raw_query())
-        .and(warp::body::stream())
-        .then(move |endpoint: Arc<Endpoint>, path, method, host, headers, query, stream| {
-            let request = RequestHead { endpoint, path, method, host, headers, query };
-            respond(Arc::clone(&site), request, stream)
-        })
-        .boxed()
+/// A request without its body.
+pub(crate) struct RequestHead {
+    pub(crate) method: Method,
+    pub(crate) host: Option<Authority>,
+    pub(crate) path: String,
+    pub(crate) query: String,
+    pub(crate) headers: HeaderMap,
 }
 
-/// The filter for all that no route answers.
-pub(crate) fn unknown_path(site: Arc<Site>) -> BoxedFilter<(Response,)> {
-    warp::method()
-        .and(warp::host::optional())
-        .and(warp::header::headers_cloned())
-        .then(move |method, host: Option<Authority>, headers: HeaderMap| {
-            let site = Arc::clone(&site);
-            async move {
-                let known = site.hosts.find(host.as_ref(), &headers).is_some();
-                let mut answer = if known { UNKNOWN_PATH } else { UNKNOWN_HOST }.into_answer();
-                if known {
-                    answer.headers.insert(LINK, SERVICE_LINKS);
-                }
-                let id = RequestId::of(&headers);
-                let answer = std::future::ready(answer);
-                observed(&site, id, &method, "unknown", answer).await.into_response()
-            }
-        })
-        .boxed()
-}
+/// The endpoint of a request, and the parts of its path that the endpoint leaves open.
+pub(crate) type Found = (Arc<Endpoint>, Vec<String>);
 
-const UNKNOWN_PATH: ApiError = ApiError::Request(StatusCode::NOT_FOUND, "not found");
-
-const UNKNOWN_HOST: ApiError = ApiError::Request(StatusCode::MISDIRECTED_REQUEST, "unknown host");
-
-fn raw_query() -> impl Filter<Extract = (String,), Error = Infallible> + Clone {
-    warp::query::raw().or(warp::any().map(String::new)).unify()
-}
-
-struct RequestHead {
-    endpoint: Arc<Endpoint>,
-    path: Vec<String>,
-    method: Method,
-    host: Option<Authority>,
-    headers: HeaderMap,
-    query: String,
-}
-
-async fn respond<S, B>(site: Arc<Site>, request: RequestHead, stream: S) -> Response
+/// Answers a request at an endpoint.
+pub(crate) async fn respond<S, B, E>(
+    site: Arc<Site>,
+    (endpoint, path): Found,
+    head: RequestHead,
+    body: S,
+) -> Answer
 where
-    S: Stream<Item = Result<B, warp::Error>> + Send + 'static,
+    S: Stream<Item = Result<B, E>> + Send,
     B: Buf + Send,
+    E: Send,
 {
-    let id = RequestId::of(&request.headers);
-    let endpoint = Arc::clone(&request.endpoint);
-    let method = request.method.clone();
-    let negotiation =
-        endpoint.has_public_read().then(|| caching::Negotiation::of(&request.headers));
+    let id = RequestId::of(&head.headers);
+    let method = head.method.clone();
+    let negotiation = endpoint.has_public_read().then(|| caching::Negotiation::of(&head.headers));
     let answer = async {
-        let answer = answer(Arc::clone(&site), request, stream).await;
+        let answer = answer(&site, &endpoint, path, head, body).await;
         let answer = answer.unwrap_or_else(|error| error.answer_to(b""));
         match &negotiation {
             Some(negotiation) => caching::make_public(answer, &method, negotiation),
             None => answer,
         }
     };
-    observed(&site, id, &method, endpoint.pattern(), answer).await.into_response()
+    observed(&site, id, &method, endpoint.pattern(), answer).await
 }
+
+/// Answers a request at a path that no route has.
+pub(crate) async fn respond_unknown(site: &Site, head: RequestHead) -> Answer {
+    let id = RequestId::of(&head.headers);
+    let RequestHead { method, host, path, headers, .. } = head;
+    let origin = Origin::of(host, &headers, site.trust_forwarded);
+    let known = site.find(&TenantRequest::new(origin.host(), &path, &headers)).is_some();
+    let mut answer = if known { UNKNOWN_PATH } else { UNKNOWN_HOST }.into_answer();
+    if known {
+        answer.headers.insert(LINK, SERVICE_LINKS);
+    }
+    observed(site, id, &method, "unknown", std::future::ready(answer)).await
+}
+
+const UNKNOWN_PATH: ApiError = ApiError::Request(StatusCode::NOT_FOUND, "not found");
+
+const UNKNOWN_HOST: ApiError = ApiError::Request(StatusCode::MISDIRECTED_REQUEST, "unknown host");
 
 /// Logs and counts a request, and answers 500 for a handler that panicked.
 async fn observed(
@@ -121,7 +93,8 @@ async fn observed(
 ) -> Answer {
     let _in_flight = site.metrics.enter();
     let began = Instant::now();
-    let span = tracing::info_span!("request", %id, %method, route, tenant = tracing::field::Empty);
+    let span =
+        tracing::info_span!("request", %id, %method, route, tenant = Empty, operator = Empty);
     let outcome = AssertUnwindSafe(answer).catch_unwind().instrument(span.clone()).await;
     let mut answer = outcome.unwrap_or_else(|_panic| ApiError::Panicked.into_answer());
     let took = began.elapsed();
@@ -132,13 +105,20 @@ async fn observed(
     answer
 }
 
-async fn answer<S, B>(site: Arc<Site>, request: RequestHead, stream: S) -> Reply
+async fn answer<S, B, E>(
+    site: &Arc<Site>,
+    endpoint: &Endpoint,
+    parts: Vec<String>,
+    head: RequestHead,
+    body: S,
+) -> Reply
 where
-    S: Stream<Item = Result<B, warp::Error>>,
+    S: Stream<Item = Result<B, E>>,
     B: Buf,
 {
-    let RequestHead { endpoint, path, method, host, headers, query } = request;
-    let served = site.hosts.find(host.as_ref(), &headers).map(Arc::clone);
+    let RequestHead { method, host, path, query, headers } = head;
+    let origin = Origin::of(host, &headers, site.trust_forwarded);
+    let served = site.find(&TenantRequest::new(origin.host(), &path, &headers));
     if served.is_none() && endpoint.is_of_tenants() {
         return Err(UNKNOWN_HOST);
     }
@@ -147,28 +127,45 @@ where
     }
     let route = endpoint.route(&method)?;
     let handler = match &route.handler {
-        Handler::Server(handler) => return handler.answer(site).await,
+        Handler::Server(handler) => return handler.answer(Arc::clone(site)).await,
         Handler::Tenant(handler) => handler,
     };
     let served = served.ok_or(UNKNOWN_HOST)?;
-    tracing::Span::current().record("tenant", served.id.as_str());
-    admit(route.access, &headers, &served)?;
+    tracing::Span::current().record("tenant", served.config().id.as_str());
+    let credential = admit(route.access, &headers, &served).await?;
+    if let Credential::Operator(name) = &credential {
+        tracing::Span::current().record("operator", name.as_str());
+    }
     let (bytes, body) = match route.body {
         None => (Bytes::new(), Json::Null),
         Some(rule) => {
-            let bytes = read_body(&headers, stream, rule).await?;
+            let bytes = read_body(&headers, body, rule).await?;
             let body = if rule.unread { Json::Null } else { read_json(&bytes)? };
             (bytes, body)
         }
     };
     let sent = bytes.clone();
-    let request = RequestContext { site, served, host, headers, path, query, bytes, body };
+    let request = RequestContext {
+        site: Arc::clone(site),
+        served,
+        origin,
+        credential,
+        headers,
+        path: parts,
+        query,
+        bytes,
+        body,
+    };
     Ok(handler.answer(request).await.unwrap_or_else(|error| error.answer_to(&sent)))
 }
 
-async fn read_body<S, B>(headers: &HeaderMap, stream: S, rule: BodyRule) -> Result<Bytes, ApiError>
+async fn read_body<S, B, E>(
+    headers: &HeaderMap,
+    stream: S,
+    rule: BodyRule,
+) -> Result<Bytes, ApiError>
 where
-    S: Stream<Item = Result<B, warp::Error>>,
+    S: Stream<Item = Result<B, E>>,
     B: Buf,
 {
     let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());

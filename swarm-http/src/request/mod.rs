@@ -4,7 +4,11 @@ pub mod body;
 pub(crate) mod context;
 pub(crate) mod credential;
 pub(crate) mod dispatch;
+pub(crate) mod filter;
 mod id;
+mod origin;
 pub(crate) mod route;
+mod service;
 
 pub(crate) use context::RequestContext;
+pub use service::SiteService;

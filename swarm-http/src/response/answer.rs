@@ -3,8 +3,7 @@
 use bytes::Bytes;
 use swarm_core::wire;
 use warp::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
-use warp::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use warp::reply::Response;
+use warp::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 
 /// The code of what went wrong (contract, section 8).
 pub(super) const SWARM_ERROR: HeaderName = HeaderName::from_static("swarm-error");
@@ -31,7 +30,7 @@ impl Answer {
         Self { body: text.into(), ..answer }
     }
 
-    pub(crate) fn into_response(self) -> Response {
+    pub(crate) fn into_response<B: From<Bytes>>(self) -> Response<B> {
         let mut response = Response::new(self.body.into());
         *response.status_mut() = self.status;
         *response.headers_mut() = self.headers;

@@ -1,6 +1,5 @@
 //! The daily committee, interface B (specification, section 4B; contract, section 6).
 
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use swarm_core::CommitteeTenant;
@@ -14,7 +13,6 @@ use warp::http::StatusCode;
 use warp::http::header::{HeaderValue, LAST_MODIFIED};
 
 use crate::request::context::{INVALID_QUERY, RequestContext, number};
-use crate::request::credential::api_key;
 use crate::response::{Answer, ApiError, Reply, ok};
 
 /// The brief file of a member for today, with links to the origin in use.
@@ -38,8 +36,7 @@ fn http_date(moment: Timestamp) -> String {
 
 /// The body goes to the rules unread: they judge it only after the key.
 pub(crate) async fn submit(request: RequestContext) -> Reply {
-    let key = api_key(&request.headers);
-    let filed = committee(&request)?.submit(key, &request.bytes).await;
+    let filed = committee(&request)?.submit(request.api_key()?, &request.bytes).await;
     Ok(wire::committee::filed(&filed.map_err(ApiError::Submission)?).into())
 }
 
@@ -80,19 +77,19 @@ pub(crate) async fn set_status(mut request: RequestContext) -> Reply {
 
 pub(crate) async fn set_subject(mut request: RequestContext) -> Reply {
     let order = request.committee_operator_fields(SubjectOrder::read)?;
-    committee(&request)?.set_subject(&order, &request.by()).await?;
+    committee(&request)?.set_subject(&order, request.by()?).await?;
     Ok(wire::committee::written().into())
 }
 
 pub(crate) async fn generate(mut request: RequestContext) -> Reply {
     let order = request.committee_operator_fields(GenerationOrder::read)?;
-    Ok(wire::committee::generated(&committee(&request)?.generate(&order, &request.by()).await?)
+    Ok(wire::committee::generated(&committee(&request)?.generate(&order, request.by()?).await?)
         .into())
 }
 
 pub(crate) async fn set_synthesis(mut request: RequestContext) -> Reply {
     let order = request.committee_operator_fields(SynthesisOrder::read)?;
-    committee(&request)?.set_synthesis(&order, &request.by()).await?;
+    committee(&request)?.set_synthesis(&order, request.by()?).await?;
     Ok(wire::committee::written().into())
 }
 
@@ -102,6 +99,6 @@ fn member_id(request: &RequestContext) -> Result<CommitteeMemberId, ApiError> {
 }
 
 /// The tenant's committee. The routes are served only where there is one.
-fn committee(request: &RequestContext) -> Result<&Arc<CommitteeTenant>, ApiError> {
-    request.served.committee.as_ref().ok_or(ApiError::Request(StatusCode::NOT_FOUND, "not found"))
+fn committee(request: &RequestContext) -> Result<&CommitteeTenant, ApiError> {
+    request.served.committee().ok_or(ApiError::Request(StatusCode::NOT_FOUND, "not found"))
 }

@@ -18,7 +18,7 @@ pub(crate) async fn subject(request: RequestContext) -> Reply {
 
 pub(crate) async fn put_subject(mut request: RequestContext) -> Reply {
     let subject = request.operator_fields(Subject::read)?;
-    let written = request.tenant().put_subject(&subject, &request.by()).await?;
+    let written = request.tenant().put_subject(&subject, request.by()?).await?;
     Ok(wire::documents::subject_put(&subject, written).into())
 }
 
@@ -30,25 +30,25 @@ pub(crate) async fn snapshots(request: RequestContext) -> Reply {
 pub(crate) async fn add_snapshot(mut request: RequestContext) -> Reply {
     let subject = request.subject_id()?;
     let draft = request.operator_fields(SubjectSnapshotDraft::read)?;
-    let snapshot = request.tenant().add_snapshot(&subject, draft, &request.by()).await?;
+    let snapshot = request.tenant().add_snapshot(&subject, draft, request.by()?).await?;
     Ok(wire::documents::snapshot_added(&snapshot).into())
 }
 
 pub(crate) async fn put_regime(mut request: RequestContext) -> Reply {
     let regime = request.operator_fields(Regime::read)?;
-    request.tenant().put_regime(&regime, &request.by()).await?;
+    request.tenant().put_regime(&regime, request.by()?).await?;
     Ok(wire::documents::written().into())
 }
 
 pub(crate) async fn put_signal(mut request: RequestContext) -> Reply {
     let signal = request.operator_fields(Signal::read)?;
-    request.tenant().put_signal(&signal, &request.by()).await?;
+    request.tenant().put_signal(&signal, request.by()?).await?;
     Ok(wire::documents::written().into())
 }
 
 pub(crate) async fn publish_memo(mut request: RequestContext) -> Reply {
     let draft = MemoDraft::read(&mut request.fields()).map_err(Refusal::InvalidMemo)?;
-    let memo = request.tenant().publish_memo(&request.bearer()?, draft).await?;
+    let memo = request.tenant().publish_memo(request.bearer()?, draft).await?;
     let url = format!("/swarm/memos/{}", memo.id);
     Ok(wire::documents::memo_published(&memo, &url).into())
 }
@@ -72,7 +72,7 @@ async fn on_file(request: &RequestContext) -> Result<Memo, ApiError> {
 }
 
 pub(crate) async fn retract_memo(request: RequestContext) -> Reply {
-    request.tenant().retract_memo(request.memo_id()?, &request.by()).await?;
+    request.tenant().retract_memo(request.memo_id()?, request.by()?).await?;
     Ok(wire::documents::written().into())
 }
 

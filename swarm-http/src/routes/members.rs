@@ -34,7 +34,7 @@ pub(crate) async fn claim(mut request: RequestContext) -> Reply {
 }
 
 pub(crate) async fn verify_token(request: RequestContext) -> Reply {
-    let member = request.tenant().bearer(&request.bearer()?).await?;
+    let member = request.tenant().bearer(request.bearer()?).await?;
     Ok(wire::members::bearer(&member).into())
 }
 
@@ -49,7 +49,7 @@ pub(crate) async fn one(request: RequestContext) -> Reply {
 
 pub(crate) async fn activate(mut request: RequestContext) -> Reply {
     let id = named(&mut request)?;
-    let state = request.tenant().activate(&id, &request.origin(), &request.by()).await?;
+    let state = request.tenant().activate(&id, &request.public_origin(), request.by()?).await?;
     Ok(wire::members::reviewed(&id, state).into())
 }
 
@@ -61,7 +61,7 @@ pub(crate) async fn reject(mut request: RequestContext) -> Reply {
 
 pub(crate) async fn deactivate(mut request: RequestContext) -> Reply {
     let id = named(&mut request)?;
-    let state = request.tenant().deactivate(&id, &request.by()).await?;
+    let state = request.tenant().deactivate(&id, request.by()?).await?;
     Ok(wire::members::reviewed(&id, state).into())
 }
 
@@ -77,7 +77,7 @@ pub(crate) async fn rotate_key(mut request: RequestContext) -> Reply {
         let key = key.map(|key| PublicKey::parse(&key)).transpose()?;
         Ok((MemberId::parse(fields.text("memberId")?)?, key))
     })?;
-    let (member, token) = request.tenant().rotate_key(&id, key.as_ref(), &request.by()).await?;
+    let (member, token) = request.tenant().rotate_key(&id, key.as_ref(), request.by()?).await?;
     Ok(wire::members::rotated(&member, &token).into())
 }
 

@@ -7,7 +7,7 @@ use swarm_core::store::Readiness;
 use warp::http::StatusCode;
 
 use crate::Site;
-use crate::response::{Answer, ApiError, Reply, ok};
+use crate::response::{Answer, Reply, ok};
 
 #[derive(Serialize)]
 struct State {
@@ -29,6 +29,5 @@ pub(crate) async fn ready(site: Arc<Site>) -> Reply {
 
 pub(crate) async fn metrics(site: Arc<Site>) -> Reply {
     const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    let text = site.metrics.text().map_err(|_| ApiError::Panicked)?;
-    Ok(Answer::new(StatusCode::OK, OPENMETRICS, text))
+    Ok(Answer::new(StatusCode::OK, OPENMETRICS, site.metrics.text()))
 }

@@ -9,7 +9,7 @@ use crate::response::{ApiError, Reply, ok, page};
 pub(crate) async fn submit(mut request: RequestContext) -> Reply {
     let read = Submission::read(&mut request.fields());
     let submission = read.map_err(Refusal::InvalidSubmission)?;
-    let take = request.tenant().submit(&request.bearer()?, &submission).await?;
+    let take = request.tenant().submit(request.bearer()?, &submission).await?;
     Ok(wire::takes::filed(&take).into())
 }
 

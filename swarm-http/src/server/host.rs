@@ -1,10 +1,10 @@
 //! The one host that a request names.
 
+use bytes::Bytes;
 use swarm_core::wire;
-use warp::http::Request;
 use warp::http::header::{HOST, HeaderValue};
 use warp::http::uri::Authority;
-use warp::reply::Response;
+use warp::http::{Request, Response};
 
 use crate::response::Answer;
 
@@ -40,6 +40,6 @@ fn is_host(text: &[u8]) -> bool {
 const INVALID_HOST: &str = "invalid host";
 
 /// What is answered to a request that names no one host.
-pub(super) fn bad_request(error: &'static str) -> Response {
+pub(super) fn bad_request<B: From<Bytes>>(error: &'static str) -> Response<B> {
     Answer::from(wire::Answer::error(400, error)).into_response()
 }

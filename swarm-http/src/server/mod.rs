@@ -1,4 +1,5 @@
-//! Serves a warp filter on a listener, with a bound on everything a client can hold on to.
+//! Serves a service on a listener, with a bound on everything a client can hold on to. A warp filter
+//! is one by `warp::service`.
 //!
 //! HTTP/1.0 and HTTP/1.1 only. What a handler does in its own time is not bounded here: it reads
 //! its body with [`crate::body::read`] and sets its own deadlines.
@@ -9,56 +10,58 @@ mod socket;
 mod tracked_body;
 
 use std::convert::Infallible;
-use std::future::Future;
+use std::error::Error;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::time::Duration;
 
-use hyper::body::Incoming;
+use bytes::Bytes;
+use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
-use hyper::service::{Service, service_fn};
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{sleep, timeout};
-use warp::http::Request;
+use tower_service::Service;
 use warp::http::header::{CONNECTION, HeaderValue};
-use warp::reply::Response;
-use warp::{Filter, Reply};
+use warp::http::{Request, Response};
 
 use self::host::{bad_request, settle_host};
 use self::socket::Socket;
-use self::tracked_body::TrackedBody;
 
 pub use self::limits::Limits;
+pub use self::tracked_body::TrackedBody;
 
 /// The address of the client, in the extensions of each request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub SocketAddr);
 
-/// Serves `filter` on `listener` until `stop` resolves.
+/// Serves `service` on `listener` until `stop` resolves.
 ///
 /// Then new connections are refused, requests in flight get their answers, and what is not done
 /// after [`Limits::drain`] is dropped. A request without exactly one valid Host header is answered
-/// 400 before the filter sees it.
+/// 400 before the service sees it.
 ///
 /// # Errors
 ///
 /// Only if the listener has no address. Errors of single connections, and of accepting them, are
 /// logged.
-pub async fn serve<F>(
+pub async fn serve<S, B>(
     listener: TcpListener,
-    filter: F,
+    service: S,
     limits: Limits,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()>
 where
-    F: Filter + Clone + Send + Sync + 'static,
-    F::Extract: Reply,
+    S: Service<Request<TrackedBody>, Response = Response<B>, Error = Infallible>,
+    S: Clone + Send + 'static,
+    S::Future: Send,
+    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + From<Bytes> + Send + 'static,
 {
     tracing::info!(address = %listener.local_addr()?, "listening");
     let limits = limits.in_range();
@@ -72,7 +75,7 @@ where
             () = &mut stop => break,
             accepted = accept(&listener, &mut connections, limits.connections) => accepted,
         };
-        let service = TowerToHyperService::new(warp::service(filter.clone()));
+        let service = service.clone();
         let service = service_fn(move |request| answer(service.clone(), request, peer));
         let socket = TokioIo::new(Socket::new(tcp, &limits));
         let connection = http.serve_connection(socket, service);
@@ -140,12 +143,13 @@ fn report(ended: Result<(), JoinError>) {
 }
 
 /// Runs one connection to its end; once `stopped` has no sender, to the end of its request.
-async fn drive<S>(
+async fn drive<S, B>(
     mut connection: http1::Connection<TokioIo<Socket>, S>,
     peer: SocketAddr,
     mut stopped: watch::Receiver<()>,
 ) where
-    S: Service<Request<Incoming>, Response = Response, Error = Infallible>,
+    S: hyper::service::Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+    B: Body<Error: Into<Box<dyn Error + Send + Sync>>> + 'static,
 {
     let ended = tokio::select! {
         ended = &mut connection => ended,
@@ -164,21 +168,23 @@ async fn drive<S>(
     }
 }
 
-/// The filter's answer, unless the Host header is wrong.
-async fn answer<S>(
-    filter: S,
+/// The service's answer, unless the Host header is wrong.
+async fn answer<S, B>(
+    mut service: S,
     request: Request<Incoming>,
     peer: SocketAddr,
-) -> Result<Response, Infallible>
+) -> Result<Response<B>, Infallible>
 where
-    S: Service<Request<TrackedBody>, Response = Response, Error = Infallible>,
+    S: Service<Request<TrackedBody>, Response = Response<B>, Error = Infallible>,
+    B: From<Bytes>,
 {
     let mut request = request.map(TrackedBody::new);
     let body = request.body().ended();
     let mut response = match settle_host(&mut request) {
         Ok(()) => {
             request.extensions_mut().insert(Peer(peer));
-            filter.call(request).await?
+            poll_fn(|cx| service.poll_ready(cx)).await?;
+            service.call(request).await?
         }
         Err(refusal) => bad_request(refusal),
     };

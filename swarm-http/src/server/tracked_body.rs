@@ -8,14 +8,15 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 
-/// A body, and who wants to know of its end.
-pub(crate) struct TrackedBody {
+/// The body of a request as [`serve`](super::serve) hands it to a service.
+#[derive(Debug)]
+pub struct TrackedBody {
     body: Incoming,
     ended: Ended,
 }
 
 /// Whether a body was read to its end.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Ended(Arc<AtomicBool>);
 
 impl TrackedBody {

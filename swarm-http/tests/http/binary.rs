@@ -58,10 +58,14 @@ impl Program {
         line
     }
 
-    /// Sends the signal, and waits for the end; answers how it ended, and the log.
-    pub fn stop(mut self, signal: &str) -> (ExitStatus, String) {
+    pub fn signal(&self, signal: &str) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+    }
+
+    /// Sends the signal, and waits for the end; answers how it ended, and the log.
+    pub fn stop(mut self, signal: &str) -> (ExitStatus, String) {
+        self.signal(signal);
         let status = self.child.wait().unwrap();
         (status, self.stderr.take().unwrap().join().unwrap())
     }

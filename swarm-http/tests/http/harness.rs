@@ -12,18 +12,15 @@ use swarm_core::domain::{
 use swarm_core::json::{Json, write};
 use swarm_core::proof::{KeyPair, Payload};
 use swarm_core::wire::Problem;
-use swarm_core::{
-    CommitteeSettings, CommitteeTenants, Committees, MemberId, Swarm, SystemEntropy, TenantId,
-    Tenants,
-};
+use swarm_core::{CommitteeTenants, Committees, MemberId, Swarm, SystemEntropy, TenantId, Tenants};
 use swarm_http::server::{Limits, serve};
-use swarm_http::{Site, TenantConfig};
+use swarm_http::{AdminTokens, Site, TenantConfig};
 use swarm_store_memory::MemoryStore;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use ureq::http::{HeaderMap, Request};
 
-pub const ADMIN: &str = "adm_test";
+pub const ADMIN: &str = "adm_of_the_tests";
 
 /// A server on a port of its own, until it is dropped.
 pub struct Server {
@@ -43,6 +40,16 @@ impl Server {
     }
 
     pub fn of(site: Site) -> Self {
+        let service = swarm_http::service(&Arc::new(site));
+        let never = std::future::pending();
+        Self::running(|listener| serve(listener, service, Limits::default(), never))
+    }
+
+    /// What runs on a listener.
+    pub fn running<F>(serve: impl FnOnce(TcpListener) -> F) -> Self
+    where
+        F: Future<Output = std::io::Result<()>> + Send + 'static,
+    {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -50,9 +57,7 @@ impl Server {
             .unwrap();
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
-        let filter = swarm_http::site(&Arc::new(site));
-        let never = std::future::pending();
-        runtime.spawn(serve(listener, filter, Limits::default(), never));
+        runtime.spawn(serve(listener));
         Self { address, runtime: Some(runtime) }
     }
 
@@ -76,12 +81,8 @@ pub fn services(
 }
 
 pub fn tenant(id: &str, admin_token: &str, hosts: &[&str]) -> TenantConfig {
-    TenantConfig {
-        id: TenantId::parse(id).unwrap(),
-        hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
-        admin_token: AdminTokenHash::of(admin_token.as_bytes()),
-        committee: CommitteeSettings::default(),
-    }
+    let operators = AdminTokens::single(AdminTokenHash::of(admin_token.as_bytes()));
+    TenantConfig::new(TenantId::parse(id).unwrap(), operators).on_hosts(hosts.to_vec())
 }
 
 /// Whoever asks.

@@ -292,7 +292,10 @@ fn a_forwarded_host_counts_only_where_it_is_trusted(backend: &Backend) {
             ("acme.example", "BOLT.example:443", Some("bolt")),
             ("acme.example", "bolt.example, proxy.internal", Some("bolt")),
             ("acme.example", "unknown.example", None),
-            ("acme.example", "", None),
+            // What is no host counts for nothing.
+            ("acme.example", "", Some("acme")),
+            ("acme.example", "bolt example", Some("acme")),
+            ("acme.example", "user@bolt.example", Some("acme")),
             ("unknown.example", "acme.example", Some("acme")),
         ] {
             let headers = format!("Host: {host}\r\nX-Forwarded-Host: {forwarded}\r\n");

@@ -144,7 +144,8 @@ async fn body_reader_bounds_what_it_takes() {
 
     let whole = Bytes::from(vec![b'x'; 100]);
     let place = whole.as_ptr();
-    let same = body::read(stream::iter([Ok(whole)]), None, 100, far).await.unwrap();
+    let same =
+        body::read(stream::iter([Ok::<_, warp::Error>(whole)]), None, 100, far).await.unwrap();
     assert_eq!(same.as_ptr(), place, "one piece is not copied");
 
     let stuck = pieces_of(&["a"]).chain(stream::pending());

@@ -37,7 +37,7 @@ impl Server {
         let big_dropped = Arc::new(AtomicBool::new(false));
         let (stop, stopped) = oneshot::channel();
         let routes = routes(big_dropped.clone());
-        let done = tokio::spawn(serve(listener, routes, limits, async {
+        let done = tokio::spawn(serve(listener, warp::service(routes), limits, async {
             let _ = stopped.await;
         }));
         let stop = Some(stop);

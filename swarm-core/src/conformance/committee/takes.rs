@@ -244,7 +244,7 @@ pub async fn racing_submissions_are_all_kept(tenants: Arc<dyn CommitteeTenants>)
     let submit = |racer: usize| {
         let (service, key) = (world.service(), keys[racer % 4].clone());
         let posted = posted(&racer.to_string());
-        async move { answered(service.submit(Some(key.reveal()), &posted).await).unwrap() }
+        async move { answered(service.submit(&key, &posted).await).unwrap() }
     };
     let receipts = race((0..64).map(submit)).await;
     let takes = world.takes_on(date).await;
@@ -278,7 +278,7 @@ pub async fn submissions_that_race_the_deadline_land_before_it(tenants: Arc<dyn 
             let mut landed = 0;
             loop {
                 let posted = posted(&format!("{racer} {landed}"));
-                match answered(service.submit(Some(key.reveal()), &posted).await) {
+                match answered(service.submit(&key, &posted).await) {
                     Ok(_) => landed += 1,
                     Err(refusal) => {
                         promised!(refusal, CommitteeRefusal::WindowClosed);
@@ -309,11 +309,11 @@ pub async fn submissions_that_race_a_rotation_are_kept_or_refused(
             if racer == 0 {
                 service.rotate_member_key(&id("ada")).await.unwrap();
                 // Dead with the commit: whoever comes after it is refused.
-                let late = answered(service.submit(Some(old.reveal()), &posted("late")).await);
+                let late = answered(service.submit(&old, &posted("late")).await);
                 promised!(late, Err(CommitteeRefusal::InvalidKey));
                 return 0;
             }
-            match answered(service.submit(Some(old.reveal()), &posted(&racer.to_string())).await) {
+            match answered(service.submit(&old, &posted(&racer.to_string())).await) {
                 Ok(_) => 1,
                 Err(refusal) => {
                     promised!(refusal, CommitteeRefusal::InvalidKey);

@@ -27,19 +27,19 @@ pub struct Receipt {
 }
 
 impl CommitteeTenant {
-    /// Files a submission: `key` is the value of the header `x-ic-key`, where it came and is text,
-    /// and `body` what came with it, unread. When this returns the receipt, it is committed.
+    /// Files a submission: `key` is what the header `x-ic-key` holds, and `body` what came with it,
+    /// unread. When this returns the receipt, it is committed. A request without a key of the right
+    /// shape is refused with [`CommitteeRefusal::MissingKey`] by whoever reads it.
     ///
     /// # Errors
     /// [`CommitteeError::Refused`] with the first rule that says no, in the order of the contract,
     /// section 3; the other variants when the outcome is not known.
-    pub async fn submit(&self, key: Option<&str>, body: &[u8]) -> Result<Receipt, CommitteeError> {
-        let key = key.and_then(ApiKey::parse).ok_or(CommitteeRefusal::MissingKey)?;
+    pub async fn submit(&self, key: &ApiKey, body: &[u8]) -> Result<Receipt, CommitteeError> {
         let (hash, prefix) = (key.hash(), self.settings.key_prefix());
         let attempt = AttemptId(self.entropy.bytes()?);
         until_committed("file committee take", || async {
             let basis = self.store.committee_basis(&hash).await?;
-            let filing = rules::judge(&basis, prefix, &key, body, attempt)?;
+            let filing = rules::judge(&basis, prefix, key, body, attempt)?;
             match self.store.file_committee(&filing).await? {
                 CommitteeFiled::Filed(take) => {
                     self.watch.tell(Commit::CommitteeTake(&take));

@@ -32,11 +32,35 @@ struct File {
 #[serde(deny_unknown_fields)]
 pub(crate) struct TenantTable {
     pub(crate) id: String,
+    pub(crate) name: Option<String>,
+    pub(crate) about: Option<String>,
     pub(crate) hosts: Vec<String>,
     pub(crate) public_origin: Option<String>,
-    pub(crate) admin_token_hash: String,
+    pub(crate) admin_token_hash: Option<String>,
+    #[serde(default)]
+    pub(crate) admin_tokens: Vec<AdminTokenTable>,
+    pub(crate) mail_from: Option<String>,
+    #[serde(default)]
+    pub(crate) quotas: QuotasTable,
     #[serde(default)]
     pub(crate) committee: CommitteeTable,
+}
+
+/// One of a tenant's `admin_tokens`, as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AdminTokenTable {
+    pub(crate) name: String,
+    pub(crate) hash: String,
+}
+
+/// A tenant's `[tenants.quotas]`, as written.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct QuotasTable {
+    pub(crate) pending_applications: Option<u32>,
+    pub(crate) memos_per_day: Option<u32>,
+    pub(crate) committee_submissions_per_day: Option<u32>,
 }
 
 /// A tenant's `[tenants.committee]`, as written.
@@ -57,12 +81,15 @@ pub(crate) struct Config {
     pub(crate) log_format: LogFormat,
     pub(crate) mail: Option<MailConfig>,
     pub(crate) tenants: Vec<TenantTable>,
+    /// The file, to read the tenants again.
+    pub(crate) file: Option<PathBuf>,
 }
 
 /// How mail is sent.
 pub(crate) struct MailConfig {
     pub(crate) smtp_url: String,
-    pub(crate) from: String,
+    /// Whom the mail of tenants is from that do not say so themselves.
+    pub(crate) from: Option<String>,
 }
 
 impl Source {
@@ -76,11 +103,14 @@ impl Options {
     /// Puts flags, environment and file together.
     pub(crate) fn resolve(self) -> Result<Config, Failure> {
         let Source { store, config } = self.source;
+        let path = config.clone();
         let file = config.as_deref().map(read).transpose()?.unwrap_or_default();
-        let mail = match (self.smtp_url.or(file.smtp_url), self.mail_from.or(file.mail_from)) {
-            (Some(smtp_url), Some(from)) => Some(MailConfig { smtp_url, from }),
-            (Some(_), None) => return Err("smtp_url needs mail_from".into()),
-            (None, _) => None,
+        let from = self.mail_from.or(file.mail_from);
+        let mail = match self.smtp_url.or(file.smtp_url) {
+            Some(_) if from.is_none() && file.tenants.is_empty() => {
+                return Err("smtp_url needs mail_from".into());
+            }
+            smtp_url => smtp_url.map(|smtp_url| MailConfig { smtp_url, from }),
         };
         let or = |flag: Option<String>, file: Option<String>, default: &str| {
             flag.or(file).unwrap_or_else(|| default.to_owned())
@@ -92,17 +122,30 @@ impl Options {
             log_format: self.log_format.or(file.log_format).unwrap_or_default(),
             mail,
             tenants: file.tenants,
+            file: path,
         })
     }
+}
+
+/// The tenants that the file lists now.
+pub(crate) fn tenants(path: &Path) -> Result<Vec<TenantTable>, Failure> {
+    Ok(read(path)?.tenants)
 }
 
 fn read(path: &Path) -> Result<File, Failure> {
     let name = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
     Ok(toml::from_str(&text).map_err(|error| {
-        // The line itself may hold a password: it is named, not shown.
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
-        format!("{name}: line {line}: {}", error.message())
+        format!("{name}: line {line}: {}{}", key_before(before), error.message())
     })?)
+}
+
+/// The key of the line that `before` breaks off in, if it has one. Only that: the value may be a
+/// password.
+fn key_before(before: &str) -> String {
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let key = line.split_once('=').map(|(key, _)| key.trim()).filter(|key| !key.is_empty());
+    key.map(|key| format!("{key}: ")).unwrap_or_default()
 }

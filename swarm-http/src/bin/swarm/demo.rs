@@ -1,5 +1,7 @@
 //! `swarm demo`: an in-memory store, filled through the API that any client uses.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use swarm_core::domain::{
     Application, Body, Confidence, Contact, Day, Lens, MemoUrl, Name, Nonce, Signature, Signed,
@@ -9,12 +11,12 @@ use swarm_core::json::Object;
 use swarm_core::proof::{KeyPair, hex};
 use swarm_core::{MemberId, Timestamp};
 use swarm_http::Site;
+use swarm_http::maintenance::{LogQueuedMail, Maintenance};
 use tokio::sync::oneshot;
 use tracing_subscriber::filter::LevelFilter;
 use warp::http::Method;
 
 use crate::arguments::DemoOptions;
-use crate::background::Work;
 use crate::client::Client;
 use crate::secrets::{mint_token, random_bytes};
 use crate::{Failure, log, serve, store, tenants};
@@ -39,7 +41,8 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
         None => mint_token()?,
     };
     let tenant = tenants::default_tenant(Some(admin_token.clone()))?;
-    let site = Site::single(store::in_memory(), tenant);
+    let site = Arc::new(Site::single(store::in_memory(), tenant));
+    let maintenance = Maintenance::new(&site).with(LogQueuedMail::default);
     let listener = serve::listen(&options.listen).await?;
     let server = listener.local_addr()?;
     let (failed, failure) = oneshot::channel::<Failure>();
@@ -55,7 +58,7 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
             Err(failure) => drop(failed.send(failure)),
         }
     });
-    serve::serve(listener, site, Work::default(), async { ended = until.await }).await?;
+    serve::serve(listener, &site, maintenance, async { ended = until.await }).await?;
     ended.map_or(Ok(()), Err)
 }
 

@@ -9,6 +9,7 @@ use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executo
 use swarm_core::Mailer;
 use swarm_core::domain::Mail;
 use swarm_core::rules::Attempt;
+use swarm_http::TenantConfig;
 use tokio::time::timeout;
 
 use crate::Failure;
@@ -17,21 +18,44 @@ use crate::config::MailConfig;
 /// How long one conversation with the SMTP server may take: far less than the lease of a message.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// An SMTP server, and whom mail is from.
+/// An SMTP server, and whom mail is from where a tenant does not say so.
+#[derive(Clone)]
 pub(crate) struct Smtp {
     transport: AsyncSmtpTransport<Tokio1Executor>,
-    from: Mailbox,
+    from: Option<Mailbox>,
 }
 
 impl Smtp {
     pub(crate) fn new(config: &MailConfig) -> Result<Self, Failure> {
-        let from = config.from.parse().map_err(|error| format!("mail_from: {error}"))?;
-        // The address of the server may hold a password: it is not repeated.
+        let from = config.from.as_deref().map(sender).transpose();
+        let from = from.map_err(|error| format!("mail_from: {error}"))?;
+        // The address of the server may hold a password: it is not repeated. The deadline is ours,
+        // of a conversation as a whole.
         let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(&config.smtp_url)
             .map_err(|_| "smtp_url: must be smtp://host:port or smtps://host:port")?;
-        Ok(Self { transport: transport.build(), from })
+        Ok(Self { transport: transport.timeout(None).build(), from })
     }
 
+    /// What hands over the mail of this tenant.
+    pub(crate) fn mailer(&self, tenant: &TenantConfig) -> Option<Box<dyn Mailer>> {
+        let own = tenant.mail_from.as_deref().and_then(|from| sender(from).ok());
+        let from = own.or_else(|| self.from.clone())?;
+        Some(Box::new(TenantSmtp { transport: self.transport.clone(), from }))
+    }
+}
+
+/// Whom mail is from: an address, perhaps with a name.
+pub(crate) fn sender(text: &str) -> Result<Mailbox, lettre::address::AddressError> {
+    text.parse()
+}
+
+/// An SMTP server, and whom mail is from.
+struct TenantSmtp {
+    transport: AsyncSmtpTransport<Tokio1Executor>,
+    from: Mailbox,
+}
+
+impl TenantSmtp {
     async fn hand_over(&self, to: Address, mail: &Mail) -> Result<(), Failure> {
         let message = Message::builder()
             .from(self.from.clone())
@@ -45,7 +69,7 @@ impl Smtp {
 }
 
 #[async_trait]
-impl Mailer for Smtp {
+impl Mailer for TenantSmtp {
     async fn send(&self, mail: &Mail) -> Attempt {
         let to: Address = match mail.to.as_str().trim().parse() {
             Ok(to) => to,

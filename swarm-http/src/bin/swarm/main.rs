@@ -1,7 +1,8 @@
 //! `swarm`: the server, a demonstration of it, and an export of what it keeps.
 
 mod arguments;
-mod background;
+mod brief_files;
+mod check;
 mod client;
 mod config;
 mod demo;
@@ -9,9 +10,9 @@ mod export;
 mod failure;
 mod log;
 mod mail;
+mod opened;
 mod secrets;
 mod serve;
-mod site;
 mod store;
 mod tenants;
 
@@ -27,6 +28,8 @@ async fn main() -> ExitCode {
     let ended = match CommandLine::parse().command {
         Command::Serve(options) => serve::run(options).await,
         Command::Demo(options) => demo::run(options).await,
+        Command::Check(options) => check::run(options),
+        Command::HashToken(options) => secrets::hash_token(&options),
         Command::Export(source) => export::run(source).await,
     };
     match ended {

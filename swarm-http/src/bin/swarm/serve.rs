@@ -2,31 +2,46 @@
 
 use std::env::{self, VarError};
 use std::future::Future;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use swarm_http::Site;
+use swarm_http::maintenance::Maintenance;
 use swarm_http::server::{self, Limits};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::arguments::Options;
-use crate::background::Work;
 use crate::failure::with_causes;
-use crate::mail::Smtp;
-use crate::{Failure, background, export, log, site, store};
+use crate::opened::Opened;
+use crate::{Failure, log, opened, store};
 
 pub(crate) async fn run(options: Options) -> Result<(), Failure> {
-    let config = options.resolve()?;
+    let mut config = options.resolve()?;
     log::start(config.log_format, LevelFilter::INFO)?;
-    let services = store::open(&config.store).await?;
-    let site = site::configured(&config, services, admin_token()?)?;
+    let (listen_on, file) = (std::mem::take(&mut config.listen), config.file.take());
+    let opened = opened::open(config, admin_token()?, store::open).await?;
     // The store has warned of itself when it was opened: here its warnings are only counted.
-    site.ready().await.map_err(|error| with_causes("store", &error))?;
-    let smtp = config.mail.as_ref().map(Smtp::new).transpose()?;
-    let listener = listen(&config.listen).await?;
-    let work = Work { smtp, exports: export::folders(&config)? };
-    serve(listener, site, work, stop_signal()?).await
+    opened.site.ready().await.map_err(|error| with_causes("store", &error))?;
+    let listener = listen(&listen_on).await?;
+    let (site, maintenance) = (Arc::clone(&opened.site), opened.maintenance());
+    let (stop, hangup) = (stop_signal()?, signal(SignalKind::hangup())?);
+    let stop = async {
+        tokio::select! { () = stop => {}, () = reload_on(hangup, file, opened) => {} }
+    };
+    serve(listener, &site, maintenance, stop).await
+}
+
+/// Reads the tenants again at each SIGHUP, which ends no server.
+async fn reload_on(mut hangup: Signal, file: Option<PathBuf>, opened: Opened) {
+    while hangup.recv().await.is_some() {
+        match &file {
+            Some(file) => opened.reload(file),
+            None => tracing::warn!("SIGHUP: there is no file to read again"),
+        }
+    }
+    std::future::pending().await
 }
 
 /// The operator's token of a single tenant, where the environment has one.
@@ -49,20 +64,20 @@ pub(crate) async fn listen(address: &str) -> Result<TcpListener, Failure> {
 /// Serves until told to stop, and then finishes what is in flight.
 pub(crate) async fn serve(
     listener: TcpListener,
-    site: Site,
-    work: Work,
+    site: &Arc<Site>,
+    maintenance: Maintenance,
     stop: impl Future<Output = ()>,
 ) -> Result<(), Failure> {
-    let mut background = background::start(&site, work);
-    let filter = swarm_http::site(&Arc::new(site));
+    let mut maintenance = tokio::spawn(maintenance.run());
     let mut failed = false;
     let stop = async {
         tokio::select! {
             () = stop => {}
-            _ = background.join_next() => failed = true,
+            _ = &mut maintenance => failed = true,
         }
     };
-    server::serve(listener, filter, Limits::default(), stop).await?;
+    server::serve(listener, swarm_http::service(site), Limits::default(), stop).await?;
+    maintenance.abort();
     if failed { Err("the work in the background failed".into()) } else { Ok(()) }
 }
 

@@ -48,9 +48,7 @@ pub(crate) async fn open(store: &str) -> Result<Services, Failure> {
     if let Some(path) = store.strip_prefix(SQLITE) {
         return in_file(Path::new(path)).await;
     }
-    if !REDIS.iter().any(|scheme| store.starts_with(scheme)) {
-        return Err(UNKNOWN.into());
-    }
+    check(store)?;
     RedisStore::connect(store).await.map(on).map_err(|error| with_causes("store", &error).into())
 }
 
@@ -65,6 +63,21 @@ pub(crate) async fn open_existing(store: &str) -> Result<Services, Failure> {
         }
         _ => open(store).await,
     }
+}
+
+/// Whether it is the address of a kind of store that there is.
+pub(crate) fn check(store: &str) -> Result<(), Failure> {
+    let schemes = || REDIS.iter().chain([&SQLITE]);
+    let known = store == MEMORY || schemes().any(|scheme| store.starts_with(scheme));
+    if known { Ok(()) } else { Err(UNKNOWN.into()) }
+}
+
+/// The address without user, password and settings.
+pub(crate) fn shown(store: &str) -> String {
+    let Some((scheme, rest)) = store.split_once("://") else { return store.to_owned() };
+    let rest = rest.rsplit_once('@').map_or(rest, |(_, hosts)| hosts);
+    let hosts = rest.split(['/', '?']).next().unwrap_or_default();
+    format!("{scheme}://{hosts}")
 }
 
 async fn in_file(path: &Path) -> Result<Services, Failure> {

@@ -3,21 +3,17 @@
 use std::collections::HashSet;
 
 use swarm_core::domain::committee::KeyPrefix;
-use swarm_core::domain::{AdminTokenHash, Invalid, TimeOfDay};
+use swarm_core::domain::{Actor, AdminTokenHash, Invalid, Quotas, TimeOfDay};
 use swarm_core::{CommitteeSettings, TenantId};
-use swarm_http::TenantConfig;
+use swarm_http::{AdminTokens, PublicOrigin, TenantConfig};
 
-use crate::Failure;
-use crate::config::{CommitteeTable, TenantTable};
-use crate::secrets::mint_token;
+use crate::config::{AdminTokenTable, CommitteeTable, QuotasTable, TenantTable};
+use crate::secrets::{check_token, mint_token};
+use crate::{Failure, mail};
 
 /// The one tenant of a server without a list of them, on every host.
 pub(crate) fn default_tenant(admin_token: Option<String>) -> Result<TenantConfig, Failure> {
     let token = match admin_token {
-        Some(token) if token.is_empty() => return Err("SWARM_ADMIN_TOKEN is empty".into()),
-        Some(token) if token.trim() != token => {
-            return Err("SWARM_ADMIN_TOKEN begins or ends with white space".into());
-        }
         Some(token) => token,
         None => {
             let token = mint_token()?;
@@ -25,12 +21,9 @@ pub(crate) fn default_tenant(admin_token: Option<String>) -> Result<TenantConfig
             token
         }
     };
-    Ok(TenantConfig {
-        id: TenantId::parse("default")?,
-        hosts: Vec::new(),
-        admin_token: AdminTokenHash::of(token.as_bytes()),
-        committee: CommitteeSettings::default(),
-    })
+    check_token("SWARM_ADMIN_TOKEN", &token)?;
+    let operators = AdminTokens::single(AdminTokenHash::of(token.as_bytes()));
+    Ok(TenantConfig::new(TenantId::parse("default")?, operators))
 }
 
 /// The tenants of the file.
@@ -44,34 +37,77 @@ pub(crate) fn configured(tables: &[TenantTable]) -> Result<Vec<TenantConfig>, Fa
 }
 
 fn tenant(table: &TenantTable) -> Result<TenantConfig, Failure> {
-    let named = |key: &str, fault: &str| format!("tenants: {:?}: {key}: {fault}", table.id);
-    let id = TenantId::parse(table.id.as_str()).map_err(|invalid| named("id", &invalid.rule))?;
+    let bad = |key: &str, fault: &str| format!("tenants: {:?}: {key}: {fault}", table.id);
+    let id = TenantId::parse(table.id.as_str()).map_err(|invalid| bad("id", &invalid.rule))?;
     if table.hosts.is_empty() {
-        return Err(named("hosts", "must name at least one").into());
+        return Err(bad("hosts", "must name at least one").into());
     }
     if let Some(host) = table.hosts.iter().find(|host| !is_host(host)) {
-        return Err(named("hosts", &format!("{host:?} is no host name without a port")).into());
+        return Err(bad("hosts", &format!("{host:?} is no host name without a port")).into());
     }
-    let admin_token = AdminTokenHash::parse(&table.admin_token_hash)
-        .ok_or_else(|| named("admin_token_hash", "must be sha256: and 64 hexadecimal digits"))?;
-    check_origin(table).map_err(|fault| named("public_origin", fault))?;
-    let committee = committee(&table.committee)
-        .map_err(|invalid| named(&format!("committee.{}", invalid.field), &invalid.rule))?;
-    Ok(TenantConfig { id, hosts: table.hosts.clone(), admin_token, committee })
+    let operators = operators(table).map_err(|(key, fault)| bad(key, &fault))?;
+    let mut tenant = TenantConfig::new(id, operators).on_hosts(&table.hosts);
+    if let Some(name) = &table.name {
+        tenant.name = one_line(name, 1, 100)
+            .ok_or_else(|| bad("name", "must be a line of 1 to 100 characters"))?;
+    }
+    if let Some(about) = &table.about {
+        let about = one_line(about.trim(), 0, 2_000);
+        tenant.about = about
+            .ok_or_else(|| bad("about", "must be one paragraph of at most 2000 characters"))?;
+    }
+    let origin = table.public_origin.as_deref().map(PublicOrigin::parse).transpose();
+    tenant.public_origin = origin.map_err(|invalid| bad("public_origin", &invalid.rule))?;
+    if let Some(from) = &table.mail_from {
+        mail::sender(from).map_err(|fault| bad("mail_from", &fault.to_string()))?;
+        tenant.mail_from = Some(from.clone());
+    }
+    tenant.quotas = quotas(&table.quotas);
+    tenant.committee = committee(&table.committee)
+        .map_err(|invalid| bad(&format!("committee.{}", invalid.field), &invalid.rule))?;
+    Ok(tenant)
+}
+
+/// The operators, the one of `admin_token_hash` first; or which key is wrong, and why.
+fn operators(table: &TenantTable) -> Result<AdminTokens, (&'static str, String)> {
+    const HASH: &str = "must be sha256: and 64 hexadecimal digits";
+    if table.admin_token_hash.is_none() && table.admin_tokens.is_empty() {
+        return Err(("admin_token_hash", "is missing, and so are admin_tokens".to_owned()));
+    }
+    let mut operators = AdminTokens::new();
+    if let Some(hash) = &table.admin_token_hash {
+        let hash = AdminTokenHash::parse(hash).ok_or(("admin_token_hash", HASH.to_owned()))?;
+        operators = AdminTokens::single(hash);
+    }
+    for AdminTokenTable { name, hash } in &table.admin_tokens {
+        let bad = |fault: &str| ("admin_tokens", format!("{name:?}: {fault}"));
+        let hash = AdminTokenHash::parse(hash).ok_or_else(|| bad(HASH))?;
+        let actor = Actor::operator(name.as_str()).map_err(|invalid| bad(&invalid.to_string()))?;
+        let more = operators.with(actor, hash);
+        operators = more.map_err(|_| bad("the name or the hash stands twice"))?;
+    }
+    Ok(operators)
+}
+
+/// The text, where it is one line of so many characters.
+fn one_line(text: &str, least: usize, most: usize) -> Option<String> {
+    let fits = (least..=most).contains(&text.chars().count());
+    (fits && !text.chars().any(char::is_control)).then(|| text.to_owned())
+}
+
+/// What is not set is as the contract has it (section 7).
+fn quotas(table: &QuotasTable) -> Quotas {
+    let mut quotas = Quotas::default();
+    let set = |quota: &mut u32, written: Option<u32>| *quota = written.unwrap_or(*quota);
+    set(&mut quotas.pending_applications, table.pending_applications);
+    set(&mut quotas.memos_per_day, table.memos_per_day);
+    set(&mut quotas.committee_submissions_per_day, table.committee_submissions_per_day);
+    quotas
 }
 
 /// Whether a request could name it: an authority without user and port.
 fn is_host(host: &str) -> bool {
     host.parse().is_ok_and(|authority: warp::http::uri::Authority| authority.host() == host)
-}
-
-/// The public origin is what exported files link to.
-fn check_origin(table: &TenantTable) -> Result<(), &'static str> {
-    let Some(origin) = &table.public_origin else { return Ok(()) };
-    let host = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
-    let authority = host.and_then(|host| host.parse::<warp::http::uri::Authority>().ok());
-    let valid = authority.is_some_and(|authority| !authority.as_str().contains('@'));
-    if valid { Ok(()) } else { Err("must be http:// or https:// and a host, nothing more") }
 }
 
 /// What is not set is as the specification has it (section 8B).

@@ -9,6 +9,7 @@ use swarm_core::domain::committee::{
 };
 use swarm_core::domain::json::Object;
 use swarm_core::json::Json;
+use swarm_core::proof::ApiKey;
 use swarm_core::{CommitteeSettings, CommitteeTenant, Committees, SystemEntropy, TenantId};
 
 use crate::committee_fixture::{self, BRIEF, KEY, chair, records, refused, submit, take};
@@ -149,7 +150,7 @@ fn a_submission_that_comes_before_the_commit_stands_beside_it() {
     let interleaving = Interleaving::start();
     let first = |committee: &CommitteeTenant| {
         let text = take("bearish").to_string();
-        now(committee.submit(Some(KEY), text.as_bytes())).unwrap();
+        now(committee.submit(&ApiKey::parse(KEY).unwrap(), text.as_bytes())).unwrap();
     };
     interleaving.submit_amid(first).expect(200);
     let stances: Vec<_> = records(&*interleaving.fixture.committee())

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use swarm_core::domain::committee::KeyPrefix;
 use swarm_core::domain::{ApiKeyHash, TimeOfDay};
 use swarm_core::{CommitteeSettings, TenantId};
-use swarm_http::{Site, TenantConfig};
+use swarm_http::Site;
 
 use crate::binary::Program;
 use crate::committee_fixture::{self, KEY, chair, refused, submit, take};
@@ -119,7 +119,9 @@ fn a_key_with_another_prefix_is_invalid() {
     let with_prefix = |id: &str, prefix: &str| {
         let prefix = KeyPrefix::parse(prefix).unwrap();
         let committee = CommitteeSettings::new(prefix, minutes(1), minutes(2)).unwrap();
-        TenantConfig { committee, ..tenant(id, ADMIN, &[&format!("{id}.example")]) }
+        let mut tenant = tenant(id, ADMIN, &[&format!("{id}.example")]);
+        tenant.committee = committee;
+        tenant
     };
     let tenants = [with_prefix("acme", "acme"), with_prefix("bolt", "bolt")];
     let server = Server::of(Site::by_host(services(&store), tenants).unwrap());

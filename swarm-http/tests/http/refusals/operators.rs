@@ -26,10 +26,10 @@ fn nothing_goes_without_the_token() {
         for credential in [
             none,
             &[("x-admin-token", "")],
-            &[("x-admin-token", "adm_tes")],
+            &[("x-admin-token", "adm_of_the_test")],
             &[("x-admin-token", &longer)],
-            &[("x-admin-token", "ADM_TEST")],
-            &[("authorization", "Bearer adm_test")],
+            &[("x-admin-token", "ADM_OF_THE_TESTS")],
+            &[("authorization", &format!("Bearer {ADMIN}"))],
             &[("authorization", &bearer)],
             &[("x-ic-key", committee_fixture::KEY)],
         ] {

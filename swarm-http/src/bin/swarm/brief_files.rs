@@ -1,0 +1,212 @@
+//! Brief files for a CDN: today's briefs of a committee, in a folder, whole or not at all.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use async_trait::async_trait;
+use swarm_core::domain::committee::{CommitteeBrief, Generation};
+use swarm_core::json::Json;
+use swarm_core::proof::hex;
+use swarm_core::{CommitteeTenant, TenantId};
+use swarm_http::ServedTenant;
+use swarm_http::maintenance::Job;
+use tokio::task::spawn_blocking;
+
+use crate::Failure;
+use crate::config::TenantTable;
+use crate::secrets::random_bytes;
+
+/// The folders that briefs are exported to, one for each tenant that has one.
+pub(crate) fn folders(tables: &[TenantTable]) -> Result<Exports, Failure> {
+    let (mut exports, mut folders) = (HashMap::new(), HashSet::new());
+    for table in tables {
+        let Some(folder) = table.committee.export_to.clone() else { continue };
+        let bad = |fault| format!("tenants: {:?}: committee.export_to {fault}", table.id);
+        let origin = table.public_origin.clone().ok_or_else(|| bad("needs public_origin"))?;
+        let whole = std::path::absolute(&folder).map_err(|_| bad("is no folder"))?;
+        if !folders.insert(whole) {
+            return Err(bad("is another tenant's").into());
+        }
+        let id = TenantId::parse(table.id.as_str());
+        let id = id.map_err(|invalid| format!("tenants: {:?}: id: {}", table.id, invalid.rule))?;
+        exports.insert(id, Export { folder, origin });
+    }
+    Ok(exports)
+}
+
+/// What is exported, by tenant.
+pub(crate) type Exports = HashMap<TenantId, Export>;
+
+/// Keeps a tenant's folder up to date, whoever generated the briefs, while it has one.
+pub(crate) struct ExportBriefs {
+    exports: Arc<RwLock<Exports>>,
+    /// The folder, and the generation that is in it.
+    written: Option<(Export, Option<Generation>)>,
+}
+
+impl ExportBriefs {
+    pub(crate) fn new(exports: Arc<RwLock<Exports>>) -> Self {
+        Self { exports, written: None }
+    }
+
+    async fn refresh(&mut self, served: &ServedTenant) -> Result<(), Failure> {
+        let id = &served.config().id;
+        let export = self.exports.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned();
+        let (Some(export), Some(committee)) = (export, served.committee()) else { return Ok(()) };
+        // Before the briefs: those that come in between are written twice, not missed.
+        let written = Some((export.clone(), committee.generation().await?));
+        if self.written != written {
+            export.write(committee).await?;
+            self.written = written;
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Job for ExportBriefs {
+    async fn round(&mut self, served: &ServedTenant) {
+        if let Err(error) = self.refresh(served).await {
+            let tenant = &served.config().id;
+            tracing::error!(%tenant, error = &*error, "briefs not exported");
+        }
+    }
+}
+
+/// Where a tenant's briefs go, and the origin that their links name.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Export {
+    pub(crate) folder: PathBuf,
+    pub(crate) origin: String,
+}
+
+impl Export {
+    /// Puts today's briefs into the folder; answers how many they are.
+    pub(crate) async fn write(&self, committee: &CommitteeTenant) -> Result<usize, Failure> {
+        let briefs = committee.briefs().await?;
+        let file = |brief: &CommitteeBrief| {
+            (format!("{}.json", brief.member_id), brief.text(&self.origin))
+        };
+        let files: Vec<_> = briefs.iter().map(|brief| file(brief)).collect();
+        let (folder, mark) = (self.folder.clone(), hex(&random_bytes()?));
+        spawn_blocking(move || write(&folder, &files, &mark)).await??;
+        Ok(briefs.len())
+    }
+}
+
+/// Puts the files into the folder, each by renaming a whole one into place, and removes the briefs
+/// that are not among them. Others may do the same: unfinished files carry the `mark` of who writes.
+fn write(folder: &Path, files: &[(String, String)], mark: &str) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    for (name, text) in files {
+        let unfinished = folder.join(format!(".{name}.{mark}"));
+        let written = write_through(&unfinished, text);
+        let placed = written.and_then(|()| fs::rename(&unfinished, folder.join(name)));
+        placed.inspect_err(|_| drop(fs::remove_file(&unfinished)))?;
+    }
+    let kept: HashSet<_> = files.iter().map(|(name, _)| name.as_str()).collect();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let wanted = entry.file_name().to_str().is_some_and(|name| kept.contains(name));
+        if !wanted && is_brief(&entry.path()) {
+            remove(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a file down to the disk: what is renamed into place is whole after a crash, too.
+fn write_through(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = fs::File::create(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+/// Whether this is the brief of the member that it is named after. Other files are somebody else's.
+fn is_brief(file: &Path) -> bool {
+    let named = file.extension().is_some_and(|extension| extension == "json");
+    let brief = named.then(|| fs::read(file).ok()).flatten();
+    let brief = brief.and_then(|brief| Json::read(&brief).ok());
+    let member = brief.and_then(|brief| brief.into_object().take("member"));
+    let id = member.and_then(|member| member.into_object().text("id").ok());
+    id.is_some_and(|id| file.file_stem() == Some(OsStr::new(&id)))
+}
+
+/// Removes a file that somebody else may have removed.
+fn remove(file: &Path) -> io::Result<()> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test panics")]
+mod tests {
+    use super::*;
+
+    use swarm_core::domain::committee::{CommitteeMemberDraft, GenerationOrder};
+    use swarm_core::domain::{Actor, Subject};
+    use swarm_core::json::Object;
+    use swarm_core::{CommitteeSettings, Committees, Swarm, SystemEntropy};
+    use swarm_http::{AdminTokens, Site, TenantConfig};
+    use swarm_store_memory::MemoryStore;
+
+    #[tokio::test]
+    async fn a_folder_is_written_once_a_generation() {
+        let (store, tenant) = (MemoryStore::new(), TenantId::parse("acme").unwrap());
+        let subject = Subject::read(&mut fields(r#"{"id":"aurora","name":"Aurora"}"#)).unwrap();
+        let swarm = Swarm::new(store.clone(), SystemEntropy);
+        swarm.tenant(&tenant).put_subject(&subject, &Actor::SCHEDULE).await.unwrap();
+        let committees = Committees::new(store, SystemEntropy);
+        let committee = committees.tenant(&tenant, CommitteeSettings::default());
+        let ada = CommitteeMemberDraft::read(&mut fields(r#"{"id":"ada","name":"Ada"}"#)).unwrap();
+        committee.create_member(&ada).await.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let (origin, brief) = ("https://acme.example".to_owned(), folder.path().join("ada.json"));
+        let export = Export { folder: folder.path().to_owned(), origin };
+        let exports = Arc::new(RwLock::new(HashMap::from([(tenant.clone(), export)])));
+        let config = TenantConfig::new(tenant.clone(), AdminTokens::new());
+        let site = Site::single((swarm, committees), config);
+        let served = site.tenant(&tenant).unwrap();
+        let mut job = ExportBriefs::new(exports);
+        for hours in [1, 2] {
+            // Far enough ahead that no midnight takes the briefs away.
+            let deadline = Some(committee.now().await.unwrap().plus_millis(hours * 3_600_000));
+            let order = GenerationOrder { subject_id: None, deadline };
+            committee.generate(&order, &Actor::SCHEDULE).await.unwrap();
+            job.refresh(&served).await.unwrap();
+            fs::remove_file(&brief).unwrap();
+            job.refresh(&served).await.unwrap();
+            assert!(!brief.exists());
+        }
+    }
+
+    /// Servers that share a folder, each with briefs of another generation.
+    #[test]
+    fn several_write_to_a_folder_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let texts = ["a".repeat(100_000), "b".repeat(50_000)];
+        let write_often = |writer: usize| {
+            let names = ["ada.json", "bob.json"].into_iter().take(1 + writer % 2);
+            let files: Vec<_> =
+                names.map(|name| (name.to_owned(), texts[writer % 2].clone())).collect();
+            (0..100).for_each(|_| write(folder.path(), &files, &writer.to_string()).unwrap());
+        };
+        std::thread::scope(|scope| {
+            let writers = [0, 1, 2, 3].map(|writer| scope.spawn(move || write_often(writer)));
+            while !writers.iter().all(std::thread::ScopedJoinHandle::is_finished) {
+                let read = fs::read_to_string(folder.path().join("ada.json"));
+                assert!(read.is_err() || texts.contains(&read.unwrap()));
+            }
+        });
+    }
+
+    fn fields(json: &str) -> Object {
+        Json::read(json.as_bytes()).unwrap().into_object()
+    }
+}

@@ -1,0 +1,113 @@
+//! A configuration, checked and opened: the site, and what is read again at a SIGHUP.
+
+use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use swarm_http::maintenance::{DeliverMail, LogQueuedMail, Maintenance};
+use swarm_http::{HostTable, Services, Site, TenantConfig};
+
+use crate::brief_files::{self, ExportBriefs, Exports};
+use crate::config::{self, Config, MailConfig, TenantTable};
+use crate::mail::Smtp;
+use crate::{Failure, tenants};
+
+/// The tenants of a file, checked.
+pub(crate) struct Plan {
+    pub(crate) tenants: Vec<TenantConfig>,
+    exports: Exports,
+}
+
+impl Plan {
+    pub(crate) fn of(tables: &[TenantTable], mail: Option<&MailConfig>) -> Result<Self, Failure> {
+        let tenants = tenants::configured(tables)?;
+        HostTable::new().replace(tenants.iter().cloned())?;
+        let silent = |tenant: &&TenantConfig| tenant.mail_from.is_none();
+        if let (Some(MailConfig { from: None, .. }), Some(tenant)) =
+            (mail, tenants.iter().find(silent))
+        {
+            return Err(
+                format!("tenants: {:?}: smtp_url needs mail_from", tenant.id.as_str()).into()
+            );
+        }
+        Ok(Self { tenants, exports: brief_files::folders(tables)? })
+    }
+}
+
+/// What is served, and what is kept to serve it.
+pub(crate) struct Opened {
+    pub(crate) site: Arc<Site>,
+    pub(crate) exports: Arc<RwLock<Exports>>,
+    /// Where there is more than one tenant on every host.
+    hosts: Option<HostTable>,
+    mail: Option<MailConfig>,
+    smtp: Option<Smtp>,
+}
+
+/// The site that a configuration describes; everything of it is checked before the store is
+/// connected to, which `open_store` does. `admin_token` is that of a single tenant.
+pub(crate) async fn open(
+    config: Config,
+    admin_token: Option<String>,
+    open_store: impl AsyncFnOnce(&str) -> Result<Services, Failure>,
+) -> Result<Opened, Failure> {
+    let Plan { tenants, exports } = Plan::of(&config.tenants, config.mail.as_ref())?;
+    let smtp = config.mail.as_ref().map(Smtp::new).transpose()?;
+    let (site, hosts) = if tenants.is_empty() {
+        let tenant = tenants::default_tenant(admin_token)?;
+        (Site::single(open_store(&config.store).await?, tenant), None)
+    } else {
+        if admin_token.is_some() {
+            tracing::warn!("SWARM_ADMIN_TOKEN is not used: each tenant has its own");
+        }
+        let hosts = HostTable::new();
+        hosts.replace(tenants)?;
+        (Site::new(open_store(&config.store).await?, hosts.clone()), Some(hosts))
+    };
+    Ok(Opened {
+        site: Arc::new(site.trust_forwarded(config.trust_forwarded)),
+        exports: Arc::new(RwLock::new(exports)),
+        hosts,
+        mail: config.mail,
+        smtp,
+    })
+}
+
+impl Opened {
+    /// The work in the background.
+    pub(crate) fn maintenance(&self) -> Maintenance {
+        let exports = Arc::clone(&self.exports);
+        let maintenance = Maintenance::new(&self.site);
+        let maintenance = maintenance.with(move || ExportBriefs::new(Arc::clone(&exports)));
+        match self.smtp.clone() {
+            Some(smtp) => maintenance.with(move || {
+                let smtp = smtp.clone();
+                DeliverMail(move |tenant: &TenantConfig| smtp.mailer(tenant))
+            }),
+            None => maintenance.with(LogQueuedMail::default),
+        }
+    }
+
+    /// Reads the tenants again. A fault in the file is logged and changes nothing.
+    pub(crate) fn reload(&self, file: &Path) {
+        match self.replace_tenants(file) {
+            Ok(count) => tracing::info!(count, "tenants read again"),
+            Err(error) => tracing::error!(%error, "tenants not read again"),
+        }
+    }
+
+    fn replace_tenants(&self, file: &Path) -> Result<usize, Failure> {
+        let Some(hosts) = &self.hosts else {
+            return Err(
+                "this server was started without tenants: it has to be started again".into()
+            );
+        };
+        let Plan { tenants, exports } = Plan::of(&config::tenants(file)?, self.mail.as_ref())?;
+        if tenants.is_empty() {
+            return Err("tenants: none are listed".into());
+        }
+        let count = tenants.len();
+        hosts.replace(tenants)?;
+        *self.exports.write().unwrap_or_else(PoisonError::into_inner) = exports;
+        Ok(count)
+    }
+}

@@ -1,0 +1,36 @@
+//! The schedule of a committee.
+
+use async_trait::async_trait;
+use swarm_core::{CommitteeError, CommitteeRefusal};
+
+use super::job::Job;
+use crate::tenants::ServedTenant;
+
+/// Generates the briefs of a committee at their time, or later where no server was up then.
+#[derive(Debug, Default)]
+pub struct GenerateBriefs {
+    /// Why nothing was generated, as it was logged last: once, not every round.
+    refused: Option<CommitteeRefusal>,
+}
+
+#[async_trait]
+impl Job for GenerateBriefs {
+    async fn round(&mut self, served: &ServedTenant) {
+        let Some(committee) = served.committee() else { return };
+        let tenant = &served.config().id;
+        match committee.generate_if_due().await {
+            Ok(None) => self.refused = None,
+            Ok(Some(made)) => tracing::info!(%tenant, briefs = made.briefs, "briefs generated"),
+            Err(CommitteeError::Refused(refusal)) => {
+                if self.refused.as_ref() != Some(&refusal) {
+                    tracing::warn!(%tenant, %refusal, "no briefs generated");
+                }
+                self.refused = Some(refusal);
+            }
+            Err(error) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::error!(%tenant, error, "no briefs generated");
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! What becomes of the messages of an outbox.
+
+use async_trait::async_trait;
+use swarm_core::Mailer;
+use swarm_core::domain::MessageId;
+
+use super::job::{Job, report};
+use crate::tenants::{ServedTenant, TenantConfig};
+
+/// Sends the messages that are queued, by the mailer that the function has for a tenant; where it
+/// has none they stay.
+#[derive(Clone, Debug)]
+pub struct DeliverMail<F>(pub F);
+
+#[async_trait]
+impl<F> Job for DeliverMail<F>
+where
+    F: Fn(&TenantConfig) -> Option<Box<dyn Mailer>> + Send + 'static,
+{
+    async fn round(&mut self, tenant: &ServedTenant) {
+        if let Some(mailer) = (self.0)(tenant.config()) {
+            report(tenant, "messages sent", tenant.tenant().deliver(&*mailer).await);
+        }
+    }
+}
+
+/// Says of each message that it waits, once and without its text: for servers that send none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LogQueuedMail {
+    last: Option<MessageId>,
+}
+
+#[async_trait]
+impl Job for LogQueuedMail {
+    async fn round(&mut self, served: &ServedTenant) {
+        let tenant = &served.config().id;
+        // Whether the store answers, the closing of windows tells.
+        for message in served.tenant().queued(self.last).await.unwrap_or_default() {
+            let subject = &message.mail.subject;
+            tracing::warn!(%tenant, message_id = %message.id, subject, "mail is not configured");
+            self.last = Some(message.id);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The table of routes as a warp filter.
+
+use std::sync::Arc;
+
+use warp::filters::BoxedFilter;
+use warp::filters::path::FullPath;
+use warp::http::uri::Authority;
+use warp::http::{HeaderMap, Method};
+use warp::reply::Response;
+use warp::{Filter, reject};
+
+use crate::Site;
+
+use super::dispatch::{RequestHead, respond, respond_unknown};
+use super::route::Table;
+
+/// The filter of these routes; paths that are not among them are rejected as not found.
+pub(crate) fn routes(site: Arc<Site>, table: Table) -> BoxedFilter<(Response,)> {
+    let table = Arc::new(table);
+    let find = move |path: FullPath| {
+        let found = table.find(path.as_str());
+        async move { found.ok_or_else(reject::not_found) }
+    };
+    warp::path::full()
+        .and_then(find)
+        .and(head())
+        .and(warp::body::stream())
+        .then(move |found, head, body| {
+            let site = Arc::clone(&site);
+            async move { respond(site, found, head, body).await.into_response() }
+        })
+        .boxed()
+}
+
+/// The filter for all that no route answers.
+pub(crate) fn unknown_path(site: Arc<Site>) -> BoxedFilter<(Response,)> {
+    head()
+        .then(move |head| {
+            let site = Arc::clone(&site);
+            async move { respond_unknown(&site, head).await.into_response() }
+        })
+        .boxed()
+}
+
+/// What warp lends of a request has to be copied.
+fn head() -> impl Filter<Extract = (RequestHead,), Error = warp::Rejection> + Clone {
+    let query = warp::query::raw().or(warp::any().map(String::new)).unify();
+    warp::method()
+        .and(warp::host::optional())
+        .and(warp::path::full())
+        .and(query)
+        .and(warp::header::headers_cloned())
+        .map(
+            |method: Method,
+             host: Option<Authority>,
+             path: FullPath,
+             query: String,
+             headers: HeaderMap| {
+                RequestHead { method, host, path: path.as_str().to_owned(), query, headers }
+            },
+        )
+}

@@ -1,0 +1,41 @@
+//! The origin that a client named: the host, and how it reached it (contract, section 1).
+
+use warp::http::HeaderMap;
+use warp::http::uri::Authority;
+
+/// Where a request was sent to.
+pub(crate) struct Origin {
+    https: bool,
+    host: Option<Authority>,
+}
+
+impl Origin {
+    /// The origin of a request to `host`. Where a proxy is trusted, what it says goes before it:
+    /// `X-Forwarded-Host`, if it is a host, and of `X-Forwarded-Proto` http and https.
+    pub(crate) fn of(host: Option<Authority>, headers: &HeaderMap, trust_forwarded: bool) -> Self {
+        let forwarded = |name| headers.get(name).filter(|_| trust_forwarded).and_then(first);
+        let https =
+            forwarded("x-forwarded-proto").is_some_and(|it| it.eq_ignore_ascii_case("https"));
+        let named = forwarded("x-forwarded-host").and_then(|host| host.parse().ok());
+        Self { https, host: named.filter(is_host).or(host) }
+    }
+
+    pub(crate) fn host(&self) -> Option<&Authority> {
+        self.host.as_ref()
+    }
+
+    /// For links in the answer: `https://acme.example`.
+    pub(crate) fn url(&self) -> String {
+        let scheme = if self.https { "https" } else { "http" };
+        format!("{scheme}://{}", self.host.as_ref().map_or("localhost", Authority::as_str))
+    }
+}
+
+/// Each proxy appends: the first value is what the client asked for.
+fn first(value: &warp::http::HeaderValue) -> Option<&str> {
+    value.to_str().ok()?.split(',').next().map(str::trim)
+}
+
+fn is_host(authority: &Authority) -> bool {
+    !authority.host().is_empty() && !authority.as_str().contains('@')
+}

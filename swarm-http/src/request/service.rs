@@ -1,0 +1,72 @@
+//! A site as a service, for hyper, tower and what stands on them.
+
+use std::convert::Infallible;
+use std::error::Error;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::{Buf, Bytes};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use http_body_util::{BodyDataStream, Full};
+use hyper::body::Body;
+use tower_service::Service;
+use warp::http::header::HOST;
+use warp::http::{Request, Response};
+
+use crate::Site;
+
+use super::dispatch::{RequestHead, respond, respond_unknown};
+use super::route::Table;
+
+/// Answers every request for a site; see [`service`](crate::service). Clones are cheap and share
+/// everything.
+#[derive(Clone)]
+pub struct SiteService {
+    site: Arc<Site>,
+    table: Arc<Table>,
+}
+
+impl SiteService {
+    pub(crate) fn new(site: Arc<Site>, table: Table) -> Self {
+        Self { site, table: Arc::new(table) }
+    }
+}
+
+impl<B> Service<Request<B>> for SiteService
+where
+    B: Body<Data: Buf + Send, Error: Into<Box<dyn Error + Send + Sync>> + Send> + Send + 'static,
+{
+    type Response = Response<Full<Bytes>>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let site = Arc::clone(&self.site);
+        let found = self.table.find(request.uri().path());
+        async move {
+            let (head, body) = split(request);
+            let answer = match found {
+                Some(found) => respond(site, found, head, BodyDataStream::new(body)).await,
+                None => respond_unknown(&site, head).await,
+            };
+            Ok(answer.into_response())
+        }
+        .boxed()
+    }
+}
+
+/// The headers are moved, not copied.
+fn split<B>(request: Request<B>) -> (RequestHead, B) {
+    let (parts, body) = request.into_parts();
+    let named = || parts.headers.get(HOST)?.to_str().ok()?.parse().ok();
+    let host = parts.uri.authority().cloned().or_else(named);
+    let path = parts.uri.path().to_owned();
+    let query = parts.uri.query().unwrap_or_default().to_owned();
+    let (method, headers) = (parts.method, parts.headers);
+    (RequestHead { method, host, path, query, headers }, body)
+}

@@ -1,0 +1,88 @@
+//! Tenants, open: the services of each, kept while its settings stay.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use swarm_core::{CommitteeTenant, Tenant, TenantId};
+
+use super::{Services, TenantConfig};
+
+/// A tenant that is served: its settings, and the services that answer for it.
+pub struct ServedTenant {
+    config: Arc<TenantConfig>,
+    tenant: Tenant,
+    committee: Option<CommitteeTenant>,
+}
+
+impl ServedTenant {
+    fn open(services: &Services, config: Arc<TenantConfig>) -> Self {
+        let committees = services.committees.as_ref();
+        Self {
+            tenant: services.swarm.tenant(&config.id),
+            committee: committees
+                .map(|committees| committees.tenant(&config.id, config.committee.clone())),
+            config,
+        }
+    }
+
+    /// Its settings.
+    pub fn config(&self) -> &TenantConfig {
+        &self.config
+    }
+
+    /// Its world of interface A.
+    pub fn tenant(&self) -> &Tenant {
+        &self.tenant
+    }
+
+    /// Its committee, where the site has committees.
+    pub fn committee(&self) -> Option<&CommitteeTenant> {
+        self.committee.as_ref()
+    }
+}
+
+impl std::fmt::Debug for ServedTenant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("ServedTenant").field(&self.config).finish()
+    }
+}
+
+/// The tenants that have been opened so far.
+pub(crate) struct OpenTenants {
+    services: Services,
+    opened: RwLock<HashMap<TenantId, Arc<ServedTenant>>>,
+}
+
+impl OpenTenants {
+    pub(crate) fn new(services: Services) -> Self {
+        Self { services, opened: RwLock::default() }
+    }
+
+    pub(crate) fn services(&self) -> &Services {
+        &self.services
+    }
+
+    /// The tenant with these settings, opened where it is not.
+    pub(crate) fn get(&self, config: Arc<TenantConfig>) -> Arc<ServedTenant> {
+        let opened = self.opened.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(served) = opened.get(&config.id)
+            && Arc::ptr_eq(&served.config, &config)
+        {
+            return Arc::clone(served);
+        }
+        drop(opened);
+        let served = Arc::new(ServedTenant::open(&self.services, config));
+        let mut opened = self.opened.write().unwrap_or_else(PoisonError::into_inner);
+        opened.insert(served.config.id.clone(), Arc::clone(&served));
+        served
+    }
+
+    /// Each of these, open; any other is forgotten.
+    pub(crate) fn keep(&self, configs: Vec<Arc<TenantConfig>>) -> Vec<Arc<ServedTenant>> {
+        let kept: Vec<_> = configs.into_iter().map(|config| self.get(config)).collect();
+        let ids: HashSet<_> = kept.iter().map(|served| &served.config.id).collect();
+        let mut opened = self.opened.write().unwrap_or_else(PoisonError::into_inner);
+        opened.retain(|id, _| ids.contains(id));
+        kept
+    }
+}

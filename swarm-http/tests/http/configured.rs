@@ -1,0 +1,161 @@
+//! What a configuration says of tenants: checked before the start, and read again at a SIGHUP.
+
+use std::io::Write as _;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::json;
+use swarm_core::domain::AdminTokenHash;
+
+use crate::binary::{Program, configuration, refusal, swarm};
+use crate::harness::ADMIN;
+
+const ADA: &str = "adm_ada_0123456789";
+
+fn hash(token: &str) -> String {
+    let hash = AdminTokenHash::of(token.as_bytes());
+    let hex: String = hash.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{hex}")
+}
+
+/// A tenant of this id with the operators `operator` and `ada`, and these lines.
+fn tenant(id: &str, lines: &str) -> String {
+    let (operator, ada) = (hash(ADMIN), hash(ADA));
+    format!(
+        "[[tenants]]\nid = \"{id}\"\nhosts = [\"{id}.example\"]\n\
+         admin_token_hash = \"{operator}\"\n\
+         admin_tokens = [{{ name = \"ada\", hash = \"{ada}\" }}]\n{lines}\n"
+    )
+}
+
+fn everything() -> String {
+    let lines = "name = \"Acme desk\"\nabout = \"Analysts on lending markets.\"\n\
+                 public_origin = \"https://acme.example\"\n\
+                 mail_from = \"Acme <desk@acme.example>\"\n\
+                 [tenants.quotas]\npending_applications = 5\nmemos_per_day = 0\n\
+                 [tenants.committee]\nbrief_at = \"21:00\"\n";
+    tenant("acme", lines) + &tenant("bolt", "")
+}
+
+#[test]
+fn a_check_says_what_would_be_served() {
+    let file = configuration(
+        "check.toml",
+        &("store = \"redis://:hunter2@h:1/0\"\n".to_owned() + &everything()),
+    );
+    let output = swarm(&["check", "--config", file.to_str().unwrap()], &[]).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{said}");
+    for line in [
+        "store: redis://h:1",
+        "acme: \"Acme desk\" on acme.example; operated by operator, ada",
+        "briefs at 21:00",
+        "bolt: \"bolt\" on bolt.example",
+    ] {
+        assert!(said.contains(line), "{said}");
+    }
+    assert!(!said.contains("hunter2"), "{said}");
+}
+
+#[test]
+fn what_is_wrong_with_a_tenant_is_named() {
+    let bad_hash = "admin_tokens = [{ name = \"ada\", hash = \"sha256:0\" }]";
+    let with = |lines: &str| tenant("acme", lines);
+    let without = |key: &str, line: &str| {
+        let kept: Vec<_> =
+            with("").lines().filter(|it| !it.starts_with(key)).map(str::to_owned).collect();
+        kept.join("\n") + "\n" + line + "\n"
+    };
+    let same = format!("admin_tokens = [{{ name = \"bob\", hash = \"{}\" }}]", hash(ADMIN));
+    for (at, (text, named)) in [
+        (with("[tenants.quotas]\nmemos = 1"), "memos"),
+        (with("[tenants.quotas]\nmemos_per_day = -1"), "memos_per_day"),
+        (with("name = \"\""), "name"),
+        (with("about = \"one\\ntwo\""), "about"),
+        (with("mail_from = \"nobody\""), "mail_from"),
+        (with("public_origin = \"https://user@acme.example\""), "public_origin"),
+        (without("admin_tokens", bad_hash), "admin_tokens"),
+        (without("admin_tokens", "admin_tokens = [{ name = \"ada\" }]"), "hash"),
+        (without("admin_tokens", &same), "bob"),
+        (without("admin_tokens", &same.replace("bob", "schedule")), "schedule"),
+        (without("admin_token", ""), "admin_token_hash"),
+        (with("") + &with("").replace("id = \"acme\"", "id = \"bolt\""), "acme.example"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let file = configuration(&format!("bad-tenant-{at}.toml"), &text);
+        let file = file.to_str().unwrap();
+        for command in ["check", "serve"] {
+            let said = refusal(&[command, "--config", file], &[]);
+            assert!(said.contains(named), "{command}: {text}\n{said}");
+        }
+    }
+    let said = refusal(&["serve"], &[("SWARM_ADMIN_TOKEN", "fifteen_letters")]);
+    assert!(said.contains("SWARM_ADMIN_TOKEN has fewer than 16"), "{said}");
+}
+
+#[test]
+fn a_hangup_reads_the_tenants_again() {
+    let file = configuration("hangup.toml", &everything());
+    let program = Program::start(&["serve", "--config", file.to_str().unwrap()], &[]);
+    let at = |host: &str| program.client.at(host);
+    let serves = |host: &str| at(host).get("/api/swarm/subjects").status;
+    at("acme.example").convene("2026-11-21", "aurora");
+    let rewrite = |text: &str, expected: [u16; 3]| {
+        std::fs::write(&file, text).unwrap();
+        program.signal("HUP");
+        let hosts = ["acme.example", "bolt.example", "zenith.example"];
+        let reached = (0..100).any(|_| {
+            std::thread::sleep(Duration::from_millis(50));
+            hosts.map(serves) == expected
+        });
+        assert!(reached, "{:?}", hosts.map(serves));
+    };
+    rewrite(&(tenant("acme", "") + &tenant("zenith", "")), [200, 421, 200]);
+    at("acme.example").get("/api/swarm/subjects/aurora").expect(200);
+    // What is wrong changes nothing; the next good file does.
+    std::fs::write(&file, tenant("bolt", "colour = 1")).unwrap();
+    program.signal("HUP");
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(["acme.example", "bolt.example"].map(serves), [200, 421]);
+    rewrite(&tenant("bolt", ""), [421, 200, 421]);
+    let (status, log) = program.stop("TERM");
+    assert!(status.success() && log.contains("colour"), "{log}");
+}
+
+#[test]
+fn operators_are_known_by_name() {
+    let file = configuration("operators.toml", &everything());
+    let program = Program::start(&["serve", "--config", file.to_str().unwrap()], &[]);
+    let client = program.client.at("acme.example");
+    let subject = json!({ "id": "aurora", "name": "Aurora" }).to_string();
+    for (token, status) in [(ADMIN, 201), (ADA, 200), ("adm_nobody_0123456789", 401)] {
+        let headers = [("x-admin-token", token)];
+        client.post("/api/swarm/admin/subjects", &headers, &subject).expect(status);
+    }
+    let (_, log) = program.stop("TERM");
+    assert_eq!(log.matches("operator=\"ada\"").count(), 1, "{log}");
+    assert_eq!(log.matches("operator=\"operator\"").count(), 1, "{log}");
+}
+
+#[test]
+fn a_token_is_hashed_without_its_line_end() {
+    let hashed = |text: &str| {
+        let mut child = swarm(&["hash-token"], &[]).stdin(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
+    };
+    for text in [ADMIN.to_owned(), format!("{ADMIN}\n"), format!("{ADMIN}\r\n")] {
+        assert_eq!(hashed(&text), Some(hash(ADMIN) + "\n"));
+    }
+    for text in ["", "\n", "fifteen_letters\n", " adm_of_the_tests", "two lines of\nthe tests"] {
+        assert_eq!(hashed(text), None, "{text:?}");
+    }
+    let minted = swarm(&["hash-token", "--new"], &[]).output().unwrap();
+    let minted = String::from_utf8(minted.stdout).unwrap();
+    let [token, line] = minted.lines().collect::<Vec<_>>()[..] else { panic!("{minted}") };
+    assert!(token.starts_with("adm_") && token.len() == 68, "{minted}");
+    assert_eq!(line, hash(token));
+}

@@ -1,0 +1,89 @@
+//! The interface inside servers of others: as filters among theirs, and as a service.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use swarm_core::TenantId;
+use swarm_core::domain::{Actor, AdminTokenHash};
+use swarm_core::store::async_trait;
+use swarm_http::server::{Limits, serve};
+use swarm_http::{AdminTokens, HostTable, Operators, Site, TenantConfig};
+use swarm_store_memory::MemoryStore;
+use warp::Filter as _;
+use warp::http::HeaderMap;
+
+use crate::harness::{ADMIN, Author, Client, Server, services, tenant};
+use crate::raw;
+
+/// The filters beside one of somebody else's, behind an accept loop of ours.
+fn mounted(site: Site) -> Server {
+    let site = Arc::new(site);
+    let theirs = warp::path!("hello").map(|| "theirs");
+    let all = swarm_http::api(&site).or(swarm_http::committee_api(&site)).or(theirs);
+    Server::running(|listener| {
+        serve(listener, warp::service(all), Limits::default(), std::future::pending())
+    })
+}
+
+#[test]
+fn filters_leave_other_paths_to_other_filters() {
+    let store = MemoryStore::new();
+    let server = mounted(Site::single(services(&store), tenant("default", ADMIN, &[])));
+    let client = server.client();
+    assert_eq!(client.get("/hello").expect(200).text, "theirs");
+    let request = b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    assert_eq!(raw::exchange(server.address, request).status, 404, "it is another's to answer");
+    client.convene("2026-11-21", "aurora");
+    let author = Author::join(&client, "Ada");
+    client.submit(&author, author.draft("2026-11-21", "aurora")).expect(201);
+    client.get("/api/swarm/takes/1").expect(200);
+    client.get("/api/ic/sessions?limit=1").expect(200);
+    client.post("/api/swarm/takes/1", &[], "{}").unread(405, "method not allowed");
+    assert_eq!(client.send("HEAD", "/api/swarm/takes/1", &[], b"").expect(200).text, "");
+}
+
+#[test]
+fn tenants_are_added_and_removed_while_the_site_serves() {
+    let table = HostTable::new();
+    let server = Server::of(Site::new(services(&MemoryStore::new()), table.clone()));
+    let acme = server.client().at("acme.example");
+    acme.get("/api/swarm/subjects").unread(421, "unknown host");
+    table.insert(tenant("acme", ADMIN, &["acme.example"])).unwrap();
+    acme.convene("2026-11-21", "aurora");
+    assert!(table.remove(&TenantId::parse("acme").unwrap()));
+    acme.get("/api/swarm/subjects/aurora").unread(421, "unknown host");
+    table.insert(tenant("acme", "another_token_of_it", &["acme.example"])).unwrap();
+    acme.get("/api/swarm/subjects/aurora").expect(200);
+    acme.operate("/subjects", &json!({})).expect(401);
+}
+
+/// Operators by a header that a gateway sets.
+struct Gateway;
+
+#[async_trait]
+impl Operators for Gateway {
+    async fn admit(&self, headers: &HeaderMap) -> Option<Actor> {
+        Actor::operator(headers.get("x-user")?.to_str().ok()?).ok()
+    }
+}
+
+#[test]
+fn operators_may_show_another_credential() {
+    let config = TenantConfig::new(TenantId::parse("default").unwrap(), Gateway);
+    let server = Server::of(Site::single(services(&MemoryStore::new()), config));
+    let client: Client = server.client();
+    let subject = json!({ "id": "aurora", "name": "Aurora" }).to_string();
+    let put =
+        |headers: &[(&str, &str)]| client.post("/api/swarm/admin/subjects", headers, &subject);
+    put(&[("x-admin-token", ADMIN)]).refused(401, "admin token required");
+    put(&[("x-user", "schedule")]).refused(401, "admin token required");
+    put(&[("x-user", "ada")]).expect(201);
+}
+
+#[test]
+fn no_two_operators_share_a_token() {
+    let (ada, token) = (Actor::operator("ada").unwrap(), AdminTokenHash::of(ADMIN.as_bytes()));
+    assert!(AdminTokens::single(token).with(ada.clone(), token).is_err());
+    let other = AdminTokenHash::of(b"another_token_of_it");
+    assert!(AdminTokens::single(token).with(ada, other).is_ok());
+}
