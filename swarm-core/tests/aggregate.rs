@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use swarm_core::domain::{
-    Body, Bucket, Confidence, Day, MemoUrl, Nonce, PublicKey, Revision, SessionDraft, Signature,
-    Signed, Snapshot, Stance, SubjectId, Weight, Weights,
+    Body, Bucket, Confidence, Day, MemoUrl, Nonce, Participation, PublicKey, Revision,
+    SessionDraft, Signature, Signed, Snapshot, Stance, SubjectId, Weight, Weights,
 };
 use swarm_core::json::{Json, write};
 use swarm_core::proof::KeyPair;
@@ -47,9 +47,12 @@ fn members() -> impl Strategy<Value = Vec<Vec<Said>>> {
 }
 
 fn session() -> Session {
-    let mut fields = Json::read(br#"{"date":"2026-11-21","subjectId":"aurora","quorum":3}"#)
-        .unwrap()
-        .into_object();
+    session_of(r#""quorum":3"#)
+}
+
+fn session_of(fields: &str) -> Session {
+    let text = format!(r#"{{"date":"2026-11-21","subjectId":"aurora",{fields}}}"#);
+    let mut fields = Json::read(text.as_bytes()).unwrap().into_object();
     SessionDraft::read(&mut fields).unwrap().convened(SessionId(1), Timestamp::EPOCH)
 }
 
@@ -167,6 +170,36 @@ proptest! {
         let in_turn = aggregate(&session(), &filed(&members, &[0]), Timestamp::EPOCH);
         let mixed = aggregate(&session(), &filed(&members, &ranks), Timestamp::EPOCH);
         prop_assert_eq!(anonymous(in_turn), anonymous(mixed));
+    }
+
+    /// What the members file whom the roster does not list, or excuses, leaves no trace.
+    #[test]
+    fn only_takes_of_expected_members_count(
+        members in members(), listed in prop::collection::vec(prop::option::of(any::<bool>()), 8),
+    ) {
+        let entries = listed.iter().enumerate().filter_map(|(member, excused)| {
+            Some(format!(r#"{{"memberId":"member {member}","excused":{}}}"#, (*excused)?))
+        });
+        let entries = entries.collect::<Vec<_>>().join(",");
+        let session = session_of(&format!(r#""quorum":3,"roster":[{entries}]"#));
+        let all = filed(&members, &[0]);
+        let is_expected = |take: &Arc<Take>| (0..8).any(|member| {
+            let is_its = take.draft().member_id.as_str() == format!("member {member}");
+            is_its && listed[member] == Some(false)
+        });
+        let of_expected: Vec<_> = all.iter().filter(|take| is_expected(take)).cloned().collect();
+        let snapshot = aggregate(&session, &all, Timestamp::EPOCH);
+        let without = aggregate(&session, &of_expected, Timestamp::EPOCH);
+        prop_assert_eq!(write(&snapshot), write(&without));
+
+        let expected = listed.iter().filter(|excused| **excused == Some(false)).count();
+        let filed = listed.iter().take(members.len()).filter(|it| **it == Some(false)).count();
+        prop_assert_eq!(snapshot.quotes.len(), filed);
+        prop_assert_eq!(snapshot.quorum.unwrap().met, filed >= 3);
+        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+        let rate = (expected > 0).then(|| filed as f64 / expected as f64);
+        let counted = Participation { members: filed, expected: Some(expected), rate };
+        prop_assert_eq!(snapshot.participation, counted);
     }
 
     #[test]

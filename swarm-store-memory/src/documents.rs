@@ -2,8 +2,9 @@
 
 use async_trait::async_trait;
 use swarm_core::Timestamp;
-use swarm_core::domain::{MemberId, Version};
-use swarm_core::store::{Collection, Document, DocumentDraft, Documents, Put, Result};
+use swarm_core::store::{
+    Collection, Document, DocumentDraft, DocumentGuard, Documents, Put, Result,
+};
 
 use crate::TenantStore;
 use crate::world::{Shelf, World, next_id};
@@ -44,8 +45,15 @@ impl Documents for TenantStore {
     }
 }
 
-fn holds(world: &World, (id, version): &(MemberId, Version)) -> bool {
-    world.members.get(id).is_some_and(|row| row.member.version == *version)
+fn holds(world: &World, guard: &DocumentGuard) -> bool {
+    match guard {
+        DocumentGuard::Member(id, version) => {
+            world.members.get(id).is_some_and(|row| row.member.version == *version)
+        }
+        DocumentGuard::Session(id, version) => {
+            world.sessions.get(id).is_some_and(|row| row.session.version == *version)
+        }
+    }
 }
 
 fn put(shelf: &mut Shelf, draft: &DocumentDraft, now: Timestamp) -> Put {

@@ -78,12 +78,18 @@ fn convene(world: &mut World, convocation: &Convocation, now: Timestamp) -> Arc<
 }
 
 fn save(world: &mut World, change: &SessionChange, now: Timestamp) -> Saved {
-    let Some(row) = world.sessions.get_mut(&change.session.id) else { return Saved::Stale };
-    let filed = row.takes.len();
-    if row.session.version != change.expected || change.takes.is_some_and(|takes| takes != filed) {
+    let id = change.session.id;
+    let Some(row) = world.sessions.get(&id) else { return Saved::Stale };
+    let mut takes = row.takes.iter().filter_map(|id| world.take(*id));
+    let is_late = |end: Timestamp| takes.any(|take| take.filed_at > end);
+    if row.session.version != change.expected
+        || change.takes.is_some_and(|takes| takes != row.takes.len())
+        || change.none_filed_after.is_some_and(is_late)
+    {
         return Saved::Stale;
     }
-    row.session = next(row.session.version, change.session.clone());
+    let saved = next(change.expected, change.session.clone());
+    world.sessions.entry(id).and_modify(|row| row.session = saved);
     world.log.act(&change.act, now, None);
     Saved::Saved
 }

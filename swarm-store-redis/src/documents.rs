@@ -2,7 +2,9 @@
 
 use async_trait::async_trait;
 use swarm_core::domain::Act;
-use swarm_core::store::{Collection, Document, DocumentDraft, Documents, Put, Result};
+use swarm_core::store::{
+    Collection, Document, DocumentDraft, DocumentGuard, Documents, Put, Result,
+};
 
 use crate::codec::{self, Context};
 use crate::keys::{self, collection_name};
@@ -46,12 +48,17 @@ impl Documents for TenantStore {
         let mut script = scripts::PUT_DOCUMENT.prepare_invoke();
         script.key(self.attempt("put document")?);
         script.key(rows).key(keys).key(index);
-        script.key(self.keys.counters()).key(self.keys.members());
+        script.key(self.keys.counters());
+        match &draft.guard {
+            Some(DocumentGuard::Session(..)) => script.key(self.keys.sessions()),
+            Some(DocumentGuard::Member(..)) | None => script.key(self.keys.members()),
+        };
         script.key(self.keys.log()).key(self.keys.acts());
         script.arg(name).arg(flag(draft.key.is_some())).arg(draft.key.as_deref().unwrap_or(""));
         script.arg(in_group(&draft.group)).arg(&draft.json).arg(flag(draft.replace));
         match &draft.guard {
-            Some((member, version)) => script.arg(member.as_str()).arg(version.0),
+            Some(DocumentGuard::Member(id, version)) => script.arg(id.as_str()).arg(version.0),
+            Some(DocumentGuard::Session(id, version)) => script.arg(id.0).arg(version.0),
             None => script.arg("").arg(""),
         };
         let session = draft.act.as_ref().and_then(Act::session).map(|session| session.to_string());

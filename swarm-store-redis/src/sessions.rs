@@ -62,18 +62,19 @@ impl Sessions for TenantStore {
     }
 
     async fn save_session(&self, change: &SessionChange) -> Result<Saved> {
-        let SessionChange { session, expected, takes, act } = change;
+        let SessionChange { session, expected, takes, none_filed_after, act } = change;
         let mut script = scripts::SAVE_SESSION.prepare_invoke();
         script.key(self.attempt("save session")?);
         script.key(self.keys.sessions()).key(self.keys.sessions_index());
         script.key(self.keys.session_takes(session.id));
-        script.key(self.keys.log()).key(self.keys.acts());
+        script.key(self.keys.log()).key(self.keys.acts()).key(self.keys.takes());
         script.arg(session.id.0).arg(expected.0);
         script.arg(takes.map(|takes| takes.to_string()).unwrap_or_default());
         script.arg(codec::encode_session(expected.next(), session).context("save session")?);
         script.arg(BY_STATE).arg(keys::in_state(session.state.as_str()));
         script.arg(session.published_at.map(published_at).unwrap_or_default());
         script.arg(act.as_str());
+        script.arg(none_filed_after.map(|end| end.millis().to_string()).unwrap_or_default());
         let outcome: String = self.client.commit("save session", &script, &self.keys).await?;
         saved("save session", &outcome)
     }

@@ -171,7 +171,13 @@ async fn every_commit_is_done_once_though_its_answer_is_lost() {
     let Versioned { version, record } = direct.session(session.id).await.unwrap().unwrap();
     let session = Session { quorum: Some(3), ..Session::clone(&record) };
     let act = draft("subject").act;
-    let change = SessionChange { session: session.clone(), expected: version, takes: Some(0), act };
+    let change = SessionChange {
+        session: session.clone(),
+        expected: version,
+        takes: Some(0),
+        none_filed_after: None,
+        act,
+    };
     proxy.lose(0, 1);
     assert_eq!(lossy.save_session(&change).await.unwrap(), Saved::Saved);
     let on_file = direct.session(session.id).await.unwrap().unwrap();

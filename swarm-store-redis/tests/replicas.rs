@@ -48,6 +48,7 @@ async fn nothing_is_acknowledged_while_the_replica_is_away() {
         session: Session::clone(&record),
         expected,
         takes: None,
+        none_filed_after: None,
         act: draft("subject").act,
     };
     let (eve, other) = (Author::named("eve").creation(None), draft("other"));

@@ -2,11 +2,13 @@
 
 use async_trait::async_trait;
 use rusqlite::Row;
-use swarm_core::store::{Collection, Document, DocumentDraft, Documents, Put, Result};
+use swarm_core::store::{
+    Collection, Document, DocumentDraft, DocumentGuard, Documents, Put, Result,
+};
 
 use crate::failure::Outcome;
 use crate::world::{World, signed, timestamp, unsigned};
-use crate::{TenantStore, log, members};
+use crate::{TenantStore, log, members, sessions};
 
 #[async_trait]
 impl Documents for TenantStore {
@@ -58,9 +60,12 @@ fn document(row: &Row<'_>) -> Outcome<Document> {
 
 fn put(world: &World<'_>, collection: &str, draft: &DocumentDraft) -> Outcome<Put> {
     const LAST: &str = "SELECT max(id) FROM documents WHERE tenant = ?1 AND collection = ?2";
-    if let Some((id, version)) = &draft.guard
-        && !members::is_at(world, id, *version)?
-    {
+    let holds = match &draft.guard {
+        Some(DocumentGuard::Member(id, version)) => members::is_at(world, id, *version)?,
+        Some(DocumentGuard::Session(id, version)) => sessions::is_at(world, *id, *version)?,
+        None => true,
+    };
+    if !holds {
         return Ok(Put::Stale);
     }
     let id = world.next_id(LAST, &[&collection])?;

@@ -114,11 +114,18 @@ fn convene(world: &World<'_>, convocation: &Convocation) -> Outcome<Arc<Session>
 }
 
 fn save(world: &World<'_>, change: &SessionChange, text: &str) -> Outcome<Saved> {
-    let SessionChange { session, expected, takes, act } = change;
+    let SessionChange { session, expected, takes, none_filed_after, act } = change;
     if let Some(judged) = takes {
         const FILED: &str = "SELECT count(*) FROM takes WHERE tenant = ?1 AND session = ?2";
         let filed = world.number(FILED, &[&signed(session.id.0)])?;
         if filed != u64::try_from(*judged).ok() {
+            return Ok(Saved::Stale);
+        }
+    }
+    if let Some(end) = none_filed_after {
+        const LATER: &str =
+            "SELECT 1 FROM takes WHERE tenant = ?1 AND session = ?2 AND filed_at > ?3";
+        if world.any(LATER, &[&signed(session.id.0), &end.millis()])? {
             return Ok(Saved::Stale);
         }
     }

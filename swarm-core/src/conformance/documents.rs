@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::domain::{Timestamp, Version};
+use crate::domain::{SessionId, Timestamp, Version};
 use crate::store::Collection::{Briefs, Subjects};
-use crate::store::{Document, DocumentDraft, Put, Tenants};
+use crate::store::{Document, DocumentDraft, DocumentGuard, Put, Tenants};
 use crate::testing::promise::{ensure, promised};
 use crate::testing::{FIRST, World, applicant, id, odd_texts, race};
 
@@ -70,20 +70,39 @@ pub async fn a_document_that_may_not_replace_leaves_the_other(tenants: Arc<dyn T
 pub async fn a_document_holds_for_the_version_of_its_member(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&applicant("ada")).await;
-    let guarded = |key: &str, name: &str, version: Version| DocumentDraft {
-        guard: Some((id(name), version)),
-        ..draft(key, "{}")
-    };
-    created(world.put_document(Subjects, &guarded("key", "ada", FIRST)).await);
+    let guard = |name: &str, version: Version| DocumentGuard::Member(id(name), version);
+    created(world.put_document(Subjects, &guarded("key", guard("ada", FIRST))).await);
     world.edit(&id("ada"), |_| {}).await;
     for (key, name, version) in
         [("key", "ada", FIRST), ("new", "ada", FIRST.next().next()), ("new", "grace", FIRST)]
     {
-        let outcome = world.put_document(Subjects, &guarded(key, name, version)).await;
+        let outcome = world.put_document(Subjects, &guarded(key, guard(name, version))).await;
         promised!(outcome, Put::Stale);
     }
     promised!(world.documents(Subjects, None).await.len(), 1);
-    created(world.put_document(Subjects, &guarded("new", "ada", FIRST.next())).await);
+    created(world.put_document(Subjects, &guarded("new", guard("ada", FIRST.next()))).await);
+}
+
+/// Not of the member whose id reads alike.
+pub async fn a_document_holds_for_the_version_of_its_session(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let session = world.convened("subject").await.id;
+    world.create(&applicant(&session.to_string())).await;
+    world.create(&applicant("2")).await;
+    created(world.put_document(Briefs, &guarded("key", of_session(session, FIRST))).await);
+    world.amend(session, |_| {}).await;
+    for (key, session, version) in [
+        ("key", session, FIRST),
+        ("new", session, FIRST),
+        ("new", session, FIRST.next().next()),
+        ("new", SessionId(2), FIRST),
+    ] {
+        let draft = guarded(key, of_session(session, version));
+        let outcome = world.put_document(Briefs, &draft).await;
+        promised!(outcome, Put::Stale);
+    }
+    promised!(world.documents(Briefs, None).await.len(), 1);
+    created(world.put_document(Briefs, &guarded("new", of_session(session, FIRST.next()))).await);
 }
 
 pub async fn documents_are_found_by_their_group(tenants: Arc<dyn Tenants>) {
@@ -186,6 +205,15 @@ fn draft(key: &str, json: &str) -> DocumentDraft {
         guard: None,
         act: None,
     }
+}
+
+/// A document that holds for what `guard` names.
+fn guarded(key: &str, guard: DocumentGuard) -> DocumentDraft {
+    DocumentDraft { guard: Some(guard), ..draft(key, "{}") }
+}
+
+fn of_session(id: SessionId, version: Version) -> DocumentGuard {
+    DocumentGuard::Session(id, version)
 }
 
 fn document(id: u64, key: &str, json: &str, created_at: Timestamp) -> Document {

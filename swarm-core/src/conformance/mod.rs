@@ -145,8 +145,10 @@ macro_rules! conformance_cases {
                 a_save_never_convenes_a_session
                 a_save_may_hold_to_the_number_of_takes
                 a_save_leaves_alone_what_is_counted
+                a_save_may_hold_to_when_the_last_take_was_filed
                 of_racing_saves_of_one_version_one_wins
                 a_seal_and_racing_takes_agree
+                a_moving_deadline_and_racing_takes_agree
             }
             takes {
                 the_facts_about_strangers_are_the_time_alone
@@ -193,6 +195,7 @@ macro_rules! conformance_cases {
                 a_document_replaces_the_one_with_its_key
                 a_document_that_may_not_replace_leaves_the_other
                 a_document_holds_for_the_version_of_its_member
+                a_document_holds_for_the_version_of_its_session
                 documents_are_found_by_their_group
                 the_text_of_a_document_survives_byte_for_byte
                 documents_with_odd_keys_are_not_confused

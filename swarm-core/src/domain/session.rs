@@ -270,3 +270,12 @@ pub struct Session {
     /// What aggregation wrote, once; `None` until then.
     pub snapshot: Option<Arc<Snapshot>>,
 }
+
+impl Session {
+    /// Whether the takes of this member count: where there is a roster, it is listed and not
+    /// excused.
+    pub fn expects(&self, member: &MemberId) -> bool {
+        let Some(roster) = &self.roster else { return true };
+        roster.entry(member).is_some_and(|entry| !entry.excused)
+    }
+}

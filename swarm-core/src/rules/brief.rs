@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::Refusal;
+use super::sessions::before_aggregation;
 use crate::domain::json::{self, Json};
 use crate::domain::{
     BriefBody, BriefRegime, Bucket, Prompt, RecentSession, Regime, STANCES, Session, Signal,
@@ -24,14 +26,18 @@ pub struct BriefFacts {
 }
 
 /// Writes the brief of a session; `prompt`, where the operator gives one, goes as it is.
-pub fn compose(facts: BriefFacts, prompt: Option<Prompt>) -> BriefBody {
+///
+/// # Errors
+/// [`Refusal::AlreadyAggregated`].
+pub fn compose(facts: BriefFacts, prompt: Option<Prompt>) -> Result<BriefBody, Refusal> {
     let BriefFacts { session, subject, regimes, published, signals } = facts;
+    before_aggregation(&session)?;
     let regime = regimes.into_iter().max_by_key(|regime| regime.date).map(shown);
     let recent_sessions: Vec<_> = published.iter().map(|session| recent(session)).collect();
     let prompt = prompt.unwrap_or_else(|| {
         assemble(&session, &subject, regime.as_ref(), &recent_sessions, &signals)
     });
-    BriefBody {
+    Ok(BriefBody {
         regime,
         subject,
         recent_sessions,
@@ -39,7 +45,7 @@ pub fn compose(facts: BriefFacts, prompt: Option<Prompt>) -> BriefBody {
         prompt,
         take_schema: take_schema(&session),
         window_closes_at: session.window_closes_at,
-    }
+    })
 }
 
 fn shown(regime: Regime) -> BriefRegime {

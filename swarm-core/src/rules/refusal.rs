@@ -91,6 +91,12 @@ pub enum Refusal {
     /// The state of the session forbids the move.
     #[error("session is {0}")]
     SessionIs(SessionState),
+    /// The session is aggregated: what its snapshot was made with stays.
+    #[error("session already aggregated")]
+    AlreadyAggregated,
+    /// The session has a take that the deadline would make late.
+    #[error("a take on file was filed after that deadline")]
+    FiledLater,
     /// The roster was frozen before.
     #[error("roster already frozen")]
     RosterFrozen,
@@ -117,6 +123,8 @@ impl Refusal {
                 | Self::AlreadyClaimed
                 | Self::MemberIs(_)
                 | Self::SessionIs(_)
+                | Self::AlreadyAggregated
+                | Self::FiledLater
                 | Self::RosterFrozen
                 | Self::NoRoster
                 | Self::BriefPublished

@@ -33,6 +33,8 @@ pub struct SessionChange {
     pub expected: Version,
     /// The number of takes that was judged, all revisions counted.
     pub takes: Option<usize>,
+    /// The moment after which no take may have been filed in it.
+    pub none_filed_after: Option<Timestamp>,
     /// What it says in the log.
     pub act: Act,
 }
@@ -84,30 +86,54 @@ pub fn close_if_due(session: &Versioned<Session>, now: Timestamp) -> Option<Sess
     is_due(&session.record, now).then(|| change(session, closed(), SessionAct::State, by))
 }
 
-/// Changes a session's deadline or quorum. What the snapshot was made with stays as it was, since
-/// the snapshot is never recomputed.
+/// Changes a session's deadline or quorum. A deadline may move in every state, but not before
+/// `last_filed`, when the latest of its takes was filed: no record ever shows a take that is late.
+///
+/// # Errors
+/// [`Refusal::AlreadyAggregated`] for the quorum of a session that is, [`Refusal::FiledLater`].
 pub fn amend(
     session: &Versioned<Session>,
     patch: &SessionPatch,
+    last_filed: Option<Timestamp>,
     by: &Attribution,
-) -> SessionChange {
+) -> Result<SessionChange, Refusal> {
     let mut amended = Session::clone(&session.record);
-    amended.window_closes_at = patch.window_closes_at.unwrap_or(amended.window_closes_at);
-    amended.quorum = patch.quorum.unwrap_or(amended.quorum);
-    let moves = amended.window_closes_at != session.record.window_closes_at;
+    if let Some(quorum) = patch.quorum {
+        before_aggregation(&session.record)?;
+        amended.quorum = quorum;
+    }
+    let deadline = patch.window_closes_at.unwrap_or(amended.window_closes_at);
+    let none_filed_after = patch.window_closes_at.flatten();
+    if none_filed_after.is_some_and(|deadline| last_filed > Some(deadline)) {
+        return Err(Refusal::FiledLater);
+    }
+    amended.window_closes_at = deadline;
+    let moves = deadline != session.record.window_closes_at;
     let act = if moves { SessionAct::Deadline } else { SessionAct::Quorum };
-    change(session, amended, act, by)
+    Ok(SessionChange { none_filed_after, ..change(session, amended, act, by) })
+}
+
+/// What the snapshot of a session goes by, and its brief, change only before it is written.
+///
+/// # Errors
+/// [`Refusal::AlreadyAggregated`].
+pub(super) fn before_aggregation(session: &Session) -> Result<(), Refusal> {
+    match session.state {
+        SessionState::Aggregated | SessionState::Published => Err(Refusal::AlreadyAggregated),
+        SessionState::Scheduled | SessionState::Collecting | SessionState::WindowClosed => Ok(()),
+    }
 }
 
 /// Freezes the roster of a session, once.
 ///
 /// # Errors
-/// [`Refusal::RosterFrozen`] when it has one.
+/// [`Refusal::AlreadyAggregated`]; [`Refusal::RosterFrozen`] when it has one.
 pub fn freeze_roster(
     session: &Versioned<Session>,
     roster: &Roster,
     by: &Attribution,
 ) -> Result<SessionChange, Refusal> {
+    before_aggregation(&session.record)?;
     if session.record.roster.is_some() {
         return Err(Refusal::RosterFrozen);
     }
@@ -119,19 +145,21 @@ pub fn freeze_roster(
 /// Excuses a listed member, or expects it again.
 ///
 /// # Errors
-/// [`Refusal::NoRoster`] without a roster, [`Refusal::NotFound`] when the member is not on it.
+/// [`Refusal::AlreadyAggregated`]; [`Refusal::NoRoster`] without a roster, [`Refusal::NotFound`] when the member is not on it.
 pub fn excuse(
     session: &Versioned<Session>,
     member: &MemberId,
     excused: bool,
     by: &Attribution,
 ) -> Result<SessionChange, Refusal> {
+    before_aggregation(&session.record)?;
     let mut changed = Session::clone(&session.record);
     let roster = changed.roster.as_mut().ok_or(Refusal::NoRoster)?;
     let entry = roster.entry_mut(member).ok_or(Refusal::NotFound(Resource::RosterMember))?;
     entry.excused = excused;
     let act = log::excused(&changed, member, excused, by);
-    Ok(SessionChange { session: changed, expected: session.version, takes: None, act })
+    let (session, expected) = (changed, session.version);
+    Ok(SessionChange { session, expected, takes: None, none_filed_after: None, act })
 }
 
 fn change(
@@ -141,5 +169,5 @@ fn change(
     by: &Attribution,
 ) -> SessionChange {
     let act = log::session_changed(act, &session, by);
-    SessionChange { session, expected: judged.version, takes: None, act }
+    SessionChange { session, expected: judged.version, takes: None, none_filed_after: None, act }
 }

@@ -6,11 +6,11 @@ mod memos;
 use super::{Commit, Error, Tenant};
 use crate::domain::json::{self, Json, Object};
 use crate::domain::{
-    Act, Actor, Invalid, MemberId, Regime, Signal, Subject, SubjectId, SubjectSnapshot,
-    SubjectSnapshotDraft, SubjectSnapshotId, Version,
+    Act, Actor, Invalid, Regime, Signal, Subject, SubjectId, SubjectSnapshot, SubjectSnapshotDraft,
+    SubjectSnapshotId,
 };
 use crate::rules::{self, Refusal, Resource};
-use crate::store::{self, Collection, Document, DocumentDraft, Put, StoreError};
+use crate::store::{self, Collection, Document, DocumentDraft, DocumentGuard, Put, StoreError};
 
 /// Whether a write brought something new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,7 +130,7 @@ impl Tenant {
         collection: Collection,
         group: String,
         json: String,
-        guard: Option<(MemberId, Version)>,
+        guard: Option<DocumentGuard>,
         act: Act,
     ) -> Result<Option<Document>, Error> {
         let (key, act) = (None, Some(act));

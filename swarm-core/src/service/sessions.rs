@@ -144,20 +144,34 @@ impl Tenant {
     /// Changes a session's deadline or quorum.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`].
+    /// [`Refusal::NotFound`]; [`Refusal::AlreadyAggregated`] for the quorum;
+    /// [`Refusal::FiledLater`] when a take on file was filed after that deadline.
     pub async fn amend_session(
         &self,
         id: SessionId,
         patch: &SessionPatch,
         by: &Attribution,
     ) -> Result<Arc<Session>, Error> {
-        self.change(id, |session| Ok(rules::amend(session, patch, by))).await
+        until_committed("amend session", || async {
+            let session = self.load(id).await?;
+            let last_filed = match patch.window_closes_at {
+                Some(Some(_)) => self.last_filed(id).await?,
+                _ => None,
+            };
+            self.saved(rules::amend(&session, patch, last_filed, by)?).await
+        })
+        .await
+    }
+
+    async fn last_filed(&self, id: SessionId) -> Result<Option<Timestamp>, Error> {
+        Ok(self.store.takes(id).await?.iter().map(|take| take.filed_at).max())
     }
 
     /// Freezes a session's roster, once.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::RosterFrozen`] when it has one.
+    /// [`Refusal::NotFound`]; [`Refusal::AlreadyAggregated`]; [`Refusal::RosterFrozen`] when it
+    /// has one.
     pub async fn freeze_roster(
         &self,
         id: SessionId,
@@ -170,7 +184,8 @@ impl Tenant {
     /// Excuses a member on a session's roster, or expects it again.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] for the session or the member; [`Refusal::NoRoster`].
+    /// [`Refusal::NotFound`] for the session or the member; [`Refusal::AlreadyAggregated`];
+    /// [`Refusal::NoRoster`].
     pub async fn excuse(
         &self,
         id: SessionId,

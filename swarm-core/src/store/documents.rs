@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::Result;
-use crate::domain::{Act, Invalid, MemberId, Timestamp, Version};
+use crate::domain::{Act, Invalid, MemberId, SessionId, Timestamp, Version};
 
 /// The part of the port that keeps documents. A store does not look into them.
 #[async_trait]
@@ -17,7 +17,7 @@ pub trait Documents: Send + Sync {
 
     /// Writes a document, durably. A new one gets the collection's next id, from 1, and the
     /// store's time; one that takes the place of another keeps both. Answers what is now on file;
-    /// or, with nothing written, [`Put::Stale`] when the version of the member that `draft.guard`
+    /// or, with nothing written, [`Put::Stale`] when the version of the record that `draft.guard`
     /// names is another, [`Put::Exists`] when there is one and `draft.replace` is not set.
     async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put>;
 }
@@ -90,10 +90,20 @@ pub struct DocumentDraft {
     pub json: String,
     /// Whether it may take the place of another.
     pub replace: bool,
-    /// The member, at the version that was judged, on whose behalf it is written.
-    pub guard: Option<(MemberId, Version)>,
+    /// The record that it was judged by.
+    pub guard: Option<DocumentGuard>,
     /// What it says in the log, where the public may see it.
     pub act: Option<Act>,
+}
+
+/// A record, at the version that was judged: a document that names one is written only while it
+/// holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DocumentGuard {
+    /// The member on whose behalf it is written.
+    Member(MemberId, Version),
+    /// The session that it is written for.
+    Session(SessionId, Version),
 }
 
 /// A document on file.
@@ -119,6 +129,6 @@ pub enum Put {
     Replaced(Document),
     /// There is one already; nothing was written.
     Exists,
-    /// The member has changed since it was judged; nothing was written: load and judge again.
+    /// The record that guards it has changed since it was judged; nothing was written: load and judge again.
     Stale,
 }

@@ -27,7 +27,7 @@ pub use committee::{
     Committee, CommitteeFiled, CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery,
     CommitteeTenants,
 };
-pub use documents::{Collection, Document, DocumentDraft, Documents, Put};
+pub use documents::{Collection, Document, DocumentDraft, DocumentGuard, Documents, Put};
 pub use error::{StoreError, StoreErrorKind};
 pub use log::{CLOCK_TOLERANCE_MILLIS, Log, time_of_commit, time_of_read};
 pub use members::{MemberSaved, Members};

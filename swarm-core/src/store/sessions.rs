@@ -26,8 +26,9 @@ pub trait Sessions: Send + Sync {
     /// snapshot.
     async fn convene(&self, convocation: &Convocation) -> Result<Arc<Session>>;
 
-    /// Writes a session, atomically, unless its version is no longer `change.expected` or the
-    /// number of takes filed in it no longer `change.takes`, where that is given.
+    /// Writes a session, atomically, unless its version is no longer `change.expected`, the number
+    /// of takes filed in it no longer `change.takes`, where that is given, or a take was filed in
+    /// it after `change.none_filed_after`, where that is given.
     async fn save_session(&self, change: &SessionChange) -> Result<Saved>;
 }
 

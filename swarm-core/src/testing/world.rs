@@ -164,7 +164,13 @@ impl World {
         let Versioned { version, record } = self.session(id).await.unwrap();
         let mut session = Session::clone(&record);
         edit(&mut session);
-        SessionChange { session, expected: version, takes: None, act: act_on(id, "amended") }
+        SessionChange {
+            session,
+            expected: version,
+            takes: None,
+            none_filed_after: None,
+            act: act_on(id, "amended"),
+        }
     }
 
     /// Commits the change that `edit` makes to the session on file.

@@ -81,6 +81,8 @@ problems! {
     AlreadyClaimed = 409 "already-claimed", "The token was given out once; one that was lost is minted again by an operator.";
     MemberState = 409 "member-state", "The state of the member forbids this.";
     SessionState = 409 "session-state", "The state of the session forbids this.";
+    AlreadyAggregated = 409 "already-aggregated", "What the snapshot was made with stands: only the deadline may still move.";
+    FiledLater = 409 "filed-later", "Choose a deadline that is not before the filedAt of any take on file.";
     RosterFrozen = 409 "roster-frozen", "The roster of this session stands.";
     BriefPublished = 409 "brief-published", "The brief of this session stands.";
     NoRoster = 409 "no-roster", "Freeze a roster first.";
@@ -162,6 +164,8 @@ impl From<&Refusal> for Problem {
             Refusal::NotFound(_) => Self::NotFound,
             Refusal::MemberIs(_) => Self::MemberState,
             Refusal::SessionIs(_) => Self::SessionState,
+            Refusal::AlreadyAggregated => Self::AlreadyAggregated,
+            Refusal::FiledLater => Self::FiledLater,
             Refusal::RosterFrozen => Self::RosterFrozen,
             Refusal::BriefPublished => Self::BriefPublished,
             Refusal::NoRoster => Self::NoRoster,

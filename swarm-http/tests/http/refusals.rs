@@ -101,14 +101,14 @@ fn submit_breaking(fixture: &Fixture, broken: &[Check]) -> Answer {
     for _ in 0..filed {
         fixture.client.submit(&author, author.draft(DATE, &subject)).expect(201);
     }
-    if breaks(Aggregated) {
-        admin("/state", json!({ "state": "aggregated" }));
-    }
     if breaks(Roster) {
         admin("/roster", json!({ "members": [{ "memberId": other.id.as_str() }] }));
     } else if breaks(Excused) {
         let entry = json!({ "memberId": author.id.as_str(), "excused": true });
         admin("/roster", json!({ "members": [entry] }));
+    }
+    if breaks(Aggregated) {
+        admin("/state", json!({ "state": "aggregated" }));
     }
     if breaks(Window) {
         close(fixture, session);
@@ -147,13 +147,14 @@ fn author_token(body: &Value) -> String {
     format!("tok_{}_0", body["memberId"].as_str().unwrap())
 }
 
-/// Moves the deadline of a session into the past.
+/// Makes this moment the deadline of a session, and lets it pass.
 fn close(fixture: &Fixture, session: u64) {
-    let deadline = json!({ "windowClosesAt": fixture.clock.after(-1) });
+    let deadline = json!({ "windowClosesAt": fixture.clock.after(0) });
     let body = deadline.to_string();
     let path = format!("/api/swarm/admin/sessions/{session}");
     let headers = [("content-type", "application/json"), ("x-admin-token", crate::harness::ADMIN)];
     fixture.client.send("PATCH", &path, &headers, body.as_bytes()).expect(200);
+    fixture.clock.move_by(1);
 }
 
 #[track_caller]

@@ -86,6 +86,8 @@ mod caught {
             ChallengeOverAtItsExpiry   => a_challenge_proves_up_to_its_expiry
             ExpiryUnchecked            => an_expired_challenge_proves_nothing
             MailLost                   => mail_is_queued_in_the_order_of_commits
+            DocumentOfAnySession       => a_document_holds_for_the_version_of_its_session
+            LaterTakeUnchecked         => a_save_may_hold_to_when_the_last_take_was_filed
             TakesUncounted             => a_save_may_hold_to_the_number_of_takes
             CounterReset               => a_save_leaves_alone_what_is_counted
         }

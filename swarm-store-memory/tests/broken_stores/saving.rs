@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{Member, MemberId, SecretHash, SessionId};
 use swarm_core::store::{
-    MemberChange, MemberSaved, MessageChange, Result, Saved, SessionChange, async_trait,
+    Collection, DocumentDraft, DocumentGuard, MemberChange, MemberSaved, MessageChange, Put,
+    Result, Saved, SessionChange, async_trait,
 };
 
 use crate::broken::{At, Fault, SHOWN, time};
@@ -77,8 +78,17 @@ fault!(MailLost: save_member(at, change: &MemberChange) -> MemberSaved {
     at.own.save_member(&MemberChange { mail: None, ..change.clone() }).await
 });
 
+fault!(DocumentOfAnySession: put_document(at, collection: Collection, draft: &DocumentDraft) -> Put {
+    let guard = draft.guard.clone().filter(|it| matches!(it, DocumentGuard::Member(..)));
+    at.own.put_document(collection, &DocumentDraft { guard, ..draft.clone() }).await
+});
+
 fault!(TakesUncounted: save_session(at, change: &SessionChange) -> Saved {
     at.own.save_session(&SessionChange { takes: None, ..change.clone() }).await
+});
+
+fault!(LaterTakeUnchecked: save_session(at, change: &SessionChange) -> Saved {
+    at.own.save_session(&SessionChange { none_filed_after: None, ..change.clone() }).await
 });
 
 /// The number of takes that stands beside a session begins again with each save.

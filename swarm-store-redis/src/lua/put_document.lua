@@ -1,14 +1,14 @@
 -- Writes a document; one without a key gets its id for one. A row is the id, the time, the length
 -- of the key, the key, and the text.
-local rows, keys, index, counters, members = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local rows, keys, index, counters, guards = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local log, acts = KEYS[7], KEYS[8]
 local collection, named, key = ARGV[1], ARGV[2], ARGV[3]
 local prefix, text, replace = ARGV[4], ARGV[5], ARGV[6]
-local member, member_version = ARGV[7], ARGV[8]
+local guard, guard_version = ARGV[7], ARGV[8]
 local act, session = ARGV[9], ARGV[10]
 
-if member_version ~= ''
-  and not at_version(redis.call('HGET', members, member), member_version) then
+if guard_version ~= ''
+  and not at_version(redis.call('HGET', guards, guard), guard_version) then
   return 'stale'
 end
 

@@ -1,5 +1,6 @@
 //! Sessions.
 
+mod deadlines;
 mod published;
 mod seals;
 
@@ -16,6 +17,7 @@ use crate::store::{SessionChange, SessionQuery, Tenants, Versioned};
 use crate::testing::promise::{ensure, promised};
 use crate::testing::{FIRST, World, act, count, day, id, moment, odd_texts, race, session_draft};
 
+pub use deadlines::*;
 pub use published::*;
 pub use seals::*;
 
@@ -235,7 +237,7 @@ pub async fn a_save_never_convenes_a_session(tenants: Arc<dyn Tenants>) {
     for (id, version) in [(1, 0), (1, 1), (7, 1)] {
         let session = session_draft("subject").convened(SessionId(id), Timestamp::EPOCH);
         let (expected, act) = (Version(version), act("saved"));
-        let change = SessionChange { session, expected, takes: None, act };
+        let change = SessionChange { session, expected, takes: None, none_filed_after: None, act };
         promised!(world.save_session(&change).await, Stale);
     }
     promised!(world.sessions(&ALL).await, []);

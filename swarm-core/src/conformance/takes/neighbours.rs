@@ -64,6 +64,7 @@ fn refusals(world: &World, late: Filing) -> Vec<Racer> {
                 session,
                 expected: Version(u64::MAX),
                 takes: None,
+                none_filed_after: None,
                 act: act("stale"),
             };
             promised!(three.save_session(&change).await, Saved::Stale);

@@ -4,7 +4,6 @@ mod consensus;
 mod figures;
 mod weights;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use consensus::consensus;
@@ -14,11 +13,11 @@ use weights::mean_weights;
 use super::resolve;
 use crate::domain::{Participation, Quorum, Quote, Session, Snapshot, Stances, Take, Timestamp};
 
-/// The snapshot of `session` from all its takes. Superseded revisions count for nothing; the order
-/// of filing only breaks ties between quotes, and ids change no figure: sums run in the order of the
-/// values.
+/// The snapshot of `session` from all its takes. Superseded revisions count for nothing, and so do
+/// takes of members that the roster does not list, or excuses now. The order of filing only breaks
+/// ties between quotes, and ids change no figure: sums run in the order of the values.
 pub fn aggregate(session: &Session, takes: &[Arc<Take>], now: Timestamp) -> Snapshot {
-    let takes = resolve(takes);
+    let takes = counted(session, takes);
     Snapshot {
         aggregated_at: now,
         participation: participation(session, &takes),
@@ -33,16 +32,21 @@ pub fn aggregate(session: &Session, takes: &[Arc<Take>], now: Timestamp) -> Snap
     }
 }
 
+/// The takes that count: of each member that is expected the highest revision.
+fn counted(session: &Session, takes: &[Arc<Take>]) -> Vec<Arc<Take>> {
+    let mut counted = resolve(takes);
+    counted.retain(|take| session.expects(&take.draft().member_id));
+    counted
+}
+
 fn participation(session: &Session, takes: &[Arc<Take>]) -> Participation {
     let members = takes.len();
     let Some(roster) = &session.roster else {
         return Participation { members, expected: None, rate: None };
     };
-    let took_part: HashSet<_> = takes.iter().map(|take| &take.draft().member_id).collect();
-    let expected: Vec<_> = roster.entries().iter().filter(|entry| !entry.excused).collect();
-    let came = expected.iter().filter(|entry| took_part.contains(&entry.member_id)).count();
-    let rate = (!expected.is_empty()).then(|| number(came) / number(expected.len()));
-    Participation { members, expected: Some(expected.len()), rate }
+    let expected = roster.entries().iter().filter(|entry| !entry.excused).count();
+    let rate = (expected > 0).then(|| number(members) / number(expected));
+    Participation { members, expected: Some(expected), rate }
 }
 
 fn stances(takes: &[Arc<Take>]) -> Stances {

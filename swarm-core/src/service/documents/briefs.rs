@@ -1,13 +1,16 @@
 //! Briefs.
 
+use std::sync::Arc;
+
 use super::unreadable;
 use crate::domain::json::{self, Json};
 use crate::domain::{
-    Attribution, Brief, BriefId, Day, Prompt, Regime, SessionId, Signal, SubjectId,
+    Attribution, Brief, BriefId, Day, Prompt, Regime, Session, SessionId, Signal, SubjectId,
 };
 use crate::rules::{self, BriefFacts, Refusal};
+use crate::service::attempts::until_committed;
 use crate::service::{Error, Tenant};
-use crate::store::{Collection, Document, DocumentDraft, Put, StoreError};
+use crate::store::{Collection, Document, DocumentDraft, DocumentGuard, Put, StoreError};
 
 /// How many published sessions a brief recalls (specification, section 8A).
 const RECENT_SESSIONS: usize = 5;
@@ -16,36 +19,48 @@ impl Tenant {
     /// Publishes a session's one brief, with this prompt or an assembled one.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::BriefPublished`] when it has one.
+    /// [`Refusal::NotFound`]; [`Refusal::AlreadyAggregated`]; [`Refusal::BriefPublished`] when it
+    /// has one.
     pub async fn publish_brief(
         &self,
         id: SessionId,
         prompt: Option<Prompt>,
         by: &Attribution,
     ) -> Result<Brief, Error> {
-        let session = self.load(id).await?.record;
+        until_committed("publish brief", || async {
+            let session = self.load(id).await?;
+            let guard = DocumentGuard::Session(id, session.version);
+            let act = Some(rules::brief_published(&session.record, by));
+            let Session { date, subject_id, .. } = Session::clone(&session.record);
+            let body = rules::compose(self.brief_facts(session.record).await?, prompt.clone())?;
+            let draft = DocumentDraft {
+                key: Some(id.to_string()),
+                group: brief_group(date, &subject_id),
+                json: json::write(&body),
+                replace: false,
+                guard: Some(guard),
+                act,
+            };
+            match self.put(Collection::Briefs, &draft).await? {
+                Put::Created(document) | Put::Replaced(document) => {
+                    Ok(Some(brief(date, subject_id, &document)?))
+                }
+                Put::Exists => Err(Refusal::BriefPublished.into()),
+                Put::Stale => Ok(None),
+            }
+        })
+        .await
+    }
+
+    async fn brief_facts(&self, session: Arc<Session>) -> Result<BriefFacts, Error> {
         let day = session.date.to_string();
-        let facts = BriefFacts {
+        Ok(BriefFacts {
             subject: self.subject(&session.subject_id).await?,
             regimes: self.all(Collection::Regimes, None, Regime::read).await?,
             published: self.store.published(RECENT_SESSIONS).await?,
             signals: self.all(Collection::Signals, Some(&day), Signal::read).await?,
-            session: session.clone(),
-        };
-        let draft = DocumentDraft {
-            key: Some(id.to_string()),
-            group: brief_group(session.date, &session.subject_id),
-            json: json::write(&rules::compose(facts, prompt)),
-            replace: false,
-            guard: None,
-            act: Some(rules::brief_published(&session, by)),
-        };
-        match self.put(Collection::Briefs, &draft).await? {
-            Put::Created(document) | Put::Replaced(document) => {
-                Ok(brief(session.date, session.subject_id.clone(), &document)?)
-            }
-            Put::Exists | Put::Stale => Err(Refusal::BriefPublished.into()),
-        }
+            session,
+        })
     }
 
     /// The brief of a session, if it has one.

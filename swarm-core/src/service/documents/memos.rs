@@ -6,7 +6,7 @@ use crate::domain::{Actor, MemberId, Memo, MemoDraft, MemoId, TokenHash};
 use crate::rules::{self, Refusal, Resource};
 use crate::service::attempts::until_committed;
 use crate::service::{Error, Tenant};
-use crate::store::{Collection, Document};
+use crate::store::{Collection, Document, DocumentGuard};
 
 impl Tenant {
     /// Publishes a memo of the member whose bearer token hashes to `token`.
@@ -26,7 +26,7 @@ impl Tenant {
             let kept = KeptMemo { member_id: &member_id, draft: &draft, retracted: false };
             let json = json::write(&kept);
             // Guarded by the member: a token that is replaced meanwhile publishes nothing.
-            let guard = Some((member_id.clone(), author.version));
+            let guard = Some(DocumentGuard::Member(member_id.clone(), author.version));
             let act = rules::memo_published(&member_id);
             let added = self.add(Collection::Memos, String::new(), json, guard, act).await?;
             Ok(added.map(|document| memo(member_id, draft.clone(), &document)))

@@ -15,16 +15,21 @@ on_every_store! {
     the_last_millisecond_counts_and_the_next_does_not,
     the_last_millisecond_of_a_leap_day_counts,
     no_state_of_a_session_refuses_or_accepts,
+    a_deadline_never_comes_before_a_take_on_file,
 }
 
 const DATE: &str = "2026-11-21";
 const CLOSED: &str = "submission window closed";
 
 fn set_deadline(fixture: &Fixture, session: u64, deadline: &str) -> Answer {
+    try_deadline(fixture, session, deadline).expect(200)
+}
+
+fn try_deadline(fixture: &Fixture, session: u64, deadline: &str) -> Answer {
     let path = format!("/api/swarm/admin/sessions/{session}");
     let headers = [("content-type", "application/json"), ("x-admin-token", ADMIN)];
     let body = json!({ "windowClosesAt": deadline }).to_string();
-    fixture.client.send("PATCH", &path, &headers, body.as_bytes()).expect(200)
+    fixture.client.send("PATCH", &path, &headers, body.as_bytes())
 }
 
 fn the_last_millisecond_counts_and_the_next_does_not(backend: &Backend) {
@@ -93,9 +98,37 @@ fn no_state_of_a_session_refuses_or_accepts(backend: &Backend) {
         assert_eq!(read["session"]["state"], state);
         let author = fixture.author();
         fixture.client.submit(&author, author.draft(DATE, &subject)).expect(201);
-        set_deadline(&fixture, session, &fixture.clock.after(-1));
+        set_deadline(&fixture, session, &fixture.clock.after(0));
+        fixture.clock.move_by(1);
         let author = fixture.author();
         fixture.client.submit(&author, author.draft(DATE, &subject)).refused(409, CLOSED);
+    }
+}
+
+/// Superseded or not, and whatever state the session is in (contract, section 4).
+fn a_deadline_never_comes_before_a_take_on_file(backend: &Backend) {
+    const LATER: &str = "a take on file was filed after that deadline";
+    let fixture = Fixture::on(backend);
+    let author = fixture.author();
+    let session = fixture.convene(DATE, "aurora");
+    set_deadline(&fixture, session, "2020-01-01T00:00:00.000Z");
+    set_deadline(&fixture, session, &fixture.clock.after(60_000));
+    for _ in 0..2 {
+        fixture.client.submit(&author, author.draft(DATE, "aurora")).expect(201);
+        fixture.clock.move_by(1_000);
+    }
+    let path = format!("/sessions/{session}/state");
+    for state in ["collecting", "window_closed", "aggregated", "published"] {
+        if state != "collecting" {
+            fixture.client.operate(&path, &json!({ "state": state })).expect(200);
+        }
+        for after in [-2_000, -1_001] {
+            let refused = try_deadline(&fixture, session, &fixture.clock.after(after));
+            refused.refused(409, LATER);
+        }
+        for after in [-1_000, -999, 5_000] {
+            set_deadline(&fixture, session, &fixture.clock.after(after));
+        }
     }
 }
 

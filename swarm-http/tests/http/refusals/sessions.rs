@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::backend::{Backend, on_every_store};
 use crate::fixture::Fixture;
-use crate::harness::{ADMIN, Answer};
+use crate::harness::{ADMIN, Answer, Author};
 
 on_every_store! {
     every_pair_of_states,
@@ -13,6 +13,8 @@ on_every_store! {
     an_excuse_can_be_taken_back,
     in_a_patch_null_clears_and_absence_keeps,
     a_patch_is_an_object,
+    what_a_snapshot_goes_by_stays,
+    takes_of_members_that_are_not_expected_count_for_nothing,
 }
 
 const DATE: &str = "2026-11-21";
@@ -175,4 +177,65 @@ fn a_patch_is_an_object(backend: &Backend) {
         let answer = patch(&fixture, session, &body);
         assert_eq!(answer.status, 400, "PATCH {body}: {answer:?}");
     }
+}
+
+/// Only the deadline may still move (contract, section 4).
+fn what_a_snapshot_goes_by_stays(backend: &Backend) {
+    const AGGREGATED: &str = "session already aggregated";
+    let fixture = Fixture::on(backend);
+    let [plain, listed] = ["plain", "listed"].map(|subject| fixture.convene(DATE, subject));
+    for subject in ["plain", "listed"] {
+        fixture.client.operate("/subjects", &json!({ "id": subject, "name": "A" })).expect(201);
+    }
+    let roster = json!({ "members": [{ "memberId": "a" }] });
+    fixture.client.operate(&format!("/sessions/{listed}/roster"), &roster).expect(200);
+    for to in ["aggregated", "published"] {
+        for session in [plain, listed] {
+            state(&fixture, session, to).expect(200);
+            let before = read(&fixture, session);
+            let path = format!("/sessions/{session}");
+            let excuse = json!({ "memberId": "a", "excused": true });
+            for (tail, body) in
+                [("roster", &roster), ("roster/excuse", &excuse), ("brief", &json!({}))]
+            {
+                let answer = fixture.client.operate(&format!("{path}/{tail}"), body);
+                answer.refused(409, AGGREGATED);
+            }
+            let moment = "2030-01-01T00:00:00.000Z";
+            for body in
+                [json!({ "quorum": 1 }), json!({ "quorum": null, "windowClosesAt": moment })]
+            {
+                patch(&fixture, session, &body).refused(409, AGGREGATED);
+            }
+            assert_eq!(read(&fixture, session), before);
+            let moved = patch(&fixture, session, &json!({ "windowClosesAt": moment })).expect(200);
+            assert_eq!(moved.json()["session"]["windowClosesAt"], moment);
+            patch(&fixture, session, &json!({ "windowClosesAt": null })).expect(200);
+        }
+    }
+}
+
+/// Filed before the roster was frozen, or the member excused: on record, and in no figure.
+fn takes_of_members_that_are_not_expected_count_for_nothing(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    let authors = [fixture.author(), fixture.author(), fixture.author()];
+    let session = fixture.convene(DATE, "aurora");
+    patch(&fixture, session, &json!({ "quorum": 2 })).expect(200);
+    for author in &authors {
+        fixture.client.submit(author, author.draft(DATE, "aurora")).expect(201);
+    }
+    let entry = |author: &Author| json!({ "memberId": author.id });
+    let roster = json!({ "members": [entry(&authors[0]), entry(&authors[1])] });
+    fixture.client.operate(&format!("/sessions/{session}/roster"), &roster).expect(200);
+    let excuse = json!({ "memberId": authors[1].id, "excused": true });
+    fixture.client.operate(&format!("/sessions/{session}/roster/excuse"), &excuse).expect(200);
+    state(&fixture, session, "aggregated").expect(200);
+    let read = fixture.client.get(&format!("/api/swarm/sessions/{session}")).expect(200).json();
+    assert_eq!(read["takes"].as_array().unwrap().len(), 3);
+    let snapshot = &read["session"]["snapshot"];
+    assert_eq!(snapshot["participation"], json!({ "members": 1, "expected": 1, "rate": 1 }));
+    assert_eq!(snapshot["quorum"], json!({ "required": 2, "met": false }));
+    let quoted: Vec<_> =
+        snapshot["quotes"].as_array().unwrap().iter().map(|quote| &quote["memberId"]).collect();
+    assert_eq!(quoted, [&json!(authors[0].id)]);
 }

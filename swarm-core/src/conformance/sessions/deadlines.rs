@@ -1,0 +1,77 @@
+//! Deadlines that move among takes.
+
+use std::sync::Arc;
+
+use tokio::task::JoinHandle;
+
+use crate::domain::{Attribution, SessionPatch, Timestamp, Version};
+use crate::rules::Refusal;
+use crate::service::Error;
+use crate::store::Saved::{Saved, Stale};
+use crate::store::{SessionChange, Tenants};
+use crate::testing::World;
+use crate::testing::promise::promised;
+
+/// A take at that very moment is none after it, and takes of other sessions are none of it.
+pub async fn a_save_may_hold_to_when_the_last_take_was_filed(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let (session, other) = (world.convened("subject").await, world.convened("other").await);
+    let save = async |end: Timestamp| {
+        let change = world.amended(session.id, |_| {}).await;
+        let change = SessionChange { none_filed_after: Some(end), ..change };
+        world.save_session(&change).await
+    };
+    let first = world.filed(&author, &session, "1").await.filed_at;
+    promised!(save(first.plus_millis(-1)).await, Stale);
+    promised!(save(first).await, Saved);
+    world.pass(first).await;
+    let last = world.filed(&author, &session, "2").await.filed_at;
+    world.pass(last).await;
+    world.filed(&author, &other, "3").await;
+    for end in [Timestamp::EPOCH, first, last.plus_millis(-1)] {
+        promised!(save(end).await, Stale);
+    }
+    for end in [last, last.plus_millis(1), last.plus_millis(1_000_000_000_000)] {
+        promised!(save(end).await, Saved);
+    }
+    promised!(world.session(session.id).await.unwrap().version, Version(5));
+
+    let untouched = world.convened("untouched").await;
+    let change = world.amended(untouched.id, |_| {}).await;
+    let change = SessionChange { none_filed_after: Some(Timestamp::EPOCH), ..change };
+    promised!(world.save_session(&change).await, Saved);
+}
+
+/// However deadlines are moved while takes are filed, none on record is late.
+pub async fn a_moving_deadline_and_racing_takes_agree(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let session = world.convened("subject").await;
+    let mut filing = Vec::new();
+    for name in 0..8 {
+        let (world, session) = (world.clone(), session.clone());
+        let author = world.author(&name.to_string()).await;
+        filing.push(tokio::spawn(async move {
+            for nonce in 0..5 {
+                let submission = author.submission(&session, &nonce.to_string());
+                // In time, late, or in vain: what is on file is what counts.
+                let _ = world.service().submit(&author.token, &submission).await;
+            }
+        }));
+    }
+    while !filing.iter().all(JoinHandle::is_finished) {
+        let window_closes_at = Some(Some(world.now().await));
+        let patch = SessionPatch { window_closes_at, ..SessionPatch::default() };
+        if let Err(error) =
+            world.service().amend_session(session.id, &patch, &Attribution::SCHEDULE).await
+        {
+            assert!(matches!(error, Error::Refused(Refusal::FiledLater)), "{error}");
+        }
+        let Some(end) = world.session(session.id).await.unwrap().record.window_closes_at else {
+            continue;
+        };
+        for take in world.takes(session.id).await {
+            assert!(take.filed_at <= end, "filed at {}, after {end}", take.filed_at);
+        }
+    }
+}
