@@ -354,3 +354,29 @@ fn whether_weights_have_a_total_depends_on_the_values_alone() {
     assert!(parse(&mut entries.iter()).is_err());
     assert!(parse(&mut entries.iter().rev()).is_err());
 }
+
+/// Of each take the listed buckets alone; who has nothing there says nothing.
+#[test]
+fn a_session_with_buckets_looks_at_those_alone() {
+    let say = |weights: &[(usize, f64)]| {
+        vec![Said { stance: "neutral", confidence: 0.5, weights: Some(weights.to_vec()) }]
+    };
+    let session = session_of(r#""buckets":["gold","cash","eth"]"#);
+    let weights = |members: &[Vec<Said>]| {
+        let snapshot = aggregate(&session, &filed(members, &[0]), Timestamp::EPOCH);
+        let weights = snapshot.weights?.into_iter();
+        Some(weights.map(|it| (it.bucket.as_str().to_owned(), it.weight)).collect::<Vec<_>>())
+    };
+    let mean = |gold, cash, eth| {
+        Some([("gold", gold), ("cash", cash), ("eth", eth)].map(|(n, w)| (n.to_owned(), w)).into())
+    };
+    // cash 0, btc 1, eth 2, gold 3: btc is not listed.
+    assert_eq!(weights(&[say(&[(0, 1.0), (1, 97.0), (3, 3.0)])]), mean(0.75, 0.25, 0.0));
+    let others = [say(&[(1, 1.0)]), say(&[(0, 0.0), (1, 5.0), (3, 0.0)])];
+    assert_eq!(weights(&others), None);
+    let [one, other] = others;
+    let all =
+        [say(&[(0, 0.1), (1, 9.0)]), one, say(&[(3, 7.0)]), other, say(&[(2, 1.0), (0, 2.0)])];
+    assert_eq!(weights(&all), mean(0.333_333_333_333, 0.555_555_555_556, 0.111_111_111_111));
+    assert_eq!(weights(&[]), None);
+}

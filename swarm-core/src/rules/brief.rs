@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::Refusal;
 use super::sessions::before_aggregation;
-use crate::domain::json::{self, Json};
+use super::take_schema::take_schema;
+use crate::domain::json;
 use crate::domain::{
-    BriefBody, BriefRegime, Bucket, Prompt, RecentSession, Regime, STANCES, Session, Signal,
-    Subject,
+    BriefBody, BriefRegime, Day, Prompt, RecentSession, Regime, STANCES, Session, Signal, Subject,
 };
 
 /// What a brief is made from.
@@ -17,7 +17,7 @@ pub struct BriefFacts {
     pub session: Arc<Session>,
     /// Its subject.
     pub subject: Subject,
-    /// All regimes on file.
+    /// All regimes on file, those of later days too.
     pub regimes: Vec<Regime>,
     /// The sessions published last, the latest first.
     pub published: Vec<Arc<Session>>,
@@ -32,7 +32,7 @@ pub struct BriefFacts {
 pub fn compose(facts: BriefFacts, prompt: Option<Prompt>) -> Result<BriefBody, Refusal> {
     let BriefFacts { session, subject, regimes, published, signals } = facts;
     before_aggregation(&session)?;
-    let regime = regimes.into_iter().max_by_key(|regime| regime.date).map(shown);
+    let regime = regime_on(session.date, regimes).map(shown);
     let recent_sessions: Vec<_> = published.iter().map(|session| recent(session)).collect();
     let prompt = prompt.unwrap_or_else(|| {
         assemble(&session, &subject, regime.as_ref(), &recent_sessions, &signals)
@@ -46,6 +46,11 @@ pub fn compose(facts: BriefFacts, prompt: Option<Prompt>) -> Result<BriefBody, R
         take_schema: take_schema(&session),
         window_closes_at: session.window_closes_at,
     })
+}
+
+/// The latest regime on a day. Rows of later days may be on file, and a brief knows no future.
+pub(super) fn regime_on(date: Day, regimes: Vec<Regime>) -> Option<Regime> {
+    regimes.into_iter().filter(|regime| regime.date <= date).max_by_key(|regime| regime.date)
 }
 
 fn shown(regime: Regime) -> BriefRegime {
@@ -98,48 +103,4 @@ fn assemble(
         signals = json::write(signals),
     );
     Prompt { system, user }
-}
-
-/// A JSON Schema (2020-12) of the take that the session expects.
-fn take_schema(session: &Session) -> Json {
-    let mut required = vec!["stance", "confidence", "body"];
-    let mut bucket = vec![
-        ("type", Json::from("string")),
-        ("minLength", Json::from(1.0)),
-        ("maxLength", Json::from(100.0)),
-    ];
-    if let Some(buckets) = &session.buckets {
-        required.push("weights");
-        bucket.push(("enum", texts(buckets.iter().map(Bucket::as_str))));
-    }
-    let weight = Json::from([("type", "number".into()), ("minimum", 0.0.into())]);
-    let entry = Json::from([
-        ("type", "object".into()),
-        ("required", texts(["bucket", "weight"])),
-        ("properties", [("bucket", bucket.into_iter().collect()), ("weight", weight)].into()),
-    ]);
-    let properties = Json::from([
-        (
-            "stance",
-            [("type", "string".into()), ("enum", texts(STANCES.map(|(name, _)| name)))].into(),
-        ),
-        (
-            "confidence",
-            [("type", "number".into()), ("minimum", 0.0.into()), ("maximum", 1.0.into())].into(),
-        ),
-        ("body", [("type", "string".into()), ("maxLength", 10_000.0.into())].into()),
-        ("weights", [("type", "array".into()), ("minItems", 1.0.into()), ("items", entry)].into()),
-    ]);
-    [
-        ("$schema", "https://json-schema.org/draft/2020-12/schema".into()),
-        ("title", "Take".into()),
-        ("type", "object".into()),
-        ("required", texts(required)),
-        ("properties", properties),
-    ]
-    .into()
-}
-
-fn texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Json {
-    texts.into_iter().map(Json::from).collect()
 }

@@ -15,6 +15,7 @@ mod refusal;
 mod resolve;
 mod sessions;
 mod submission;
+mod take_schema;
 
 pub use aggregate::aggregate;
 pub use brief::{BriefFacts, compose};

@@ -129,7 +129,11 @@ fn the_latest_regime_and_snapshot_are_shown() {
     let more = r#","macro_percentile":12.5,"factor_regime":"calm","thresholds":{"low":1},"x":[2]"#;
     let content = one(
         BriefSource {
-            regimes: vec![regime("2026-11-20", more), regime("2026-11-19", "")],
+            regimes: vec![
+                regime("2026-11-20", more),
+                regime("2026-11-19", ""),
+                regime("2026-11-22", ""),
+            ],
             snapshots: vec![
                 snapshot(2, r#"{"date":"2026-11-20","notable":["old"]}"#),
                 snapshot(
@@ -138,6 +142,7 @@ fn the_latest_regime_and_snapshot_are_shown() {
                         "positions":[{"token":"T","valueUsd":1e21,"pct":50}]}"#,
                 ),
                 snapshot(4, r#"{"date":"2026-11-01"}"#),
+                snapshot(5, r#"{"date":"2026-11-22","notable":["the future"]}"#),
             ],
             ..source()
         },

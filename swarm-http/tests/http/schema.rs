@@ -56,6 +56,9 @@ fn the_schema_has_what_the_service_expects_and_nothing_else() {
         take.clone(),
         with(json!({ "confidence": 0, "stance": "bullish", "body": "\u{1f680}".repeat(10_000) })),
         with(json!({ "confidence": 1, "stance": "bearish" })),
+        json!({ "stance": "neutral", "confidence": 0.5 }),
+        with(json!({ "body": null, "weights": null })),
+        with(json!({ "model": "other fields are ignored" })),
         weights(
             json!([{ "bucket": "gold", "weight": 0 }, { "bucket": "\u{1f680}", "weight": 1e300 }]),
         ),
@@ -69,10 +72,11 @@ fn the_schema_has_what_the_service_expects_and_nothing_else() {
         weights(json!([])),
         weights(json!([{ "bucket": "gold", "weight": -1 }])),
         weights(json!([{ "bucket": "", "weight": 1 }])),
+        weights(json!([{ "bucket": "gold", "weight": 0 }, { "bucket": "cash", "weight": 0 }])),
     ];
     let plain = schema(1);
-    assert_eq!(verdicts(&plain, &good), [true; 4], "{plain}");
-    assert_eq!(verdicts(&plain, &bad), [false; 8], "{plain}");
+    assert_eq!(verdicts(&plain, &good), [true; 7], "{plain}");
+    assert_eq!(verdicts(&plain, &bad), [false; 9], "{plain}");
 
     let bucketed = schema(2);
     let takes = [
@@ -80,5 +84,15 @@ fn the_schema_has_what_the_service_expects_and_nothing_else() {
         take.clone(),
         weights(json!([{ "bucket": "gold", "weight": 1 }])),
     ];
-    assert_eq!(verdicts(&bucketed, &takes), [true, false, false], "{bucketed}");
+    assert_eq!(verdicts(&bucketed, &takes), [true, true, false], "{bucketed}");
+
+    // What the schema has is accepted.
+    let author = crate::harness::Author::join(&client, "Ada");
+    for (subject, takes) in [("aurora", &takes[..2]), ("aurora", &good[4..6])] {
+        for take in takes {
+            let mut fields = json!({ "date": "2026-11-21", "subjectId": subject });
+            fields.as_object_mut().unwrap().extend(take.as_object().unwrap().clone());
+            client.submit(&author, author.draft_of(fields)).expect(201);
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::twins::{both, twins};
 use crate::domain::Version;
 use crate::store::Collection::Subjects;
-use crate::store::{Document, DocumentDraft, Put, Tenants};
+use crate::store::{Document, DocumentDraft, DocumentGuard, Put, Tenants};
 use crate::testing::promise::promised;
 use crate::testing::{applicant, id};
 
@@ -38,7 +38,7 @@ pub async fn a_document_is_put_into_its_own_world(tenants: Arc<dyn Tenants>) {
     one.edit(&id("ada"), |_| {}).await;
     let once = |key, version| DocumentDraft {
         replace: false,
-        guard: Some((id("ada"), Version(version))),
+        guard: Some(DocumentGuard::Member(id("ada"), Version(version))),
         ..draft(key, "once")
     };
     promised!(one.put_document(Subjects, &once("a", 1)).await, Put::Stale);

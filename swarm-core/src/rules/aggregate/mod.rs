@@ -27,7 +27,7 @@ pub fn aggregate(session: &Session, takes: &[Arc<Take>], now: Timestamp) -> Snap
         }),
         stances: stances(&takes),
         consensus: consensus(&takes),
-        weights: mean_weights(&takes),
+        weights: mean_weights(session, &takes),
         quotes: quotes(&takes),
     }
 }

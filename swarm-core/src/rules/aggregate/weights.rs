@@ -4,26 +4,42 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::figures::{number, rounded};
-use crate::domain::{Bucket, BucketWeight, Take, Weights, ascending_sum};
+use crate::domain::{Bucket, BucketWeight, Session, Take, Weight, Weights, ascending_sum};
 
-/// Each distribution normalized, then their unweighted mean, by bucket name. `None` where no take
-/// carries one.
-pub(super) fn mean_weights(takes: &[Arc<Take>]) -> Option<Vec<BucketWeight>> {
-    let carried: Vec<&Weights> =
-        takes.iter().filter_map(|take| take.draft().weights.as_ref()).collect();
-    if carried.is_empty() {
+/// Each distribution normalized, then their unweighted mean: where the session has buckets, of
+/// those alone and in their order, else by bucket name. `None` where no take carries one.
+pub(super) fn mean_weights(session: &Session, takes: &[Arc<Take>]) -> Option<Vec<BucketWeight>> {
+    let listed = session.buckets.as_deref();
+    let weights = takes.iter().filter_map(|take| take.draft().weights.as_ref());
+    let distributions: Vec<_> = weights.filter_map(|weights| normalized(weights, listed)).collect();
+    if distributions.is_empty() {
         return None;
     }
+    let count = number(distributions.len());
     let mut shares: BTreeMap<&Bucket, Vec<f64>> = BTreeMap::new();
-    for weights in &carried {
-        let total = ascending_sum(weights.entries().iter().map(|entry| entry.weight));
-        for entry in weights.entries() {
-            shares.entry(&entry.bucket).or_default().push(entry.weight / total);
-        }
+    for (bucket, share) in distributions.into_iter().flatten() {
+        shares.entry(bucket).or_default().push(share);
     }
-    let mean = |(bucket, shares): (&Bucket, Vec<f64>)| BucketWeight {
-        bucket: bucket.clone(),
-        weight: rounded(ascending_sum(shares) / number(carried.len())),
+    let buckets = match listed {
+        Some(listed) => listed.iter().collect(),
+        None => shares.keys().copied().collect::<Vec<_>>(),
     };
-    Some(shares.into_iter().map(mean).collect())
+    let mean = |bucket: &Bucket| {
+        let sum = ascending_sum(shares.remove(bucket).unwrap_or_default());
+        BucketWeight { bucket: bucket.clone(), weight: rounded(sum / count) }
+    };
+    Some(buckets.into_iter().map(mean).collect())
+}
+
+/// The share of each bucket, of the listed ones where some are listed. A take with nothing positive
+/// there carries no distribution.
+fn normalized<'a>(
+    weights: &'a Weights,
+    listed: Option<&[Bucket]>,
+) -> Option<Vec<(&'a Bucket, f64)>> {
+    let counts = |entry: &&Weight| listed.is_none_or(|listed| listed.contains(&entry.bucket));
+    let entries: Vec<_> = weights.entries().iter().filter(counts).collect();
+    let total = ascending_sum(entries.iter().map(|entry| entry.weight));
+    let share = |entry: &'a Weight| (&entry.bucket, entry.weight / total);
+    (total > 0.0).then(|| entries.into_iter().map(share).collect())
 }

@@ -10,6 +10,7 @@ use crate::domain::committee::{
 use crate::domain::{
     Day, Position, Regime, Subject, SubjectSnapshot, SubjectSnapshotDraft, Timestamp,
 };
+use crate::rules::brief::regime_on;
 
 /// How many characters of an earlier take a brief shows, at most (specification, section 8B).
 pub const PREVIEW_CHARACTERS: usize = 600;
@@ -23,9 +24,9 @@ pub struct BriefSource {
     pub subject: Subject,
     /// Until when takes are accepted.
     pub deadline: Timestamp,
-    /// All regimes on file.
+    /// All regimes on file, those of later days too.
     pub regimes: Vec<Regime>,
-    /// All snapshots of the subject.
+    /// All snapshots of the subject, those of later days too.
     pub snapshots: Vec<SubjectSnapshot>,
     /// The latest earlier sessions of the subject, the newest first, up to three.
     pub recent_sessions: Vec<BriefRecentSession>,
@@ -42,9 +43,9 @@ pub struct MemberSource {
 
 /// Writes a brief for each of the members.
 pub fn compose(source: BriefSource, members: &[MemberSource]) -> Vec<CommitteeBriefContent> {
-    let latest = source.regimes.into_iter().max_by_key(|regime| regime.date);
-    let regime = latest.map(regime).unwrap_or_default();
-    let snapshot = source.snapshots.into_iter().max_by_key(|it| (it.draft.date, it.id));
+    let regime = regime_on(source.date, source.regimes).map(regime).unwrap_or_default();
+    let snapshots = source.snapshots.into_iter().filter(|it| it.draft.date <= source.date);
+    let snapshot = snapshots.max_by_key(|it| (it.draft.date, it.id));
     let snapshot = snapshot.map(|snapshot| shown(snapshot.draft));
     let subject = about(source.subject);
     let schema = Arc::new(prompt::response_schema());

@@ -20,7 +20,7 @@ fn a_brief_belongs_to_the_session_that_published_it(backend: &Backend) {
         "wallets": [{ "chain": "eth", "address": "0x1" }], "structuralNotes": ["note"],
     });
     client.operate("/subjects", &subject).expect(201);
-    for (date, composite) in [("2026-11-20", 0.1), ("2026-11-19", 0.9)] {
+    for (date, composite) in [("2026-11-20", 0.1), ("2026-11-19", 0.9), ("2026-11-22", 0.7)] {
         let regime = json!({
             "date": date, "composite": composite, "regime": "risk-on", "macro_regime": "easing",
             "onchain_regime": null, "composite_percentile": 61, "thresholds": { "low": 20 },

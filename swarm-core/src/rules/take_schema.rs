@@ -1,0 +1,62 @@
+//! What a brief says of the take that its session expects, as a JSON Schema (contract, section 4).
+
+use crate::domain::json::Json;
+use crate::domain::{Bucket, STANCES, Session};
+
+/// A JSON Schema (2020-12). It refuses nothing that submit accepts of an understood stance and of
+/// listed buckets: what may be left out may be `null` too, and weights are never required.
+pub(super) fn take_schema(session: &Session) -> Json {
+    let properties = Json::from([
+        (
+            "stance",
+            [("type", "string".into()), ("enum", texts(STANCES.map(|(name, _)| name)))].into(),
+        ),
+        (
+            "confidence",
+            [("type", "number".into()), ("minimum", 0.0.into()), ("maximum", 1.0.into())].into(),
+        ),
+        ("body", [("type", texts(["string", "null"])), ("maxLength", 10_000.0.into())].into()),
+        ("weights", weights(session.buckets.as_deref())),
+    ]);
+    [
+        ("$schema", "https://json-schema.org/draft/2020-12/schema".into()),
+        ("title", "Take".into()),
+        ("type", "object".into()),
+        ("required", texts(["stance", "confidence"])),
+        ("properties", properties),
+    ]
+    .into()
+}
+
+/// What makes weights legal, as far as a schema can say it; the rest in words.
+fn weights(buckets: Option<&[Bucket]>) -> Json {
+    let mut bucket = vec![
+        ("type", Json::from("string")),
+        ("minLength", Json::from(1.0)),
+        ("maxLength", Json::from(100.0)),
+    ];
+    if let Some(buckets) = buckets {
+        bucket.push(("enum", texts(buckets.iter().map(Bucket::as_str))));
+    }
+    let weight = Json::from([("type", "number".into()), ("minimum", 0.0.into())]);
+    let entry = Json::from([
+        ("type", "object".into()),
+        ("required", texts(["bucket", "weight"])),
+        ("properties", [("bucket", bucket.into_iter().collect()), ("weight", weight)].into()),
+    ]);
+    let positive = Json::from([("weight", [("exclusiveMinimum", Json::from(0.0))].into())]);
+    let description = "Each bucket once, no weight negative, and a positive, finite total: only \
+                       their proportion counts.";
+    [
+        ("type", texts(["array", "null"])),
+        ("description", description.into()),
+        ("minItems", 1.0.into()),
+        ("items", entry),
+        ("contains", [("properties", positive)].into()),
+    ]
+    .into()
+}
+
+fn texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Json {
+    texts.into_iter().map(Json::from).collect()
+}
