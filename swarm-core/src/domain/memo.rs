@@ -30,7 +30,7 @@ impl MemoDraft {
             title: bounded("title", fields.text("title")?, 1, 200)?,
             body: bounded("body", fields.text("body")?, 1, 100_000)?,
             subject_id: subject_id.map(SubjectId::parse).transpose()?,
-            session_id: fields.whole_if_any("sessionId")?.map(SessionId),
+            session_id: fields.id_if_any("sessionId")?.map(SessionId),
         })
     }
 }

@@ -11,6 +11,7 @@ use warp::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use super::answer::SWARM_ERROR;
 use super::{Answer, ApiError, Reply};
+use crate::request::context::number;
 
 /// Where the style sheet stands.
 const STYLE: &str = include_str!("../../templates/style.css");
@@ -115,11 +116,14 @@ fn html(status: StatusCode, page: &impl Template) -> Answer {
     answer
 }
 
-/// The text as the target of a link, where it is one that a page may have: http or https.
+/// The text as the target of a link, where it is one that a page may have: http or https, or the
+/// permalink of a memo of this service, as its author was told it.
 fn link(text: &str) -> Option<&str> {
-    let (scheme, _) = text.split_once("://")?;
-    let web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
-    web.then_some(text)
+    let memo = text.strip_prefix("/swarm/memos/").and_then(number);
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme);
+    let is_web =
+        |scheme: &str| scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
+    (memo.is_some() || scheme.is_some_and(is_web)).then_some(text)
 }
 
 /// Whether an `Accept` header would rather have JSON than HTML (RFC 9110, section 12.5.1). Who does
@@ -159,6 +163,10 @@ mod tests {
     #[test]
     fn only_web_addresses_are_links() {
         assert_eq!(link("HTTPS://memo.example/a?b#c"), Some("HTTPS://memo.example/a?b#c"));
+        assert_eq!(link("/swarm/memos/17"), Some("/swarm/memos/17"));
+        for text in ["/swarm/memos/", "/swarm/memos/1/../2", "/swarm/memos/+1", "/swarm/takes/1"] {
+            assert_eq!(link(text), None, "{text}");
+        }
         for text in ["javascript:alert(1)", "data:text/html,x", "//memo.example", "not a url", ""] {
             assert_eq!(link(text), None, "{text}");
         }

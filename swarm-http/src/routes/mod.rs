@@ -13,8 +13,9 @@ use crate::request::credential::Access::{
 };
 use crate::request::route::{Route, command, patch, post, read, read_as, server};
 
-/// The largest body of a memo, in bytes (contract, section 3).
-const MEMO_LIMIT: usize = 1 << 20;
+/// The largest body of a memo, in bytes: every legal memo fits, however its JSON escapes it
+/// (contract, section 3).
+const MEMO_LIMIT: usize = 2 << 20;
 
 /// Interface A.
 pub(crate) fn api() -> Vec<Route> {

@@ -143,6 +143,13 @@ fn memos_are_published_read_and_retracted(backend: &Backend) {
     let page = client.get("/swarm/memos/1").expect(200).text;
     assert!(page.contains("<h1><bdi>&#60;i&#62;T&#60;/i&#62;</bdi></h1>"), "{page:.600}");
 
+    // The longest memo as the most careful of writers escapes it; its session as a brief names it.
+    let escaped = "\\ud83d\\ude80".repeat(100_000);
+    let escaped = format!(r#"{{"title":"T","body":"{escaped}","sessionId":"{session}"}}"#);
+    client.post("/api/swarm/memos", &[("authorization", &bearer)], &escaped).expect(201);
+    let read = client.get("/api/swarm/memos/2").expect(200).json();
+    assert_eq!((&read["body"], &read["sessionId"]), (&memo["body"], &json!(session)));
+
     for bad in [
         json!({ "title": "", "body": "b" }),
         json!({ "title": "t".repeat(201), "body": "b" }),
@@ -152,12 +159,21 @@ fn memos_are_published_read_and_retracted(backend: &Backend) {
     ] {
         post(&bad).refused(400, "invalid memo");
     }
+    for id in ["01", "+1", " 1", "1.0", "one", "", "18446744073709551616"] {
+        let memo = json!({ "title": "t", "body": "b", "sessionId": id });
+        post(&memo).refused(400, "invalid memo");
+    }
+    // As the brief of the session has it.
+    post(&json!({ "title": "t", "body": "b", "sessionId": "9" })).refused(404, "no such session");
     post(&json!({ "title": "t", "body": "b", "subjectId": "x" })).refused(404, "no such subject");
     post(&json!({ "title": "t", "body": "b", "sessionId": 9 })).refused(404, "no such session");
     client.post("/api/swarm/memos", &[], "{}").refused(401, "missing bearer token");
     let unknown = [("authorization", "Bearer tok_x")];
-    let refused = client.post("/api/swarm/memos", &unknown, r#"{"title":"t","body":"b"}"#);
-    refused.refused(401, "unknown member token");
+    // Who has no token learns nothing of what there is.
+    for named in ["", r#","subjectId":"x""#, r#","sessionId":9"#] {
+        let memo = format!(r#"{{"title":"t","body":"b"{named}}}"#);
+        client.post("/api/swarm/memos", &unknown, &memo).refused(401, "unknown member token");
+    }
 
     let retract = || {
         let path = "/api/swarm/admin/memos/1/retract";

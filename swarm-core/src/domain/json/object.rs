@@ -91,6 +91,18 @@ impl Object {
         }
     }
 
+    /// Takes an id that may be absent: a [whole number](Self::whole_if_any), or its decimal digits
+    /// as a text.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it is neither.
+    pub fn id_if_any(&mut self, field: &'static str) -> Result<Option<u64>, Invalid> {
+        let Some(Json::Text(text)) = self.0.get(field) else { return self.whole_if_any(field) };
+        let number = text.parse().ok().filter(|id: &u64| id.to_string() == *text);
+        self.take(field);
+        number.map(Some).ok_or_else(|| Invalid::new(field, "must be a number, or its digits"))
+    }
+
     /// Takes a truth value that may be absent.
     ///
     /// # Errors

@@ -12,8 +12,10 @@ impl Tenant {
     /// Publishes a memo of the member whose bearer token hashes to `token`.
     ///
     /// # Errors
-    /// [`Refusal::UnknownToken`]; [`Refusal::NotFound`] for a subject or session that it names.
+    /// [`Refusal::UnknownToken`]; only then [`Refusal::NotFound`] for a subject or session that it
+    /// names, so that strangers learn nothing.
     pub async fn publish_memo(&self, token: &TokenHash, draft: MemoDraft) -> Result<Memo, Error> {
+        self.bearer(token).await?;
         if let Some(subject) = &draft.subject_id {
             self.subject(subject).await?;
         }

@@ -183,7 +183,7 @@ fn a_body_has_at_most_256_kib() {
     ];
     for (path, headers) in open.into_iter().chain(member).chain(others) {
         // A memo may be longer than what else is sent.
-        let most = if path == "/api/swarm/memos" { 4 * LIMIT } else { LIMIT };
+        let most = if path == "/api/swarm/memos" { 8 * LIMIT } else { LIMIT };
         for chunked in [false, true] {
             let over = sized(path, headers, most + 1, chunked);
             let answer = raw::exchange(fixture.server.address, &over);
