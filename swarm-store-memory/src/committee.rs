@@ -24,6 +24,13 @@ impl Committee for TenantStore {
             .read(|World { committee: records, .. }| records.members.values().cloned().collect()))
     }
 
+    async fn committee_member(
+        &self,
+        id: &CommitteeMemberId,
+    ) -> Result<Option<Versioned<CommitteeMember>>> {
+        Ok(self.read(|world| world.committee.members.get(id).cloned()))
+    }
+
     async fn save_committee_member(&self, change: &CommitteeMemberChange) -> Result<Saved> {
         self.commit(|world, _| save_member(&mut world.committee, change))
     }

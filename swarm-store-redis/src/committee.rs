@@ -36,6 +36,16 @@ impl Committee for TenantStore {
         Ok(members)
     }
 
+    async fn committee_member(
+        &self,
+        id: &CommitteeMemberId,
+    ) -> Result<Option<Versioned<CommitteeMember>>> {
+        const OP: &str = "committee member";
+        let get = redis::cmd("HGET").arg(self.keys.committee_members()).arg(id.as_str()).to_owned();
+        let row: Option<String> = self.client.query(OP, &get).await?;
+        codec::decode_optional(row.as_ref(), codec::decode_committee_member).context(OP)
+    }
+
     async fn save_committee_member(&self, change: &CommitteeMemberChange) -> Result<Saved> {
         const OP: &str = "save committee member";
         let CommitteeMemberChange { member, expected } = change;

@@ -7,7 +7,8 @@ use crate::domain::{
 };
 use crate::rules::convene;
 use crate::store::{
-    Collection, DocumentDraft, Filed, MemberChange, MemberSaved, Put, Saved, SessionChange, Tenants,
+    Collection, DocumentDraft, DocumentGuard, Filed, MemberChange, MemberSaved, Put, Saved,
+    SessionChange, Tenants,
 };
 use crate::testing::promise::{ensure, promised};
 use crate::testing::{World, act, applicant, creation, filed, race, session_draft};
@@ -93,6 +94,7 @@ pub async fn what_is_refused_leaves_no_row(tenants: Arc<dyn Tenants>) {
         session: Session { id: SessionId(77), ..Session::clone(&session) },
         expected: Version(1),
         takes: None,
+        none_filed_after: None,
         act: act("unknown"),
     };
     promised!(world.save_session(&unknown).await, Saved::Stale);
@@ -103,7 +105,7 @@ pub async fn what_is_refused_leaves_no_row(tenants: Arc<dyn Tenants>) {
     let put = world.put_document(Collection::Briefs, &once).await;
     ensure!(matches!(put, Put::Created(_)), "a new document", put);
     promised!(world.put_document(Collection::Briefs, &once).await, Put::Exists);
-    let guard = Some((MemberId::parse("nobody").unwrap(), Version(1)));
+    let guard = Some(DocumentGuard::Member(MemberId::parse("nobody").unwrap(), Version(1)));
     let guarded = DocumentDraft { guard, ..document(None, "memo") };
     promised!(world.put_document(Collection::Memos, &guarded).await, Put::Stale);
 

@@ -16,6 +16,8 @@ pub use generate::{
     set_subject, set_synthesis, subject_for,
 };
 pub use judge::{CommitteeFiling, is_current, judge, read};
-pub use members::{CommitteeMemberChange, create_member, rotate_member_key, set_status};
+pub use members::{
+    CommitteeMemberChange, create_member, has_briefs, rotate_member_key, set_status,
+};
 pub use refusal::CommitteeRefusal;
 pub use sessions::{CommitteeSession, PublicTake, SessionLine, counted, is_over, line, session};

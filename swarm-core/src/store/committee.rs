@@ -33,6 +33,12 @@ pub trait Committee: Send + Sync {
     /// All members, whatever their status, by id.
     async fn committee_members(&self) -> Result<Vec<Versioned<CommitteeMember>>>;
 
+    /// One member, whatever its status.
+    async fn committee_member(
+        &self,
+        id: &CommitteeMemberId,
+    ) -> Result<Option<Versioned<CommitteeMember>>>;
+
     /// Writes a member, atomically.
     ///
     /// To ensure correctness:

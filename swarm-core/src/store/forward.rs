@@ -107,6 +107,10 @@ forward!(Log {
 
 forward!(Committee {
     async fn committee_members(&self) -> Result<Vec<Versioned<CommitteeMember>>>;
+    async fn committee_member(
+        &self,
+        id: &CommitteeMemberId
+    ) -> Result<Option<Versioned<CommitteeMember>>>;
     async fn save_committee_member(&self, change: &CommitteeMemberChange) -> Result<Saved>;
     async fn committee_day(&self, date: Day) -> Result<Option<Versioned<CommitteeDay>>>;
     async fn committee_sessions(

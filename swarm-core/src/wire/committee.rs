@@ -1,11 +1,14 @@
 //! The daily committee: its answers to members and operators (specification, section 4B; contract,
 //! section 6). Brief files are made by [`CommitteeBrief::text`](crate::domain::committee::CommitteeBrief::text).
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::Answer;
 use super::answer::Nothing;
-use crate::domain::committee::CommitteeMemberId;
+use crate::domain::committee::{CommitteeMember, CommitteeMemberId, CommitteeStatus, Voice};
+use crate::domain::{Lens, Name};
 use crate::proof::ApiKey;
 use crate::rules::committee::SessionLine;
 use crate::service::{Generated, Receipt};
@@ -22,6 +25,27 @@ pub fn sessions(sessions: &[SessionLine]) -> Answer {
         sessions: &'a [SessionLine],
     }
     Answer::ok(&Sessions { sessions })
+}
+
+/// All members, as their operator sees them: `{members: [{id, name, lens, voice, status}]}`.
+pub fn members(members: &[Arc<CommitteeMember>]) -> Answer {
+    #[derive(Serialize)]
+    struct Members<'a> {
+        members: Vec<Listed<'a>>,
+    }
+    #[derive(Serialize)]
+    struct Listed<'a> {
+        id: &'a CommitteeMemberId,
+        name: &'a Name,
+        lens: &'a Lens,
+        voice: &'a Voice,
+        status: CommitteeStatus,
+    }
+    let listed = members.iter().map(|member| {
+        let CommitteeMember { id, name, lens, voice, status, .. } = &**member;
+        Listed { id, name, lens, voice, status: *status }
+    });
+    Answer::ok(&Members { members: listed.collect() })
 }
 
 /// A new member and its key, shown this once: 201 `{ok, member_id, api_key}`.

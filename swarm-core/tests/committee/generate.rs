@@ -12,7 +12,7 @@ use swarm_core::rules::committee::{
 };
 use swarm_core::{Resource, Timestamp};
 
-use super::{DEADLINE, at, day, fields, generated, subject, versioned};
+use super::{DEADLINE, at, day, fields, generated, subject, take, versioned};
 
 fn due(now: &str, day: &CommitteeDay) -> bool {
     is_due(&CommitteeSettings::default(), at(now), day)
@@ -149,10 +149,34 @@ fn the_deadline_is_ordered_kept_or_set() {
     let ordered = at("2026-11-22T08:00:00Z");
     let order = GenerationOrder { subject_id: None, deadline: Some(ordered) };
     let none = GenerationOrder::default();
-    assert_eq!(deadline(&none, &settings, &blank(), now), at(DEADLINE));
-    assert_eq!(deadline(&order, &settings, &blank(), now), ordered);
+    assert_eq!(deadline(&none, &settings, &blank(), &[], now), Ok(at(DEADLINE)));
+    assert_eq!(deadline(&order, &settings, &blank(), &[], now), Ok(ordered));
     let again = remade("2026-11-21T22:45:00Z", "2026-11-22T08:00:00Z");
-    assert_eq!(deadline(&none, &settings, &again, now), ordered);
+    assert_eq!(deadline(&none, &settings, &again, &[], now), Ok(ordered));
+}
+
+/// At the deadline it is still open, and without a take nothing was shown.
+#[test]
+fn a_session_that_has_shown_its_takes_stays_closed() {
+    let settings = CommitteeSettings::default();
+    let (takes, made) =
+        ([take("ada", "neutral", 0.5, "")], remade("2026-11-21T22:45:00Z", DEADLINE));
+    let (open, over) = (at(DEADLINE), at(DEADLINE).plus_millis(1));
+    let moved = |by: Option<i64>, takes: &[_], now| {
+        let ordered = by.map(|by| at(DEADLINE).plus_millis(by));
+        let order = GenerationOrder { subject_id: None, deadline: ordered };
+        let made = deadline(&order, &settings, &made, takes, now);
+        assert!(made.as_ref().is_err() || made == Ok(ordered.unwrap_or(at(DEADLINE))));
+        made.err()
+    };
+    for by in [1, 3_600_000] {
+        assert_eq!(moved(Some(by), &takes, over), Some(CommitteeRefusal::WindowClosed));
+        assert_eq!(moved(Some(by), &takes, open), None);
+        assert_eq!(moved(Some(by), &[], over), None);
+    }
+    for by in [None, Some(0), Some(-1)] {
+        assert_eq!(moved(by, &takes, over), None);
+    }
 }
 
 #[test]

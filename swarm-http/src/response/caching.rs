@@ -2,6 +2,7 @@
 //! (contract, section 5).
 
 use std::io::{self, Write};
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use flate2::Compression;
@@ -11,7 +12,7 @@ use swarm_core::proof::hex;
 use warp::http::header::{
     ACCEPT_ENCODING, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
     ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW,
-    CACHE_CONTROL, CONTENT_ENCODING, ETAG, IF_NONE_MATCH, VARY,
+    CACHE_CONTROL, CONTENT_ENCODING, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, VARY,
 };
 use warp::http::{HeaderMap, HeaderValue, Method, StatusCode};
 
@@ -23,6 +24,7 @@ const COMPRESS_FROM: usize = 1_024;
 /// What the client has in its cache already, and which encodings it takes.
 pub(crate) struct Negotiation {
     known: Vec<HeaderValue>,
+    since: Option<SystemTime>,
     gzip: bool,
 }
 
@@ -30,7 +32,18 @@ impl Negotiation {
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         let codings = headers.get(ACCEPT_ENCODING).and_then(|codings| codings.to_str().ok());
         let known = headers.get_all(IF_NONE_MATCH).iter().cloned().collect();
-        Self { known, gzip: codings.is_some_and(accepts_gzip) }
+        let since = headers.get(IF_MODIFIED_SINCE).and_then(date);
+        Self { known, since, gzip: codings.is_some_and(accepts_gzip) }
+    }
+
+    /// Whether the client has this answer already. A date counts only where it names no tag (RFC
+    /// 9110, section 13.2.2), and only for what says when it was modified.
+    fn has(&self, answer: &Answer, tag: &str) -> bool {
+        if !self.known.is_empty() {
+            return self.knows(tag);
+        }
+        let modified = answer.headers.get(LAST_MODIFIED).and_then(date);
+        modified.zip(self.since).is_some_and(|(modified, since)| modified <= since)
     }
 
     /// Whether the client has what is tagged so, be it compressed or not.
@@ -44,6 +57,10 @@ impl Negotiation {
                     .is_some_and(|known| known.strip_suffix(GZIPPED).unwrap_or(known) == tag)
         })
     }
+}
+
+fn date(header: &HeaderValue) -> Option<SystemTime> {
+    httpdate::parse_http_date(header.to_str().ok()?).ok()
 }
 
 /// What sets the tag of a compressed answer apart.
@@ -85,7 +102,7 @@ pub(crate) fn make_public(
     if let Ok(tag) = HeaderValue::try_from(format!("\"{tag}{suffix}\"")) {
         answer.headers.insert(ETAG, tag);
     }
-    if negotiation.knows(&tag) {
+    if negotiation.has(&answer, &tag) {
         answer.status = StatusCode::NOT_MODIFIED;
         answer.body = Bytes::new();
     } else if let Some(compressed) = compress.then(|| gzip(&answer.body)).and_then(Result::ok) {
@@ -114,7 +131,10 @@ pub(crate) fn preflight(allow: &HeaderValue, shared: bool) -> Answer {
         let value = HeaderValue::from_static;
         answer.headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, value("*"));
         answer.headers.insert(ACCESS_CONTROL_ALLOW_METHODS, value("GET, HEAD"));
-        answer.headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, value("If-None-Match, X-Request-Id"));
+        answer.headers.insert(
+            ACCESS_CONTROL_ALLOW_HEADERS,
+            value("If-None-Match, If-Modified-Since, X-Request-Id"),
+        );
         answer.headers.insert(ACCESS_CONTROL_MAX_AGE, value("86400"));
     }
     answer

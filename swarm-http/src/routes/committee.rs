@@ -56,6 +56,11 @@ pub(crate) async fn session(request: RequestContext) -> Reply {
     ok(&committee(&request)?.session(day).await?)
 }
 
+/// All members, as their operator sees them.
+pub(crate) async fn members(request: RequestContext) -> Reply {
+    Ok(wire::committee::members(&committee(&request)?.members().await?).into())
+}
+
 pub(crate) async fn create_member(mut request: RequestContext) -> Reply {
     let draft = request.committee_operator_fields(CommitteeMemberDraft::read)?;
     let key = committee(&request)?.create_member(&draft).await?;

@@ -73,6 +73,7 @@ pub(crate) fn committee() -> Vec<Route> {
         read("/api/ic/sessions", committee::sessions),
         read("/api/ic/sessions/{date}", committee::session),
         post(CommitteeOperator, "/api/ic/admin/members", committee::create_member),
+        read_as(CommitteeOperator, "/api/ic/admin/members", committee::members),
         command(CommitteeOperator, "/api/ic/admin/members/{id}/rotate-key", committee::rotate_key),
         post(CommitteeOperator, "/api/ic/admin/members/{id}/status", committee::set_status),
         post(CommitteeOperator, "/api/ic/admin/day", committee::set_subject),

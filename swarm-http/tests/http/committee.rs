@@ -1,6 +1,7 @@
 //! The daily committee, over HTTP: a day in two tenants; then everything that is refused.
 
 mod between;
+mod closed;
 mod keys;
 mod operators;
 mod refusals;

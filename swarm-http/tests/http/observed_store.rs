@@ -140,6 +140,7 @@ observed!(Log:
 
 observed!(Committee:
     committee_members() -> Vec<Versioned<CommitteeMember>>;
+    committee_member(id: &CommitteeMemberId) -> Option<Versioned<CommitteeMember>>;
     save_committee_member(change: &CommitteeMemberChange) -> Saved;
     committee_day(date: Day) -> Option<Versioned<CommitteeDay>>;
     committee_sessions(query: &CommitteeSessionQuery) -> Vec<Versioned<CommitteeDay>>;

@@ -30,6 +30,17 @@ impl Committee for TenantStore {
         self.read("committee members", |world| world.all(ALL, &[], versioned)).await
     }
 
+    async fn committee_member(
+        &self,
+        id: &CommitteeMemberId,
+    ) -> Result<Option<Versioned<CommitteeMember>>> {
+        const BY_ID: &str = "SELECT version, record FROM committee_members
+            WHERE tenant = ?1 AND id = ?2";
+        let id = id.clone();
+        let look = move |world: &World<'_>| world.one(BY_ID, &[&id.as_str()], versioned);
+        self.read("committee member", look).await
+    }
+
     async fn save_committee_member(&self, change: &CommitteeMemberChange) -> Result<Saved> {
         let change = change.clone();
         self.write("save committee member", move |world| save_member(world, &change)).await

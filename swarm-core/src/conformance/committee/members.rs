@@ -31,7 +31,8 @@ pub async fn every_field_of_a_member_survives(tenants: Arc<dyn CommitteeTenants>
     promised!(world.save_member(&creation(&full)).await, Saved::Saved);
     let on_file = Versioned { version: FIRST, record: Arc::new(full.clone()) };
     promised!(world.basis(&full.key).await.member.as_ref(), Some(&on_file));
-    promised!(world.members().await, [on_file]);
+    promised!(world.members().await, std::slice::from_ref(&on_file));
+    promised!(world.member(&full.id).await, Some(on_file));
 
     let plain = CommitteeMember { id: full.id, ..member("other") };
     let change = CommitteeMemberChange { member: plain.clone(), expected: Some(FIRST) };
@@ -48,6 +49,10 @@ pub async fn members_are_listed_by_id(tenants: Arc<dyn CommitteeTenants>) {
     let members = world.members().await;
     let ids: Vec<_> = members.iter().map(|member| member.record.id.as_str()).collect();
     promised!(ids, ["0", "a", "a-", "a0", "a_", "aa", "b"]);
+    for member in members {
+        promised!(world.member(&member.record.id).await.as_ref(), Some(&member));
+    }
+    promised!(world.member(&id("ab")).await, None);
 }
 
 pub async fn a_member_is_created_once(tenants: Arc<dyn CommitteeTenants>) {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{CommitteeRefusal, MemberSource, is_current};
+use super::{CommitteeRefusal, MemberSource, is_current, is_over};
 use crate::domain::committee::{
-    CommitteeBrief, CommitteeBriefContent, CommitteeDay, CommitteeSettings, Generation,
-    GenerationOrder, Synthesis,
+    CommitteeBrief, CommitteeBriefContent, CommitteeDay, CommitteeSettings, CommitteeTake,
+    Generation, GenerationOrder, Synthesis,
 };
 use crate::domain::{Act, Actor, Day, Subject, SubjectId, Timestamp, Version};
 use crate::rules::log::{self, DayAct};
@@ -106,15 +106,26 @@ fn in_turn(subjects: &[Subject], now: Timestamp) -> Option<&Subject> {
 }
 
 /// Until when takes are accepted: until the moment that is ordered, else the one of an earlier
-/// generation of the day, else the one that the settings give.
+/// generation of the day, else the one that the settings give. A session whose deadline has passed
+/// stays closed once it has `takes`, all those of the day: they have been shown.
+///
+/// # Errors
+/// [`CommitteeRefusal::WindowClosed`] for a later deadline of such a session.
 pub fn deadline(
     order: &GenerationOrder,
     settings: &CommitteeSettings,
     day: &CommitteeDay,
+    takes: &[Arc<CommitteeTake>],
     now: Timestamp,
-) -> Timestamp {
-    let before = day.generation.as_ref().map(|made| made.deadline);
-    order.deadline.or(before).unwrap_or_else(|| now.at(settings.deadline()))
+) -> Result<Timestamp, CommitteeRefusal> {
+    let Some(made) = &day.generation else {
+        return Ok(order.deadline.unwrap_or_else(|| now.at(settings.deadline())));
+    };
+    let deadline = order.deadline.unwrap_or(made.deadline);
+    if deadline > made.deadline && is_over(made, now) && !takes.is_empty() {
+        return Err(CommitteeRefusal::WindowClosed);
+    }
+    Ok(deadline)
 }
 
 /// Generates the briefs of a day; they take the place of those that are there. A subject that is

@@ -45,6 +45,11 @@ pub fn rotate_member_key(
     (CommitteeMemberChange { member: rotated, expected: Some(member.version) }, key)
 }
 
+/// Whether a member has briefs: from the commit on that makes it inactive it has none.
+pub fn has_briefs(member: &CommitteeMember) -> bool {
+    member.status == CommitteeStatus::Active
+}
+
 /// Sets the status of a member. Its key stays.
 pub fn set_status(
     member: &Versioned<CommitteeMember>,

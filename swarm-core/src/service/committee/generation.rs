@@ -1,7 +1,7 @@
 //! Generating the briefs of a day.
 
 use super::{CommitteeError, CommitteeTenant};
-use crate::domain::committee::{BriefRecentSession, CommitteeStatus, GenerationOrder};
+use crate::domain::committee::{BriefRecentSession, GenerationOrder};
 use crate::domain::json::Object;
 use crate::domain::{
     Actor, Day, Invalid, Regime, Subject, SubjectId, SubjectSnapshot, SubjectSnapshotDraft,
@@ -66,7 +66,8 @@ impl CommitteeTenant {
     /// # Errors
     /// [`CommitteeRefusal::NotFound`](rules::CommitteeRefusal::NotFound) when there is no such
     /// subject, [`CommitteeRefusal::NoSubject`](rules::CommitteeRefusal::NoSubject) when none is
-    /// named and none is active.
+    /// named and none is active, [`CommitteeRefusal::WindowClosed`](rules::CommitteeRefusal) for a
+    /// later deadline of a session that is over and has takes.
     pub async fn generate(
         &self,
         order: &GenerationOrder,
@@ -114,7 +115,8 @@ impl CommitteeTenant {
         let date = day.record.date;
         let subjects = self.all(Collection::Subjects, None, Subject::read).await?;
         let subject = rules::subject_for(order, &day.record, &subjects, now)?;
-        let deadline = rules::deadline(order, &self.settings, &day.record, now);
+        let takes = self.store.committee_takes(&CommitteeTakesQuery::On(&[date])).await?;
+        let deadline = rules::deadline(order, &self.settings, &day.record, &takes, now)?;
         let source = BriefSource {
             date,
             subject: subject.clone(),
@@ -155,7 +157,7 @@ impl CommitteeTenant {
         let mut sources = Vec::new();
         for member in self.store.committee_members().await? {
             let member = member.record;
-            if member.status != CommitteeStatus::Active {
+            if !rules::has_briefs(&member) {
                 continue;
             }
             let query =

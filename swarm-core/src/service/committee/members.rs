@@ -48,7 +48,8 @@ impl CommitteeTenant {
         .await
     }
 
-    /// Sets whether a member may submit. Its key stays, and so does a brief that it has.
+    /// Sets whether a member may submit. Its key stays. While it is inactive it has
+    /// no brief.
     ///
     /// # Errors
     /// [`CommitteeRefusal::NotFound`] when there is no such member.
@@ -85,8 +86,7 @@ impl CommitteeTenant {
         &self,
         id: &CommitteeMemberId,
     ) -> Result<Versioned<CommitteeMember>, CommitteeError> {
-        let members = self.store.committee_members().await?;
-        let member = members.into_iter().find(|member| member.record.id == *id);
+        let member = self.store.committee_member(id).await?;
         Ok(member.ok_or(CommitteeRefusal::NotFound(Resource::Member))?)
     }
 }

@@ -31,6 +31,8 @@ impl CommitteeTenant {
         member: &CommitteeMemberId,
     ) -> Result<Arc<CommitteeBrief>, CommitteeError> {
         let brief = self.todays(Some(member)).await?.pop();
+        let reader = self.store.committee_member(member).await?;
+        let brief = brief.filter(|_| reader.is_some_and(|it| rules::has_briefs(&it.record)));
         Ok(brief.ok_or(CommitteeRefusal::NotFound(Resource::Brief))?)
     }
 
@@ -39,7 +41,20 @@ impl CommitteeTenant {
     /// # Errors
     /// [`CommitteeError::Store`].
     pub async fn briefs(&self) -> Result<Vec<Arc<CommitteeBrief>>, CommitteeError> {
-        self.todays(None).await
+        let mut briefs = self.todays(None).await?;
+        let readers = self.readers().await?;
+        briefs.retain(|brief| readers.binary_search(&brief.member_id).is_ok());
+        Ok(briefs)
+    }
+
+    /// Who has briefs, by id: others than before mean other briefs.
+    ///
+    /// # Errors
+    /// [`CommitteeError::Store`].
+    pub async fn readers(&self) -> Result<Vec<CommitteeMemberId>, CommitteeError> {
+        let members = self.store.committee_members().await?.into_iter();
+        let readers = members.filter(|member| rules::has_briefs(&member.record));
+        Ok(readers.map(|member| member.record.id.clone()).collect())
     }
 
     /// The generation that the briefs of today are of: another one means other briefs.

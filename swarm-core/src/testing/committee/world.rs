@@ -86,6 +86,7 @@ macro_rules! answers {
 answers! {
     now as now() -> Timestamp;
     committee_members as members() -> Vec<Versioned<CommitteeMember>>;
+    committee_member as member(id: &CommitteeMemberId) -> Option<Versioned<CommitteeMember>>;
     save_committee_member as save_member(change: &CommitteeMemberChange) -> Saved;
     committee_day as day(date: Day) -> Option<Versioned<CommitteeDay>>;
     committee_sessions as sessions(query: &CommitteeSessionQuery) -> Vec<Versioned<CommitteeDay>>;

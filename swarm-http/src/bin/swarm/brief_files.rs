@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use async_trait::async_trait;
-use swarm_core::domain::committee::{CommitteeBrief, Generation};
+use swarm_core::domain::committee::{CommitteeBrief, CommitteeMemberId, Generation};
 use swarm_core::json::Json;
 use swarm_core::proof::hex;
 use swarm_core::{CommitteeTenant, TenantId};
@@ -44,9 +44,12 @@ pub(crate) type Exports = HashMap<TenantId, Export>;
 /// Keeps a tenant's folder up to date, whoever generated the briefs, while it has one.
 pub(crate) struct ExportBriefs {
     exports: Arc<RwLock<Exports>>,
-    /// The folder, and the generation that is in it.
-    written: Option<(Export, Option<Generation>)>,
+    /// What stands where.
+    written: Option<Written>,
 }
+
+/// The folder, and which briefs it has: of this generation, for these members.
+type Written = (Export, Option<Generation>, Vec<CommitteeMemberId>);
 
 impl ExportBriefs {
     pub(crate) fn new(exports: Arc<RwLock<Exports>>) -> Self {
@@ -58,7 +61,8 @@ impl ExportBriefs {
         let export = self.exports.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned();
         let (Some(export), Some(committee)) = (export, served.committee()) else { return Ok(()) };
         // Before the briefs: those that come in between are written twice, not missed.
-        let written = Some((export.clone(), committee.generation().await?));
+        let (generation, readers) = (committee.generation().await?, committee.readers().await?);
+        let written = Some((export.clone(), generation, readers));
         if self.written != written {
             export.write(committee).await?;
             self.written = written;

@@ -1,0 +1,105 @@
+//! What is over stays over, and who is out has no brief.
+
+use serde_json::{Value, json};
+
+use crate::backend::{Backend, on_every_store};
+use crate::committee_fixture::{BRIEF, KEY, chair, insert_member, submit, take};
+use crate::fixture::Fixture;
+use crate::harness::ADMIN;
+
+on_every_store! {
+    a_session_that_has_shown_its_takes_stays_closed,
+    an_inactive_member_has_no_brief,
+    a_brief_that_was_not_modified_is_not_sent_again,
+    members_are_listed_for_their_operator,
+}
+
+fn fixture(backend: &Backend) -> Fixture {
+    let fixture = Fixture::on(backend);
+    insert_member(&*fixture.committee(), "m", KEY);
+    fixture.client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    fixture
+}
+
+fn a_session_that_has_shown_its_takes_stays_closed(backend: &Backend) {
+    let fixture = fixture(backend);
+    let until = |millis: i64| {
+        chair(&fixture.client, "/briefs", &json!({ "deadline_utc": fixture.clock.after(millis) }))
+    };
+    until(-1).expect(201);
+    // Nothing was filed: nothing was shown.
+    until(1_000).expect(201);
+    submit(&fixture.client, KEY, &take("bullish")).expect(200);
+    until(500).expect(201);
+    until(1_000).expect(201);
+    fixture.clock.move_by(1_001);
+    let read = || fixture.client.get("/api/ic/sessions/2026-11-21").expect(200).json();
+    let shown = read();
+    assert_eq!(shown["takes"].as_array().map(Vec::len), Some(1));
+    for later in [0, 60_000] {
+        until(later).unread(409, "submission window closed");
+    }
+    chair(&fixture.client, "/briefs", &json!({})).expect(201);
+    assert_eq!(read(), shown);
+    submit(&fixture.client, KEY, &take("bullish")).unread(409, "submission window closed");
+}
+
+fn an_inactive_member_has_no_brief(backend: &Backend) {
+    let fixture = fixture(backend);
+    chair(&fixture.client, "/briefs", &json!({})).expect(201);
+    let brief = fixture.client.get(BRIEF).expect(200).text;
+    let status = |status: &str| {
+        chair(&fixture.client, "/members/m/status", &json!({ "status": status })).expect(200);
+    };
+    status("inactive");
+    fixture.client.get(BRIEF).unread(404, "no such brief");
+    status("active");
+    assert_eq!(fixture.client.get(BRIEF).expect(200).text, brief);
+}
+
+fn a_brief_that_was_not_modified_is_not_sent_again(backend: &Backend) {
+    let fixture = fixture(backend);
+    chair(&fixture.client, "/briefs", &json!({})).expect(201);
+    let get = |headers: &[(&str, &str)]| fixture.client.send("GET", BRIEF, headers, b"");
+    let brief = get(&[]).expect(200);
+    let (modified, tag) = (brief.header("last-modified").unwrap(), brief.header("etag").unwrap());
+    assert_eq!(modified, "Sat, 21 Nov 2026 12:00:00 GMT");
+    for since in [modified, "Sat, 21 Nov 2026 12:00:01 GMT", "Saturday, 21-Nov-26 12:00:00 GMT"] {
+        assert_eq!(get(&[("if-modified-since", since)]).expect(304).text, "", "{since}");
+    }
+    for since in ["Sat, 21 Nov 2026 11:59:59 GMT", "2026-11-21T12:00:00Z", "yesterday", ""] {
+        get(&[("if-modified-since", since)]).expect(200);
+    }
+    // A tag says more than a date does.
+    get(&[("if-none-match", "\"other\""), ("if-modified-since", modified)]).expect(200);
+    get(&[("if-none-match", tag), ("if-modified-since", "Sat, 21 Nov 2026 11:59:59 GMT")])
+        .expect(304);
+    fixture.clock.move_by(1_000);
+    chair(&fixture.client, "/briefs", &json!({})).expect(201);
+    get(&[("if-modified-since", modified)]).expect(200);
+}
+
+fn members_are_listed_for_their_operator(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    let path = "/api/ic/admin/members";
+    let list = || fixture.client.send("GET", path, &[("x-admin-token", ADMIN)], b"").expect(200);
+    assert_eq!(list().json(), json!({ "members": [] }));
+    let zoe = json!({ "id": "zoe", "name": "Zoë", "lens": "Flows.", "voice": "Terse." });
+    let ada = json!({ "id": "ada", "name": "Ada" });
+    for member in [&zoe, &ada] {
+        chair(&fixture.client, "/members", member).expect(201);
+    }
+    chair(&fixture.client, "/members/zoe/status", &json!({ "status": "inactive" })).expect(200);
+    let shown = |member: &Value, status: &str| {
+        let text = |field: &str| member[field].as_str().unwrap_or_default().to_owned();
+        json!({
+            "id": text("id"), "name": text("name"), "lens": text("lens"), "voice": text("voice"),
+            "status": status,
+        })
+    };
+    let members = json!([shown(&ada, "active"), shown(&zoe, "inactive")]);
+    let listed = list();
+    assert_eq!(listed.json(), json!({ "members": members }));
+    assert_eq!(listed.header("cache-control"), Some("no-store"));
+    fixture.client.get(path).unread(401, "admin token required");
+}
