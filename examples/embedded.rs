@@ -92,7 +92,7 @@ async fn file(tenant: &Tenant, fields: &mut Object) -> String {
 
 async fn read(tenant: &Tenant, fields: &mut Object) -> String {
     let Some(Json::Number(id)) = fields.take("take") else { return failed("which take?") };
-    match tenant.take(TakeId(id as u64)).await {
+    match tenant.take(TakeId(id.get() as u64)).await {
         Ok(take) => json::write(&take),
         Err(error) => failed(error),
     }

@@ -2,30 +2,32 @@
 //!
 //! Reading refuses duplicate keys at any depth, text that is not valid Unicode, and numbers that
 //! no double can hold; a number becomes the nearest double, exactly. Writing prints numbers as
-//! `Number::toString` does and escapes what `JSON.stringify` escapes, nothing else.
+//! `Number::toString` does and escapes what `JSON.stringify` escapes, nothing else. A value that
+//! was read is written as it came: the members of its objects in their order, and its numbers digit
+//! for digit.
 
+mod number;
 mod object;
+mod reader;
 
-use std::collections::BTreeMap;
-use std::fmt;
 use std::io;
 
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
 use super::Invalid;
 
+pub use number::Number;
 pub use object::Object;
 
-/// A JSON value. Serializes back to JSON, the members of an object sorted by key.
+/// A JSON value. Serializes back to JSON as it was read.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json {
     /// `null`
     Null,
     /// `true` or `false`
     Bool(bool),
-    /// The double nearest to the number as written.
-    Number(f64),
+    /// A number.
+    Number(Number),
     /// Text.
     Text(String),
     /// A list.
@@ -40,8 +42,7 @@ impl Json {
     /// # Errors
     /// [`NotJson`] when `bytes` are anything else than one JSON text in UTF-8.
     pub fn read(bytes: &[u8]) -> Result<Self, NotJson> {
-        let text = std::str::from_utf8(bytes).map_err(|_| NotJson)?;
-        serde_json::from_str(text).map_err(|_| NotJson)
+        reader::read(std::str::from_utf8(bytes).map_err(|_| NotJson)?)
     }
 
     /// Takes a value of any form, for the field `field`, to be kept and shown inside of others.
@@ -59,8 +60,8 @@ impl Json {
     fn depth(&self) -> usize {
         match self {
             Self::List(items) => 1 + items.iter().map(Self::depth).max().unwrap_or_default(),
-            Self::Object(Object(members)) => {
-                1 + members.values().map(Self::depth).max().unwrap_or_default()
+            Self::Object(object) => {
+                1 + object.members().map(|(_, value)| value.depth()).max().unwrap_or_default()
             }
             _ => 0,
         }
@@ -90,7 +91,7 @@ impl<const N: usize> From<[(&str, Json); N]> for Json {
 impl<'a> FromIterator<(&'a str, Json)> for Json {
     fn from_iter<I: IntoIterator<Item = (&'a str, Json)>>(members: I) -> Self {
         let members = members.into_iter().map(|(key, value)| (key.to_owned(), value));
-        Self::Object(Object(members.collect()))
+        Self::Object(members.collect())
     }
 }
 
@@ -102,7 +103,7 @@ impl From<&str> for Json {
 
 impl From<f64> for Json {
     fn from(number: f64) -> Self {
-        Self::Number(number)
+        Self::Number(number.into())
     }
 }
 
@@ -112,88 +113,16 @@ impl FromIterator<Json> for Json {
     }
 }
 
-impl<'de> Deserialize<'de> for Json {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Strict)
-    }
-}
-
-struct Strict;
-
-impl<'de> Visitor<'de> for Strict {
-    type Value = Json;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Json, E> {
-        Ok(Json::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Json, E> {
-        Ok(Json::Bool(value))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Json, E> {
-        Ok(Json::Number(value))
-    }
-
-    // Whole numbers beyond 2^53 round to the nearest double, ties to even, as every reader of
-    // doubles must.
-    #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is asked for")]
-    fn visit_u64<E>(self, value: u64) -> Result<Json, E> {
-        Ok(Json::Number(value as f64))
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is asked for")]
-    fn visit_i64<E>(self, value: i64) -> Result<Json, E> {
-        Ok(Json::Number(value as f64))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Json, E> {
-        Ok(Json::Text(value.to_owned()))
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Json, E> {
-        Ok(Json::Text(value))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) = items.next_element()? {
-            list.push(item);
-        }
-        Ok(Json::List(list))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Json, A::Error> {
-        let mut object = BTreeMap::new();
-        while let Some((key, value)) = members.next_entry::<String, Json>()? {
-            if object.insert(key, value).is_some() {
-                return Err(A::Error::custom("duplicate key"));
-            }
-        }
-        Ok(Json::Object(Object(object)))
-    }
-}
-
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Null => serializer.serialize_unit(),
             Self::Bool(value) => serializer.serialize_bool(*value),
-            Self::Number(value) => serializer.serialize_f64(*value),
+            Self::Number(number) => number.serialize(serializer),
             Self::Text(value) => serializer.serialize_str(value),
             Self::List(items) => items.serialize(serializer),
             Self::Object(object) => object.serialize(serializer),
         }
-    }
-}
-
-impl Serialize for Object {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
     }
 }
 
@@ -248,8 +177,24 @@ mod tests {
     }
 
     #[test]
+    fn what_was_read_is_written_as_it_came() {
+        for text in [
+            r#"{"b":1.0,"a":[-0,1E3,0.10,{"z":1e-7,"y":123456789012345678901234567890}],"":5e-324}"#,
+            r#"[9007199254740993,18446744073709551615,1e21,1.5,-1,0,0.30000000000000004]"#,
+        ] {
+            assert_eq!(Json::read(text.as_bytes()).map(|value| write(&value)), Ok(text.to_owned()));
+        }
+        let spaced = " { \"b\" : [ 1.50 , true ] ,\r\n\t\"a\" : { } } ";
+        let written = Json::read(spaced.as_bytes()).map(|value| write(&value));
+        assert_eq!(written, Ok(r#"{"b":[1.50,true],"a":{}}"#.to_owned()));
+    }
+
+    #[test]
     fn numbers_print_as_ecmascript_prints_them() {
-        let printed = |text: &str| Json::read(text.as_bytes()).map(|value| write(&value));
+        let printed = |text: &str| match Json::read(text.as_bytes()) {
+            Ok(Json::Number(number)) => Ok(write(&number.get())),
+            other => other.map(|value| write(&value)),
+        };
         for (given, expected) in [
             ("1.0", "1"),
             ("-0", "0"),

@@ -71,7 +71,7 @@ impl Tenant {
         Ok(snapshot(subject, draft, &document))
     }
 
-    /// The snapshots of a subject over time, the oldest first.
+    /// The snapshots of a subject over time: by their day, then by id.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is no such subject.
@@ -83,7 +83,9 @@ impl Tenant {
             read(document, SubjectSnapshotDraft::read)
                 .map(|draft| snapshot(subject, draft, document))
         };
-        Ok(documents.iter().map(read).collect::<Result<_, _>>()?)
+        let mut snapshots = documents.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        snapshots.sort_by_key(|snapshot| (snapshot.draft.date, snapshot.id));
+        Ok(snapshots)
     }
 
     /// Records the regime of a day, in place of the one that was there.

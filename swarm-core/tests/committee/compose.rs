@@ -126,7 +126,7 @@ fn the_latest_regime_and_snapshot_are_shown() {
         draft: SubjectSnapshotDraft::read(&mut fields(text)).unwrap(),
         created_at: at(DEADLINE),
     };
-    let more = r#","macro_percentile":12.5,"factor_regime":"calm","thresholds":{"low":1},"x":[2]"#;
+    let more = r#","macro_percentile":12.5,"factor_regime":"calm","z":1.50,"thresholds":{"low":1.0,"high":1E2},"x":[2]"#;
     let content = one(
         BriefSource {
             regimes: vec![
@@ -150,7 +150,7 @@ fn the_latest_regime_and_snapshot_are_shown() {
     );
     let text = file(&content);
     for part in [
-        r#""regime":{"composite":0.5,"composite_percentile":null,"regime":"2026-11-20","macro_regime":null,"macro_percentile":12.5,"onchain_regime":null,"onchain_percentile":null,"factor_regime":"calm","factor_percentile":null,"thresholds":{"low":1},"x":[2]}"#,
+        r#""regime":{"composite":0.5,"composite_percentile":null,"regime":"2026-11-20","macro_regime":null,"macro_percentile":12.5,"onchain_regime":null,"onchain_percentile":null,"factor_regime":"calm","factor_percentile":null,"thresholds":{"low":1.0,"high":1E2},"z":1.50,"x":[2]}"#,
         r#""subject_snapshot":{"date":"2026-11-20","total_value_usd":7,"positions":[{"token":"T","chain":null,"value_usd":1e+21,"pct":50}],"notable":["n"]}"#,
     ] {
         assert!(text.contains(part), "{part}\n{text}");

@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
+use swarm_core::json::Json;
 
 /// Names the folder with the sets of other projects; an absolute path.
 const VARIABLE: &str = "SWARM_VECTORS";
@@ -91,4 +92,18 @@ fn here() -> &'static Path {
 fn read(file: &Path) -> String {
     std::fs::read_to_string(file)
         .unwrap_or_else(|error| panic!("cannot read {}: {error}", file.display()))
+}
+
+/// The value with its members sorted, and its numbers as they are computed with.
+pub(crate) fn canonical_value(value: &Json) -> Json {
+    match value {
+        Json::Object(object) => {
+            let mut members: Vec<_> = object.members().collect();
+            members.sort_by_key(|(key, _)| *key);
+            members.into_iter().map(|(key, value)| (key, canonical_value(value))).collect()
+        }
+        Json::List(items) => items.iter().map(canonical_value).collect(),
+        Json::Number(number) => Json::from(number.get()),
+        other => other.clone(),
+    }
 }

@@ -10,7 +10,7 @@ use swarm_core::json::Json;
 use tokio::time::Instant;
 use tracing::Instrument as _;
 use tracing::field::Empty;
-use warp::http::header::{CONTENT_LENGTH, CONTENT_TYPE, LINK, TRANSFER_ENCODING};
+use warp::http::header::{CONTENT_LENGTH, CONTENT_TYPE, LINK};
 use warp::http::uri::Authority;
 use warp::http::{HeaderMap, Method, StatusCode};
 
@@ -169,22 +169,22 @@ where
     B: Buf,
 {
     let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    if rule.optional && !headers.contains_key(CONTENT_TYPE) && is_empty(headers, length) {
+    let not_json = || {
+        let error = "content type must be application/json";
+        ApiError::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, error)
+    };
+    if !is_json(headers) && !rule.optional {
+        return Err(not_json());
+    }
+    let body = body::read(stream, length, rule.limit, BODY_DEADLINE).await.map_err(body_error)?;
+    if rule.optional && body.is_empty() {
         return Ok(Bytes::from_static(b"{}"));
     }
-    if !is_json(headers) {
-        let error = "content type must be application/json";
-        return Err(ApiError::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, error));
-    }
-    body::read(stream, length, rule.limit, BODY_DEADLINE).await.map_err(body_error)
+    if is_json(headers) { Ok(body) } else { Err(not_json()) }
 }
 
 fn read_json(bytes: &[u8]) -> Result<Json, ApiError> {
     Json::read(bytes).map_err(|_| ApiError::Request(StatusCode::BAD_REQUEST, NOT_JSON))
-}
-
-fn is_empty(headers: &HeaderMap, length: Option<u64>) -> bool {
-    length.unwrap_or_default() == 0 && !headers.contains_key(TRANSFER_ENCODING)
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -200,13 +200,17 @@ fn subject_snapshots_are_kept_over_time(backend: &Backend) {
         (&added["snapshot"]["id"], &added["snapshot"]["positions"]),
         (&json!(1), &snapshot["positions"])
     );
-    client.operate(path, &json!({ "date": "2026-11-22" })).expect(201);
+    for date in ["2026-11-22", "2026-11-20", DAY] {
+        client.operate(path, &json!({ "date": date })).expect(201);
+    }
     client.operate(path, &json!({ "date": "2026-02-30" })).expect(400);
     let read = client.get(&format!("/api/swarm{path}")).expect(200).json();
-    let dates: Vec<_> =
-        read["snapshots"].as_array().unwrap().iter().map(|it| &it["date"]).collect();
-    assert_eq!(dates, [DAY, "2026-11-22"]);
-    assert_eq!(read["snapshots"][0]["totalValueUsd"], json!(1e21));
+    let listed = read["snapshots"].as_array().unwrap().iter();
+    let listed: Vec<_> =
+        listed.map(|it| (it["date"].as_str().unwrap(), it["id"].as_u64())).collect();
+    let by_day = [("2026-11-20", 3), (DAY, 1), (DAY, 4), ("2026-11-22", 2)];
+    assert_eq!(listed, by_day.map(|(date, id)| (date, Some(id))));
+    assert_eq!(read["snapshots"][1]["totalValueUsd"], json!(1e21));
     client.get("/api/swarm/subjects/other/snapshots").refused(404, "no such subject");
 }
 

@@ -2,14 +2,18 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use swarm_core::domain::{Application, Contact, Lens, Name};
+use swarm_http::{PublicOrigin, Site};
+use swarm_store_memory::MemoryStore;
 
+use crate::backend::AnyStore;
 use crate::binary::Program;
 use crate::clients::python;
-use crate::harness::{ADMIN, Client, fresh_key, signed_text};
+use crate::harness::{ADMIN, Client, Server, fresh_key, services, signed_text, tenant};
 
 /// An SMTP server that prints what it is handed, a JSON object a line; its first line is its port.
 const SMTP: &str = r#"
@@ -117,6 +121,12 @@ fn approval_mail_arrives_once_and_what_is_no_address_is_marked() {
     let (head, _) = text.split_once("\r\n\r\n").unwrap();
     assert!(head.contains("Subject: Your application was approved"), "{text}");
     assert!(!head.contains("Bcc"), "{text}");
+    for field in ["Date: ", "MIME-Version: 1.0", "From: Swarm <swarm@test.example>"] {
+        assert_eq!(head.matches(&format!("\r\n{field}")).count(), 1, "{field} in {text}");
+    }
+    let (_, id_field) = head.split_once("Message-ID: <").unwrap();
+    let (unique, _) = id_field.split_once("@test.example>").unwrap();
+    assert!(unique.len() == 64 && unique.bytes().all(|b| b.is_ascii_hexdigit()), "{text}");
     let address = program.client.address;
     assert!(text.contains(&format!("http://{address}/api/swarm/token-claim")), "{text}");
 
@@ -127,6 +137,23 @@ fn approval_mail_arrives_once_and_what_is_no_address_is_marked() {
         messages[0]["sentAt"].is_string() && messages[0]["body"].as_str().unwrap().contains(&id)
     );
     assert_eq!(messages[1]["lastError"], "contact is no e-mail address");
+}
+
+/// Whatever address the operator has used.
+#[test]
+fn approval_mail_links_to_the_public_origin() {
+    let origin = "https://desk.example:8443";
+    let mut acme = tenant("acme", ADMIN, &["loopback.example"]);
+    acme.public_origin = Some(PublicOrigin::parse(origin).unwrap());
+    let store: AnyStore = Arc::new(MemoryStore::new());
+    let server = Server::of(Site::by_host(services(&store), [acme]).unwrap());
+    let client = server.client().at("loopback.example");
+    activated(&client, "zoe@test.example");
+    let headers = [("x-admin-token", ADMIN)];
+    let outbox = client.send("GET", "/api/swarm/admin/outbox", &headers, b"").expect(200).json();
+    let text = outbox["messages"][0]["body"].as_str().unwrap();
+    assert!(text.contains(&format!("{origin}/api/swarm/token-claim")), "{text}");
+    assert_eq!(text.matches("://").count(), text.matches(origin).count(), "{text}");
 }
 
 #[test]

@@ -294,8 +294,12 @@ fn a_forwarded_host_counts_only_where_it_is_trusted(backend: &Backend) {
             ("acme.example", "unknown.example", None),
             // What is no host counts for nothing.
             ("acme.example", "", Some("acme")),
+            ("acme.example", ":443", Some("acme")),
+            ("acme.example", ", bolt.example", Some("acme")),
+            ("acme.example", "bolt.example/x", Some("acme")),
             ("acme.example", "bolt example", Some("acme")),
             ("acme.example", "user@bolt.example", Some("acme")),
+            ("unknown.example", "no host", None),
             ("unknown.example", "acme.example", Some("acme")),
         ] {
             let headers = format!("Host: {host}\r\nX-Forwarded-Host: {forwarded}\r\n");

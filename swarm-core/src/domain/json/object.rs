@@ -1,29 +1,47 @@
 //! Objects, as requests carry them.
 
-use std::collections::BTreeMap;
+use serde::ser::{Serialize, Serializer};
 
-use super::Json;
+use super::{Json, NotJson};
 use crate::domain::Invalid;
 
 /// A JSON object whose members are taken out one by one. A member that is `null` counts as absent;
-/// one that is never taken is ignored (contract, "Terms").
+/// one that is never taken is ignored (contract, "Terms"). It keeps the order of its members.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Object(pub(super) BTreeMap<String, Json>);
+pub struct Object(Vec<(String, Json)>);
 
 impl Object {
+    /// The object with these members, in this order.
+    pub(super) fn of(members: Vec<(String, Json)>) -> Result<Self, NotJson> {
+        let mut keys: Vec<&str> = members.iter().map(|(key, _)| key.as_str()).collect();
+        keys.sort_unstable();
+        let is_twice = |pair: &[&str]| matches!(pair, [one, other] if one == other);
+        if keys.windows(2).any(is_twice) { Err(NotJson) } else { Ok(Self(members)) }
+    }
+
+    /// The members, in their order.
+    pub fn members(&self) -> impl Iterator<Item = (&str, &Json)> {
+        self.0.iter().map(|(key, value)| (key.as_str(), value))
+    }
+
     /// Takes a member out. `null` counts as absent.
     pub fn take(&mut self, field: &str) -> Option<Json> {
-        self.0.remove(field).filter(|value| *value != Json::Null)
+        let place = self.0.iter().position(|(key, _)| key == field)?;
+        let (_, value) = self.0.remove(place);
+        Some(value).filter(|value| *value != Json::Null)
     }
 
     /// Whether the member is there, be it `null`.
     pub fn has(&self, field: &str) -> bool {
-        self.0.contains_key(field)
+        self.0.iter().any(|(key, _)| key == field)
     }
 
     /// Puts a member in, in place of one of that name.
     pub(crate) fn set(&mut self, field: &str, value: Json) {
-        self.0.insert(field.to_owned(), value);
+        match self.0.iter_mut().find(|(key, _)| key == field) {
+            Some((_, stored)) => *stored = value,
+            None => self.0.push((field.to_owned(), value)),
+        }
     }
 
     /// Takes all members that are left, to be kept and shown inside of others.
@@ -70,7 +88,7 @@ impl Object {
     pub fn number_if_any(&mut self, field: &'static str) -> Result<Option<f64>, Invalid> {
         match self.take(field) {
             None => Ok(None),
-            Some(Json::Number(number)) => Ok(Some(number)),
+            Some(Json::Number(number)) => Ok(Some(number.get())),
             Some(_) => Err(Invalid::new(field, "must be a number")),
         }
     }
@@ -97,7 +115,8 @@ impl Object {
     /// # Errors
     /// [`Invalid`] when it is neither.
     pub fn id_if_any(&mut self, field: &'static str) -> Result<Option<u64>, Invalid> {
-        let Some(Json::Text(text)) = self.0.get(field) else { return self.whole_if_any(field) };
+        let value = self.members().find(|(key, _)| *key == field);
+        let Some((_, Json::Text(text))) = value else { return self.whole_if_any(field) };
         let number = text.parse().ok().filter(|id: &u64| id.to_string() == *text);
         self.take(field);
         number.map(Some).ok_or_else(|| Invalid::new(field, "must be a number, or its digits"))
@@ -143,5 +162,17 @@ impl Object {
             _ => Err(Invalid::new(field, "must hold strings")),
         };
         Ok(self.list_if_any(field, text)?.unwrap_or_default())
+    }
+}
+
+impl FromIterator<(String, Json)> for Object {
+    fn from_iter<I: IntoIterator<Item = (String, Json)>>(members: I) -> Self {
+        Self(members.into_iter().collect())
+    }
+}
+
+impl Serialize for Object {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.members())
     }
 }

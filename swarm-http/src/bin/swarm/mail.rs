@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use lettre::message::Mailbox;
-use lettre::message::header::ContentType;
+use lettre::message::header::{ContentType, MIME_VERSION_1_0};
 use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
+use sha2::{Digest, Sha256};
 use swarm_core::Mailer;
 use swarm_core::domain::Mail;
+use swarm_core::proof::hex;
 use swarm_core::rules::Attempt;
 use swarm_http::TenantConfig;
 use tokio::time::timeout;
@@ -58,6 +60,8 @@ struct TenantSmtp {
 impl TenantSmtp {
     async fn hand_over(&self, to: Address, mail: &Mail) -> Result<(), Failure> {
         let message = Message::builder()
+            .message_id(Some(message_id(self.from.email.domain(), mail)))
+            .header(MIME_VERSION_1_0)
             .from(self.from.clone())
             .to(Mailbox::new(None, to))
             .subject(mail.subject.as_str())
@@ -81,4 +85,14 @@ impl Mailer for TenantSmtp {
             Err(_elapsed) => Attempt::Failed("the mail server took too long".to_owned()),
         }
     }
+}
+
+/// The same for each attempt at the same message, so that a copy of it is known for one.
+fn message_id(domain: &str, mail: &Mail) -> String {
+    let mut digest = Sha256::new();
+    for part in [mail.to.as_str(), &mail.subject, &mail.body] {
+        digest.update(part.as_bytes());
+        digest.update([0]);
+    }
+    format!("<{}@{domain}>", hex(&digest.finalize()))
 }

@@ -9,6 +9,7 @@ use crate::harness::ADMIN;
 on_every_store! {
     a_brief_belongs_to_the_session_that_published_it,
     what_briefs_embed_is_nested_64_deep_at_most,
+    what_is_sent_in_free_form_comes_back_as_it_came,
     a_brief_recalls_the_sessions_published_last,
 }
 
@@ -108,6 +109,30 @@ fn what_briefs_embed_is_nested_64_deep_at_most(backend: &Backend) {
     client.operate("/regime", &json!({ "date": DAY, "rest": nested(63) })).expect(200);
     client.operate("/sessions/1/brief", &json!({})).expect(201);
     assert_eq!(brief(&client, 1)["body"]["researchSignals"][0]["payload"], nested(64));
+}
+
+/// The order of keys, and numbers digit for digit.
+fn what_is_sent_in_free_form_comes_back_as_it_came(backend: &Backend) {
+    const FREE: &str = r#"{"z":1.0,"a":[0.10,1E3,-0,12345678901234567890],"m":{"y":null,"x":"é"}}"#;
+    let server = backend.serve();
+    let client = server.client();
+    let operate = |path: &str, body: String| {
+        client.post(&format!("/api/swarm/admin{path}"), &[("x-admin-token", ADMIN)], &body)
+    };
+    let subject = format!(r#"{{"wallets":[{FREE}],"name":"A","id":"aurora"}}"#);
+    let wallets = format!(r#""wallets":[{FREE}]"#);
+    assert!(operate("/subjects", subject).expect(201).text.contains(&wallets));
+    assert!(client.get("/api/swarm/subjects/aurora").expect(200).text.contains(&wallets));
+    let signal = format!(r#"{{"signal_key":"k","date":"{DAY}","payload":{FREE}}}"#);
+    operate("/signals", signal).expect(200);
+    client.operate("/sessions", &json!({ "date": DAY, "subjectId": "aurora" })).expect(201);
+    for brief in [
+        client.operate("/sessions/1/brief", &json!({})).expect(201),
+        client.get("/api/swarm/brief?session=1").expect(200),
+    ] {
+        assert!(brief.text.contains(&format!(r#""payload":{FREE}"#)), "{}", brief.text);
+        assert!(brief.text.contains(&wallets), "{}", brief.text);
+    }
 }
 
 fn a_brief_recalls_the_sessions_published_last(backend: &Backend) {

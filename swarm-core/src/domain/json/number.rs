@@ -1,0 +1,46 @@
+//! Numbers, as they were written.
+
+use serde::ser::{Error as _, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::NotJson;
+
+/// A number: the nearest double, and its text where that is not the one ECMAScript gives the
+/// double.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Number {
+    value: f64,
+    text: Option<Box<str>>,
+}
+
+impl Number {
+    /// Reads the text of a number.
+    pub(super) fn read(text: &str) -> Result<Self, NotJson> {
+        let value = serde_json::from_str(text).map_err(|_| NotJson)?;
+        let is_usual = ryu_js::Buffer::new().format_finite(value) == text;
+        Ok(Self { value, text: (!is_usual).then(|| text.into()) })
+    }
+
+    /// The double nearest to the number.
+    pub fn get(&self) -> f64 {
+        self.value
+    }
+}
+
+impl From<f64> for Number {
+    fn from(value: f64) -> Self {
+        Self { value, text: None }
+    }
+}
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.text {
+            None => serializer.serialize_f64(self.value),
+            Some(text) => {
+                let text = RawValue::from_string(text.to_string()).map_err(S::Error::custom)?;
+                text.serialize(serializer)
+            }
+        }
+    }
+}
