@@ -14,6 +14,7 @@ mod mail;
 mod member;
 mod memo;
 mod names;
+mod parsed;
 mod quotas;
 mod secret;
 mod session;

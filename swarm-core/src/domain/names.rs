@@ -2,34 +2,12 @@
 
 use std::str::FromStr;
 
-use super::committee::{CommitteeStance, CommitteeStatus};
-use super::{Day, Invalid, MailState, MemberState, PublicKey, SessionState, Timestamp};
+use super::committee::{CommitteeMemberId, CommitteeStance, CommitteeStatus};
+use super::parsed::parsed;
+use super::{Day, Invalid, MailState, MemberState, PublicKey, SessionState, TenantId, Timestamp};
 
-/// Lets what has a `parse` of its own be read by `str::parse` and `TryFrom` too.
-macro_rules! parsed {
-    ($name:ty) => {
-        impl std::str::FromStr for $name {
-            type Err = $crate::domain::Invalid;
-
-            fn from_str(text: &str) -> Result<Self, Self::Err> {
-                Self::parse(text)
-            }
-        }
-
-        impl TryFrom<String> for $name {
-            type Error = $crate::domain::Invalid;
-
-            fn try_from(text: String) -> Result<Self, Self::Error> {
-                Self::parse(text)
-            }
-        }
-    };
-}
-
-pub(super) use parsed;
-
-parsed!(super::TenantId);
-parsed!(super::committee::CommitteeMemberId);
+parsed!(TenantId);
+parsed!(CommitteeMemberId);
 
 macro_rules! named {
     ($($type:ty, $field:literal, $rule:literal;)*) => {

@@ -56,7 +56,7 @@ macro_rules! text {
             }
         }
 
-        crate::domain::names::parsed!($name);
+        crate::domain::parsed::parsed!($name);
     };
 }
 
