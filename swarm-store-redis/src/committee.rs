@@ -20,7 +20,8 @@ use swarm_core::store::{
 use crate::codec::{self, Context};
 use crate::keys;
 use crate::rows::{guard, next, saved};
-use crate::{TenantStore, scripts};
+use crate::scripts;
+use crate::tenant::TenantStore;
 
 /// What the facts come as: the time, and the rows of member and day.
 type Facts = (String, Option<String>, Option<String>);
@@ -30,7 +31,7 @@ impl Committee for TenantStore {
     async fn committee_members(&self) -> Result<Vec<Versioned<CommitteeMember>>> {
         const OP: &str = "committee members";
         let all = redis::cmd("HVALS").arg(self.keys.committee_members()).to_owned();
-        let rows: Vec<String> = self.client.query(OP, &all).await?;
+        let rows: Vec<String> = self.query(OP, &all).await?;
         let mut members = codec::decode_each(&rows, codec::decode_committee_member).context(OP)?;
         members.sort_unstable_by(|one, other| one.record.id.cmp(&other.record.id));
         Ok(members)
@@ -55,14 +56,14 @@ impl Committee for TenantStore {
         script.arg(member.id.as_str()).arg(guard(*expected));
         script.arg(codec::encode_committee_member(next(*expected), member));
         script.arg(codec::encode_hash(&member.key));
-        let outcome: String = self.client.commit(OP, &script, &self.keys).await?;
+        let outcome: String = self.commit(OP, &script).await?;
         saved(OP, &outcome)
     }
 
     async fn committee_day(&self, date: Day) -> Result<Option<Versioned<CommitteeDay>>> {
         const OP: &str = "committee day";
         let get = redis::cmd("HGET").arg(self.keys.committee_days()).arg(number(date)).to_owned();
-        let row: Option<String> = self.client.query(OP, &get).await?;
+        let row: Option<String> = self.query(OP, &get).await?;
         codec::decode_optional(row.as_ref(), codec::decode_committee_day).context(OP)
     }
 
@@ -97,7 +98,7 @@ impl Committee for TenantStore {
             script.arg(brief_field(day.date, brief.member_id.as_str()));
             script.arg(codec::encode_committee_brief(brief));
         }
-        let outcome: String = self.client.commit(OP, &script, &self.keys).await?;
+        let outcome: String = self.commit(OP, &script).await?;
         saved(OP, &outcome)
     }
 
@@ -112,13 +113,13 @@ impl Committee for TenantStore {
             Some(member) => {
                 let field = brief_field(date, member.as_str());
                 let own = redis::cmd("HMGET").arg(briefs).arg(field).to_owned();
-                let rows: [Option<String>; 1] = self.client.query(OP, &own).await?;
+                let rows: [Option<String>; 1] = self.query(OP, &own).await?;
                 rows.into_iter().flatten().collect()
             }
             None => {
                 let mut script = scripts::COMMITTEE_BRIEFS.prepare_invoke();
                 script.key(briefs).arg(brief_field(date, ""));
-                self.client.read(OP, &script).await?
+                self.read(OP, &script).await?
             }
         };
         let mut briefs = codec::decode_each(&rows, codec::decode_committee_brief).context(OP)?;
@@ -132,7 +133,7 @@ impl Committee for TenantStore {
         script.key(self.keys.committee_keys()).key(self.keys.committee_members());
         script.key(self.keys.committee_days()).key(self.keys.committee_days_index());
         script.arg(codec::encode_hash(key)).arg(all());
-        let (now, member, session): Facts = self.client.read(OP, &script).await?;
+        let (now, member, session): Facts = self.read(OP, &script).await?;
         Ok(CommitteeBasis {
             now: codec::decode_timestamp(&now).context(OP)?,
             member: codec::decode_optional(member.as_ref(), codec::decode_committee_member)
@@ -157,7 +158,7 @@ impl Committee for TenantStore {
         script.arg(filing.text());
         script.arg(on(date)).arg(by_on(member, date));
         script.arg(filing.subject_id().as_str());
-        let outcome: Vec<String> = self.client.commit(OP, &script, &self.keys).await?;
+        let outcome: Vec<String> = self.commit(OP, &script).await?;
         let outcome: Vec<&str> = outcome.iter().map(String::as_str).collect();
         match *outcome {
             ["filed", now] => {

@@ -8,7 +8,8 @@ use swarm_core::store::{
 
 use crate::codec::{self, Context};
 use crate::keys::{self, collection_name};
-use crate::{TenantStore, scripts};
+use crate::scripts;
+use crate::tenant::TenantStore;
 
 #[async_trait]
 impl Documents for TenantStore {
@@ -16,7 +17,7 @@ impl Documents for TenantStore {
         let [rows, keys, _] = self.keys.collection(collection_name(collection)?);
         let mut script = scripts::THROUGH.prepare_invoke();
         script.key(keys).key(rows).arg(key);
-        let row: Option<String> = self.client.read("document", &script).await?;
+        let row: Option<String> = self.read("document", &script).await?;
         codec::decode_optional(row.as_ref(), codec::decode_document).context("document")
     }
 
@@ -32,7 +33,7 @@ impl Documents for TenantStore {
             }
             None => {
                 let all = redis::cmd("HVALS").arg(rows).to_owned();
-                self.client.query("documents", &all).await?
+                self.query("documents", &all).await?
             }
         };
         let mut documents =
@@ -63,7 +64,7 @@ impl Documents for TenantStore {
         };
         let session = draft.act.as_ref().and_then(Act::session).map(|session| session.to_string());
         script.arg(draft.act.as_ref().map_or("", Act::as_str)).arg(session.unwrap_or_default());
-        let outcome: String = self.client.commit("put document", &script, &self.keys).await?;
+        let outcome: String = self.commit("put document", &script).await?;
         codec::decode_put(&outcome, &draft.json).context("put document")
     }
 }

@@ -11,6 +11,9 @@ use swarm_core::domain::{AttemptId, MemberId, SessionId};
 use swarm_core::proof::hex;
 use swarm_core::store::{Collection, Result, Slot, StoreError};
 
+/// The newest layout of any tenant: the only key that is of none.
+pub(crate) const NEWEST_LAYOUT: &str = "swarm:layout";
+
 /// The keys of one tenant.
 pub(crate) struct Keys {
     prefix: String,
@@ -53,6 +56,8 @@ macro_rules! keys {
 }
 
 keys! {
+    /// The number of the layout of all these.
+    layout: "layout";
     /// Rows by member id.
     members: "members";
     /// Members by state.

@@ -12,6 +12,7 @@ mod connection;
 mod documents;
 mod health;
 mod keys;
+mod layout;
 mod log;
 mod members;
 mod outbox;
@@ -19,25 +20,25 @@ mod rows;
 mod scripts;
 mod sessions;
 mod takes;
+mod tenant;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use swarm_core::domain::AttemptId;
-use swarm_core::store::{
-    Clock, CommitteeStore, CommitteeTenants, Readiness, Result, Store, Tenants,
-};
-use swarm_core::{Entropy, StoreError, SystemEntropy, TenantId, Timestamp};
+use swarm_core::TenantId;
+use swarm_core::store::{CommitteeStore, CommitteeTenants, Readiness, Result, Store, Tenants};
 
-use codec::Context;
 use connection::client::{Client, bounded};
 use connection::options::Options;
 use keys::Keys;
+use layout::Layouts;
+use tenant::TenantStore;
 
 /// All tenants, in Redis. Cloning shares the connections.
 #[derive(Clone)]
 pub struct RedisStore {
     client: Arc<Client>,
+    layouts: Arc<Layouts>,
     strict: bool,
 }
 
@@ -66,9 +67,9 @@ impl RedisStore {
     /// seconds. A connection lives on the runtime of the call that opens it.
     ///
     /// # Errors
-    /// [`StoreError`] when the address makes no sense, nobody answers there, or who answers is a
-    /// replica, evicts records when memory runs out, or is not strict enough. Its source says which, without
-    /// the address.
+    /// [`StoreError`](swarm_core::StoreError) when the address makes no sense, nobody answers there, or who answers is a
+    /// replica, evicts records when memory runs out, holds what a later release has written, or is
+    /// not strict enough. Its source says which, without the address.
     pub async fn connect(url: &str) -> Result<Self> {
         bounded("connect", async {
             let options = Options::parse(url)?;
@@ -76,7 +77,9 @@ impl RedisStore {
             for warning in health::check(&client, "connect", options.strict).await?.warnings {
                 tracing::warn!("{warning}");
             }
-            Ok(Self { client: Arc::new(client), strict: options.strict })
+            layout::refuse_newer("connect", &client).await?;
+            let (client, layouts) = (Arc::new(client), Arc::default());
+            Ok(Self { client, layouts, strict: options.strict })
         })
         .await
     }
@@ -88,10 +91,15 @@ impl Tenants for RedisStore {
         Arc::new(self.tenant(tenant))
     }
 
-    /// That the server answers, is no replica, and would rather refuse a write than forget a record.
+    /// That the server answers, is no replica, would rather refuse a write than forget a record, and
+    /// holds nothing that a later release has written.
     /// Warns when it may lose what it has acknowledged; in strict mode that is an error.
     async fn ready(&self) -> Result<Readiness> {
-        bounded("ready", health::check(&self.client, "ready", self.strict)).await
+        bounded("ready", async {
+            layout::refuse_newer("ready", &self.client).await?;
+            health::check(&self.client, "ready", self.strict).await
+        })
+        .await
     }
 }
 
@@ -103,30 +111,10 @@ impl CommitteeTenants for RedisStore {
 
 impl RedisStore {
     fn tenant(&self, tenant: &TenantId) -> TenantStore {
-        TenantStore { client: Arc::clone(&self.client), keys: Keys::of(tenant) }
-    }
-}
-
-/// One tenant's world.
-struct TenantStore {
-    client: Arc<Client>,
-    keys: Keys,
-}
-
-impl TenantStore {
-    /// The key of a new attempt to commit.
-    fn attempt(&self, op: &'static str) -> Result<String> {
-        let mut attempt = [0; 16];
-        SystemEntropy.fill(&mut attempt).map_err(|error| StoreError::unavailable(op, error))?;
-        Ok(self.keys.attempt(AttemptId(attempt)))
-    }
-}
-
-#[async_trait]
-impl Clock for TenantStore {
-    async fn now(&self) -> Result<Timestamp> {
-        let mut script = scripts::NOW.prepare_invoke();
-        let now: String = self.client.read("now", script.key(self.keys.counters())).await?;
-        codec::decode_timestamp(&now).context("now")
+        TenantStore {
+            client: Arc::clone(&self.client),
+            keys: Keys::of(tenant),
+            layout: self.layouts.of(tenant),
+        }
     }
 }

@@ -6,7 +6,8 @@ use swarm_core::domain::{LogRow, Seq};
 use swarm_core::store::{Log, Result};
 
 use crate::codec::{self, Context};
-use crate::{TenantStore, scripts};
+use crate::scripts;
+use crate::tenant::TenantStore;
 
 #[async_trait]
 impl Log for TenantStore {
@@ -23,20 +24,20 @@ impl Log for TenantStore {
         let mut script = scripts::LOG.prepare_invoke();
         script.key(self.keys.log()).key(self.keys.takes()).key(self.keys.committee_takes());
         script.arg(first).arg(first.saturating_add(more));
-        let rows: Vec<String> = self.client.read(OP, &script).await?;
+        let rows: Vec<String> = self.read(OP, &script).await?;
         let numbered = (after.0.saturating_add(1)..).zip(&rows);
         numbered.map(|(seq, row)| codec::decode_log_row(Seq(seq), row).context(OP)).collect()
     }
 
     async fn log_size(&self) -> Result<Seq> {
         let length = redis::cmd("LLEN").arg(self.keys.log()).to_owned();
-        Ok(Seq(self.client.query("log size", &length).await?))
+        Ok(Seq(self.query("log size", &length).await?))
     }
 
     async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>> {
         const OP: &str = "acts";
         let get = redis::cmd("HGET").arg(self.keys.acts()).arg(session.0).to_owned();
-        let acts: Option<String> = self.client.query(OP, &get).await?;
+        let acts: Option<String> = self.query(OP, &get).await?;
         let acts = acts.unwrap_or_default();
         acts.lines().map(|line| codec::decode_act(line).context(OP)).collect()
     }

@@ -10,7 +10,8 @@ use swarm_core::{MemberId, StoreError};
 use crate::codec::{self, Context};
 use crate::keys::BY_STATE;
 use crate::rows::{guard, next};
-use crate::{TenantStore, keys, scripts};
+use crate::tenant::TenantStore;
+use crate::{keys, scripts};
 
 #[async_trait]
 impl Members for TenantStore {
@@ -18,7 +19,7 @@ impl Members for TenantStore {
         let mut script = scripts::MEMBER.prepare_invoke();
         script.key(self.keys.members()).key(self.keys.challenges());
         script.arg(id.as_str()).arg(keys::member_slot(id));
-        let rows: (Option<String>, Option<String>) = self.client.read("member", &script).await?;
+        let rows: (Option<String>, Option<String>) = self.read("member", &script).await?;
         Ok(MemberBasis {
             member: codec::decode_optional(rows.0.as_ref(), codec::decode_member)
                 .context("member")?,
@@ -33,14 +34,14 @@ impl Members for TenantStore {
         for state in states {
             script.arg(keys::in_state(state.as_str()));
         }
-        let rows: Vec<String> = self.client.read("members", &script).await?;
+        let rows: Vec<String> = self.read("members", &script).await?;
         codec::decode_each(&rows, |row| Ok(codec::decode_member(row)?.record)).context("members")
     }
 
     async fn bearer(&self, token: &TokenHash) -> Result<Option<Arc<Member>>> {
         let mut script = scripts::THROUGH.prepare_invoke();
         script.key(self.keys.tokens()).key(self.keys.members()).arg(codec::encode_hash(token));
-        let row: Option<String> = self.client.read("bearer", &script).await?;
+        let row: Option<String> = self.read("bearer", &script).await?;
         codec::decode_optional(row.as_ref(), |row| Ok(codec::decode_member(row)?.record))
             .context("bearer")
     }
@@ -65,7 +66,7 @@ impl Members for TenantStore {
         script.arg(queued).arg(keys::in_state(queued));
         script.arg(BY_STATE).arg(keys::in_state(member.state.as_str()));
         script.arg(change.act.as_ref().map_or("", |act| act.as_str()));
-        let outcome: String = self.client.commit("save member", &script, &self.keys).await?;
+        let outcome: String = self.commit("save member", &script).await?;
         saved(&outcome)
     }
 
@@ -76,7 +77,7 @@ impl Members for TenantStore {
             .arg(keys::slot(slot))
             .arg(codec::encode_challenge(challenge))
             .to_owned();
-        self.client.query("set challenge", &set).await
+        self.write("set challenge", &set).await
     }
 }
 

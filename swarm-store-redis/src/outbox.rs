@@ -7,7 +7,8 @@ use swarm_core::store::{MessageChange, Outbox, Result, Saved, Versioned};
 use crate::codec::{self, Context};
 use crate::keys::{self, BY_STATE};
 use crate::rows::saved;
-use crate::{TenantStore, scripts};
+use crate::scripts;
+use crate::tenant::TenantStore;
 
 #[async_trait]
 impl Outbox for TenantStore {
@@ -33,7 +34,7 @@ impl Outbox for TenantStore {
         script.arg(message.id.0).arg(expected.0);
         script.arg(codec::encode_message(expected.next(), message));
         script.arg(BY_STATE).arg(keys::in_state(codec::encode_mail_state(message.state)));
-        let outcome: String = self.client.commit("save message", &script, &self.keys).await?;
+        let outcome: String = self.commit("save message", &script).await?;
         saved("save message", &outcome)
     }
 }

@@ -4,7 +4,8 @@ use swarm_core::StoreError;
 use swarm_core::domain::Version;
 use swarm_core::store::{Result, Saved};
 
-use crate::{TenantStore, keys, scripts};
+use crate::tenant::TenantStore;
+use crate::{keys, scripts};
 
 impl TenantStore {
     /// The rows of a listing, the highest id first: those with an id lower than `before`, at most
@@ -21,7 +22,7 @@ impl TenantStore {
         let mut script = scripts::ROWS.prepare_invoke();
         script.key(rows).key(index);
         script.arg(listing).arg(keys::end_of(listing, before)).arg(limit);
-        self.client.read(op, &script).await
+        self.read(op, &script).await
     }
 
     /// The rows of some listings, in their order, the lowest id of each first: those with an id
@@ -38,7 +39,7 @@ impl TenantStore {
         for listing in listings {
             script.arg(keys::start_of(&listing, after)).arg(keys::end_of(&listing, None));
         }
-        self.client.read(op, &script).await
+        self.read(op, &script).await
     }
 }
 

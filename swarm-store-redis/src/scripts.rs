@@ -17,6 +17,9 @@ macro_rules! scripts {
 }
 
 scripts! {
+    /// Brings a tenant from layout 0, that of no mark, to 1.
+    LAYOUT_1: "layout_1.lua";
+
     NOW: "now.lua";
     THROUGH: "through.lua";
     ROWS: "rows.lua";

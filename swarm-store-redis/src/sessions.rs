@@ -12,13 +12,14 @@ use swarm_core::{Session, SessionId, Timestamp};
 use crate::codec::{self, Context};
 use crate::keys::{self, BY_STATE};
 use crate::rows::saved;
-use crate::{TenantStore, scripts};
+use crate::scripts;
+use crate::tenant::TenantStore;
 
 #[async_trait]
 impl Sessions for TenantStore {
     async fn session(&self, id: SessionId) -> Result<Option<Versioned<Session>>> {
         let get = redis::cmd("HGET").arg(self.keys.sessions()).arg(id.0).to_owned();
-        let row: Option<String> = self.client.query("session", &get).await?;
+        let row: Option<String> = self.query("session", &get).await?;
         codec::decode_optional(row.as_ref(), codec::decode_session).context("session")
     }
 
@@ -57,7 +58,7 @@ impl Sessions for TenantStore {
         script.arg(state).arg(codec::encode_session_draft(draft).context("convene")?);
         script.arg(act.as_str());
         script.arg(all()).arg(keys::in_state(state)).arg(on(&day, draft.subject_id.as_str()));
-        let outcome: String = self.client.commit("convene", &script, &self.keys).await?;
+        let outcome: String = self.commit("convene", &script).await?;
         codec::decode_convened(&outcome, draft).map(Arc::new).context("convene")
     }
 
@@ -75,7 +76,7 @@ impl Sessions for TenantStore {
         script.arg(session.published_at.map(published_at).unwrap_or_default());
         script.arg(act.as_str());
         script.arg(none_filed_after.map(|end| end.millis().to_string()).unwrap_or_default());
-        let outcome: String = self.client.commit("save session", &script, &self.keys).await?;
+        let outcome: String = self.commit("save session", &script).await?;
         saved("save session", &outcome)
     }
 }

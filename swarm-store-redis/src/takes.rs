@@ -11,8 +11,12 @@ use swarm_core::{SessionId, StoreError, Take, TakeId};
 
 use crate::codec::{self, Context};
 use crate::connection::client::bounded;
+use crate::scripts;
 use crate::sessions::on;
-use crate::{TenantStore, scripts};
+use crate::tenant::TenantStore;
+
+/// How many takes of a session are read at a time: commits get their turn in between.
+const PAGE: usize = 500;
 
 /// What the facts come as: the time, the rows of member and session, the latest revision, and the
 /// row of the take that spent the nonce.
@@ -29,12 +33,12 @@ impl Takes for TenantStore {
         script.arg(on(&query.date.to_string(), query.subject_id.as_str()));
         script.arg(query.nonce.as_str());
         let facts = bounded("basis", async {
-            let facts: Facts = self.client.read("basis", &script).await?;
+            let facts: Facts = self.read("basis", &script).await?;
             if facts.4.is_none() || self.client.replicas() == 0 {
                 return Ok(facts);
             }
             // A take that is sent again is acknowledged once more: not before it is on the replicas.
-            self.client.commit("basis", &script, &self.keys).await
+            self.commit("basis", &script).await
         });
         let (now, member, session, latest, spent) = facts.await?;
         Ok(Basis {
@@ -68,7 +72,7 @@ impl Takes for TenantStore {
         script.arg(filing.nonce().as_str()).arg(hex(&filing.attempt().0));
         script.arg(revision.saturating_sub(1)).arg(revision);
         script.arg(codec::encode_take(filing)).arg(on(&date.to_string(), subject.as_str()));
-        let outcome: Vec<String> = self.client.commit("file", &script, &self.keys).await?;
+        let outcome: Vec<String> = self.commit("file", &script).await?;
         let outcome: Vec<&str> = outcome.iter().map(String::as_str).collect();
         match *outcome {
             ["filed", outcome] => {
@@ -86,8 +90,7 @@ impl Takes for TenantStore {
     async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile>> {
         let mut script = scripts::TAKE.prepare_invoke();
         script.key(self.keys.takes()).key(self.keys.superseded()).arg(id.0);
-        let (row, next): (Option<String>, Option<String>) =
-            self.client.read("take", &script).await?;
+        let (row, next): (Option<String>, Option<String>) = self.read("take", &script).await?;
         let superseded_by =
             next.as_deref().map(codec::decode_take_id).transpose().context("take")?;
         let take = codec::decode_optional(row.as_ref(), codec::decode_take).context("take")?;
@@ -95,9 +98,29 @@ impl Takes for TenantStore {
     }
 
     async fn takes(&self, session: SessionId) -> Result<Vec<Arc<Take>>> {
+        bounded("takes", async {
+            let mut takes = Vec::new();
+            // Takes are only ever added at the end, so that pages read one after another fit.
+            loop {
+                let page = self.page(session, takes.len()).await?;
+                let is_last = page.len() < PAGE;
+                takes.extend(page);
+                if is_last {
+                    return Ok(takes);
+                }
+            }
+        })
+        .await
+    }
+}
+
+impl TenantStore {
+    /// The takes of a session from this position on.
+    async fn page(&self, session: SessionId, first: usize) -> Result<Vec<Arc<Take>>> {
         let mut script = scripts::TAKES.prepare_invoke();
         script.key(self.keys.takes()).key(self.keys.session_takes(session));
-        let rows: Vec<String> = self.client.read("takes", &script).await?;
+        script.arg(first).arg(first.saturating_add(PAGE - 1));
+        let rows: Vec<String> = self.read_bulk("takes", &script).await?;
         codec::decode_each(&rows, codec::decode_take).context("takes")
     }
 }

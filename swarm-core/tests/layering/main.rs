@@ -21,10 +21,11 @@ const CRATES: [(&str, &[&str]); 6] = [
         &[
             "codec keys scripts",
             "connection",
-            "health",
+            "health layout",
+            "tenant",
             ITSELF,
             "rows",
-            "committee documents members outbox sessions",
+            "committee documents log members outbox sessions",
             "takes",
         ],
     ),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use redis::{Cmd, FromRedisValue, RedisResult, ScriptInvocation};
 use swarm_core::StoreError;
 use swarm_core::store::Result;
+use tokio::sync::OnceCell;
 
 use super::Connection;
 use super::command::Command;
@@ -18,8 +19,12 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The client of a server, or of the servers of a cluster.
 pub(crate) struct Client {
+    url: String,
     /// What all calls share.
     connection: Connection,
+    /// What bulk reads go over, so that commits do not wait behind their answers; opened when it is
+    /// first needed.
+    bulk: OnceCell<Connection>,
     /// What commits go over instead, where they wait for replicas.
     replicated: Option<ReplicatedCommits>,
 }
@@ -29,7 +34,7 @@ impl Client {
     pub(crate) async fn connect(options: &Options) -> Result<Self> {
         let connection = in_time("connect", Connection::open(&options.url)).await?;
         let replicated = (options.replicas > 0).then(|| ReplicatedCommits::new(options));
-        Ok(Self { connection, replicated })
+        Ok(Self { url: options.url.clone(), connection, bulk: OnceCell::new(), replicated })
     }
 
     /// How many replicas have a commit before it is acknowledged.
@@ -59,6 +64,19 @@ impl Client {
         script: &ScriptInvocation<'_>,
     ) -> Result<T> {
         in_time(op, self.connection.send(Command::Script(script))).await
+    }
+
+    /// Runs a script that reads much, over a connection of its own.
+    pub(crate) async fn read_bulk<T: FromRedisValue>(
+        &self,
+        op: &'static str,
+        script: &ScriptInvocation<'_>,
+    ) -> Result<T> {
+        let read = async {
+            let bulk = self.bulk.get_or_try_init(|| Connection::open(&self.url)).await?;
+            bulk.send(Command::Script(script)).await
+        };
+        in_time(op, read).await
     }
 
     /// Sends a command that may be sent twice.

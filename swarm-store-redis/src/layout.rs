@@ -1,0 +1,106 @@
+//! The layout of what is stored, by number: which keys there are, and what their values look like.
+//!
+//! Each tenant is marked with its layout before its first write, and the server, under
+//! [`NEWEST`], with the newest of its tenants'. A program that meets a newer layout than its own
+//! refuses to read or write; an older one it brings up to its own, step by step.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use redis::Script;
+use swarm_core::store::Result;
+use swarm_core::{StoreError, TenantId};
+
+use crate::connection::client::Client;
+use crate::keys::{Keys, NEWEST_LAYOUT};
+use crate::scripts;
+
+/// The layout that this program reads and writes.
+pub(crate) const LAYOUT: usize = MIGRATIONS.len();
+
+/// What brings a tenant from each layout to the next; the first is that of no mark.
+const MIGRATIONS: [&LazyLock<Script>; 1] = [&scripts::LAYOUT_1];
+
+/// What is known of the tenants that were met.
+#[derive(Default)]
+pub(crate) struct Layouts(Mutex<HashMap<TenantId, Arc<Met>>>);
+
+impl Layouts {
+    pub(crate) fn of(&self, tenant: &TenantId) -> Arc<Met> {
+        let mut met = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(met.entry(tenant.clone()).or_default())
+    }
+}
+
+/// What is known of one tenant.
+#[derive(Default)]
+pub(crate) struct Met(AtomicU8);
+
+impl Met {
+    const CHECKED: u8 = 1;
+    const MARKED: u8 = 2;
+
+    /// Whether the tenant may be read.
+    pub(crate) fn is_checked(&self) -> bool {
+        self.0.load(Ordering::Relaxed) >= Self::CHECKED
+    }
+
+    /// Whether it may be written to.
+    pub(crate) fn is_marked(&self) -> bool {
+        self.0.load(Ordering::Relaxed) >= Self::MARKED
+    }
+
+    /// Checks the layout of a tenant before its first read.
+    pub(crate) async fn check(&self, op: &'static str, client: &Client, keys: &Keys) -> Result<()> {
+        match found(op, client, &keys.layout()).await? {
+            0 => drop(self.0.fetch_max(Self::CHECKED, Ordering::Relaxed)),
+            _ => self.mark(op, client, keys).await?,
+        }
+        Ok(())
+    }
+
+    /// Brings a tenant up to this program's layout, and marks it, before its first write.
+    pub(crate) async fn mark(&self, op: &'static str, client: &Client, keys: &Keys) -> Result<()> {
+        let layout = found(op, client, &keys.layout()).await?;
+        if layout < LAYOUT {
+            raise_newest(op, client).await?;
+        }
+        for migration in MIGRATIONS.iter().skip(layout) {
+            let mut step = migration.prepare_invoke();
+            client.read::<()>(op, step.key(keys.layout())).await?;
+        }
+        self.0.store(Self::MARKED, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// Refuses a server that a newer program has written to.
+pub(crate) async fn refuse_newer(op: &'static str, client: &Client) -> Result<()> {
+    found(op, client, NEWEST_LAYOUT).await.map(|_| ())
+}
+
+/// The layout that stands under a key, 0 where there is none.
+async fn found(op: &'static str, client: &Client, key: &str) -> Result<usize> {
+    let get = redis::cmd("GET").arg(key).to_owned();
+    let Some(text) = client.query::<Option<String>>(op, &get).await? else { return Ok(0) };
+    match text.parse() {
+        Ok(layout @ 1..=LAYOUT) => Ok(layout),
+        Ok(newer) if newer > LAYOUT => Err(StoreError::misconfigured(
+            op,
+            format!(
+                "the records have layout {newer}, and this program knows those up to {LAYOUT}: \
+                 use the release that wrote them, or a later one"
+            ),
+        )),
+        _ => Err(StoreError::corrupt(op, format!("{key} is no number of a layout"))),
+    }
+}
+
+async fn raise_newest(op: &'static str, client: &Client) -> Result<()> {
+    if found(op, client, NEWEST_LAYOUT).await? < LAYOUT {
+        let set = redis::cmd("SET").arg(NEWEST_LAYOUT).arg(LAYOUT).to_owned();
+        client.query::<()>(op, &set).await?;
+    }
+    Ok(())
+}

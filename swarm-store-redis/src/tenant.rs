@@ -1,0 +1,98 @@
+//! One tenant's world, and how its calls are made.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use redis::{Cmd, FromRedisValue, ScriptInvocation};
+use swarm_core::domain::AttemptId;
+use swarm_core::store::{Clock, Result};
+use swarm_core::{Entropy, StoreError, SystemEntropy, Timestamp};
+
+use crate::codec::{self, Context};
+use crate::connection::client::Client;
+use crate::keys::Keys;
+use crate::layout::Met;
+use crate::scripts;
+
+/// One tenant's world.
+pub(crate) struct TenantStore {
+    pub(crate) client: Arc<Client>,
+    pub(crate) keys: Keys,
+    pub(crate) layout: Arc<Met>,
+}
+
+impl TenantStore {
+    /// Runs a script that writes. It recognizes an attempt that is sent twice.
+    pub(crate) async fn commit<T: FromRedisValue>(
+        &self,
+        op: &'static str,
+        script: &ScriptInvocation<'_>,
+    ) -> Result<T> {
+        self.mark(op).await?;
+        self.client.commit(op, script, &self.keys).await
+    }
+
+    /// Sends a command that writes, and may be sent twice. It waits for no replica.
+    pub(crate) async fn write(&self, op: &'static str, cmd: &Cmd) -> Result<()> {
+        self.mark(op).await?;
+        self.client.query(op, cmd).await
+    }
+
+    /// Runs a script that only reads.
+    pub(crate) async fn read<T: FromRedisValue>(
+        &self,
+        op: &'static str,
+        script: &ScriptInvocation<'_>,
+    ) -> Result<T> {
+        self.check(op).await?;
+        self.client.read(op, script).await
+    }
+
+    /// Runs a script that reads much. Commits do not wait behind its answer.
+    pub(crate) async fn read_bulk<T: FromRedisValue>(
+        &self,
+        op: &'static str,
+        script: &ScriptInvocation<'_>,
+    ) -> Result<T> {
+        self.check(op).await?;
+        self.client.read_bulk(op, script).await
+    }
+
+    /// Sends a command that only reads.
+    pub(crate) async fn query<T: FromRedisValue>(&self, op: &'static str, cmd: &Cmd) -> Result<T> {
+        self.check(op).await?;
+        self.client.query(op, cmd).await
+    }
+
+    /// Before the tenant's first read: its layout is this program's.
+    async fn check(&self, op: &'static str) -> Result<()> {
+        if self.layout.is_checked() {
+            return Ok(());
+        }
+        Box::pin(self.layout.check(op, &self.client, &self.keys)).await
+    }
+
+    /// Before its first write: it is marked with this program's layout.
+    async fn mark(&self, op: &'static str) -> Result<()> {
+        if self.layout.is_marked() {
+            return Ok(());
+        }
+        Box::pin(self.layout.mark(op, &self.client, &self.keys)).await
+    }
+
+    /// The key of a new attempt to commit.
+    pub(crate) fn attempt(&self, op: &'static str) -> Result<String> {
+        let mut attempt = [0; 16];
+        SystemEntropy.fill(&mut attempt).map_err(|error| StoreError::unavailable(op, error))?;
+        Ok(self.keys.attempt(AttemptId(attempt)))
+    }
+}
+
+#[async_trait]
+impl Clock for TenantStore {
+    async fn now(&self) -> Result<Timestamp> {
+        let mut script = scripts::NOW.prepare_invoke();
+        let now: String = self.read("now", script.key(self.keys.counters())).await?;
+        codec::decode_timestamp(&now).context("now")
+    }
+}
