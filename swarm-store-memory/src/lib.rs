@@ -10,6 +10,7 @@ struct Readme;
 mod committee;
 mod documents;
 mod log;
+mod log_rows;
 mod members;
 mod outbox;
 mod records;

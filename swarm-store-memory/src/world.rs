@@ -9,7 +9,7 @@ use swarm_core::domain::{
 };
 use swarm_core::store::{Collection, Document, Versioned};
 
-use crate::log::Rows;
+use crate::log_rows::Rows;
 use crate::records::Records;
 
 #[derive(Default)]

@@ -43,7 +43,7 @@ impl Committee for TenantStore {
     ) -> Result<Option<Versioned<CommitteeMember>>> {
         const OP: &str = "committee member";
         let get = redis::cmd("HGET").arg(self.keys.committee_members()).arg(id.as_str()).to_owned();
-        let row: Option<String> = self.client.query(OP, &get).await?;
+        let row: Option<String> = self.query(OP, &get).await?;
         codec::decode_optional(row.as_ref(), codec::decode_committee_member).context(OP)
     }
 

@@ -8,7 +8,7 @@ use swarm_core::store::{
 
 use crate::failure::Outcome;
 use crate::world::{World, signed, timestamp, unsigned};
-use crate::{TenantStore, log, members, sessions};
+use crate::{TenantStore, log_rows, members, sessions};
 
 #[async_trait]
 impl Documents for TenantStore {
@@ -84,7 +84,7 @@ fn put(world: &World<'_>, collection: &str, draft: &DocumentDraft) -> Outcome<Pu
         Put::Exists | Put::Stale => return Ok(put),
     };
     if let Some(act) = &draft.act {
-        log::append_act(world, act, at, act.session(), Some(id))?;
+        log_rows::append_act(world, act, at, act.session(), Some(id))?;
     }
     Ok(put)
 }

@@ -18,6 +18,7 @@ mod documents;
 mod failure;
 mod layout;
 mod log;
+mod log_rows;
 mod members;
 mod outbox;
 mod readers;

@@ -2,11 +2,11 @@
 
 use async_trait::async_trait;
 use rusqlite::{Row, ToSql};
-use swarm_core::Timestamp;
-use swarm_core::domain::{Act, LogRow, Logged, Seq, SessionId, TakeId};
+use swarm_core::domain::{LogRow, Logged, Seq, SessionId, TakeId};
 use swarm_core::store::{Log, Result};
 
 use crate::failure::{Failure, Outcome};
+use crate::log_rows::LAST;
 use crate::world::{World, signed, timestamp, unsigned};
 use crate::{TenantStore, committee, takes};
 
@@ -28,44 +28,6 @@ impl Log for TenantStore {
             WHERE tenant = ?1 AND session = ?2 ORDER BY seq";
         self.read("acts", move |world| rows(world, ON, &[&signed(session.0)])).await
     }
-}
-
-const LAST: &str = "SELECT max(seq) FROM log WHERE tenant = ?1";
-
-/// When the last row was appended.
-pub(crate) fn last_time(world: &World<'_>) -> Outcome<Option<Timestamp>> {
-    const LAST_TIME: &str = "SELECT at FROM log WHERE tenant = ?1 ORDER BY seq DESC LIMIT 1";
-    world.one(LAST_TIME, &[], |row| timestamp(row.get(0)?))
-}
-
-/// Appends a take.
-pub(crate) fn append_take(world: &World<'_>, id: TakeId, at: Timestamp) -> Outcome<()> {
-    const TAKE: &str = "INSERT INTO log (tenant, seq, at, take) VALUES (?1, ?2, ?3, ?4)";
-    let seq = world.next_id(LAST, &[])?;
-    world.run(TAKE, &[&signed(seq), &at.millis(), &signed(id.0)]).map(drop)
-}
-
-/// Appends a submission to the committee.
-pub(crate) fn append_committee_take(world: &World<'_>, id: u64, at: Timestamp) -> Outcome<()> {
-    const TAKE: &str = "INSERT INTO log (tenant, seq, at, committee_take) VALUES (?1, ?2, ?3, ?4)";
-    let seq = world.next_id(LAST, &[])?;
-    world.run(TAKE, &[&signed(seq), &at.millis(), &signed(id)]).map(drop)
-}
-
-/// Appends an act, the session that it is on, and the id that its commit gave out.
-pub(crate) fn append_act(
-    world: &World<'_>,
-    act: &Act,
-    at: Timestamp,
-    session: Option<SessionId>,
-    minted: Option<u64>,
-) -> Outcome<()> {
-    const ACT: &str = "INSERT INTO log (tenant, seq, at, act, session, minted)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    let seq = world.next_id(LAST, &[])?;
-    let session = session.map(|session| signed(session.0));
-    let (seq, at, minted) = (signed(seq), at.millis(), minted.map(signed));
-    world.run(ACT, &[&seq, &at, &act.as_str(), &session, &minted]).map(drop)
 }
 
 fn rows(world: &World<'_>, sql: &str, values: &[&dyn ToSql]) -> Outcome<Vec<LogRow>> {

@@ -12,7 +12,7 @@ use swarm_core::store::{MemberBasis, MemberChange, MemberSaved, Members, Result,
 
 use crate::failure::Outcome;
 use crate::world::{World, next, signed, timestamp, versioned};
-use crate::{TenantStore, log, outbox};
+use crate::{TenantStore, log_rows, outbox};
 
 #[async_trait]
 impl Members for TenantStore {
@@ -104,7 +104,7 @@ fn save(world: &World<'_>, change: &MemberChange, text: &str) -> Outcome<MemberS
     }
     commit(world, change, text)?;
     if let Some(act) = &change.act {
-        log::append_act(world, act, now, None, None)?;
+        log_rows::append_act(world, act, now, None, None)?;
     }
     if let Some(mail) = &change.mail {
         let id = world.next_id("SELECT max(id) FROM messages WHERE tenant = ?1", &[])?;

@@ -11,7 +11,7 @@ use swarm_core::store::{
 
 use crate::failure::Outcome;
 use crate::world::{Values, World, most, next, saved, signed, versioned};
-use crate::{TenantStore, log};
+use crate::{TenantStore, log_rows};
 
 #[async_trait]
 impl Sessions for TenantStore {
@@ -109,7 +109,7 @@ fn convene(world: &World<'_>, convocation: &Convocation) -> Outcome<Arc<Session>
             &session.to_text(),
         ],
     )?;
-    log::append_act(world, act, session.convened_at, Some(session.id), Some(id))?;
+    log_rows::append_act(world, act, session.convened_at, Some(session.id), Some(id))?;
     Ok(Arc::new(session))
 }
 
@@ -142,7 +142,7 @@ fn save(world: &World<'_>, change: &SessionChange, text: &str) -> Outcome<Saved>
         ],
     ))?;
     if saved == Saved::Saved {
-        log::append_act(world, act, world.time_of_commit()?, act.session(), None)?;
+        log_rows::append_act(world, act, world.time_of_commit()?, act.session(), None)?;
     }
     Ok(saved)
 }

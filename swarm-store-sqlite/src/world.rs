@@ -11,7 +11,6 @@ use swarm_core::store::{Saved, Versioned, time_of_commit, time_of_read};
 
 use crate::database::TimeSource;
 use crate::failure::{Failure, Outcome};
-use crate::log;
 
 /// The world of one tenant, as it is at one moment.
 pub(crate) struct World<'a> {
@@ -79,13 +78,13 @@ impl<'a> World<'a> {
 
     /// The time.
     pub(crate) fn now(&self) -> Outcome<Timestamp> {
-        Ok(time_of_read((self.clock)(), log::last_time(self)?))
+        Ok(time_of_read((self.clock)(), last_time(self)?))
     }
 
     /// The time of the commit that this is part of: none after it will be told an earlier one,
     /// whichever process commits it.
     pub(crate) fn time_of_commit(&self) -> Outcome<Timestamp> {
-        Ok(time_of_commit((self.clock)(), log::last_time(self)?)?)
+        Ok(time_of_commit((self.clock)(), last_time(self)?)?)
     }
 
     fn bound(&self, sql: &str, values: Values<'_>) -> Outcome<CachedStatement<'a>> {
@@ -142,4 +141,10 @@ pub(crate) fn unsigned(number: i64) -> Outcome<u64> {
 /// A moment of a row, in milliseconds since 1970.
 pub(crate) fn timestamp(millis: i64) -> Outcome<Timestamp> {
     Timestamp::from_millis(millis).ok_or_else(|| Failure::garbled("no moment"))
+}
+
+/// When the last row of the log was appended.
+fn last_time(world: &World<'_>) -> Outcome<Option<Timestamp>> {
+    const LAST_TIME: &str = "SELECT at FROM log WHERE tenant = ?1 ORDER BY seq DESC LIMIT 1";
+    world.one(LAST_TIME, &[], |row| timestamp(row.get(0)?))
 }

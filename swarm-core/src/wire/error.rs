@@ -3,15 +3,11 @@
 
 use serde::Serialize;
 
-use super::{Answer, Problem, Status};
+use super::{Answer, NOT_PERSISTED, Problem, Status};
 use crate::domain::{MemberId, TakeId};
 use crate::rules::committee::CommitteeRefusal;
 use crate::rules::{Refusal, Rejection};
 use crate::service::{CommitteeError, Error, SubmitError};
-
-/// The text, with status 500, when a submission to the committee could not be stored
-/// (specification, section 7B).
-pub const NOT_PERSISTED: &str = "failed to persist submission";
 
 /// The text, with status 503, when the store did not answer.
 const UNAVAILABLE: &str = "store unavailable";

@@ -33,7 +33,6 @@ mod problem;
 mod status;
 
 pub use answer::Answer;
-pub use error::NOT_PERSISTED;
 pub use hint::{JSON as JSON_HINT, committee_hint, field_hint, hint};
-pub use problem::Problem;
+pub use problem::{NOT_PERSISTED, Problem};
 pub use status::Status;

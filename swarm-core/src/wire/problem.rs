@@ -3,6 +3,10 @@
 use crate::rules::committee::CommitteeRefusal;
 use crate::rules::{Refusal, Rejection};
 
+/// The text, with status 500, when a submission to the committee could not be stored
+/// (specification, section 7B).
+pub const NOT_PERSISTED: &str = "failed to persist submission";
+
 macro_rules! problems {
     ($($name:ident = $status:literal $code:literal, $remedy:literal;)*) => {
         /// What went wrong, as the header `Swarm-Error` names it.
@@ -118,7 +122,7 @@ impl Problem {
             "body too large" => Self::BodyTooLarge,
             "unknown host" => Self::UnknownHost,
             "too busy" => Self::Busy,
-            super::NOT_PERSISTED => Self::NotPersisted,
+            NOT_PERSISTED => Self::NotPersisted,
             _ => Self::of_status(status),
         }
     }

@@ -15,7 +15,7 @@ use modules::{Arrow, ITSELF, Modules};
 /// What a crate's `lib.rs` or `main.rs` has of its own is called `itself`.
 const CRATES: [(&str, &[&str]); 6] = [
     ("swarm-core/src", &LAYERS),
-    ("swarm-store-memory/src", &["records world", ITSELF, PORT]),
+    ("swarm-store-memory/src", &["log_rows records", "world", ITSELF, PORT]),
     (
         "swarm-store-redis/src",
         &[
@@ -34,12 +34,15 @@ const CRATES: [(&str, &[&str]); 6] = [
         &[
             "failure",
             "clock connection layout",
-            "readers world writer",
-            "database records",
+            "readers writer",
+            "database",
+            "world",
+            "log_rows",
             ITSELF,
             "outbox sessions",
             "members",
             "committee documents takes",
+            "log",
         ],
     ),
     (
@@ -75,7 +78,7 @@ const CRATES: [(&str, &[&str]); 6] = [
 ];
 
 /// The traits of the port that a store implements in a module each.
-const PORT: &str = "committee documents members outbox sessions takes";
+const PORT: &str = "committee documents log members outbox sessions takes";
 
 /// The layers of the core.
 const LAYERS: [&str; 8] =

@@ -17,7 +17,7 @@ use swarm_core::store::{
 
 use crate::TenantStore;
 use crate::failure::Outcome;
-use crate::log;
+use crate::log_rows;
 use crate::world::{World, most, next, record, saved, signed, versioned};
 
 pub(crate) use takes::by_id as take_by_id;
@@ -176,7 +176,7 @@ fn save_day(world: &World<'_>, change: &CommitteeDayChange) -> Outcome<Saved> {
     if let Some(briefs) = briefs {
         replace_briefs(world, &date, briefs)?;
     }
-    log::append_act(world, act, world.time_of_commit()?, None, None)?;
+    log_rows::append_act(world, act, world.time_of_commit()?, None, None)?;
     Ok(saved)
 }
 

@@ -8,7 +8,7 @@ use swarm_core::store::records::Record;
 use swarm_core::store::{CommitteeFiled, CommitteeFiling};
 
 use crate::failure::Outcome;
-use crate::log;
+use crate::log_rows;
 use crate::world::{World, most, record, signed};
 
 /// All of these days.
@@ -61,7 +61,7 @@ pub(super) fn file(world: &World<'_>, filing: &CommitteeFiling) -> Outcome<Commi
             &take.to_text(),
         ],
     )?;
-    log::append_committee_take(world, id, now)?;
+    log_rows::append_committee_take(world, id, now)?;
     Ok(CommitteeFiled::Filed(Arc::new(take)))
 }
 

@@ -13,7 +13,7 @@ use swarm_core::store::{Basis, BasisQuery, Filed, Result, Takes};
 
 use crate::failure::Outcome;
 use crate::world::{World, signed};
-use crate::{TenantStore, log, members, sessions};
+use crate::{TenantStore, log_rows, members, sessions};
 use row::{TakeText, revision, take};
 
 #[async_trait]
@@ -121,7 +121,7 @@ fn file(world: &World<'_>, filing: &Filing, text: &TakeText) -> Outcome<Filed> {
             &text.payload,
         ],
     )?;
-    log::append_take(world, TakeId(id), now)?;
+    log_rows::append_take(world, TakeId(id), now)?;
     Ok(Filed::Filed(Arc::new(filing.take(TakeId(id), now))))
 }
 
