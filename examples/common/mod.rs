@@ -1,0 +1,73 @@
+//! A member that the examples file takes with: it applies, is activated, and claims its token.
+
+use std::error::Error;
+
+use serde::Serialize;
+use swarm_core::domain::{
+    Actor, Application, Attribution, Contact, Lens, Name, SessionDraft, Signature, Subject,
+    TokenClaim,
+};
+use swarm_core::json::{self, Json, Object};
+use swarm_core::proof::{BearerToken, KeyPair};
+use swarm_core::{MemberId, TakeDraft, Tenant};
+
+pub(crate) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
+
+/// A member, as its agent: the key never leaves it.
+pub(crate) struct Agent {
+    id: MemberId,
+    keys: KeyPair,
+    pub(crate) token: BearerToken,
+}
+
+impl Agent {
+    /// Joins a tenant that has a session about `aurora` on 2026-11-21, which is convened here.
+    pub(crate) async fn join(tenant: &Tenant) -> Outcome<Self> {
+        let (operator, keys) = (Actor::OPERATOR, KeyPair::from_seed(&[7; 32]));
+        let subject = Subject::read(&mut object(r#"{ "id": "aurora", "name": "Aurora" }"#)?)?;
+        let _ = tenant.put_subject(&subject, &operator).await?;
+        let session = object(r#"{ "date": "2026-11-21", "subjectId": "aurora" }"#);
+        let session = SessionDraft::read(&mut session?)?;
+        tenant.convene(&session, &Attribution::from(operator.clone())).await?;
+        let id = tenant.apply(keys.sign(application(&keys)?)).await?;
+        tenant.activate(&id, "https://embedder.example", &operator).await?;
+        let challenged = tenant.challenge(&id).await?;
+        let claim = TokenClaim {
+            member_id: id.clone(),
+            challenge: challenged.challenge.as_str().to_owned(),
+            expires_at: challenged.expires_at.to_string(),
+        };
+        let token = tenant.claim(keys.sign(claim)).await?;
+        Ok(Self { id, keys, token })
+    }
+
+    /// The body of a submit: a take, and its signature beside it.
+    pub(crate) fn signed_take(&self, nonce: &str) -> Outcome<String> {
+        #[derive(Serialize)]
+        struct Submit<'a> {
+            #[serde(flatten)]
+            take: &'a TakeDraft,
+            signature: &'a Signature,
+        }
+        let take = format!(
+            r#"{{ "memberId": "{}", "date": "2026-11-21", "subjectId": "aurora", "nonce": "{nonce}",
+                  "stance": "cautious", "confidence": 0.6, "body": "Cash is a position." }}"#,
+            self.id
+        );
+        let signed = self.keys.sign(TakeDraft::read(&mut object(&take)?)?);
+        Ok(json::write(&Submit { take: &signed.payload, signature: &signed.signature }))
+    }
+}
+
+fn application(keys: &KeyPair) -> Outcome<Application> {
+    Ok(Application {
+        name: Name::parse("Ada")?,
+        contact: Contact::parse("ada@example.org")?,
+        lens: Lens::parse("")?,
+        public_key: keys.public_key(),
+    })
+}
+
+fn object(text: &str) -> Outcome<Object> {
+    Ok(Json::read(text.as_bytes())?.into_object())
+}

@@ -1,0 +1,76 @@
+//! The whole interface inside somebody's warp server: its filters beside theirs, a tenant added while
+//! it serves, operators whom their gateway knows, and an observer of what is committed.
+//!
+//! Run it: `cargo run -p swarm-examples --example warp_server`
+
+use std::future::pending;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use swarm_core::domain::Actor;
+use swarm_core::store::async_trait;
+use swarm_core::{Commit, Swarm, SystemEntropy, TenantId};
+use swarm_http::maintenance::Maintenance;
+use swarm_http::server::{Limits, serve};
+use swarm_http::{HostTable, Operators, Site, TenantConfig};
+use swarm_store_memory::MemoryStore;
+use tokio::net::TcpListener;
+use tokio::task::spawn_blocking;
+use warp::Filter as _;
+use warp::http::HeaderMap;
+
+type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+#[tokio::main]
+async fn main() -> Outcome<()> {
+    let swarm = Swarm::new(MemoryStore::new(), SystemEntropy).observed_by(tell);
+    let tenants = HostTable::new();
+    let site = Arc::new(Site::new(swarm, tenants.clone()));
+    tokio::spawn(Maintenance::new(&site).run());
+
+    let hello = warp::path!("hello").map(|| "This one is ours.");
+    let filters = hello.or(swarm_http::api(&site));
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+    tokio::spawn(serve(listener, warp::service(filters), Limits::default(), pending()));
+
+    println!("{}", visit(address).await?);
+    tenants
+        .insert(TenantConfig::new(TenantId::parse("acme")?, Gateway).on_hosts(["acme.example"]))?;
+    println!("{}", visit(address).await?);
+    print!("{}", swarm_http::metrics(&site).lines().next().unwrap_or_default());
+    println!(" …");
+    Ok(())
+}
+
+/// Called after each commit, in the task of the request: it hands over what takes time.
+fn tell(tenant: &TenantId, commit: Commit<'_>) {
+    if let Commit::Document(collection, document) = commit {
+        println!("{tenant}: {collection} {:?} is on file", document.key);
+    }
+}
+
+/// Operators are whom the gateway before this server has let in, by the name that it sends.
+struct Gateway;
+
+#[async_trait]
+impl Operators for Gateway {
+    async fn admit(&self, headers: &HeaderMap) -> Option<Actor> {
+        Actor::operator(headers.get("x-user")?.to_str().ok()?).ok()
+    }
+}
+
+/// Puts a subject of acme, as its operator ada.
+async fn visit(server: SocketAddr) -> Outcome<String> {
+    spawn_blocking(move || {
+        let http = ureq::Agent::config_builder().http_status_as_error(false).build().new_agent();
+        let mut answer = http
+            .post(format!("http://{server}/api/swarm/admin/subjects"))
+            .header("host", "acme.example")
+            .header("content-type", "application/json")
+            .header("x-user", "ada")
+            .send(r#"{ "id": "aurora", "name": "Aurora" }"#)?;
+        Ok(format!("{} {}", answer.status(), answer.body_mut().read_to_string()?))
+    })
+    .await?
+}
