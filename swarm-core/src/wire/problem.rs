@@ -13,7 +13,7 @@ macro_rules! problems {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Problem {
-            $(#[doc = $remedy] $name,)*
+            $(#[doc = concat!("`", $code, "`, ", stringify!($status), ".")] $name,)*
         }
 
         impl Problem {

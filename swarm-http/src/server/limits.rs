@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// The bounds of [`serve`]. Values outside of their range are moved to its nearest end.
+/// The bounds of [`serve`](super::serve). Values outside of their range are moved to its nearest end.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Connections served at a time, at least 1; more wait in the listener's backlog. 1024.
