@@ -10,6 +10,7 @@ pub mod server;
 
 mod door;
 mod metrics;
+mod number;
 mod request;
 mod response;
 mod routes;

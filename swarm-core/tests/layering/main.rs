@@ -48,7 +48,7 @@ const CRATES: [(&str, &[&str]); 6] = [
     (
         "swarm-http/src",
         &[
-            "metrics",
+            "metrics number",
             "tenants",
             "site",
             "response",

@@ -13,6 +13,7 @@ use swarm_core::{CommitteeRefusal, Refusal, Resource, Tenant};
 use warp::http::{HeaderMap, StatusCode};
 
 use crate::Site;
+use crate::number::number;
 use crate::response::ApiError;
 use crate::tenants::ServedTenant;
 
@@ -153,11 +154,6 @@ impl RequestContext {
     pub(crate) fn query(&self) -> HashMap<String, String> {
         form_urlencoded::parse(self.query.as_bytes()).into_owned().collect()
     }
-}
-
-/// The number that `text` is, written as the service writes it.
-pub(crate) fn number(text: &str) -> Option<u64> {
-    text.parse().ok().filter(|number: &u64| number.to_string() == text)
 }
 
 pub(crate) const INVALID_QUERY: ApiError =

@@ -11,7 +11,7 @@ use warp::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use super::answer::SWARM_ERROR;
 use super::{Answer, ApiError, Reply};
-use crate::request::context::number;
+use crate::number::number;
 
 /// Where the style sheet stands.
 const STYLE: &str = include_str!("../../templates/style.css");

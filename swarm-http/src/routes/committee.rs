@@ -12,7 +12,8 @@ use swarm_core::{CommitteeRefusal, Resource, Timestamp, wire};
 use warp::http::StatusCode;
 use warp::http::header::{HeaderValue, LAST_MODIFIED};
 
-use crate::request::context::{INVALID_QUERY, RequestContext, number};
+use crate::number::number;
+use crate::request::context::{INVALID_QUERY, RequestContext};
 use crate::response::{Answer, ApiError, Reply, ok};
 
 /// The brief file of a member for today, with links to the origin in use.

@@ -5,7 +5,8 @@ use swarm_core::domain::{
 };
 use swarm_core::{Refusal, SessionId, wire};
 
-use crate::request::context::{INVALID_QUERY, RequestContext, number};
+use crate::number::number;
+use crate::request::context::{INVALID_QUERY, RequestContext};
 use crate::response::{ApiError, Reply, ok, page};
 
 pub(crate) async fn subjects(request: RequestContext) -> Reply {

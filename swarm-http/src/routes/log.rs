@@ -3,7 +3,8 @@
 use swarm_core::domain::Seq;
 use swarm_core::wire;
 
-use crate::request::context::{INVALID_QUERY, RequestContext, number};
+use crate::number::number;
+use crate::request::context::{INVALID_QUERY, RequestContext};
 use crate::response::Reply;
 
 /// The entries after `after`, 0 unless given; at most `limit`, 1 to 1,000, 100 unless given.

@@ -5,7 +5,8 @@ use swarm_core::domain::{
 };
 use swarm_core::{MemberId, Refusal, Resource, SessionId, wire};
 
-use crate::request::context::{INVALID_QUERY, RequestContext, number};
+use crate::number::number;
+use crate::request::context::{INVALID_QUERY, RequestContext};
 use crate::response::{ApiError, Reply, ok};
 
 pub(crate) async fn open(request: RequestContext) -> Reply {

@@ -3,7 +3,7 @@
 use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::NotJson;
+use super::error::NotJson;
 
 /// A number: the nearest double, and its text where that is not the one ECMAScript gives the
 /// double.

@@ -2,13 +2,9 @@
 
 use serde::ser::{Serialize, Serializer};
 
-use super::{Json, NotJson};
+use super::error::NotJson;
+use super::value::{Json, Object};
 use crate::domain::Invalid;
-
-/// A JSON object whose members are taken out one by one. A member that is `null` counts as absent;
-/// one that is never taken is ignored (contract, "Terms"). It keeps the order of its members.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Object(Vec<(String, Json)>);
 
 impl Object {
     /// The object with these members, in this order.

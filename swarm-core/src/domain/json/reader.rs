@@ -1,17 +1,25 @@
 //! The one reader. It finds where values begin and end; texts and numbers are read by `serde_json`.
 
-use super::{Json, NotJson, Number, Object};
+use super::error::NotJson;
+use super::number::Number;
+use super::value::{Json, Object};
 
 /// How deep values may be nested.
 const DEEPEST: usize = 127;
 
-/// Reads one JSON text (RFC 8259).
-pub(super) fn read(text: &str) -> Result<Json, NotJson> {
-    let mut reader = Reader { text, at: 0 };
-    let value = reader.value(DEEPEST)?;
-    match reader.next() {
-        None => Ok(value),
-        Some(_) => Err(NotJson),
+impl Json {
+    /// Reads one JSON text (RFC 8259). Values may be nested 127 deep.
+    ///
+    /// # Errors
+    /// [`NotJson`] when `bytes` are anything else than one JSON text in UTF-8.
+    pub fn read(bytes: &[u8]) -> Result<Self, NotJson> {
+        let text = std::str::from_utf8(bytes).map_err(|_| NotJson)?;
+        let mut reader = Reader { text, at: 0 };
+        let value = reader.value(DEEPEST)?;
+        match reader.next() {
+            None => Ok(value),
+            Some(_) => Err(NotJson),
+        }
     }
 }
 
