@@ -75,14 +75,43 @@ impl Tenant {
         Ok((session, rules::resolve(&takes)))
     }
 
+    /// A session and everything filed in it: each revision of each take, in the order of filing.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] when there is none with this id.
+    pub async fn session_filed(
+        &self,
+        id: SessionId,
+    ) -> Result<(Arc<Session>, Vec<Arc<Take>>), Error> {
+        let session = self.load(id).await?.record;
+        let takes = self.store.takes(id).await?;
+        Ok((session, takes))
+    }
+
     /// The newest session that is collecting, if any.
     ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn open_session(&self) -> Result<Option<Arc<Session>>, Error> {
+        Ok(self.open_sessions(1).await?.into_iter().next())
+    }
+
+    /// The `limit` newest sessions that are collecting, by id, the highest first.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn open_sessions(&self, limit: usize) -> Result<Vec<Arc<Session>>, Error> {
         let state = Some(SessionState::Collecting);
-        let open = SessionQuery { state, limit: 1, ..SessionQuery::default() };
-        Ok(self.store.sessions(&open).await?.into_iter().next())
+        let open = SessionQuery { state, limit, ..SessionQuery::default() };
+        Ok(self.store.sessions(&open).await?)
+    }
+
+    /// The `limit` sessions that were published last, the latest first.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn published(&self, limit: usize) -> Result<Vec<Arc<Session>>, Error> {
+        Ok(self.store.published(limit).await?)
     }
 
     /// The `limit` newest sessions with ids below `before`, or fewer where their snapshots quote

@@ -6,7 +6,7 @@ use crate::domain::{Actor, MemberId, Memo, MemoDraft, MemoId, TokenHash};
 use crate::rules::{self, Refusal, Resource};
 use crate::service::attempts::until_committed;
 use crate::service::{Error, Tenant};
-use crate::store::{Collection, Document, DocumentGuard};
+use crate::store::{Collection, Document, DocumentGuard, StoreError};
 
 impl Tenant {
     /// Publishes a memo of the member whose bearer token hashes to `token`.
@@ -29,8 +29,9 @@ impl Tenant {
             let json = json::write(&kept);
             // Guarded by the member: a token that is replaced meanwhile publishes nothing.
             let guard = Some(DocumentGuard::Member(member_id.clone(), author.version));
+            let group = member_id.as_str().to_owned();
             let act = rules::memo_published(&member_id);
-            let added = self.add(Collection::Memos, String::new(), json, guard, act).await?;
+            let added = self.add(Collection::Memos, group, json, guard, act).await?;
             Ok(added.map(|document| memo(member_id, draft.clone(), &document)))
         })
         .await
@@ -45,6 +46,16 @@ impl Tenant {
         if retracted { Err(Refusal::NotFound(Resource::Memo).into()) } else { Ok(memo) }
     }
 
+    /// The published memos of a member, the oldest first.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn memos_of(&self, member: &MemberId) -> Result<Vec<Memo>, Error> {
+        let documents = self.store.documents(Collection::Memos, Some(member.as_str())).await?;
+        let memos = documents.iter().map(kept).collect::<Result<Vec<_>, _>>()?;
+        Ok(memos.into_iter().filter(|(_, retracted)| !retracted).map(|(memo, _)| memo).collect())
+    }
+
     /// Retracts a memo: it reads as not found from now on. Retracted already, it stays so.
     ///
     /// # Errors
@@ -56,21 +67,27 @@ impl Tenant {
         }
         let kept = KeptMemo { member_id: &memo.member_id, draft: &memo.draft, retracted: true };
         let text = json::write(&kept);
+        let group = memo.member_id.as_str().to_owned();
         let act = rules::memo_retracted(&memo, by);
-        self.replace(Collection::Memos, id.to_string(), String::new(), text, act).await?;
+        self.replace(Collection::Memos, id.to_string(), group, text, act).await?;
         Ok(())
     }
 
     pub(in crate::service) async fn kept_memo(&self, id: MemoId) -> Result<(Memo, bool), Error> {
         let document = self.store.document(Collection::Memos, &id.to_string()).await?;
         let document = document.ok_or(Refusal::NotFound(Resource::Memo))?;
-        let (author, draft, retracted) = read(&document, |fields| {
-            let author = MemberId::parse(fields.text("memberId")?)?;
-            let retracted = fields.bool_if_any("retracted")?.unwrap_or(false);
-            Ok((author, MemoDraft::read(fields)?, retracted))
-        })?;
-        Ok((memo(author, draft, &document), retracted))
+        Ok(kept(&document)?)
     }
+}
+
+/// A memo as it was kept, and whether it was retracted.
+fn kept(document: &Document) -> Result<(Memo, bool), StoreError> {
+    let (author, draft, retracted) = read(document, |fields| {
+        let author = MemberId::parse(fields.text("memberId")?)?;
+        let retracted = fields.bool_if_any("retracted")?.unwrap_or(false);
+        Ok((author, MemoDraft::read(fields)?, retracted))
+    })?;
+    Ok((memo(author, draft, document), retracted))
 }
 
 /// A memo as it is kept.
