@@ -38,6 +38,26 @@ impl Client {
         self.send(Method::POST, "/api/swarm/submit", credential, json::write(body)).await
     }
 
+    /// Publishes what a member wrote.
+    pub(crate) async fn publish(
+        &self,
+        token: &str,
+        memo: &impl serde::Serialize,
+    ) -> Result<Object, Failure> {
+        let bearer = format!("Bearer {token}");
+        let credential = Some(("authorization", bearer.as_str()));
+        self.send(Method::POST, "/api/swarm/memos", credential, json::write(memo)).await
+    }
+
+    /// Sends what a member of the committee sends.
+    pub(crate) async fn submit_to_committee(
+        &self,
+        key: &str,
+        take: &impl serde::Serialize,
+    ) -> Result<Object, Failure> {
+        self.send(Method::POST, "/api/ic/submit", Some(("x-ic-key", key)), json::write(take)).await
+    }
+
     /// Sends what anybody may send.
     pub(crate) async fn post(
         &self,
@@ -45,11 +65,6 @@ impl Client {
         body: &impl serde::Serialize,
     ) -> Result<Object, Failure> {
         self.send(Method::POST, path, None, json::write(body)).await
-    }
-
-    /// Reads what anybody may read.
-    pub(crate) async fn get(&self, path: &str) -> Result<Object, Failure> {
-        self.send(Method::GET, path, None, String::new()).await
     }
 
     async fn send(

@@ -1,0 +1,45 @@
+//! The clock of the demonstration's store: while the story is told it shows the time of the story,
+//! then that of the system.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::SystemTime;
+
+use swarm_core::Timestamp;
+
+#[derive(Clone)]
+pub(super) struct StoryClock {
+    /// How many milliseconds it is behind the system's.
+    behind: Arc<AtomicI64>,
+}
+
+impl StoryClock {
+    pub(super) fn new() -> Self {
+        Self { behind: Arc::default() }
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        system_time().plus_millis(-self.behind.load(Ordering::SeqCst))
+    }
+
+    /// Lets it be this moment, and time go on from there. It never runs back.
+    pub(super) fn set(&self, moment: Timestamp) {
+        let behind = system_time().millis() - moment.millis();
+        if self.behind.load(Ordering::SeqCst) == 0 {
+            self.behind.store(behind, Ordering::SeqCst);
+        } else {
+            self.behind.fetch_min(behind, Ordering::SeqCst);
+        }
+    }
+
+    /// Lets it be the time of the system.
+    pub(super) fn resume(&self) {
+        self.behind.store(0, Ordering::SeqCst);
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the clock of a store, which all time comes from")]
+fn system_time() -> Timestamp {
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Timestamp::EPOCH.plus_millis(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
+}

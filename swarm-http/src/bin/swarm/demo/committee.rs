@@ -1,0 +1,104 @@
+//! The committee of the story: its members, and its two sessions.
+
+use serde::Serialize;
+use swarm_core::Timestamp;
+use swarm_core::domain::Day;
+use swarm_core::json::Object;
+use warp::http::Method;
+
+use super::Desk;
+use super::words::STANCES;
+use crate::Failure;
+
+const DAY: i64 = 24 * 60;
+
+/// Who sits in it, what wrote for them, and what they said in each session: a stance, 0 to 4, and
+/// how sure they were, in hundredths.
+const MEMBERS: [(&str, &str, &str, [(usize, u32); 2]); 4] = [
+    ("curie", "Curie", "a model", [(3, 64), (4, 58)]),
+    ("noether", "Noether", "another model", [(2, 40), (3, 55)]),
+    ("lovelace", "Lovelace", "a model", [(3, 71), (3, 62)]),
+    ("hypatia", "Hypatia", "a third model", [(1, 52), (2, 35)]),
+];
+
+/// A member's API key.
+pub(super) type Key = String;
+
+/// Seats the committee; answers the keys of its members.
+pub(super) async fn seat(desk: &Desk) -> Result<Vec<Key>, Failure> {
+    let mut keys = Vec::new();
+    for (id, name, _, _) in MEMBERS {
+        let mut seated = operate(desk, "/members", &Member { id, name }).await?;
+        keys.push(seated.text("api_key")?);
+    }
+    Ok(keys)
+}
+
+/// A session, the first or the second, so many days ago.
+pub(super) async fn session(
+    desk: &Desk,
+    keys: &[Key],
+    nth: usize,
+    days_ago: i64,
+) -> Result<(), Failure> {
+    let start = days_ago * DAY + 4 * 60 + 50;
+    let generated = desk.at(start);
+    let deadline_utc = generated.plus_millis(40 * 60_000);
+    let order = Briefs { subject_id: "aurora", deadline_utc };
+    operate(desk, "/briefs", &order).await?;
+    for ((minutes, (_, _, model, said)), key) in (0..).step_by(5).zip(MEMBERS).zip(keys) {
+        desk.at(start - 6 - minutes);
+        let (place, sure) = said.get(nth).copied().unwrap_or((2, 50));
+        let stance = STANCES.get(place).copied().unwrap_or("neutral");
+        let confidence = f64::from(sure) / 100.0;
+        let take = Take { stance, confidence, body: body(stance, confidence), model };
+        desk.client.submit_to_committee(key, &take).await?;
+    }
+    desk.at(start - 45);
+    if nth == 0 {
+        let synthesis = "Constructive on balance: fees carry the case, and concentration is what \
+                         could still undo it. The committee would watch depth before adding.";
+        operate(desk, "/synthesis", &Synthesis { date: generated.day(), synthesis }).await?;
+    }
+    Ok(())
+}
+
+fn body(stance: &str, confidence: f64) -> String {
+    format!(
+        "REGIME\n\nRates have stopped falling, and risk is paid for again, if only just. Nothing in \
+         the macro series argues for size.\n\nALLOCATION\n\nHold what there is. The treasury can \
+         absorb a bad month without selling, which was not so in spring.\n\nSUBJECT\n\nFees have \
+         covered emissions for eleven days. Depth is back, mostly from two makers.\n\n\
+         STANCE: {stance} | CONFIDENCE: {confidence}"
+    )
+}
+
+async fn operate(desk: &Desk, path: &str, body: &impl Serialize) -> Result<Object, Failure> {
+    desk.client.operate(Method::POST, &format!("/api/ic/admin{path}"), body).await
+}
+
+#[derive(Serialize)]
+struct Member<'a> {
+    id: &'a str,
+    name: &'a str,
+}
+
+#[derive(Serialize)]
+struct Briefs<'a> {
+    subject_id: &'a str,
+    deadline_utc: Timestamp,
+}
+
+#[derive(Serialize)]
+struct Take<'a> {
+    stance: &'a str,
+    confidence: f64,
+    body: String,
+    model: &'a str,
+}
+
+#[derive(Serialize)]
+struct Synthesis<'a> {
+    date: Day,
+    synthesis: &'a str,
+}

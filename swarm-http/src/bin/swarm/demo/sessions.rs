@@ -1,0 +1,320 @@
+//! The sessions of the story: how they convene, who files in them, and what becomes of them.
+
+use serde::Serialize;
+use swarm_core::domain::Day;
+use swarm_core::{MemberId, Timestamp};
+use warp::http::Method;
+
+use super::author::{Author, Opinion};
+use super::words::{ANALYSTS, BUCKETS, DAYS, MEMOS, STANCES, THEMES, Theme, lot, prose};
+use super::{Desk, number};
+use crate::Failure;
+
+const DAY: i64 = 24 * 60;
+
+/// How long before the same time of the day a past session convenes, in minutes.
+const CONVENES: i64 = 12 * 60;
+
+/// How many minutes after it convened its deadline is, and how many later it is aggregated.
+const OPEN: i64 = 390;
+const AGGREGATED: i64 = 34;
+
+/// The day before the first session: subjects are added, members join.
+pub(super) async fn begin(desk: &mut Desk) -> Result<(), Failure> {
+    desk.at((DAYS + 1) * DAY + CONVENES);
+    for theme in &THEMES {
+        let notes = ["Figures are taken from the chain at midnight, UTC."];
+        let subject = Subject {
+            id: theme.id,
+            name: theme.name,
+            status: "active",
+            operator: theme.operator,
+            thesis_blurb: theme.thesis,
+            homepage: format!("https://{}.example/", theme.id),
+            structural_notes: notes,
+        };
+        operate(desk, "/subjects", &subject).await?;
+    }
+    for (nth, analyst) in (0..).zip(&ANALYSTS) {
+        desk.at((DAYS + 1) * DAY + CONVENES - 10 - 7 * nth);
+        desk.members.push(Author::join(&desk.client, analyst).await?);
+    }
+    Ok(())
+}
+
+/// The session of a day that is over, published.
+pub(super) async fn past(desk: &Desk, days_ago: i64) -> Result<(), Failure> {
+    let start = days_ago * DAY + CONVENES;
+    let theme = theme(days_ago);
+    let convened = desk.at(start);
+    snapshot(desk, theme, days_ago, convened.day()).await?;
+    let id = convene(desk, theme, convened, days_ago, OPEN).await?;
+    let moved = days_ago % 7 == 3;
+    // One session is aggregated before its deadline: whoever files after that is not counted.
+    let early = days_ago == 5;
+    for (nth, author) in (0..).zip(&desk.members) {
+        if stays_away(days_ago, nth) {
+            continue;
+        }
+        desk.at(start - 30 - 27 * nth);
+        if early && nth == 8 {
+            finish(desk, id, &["window_closed", "aggregated"]).await?;
+        }
+        author
+            .file(&desk.client, &opinion(author, theme, days_ago, nth, convened.day(), 0))
+            .await?;
+    }
+    desk.at(start - 360);
+    if moved {
+        let deadline = convened.plus_millis((OPEN + 30) * 60_000);
+        let note = "two members could not reach their data until a quarter of an hour ago";
+        let path = format!("/api/swarm/admin/sessions/{id}");
+        let patch = Deadline { window_closes_at: deadline, note };
+        desk.client.operate(Method::PATCH, &path, &patch).await?;
+    }
+    for (nth, author) in (0..).zip(&desk.members) {
+        if !early && lot(days_ago, nth + 50) < 12 && !stays_away(days_ago, nth) {
+            let again = opinion(author, theme, days_ago, nth, convened.day(), 1);
+            author.file(&desk.client, &again).await?;
+        }
+    }
+    memos(desk, days_ago).await?;
+    desk.at(start - OPEN - AGGREGATED);
+    let states =
+        if early { &["published"][..] } else { &["window_closed", "aggregated", "published"] };
+    finish(desk, id, states).await
+}
+
+/// Today's session: seven of the members have filed, one of them twice. Answers its two takes.
+pub(super) async fn open(desk: &Desk) -> Result<(u64, u64), Failure> {
+    let convened = desk.at(4 * 60);
+    let theme = THEMES.get(1).ok_or("no theme")?;
+    let date = desk.end.day();
+    snapshot(desk, theme, 0, date).await?;
+    let deadline = convened.plus_millis((4 * 60 + 192) * 60_000);
+    convene_on(desk, theme, date, deadline, 0).await?;
+    let mut first = 0;
+    for (nth, author) in (0..).zip(desk.members.iter().take(7)) {
+        desk.at(200 - 29 * nth);
+        let filed = author.file(&desk.client, &opinion(author, theme, 0, nth, date, 0)).await?;
+        if nth == 0 {
+            first = filed;
+        }
+    }
+    desk.at(4);
+    let author = desk.members.first().ok_or("nobody joined")?;
+    let second = Opinion {
+        stance: "constructive",
+        confidence: 0.65,
+        body: "Second look: volume confirms what the spread said.".to_owned(),
+        ..opinion(author, theme, 0, 0, date, 1)
+    };
+    let amended = author.file(&desk.client, &second).await?;
+    Ok((first, amended))
+}
+
+async fn convene(
+    desk: &Desk,
+    theme: &Theme,
+    convened: Timestamp,
+    days_ago: i64,
+    minutes: i64,
+) -> Result<u64, Failure> {
+    let deadline = convened.plus_millis(minutes * 60_000);
+    convene_on(desk, theme, convened.day(), deadline, days_ago).await
+}
+
+/// Convenes a session that expects everybody but one, and publishes its brief.
+async fn convene_on(
+    desk: &Desk,
+    theme: &Theme,
+    date: Day,
+    deadline: Timestamp,
+    days_ago: i64,
+) -> Result<u64, Failure> {
+    let expected = |(nth, author): (i64, &Author)| Expected {
+        member_id: author.id.clone(),
+        excused: nth == excused(days_ago),
+    };
+    let session = Session {
+        date,
+        subject_id: theme.id,
+        window_closes_at: deadline,
+        quorum: 7,
+        buckets: divides(theme).then_some(BUCKETS),
+        roster: (0..).zip(&desk.members).map(expected).collect(),
+    };
+    let mut answer = operate(desk, "/sessions", &session).await?;
+    let session = answer.take("session").ok_or("the answer has no session")?;
+    let id = number(&mut session.into_object(), "id")?;
+    operate(desk, &format!("/sessions/{id}/brief"), &Nothing {}).await?;
+    Ok(id)
+}
+
+async fn finish(desk: &Desk, session: u64, states: &[&'static str]) -> Result<(), Failure> {
+    for state in states {
+        operate(desk, &format!("/sessions/{session}/state"), &State { state }).await?;
+    }
+    Ok(())
+}
+
+/// What a member says on a day, and what it says when it looks again.
+fn opinion<'a>(
+    author: &Author,
+    theme: &'a Theme,
+    days_ago: i64,
+    nth: i64,
+    date: Day,
+    revision: i64,
+) -> Opinion<'a> {
+    let mood = (lot(days_ago, nth * 3 + revision) - 50) / 28;
+    let drift = theme.drift * (DAYS - days_ago) / 14;
+    let place = (author.analyst.leaning + drift + mood + 2).clamp(0, 4);
+    let place = usize::try_from(place).unwrap_or_default();
+    let percent = |of: i64| f64::from(i32::try_from(of).unwrap_or_default()) / 100.0;
+    let weight =
+        |(at, bucket): (i64, &&'static str)| (*bucket, percent(5 + lot(days_ago + at, nth)));
+    Opinion {
+        date,
+        subject: theme.id,
+        stance: STANCES.get(place).copied().unwrap_or("neutral"),
+        confidence: percent(20 + lot(days_ago * 31, nth * 17 + revision) * 7 / 10),
+        body: prose(place, lot(days_ago, nth + 7 + revision)),
+        weights: if divides(theme) {
+            (0..).zip(&BUCKETS).map(weight).collect()
+        } else {
+            Vec::new()
+        },
+    }
+}
+
+/// What the subject is worth that day.
+async fn snapshot(desk: &Desk, theme: &Theme, days_ago: i64, date: Day) -> Result<(), Failure> {
+    let turn = f64::from(i32::try_from(lot(days_ago, theme.drift)).unwrap_or_default()) / 100.0;
+    let passed = f64::from(i32::try_from(DAYS - days_ago).unwrap_or_default());
+    let trend = f64::from(i32::try_from(theme.drift).unwrap_or_default()) * 0.012 * passed;
+    let total = (theme.value * (1.0 + trend + (turn - 0.5) * 0.09)).round();
+    let position = |token, chain, pct: f64| Position {
+        token,
+        chain,
+        value_usd: (total * pct / 100.0).round(),
+        pct,
+    };
+    let snapshot = Snapshot {
+        date,
+        total_value_usd: total,
+        positions: [
+            position("stETH", "ethereum", 46.0),
+            position("USDC", "ethereum", 31.5),
+            position("GOV", "base", 22.5),
+        ],
+        notable: ["No position moved by more than a tenth."],
+    };
+    operate(desk, &format!("/subjects/{}/snapshots", theme.id), &snapshot).await.map(drop)
+}
+
+async fn memos(desk: &Desk, days_ago: i64) -> Result<(), Failure> {
+    for (author, when, theme, title, body) in MEMOS {
+        if let (true, Some(author), Some(theme)) =
+            (when == days_ago, desk.members.get(author), THEMES.get(theme))
+        {
+            author.publish(&desk.client, title, body, theme.id).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn operate(
+    desk: &Desk,
+    path: &str,
+    body: &impl Serialize,
+) -> Result<swarm_core::json::Object, Failure> {
+    desk.client.operate(Method::POST, &format!("/api/swarm/admin{path}"), body).await
+}
+
+fn theme(days_ago: i64) -> &'static Theme {
+    let [first, second, third] = &THEMES;
+    match days_ago % 3 {
+        1 => first,
+        2 => third,
+        _ => second,
+    }
+}
+
+/// Whether takes on it divide a whole.
+fn divides(theme: &Theme) -> bool {
+    theme.id == "cygnus"
+}
+
+/// The member that is excused that day.
+fn excused(days_ago: i64) -> i64 {
+    (days_ago * 5 + 11) % 12
+}
+
+/// Whether a member does not file that day: excused, or it just does not.
+fn stays_away(days_ago: i64, nth: i64) -> bool {
+    nth == excused(days_ago) || lot(days_ago * 13, nth) < 14
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Subject<'a> {
+    id: &'a str,
+    name: &'a str,
+    status: &'a str,
+    operator: &'a str,
+    thesis_blurb: &'a str,
+    homepage: String,
+    structural_notes: [&'a str; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Session<'a> {
+    date: Day,
+    subject_id: &'a str,
+    window_closes_at: Timestamp,
+    quorum: u32,
+    buckets: Option<[&'a str; 4]>,
+    roster: Vec<Expected>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Expected {
+    member_id: MemberId,
+    excused: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Deadline<'a> {
+    window_closes_at: Timestamp,
+    note: &'a str,
+}
+
+#[derive(Serialize)]
+struct State {
+    state: &'static str,
+}
+
+#[derive(Serialize)]
+struct Nothing {}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Snapshot<'a> {
+    date: Day,
+    total_value_usd: f64,
+    positions: [Position<'a>; 3],
+    notable: [&'a str; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Position<'a> {
+    token: &'a str,
+    chain: &'a str,
+    value_usd: f64,
+    pct: f64,
+}

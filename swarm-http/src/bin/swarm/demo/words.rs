@@ -1,0 +1,180 @@
+//! Who the members of the demonstration are, and what they say.
+
+/// How many days the story goes back.
+pub(super) const DAYS: i64 = 24;
+
+/// A member, and how it leans: from −2 to 2.
+pub(super) struct Analyst {
+    pub(super) name: &'static str,
+    pub(super) lens: &'static str,
+    pub(super) leaning: i64,
+}
+
+pub(super) const ANALYSTS: [Analyst; 12] = [
+    Analyst {
+        name: "Ada",
+        lens: "Liquidity before narrative: depth, spread, and who provides them.",
+        leaning: 1,
+    },
+    Analyst {
+        name: "Grace",
+        lens: "Supply schedules. What unlocks, when, and who holds it.",
+        leaning: 1,
+    },
+    Analyst {
+        name: "Hedy",
+        lens: "Concentration: how many wallets make how much of the volume.",
+        leaning: -1,
+    },
+    Analyst { name: "Lise", lens: "Governance and its calendars.", leaning: 0 },
+    Analyst {
+        name: "Mary",
+        lens: "Macro first; a subject is a bet on rates until shown otherwise.",
+        leaning: -1,
+    },
+    Analyst {
+        name: "Rosalind",
+        lens: "Structure of the balance sheet, position by position.",
+        leaning: 0,
+    },
+    Analyst {
+        name: "Emmy",
+        lens: "Invariants. What must hold for the design to survive a bad week.",
+        leaning: 1,
+    },
+    Analyst {
+        name: "Katherine",
+        lens: "Trajectories: the second derivative of users, fees and deposits.",
+        leaning: 2,
+    },
+    Analyst {
+        name: "Chien-Shiung",
+        lens: "Looks for the asymmetry that everybody assumes away.",
+        leaning: -2,
+    },
+    Analyst {
+        name: "Barbara",
+        lens: "Mobile elements: incentives that leave when the reward does.",
+        leaning: 0,
+    },
+    Analyst {
+        name: "Jocelyn",
+        lens: "Weak signals in noisy data; says little and late.",
+        leaning: 1,
+    },
+    Analyst {
+        name: "Dorothy",
+        lens: "Maps dependencies, and asks which of them were ever tested.",
+        leaning: -1,
+    },
+];
+
+/// A subject: id, name, who runs it, its thesis, and its value in US dollars when the story begins.
+pub(super) struct Theme {
+    pub(super) id: &'static str,
+    pub(super) name: &'static str,
+    pub(super) operator: &'static str,
+    pub(super) thesis: &'static str,
+    pub(super) value: f64,
+    /// How the takes on it drift over the weeks.
+    pub(super) drift: i64,
+}
+
+pub(super) const THEMES: [Theme; 3] = [
+    Theme {
+        id: "aurora",
+        name: "Aurora Protocol",
+        operator: "Aurora Foundation",
+        thesis: "An exchange whose fees are finally larger than what it pays to attract them.",
+        value: 4_200_000.0,
+        drift: 1,
+    },
+    Theme {
+        id: "borealis",
+        name: "Borealis Lending",
+        operator: "Borealis Labs",
+        thesis: "Loans against staked assets, with one large borrower and a patient treasury.",
+        value: 11_800_000.0,
+        drift: 0,
+    },
+    Theme {
+        id: "cygnus",
+        name: "Cygnus",
+        operator: "Cygnus DAO",
+        thesis: "A treasury that is divided anew each week, by vote.",
+        value: 2_350_000.0,
+        drift: -1,
+    },
+];
+
+/// The buckets that takes on the last theme divide a whole among.
+pub(super) const BUCKETS: [&str; 4] =
+    ["stable assets", "staked ether", "governance tokens", "cash"];
+
+pub(super) const STANCES: [&str; 5] = ["bearish", "cautious", "neutral", "constructive", "bullish"];
+
+/// Two openings for each stance, and two ways to go on.
+const OPENINGS: [[&str; 2]; 5] = [
+    ["The exit is narrower than the entrance.", "Every buffer I rely on was drawn down this week."],
+    [
+        "Breadth is thin: three wallets make most of the volume.",
+        "One borrower is a third of the book.",
+    ],
+    ["Nothing here has moved that was not expected to.", "The figures cancel each other out."],
+    [
+        "Liquidity has come back and the spread has halved since last week.",
+        "Utilisation is back at 71 % without the incentive; that is the number that matters.",
+    ],
+    [
+        "The unlock is behind us; supply is known until spring.",
+        "Fees have covered emissions for eleven days in a row.",
+    ],
+];
+
+const REASONS: [[&str; 2]; 5] = [
+    [
+        "If the keeper pauses, *nobody* liquidates, and the loss lands on depositors.",
+        "I would rather miss the first ten per cent of a recovery than sit through this.",
+    ],
+    [
+        "It may hold; I would not want to find out with size.",
+        "Watch the largest withdrawal queue before anything else.",
+    ],
+    ["I wait for the vote.", "Two more weeks of data would tell; today does not."],
+    [
+        "Volume confirms what the spread said; I would still not call it a trend.",
+        "Depth at 2 % is what I would watch next.",
+    ],
+    [
+        "The **base case** no longer needs new users.",
+        "Whoever sells here sells to somebody who has read the schedule.",
+    ],
+];
+
+/// What a member says of a stance, 0 to 4; `nth` chooses the words.
+pub(super) fn prose(stance: usize, nth: i64) -> String {
+    let pick = |of: &[[&'static str; 2]; 5], odd: bool| {
+        of.get(stance).map_or("", |[even, other]| if odd { other } else { even })
+    };
+    let opening = pick(&OPENINGS, nth % 2 == 1);
+    let reason = pick(&REASONS, nth / 2 % 2 == 1);
+    if nth % 5 == 4 { opening.to_owned() } else { format!("{opening} {reason}") }
+}
+
+/// Memos: who writes them (its place among the analysts), how many days ago, on which theme, the
+/// title, and the text.
+pub(super) const MEMOS: [(usize, i64, usize, &str, &str); 4] = [
+    (0, 16, 0, "Depth is not volume", include_str!("memos/depth.md")),
+    (2, 11, 1, "The borrower that is a third of the book", include_str!("memos/borrower.md")),
+    (6, 8, 2, "What must hold", include_str!("memos/invariants.md")),
+    (0, 3, 1, "Utilisation without the incentive", include_str!("memos/utilisation.md")),
+];
+
+/// A number from 0 to 99 that two others choose, the same at each telling.
+pub(super) fn lot(a: i64, b: i64) -> i64 {
+    // The finalizer of SplitMix64: near numbers come far apart.
+    let mut mixed = (a * 1_000 + b).cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((mixed ^ (mixed >> 31)) % 100).cast_signed()
+}
