@@ -11,6 +11,7 @@ pub mod server;
 mod door;
 mod metrics;
 mod number;
+mod pages;
 mod request;
 mod response;
 mod routes;
@@ -42,26 +43,30 @@ pub fn api(site: &Arc<Site>) -> BoxedFilter<(Response,)> {
 
 /// Interface B, the daily committee, as a filter of its own; see [`api`].
 pub fn committee_api(site: &Arc<Site>) -> BoxedFilter<(Response,)> {
-    filter::routes(Arc::clone(site), Table::new(routes::committee()))
+    let mut routes = routes::committee();
+    routes.extend(routes::pages::of_committee());
+    filter::routes(Arc::clone(site), Table::new(routes))
 }
 
 /// Everything that the `swarm` binary serves: the interfaces, `/healthz`, `/readyz`, `/metrics`, and
 /// a 404 for all other paths.
 pub fn site(site: &Arc<Site>) -> BoxedFilter<(Response,)> {
-    let unknown = filter::unknown_path(Arc::clone(site));
+    let unknown = filter::unknown_path(Arc::clone(site), pages::unknown_path);
     filter::routes(Arc::clone(site), Table::new(all_routes(site))).or(unknown).unify().boxed()
 }
 
 /// The same as a [tower](https://docs.rs/tower-service) service, for servers that are not warp. It
 /// takes requests with any body; axum mounts it as a fallback, and [`server::serve`] runs it.
 pub fn service(site: &Arc<Site>) -> SiteService {
-    SiteService::new(Arc::clone(site), Table::new(all_routes(site)))
+    SiteService::new(Arc::clone(site), Table::new(all_routes(site)), pages::unknown_path)
 }
 
 fn all_routes(site: &Site) -> Vec<Route> {
     let mut routes = interface_a();
+    routes.extend(routes::pages::root());
     if site.has_committees() {
         routes.extend(routes::committee());
+        routes.extend(routes::pages::of_committee());
     }
     routes.extend(door::signposts());
     routes.extend(routes::operations());
@@ -74,5 +79,5 @@ pub fn metrics(site: &Site) -> String {
 }
 
 fn interface_a() -> Vec<Route> {
-    routes::api().into_iter().chain(door::help()).collect()
+    routes::api().into_iter().chain(door::help()).chain(routes::pages::of_sessions()).collect()
 }

@@ -1,12 +1,12 @@
 //! The root: a page for people, a guide for agents, JSON for programs.
 
+use warp::http::HeaderValue;
 use warp::http::header::VARY;
-use warp::http::{HeaderValue, StatusCode};
 
 use super::{guide, manifest};
+use crate::pages::{self, quality};
 use crate::request::RequestContext;
-use crate::response::page::{self, quality};
-use crate::response::{Answer, Reply};
+use crate::response::Reply;
 
 /// In the form that `Accept` prefers; who does not care reads the page.
 pub(crate) async fn home(request: RequestContext) -> Reply {
@@ -19,12 +19,8 @@ pub(crate) async fn home(request: RequestContext) -> Reply {
     } else if json > html {
         manifest::manifest(request).await?
     } else {
-        people(&request)
+        pages::home(request).await
     };
     answer.headers.insert(VARY, HeaderValue::from_static("Accept"));
     Ok(answer)
-}
-
-fn people(request: &RequestContext) -> Answer {
-    page::home(StatusCode::OK, request.served.config().id.as_str())
 }

@@ -9,7 +9,7 @@ use swarm_core::domain::{
 };
 use swarm_core::json::{Json, Object};
 use swarm_core::proof::ApiKey;
-use swarm_core::{CommitteeRefusal, Refusal, Resource, Tenant};
+use swarm_core::{CommitteeRefusal, CommitteeTenant, Refusal, Resource, Tenant};
 use warp::http::{HeaderMap, StatusCode};
 
 use crate::Site;
@@ -38,6 +38,11 @@ pub(crate) struct RequestContext {
 impl RequestContext {
     pub(crate) fn tenant(&self) -> &Tenant {
         self.served.tenant()
+    }
+
+    /// The tenant's committee. Its routes are served only where there is one.
+    pub(crate) fn committee(&self) -> Result<&CommitteeTenant, ApiError> {
+        self.served.committee().ok_or(ApiError::Request(StatusCode::NOT_FOUND, "not found"))
     }
 
     /// The hash of the bearer token.

@@ -16,7 +16,7 @@ use warp::http::{HeaderMap, Method, StatusCode};
 
 use crate::Site;
 use crate::response::{Answer, ApiError, NOT_JSON, Reply, SERVICE_LINKS, caching};
-use crate::tenants::TenantRequest;
+use crate::tenants::{ServedTenant, TenantRequest};
 
 use super::body::{self, BodyError};
 use super::context::RequestContext;
@@ -66,16 +66,29 @@ where
     observed(&site, id, &method, endpoint.pattern(), answer).await
 }
 
+/// What a tenant answers at a path that is not there, to a request with these headers, sent to this
+/// origin: the error, or a page where that is preferred, so that whoever follows a dead link finds a
+/// way back.
+pub(crate) type UnknownPath = fn(&HeaderMap, &ServedTenant, String, ApiError) -> Answer;
+
 /// Answers a request at a path that no route has.
-pub(crate) async fn respond_unknown(site: &Site, head: RequestHead) -> Answer {
+pub(crate) async fn respond_unknown(
+    site: &Site,
+    head: RequestHead,
+    unknown: UnknownPath,
+) -> Answer {
     let id = RequestId::of(&head.headers);
     let RequestHead { method, host, path, headers, .. } = head;
     let origin = Origin::of(host, &headers, site.trust_forwarded);
-    let known = site.find(&TenantRequest::new(origin.host(), &path, &headers)).is_some();
-    let mut answer = if known { UNKNOWN_PATH } else { UNKNOWN_HOST }.into_answer();
-    if known {
-        answer.headers.insert(LINK, SERVICE_LINKS);
-    }
+    let served = site.find(&TenantRequest::new(origin.host(), &path, &headers));
+    let answer = match served {
+        Some(served) => {
+            let mut answer = unknown(&headers, &served, origin.url(), UNKNOWN_PATH);
+            answer.headers.insert(LINK, SERVICE_LINKS);
+            answer
+        }
+        None => UNKNOWN_HOST.into_answer(),
+    };
     observed(site, id, &method, "unknown", std::future::ready(answer)).await
 }
 

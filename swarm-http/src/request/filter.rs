@@ -11,7 +11,7 @@ use warp::{Filter, reject};
 
 use crate::Site;
 
-use super::dispatch::{RequestHead, respond, respond_unknown};
+use super::dispatch::{RequestHead, UnknownPath, respond, respond_unknown};
 use super::route::Table;
 
 /// The filter of these routes; paths that are not among them are rejected as not found.
@@ -33,11 +33,11 @@ pub(crate) fn routes(site: Arc<Site>, table: Table) -> BoxedFilter<(Response,)> 
 }
 
 /// The filter for all that no route answers.
-pub(crate) fn unknown_path(site: Arc<Site>) -> BoxedFilter<(Response,)> {
+pub(crate) fn unknown_path(site: Arc<Site>, page: UnknownPath) -> BoxedFilter<(Response,)> {
     head()
         .then(move |head| {
             let site = Arc::clone(&site);
-            async move { respond_unknown(&site, head).await.into_response() }
+            async move { respond_unknown(&site, head, page).await.into_response() }
         })
         .boxed()
 }

@@ -16,7 +16,7 @@ use warp::http::{Request, Response};
 
 use crate::Site;
 
-use super::dispatch::{RequestHead, respond, respond_unknown};
+use super::dispatch::{RequestHead, UnknownPath, respond, respond_unknown};
 use super::route::Table;
 
 /// Answers every request for a site; see [`service`](crate::service). Clones are cheap and share
@@ -25,11 +25,12 @@ use super::route::Table;
 pub struct SiteService {
     site: Arc<Site>,
     table: Arc<Table>,
+    unknown: UnknownPath,
 }
 
 impl SiteService {
-    pub(crate) fn new(site: Arc<Site>, table: Table) -> Self {
-        Self { site, table: Arc::new(table) }
+    pub(crate) fn new(site: Arc<Site>, table: Table, unknown: UnknownPath) -> Self {
+        Self { site, table: Arc::new(table), unknown }
     }
 }
 
@@ -46,13 +47,13 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let site = Arc::clone(&self.site);
+        let (site, unknown) = (Arc::clone(&self.site), self.unknown);
         let found = self.table.find(request.uri().path());
         async move {
             let (head, body) = split(request);
             let answer = match found {
                 Some(found) => respond(site, found, head, BodyDataStream::new(body)).await,
-                None => respond_unknown(&site, head).await,
+                None => respond_unknown(&site, head, unknown).await,
             };
             Ok(answer.into_response())
         }

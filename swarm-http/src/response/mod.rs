@@ -3,7 +3,6 @@
 mod answer;
 pub(crate) mod caching;
 mod error;
-pub(crate) mod page;
 mod reply;
 
 pub(crate) use answer::Answer;

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, SystemTime};
 
-use swarm_core::CommitteeTenant;
 use swarm_core::domain::Day;
 use swarm_core::domain::committee::{
     CommitteeMemberDraft, CommitteeMemberId, CommitteeStatus, GenerationOrder, SubjectOrder,
@@ -22,7 +21,7 @@ pub(crate) async fn brief(request: RequestContext) -> Reply {
     let file = request.path.first().map(String::as_str).unwrap_or_default();
     let member = file.strip_suffix(".json").map(CommitteeMemberId::parse);
     let member = member.and_then(Result::ok).ok_or_else(absent)?;
-    let brief = committee(&request)?.brief(&member).await?;
+    let brief = request.committee()?.brief(&member).await?;
     let text = brief.text(&request.origin());
     let mut answer = Answer::new(StatusCode::OK, "application/json", text);
     let modified = HeaderValue::try_from(http_date(brief.generated_at));
@@ -37,7 +36,7 @@ fn http_date(moment: Timestamp) -> String {
 
 /// The body goes to the rules unread: they judge it only after the key.
 pub(crate) async fn submit(request: RequestContext) -> Reply {
-    let filed = committee(&request)?.submit(request.api_key()?, &request.bytes).await;
+    let filed = request.committee()?.submit(request.api_key()?, &request.bytes).await;
     Ok(wire::committee::filed(&filed.map_err(ApiError::Submission)?).into())
 }
 
@@ -47,64 +46,59 @@ pub(crate) async fn sessions(request: RequestContext) -> Reply {
     let limit = usize::try_from(limit.unwrap_or(100)).ok().filter(|n| (1..=500).contains(n));
     let before = query.get("before").map(|text| Day::parse(text).map_err(|_| INVALID_QUERY));
     let limit = limit.ok_or(INVALID_QUERY)?;
-    let sessions = committee(&request)?.sessions(limit, before.transpose()?).await?;
+    let sessions = request.committee()?.sessions(limit, before.transpose()?).await?;
     Ok(wire::committee::sessions(&sessions).into())
 }
 
 pub(crate) async fn session(request: RequestContext) -> Reply {
     let day = request.path.first().and_then(|text| Day::parse(text).ok());
     let day = day.ok_or(CommitteeRefusal::NotFound(Resource::Session))?;
-    ok(&committee(&request)?.session(day).await?)
+    ok(&request.committee()?.session(day).await?)
 }
 
 /// All members, as their operator sees them.
 pub(crate) async fn members(request: RequestContext) -> Reply {
-    Ok(wire::committee::members(&committee(&request)?.members().await?).into())
+    Ok(wire::committee::members(&request.committee()?.members().await?).into())
 }
 
 pub(crate) async fn create_member(mut request: RequestContext) -> Reply {
     let draft = request.committee_operator_fields(CommitteeMemberDraft::read)?;
-    let key = committee(&request)?.create_member(&draft).await?;
+    let key = request.committee()?.create_member(&draft).await?;
     Ok(wire::committee::member_created(&draft.id, &key).into())
 }
 
 pub(crate) async fn rotate_key(request: RequestContext) -> Reply {
     let id = member_id(&request)?;
-    let key = committee(&request)?.rotate_member_key(&id).await?;
+    let key = request.committee()?.rotate_member_key(&id).await?;
     Ok(wire::committee::key_rotated(&id, &key).into())
 }
 
 pub(crate) async fn set_status(mut request: RequestContext) -> Reply {
     let id = member_id(&request)?;
     let status = request.committee_operator_fields(CommitteeStatus::read)?;
-    committee(&request)?.set_member_status(&id, status).await?;
+    request.committee()?.set_member_status(&id, status).await?;
     Ok(wire::committee::written().into())
 }
 
 pub(crate) async fn set_subject(mut request: RequestContext) -> Reply {
     let order = request.committee_operator_fields(SubjectOrder::read)?;
-    committee(&request)?.set_subject(&order, request.by()?).await?;
+    request.committee()?.set_subject(&order, request.by()?).await?;
     Ok(wire::committee::written().into())
 }
 
 pub(crate) async fn generate(mut request: RequestContext) -> Reply {
     let order = request.committee_operator_fields(GenerationOrder::read)?;
-    Ok(wire::committee::generated(&committee(&request)?.generate(&order, request.by()?).await?)
+    Ok(wire::committee::generated(&request.committee()?.generate(&order, request.by()?).await?)
         .into())
 }
 
 pub(crate) async fn set_synthesis(mut request: RequestContext) -> Reply {
     let order = request.committee_operator_fields(SynthesisOrder::read)?;
-    committee(&request)?.set_synthesis(&order, request.by()?).await?;
+    request.committee()?.set_synthesis(&order, request.by()?).await?;
     Ok(wire::committee::written().into())
 }
 
 fn member_id(request: &RequestContext) -> Result<CommitteeMemberId, ApiError> {
     let id = request.path.first().and_then(|id| CommitteeMemberId::parse(id.as_str()).ok());
     Ok(id.ok_or(CommitteeRefusal::NotFound(Resource::Member))?)
-}
-
-/// The tenant's committee. The routes are served only where there is one.
-fn committee(request: &RequestContext) -> Result<&CommitteeTenant, ApiError> {
-    request.served.committee().ok_or(ApiError::Request(StatusCode::NOT_FOUND, "not found"))
 }

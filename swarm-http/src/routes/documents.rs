@@ -1,13 +1,13 @@
 //! Subjects and their snapshots, memos, briefs, and what briefs go by.
 
 use swarm_core::domain::{
-    Day, Memo, MemoDraft, Prompt, Regime, Signal, Subject, SubjectId, SubjectSnapshotDraft,
+    Day, MemoDraft, Prompt, Regime, Signal, Subject, SubjectId, SubjectSnapshotDraft,
 };
 use swarm_core::{Refusal, SessionId, wire};
 
 use crate::number::number;
 use crate::request::context::{INVALID_QUERY, RequestContext};
-use crate::response::{ApiError, Reply, ok, page};
+use crate::response::{Reply, ok};
 
 pub(crate) async fn subjects(request: RequestContext) -> Reply {
     Ok(wire::documents::subjects(&request.tenant().subjects().await?).into())
@@ -55,21 +55,7 @@ pub(crate) async fn publish_memo(mut request: RequestContext) -> Reply {
 }
 
 pub(crate) async fn memo(request: RequestContext) -> Reply {
-    ok(&on_file(&request).await?)
-}
-
-/// The permalink: a page to read, or the record where the client would rather have JSON.
-pub(crate) async fn memo_permalink(request: RequestContext) -> Reply {
-    let memo = on_file(&request).await;
-    page::or_json(&request.headers, memo, async |memo: &Memo| {
-        let author = request.tenant().application(&memo.member_id).await?;
-        Ok(page::memo(memo, author.name.as_str()))
-    })
-    .await
-}
-
-async fn on_file(request: &RequestContext) -> Result<Memo, ApiError> {
-    Ok(request.tenant().memo(request.memo_id()?).await?)
+    ok(&request.tenant().memo(request.memo_id()?).await?)
 }
 
 pub(crate) async fn retract_memo(request: RequestContext) -> Reply {

@@ -5,6 +5,7 @@ mod documents;
 mod log;
 mod members;
 mod operations;
+pub(crate) mod pages;
 mod sessions;
 mod takes;
 
@@ -23,8 +24,6 @@ pub(crate) fn api() -> Vec<Route> {
         post(Member, "/api/swarm/submit", takes::submit),
         post(Public, "/api/swarm/signing-payload", takes::signing_payload),
         read("/api/swarm/takes/{id}", takes::record),
-        read("/swarm/takes/{id}", takes::permalink),
-        read("/swarm/style.css", takes::style),
         read("/api/swarm/open-session", sessions::open),
         read("/api/swarm/sessions", sessions::list),
         read("/api/swarm/sessions/{id}", sessions::by_id),
@@ -33,7 +32,6 @@ pub(crate) fn api() -> Vec<Route> {
         read("/api/swarm/brief", documents::brief),
         post(Member, "/api/swarm/memos", documents::publish_memo).up_to(MEMO_LIMIT),
         read("/api/swarm/memos/{id}", documents::memo),
-        read("/swarm/memos/{id}", documents::memo_permalink),
         post(Public, "/api/swarm/apply", members::apply),
         read("/api/swarm/apply/{id}", members::status),
         post(Public, "/api/swarm/token-claim/challenge", members::challenge),

@@ -1,10 +1,10 @@
 //! Filing takes, and reading them back.
 
-use swarm_core::domain::{TakeDraft, TakeOnFile};
+use swarm_core::domain::TakeDraft;
 use swarm_core::{Refusal, Submission, wire};
 
 use crate::request::RequestContext;
-use crate::response::{ApiError, Reply, ok, page};
+use crate::response::{ApiError, Reply, ok};
 
 pub(crate) async fn submit(mut request: RequestContext) -> Reply {
     let read = Submission::read(&mut request.fields());
@@ -20,23 +20,5 @@ pub(crate) async fn signing_payload(mut request: RequestContext) -> Reply {
 }
 
 pub(crate) async fn record(request: RequestContext) -> Reply {
-    ok(&on_file(&request).await?)
-}
-
-/// The permalink: a page to read, or the record where the client would rather have JSON.
-pub(crate) async fn permalink(request: RequestContext) -> Reply {
-    let take = on_file(&request).await;
-    page::or_json(&request.headers, take, async |take: &TakeOnFile| {
-        let author = request.tenant().application(&take.take.draft().member_id).await?;
-        Ok(page::take(take, author.name.as_str()))
-    })
-    .await
-}
-
-async fn on_file(request: &RequestContext) -> Result<TakeOnFile, ApiError> {
-    Ok(request.tenant().take(request.take_id()?).await?)
-}
-
-pub(crate) async fn style(_: RequestContext) -> Reply {
-    Ok(page::style())
+    ok(&request.tenant().take(request.take_id()?).await?)
 }

@@ -32,6 +32,7 @@ mod log;
 mod mail;
 mod mounted;
 mod observed_store;
+mod pages;
 mod races;
 mod raw;
 mod redis;

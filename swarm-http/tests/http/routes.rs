@@ -1,12 +1,23 @@
 //! The routes that there are. A new one belongs here: the tests of all routes find it here.
 
 /// Public reads; `1` is an id, `aurora` a subject, `2026-11-21` a day, `m` a member.
-pub const READS: [&str; 24] = [
+pub const READS: [&str; 35] = [
     "/",
     "/llms.txt",
     "/skill.md",
     "/.well-known/swarm.json",
     "/robots.txt",
+    "/feed.xml",
+    "/swarm/icon.svg",
+    "/swarm/sessions",
+    "/swarm/sessions/1",
+    "/swarm/members",
+    "/swarm/members/m",
+    "/swarm/subjects",
+    "/swarm/subjects/aurora",
+    "/swarm/log",
+    "/swarm/committee",
+    "/swarm/committee/2026-11-21",
     "/api/swarm/takes/1",
     "/swarm/takes/1",
     "/swarm/style.css",

@@ -35,7 +35,7 @@ fn errands(author: &Author, applicant: &KeyPair, claim: &str) -> Vec<Errand> {
         .into_iter()
         .chain(OPERATOR_READS)
         .chain(["/api/swarm/verify-token"])
-        .filter(|path| !["/swarm/style.css", "/robots.txt"].contains(path))
+        .filter(|path| !["/swarm/style.css", "/swarm/icon.svg", "/robots.txt"].contains(path))
         .map(|path| ("GET", path, String::new()))
         .collect();
     errands.extend([
@@ -150,7 +150,9 @@ const UNAVAILABLE: &str = "store unavailable";
 fn unavailable((_, path, _): &Errand, answer: Answer) {
     match *path {
         COMMITTEE_POST => answer.unread(500, "failed to persist submission"),
-        path if path.starts_with("/api/ic/") || path == committee_fixture::BRIEF => {
+        path if ["/api/ic/", "/swarm/committee"].iter().any(|of| path.starts_with(of))
+            || path == committee_fixture::BRIEF =>
+        {
             answer.unread(503, UNAVAILABLE);
         }
         _ => answer.refused(503, UNAVAILABLE),

@@ -6,10 +6,10 @@ use swarm_core::domain::{
     Application, Body, Bucket, Confidence, Contact, Day, Lens, MemoUrl, Name, Nonce, Signature,
     Signed, Stance, SubjectId, TakeDraft, TokenClaim, Weight, Weights,
 };
+use swarm_core::json::Object;
 use swarm_core::proof::{KeyPair, hex};
 use warp::http::Method;
 
-use super::number;
 use super::words::Analyst;
 use crate::Failure;
 use crate::client::Client;
@@ -120,4 +120,8 @@ impl<'a, T> From<&'a Signed<T>> for Sent<'a, T> {
 #[serde(rename_all = "camelCase")]
 struct Member<'a> {
     member_id: &'a MemberId,
+}
+
+pub(super) fn number(answer: &mut Object, field: &'static str) -> Result<u64, Failure> {
+    Ok(swarm_core::json::write(&answer.number(field)?).parse()?)
 }

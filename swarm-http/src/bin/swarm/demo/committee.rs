@@ -6,7 +6,7 @@ use swarm_core::domain::Day;
 use swarm_core::json::Object;
 use warp::http::Method;
 
-use super::Desk;
+use super::desk::Desk;
 use super::words::STANCES;
 use crate::Failure;
 

@@ -4,13 +4,13 @@
 mod author;
 mod clock;
 mod committee;
+mod desk;
 mod sessions;
 mod words;
 
 use std::sync::Arc;
 
-use swarm_core::json::Object;
-use swarm_core::{Committees, Swarm, SystemEntropy, Timestamp};
+use swarm_core::{Committees, Swarm, SystemEntropy};
 use swarm_http::Site;
 use swarm_http::maintenance::{LogQueuedMail, Maintenance};
 use swarm_store_memory::MemoryStore;
@@ -24,6 +24,7 @@ use crate::{Failure, log, serve, tenants};
 
 use author::Author;
 use clock::StoryClock;
+use desk::Desk;
 
 pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
     log::start(options.log_format, LevelFilter::ERROR)?;
@@ -57,24 +58,6 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
     });
     serve::serve(listener, &site, maintenance, async { ended = until.await }).await?;
     ended.map_or(Ok(()), Err)
-}
-
-/// The desk that the story is told of.
-struct Desk {
-    client: Client,
-    clock: StoryClock,
-    /// The moment that the story ends at: when it is told.
-    end: Timestamp,
-    members: Vec<Author>,
-}
-
-impl Desk {
-    /// Lets time pass until so many minutes before the end.
-    fn at(&self, minutes_before: i64) -> Timestamp {
-        let moment = self.end.plus_millis(-minutes_before * 60_000);
-        self.clock.set(moment);
-        moment
-    }
 }
 
 /// Tells the story from its beginning, and prints what to open.
@@ -117,8 +100,4 @@ Operate it with the header X-Admin-Token: {admin_token}
 Ctrl-C ends the demonstration, and everything in it.",
         desk.members.len()
     );
-}
-
-fn number(answer: &mut Object, field: &'static str) -> Result<u64, Failure> {
-    Ok(swarm_core::json::write(&answer.number(field)?).parse()?)
 }

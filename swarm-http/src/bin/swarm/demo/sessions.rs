@@ -5,9 +5,9 @@ use swarm_core::domain::Day;
 use swarm_core::{MemberId, Timestamp};
 use warp::http::Method;
 
-use super::author::{Author, Opinion};
+use super::author::{Author, Opinion, number};
+use super::desk::Desk;
 use super::words::{ANALYSTS, BUCKETS, DAYS, MEMOS, STANCES, THEMES, Theme, lot, prose};
-use super::{Desk, number};
 use crate::Failure;
 
 const DAY: i64 = 24 * 60;

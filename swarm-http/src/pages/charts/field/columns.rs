@@ -1,0 +1,113 @@
+//! The stance field of a wide page, with names.
+
+use super::frame::{AXIS, Dot, TOP, column, down, frame, of_place};
+use crate::pages::charts::STANCES;
+use crate::pages::charts::svg::{Svg, figure, length};
+use crate::pages::markup::{Markup, clipped, escape};
+
+/// How far apart the centres of dots and the lines of names are, in pixels.
+const DOT: f64 = 14.0;
+const NAME: f64 = 16.0;
+
+/// How many dots of like confidence stand side by side.
+const LANES: usize = 4;
+
+/// The letters of a name that have room beside a dot, and how many fewer have it beside each more.
+const LETTERS: usize = 12;
+const FEWER: usize = 2;
+
+/// The drawing, unless more members agree than there is room for by name.
+pub(super) fn drawing(dots: &[Dot], consensus: Option<f64>, label: &str) -> Option<Markup> {
+    let mut svg = frame(dots, consensus, label);
+    for (at, stance) in STANCES.into_iter().enumerate() {
+        draw(&mut svg, at, stance, &of_place(dots, at))?;
+    }
+    Some(svg.finish())
+}
+
+/// One column: its dots at their heights, their names beside them, as near as names can be.
+fn draw(svg: &mut Svg, at: usize, stance: &str, members: &[&Dot]) -> Option<()> {
+    let heights: Vec<_> = members.iter().map(|dot| down(dot.confidence)).collect();
+    let lanes = lanes(&heights)?;
+    let lines = apart(&heights)?;
+    let beside = lanes.iter().copied().max().unwrap_or_default();
+    let text_at = length(beside) * DOT + 12.0;
+    svg.corner(column(at), 0.0, |corner| {
+        for (((dot, y), lane), line) in members.iter().zip(&heights).zip(&lanes).zip(&lines) {
+            let [x, y, line_y] = [length(*lane) * DOT, *y, *line].map(figure);
+            if (line - down(dot.confidence)).abs() > 4.0 {
+                let to = figure(text_at - 3.0);
+                corner.push_str(&format!(
+                    "<line class=\"leader\" x1=\"{x}\" y1=\"{y}\" x2=\"{to}\" y2=\"{line_y}\"/>"
+                ));
+            }
+            let [title, name] = [dot.title(), clipped(&dot.name, LETTERS - FEWER * beside)]
+                .map(|text| escape(&text));
+            let [text_at, base] = [text_at, line + 4.5].map(figure);
+            corner.push_str(&format!(
+                "<circle class=\"{stance}\" cx=\"{x}\" cy=\"{y}\" r=\"6.5\"><title>{title}</title>\
+                 </circle><text class=\"name\" x=\"{text_at}\" y=\"{base}\">{name}</text>"
+            ));
+        }
+    });
+    Some(())
+}
+
+/// The lane of each dot: the first in which it covers no other.
+fn lanes(heights: &[f64]) -> Option<Vec<usize>> {
+    let mut placed: Vec<(usize, f64)> = Vec::new();
+    for y in heights {
+        let free = |lane: &usize| placed.iter().all(|(of, at)| of != lane || (at - y).abs() >= DOT);
+        let lane = (0..LANES).find(free)?;
+        placed.push((lane, *y));
+    }
+    Some(placed.into_iter().map(|(lane, _)| lane).collect())
+}
+
+/// Lines for names at these heights, from the top down: as near to them as lines may be to each
+/// other, all inside the field. Neighbours that are too near share the way (pool adjacent violators).
+fn apart(heights: &[f64]) -> Option<Vec<f64>> {
+    let room = AXIS - TOP - NAME;
+    if NAME * length(heights.len()) > room {
+        return None;
+    }
+    // What is left to place once each line is moved up by the room of those above it.
+    let mut pools: Vec<(f64, usize)> = Vec::new();
+    for (nth, y) in heights.iter().enumerate() {
+        let mut pool = (y - NAME * length(nth), 1);
+        while let Some(above) = pools.pop_if(|above| above.0 >= pool.0) {
+            let count = above.1 + pool.1;
+            let sum = above.0 * length(above.1) + pool.0 * length(pool.1);
+            pool = (sum / length(count), count);
+        }
+        pools.push(pool);
+    }
+    let last = AXIS - NAME / 2.0 - NAME * length(heights.len().saturating_sub(1));
+    let starts = pools.into_iter().flat_map(|(start, count)| std::iter::repeat_n(start, count));
+    let line = |(nth, start): (usize, f64)| start.clamp(TOP, last.max(TOP)) + NAME * length(nth);
+    Some(starts.enumerate().map(line).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dots_of_like_confidence_stand_side_by_side() {
+        assert_eq!(lanes(&[50.0, 50.0, 60.0, 80.0]), Some(vec![0, 1, 2, 0]));
+        assert_eq!(lanes(&[50.0; 5]), None);
+    }
+
+    #[test]
+    fn names_keep_apart_and_near() {
+        assert_eq!(apart(&[50.0, 100.0]), Some(vec![50.0, 100.0]));
+        assert_eq!(apart(&[50.0, 50.0]), Some(vec![42.0, 58.0]));
+        for heights in [[TOP; 11], [AXIS; 11]] {
+            let lines = apart(&heights).unwrap();
+            assert!(lines.iter().all(|line| (TOP..=AXIS).contains(line)), "{lines:?}");
+            let apart = |pair: &[f64]| (pair[1] - pair[0] - NAME).abs() < 1e-9;
+            assert!(lines.windows(2).all(apart), "{lines:?}");
+        }
+        assert_eq!(apart(&[50.0; 14]), None);
+    }
+}

@@ -1,0 +1,134 @@
+//! The stance field of many members: dots without names.
+
+use super::frame::{AXIS, Dot, TOP, column, down, frame, mark_rows, of_place, points};
+use crate::pages::charts::STANCES;
+use crate::pages::charts::svg::{Anchor, Svg, length};
+use crate::pages::markup::Markup;
+
+/// How far apart dots are, and how large, in pixels.
+const PITCH: f64 = 7.0;
+const RADIUS: f64 = 2.8;
+
+/// The most dots; of more members, each dot stands for several.
+const DOTS: usize = 250;
+
+/// How many dots have room side by side at one confidence: of a column, and of a row.
+const LANES: usize = 13;
+const DEEP: usize = 7;
+
+/// The cells along the confidence: of a column, and of a row.
+const HIGH: usize = 26;
+const LONG: usize = 36;
+
+/// The drawing of a wide page.
+pub(super) fn columns(dots: &[Dot], consensus: Option<f64>, label: &str) -> Markup {
+    let (shown, note) = thinned(dots);
+    let mut svg = frame(dots, consensus, label);
+    for (at, stance) in STANCES.into_iter().enumerate() {
+        let members = of_place(&shown, at);
+        let along = |dot: &&Dot| (down(dot.confidence) - TOP) / PITCH;
+        let cells = cells(members.iter().map(along), HIGH + 2, LANES);
+        let place =
+            |(cell, lane): (usize, usize)| (length(lane) * PITCH, TOP + PITCH * length(cell));
+        svg.corner(column(at), 0.0, |corner| {
+            corner.push_str(&points(stance, RADIUS, cells.into_iter().map(place)));
+        });
+    }
+    if let Some(note) = note {
+        svg.word(Anchor::End, (100.0, TOP + 4.0), &note);
+    }
+    debug_assert!(TOP + PITCH * length(HIGH + 1) <= AXIS);
+    svg.finish()
+}
+
+/// The drawing of a narrow page.
+pub(super) fn rows(dots: &[Dot], consensus: Option<f64>, label: &str) -> Markup {
+    const ROW: f64 = 26.0 + 7.0 * PITCH;
+    let (shown, note) = thinned(dots);
+    let bottom = ROW * 5.0 + 22.0;
+    let mut svg = Svg::new("field narrow", bottom + 10.0, label);
+    let mut lines = [0.0; 5];
+    for (nth, at) in (0..STANCES.len()).rev().enumerate() {
+        let top = ROW * length(nth);
+        let (Some(stance), Some(line)) = (STANCES.get(at), lines.get_mut(at)) else { continue };
+        *line = top + 20.0;
+        svg.line("grid", (0.0, *line), (100.0, *line));
+        let count = of_place(dots, at).len();
+        svg.word(Anchor::Start, (0.0, top + 14.0), &format!("{stance} {count}"));
+        let members = of_place(&shown, at);
+        let last = length(LONG - 1);
+        let along = |dot: &&Dot| dot.confidence.clamp(0.0, 1.0) * last;
+        let mut found = cells(members.iter().map(along), LONG, DEEP);
+        found.sort_unstable();
+        for of_cell in found.chunk_by(|a, b| a.0 == b.0) {
+            let Some((cell, _)) = of_cell.first() else { continue };
+            let place = |(_, lane): &(usize, usize)| (0.0, PITCH * (length(*lane) + 0.5));
+            svg.corner(2.0 + 96.0 * length(*cell) / last, top + 23.0, |corner| {
+                corner.push_str(&points(stance, RADIUS, of_cell.iter().map(place)));
+            });
+        }
+    }
+    svg.line("axis", (0.0, bottom - 18.0), (100.0, bottom - 18.0));
+    svg.word(Anchor::Start, (0.0, bottom), note.as_deref().unwrap_or("unsure"));
+    match consensus {
+        Some(_) => mark_rows(&mut svg, &lines, consensus, bottom),
+        None => svg.word(Anchor::End, (100.0, bottom), "sure"),
+    }
+    svg.finish()
+}
+
+/// So many of the members that there is a dot for each, evenly chosen, and what to say then.
+fn thinned(dots: &[Dot]) -> (Vec<Dot>, Option<String>) {
+    let each = dots.len().div_ceil(DOTS).max(1);
+    if each == 1 {
+        return (dots.to_vec(), None);
+    }
+    let mut thin = Vec::with_capacity(DOTS);
+    for at in 0..STANCES.len() {
+        thin.extend(of_place(dots, at).into_iter().step_by(each).cloned());
+    }
+    (thin, Some(format!("a dot is {each} members")))
+}
+
+/// A cell and a lane for each dot, none twice: the nearest cell to its place that has a lane free.
+/// Where all are full, the lanes go on.
+fn cells(places: impl Iterator<Item = f64>, count: usize, lanes: usize) -> Vec<(usize, usize)> {
+    let mut used = vec![0_usize; count];
+    let mut found = Vec::new();
+    for place in places {
+        let wish = |cell: usize| (length(cell) - place).abs();
+        let nearest = |free: &dyn Fn(usize) -> bool| {
+            (0..count).filter(|cell| free(*cell)).min_by(|a, b| wish(*a).total_cmp(&wish(*b)))
+        };
+        let free = nearest(&|cell| used.get(cell).is_some_and(|used| *used < lanes));
+        let Some(cell) = free.or_else(|| nearest(&|_| true)) else { continue };
+        if let Some(used) = used.get_mut(cell) {
+            found.push((cell, *used));
+            *used += 1;
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_dots_share_a_place() {
+        for count in [1, 100, 600] {
+            let found = cells(std::iter::repeat_n(3.2, count), 28, 13);
+            assert_eq!(found.iter().collect::<HashSet<_>>().len(), count);
+        }
+        assert_eq!(cells([3.2, 3.2].into_iter(), 28, 1), [(3, 0), (4, 0)]);
+    }
+
+    #[test]
+    fn of_thousands_a_dot_is_several() {
+        let dots = super::super::tests::dots(1_201, 1, 0.5);
+        let (thin, note) = thinned(&dots);
+        assert_eq!((thin.len(), note.as_deref()), (241, Some("a dot is 5 members")));
+    }
+}

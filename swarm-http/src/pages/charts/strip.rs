@@ -1,0 +1,70 @@
+//! The stances of a session as one thin bar, for lists.
+
+use super::STANCES;
+use super::svg::{Svg, length};
+use crate::pages::markup::Markup;
+
+/// How many members took each stance, from bearish to bullish, and how many took another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// From bearish to bullish.
+    pub(crate) known: [usize; 5],
+    /// Of no known stance.
+    pub(crate) other: usize,
+}
+
+impl Counts {
+    /// In words, those that are there: `1 bearish, 3 bullish`.
+    pub(crate) fn words(&self) -> String {
+        let known = STANCES.into_iter().zip(self.known);
+        let told = known.chain([("other", self.other)]).filter(|(_, count)| *count > 0);
+        let words: Vec<_> = told.map(|(stance, count)| format!("{count} {stance}")).collect();
+        if words.is_empty() { "nobody".to_owned() } else { words.join(", ") }
+    }
+
+    fn total(&self) -> usize {
+        self.known.iter().sum::<usize>() + self.other
+    }
+}
+
+/// One part for each stance that was taken, as long as its share.
+pub(crate) fn strip(counts: &Counts) -> Markup {
+    let mut svg = Svg::new("strip", 9.0, &counts.words());
+    let total = length(counts.total().max(1));
+    let mut from = 0.0;
+    for (stance, count) in STANCES.into_iter().zip(counts.known).chain([("other", counts.other)]) {
+        if count > 0 {
+            let to = from + length(count) * 100.0 / total;
+            svg.bar(stance, (from, to), 0.0, 9.0);
+            if to < 99.9 {
+                svg.line("gap", (to, 0.0), (to, 9.0));
+            }
+            from = to;
+        }
+    }
+    svg.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_as_long_as_their_shares() {
+        let Markup(svg) = strip(&Counts { known: [1, 0, 0, 2, 0], other: 1 });
+        assert!(svg.contains("aria-label=\"1 bearish, 2 constructive, 1 other\""), "{svg}");
+        for bar in [
+            "\"bearish\" x=\"0%\" y=\"0\" width=\"25%\"",
+            "\"constructive\" x=\"25%\" y=\"0\" width=\"50%\"",
+        ] {
+            assert!(svg.contains(bar), "{bar} in {svg}");
+        }
+        assert_eq!(svg.matches("<rect").count(), 3);
+    }
+
+    #[test]
+    fn nobody_is_a_strip_without_parts() {
+        let Markup(svg) = strip(&Counts::default());
+        assert!(svg.contains("nobody") && !svg.contains("<rect"), "{svg}");
+    }
+}

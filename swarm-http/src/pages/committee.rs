@@ -1,0 +1,144 @@
+//! `/swarm/committee` and `/swarm/committee/<date>`: the daily committee.
+
+use askama::Template;
+use swarm_core::domain::Day;
+use swarm_core::rules::committee::PublicTake;
+use swarm_core::{CommitteeRefusal, Resource};
+use warp::http::StatusCode;
+
+use super::charts::{Dot, stance_field};
+use super::frame::{Desk, Frame, html, reading};
+use super::lists::Subjects;
+use super::markdown::{HeadingLevel, markdown};
+use super::markup::{Markup, clipped};
+use super::moment::Reading;
+use super::{links, stance};
+use crate::request::RequestContext;
+use crate::request::context::INVALID_QUERY;
+use crate::response::Reply;
+
+/// The sessions on a page, and the letters of a synthesis that it shows.
+const PER_PAGE: usize = 40;
+const SYNTHESIS: usize = 160;
+
+#[derive(Template)]
+#[template(path = "committee.html")]
+struct ListPage {
+    frame: Frame,
+    rows: Vec<Row>,
+    later: bool,
+    next: Option<String>,
+}
+
+struct Row {
+    when: Markup,
+    href: String,
+    subject: String,
+    synthesis: String,
+    takes: String,
+}
+
+pub(crate) async fn list(request: RequestContext) -> Reply {
+    let reading = reading(&request).await?;
+    let query = request.query();
+    let before = query.get("before").map(|text| Day::parse(text).map_err(|_| INVALID_QUERY));
+    let before = before.transpose()?;
+    let mut lines = request.committee()?.sessions(PER_PAGE + 1, before).await?;
+    let more = lines.len() > PER_PAGE;
+    lines.truncate(PER_PAGE);
+    let subjects = Subjects::all(request.tenant()).await?;
+    let row = |line: &swarm_core::rules::committee::SessionLine| Row {
+        when: reading.day(line.date),
+        href: links::committee(line.date),
+        subject: subjects.name(&line.subject_id),
+        synthesis: clipped(line.synthesis.as_deref().unwrap_or_default(), SYNTHESIS),
+        takes: match line.takes {
+            0 => String::new(),
+            1 => "1 take".to_owned(),
+            takes => format!("{takes} takes"),
+        },
+    };
+    let address = |before: Day| format!("/swarm/committee?before={before}");
+    let path = before.map_or("/swarm/committee".to_owned(), address);
+    let page = ListPage {
+        frame: Frame::new(Desk::of(&request), "Committee", path),
+        rows: lines.iter().map(row).collect(),
+        later: before.is_some(),
+        next: lines.last().filter(|_| more).map(|last| address(last.date)),
+    };
+    Ok(html(StatusCode::OK, &page))
+}
+
+#[derive(Template)]
+#[template(path = "committee_session.html")]
+struct SessionPage {
+    frame: Frame,
+    subject: String,
+    date: Markup,
+    deadline: Markup,
+    open: bool,
+    synthesis: Option<Markup>,
+    field: Option<Markup>,
+    takes: Vec<TakeView>,
+}
+
+struct TakeView {
+    member: String,
+    word: &'static str,
+    confidence: String,
+    stance: Markup,
+    when: Markup,
+    model: Option<String>,
+    body: Markup,
+    commit: String,
+}
+
+pub(crate) async fn session(request: RequestContext) -> Reply {
+    let reading = reading(&request).await?;
+    let day = request.path.first().and_then(|text| Day::parse(text).ok());
+    let day = day.ok_or(CommitteeRefusal::NotFound(Resource::Session))?;
+    let session = request.committee()?.session(day).await?;
+    let subjects = Subjects::all(request.tenant()).await?;
+    let subject = subjects.name(&session.subject_id);
+    let time = reading.time(session.deadline_utc);
+    let left = reading.left(session.deadline_utc);
+    let deadline = match &left {
+        Some(left) => format!("closes {time}, in {left}"),
+        None => format!("closed {time}"),
+    };
+    let title = format!("Committee of {}: {subject}", reading.day_text(day));
+    let dots: Vec<_> = session.takes.iter().filter_map(dot).collect();
+    let frame = Frame::new(Desk::of(&request), title, links::committee(day));
+    let page = SessionPage {
+        frame: frame
+            .below("/swarm/committee", "Committee")
+            .called(&reading.day_text(day))
+            .article(),
+        subject,
+        date: Reading::weekday(day),
+        deadline: Markup(deadline),
+        open: left.is_some(),
+        synthesis: session.synthesis.as_deref().map(|text| markdown(text, HeadingLevel::H2)),
+        field: (!dots.is_empty()).then(|| stance_field(&dots, None)),
+        takes: session.takes.iter().map(|take| view(take, reading)).collect(),
+    };
+    Ok(html(StatusCode::OK, &page))
+}
+
+fn dot(take: &PublicTake) -> Option<Dot> {
+    let rank = stance::rank(take.stance.as_str())?;
+    Some(Dot { name: take.member_id.to_string(), rank, confidence: take.confidence.get() })
+}
+
+fn view(take: &PublicTake, reading: Reading) -> TakeView {
+    TakeView {
+        member: take.member_id.to_string(),
+        word: take.stance.as_str(),
+        confidence: format!("{:.2}", take.confidence.get()),
+        stance: stance::word(take.stance.as_str(), Some(take.confidence)),
+        when: reading.time(take.received_at),
+        model: take.model.as_ref().map(|model| model.as_str().to_owned()),
+        body: markdown(take.body.as_str(), HeadingLevel::H3),
+        commit: take.commit.clone(),
+    }
+}

@@ -1,0 +1,78 @@
+//! `/feed.xml`: the published sessions as an Atom feed.
+
+use std::sync::Arc;
+
+use atom_syndication::{Entry, Feed, FixedDateTime, Generator, Link, Person, Text};
+use swarm_core::{Session, Timestamp};
+use warp::http::StatusCode;
+
+use super::charts::signed;
+use super::frame::{Desk, reading};
+use super::links;
+use super::lists::{Subjects, counts};
+use super::markup::printable;
+use super::moment::Reading;
+use crate::request::RequestContext;
+use crate::response::{Answer, Reply};
+
+/// The sessions in the feed.
+const ENTRIES: usize = 50;
+
+pub(crate) async fn feed(request: RequestContext) -> Reply {
+    let reading = reading(&request).await?;
+    let sessions = request.tenant().published(ENTRIES).await?;
+    let subjects = Subjects::all(request.tenant()).await?;
+    let desk = Desk::of(&request);
+    let updated = sessions.iter().filter_map(|session| session.published_at).max();
+    let feed = Feed {
+        title: Text::plain(format!("{}: published sessions", desk.name)),
+        id: format!("{}/feed.xml", desk.origin),
+        updated: date(updated.unwrap_or(Timestamp::EPOCH)),
+        authors: vec![Person { name: desk.name.clone(), ..Person::default() }],
+        links: vec![link("self", &desk, "/feed.xml"), link("alternate", &desk, "/")],
+        generator: Some(Generator { value: "Swarm".to_owned(), ..Generator::default() }),
+        entries: sessions.iter().map(|one| entry(one, &desk, &subjects, reading)).collect(),
+        ..Feed::default()
+    };
+    let text = printable(feed.to_string());
+    Ok(Answer::new(StatusCode::OK, "application/atom+xml; charset=utf-8", text))
+}
+
+fn entry(session: &Arc<Session>, desk: &Desk, subjects: &Subjects, reading: Reading) -> Entry {
+    let path = links::session(session.id);
+    let title = format!("{}, {}", subjects.name(&session.subject_id), session.date);
+    Entry {
+        title: Text::plain(title),
+        id: format!("{}{path}", desk.origin),
+        updated: date(session.published_at.unwrap_or(session.convened_at)),
+        published: session.published_at.map(date),
+        links: vec![link("alternate", desk, &path)],
+        summary: Some(Text::plain(summary(session, reading))),
+        ..Entry::default()
+    }
+}
+
+/// The outcome in a sentence or two.
+fn summary(session: &Session, reading: Reading) -> String {
+    let Some(snapshot) = session.snapshot.as_deref() else {
+        return format!("The session of {}.", reading.day_text(session.date));
+    };
+    let filed = counts(&snapshot.stances).words();
+    match &snapshot.consensus {
+        Some(consensus) => format!(
+            "Consensus {} ({}), mean confidence {:.2}: {filed}.",
+            consensus.stance,
+            signed(consensus.score),
+            consensus.confidence
+        ),
+        None => format!("No consensus: {filed}."),
+    }
+}
+
+fn link(rel: &str, desk: &Desk, path: &str) -> Link {
+    Link { rel: rel.to_owned(), href: format!("{}{path}", desk.origin), ..Link::default() }
+}
+
+fn date(moment: Timestamp) -> FixedDateTime {
+    FixedDateTime::parse_from_rfc3339(&moment.to_string()).unwrap_or_default()
+}

@@ -1,0 +1,209 @@
+//! What stands in lists on several pages: sessions, takes, people, and where a list goes on.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use swarm_core::domain::{Snapshot, Stances, Subject, SubjectId};
+use swarm_core::{Error, MemberId, Refusal, Session, Take, Tenant};
+
+use super::charts::{Counts, strip};
+use super::markdown::{HeadingLevel, excerpt};
+use super::markup::Markup;
+use super::moment::Reading;
+use super::people::{People, Person};
+use super::{links, stance};
+use crate::number::number;
+use crate::request::RequestContext;
+use crate::request::context::INVALID_QUERY;
+use crate::response::ApiError;
+
+/// The most characters of a write-up that a list shows.
+const EXCERPT: usize = 700;
+
+/// The names of subjects, by id.
+pub(super) struct Subjects(HashMap<SubjectId, String>);
+
+impl Subjects {
+    pub(super) async fn all(tenant: &Tenant) -> Result<Self, Error> {
+        let subjects = tenant.subjects().await?;
+        Ok(Self(subjects.into_iter().map(|subject| (subject.id, subject.name)).collect()))
+    }
+
+    /// What the subject is called; by its id, where nothing is known of it.
+    pub(super) fn name(&self, id: &SubjectId) -> String {
+        self.0
+            .get(id)
+            .filter(|name| !name.trim().is_empty())
+            .map_or(id.as_str(), |name| name)
+            .to_owned()
+    }
+}
+
+/// What a subject is called; by its id, where it has no name.
+pub(super) fn subject_title(subject: &Subject) -> String {
+    let name = if subject.name.trim().is_empty() { subject.id.as_str() } else { &subject.name };
+    name.to_owned()
+}
+
+/// The page of a subject, and what it is called; by its id, where nothing is known of it.
+pub(super) async fn subject(tenant: &Tenant, id: &SubjectId) -> Result<(String, String), Error> {
+    let name = match tenant.subject(id).await {
+        Ok(subject) => subject_title(&subject),
+        Err(Error::Refused(Refusal::NotFound(_))) => id.as_str().to_owned(),
+        Err(error) => return Err(error),
+    };
+    Ok((links::subject(id), name))
+}
+
+/// A session in a list.
+pub(super) struct SessionRow {
+    pub(super) when: Markup,
+    pub(super) href: String,
+    pub(super) subject: String,
+    pub(super) strip: Option<Markup>,
+    pub(super) word: String,
+}
+
+impl SessionRow {
+    pub(super) fn new(session: &Session, subjects: &Subjects, reading: Reading) -> Self {
+        let snapshot = session.snapshot.as_deref();
+        let counted = snapshot.filter(|snapshot| snapshot.participation.members > 0);
+        let consensus = snapshot.and_then(|snapshot| snapshot.consensus.as_ref());
+        let word = match consensus {
+            Some(consensus) => consensus.stance.to_owned(),
+            None => state(session, reading).0.to_owned(),
+        };
+        Self {
+            when: reading.day(session.date),
+            href: links::session(session.id),
+            subject: subjects.name(&session.subject_id),
+            strip: counted.map(|snapshot| strip(&counts(&snapshot.stances))),
+            word,
+        }
+    }
+}
+
+/// The state of a session in a word, and whether takes can still come in for it.
+pub(super) fn state(session: &Session, reading: Reading) -> (&'static str, bool) {
+    use swarm_core::domain::SessionState::{
+        Aggregated, Collecting, Published, Scheduled, WindowClosed,
+    };
+    let open = session.window_closes_at.is_none_or(|deadline| reading.now <= deadline);
+    match session.state {
+        Published => ("published", false),
+        Aggregated => ("aggregated", false),
+        Scheduled if open => ("scheduled", true),
+        Collecting if open => ("open", true),
+        Scheduled | Collecting | WindowClosed => ("closed", false),
+    }
+}
+
+pub(super) fn counts(stances: &Stances) -> Counts {
+    let Stances { bearish, cautious, neutral, constructive, bullish, other } = *stances;
+    Counts { known: [bearish, cautious, neutral, constructive, bullish], other }
+}
+
+/// How many of these takes are of each stance.
+pub(super) fn counts_of(takes: &[Arc<Take>]) -> Counts {
+    let mut counts = Counts::default();
+    for take in takes {
+        let place = stance::rank(take.draft().stance.as_str());
+        let place = place.and_then(|rank| usize::try_from(rank + 2).ok());
+        match place.and_then(|place| counts.known.get_mut(place)) {
+            Some(count) => *count += 1,
+            None => counts.other += 1,
+        }
+    }
+    counts
+}
+
+/// A take in a list.
+pub(super) struct TakeView {
+    pub(super) id: String,
+    pub(super) href: String,
+    pub(super) who: Person,
+    /// What it is about, where the page does not say: a path and a name.
+    pub(super) on: Option<(String, String)>,
+    pub(super) when: Markup,
+    pub(super) ago: Option<String>,
+    pub(super) stance: Markup,
+    pub(super) body: Markup,
+    /// Whether the body is only the beginning.
+    pub(super) cut: bool,
+    /// Revisions before it: paths and what they are called.
+    pub(super) earlier: Vec<(String, String)>,
+    pub(super) remarks: Vec<String>,
+}
+
+impl TakeView {
+    pub(super) fn new(take: &Take, people: &People, reading: Reading) -> Self {
+        let draft = take.draft();
+        let (body, cut) = excerpt(draft.body.as_str(), EXCERPT, HeadingLevel::H3);
+        Self {
+            id: take.id.to_string(),
+            href: links::take(take.id),
+            who: people.person(&draft.member_id),
+            on: None,
+            when: reading.time(take.filed_at),
+            ago: None,
+            stance: stance::stance(&draft.stance, draft.confidence),
+            body,
+            cut,
+            earlier: Vec::new(),
+            remarks: Vec::new(),
+        }
+    }
+
+    /// With the revisions that it replaces among these.
+    pub(super) fn after(mut self, take: &Take, all: &[Arc<Take>]) -> Self {
+        let of_member = |other: &&Arc<Take>| {
+            other.draft().member_id == take.draft().member_id && other.revision < take.revision
+        };
+        let earlier = all.iter().filter(of_member);
+        let link =
+            |take: &Arc<Take>| (links::take(take.id), format!("revision {}", take.revision.get()));
+        self.earlier = earlier.map(link).collect();
+        if !self.earlier.is_empty() {
+            self.remarks.push(format!("this is revision {}", take.revision.get()));
+        }
+        self
+    }
+
+    /// With what its place in this snapshot is, where it has none.
+    pub(super) fn counted_in(mut self, take: &Take, snapshot: Option<&Snapshot>) -> Self {
+        self.remarks.extend(uncounted(take, snapshot).map(str::to_owned));
+        self
+    }
+}
+
+/// Why a take is not among those that were counted, if it is not.
+pub(super) fn uncounted(take: &Take, snapshot: Option<&Snapshot>) -> Option<&'static str> {
+    let snapshot = snapshot?;
+    if snapshot.quotes.iter().any(|quote| quote.take_id == take.id) {
+        None
+    } else if take.filed_at > snapshot.aggregated_at {
+        Some("filed after the snapshot: on record, and not counted")
+    } else {
+        Some("not counted in the snapshot")
+    }
+}
+
+/// Members, as many as a line may name.
+#[derive(Default)]
+pub(super) struct Named {
+    pub(super) shown: Vec<Person>,
+    pub(super) more: usize,
+}
+
+impl Named {
+    pub(super) fn new(ids: &[&MemberId], most: usize, people: &People) -> Self {
+        let shown: Vec<_> = ids.iter().take(most).map(|id| people.person(id)).collect();
+        Self { more: ids.len() - shown.len(), shown }
+    }
+}
+
+/// The number that the query gives for a parameter, if it gives one.
+pub(super) fn given(request: &RequestContext, name: &str) -> Result<Option<u64>, ApiError> {
+    let query = request.query();
+    query.get(name).map(|text| number(text).ok_or(INVALID_QUERY)).transpose()
+}

@@ -1,0 +1,54 @@
+//! `/swarm/log`: the log, the newest first.
+
+use askama::Template;
+use swarm_core::domain::Seq;
+use warp::http::StatusCode;
+
+use super::acts;
+use super::frame::{Desk, Frame, html, reading};
+use super::lists::given;
+use super::markup::Markup;
+use crate::request::RequestContext;
+use crate::response::Reply;
+
+/// The entries on a page.
+const PER_PAGE: u64 = 50;
+
+#[derive(Template)]
+#[template(path = "log.html")]
+struct LogPage {
+    frame: Frame,
+    rows: Vec<Row>,
+    later: bool,
+    next: Option<String>,
+}
+
+struct Row {
+    seq: u64,
+    when: Markup,
+    what: Markup,
+}
+
+pub(crate) async fn page(request: RequestContext) -> Reply {
+    let reading = reading(&request).await?;
+    let tenant = request.tenant();
+    let size = tenant.log_size().await?.0;
+    let before = given(&request, "before")?;
+    let end = before.map_or(size, |before| size.min(before.saturating_sub(1)));
+    let start = end.saturating_sub(PER_PAGE);
+    let most = usize::try_from(end - start).unwrap_or(0);
+    let entries = if most == 0 { Vec::new() } else { tenant.log(Seq(start), most).await?.entries };
+    let row = |entry: &String| {
+        let entry = acts::Entry::read(entry)?;
+        Some(Row { seq: entry.seq, when: reading.time(entry.at), what: entry.told(reading) })
+    };
+    let address = |before: u64| format!("/swarm/log?before={before}");
+    let path = before.map_or("/swarm/log".to_owned(), address);
+    let page = LogPage {
+        frame: Frame::new(Desk::of(&request), "Log", path),
+        rows: entries.iter().rev().filter_map(row).collect(),
+        later: before.is_some(),
+        next: (start > 0).then(|| address(start + 1)),
+    };
+    Ok(html(StatusCode::OK, &page))
+}

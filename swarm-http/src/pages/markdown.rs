@@ -1,0 +1,205 @@
+//! What members write, as HTML: Markdown to a safe subset (contract, section 9). HTML in it is shown
+//! as the text that it is, an image as its description, and what comes out is sanitized again.
+
+use std::sync::OnceLock;
+
+use ammonia::Builder;
+use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html};
+
+pub(crate) use pulldown_cmark::HeadingLevel;
+
+use super::markup::Markup;
+
+/// Everything that a text may turn into.
+const TAGS: [&str; 24] = [
+    "p",
+    "br",
+    "hr",
+    "em",
+    "strong",
+    "del",
+    "code",
+    "pre",
+    "blockquote",
+    "ul",
+    "ol",
+    "li",
+    "a",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+];
+
+/// The text, with its headings below one of level `top`.
+pub(crate) fn markdown(text: &str, top: HeadingLevel) -> Markup {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
+    let mut out = String::with_capacity(text.len() * 3 / 2);
+    html::push_html(&mut out, tame(Parser::new_ext(text, options), top).into_iter());
+    Markup(sanitizer().clean(&out).to_string())
+}
+
+/// The beginning of a long text, `limit` characters at most, cut where a word ends; and whether
+/// that is not all of it.
+pub(crate) fn excerpt(text: &str, limit: usize, top: HeadingLevel) -> (Markup, bool) {
+    let Some((end, _)) = text.char_indices().nth(limit) else {
+        return (markdown(text, top), false);
+    };
+    let head = text.get(..end).unwrap_or_default();
+    let cut = head.rfind(char::is_whitespace).filter(|cut| *cut > end / 2).unwrap_or(end);
+    let head = head.get(..cut).unwrap_or_default().trim_end();
+    (markdown(&format!("{head}…"), top), true)
+}
+
+fn sanitizer() -> &'static Builder<'static> {
+    static SANITIZER: OnceLock<Builder<'static>> = OnceLock::new();
+    SANITIZER.get_or_init(|| {
+        let mut builder = Builder::empty();
+        builder
+            .tags(TAGS.into())
+            .add_tag_attributes("a", ["href"])
+            .add_tag_attributes("ol", ["start"])
+            .set_tag_attribute_value("th", "scope", "col")
+            .url_schemes(["http", "https"].into())
+            .url_relative(ammonia::UrlRelative::Deny)
+            .link_rel(Some("nofollow noopener ugc"));
+        builder
+    })
+}
+
+/// The events of a text, without what no page may have: HTML becomes text, an image what it says
+/// of itself, a link nowhere its words, and headings keep the order of their levels.
+fn tame<'a>(parser: Parser<'a>, top: HeadingLevel) -> Vec<Event<'a>> {
+    let mut events = Vec::new();
+    let mut links = Vec::new();
+    let mut in_head = false;
+    let mut level = top;
+    for event in parser {
+        match event {
+            Event::Html(text) | Event::InlineHtml(text) => events.push(Event::Text(text)),
+            Event::Start(Tag::HtmlBlock) => events.push(Event::Start(Tag::Paragraph)),
+            Event::End(TagEnd::HtmlBlock) => events.push(Event::End(TagEnd::Paragraph)),
+            Event::Start(Tag::Image { .. }) | Event::End(TagEnd::Image) => {}
+            Event::Start(Tag::Heading { level: wanted, .. }) => {
+                level = below(wanted, top, level);
+                events.push(heading(level));
+            }
+            Event::End(TagEnd::Heading(_)) => events.push(Event::End(TagEnd::Heading(level))),
+            Event::Start(Tag::Link { dest_url, link_type, .. }) => {
+                links.push((events.len(), dest_url, link_type));
+            }
+            Event::End(TagEnd::Link) => end_link(&mut events, links.pop()),
+            Event::Start(Tag::TableHead) | Event::End(TagEnd::TableHead) => {
+                in_head = matches!(event, Event::Start(_));
+                events.push(event);
+            }
+            // A heading that says nothing is a riddle to whoever hears the table.
+            Event::End(TagEnd::TableCell) if in_head => {
+                if matches!(events.last(), Some(Event::Start(Tag::TableCell))) {
+                    events.push(Event::Text(CowStr::Borrowed("–")));
+                }
+                events.push(event);
+            }
+            event => events.push(event),
+        }
+    }
+    events
+}
+
+fn heading(level: HeadingLevel) -> Event<'static> {
+    Event::Start(Tag::Heading { level, id: None, classes: Vec::new(), attrs: Vec::new() })
+}
+
+/// The level of a heading that wants to be `wanted`, below `top`, after one of `before`: no level is
+/// left out on the way down.
+fn below(wanted: HeadingLevel, top: HeadingLevel, before: HeadingLevel) -> HeadingLevel {
+    let level = (wanted as usize + top as usize).min(before as usize + 1);
+    HeadingLevel::try_from(level).unwrap_or(HeadingLevel::H6)
+}
+
+/// Makes a link of the events since it began, where it leads into the web and has words; a link
+/// without words shows its address.
+fn end_link<'a>(events: &mut Vec<Event<'a>>, link: Option<(usize, CowStr<'a>, LinkType)>) {
+    let Some((from, dest_url, link_type)) = link else { return };
+    if super::links::web(&dest_url).is_none() {
+        return;
+    }
+    let has_words = events.get(from..).unwrap_or_default().iter().any(|event| match event {
+        Event::Text(text) | Event::Code(text) => !text.trim().is_empty(),
+        _ => false,
+    });
+    if !has_words {
+        events.truncate(from);
+        events.push(Event::Text(dest_url.clone()));
+    }
+    let title = CowStr::Borrowed("");
+    let id = title.clone();
+    events.insert(from, Event::Start(Tag::Link { link_type, dest_url, title, id }));
+    events.push(Event::End(TagEnd::Link));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn html(text: &str) -> String {
+        markdown(text, HeadingLevel::H2).0.trim().to_owned()
+    }
+
+    #[test]
+    fn prose_is_rendered() {
+        assert_eq!(
+            html("A *b* **c** `d`"),
+            "<p>A <em>b</em> <strong>c</strong> <code>d</code></p>"
+        );
+        let link = "<p><a href=\"https://a.example/\" rel=\"nofollow noopener ugc\">b</a></p>";
+        assert_eq!(html("[b](https://a.example/ \"title\")"), link);
+        assert_eq!(html("~~a~~"), "<p><del>a</del></p>");
+        assert!(html("|a|b|\n|-|:-:|\n|1|2|").contains("<th scope=\"col\">b</th>"));
+        assert!(html("|a||\n|-|-|\n|1|2|").contains("<th scope=\"col\">–</th>"));
+    }
+
+    #[test]
+    fn html_is_shown_and_does_nothing() {
+        assert_eq!(html("<script>x</script>"), "<p>&lt;script&gt;x&lt;/script&gt;</p>");
+        assert_eq!(html("a <b onclick=x>b</b>"), "<p>a &lt;b onclick=x&gt;b&lt;/b&gt;</p>");
+    }
+
+    #[test]
+    fn nothing_is_fetched_and_links_lead_into_the_web_alone() {
+        assert_eq!(html("![sight](https://a.example/x.png)"), "<p>sight</p>");
+        for link in
+            ["javascript:alert(1)", "data:text/html,x", "/swarm", "//a.example", "vbscript:x"]
+        {
+            assert_eq!(html(&format!("[b]({link})")), "<p>b</p>", "{link}");
+        }
+        let shown = ">https://a.example/</a>";
+        assert!(html("[](https://a.example/)").contains(shown));
+        assert!(html("[![](x)](https://a.example/)").contains(shown));
+    }
+
+    #[test]
+    fn headings_leave_no_level_out() {
+        let text = html("#### a\n# b\n###### c\n###### d\n## e");
+        assert_eq!(
+            text.split_whitespace().collect::<String>(),
+            "<h3>a</h3><h3>b</h3><h4>c</h4><h5>d</h5><h4>e</h4>"
+        );
+    }
+
+    #[test]
+    fn long_texts_are_cut_at_a_word() {
+        let (Markup(all), cut) = excerpt("five words of a text", 20, HeadingLevel::H3);
+        assert_eq!((all.trim(), cut), ("<p>five words of a text</p>", false));
+        let (Markup(head), cut) = excerpt("five words of a text", 13, HeadingLevel::H3);
+        assert_eq!((head.trim(), cut), ("<p>five words…</p>", true));
+        assert!(excerpt(&"\u{1f680}".repeat(100), 50, HeadingLevel::H3).0.0.contains('…'));
+    }
+}

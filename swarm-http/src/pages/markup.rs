@@ -1,0 +1,92 @@
+//! HTML that is whole already: what charts, times and Markdown hand to a template.
+
+use std::fmt::{Display, Formatter, Result, Write as _};
+
+use askama::filters::HtmlSafe;
+
+/// HTML that was made here, from text that was escaped on the way in. A template shows it as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Markup(pub(crate) String);
+
+impl Display for Markup {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl HtmlSafe for Markup {}
+
+/// Text as it may stand in HTML, between tags and in quoted attributes.
+pub(crate) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
+/// A page whose control characters, which no document may hold, are shown as what cannot be shown.
+pub(crate) fn printable(page: String) -> String {
+    let odd = |letter: char| {
+        let control = letter.is_control() && !matches!(letter, '\n' | '\t');
+        control || matches!(letter, '\u{fdd0}'..='\u{fdef}') || u32::from(letter) & 0xfffe == 0xfffe
+    };
+    if page.contains(odd) { page.replace(odd, "\u{fffd}") } else { page }
+}
+
+/// The beginning of a text, in at most about `room` letters of ordinary width, for where the whole
+/// of it stands nearby.
+pub(crate) fn clipped(text: &str, room: usize) -> String {
+    if width(text) <= room {
+        return text.to_owned();
+    }
+    let mut clipped = String::new();
+    let mut left = room.saturating_sub(1);
+    for letter in text.chars() {
+        let Some(rest) = left.checked_sub(letter_width(letter)) else { break };
+        left = rest;
+        clipped.push(letter);
+    }
+    let _infallible = write!(clipped, "…");
+    clipped
+}
+
+/// About how many letters of ordinary width a text is wide.
+pub(crate) fn width(text: &str) -> usize {
+    text.chars().map(letter_width).sum()
+}
+
+/// Scripts from Hangul on are about twice as wide; accents that combine are counted, too: whoever
+/// stacks them gets less of them shown.
+fn letter_width(letter: char) -> usize {
+    if u32::from(letter) < 0x1100 { 1 } else { 2 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_is_escaped() {
+        assert_eq!(escape("<a b='c' d=\"e\">&"), "&lt;a b=&#39;c&#39; d=&quot;e&quot;&gt;&amp;");
+    }
+
+    #[test]
+    fn what_no_document_may_hold_is_replaced() {
+        assert_eq!(printable("a\u{0}b\u{1b}c\u{85}\u{ffff}\n\t".to_owned()), "a�b�c��\n\t");
+    }
+
+    #[test]
+    fn long_text_is_clipped_by_its_width() {
+        assert_eq!(clipped("Rosalind", 8), "Rosalind");
+        assert_eq!(clipped("Rosalinde", 8), "Rosalin…");
+        assert_eq!(clipped("金融市场分析师", 8), "金融市…");
+    }
+}

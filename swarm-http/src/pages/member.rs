@@ -1,0 +1,205 @@
+//! `/swarm/members/<id>`: a member, and what it said over time.
+
+use std::sync::Arc;
+
+use askama::Template;
+use futures_util::future::try_join_all;
+use swarm_core::domain::{Body, Confidence, MemberState, Stance};
+use swarm_core::{Error, MemberId, Session, SessionId, TakeId, Tenant};
+use warp::http::StatusCode;
+
+use super::charts::{Point, member_line};
+use super::frame::{Desk, Frame, html, reading};
+use super::lists::{Subjects, given};
+use super::markdown::{HeadingLevel, markdown};
+use super::markup::{Markup, clipped};
+use super::moment::Reading;
+use super::{links, stance};
+use crate::request::RequestContext;
+use crate::response::Reply;
+
+/// How many sessions a page looks back, and of how many the takes are read: snapshots quote the
+/// others.
+const SESSIONS: usize = 60;
+const READ: usize = 12;
+
+/// The letters of a write-up that the list shows.
+const WORDS: usize = 110;
+
+/// The memos on the page.
+const MEMOS: usize = 50;
+
+#[derive(Template)]
+#[template(path = "member.html")]
+struct MemberPage {
+    frame: Frame,
+    path: String,
+    active: bool,
+    joined: Option<Markup>,
+    lens: Option<Markup>,
+    line: Option<Markup>,
+    filed: Option<String>,
+    rows: Vec<Row>,
+    takes: Vec<Line>,
+    later: bool,
+    next: Option<String>,
+    memos: Vec<(Markup, String, String)>,
+    key: Option<String>,
+}
+
+struct Row {
+    when: Markup,
+    subject: String,
+    stance: String,
+    confidence: String,
+}
+
+struct Line {
+    when: Markup,
+    href: String,
+    subject: String,
+    words: String,
+    stance: Markup,
+}
+
+pub(crate) async fn page(request: RequestContext) -> Reply {
+    let reading = reading(&request).await?;
+    let tenant = request.tenant();
+    let member = tenant.member(&request.member_id(swarm_core::Resource::Member)?).await?;
+    let before = given(&request, "before")?.map(SessionId);
+    let found = tenant.sessions(SESSIONS, before).await?;
+    let said = said(tenant, &member.id, &found.sessions).await?;
+    let subjects = Subjects::all(tenant).await?;
+    let mut memos = tenant.memos_of(&member.id).await?;
+    memos.sort_unstable_by_key(|memo| std::cmp::Reverse(memo.id));
+    let base = links::member(&member.id);
+    let address = |before: SessionId| format!("{base}?before={before}");
+    let frame = Frame::new(
+        Desk::of(&request),
+        member.name.as_str(),
+        before.map_or_else(|| base.clone(), address),
+    );
+    let memo = |memo: &swarm_core::domain::Memo| {
+        (reading.day(memo.published_at.day()), links::memo(memo.id), memo.draft.title.clone())
+    };
+    let page = MemberPage {
+        frame: frame.below("/swarm/members", "Members").article(),
+        active: member.state.is_active(),
+        joined: member.joined_at.map(|joined| reading.day(joined.day())),
+        lens: (!member.lens.as_str().trim().is_empty())
+            .then(|| markdown(member.lens.as_str(), HeadingLevel::H1)),
+        line: line(&said, &subjects, reading),
+        filed: filed(&found.sessions, &said, &member.id),
+        rows: said.iter().map(|said| said.row(&subjects, reading)).collect(),
+        takes: said.iter().map(|said| said.line(&subjects, reading)).collect(),
+        later: before.is_some(),
+        next: found.next_before.map(address),
+        memos: memos.iter().take(MEMOS).map(memo).collect(),
+        key: member
+            .public_key
+            .as_ref()
+            .filter(|_| member.state != MemberState::Rejected)
+            .map(ToString::to_string),
+        path: base.clone(),
+    };
+    Ok(html(StatusCode::OK, &page))
+}
+
+/// What the member said in a session.
+struct Said {
+    session: Arc<Session>,
+    take: TakeId,
+    stance: Stance,
+    confidence: Confidence,
+    body: Body,
+}
+
+/// What the member said in these sessions: as their snapshots quote it, and of those that have none
+/// yet, as it is on file.
+async fn said(
+    tenant: &Tenant,
+    member: &MemberId,
+    sessions: &[Arc<Session>],
+) -> Result<Vec<Said>, Error> {
+    let unquoted = sessions.iter().filter(|session| session.snapshot.is_none()).take(READ);
+    let read = try_join_all(unquoted.map(|session| tenant.session(session.id))).await?;
+    let on_file = read.iter().flat_map(|(session, takes)| {
+        let own = takes.iter().find(|take| take.draft().member_id == *member);
+        own.map(|take| Said {
+            session: Arc::clone(session),
+            take: take.id,
+            stance: take.draft().stance.clone(),
+            confidence: take.draft().confidence,
+            body: take.draft().body.clone(),
+        })
+    });
+    let quoted = sessions.iter().filter_map(|session| {
+        let quotes = &session.snapshot.as_deref()?.quotes;
+        let own = quotes.iter().find(|quote| quote.member_id == *member)?;
+        Some(Said {
+            session: Arc::clone(session),
+            take: own.take_id,
+            stance: own.stance.clone(),
+            confidence: own.confidence,
+            body: own.body.clone(),
+        })
+    });
+    let mut said: Vec<_> = on_file.chain(quoted).collect();
+    said.sort_by_key(|said| std::cmp::Reverse((said.session.date, said.session.id)));
+    Ok(said)
+}
+
+impl Said {
+    fn row(&self, subjects: &Subjects, reading: Reading) -> Row {
+        Row {
+            when: reading.day(self.session.date),
+            subject: subjects.name(&self.session.subject_id),
+            stance: self.stance.as_str().to_owned(),
+            confidence: format!("{:.2}", self.confidence.get()),
+        }
+    }
+
+    fn line(&self, subjects: &Subjects, reading: Reading) -> Line {
+        Line {
+            when: reading.day(self.session.date),
+            href: links::take(self.take),
+            subject: subjects.name(&self.session.subject_id),
+            words: clipped(self.body.as_str(), WORDS),
+            stance: stance::stance(&self.stance, self.confidence),
+        }
+    }
+}
+
+fn line(said: &[Said], subjects: &Subjects, reading: Reading) -> Option<Markup> {
+    let known: Vec<_> = said
+        .iter()
+        .rev()
+        .filter_map(|said| Some((said, stance::rank(said.stance.as_str())?)))
+        .collect();
+    let point = |(said, rank): &(&Said, i8)| {
+        let subject = subjects.name(&said.session.subject_id);
+        let day = reading.day_text(said.session.date);
+        let confidence = said.confidence.get();
+        let title = format!("{day}, {subject}: {} {confidence:.2}", said.stance);
+        Point { rank: *rank, confidence, title }
+    };
+    let points: Vec<_> = known.iter().map(point).collect();
+    let day = |at: Option<&(&Said, i8)>| Some(reading.day_text(at?.0.session.date));
+    let (from, to) = (day(known.first())?, day(known.last())?);
+    let label = format!("Stances in {} sessions, from {from} to {to}", points.len());
+    Some(member_line(&points, (&from, &to), &label))
+}
+
+/// In how many of the sessions that expected the member it filed.
+fn filed(sessions: &[Arc<Session>], said: &[Said], member: &MemberId) -> Option<String> {
+    let expects = |session: &&Arc<Session>| {
+        let entry = session.roster.as_ref().and_then(|roster| roster.entry(member));
+        session.snapshot.is_some() && entry.is_some_and(|entry| !entry.excused)
+    };
+    let expected: Vec<_> = sessions.iter().filter(expects).map(|session| session.id).collect();
+    let filed = said.iter().filter(|said| expected.contains(&said.session.id)).count();
+    let total = expected.len();
+    (total > 0).then(|| {
+        format!("Filed in {filed} of the {total} sessions here that expected it and are over.")
+    })
+}

@@ -1,0 +1,54 @@
+//! `/swarm/members`: the active members, by page.
+
+use askama::Template;
+use warp::http::StatusCode;
+
+use super::frame::{Desk, Frame, html, reading};
+use super::links;
+use super::lists::given;
+use super::markup::{Markup, clipped};
+use crate::request::RequestContext;
+use crate::response::Reply;
+
+/// The members on a page, and the letters of a lens that it shows.
+const PER_PAGE: usize = 100;
+const LENS: usize = 110;
+
+#[derive(Template)]
+#[template(path = "members.html")]
+struct MembersPage {
+    frame: Frame,
+    members: Vec<MemberRow>,
+    later: bool,
+    next: Option<String>,
+}
+
+struct MemberRow {
+    name: String,
+    href: String,
+    lens: String,
+    joined: Markup,
+}
+
+pub(crate) async fn page(request: RequestContext) -> Reply {
+    let reading = reading(&request).await?;
+    let from = given(&request, "from")?.unwrap_or(0);
+    let skipped = usize::try_from(from).unwrap_or(usize::MAX);
+    let all = request.tenant().members().await?;
+    let rows = all.iter().skip(skipped).take(PER_PAGE).map(|member| MemberRow {
+        name: member.name.as_str().to_owned(),
+        href: links::member(&member.id),
+        lens: clipped(member.lens.as_str(), LENS),
+        joined: member.joined_at.map(|joined| reading.day(joined.day())).unwrap_or_default(),
+    });
+    let address = |from: usize| format!("/swarm/members?from={from}");
+    let path = if from == 0 { "/swarm/members".to_owned() } else { address(skipped) };
+    let next = skipped.saturating_add(PER_PAGE);
+    let page = MembersPage {
+        members: rows.collect(),
+        frame: Frame::new(Desk::of(&request), "Members", path),
+        later: from > 0,
+        next: (next < all.len()).then(|| address(next)),
+    };
+    Ok(html(StatusCode::OK, &page))
+}

@@ -1,0 +1,150 @@
+//! Times as people read them: absolute and in UTC, the year where it is not this one; what is left
+//! and what has passed stands beside, never instead.
+
+use swarm_core::Timestamp;
+use swarm_core::domain::Day;
+
+use super::markup::{Markup, escape};
+
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+const WEEKDAYS: [&str; 7] =
+    ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"];
+
+/// The moment at which a page is read, by the store's clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading {
+    pub(crate) now: Timestamp,
+}
+
+impl Reading {
+    /// `20 Nov, 20:41 UTC`, as an element.
+    pub(crate) fn time(self, moment: Timestamp) -> Markup {
+        element(&moment.to_string(), &self.time_text(moment))
+    }
+
+    /// `20 Nov`, as an element.
+    pub(crate) fn day(self, day: Day) -> Markup {
+        element(&day.to_string(), &self.day_text(day))
+    }
+
+    /// `Friday 20 November 2026`, near enough: `Friday, 20 Nov 2026`.
+    pub(crate) fn weekday(day: Day) -> Markup {
+        let text = day.to_string();
+        let weekday = day_number(day).and_then(|number| usize::try_from(number.rem_euclid(7)).ok());
+        let weekday = weekday.and_then(|at| WEEKDAYS.get(at)).copied().unwrap_or_default();
+        element(&text, format!("{weekday}, {}", written(&text, true)).trim_start_matches(", "))
+    }
+
+    /// `20 Nov, 20:41 UTC`.
+    pub(crate) fn time_text(self, moment: Timestamp) -> String {
+        let text = moment.to_string();
+        match text.get(11..16) {
+            Some(clock) => format!("{}, {clock} UTC", self.without_this_year(&text)),
+            None => text,
+        }
+    }
+
+    /// `20 Nov`.
+    pub(crate) fn day_text(self, day: Day) -> String {
+        self.without_this_year(&day.to_string())
+    }
+
+    fn without_this_year(self, text: &str) -> String {
+        let this_year = self.now.to_string().get(..4) == text.get(..4);
+        written(text, !this_year)
+    }
+
+    /// How long it is until a moment, to the minute: `3 h 12 min`; `None` once it has passed.
+    pub(crate) fn left(self, until: Timestamp) -> Option<String> {
+        let left = until.millis() - self.now.millis();
+        (left >= 0).then(|| span(left))
+    }
+
+    /// How long ago a moment was: `4 min ago`.
+    pub(crate) fn ago(self, moment: Timestamp) -> String {
+        format!("{} ago", span((self.now.millis() - moment.millis()).max(0)))
+    }
+}
+
+/// The number of a day, counted from the first of 1970, where the calendar has it.
+pub(crate) fn day_number(day: Day) -> Option<i64> {
+    let midnight = Timestamp::parse("date", &format!("{day}T00:00:00Z"));
+    midnight.ok().map(Timestamp::day_number)
+}
+
+/// The date that a text begins with, `2026-11-20`, in words.
+fn written(text: &str, with_year: bool) -> String {
+    let part = |from: usize, to: usize| text.get(from..to);
+    let month = part(5, 7).and_then(|month| month.parse::<usize>().ok()?.checked_sub(1));
+    let month = month.and_then(|month| MONTHS.get(month));
+    match (part(0, 4), month, part(8, 10)) {
+        (Some(year), Some(month), Some(day)) => {
+            let day = day.trim_start_matches('0');
+            if with_year { format!("{day} {month} {year}") } else { format!("{day} {month}") }
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// The two largest units of a span, down to the minute.
+fn span(millis: i64) -> String {
+    let minutes = millis / 60_000;
+    let (days, hours, minutes) = (minutes / 1_440, minutes / 60 % 24, minutes % 60);
+    let days_told = if days == 1 { "1 day".to_owned() } else { format!("{days} days") };
+    match (days, hours, minutes) {
+        (0, 0, 0) => "less than a minute".to_owned(),
+        (0, 0, _) => format!("{minutes} min"),
+        (0, _, 0) => format!("{hours} h"),
+        (0, ..) => format!("{hours} h {minutes} min"),
+        (_, 0, _) => days_told,
+        _ => format!("{days_told} {hours} h"),
+    }
+}
+
+fn element(machine: &str, text: &str) -> Markup {
+    Markup(format!("<time datetime=\"{}\">{}</time>", escape(machine), escape(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moment(text: &str) -> Timestamp {
+        Timestamp::parse("t", text).unwrap()
+    }
+
+    fn reading() -> Reading {
+        Reading { now: moment("2026-11-21T12:52:00Z") }
+    }
+
+    #[test]
+    fn times_are_absolute_and_name_another_year() {
+        let time = |text| reading().time_text(moment(text));
+        assert_eq!(time("2026-11-05T20:41:59.999Z"), "5 Nov, 20:41 UTC");
+        assert_eq!(time("2025-12-31T23:59:00Z"), "31 Dec 2025, 23:59 UTC");
+        let Markup(element) = reading().time(moment("2026-11-05T20:41:59.999Z"));
+        let machine = "<time datetime=\"2026-11-05T20:41:59.999Z\">5 Nov, 20:41 UTC</time>";
+        assert_eq!(element, machine);
+    }
+
+    #[test]
+    fn days_have_their_names() {
+        let day = |text| Reading::weekday(Day::parse(text).unwrap()).0;
+        assert!(day("2026-11-20").contains(">Friday, 20 Nov 2026<"));
+        assert!(day("1969-12-31").contains(">Wednesday, 31 Dec 1969<"));
+        assert!(day("2026-02-30").contains(">30 Feb 2026<"), "no calendar has it");
+    }
+
+    #[test]
+    fn spans_are_told_to_the_minute() {
+        let left = |text| reading().left(moment(text));
+        assert_eq!(left("2026-11-21T16:04:30Z").as_deref(), Some("3 h 12 min"));
+        assert_eq!(left("2026-11-21T12:52:59Z").as_deref(), Some("less than a minute"));
+        assert_eq!(left("2026-11-23T14:00:00Z").as_deref(), Some("2 days 1 h"));
+        assert_eq!(left("2026-11-21T12:51:59Z"), None);
+        assert_eq!(reading().ago(moment("2026-11-20T12:51:00Z")), "1 day ago");
+        assert_eq!(reading().ago(moment("2027-01-01T00:00:00Z")), "less than a minute ago");
+    }
+}

@@ -1,0 +1,102 @@
+//! A page for people, the record for programs: whichever `Accept` prefers (RFC 9110, section
+//! 12.5.1).
+
+use std::sync::Arc;
+
+use warp::http::header::{ACCEPT, VARY};
+use warp::http::{HeaderMap, HeaderValue};
+
+use super::fault;
+use super::frame::Desk;
+use crate::request::RequestContext;
+use crate::request::route::{AsyncHandler, Route, read};
+use crate::response::{ApiError, Reply};
+
+/// A page at this path, and for whoever would rather have JSON, what the API answers with.
+pub(crate) fn page(
+    path: &'static str,
+    record: impl AsyncHandler<RequestContext>,
+    page: impl AsyncHandler<RequestContext>,
+) -> Route {
+    let either = Arc::new((record, page));
+    read(path, move |request: RequestContext| {
+        let either = Arc::clone(&either);
+        async move { answer(&either.0, &either.1, request).await }
+    })
+}
+
+async fn answer(
+    record: &impl AsyncHandler<RequestContext>,
+    page: &impl AsyncHandler<RequestContext>,
+    request: RequestContext,
+) -> Reply {
+    let mut answer = if prefers_json(accept(&request.headers)) {
+        record.answer(request).await.unwrap_or_else(ApiError::into_answer)
+    } else {
+        let desk = Desk::of(&request);
+        page.answer(request).await.unwrap_or_else(|error| fault::page(desk, error))
+    };
+    answer.headers.insert(VARY, HeaderValue::from_static("Accept"));
+    Ok(answer)
+}
+
+fn accept(headers: &HeaderMap) -> &str {
+    headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default()
+}
+
+/// Whether an `Accept` header would rather have JSON than HTML. Who does not care reads the page.
+fn prefers_json(accept: &str) -> bool {
+    quality(accept, "application", "json") > quality(accept, "text", "html")
+}
+
+/// Whether an `Accept` header would rather have HTML than JSON. Who does not care is a program.
+pub(crate) fn prefers_html(headers: &HeaderMap) -> bool {
+    let accept = accept(headers);
+    quality(accept, "text", "html") > quality(accept, "application", "json")
+}
+
+/// The quality that `accept` gives a media type: that of the most specific range that has it.
+pub(crate) fn quality(accept: &str, kind: &str, subtype: &str) -> f32 {
+    accept
+        .split(',')
+        .filter_map(|range| {
+            let mut parts = range.split(';').map(str::trim);
+            let (range_kind, range_subtype) = parts.next()?.split_once('/')?;
+            let specific = match (range_kind, range_subtype) {
+                ("*", "*") => 0,
+                (range, "*") if range.eq_ignore_ascii_case(kind) => 1,
+                (range, sub)
+                    if range.eq_ignore_ascii_case(kind) && sub.eq_ignore_ascii_case(subtype) =>
+                {
+                    2
+                }
+                _ => return None,
+            };
+            let given = parts.find_map(|part| part.strip_prefix("q=")?.parse::<f32>().ok());
+            Some((specific, given.unwrap_or(1.0)))
+        })
+        .max_by_key(|(specific, _)| *specific)
+        .map_or(0.0, |(_, quality)| quality)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_for_whoever_prefers_it() {
+        let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+        for html in ["", "*/*", "text/html", browser, "application/json;q=0.5, text/html"] {
+            assert!(!prefers_json(html), "{html}");
+        }
+        for json in
+            ["application/json", "application/*", "text/html;q=0.1, */*", "Application/JSON"]
+        {
+            assert!(prefers_json(json), "{json}");
+        }
+        for (accept, html) in [(browser, true), ("*/*", false), ("", false)] {
+            let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static(accept))]);
+            assert_eq!(prefers_html(&headers), html, "{accept}");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Who is meant by an id: names, and links to those who have a page.
+
+use std::collections::{HashMap, HashSet};
+
+use futures_util::future::try_join_all;
+use swarm_core::{Error, MemberId, Refusal, Tenant};
+
+use super::links;
+
+/// A member as a page names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Person {
+    pub(crate) name: String,
+    /// Its page, where it has one.
+    pub(crate) href: Option<String>,
+}
+
+/// The members that a page names, by id.
+#[derive(Default)]
+pub(crate) struct People(HashMap<MemberId, Person>);
+
+impl People {
+    /// Looks these members up, each once.
+    pub(crate) async fn find<'a>(
+        tenant: &Tenant,
+        ids: impl IntoIterator<Item = &'a MemberId>,
+    ) -> Result<Self, Error> {
+        let ids: HashSet<_> = ids.into_iter().collect();
+        let found = ids.into_iter().map(|id| async move {
+            match tenant.member(id).await {
+                Ok(member) => Ok(Some((id.clone(), member.name.as_str().to_owned()))),
+                Err(Error::Refused(Refusal::NotFound(_))) => Ok(None),
+                Err(error) => Err(error),
+            }
+        });
+        let found = try_join_all(found).await?.into_iter().flatten();
+        let person = |(id, name)| {
+            let href = Some(links::member(&id));
+            (id, Person { name, href })
+        };
+        Ok(Self(found.map(person).collect()))
+    }
+
+    /// The member with this id; one that is none goes by its id.
+    pub(crate) fn person(&self, id: &MemberId) -> Person {
+        let unknown = || Person { name: id.as_str().to_owned(), href: None };
+        self.0.get(id).cloned().unwrap_or_else(unknown)
+    }
+}

@@ -1,0 +1,40 @@
+//! `/swarm/sessions`: all sessions, by page.
+
+use askama::Template;
+use swarm_core::SessionId;
+use warp::http::StatusCode;
+
+use super::frame::{Desk, Frame, html, reading};
+use super::lists::{SessionRow, Subjects, given};
+use crate::request::RequestContext;
+use crate::response::Reply;
+
+/// The sessions on a page.
+const PER_PAGE: usize = 40;
+
+#[derive(Template)]
+#[template(path = "sessions.html")]
+struct SessionsPage {
+    frame: Frame,
+    rows: Vec<SessionRow>,
+    /// Whether there is a page with newer ones.
+    later: bool,
+    next: Option<String>,
+}
+
+pub(crate) async fn page(request: RequestContext) -> Reply {
+    let reading = reading(&request).await?;
+    let before = given(&request, "before")?.map(SessionId);
+    let found = request.tenant().sessions(PER_PAGE, before).await?;
+    let subjects = Subjects::all(request.tenant()).await?;
+    let rows = found.sessions.iter().map(|one| SessionRow::new(one, &subjects, reading)).collect();
+    let address = |before: SessionId| format!("/swarm/sessions?before={before}");
+    let path = before.map_or("/swarm/sessions".to_owned(), address);
+    let page = SessionsPage {
+        frame: Frame::new(Desk::of(&request), "Sessions", path),
+        rows,
+        later: before.is_some(),
+        next: found.next_before.map(address),
+    };
+    Ok(html(StatusCode::OK, &page))
+}

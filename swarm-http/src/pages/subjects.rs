@@ -1,0 +1,53 @@
+//! `/swarm/subjects`: all subjects, by page.
+
+use askama::Template;
+use warp::http::StatusCode;
+
+use super::frame::{Desk, Frame, html};
+use super::links;
+use super::lists::{given, subject_title};
+use super::markup::clipped;
+use crate::request::RequestContext;
+use crate::response::Reply;
+
+/// The subjects on a page, and the letters of a thesis that it shows.
+const PER_PAGE: usize = 100;
+const BLURB: usize = 110;
+
+#[derive(Template)]
+#[template(path = "subjects.html")]
+struct SubjectsPage {
+    frame: Frame,
+    rows: Vec<SubjectRow>,
+    later: bool,
+    next: Option<String>,
+}
+
+struct SubjectRow {
+    name: String,
+    href: String,
+    status: String,
+    blurb: String,
+}
+
+pub(crate) async fn page(request: RequestContext) -> Reply {
+    let from = given(&request, "from")?.unwrap_or(0);
+    let skipped = usize::try_from(from).unwrap_or(usize::MAX);
+    let all = request.tenant().subjects().await?;
+    let rows = all.iter().skip(skipped).take(PER_PAGE).map(|subject| SubjectRow {
+        name: subject_title(subject),
+        href: links::subject(&subject.id),
+        status: clipped(&subject.status, 20),
+        blurb: clipped(subject.thesis_blurb.as_deref().unwrap_or_default(), BLURB),
+    });
+    let address = |from: usize| format!("/swarm/subjects?from={from}");
+    let path = if from == 0 { "/swarm/subjects".to_owned() } else { address(skipped) };
+    let next = skipped.saturating_add(PER_PAGE);
+    let page = SubjectsPage {
+        rows: rows.collect(),
+        frame: Frame::new(Desk::of(&request), "Subjects", path),
+        later: from > 0,
+        next: (next < all.len()).then(|| address(next)),
+    };
+    Ok(html(StatusCode::OK, &page))
+}

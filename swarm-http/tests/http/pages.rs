@@ -1,0 +1,172 @@
+//! All pages, in a real browser, over a world in which every field is hostile.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::harness::{ADMIN, Author, Client, Server};
+
+/// Where `./check` installs playwright-core, axe-core and html-validate.
+const TOOLS: &str = "SWARM_NODE_TOOLS";
+
+const DAY: &str = "2026-11-21";
+
+/// Text that would run, break out, fetch, cover or widen the page.
+const SCRIPT: &str = "</p></td></title><script>document.title='owned'</script>";
+const IMAGE: &str = "\"'><img src=http://127.0.0.1:1/x onerror=document.title='owned'>";
+const WIDE: &str = "WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW";
+const BIDI: &str = "\u{202e}evil \u{0} \u{1b}[31m \u{7f} \u{2066}";
+const MARKDOWN: &str = "# one\n###### six\n![x](http://127.0.0.1:1/y)\n[js](javascript:alert(1))\n\
+    [](http://web.example/)\n<iframe src=http://127.0.0.1:1/z></iframe>\n\n|a||\n|-|-|\n|1|2|\n\n\
+    1. a\n   - b\n\n> quote\n\n`code`\n\n```\nWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW\n```\n";
+
+#[test]
+fn pages_are_harmless_accessible_and_lead_everywhere() {
+    let Ok(tools) = std::env::var(TOOLS) else {
+        eprintln!("{TOOLS} is not set: no page was looked at");
+        return;
+    };
+    let server = Server::start();
+    let client = server.client();
+    let records = fill(&client);
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/http/pages.mjs");
+    let url = format!("http://{}/", server.address);
+    let ran = Command::new("node").args([script, &url]).env(TOOLS, tools).output().unwrap();
+    let told = String::from_utf8(ran.stdout).unwrap();
+    assert!(ran.status.success(), "{told}{}", String::from_utf8_lossy(&ran.stderr));
+    let wrong: Vec<_> = told.lines().filter(|line| line.starts_with("wrong: ")).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let reached: BTreeSet<_> = told.lines().map(str::to_owned).collect();
+    let missing: Vec<_> = records.difference(&reached).collect();
+    assert!(missing.is_empty(), "not reached: {missing:?} by {reached:?}");
+}
+
+/// Records with hostile text wherever there is text; answers their paths.
+fn fill(client: &Client) -> BTreeSet<String> {
+    let mut paths = BTreeSet::new();
+    let texts = [SCRIPT, IMAGE, WIDE, BIDI];
+    let mut authors = Vec::new();
+    for (nth, text) in texts.into_iter().enumerate() {
+        let subject = json!({
+            "id": format!("s{nth} {text}"), "status": text, "name": text, "operator": text,
+            "homepage": format!("https://{WIDE}.example/"), "xHandle": text, "thesisBlurb": text,
+            "source": text, "structuralNotes": [text, WIDE], "lastReviewed": DAY,
+        });
+        client.operate("/subjects", &subject).expect(201);
+        let author = Author::join(client, text);
+        paths.insert(format!("/swarm/members/{}", author.id));
+        authors.push(author);
+    }
+    snapshots(client);
+    for (nth, text) in texts.into_iter().enumerate() {
+        paths.extend(session(client, &authors, nth, text));
+    }
+    paths.extend(memo(client, &authors));
+    paths.extend(committee(client));
+    paths
+}
+
+fn subject_id(nth: usize) -> String {
+    format!("s{nth} {}", [SCRIPT, IMAGE, WIDE, BIDI][nth])
+}
+
+fn snapshots(client: &Client) {
+    let id = percent_encoding::utf8_percent_encode(WIDE, percent_encoding::NON_ALPHANUMERIC);
+    for (day, value) in [("2026-11-01", 1.5e6), ("2026-11-08", 1.25e6), (DAY, 1e300)] {
+        let snapshot = json!({
+            "date": day, "totalValueUsd": value, "notable": [SCRIPT, WIDE],
+            "positions": [{ "token": WIDE, "chain": IMAGE, "valueUsd": value, "pct": 33.3 }, { "token": "b" }],
+        });
+        client.operate(&format!("/subjects/s2%20{id}/snapshots"), &snapshot).expect(201);
+    }
+}
+
+/// A session that everybody files in, one of them twice; of the first two, it is published.
+fn session(client: &Client, authors: &[Author], nth: usize, text: &str) -> Vec<String> {
+    let mut roster: Vec<_> =
+        authors.iter().map(|author| json!({ "memberId": author.id.as_str() })).collect();
+    roster.push(json!({ "memberId": SCRIPT, "excused": true }));
+    roster.push(json!({ "memberId": WIDE }));
+    let subject = subject_id(nth);
+    let convened = json!({
+        "date": DAY, "subjectId": subject, "quorum": 3, "buckets": [WIDE, IMAGE, SCRIPT],
+    "roster": roster,
+        "windowClosesAt": "9999-12-31T23:59:59Z",
+    });
+    let session =
+        client.operate("/sessions", &convened).expect(201).json()["session"]["id"].clone();
+    let mut paths = vec![format!("/swarm/sessions/{session}")];
+    client
+        .operate(
+            &format!("/sessions/{session}/brief"),
+            &json!({ "prompt": { "system": text, "user": text } }),
+        )
+        .expect(201);
+    for (of, author) in authors.iter().enumerate() {
+        let stance = ["bearish", "neutral", WIDE, IMAGE][of];
+        for revision in 0..if of == 0 { 2 } else { 1 } {
+            let take = json!({
+                "date": DAY, "subjectId": subject, "stance": stance, "confidence": 0.5 + f64::from(revision) / 10.0,
+                "body": format!("{text}\n\n{MARKDOWN}"), "memoUrl": format!("https://{WIDE}.example/{IMAGE}"),
+                "weights": [{ "bucket": WIDE, "weight": 1 }, { "bucket": IMAGE, "weight": 1e300 }],
+            });
+            let filed = client.submit(author, author.draft_of(take)).expect(201).json();
+            paths.push(format!("/swarm/takes/{}", filed["recommendationId"]));
+        }
+    }
+    if nth < 2 {
+        for state in ["window_closed", "aggregated", "published"] {
+            client
+                .operate(&format!("/sessions/{session}/state"), &json!({ "state": state }))
+                .expect(200);
+        }
+    }
+    paths
+}
+
+fn memo(client: &Client, authors: &[Author]) -> Vec<String> {
+    let publish = |author: &Author, text: &str| -> Value {
+        let memo = json!({
+            "title": format!("{text}{WIDE}"), "body": format!("{text}\n\n{MARKDOWN}"),
+            "subjectId": subject_id(0), "sessionId": 1,
+        });
+        let headers = [("authorization", author.bearer())];
+        let headers = headers.each_ref().map(|(name, value)| (*name, value.as_str()));
+        client.post("/api/swarm/memos", &headers, &memo.to_string()).expect(201).json()
+    };
+    let texts = [SCRIPT, IMAGE, WIDE, BIDI];
+    authors
+        .iter()
+        .zip(texts)
+        .map(|(author, text)| publish(author, text)["url"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// A day of the committee whose deadline has passed.
+fn committee(client: &Client) -> Option<String> {
+    let operate = |path: &str, body: &Value| {
+        client.post(&format!("/api/ic/admin{path}"), &[("x-admin-token", ADMIN)], &body.to_string())
+    };
+    let soon = std::time::SystemTime::now() + std::time::Duration::from_millis(1_500);
+    let soon = soon.duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
+    let deadline = swarm_core::Timestamp::from_millis(i64::try_from(soon).unwrap()).unwrap();
+    let member = json!({ "id": "x".repeat(100), "name": SCRIPT, "lens": IMAGE, "voice": SCRIPT });
+    let key = operate("/members", &member).expect(201).json()["api_key"].clone();
+    let order = json!({ "subject_id": subject_id(0), "deadline_utc": deadline.to_string() });
+    let made = operate("/briefs", &order).expect(201).json();
+    let body = format!(
+        "REGIME\n\n{SCRIPT}\n\nALLOCATION {WIDE}\n\nSUBJECT {IMAGE} and so on and on\n\nSTANCE: neutral | CONFIDENCE: 0.5"
+    );
+    let take = json!({ "stance": "neutral", "confidence": 0.5, "body": body, "model": SCRIPT });
+    let key = key.as_str().unwrap();
+    client.post("/api/ic/submit", &[("x-ic-key", key)], &take.to_string()).expect(200);
+    let date = made["date"].as_str().unwrap().to_owned();
+    operate(
+        "/synthesis",
+        &json!({ "date": date, "synthesis": format!("{SCRIPT} {WIDE} {IMAGE}") }),
+    )
+    .expect(200);
+    std::thread::sleep(std::time::Duration::from_millis(1_600));
+    Some(format!("/swarm/committee/{date}"))
+}
