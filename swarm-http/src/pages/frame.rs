@@ -60,6 +60,8 @@ pub(crate) struct Frame {
     pub(crate) here: String,
     /// What sort of thing it is to whoever embeds a link to it.
     pub(crate) kind: &'static str,
+    /// What it shows, for the title of the document: other things may have the same name.
+    pub(crate) shows: Option<String>,
 }
 
 impl Frame {
@@ -67,7 +69,8 @@ impl Frame {
     pub(crate) fn new(desk: Desk, title: impl Into<String>, path: impl Into<String>) -> Self {
         let title = title.into();
         let here = clipped(&title, CRUMB);
-        Self { desk, here, title, path: Some(path.into()), crumbs: Vec::new(), kind: "website" }
+        let (path, crumbs, kind) = (Some(path.into()), Vec::new(), "website");
+        Self { desk, here, title, path, crumbs, kind, shows: None }
     }
 
     /// Below the list at this path.
@@ -81,19 +84,28 @@ impl Frame {
         Self { here: clipped(here, CRUMB), ..self }
     }
 
+    /// Of a thing of this sort.
+    pub(crate) fn showing(self, sort: impl Into<String>) -> Self {
+        Self { shows: Some(sort.into()), ..self }
+    }
+
     /// Something that somebody wrote.
     pub(crate) fn article(self) -> Self {
         Self { kind: "article", ..self }
     }
 
-    /// The title of the document: the page's own, then whose it is.
+    /// The title of the document: the page's own, what it shows, then whose it is.
     pub(crate) fn document_title(&self) -> String {
         if self.path.as_deref() == Some("/") {
             return clipped(&self.desk.name, TITLE);
         }
         let name = clipped(&self.desk.name, TITLE / 3);
-        let room = TITLE.saturating_sub(name.chars().count() + 3);
-        format!("{} · {name}", clipped(&self.title, room))
+        let end = match &self.shows {
+            Some(sort) => format!(" · {sort} · {name}"),
+            None => format!(" · {name}"),
+        };
+        let room = TITLE.saturating_sub(end.chars().count());
+        clipped(&self.title, room) + &end
     }
 
     /// The parts of the site, and which of them this page is in.

@@ -78,7 +78,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         Desk::of(&request),
         member.name.as_str(),
         before.map_or_else(|| base.clone(), address),
-    );
+    )
+    .showing("Member");
     let memo = |memo: &swarm_core::domain::Memo| {
         (reading.day(memo.published_at.day()), links::memo(memo.id), memo.draft.title.clone())
     };

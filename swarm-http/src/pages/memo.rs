@@ -33,6 +33,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     };
     let session = memo.draft.session_id.map(|id| (links::session(id), format!("session {id}")));
     let frame = Frame::new(Desk::of(&request), memo.draft.title.as_str(), links::memo(memo.id))
+        .showing(format!("Memo {}", memo.id))
         .below("/swarm/members", "Members");
     let frame = match &who.href {
         Some(href) => frame.below(href, &who.name),

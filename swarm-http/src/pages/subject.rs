@@ -67,6 +67,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let path = before.map_or_else(|| base.clone(), address);
     let page = SubjectPage {
         frame: Frame::new(Desk::of(&request), subject_title(&subject), path)
+            .showing("Subject")
             .below("/swarm/subjects", "Subjects"),
         status: clipped(&subject.status, 30),
         blurb: subject.thesis_blurb.clone(),

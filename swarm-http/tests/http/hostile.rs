@@ -78,6 +78,11 @@ fn suite(file: &str, count: usize) {
         if name.starts_with("n_") {
             for path in ["/api/swarm/apply", COMMITTEE_POST, BRIEFS] {
                 let answer = target.send("POST", path, &body);
+                if path == BRIEFS && body.is_empty() {
+                    // A body that may be absent may be empty, too.
+                    assert_eq!(answer.status, 201, "{answer:?}");
+                    continue;
+                }
                 assert_eq!(answer.json()["error"], "invalid json body", "{path} {name}");
             }
         }

@@ -12,9 +12,11 @@ use crate::Failure;
 
 const DAY: i64 = 24 * 60;
 
-/// Who sits in it, what wrote for them, and what they said in each session: a stance, 0 to 4, and
-/// how sure they were, in hundredths.
-const MEMBERS: [(&str, &str, &str, [(usize, u32); 2]); 4] = [
+/// What a member said in a session: a stance, 0 to 4, and how sure it was, in hundredths.
+type Said = (usize, u32);
+
+/// Who sits in it, what wrote for them, and what they said in each session.
+const MEMBERS: [(&str, &str, &str, [Said; 2]); 4] = [
     ("curie", "Curie", "a model", [(3, 64), (4, 58)]),
     ("noether", "Noether", "another model", [(2, 40), (3, 55)]),
     ("lovelace", "Lovelace", "a model", [(3, 71), (3, 62)]),
