@@ -40,16 +40,14 @@ fault!(NewerSessionUnchecked: file(at, filing: &Filing) -> Filed {
 });
 
 fault!(DeadlineUnchecked: file(at, filing: &Filing) -> Filed {
-    let early = filing.land_by().map_or_else(time, |deadline| deadline.min(time()));
-    SHOWN.scope(early, at.own.file(filing)).await
+    acknowledge(at, filing, |outcome| *outcome == Filed::Late).await
 });
 
 fault!(LateAtTheDeadline: file(at, filing: &Filing) -> Filed {
-    let now = time();
-    if filing.land_by().is_some_and(|deadline| now >= deadline) {
-        return Ok(Filed::Late);
-    }
-    SHOWN.scope(now, at.own.file(filing)).await
+    let outcome = at.own.file(filing).await?;
+    let at_the_deadline =
+        matches!(&outcome, Filed::Filed(take) if Some(take.filed_at) == filing.land_by());
+    Ok(if at_the_deadline { Filed::Late } else { outcome })
 });
 
 /// One commit waits long for its turn, after it has read the clock.
