@@ -15,6 +15,8 @@ use swarm_core::store::{
 };
 use swarm_store_memory::MemoryStore;
 
+use crate::simulation::Weather;
+
 /// What a faulty method can reach: its own world, and those of all tenants that were opened.
 pub(crate) struct At {
     pub(crate) own: Arc<dyn Store>,
@@ -32,6 +34,7 @@ impl At {
 pub(crate) struct Broken {
     memory: MemoryStore,
     fault: Arc<dyn Fault>,
+    weather: Arc<Weather>,
     opened: Opened,
 }
 
@@ -44,7 +47,16 @@ impl Broken {
 
     /// With the fault in front of what is there already.
     pub(crate) fn over(memory: MemoryStore, fault: impl Fault) -> Arc<dyn Tenants> {
-        Arc::new(Self { memory, fault: Arc::new(fault), opened: Opened::default() })
+        Self::in_weather(memory, fault, Arc::new(Weather::of(0)))
+    }
+
+    /// With the fault in front of it, and bad weather on the way there.
+    pub(crate) fn in_weather(
+        memory: MemoryStore,
+        fault: impl Fault,
+        weather: Arc<Weather>,
+    ) -> Arc<dyn Tenants> {
+        Arc::new(Self { memory, fault: Arc::new(fault), weather, opened: Opened::default() })
     }
 }
 
@@ -57,8 +69,12 @@ impl Tenants for Broken {
         if known.is_none() {
             opened.push((tenant.clone(), Arc::clone(&own)));
         }
-        let (fault, opened) = (Arc::clone(&self.fault), Arc::clone(&self.opened));
-        Arc::new(World { own, opened, fault })
+        Arc::new(World {
+            own,
+            opened: Arc::clone(&self.opened),
+            fault: Arc::clone(&self.fault),
+            weather: Arc::clone(&self.weather),
+        })
     }
 
     async fn ready(&self) -> Result<Readiness> {
@@ -70,6 +86,13 @@ struct World {
     own: Arc<dyn Store>,
     opened: Opened,
     fault: Arc<dyn Fault>,
+    weather: Arc<Weather>,
+}
+
+/// Whether a connection may send this call again: what is filed carries an attempt, by which it is
+/// told from a second one, and a read changes nothing.
+fn repeats(method: &str) -> bool {
+    !(method.starts_with("save_") || ["convene", "set_challenge", "put_document"].contains(&method))
 }
 
 impl World {
@@ -95,7 +118,9 @@ macro_rules! port {
             #[async_trait]
             impl $part for World {$(
                 async fn $method(&self, $($name: $type),*) -> Result<$answer> {
-                    self.fault.$method(&self.at(), $($name),*).await
+                    let at = &self.at();
+                    let call = || self.fault.$method(at, $($name),*);
+                    self.weather.carry(repeats(stringify!($method)), call).await
                 }
             )*}
         )*

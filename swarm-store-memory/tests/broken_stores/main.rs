@@ -15,6 +15,7 @@ mod broken;
 mod durability;
 mod filing;
 mod saving;
+mod simulation;
 mod tenants;
 
 use std::panic::AssertUnwindSafe;

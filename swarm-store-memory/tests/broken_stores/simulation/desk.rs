@@ -1,0 +1,216 @@
+//! The people of a desk, and what they do at once.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex};
+
+use futures_util::future::{BoxFuture, join_all};
+use swarm_core::domain::{
+    Actor, Application, Attribution, Member, MemberId, Session, SessionPatch, SessionState, Signed,
+    Stance, Subject, TakeDraft, TenantId, TokenClaim,
+};
+use swarm_core::store::Tenants;
+use swarm_core::testing::{Author, World, applicant, keys, object, session_draft};
+use swarm_core::{Error, Refusal, Submission, Tenant};
+
+pub(crate) use super::told::Tally;
+use super::told::Told;
+use super::weather::Weather;
+
+/// The members that are there from the beginning.
+const MEMBERS: [&str; 3] = ["ada", "bob", "cyd"];
+
+/// Who applies, is activated, and claims its token while all this goes on.
+const NEWCOMER: &str = "dan";
+
+/// One tenant with its people.
+pub(crate) struct Desk {
+    world: World,
+    tenant: Tenant,
+    weather: Arc<Weather>,
+    authors: Vec<Author>,
+    told: Told,
+}
+
+impl Desk {
+    /// In calm weather: a subject, a session, and members that have their tokens.
+    pub(crate) async fn open(store: Arc<dyn Tenants>, weather: Arc<Weather>) -> Self {
+        let world = World::open(store, TenantId::parse("acme").unwrap());
+        let tenant = world.service();
+        let subject = Subject::read(&mut object(r#"{"id":"aurora","name":"Aurora"}"#)).unwrap();
+        let _ = tenant.put_subject(&subject, &Actor::OPERATOR).await.unwrap();
+        let mut authors = Vec::new();
+        let told = Told::default();
+        for name in MEMBERS {
+            let author = world.author(name).await;
+            told.has_token(&author.id, author.token, told.step());
+            authors.push(author);
+        }
+        let desk = Self { world, tenant, weather, authors, told };
+        desk.convene().await.unwrap();
+        desk
+    }
+
+    /// Everybody at once, until all have gone home.
+    pub(crate) async fn work(&self) {
+        let mut people: Vec<BoxFuture<'_, ()>> = Vec::new();
+        for author in &self.authors {
+            // Of two devices each.
+            people.push(Box::pin(self.file_takes(author)));
+            people.push(Box::pin(self.file_takes(author)));
+        }
+        people.push(Box::pin(self.operate()));
+        people.push(Box::pin(self.operate()));
+        people.push(Box::pin(self.join()));
+        people.push(Box::pin(self.read()));
+        join_all(people).await;
+    }
+
+    /// What happened; or the promise that was broken.
+    pub(crate) async fn look_back(&self) -> Result<Tally, String> {
+        self.told.look_back(&self.world, &self.tenant).await
+    }
+}
+
+/// Members.
+impl Desk {
+    async fn file_takes(&self, author: &Author) {
+        for _ in 0..4 {
+            let session = self.told.some_session(|sides| self.weather.roll(sides));
+            let take = signed(author, &session, self.weather.roll(6), self.weather.roll(2));
+            let token = self.told.some_token(&author.id, |sides| self.weather.roll(sides));
+            // What was not answered is sent again, as it was.
+            for _ in 0..=self.weather.roll(3) {
+                let began = self.told.step();
+                let answer = self.tenant.submit(&token, &take).await;
+                self.told.heard_of_take(&take, &token, began, answer.as_ref());
+                if !matches!(answer, Err(Error::Store(_))) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Two devices of the newcomer try to claim; only one may be given a token.
+    async fn join(&self) {
+        let mut id = None;
+        for _ in 0..4 {
+            match self.tenant.apply(application()).await {
+                Ok(applied) => id = Some(applied),
+                Err(Error::Refused(Refusal::KeyRegistered(known))) => id = Some(known),
+                Err(_) => {}
+            }
+        }
+        let Some(id) = id else { return };
+        self.told.heard_of_application(&id);
+        for _ in 0..4 {
+            let activated = self.tenant.activate(&id, "https://acme.example", &Actor::OPERATOR);
+            if activated.await.is_ok() {
+                self.told.heard_of_activation();
+            }
+        }
+        join_all([self.claim(&id), self.claim(&id)]).await;
+    }
+
+    async fn claim(&self, id: &MemberId) {
+        for _ in 0..2 {
+            let Ok(given) = self.tenant.challenge(id).await else { continue };
+            let claim = keys(NEWCOMER).sign(TokenClaim {
+                member_id: id.clone(),
+                challenge: given.challenge.as_str().to_owned(),
+                expires_at: given.expires_at.to_string(),
+            });
+            if let Ok(token) = self.tenant.claim(claim).await {
+                self.told.heard_of_claim(token.hash());
+            }
+        }
+    }
+}
+
+/// The operator, and readers.
+impl Desk {
+    async fn operate(&self) {
+        for _ in 0..8 {
+            let session = self.told.some_session(|sides| self.weather.roll(sides));
+            let to =
+                [SessionState::WindowClosed, SessionState::Collecting, SessionState::Aggregated];
+            // A call that fails has told the operator nothing, and the next one is another.
+            let _ = match self.weather.roll(9) {
+                0 | 1 => self.move_deadline(&session).await,
+                state @ 2..5 => {
+                    self.tenant.advance(session.id, to[state - 2], &by()).await.map(|_| ())
+                }
+                5 => self.convene().await,
+                6 => self.suspend().await,
+                7 => self.rotate().await,
+                _ => self.tenant.close_due_sessions().await.map(|_| ()),
+            };
+        }
+    }
+
+    async fn convene(&self) -> Result<(), Error> {
+        let session = self.tenant.convene(&session_draft("aurora"), &by()).await?;
+        self.told.heard_of_session(session);
+        Ok(())
+    }
+
+    async fn move_deadline(&self, session: &Session) -> Result<(), Error> {
+        let ahead = i64::try_from(self.weather.roll(600)).unwrap_or_default() - 100;
+        let deadline = self.weather.clock().now().plus_millis(ahead);
+        let window_closes_at = Some(Some(deadline).filter(|_| ahead < 450));
+        let patch = SessionPatch { window_closes_at, ..SessionPatch::default() };
+        self.tenant.amend_session(session.id, &patch, &by()).await.map(|_| ())
+    }
+
+    async fn suspend(&self) -> Result<(), Error> {
+        let member = &self.authors[self.weather.roll(MEMBERS.len())].id;
+        self.tenant.deactivate(member, &Actor::OPERATOR).await?;
+        self.tenant.activate(member, "https://acme.example", &Actor::OPERATOR).await?;
+        Ok(())
+    }
+
+    async fn rotate(&self) -> Result<(), Error> {
+        let member = &self.authors[self.weather.roll(MEMBERS.len())].id;
+        let began = self.told.step();
+        let (_, token) = self.tenant.rotate_key(member, None, &Actor::OPERATOR).await?;
+        self.told.has_token(member, token.hash(), began);
+        Ok(())
+    }
+
+    async fn read(&self) {
+        for _ in 0..8 {
+            let session = self.told.some_session(|sides| self.weather.roll(sides));
+            if let Ok((session, takes)) = self.tenant.session_filed(session.id).await {
+                self.told.saw(&session, &takes);
+            }
+            let member = &self.authors[self.weather.roll(MEMBERS.len())].id;
+            let token = self.told.some_token(member, |sides| self.weather.roll(sides));
+            let began = self.told.step();
+            if self.tenant.bearer(&token).await.is_ok() {
+                self.told.heard_of_bearer(member, &token, began);
+            }
+        }
+    }
+}
+
+fn by() -> Attribution {
+    Attribution::from(Actor::OPERATOR)
+}
+
+/// A take of `author` for the day and subject that all sessions have: of the same numbers, it is the
+/// same. Signed once for all schedules.
+fn signed(author: &Author, session: &Session, nonce: usize, stance: usize) -> Submission {
+    type Signatures = Mutex<HashMap<(MemberId, usize, usize), Submission>>;
+    static SIGNED: LazyLock<Signatures> = LazyLock::new(Signatures::default);
+    let sign = || {
+        let stance = Stance::parse(["bullish", "bearish"][stance]).unwrap();
+        author.sign(TakeDraft { stance, ..author.draft(session, &format!("nonce {nonce}")) })
+    };
+    let mut all = SIGNED.lock().unwrap();
+    all.entry((author.id.clone(), nonce, stance)).or_insert_with(sign).clone()
+}
+
+fn application() -> Signed<Application> {
+    let Member { name, contact, lens, .. } = applicant(NEWCOMER);
+    let public_key = keys(NEWCOMER).public_key();
+    keys(NEWCOMER).sign(Application { name, contact, lens, public_key })
+}

@@ -1,0 +1,99 @@
+//! A desk in bad weather: members, operators and a newcomer at work at once on a store whose calls
+//! are delayed, lost, or arrive twice, whose answers get lost, and whose clock jumps, all by a seed.
+//! When it is over, what the desk has been told is compared with what is on file, and the log alone
+//! must show that each take was rightly filed ([`replay`]).
+//!
+//! `cargo test -p swarm-store-memory --test broken_stores simulation` runs some hundred schedules.
+//! `SWARM_SCHEDULES=0..1000000` chooses others, and a failure names its seed: `SWARM_SCHEDULES=17..18`
+//! runs that one again, step by step the same.
+
+mod desk;
+mod replay;
+mod told;
+mod weather;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use swarm_store_memory::MemoryStore;
+
+use crate::broken::{Broken, Fault, Intact};
+use desk::{Desk, Tally};
+pub(crate) use weather::Weather;
+
+/// What is run where nobody says which.
+const USUAL: Range<u64> = 0..400;
+
+/// How many schedules may pass until a planted fault shows: some seconds of them.
+const PATIENCE: u64 = 5_000;
+
+#[test]
+fn the_promises_hold_in_any_weather() {
+    let mut all = Tally::default();
+    for seed in chosen() {
+        match schedule(seed, Intact) {
+            Ok(tally) => all += tally,
+            Err(broken) => panic!("schedule {seed}: {broken}"),
+        }
+    }
+    println!("{all:?}");
+    assert!(all.is_eventful(), "hardly anything happened: {all:?}");
+}
+
+macro_rules! planted {
+    ($($file:ident::$fault:ident)*) => {
+        /// Each of these faults breaks a promise sooner or later.
+        #[allow(non_snake_case, reason = "named after the fault")]
+        mod noticed {
+            $(
+                #[test]
+                fn $fault() {
+                    let fault = || crate::$file::$fault::default();
+                    let found = (0..super::PATIENCE).find_map(|seed| {
+                        super::schedule(seed, fault()).err().map(|broken| (seed, broken))
+                    });
+                    let (seed, broken) = found.expect("nobody noticed");
+                    println!("schedule {seed}: {broken}");
+                }
+            )*
+        }
+    };
+}
+
+planted! {
+    filing::AttemptForgotten
+    filing::StaleAcknowledged
+    filing::NewerSessionUnchecked
+    filing::DeadlineUnchecked
+    filing::NonceNotSpent
+    filing::RevisionTwice
+    saving::MemberAtAnyVersion
+    saving::SessionAtAnyVersion
+    saving::TakesUncounted
+    saving::LaterTakeUnchecked
+    saving::OldTokensLive
+    saving::MailLost
+    saving::KeyIndexNotKept
+}
+
+/// One desk, one weather; what happened, or the promise that was broken.
+fn schedule(seed: u64, fault: impl Fault) -> Result<Tally, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let weather = Arc::new(Weather::of(seed));
+        let clock = weather.clock().clone();
+        let memory = MemoryStore::with_clock(move || clock.now());
+        let store = Broken::in_weather(memory, fault, Arc::clone(&weather));
+        let desk = Desk::open(store, Arc::clone(&weather)).await;
+        weather.begin();
+        desk.work().await;
+        weather.end();
+        desk.look_back().await
+    })
+}
+
+fn chosen() -> Range<u64> {
+    let Ok(chosen) = std::env::var("SWARM_SCHEDULES") else { return USUAL };
+    let (from, to) = chosen.split_once("..").expect("SWARM_SCHEDULES is like 0..1000");
+    from.parse().expect("a number")..to.parse().expect("a number")
+}

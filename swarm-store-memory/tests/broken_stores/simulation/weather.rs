@@ -1,0 +1,91 @@
+//! What becomes of calls on their way to a store and back, by a seed.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use swarm_core::StoreError;
+use swarm_core::store::Result;
+use swarm_core::testing::{ManualClock, moment};
+
+/// Delays, losses, calls that arrive twice, and a clock that jumps. Two of one seed are alike.
+pub(crate) struct Weather {
+    dice: Mutex<fastrand::Rng>,
+    clock: ManualClock,
+    is_bad: AtomicBool,
+}
+
+impl Weather {
+    /// Calm, until it [begins](Self::begin).
+    pub(crate) fn of(seed: u64) -> Self {
+        Self {
+            dice: Mutex::new(fastrand::Rng::with_seed(seed)),
+            clock: ManualClock::at(moment("2026-11-21T12:00:00Z")),
+            is_bad: AtomicBool::new(false),
+        }
+    }
+
+    /// The clock that it moves.
+    pub(crate) fn clock(&self) -> &ManualClock {
+        &self.clock
+    }
+
+    /// From here on anything can happen.
+    pub(crate) fn begin(&self) {
+        self.is_bad.store(true, Ordering::Relaxed);
+    }
+
+    /// From here on every call gets through.
+    pub(crate) fn end(&self) {
+        self.is_bad.store(false, Ordering::Relaxed);
+    }
+
+    /// A number below `sides`.
+    pub(crate) fn roll(&self, sides: usize) -> usize {
+        self.dice.lock().unwrap_or_else(PoisonError::into_inner).usize(..sides)
+    }
+
+    /// Lets a call through, or not. `repeats` says that a connection may send the call once more
+    /// when it has not heard an answer.
+    pub(crate) async fn carry<T, F>(&self, repeats: bool, call: impl Fn() -> F) -> Result<T>
+    where
+        F: Future<Output = Result<T>>,
+    {
+        if !self.is_bad.load(Ordering::Relaxed) {
+            return call().await;
+        }
+        self.delay().await;
+        self.move_clock();
+        match self.roll(24) {
+            0 => return Err(StoreError::unavailable("call", "lost on its way")),
+            1 => {
+                call().await?;
+                return Err(StoreError::unavailable("call", "its answer was lost"));
+            }
+            2 | 3 if repeats => {
+                call().await?;
+                self.delay().await;
+            }
+            _ => {}
+        }
+        let answer = call().await;
+        self.delay().await;
+        answer
+    }
+
+    /// Lets the others go on for some turns.
+    async fn delay(&self) {
+        for _ in 0..self.roll(6) {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Mostly on, now and then back, but never by the hour from which on a store refuses.
+    fn move_clock(&self) {
+        let by = match self.roll(40) {
+            0 => -3_000,
+            1 => 2_000,
+            other => i64::try_from(other).unwrap_or_default(),
+        };
+        self.clock.advance(by);
+    }
+}
