@@ -113,6 +113,19 @@ fn no_modules_use_each_other_in_a_circle() {
     }
 }
 
+#[test]
+fn a_module_with_others_inside_is_a_folder_with_a_mod_rs() {
+    for (folder, _) in CRATES {
+        let mut folders = vec![root().join(folder)];
+        while let Some(folder) = folders.pop() {
+            let twin = folder.with_extension("rs");
+            assert!(!twin.exists(), "{}: belongs into the folder beside it", twin.display());
+            let inside = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+            folders.extend(inside.filter(|path| path.is_dir()));
+        }
+    }
+}
+
 /// What stays when all that uses nothing is taken away, and then what is used by nothing.
 fn in_a_circle(arrows: &BTreeSet<Arrow>) -> BTreeSet<Arrow> {
     let mut left = arrows.clone();

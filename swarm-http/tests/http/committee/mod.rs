@@ -207,7 +207,7 @@ fn a_long_list_counts_the_takes_of_each_day(backend: &Backend) {
 
 /// The example in the API reference: the record that its member sends, and the reference it gets.
 fn the_reference_of_a_take_is_the_one_that_is_documented(backend: &Backend) {
-    let document = include_str!("../../../API.md");
+    let document = include_str!("../../../../API.md");
     let (_, example) = document.split_once("```text\n{\"member_id\"").unwrap();
     let mut lines = example.lines();
     let record: Value =
