@@ -9,8 +9,8 @@ use swarm_core::domain::committee::{
     CommitteeStance, CommitteeStatus, CommitteeTake, Generation, Model, Synthesis, Voice,
 };
 use swarm_core::domain::{
-    Challenge, Confidence, Contact, Day, Lens, Mail, MailState, Member, MemberState, Message,
-    MessageId, Name, PublicKey, Revision, SecretHash, SessionDraft, Snapshot, SubjectId,
+    Challenge, ChallengeSeed, Confidence, Contact, Day, Lens, Mail, MailState, Member, MemberState,
+    Message, MessageId, Name, PublicKey, Revision, SecretHash, SessionDraft, Snapshot, SubjectId,
 };
 use swarm_core::json::{Json, Object};
 use swarm_core::proof::KeyPair;
@@ -81,7 +81,11 @@ fn a_member_is_read_back_with_its_key_and_token_and_without() {
     let (state, public_key) = (MemberState::Claimed, Some(key()));
     let times = Member { reviewed_at: now, joined_at: now, claimed_at: now, ..member };
     read_back(&Member { state, public_key, token, ..times });
-    read_back(&Challenge { hash: SecretHash::of(b"challenge"), expires_at: Timestamp::EPOCH });
+    read_back(&Challenge {
+        seed: ChallengeSeed([0xa5; 32]),
+        stands_until: Timestamp::EPOCH,
+        expires_at: Timestamp::EPOCH.plus_millis(1),
+    });
 }
 
 #[test]

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use swarm_core::Timestamp;
 use swarm_core::domain::{Challenge, Member, MemberId, MemberState, MessageId, TokenHash};
-use swarm_core::store::{MemberBasis, MemberChange, MemberSaved, Members, Result, Slot};
+use swarm_core::store::{
+    ChallengeOffer, MemberBasis, MemberChange, MemberSaved, Members, Result, Slot,
+};
 
 use crate::TenantStore;
 use crate::world::{MemberRow, World, first, next, next_id};
@@ -35,11 +37,8 @@ impl Members for TenantStore {
         self.commit(|world, now| save(world, change, now))
     }
 
-    async fn set_challenge(&self, slot: &Slot, challenge: &Challenge) -> Result<()> {
-        self.commit(|world, _| match slot {
-            Slot::Member(id) => drop(world.challenges.insert(id.clone(), challenge.clone())),
-            Slot::Decoy => world.decoy = Some(challenge.clone()),
-        })
+    async fn give_challenge(&self, offer: &ChallengeOffer) -> Result<Challenge> {
+        self.commit(|world, now| give(world, offer, now))
     }
 }
 
@@ -62,8 +61,19 @@ fn is_proven(world: &World, change: &MemberChange, now: Timestamp) -> bool {
         world
             .challenges
             .get(&change.member.id)
-            .is_some_and(|live| live.hash == proven.0 && now <= live.expires_at)
+            .is_some_and(|live| live.seed == proven.0 && now <= live.expires_at)
     })
+}
+
+fn give(world: &mut World, offer: &ChallengeOffer, now: Timestamp) -> Challenge {
+    let standing = world.standing.get(&offer.stand).filter(|it| now <= it.stands_until);
+    let given = standing.unwrap_or(&offer.fresh).clone();
+    world.standing.insert(offer.stand, given.clone());
+    match &offer.slot {
+        Slot::Member(id) => drop(world.challenges.insert(id.clone(), given.clone())),
+        Slot::Decoy => world.decoy = Some(given.clone()),
+    }
+    given
 }
 
 fn commit(world: &mut World, change: &MemberChange, now: Timestamp) {

@@ -7,7 +7,7 @@ use swarm_core::domain::{
     AttemptId, Challenge, Day, Member, MemberId, Message, Nonce, PublicKey, Revision, Session,
     SessionId, SubjectId, Take, TakeId, TokenHash, Version,
 };
-use swarm_core::store::{Collection, Document, Versioned};
+use swarm_core::store::{Collection, Document, Stand, Versioned};
 
 use crate::log_rows::Rows;
 use crate::records::Records;
@@ -21,6 +21,8 @@ pub(crate) struct World {
     pub(crate) keys: HashMap<PublicKey, MemberId>,
     pub(crate) challenges: HashMap<MemberId, Challenge>,
     pub(crate) decoy: Option<Challenge>,
+    /// What was given out last.
+    pub(crate) standing: HashMap<Stand, Challenge>,
     /// Message `n` stands at `n - 1`.
     pub(crate) outbox: Vec<Versioned<Message>>,
     pub(crate) sessions: BTreeMap<SessionId, SessionRow>,

@@ -13,8 +13,10 @@ use swarm_core::json::Json;
 use swarm_core::proof::KeyPair;
 use swarm_core::rules::{convene, judge};
 use swarm_core::store::{
-    BasisQuery, Convocation, Filed, MemberChange, MemberSaved, Proven, Slot, Store, Versioned,
+    BasisQuery, ChallengeOffer, Convocation, Filed, MemberChange, MemberSaved, Proven, Slot, Stand,
+    Store, Versioned,
 };
+use swarm_core::testing::{challenge, seed};
 use swarm_core::{Member, MemberId, Submission, TakeDraft, TenantId, Tenants, Timestamp};
 use swarm_store_memory::MemoryStore;
 
@@ -49,13 +51,27 @@ async fn a_challenge_proves_until_it_expires_and_not_a_millisecond_longer() {
     let (clock, store) = store_at(DEADLINE);
     let member = member(&KeyPair::from_seed(&[7; 32]));
     assert_eq!(save(&*store, member.clone(), None).await, MemberSaved::Saved);
-    let hash = SecretHash::of(b"challenge");
-    let challenge = Challenge { hash, expires_at: at(DEADLINE) };
-    store.set_challenge(&Slot::Member(member.id.clone()), &challenge).await.unwrap();
+    let fresh = challenge("challenge", at(DEADLINE));
+    let slot = Slot::Member(member.id.clone());
+    let proven = Proven(fresh.seed);
+    store.give_challenge(&ChallengeOffer { stand: Stand(0), fresh, slot }).await.unwrap();
 
     for (millis, outcome) in [(DEADLINE, MemberSaved::Saved), (DEADLINE + 1, MemberSaved::Stale)] {
         clock.store(millis, Ordering::Relaxed);
-        assert_eq!(save(&*store, member.clone(), Some(Proven(hash))).await, outcome);
+        assert_eq!(save(&*store, member.clone(), Some(proven.clone())).await, outcome);
+    }
+}
+
+#[tokio::test]
+async fn a_challenge_stands_up_to_its_moment_and_not_a_millisecond_longer() {
+    let (clock, store) = store_at(DEADLINE - 1);
+    for (millis, name, given) in
+        [(-1, "first", "first"), (0, "second", "first"), (1, "third", "third")]
+    {
+        clock.store(DEADLINE + millis, Ordering::Relaxed);
+        let fresh = Challenge { stands_until: at(DEADLINE), ..challenge(name, at(DEADLINE)) };
+        let offer = ChallengeOffer { stand: Stand(0), fresh, slot: Slot::Decoy };
+        assert_eq!(store.give_challenge(&offer).await.unwrap().seed, seed(given));
     }
 }
 

@@ -66,8 +66,10 @@ keys! {
     tokens: "tokens";
     /// Member ids by the key held.
     held_keys: "keys";
-    /// Challenges by slot.
-    challenges: "challenges";
+    /// Live challenges by slot.
+    challenges: "challenges:live";
+    /// The challenges that were given out last, by the number of their stand.
+    standing_challenges: "challenges:standing";
     /// Rows by message id.
     outbox: "outbox";
     /// Messages by state.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use swarm_core::domain::{Challenge, MailState, Member, MemberState, TokenHash};
-use swarm_core::store::{MemberBasis, MemberChange, MemberSaved, Members, Result, Slot};
+use swarm_core::store::{ChallengeOffer, MemberBasis, MemberChange, MemberSaved, Members, Result};
 use swarm_core::{MemberId, StoreError};
 
 use crate::codec::{self, Context};
@@ -48,7 +48,7 @@ impl Members for TenantStore {
 
     async fn save_member(&self, change: &MemberChange) -> Result<MemberSaved> {
         let member = &change.member;
-        let challenge = change.proven.as_ref().map(|proven| codec::encode_hash(&proven.0));
+        let challenge = change.proven.as_ref().map(|proven| proven.0.to_string());
         let queued = codec::encode_mail_state(MailState::Queued);
 
         let mut script = scripts::SAVE_MEMBER.prepare_invoke();
@@ -71,13 +71,13 @@ impl Members for TenantStore {
     }
 
     /// Waits for no replica: a challenge that is lost with its server is asked for again.
-    async fn set_challenge(&self, slot: &Slot, challenge: &Challenge) -> Result<()> {
-        let set = redis::cmd("HSET")
-            .arg(self.keys.challenges())
-            .arg(keys::slot(slot))
-            .arg(codec::encode_challenge(challenge))
-            .to_owned();
-        self.write("set challenge", &set).await
+    async fn give_challenge(&self, offer: &ChallengeOffer) -> Result<Challenge> {
+        let mut script = scripts::GIVE_CHALLENGE.prepare_invoke();
+        script.key(self.keys.standing_challenges()).key(self.keys.challenges());
+        script.arg(offer.stand.0).arg(keys::slot(&offer.slot));
+        script.arg(codec::encode_challenge(&offer.fresh));
+        let given: String = self.write("give challenge", &script).await?;
+        codec::decode_challenge(&given).context("give challenge")
     }
 }
 

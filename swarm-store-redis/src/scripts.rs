@@ -27,6 +27,7 @@ scripts! {
 
     MEMBER: "member.lua";
     MEMBERS: "members.lua";
+    GIVE_CHALLENGE: "give_challenge.lua";
     SAVE_MEMBER: "attempt.lua" "save_member.lua";
     SAVE_MESSAGE: "attempt.lua" "save_message.lua";
 

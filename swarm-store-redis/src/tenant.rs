@@ -32,10 +32,14 @@ impl TenantStore {
         self.client.commit(op, script, &self.keys).await
     }
 
-    /// Sends a command that writes, and may be sent twice. It waits for no replica.
-    pub(crate) async fn write(&self, op: &'static str, cmd: &Cmd) -> Result<()> {
+    /// Runs a script that writes, and may be sent twice. It waits for no replica.
+    pub(crate) async fn write<T: FromRedisValue>(
+        &self,
+        op: &'static str,
+        script: &ScriptInvocation<'_>,
+    ) -> Result<T> {
         self.mark(op).await?;
-        self.client.query(op, cmd).await
+        self.client.read(op, script).await
     }
 
     /// Runs a script that only reads.

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use rusqlite::{Row, ToSql};
 use swarm_core::Timestamp;
 use swarm_core::domain::{
-    Challenge, Member, MemberId, MemberState, MessageId, SecretHash, Version,
+    Challenge, ChallengeSeed, Member, MemberId, MemberState, MessageId, SecretHash, Version,
 };
 use swarm_core::store::records::Record;
-use swarm_core::store::{MemberBasis, MemberChange, MemberSaved, Members, Result, Slot, Versioned};
+use swarm_core::store::{
+    ChallengeOffer, MemberBasis, MemberChange, MemberSaved, Members, Result, Slot, Stand, Versioned,
+};
 
 use crate::failure::Outcome;
 use crate::world::{World, next, signed, timestamp, versioned};
@@ -37,9 +40,9 @@ impl Members for TenantStore {
         self.write("save member", move |world| save(world, &change, &text)).await
     }
 
-    async fn set_challenge(&self, slot: &Slot, challenge: &Challenge) -> Result<()> {
-        let (slot, challenge) = (slot.clone(), challenge.clone());
-        self.write("set challenge", move |world| put_challenge(world, &slot, &challenge)).await
+    async fn give_challenge(&self, offer: &ChallengeOffer) -> Result<Challenge> {
+        let offer = offer.clone();
+        self.write("give challenge", move |world| give(world, &offer)).await
     }
 }
 
@@ -73,24 +76,51 @@ fn in_states(world: &World<'_>, states: &[MemberState]) -> Outcome<Vec<Arc<Membe
 }
 
 fn challenge(world: &World<'_>, id: &MemberId) -> Outcome<Option<Challenge>> {
-    const LIVE: &str = "SELECT hash, expires_at FROM challenges WHERE tenant = ?1 AND member = ?2";
-    world.one(LIVE, &[&id.as_str()], |row| {
-        let hash = SecretHash::from_bytes(row.get(0)?);
-        Ok(Challenge { hash, expires_at: timestamp(row.get(1)?)? })
+    const LIVE: &str = "SELECT seed, stands_until, expires_at FROM challenges
+        WHERE tenant = ?1 AND member = ?2";
+    world.one(LIVE, &[&id.as_str()], read_challenge)
+}
+
+fn standing(world: &World<'_>, stand: Stand) -> Outcome<Option<Challenge>> {
+    const STANDING: &str = "SELECT seed, stands_until, expires_at FROM standing_challenges
+        WHERE tenant = ?1 AND stand = ?2";
+    world.one(STANDING, &[&stand.0], read_challenge)
+}
+
+fn read_challenge(row: &Row<'_>) -> Outcome<Challenge> {
+    Ok(Challenge {
+        seed: ChallengeSeed(row.get(0)?),
+        stands_until: timestamp(row.get(1)?)?,
+        expires_at: timestamp(row.get(2)?)?,
     })
 }
 
-fn put_challenge(world: &World<'_>, slot: &Slot, challenge: &Challenge) -> Outcome<()> {
+fn give(world: &World<'_>, offer: &ChallengeOffer) -> Outcome<Challenge> {
+    let now = world.now()?;
+    let standing = standing(world, offer.stand)?.filter(|it| now <= it.stands_until);
+    let given = standing.unwrap_or_else(|| offer.fresh.clone());
+    const STANDS: &str = "INSERT OR REPLACE INTO standing_challenges
+        (tenant, stand, seed, stands_until, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)";
+    put_challenge(world, STANDS, &offer.stand.0, &given)?;
+    const IS_LIVE: &str = "INSERT OR REPLACE INTO challenges
+        (tenant, member, seed, stands_until, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)";
     // No member has an empty id.
-    let member = match slot {
+    let member = match &offer.slot {
         Slot::Member(id) => id.as_str(),
         Slot::Decoy => "",
     };
-    world.run(
-        "INSERT INTO challenges (tenant, member, hash, expires_at) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT DO UPDATE SET hash = excluded.hash, expires_at = excluded.expires_at",
-        &[&member, challenge.hash.as_bytes(), &challenge.expires_at.millis()],
-    )?;
+    put_challenge(world, IS_LIVE, &member, &given)?;
+    Ok(given)
+}
+
+fn put_challenge(
+    world: &World<'_>,
+    into: &str,
+    place: &dyn ToSql,
+    given: &Challenge,
+) -> Outcome<()> {
+    let until = [given.stands_until, given.expires_at].map(Timestamp::millis);
+    world.run(into, &[place, &given.seed.0, &until[0], &until[1]])?;
     Ok(())
 }
 
@@ -125,7 +155,7 @@ fn is_as_judged(world: &World<'_>, change: &MemberChange) -> Outcome<bool> {
 fn is_proven(world: &World<'_>, change: &MemberChange, now: Timestamp) -> Outcome<bool> {
     let Some(proven) = &change.proven else { return Ok(true) };
     let live = challenge(world, &change.member.id)?;
-    Ok(live.is_some_and(|live| live.hash == proven.0 && now <= live.expires_at))
+    Ok(live.is_some_and(|live| live.seed == proven.0 && now <= live.expires_at))
 }
 
 /// Another member that holds the key which the change is to hold.

@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::Connection;
-use swarm_core::domain::Challenge;
-use swarm_core::store::{Slot, StoreError, StoreErrorKind};
-use swarm_core::testing::{World, secret};
+use swarm_core::store::{ChallengeOffer, Slot, Stand, StoreError, StoreErrorKind};
+use swarm_core::testing::{World, challenge};
 use swarm_core::{TenantId, Tenants, Timestamp};
 use swarm_store_sqlite::SqliteStore;
 use tempfile::TempDir;
@@ -60,7 +59,7 @@ async fn a_layout_that_becomes_newer_is_not_written_to() {
     let db = Connection::open(&path).unwrap();
 
     db.pragma_update(None, "user_version", 2).unwrap();
-    let outdated = world.store().set_challenge(&Slot::Decoy, &challenge()).await.err().unwrap();
+    let outdated = world.store().give_challenge(&offer()).await.err().unwrap();
     assert_eq!(outdated.kind(), StoreErrorKind::Misconfigured);
     assert!(why(&outdated).contains("written by a newer one"), "{outdated:?}");
     assert!(store.ready().await.is_err());
@@ -88,8 +87,9 @@ async fn stores_of_one_file_take_turns() {
     assert_eq!(ids, (1..=100).collect::<Vec<_>>());
 }
 
-fn challenge() -> Challenge {
-    Challenge { hash: secret("challenge"), expires_at: Timestamp::EPOCH }
+fn offer() -> ChallengeOffer {
+    let fresh = challenge("challenge", Timestamp::EPOCH);
+    ChallengeOffer { stand: Stand(0), fresh, slot: Slot::Decoy }
 }
 
 /// The path of a file that is not there yet.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::domain::MemberState::{Approved, Claimed};
 use crate::domain::SessionState::{Collecting, Published};
-use crate::domain::{Challenge, Member, MemberState, SessionId, TakeId, TenantId, Timestamp};
+use crate::domain::{Member, MemberState, SessionId, TakeId, TenantId, Timestamp};
 use crate::rules::Filing;
 use crate::store::Collection::Subjects;
 use crate::store::{
@@ -12,7 +12,7 @@ use crate::store::{
 };
 use crate::testing::promise::{ensure, promised};
 use crate::testing::{
-    Author, World, applicant, creation, filed, id, key, mail, secret, session_draft,
+    Author, World, applicant, creation, filed, id, key, mail, seed, session_draft,
 };
 
 /// Every record, by every way to find it.
@@ -49,7 +49,7 @@ pub async fn guards_outlive_the_store(
     let with_the_key = creation(&Member { public_key: Some(key("ada")), ..applicant("new") });
     promised!(world.save_member(&with_the_key).await, MemberSaved::KeyHeld(id("ada")));
     let mut claim = world.edited(&id("grace"), |grace| grace.state = Claimed).await;
-    claim.proven = Some(Proven(secret("challenge")));
+    claim.proven = Some(Proven(seed("challenge")));
     claim.mail = Some(mail("second"));
     promised!(world.save_member(&claim).await, MemberSaved::Saved, "proven by a live challenge");
     let queued = world.messages(None, None).await;
@@ -67,8 +67,7 @@ async fn furnished(tenants: Arc<dyn Tenants>) -> (TenantId, Filing) {
     let grace = Member { state: Approved, ..applicant("grace") };
     let change = MemberChange { mail: Some(mail("first")), ..creation(&grace) };
     promised!(world.save_member(&change).await, MemberSaved::Saved);
-    let expires_at = world.now().await.plus_millis(600_000);
-    let challenge = Challenge { hash: secret("challenge"), expires_at };
+    let challenge = world.live_challenge("challenge").await;
     world.set_challenge(&Slot::Member(grace.id), &challenge).await;
     let (session, published) = (world.convened("subject").await, world.convened("other").await);
     let now = world.now().await;

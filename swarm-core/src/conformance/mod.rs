@@ -117,6 +117,11 @@ macro_rules! conformance_cases {
                 a_key_is_free_once_its_holder_lets_go
                 who_comes_back_for_a_key_meets_its_new_holder
                 of_racing_applications_with_one_key_one_wins
+                a_challenge_that_stands_is_given_again
+                a_challenge_that_stands_no_longer_is_replaced
+                each_stand_has_a_challenge_of_its_own
+                a_challenge_is_live_where_it_was_given_last
+                who_ask_at_once_are_given_the_same
                 a_challenge_replaces_the_one_before
                 a_decoy_is_nobodys_challenge
                 a_challenge_and_its_member_leave_each_other_alone
@@ -233,6 +238,7 @@ macro_rules! conformance_cases {
                 a_key_is_held_in_its_own_world
                 a_token_dies_in_its_own_world
                 a_challenge_is_live_in_its_own_world
+                a_challenge_stands_in_its_own_world
                 mail_is_that_of_its_own_world
                 sessions_are_those_of_their_own_world
                 publications_are_those_of_their_own_world

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::domain::{Mail, MailState, Member, Message, MessageId, Timestamp};
 use crate::store::{MemberChange, MemberSaved, MessageChange, Proven, Saved, Tenants, Versioned};
 use crate::testing::promise::{ensure, promised};
-use crate::testing::{FIRST, World, applicant, count, creation, id, key, mail, race, secret};
+use crate::testing::{FIRST, World, applicant, count, creation, id, key, mail, race, seed};
 
 pub async fn mail_is_queued_in_the_order_of_commits(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
@@ -38,7 +38,7 @@ pub async fn mail_is_not_queued_without_its_commit(tenants: Arc<dyn Tenants>) {
     world.create(&applicant("ada")).await;
     let again = creation(&applicant("ada"));
     let unproven = MemberChange {
-        proven: Some(Proven(secret("challenge"))),
+        proven: Some(Proven(seed("challenge"))),
         ..world.edited(&id("ada"), |_| {}).await
     };
     let intruder = creation(&Member { public_key: Some(key("ada")), ..applicant("grace") });

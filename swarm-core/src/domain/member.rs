@@ -4,8 +4,7 @@ use serde::Serialize;
 
 use super::json::Object;
 use super::{
-    ChallengeHash, Contact, Invalid, Lens, MemberId, Name, PublicKey, Signature, Signed, Timestamp,
-    TokenHash,
+    Contact, Invalid, Lens, MemberId, Name, PublicKey, Signature, Signed, Timestamp, TokenHash,
 };
 
 /// The fields of an application, in the order in which they are signed (contract, section 2).
@@ -146,13 +145,4 @@ pub struct Member {
     pub claimed_at: Option<Timestamp>,
     /// The hash of its bearer token, once claimed.
     pub token: Option<TokenHash>,
-}
-
-/// A challenge as the store keeps it: its hash, and until when it is good.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Challenge {
-    /// The hash of the challenge text.
-    pub hash: ChallengeHash,
-    /// The last moment at which a claim may be committed with it.
-    pub expires_at: Timestamp,
 }

@@ -4,6 +4,7 @@ pub mod committee;
 pub mod json;
 
 mod brief;
+mod challenge;
 mod context;
 mod id;
 mod invalid;
@@ -25,6 +26,7 @@ mod text;
 mod time;
 
 pub use brief::{Brief, BriefBody, BriefRegime, Prompt, RecentSession};
+pub use challenge::{Challenge, ChallengeSeed};
 pub use context::{Position, Regime, Signal, SubjectSnapshot, SubjectSnapshotDraft};
 pub use id::{
     AttemptId, BriefId, MemoId, MessageId, Revision, SessionId, SubjectSnapshotId, TakeId,
@@ -35,12 +37,11 @@ pub use key::{PublicKey, Signature, Signed};
 pub use links::Links;
 pub use log::{Act, Actor, Attribution, LogRow, Logged, Note, Seq};
 pub use mail::{Mail, MailState, Message};
-pub use member::{Application, Challenge, Member, MemberState, TokenClaim};
+pub use member::{Application, Member, MemberState, TokenClaim};
 pub use memo::{Memo, MemoDraft};
 pub use quotas::Quotas;
 pub use secret::{
-    AdminSecret, AdminTokenHash, ApiKeyHash, ApiKeySecret, BearerSecret, ChallengeHash,
-    ChallengeSecret, SecretHash, TokenHash,
+    AdminSecret, AdminTokenHash, ApiKeyHash, ApiKeySecret, BearerSecret, SecretHash, TokenHash,
 };
 pub use session::{Roster, RosterEntry, Session, SessionDraft, SessionPatch, SessionState};
 pub use snapshot::{BucketWeight, Consensus, Participation, Quorum, Quote, Snapshot, Stances};

@@ -16,9 +16,6 @@ pub type TokenHash = SecretHash<BearerSecret>;
 /// What is stored of a committee member's API key.
 pub type ApiKeyHash = SecretHash<ApiKeySecret>;
 
-/// What is stored of a challenge.
-pub type ChallengeHash = SecretHash<ChallengeSecret>;
-
 /// What is configured of an operator's token.
 pub type AdminTokenHash = SecretHash<AdminSecret>;
 
@@ -35,8 +32,6 @@ kinds! {
     BearerSecret
     /// A kind of secret: the API key of a committee member.
     ApiKeySecret
-    /// A kind of secret: the challenge of a token claim.
-    ChallengeSecret
     /// A kind of secret: the token of an operator.
     AdminSecret
 }
@@ -49,16 +44,7 @@ impl<S> SecretHash<S> {
 
     /// Reads `sha256:` and 64 hexadecimal digits, as configurations carry it.
     pub fn parse(text: &str) -> Option<Self> {
-        let hex = text.strip_prefix("sha256:")?.as_bytes();
-        let mut bytes = [0; 32];
-        if hex.len() != 64 {
-            return None;
-        }
-        for (byte, pair) in bytes.iter_mut().zip(hex.chunks_exact(2)) {
-            let digit = |at: usize| pair.get(at).and_then(|c| char::from(*c).to_digit(16));
-            *byte = u8::try_from(digit(0)? * 16 + digit(1)?).ok()?;
-        }
-        Some(Self::from_bytes(bytes))
+        parse_hex(text.strip_prefix("sha256:")?).map(Self::from_bytes)
     }
 
     /// The 32 bytes of the hash, for stores.
@@ -96,6 +82,19 @@ impl<S> std::fmt::Debug for SecretHash<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("SecretHash(..)")
     }
+}
+
+/// The bytes that 64 hexadecimal digits stand for.
+pub(super) fn parse_hex(digits: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
+    if digits.len() != 64 {
+        return None;
+    }
+    for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks_exact(2)) {
+        let digit = |at: usize| pair.get(at).and_then(|c| char::from(*c).to_digit(16));
+        *byte = u8::try_from(digit(0)? * 16 + digit(1)?).ok()?;
+    }
+    Some(bytes)
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use crate::domain::{ChallengeHash, MemberId, TokenHash};
+use sha2::{Digest, Sha256};
+
+use crate::domain::{ChallengeSeed, MemberId, TokenHash};
 
 /// A member's bearer token, `tok_<memberId>_<uuid>`: shown once, never stored, never printed by
 /// `Debug`.
@@ -34,24 +36,21 @@ impl std::fmt::Debug for BearerToken {
     }
 }
 
-/// The text of a token-claim challenge: 32 random bytes, opaque to whoever gets it.
+/// The text of a token-claim challenge: a digest of 32 random bytes and the member's id, opaque to
+/// whoever gets it. So members that share a seed have different texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChallengeText(String);
 
 impl ChallengeText {
-    /// The challenge that these bytes make.
-    pub fn mint(random: [u8; 32]) -> Self {
-        Self(URL_SAFE_NO_PAD.encode(random))
+    /// The challenge that this seed makes for `member`.
+    pub fn of(member: &MemberId, seed: &ChallengeSeed) -> Self {
+        let digest = Sha256::new().chain_update(seed.0).chain_update(member.as_str()).finalize();
+        Self(URL_SAFE_NO_PAD.encode(digest))
     }
 
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-
-    /// What is stored of it.
-    pub fn hash(&self) -> ChallengeHash {
-        ChallengeHash::of(self.0.as_bytes())
     }
 }
 

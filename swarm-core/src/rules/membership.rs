@@ -3,16 +3,14 @@
 
 use std::sync::Arc;
 
+use super::challenge::{Proven, answers};
 use super::log::{self, MemberAct};
 use super::{MemberBasis, Refusal, Versioned};
 use crate::domain::{
-    Act, Actor, Application, Challenge, ChallengeHash, Mail, Member, MemberId, MemberState,
-    PublicKey, Signed, Timestamp, TokenClaim, Version,
+    Act, Actor, Application, Mail, Member, MemberId, MemberState, PublicKey, Signed, Timestamp,
+    TokenClaim, Version,
 };
 use crate::proof::{BearerToken, canonical, verify};
-
-/// How long a challenge is good, in milliseconds: ten minutes (specification, section 8A).
-pub const CHALLENGE_MILLIS: i64 = 10 * 60 * 1_000;
 
 /// The write of a member.
 #[derive(Clone, Debug)]
@@ -34,21 +32,6 @@ impl MemberChange {
     pub fn held_key(&self) -> Option<&PublicKey> {
         self.member.public_key.as_ref().filter(|_| self.member.state.holds_key())
     }
-}
-
-/// The member's challenge at the commit must have this hash, and the store's clock must not be
-/// past its expiry.
-#[derive(Clone, Debug)]
-pub struct Proven(pub ChallengeHash);
-
-/// Where a challenge goes.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Slot {
-    /// The one live challenge of a member.
-    Member(MemberId),
-    /// The challenge that nobody can use, given to whoever may not have one; all of a tenant's
-    /// share one place and are never read.
-    Decoy,
 }
 
 /// Judges an application; the member that applies gets the UUID that `random` makes.
@@ -141,15 +124,6 @@ pub fn deactivate(member: &Versioned<Member>, by: &Actor) -> Result<MemberChange
     Ok(public(member, inactive, MemberAct::Deactivated, Some(by)))
 }
 
-/// Where a challenge for the member named `id` goes: only an active member gets a live one
-/// (specification, section 3A).
-pub fn challenge_slot(id: &MemberId, basis: &MemberBasis) -> Slot {
-    match &basis.member {
-        Some(member) if member.record.state.is_active() => Slot::Member(id.clone()),
-        _ => Slot::Decoy,
-    }
-}
-
 /// Judges a token claim: the first that proves the key gets the token that `random` makes.
 ///
 /// # Errors
@@ -177,7 +151,7 @@ pub fn claim(
         token: Some(token.hash()),
         ..Member::clone(&member.record)
     };
-    let proven = Some(Proven(challenge.hash));
+    let proven = Some(Proven(challenge.seed));
     let claimed = public(member, claimed, MemberAct::Claimed, None);
     Ok((MemberChange { proven, ..claimed }, token))
 }
@@ -204,12 +178,6 @@ pub fn rotate(
         ..Member::clone(record)
     };
     Ok((public(member, rotated, MemberAct::KeyRotated, Some(by)), token))
-}
-
-fn answers(claim: &TokenClaim, challenge: &Challenge, now: Timestamp) -> bool {
-    ChallengeHash::of(claim.challenge.as_bytes()) == challenge.hash
-        && claim.expires_at == challenge.expires_at.to_string()
-        && now <= challenge.expires_at
 }
 
 fn proves(claim: &Arc<Signed<TokenClaim>>, member: &Member) -> bool {

@@ -4,6 +4,7 @@ pub mod committee;
 
 mod aggregate;
 mod brief;
+mod challenge;
 mod facts;
 mod judge;
 mod log;
@@ -19,6 +20,9 @@ mod take_schema;
 
 pub use aggregate::aggregate;
 pub use brief::{BriefFacts, compose};
+pub use challenge::{
+    CHALLENGE_MILLIS, CHALLENGE_STANDS_MILLIS, ChallengeOffer, Proven, Slot, Stand, offer_challenge,
+};
 pub use facts::{Basis, MemberBasis, Versioned};
 pub(crate) use judge::rejection;
 pub use judge::{Filing, judge};
@@ -29,8 +33,7 @@ pub use log::{
 pub use mail::{Attempt, LEASE_MILLIS, MAIL_ATTEMPTS, MessageChange, lease, settle};
 pub use mail_text::{MailText, StandardMailText};
 pub use membership::{
-    CHALLENGE_MILLIS, MemberChange, Proven, Slot, activate, admit, challenge_slot, claim,
-    deactivate, may_be_read, reject, rotate,
+    MemberChange, activate, admit, claim, deactivate, may_be_read, reject, rotate,
 };
 pub use preflight::{Preflight, preflight};
 pub use refusal::{Refusal, Rejection, Resource};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::attempts::until_committed;
 use super::{Commit, Error, Tenant};
 use crate::domain::{
-    Actor, Application, Challenge, Links, Member, MemberId, MemberState, PublicKey, Signed,
-    Timestamp, TokenClaim, TokenHash,
+    Actor, Application, Challenge, ChallengeSeed, Links, Member, MemberId, MemberState, PublicKey,
+    Signed, Timestamp, TokenClaim, TokenHash,
 };
 use crate::proof::{BearerToken, ChallengeText};
 use crate::rules::{self, Refusal, Resource};
@@ -149,18 +149,18 @@ impl Tenant {
     }
 
     /// Gives a challenge, alike for every id, whether or not a claim can succeed with it: the same
-    /// answer, after the same reads and writes (specification, section 4A).
+    /// answer, after the same reads and writes (specification, section 4A). Whoever asks for the
+    /// same id within 30 seconds gets the same.
     ///
     /// # Errors
     /// [`Error::Store`], [`Error::Entropy`].
     pub async fn challenge(&self, id: &MemberId) -> Result<Challenged, Error> {
         let now = self.store.now().await?;
         let basis = self.store.member(id).await?;
-        let challenge = ChallengeText::mint(self.entropy.bytes()?);
-        let expires_at = now.plus_millis(rules::CHALLENGE_MILLIS);
-        let slot = rules::challenge_slot(id, &basis);
-        self.store.set_challenge(&slot, &Challenge { hash: challenge.hash(), expires_at }).await?;
-        Ok(Challenged { challenge, expires_at })
+        let seed = ChallengeSeed(self.entropy.bytes()?);
+        let offer = rules::offer_challenge(id, &basis, seed, now);
+        let Challenge { seed, expires_at, .. } = self.store.give_challenge(&offer).await?;
+        Ok(Challenged { challenge: ChallengeText::of(id, &seed), expires_at })
     }
 
     /// Claims a member's bearer token by key proof, once. The token is in the answer and nowhere

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{
-    BasisQuery, Clock, Collection, Committee, CommitteeBasis, CommitteeDayChange, CommitteeFiled,
-    CommitteeFiling, CommitteeMemberChange, CommitteeSessionQuery, CommitteeStore,
+    BasisQuery, ChallengeOffer, Clock, Collection, Committee, CommitteeBasis, CommitteeDayChange,
+    CommitteeFiled, CommitteeFiling, CommitteeMemberChange, CommitteeSessionQuery, CommitteeStore,
     CommitteeTakesQuery, CommitteeTenants, Convocation, Document, DocumentDraft, Documents, Filed,
     Filing, Log, MemberBasis, MemberChange, MemberSaved, Members, MessageChange, Outbox, Put,
-    Readiness, Result, Saved, SessionChange, SessionQuery, Sessions, Slot, Store, Takes, Tenants,
+    Readiness, Result, Saved, SessionChange, SessionQuery, Sessions, Store, Takes, Tenants,
     Versioned,
 };
 use crate::domain::committee::{
@@ -62,7 +62,7 @@ forward!(Members {
     async fn members(&self, states: &[MemberState]) -> Result<Vec<Arc<Member>>>;
     async fn bearer(&self, token: &TokenHash) -> Result<Option<Arc<Member>>>;
     async fn save_member(&self, change: &MemberChange) -> Result<MemberSaved>;
-    async fn set_challenge(&self, slot: &Slot, challenge: &Challenge) -> Result<()>;
+    async fn give_challenge(&self, offer: &ChallengeOffer) -> Result<Challenge>;
 });
 
 forward!(Sessions {

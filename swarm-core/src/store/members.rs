@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::Result;
 use crate::domain::{Challenge, Member, MemberId, MemberState, TokenHash};
-use crate::rules::{MemberBasis, MemberChange, Slot};
+use crate::rules::{ChallengeOffer, MemberBasis, MemberChange};
 
 /// The part of the port that keeps members.
 #[async_trait]
@@ -35,10 +35,13 @@ pub trait Members: Send + Sync {
     ///   with the next id and the store's clock, version 1.
     async fn save_member(&self, change: &MemberChange) -> Result<MemberSaved>;
 
-    /// Writes a challenge into its slot; it replaces the one that was there. Both kinds of slot
-    /// are written alike, so that the time it takes tells nothing. A store may forget a challenge
-    /// once it has expired.
-    async fn set_challenge(&self, slot: &Slot, challenge: &Challenge) -> Result<()>;
+    /// Gives out a challenge, atomically: the one in `offer.stand` unless the store's clock is past
+    /// the time until which that stands, and else `offer.fresh`, which takes its place there. The
+    /// one that is given out takes the place of what is in `offer.slot`.
+    ///
+    /// Both kinds of slot are written alike, so that the time it takes tells nothing. A store may
+    /// forget a challenge once it has expired.
+    async fn give_challenge(&self, offer: &ChallengeOffer) -> Result<Challenge>;
 }
 
 /// What became of the write of a member.

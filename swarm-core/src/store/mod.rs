@@ -40,8 +40,8 @@ pub use crate::rules::committee::{
     CommitteeBasis, CommitteeDayChange, CommitteeFiling, CommitteeMemberChange,
 };
 pub use crate::rules::{
-    Basis, Convocation, Filing, MemberBasis, MemberChange, MessageChange, Proven, SessionChange,
-    Slot, Versioned,
+    Basis, ChallengeOffer, Convocation, Filing, MemberBasis, MemberChange, MessageChange, Proven,
+    SessionChange, Slot, Stand, Versioned,
 };
 
 /// What every method of the port returns.

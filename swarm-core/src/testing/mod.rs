@@ -34,7 +34,7 @@ pub use author::Author;
 pub use clock::ManualClock;
 pub use race::{Counter, count, race, unique};
 pub use records::{
-    FIRST, act, act_on, applicant, claimed, creation, day, id, key, keys, mail, moment, object,
-    odd_texts, secret, session_draft, subject,
+    FIRST, act, act_on, applicant, challenge, claimed, creation, day, id, key, keys, mail, moment,
+    object, odd_texts, secret, seed, session_draft, subject,
 };
 pub use world::{World, filed, judged};

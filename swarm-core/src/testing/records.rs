@@ -2,8 +2,9 @@
 
 use crate::domain::json::{Json, Object};
 use crate::domain::{
-    Act, Contact, Day, Lens, Mail, Member, MemberId, MemberState, Name, PublicKey, SecretHash,
-    SessionDraft, SessionId, SessionState, SubjectId, Timestamp, TokenHash, Version,
+    Act, Challenge, ChallengeSeed, Contact, Day, Lens, Mail, Member, MemberId, MemberState, Name,
+    PublicKey, SecretHash, SessionDraft, SessionId, SessionState, SubjectId, Timestamp, TokenHash,
+    Version,
 };
 use crate::proof::KeyPair;
 use crate::store::MemberChange;
@@ -64,6 +65,16 @@ pub fn session_draft(subject_id: &str) -> SessionDraft {
         buckets: None,
         roster: None,
     }
+}
+
+/// A challenge of this name that is good until then. It stands no longer than it takes.
+pub fn challenge(name: &str, expires_at: Timestamp) -> Challenge {
+    Challenge { seed: seed(name), stands_until: Timestamp::EPOCH, expires_at }
+}
+
+/// The seed of a challenge of this name.
+pub fn seed(name: &str) -> ChallengeSeed {
+    ChallengeSeed(*TokenHash::of(name.as_bytes()).as_bytes())
 }
 
 /// A message to a member, not queued yet.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::records::{act_on, creation, session_draft};
+use super::records::{act_on, challenge, creation, session_draft};
 use super::{Author, Counter, race, unique};
 use crate::domain::{
     AttemptId, Attribution, Challenge, LogRow, MailState, Member, MemberId, MemberState, Message,
@@ -13,9 +13,9 @@ use crate::domain::{
 use crate::rules::{Filing, Submission, convene, judge};
 use crate::service::{Swarm, Tenant};
 use crate::store::{
-    Basis, BasisQuery, Collection, Document, DocumentDraft, Filed, MemberBasis, MemberChange,
-    MemberSaved, MessageChange, Put, Saved, SessionChange, SessionQuery, Slot, Store, Tenants,
-    Versioned,
+    Basis, BasisQuery, ChallengeOffer, Collection, Document, DocumentDraft, Filed, MemberBasis,
+    MemberChange, MemberSaved, MessageChange, Put, Saved, SessionChange, SessionQuery, Slot, Stand,
+    Store, Tenants, Versioned,
 };
 use crate::testing::promise::{broken, promised};
 
@@ -85,7 +85,7 @@ answers! {
     members(states: &[MemberState]) -> Vec<Arc<Member>>;
     bearer(token: &TokenHash) -> Option<Arc<Member>>;
     save_member(change: &MemberChange) -> MemberSaved;
-    set_challenge(slot: &Slot, challenge: &Challenge) -> ();
+    give_challenge(offer: &ChallengeOffer) -> Challenge;
     messages(state: Option<MailState>, after: Option<MessageId>) -> Vec<Versioned<Message>>;
     save_message(change: &MessageChange) -> Saved;
     session(id: SessionId) -> Option<Versioned<Session>>;
@@ -133,6 +133,21 @@ impl World {
     pub async fn edit(&self, id: &MemberId, edit: impl FnOnce(&mut Member)) {
         let change = self.edited(id, edit).await;
         promised!(self.save_member(&change).await, MemberSaved::Saved);
+    }
+}
+
+/// Challenges.
+impl World {
+    /// Makes this challenge live in this slot.
+    pub async fn set_challenge(&self, slot: &Slot, challenge: &Challenge) {
+        let offer =
+            ChallengeOffer { stand: Stand(0), fresh: challenge.clone(), slot: slot.clone() };
+        promised!(self.give_challenge(&offer).await, *challenge);
+    }
+
+    /// A challenge of this name that outlives the test.
+    pub async fn live_challenge(&self, name: &str) -> Challenge {
+        challenge(name, self.now().await.plus_millis(600_000))
     }
 }
 

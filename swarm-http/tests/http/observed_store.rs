@@ -14,11 +14,12 @@ use swarm_core::domain::{
 };
 use swarm_core::rules::Filing;
 use swarm_core::store::{
-    Basis, BasisQuery, Clock, Collection, Committee, CommitteeBasis, CommitteeDayChange,
-    CommitteeFiled, CommitteeFiling, CommitteeMemberChange, CommitteeSessionQuery, CommitteeStore,
-    CommitteeTakesQuery, Convocation, Document, DocumentDraft, Documents, Filed, Log, MemberBasis,
-    MemberChange, MemberSaved, Members, MessageChange, Outbox, Put, Readiness, Result, Saved,
-    SessionChange, SessionQuery, Sessions, Slot, Store, Takes, Versioned,
+    Basis, BasisQuery, ChallengeOffer, Clock, Collection, Committee, CommitteeBasis,
+    CommitteeDayChange, CommitteeFiled, CommitteeFiling, CommitteeMemberChange,
+    CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery, Convocation, Document,
+    DocumentDraft, Documents, Filed, Log, MemberBasis, MemberChange, MemberSaved, Members,
+    MessageChange, Outbox, Put, Readiness, Result, Saved, SessionChange, SessionQuery, Sessions,
+    Store, Takes, Versioned,
 };
 use swarm_core::{CommitteeTenants, TenantId, Tenants};
 use swarm_store_memory::MemoryStore;
@@ -103,7 +104,7 @@ observed!(Members:
     members(states: &[MemberState]) -> Vec<Arc<Member>>;
     bearer(token: &TokenHash) -> Option<Arc<Member>>;
     save_member(change: &MemberChange) -> MemberSaved;
-    set_challenge(slot: &Slot, challenge: &Challenge) -> ();
+    give_challenge(offer: &ChallengeOffer) -> Challenge;
 );
 
 observed!(Outbox:

@@ -8,10 +8,10 @@ use swarm_core::domain::{
 };
 use swarm_core::rules::Filing;
 use swarm_core::store::{
-    Basis, BasisQuery, Clock, Collection, Convocation, Document, DocumentDraft, Documents, Filed,
-    Log, MemberBasis, MemberChange, MemberSaved, Members, MessageChange, Outbox, Put, Readiness,
-    Result, Saved, SessionChange, SessionQuery, Sessions, Slot, Store, Takes, Tenants, Versioned,
-    async_trait,
+    Basis, BasisQuery, ChallengeOffer, Clock, Collection, Convocation, Document, DocumentDraft,
+    Documents, Filed, Log, MemberBasis, MemberChange, MemberSaved, Members, MessageChange, Outbox,
+    Put, Readiness, Result, Saved, SessionChange, SessionQuery, Sessions, Store, Takes, Tenants,
+    Versioned, async_trait,
 };
 use swarm_store_memory::MemoryStore;
 
@@ -136,7 +136,7 @@ port! {
         members(states: &[MemberState]) -> Vec<Arc<Member>>;
         bearer(token: &SecretHash) -> Option<Arc<Member>>;
         save_member(change: &MemberChange) -> MemberSaved;
-        set_challenge(slot: &Slot, challenge: &Challenge) -> ();
+        give_challenge(offer: &ChallengeOffer) -> Challenge;
     }
     Sessions {
         session(id: SessionId) -> Option<Versioned<Session>>;

@@ -52,6 +52,7 @@ mod caught {
             KeyHeldInAnyTenant         => a_key_is_held_in_its_own_world
             TokenDeadInAllTenants      => a_token_dies_in_its_own_world
             ChallengeOfAnyTenant       => a_challenge_is_live_in_its_own_world
+            ChallengeStandsInAnyTenant => a_challenge_stands_in_its_own_world
             MessagesOfAllTenants       => mail_is_that_of_its_own_world
             MessageSavedInAllTenants   => mail_is_that_of_its_own_world
             SessionOfAnyTenant         => sessions_are_those_of_their_own_world
@@ -84,6 +85,11 @@ mod caught {
             KeyIndexNotKept            => a_held_key_keeps_other_members_out
             OldTokensLive              => a_token_dies_with_the_commit_that_replaces_it
             NothingIsProven            => only_the_live_challenge_proves_a_change
+            ChallengeNeverStands       => a_challenge_that_stands_is_given_again
+            ChallengeStandsForEver     => a_challenge_that_stands_no_longer_is_replaced
+            OneStandForAll             => each_stand_has_a_challenge_of_its_own
+            StandingIsNotLive          => a_challenge_is_live_where_it_was_given_last
+            GivenToEachOfARace         => who_ask_at_once_are_given_the_same
             ChallengeOverAtItsExpiry   => a_challenge_proves_up_to_its_expiry
             ExpiryUnchecked            => an_expired_challenge_proves_nothing
             MailLost                   => mail_is_queued_in_the_order_of_commits

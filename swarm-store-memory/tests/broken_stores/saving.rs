@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use swarm_core::domain::{Member, MemberId, SecretHash, SessionId};
+use swarm_core::domain::{Challenge, Member, MemberId, SecretHash, SessionId, Timestamp};
 use swarm_core::store::{
-    Collection, DocumentDraft, DocumentGuard, MemberChange, MemberSaved, MessageChange, Put,
-    Result, Saved, SessionChange, async_trait,
+    ChallengeOffer, Collection, DocumentDraft, DocumentGuard, MemberChange, MemberSaved,
+    MessageChange, Put, Result, Saved, SessionChange, Slot, Stand, async_trait,
 };
 
 use crate::broken::{At, Fault, SHOWN, time};
@@ -73,6 +73,46 @@ fault!(ExpiryUnchecked: save_member(at, change: &MemberChange) -> MemberSaved {
     let early = live.map_or_else(time, |challenge| challenge.expires_at);
     SHOWN.scope(early, at.own.save_member(change)).await
 });
+
+fault!(ChallengeNeverStands: give_challenge(at, offer: &ChallengeOffer) -> Challenge {
+    let stands_until = Timestamp::EPOCH;
+    let fresh = Challenge { stands_until, ..offer.fresh.clone() };
+    at.own.give_challenge(&ChallengeOffer { fresh, ..offer.clone() }).await?;
+    Ok(offer.fresh.clone())
+});
+
+fault!(ChallengeStandsForEver: give_challenge(at, offer: &ChallengeOffer) -> Challenge {
+    SHOWN.scope(Timestamp::EPOCH, at.own.give_challenge(offer)).await
+});
+
+fault!(OneStandForAll: give_challenge(at, offer: &ChallengeOffer) -> Challenge {
+    let stand = Stand(offer.stand.0 % 10);
+    at.own.give_challenge(&ChallengeOffer { stand, ..offer.clone() }).await
+});
+
+// Only a fresh one is live.
+fault!(StandingIsNotLive: give_challenge(at, offer: &ChallengeOffer) -> Challenge {
+    let decoy = ChallengeOffer { slot: Slot::Decoy, ..offer.clone() };
+    let given = at.own.give_challenge(&decoy).await?;
+    if given == offer.fresh { at.own.give_challenge(offer).await } else { Ok(given) }
+});
+
+/// Looks first, and then writes what it has made up its mind to.
+#[derive(Default)]
+pub(crate) struct GivenToEachOfARace(Mutex<Option<Challenge>>);
+
+#[async_trait]
+impl Fault for GivenToEachOfARace {
+    async fn give_challenge(&self, at: &At, offer: &ChallengeOffer) -> Result<Challenge> {
+        let standing = self.0.lock().unwrap().clone();
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        let fresh = standing.unwrap_or_else(|| offer.fresh.clone());
+        *self.0.lock().unwrap() = Some(fresh.clone());
+        let apart = Challenge { stands_until: Timestamp::EPOCH, ..fresh.clone() };
+        at.own.give_challenge(&ChallengeOffer { fresh: apart, ..offer.clone() }).await?;
+        Ok(fresh)
+    }
+}
 
 fault!(MailLost: save_member(at, change: &MemberChange) -> MemberSaved {
     at.own.save_member(&MemberChange { mail: None, ..change.clone() }).await

@@ -4,14 +4,14 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{
-    LogRow, MailState, Member, MemberId, MemberState, Message, MessageId, SecretHash, Seq, Session,
-    SessionId, Take, TakeId, TakeOnFile,
+    Challenge, LogRow, MailState, Member, MemberId, MemberState, Message, MessageId, SecretHash,
+    Seq, Session, SessionId, Take, TakeId, TakeOnFile,
 };
 use swarm_core::rules::Filing;
 use swarm_core::store::{
-    Basis, BasisQuery, Collection, Document, DocumentDraft, Filed, MemberBasis, MemberChange,
-    MemberSaved, MessageChange, Put, Result, Saved, SessionChange, SessionQuery, Store, Versioned,
-    async_trait,
+    Basis, BasisQuery, ChallengeOffer, Collection, Document, DocumentDraft, Filed, MemberBasis,
+    MemberChange, MemberSaved, MessageChange, Put, Result, Saved, SessionChange, SessionQuery,
+    Slot, Store, Versioned, async_trait,
 };
 
 use crate::broken::{At, Fault};
@@ -57,6 +57,12 @@ fault!(ChallengeOfAnyTenant: member(at, id: &MemberId) -> MemberBasis {
         facts.challenge = store.member(id).await?.challenge.or(facts.challenge);
     }
     Ok(facts)
+});
+
+fault!(ChallengeStandsInAnyTenant: give_challenge(at, offer: &ChallengeOffer) -> Challenge {
+    let first = at.all.first().unwrap_or(&at.own);
+    let fresh = first.give_challenge(&ChallengeOffer { slot: Slot::Decoy, ..offer.clone() }).await?;
+    at.own.give_challenge(&ChallengeOffer { fresh, ..offer.clone() }).await
 });
 
 fault!(MembersOfAllTenants: members(at, states: &[MemberState]) -> Vec<Arc<Member>> {

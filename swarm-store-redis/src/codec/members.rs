@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use swarm_core::MemberId;
-use swarm_core::domain::{Challenge, Contact, Lens, Member, MemberState, Name, Version};
+use swarm_core::domain::{
+    Challenge, ChallengeSeed, Contact, Lens, Member, MemberState, Name, Version,
+};
 use swarm_core::json::{self, Json};
 use swarm_core::store::Versioned;
 
@@ -59,15 +61,16 @@ pub(crate) fn encode_token(member: &Member) -> Option<String> {
     member.token.as_ref().map(encode_hash)
 }
 
-/// A challenge: `expiry hash`.
+/// A challenge: `stands-until expiry seed`.
 pub(crate) fn encode_challenge(challenge: &Challenge) -> String {
-    format!("{} {}", challenge.expires_at.millis(), encode_hash(&challenge.hash))
+    let Challenge { seed, stands_until, expires_at } = challenge;
+    format!("{} {} {seed}", stands_until.millis(), expires_at.millis())
 }
 
 pub(crate) fn decode_challenge(row: &str) -> Decoded<Challenge> {
     let mut words = Words(row);
-    let expires_at = words.timestamp()?;
-    Ok(Challenge { hash: decode_hash(words.rest())?, expires_at })
+    let (stands_until, expires_at) = (words.timestamp()?, words.timestamp()?);
+    Ok(Challenge { seed: ChallengeSeed::parse(words.rest())?, stands_until, expires_at })
 }
 
 fn present(word: &str) -> Option<&str> {

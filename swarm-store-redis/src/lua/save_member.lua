@@ -14,8 +14,8 @@ if not at_version(before, expected) then return 'stale' end
 if proof ~= '' then
   local live = redis.call('HGET', challenges, challenge)
   if not live then return 'stale' end
-  local expires, hash = string.match(live, '^(%-?%d+) (%x+)$')
-  if hash ~= proof or tonumber(now) > tonumber(expires) then return 'stale' end
+  local expires, seed = string.match(live, '^%-?%d+ (%-?%d+) (%x+)$')
+  if seed ~= proof or tonumber(now) > tonumber(expires) then return 'stale' end
 end
 if held_key ~= '' then
   local holder = redis.call('HGET', keys, held_key)

@@ -18,9 +18,20 @@ CREATE UNIQUE INDEX members_by_held_key ON members (tenant, held_key) WHERE held
 CREATE TABLE challenges (
   tenant TEXT NOT NULL,
   member TEXT NOT NULL, -- empty: the decoy's
-  hash BLOB NOT NULL,
+  seed BLOB NOT NULL,
+  stands_until INTEGER NOT NULL, -- milliseconds since 1970
   expires_at INTEGER NOT NULL, -- milliseconds since 1970
   PRIMARY KEY (tenant, member)
+) STRICT, WITHOUT ROWID;
+
+-- The challenges that were given out last: 65,536 at most, in a tenant.
+CREATE TABLE standing_challenges (
+  tenant TEXT NOT NULL,
+  stand INTEGER NOT NULL,
+  seed BLOB NOT NULL,
+  stands_until INTEGER NOT NULL, -- milliseconds since 1970
+  expires_at INTEGER NOT NULL, -- milliseconds since 1970
+  PRIMARY KEY (tenant, stand)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE messages (

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use crate::conformance::very_moment::meet;
 use crate::domain::MemberState::{Approved, Claimed};
-use crate::domain::{Challenge, Member, Timestamp, TokenHash, Version};
+use crate::domain::{Member, Timestamp, TokenHash, Version};
 use crate::store::MemberSaved::{Saved, Stale};
 use crate::store::{MemberChange, MemberSaved, Proven, Slot, Tenants};
 use crate::testing::promise::promised;
-use crate::testing::{FIRST, World, applicant, count, id, mail, odd_texts, race, secret};
+use crate::testing::{
+    FIRST, World, applicant, challenge, count, id, mail, odd_texts, race, secret, seed,
+};
 
 pub async fn a_challenge_replaces_the_one_before(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
@@ -16,7 +18,7 @@ pub async fn a_challenge_replaces_the_one_before(tenants: Arc<dyn Tenants>) {
         world.create(&applicant(name)).await;
     }
     promised!(world.member(&id("ada")).await.challenge, None);
-    for challenge in [live(&world, "first").await, live(&world, "second").await] {
+    for challenge in [world.live_challenge("first").await, world.live_challenge("second").await] {
         world.set_challenge(&Slot::Member(id("ada")), &challenge).await;
         promised!(world.member(&id("ada")).await.challenge, Some(challenge));
     }
@@ -29,8 +31,8 @@ pub async fn a_decoy_is_nobodys_challenge(tenants: Arc<dyn Tenants>) {
     for name in &names {
         world.create(&applicant(name)).await;
     }
-    let decoy = live(&world, "decoy").await;
-    let challenge = live(&world, "live").await;
+    let decoy = world.live_challenge("decoy").await;
+    let challenge = world.live_challenge("live").await;
     world.set_challenge(&Slot::Decoy, &decoy).await;
     world.set_challenge(&Slot::Member(id("ab")), &challenge).await;
     world.set_challenge(&Slot::Decoy, &decoy).await;
@@ -45,7 +47,7 @@ pub async fn a_decoy_is_nobodys_challenge(tenants: Arc<dyn Tenants>) {
 pub async fn a_challenge_and_its_member_leave_each_other_alone(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&applicant("ada")).await;
-    let challenge = live(&world, "challenge").await;
+    let challenge = world.live_challenge("challenge").await;
     let judged = world.edited(&id("ada"), |ada| ada.state = Approved).await;
     world.set_challenge(&Slot::Member(id("ada")), &challenge).await;
     promised!(world.stored(&id("ada")).await.version, FIRST);
@@ -61,9 +63,9 @@ pub async fn only_the_live_challenge_proves_a_change(tenants: Arc<dyn Tenants>) 
     }
     promised!(claim(&world, "ada", "absent").await, Stale);
     for text in ["replaced", "live"] {
-        world.set_challenge(&Slot::Member(id("ada")), &live(&world, text).await).await;
+        world.set_challenge(&Slot::Member(id("ada")), &world.live_challenge(text).await).await;
     }
-    let another = live(&world, "another's").await;
+    let another = world.live_challenge("another's").await;
     world.set_challenge(&Slot::Member(id("grace")), &another).await;
     for text in ["absent", "replaced", "another's"] {
         promised!(claim(&world, "ada", text).await, Stale);
@@ -84,10 +86,10 @@ pub async fn a_challenge_proves_up_to_its_expiry(tenants: Arc<dyn Tenants>) {
         for (number, expires_at) in expiries.into_iter().enumerate() {
             let member = applicant(&format!("{round}.{number}"));
             world.create(&member).await;
-            let challenge = Challenge { hash: secret("live"), expires_at };
+            let challenge = challenge("live", expires_at);
             world.set_challenge(&Slot::Member(member.id.clone()), &challenge).await;
             let mut claim = world.edited(&member.id, |member| member.state = Claimed).await;
-            claim.proven = Some(Proven(secret("live")));
+            claim.proven = Some(Proven(seed("live")));
             claim.mail = Some(mail(member.id.as_str()));
             claims.push(claim);
         }
@@ -121,7 +123,7 @@ pub async fn an_expired_challenge_proves_nothing(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&Member { state: Approved, ..applicant("ada") }).await;
     let expires_at = world.now().await.plus_millis(20);
-    let challenge = Challenge { hash: secret("expired"), expires_at };
+    let challenge = challenge("expired", expires_at);
     world.set_challenge(&Slot::Member(id("ada")), &challenge).await;
     world.pass(expires_at).await;
     promised!(claim(&world, "ada", "expired").await, Stale);
@@ -131,12 +133,12 @@ pub async fn an_expired_challenge_proves_nothing(tenants: Arc<dyn Tenants>) {
 pub async fn of_racing_claims_one_wins(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&Member { state: Approved, ..applicant("ada") }).await;
-    world.set_challenge(&Slot::Member(id("ada")), &live(&world, "live").await).await;
+    world.set_challenge(&Slot::Member(id("ada")), &world.live_challenge("live").await).await;
     let judged = world.edited(&id("ada"), |ada| ada.state = Claimed).await;
     let claim = |racer: usize| {
         let (world, mut change) = (world.clone(), judged.clone());
         change.member.token = Some(token(racer));
-        change.proven = Some(Proven(secret("live")));
+        change.proven = Some(Proven(seed("live")));
         change.mail = Some(mail("claimed"));
         async move { world.save_member(&change).await }
     };
@@ -150,16 +152,11 @@ pub async fn of_racing_claims_one_wins(tenants: Arc<dyn Tenants>) {
     promised!(world.messages(None, None).await.len(), 1);
 }
 
-/// A challenge with this text that outlives the case.
-async fn live(world: &World, text: &str) -> Challenge {
-    Challenge { hash: secret(text), expires_at: world.now().await.plus_millis(600_000) }
-}
-
 /// Claims a token for this member with the challenge of this text.
 async fn claim(world: &World, name: &str, challenge: &str) -> MemberSaved {
     let mut change = world.edited(&id(name), |member| member.state = Claimed).await;
     change.member.token = Some(secret(&format!("token of {name}")));
-    change.proven = Some(Proven(secret(challenge)));
+    change.proven = Some(Proven(seed(challenge)));
     world.save_member(&change).await
 }
 

@@ -2,6 +2,7 @@
 
 mod challenges;
 mod keys;
+mod standing;
 
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use crate::testing::{
 
 pub use challenges::*;
 pub use keys::*;
+pub use standing::*;
 
 const NOBODY: &[&str] = &[];
 

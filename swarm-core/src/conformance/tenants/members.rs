@@ -6,9 +6,9 @@ use super::twins::{both, twins};
 use crate::domain::MemberState::{Claimed, Rejected};
 use crate::domain::{Challenge, Lens, Member, MemberState, Version};
 use crate::store::MemberSaved::{KeyHeld, Saved, Stale};
-use crate::store::{MemberChange, Proven, Slot, Tenants};
+use crate::store::{ChallengeOffer, MemberChange, Proven, Slot, Stand, Tenants};
 use crate::testing::promise::promised;
-use crate::testing::{World, applicant, claimed, creation, id, key, secret};
+use crate::testing::{applicant, claimed, creation, id, key, secret, seed};
 
 pub async fn members_are_those_of_their_own_world(tenants: Arc<dyn Tenants>) {
     let worlds = twins(tenants).await;
@@ -75,18 +75,18 @@ pub async fn a_challenge_is_live_in_its_own_world(tenants: Arc<dyn Tenants>) {
     let worlds = twins(tenants).await;
     for (world, mark) in both(&worlds) {
         world.create(&applicant("ada")).await;
-        world.set_challenge(&Slot::Member(id("ada")), &live(world, mark).await).await;
+        world.set_challenge(&Slot::Member(id("ada")), &world.live_challenge(mark).await).await;
     }
     for (world, mark) in both(&worlds) {
-        let shown = world.member(&id("ada")).await.challenge.map(|challenge| challenge.hash);
-        promised!(shown, Some(secret(mark)));
+        let shown = world.member(&id("ada")).await.challenge.map(|challenge| challenge.seed);
+        promised!(shown, Some(seed(mark)));
     }
     for ((world, mark), (_, foreign)) in
         both(&worlds).into_iter().zip(both(&worlds).into_iter().rev())
     {
         for (proof, outcome) in [(foreign, Stale), (mark, Saved)] {
             let mut claim = world.edited(&id("ada"), |ada| ada.state = Claimed).await;
-            claim.proven = Some(Proven(secret(proof)));
+            claim.proven = Some(Proven(seed(proof)));
             promised!(
                 world.save_member(&claim).await,
                 outcome,
@@ -96,12 +96,20 @@ pub async fn a_challenge_is_live_in_its_own_world(tenants: Arc<dyn Tenants>) {
     }
 }
 
+pub async fn a_challenge_stands_in_its_own_world(tenants: Arc<dyn Tenants>) {
+    let worlds = twins(tenants).await;
+    for _ in 0..2 {
+        for (world, mark) in both(&worlds) {
+            let stands_until = world.now().await.plus_millis(600_000);
+            let fresh = Challenge { stands_until, ..world.live_challenge(mark).await };
+            let offer = ChallengeOffer { stand: Stand(7), fresh, slot: Slot::Decoy };
+            promised!(world.give_challenge(&offer).await.seed, seed(mark));
+        }
+    }
+}
+
 /// A claimed member with a mark of its world. Each world's has a key of its own.
 fn marked(mark: &str) -> Member {
     let lens = Lens::parse(mark).unwrap();
     Member { lens, public_key: Some(key(mark)), state: MemberState::Claimed, ..claimed("ada") }
-}
-
-async fn live(world: &World, text: &str) -> Challenge {
-    Challenge { hash: secret(text), expires_at: world.now().await.plus_millis(600_000) }
 }

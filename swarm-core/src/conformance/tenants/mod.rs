@@ -13,13 +13,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::task::spawn_blocking;
 
-use crate::domain::{Challenge, MessageId, SessionId, TakeId, TenantId};
+use crate::domain::{MessageId, SessionId, TakeId, TenantId};
 use crate::store::{
     Collection::Subjects, Document, DocumentDraft, MemberChange, MemberSaved, Put, SessionQuery,
     Slot, Tenants,
 };
 use crate::testing::promise::{ensure, promised};
-use crate::testing::{World, applicant, creation, mail, secret};
+use crate::testing::{World, applicant, creation, mail};
 
 pub use documents::*;
 pub use log::*;
@@ -61,8 +61,7 @@ pub async fn nothing_is_seen_from_another_world(tenants: Arc<dyn Tenants>) {
     let author = world.author("ada").await;
     let session = world.convened("subject").await;
     let take = world.filed(&author, &session, "nonce").await;
-    let challenge =
-        Challenge { hash: secret("challenge"), expires_at: world.now().await.plus_millis(60_000) };
+    let challenge = world.live_challenge("challenge").await;
     world.set_challenge(&Slot::Member(author.id.clone()), &challenge).await;
     let put = world.put_document(Subjects, &document()).await;
     ensure!(matches!(put, Put::Created(_)), "a new document", put);

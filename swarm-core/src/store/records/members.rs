@@ -1,9 +1,11 @@
 //! Members and their challenges.
 
-use super::fields::{hash, hash_if_any, key_if_any, present, text, time, time_if_any};
+use super::fields::{hash, hash_if_any, key_if_any, text, time, time_if_any};
 use super::{Record, Unreadable};
 use crate::domain::json::{self, Json, Object};
-use crate::domain::{Challenge, Contact, Invalid, Lens, Member, MemberId, MemberState, Name};
+use crate::domain::{
+    Challenge, ChallengeSeed, Contact, Invalid, Lens, Member, MemberId, MemberState, Name,
+};
 
 impl Record for Member {
     fn to_text(&self) -> String {
@@ -43,13 +45,17 @@ impl Record for Member {
 impl Record for Challenge {
     fn to_text(&self) -> String {
         json::write(&Json::from([
-            ("hash", hash(Some(&self.hash))),
+            ("seed", text(Some(self.seed))),
+            ("standsUntil", text(Some(self.stands_until))),
             ("expiresAt", text(Some(self.expires_at))),
         ]))
     }
 
     fn read(fields: &mut Object) -> Result<Self, Unreadable> {
-        let hash = present("hash", hash_if_any(fields, "hash")?)?;
-        Ok(Self { hash, expires_at: time(fields, "expiresAt")? })
+        Ok(Self {
+            seed: ChallengeSeed::parse(&fields.text("seed")?)?,
+            stands_until: time(fields, "standsUntil")?,
+            expires_at: time(fields, "expiresAt")?,
+        })
     }
 }

@@ -12,7 +12,9 @@ use crate::harness::{Answer, Author, fresh_key, signed_text};
 on_every_store! {
     malformed_requests,
     a_challenge_is_good_for_ten_minutes,
+    a_challenge_stands_for_thirty_seconds,
     a_new_challenge_replaces_the_one_before,
+    a_challenge_given_before_the_approval_is_live_once_it_is_given_again,
     what_proves_nothing,
     whoever_is_deactivated_claims_nothing,
     a_token_is_good_while_its_member_is_active,
@@ -20,6 +22,7 @@ on_every_store! {
 
 const REFUSED: &str = "token claim refused";
 const TEN_MINUTES: i64 = 600_000;
+const HALF_A_MINUTE: i64 = 30_000;
 
 fn approved(fixture: &Fixture) -> (MemberId, KeyPair) {
     let (id, key) = Author::apply(&fixture.client, "A");
@@ -108,10 +111,41 @@ fn a_challenge_is_good_for_ten_minutes(backend: &Backend) {
     }
 }
 
+/// Also where no such member exists. So nobody who keeps asking can outrun a claim.
+fn a_challenge_stands_for_thirty_seconds(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    let nobody = MemberId::parse("nobody").unwrap();
+    for id in [approved(&fixture).0, Author::apply(&fixture.client, "B").0, nobody] {
+        let first = challenge(&fixture, &id);
+        assert_eq!(first["expiresAt"], fixture.clock.after(TEN_MINUTES));
+        for wait in [1, HALF_A_MINUTE - 1] {
+            fixture.clock.move_by(wait);
+            assert_eq!(challenge(&fixture, &id), first);
+        }
+        fixture.clock.move_by(1);
+        let next = challenge(&fixture, &id);
+        assert_ne!(next["challenge"], first["challenge"]);
+        assert_eq!(next["expiresAt"], fixture.clock.after(TEN_MINUTES));
+    }
+}
+
+fn a_challenge_given_before_the_approval_is_live_once_it_is_given_again(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    let (id, key) = Author::apply(&fixture.client, "A");
+    let given = challenge(&fixture, &id);
+    let body = proof(&id, &given["challenge"], &given["expiresAt"], &key);
+    fixture.client.operate("/activate", &json!({ "memberId": id.as_str() })).expect(200);
+    claim(&fixture, &body).refused(401, REFUSED);
+    assert_eq!(challenge(&fixture, &id), given);
+    claim(&fixture, &body).expect(201);
+}
+
 fn a_new_challenge_replaces_the_one_before(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let (id, key) = approved(&fixture);
-    let (old, new) = (challenge(&fixture, &id), challenge(&fixture, &id));
+    let old = challenge(&fixture, &id);
+    fixture.clock.move_by(HALF_A_MINUTE + 1);
+    let new = challenge(&fixture, &id);
     assert_ne!(old["challenge"], new["challenge"]);
     let body = |given: &Value| proof(&id, &given["challenge"], &given["expiresAt"], &key);
     claim(&fixture, &body(&old)).refused(401, REFUSED);

@@ -69,7 +69,7 @@ fn the_store_never_sees_a_token_or_a_challenge() {
 
     let heard = spied.heard();
     let methods: BTreeSet<_> = heard.iter().map(|(method, _)| *method).collect();
-    for method in ["now", "member", "save_member", "set_challenge", "basis", "file", "bearer"] {
+    for method in ["now", "member", "save_member", "give_challenge", "basis", "file", "bearer"] {
         assert!(methods.contains(method), "{method} was not heard: {methods:?}");
     }
     // The ear is good: it hears what is no secret.

@@ -1,0 +1,87 @@
+//! Challenges that stand: who asks again is given the same.
+
+use std::sync::Arc;
+
+use crate::domain::{Challenge, Timestamp};
+use crate::store::{ChallengeOffer, Slot, Stand, Tenants};
+use crate::testing::promise::promised;
+use crate::testing::{World, applicant, challenge, id, moment, race};
+
+const FAR: i64 = 600_000;
+
+pub async fn a_challenge_that_stands_is_given_again(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let first = standing(&world, "first", FAR).await;
+    promised!(asked(&world, 1, &first, &Slot::Decoy).await, first);
+    for name in ["second", "third"] {
+        let fresh = standing(&world, name, 2 * FAR).await;
+        promised!(asked(&world, 1, &fresh, &Slot::Decoy).await, first);
+    }
+}
+
+pub async fn a_challenge_that_stands_no_longer_is_replaced(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let first = standing(&world, "first", 20).await;
+    promised!(asked(&world, 1, &first, &Slot::Decoy).await, first);
+    world.pass(first.stands_until).await;
+    let second = standing(&world, "second", FAR).await;
+    promised!(asked(&world, 1, &second, &Slot::Decoy).await, second);
+    promised!(asked(&world, 1, &first, &Slot::Decoy).await, second);
+}
+
+pub async fn each_stand_has_a_challenge_of_its_own(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let stands = [0, 1, 10, 255, 256, u16::MAX];
+    for _ in 0..2 {
+        for stand in stands {
+            let fresh = Challenge { stands_until: far(), ..challenge(&stand.to_string(), far()) };
+            promised!(asked(&world, stand, &fresh, &Slot::Decoy).await, fresh);
+        }
+    }
+}
+
+/// Also where it was given to nobody before: the applicant was approved meanwhile.
+pub async fn a_challenge_is_live_where_it_was_given_last(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&applicant("ada")).await;
+    let adas = Slot::Member(id("ada"));
+    let first = standing(&world, "first", FAR).await;
+    promised!(asked(&world, 1, &first, &Slot::Decoy).await, first);
+    promised!(world.member(&id("ada")).await.challenge, None);
+    let second = standing(&world, "second", FAR).await;
+    promised!(asked(&world, 1, &second, &adas).await, first);
+    promised!(world.member(&id("ada")).await.challenge, Some(first.clone()));
+    promised!(asked(&world, 2, &second, &Slot::Decoy).await, second);
+    promised!(world.member(&id("ada")).await.challenge, Some(first));
+}
+
+pub async fn who_ask_at_once_are_given_the_same(tenants: Arc<dyn Tenants>) {
+    let world = &World::fresh(tenants).await;
+    world.create(&applicant("ada")).await;
+    let ask = |racer: usize| {
+        let world = world.clone();
+        async move {
+            let fresh = standing(&world, &racer.to_string(), FAR).await;
+            asked(&world, 1, &fresh, &Slot::Member(id("ada"))).await
+        }
+    };
+    let given = race((0..32).map(ask)).await;
+    let live = world.member(&id("ada")).await.challenge.unwrap();
+    promised!(given, vec![live; 32]);
+}
+
+/// A challenge of this name that stands for so many milliseconds from now, and is good for longer.
+async fn standing(world: &World, name: &str, millis: i64) -> Challenge {
+    let now = world.now().await;
+    Challenge { stands_until: now.plus_millis(millis), ..challenge(name, far()) }
+}
+
+fn far() -> Timestamp {
+    moment("2999-12-31T00:00:00Z")
+}
+
+/// What is given to whoever asks.
+async fn asked(world: &World, stand: u16, fresh: &Challenge, slot: &Slot) -> Challenge {
+    let (fresh, slot) = (fresh.clone(), slot.clone());
+    world.give_challenge(&ChallengeOffer { stand: Stand(stand), fresh, slot }).await
+}

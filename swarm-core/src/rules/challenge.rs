@@ -1,0 +1,76 @@
+//! The challenges that token claims sign (specification, sections 3A and 4A; contract, section 5).
+
+use super::MemberBasis;
+use crate::domain::{Challenge, ChallengeSeed, MemberId, Timestamp, TokenClaim, TokenHash};
+use crate::proof::ChallengeText;
+
+/// How long a challenge is good, in milliseconds: ten minutes (specification, section 8A).
+pub const CHALLENGE_MILLIS: i64 = 10 * 60 * 1_000;
+
+/// How long whoever asks for a member's challenge is given the same, in milliseconds: thirty
+/// seconds, so that strangers who keep asking cannot outrun a claim.
+pub const CHALLENGE_STANDS_MILLIS: i64 = 30 * 1_000;
+
+/// A challenge for whoever asks, unless one stands that was given out before.
+#[derive(Clone, Debug)]
+pub struct ChallengeOffer {
+    /// Where the one that was given out before is found.
+    pub stand: Stand,
+    /// The one to give out, unless one stands there.
+    pub fresh: Challenge,
+    /// Where the one that is given out is live from then on.
+    pub slot: Slot,
+}
+
+/// One of 65,536 places where challenges stand, shared by all ids that have its number. So asking
+/// for ids that nobody has costs a store no more than these, and what becomes of them is what
+/// becomes of a member's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Stand(pub u16);
+
+/// Where a challenge is live.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Slot {
+    /// The one live challenge of a member.
+    Member(MemberId),
+    /// That of nobody, for whoever may not have one; all of a tenant's share one place and are
+    /// never read.
+    Decoy,
+}
+
+/// The member's live challenge at the commit must be made from this seed, and the store's clock
+/// must not be past its expiry.
+#[derive(Clone, Debug)]
+pub struct Proven(pub ChallengeSeed);
+
+/// The challenge to give to whoever asks for the one of `id`, unless one stands. Only an active
+/// member gets it live (specification, section 3A).
+pub fn offer_challenge(
+    id: &MemberId,
+    basis: &MemberBasis,
+    seed: ChallengeSeed,
+    now: Timestamp,
+) -> ChallengeOffer {
+    let slot = match &basis.member {
+        Some(member) if member.record.state.is_active() => Slot::Member(id.clone()),
+        _ => Slot::Decoy,
+    };
+    let fresh = Challenge {
+        seed,
+        stands_until: now.plus_millis(CHALLENGE_STANDS_MILLIS),
+        expires_at: now.plus_millis(CHALLENGE_MILLIS),
+    };
+    ChallengeOffer { stand: stand_of(id), fresh, slot }
+}
+
+/// Whether a claim names this challenge, as it was given out, in time.
+pub(super) fn answers(claim: &TokenClaim, challenge: &Challenge, now: Timestamp) -> bool {
+    claim.challenge == ChallengeText::of(&claim.member_id, &challenge.seed).as_str()
+        && claim.expires_at == challenge.expires_at.to_string()
+        && now <= challenge.expires_at
+}
+
+fn stand_of(id: &MemberId) -> Stand {
+    let [first, second, ..] = *TokenHash::of(id.as_str().as_bytes()).as_bytes();
+    Stand(u16::from_be_bytes([first, second]))
+}
