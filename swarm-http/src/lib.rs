@@ -52,25 +52,29 @@ pub fn committee_api(site: &Arc<Site>) -> BoxedFilter<(Response,)> {
 /// a 404 for all other paths.
 pub fn site(site: &Arc<Site>) -> BoxedFilter<(Response,)> {
     let unknown = filter::unknown_path(Arc::clone(site), pages::unknown_path);
-    filter::routes(Arc::clone(site), Table::new(all_routes(site))).or(unknown).unify().boxed()
+    filter::routes(Arc::clone(site), Table::new(all_routes(site.has_committees())))
+        .or(unknown)
+        .unify()
+        .boxed()
 }
 
 /// The same as a [tower](https://docs.rs/tower-service) service, for servers that are not warp. It
 /// takes requests with any body; axum mounts it as a fallback, and [`server::serve`] runs it.
 pub fn service(site: &Arc<Site>) -> SiteService {
-    SiteService::new(Arc::clone(site), Table::new(all_routes(site)), pages::unknown_path)
+    let table = Table::new(all_routes(site.has_committees()));
+    SiteService::new(Arc::clone(site), table, pages::unknown_path)
 }
 
-fn all_routes(site: &Site) -> Vec<Route> {
-    let mut routes = interface_a();
-    routes.extend(routes::pages::root());
-    if site.has_committees() {
+fn all_routes(with_committees: bool) -> Vec<Route> {
+    let mut routes = door::signposts();
+    routes.extend(interface_a());
+    if with_committees {
         routes.extend(routes::committee());
         routes.extend(routes::pages::of_committee());
     }
-    routes.extend(door::signposts());
+    routes.extend(routes::pages::root());
     routes.extend(routes::operations());
-    routes
+    door::described(routes)
 }
 
 /// What a site counts, in the text format of OpenMetrics, as `/metrics` answers it.

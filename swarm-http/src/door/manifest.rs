@@ -16,7 +16,7 @@ pub(crate) async fn manifest(request: RequestContext) -> Reply {
     let at = |path: &str| format!("{origin}{path}");
     let mut answer = ok(&Manifest {
         tenant: request.served.config().id.as_str(),
-        name: request.served.config().id.as_str(),
+        name: &request.served.config().name,
         version: env!("CARGO_PKG_VERSION"),
         links: Links {
             home: at("/"),

@@ -4,9 +4,12 @@ mod doctor;
 mod guide;
 mod home;
 mod manifest;
+mod reference;
 
 use crate::request::credential::Access::{Member, Public};
 use crate::request::route::{Route, post, read};
+
+pub(crate) use reference::described;
 
 /// What helps with a request before it is made.
 pub(crate) fn help() -> Vec<Route> {

@@ -37,10 +37,11 @@ use crate::response::{Answer, ApiError};
 use crate::tenants::ServedTenant;
 
 pub(crate) use feed::feed;
+pub(crate) use frame::{Desk, Frame, html};
+pub(crate) use markup::Markup;
 pub(crate) use negotiation::{page, quality};
 pub(crate) use static_files::{icon, style};
 
-use frame::Desk;
 use negotiation::prefers_html;
 
 /// The home page, or what went wrong as a page.

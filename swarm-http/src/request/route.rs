@@ -128,7 +128,7 @@ impl Route {
     }
 
     /// Whether anyone may read it, from any origin, and keep it while it is fresh.
-    fn is_public_read(&self) -> bool {
+    pub(crate) fn is_public_read(&self) -> bool {
         let of_tenant = matches!(self.handler, Handler::Tenant(_));
         of_tenant && self.method == Method::GET && self.access == Access::Public
     }

@@ -20,6 +20,8 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use ureq::http::{HeaderMap, Request};
 
+use crate::described::is_described;
+
 pub const ADMIN: &str = "adm_of_the_tests";
 
 /// A server on a port of its own, until it is dropped.
@@ -120,6 +122,11 @@ impl Answer {
         assert!(problem.is_none_or(|problem| problem.status() == self.status), "{self:?}");
     }
 
+    /// Whether a path of ours gave it, not the connection.
+    pub fn is_of_a_path(&self) -> bool {
+        self.headers.contains_key("x-request-id")
+    }
+
     /// The answer, if it has this status.
     #[track_caller]
     pub fn expect(self, status: u16) -> Self {
@@ -188,6 +195,7 @@ impl Client {
             text: response.body_mut().read_to_string()?,
         };
         answer.has_its_code();
+        is_described(method, path, body, &answer);
         Ok(answer)
     }
 

@@ -18,6 +18,7 @@ mod committee;
 mod committee_fixture;
 mod configured;
 mod cuts;
+mod described;
 mod door;
 mod faults;
 mod files;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ureq::http::{HeaderMap, HeaderName, HeaderValue};
 
+use crate::described::is_described;
 use crate::harness::Answer;
 
 /// For a request whose answer may come before its body is read: what the server does with the
@@ -24,7 +25,13 @@ pub fn exchange(address: SocketAddr, request: &[u8]) -> Answer {
     let _ = connection.send(request);
     let shown = String::from_utf8_lossy(&request[..request.len().min(300)]).into_owned();
     let answer = connection.receive(request.starts_with(b"HEAD "));
-    answer.unwrap_or_else(|error| panic!("{error}: {shown}"))
+    let answer = answer.unwrap_or_else(|error| panic!("{error}: {shown}"));
+    // What is no HTTP, and what somebody else answers, is not ours to describe.
+    let line: Vec<_> = shown.lines().next().unwrap_or_default().split(' ').collect();
+    if let ([method, target, "HTTP/1.1"], true) = (&line[..], answer.is_of_a_path()) {
+        is_described(method, target, b"", &answer);
+    }
+    answer
 }
 
 /// One connection.

@@ -1,10 +1,12 @@
 //! The routes that there are. A new one belongs here: the tests of all routes find it here.
 
 /// Public reads; `1` is an id, `aurora` a subject, `2026-11-21` a day, `m` a member.
-pub const READS: [&str; 35] = [
+pub const READS: [&str; 37] = [
     "/",
     "/llms.txt",
     "/skill.md",
+    "/openapi.json",
+    "/docs",
     "/.well-known/swarm.json",
     "/robots.txt",
     "/feed.xml",

@@ -1,0 +1,234 @@
+//! The reference as an OpenAPI 3.1 document.
+
+use std::collections::BTreeMap;
+
+use swarm_core::json::{Json, write};
+use swarm_core::wire::Problem;
+
+use super::operation::{Operation, Parameter};
+use super::schemas::{self, reference};
+use crate::request::credential::Access;
+
+/// The document, but for the origin.
+pub(super) struct Document {
+    head: String,
+    tail: String,
+}
+
+const DESCRIPTION: &str = "Automated agents file signed takes on dated sessions. /skill.md is the guide that makes an \
+     agent a member. Every GET answers HEAD too, and every path OPTIONS. Every answer has \
+     X-Request-Id; public reads have an ETag, honour If-None-Match, and may be read from any origin.";
+
+impl Document {
+    pub(super) fn of(operations: &[Operation]) -> Self {
+        let info = Json::from([
+            ("title", "Swarm".into()),
+            ("version", env!("CARGO_PKG_VERSION").into()),
+            ("description", DESCRIPTION.into()),
+        ]);
+        let mut responses = Responses::default();
+        let paths = paths(operations, &mut responses);
+        let schemas = schemas::all().into_iter().collect();
+        let components = Json::from([
+            ("securitySchemes", credentials()),
+            ("headers", headers()),
+            ("responses", responses.into_json()),
+            ("schemas", Json::Object(schemas)),
+        ]);
+        Self {
+            head: format!(r#"{{"openapi":"3.1.0","info":{},"servers":[{{"url":"#, write(&info)),
+            tail: format!(r#"}}],"paths":{},"components":{}}}"#, write(&paths), write(&components)),
+        }
+    }
+
+    /// The document of a site at this origin.
+    pub(super) fn text(&self, origin: &str) -> String {
+        format!("{}{}{}", self.head, write(origin), self.tail)
+    }
+}
+
+fn paths(operations: &[Operation], responses: &mut Responses) -> Json {
+    let mut paths: Vec<(&str, Vec<(String, Json)>)> = Vec::new();
+    for operation in operations {
+        let method = operation.method.as_str().to_ascii_lowercase();
+        let described = (method, described(operation, responses));
+        match paths.iter_mut().find(|(path, _)| *path == operation.path) {
+            Some((_, methods)) => methods.push(described),
+            None => paths.push((operation.path, vec![described])),
+        }
+    }
+    let of = |methods: Vec<(String, Json)>| Json::Object(methods.into_iter().collect());
+    paths.into_iter().map(|(path, methods)| (path, of(methods))).collect()
+}
+
+fn described(operation: &Operation, responses: &mut Responses) -> Json {
+    let parts = operation.parts.iter().map(|part| parameter(part, "path"));
+    let query = operation.query.iter().map(|part| parameter(part, "query"));
+    let parameters: Vec<_> = parts.chain(query).collect();
+    let mut fields = vec![
+        ("tags", [Json::from(operation.group)].into_iter().collect()),
+        ("summary", operation.summary.into()),
+    ];
+    if let Some(scheme) = scheme(operation.access) {
+        let needed = Json::from([(scheme, Json::List(Vec::new()))]);
+        fields.push(("security", [needed].into_iter().collect()));
+    }
+    if !parameters.is_empty() {
+        fields.push(("parameters", parameters.into_iter().collect()));
+    }
+    if let Some((schema, rule)) = operation.body {
+        let description = Json::Text(format!("At most {} bytes.", rule.limit));
+        fields.push((
+            "requestBody",
+            [
+                ("description", description),
+                ("required", Json::Bool(!rule.optional)),
+                ("content", content(&[schema])),
+            ]
+            .into(),
+        ));
+    }
+    fields.push(("responses", answers(operation, responses)));
+    fields.into_iter().collect()
+}
+
+fn parameter(Parameter { name, schema }: &Parameter, place: &str) -> Json {
+    let required = Json::Bool(place == "path");
+    [
+        ("name", Json::from(*name)),
+        ("in", place.into()),
+        ("required", required),
+        ("schema", reference(schema)),
+    ]
+    .into()
+}
+
+fn answers(operation: &Operation, responses: &mut Responses) -> Json {
+    let mut all: Vec<(String, Json)> = Vec::new();
+    for (status, forms) in &operation.answers {
+        let mut answer = vec![("description", "All is well.".into())];
+        if operation.is_public_read {
+            answer.push(("headers", [("ETag", header("ETag"))].into()));
+        }
+        answer.push(("content", content(forms)));
+        all.push((status.to_string(), answer.into_iter().collect()));
+    }
+    if operation.is_public_read {
+        let unchanged = "What If-None-Match names is what would be answered.";
+        all.push(("304".to_owned(), [("description", unchanged.into())].into()));
+    }
+    let mut by_status: BTreeMap<u16, Vec<Problem>> = BTreeMap::new();
+    for problem in &operation.problems {
+        by_status.entry(problem.status()).or_default().push(*problem);
+    }
+    for (status, problems) in by_status {
+        all.push((status.to_string(), responses.of(operation, status, &problems)));
+    }
+    Json::Object(all.into_iter().collect())
+}
+
+/// The bodies that there may be: media types, and schemas of JSON.
+fn content(forms: &[&str]) -> Json {
+    let form = |form: &&str| match form.split_once('/') {
+        Some(_) => (form.to_string(), [("schema", [("type", "string".into())].into())].into()),
+        None => ("application/json".to_owned(), [("schema", reference(form))].into()),
+    };
+    Json::Object(forms.iter().map(form).collect())
+}
+
+/// The answers that say what went wrong. Those that are alike are described once.
+#[derive(Default)]
+struct Responses(BTreeMap<String, Json>);
+
+impl Responses {
+    fn of(&mut self, operation: &Operation, status: u16, problems: &[Problem]) -> Json {
+        let (form, forms): (_, &[&str]) = if operation.is_of_committee() {
+            ("committee-", &["CommitteeError"])
+        } else if operation.is_page() {
+            ("page-", &["Error", "text/html"])
+        } else {
+            ("", &["Error"])
+        };
+        let codes: Vec<_> = problems.iter().map(|problem| problem.code()).collect();
+        let name = format!("{form}{status}.{}", codes.join("."));
+        let place = format!("#/components/responses/{name}");
+        self.0.entry(name).or_insert_with(|| refusal(status, problems, forms));
+        [("$ref", Json::Text(place))].into()
+    }
+
+    fn into_json(self) -> Json {
+        Json::Object(self.0.into_iter().collect())
+    }
+}
+
+fn refusal(status: u16, problems: &[Problem], forms: &[&str]) -> Json {
+    let remedy = |problem: &Problem| format!("{}: {}", problem.code(), problem.remedy());
+    let remedies: Vec<_> = problems.iter().map(remedy).collect();
+    let codes = problems.iter().map(|problem| Json::from(problem.code())).collect();
+    let code = Json::from([
+        ("required", Json::Bool(true)),
+        ("schema", [("type", "string".into()), ("enum", codes)].into()),
+    ]);
+    let mut headers = vec![("Swarm-Error", code)];
+    match status {
+        400 => headers.push(("Swarm-Hint", header("Swarm-Hint"))),
+        429 | 503 => headers.push(("Retry-After", header("Retry-After"))),
+        _ => {}
+    }
+    [
+        ("description", Json::Text(remedies.join("\n"))),
+        ("headers", headers.into_iter().collect()),
+        ("content", content(forms)),
+    ]
+    .into()
+}
+
+fn header(name: &str) -> Json {
+    [("$ref", Json::Text(format!("#/components/headers/{name}")))].into()
+}
+
+fn headers() -> Json {
+    let of = |description: &str, kind: &str| {
+        let schema = [("type", Json::from(kind))].into();
+        Json::from([("description", description.into()), ("schema", schema)])
+    };
+    let hint = "The field and what is wrong with it, on one line of printable ASCII.";
+    [
+        ("ETag", of("The answer's tag, for If-None-Match.", "string")),
+        ("Swarm-Hint", of(hint, "string")),
+        ("Retry-After", of("After how many seconds to ask again.", "integer")),
+    ]
+    .into()
+}
+
+/// The credential that is asked for, by its name in [`credentials`].
+fn scheme(access: Access) -> Option<&'static str> {
+    match access {
+        Access::Public => None,
+        Access::Member => Some("member"),
+        Access::Operator | Access::CommitteeOperator => Some("operator"),
+        Access::CommitteeMember => Some("committeeMember"),
+    }
+}
+
+fn credentials() -> Json {
+    let in_header = |name: &str, description: &str| {
+        Json::from([
+            ("type", Json::from("apiKey")),
+            ("in", "header".into()),
+            ("name", name.into()),
+            ("description", description.into()),
+        ])
+    };
+    let bearer = Json::from([
+        ("type", Json::from("http")),
+        ("scheme", "bearer".into()),
+        ("description", "The token that a member claims: tok_<memberId>_<uuid>.".into()),
+    ]);
+    [
+        ("member", bearer),
+        ("operator", in_header("X-Admin-Token", "The token of an operator of the tenant.")),
+        ("committeeMember", in_header("x-ic-key", "<prefix>_<member_id>_<32 hex>.")),
+    ]
+    .into()
+}

@@ -1,0 +1,268 @@
+//! The reference as a page.
+
+use askama::Template;
+use swarm_core::json::{Json, Object};
+use swarm_core::wire::Problem;
+use warp::http::StatusCode;
+
+use super::operation::{Operation, Parameter};
+use super::schemas;
+use crate::pages::{Desk, Frame, Markup, html};
+use crate::request::RequestContext;
+use crate::request::credential::Access;
+use crate::response::Answer;
+
+/// The page, but for what it says of the tenant.
+pub(super) struct Page {
+    groups: Vec<Group>,
+    schemas: Vec<Schema>,
+}
+
+#[derive(Template)]
+#[template(path = "docs.html")]
+struct DocsPage<'a> {
+    frame: Frame,
+    groups: &'a [Group],
+    schemas: &'a [Schema],
+    problems: &'a [Problem],
+}
+
+struct Group {
+    name: &'static str,
+    anchor: String,
+    operations: Vec<Described>,
+}
+
+struct Described {
+    method: String,
+    path: &'static str,
+    summary: &'static str,
+    /// What is sent and answered: a word, and what stands there.
+    facts: Vec<(&'static str, Markup)>,
+}
+
+struct Schema {
+    name: String,
+    description: String,
+    /// What it is, where it is no object.
+    form: Option<Markup>,
+    fields: Vec<Field>,
+}
+
+struct Field {
+    name: String,
+    form: Markup,
+    is_required: bool,
+    description: String,
+}
+
+impl Page {
+    pub(super) fn of(operations: &[Operation]) -> Self {
+        let mut groups: Vec<Group> = Vec::new();
+        for operation in operations {
+            let described = describe(operation);
+            match groups.iter_mut().find(|group| group.name == operation.group) {
+                Some(group) => group.operations.push(described),
+                None => groups.push(Group {
+                    name: operation.group,
+                    anchor: operation.group.to_lowercase().replace([' ', ','], "-"),
+                    operations: vec![described],
+                }),
+            }
+        }
+        Self { groups, schemas: schemas::all().into_iter().map(schema).collect() }
+    }
+
+    pub(super) fn answer(&self, request: &RequestContext) -> Answer {
+        let page = DocsPage {
+            frame: Frame::new(Desk::of(request), "Reference", "/docs"),
+            groups: &self.groups,
+            schemas: &self.schemas,
+            problems: Problem::ALL,
+        };
+        html(StatusCode::OK, &page)
+    }
+}
+
+fn describe(operation: &Operation) -> Described {
+    let mut facts = Vec::new();
+    if let Some(credential) = credential(operation.access) {
+        facts.push(("Credential", Markup(format!("<code>{credential}</code>"))));
+    }
+    if !operation.query.is_empty() {
+        let query: Vec<_> = operation.query.iter().map(asked).collect();
+        facts.push(("Query", Markup(query.join(", "))));
+    }
+    if let Some((schema, rule)) = operation.body {
+        let or_none = if rule.optional { ", or none" } else { "" };
+        facts.push(("Body", Markup(link(schema) + or_none)));
+    }
+    let answers = operation.answers.iter().map(|(status, forms)| {
+        let forms: Vec<_> = forms.iter().map(|form| link(form)).collect();
+        format!("{status} {}", forms.join(" or "))
+    });
+    facts.push(("Answers", Markup(answers.collect::<Vec<_>>().join(", "))));
+    let own = operation.problems.iter().filter(|problem| is_telling(**problem));
+    let own: Vec<_> = own.map(|problem| refusal(*problem)).collect();
+    if !own.is_empty() {
+        facts.push(("Refusals", Markup(own.join(", "))));
+    }
+    Described {
+        method: operation.method.to_string(),
+        path: operation.path,
+        summary: operation.summary,
+        facts,
+    }
+}
+
+fn credential(access: Access) -> Option<&'static str> {
+    match access {
+        Access::Public => None,
+        Access::Member => Some("Authorization: Bearer"),
+        Access::Operator | Access::CommitteeOperator => Some("X-Admin-Token"),
+        Access::CommitteeMember => Some("x-ic-key"),
+    }
+}
+
+/// What any request may meet is said once, not with each.
+fn is_telling(problem: Problem) -> bool {
+    !matches!(
+        problem,
+        Problem::MissingHost
+            | Problem::InvalidHost
+            | Problem::InvalidTarget
+            | Problem::UnknownHost
+            | Problem::InvalidJson
+            | Problem::BodyIncomplete
+            | Problem::BodyTooSlow
+            | Problem::BodyTooLarge
+            | Problem::NotJsonType
+            | Problem::Internal
+            | Problem::Unavailable
+    )
+}
+
+fn asked(Parameter { name, schema }: &Parameter) -> String {
+    format!("<code>{name}</code> {}", link(schema))
+}
+
+fn refusal(problem: Problem) -> String {
+    let code = problem.code();
+    format!("{} <a href=\"#{code}\">{code}</a>", problem.status())
+}
+
+/// A schema by its name, which is a word; a media type as it is.
+fn link(form: &str) -> String {
+    match form.split_once('/') {
+        Some(_) => format!("<code>{form}</code>"),
+        None => format!("<a href=\"#{form}\">{form}</a>"),
+    }
+}
+
+fn schema((name, schema): (String, Json)) -> Schema {
+    let object = schema.clone().into_object();
+    let fields = fields(&object);
+    let form = fields.is_empty().then(|| Markup(form(&schema)));
+    Schema { name, description: text(&object, "description"), form, fields }
+}
+
+fn fields(object: &Object) -> Vec<Field> {
+    let required: Vec<_> = items(get(object, "required")).iter().map(plain).collect();
+    let Some(Json::Object(properties)) = get(object, "properties") else { return Vec::new() };
+    let field = |(name, schema): (&str, &Json)| Field {
+        name: name.to_owned(),
+        form: Markup(form(schema)),
+        is_required: required.iter().any(|required| required == name),
+        description: text(&schema.clone().into_object(), "description"),
+    };
+    properties.members().map(field).collect()
+}
+
+/// What a value looks like, in words and links.
+fn form(schema: &Json) -> String {
+    let object = schema.clone().into_object();
+    if let Some(place) = get(&object, "$ref") {
+        return link(plain(place).rsplit('/').next().unwrap_or_default());
+    }
+    for choice in ["anyOf", "oneOf"] {
+        let forms: Vec<_> = items(get(&object, choice)).iter().map(form).collect();
+        if !forms.is_empty() {
+            return forms.join(" or ");
+        }
+    }
+    if let Some(value) = get(&object, "const") {
+        return code(value);
+    }
+    let values: Vec<_> = items(get(&object, "enum")).iter().map(code).collect();
+    if !values.is_empty() {
+        return values.join(", ");
+    }
+    let kinds = match get(&object, "type") {
+        Some(Json::List(kinds)) => kinds.iter().map(plain).collect(),
+        Some(kind) => vec![plain(kind)],
+        None => vec!["anything".to_owned()],
+    };
+    let kinds: Vec<_> = kinds.into_iter().map(|kind| kind_in(&kind, &object)).collect();
+    kinds.join(" or ")
+}
+
+/// One of the types that a schema names, with its limits.
+fn kind_in(kind: &str, object: &Object) -> String {
+    match kind {
+        "array" => match get(object, "items") {
+            Some(items) => format!("list of {}", form(items)),
+            None => "list".to_owned(),
+        },
+        "object" => {
+            let fields = fields(object);
+            let field = |field: &Field| {
+                let mark = if field.is_required { "" } else { "?" };
+                format!("<code>{}</code>{mark} {}", field.name, field.form)
+            };
+            let fields: Vec<_> = fields.iter().map(field).collect();
+            if fields.is_empty() { kind.to_owned() } else { format!("{{ {} }}", fields.join(", ")) }
+        }
+        "string" => kind.to_owned() + &range(object, "minLength", "maxLength", " characters"),
+        "number" | "integer" => kind.to_owned() + &range(object, "minimum", "maximum", ""),
+        _ => kind.to_owned(),
+    }
+}
+
+fn range(object: &Object, least: &str, most: &str, unit: &str) -> String {
+    let bound = |name| get(object, name).map(swarm_core::json::write::<Json>);
+    match (bound(least), bound(most)) {
+        (Some(least), Some(most)) => format!(", {least} to {most}{unit}"),
+        (Some(least), None) => format!(", from {least}{unit}"),
+        (None, Some(most)) => format!(", up to {most}{unit}"),
+        (None, None) => String::new(),
+    }
+}
+
+fn code(value: &Json) -> String {
+    match value {
+        Json::Text(text) => format!("<code>{text}</code>"),
+        value => swarm_core::json::write(value),
+    }
+}
+
+fn get<'a>(object: &'a Object, name: &str) -> Option<&'a Json> {
+    object.members().find(|(key, _)| *key == name).map(|(_, value)| value)
+}
+
+fn items(list: Option<&Json>) -> &[Json] {
+    match list {
+        Some(Json::List(items)) => items,
+        _ => &[],
+    }
+}
+
+fn text(object: &Object, name: &str) -> String {
+    get(object, name).map(plain).unwrap_or_default()
+}
+
+fn plain(value: &Json) -> String {
+    match value {
+        Json::Text(text) => text.clone(),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,28 @@
+//! The schemas of all bodies, as they stand in `schemas/`.
+
+use swarm_core::json::Json;
+
+/// By subject, in the order in which the page shows them.
+const FILES: [&str; 8] = [
+    include_str!("schemas/takes.json"),
+    include_str!("schemas/sessions.json"),
+    include_str!("schemas/members.json"),
+    include_str!("schemas/documents.json"),
+    include_str!("schemas/log.json"),
+    include_str!("schemas/committee.json"),
+    include_str!("schemas/server.json"),
+    include_str!("schemas/common.json"),
+];
+
+/// Each schema (JSON Schema, 2020-12) with its name.
+pub(super) fn all() -> Vec<(String, Json)> {
+    let read = |text: &str| Json::read(text.as_bytes()).unwrap_or(Json::Null).into_object();
+    let files: Vec<_> = FILES.into_iter().map(read).collect();
+    let members = files.iter().flat_map(|file| file.members());
+    members.map(|(name, schema)| (name.to_owned(), schema.clone())).collect()
+}
+
+/// The reference to a schema.
+pub(super) fn reference(name: &str) -> Json {
+    [("$ref", Json::Text(format!("#/components/schemas/{name}")))].into()
+}

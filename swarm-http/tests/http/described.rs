@@ -1,0 +1,197 @@
+//! Every answer that these tests receive is one that `/openapi.json` describes.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use boon::{Compiler, SchemaIndex, Schemas};
+use percent_encoding::percent_decode_str;
+use serde_json::{Map, Value, json};
+
+use crate::harness::{Answer, Server};
+
+/// Where the document stands for the validator: as it is for requests, and strict for answers.
+const SENT: &str = "http://sent.example/openapi.json";
+const ANSWERED: &str = "http://answered.example/openapi.json";
+
+/// Holds an answer to the document: its status, its body and its code are declared, and so is the
+/// body of a request that was answered well.
+#[track_caller]
+pub fn is_described(method: &str, target: &str, sent: &[u8], answer: &Answer) {
+    let described = description();
+    let path = target.split('?').next().unwrap_or_default();
+    let Some((template, methods)) = described.path(path) else { return unknown(answer, target) };
+    let verb = if method == "HEAD" { "get" } else { &method.to_ascii_lowercase() };
+    let Some(operation) = methods.get(verb) else { return undeclared(method, template, answer) };
+    let place = format!("{method} {template}");
+    let response = &operation["responses"][answer.status.to_string()];
+    let (response, at) = described.response(response, &place, answer);
+    let code = answer.header("swarm-error");
+    let codes = &response["headers"]["Swarm-Error"]["schema"]["enum"];
+    assert!(
+        code.is_none_or(|code| codes.as_array().is_some_and(|all| all.contains(&json!(code)))),
+        "{place}: {code:?} is not among {codes} of a {}",
+        answer.status
+    );
+    let kind = answer.header("content-type").unwrap_or_default().split(';').next().unwrap();
+    if method == "HEAD" || answer.status == 304 {
+        return;
+    }
+    let content = &response["content"][kind];
+    assert!(content.is_object(), "{place}: no {kind:?} with a {}", answer.status);
+    if kind == "application/json" {
+        let body = serde_json::from_str(&answer.text).expect("JSON");
+        described.holds(&format!("{at}/content/application~1json/schema"), &body, &place);
+    }
+    // A preflight finds fault with any body.
+    let judged = answer.status < 300 && template != "/api/swarm/preflight";
+    if judged && !sent.is_empty() && operation["requestBody"].is_object() {
+        let at = pointer(&["paths", template, verb, "requestBody", "content"]);
+        let body = serde_json::from_slice(sent).expect("what was accepted is JSON");
+        let at = format!("{SENT}#{at}/application~1json/schema");
+        described.holds(&at, &body, &format!("the body of {place}"));
+    }
+}
+
+/// A path that is not there, or a host.
+#[track_caller]
+fn unknown(answer: &Answer, target: &str) {
+    let theirs = answer.status < 400;
+    let codes = ["unknown-path", "unknown-host", "missing-host", "invalid-host", "invalid-target"];
+    let code = answer.header("swarm-error").unwrap_or_default();
+    assert!(theirs || codes.contains(&code), "{target} is not described: {answer:?}");
+}
+
+/// A method that the path does not have.
+#[track_caller]
+fn undeclared(method: &str, template: &str, answer: &Answer) {
+    let expected: &[u16] = if method == "OPTIONS" { &[204] } else { &[405] };
+    let early = matches!(answer.status, 400 | 421);
+    assert!(early || expected.contains(&answer.status), "{method} {template}: {answer:?}");
+}
+
+struct Description {
+    document: Value,
+    schemas: Schemas,
+    compiled: HashMap<String, SchemaIndex>,
+}
+
+/// The document, as a server gives it, read once.
+fn description() -> &'static Description {
+    static DESCRIPTION: OnceLock<Description> = OnceLock::new();
+    DESCRIPTION.get_or_init(|| {
+        let server = Server::start();
+        let url = format!("http://{}/openapi.json", server.address);
+        let text = ureq::get(&url).call().unwrap().body_mut().read_to_string().unwrap();
+        Description::of(serde_json::from_str(&text).unwrap())
+    })
+}
+
+impl Description {
+    fn of(document: Value) -> Self {
+        let mut strict = document.clone();
+        for schema in strict["components"]["schemas"].as_object_mut().unwrap().values_mut() {
+            close(schema);
+        }
+        let mut places = places(&document);
+        let mut compiler = Compiler::new();
+        compiler.add_resource(ANSWERED, strict).unwrap();
+        compiler.add_resource(SENT, document.clone()).unwrap();
+        let mut schemas = Schemas::new();
+        let compiled = places.drain(..).map(|place| {
+            let index =
+                compiler.compile(&place.replace('{', "%7B").replace('}', "%7D"), &mut schemas);
+            (place.clone(), index.unwrap_or_else(|error| panic!("{place}: {error:#}")))
+        });
+        let compiled = compiled.collect();
+        Self { document, schemas, compiled }
+    }
+
+    /// The path of the document that this one is an instance of, the one with fewer open parts first.
+    /// What is no UTF-8 once it is decoded is part of no path.
+    fn path(&self, path: &str) -> Option<(&str, &Map<String, Value>)> {
+        let parts: Vec<_> = path.split('/').collect();
+        let is_open = |part: &str| part.starts_with('{');
+        let fits = |template: &str| {
+            let templates: Vec<_> = template.split('/').collect();
+            let same = |(part, template): (&&str, &&str)| {
+                let fills = || !part.is_empty() && percent_decode_str(part).decode_utf8().is_ok();
+                if is_open(template) { fills() } else { part == template }
+            };
+            templates.len() == parts.len() && parts.iter().zip(&templates).all(same)
+        };
+        let paths = self.document["paths"].as_object().unwrap().iter();
+        let (template, methods) = paths
+            .filter(|(template, _)| fits(template))
+            .min_by_key(|(template, _)| template.split('/').filter(|part| is_open(part)).count())?;
+        Some((template, methods.as_object().unwrap()))
+    }
+
+    /// What is declared for the status of this answer, and where.
+    #[track_caller]
+    fn response<'a>(
+        &'a self,
+        declared: &'a Value,
+        place: &str,
+        answer: &Answer,
+    ) -> (&'a Value, String) {
+        assert!(declared.is_object(), "{place} declares no {}: {answer:?}", answer.status);
+        let Some(name) = declared["$ref"].as_str() else {
+            let (method, template) = place.split_once(' ').unwrap();
+            let method = if method == "HEAD" { "get" } else { &method.to_ascii_lowercase() };
+            let status = answer.status.to_string();
+            let at = pointer(&["paths", template, method, "responses", &status]);
+            return (declared, format!("{ANSWERED}#{at}"));
+        };
+        let name = name.rsplit('/').next().unwrap();
+        let at = pointer(&["components", "responses", name]);
+        (&self.document["components"]["responses"][name], format!("{ANSWERED}#{at}"))
+    }
+
+    #[track_caller]
+    fn holds(&self, place: &str, value: &Value, what: &str) {
+        let schema = *self.compiled.get(place).unwrap_or_else(|| panic!("no schema at {place}"));
+        if let Err(error) = self.schemas.validate(value, schema) {
+            panic!("{what} is not as described: {error}\n{value:.2000}");
+        }
+    }
+}
+
+/// Lets no object have a member that is not described.
+fn close(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            members.values_mut().for_each(close);
+            if members.contains_key("properties") && !members.contains_key("additionalProperties") {
+                members.insert("additionalProperties".to_owned(), false.into());
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(close),
+        _ => {}
+    }
+}
+
+/// Every place of the document that describes a JSON body.
+fn places(document: &Value) -> Vec<String> {
+    let mut places = Vec::new();
+    let mut add = |of: &str, holder: &Value, at: &[&str]| {
+        if holder["content"]["application/json"].is_object() {
+            places.push(format!("{of}#{}/content/application~1json/schema", pointer(at)));
+        }
+    };
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            add(SENT, &operation["requestBody"], &["paths", path, method, "requestBody"]);
+            for (status, response) in operation["responses"].as_object().unwrap() {
+                add(ANSWERED, response, &["paths", path, method, "responses", status]);
+            }
+        }
+    }
+    for (name, response) in document["components"]["responses"].as_object().unwrap() {
+        add(ANSWERED, response, &["components", "responses", name]);
+    }
+    places
+}
+
+fn pointer(parts: &[&str]) -> String {
+    parts.iter().map(|part| format!("/{}", part.replace('~', "~0").replace('/', "~1"))).collect()
+}
