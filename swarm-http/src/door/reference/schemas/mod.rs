@@ -4,14 +4,14 @@ use swarm_core::json::Json;
 
 /// By subject, in the order in which the page shows them.
 const FILES: [&str; 8] = [
-    include_str!("schemas/takes.json"),
-    include_str!("schemas/sessions.json"),
-    include_str!("schemas/members.json"),
-    include_str!("schemas/documents.json"),
-    include_str!("schemas/log.json"),
-    include_str!("schemas/committee.json"),
-    include_str!("schemas/server.json"),
-    include_str!("schemas/common.json"),
+    include_str!("takes.json"),
+    include_str!("sessions.json"),
+    include_str!("members.json"),
+    include_str!("documents.json"),
+    include_str!("log.json"),
+    include_str!("committee.json"),
+    include_str!("server.json"),
+    include_str!("common.json"),
 ];
 
 /// Each schema (JSON Schema, 2020-12) with its name.
