@@ -111,6 +111,15 @@ pub fn reject(member: &Versioned<Member>, now: Timestamp) -> Result<MemberChange
     Ok(change(member, Member { state, reviewed_at: Some(now), ..Member::clone(record) }))
 }
 
+/// Rejects an application whose key is that of a member which is activated. Whoever has the key
+/// signed both, but anybody who saw an application can send it again.
+///
+/// # Errors
+/// [`Refusal::KeyRegistered`] when it is more than an application.
+pub fn give_way(holder: &Versioned<Member>, now: Timestamp) -> Result<MemberChange, Refusal> {
+    reject(holder, now).map_err(|_| Refusal::KeyRegistered(holder.record.id.clone()))
+}
+
 /// Deactivates an active member: its token resolves no more.
 ///
 /// # Errors

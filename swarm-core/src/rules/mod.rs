@@ -33,7 +33,7 @@ pub use log::{
 pub use mail::{Attempt, LEASE_MILLIS, MAIL_ATTEMPTS, MessageChange, lease, settle};
 pub use mail_text::{MailText, StandardMailText};
 pub use membership::{
-    MemberChange, activate, admit, claim, deactivate, may_be_read, reject, rotate,
+    MemberChange, activate, admit, claim, deactivate, give_way, may_be_read, reject, rotate,
 };
 pub use preflight::{Preflight, preflight};
 pub use refusal::{Refusal, Rejection, Resource};

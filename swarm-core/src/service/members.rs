@@ -102,7 +102,8 @@ impl Tenant {
     }
 
     /// Activates a member; answers its state. The approval e-mail that goes with its first
-    /// activation points at `links`, such as an origin: `https://acme.example`.
+    /// activation points at `links`, such as an origin: `https://acme.example`. Another application
+    /// with the member's key is rejected, as long as it is no more than that.
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::KeyRegistered`] when its key has been taken since.
@@ -113,7 +114,24 @@ impl Tenant {
         by: &Actor,
     ) -> Result<MemberState, Error> {
         let approval = |member: &Member| self.mail_text.approval(member, &links);
-        self.review(id, |member, now| Ok(rules::activate(member, approval, now, by))).await
+        until_committed("activate", || async {
+            let now = self.store.now().await?;
+            let member = self.load_member(id).await?;
+            let Some(change) = rules::activate(&member, approval, now, by) else {
+                return Ok(Some(member.record.state));
+            };
+            match self.commit_member(&change).await? {
+                MemberSaved::Saved => Ok(Some(change.member.state)),
+                MemberSaved::Stale => Ok(None),
+                MemberSaved::KeyHeld(holder) => {
+                    let holder = self.load_member(&holder).await?;
+                    // Whether or not it was still as it was judged, what has come of it is looked at.
+                    let _ = self.commit_member(&rules::give_way(&holder, now)?).await?;
+                    Ok(None)
+                }
+            }
+        })
+        .await
     }
 
     /// Rejects an applicant; answers its state.

@@ -1,6 +1,7 @@
 //! Who may not apply, and with which key.
 
 use serde_json::{Value, json};
+use swarm_core::MemberId;
 use swarm_core::domain::{Application, Contact, Lens, Name};
 use swarm_core::proof::KeyPair;
 
@@ -128,16 +129,51 @@ fn one_key_one_member() {
     let second = apply(&fixture, &again).expect(201).json()["memberId"].clone();
     let second = second.as_str().unwrap();
     held(second);
-    // The first cannot come back while the second has its key.
-    let back = client.operate("/activate", &member(id.as_str())).expect(409).json();
-    assert_eq!(back["error"], "public key already registered");
     client.operate("/reject", &member(second)).expect(200);
     let third = apply(&fixture, &again).expect(201).json()["memberId"].clone();
+    let third = third.as_str().unwrap();
     assert_ne!(third, second);
-    held(third.as_str().unwrap());
-    client.operate("/activate", &member(second)).expect(409);
+    held(third);
+    client.operate("/activate", &member(third)).expect(200);
+    // The others cannot come back while the third, which is a member now, has their key.
+    for other in [id.as_str(), second] {
+        let back = client.operate("/activate", &member(other)).expect(409).json();
+        assert_eq!(back["error"], "public key already registered");
+        assert_eq!(back["memberId"], third);
+    }
     assert_eq!(applications(&fixture).len(), 3);
 }
+
+/// Anybody can send it again who saw it.
+#[test]
+fn an_application_sent_again_does_not_keep_its_member_out() {
+    let fixture = Fixture::start();
+    let client = &fixture.client;
+    let key = fresh_key();
+    let application = signed(&key, "Ada", "ada@test.example", "");
+    let sent = || apply(&fixture, &application).expect(201).json()["memberId"].clone();
+    let first = sent();
+    let member = |id: &Value| json!({ "memberId": id });
+    let state = |id: &Value| {
+        let read = client.get(&format!("/api/swarm/apply/{}", id.as_str().unwrap())).expect(200);
+        read.json()["state"].clone()
+    };
+    client.operate("/activate", &member(&first)).expect(200);
+    let id = MemberId::parse(first.as_str().unwrap()).unwrap();
+    let claimed = Author::claim(client, &id, &key).expect(201).json();
+    let token = format!("Bearer {}", claimed["token"].as_str().unwrap());
+    client.operate("/deactivate", &member(&first)).expect(200);
+
+    let replay = sent();
+    let back = client.operate("/activate", &member(&first)).expect(200).json();
+    assert_eq!(back["state"], "claimed");
+    assert_eq!((state(&first), state(&replay)), (json!("claimed"), json!("rejected")));
+    let verified = client.send("GET", TOKEN, &[("authorization", &token)], b"").expect(200);
+    assert_eq!(verified.json()["memberId"], first);
+    apply(&fixture, &application).expect(409);
+}
+
+const TOKEN: &str = "/api/swarm/verify-token";
 
 #[test]
 fn ids_that_were_never_issued_are_not_there() {
