@@ -8,6 +8,7 @@
 pub mod maintenance;
 pub mod server;
 
+mod budget;
 mod door;
 mod metrics;
 mod number;

@@ -1,13 +1,19 @@
 //! What the server counts, in the text format of OpenMetrics.
 
-use prometheus_client::encoding::EncodeLabelSet;
+use std::fmt;
+
+use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
-use prometheus_client::metrics::counter::Counter;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric as _};
+use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
-use warp::http::{Method, StatusCode};
+use warp::http::Method;
+
+use crate::response::{Answer, SWARM_ERROR};
+use crate::routes::{COMMITTEE_SUBMIT, SUBMIT};
 
 /// Upper bounds of the buckets of durations, in seconds.
 const SECONDS: [f64; 10] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10.0];
@@ -15,8 +21,11 @@ const SECONDS: [f64; 10] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5,
 pub(crate) struct Metrics {
     registry: Registry,
     requests: Family<Answered, Counter>,
+    submits: Family<Outcome, Counter>,
+    committee_submits: Family<Outcome, Counter>,
     seconds: Family<AtRoute, Histogram>,
     in_flight: Gauge,
+    connections: Gauge,
     store_warnings: Gauge,
 }
 
@@ -25,6 +34,12 @@ struct Answered {
     method: &'static str,
     route: &'static str,
     status: u16,
+}
+
+/// `accepted`, or the code of the error.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Outcome {
+    outcome: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -36,8 +51,16 @@ impl Default for Metrics {
     fn default() -> Self {
         let mut registry = Registry::with_prefix("swarm");
         let requests = Family::default();
+        let [submits, committee_submits] = std::array::from_fn(|_| Family::default());
+        registry.register("submits", "Takes sent, by what came of them", submits.clone());
+        registry.register(
+            "committee_submits",
+            "Submissions to the committee, by what came of them",
+            committee_submits.clone(),
+        );
         let seconds: Family<_, _> = Family::new_with_constructor(durations);
-        let (in_flight, store_warnings) = (Gauge::default(), Gauge::default());
+        let [in_flight, connections, store_warnings] = std::array::from_fn(|_| Gauge::default());
+        registry.register("connections", "Connections that are open", connections.clone());
         registry.register(
             "store_warnings",
             "What the store warned of when it was last asked whether it is ready",
@@ -52,7 +75,16 @@ impl Default for Metrics {
             seconds.clone(),
         );
         http.register("requests_in_flight", "Requests being answered", in_flight.clone());
-        Self { registry, requests, seconds, in_flight, store_warnings }
+        Self {
+            registry,
+            requests,
+            submits,
+            committee_submits,
+            seconds,
+            in_flight,
+            connections,
+            store_warnings,
+        }
     }
 }
 
@@ -62,25 +94,41 @@ fn durations() -> Histogram {
 
 impl Metrics {
     /// Counts a request in flight until the guard is dropped.
-    pub(crate) fn enter(&self) -> InFlight {
-        self.in_flight.inc();
-        InFlight(self.in_flight.clone())
+    pub(crate) fn enter(&self) -> Counted {
+        Counted::in_gauge(&self.in_flight)
+    }
+
+    /// Where the connections are counted.
+    pub(crate) fn connections(&self) -> Gauge {
+        self.connections.clone()
     }
 
     pub(crate) fn record(
         &self,
         method: &Method,
         route: &'static str,
-        status: StatusCode,
+        answer: &Answer,
         seconds: f64,
     ) {
-        let answered = Answered { method: known(method), route, status: status.as_u16() };
+        let answered = Answered { method: known(method), route, status: answer.status.as_u16() };
         self.requests.get_or_create(&answered).inc();
         self.seconds.get_or_create(&AtRoute { route }).observe(seconds);
+        let submits = match (method, route) {
+            (&Method::POST, SUBMIT) => &self.submits,
+            (&Method::POST, COMMITTEE_SUBMIT) => &self.committee_submits,
+            _ => return,
+        };
+        let outcome = answer.header(&SWARM_ERROR).unwrap_or("accepted").to_owned();
+        submits.get_or_create(&Outcome { outcome }).inc();
     }
 
     pub(crate) fn store_warns(&self, warnings: usize) {
         self.store_warnings.set(i64::try_from(warnings).unwrap_or(i64::MAX));
+    }
+
+    /// Counts what somebody else counts.
+    pub(crate) fn count_dropped_log_lines(&mut self, dropped: fn() -> u64) {
+        self.registry.register_collector(Box::new(DroppedLogLines(dropped)));
     }
 
     /// All of it, as text.
@@ -89,6 +137,22 @@ impl Metrics {
         // Writing to a string fails only where a metric's own text fails, and none of ours does.
         let _ = encode(&mut text, &self.registry);
         text
+    }
+}
+
+#[derive(Debug)]
+struct DroppedLogLines(fn() -> u64);
+
+impl Collector for DroppedLogLines {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        const HELP: &str = "Lines of the log that could not be written in time";
+        let counter = ConstCounter::new((self.0)());
+        counter.encode(encoder.encode_descriptor(
+            "log_lines_dropped",
+            HELP,
+            None,
+            counter.metric_type(),
+        )?)
     }
 }
 
@@ -104,9 +168,17 @@ fn known(method: &Method) -> &'static str {
     }
 }
 
-pub(crate) struct InFlight(Gauge);
+/// One more, until it is dropped.
+pub(crate) struct Counted(Gauge);
 
-impl Drop for InFlight {
+impl Counted {
+    pub(crate) fn in_gauge(gauge: &Gauge) -> Self {
+        gauge.inc();
+        Self(gauge.clone())
+    }
+}
+
+impl Drop for Counted {
     fn drop(&mut self) {
         self.0.dec();
     }

@@ -7,6 +7,7 @@ use swarm_core::store::Readiness;
 use swarm_core::{Error, TenantId};
 use tokio::sync::Semaphore;
 
+use crate::budget::Budget;
 use crate::metrics::Metrics;
 use crate::tenants::{
     DuplicateHost, EveryHost, HostTable, OpenTenants, ServedTenant, Services, TenantConfig,
@@ -19,6 +20,8 @@ pub struct Site {
     directory: Box<dyn TenantDirectory>,
     pub(crate) trust_forwarded: bool,
     pub(crate) metrics: Metrics,
+    /// For the bodies and answers in flight.
+    pub(crate) budget: Budget,
     /// Turns for diagnoses.
     pub(crate) diagnoses: Arc<Semaphore>,
 }
@@ -33,6 +36,7 @@ impl Site {
             directory: Box::new(directory),
             trust_forwarded: false,
             metrics: Metrics::default(),
+            budget: Budget::default(),
             diagnoses: few(),
         }
     }
@@ -61,6 +65,14 @@ impl Site {
     #[must_use]
     pub fn trust_forwarded(mut self, trust: bool) -> Self {
         self.trust_forwarded = trust;
+        self
+    }
+
+    /// Has `/metrics` count, as `swarm_log_lines_dropped_total`, the lines of the log that whoever
+    /// writes it had to drop: all since the start.
+    #[must_use]
+    pub fn with_dropped_log_lines(mut self, dropped: fn() -> u64) -> Self {
+        self.metrics.count_dropped_log_lines(dropped);
         self
     }
 

@@ -41,32 +41,75 @@ where
     S: Stream<Item = Result<B, E>>,
     B: Buf,
 {
-    let room = match declared.map(usize::try_from) {
-        None => limit,
-        Some(Ok(length)) if length <= limit => length,
-        Some(_) => return Err(BodyError::TooLarge),
-    };
-    match timeout(deadline, collect(pin!(stream), room)).await {
-        Ok(body) => body,
-        Err(_elapsed) => Err(BodyError::TooSlow),
+    let gate = Gate { small: usize::MAX, large: Some(std::future::ready(Ok(()))) };
+    read_through(gate, stream, declared, limit, deadline).await
+}
+
+/// What a body has to pass that is, or turns out to be, over `small` bytes: `large` says whether
+/// more of it is read.
+pub(crate) struct Gate<F> {
+    pub(crate) small: usize,
+    pub(crate) large: Option<F>,
+}
+
+impl<R, F: Future<Output = Result<(), R>>> Gate<F> {
+    async fn pass(&mut self, length: usize) -> Result<(), R> {
+        match self.large.take_if(|_| length > self.small) {
+            Some(large) => large.await,
+            None => Ok(()),
+        }
     }
 }
 
-/// At most `room` bytes: the first piece as it is, or all of them in one buffer of that size.
-async fn collect<S, B, E>(mut stream: Pin<&mut S>, room: usize) -> Result<Bytes, BodyError>
+/// The same as [`read`], through a gate.
+pub(crate) async fn read_through<S, B, E, R, F>(
+    gate: Gate<F>,
+    stream: S,
+    declared: Option<u64>,
+    limit: usize,
+    deadline: Duration,
+) -> Result<Bytes, R>
 where
     S: Stream<Item = Result<B, E>>,
     B: Buf,
+    F: Future<Output = Result<(), R>>,
+    R: From<BodyError>,
 {
+    let declared = declared.map(|length| usize::try_from(length).unwrap_or(usize::MAX));
+    if declared.is_some_and(|length| length > limit) {
+        return Err(BodyError::TooLarge.into());
+    }
+    match timeout(deadline, collect(gate, pin!(stream), declared, limit)).await {
+        Ok(body) => body,
+        Err(_elapsed) => Err(BodyError::TooSlow.into()),
+    }
+}
+
+/// At most so many bytes: the first piece as it is, or all of them in one buffer.
+async fn collect<S, B, E, R, F>(
+    mut gate: Gate<F>,
+    mut stream: Pin<&mut S>,
+    declared: Option<usize>,
+    limit: usize,
+) -> Result<Bytes, R>
+where
+    S: Stream<Item = Result<B, E>>,
+    B: Buf,
+    F: Future<Output = Result<(), R>>,
+    R: From<BodyError>,
+{
+    gate.pass(declared.unwrap_or_default()).await?;
+    let room = declared.unwrap_or(limit);
     let first = next(&mut stream, room).await?;
-    let second = next(&mut stream, room - first.len()).await?;
-    if second.is_empty() {
+    let mut piece = next(&mut stream, room - first.len()).await?;
+    if piece.is_empty() {
+        gate.pass(first.len()).await?;
         return Ok(first);
     }
     let mut whole = Vec::with_capacity(room);
     whole.extend_from_slice(&first);
-    let mut piece = second;
     while !piece.is_empty() {
+        gate.pass(whole.len() + piece.len()).await?;
         whole.extend_from_slice(&piece);
         piece = next(&mut stream, room - whole.len()).await?;
     }

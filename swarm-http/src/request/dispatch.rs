@@ -10,15 +10,18 @@ use swarm_core::json::Json;
 use tokio::time::Instant;
 use tracing::Instrument as _;
 use tracing::field::Empty;
-use warp::http::header::{CONTENT_LENGTH, CONTENT_TYPE, LINK};
+use warp::http::header::{CONTENT_LENGTH, CONTENT_TYPE, ETAG, LINK};
 use warp::http::uri::Authority;
 use warp::http::{HeaderMap, Method, StatusCode};
 
 use crate::Site;
-use crate::response::{Answer, ApiError, NOT_JSON, Reply, SERVICE_LINKS, caching};
+use crate::budget::{NoRoom, Room, SMALL};
+use crate::response::{
+    Answer, ApiError, NOT_JSON, Reply, SERVICE_LINKS, SWARM_ERROR, SWARM_HINT, caching,
+};
 use crate::tenants::{ServedTenant, TenantRequest};
 
-use super::body::{self, BodyError};
+use super::body::{self, BodyError, Gate};
 use super::context::RequestContext;
 use super::credential::{Credential, admit};
 use super::id::RequestId;
@@ -55,15 +58,22 @@ where
     let id = RequestId::of(&head.headers);
     let method = head.method.clone();
     let negotiation = endpoint.has_public_read().then(|| caching::Negotiation::of(&head.headers));
+    let public = |answer| match &negotiation {
+        Some(negotiation) => caching::make_public(answer, &method, negotiation),
+        None => answer,
+    };
     let answer = async {
         let answer = answer(&site, &endpoint, path, head, body).await;
-        let answer = answer.unwrap_or_else(|error| error.answer_to(b""));
-        match &negotiation {
-            Some(negotiation) => caching::make_public(answer, &method, negotiation),
-            None => answer,
-        }
+        let answer = public(answer.unwrap_or_else(|error| error.answer_to(b"")));
+        held(&site, answer).unwrap_or_else(|NoRoom| public(ApiError::Busy.into_answer()))
     };
     observed(&site, id, &method, endpoint.pattern(), answer).await
+}
+
+/// The answer, its bytes on the budget.
+fn held(site: &Site, answer: Answer) -> Result<Answer, NoRoom> {
+    let body = site.budget.hold(answer.body, answer.headers.get(ETAG))?;
+    Ok(Answer { body, ..answer })
 }
 
 /// What a tenant answers at a path that is not there, to a request with these headers, sent to this
@@ -79,22 +89,27 @@ pub(crate) async fn respond_unknown(
 ) -> Answer {
     let id = RequestId::of(&head.headers);
     let RequestHead { method, host, path, headers, .. } = head;
-    let origin = Origin::of(host, &headers, site.trust_forwarded);
-    let served = site.find(&TenantRequest::new(origin.host(), &path, &headers));
-    let answer = match served {
-        Some(served) => {
-            let mut answer = unknown(&headers, &served, origin.url(), UNKNOWN_PATH);
-            answer.headers.insert(LINK, SERVICE_LINKS);
-            answer
+    let answer = async {
+        let origin = Origin::of(host, &headers, site.trust_forwarded);
+        match site.find(&TenantRequest::new(origin.host(), &path, &headers)) {
+            Some(served) => {
+                let mut answer = unknown(&headers, &served, origin.url(), UNKNOWN_PATH);
+                answer.headers.insert(LINK, SERVICE_LINKS);
+                answer
+            }
+            None => unknown_host(&origin).into_answer(),
         }
-        None => UNKNOWN_HOST.into_answer(),
     };
-    observed(site, id, &method, "unknown", std::future::ready(answer)).await
+    observed(site, id, &method, "unknown", answer).await
 }
 
 const UNKNOWN_PATH: ApiError = ApiError::Request(StatusCode::NOT_FOUND, "not found");
 
-const UNKNOWN_HOST: ApiError = ApiError::Request(StatusCode::MISDIRECTED_REQUEST, "unknown host");
+/// The log says which host it was: mostly one that somebody forgot to configure.
+fn unknown_host(origin: &Origin) -> ApiError {
+    tracing::Span::current().record("host", origin.host().map_or("", Authority::as_str));
+    ApiError::Request(StatusCode::MISDIRECTED_REQUEST, "unknown host")
+}
 
 /// Logs and counts a request, and answers 500 for a handler that panicked.
 async fn observed(
@@ -106,14 +121,24 @@ async fn observed(
 ) -> Answer {
     let _in_flight = site.metrics.enter();
     let began = Instant::now();
-    let span =
-        tracing::info_span!("request", %id, %method, route, tenant = Empty, operator = Empty);
+    let span = tracing::info_span!(
+        "request",
+        %id,
+        %method,
+        route,
+        host = Empty,
+        tenant = Empty,
+        operator = Empty,
+        member = Empty,
+        session = Empty
+    );
     let outcome = AssertUnwindSafe(answer).catch_unwind().instrument(span.clone()).await;
     let mut answer = outcome.unwrap_or_else(|_panic| ApiError::Panicked.into_answer());
     let took = began.elapsed();
-    site.metrics.record(method, route, answer.status, took.as_secs_f64());
+    site.metrics.record(method, route, &answer, took.as_secs_f64());
     let (status, micros) = (answer.status.as_u16(), took.as_micros());
-    span.in_scope(|| tracing::info!(status, micros, "answered"));
+    let (error, hint) = (answer.header(&SWARM_ERROR), answer.header(&SWARM_HINT));
+    span.in_scope(|| tracing::info!(status, micros, error, hint, "answered"));
     id.stamp(&mut answer);
     answer
 }
@@ -133,7 +158,7 @@ where
     let origin = Origin::of(host, &headers, site.trust_forwarded);
     let served = site.find(&TenantRequest::new(origin.host(), &path, &headers));
     if served.is_none() && endpoint.is_of_tenants() {
-        return Err(UNKNOWN_HOST);
+        return Err(unknown_host(&origin));
     }
     if method == Method::OPTIONS {
         return Ok(caching::preflight(endpoint.allow(), endpoint.has_public_read()));
@@ -143,7 +168,7 @@ where
         Handler::Server(handler) => return handler.answer(Arc::clone(site)).await,
         Handler::Tenant(handler) => handler,
     };
-    let served = served.ok_or(UNKNOWN_HOST)?;
+    let served = served.ok_or_else(|| unknown_host(&origin))?;
     tracing::Span::current().record("tenant", served.config().id.as_str());
     let credential = admit(route.access, &headers, &served).await?;
     if let Credential::Operator(name) = &credential {
@@ -152,7 +177,8 @@ where
     let (bytes, body) = match route.body {
         None => (Bytes::new(), Json::Null),
         Some(rule) => {
-            let bytes = read_body(&headers, body, rule).await?;
+            let large = room_for_large(site, &served, &credential, rule);
+            let bytes = read_body(large, &headers, body, rule).await?;
             let body = if rule.unread { Json::Null } else { read_json(&bytes)? };
             (bytes, body)
         }
@@ -172,7 +198,22 @@ where
     Ok(handler.answer(request).await.unwrap_or_else(|error| error.answer_to(&sent)))
 }
 
+/// What is asked before more than a little of a body is read: whose token it is, where there is one,
+/// and whether there is room.
+async fn room_for_large(
+    site: &Site,
+    served: &ServedTenant,
+    credential: &Credential,
+    rule: BodyRule,
+) -> Result<Room, ApiError> {
+    if let Credential::Bearer(token) = credential {
+        served.tenant().bearer(token).await?;
+    }
+    Ok(site.budget.room_for_body(rule.limit).await?)
+}
+
 async fn read_body<S, B, E>(
+    large: impl Future<Output = Result<Room, ApiError>>,
     headers: &HeaderMap,
     stream: S,
     rule: BodyRule,
@@ -189,7 +230,14 @@ where
     if !is_json(headers) && !rule.optional {
         return Err(not_json());
     }
-    let body = body::read(stream, length, rule.limit, BODY_DEADLINE).await.map_err(body_error)?;
+    let mut room = None;
+    let large = async { large.await.map(|some| room = Some(some)) };
+    let gate = Gate { small: SMALL, large: Some(large) };
+    let body = body::read_through(gate, stream, length, rule.limit, BODY_DEADLINE).await?;
+    let body = match room {
+        Some(room) => room.hold(body),
+        None => body,
+    };
     if rule.optional && body.is_empty() {
         return Ok(Bytes::from_static(b"{}"));
     }
@@ -206,10 +254,18 @@ fn is_json(headers: &HeaderMap) -> bool {
     essence.eq_ignore_ascii_case("application/json")
 }
 
-fn body_error(error: BodyError) -> ApiError {
-    match error {
-        BodyError::TooLarge => ApiError::Request(StatusCode::PAYLOAD_TOO_LARGE, "body too large"),
-        BodyError::TooSlow => ApiError::Request(StatusCode::REQUEST_TIMEOUT, "body too slow"),
-        BodyError::Broken => ApiError::Request(StatusCode::BAD_REQUEST, "body incomplete"),
+impl From<BodyError> for ApiError {
+    fn from(error: BodyError) -> Self {
+        match error {
+            BodyError::TooLarge => Self::Request(StatusCode::PAYLOAD_TOO_LARGE, "body too large"),
+            BodyError::TooSlow => Self::Request(StatusCode::REQUEST_TIMEOUT, "body too slow"),
+            BodyError::Broken => Self::Request(StatusCode::BAD_REQUEST, "body incomplete"),
+        }
+    }
+}
+
+impl From<NoRoom> for ApiError {
+    fn from(NoRoom: NoRoom) -> Self {
+        Self::Busy
     }
 }

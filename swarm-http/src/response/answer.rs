@@ -6,7 +6,7 @@ use warp::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use warp::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 
 /// The code of what went wrong (contract, section 8).
-pub(super) const SWARM_ERROR: HeaderName = HeaderName::from_static("swarm-error");
+pub(crate) const SWARM_ERROR: HeaderName = HeaderName::from_static("swarm-error");
 
 /// An answer, whole.
 pub(crate) struct Answer {
@@ -28,6 +28,11 @@ impl Answer {
         let mut answer = Self::empty(status);
         answer.headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
         Self { body: text.into(), ..answer }
+    }
+
+    /// The header of this name, where it is text.
+    pub(crate) fn header(&self, name: &HeaderName) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
     }
 
     pub(crate) fn into_response<B: From<Bytes>>(self) -> Response<B> {

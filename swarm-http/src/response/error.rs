@@ -58,7 +58,7 @@ impl ApiError {
 }
 
 /// A line of help with what was sent (contract, section 8).
-const SWARM_HINT: HeaderName = HeaderName::from_static("swarm-hint");
+pub(crate) const SWARM_HINT: HeaderName = HeaderName::from_static("swarm-hint");
 
 impl ApiError {
     /// The answer to a request that had this body.

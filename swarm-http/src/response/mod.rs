@@ -5,6 +5,6 @@ pub(crate) mod caching;
 mod error;
 mod reply;
 
-pub(crate) use answer::Answer;
-pub(crate) use error::{ApiError, NOT_JSON, SERVICE_LINKS};
+pub(crate) use answer::{Answer, SWARM_ERROR};
+pub(crate) use error::{ApiError, NOT_JSON, SERVICE_LINKS, SWARM_HINT};
 pub(crate) use reply::{Reply, ok};

@@ -18,10 +18,16 @@ use crate::request::route::{Route, command, patch, post, read, read_as, server};
 /// (contract, section 3).
 const MEMO_LIMIT: usize = 2 << 20;
 
+/// Where takes are filed.
+pub(crate) const SUBMIT: &str = "/api/swarm/submit";
+
+/// Where members of the committee submit theirs.
+pub(crate) const COMMITTEE_SUBMIT: &str = "/api/ic/submit";
+
 /// Interface A.
 pub(crate) fn api() -> Vec<Route> {
     vec![
-        post(Member, "/api/swarm/submit", takes::submit),
+        post(Member, SUBMIT, takes::submit),
         post(Public, "/api/swarm/signing-payload", takes::signing_payload),
         read("/api/swarm/takes/{id}", takes::record),
         read("/api/swarm/open-session", sessions::open),
@@ -66,7 +72,7 @@ pub(crate) fn api() -> Vec<Route> {
 /// Interface B.
 pub(crate) fn committee() -> Vec<Route> {
     vec![
-        post(CommitteeMember, "/api/ic/submit", committee::submit).unread(),
+        post(CommitteeMember, COMMITTEE_SUBMIT, committee::submit).unread(),
         read("/data/committee/briefs/today/{file}", committee::brief),
         read("/api/ic/sessions", committee::sessions),
         read("/api/ic/sessions/{date}", committee::session),

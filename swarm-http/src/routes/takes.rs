@@ -9,8 +9,16 @@ use crate::response::{ApiError, Reply, ok};
 pub(crate) async fn submit(mut request: RequestContext) -> Reply {
     let read = Submission::read(&mut request.fields());
     let submission = read.map_err(Refusal::InvalidSubmission)?;
+    name_in_log(submission.draft());
     let take = request.tenant().submit(request.bearer()?, &submission).await?;
     Ok(wire::takes::filed(&take).into())
+}
+
+/// Whose take it would be, and of what: the log says it with the outcome, in quotes.
+fn name_in_log(draft: &TakeDraft) {
+    let span = tracing::Span::current();
+    span.record("member", draft.member_id.as_str());
+    span.record("session", format!("{}/{}", draft.date, draft.subject_id.as_str()));
 }
 
 pub(crate) async fn signing_payload(mut request: RequestContext) -> Reply {

@@ -5,8 +5,14 @@ use std::time::Duration;
 /// The bounds of [`serve`](super::serve). Values outside of their range are moved to its nearest end.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Connections served at a time, at least 1; more wait in the listener's backlog. 1024.
+    /// Connections at a time, at least 1. One more closes the one that has waited longest for its
+    /// client: to send a request, the rest of one, or to read its answer; it waits where none does.
+    /// 4096, which is to stay below what the system lets the process open.
     pub connections: usize,
+    /// Connections of one address at a time, at least 1, or as many as there may be; of IPv6, of one
+    /// network of 64 bits. One more closes its own that has waited longest. 512; none behind a
+    /// proxy, where everybody has the same address.
+    pub connections_per_address: Option<usize>,
     /// Bytes of one request head, and of chunked trailers, 1 KiB to 1 MiB; more is a 431. 32 KiB.
     pub header_bytes: usize,
     /// From the end of one answer, or the accept, to the end of the next request head: an idle
@@ -14,6 +20,9 @@ pub struct Limits {
     pub header_deadline: Duration,
     /// The longest that a write may make no progress. At most a day; 10 s.
     pub write_deadline: Duration,
+    /// The bytes a second at which answers have to be read: so much adds a second, up to
+    /// `write_deadline`, to how long writes may wait. At least 1; 16 KiB.
+    pub write_rate: usize,
     /// How long a connection that we close is still read, so that a client which is sending gets
     /// its answer rather than a reset. At most a day; 2 s.
     pub linger: Duration,
@@ -26,10 +35,12 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            connections: 1024,
+            connections: 4096,
+            connections_per_address: Some(512),
             header_bytes: 32 << 10,
             header_deadline: Duration::from_secs(10),
             write_deadline: Duration::from_secs(10),
+            write_rate: 16 << 10,
             linger: Duration::from_secs(2),
             linger_bytes: 8 << 20,
             drain: Duration::from_secs(10),
@@ -42,9 +53,11 @@ impl Limits {
         let day = Duration::from_secs(24 * 60 * 60);
         Self {
             connections: self.connections.max(1),
+            connections_per_address: self.connections_per_address.map(|most| most.max(1)),
             header_bytes: self.header_bytes.clamp(1 << 10, 1 << 20),
             header_deadline: self.header_deadline.min(day),
             write_deadline: self.write_deadline.min(day),
+            write_rate: self.write_rate.max(1),
             linger: self.linger.min(day),
             linger_bytes: self.linger_bytes,
             drain: self.drain.min(day),

@@ -4,6 +4,9 @@
 //! HTTP/1.0 and HTTP/1.1 only. What a handler does in its own time is not bounded here: it reads
 //! its body with [`crate::body::read`] and sets its own deadlines.
 
+mod activity;
+mod connections;
+mod framing;
 mod host;
 mod limits;
 mod socket;
@@ -15,6 +18,7 @@ use std::future::{Future, poll_fn};
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -22,15 +26,20 @@ use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use prometheus_client::metrics::gauge::Gauge;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
-use tokio::task::{JoinError, JoinSet};
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 use tower_service::Service;
 use warp::http::header::{CONNECTION, HeaderValue};
 use warp::http::{Request, Response};
 
+use crate::Site;
+
+use self::activity::Activity;
+use self::connections::Connections;
+use self::framing::check_framing;
 use self::host::{bad_request, settle_host};
 use self::socket::Socket;
 
@@ -63,27 +72,59 @@ where
     S::Future: Send,
     B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + From<Bytes> + Send + 'static,
 {
+    run(listener, service, limits, Gauge::default(), stop).await
+}
+
+/// Serves everything of a site, [as a service](crate::service), and counts the connections in its
+/// metrics; otherwise as [`serve`] does.
+///
+/// # Errors
+///
+/// As of [`serve`].
+pub async fn serve_site(
+    listener: TcpListener,
+    site: &Arc<Site>,
+    limits: Limits,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
+    run(listener, crate::service(site), limits, site.metrics.connections(), stop).await
+}
+
+async fn run<S, B>(
+    listener: TcpListener,
+    service: S,
+    limits: Limits,
+    count: Gauge,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()>
+where
+    S: Service<Request<TrackedBody>, Response = Response<B>, Error = Infallible>,
+    S: Clone + Send + 'static,
+    S::Future: Send,
+    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + From<Bytes> + Send + 'static,
+{
     tracing::info!(address = %listener.local_addr()?, "listening");
     let limits = limits.in_range();
     let http = protocol(&limits);
     let (running, stopped) = watch::channel(());
-    let mut connections = JoinSet::new();
+    let mut connections = Connections::new(&limits, count);
     let mut stop = pin!(stop);
     loop {
         let (tcp, peer) = tokio::select! {
             biased;
             () = &mut stop => break,
-            accepted = accept(&listener, &mut connections, limits.connections) => accepted,
+            accepted = accept(&listener, &mut connections) => accepted,
         };
-        let service = service.clone();
-        let service = service_fn(move |request| answer(service.clone(), request, peer));
-        let socket = TokioIo::new(Socket::new(tcp, &limits));
-        let connection = http.serve_connection(socket, service);
-        connections.spawn(drive(connection, peer, stopped.clone()));
+        let activity = Activity::new();
+        let socket = TokioIo::new(Socket::new(tcp, &limits, activity.clone()));
+        let (service, at) = (service.clone(), activity.clone());
+        let service = service_fn(move |request| answer(service.clone(), request, peer, at.clone()));
+        let connection = drive(http.serve_connection(socket, service), peer, stopped.clone());
+        connections.run(peer.ip(), activity, connection);
     }
     drop(listener);
     drop(running);
-    finish(connections, limits.drain).await;
+    connections.finish(limits.drain).await;
     Ok(())
 }
 
@@ -98,47 +139,26 @@ fn protocol(limits: &Limits) -> http1::Builder {
     http
 }
 
-/// The next connection, as soon as fewer than `most` are open.
-async fn accept(
-    listener: &TcpListener,
-    open: &mut JoinSet<()>,
-    most: usize,
-) -> (TcpStream, SocketAddr) {
+/// The next connection, when there is room for it.
+async fn accept(listener: &TcpListener, connections: &mut Connections) -> (TcpStream, SocketAddr) {
     loop {
-        while let Some(ended) = open.try_join_next() {
-            report(ended);
-        }
-        while open.len() >= most {
-            let ended = open.join_next().await;
-            ended.into_iter().for_each(report);
-        }
-        match listener.accept().await {
-            Ok(accepted) => return accepted,
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = connections.ended() => continue,
+        };
+        match accepted {
+            Ok((tcp, peer)) => {
+                connections.make_room(peer.ip()).await;
+                return (tcp, peer);
+            }
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             Err(error) => {
-                // Mostly out of file descriptors, which only time can mend.
-                tracing::warn!(%error, "cannot accept a connection");
-                sleep(Duration::from_millis(100)).await;
+                // Mostly out of file descriptors, which one connection less can mend, and else time.
+                let closed = connections.close_longest_waiting(None);
+                tracing::warn!(%error, closed, "cannot accept a connection");
+                sleep(Duration::from_millis(if closed { 1 } else { 100 })).await;
             }
         }
-    }
-}
-
-/// Waits for the connections, at most as long as `drain`, and drops the rest.
-async fn finish(mut connections: JoinSet<()>, drain: Duration) {
-    let all = async {
-        while let Some(ended) = connections.join_next().await {
-            report(ended);
-        }
-    };
-    if timeout(drain, all).await.is_err() {
-        tracing::warn!(count = connections.len(), "connections dropped");
-    }
-}
-
-fn report(ended: Result<(), JoinError>) {
-    if let Err(error) = ended {
-        tracing::error!(%error, "a connection failed");
     }
 }
 
@@ -168,19 +188,25 @@ async fn drive<S, B>(
     }
 }
 
-/// The service's answer, unless the Host header is wrong.
+/// The service's answer, unless it cannot be said where the request ends or goes.
 async fn answer<S, B>(
     mut service: S,
     request: Request<Incoming>,
     peer: SocketAddr,
+    activity: Activity,
 ) -> Result<Response<B>, Infallible>
 where
     S: Service<Request<TrackedBody>, Response = Response<B>, Error = Infallible>,
     B: From<Bytes>,
 {
-    let mut request = request.map(TrackedBody::new);
+    if !activity.begin() {
+        // It is being closed: whoever asks had better not be told that something was done.
+        return std::future::pending().await;
+    }
+    let mut request = request.map(|body| TrackedBody::new(body, activity.clone()));
     let body = request.body().ended();
-    let mut response = match settle_host(&mut request) {
+    let settled = check_framing(request.headers()).and_then(|()| settle_host(&mut request));
+    let mut response = match settled {
         Ok(()) => {
             request.extensions_mut().insert(Peer(peer));
             poll_fn(|cx| service.poll_ready(cx)).await?;
@@ -192,5 +218,6 @@ where
         // What is left of the body makes the connection useless: say so.
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
+    activity.wait_for_client();
     Ok(response)
 }

@@ -8,18 +8,23 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep};
 
 use super::Limits;
+use super::activity::Activity;
 
-/// A socket. A write that makes no progress fails at its deadline, and
-/// closing lingers: to close a socket with unread input would reset it, and the client might
+/// A socket. A write that makes no progress fails at its deadline, one that makes too little of it
+/// later; and closing lingers: to close a socket with unread input would reset it, and the client might
 /// lose the answer.
 pub(crate) struct Socket {
     tcp: TcpStream,
     write_deadline: Duration,
-    /// Runs while a write waits.
+    write_rate: usize,
+    /// How long writes may still wait, together: what is written adds to it, at the least rate.
+    credit: Duration,
+    /// Runs from when a write has to wait until all is written.
     stalled: Option<Pin<Box<Sleep>>>,
+    activity: Activity,
     linger: Duration,
     /// What may still be thrown away, in bytes.
     linger_bytes: usize,
@@ -28,14 +33,17 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
-    pub(crate) fn new(tcp: TcpStream, limits: &Limits) -> Self {
+    pub(crate) fn new(tcp: TcpStream, limits: &Limits, activity: Activity) -> Self {
         if let Err(error) = tcp.set_nodelay(true) {
             tracing::debug!(%error, "no TCP_NODELAY");
         }
         Self {
             tcp,
             write_deadline: limits.write_deadline,
+            write_rate: limits.write_rate,
+            credit: limits.write_deadline,
             stalled: None,
+            activity,
             linger: limits.linger,
             linger_bytes: limits.linger_bytes,
             closing: None,
@@ -43,21 +51,40 @@ impl Socket {
     }
 
     /// Passes the outcome of a write on; one that waits too long is an error.
-    fn timed<T>(
+    fn timed(
         &mut self,
         cx: &mut Context<'_>,
-        written: Poll<io::Result<T>>,
-    ) -> Poll<io::Result<T>> {
+        written: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(Ok(length)) = written {
+            self.earn(length);
+        }
         if written.is_ready() {
-            self.stalled = None;
             return written;
         }
-        let deadline = self.write_deadline;
-        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(deadline)));
+        let credit = self.credit;
+        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(credit)));
         ready!(stalled.as_mut().poll(cx));
         // Let the system forget the unsent bytes too, rather than keep trying for minutes.
         let _ = self.tcp.set_zero_linger();
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+
+    /// Gives the client the time that so many bytes are worth, and never more than it had when it
+    /// began.
+    fn earn(&mut self, length: usize) {
+        let worth = Duration::from_secs_f64(length as f64 / self.write_rate as f64);
+        self.credit = self.left().saturating_add(worth).min(self.write_deadline);
+        if let Some(stalled) = &mut self.stalled {
+            stalled.as_mut().reset(Instant::now() + self.credit);
+            self.activity.wait_for_client();
+        }
+    }
+
+    /// What is left of the credit, now.
+    fn left(&self) -> Duration {
+        let until = self.stalled.as_ref().map(|stalled| stalled.deadline());
+        until.map_or(self.credit, |until| until.saturating_duration_since(Instant::now()))
     }
 
     /// Throws input away until its end, an error, the time or the number of bytes.
@@ -111,8 +138,11 @@ impl AsyncWrite for Socket {
         self.tcp.is_write_vectored()
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(())) // a socket has no buffer of ours
+    /// A socket has no buffer of ours; but all that there was to write is written.
+    fn poll_flush(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.credit = self.left();
+        self.stalled = None;
+        Poll::Ready(Ok(()))
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

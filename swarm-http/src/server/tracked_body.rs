@@ -8,11 +8,14 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 
+use super::activity::Activity;
+
 /// The body of a request as [`serve`](super::serve) hands it to a service.
 #[derive(Debug)]
 pub struct TrackedBody {
     body: Incoming,
     ended: Ended,
+    activity: Activity,
 }
 
 /// Whether a body was read to its end.
@@ -20,9 +23,9 @@ pub struct TrackedBody {
 pub(crate) struct Ended(Arc<AtomicBool>);
 
 impl TrackedBody {
-    pub(crate) fn new(body: Incoming) -> Self {
+    pub(crate) fn new(body: Incoming, activity: Activity) -> Self {
         let ended = Ended(Arc::new(AtomicBool::new(body.is_end_stream())));
-        Self { body, ended }
+        Self { body, ended, activity }
     }
 
     pub(crate) fn ended(&self) -> Ended {
@@ -44,7 +47,12 @@ impl Body for TrackedBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        let frame = Pin::new(&mut self.body).poll_frame(cx);
+        match frame {
+            Poll::Pending => self.activity.wait_for_body(),
+            Poll::Ready(_) => self.activity.go_on(),
+        }
+        let frame = ready!(frame);
         if frame.is_none() || self.body.is_end_stream() {
             self.ended.0.store(true, Ordering::Relaxed);
         }

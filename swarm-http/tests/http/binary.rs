@@ -35,7 +35,15 @@ impl Program {
         arguments: &[&str],
         environment: &[(&str, &str)],
     ) -> Self {
-        let mut command = swarm(arguments, environment);
+        Self::spawn(folder, swarm(arguments, environment))
+    }
+
+    /// Starts it by another command, which takes its arguments.
+    pub fn run(command: Command, environment: &[(&str, &str)]) -> Self {
+        Self::spawn(Arc::new(tempfile::tempdir().unwrap()), prepared(command, environment))
+    }
+
+    fn spawn(folder: Arc<TempDir>, mut command: Command) -> Self {
         let mut child =
             command.arg("--listen=127.0.0.1:0").current_dir(folder.path()).spawn().unwrap();
         let mut stderr = child.stderr.take().unwrap();
@@ -56,6 +64,13 @@ impl Program {
         let mut line = String::new();
         self.stdout.read_line(&mut line).unwrap();
         line
+    }
+
+    /// The memory that it has resident, in bytes.
+    pub fn memory(&self) -> usize {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() << 10
     }
 
     pub fn signal(&self, signal: &str) {
@@ -80,7 +95,12 @@ impl Drop for Program {
 
 pub fn swarm(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_swarm"));
-    command.args(arguments).env_clear().envs(environment.iter().copied());
+    command.args(arguments);
+    prepared(command, environment)
+}
+
+fn prepared(mut command: Command, environment: &[(&str, &str)]) -> Command {
+    command.env_clear().envs(environment.iter().copied());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

@@ -12,17 +12,56 @@ use crate::server::{Server, limits};
 use crate::{LONG, MIB, SHORT};
 
 #[tokio::test]
-async fn connections_over_the_bound_wait() {
+async fn one_connection_too_many_closes_the_one_that_waits_longest() {
     let mut limits = limits();
     limits.connections = 2;
+    limits.header_deadline = LONG * 2;
     let server = Server::start(limits).await;
+    let mut halfway = server.connect().await;
+    send(&mut halfway, "GET /ping HTTP/1.1\r\nHost: a\r\n").await;
+    sleep(SHORT / 3).await;
+    let mut busy = server.connect().await;
+    send(&mut busy, "GET /slower HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    sleep(SHORT / 3).await;
+    for _ in 0..3 {
+        let mut newcomer = server.connect().await;
+        send(&mut newcomer, "GET /ping HTTP/1.1\r\nHost: a\r\n\r\n").await;
+        assert_eq!(answer(&mut newcomer).await, (200, "pong".into()));
+    }
+    assert_eq!(rest(&mut halfway).await, "");
+    assert_eq!(answer(&mut busy).await, (200, "slow".into()));
+}
+
+#[tokio::test]
+async fn one_address_does_not_take_the_room_of_others() {
+    let mut limits = limits();
+    limits.connections_per_address = Some(1);
+    limits.header_deadline = LONG * 2;
+    let server = Server::start(limits).await;
+    let mut first = server.connect().await;
+    sleep(SHORT / 3).await;
+    let mut second = server.connect().await;
+    assert_eq!(rest(&mut first).await, "");
+    send(&mut second, "GET /ping HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    assert_eq!(answer(&mut second).await, (200, "pong".into()));
+}
+
+#[tokio::test]
+async fn client_that_reads_too_slowly_is_dropped() {
+    let mut limits = limits();
+    limits.write_deadline = SHORT * 3;
+    limits.write_rate = 64 * MIB;
+    let server = Server::start(limits).await;
+    let mut client = server.connect().await;
     let start = Instant::now();
-    let _idle = (server.connect().await, server.connect().await);
-    sleep(SHORT / 10).await;
-    let mut third = server.connect().await;
-    send(&mut third, "GET /ping HTTP/1.1\r\nHost: a\r\n\r\n").await;
-    assert_eq!(answer(&mut third).await, (200, "pong".into()));
-    assert_about(start, SHORT);
+    send(&mut client, "GET /big HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    let mut piece = vec![0; 256 << 10];
+    while !server.big_dropped.load(Ordering::SeqCst) {
+        assert!(start.elapsed() < LONG, "still writing");
+        // Never silent for as long as a write may wait.
+        let _ = client.read(&mut piece).await;
+        sleep(SHORT / 3).await;
+    }
 }
 
 #[tokio::test]

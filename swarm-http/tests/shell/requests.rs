@@ -100,3 +100,25 @@ async fn ambiguous_framing_gets_at_most_one_answer() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_body_of_no_certain_length_is_400() {
+    let server = Server::start(limits()).await;
+    for framing in [
+        "Content-Length: 18446744073709551616",
+        "Content-Length: 99999999999999999999999",
+        "Content-Length: 4\r\nContent-Length: 5",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+        "Transfer-Encoding: chunked, chunked",
+        "Transfer-Encoding: gzip, chunked",
+    ] {
+        let request = format!("POST /body HTTP/1.1\r\nHost: a\r\n{framing}\r\n\r\n0\r\n\r\n");
+        let text = server.talk(&request).await;
+        assert_status(&text, 400);
+        assert_eq!(text.matches("HTTP/1.1 ").count(), 1, "{framing}: {text}");
+    }
+    let request = "POST /body HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: Chunked\r\n\r\n0\r\n\r\n";
+    let mut client = server.connect().await;
+    send(&mut client, request).await;
+    assert_eq!(answer(&mut client).await, (200, "read 0".into()));
+}

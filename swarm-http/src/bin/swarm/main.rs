@@ -6,6 +6,7 @@ mod check;
 mod client;
 mod config;
 mod demo;
+mod descriptors;
 mod export;
 mod failure;
 mod log;

@@ -15,11 +15,12 @@ use tracing_subscriber::filter::LevelFilter;
 use crate::arguments::Options;
 use crate::failure::with_causes;
 use crate::opened::Opened;
-use crate::{Failure, log, opened, store};
+use crate::{Failure, descriptors, log, opened, store};
 
 pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let mut config = options.resolve()?;
     log::start(config.log_format, LevelFilter::INFO)?;
+    let limits = limits(config.trust_forwarded);
     let (listen_on, file) = (std::mem::take(&mut config.listen), config.file.take());
     let opened = opened::open(config, admin_token()?, store::open).await?;
     // The store has warned of itself when it was opened: here its warnings are only counted.
@@ -30,7 +31,17 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let stop = async {
         tokio::select! { () = stop => {}, () = reload_on(hangup, file, opened) => {} }
     };
-    serve(listener, &site, maintenance, stop).await
+    serve(listener, &site, maintenance, limits, stop).await
+}
+
+/// What clients may hold on to. Behind a proxy they all have its address.
+pub(crate) fn limits(behind_proxy: bool) -> Limits {
+    let mut limits = Limits::default();
+    limits.connections = descriptors::make_room_for(limits.connections);
+    if behind_proxy {
+        limits.connections_per_address = None;
+    }
+    limits
 }
 
 /// Reads the tenants again at each SIGHUP, which ends no server.
@@ -66,6 +77,7 @@ pub(crate) async fn serve(
     listener: TcpListener,
     site: &Arc<Site>,
     maintenance: Maintenance,
+    limits: Limits,
     stop: impl Future<Output = ()>,
 ) -> Result<(), Failure> {
     let mut maintenance = tokio::spawn(maintenance.run());
@@ -76,7 +88,7 @@ pub(crate) async fn serve(
             _ = &mut maintenance => failed = true,
         }
     };
-    server::serve(listener, swarm_http::service(site), Limits::default(), stop).await?;
+    server::serve_site(listener, site, limits, stop).await?;
     maintenance.abort();
     if failed { Err("the work in the background failed".into()) } else { Ok(()) }
 }

@@ -44,9 +44,9 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
     let listener = serve::listen(&options.listen).await?;
     let server = listener.local_addr()?;
     let (failed, failure) = oneshot::channel::<Failure>();
-    let stop = serve::stop_signal()?;
+    let signal = serve::stop_signal()?;
     let until = async {
-        tokio::select! { () = stop => None, failure = failure => failure.ok() }
+        tokio::select! { () = signal => None, failure = failure => failure.ok() }
     };
     let mut ended = None;
     tokio::spawn(async move {
@@ -56,7 +56,8 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
             Err(failure) => drop(failed.send(failure)),
         }
     });
-    serve::serve(listener, &site, maintenance, async { ended = until.await }).await?;
+    let stop = async { ended = until.await };
+    serve::serve(listener, &site, maintenance, serve::limits(false), stop).await?;
     ended.map_or(Ok(()), Err)
 }
 

@@ -1,0 +1,170 @@
+//! The memory that bodies and answers in flight may take, all of them together. What is small is
+//! part of what a connection costs.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+use warp::http::HeaderValue;
+
+/// Up to this size, in bytes, a body or an answer needs no room of its own.
+pub(crate) const SMALL: usize = 64 << 10;
+
+/// The room for bodies, and as much for answers, in bytes.
+const ROOM: usize = 64 << 20;
+
+/// How long a body waits for room.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Room is given out by so many bytes.
+const UNIT: usize = 1 << 10;
+
+/// What is left of the room.
+pub(crate) struct Budget {
+    bodies: Arc<Semaphore>,
+    answers: Arc<Semaphore>,
+    /// The large answers in flight, by their tags: who asks for the same gets the same bytes.
+    shared: Mutex<HashMap<HeaderValue, Weak<Held>>>,
+}
+
+/// Room that is taken.
+pub(crate) struct Room(OwnedSemaphorePermit);
+
+/// There is no room now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NoRoom;
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self::of(ROOM)
+    }
+}
+
+impl Budget {
+    /// So much for bodies, and as much for answers, in bytes.
+    fn of(room: usize) -> Self {
+        let semaphore = || Arc::new(Semaphore::new(room / UNIT));
+        Self { bodies: semaphore(), answers: semaphore(), shared: Mutex::default() }
+    }
+
+    /// Room for a body of at most so many bytes, as soon as there is some.
+    ///
+    /// # Errors
+    /// [`NoRoom`] when it takes too long.
+    pub(crate) async fn room_for_body(&self, bytes: usize) -> Result<Room, NoRoom> {
+        let room = Arc::clone(&self.bodies).acquire_many_owned(units(bytes));
+        timeout(PATIENCE, room).await.ok().and_then(Result::ok).map(Room).ok_or(NoRoom)
+    }
+
+    /// An answer, whose bytes take room until the last copy of them is gone. A tag stands for the
+    /// bytes: of the same tag there is one copy.
+    ///
+    /// # Errors
+    /// [`NoRoom`]; the answer is then gone: it must not wait, since it already takes memory.
+    pub(crate) fn hold(&self, bytes: Bytes, tag: Option<&HeaderValue>) -> Result<Bytes, NoRoom> {
+        if bytes.len() <= SMALL {
+            return Ok(bytes);
+        }
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(held) = tag.and_then(|tag| shared.get(tag)?.upgrade()) {
+            return Ok(Shared(held).into_bytes());
+        }
+        let room = Arc::clone(&self.answers).try_acquire_many_owned(units(bytes.len()));
+        let held = Arc::new(Held { bytes, _room: Room(room.map_err(|_| NoRoom)?) });
+        shared.retain(|_, held| held.strong_count() > 0);
+        if let Some(tag) = tag {
+            shared.insert(tag.clone(), Arc::downgrade(&held));
+        }
+        Ok(Shared(held).into_bytes())
+    }
+}
+
+impl Room {
+    /// A body, which takes room until the last copy of it is gone; what it does not need is given
+    /// back.
+    pub(crate) fn hold(mut self, bytes: Bytes) -> Bytes {
+        let spare = self.0.num_permits().saturating_sub(units(bytes.len()) as usize);
+        drop(self.0.split(spare));
+        Shared(Arc::new(Held { bytes, _room: self })).into_bytes()
+    }
+}
+
+/// Bytes, and the room that they take.
+struct Held {
+    bytes: Bytes,
+    _room: Room,
+}
+
+struct Shared(Arc<Held>);
+
+impl Shared {
+    fn into_bytes(self) -> Bytes {
+        Bytes::from_owner(self)
+    }
+}
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        &self.0.bytes
+    }
+}
+
+/// More than a semaphore has where it is too much for any: that is never given.
+fn units(bytes: usize) -> u32 {
+    u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn large(byte: u8) -> Bytes {
+        vec![byte; 2 * SMALL].into()
+    }
+
+    #[test]
+    fn answers_take_room_until_the_last_copy_is_gone() {
+        let budget = Budget::of(5 * SMALL);
+        let first = budget.hold(large(1), None).unwrap();
+        let copy = first.slice(7..9);
+        let second = budget.hold(large(2), None).unwrap();
+        assert_eq!(budget.hold(large(3), None), Err(NoRoom));
+        assert_eq!(budget.hold(Bytes::from_static(b"small"), None).unwrap(), "small");
+        drop(first);
+        assert_eq!(budget.hold(large(3), None), Err(NoRoom));
+        drop(copy);
+        assert_eq!(budget.hold(large(3), None).unwrap(), large(3));
+        assert_eq!(second, large(2));
+    }
+
+    #[test]
+    fn the_same_answer_is_held_once() {
+        let budget = Budget::of(3 * SMALL);
+        let tag = HeaderValue::from_static("\"a\"");
+        let first = budget.hold(large(1), Some(&tag)).unwrap();
+        let second = budget.hold(large(1), Some(&tag)).unwrap();
+        assert_eq!(first.as_ptr(), second.as_ptr());
+        assert_eq!(budget.hold(large(2), Some(&HeaderValue::from_static("\"b\""))), Err(NoRoom));
+        drop(first);
+        drop(second);
+        budget.hold(large(2), Some(&HeaderValue::from_static("\"b\""))).unwrap();
+        assert_eq!(budget.shared.lock().unwrap().len(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn bodies_wait_for_room_and_give_back_what_they_do_not_need() {
+        let budget = Budget::of(2 * SMALL);
+        let room = budget.room_for_body(2 * SMALL).await.unwrap();
+        assert!(budget.room_for_body(SMALL).await.is_err());
+        let body = room.hold(vec![1; SMALL].into());
+        let rest = budget.room_for_body(SMALL).await.unwrap();
+        drop(body);
+        assert!(budget.room_for_body(2 * SMALL).await.is_err());
+        drop(rest);
+        assert!(budget.room_for_body(2 * SMALL).await.is_ok());
+        assert!(budget.room_for_body(3 * SMALL).await.is_err(), "it never fits");
+    }
+}

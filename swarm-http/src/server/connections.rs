@@ -1,0 +1,228 @@
+//! The connections that are open, and room for one more.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::time::Duration;
+
+use prometheus_client::metrics::gauge::Gauge;
+use tokio::task::{self, AbortHandle, JoinError, JoinSet};
+use tokio::time::timeout;
+
+use crate::metrics::Counted;
+
+use super::Limits;
+use super::activity::Activity;
+
+pub(super) struct Connections {
+    tasks: JoinSet<()>,
+    open: HashMap<task::Id, Open>,
+    /// How many of the open ones are of one client.
+    of_client: HashMap<IpAddr, usize>,
+    most: usize,
+    most_of_client: usize,
+    count: Gauge,
+}
+
+struct Open {
+    client: IpAddr,
+    activity: Activity,
+    task: AbortHandle,
+}
+
+impl Connections {
+    pub(super) fn new(limits: &Limits, count: Gauge) -> Self {
+        Self {
+            tasks: JoinSet::new(),
+            open: HashMap::new(),
+            of_client: HashMap::new(),
+            most: limits.connections,
+            most_of_client: limits.connections_per_address.unwrap_or(usize::MAX),
+            count,
+        }
+    }
+
+    /// Waits until a connection ends; for ever where there is none.
+    pub(super) async fn ended(&mut self) {
+        match self.tasks.join_next_with_id().await {
+            Some(ended) => self.forget(ended),
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Makes room for a connection from this address: the client's own that waits longest goes where
+    /// it has as many as it may have, and the one that waits longest of all where there are as many
+    /// as there may be. While all of them are at a request, a newcomer waits.
+    pub(super) async fn make_room(&mut self, address: IpAddr) {
+        /// How soon it is looked again whether one waits.
+        const PAUSE: Duration = Duration::from_millis(10);
+        let client = client(address);
+        if self.of_client.get(&client).is_some_and(|count| *count >= self.most_of_client) {
+            self.close_longest_waiting(Some(client));
+        }
+        while self.open.len() >= self.most && !self.close_longest_waiting(None) {
+            let _ = timeout(PAUSE, self.ended()).await;
+        }
+    }
+
+    /// Runs a connection from this address to its end.
+    pub(super) fn run(
+        &mut self,
+        address: IpAddr,
+        activity: Activity,
+        connection: impl Future<Output = ()> + Send + 'static,
+    ) {
+        let (client, counted) = (client(address), Counted::in_gauge(&self.count));
+        let task = self.tasks.spawn(async move {
+            let _counted = counted;
+            connection.await;
+        });
+        *self.of_client.entry(client).or_default() += 1;
+        self.open.insert(task.id(), Open { client, activity, task });
+    }
+
+    /// Closes the one that has waited longest for its client, of this client or of all; answers
+    /// whether there was one.
+    pub(super) fn close_longest_waiting(&mut self, client: Option<IpAddr>) -> bool {
+        let eligible = |open: &Open| client.is_none_or(|client| open.client == client);
+        let waiting = self.open.iter().filter(|(_, open)| eligible(open));
+        let waiting = waiting.filter_map(|(id, open)| Some((open.activity.waiting_since()?, id)));
+        let Some(id) = waiting.min().map(|(_, id)| *id) else { return false };
+        let closed = self.open.get(&id).is_some_and(|open| open.activity.close_if_waiting());
+        if closed {
+            self.remove(id);
+        }
+        // Where a request came just now, there may be another that waits.
+        closed || self.close_longest_waiting(client)
+    }
+
+    /// Waits for all of them, at most as long as `drain`, and drops the rest.
+    pub(super) async fn finish(mut self, drain: Duration) {
+        let all = async {
+            while let Some(ended) = self.tasks.join_next_with_id().await {
+                self.forget(ended);
+            }
+        };
+        if timeout(drain, all).await.is_err() {
+            tracing::warn!(count = self.open.len(), "connections dropped");
+        }
+    }
+
+    fn forget(&mut self, ended: Result<(task::Id, ()), JoinError>) {
+        let id = match ended {
+            Ok((id, ())) => id,
+            Err(error) => {
+                if !error.is_cancelled() {
+                    tracing::error!(%error, "a connection failed");
+                }
+                error.id()
+            }
+        };
+        self.remove(id);
+    }
+
+    fn remove(&mut self, id: task::Id) {
+        let Some(open) = self.open.remove(&id) else { return };
+        open.task.abort();
+        if let Some(count) = self.of_client.get_mut(&open.client) {
+            *count -= 1;
+            if *count == 0 {
+                self.of_client.remove(&open.client);
+            }
+        }
+    }
+}
+
+/// Who is behind an address: of IPv6, whoever has one has the 64 bits that follow the network.
+fn client(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            let network = u128::from(address) & !u128::from(u64::MAX);
+            Ipv6Addr::from(network).into()
+        }
+        v4 => v4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use super::*;
+
+    const ONE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
+    const OTHER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 2));
+
+    fn at_most(connections: usize, connections_per_address: Option<usize>) -> Connections {
+        let limits = Limits { connections, connections_per_address, ..Limits::default() };
+        Connections::new(&limits, Gauge::default())
+    }
+
+    /// A connection that never ends.
+    fn open(connections: &mut Connections, address: IpAddr) -> Activity {
+        let activity = Activity::new();
+        connections.run(address, activity.clone(), pending());
+        activity
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_one_that_waits_longest_makes_room() {
+        let mut connections = at_most(3, None);
+        let mut open_one = async |address| {
+            connections.make_room(address).await;
+            let activity = open(&mut connections, address);
+            tokio::time::advance(Duration::from_secs(1)).await;
+            (activity, connections.open.len())
+        };
+        let (first, _) = open_one(ONE).await;
+        let (second, _) = open_one(ONE).await;
+        let (third, _) = open_one(OTHER).await;
+        assert!(first.begin());
+        assert_eq!(open_one(OTHER).await.1, 3);
+        assert!(!second.begin(), "it waited longest");
+        first.wait_for_client();
+        third.begin();
+        assert_eq!(open_one(OTHER).await.1, 3);
+        assert!(first.begin(), "it has just been served");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_with_too_many_loses_its_own() {
+        let mut connections = at_most(10, Some(2));
+        let stranger = open(&mut connections, OTHER);
+        tokio::time::advance(Duration::from_secs(1)).await;
+        let mut own = vec![];
+        for _ in 0..5 {
+            connections.make_room(ONE).await;
+            own.push(open(&mut connections, ONE));
+            tokio::time::advance(Duration::from_secs(1)).await;
+        }
+        assert!(stranger.begin());
+        let alive: Vec<_> = own.iter().map(Activity::begin).collect();
+        assert_eq!(alive, [false, false, false, true, true]);
+        // All of them are at a request: nobody is cut off, and the client gets one more.
+        connections.make_room(ONE).await;
+        open(&mut connections, ONE);
+        assert_eq!(connections.open.len(), 4);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_newcomer_waits_while_all_are_at_a_request() {
+        let mut connections = at_most(1, None);
+        let busy = open(&mut connections, ONE);
+        assert!(busy.begin());
+        let room = connections.make_room(OTHER);
+        tokio::pin!(room);
+        assert!(timeout(Duration::from_secs(5), &mut room).await.is_err());
+        busy.wait_for_body();
+        timeout(Duration::from_secs(1), room).await.unwrap();
+        assert!(!busy.begin());
+    }
+
+    #[test]
+    fn who_has_a_network_is_one_client() {
+        let of = |text: &str| client(text.parse().unwrap());
+        assert_eq!(of("2001:db8::1"), of("2001:db8::ffff:1"));
+        assert_ne!(of("2001:db8::1"), of("2001:db8:0:1::1"));
+        assert_eq!(of("::ffff:192.0.2.1"), ONE);
+    }
+}

@@ -1,0 +1,13 @@
+//! How long a request says its body is.
+
+use warp::http::HeaderMap;
+use warp::http::header::TRANSFER_ENCODING;
+
+/// Refuses a body that is encoded twice, or otherwise than in chunks: whoever stands before us may
+/// see another end of it (RFC 9112, section 6.3). What is wrong with a length, hyper refuses.
+pub(super) fn check_framing(headers: &HeaderMap) -> Result<(), &'static str> {
+    let mut encodings = headers.get_all(TRANSFER_ENCODING).iter();
+    let chunked =
+        encodings.next().is_none_or(|one| one.as_bytes().eq_ignore_ascii_case(b"chunked"));
+    if chunked && encodings.next().is_none() { Ok(()) } else { Err("invalid transfer encoding") }
+}

@@ -1,0 +1,63 @@
+//! What an operator learns of the server: its log and its metrics.
+
+use swarm_core::domain::AdminTokenHash;
+use swarm_core::proof::hex;
+
+use crate::binary::{Program, configuration};
+use crate::harness::{ADMIN, Author, Client};
+
+#[test]
+fn the_log_says_why_a_take_was_refused_and_the_metrics_how_often() {
+    let environment = [("SWARM_ADMIN_TOKEN", ADMIN)];
+    let program = Program::start(&["serve", "--store=memory"], &environment);
+    let client = program.client.clone();
+    client.convene("2026-11-21", "aurora");
+    let author = Author::join(&client, "Ada");
+    let draft = author.draft("2026-11-21", "aurora");
+    client.submit(&author, draft.clone()).expect(201);
+    client.submit(&author, draft).expect(409);
+    client.submit(&author, author.draft("2026-11-20", "two\nlines")).expect(404);
+    let headers = [("authorization", author.bearer())];
+    let headers = headers.each_ref().map(|(name, value)| (*name, value.as_str()));
+    client.post("/api/swarm/submit", &headers, "{\"memberId\": \"m\"}").expect(400);
+    client.post("/api/ic/submit", &[], "{}").expect(401);
+    counts(&client, "swarm_submits_total{outcome=\"accepted\"} 1");
+    counts(&client, "swarm_submits_total{outcome=\"nonce-used\"} 1");
+    counts(&client, "swarm_submits_total{outcome=\"no-session\"} 1");
+    counts(&client, "swarm_submits_total{outcome=\"invalid-submission\"} 1");
+    counts(&client, "swarm_committee_submits_total{outcome=\"missing-key\"} 1");
+    let (_, log) = program.stop("TERM");
+    let line = |text: &str| {
+        log.lines().find(|line| line.contains(text)).unwrap_or_else(|| panic!("no {text}: {log}"))
+    };
+    let refused = line("error=\"nonce-used\"");
+    assert!(refused.contains(&format!("member=\"{}\"", author.id)), "{refused}");
+    assert!(refused.contains("session=\"2026-11-21/aurora\""), "{refused}");
+    assert!(line("error=\"no-session\"").contains(r#"session="2026-11-20/two\nlines""#));
+    assert!(line("error=\"invalid-submission\"").contains("hint="));
+    assert!(!line("status=201 micros").contains("error="));
+}
+
+#[test]
+fn the_log_says_which_host_is_not_served() {
+    let hash = hex(AdminTokenHash::of(ADMIN.as_bytes()).as_bytes());
+    let tenants = format!(
+        "[[tenants]]\nid = \"acme\"\nhosts = [\"acme.example\"]\nadmin_token_hash = \"sha256:{hash}\"\n"
+    );
+    let file = configuration("insight.toml", &tenants);
+    let arguments = ["serve", "--store=memory", "--config", file.to_str().unwrap()];
+    let program = Program::start(&arguments, &[]);
+    program.client.at("other.example").get("/api/swarm/members").unread(421, "unknown host");
+    program.client.at("third.example").get("/nowhere").unread(421, "unknown host");
+    program.client.at("acme.example").get("/api/swarm/members").expect(200);
+    let (_, log) = program.stop("TERM");
+    assert!(log.contains("host=\"other.example\""), "{log}");
+    assert!(log.contains("host=\"third.example\""), "{log}");
+    assert!(!log.contains("host=\"acme.example\""), "{log}");
+}
+
+#[track_caller]
+fn counts(client: &Client, line: &str) {
+    let metrics = client.get("/metrics").expect(200).text;
+    assert!(metrics.lines().any(|found| found == line), "no {line}: {metrics}");
+}
