@@ -26,6 +26,7 @@ fn the_log_says_why_a_take_was_refused_and_the_metrics_how_often() {
     counts(&client, "swarm_submits_total{outcome=\"no-session\"} 1");
     counts(&client, "swarm_submits_total{outcome=\"invalid-submission\"} 1");
     counts(&client, "swarm_committee_submits_total{outcome=\"missing-key\"} 1");
+    counts(&client, "swarm_log_lines_dropped_total 0");
     let (_, log) = program.stop("TERM");
     let line = |text: &str| {
         log.lines().find(|line| line.contains(text)).unwrap_or_else(|| panic!("no {text}: {log}"))

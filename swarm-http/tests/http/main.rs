@@ -46,5 +46,6 @@ mod schema;
 mod secrets;
 mod sqlite;
 mod tenants;
+mod unread_log;
 mod vectors;
 mod verification;

@@ -5,6 +5,7 @@ mod brief_files;
 mod check;
 mod client;
 mod config;
+mod console;
 mod demo;
 mod descriptors;
 mod export;
@@ -33,11 +34,9 @@ async fn main() -> ExitCode {
         Command::HashToken(options) => secrets::hash_token(&options),
         Command::Export(source) => export::run(source).await,
     };
-    match ended {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            eprintln!("swarm: {failure}");
-            ExitCode::FAILURE
-        }
+    if let Err(failure) = &ended {
+        console::warn(&format!("swarm: {failure}"));
     }
+    console::flush();
+    if ended.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -9,7 +9,7 @@ use swarm_http::{HostTable, Services, Site, TenantConfig};
 use crate::brief_files::{self, ExportBriefs, Exports};
 use crate::config::{self, Config, MailConfig, TenantTable};
 use crate::mail::Smtp;
-use crate::{Failure, tenants};
+use crate::{Failure, console, tenants};
 
 /// The tenants of a file, checked.
 pub(crate) struct Plan {
@@ -63,8 +63,9 @@ pub(crate) async fn open(
         hosts.replace(tenants)?;
         (Site::new(open_store(&config.store).await?, hosts.clone()), Some(hosts))
     };
+    let site = site.trust_forwarded(config.trust_forwarded);
     Ok(Opened {
-        site: Arc::new(site.trust_forwarded(config.trust_forwarded)),
+        site: Arc::new(site.with_dropped_log_lines(console::lines_dropped)),
         exports: Arc::new(RwLock::new(exports)),
         hosts,
         mail: config.mail,

@@ -15,7 +15,7 @@ use tracing_subscriber::filter::LevelFilter;
 use crate::arguments::Options;
 use crate::failure::with_causes;
 use crate::opened::Opened;
-use crate::{Failure, descriptors, log, opened, store};
+use crate::{Failure, console, descriptors, log, opened, store};
 
 pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let mut config = options.resolve()?;
@@ -68,7 +68,7 @@ pub(crate) fn admin_token() -> Result<Option<String>, Failure> {
 pub(crate) async fn listen(address: &str) -> Result<TcpListener, Failure> {
     let bound = TcpListener::bind(address).await;
     let listener = bound.map_err(|error| format!("listen: {address:?}: {error}"))?;
-    println!("listening on http://{}", listener.local_addr()?);
+    console::say(&format!("listening on http://{}", listener.local_addr()?));
     Ok(listener)
 }
 

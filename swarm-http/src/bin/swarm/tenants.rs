@@ -9,7 +9,7 @@ use swarm_http::{AdminTokens, PublicOrigin, TenantConfig};
 
 use crate::config::{AdminTokenTable, CommitteeTable, QuotasTable, TenantTable};
 use crate::secrets::{check_token, mint_token};
-use crate::{Failure, mail};
+use crate::{Failure, console, mail};
 
 /// The one tenant of a server without a list of them, on every host.
 pub(crate) fn default_tenant(admin_token: Option<String>) -> Result<TenantConfig, Failure> {
@@ -17,7 +17,7 @@ pub(crate) fn default_tenant(admin_token: Option<String>) -> Result<TenantConfig
         Some(token) => token,
         None => {
             let token = mint_token()?;
-            eprintln!("admin token: {token}");
+            console::warn(&format!("admin token: {token}"));
             token
         }
     };

@@ -20,7 +20,7 @@ use tracing_subscriber::filter::LevelFilter;
 use crate::arguments::DemoOptions;
 use crate::client::Client;
 use crate::secrets::mint_token;
-use crate::{Failure, log, serve, tenants};
+use crate::{Failure, console, log, serve, tenants};
 
 use author::Author;
 use clock::StoryClock;
@@ -84,7 +84,7 @@ async fn fill(client: Client, clock: StoryClock) -> Result<(), Failure> {
 
 fn print(desk: &Desk, [first, amended]: [u64; 2], key: &str) {
     let Client { server, admin_token } = &desk.client;
-    println!(
+    console::say(&format!(
         "
 Some weeks of a desk with {} members. Open:
   http://{server}/   its home page
@@ -100,5 +100,5 @@ Operate it with the header X-Admin-Token: {admin_token}
 
 Ctrl-C ends the demonstration, and everything in it.",
         desk.members.len()
-    );
+    ));
 }

@@ -1,0 +1,204 @@
+//! A writer that never blocks and never fails: a thread of its own does the writing, and what it
+//! cannot get rid of is dropped and counted.
+
+use std::io::{self, ErrorKind, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// The most bytes that wait to be written, beside as many that are being written.
+const ROOM: usize = 1 << 20;
+
+pub(super) struct BackgroundWriter(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    pending: Mutex<Pending>,
+    /// There is something to write.
+    arrived: Condvar,
+    /// All that had arrived is written, or dropped.
+    settled: Condvar,
+    dropped: AtomicU64,
+}
+
+#[derive(Default)]
+struct Pending {
+    /// Whole lines.
+    text: Vec<u8>,
+    /// Whether lines that were taken out of `text` are still being written.
+    writing: bool,
+}
+
+impl BackgroundWriter {
+    /// A writer to `out`. Where the system gives no thread, all is dropped.
+    pub(super) fn new(name: &str, out: impl Write + Send + 'static) -> Self {
+        let shared = Arc::<Shared>::default();
+        let writer = Arc::clone(&shared);
+        let thread = thread::Builder::new().name(name.to_owned());
+        let _ = thread.spawn(move || writer.write_to(out));
+        Self(shared)
+    }
+
+    /// Takes whole lines, in one piece; drops them where there is no room.
+    pub(super) fn put(&self, lines: &[u8]) {
+        let mut pending = self.0.lock();
+        if pending.text.len() + lines.len() > ROOM {
+            return self.0.drop_lines(lines);
+        }
+        // The thread waits only where there was nothing to do.
+        if pending.text.is_empty() {
+            self.0.arrived.notify_one();
+        }
+        pending.text.extend_from_slice(lines);
+    }
+
+    /// The lines that were dropped so far.
+    pub(super) fn dropped(&self) -> u64 {
+        self.0.dropped.load(Ordering::Relaxed)
+    }
+
+    /// Waits until nothing is left to write, at most as long as `patience`.
+    pub(super) fn flush(&self, patience: Duration) {
+        let unsettled = |pending: &mut Pending| pending.writing || !pending.text.is_empty();
+        let _ = self.0.settled.wait_timeout_while(self.0.lock(), patience, unsettled);
+    }
+}
+
+impl Write for &BackgroundWriter {
+    fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
+        self.put(lines);
+        Ok(lines.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Shared {
+    fn write_to(&self, mut out: impl Write) {
+        let mut lines = Vec::new();
+        loop {
+            self.take(&mut lines);
+            let written = write_what_goes(&mut out, &lines);
+            self.drop_lines(lines.get(written..).unwrap_or_default());
+            lines.clear();
+        }
+    }
+
+    /// Waits for lines, and puts them in place of `lines`, which are settled.
+    fn take(&self, lines: &mut Vec<u8>) {
+        let mut pending = self.lock();
+        pending.writing = false;
+        while pending.text.is_empty() {
+            self.settled.notify_all();
+            pending = self.arrived.wait(pending).unwrap_or_else(PoisonError::into_inner);
+        }
+        pending.writing = true;
+        std::mem::swap(&mut pending.text, lines);
+    }
+
+    fn drop_lines(&self, lines: &[u8]) {
+        let count = lines.iter().filter(|byte| **byte == b'\n').count();
+        self.dropped.fetch_add(count as u64, Ordering::Relaxed);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Writes until an error; answers how many bytes.
+fn write_what_goes(out: &mut impl Write, lines: &[u8]) -> usize {
+    /// How long a descriptor that somebody made non-blocking is left alone when it is full.
+    const PAUSE: Duration = Duration::from_millis(10);
+    let mut written = 0;
+    while let Some(rest) = lines.get(written..).filter(|rest| !rest.is_empty()) {
+        match out.write(rest) {
+            Ok(0) => break,
+            Ok(length) => written += length,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => thread::sleep(PAUSE),
+            Err(_) => break,
+        }
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
+    use super::*;
+
+    /// Takes `most` bytes a call, once it is told to; fails when it is told no more.
+    struct Gate {
+        open: Receiver<usize>,
+        written: Sender<Vec<u8>>,
+    }
+
+    impl Write for Gate {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let most = self.open.recv().map_err(io::Error::other)?.min(bytes.len());
+            self.written.send(bytes[..most].to_vec()).unwrap();
+            Ok(most)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn gated() -> (BackgroundWriter, Sender<usize>, Receiver<Vec<u8>>) {
+        let ((open, gate), (written, read)) = (channel(), channel());
+        (BackgroundWriter::new("test", Gate { open: gate, written }), open, read)
+    }
+
+    const LONG: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn lines_come_out_in_order_and_a_flush_waits_for_them() {
+        let (writer, open, read) = gated();
+        for most in [3, 1, usize::MAX, usize::MAX] {
+            open.send(most).unwrap();
+        }
+        writer.put(b"one\ntwo\n");
+        writer.flush(LONG);
+        writer.put(b"three\n");
+        writer.flush(LONG);
+        assert_eq!(read.try_iter().collect::<Vec<_>>().concat(), b"one\ntwo\nthree\n");
+        assert_eq!(writer.dropped(), 0);
+    }
+
+    #[test]
+    fn a_reader_that_stalls_costs_lines_and_no_time() {
+        let (writer, open, read) = gated();
+        let line = [&[b'x'; 1023][..], b"\n"].concat();
+        let room = ROOM / line.len();
+        for _ in 0..3 * room {
+            writer.put(&line);
+        }
+        writer.flush(Duration::from_millis(1));
+        let dropped = writer.dropped() as usize;
+        assert!((room..=2 * room).contains(&dropped), "{dropped} of {}", 3 * room);
+        open.send(usize::MAX).unwrap();
+        open.send(usize::MAX).unwrap();
+        writer.flush(LONG);
+        let written: usize = read.try_iter().map(|lines| lines.len() / line.len()).sum();
+        assert_eq!(written + dropped, 3 * room, "what waited is written after all");
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_counted_by_the_line() {
+        let (writer, open, _read) = gated();
+        open.send(4).unwrap();
+        drop(open);
+        writer.put(b"one\ntwo\nthree\n");
+        writer.flush(LONG);
+        assert_eq!(writer.dropped(), 2);
+        writer.put(b"four\n");
+        writer.flush(LONG);
+        assert_eq!(writer.dropped(), 3);
+    }
+}

@@ -1,0 +1,46 @@
+//! Standard output and standard error. Either may be on a full disk, closed, or a pipe that nobody
+//! reads: nothing ever waits for them, and nothing fails with them.
+
+mod background;
+
+use std::io;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use background::BackgroundWriter;
+
+/// How long the end of the program waits for what is not written yet, for each of the two.
+const FLUSH: Duration = Duration::from_secs(1);
+
+static OUTPUT: LazyLock<BackgroundWriter> =
+    LazyLock::new(|| BackgroundWriter::new("stdout", io::stdout()));
+
+static LOG: LazyLock<BackgroundWriter> =
+    LazyLock::new(|| BackgroundWriter::new("log", io::stderr()));
+
+/// A line, or several, for whoever reads standard output.
+pub(crate) fn say(text: &str) {
+    OUTPUT.put(format!("{text}\n").as_bytes());
+}
+
+/// A line for whoever reads standard error.
+pub(crate) fn warn(text: &str) {
+    LOG.put(format!("{text}\n").as_bytes());
+}
+
+/// Where the lines of the log go, each in one piece.
+pub(crate) fn log() -> impl io::Write {
+    &*LOG
+}
+
+/// How many lines of standard error nobody will ever read.
+pub(crate) fn lines_dropped() -> u64 {
+    LOG.dropped()
+}
+
+/// Lets what was written come out, where it can.
+pub(crate) fn flush() {
+    for writer in [&OUTPUT, &LOG] {
+        writer.flush(FLUSH);
+    }
+}
