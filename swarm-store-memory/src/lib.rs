@@ -8,6 +8,7 @@
 struct Readme;
 
 mod committee;
+mod counts;
 mod documents;
 mod log;
 mod log_rows;

@@ -9,6 +9,7 @@
 mod codec;
 mod committee;
 mod connection;
+mod counts;
 mod documents;
 mod health;
 mod keys;

@@ -13,6 +13,7 @@ struct Readme;
 mod clock;
 mod committee;
 mod connection;
+mod counts;
 mod database;
 mod documents;
 mod failure;

@@ -14,6 +14,7 @@
 
 pub mod committee;
 
+mod counts;
 mod documents;
 mod durability;
 mod log;
@@ -226,6 +227,9 @@ macro_rules! conformance_cases {
                 racing_commits_leave_rows_without_a_gap
                 acts_are_found_by_their_session
                 logs_of_tenants_are_apart
+            }
+            counts {
+                records_are_counted_in_the_state_of_their_last_commit
             }
             tenants {
                 the_store_gives_a_sign_of_life

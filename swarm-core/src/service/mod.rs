@@ -2,6 +2,7 @@
 
 mod attempts;
 mod committee;
+mod counts;
 mod documents;
 mod entropy;
 mod error;

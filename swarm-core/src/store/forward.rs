@@ -8,10 +8,10 @@ use async_trait::async_trait;
 use super::{
     BasisQuery, ChallengeOffer, Clock, Collection, Committee, CommitteeBasis, CommitteeDayChange,
     CommitteeFiled, CommitteeFiling, CommitteeMemberChange, CommitteeSessionQuery, CommitteeStore,
-    CommitteeTakesQuery, CommitteeTenants, Convocation, Document, DocumentDraft, Documents, Filed,
-    Filing, Log, MemberBasis, MemberChange, MemberSaved, Members, MessageChange, Outbox, Put,
-    Readiness, Result, Saved, SessionChange, SessionQuery, Sessions, Store, Takes, Tenants,
-    Versioned,
+    CommitteeTakesQuery, CommitteeTenants, Convocation, Countable, Counts, Document, DocumentDraft,
+    Documents, Filed, Filing, Log, MemberBasis, MemberChange, MemberSaved, Members, MessageChange,
+    Outbox, Put, Readiness, Result, Saved, SessionChange, SessionQuery, Sessions, Store, Takes,
+    Tenants, Versioned,
 };
 use crate::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
@@ -103,6 +103,10 @@ forward!(Log {
     async fn log(&self, after: Seq, limit: usize) -> Result<Vec<LogRow>>;
     async fn log_size(&self) -> Result<Seq>;
     async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>>;
+});
+
+forward!(Counts {
+    async fn count(&self, what: Countable) -> Result<u64>;
 });
 
 forward!(Committee {

@@ -6,6 +6,7 @@
 //! error. The suite in `swarm_core::conformance` tells whether an implementation keeps its word.
 
 mod committee;
+mod counts;
 mod documents;
 mod error;
 mod forward;
@@ -27,6 +28,7 @@ pub use committee::{
     Committee, CommitteeFiled, CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery,
     CommitteeTenants,
 };
+pub use counts::{Countable, Counts};
 pub use documents::{Collection, Document, DocumentDraft, DocumentGuard, Documents, Put};
 pub use error::{StoreError, StoreErrorKind};
 pub use log::{CLOCK_TOLERANCE_MILLIS, Log, time_of_commit, time_of_read};
@@ -67,9 +69,9 @@ pub struct Readiness {
 }
 
 /// One tenant's world.
-pub trait Store: Clock + Members + Sessions + Takes + Documents + Outbox + Log {}
+pub trait Store: Clock + Members + Sessions + Takes + Documents + Outbox + Log + Counts {}
 
-impl<T: Clock + Members + Sessions + Takes + Documents + Outbox + Log> Store for T {}
+impl<T> Store for T where T: Clock + Members + Sessions + Takes + Documents + Outbox + Log + Counts {}
 
 /// The clock of the store, the only one that counts. A commit that it stamps or guards reads it
 /// once, inside the critical section: when no other commit can come in between any more, and before

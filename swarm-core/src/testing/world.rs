@@ -13,9 +13,9 @@ use crate::domain::{
 use crate::rules::{Filing, Submission, convene, judge};
 use crate::service::{Swarm, Tenant};
 use crate::store::{
-    Basis, BasisQuery, ChallengeOffer, Collection, Document, DocumentDraft, Filed, MemberBasis,
-    MemberChange, MemberSaved, MessageChange, Put, Saved, SessionChange, SessionQuery, Slot, Stand,
-    Store, Tenants, Versioned,
+    Basis, BasisQuery, ChallengeOffer, Collection, Countable, Document, DocumentDraft, Filed,
+    MemberBasis, MemberChange, MemberSaved, MessageChange, Put, Saved, SessionChange, SessionQuery,
+    Slot, Stand, Store, Tenants, Versioned,
 };
 use crate::testing::promise::{broken, promised};
 
@@ -102,6 +102,7 @@ answers! {
     log(after: Seq, limit: usize) -> Vec<LogRow>;
     log_size() -> Seq;
     acts_on(session: SessionId) -> Vec<LogRow>;
+    count(what: Countable) -> u64;
 }
 
 /// Members.

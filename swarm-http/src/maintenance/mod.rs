@@ -12,6 +12,7 @@
 //! ```
 
 mod briefs;
+mod figures;
 mod job;
 mod mail;
 mod windows;
@@ -28,6 +29,7 @@ use tokio::time::sleep;
 use crate::Site;
 
 pub use briefs::GenerateBriefs;
+pub use figures::CountRecords;
 pub use job::Job;
 pub use mail::{DeliverMail, LogQueuedMail};
 pub use windows::CloseWindows;
@@ -46,11 +48,15 @@ pub struct Maintenance {
 }
 
 impl Maintenance {
-    /// Closes windows, and generates the briefs of committees. Mail is further work: see
+    /// Closes windows, generates the briefs of committees, and counts. Mail is further work: see
     /// [`DeliverMail`] and [`LogQueuedMail`].
     pub fn new(site: &Arc<Site>) -> Self {
         let maintenance = Self { site: Arc::clone(site), jobs: Vec::new() };
-        maintenance.with(CloseWindows::default).with(GenerateBriefs::default)
+        let metrics = Arc::clone(site);
+        maintenance
+            .with(CloseWindows::default)
+            .with(GenerateBriefs::default)
+            .with(move || CountRecords::new(metrics.metrics.figures_of_tenant()))
     }
 
     /// With further work: `job` makes the one of a tenant.

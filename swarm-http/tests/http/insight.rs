@@ -3,6 +3,7 @@
 use swarm_core::domain::AdminTokenHash;
 use swarm_core::proof::hex;
 
+use crate::backend::servers::wait_until;
 use crate::binary::{Program, configuration};
 use crate::harness::{ADMIN, Author, Client};
 
@@ -37,6 +38,26 @@ fn the_log_says_why_a_take_was_refused_and_the_metrics_how_often() {
     assert!(line("error=\"no-session\"").contains(r#"session="2026-11-20/two\nlines""#));
     assert!(line("error=\"invalid-submission\"").contains("hint="));
     assert!(!line("status=201 micros").contains("error="));
+}
+
+#[test]
+fn the_metrics_say_what_there_is_to_do() {
+    let program = Program::start(&["serve"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
+    let client = program.client.clone();
+    client.convene("2026-11-21", "aurora");
+    client.convene("2026-11-21", "basalt");
+    Author::join(&client, "Ada");
+    Author::apply(&client, "Grace");
+    let becomes = |line: &str| {
+        let metrics = || client.get("/metrics").expect(200).text;
+        wait_until(line, || metrics().lines().any(|found| found == line));
+    };
+    becomes("swarm_open_sessions 2");
+    becomes("swarm_pending_applications 1");
+    becomes("swarm_outbox{state=\"queued\"} 1");
+    becomes("swarm_outbox{state=\"failed\"} 0");
+    // Two subjects, two sessions, and a member that was activated and has claimed.
+    becomes("swarm_log_size 6");
 }
 
 #[test]

@@ -16,10 +16,10 @@ use swarm_core::rules::Filing;
 use swarm_core::store::{
     Basis, BasisQuery, ChallengeOffer, Clock, Collection, Committee, CommitteeBasis,
     CommitteeDayChange, CommitteeFiled, CommitteeFiling, CommitteeMemberChange,
-    CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery, Convocation, Document,
-    DocumentDraft, Documents, Filed, Log, MemberBasis, MemberChange, MemberSaved, Members,
-    MessageChange, Outbox, Put, Readiness, Result, Saved, SessionChange, SessionQuery, Sessions,
-    Store, Takes, Versioned,
+    CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery, Convocation, Countable, Counts,
+    Document, DocumentDraft, Documents, Filed, Log, MemberBasis, MemberChange, MemberSaved,
+    Members, MessageChange, Outbox, Put, Readiness, Result, Saved, SessionChange, SessionQuery,
+    Sessions, Store, Takes, Versioned,
 };
 use swarm_core::{CommitteeTenants, TenantId, Tenants};
 use swarm_store_memory::MemoryStore;
@@ -131,6 +131,10 @@ observed!(Documents:
     document(collection: Collection, key: &str) -> Option<Document>;
     documents(collection: Collection, group: Option<&str>) -> Vec<Document>;
     put_document(collection: Collection, draft: &DocumentDraft) -> Put;
+);
+
+observed!(Counts:
+    count(what: Countable) -> u64;
 );
 
 observed!(Log:

@@ -8,10 +8,10 @@ use swarm_core::domain::{
 };
 use swarm_core::rules::Filing;
 use swarm_core::store::{
-    Basis, BasisQuery, ChallengeOffer, Clock, Collection, Convocation, Document, DocumentDraft,
-    Documents, Filed, Log, MemberBasis, MemberChange, MemberSaved, Members, MessageChange, Outbox,
-    Put, Readiness, Result, Saved, SessionChange, SessionQuery, Sessions, Store, Takes, Tenants,
-    Versioned, async_trait,
+    Basis, BasisQuery, ChallengeOffer, Clock, Collection, Convocation, Countable, Counts, Document,
+    DocumentDraft, Documents, Filed, Log, MemberBasis, MemberChange, MemberSaved, Members,
+    MessageChange, Outbox, Put, Readiness, Result, Saved, SessionChange, SessionQuery, Sessions,
+    Store, Takes, Tenants, Versioned, async_trait,
 };
 use swarm_store_memory::MemoryStore;
 
@@ -160,6 +160,9 @@ port! {
         log(after: Seq, limit: usize) -> Vec<LogRow>;
         log_size() -> Seq;
         acts_on(session: SessionId) -> Vec<LogRow>;
+    }
+    Counts {
+        count(what: Countable) -> u64;
     }
     Outbox {
         messages(state: Option<MailState>, after: Option<MessageId>) -> Vec<Versioned<Message>>;

@@ -76,6 +76,7 @@ mod caught {
             DocumentExistsInAnyTenant  => a_document_is_put_into_its_own_world
             LogOfAllTenants            => the_log_is_that_of_its_own_world
             LogSizeOfAnyTenant         => the_log_is_that_of_its_own_world
+            CountOfAllTenants          => records_are_counted_in_the_state_of_their_last_commit
             ActsOfAllTenants           => the_log_is_that_of_its_own_world
         }
         saving {

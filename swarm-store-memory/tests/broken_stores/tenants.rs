@@ -9,9 +9,9 @@ use swarm_core::domain::{
 };
 use swarm_core::rules::Filing;
 use swarm_core::store::{
-    Basis, BasisQuery, ChallengeOffer, Collection, Document, DocumentDraft, Filed, MemberBasis,
-    MemberChange, MemberSaved, MessageChange, Put, Result, Saved, SessionChange, SessionQuery,
-    Slot, Store, Versioned, async_trait,
+    Basis, BasisQuery, ChallengeOffer, Collection, Countable, Document, DocumentDraft, Filed,
+    MemberBasis, MemberChange, MemberSaved, MessageChange, Put, Result, Saved, SessionChange,
+    SessionQuery, Slot, Store, Versioned, async_trait,
 };
 
 use crate::broken::{At, Fault};
@@ -282,6 +282,14 @@ fault!(LogSizeOfAnyTenant: log_size(at) -> Seq {
         size = size.max(store.log_size().await?);
     }
     Ok(size)
+});
+
+fault!(CountOfAllTenants: count(at, what: Countable) -> u64 {
+    let mut count = 0;
+    for store in &at.all {
+        count += store.count(what).await?;
+    }
+    Ok(count)
 });
 
 fault!(ActsOfAllTenants: acts_on(at, session: SessionId) -> Vec<LogRow> {

@@ -1,5 +1,7 @@
 //! What the server counts, in the text format of OpenMetrics.
 
+mod figures;
+
 use std::fmt;
 
 use prometheus_client::collector::Collector;
@@ -15,6 +17,9 @@ use warp::http::Method;
 use crate::response::{Answer, SWARM_ERROR};
 use crate::routes::{COMMITTEE_SUBMIT, SUBMIT};
 
+use figures::AllFigures;
+pub(crate) use figures::{Figures, TenantFigures};
+
 /// Upper bounds of the buckets of durations, in seconds.
 const SECONDS: [f64; 10] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10.0];
 
@@ -27,6 +32,7 @@ pub(crate) struct Metrics {
     in_flight: Gauge,
     connections: Gauge,
     store_warnings: Gauge,
+    figures: AllFigures,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -66,6 +72,8 @@ impl Default for Metrics {
             "What the store warned of when it was last asked whether it is ready",
             store_warnings.clone(),
         );
+        let figures = AllFigures::default();
+        registry.register_collector(Box::new(figures.clone()));
         let http = registry.sub_registry_with_prefix("http");
         http.register("requests", "Requests answered", requests.clone());
         http.register_with_unit(
@@ -84,6 +92,7 @@ impl Default for Metrics {
             in_flight,
             connections,
             store_warnings,
+            figures,
         }
     }
 }
@@ -124,6 +133,11 @@ impl Metrics {
 
     pub(crate) fn store_warns(&self, warnings: usize) {
         self.store_warnings.set(i64::try_from(warnings).unwrap_or(i64::MAX));
+    }
+
+    /// The place for the figures of one more tenant.
+    pub(crate) fn figures_of_tenant(&self) -> TenantFigures {
+        self.figures.of_tenant()
     }
 
     /// Counts what somebody else counts.

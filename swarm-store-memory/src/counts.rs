@@ -1,0 +1,25 @@
+//! How many records there are.
+
+use async_trait::async_trait;
+use swarm_core::store::{Countable, Counts, Result};
+
+use crate::TenantStore;
+
+#[async_trait]
+impl Counts for TenantStore {
+    async fn count(&self, what: Countable) -> Result<u64> {
+        let count = self.read(|world| match what {
+            Countable::Members(state) => {
+                world.members.values().filter(|row| row.member.record.state == state).count()
+            }
+            Countable::Sessions(state) => {
+                world.sessions.values().filter(|row| row.session.record.state == state).count()
+            }
+            Countable::Messages(state) => {
+                world.outbox.iter().filter(|message| message.record.state == state).count()
+            }
+            _ => 0,
+        });
+        Ok(count as u64)
+    }
+}

@@ -1,0 +1,29 @@
+//! How many records there are, by the indexes of their states.
+
+use async_trait::async_trait;
+use swarm_core::store::{Countable, Counts, Result, StoreError};
+
+use crate::codec;
+use crate::keys;
+use crate::tenant::TenantStore;
+
+#[async_trait]
+impl Counts for TenantStore {
+    async fn count(&self, what: Countable) -> Result<u64> {
+        const OP: &str = "count";
+        let (index, state) = match what {
+            Countable::Members(state) => (self.keys.members_index(), state.as_str()),
+            Countable::Sessions(state) => (self.keys.sessions_index(), state.as_str()),
+            Countable::Messages(state) => {
+                (self.keys.outbox_index(), codec::encode_mail_state(state))
+            }
+            other => return Err(StoreError::misconfigured(OP, format!("unknown: {other:?}"))),
+        };
+        let listing = keys::in_state(state);
+        // No byte of text is above 254.
+        let end = [b"(", listing.as_bytes(), b"\xff"].concat();
+        let mut count = redis::cmd("ZLEXCOUNT");
+        count.arg(index).arg(format!("[{listing}")).arg(end);
+        self.query(OP, &count).await
+    }
+}

@@ -1,0 +1,22 @@
+//! How many records there are, by the indexes of their states.
+
+use async_trait::async_trait;
+use swarm_core::store::{Countable, Counts, Result, StoreError};
+
+use crate::TenantStore;
+
+#[async_trait]
+impl Counts for TenantStore {
+    async fn count(&self, what: Countable) -> Result<u64> {
+        const MEMBERS: &str = "SELECT count(*) FROM members WHERE tenant = ?1 AND state = ?2";
+        const SESSIONS: &str = "SELECT count(*) FROM sessions WHERE tenant = ?1 AND state = ?2";
+        const MESSAGES: &str = "SELECT count(*) FROM messages WHERE tenant = ?1 AND state = ?2";
+        let (sql, state) = match what {
+            Countable::Members(state) => (MEMBERS, state.as_str()),
+            Countable::Sessions(state) => (SESSIONS, state.as_str()),
+            Countable::Messages(state) => (MESSAGES, state.as_str()),
+            other => return Err(StoreError::misconfigured("count", format!("unknown: {other:?}"))),
+        };
+        self.read("count", move |world| Ok(world.number(sql, &[&state])?.unwrap_or(0))).await
+    }
+}
