@@ -10,6 +10,7 @@ pub mod server;
 
 mod budget;
 mod door;
+mod kept;
 mod metrics;
 mod number;
 mod pages;
@@ -19,8 +20,10 @@ mod routes;
 mod site;
 mod tenants;
 
+use std::io;
 use std::sync::Arc;
 
+use tokio::net::TcpListener;
 use warp::Filter as _;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
@@ -64,6 +67,21 @@ pub fn site(site: &Arc<Site>) -> BoxedFilter<(Response,)> {
 pub fn service(site: &Arc<Site>) -> SiteService {
     let table = Table::new(all_routes(site.has_committees()));
     SiteService::new(Arc::clone(site), table, pages::unknown_path)
+}
+
+/// Serves that on a listener until `stop` resolves, with the bounds of [`server::serve`], and counts
+/// the connections in the metrics of the site.
+///
+/// # Errors
+/// Only if the listener has no address.
+pub async fn serve(
+    listener: TcpListener,
+    site: &Arc<Site>,
+    limits: server::Limits,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let count = site.metrics.connections();
+    server::serve_counted(listener, service(site), limits, count, stop).await
 }
 
 fn all_routes(with_committees: bool) -> Vec<Route> {

@@ -8,6 +8,7 @@ use swarm_core::{Error, TenantId};
 use tokio::sync::Semaphore;
 
 use crate::budget::Budget;
+use crate::kept::{Aside, KeptAnswers};
 use crate::metrics::Metrics;
 use crate::tenants::{
     DuplicateHost, EveryHost, HostTable, OpenTenants, ServedTenant, Services, TenantConfig,
@@ -22,6 +23,8 @@ pub struct Site {
     pub(crate) metrics: Metrics,
     /// For the bodies and answers in flight.
     pub(crate) budget: Budget,
+    pub(crate) aside: Arc<Aside>,
+    pub(crate) kept: Arc<KeptAnswers>,
     /// Turns for diagnoses.
     pub(crate) diagnoses: Arc<Semaphore>,
 }
@@ -31,12 +34,15 @@ impl Site {
     /// [`Swarm`](swarm_core::Swarm) alone serves interface A; with
     /// [`Committees`](swarm_core::Committees) beside it, interface B too.
     pub fn new(services: impl Into<Services>, directory: impl TenantDirectory) -> Self {
+        let aside = Arc::<Aside>::default();
         Self {
             tenants: OpenTenants::new(services.into()),
             directory: Box::new(directory),
             trust_forwarded: false,
             metrics: Metrics::default(),
             budget: Budget::default(),
+            kept: Arc::new(KeptAnswers::new(Arc::clone(&aside))),
+            aside,
             diagnoses: few(),
         }
     }

@@ -43,6 +43,7 @@ problems! {
     MissingHost = 400 "missing-host", "Send one Host header.";
     InvalidHost = 400 "invalid-host", "Send one Host header that is a host and perhaps a port.";
     InvalidTarget = 400 "invalid-target", "Ask for a path.";
+    InvalidFraming = 400 "invalid-framing", "Send Content-Length, or Transfer-Encoding: chunked, once.";
     InvalidQuery = 400 "invalid-query", "Mend the query: the reference says which parameters there are.";
     InvalidJson = 400 "invalid-json", "Send one JSON text in UTF-8, no key twice in an object, no number beyond a double.";
     BodyIncomplete = 400 "body-incomplete", "Send the whole body, as long as Content-Length says.";
@@ -121,6 +122,7 @@ impl Problem {
             "body too slow" => Self::BodyTooSlow,
             "body too large" => Self::BodyTooLarge,
             "unknown host" => Self::UnknownHost,
+            "invalid transfer encoding" => Self::InvalidFraming,
             "too busy" => Self::Busy,
             NOT_PERSISTED => Self::NotPersisted,
             _ => Self::of_status(status),

@@ -25,7 +25,7 @@ const CRATES: [(&str, &[&str]); 6] = [
             "tenant",
             ITSELF,
             "rows",
-            "committee documents log members outbox sessions",
+            "committee counts documents log members outbox sessions",
             "takes",
         ],
     ),
@@ -39,7 +39,7 @@ const CRATES: [(&str, &[&str]); 6] = [
             "world",
             "log_rows",
             ITSELF,
-            "outbox sessions",
+            "counts outbox sessions",
             "members",
             "committee documents takes",
             "log",
@@ -48,10 +48,11 @@ const CRATES: [(&str, &[&str]); 6] = [
     (
         "swarm-http/src",
         &[
-            "metrics number",
+            "budget metrics number",
             "tenants",
-            "site",
             "response",
+            "kept",
+            "site",
             "request",
             "pages",
             "door",
@@ -63,7 +64,7 @@ const CRATES: [(&str, &[&str]); 6] = [
     (
         "swarm-http/src/bin/swarm",
         &[
-            "failure",
+            "console descriptors failure",
             "arguments client store",
             "log secrets",
             "config",
@@ -78,7 +79,7 @@ const CRATES: [(&str, &[&str]); 6] = [
 ];
 
 /// The traits of the port that a store implements in a module each.
-const PORT: &str = "committee documents log members outbox sessions takes";
+const PORT: &str = "committee counts documents log members outbox sessions takes";
 
 /// The layers of the core.
 const LAYERS: [&str; 8] =

@@ -12,10 +12,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
-use warp::http::Method;
-
-use crate::response::{Answer, SWARM_ERROR};
-use crate::routes::{COMMITTEE_SUBMIT, SUBMIT};
+use warp::http::{Method, StatusCode};
 
 use figures::AllFigures;
 pub(crate) use figures::{Figures, TenantFigures};
@@ -116,18 +113,18 @@ impl Metrics {
         &self,
         method: &Method,
         route: &'static str,
-        answer: &Answer,
+        (status, error): (StatusCode, Option<&str>),
         seconds: f64,
     ) {
-        let answered = Answered { method: known(method), route, status: answer.status.as_u16() };
+        let answered = Answered { method: known(method), route, status: status.as_u16() };
         self.requests.get_or_create(&answered).inc();
         self.seconds.get_or_create(&AtRoute { route }).observe(seconds);
         let submits = match (method, route) {
-            (&Method::POST, SUBMIT) => &self.submits,
-            (&Method::POST, COMMITTEE_SUBMIT) => &self.committee_submits,
+            (&Method::POST, "/api/swarm/submit") => &self.submits,
+            (&Method::POST, "/api/ic/submit") => &self.committee_submits,
             _ => return,
         };
-        let outcome = answer.header(&SWARM_ERROR).unwrap_or("accepted").to_owned();
+        let outcome = error.unwrap_or("accepted").to_owned();
         submits.get_or_create(&Outcome { outcome }).inc();
     }
 

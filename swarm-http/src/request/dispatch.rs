@@ -16,6 +16,7 @@ use warp::http::{HeaderMap, Method, StatusCode};
 
 use crate::Site;
 use crate::budget::{NoRoom, Room, SMALL};
+use crate::kept::{Question, Reader};
 use crate::response::{
     Answer, ApiError, NOT_JSON, Reply, SERVICE_LINKS, SWARM_ERROR, SWARM_HINT, caching,
 };
@@ -26,7 +27,7 @@ use super::context::RequestContext;
 use super::credential::{Credential, admit};
 use super::id::RequestId;
 use super::origin::Origin;
-use super::route::{BodyRule, Endpoint, Handler};
+use super::route::{BodyRule, Endpoint, Handler, Work};
 
 /// How long a body may take to arrive, all of it.
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
@@ -135,9 +136,9 @@ async fn observed(
     let outcome = AssertUnwindSafe(answer).catch_unwind().instrument(span.clone()).await;
     let mut answer = outcome.unwrap_or_else(|_panic| ApiError::Panicked.into_answer());
     let took = began.elapsed();
-    site.metrics.record(method, route, &answer, took.as_secs_f64());
-    let (status, micros) = (answer.status.as_u16(), took.as_micros());
     let (error, hint) = (answer.header(&SWARM_ERROR), answer.header(&SWARM_HINT));
+    site.metrics.record(method, route, (answer.status, error), took.as_secs_f64());
+    let (status, micros) = (answer.status.as_u16(), took.as_micros());
     span.in_scope(|| tracing::info!(status, micros, error, hint, "answered"));
     id.stamp(&mut answer);
     answer
@@ -184,6 +185,11 @@ where
         }
     };
     let sent = bytes.clone();
+    let reader = (route.work == Work::Kept).then(|| Reader {
+        question: Question::new(&served.config().id, &path, &query),
+        gzip: caching::takes_gzip(&headers),
+        served: Arc::clone(&served),
+    });
     let request = RequestContext {
         site: Arc::clone(site),
         served,
@@ -195,7 +201,13 @@ where
         bytes,
         body,
     };
-    Ok(handler.answer(request).await.unwrap_or_else(|error| error.answer_to(&sent)))
+    let answer = handler.answer(request);
+    let answer = match reader {
+        Some(reader) => site.kept.answer(reader, answer).await,
+        None if route.work == Work::Long => site.aside.run(answer).await,
+        None => answer.await,
+    };
+    Ok(answer.unwrap_or_else(|error| error.answer_to(&sent)))
 }
 
 /// What is asked before more than a little of a body is read: whose token it is, where there is one,

@@ -25,7 +25,20 @@ pub(crate) struct Route {
     pub(crate) access: Access,
     /// What body it takes, if any.
     pub(crate) body: Option<BodyRule>,
+    pub(crate) work: Work,
     pub(crate) handler: Handler,
+}
+
+/// How much there is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// Little.
+    Short,
+    /// So much that others would have to wait for it.
+    Long,
+    /// The same where the answer is large. It shows nothing but what stands in the log, and neither
+    /// the time nor the origin: it may be kept.
+    Kept,
 }
 
 /// A JSON body.
@@ -67,6 +80,11 @@ pub(crate) fn read(path: &'static str, handler: impl AsyncHandler<RequestContext
     read_as(Access::Public, path, handler)
 }
 
+/// The same, of what may be kept.
+pub(crate) fn kept(path: &'static str, handler: impl AsyncHandler<RequestContext>) -> Route {
+    read(path, handler).with(Work::Kept)
+}
+
 /// A read with a credential.
 pub(crate) fn read_as(
     access: Access,
@@ -74,7 +92,7 @@ pub(crate) fn read_as(
     handler: impl AsyncHandler<RequestContext>,
 ) -> Route {
     let handler = Handler::Tenant(Box::new(handler));
-    Route { path, method: Method::GET, access, body: None, handler }
+    Route { path, method: Method::GET, access, body: None, work: Work::Short, handler }
 }
 
 /// A request with a JSON body.
@@ -108,7 +126,8 @@ pub(crate) fn patch(
 /// A question to the server, not to a tenant.
 pub(crate) fn server(path: &'static str, handler: impl AsyncHandler<Arc<Site>>) -> Route {
     let handler = Handler::Server(Box::new(handler));
-    Route { path, method: Method::GET, access: Access::Public, body: None, handler }
+    let (method, access, work) = (Method::GET, Access::Public, Work::Short);
+    Route { path, method, access, body: None, work, handler }
 }
 
 impl Route {
@@ -120,6 +139,11 @@ impl Route {
     /// Where no body stands for an empty object.
     pub(crate) fn or_nothing(self) -> Self {
         Self { body: self.body.map(|body| BodyRule { optional: true, ..body }), ..self }
+    }
+
+    /// With so much to do.
+    pub(crate) fn with(self, work: Work) -> Self {
+        Self { work, ..self }
     }
 
     /// With its body as bytes.

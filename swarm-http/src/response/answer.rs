@@ -1,18 +1,25 @@
 //! Answers.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use swarm_core::wire;
 use warp::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use warp::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 
+use super::encodings::Encodings;
+
 /// The code of what went wrong (contract, section 8).
 pub(crate) const SWARM_ERROR: HeaderName = HeaderName::from_static("swarm-error");
 
 /// An answer, whole.
+#[derive(Clone)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
+    /// What was computed of the body already.
+    pub(crate) encodings: Option<Arc<Encodings>>,
 }
 
 impl Answer {
@@ -21,13 +28,23 @@ impl Answer {
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         // Public reads say otherwise; whatever else is answered may hold a credential.
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        Self { status, headers, body: Bytes::new() }
+        Self { status, headers, body: Bytes::new(), encodings: None }
     }
 
     pub(crate) fn new(status: StatusCode, kind: &'static str, text: String) -> Self {
         let mut answer = Self::empty(status);
         answer.headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
         Self { body: text.into(), ..answer }
+    }
+
+    /// With the tag of its body, for answers that are given more than once.
+    pub(crate) fn with_encodings(self) -> Self {
+        let encodings = self.encodings();
+        Self { encodings: Some(encodings), ..self }
+    }
+
+    pub(crate) fn encodings(&self) -> Arc<Encodings> {
+        self.encodings.clone().unwrap_or_else(|| Arc::new(Encodings::of(&self.body)))
     }
 
     /// The header of this name, where it is text.

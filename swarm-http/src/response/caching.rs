@@ -1,14 +1,9 @@
 //! What the public may read, it may read from anywhere, keep while it is fresh, and have compressed
 //! (contract, section 5).
 
-use std::io::{self, Write};
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use flate2::Compression;
-use flate2::write::GzEncoder;
-use sha2::{Digest, Sha256};
-use swarm_core::proof::hex;
 use warp::http::header::{
     ACCEPT_ENCODING, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
     ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW,
@@ -30,10 +25,9 @@ pub(crate) struct Negotiation {
 
 impl Negotiation {
     pub(crate) fn of(headers: &HeaderMap) -> Self {
-        let codings = headers.get(ACCEPT_ENCODING).and_then(|codings| codings.to_str().ok());
         let known = headers.get_all(IF_NONE_MATCH).iter().cloned().collect();
         let since = headers.get(IF_MODIFIED_SINCE).and_then(date);
-        Self { known, since, gzip: codings.is_some_and(accepts_gzip) }
+        Self { known, since, gzip: takes_gzip(headers) }
     }
 
     /// Whether the client has this answer already. A date counts only where it names no tag (RFC
@@ -66,6 +60,12 @@ fn date(header: &HeaderValue) -> Option<SystemTime> {
 /// What sets the tag of a compressed answer apart.
 const GZIPPED: &str = "-gzip";
 
+/// Whether whoever sent these headers takes a compressed answer.
+pub(crate) fn takes_gzip(headers: &HeaderMap) -> bool {
+    let codings = headers.get(ACCEPT_ENCODING).and_then(|codings| codings.to_str().ok());
+    codings.is_some_and(accepts_gzip)
+}
+
 fn accepts_gzip(codings: &str) -> bool {
     codings.split(',').any(|coding| {
         let (name, quality) = coding.split_once(';').unwrap_or((coding, "q=1"));
@@ -96,31 +96,21 @@ pub(crate) fn make_public(
     // Whoever keeps an answer asks again before it uses it: a take may be superseded any time.
     answer.headers.insert(CACHE_CONTROL, value("no-cache"));
     answer.headers.append(VARY, value("Accept-Encoding"));
-    let tag = tag(&answer.body);
+    let encodings = answer.encodings();
+    let tag = encodings.tag();
     let compress = negotiation.gzip && answer.body.len() >= COMPRESS_FROM;
     let suffix = if compress { GZIPPED } else { "" };
     if let Ok(tag) = HeaderValue::try_from(format!("\"{tag}{suffix}\"")) {
         answer.headers.insert(ETAG, tag);
     }
-    if negotiation.has(&answer, &tag) {
+    if negotiation.has(&answer, tag) {
         answer.status = StatusCode::NOT_MODIFIED;
         answer.body = Bytes::new();
-    } else if let Some(compressed) = compress.then(|| gzip(&answer.body)).and_then(Result::ok) {
+    } else if let Some(compressed) = compress.then(|| encodings.gzip(&answer.body)).flatten() {
         answer.headers.insert(CONTENT_ENCODING, value("gzip"));
-        answer.body = compressed.into();
+        answer.body = compressed;
     }
     answer
-}
-
-fn tag(body: &[u8]) -> String {
-    let hash = Sha256::digest(body);
-    hex(hash.get(..16).unwrap_or(&hash))
-}
-
-fn gzip(body: &[u8]) -> io::Result<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 2), Compression::fast());
-    encoder.write_all(body)?;
-    encoder.finish()
 }
 
 /// What may be done at a path, for a browser that asks on behalf of another origin.

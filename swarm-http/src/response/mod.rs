@@ -2,6 +2,7 @@
 
 mod answer;
 pub(crate) mod caching;
+mod encodings;
 mod error;
 mod reply;
 

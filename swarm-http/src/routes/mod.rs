@@ -12,42 +12,36 @@ mod takes;
 use crate::request::credential::Access::{
     CommitteeMember, CommitteeOperator, Member, Operator, Public,
 };
-use crate::request::route::{Route, command, patch, post, read, read_as, server};
+use crate::request::route::{Route, Work, command, kept, patch, post, read, read_as, server};
 
 /// The largest body of a memo, in bytes: every legal memo fits, however its JSON escapes it
 /// (contract, section 3).
 const MEMO_LIMIT: usize = 2 << 20;
 
-/// Where takes are filed.
-pub(crate) const SUBMIT: &str = "/api/swarm/submit";
-
-/// Where members of the committee submit theirs.
-pub(crate) const COMMITTEE_SUBMIT: &str = "/api/ic/submit";
-
 /// Interface A.
 pub(crate) fn api() -> Vec<Route> {
     vec![
-        post(Member, SUBMIT, takes::submit),
+        post(Member, "/api/swarm/submit", takes::submit),
         post(Public, "/api/swarm/signing-payload", takes::signing_payload),
-        read("/api/swarm/takes/{id}", takes::record),
-        read("/api/swarm/open-session", sessions::open),
-        read("/api/swarm/sessions", sessions::list),
-        read("/api/swarm/sessions/{id}", sessions::by_id),
-        read("/api/swarm/sessions/{date}/{subject}", sessions::by_date),
-        read("/api/swarm/log", log::entries),
-        read("/api/swarm/brief", documents::brief),
+        kept("/api/swarm/takes/{id}", takes::record),
+        kept("/api/swarm/open-session", sessions::open),
+        kept("/api/swarm/sessions", sessions::list),
+        kept("/api/swarm/sessions/{id}", sessions::by_id),
+        kept("/api/swarm/sessions/{date}/{subject}", sessions::by_date),
+        kept("/api/swarm/log", log::entries),
+        kept("/api/swarm/brief", documents::brief),
         post(Member, "/api/swarm/memos", documents::publish_memo).up_to(MEMO_LIMIT),
-        read("/api/swarm/memos/{id}", documents::memo),
+        kept("/api/swarm/memos/{id}", documents::memo),
         post(Public, "/api/swarm/apply", members::apply),
         read("/api/swarm/apply/{id}", members::status),
         post(Public, "/api/swarm/token-claim/challenge", members::challenge),
         post(Public, "/api/swarm/token-claim", members::claim),
         read_as(Member, "/api/swarm/verify-token", members::verify_token),
-        read("/api/swarm/members", members::list),
-        read("/api/swarm/members/{id}", members::one),
-        read("/api/swarm/subjects", documents::subjects),
-        read("/api/swarm/subjects/{id}", documents::subject),
-        read("/api/swarm/subjects/{id}/snapshots", documents::snapshots),
+        kept("/api/swarm/members", members::list),
+        kept("/api/swarm/members/{id}", members::one),
+        kept("/api/swarm/subjects", documents::subjects),
+        kept("/api/swarm/subjects/{id}", documents::subject),
+        kept("/api/swarm/subjects/{id}/snapshots", documents::snapshots),
         post(Operator, "/api/swarm/admin/activate", members::activate),
         post(Operator, "/api/swarm/admin/reject", members::reject),
         post(Operator, "/api/swarm/admin/deactivate", members::deactivate),
@@ -63,7 +57,7 @@ pub(crate) fn api() -> Vec<Route> {
         patch(Operator, "/api/swarm/admin/sessions/{id}", sessions::amend),
         post(Operator, "/api/swarm/admin/sessions/{id}/brief", documents::publish_brief)
             .or_nothing(),
-        post(Operator, "/api/swarm/admin/sessions/{id}/state", sessions::advance),
+        post(Operator, "/api/swarm/admin/sessions/{id}/state", sessions::advance).with(Work::Long),
         post(Operator, "/api/swarm/admin/sessions/{id}/roster", sessions::freeze_roster),
         post(Operator, "/api/swarm/admin/sessions/{id}/roster/excuse", sessions::excuse),
     ]
@@ -72,7 +66,7 @@ pub(crate) fn api() -> Vec<Route> {
 /// Interface B.
 pub(crate) fn committee() -> Vec<Route> {
     vec![
-        post(CommitteeMember, COMMITTEE_SUBMIT, committee::submit).unread(),
+        post(CommitteeMember, "/api/ic/submit", committee::submit).unread(),
         read("/data/committee/briefs/today/{file}", committee::brief),
         read("/api/ic/sessions", committee::sessions),
         read("/api/ic/sessions/{date}", committee::session),

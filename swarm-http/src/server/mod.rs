@@ -18,7 +18,6 @@ use std::future::{Future, poll_fn};
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -34,8 +33,6 @@ use tokio::time::sleep;
 use tower_service::Service;
 use warp::http::header::{CONNECTION, HeaderValue};
 use warp::http::{Request, Response};
-
-use crate::Site;
 
 use self::activity::Activity;
 use self::connections::Connections;
@@ -72,25 +69,11 @@ where
     S::Future: Send,
     B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + From<Bytes> + Send + 'static,
 {
-    run(listener, service, limits, Gauge::default(), stop).await
+    serve_counted(listener, service, limits, Gauge::default(), stop).await
 }
 
-/// Serves everything of a site, [as a service](crate::service), and counts the connections in its
-/// metrics; otherwise as [`serve`] does.
-///
-/// # Errors
-///
-/// As of [`serve`].
-pub async fn serve_site(
-    listener: TcpListener,
-    site: &Arc<Site>,
-    limits: Limits,
-    stop: impl Future<Output = ()>,
-) -> io::Result<()> {
-    run(listener, crate::service(site), limits, site.metrics.connections(), stop).await
-}
-
-async fn run<S, B>(
+/// The same, and counts the connections.
+pub(crate) async fn serve_counted<S, B>(
     listener: TcpListener,
     service: S,
     limits: Limits,

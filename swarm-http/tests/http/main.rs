@@ -29,6 +29,7 @@ mod harness;
 mod hostile;
 mod insight;
 mod journey;
+mod kept;
 mod lifecycle;
 mod load;
 mod log;

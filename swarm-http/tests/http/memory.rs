@@ -16,13 +16,13 @@ const MIB: usize = 1 << 20;
 fn readers_that_do_not_read_share_what_they_asked_for() {
     let program = Program::start(&["serve", "--store=memory"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
     let note = "n".repeat(240_000);
-    for number in 0..8 {
+    for number in 0..16 {
         let subject = json!({ "id": format!("s{number}"), "name": "s", "structuralNotes": [note] });
         program.client.operate("/subjects", &subject).expect(201);
     }
     program.client.get("/api/swarm/subjects").expect(200);
     let before = program.memory();
-    let readers: Vec<_> = (0..100)
+    let readers: Vec<_> = (0..200)
         .map(|_| {
             let mut reader = TcpStream::connect(program.client.address).unwrap();
             reader.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
@@ -33,10 +33,10 @@ fn readers_that_do_not_read_share_what_they_asked_for() {
             reader
         })
         .collect();
-    // Each was given two million bytes.
+    // Each was given four million bytes.
     let grown = program.memory().saturating_sub(before);
     assert!(grown < 60 * MIB, "grown by {} MiB", grown / MIB);
-    assert!(program.client.get("/api/swarm/subjects").expect(200).text.len() > 8 * note.len());
+    assert!(program.client.get("/api/swarm/subjects").expect(200).text.len() > 16 * note.len());
     drop(readers);
 }
 

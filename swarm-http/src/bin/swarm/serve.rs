@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use swarm_http::Site;
 use swarm_http::maintenance::Maintenance;
-use swarm_http::server::{self, Limits};
+use swarm_http::server::Limits;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing_subscriber::filter::LevelFilter;
@@ -88,7 +88,7 @@ pub(crate) async fn serve(
             _ = &mut maintenance => failed = true,
         }
     };
-    server::serve_site(listener, site, limits, stop).await?;
+    swarm_http::serve(listener, site, limits, stop).await?;
     maintenance.abort();
     if failed { Err("the work in the background failed".into()) } else { Ok(()) }
 }

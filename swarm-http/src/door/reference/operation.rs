@@ -127,10 +127,10 @@ impl Line {
 
 /// What can go wrong before a handler sees the request, and where a store gives no answer.
 fn on_the_way(route: &Route) -> Vec<Problem> {
-    let mut problems =
-        vec![Problem::MissingHost, Problem::InvalidHost, Problem::InvalidTarget, Problem::Internal];
+    let mut problems = vec![Problem::MissingHost, Problem::InvalidHost, Problem::InvalidTarget];
+    problems.extend([Problem::InvalidFraming, Problem::Internal]);
     if matches!(route.handler, Handler::Tenant(_)) {
-        problems.extend([Problem::UnknownHost, Problem::Unavailable]);
+        problems.extend([Problem::UnknownHost, Problem::Busy, Problem::Unavailable]);
     }
     if route.body.is_some() {
         problems.extend([Problem::InvalidJson, Problem::BodyIncomplete, Problem::BodyTooSlow]);

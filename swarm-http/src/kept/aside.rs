@@ -1,0 +1,43 @@
+//! Work that takes long, aside from the threads that answer everybody.
+
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::thread::available_parallelism;
+
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tracing::Instrument as _;
+
+/// A few threads, in turn.
+pub(crate) struct Aside(Arc<Semaphore>);
+
+impl Default for Aside {
+    /// Two for each processor: some wait for the store.
+    fn default() -> Self {
+        let processors = available_parallelism().map_or(1, |count| count.get());
+        Self(Arc::new(Semaphore::new(2 * processors)))
+    }
+}
+
+impl Aside {
+    /// Does it when its turn has come; from then on to its end, also where nobody waits for it any
+    /// more. Panics where it panics.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> T {
+        let turn = Arc::clone(&self.0).acquire_owned().await;
+        let (runtime, work) = (Handle::current(), work.in_current_span());
+        let done = spawn_blocking(move || {
+            let _turn = turn;
+            runtime.block_on(work)
+        });
+        match done.await.map_err(|ended| ended.try_into_panic()) {
+            Ok(done) => done,
+            Err(Ok(panic)) => resume_unwind(panic),
+            // The runtime ends, and this future with it.
+            Err(Err(_cancelled)) => std::future::pending().await,
+        }
+    }
+}

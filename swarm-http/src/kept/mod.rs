@@ -1,0 +1,125 @@
+//! Large answers of public reads, kept until the public may see something else.
+//!
+//! Whatever changes what the public may see adds to the tenant's log in the same commit (contract,
+//! section 10). So an answer that was made after the log had a certain size is good as long as the
+//! log has that size, and to ask for that is one cheap call. Of several readers one asks, and makes
+//! the answer where there is none; whoever came before it asked is served by what it gets.
+
+mod aside;
+mod shelf;
+
+use std::sync::{Arc, Mutex as SyncMutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::time::{Instant, timeout};
+use warp::http::StatusCode;
+
+use crate::response::{Answer, Reply};
+use crate::tenants::ServedTenant;
+
+use shelf::{LogState, Shelf};
+
+pub(crate) use aside::Aside;
+pub(crate) use shelf::Question;
+
+/// How long a reader waits for others of the same before it goes by itself.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Who asks.
+pub(crate) struct Reader {
+    /// Whom.
+    pub(crate) served: Arc<ServedTenant>,
+    pub(crate) question: Question,
+    /// Whether the answer may be compressed.
+    pub(crate) gzip: bool,
+}
+
+/// The answers that are kept.
+pub(crate) struct KeptAnswers {
+    shelf: SyncMutex<Shelf<Place>>,
+    aside: Arc<Aside>,
+}
+
+/// Where an answer is kept, and where its readers wait for each other.
+type Place = Arc<Mutex<Option<Kept>>>;
+
+struct Kept {
+    answer: Answer,
+    /// What the log was like before the answer was made.
+    log: LogState,
+    /// When that was asked for last.
+    asked: Instant,
+}
+
+impl KeptAnswers {
+    pub(crate) fn new(aside: Arc<Aside>) -> Self {
+        Self { shelf: SyncMutex::default(), aside }
+    }
+
+    /// What a reader is answered; `make` makes it.
+    pub(crate) async fn answer(
+        self: &Arc<Self>,
+        reader: Reader,
+        make: BoxFuture<'static, Reply>,
+    ) -> Reply {
+        let Reader { served, question, gzip } = reader;
+        let Some(place) = self.shelf().place(&question) else {
+            let answer = make.await?;
+            self.shelf().note(&question, answer.body.len());
+            return Ok(answer);
+        };
+        let arrived = Instant::now();
+        let Ok(mut kept) = timeout(PATIENCE, place.lock_owned()).await else {
+            return self.aside.run(make).await;
+        };
+        if let Some(kept) = kept.as_ref().filter(|kept| kept.asked >= arrived) {
+            let answer = kept.answer.clone();
+            return Ok(self.encoded(answer, gzip).await);
+        }
+        let asked = Instant::now();
+        let size = served.tenant().log_size().await?;
+        let log = self.shelf().see(&question, size);
+        if let Some(kept) = kept.as_mut().filter(|kept| kept.log == log) {
+            kept.asked = asked;
+            let answer = kept.answer.clone();
+            return Ok(self.encoded(answer, gzip).await);
+        }
+        let making = Arc::clone(self).keep(question, kept, (log, asked), make);
+        let answer = self.aside.run(making).await?;
+        Ok(self.encoded(answer, gzip).await)
+    }
+
+    /// Makes an answer and keeps it. Other readers wait for it also where this one went away.
+    async fn keep(
+        self: Arc<Self>,
+        question: Question,
+        mut kept: OwnedMutexGuard<Option<Kept>>,
+        (log, asked): (LogState, Instant),
+        make: BoxFuture<'static, Reply>,
+    ) -> Reply {
+        *kept = None;
+        let answer = make.await?;
+        if answer.status != StatusCode::OK {
+            return Ok(answer);
+        }
+        let answer = answer.with_encodings();
+        self.shelf().settle(&question, answer.body.len());
+        *kept = Some(Kept { answer: answer.clone(), log, asked });
+        Ok(answer)
+    }
+
+    /// To compress takes long, and is done once.
+    async fn encoded(&self, answer: Answer, gzip: bool) -> Answer {
+        if gzip && !answer.encodings().has_gzip() {
+            let (encodings, body) = (answer.encodings(), answer.body.clone());
+            let _ = self.aside.run(async move { encodings.gzip(&body) }).await;
+        }
+        answer
+    }
+
+    fn shelf(&self) -> MutexGuard<'_, Shelf<Place>> {
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

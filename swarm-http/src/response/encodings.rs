@@ -1,0 +1,42 @@
+//! What is computed of the body of an answer.
+
+use std::io::{self, Write};
+use std::sync::OnceLock;
+
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use sha2::{Digest, Sha256};
+use swarm_core::proof::hex;
+
+/// What a body is called, and its compressed form once somebody took that.
+pub(crate) struct Encodings {
+    tag: String,
+    gzip: OnceLock<Option<Bytes>>,
+}
+
+impl Encodings {
+    pub(super) fn of(body: &[u8]) -> Self {
+        let hash = Sha256::digest(body);
+        Self { tag: hex(hash.get(..16).unwrap_or(&hash)), gzip: OnceLock::new() }
+    }
+
+    pub(super) fn tag(&self) -> &str {
+        &self.tag
+    }
+
+    /// The body, which has to be the one that these are of, compressed.
+    pub(crate) fn gzip(&self, body: &[u8]) -> Option<Bytes> {
+        self.gzip.get_or_init(|| gzip(body).ok().map(Bytes::from)).clone()
+    }
+
+    pub(crate) fn has_gzip(&self) -> bool {
+        self.gzip.get().is_some()
+    }
+}
+
+fn gzip(body: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 2), Compression::fast());
+    encoder.write_all(body)?;
+    encoder.finish()
+}

@@ -1,0 +1,153 @@
+//! Large answers, which are kept: nobody is given an old one, and none is made twice.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::backend::{Backend, on_every_store};
+use crate::fixture::{Clock, Fixture};
+use crate::harness::{ADMIN, Answer, Author, Client};
+use crate::observed_store::ObservedStore;
+
+on_every_store! {
+    what_is_over_is_not_given_again,
+    whoever_reads_after_a_commit_sees_it,
+}
+
+const DATE: &str = "2026-11-21";
+const SESSION: &str = "/api/swarm/sessions/1";
+const BY_DATE: &str = "/api/swarm/sessions/2026-11-21/aurora";
+
+/// A session with takes of 8,000 characters each.
+fn large_session(fixture: &Fixture, members: usize) -> Vec<Author> {
+    fixture.client.convene(DATE, "aurora");
+    let authors: Vec<_> = (0..members).map(|_| fixture.author()).collect();
+    for author in &authors {
+        file(&fixture.client, author);
+    }
+    authors
+}
+
+fn file(client: &Client, author: &Author) -> u64 {
+    let body = "b".repeat(8_000);
+    let draft = json!({ "date": DATE, "subjectId": "aurora", "body": body });
+    let answer = client.submit(author, author.draft_of(draft)).expect(201);
+    answer.json()["recommendationId"].as_u64().unwrap()
+}
+
+fn if_none_match(client: &Client, path: &str, tag: &str) -> Answer {
+    client.send("GET", path, &[("if-none-match", tag)], b"")
+}
+
+fn what_is_over_is_not_given_again(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    let client = &fixture.client;
+    let authors = large_session(&fixture, 4);
+    let notes =
+        json!({ "id": "aurora", "name": "Aurora", "structuralNotes": ["n".repeat(30_000)] });
+    client.operate("/subjects", &notes).expect(200);
+    let memo = json!({ "title": "Long", "body": "m".repeat(30_000) }).to_string();
+    let bearer = authors[0].bearer();
+    client.post("/api/swarm/memos", &[("authorization", &bearer)], &memo).expect(201);
+
+    let changes = |paths: &[&str], change: &dyn Fn()| {
+        let tags: Vec<String> = paths
+            .iter()
+            .map(|path| {
+                let tag = client.get(path).expect(200).header("etag").unwrap().to_owned();
+                for _ in 0..2 {
+                    if_none_match(client, path, &tag).expect(304);
+                    assert_eq!(client.get(path).expect(200).header("etag"), Some(tag.as_str()));
+                }
+                tag
+            })
+            .collect();
+        change();
+        for (path, tag) in paths.iter().zip(tags) {
+            let answer = if_none_match(client, path, &tag);
+            assert!(matches!(answer.status, 200 | 404), "{path}: {answer:?}");
+        }
+    };
+    let operate = |path: &str, body: Value| client.operate(path, &body).expect(200);
+    changes(&[SESSION, BY_DATE], &|| _ = file(client, &authors[1]));
+    changes(&[SESSION, BY_DATE], &|| _ = file(client, &fixture.author()));
+    changes(&[SESSION, BY_DATE], &|| {
+        let headers = [("x-admin-token", ADMIN), ("content-type", "application/json")];
+        client
+            .send("PATCH", "/api/swarm/admin/sessions/1", &headers, b"{\"quorum\":1}")
+            .expect(200);
+    });
+    changes(&[SESSION, BY_DATE], &|| {
+        let members = json!([{ "memberId": authors[0].id.as_str() }]);
+        operate("/sessions/1/roster", json!({ "members": members }));
+    });
+    changes(&["/api/swarm/subjects", "/api/swarm/subjects/aurora"], &|| {
+        operate("/subjects", json!({ "id": "aurora", "name": "Other" }));
+    });
+    changes(&["/api/swarm/memos/1"], &|| drop(operate("/memos/1/retract", json!({}))));
+    for state in ["aggregated", "published"] {
+        changes(&[SESSION, BY_DATE, "/api/swarm/sessions"], &|| {
+            operate("/sessions/1/state", json!({ "state": state }));
+        });
+    }
+    // A newer session of the day hides the other.
+    changes(&[BY_DATE], &|| _ = client.convene(DATE, "aurora"));
+    assert_eq!(client.get(BY_DATE).expect(200).json()["session"]["id"], 2);
+}
+
+fn whoever_reads_after_a_commit_sees_it(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    let authors = large_session(&fixture, 4);
+    let (filed, over) = (Arc::<AtomicU64>::default(), Arc::<AtomicBool>::default());
+    let reader = |_| {
+        let (filed, over) = (Arc::clone(&filed), Arc::clone(&over));
+        let client = fixture.server.client();
+        thread::spawn(move || {
+            let mut reads = 0;
+            while !over.load(Ordering::SeqCst) {
+                let known = filed.load(Ordering::SeqCst);
+                assert!(latest(&client.get(SESSION).expect(200)) >= known, "an old answer");
+                reads += 1;
+            }
+            reads
+        })
+    };
+    let readers: Vec<_> = (0..3).map(reader).collect();
+    for _ in 0..4 {
+        for author in &authors {
+            filed.store(file(&fixture.client, author), Ordering::SeqCst);
+        }
+    }
+    over.store(true, Ordering::SeqCst);
+    assert!(readers.into_iter().all(|reader| reader.join().unwrap() > 0));
+}
+
+fn latest(session: &Answer) -> u64 {
+    let takes = session.json()["takes"].clone();
+    takes.as_array().unwrap().iter().map(|take| take["id"].as_u64().unwrap()).max().unwrap()
+}
+
+/// Nothing but the size of the log is asked for, by however many.
+#[test]
+fn an_answer_that_is_kept_costs_one_call() {
+    let clock = Clock::noon();
+    let store = clock.store();
+    let called: Arc<Mutex<Vec<&'static str>>> = Arc::default();
+    let calls = Arc::clone(&called);
+    let observed = ObservedStore::new(&store, move |call| {
+        if !call.done {
+            calls.lock().unwrap().push(call.method);
+        }
+        Ok(())
+    });
+    let fixture = Fixture::serve(clock, store, observed);
+    large_session(&fixture, 4);
+    let tag = fixture.client.get(SESSION).expect(200).header("etag").unwrap().to_owned();
+    fixture.client.get(SESSION).expect(200);
+    called.lock().unwrap().clear();
+    if_none_match(&fixture.client, SESSION, &tag).expect(304);
+    fixture.client.get(SESSION).expect(200);
+    assert_eq!(*called.lock().unwrap(), ["log_size", "log_size"]);
+}
