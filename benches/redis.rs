@@ -7,9 +7,6 @@
 #![allow(clippy::disallowed_methods, reason = "a benchmark goes by a clock of its own")]
 #![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
 
-#[path = "../swarm-store-redis/tests/servers/mod.rs"]
-mod servers;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -18,12 +15,11 @@ use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use swarm_benches::{Pen, SESSIONS, World, group};
 use swarm_core::Tenants;
+use swarm_redis_testing::Server;
 use swarm_store_memory::MemoryStore;
 use swarm_store_redis::RedisStore;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
-
-use servers::Server;
 
 criterion_group! {
     name = redis;

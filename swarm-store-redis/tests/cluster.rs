@@ -3,17 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 #![cfg(feature = "cluster")]
 
-mod proxy;
-mod servers;
 mod world;
 
 use swarm_core::SessionId;
 use swarm_core::store::{Collection, CommitteeFiled, Filed, Put};
+use swarm_redis_testing::{Cluster, Proxy, Server};
 use swarm_store_redis::RedisStore;
 use tokio::time::timeout;
 
-use proxy::Proxy;
-use servers::{Cluster, Server};
 use world::{Author, BOUND, committee, draft, nonces, open, put, recovered, walk};
 
 #[tokio::test(flavor = "multi_thread")]

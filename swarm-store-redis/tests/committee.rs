@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 
-mod proxy;
-mod servers;
 mod world;
 
 use std::sync::Arc;
@@ -13,11 +11,10 @@ use swarm_core::domain::committee::{CommitteeDay, CommitteeMember, CommitteeStat
 use swarm_core::store::{
     CommitteeDayChange, CommitteeFiled, CommitteeMemberChange, CommitteeStore, Saved,
 };
+use swarm_redis_testing::{Proxy, Server};
 use swarm_store_redis::RedisStore;
 use tokio::time::timeout;
 
-use proxy::Proxy;
-use servers::Server;
 use world::committee::{brief, convened, judged, marks, open, opening, seat, today, walk};
 use world::{BOUND, recovered};
 

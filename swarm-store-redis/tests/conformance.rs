@@ -4,16 +4,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
-mod servers;
-
 use std::sync::{Arc, LazyLock};
 
 use swarm_core::{CommitteeTenants, Tenants};
 use swarm_store_redis::RedisStore;
 
 mod on_a_server {
-    use super::servers::Server;
     use super::*;
+    use swarm_redis_testing::Server;
 
     static SERVER: LazyLock<Server> = LazyLock::new(|| Server::start(&[]));
 
@@ -31,8 +29,8 @@ mod on_a_server {
 }
 
 mod on_a_server_and_its_replica {
-    use super::servers::Server;
     use super::*;
+    use swarm_redis_testing::Server;
 
     static SERVERS: LazyLock<[Server; 2]> = LazyLock::new(|| {
         let servers = [(); 2].map(|()| Server::start(&[]));
@@ -50,8 +48,8 @@ mod on_a_server_and_its_replica {
 
 #[cfg(feature = "cluster")]
 mod on_a_cluster {
-    use super::servers::Cluster;
     use super::*;
+    use swarm_redis_testing::Cluster;
 
     static CLUSTER: LazyLock<Cluster> = LazyLock::new(Cluster::start);
 

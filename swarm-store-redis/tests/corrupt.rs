@@ -3,7 +3,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 
-mod servers;
 mod world;
 
 use std::sync::Arc;
@@ -13,9 +12,9 @@ use swarm_core::store::{
     CommitteeDayChange, CommitteeMemberChange, CommitteeStore, MemberChange, MemberSaved,
     MessageChange, SessionChange, Store, Versioned,
 };
+use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
 
-use servers::Server;
 use world::committee::{convened, opening, seat};
 use world::{Author, draft, mail};
 

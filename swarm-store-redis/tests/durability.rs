@@ -2,16 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
-mod servers;
 mod world;
 
 use std::error::Error as _;
 
 use swarm_core::Tenants;
 use swarm_core::store::StoreError;
+use swarm_redis_testing::{Cluster, Server};
 use swarm_store_redis::RedisStore;
 
-use servers::Server;
 use world::walk;
 
 #[tokio::test]
@@ -68,7 +67,7 @@ async fn a_server_that_does_not_tell_its_settings_is_trusted_unless_strict() {
 #[cfg(feature = "cluster")]
 #[tokio::test]
 async fn every_server_of_a_cluster_is_looked_at() {
-    let cluster = servers::Cluster::start();
+    let cluster = Cluster::start();
     let strict = format!("{}?strict=true", cluster.url());
     let store = RedisStore::connect(&strict).await.unwrap();
     assert!(store.ready().await.unwrap().warnings.is_empty());

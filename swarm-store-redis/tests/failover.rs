@@ -5,13 +5,12 @@
 #![cfg(feature = "cluster")]
 
 mod load;
-mod servers;
 mod world;
 
+use swarm_redis_testing::{Cluster, Server, wait_until};
 use swarm_store_redis::RedisStore;
 
 use load::Load;
-use servers::{Cluster, Server, wait_until};
 use world::recovered;
 
 /// The other nodes find out, and let the replica take over.

@@ -3,8 +3,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 
-mod proxy;
-mod servers;
 mod world;
 
 use std::sync::Arc;
@@ -15,12 +13,11 @@ use swarm_core::store::{
     Collection, Filed, MemberSaved, MessageChange, Put, Saved, SessionChange, Store, Versioned,
 };
 use swarm_core::{Session, SessionId, TakeId};
+use swarm_redis_testing::{Proxy, Server, free_port};
 use swarm_store_redis::RedisStore;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use proxy::Proxy;
-use servers::Server;
 use world::{ALL, Author, BOUND, draft, mail, nonces, open, put, recovered, walk};
 
 #[tokio::test]
@@ -273,7 +270,7 @@ async fn a_user_that_was_gone_is_let_in_again() {
 
 #[tokio::test]
 async fn an_address_where_nobody_answers_is_an_error() {
-    let port = servers::free_port();
+    let port = free_port();
     for url in [
         format!("redis://127.0.0.1:{port}"),
         format!("redis-cluster://127.0.0.1:{port}"),

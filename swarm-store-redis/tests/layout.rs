@@ -2,16 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
-mod servers;
 mod world;
 
 use std::error::Error as _;
 
 use swarm_core::Tenants;
 use swarm_core::store::{Result, StoreErrorKind};
+use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
 
-use servers::Server;
 use world::{ALL, Author, draft, open};
 
 const MARK: &str = "swarm:{acme}:layout";

@@ -2,14 +2,13 @@
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
 
-mod servers;
 mod world;
 
 use swarm_core::domain::Day;
 use swarm_core::store::{CommitteeFiled, Filed, Saved};
+use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
 
-use servers::Server;
 use world::{Author, committee, draft, open};
 
 /// With ids and nonces as long as UUIDs, and a body of 48 characters.

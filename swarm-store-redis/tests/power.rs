@@ -4,7 +4,6 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test that fails panics")]
 
 mod load;
-mod servers;
 mod world;
 
 use std::env;
@@ -14,11 +13,11 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use swarm_redis_testing::{Server, compiled, wait_until};
 use swarm_store_redis::RedisStore;
 use tempfile::TempDir;
 
 use load::Load;
-use servers::Server;
 use world::recovered;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -46,7 +45,7 @@ async fn power_loss_while_the_file_is_rewritten_costs_no_acknowledged_take() {
         let slow = ["--rdb-key-save-delay", "200000", "--no-appendfsync-on-rewrite", unsynced];
         let mut outage = Outage::start(&[&["--appendfsync", "always"][..], &slow].concat()).await;
         outage.server.cli(&["bgrewriteaof"]);
-        servers::wait_until("the file is rewritten", || {
+        wait_until("the file is rewritten", || {
             outage.server.cli(&["info", "persistence"]).contains("aof_rewrite_in_progress:1")
         });
         outage.lose_power(0).await;
@@ -66,13 +65,13 @@ impl Outage {
     /// Starts it with these options. The members are on disk.
     async fn start(options: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let library = compiled(folder.path());
+        let library = compiled(include_str!("power/fsync.c"), folder.path());
         let preload = ("LD_PRELOAD", library.to_str().unwrap());
         let server = Server::start_in(&[preload], options);
         let store = RedisStore::connect(&server.url()).await.unwrap();
         let load = Load::new(&store, "acme").await;
         let outage = Self { server, load, _library: folder };
-        servers::wait_until("all is on disk", || outage.synced() == outage.written());
+        wait_until("all is on disk", || outage.synced() == outage.written());
         outage
     }
 
@@ -137,15 +136,4 @@ fn mend(folder: &Path) {
     check.stdin.take().unwrap().write_all(b"y\n").unwrap();
     let said = check.wait_with_output().unwrap();
     assert!(said.status.success(), "{said:?}");
-}
-
-/// The library that `power/fsync.c` is the source of.
-fn compiled(folder: &Path) -> PathBuf {
-    let library = folder.join("fsync.so");
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/power/fsync.c");
-    let mut compiler = Command::new("cc");
-    compiler.args(["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror", source, "-o"]);
-    let status = compiler.arg(&library).status().expect("cc is not on the PATH: install gcc");
-    assert!(status.success());
-    library
 }

@@ -2,8 +2,6 @@
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
 
-mod proxy;
-mod servers;
 mod world;
 
 use std::fmt::Debug;
@@ -18,13 +16,12 @@ use swarm_core::store::{
     CommitteeFiled, Filed, MemberSaved, MessageChange, Result, SessionChange, Store, Versioned,
 };
 use swarm_core::{Session, Tenants};
+use swarm_redis_testing::{Cluster, Proxy, Server};
 use swarm_store_redis::RedisStore;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use proxy::Proxy;
-use servers::Server;
 use world::{Author, BOUND, committee, draft, mail, nonces, open, put, walk};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -147,7 +144,7 @@ async fn a_user_that_may_only_wait_besides_can_do_it_all() {
 #[cfg(feature = "cluster")]
 #[tokio::test(flavor = "multi_thread")]
 async fn commits_to_a_cluster_wait_for_the_replica_of_their_slot() {
-    let cluster = servers::Cluster::start_with(1);
+    let cluster = Cluster::start_with(1);
     let store = RedisStore::connect(&format!("{}?wait=1", cluster.url())).await.unwrap();
     let forget = || cluster.nodes.iter().for_each(|node| drop(node.cli(&["script", "flush"])));
     walk(&store, forget).await;

@@ -4,13 +4,12 @@
 #![cfg(feature = "cluster")]
 
 mod load;
-mod servers;
 mod world;
 
+use swarm_redis_testing::{Cluster, Server};
 use swarm_store_redis::RedisStore;
 
 use load::Load;
-use servers::{Cluster, Server};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slot_that_moves_costs_no_acknowledged_take_and_disturbs_no_other() {

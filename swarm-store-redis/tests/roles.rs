@@ -2,18 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
-mod proxy;
-mod servers;
 mod world;
 
 use std::error::Error as _;
 
 use swarm_core::Tenants;
 use swarm_core::store::StoreError;
+use swarm_redis_testing::{Proxy, Server, free_port};
 use swarm_store_redis::RedisStore;
 
-use proxy::Proxy;
-use servers::{Server, free_port};
 use world::{ALL, Author, committee, draft, open};
 
 #[tokio::test(flavor = "multi_thread")]

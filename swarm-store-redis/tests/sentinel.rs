@@ -2,7 +2,6 @@
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
 
-mod servers;
 mod world;
 
 use std::fs;
@@ -13,12 +12,12 @@ use std::time::Duration;
 use swarm_core::rules::Filing;
 use swarm_core::store::{Filed, Store};
 use swarm_core::{Session, Tenants};
+use swarm_redis_testing::{Server, wait_until};
 use swarm_store_redis::RedisStore;
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use servers::{Server, wait_until};
 use world::{Author, BOUND, draft, nonces, open, walk};
 
 /// The first of the sentinels goes down with the primary, which believes to be that still when it

@@ -2,16 +2,13 @@
 #![cfg(feature = "tls")]
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
-mod servers;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use swarm_core::Tenants;
+use swarm_redis_testing::{Server, free_port};
 use swarm_store_redis::RedisStore;
-
-use servers::{Server, free_port};
 
 /// Whom to trust is for the environment of a process to say, and so each runs in its own.
 #[test]

@@ -4,13 +4,12 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
 mod load;
-mod servers;
 mod world;
 
+use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
 
 use load::Load;
-use servers::Server;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_is_killed() {

@@ -2,14 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
-mod servers;
-
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
+use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
-
-use servers::Server;
 
 #[tokio::test]
 async fn a_server_that_may_lose_writes_is_warned_of() {

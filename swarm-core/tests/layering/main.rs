@@ -13,7 +13,7 @@ use modules::{Arrow, ITSELF, Modules};
 
 /// The modules of each crate, from the bottom up: a row uses only what stands in those before it.
 /// What a crate's `lib.rs` or `main.rs` has of its own is called `itself`.
-const CRATES: [(&str, &[&str]); 6] = [
+const CRATES: [(&str, &[&str]); 7] = [
     ("swarm-core/src", &LAYERS),
     ("swarm-store-memory/src", &["log_rows records", "world", ITSELF, PORT]),
     (
@@ -45,6 +45,7 @@ const CRATES: [(&str, &[&str]); 6] = [
             "log",
         ],
     ),
+    ("swarm-redis-testing/src", &["clock ports proxy", "server", "cluster"]),
     (
         "swarm-http/src",
         &[

@@ -1,13 +1,9 @@
 //! The stores that a server stands on: what speaks only HTTP is tested on each of them.
 
-#[path = "../../../swarm-store-redis/tests/proxy/mod.rs"]
-pub mod proxy;
-#[path = "../../../swarm-store-redis/tests/servers/mod.rs"]
-pub mod servers;
-
 use std::sync::{Arc, LazyLock};
 
 use swarm_core::{CommitteeTenants, Tenants};
+use swarm_redis_testing::Server as Redis;
 use swarm_store_redis::RedisStore;
 use swarm_store_sqlite::SqliteStore;
 use tempfile::TempDir;
@@ -46,7 +42,7 @@ pub struct Backend {
     pub clock: Clock,
     pub store: AnyStore,
     /// What holds the store, where this process does not; until the last of these is dropped.
-    pub redis: Option<Arc<servers::Server>>,
+    pub redis: Option<Arc<Redis>>,
     /// Where its file is, where it has one.
     _folder: Option<Arc<TempDir>>,
 }
@@ -74,7 +70,7 @@ impl Backend {
     /// On a Redis of its own, which does not wait for its disk: it is not to come back.
     pub fn redis() -> Self {
         let clock = Clock::of_programs();
-        let redis = servers::Server::start_in(&clock.environment(), &["--appendonly", "no"]);
+        let redis = Redis::start_in(&clock.environment(), &["--appendonly", "no"]);
         let store = Arc::new(connect(&redis.url()));
         Self { clock, store, redis: Some(Arc::new(redis)), _folder: None }
     }

@@ -1,12 +1,10 @@
 //! Clocks of ours, for stores in memory and for other programs.
 
-use std::os::unix::fs::FileExt as _;
-use std::process::Command;
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::Timestamp;
+use swarm_redis_testing::ProgramClock;
 use swarm_store_memory::MemoryStore;
-use tempfile::NamedTempFile;
 
 /// A clock that stands still until it is moved.
 #[derive(Clone)]
@@ -15,7 +13,7 @@ pub struct Clock(Arc<Hands>);
 struct Hands {
     millis: Mutex<i64>,
     /// Where other programs read them.
-    face: Option<NamedTempFile>,
+    face: Option<ProgramClock>,
 }
 
 impl Clock {
@@ -25,10 +23,10 @@ impl Clock {
 
     /// For programs that are started in its [`environment`](Self::environment).
     pub fn of_programs() -> Self {
-        Self::showing(Some(NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap()))
+        Self::showing(Some(ProgramClock::at(0)))
     }
 
-    fn showing(face: Option<NamedTempFile>) -> Self {
+    fn showing(face: Option<ProgramClock>) -> Self {
         let noon = Timestamp::parse("noon", "2026-11-21T12:00:00Z").unwrap();
         let clock = Self(Arc::new(Hands { millis: Mutex::new(noon.millis()), face }));
         clock.move_by(0);
@@ -43,7 +41,7 @@ impl Clock {
         let mut now = self.0.millis.lock().unwrap();
         *now += millis;
         if let Some(face) = &self.0.face {
-            face.as_file().write_all_at(&now.to_ne_bytes(), 0).unwrap();
+            face.set(*now);
         }
     }
 
@@ -59,17 +57,6 @@ impl Clock {
 
     /// What makes a program go by it.
     pub fn environment(&self) -> [(&'static str, &str); 2] {
-        let face = self.0.face.as_ref().expect("a clock of programs");
-        [("LD_PRELOAD", &LIBRARY), ("SWARM_TEST_CLOCK", face.path().to_str().unwrap())]
+        self.0.face.as_ref().expect("a clock of programs").environment()
     }
 }
-
-/// The path of `clock.c`, compiled.
-static LIBRARY: LazyLock<String> = LazyLock::new(|| {
-    let library = concat!(env!("CARGO_TARGET_TMPDIR"), "/clock.so");
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/http/clock.c");
-    let made = Command::new("cc").args(["-shared", "-fPIC", "-o", library, source]).status();
-    let made = made.unwrap_or_else(|error| panic!("cc does not run (install gcc): {error}"));
-    assert!(made.success(), "cc cannot compile {source}");
-    library.to_owned()
-});

@@ -6,8 +6,9 @@ use std::thread;
 
 use serde_json::json;
 use swarm_core::domain::Timestamp;
+use swarm_redis_testing::Server;
 
-use crate::backend::{Backend, servers};
+use crate::backend::Backend;
 use crate::binary::Program;
 use crate::clock::Clock;
 use crate::fixture::Fixture;
@@ -20,7 +21,7 @@ const FIVE_MINUTES: i64 = 300_000;
 
 /// Two servers on one Redis that goes by `clock`: one is five minutes ahead of it, the other
 /// behind.
-pub fn wrong_clocks(redis: &servers::Server, clock: &Clock) -> [(Program, Clock); 2] {
+pub fn wrong_clocks(redis: &Server, clock: &Clock) -> [(Program, Clock); 2] {
     let store = format!("--store={}", redis.url());
     [FIVE_MINUTES, -FIVE_MINUTES].map(|wrong_by| {
         let own = Clock::of_programs();

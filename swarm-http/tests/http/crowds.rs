@@ -10,8 +10,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use swarm_redis_testing::{Server, wait_until};
 
-use crate::backend::servers::{self, wait_until};
 use crate::binary::{Program, swarm};
 use crate::harness::ADMIN;
 use crate::raw::exchange;
@@ -51,7 +51,7 @@ fn behind_a_proxy_one_address_is_everybody() {
 
 #[test]
 fn a_lost_store_is_found_again_while_strangers_hold_every_socket() {
-    let mut redis = servers::Server::start(&[]);
+    let mut redis = Server::start(&[]);
     let mut limited = Command::new("sh");
     let program = swarm(&["serve"], &[]).get_program().to_owned();
     limited.args(["-c", "ulimit -n 256; exec \"$0\" \"$@\""]).arg(program);

@@ -1,8 +1,8 @@
 //! Connections to Redis that break between a call and its answer.
 
 use serde_json::json;
+use swarm_redis_testing::Proxy;
 
-use crate::backend::proxy::Proxy;
 use crate::backend::{Backend, connect, now};
 use crate::fixture::Fixture;
 use crate::harness::signed_text;

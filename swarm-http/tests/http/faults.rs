@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::backend::servers::{self, wait_until};
+use swarm_redis_testing::{Server, wait_until};
+
 use crate::backend::{Backend, connect};
 use crate::binary::Program;
 use crate::fixture::{Clock, Fixture};
@@ -11,7 +12,7 @@ use crate::load::Load;
 
 struct FailingRedis {
     /// It has on disk what it has acknowledged.
-    redis: servers::Server,
+    redis: Server,
     program: Program,
     fixture: Fixture,
     load: Load,
@@ -19,7 +20,7 @@ struct FailingRedis {
 
 impl FailingRedis {
     fn start() -> Self {
-        let redis = servers::Server::start(&[]);
+        let redis = Server::start(&[]);
         let store = format!("--store={}", redis.url());
         let program = Program::start(&["serve", &store], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
         // Its clock is not that of this Redis, and nobody asks for it.

@@ -15,7 +15,7 @@ use swarm_core::store::{
 use swarm_core::{MemberId, Swarm, SystemEntropy, Take, Tenant, TenantId};
 use swarm_store_memory::MemoryStore;
 
-use crate::backend::{AnyStore, Backend, Both, servers};
+use crate::backend::{AnyStore, Backend, Both};
 use crate::committee_fixture;
 use crate::harness::{ADMIN, Author, Client, Server, fresh_key, fresh_nonce};
 
@@ -25,7 +25,7 @@ pub use crate::clock::Clock;
 pub struct Fixture {
     pub clock: Clock,
     pub store: AnyStore,
-    pub redis: Option<Arc<servers::Server>>,
+    pub redis: Option<Arc<swarm_redis_testing::Server>>,
     pub server: Server,
     pub client: Client,
 }

@@ -2,8 +2,8 @@
 
 use swarm_core::domain::AdminTokenHash;
 use swarm_core::proof::hex;
+use swarm_redis_testing::wait_until;
 
-use crate::backend::servers::wait_until;
 use crate::binary::{Program, configuration};
 use crate::harness::{ADMIN, Author, Client};
 

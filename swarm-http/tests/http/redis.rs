@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use swarm_core::domain::AdminTokenHash;
 use swarm_core::proof::hex;
+use swarm_redis_testing::{Cluster, Server, wait_until};
 
 use crate::backend::Backend;
-use crate::backend::servers::{Cluster, Server, wait_until};
 use crate::binary::{Program, configuration, refusal, swarm};
 use crate::harness::{ADMIN, Answer, Author, Client};
 

@@ -8,9 +8,9 @@ use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use swarm_redis_testing::wait_until;
 use tempfile::TempDir;
 
-use crate::backend::servers::wait_until;
 use crate::binary::swarm;
 use crate::harness::{ADMIN, Client};
 

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 
 use serde_json::json;
+use swarm_redis_testing::wait_until;
 
-use crate::backend::servers::wait_until;
 use crate::fixture::Fixture;
 use crate::harness::{Answer, Author, Client, fresh_nonce, signed_text};
 

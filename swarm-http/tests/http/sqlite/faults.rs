@@ -3,11 +3,11 @@
 use std::fs;
 use std::sync::Arc;
 
+use swarm_redis_testing::wait_until;
 use swarm_store_sqlite::SqliteStore;
 
 use super::{TOKEN, library};
 use crate::backend::Backend;
-use crate::backend::servers::wait_until;
 use crate::binary::Program;
 use crate::clock::Clock;
 use crate::fixture::Fixture;

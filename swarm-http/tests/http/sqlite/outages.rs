@@ -11,11 +11,11 @@ use serde_json::json;
 use swarm_core::domain::{Signed, TakeDraft, TenantId};
 use swarm_core::store::Store;
 use swarm_core::{Take, Tenants as _};
+use swarm_redis_testing::wait_until;
 use swarm_store_sqlite::SqliteStore;
 use tempfile::TempDir;
 
 use super::{TOKEN, library};
-use crate::backend::servers::wait_until;
 use crate::binary::Program;
 use crate::fixture::{convene, insert_member, member, takes};
 use crate::harness::{Author, Client, fresh_key, fresh_nonce, signed_text};

@@ -1,8 +1,5 @@
 //! A proxy that loses what passes through it.
 
-#![allow(dead_code, reason = "not every test needs every helper")]
-#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
 
@@ -11,12 +8,13 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// Between a client and a server. Each loss cuts a connection at a script: before the server gets
 /// it, or after the server ran it and before the client gets the answer.
-pub(crate) struct Proxy {
+#[derive(Debug)]
+pub struct Proxy {
     port: u16,
     ways: Arc<Ways>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Ways {
     server: AtomicU16,
     spared: AtomicUsize,
@@ -34,7 +32,8 @@ impl Ways {
 }
 
 impl Proxy {
-    pub(crate) async fn before(server: u16) -> Self {
+    /// Listens on a port of its own, and leads to the server at this one.
+    pub async fn before(server: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let ways = Arc::<Ways>::default();
@@ -51,32 +50,34 @@ impl Proxy {
         Self { port, ways }
     }
 
-    pub(crate) fn port(&self) -> u16 {
+    /// Where it listens.
+    pub fn port(&self) -> u16 {
         self.port
     }
 
-    pub(crate) fn url(&self, scheme: &str) -> String {
+    /// The address of a store behind it.
+    pub fn url(&self, scheme: &str) -> String {
         format!("{scheme}://127.0.0.1:{}", self.port)
     }
 
     /// Loses the next scripts on their way, and lets those after them run, but loses their answers.
-    pub(crate) fn lose(&self, calls: usize, answers: usize) {
+    pub fn lose(&self, calls: usize, answers: usize) {
         self.ways.lost_calls.store(calls, Ordering::SeqCst);
         self.ways.lost_answers.store(answers, Ordering::SeqCst);
     }
 
     /// Lets the next scripts pass before any is lost.
-    pub(crate) fn spare(&self, scripts: usize) {
+    pub fn spare(&self, scripts: usize) {
         self.ways.spared.store(scripts, Ordering::SeqCst);
     }
 
     /// Lets open connections carry nothing more, without closing them.
-    pub(crate) fn mute(&self) {
+    pub fn mute(&self) {
         self.ways.mute.store(self.ways.opened.load(Ordering::SeqCst), Ordering::SeqCst);
     }
 
     /// Leads new connections to another server.
-    pub(crate) fn lead_to(&self, server: u16) {
+    pub fn lead_to(&self, server: u16) {
         self.ways.server.store(server, Ordering::SeqCst);
     }
 }
