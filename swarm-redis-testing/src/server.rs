@@ -67,7 +67,10 @@ impl Server {
             .args(["--bind", "127.0.0.1"]);
         shell.args(["--daemonize", "no", "--save", "", "--repl-diskless-sync-delay", "0"]);
         shell.arg("--pidfile").arg(self.folder.join("pid"));
-        shell.args(["--appendonly", "yes", "--appendfsync", "always"]).args(&self.options);
+        shell
+            .args(["--appendonly", "yes", "--appendfsync", "always"])
+            .args(["--aof-load-truncated", "no"])
+            .args(&self.options);
         shell.envs(self.environment.iter().map(|(name, value)| (name, value)));
         self.shell = Some(shell.stdin(Stdio::piped()).spawn().unwrap());
         wait_until("redis-server answers", || self.answers());

@@ -78,8 +78,13 @@ impl Tenants for MemoryStore {
         self.tenant(tenant)
     }
 
-    /// Always, and without a warning: that nothing outlives the process is what it is for.
+    /// Unless its clock is too far behind a log. Without a warning: that nothing outlives the process
+    /// is what it is for.
     async fn ready(&self) -> Result<Readiness> {
+        let tenants = self.tenants.read().unwrap_or_else(PoisonError::into_inner);
+        for tenant in tenants.values() {
+            tenant.read(|world| time_of_commit((tenant.clock)(), world.log.last()))?;
+        }
         Ok(Readiness::default())
     }
 }

@@ -132,6 +132,7 @@ impl Committee for TenantStore {
         let mut script = scripts::COMMITTEE_BASIS.prepare_invoke();
         script.key(self.keys.committee_keys()).key(self.keys.committee_members());
         script.key(self.keys.committee_days()).key(self.keys.committee_days_index());
+        script.key(self.keys.log());
         script.arg(codec::encode_hash(key)).arg(all());
         let (now, member, session): Facts = self.read(OP, &script).await?;
         Ok(CommitteeBasis {

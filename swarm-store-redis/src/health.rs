@@ -10,13 +10,23 @@ use swarm_core::store::{Readiness, Result};
 use crate::connection::client::Client;
 use crate::connection::failure::is_refused;
 
-/// The settings that put every write on the disk before it is acknowledged.
-const DURABLE: [(&str, &str); 3] =
-    [("appendonly", "yes"), ("appendfsync", "always"), ("no-appendfsync-on-rewrite", "no")];
+/// The settings that put every write on the disk before it is acknowledged, and let none be read
+/// back in part.
+const DURABLE: [(&str, &str); 4] = [
+    ("appendonly", "yes"),
+    ("appendfsync", "always"),
+    ("no-appendfsync-on-rewrite", "no"),
+    ("aof-load-truncated", "no"),
+];
 
-/// Checks that the servers answer, that none is a replica and that none evicts records, and warns of
-/// settings by which acknowledged writes may get lost. In strict mode such a setting is an error,
-/// and so is one that cannot be read.
+/// From how many per cent of its memory on a server is warned of, and from how many it is not ready
+/// (contract, section 3).
+const FILLING: u64 = 80;
+const FULL: u64 = 95;
+
+/// Checks that the servers answer, that none is a replica, that none evicts records and none is full,
+/// and warns of settings by which acknowledged writes may get lost. In strict mode such a setting is
+/// an error, and so is one that cannot be read, and a replica that no commit waits for.
 pub(crate) async fn check(client: &Client, op: &'static str, strict: bool) -> Result<Readiness> {
     client.ask_all::<String>(op, &redis::cmd("PING")).await?;
     client.check_role(op).await?;
@@ -29,7 +39,8 @@ pub(crate) async fn check(client: &Client, op: &'static str, strict: bool) -> Re
     if strict && !warnings.is_empty() {
         return Err(StoreError::misconfigured(op, format!("strict: {}", warnings.join("; "))));
     }
-    warnings.extend(missing_replicas(client, op).await?);
+    warnings.extend(replicas(client, op, strict).await?);
+    warnings.extend(fullness(client, op).await?);
     Ok(Readiness { warnings })
 }
 
@@ -64,22 +75,52 @@ async fn settings(client: &Client, op: &'static str, setting: &str) -> Result<Op
     Ok(answers.and_then(values))
 }
 
-/// Warns where commits wait for more replicas than there are.
-async fn missing_replicas(client: &Client, op: &'static str) -> Result<Option<String>> {
-    let wanted = client.replicas();
-    if wanted == 0 {
+/// Warns where commits wait for more replicas than there are. In strict mode it is an error when they
+/// wait for none though there are some: a failover would lose what these have not received.
+async fn replicas(client: &Client, op: &'static str, strict: bool) -> Result<Option<String>> {
+    let wanted = u64::from(client.replicas());
+    if wanted == 0 && !strict {
         return Ok(None);
     }
-    let command: Cmd = redis::cmd("INFO").arg("replication").to_owned();
-    let answers: Vec<String> = ask(client, op, &command).await?.unwrap_or_default();
-    let connected = |answer: &String| {
-        let count = answer.lines().find_map(|line| line.strip_prefix("connected_slaves:"))?;
-        count.trim().parse::<u64>().ok()
-    };
-    let fewest = answers.iter().filter_map(connected).min().filter(|count| *count < wanted.into());
+    let counts = told(client, op, "replication", "connected_slaves").await?;
+    if wanted == 0 && counts.iter().any(|count| *count > 0) {
+        let wrong = "strict: there are replicas, and no commit waits for them: wait is 0";
+        return Err(StoreError::misconfigured(op, wrong));
+    }
+    let fewest = counts.into_iter().min().filter(|count| *count < wanted);
     Ok(fewest.map(|count| {
         format!("no write is acknowledged: each waits for {wanted} replicas, and there are {count}")
     }))
+}
+
+/// Warns of a server that fills up; one that is full is an error.
+async fn fullness(client: &Client, op: &'static str) -> Result<Option<String>> {
+    let used = told(client, op, "memory", "used_memory").await?;
+    let limits = told(client, op, "memory", "maxmemory").await?;
+    let limited = used.into_iter().zip(limits).filter(|(_, limit)| *limit > 0);
+    let fullest = limited.map(|(used, limit)| used.saturating_mul(100) / limit).max();
+    match fullest.unwrap_or(0) {
+        FULL.. => {
+            let full = format!("redis has less than {} % of its maxmemory left", 100 - FULL);
+            Err(StoreError::misconfigured(op, full))
+        }
+        used @ FILLING.. => Ok(Some(format!(
+            "redis has used {used} % of its maxmemory: from {FULL} % on it is not ready"
+        ))),
+        _ => Ok(None),
+    }
+}
+
+/// What each server tells in a section of `INFO`, in the line of this name; nothing of one that does
+/// not.
+async fn told(client: &Client, op: &'static str, section: &str, name: &str) -> Result<Vec<u64>> {
+    let command: Cmd = redis::cmd("INFO").arg(section).to_owned();
+    let answers: Vec<String> = ask(client, op, &command).await?.unwrap_or_default();
+    let number = |answer: &String| {
+        let number = answer.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+        number.trim().parse().ok()
+    };
+    Ok(answers.iter().filter_map(number).collect())
 }
 
 /// The answers of all servers; `None` where they refuse.

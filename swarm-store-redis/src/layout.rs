@@ -20,7 +20,7 @@ use crate::scripts;
 pub(crate) const LAYOUT: usize = MIGRATIONS.len();
 
 /// What brings a tenant from each layout to the next; the first is that of no mark.
-const MIGRATIONS: [&LazyLock<Script>; 1] = [&scripts::LAYOUT_1];
+const MIGRATIONS: [&LazyLock<Script>; 2] = [&scripts::LAYOUT_1, &scripts::LAYOUT_2];
 
 /// What is known of the tenants that were met.
 #[derive(Default)]
@@ -68,7 +68,8 @@ impl Met {
         }
         for migration in MIGRATIONS.iter().skip(layout) {
             let mut step = migration.prepare_invoke();
-            client.read::<()>(op, step.key(keys.layout())).await?;
+            step.key(keys.layout()).key(keys.log()).key(keys.takes()).key(keys.committee_takes());
+            client.read::<()>(op, &step).await?;
         }
         self.0.store(Self::MARKED, Ordering::Relaxed);
         Ok(())

@@ -6,6 +6,10 @@
 //! A script that is sent twice answers twice what came of it the first time. What a server may
 //! lose when it goes down is for its configuration to say: see `README.md`.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod codec;
 mod committee;
 mod connection;
@@ -27,7 +31,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use swarm_core::TenantId;
-use swarm_core::store::{CommitteeStore, CommitteeTenants, Readiness, Result, Store, Tenants};
+use swarm_core::store::{
+    BehindTenants, CommitteeStore, CommitteeTenants, Readiness, Result, Store, Tenants,
+};
 
 use connection::client::{Client, bounded};
 use connection::options::Options;
@@ -40,6 +46,7 @@ use tenant::TenantStore;
 pub struct RedisStore {
     client: Arc<Client>,
     layouts: Arc<Layouts>,
+    behind: Arc<BehindTenants>,
     strict: bool,
 }
 
@@ -79,8 +86,8 @@ impl RedisStore {
                 tracing::warn!("{warning}");
             }
             layout::refuse_newer("connect", &client).await?;
-            let (client, layouts) = (Arc::new(client), Arc::default());
-            Ok(Self { client, layouts, strict: options.strict })
+            let (layouts, behind) = (Arc::default(), Arc::default());
+            Ok(Self { client: Arc::new(client), layouts, behind, strict: options.strict })
         })
         .await
     }
@@ -92,12 +99,16 @@ impl Tenants for RedisStore {
         Arc::new(self.tenant(tenant))
     }
 
-    /// That the server answers, is no replica, would rather refuse a write than forget a record, and
-    /// holds nothing that a later release has written.
+    /// That the server answers, is no replica, would rather refuse a write than forget a record,
+    /// holds nothing that a later release has written, and that its clock is not too far behind the
+    /// log of who wants to commit.
     /// Warns when it may lose what it has acknowledged; in strict mode that is an error.
     async fn ready(&self) -> Result<Readiness> {
         bounded("ready", async {
             layout::refuse_newer("ready", &self.client).await?;
+            let time_of_commit =
+                |tenant| async move { self.tenant(&tenant).time_of_commit("ready").await };
+            self.behind.check(time_of_commit).await?;
             health::check(&self.client, "ready", self.strict).await
         })
         .await
@@ -113,7 +124,9 @@ impl CommitteeTenants for RedisStore {
 impl RedisStore {
     fn tenant(&self, tenant: &TenantId) -> TenantStore {
         TenantStore {
+            id: tenant.clone(),
             client: Arc::clone(&self.client),
+            behind: Arc::clone(&self.behind),
             keys: Keys::of(tenant),
             layout: self.layouts.of(tenant),
         }

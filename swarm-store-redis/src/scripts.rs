@@ -3,15 +3,17 @@
 use std::sync::LazyLock;
 
 use redis::Script;
+use swarm_core::store::CLOCK_TOLERANCE_MILLIS;
 
 macro_rules! scripts {
     ($($(#[$doc:meta])* $name:ident: $($part:literal)*;)*) => {$(
         $(#[$doc])*
         pub(crate) static $name: LazyLock<Script> = LazyLock::new(|| {
-            Script::new(concat!(
+            let text = concat!(
                 include_str!("lua/prelude.lua"),
                 $(include_str!(concat!("lua/", $part))),*
-            ))
+            );
+            Script::new(&format!("local CLOCK_TOLERANCE = {CLOCK_TOLERANCE_MILLIS}\n{text}"))
         });
     )*};
 }
@@ -19,8 +21,11 @@ macro_rules! scripts {
 scripts! {
     /// Brings a tenant from layout 0, that of no mark, to 1.
     LAYOUT_1: "layout_1.lua";
+    /// From 1 to 2.
+    LAYOUT_2: "layout_2.lua";
 
     NOW: "now.lua";
+    TIME_OF_COMMIT: "time_of_commit.lua";
     THROUGH: "through.lua";
     ROWS: "rows.lua";
     LISTINGS: "listings.lua";

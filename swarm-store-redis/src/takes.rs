@@ -29,6 +29,7 @@ impl Takes for TenantStore {
         script.key(self.keys.tokens()).key(self.keys.members());
         script.key(self.keys.sessions()).key(self.keys.sessions_index());
         script.key(self.keys.revisions()).key(self.keys.nonces()).key(self.keys.takes());
+        script.key(self.keys.log());
         script.arg(codec::encode_hash(query.token));
         script.arg(on(&query.date.to_string(), query.subject_id.as_str()));
         script.arg(query.nonce.as_str());

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use redis::{Cmd, FromRedisValue, ScriptInvocation};
 use swarm_core::domain::AttemptId;
-use swarm_core::store::{Clock, Result};
-use swarm_core::{Entropy, StoreError, SystemEntropy, Timestamp};
+use swarm_core::store::{BehindTenants, Clock, Result};
+use swarm_core::{Entropy, StoreError, SystemEntropy, TenantId, Timestamp};
 
 use crate::codec::{self, Context};
 use crate::connection::client::Client;
@@ -16,7 +16,9 @@ use crate::scripts;
 
 /// One tenant's world.
 pub(crate) struct TenantStore {
+    pub(crate) id: TenantId,
     pub(crate) client: Arc<Client>,
+    pub(crate) behind: Arc<BehindTenants>,
     pub(crate) keys: Keys,
     pub(crate) layout: Arc<Met>,
 }
@@ -29,7 +31,7 @@ impl TenantStore {
         script: &ScriptInvocation<'_>,
     ) -> Result<T> {
         self.mark(op).await?;
-        self.client.commit(op, script, &self.keys).await
+        self.behind.note(&self.id, self.client.commit(op, script, &self.keys).await)
     }
 
     /// Runs a script that writes, and may be sent twice. It waits for no replica.
@@ -84,6 +86,13 @@ impl TenantStore {
         Box::pin(self.layout.mark(op, &self.client, &self.keys)).await
     }
 
+    /// The time that a commit would have.
+    pub(crate) async fn time_of_commit(&self, op: &'static str) -> Result<Timestamp> {
+        let mut script = scripts::TIME_OF_COMMIT.prepare_invoke();
+        let time: String = self.read(op, script.key(self.keys.log())).await?;
+        codec::decode_timestamp(&time).context(op)
+    }
+
     /// The key of a new attempt to commit.
     pub(crate) fn attempt(&self, op: &'static str) -> Result<String> {
         let mut attempt = [0; 16];
@@ -96,7 +105,7 @@ impl TenantStore {
 impl Clock for TenantStore {
     async fn now(&self) -> Result<Timestamp> {
         let mut script = scripts::NOW.prepare_invoke();
-        let now: String = self.read("now", script.key(self.keys.counters())).await?;
+        let now: String = self.read("now", script.key(self.keys.log())).await?;
         codec::decode_timestamp(&now).context("now")
     }
 }

@@ -1,10 +1,10 @@
 //! The Redis store keeps every promise of the port, on one server, with a replica that commits wait
-//! for, and on a cluster. All cases share a server; each has a connection of its own, since each has
-//! a runtime of its own.
+//! for, and on a cluster. Cases share a server where nobody kills it; each has a connection of its own,
+//! since each has a runtime of its own.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use swarm_core::{CommitteeTenants, Tenants};
 use swarm_store_redis::RedisStore;
@@ -13,19 +13,76 @@ mod on_a_server {
     use super::*;
     use swarm_redis_testing::Server;
 
-    static SERVER: LazyLock<Server> = LazyLock::new(|| Server::start(&[]));
+    /// One for each case, so that it can be killed.
+    struct Guard(Mutex<Server>);
 
-    async fn server() -> ((), Arc<dyn Tenants>) {
-        ((), Arc::new(RedisStore::connect(&SERVER.url()).await.unwrap()))
+    impl Guard {
+        fn start() -> Self {
+            Self(Mutex::new(Server::start(&[])))
+        }
+
+        async fn connect(&self) -> Arc<RedisStore> {
+            let url = self.0.lock().unwrap().url();
+            Arc::new(RedisStore::connect(&url).await.unwrap())
+        }
+
+        fn kill(&self) {
+            let mut server = self.0.lock().unwrap();
+            server.stop();
+            server.resume();
+        }
     }
 
-    swarm_core::conformance!(server);
-
-    async fn rooms() -> ((), Arc<dyn CommitteeTenants>) {
-        ((), Arc::new(RedisStore::connect(&SERVER.url()).await.unwrap()))
+    async fn server() -> (Guard, Arc<dyn Tenants>) {
+        let guard = Guard::start();
+        let store = guard.connect().await;
+        (guard, store)
     }
 
-    swarm_core::committee_conformance!(rooms);
+    async fn killed(guard: &Guard) -> Arc<dyn Tenants> {
+        guard.kill();
+        guard.connect().await
+    }
+
+    swarm_core::conformance!(server, killed);
+
+    mod committee {
+        use super::*;
+
+        async fn server() -> (Guard, Arc<dyn CommitteeTenants>) {
+            let guard = Guard::start();
+            let store = guard.connect().await;
+            (guard, store)
+        }
+
+        async fn killed(guard: &Guard) -> Arc<dyn CommitteeTenants> {
+            guard.kill();
+            guard.connect().await
+        }
+
+        swarm_core::committee_conformance!(server, killed);
+    }
+}
+
+/// Each case sets the clock of a server of its own.
+mod on_a_server_with_a_clock {
+    use swarm_core::Timestamp;
+    use swarm_redis_testing::{ProgramClock, Server};
+
+    use super::*;
+
+    async fn server() -> ((Server, ProgramClock), Arc<dyn Tenants>) {
+        let clock = ProgramClock::at(0);
+        let server = Server::start_in(&clock.environment(), &[]);
+        let store = RedisStore::connect(&server.url()).await.unwrap();
+        ((server, clock), Arc::new(store))
+    }
+
+    fn set((_, clock): &(Server, ProgramClock), now: Timestamp) {
+        clock.set(now.millis());
+    }
+
+    swarm_core::clock_conformance!(server, set);
 }
 
 mod on_a_server_and_its_replica {

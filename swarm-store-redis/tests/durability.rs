@@ -30,6 +30,7 @@ async fn a_server_that_may_lose_writes_is_warned_of_or_refused() {
         ("appendonly", "yes", "no"),
         ("appendfsync", "always", "no"),
         ("no-appendfsync-on-rewrite", "no", "yes"),
+        ("aof-load-truncated", "no", "yes"),
     ] {
         let server = Server::start(&[]);
         let strict = format!("{}?strict=true", server.url());
@@ -45,6 +46,46 @@ async fn a_server_that_may_lose_writes_is_warned_of_or_refused() {
             assert!(refused.contains("strict") && refused.contains(&named), "{refused}");
         }
     }
+}
+
+/// A failover loses what a replica has not received.
+#[tokio::test]
+async fn replicas_that_no_commit_waits_for_are_refused_where_nothing_may_be_lost() {
+    let [primary, replica] = [(); 2].map(|()| Server::start(&[]));
+    let connect = async |options| RedisStore::connect(&(primary.url() + options)).await;
+    let alone = connect("?strict=true").await.unwrap();
+    replica.follow(primary.port);
+    for refused in [why(alone.ready().await), why(connect("?strict=true").await)] {
+        assert!(refused.contains("strict") && refused.contains("wait is 0"), "{refused}");
+    }
+    for allowed in ["", "?strict=true&wait=1"] {
+        let readiness = connect(allowed).await.unwrap().ready().await.unwrap();
+        assert_eq!(readiness.warnings, [""; 0], "{allowed}");
+    }
+}
+
+/// It would refuse writes soon.
+#[tokio::test]
+async fn a_server_that_fills_up_is_warned_of_and_one_that_is_full_is_not_ready() {
+    let server = Server::start(&[]);
+    let store = RedisStore::connect(&server.url()).await.unwrap();
+    let used: u64 = {
+        let info = server.cli(&["info", "memory"]);
+        let used = info.lines().find_map(|line| line.strip_prefix("used_memory:"));
+        used.unwrap().trim().parse().unwrap()
+    };
+    let limit = |percent: u64| {
+        server.cli(&["config", "set", "maxmemory", &(used * 100 / percent).to_string()]);
+    };
+    limit(50);
+    assert_eq!(store.ready().await.unwrap().warnings, [""; 0]);
+    limit(87);
+    let warnings = store.ready().await.unwrap().warnings;
+    assert!(matches!(&warnings[..], [one] if one.contains("% of its maxmemory")), "{warnings:?}");
+    limit(120);
+    assert!(why(store.ready().await).contains("less than 5 % of its maxmemory left"));
+    server.cli(&["config", "set", "maxmemory", "0"]);
+    assert_eq!(store.ready().await.unwrap().warnings, [""; 0]);
 }
 
 /// A managed service forbids `CONFIG`.

@@ -33,7 +33,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use swarm_core::store::{CommitteeStore, CommitteeTenants, Readiness, Result, Store, Tenants};
+use swarm_core::store::{
+    BehindTenants, CommitteeStore, CommitteeTenants, Readiness, Result, Store, Tenants,
+};
 use swarm_core::{TenantId, Timestamp};
 
 use database::Database;
@@ -44,6 +46,7 @@ use world::World;
 #[derive(Clone)]
 pub struct SqliteStore {
     database: Arc<Database>,
+    behind: Arc<BehindTenants>,
 }
 
 impl SqliteStore {
@@ -68,11 +71,12 @@ impl SqliteStore {
     ) -> Result<Self> {
         let database = Database::open(path.as_ref(), Arc::new(clock));
         let database = database.map_err(|failure| failure.of("open"))?;
-        Ok(Self { database: Arc::new(database) })
+        Ok(Self { database: Arc::new(database), behind: Arc::default() })
     }
 
     fn tenant(&self, tenant: &TenantId) -> TenantStore {
-        TenantStore { database: Arc::clone(&self.database), tenant: tenant.clone() }
+        let (database, behind) = (Arc::clone(&self.database), Arc::clone(&self.behind));
+        TenantStore { database, behind, tenant: tenant.clone() }
     }
 }
 
@@ -88,10 +92,15 @@ impl Tenants for SqliteStore {
         Arc::new(self.tenant(tenant))
     }
 
-    /// That the file can be read, and written to: this is a commit like any other.
+    /// That the file can be read, and written to: this is a commit like any other. And that the clock
+    /// is not too far behind the log of who wants to commit.
     async fn ready(&self) -> Result<Readiness> {
         let probe = self.database.write(layout::touch).await;
         probe.map_err(|failure| failure.of("ready"))?;
+        let time_of_commit = |tenant| async move {
+            self.tenant(&tenant).read("ready", |world| world.time_of_commit()).await
+        };
+        self.behind.check(time_of_commit).await?;
         Ok(Readiness::default())
     }
 }
@@ -105,6 +114,7 @@ impl CommitteeTenants for SqliteStore {
 /// One tenant's world.
 struct TenantStore {
     database: Arc<Database>,
+    behind: Arc<BehindTenants>,
     tenant: TenantId,
 }
 
@@ -127,7 +137,8 @@ impl TenantStore {
         change: impl FnOnce(&World<'_>) -> Outcome<T> + Send + 'static,
     ) -> Result<T> {
         let world = self.world(change);
-        self.database.write(world).await.map_err(|failure| failure.of(op))
+        let outcome = self.database.write(world).await.map_err(|failure| failure.of(op));
+        self.behind.note(&self.tenant, outcome)
     }
 
     fn world<T>(

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use swarm_core::{CommitteeTenants, Tenants};
+use swarm_core::testing::ManualClock;
+use swarm_core::{CommitteeTenants, Tenants, Timestamp};
 use swarm_store_sqlite::SqliteStore;
 use tempfile::TempDir;
 
@@ -25,6 +26,19 @@ mod interface_a {
     }
 
     swarm_core::conformance!(in_a_file, again);
+
+    async fn with_a_clock() -> ((TempDir, ManualClock), Arc<dyn Tenants>) {
+        let (folder, clock) = (tempfile::tempdir().unwrap(), ManualClock::at(Timestamp::EPOCH));
+        let (path, shown) = (folder.path().join("swarm.db"), clock.clone());
+        let store = SqliteStore::open_with_clock(path, move || shown.now()).unwrap();
+        ((folder, clock), Arc::new(store))
+    }
+
+    fn set((_, clock): &(TempDir, ManualClock), now: Timestamp) {
+        clock.set(now);
+    }
+
+    swarm_core::clock_conformance!(with_a_clock, set);
 }
 
 mod interface_b {

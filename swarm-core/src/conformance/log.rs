@@ -168,7 +168,8 @@ pub async fn logs_of_tenants_are_apart(tenants: Arc<dyn Tenants>) {
     promised!(numbers(&other.acts_on(SessionId(2)).await), [0; 0]);
 }
 
-fn document(key: Option<&str>, kind: &str) -> DocumentDraft {
+/// A document that says so in the log.
+pub(super) fn document(key: Option<&str>, kind: &str) -> DocumentDraft {
     DocumentDraft {
         key: key.map(str::to_owned),
         group: String::new(),

@@ -14,6 +14,7 @@
 
 pub mod committee;
 
+mod clock;
 mod counts;
 mod documents;
 mod durability;
@@ -46,7 +47,8 @@ mod very_moment;
 ///
 /// A store that outlives its process says so with a second function, `async fn(&Guard)`, which
 /// closes the store behind the guard as hard as it likes and returns it opened again; then there
-/// are cases of durability, too: `swarm_core::conformance!(my_store, my_store_again)`.
+/// are cases of durability, too: `swarm_core::conformance!(my_store, my_store_again)`. For a store
+/// whose clock a test can set there is [`clock_conformance!`](crate::clock_conformance!).
 #[macro_export]
 macro_rules! conformance {
     ($harness:path) => {
@@ -55,6 +57,49 @@ macro_rules! conformance {
     ($harness:path, $reopen:path) => {
         $crate::conformance_cases! { test $harness }
         $crate::durability_cases! { test $harness, $reopen }
+    };
+}
+
+/// Makes one test of each case about a clock that runs back, for a store whose clock can be set:
+/// `harness` as for [`conformance!`](crate::conformance!), and a second function,
+/// `fn(&Guard, Timestamp)`, that sets the clock of the store behind the guard.
+#[macro_export]
+macro_rules! clock_conformance {
+    ($harness:path, $set:path) => {
+        $crate::clock_cases! { test $harness, $set }
+    };
+}
+
+/// The one list of cases of stores whose clock can be set.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! clock_cases {
+    ($then:ident $($harness:path, $set:path)?) => {
+        $crate::clock_cases! {
+            @$then $($harness, $set)?;
+            time_stands_still_while_the_clock_is_behind
+            nothing_is_committed_while_the_clock_is_far_behind
+            a_deadline_that_has_passed_stays_passed
+        }
+    };
+
+    (@test $harness:path, $set:path; $($case:ident)*) => {
+        mod clock {
+            #[allow(unused_imports, reason = "the harness may be named by its full path")]
+            use super::*;
+
+            $(
+                #[::tokio::test(flavor = "multi_thread", worker_threads = 4)]
+                async fn $case() {
+                    let (guard, tenants) = $harness().await;
+                    $crate::conformance::$case(tenants, |now| $set(&guard, now)).await;
+                }
+            )*
+        }
+    };
+
+    (@publish; $($case:ident)*) => {
+        pub use clock::{$($case),*};
     };
 }
 
@@ -280,3 +325,4 @@ macro_rules! conformance_cases {
 
 conformance_cases! { publish }
 durability_cases! { publish }
+clock_cases! { publish }

@@ -64,6 +64,12 @@ impl StoreError {
         Self::new(StoreErrorKind::Misconfigured, op, source)
     }
 
+    /// The operation named `op` met a clock that is too far behind the log:
+    /// [`StoreErrorKind::Behind`].
+    pub fn clock_behind(op: &'static str) -> Self {
+        Self::new(StoreErrorKind::Behind, op, "the clock is more than an hour behind the log")
+    }
+
     /// The failure of the operation named `op`.
     pub fn new(kind: StoreErrorKind, op: &'static str, source: impl Into<Source>) -> Self {
         Self { kind, op, source: source.into() }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::{Result, StoreError, StoreErrorKind};
+use super::{Result, StoreError};
 use crate::domain::{LogRow, Seq, SessionId, Timestamp};
 
 /// The part of the port that keeps the log. Rows come in with the commits that they tell of: each
@@ -33,13 +33,12 @@ pub const CLOCK_TOLERANCE_MILLIS: i64 = 60 * 60 * 1_000;
 /// runs back.
 ///
 /// # Errors
-/// [`StoreErrorKind::Behind`] when the clock is more than an hour behind: nothing may be committed
+/// [`StoreErrorKind::Behind`](super::StoreErrorKind::Behind) when the clock is more than an hour behind: nothing may be committed
 /// then.
 pub fn time_of_commit(clock: Timestamp, last: Option<Timestamp>) -> Result<Timestamp> {
     let time = time_of_read(clock, last);
     if time.millis() - clock.millis() > CLOCK_TOLERANCE_MILLIS {
-        let source = "the clock is more than an hour behind the log";
-        return Err(StoreError::new(StoreErrorKind::Behind, "commit", source));
+        return Err(StoreError::clock_behind("commit"));
     }
     Ok(time)
 }

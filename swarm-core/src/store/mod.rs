@@ -5,6 +5,7 @@
 //! `Ok` means that the world answered, `Err` that it could not; a lost race is an outcome, not an
 //! error. The suite in `swarm_core::conformance` tells whether an implementation keeps its word.
 
+mod behind;
 mod committee;
 mod counts;
 mod documents;
@@ -24,6 +25,7 @@ use crate::domain::{TenantId, Timestamp};
 /// The attribute that implementations of the port stand under: the one of the crate `async-trait`.
 pub use async_trait::async_trait;
 
+pub use behind::BehindTenants;
 pub use committee::{
     Committee, CommitteeFiled, CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery,
     CommitteeTenants,
@@ -56,7 +58,8 @@ pub trait Tenants: Send + Sync {
     /// forget it. Two worlds share nothing, ids included.
     fn open(&self, tenant: &TenantId) -> Arc<dyn Store>;
 
-    /// Asks the store for a sign of life, and how far it can be trusted.
+    /// Asks the store for a sign of life, and how far it can be trusted. A store whose clock is too
+    /// far behind the log of a tenant that wants to commit is not ready: see [`BehindTenants`].
     async fn ready(&self) -> Result<Readiness>;
 }
 

@@ -1,6 +1,8 @@
 //! What is answered when a call gave no result (specification, section 7; contract, sections 3, 5
 //! and 6).
 
+use std::error::Error as _;
+
 use serde::Serialize;
 
 use super::{Answer, NOT_PERSISTED, Problem, Status};
@@ -8,6 +10,7 @@ use crate::domain::{MemberId, TakeId};
 use crate::rules::committee::CommitteeRefusal;
 use crate::rules::{Refusal, Rejection};
 use crate::service::{CommitteeError, Error, SubmitError};
+use crate::store::{StoreError, StoreErrorKind};
 
 /// The text, with status 503, when the store did not answer.
 const UNAVAILABLE: &str = "store unavailable";
@@ -25,6 +28,15 @@ impl Answer {
             CommitteeError::Refused(refusal) => refusal.into(),
             _ => Self::error(500, NOT_PERSISTED),
         }
+    }
+
+    /// What is told of a store that is not ready: the cause, where it names no host and no secret.
+    pub fn not_ready(error: &StoreError) -> Self {
+        let is_told =
+            matches!(error.kind(), StoreErrorKind::Behind | StoreErrorKind::Misconfigured);
+        let cause = error.source().filter(|_| is_told);
+        let detail = cause.map(ToString::to_string);
+        Self::refused(&Refused { detail, ..Refused::new(503, UNAVAILABLE) }, Problem::Unavailable)
     }
 
     fn refused(body: &Refused<'_>, problem: Problem) -> Self {

@@ -18,6 +18,8 @@ pub(crate) enum ApiError {
     Committee(CommitteeError),
     /// The core gave no receipt to a member of the committee.
     Submission(CommitteeError),
+    /// The store is not to be relied on.
+    NotReady(Error),
     /// The request never reached the domain layer: `{error}` alone.
     Request(StatusCode, &'static str),
     /// What was sent is not what this path reads: `{error}` alone, and a hint.
@@ -38,6 +40,8 @@ impl ApiError {
             Self::Core(error) => core_error(&error),
             Self::Committee(error) => logged(&error, (&error).into()),
             Self::Submission(error) => logged(&error, wire::Answer::of_submission(&error)),
+            Self::NotReady(Error::Store(error)) => not_ready(&error),
+            Self::NotReady(error) => logged(&error, (&error).into()),
             Self::Request(status, error) => plain_error(status, error),
             Self::Unread(error, _) => plain_error(StatusCode::BAD_REQUEST, error),
             Self::Busy => {
@@ -102,6 +106,11 @@ fn logged<R: std::error::Error + 'static>(error: &Error<R>, answer: wire::Answer
         tracing::error!(error = error as &dyn std::error::Error, "no answer from the store");
     }
     answer.into()
+}
+
+fn not_ready(error: &StoreError) -> Answer {
+    tracing::error!(error = error as &dyn std::error::Error, "the store is not ready");
+    wire::Answer::not_ready(error).into()
 }
 
 fn plain_error(status: StatusCode, error: &str) -> Answer {

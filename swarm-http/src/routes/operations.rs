@@ -7,7 +7,7 @@ use swarm_core::store::Readiness;
 use warp::http::StatusCode;
 
 use crate::Site;
-use crate::response::{Answer, Reply, ok};
+use crate::response::{Answer, ApiError, Reply, ok};
 
 #[derive(Serialize)]
 struct State {
@@ -21,9 +21,10 @@ pub(crate) async fn health(_: Arc<Site>) -> Reply {
     ok(&State { status: "ok", warnings: Vec::new() })
 }
 
-/// The store answers; else 503. What it warns of keeps no request away.
+/// The store answers; else 503, and the cause where anybody may know it (contract, section 10). What
+/// it warns of keeps no request away.
 pub(crate) async fn ready(site: Arc<Site>) -> Reply {
-    let Readiness { warnings } = site.ready().await?;
+    let Readiness { warnings } = site.ready().await.map_err(ApiError::NotReady)?;
     ok(&State { status: "ready", warnings })
 }
 

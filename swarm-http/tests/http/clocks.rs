@@ -8,7 +8,7 @@ use serde_json::json;
 use swarm_core::domain::Timestamp;
 use swarm_redis_testing::Server;
 
-use crate::backend::Backend;
+use crate::backend::{Backend, on_every_store};
 use crate::binary::Program;
 use crate::clock::Clock;
 use crate::fixture::Fixture;
@@ -16,6 +16,25 @@ use crate::harness::{ADMIN, Author, Client, signed_text};
 
 const DATE: &str = "2026-11-21";
 const CLOSED: &str = "submission window closed";
+
+on_every_store!(readiness_says_that_the_clock_is_far_behind);
+
+fn readiness_says_that_the_clock_is_far_behind(backend: &Backend) {
+    const TWO_HOURS: i64 = 2 * 60 * 60 * 1_000;
+    let fixture = Fixture::on(backend);
+    fixture.convene(DATE, "aurora");
+    let author = fixture.author();
+    fixture.client.get("/readyz").expect(200);
+    fixture.clock.move_by(-TWO_HOURS);
+    let submitted = fixture.client.submit(&author, author.draft(DATE, "aurora"));
+    submitted.refused(503, "store unavailable");
+    let ready = fixture.client.get("/readyz").expect(503).json();
+    let detail = "the clock is more than an hour behind the log";
+    assert_eq!((&ready["error"], &ready["detail"]), (&json!("store unavailable"), &json!(detail)));
+    fixture.clock.move_by(TWO_HOURS);
+    fixture.client.get("/readyz").expect(200);
+    fixture.client.submit(&author, author.draft(DATE, "aurora")).expect(201);
+}
 
 const FIVE_MINUTES: i64 = 300_000;
 

@@ -12,6 +12,7 @@
 )]
 
 mod broken;
+mod clock;
 mod durability;
 mod filing;
 mod saving;

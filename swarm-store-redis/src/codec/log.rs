@@ -1,20 +1,19 @@
-//! The log: `t take`, `c submission`, or `a time minted text`, where minted is `-` for no id.
+//! The log: `t take time`, `c submission time`, or `a time minted text`, where minted is `-` for no
+//! id. Where a row only names a record, this comes instead of its name and time when it is read.
 
 use swarm_core::domain::{LogRow, Logged, Seq};
 
 use super::{Corrupt, Decoded, Words, decode_committee_take, decode_take, number};
 
-/// A row, behind which its record stands where it only says which one that is.
+/// A row as it is read.
 pub(crate) fn decode_log_row(seq: Seq, row: &str) -> Decoded<LogRow> {
     let mut words = Words(row);
     match words.next()? {
         "t" => {
-            words.next()?;
             let take = decode_take(words.rest())?;
             Ok(LogRow { seq, at: take.filed_at, logged: Logged::Take(take) })
         }
         "c" => {
-            words.next()?;
             let take = decode_committee_take(words.rest())?;
             Ok(LogRow { seq, at: take.received_at, logged: Logged::CommitteeTake(take) })
         }

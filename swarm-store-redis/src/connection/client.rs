@@ -10,6 +10,7 @@ use tokio::sync::OnceCell;
 
 use super::Connection;
 use super::command::Command;
+use super::failure::store_error;
 use super::options::Options;
 use super::replicated::ReplicatedCommits;
 use crate::keys::Keys;
@@ -112,5 +113,5 @@ pub(crate) async fn bounded<T>(
 }
 
 async fn in_time<T>(op: &'static str, call: impl Future<Output = RedisResult<T>>) -> Result<T> {
-    bounded(op, async { call.await.map_err(|error| StoreError::unavailable(op, error)) }).await
+    bounded(op, async { call.await.map_err(|error| store_error(op, error)) }).await
 }

@@ -1,6 +1,20 @@
 //! What an error of Redis says about the connection that it came over.
 
 use redis::{ErrorKind, RedisError, ServerErrorKind};
+use swarm_core::StoreError;
+
+/// The error that ends the operation named `op`.
+pub(super) fn store_error(op: &'static str, error: RedisError) -> StoreError {
+    // What ends a script begins with a word of `prelude.lua`, or of the command that it called.
+    let said = error.to_string();
+    match () {
+        () if said.contains("BEHIND ") => StoreError::clock_behind(op),
+        () if said.contains("CORRUPT ") || said.contains("WRONGTYPE") => {
+            StoreError::corrupt(op, error)
+        }
+        () => StoreError::unavailable(op, error),
+    }
+}
 
 /// Whether a connection is of no use any more: it is closed, or leads to where nothing answers, or
 /// to what has become a replica.

@@ -1,6 +1,6 @@
 -- The facts that a submission is judged by.
 local tokens, members, sessions, index = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local revisions, nonces, takes = KEYS[5], KEYS[6], KEYS[7]
+local revisions, nonces, takes, log = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local token, on, nonce = ARGV[1], ARGV[2], ARGV[3]
 
 -- Changes nothing, and is refused by a replica: nobody is judged by what it has.
@@ -14,7 +14,7 @@ if member then
   latest = session and redis.call('HGET', revisions, session .. ':' .. member)
 end
 return {
-  time(),
+  (time_of_read(log)),
   member and redis.call('HGET', members, member),
   session and redis.call('HGET', sessions, session) or false,
   latest or false,

@@ -19,7 +19,7 @@ if not at_version(redis.call('HGET', members, member), member_version)
   or newest_session(index, on) ~= session then
   return { 'stale' }
 end
-local now = time()
+local now = time_of_commit(log)
 if land_by ~= '' and tonumber(now) > tonumber(land_by) then return { 'late' } end
 if spent then return { 'nonce used' } end
 local latest_field = session .. ':' .. member
@@ -28,11 +28,14 @@ local latest_revision, latest_id = '0', nil
 if latest then latest_revision, latest_id = string.match(latest, '^(%d+) (%d+)$') end
 if latest_revision ~= revision_before then return { 'revision taken' } end
 
+must_be(HASH, takes, superseded, counters)
+must_be(LIST, filed)
+
 local id = mint(counters, 'takes')
 redis.call('HSET', takes, id, id .. ' ' .. now .. ' ' .. text)
 redis.call('HSET', nonces, spent_field, attempt .. ' ' .. id)
 redis.call('HSET', revisions, latest_field, revision .. ' ' .. id)
 redis.call('RPUSH', filed, id)
-redis.call('RPUSH', log, 't ' .. id)
+redis.call('RPUSH', log, 't ' .. id .. ' ' .. now)
 if latest_id then redis.call('HSET', superseded, latest_id, id) end
 return { 'filed', id .. ' ' .. now }

@@ -13,15 +13,17 @@ if not at_version(redis.call('HGET', members, member), member_version)
   or not at_version(redis.call('HGET', days, day), day_version) then
   return { 'stale' }
 end
-local now = time()
+local now = time_of_commit(log)
 if tonumber(now) > tonumber(land_by) then return { 'late' } end
+local before = redis.call('HGET', latest, by .. subject)
+must_be(HASH, takes, counters)
+must_be(SORTED_SET, index)
 
 local id = mint(counters, 'committee takes')
 redis.call('HSET', takes, id, now .. ' ' .. text)
 redis.call('HSET', attempts, by .. attempt, id)
 redis.call('ZADD', index, 0, entry(on, id), 0, entry(by, id))
-local before = redis.call('HGET', latest, by .. subject)
 if before then redis.call('ZREM', index, entry(by, before)) end
 redis.call('HSET', latest, by .. subject, id)
-redis.call('RPUSH', log, 'c ' .. id)
+redis.call('RPUSH', log, 'c ' .. id .. ' ' .. now)
 return { 'filed', now }

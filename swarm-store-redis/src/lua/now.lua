@@ -1,2 +1,2 @@
--- The time. The key only leads to the server that keeps the tenant.
-return time()
+-- The time.
+return (time_of_read(KEYS[1]))

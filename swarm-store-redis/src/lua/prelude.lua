@@ -7,6 +7,39 @@ local function time()
   return now[1] .. string.format('%03d', math.floor(tonumber(now[2]) / 1000))
 end
 
+-- The time of a read, and by how much this server's clock is behind it: time never runs back behind
+-- the last row of the log.
+local function time_of_read(log)
+  local now = time()
+  local row = redis.call('LINDEX', log, -1) or ''
+  local last = string.match(row, '^a (%d+) ') or string.match(row, '^[tc] %d+ (%d+)$') or now
+  local behind = tonumber(last) - tonumber(now)
+  if behind > 0 then return last, behind end
+  return now, 0
+end
+
+-- The time of a commit. Where the clock is too far behind, it ends the script: never called after
+-- the first write.
+local function time_of_commit(log)
+  local now, behind = time_of_read(log)
+  if behind > CLOCK_TOLERANCE then
+    error('BEHIND the clock is too far behind the log')
+  end
+  return now
+end
+
+-- What reads the length of each type.
+local HASH, LIST, SORTED_SET = 'HLEN', 'LLEN', 'ZCARD'
+
+-- Reads how long these are, by the command for their type, so that the script ends where one holds
+-- what is of another: a write to it would end the script with half of its work done. For keys that
+-- a script writes to and has not read before its first write.
+local function must_be(length, ...)
+  for _, key in ipairs({ ... }) do
+    redis.call(length, key)
+  end
+end
+
 -- The next id of a kind. Never called before the last check.
 local function mint(counters, kind)
   return string.format('%.0f', redis.call('HINCRBY', counters, kind, 1))
@@ -21,7 +54,7 @@ end
 -- The words of a row, or of a field, that a pattern captures. A row without them is corrupt, which
 -- ends the script: never called after the first write.
 local function words(row, pattern)
-  if not string.match(row, pattern) then error('stored record is corrupt') end
+  if not string.match(row, pattern) then error('CORRUPT a record is none') end
   return string.match(row, pattern)
 end
 

@@ -17,15 +17,18 @@ if named == '' then
 end
 local tail = #key .. ' ' .. key .. text
 local id = redis.call('HGET', keys, key)
+if id and replace == '' then return 'exists' end
+local now = time_of_commit(log)
+must_be(HASH, rows, counters, acts)
+must_be(SORTED_SET, index)
+
 if id then
-  if replace == '' then return 'exists' end
   local head = string.match(redis.call('HGET', rows, id), '^%d+ %d+ ')
   redis.call('HSET', rows, id, head .. tail)
-  log_act(log, acts, session, time(), id, act)
+  log_act(log, acts, session, now, id, act)
   return committed('replaced ' .. head .. key)
 end
 
-local now = time()
 id = mint(counters, collection)
 local head = id .. ' ' .. now .. ' '
 redis.call('HSET', rows, id, head .. tail)

@@ -21,6 +21,9 @@ for _, field in ipairs(replace ~= '' and redis.call('HKEYS', briefs) or {}) do
   local of_day = words(field, '^(%d+):')
   if tonumber(of_day) <= tonumber(day) then outdated[#outdated + 1] = field end
 end
+local now = time_of_commit(log)
+must_be(HASH, briefs)
+must_be(SORTED_SET, index)
 
 redis.call('HSET', days, day, row)
 if old_subject then
@@ -35,5 +38,5 @@ end
 for position = 9, #ARGV, 2 do
   redis.call('HSET', briefs, ARGV[position], ARGV[position + 1])
 end
-log_act(log, '', '', time(), '-', act)
+log_act(log, '', '', now, '-', act)
 return committed('saved')

@@ -8,7 +8,7 @@ local challenge, proof = ARGV[6], ARGV[7]
 local mail, queued, queued_prefix = ARGV[8], ARGV[9], ARGV[10]
 local prefix, state_prefix, act = ARGV[11], ARGV[12], ARGV[13]
 
-local now = time()
+local now = time_of_commit(log)
 local before = redis.call('HGET', members, id)
 if not at_version(before, expected) then return 'stale' end
 if proof ~= '' then
@@ -23,6 +23,8 @@ if held_key ~= '' then
 end
 local old_state, old_token, old_key
 if before then old_state, old_token, old_key = words(before, '^%d+ (%S+) (%S+) (%S+) ') end
+must_be(HASH, tokens, keys, outbox, counters)
+must_be(SORTED_SET, index, outbox_index)
 
 redis.call('HSET', members, id, row)
 if before then

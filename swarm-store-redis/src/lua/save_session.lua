@@ -16,10 +16,13 @@ if last then
   if tonumber(filed_at) > tonumber(none_after) then return 'stale' end
 end
 local old_state = words(before, '^%d+ (%S+) ')
+local now = time_of_commit(log)
+must_be(HASH, acts)
+must_be(SORTED_SET, index)
 
 redis.call('HSET', sessions, id, row)
 redis.call('ZREM', index, entry(prefix .. #old_state .. ':' .. old_state, id))
 redis.call('ZADD', index, 0, entry(state_prefix, id))
 if published_prefix ~= '' then redis.call('ZADD', index, 0, entry(published_prefix, id)) end
-log_act(log, acts, id, time(), '-', act)
+log_act(log, acts, id, now, '-', act)
 return committed('saved')

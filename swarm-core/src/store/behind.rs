@@ -1,0 +1,42 @@
+//! Tenants that may not commit, because the store's clock is behind their logs.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use super::{Result, StoreErrorKind};
+use crate::domain::{TenantId, Timestamp};
+
+/// The tenants whose commits met a clock that is too far behind their logs. A store keeps this for
+/// [`ready`](super::Tenants::ready), which names the cause (contract, section 10).
+#[derive(Debug, Default)]
+pub struct BehindTenants(Mutex<BTreeSet<TenantId>>);
+
+impl BehindTenants {
+    /// Hands on what came of a commit, and remembers its tenant where it is
+    /// [`StoreErrorKind::Behind`].
+    pub fn note<T>(&self, tenant: &TenantId, outcome: Result<T>) -> Result<T> {
+        if outcome.as_ref().is_err_and(|error| error.kind() == StoreErrorKind::Behind) {
+            self.edit(|tenants| tenants.insert(tenant.clone()));
+        }
+        outcome
+    }
+
+    /// Asks for the time of a commit of each that is remembered, and forgets it where there is one.
+    ///
+    /// # Errors
+    /// What the first one ends with that has none.
+    pub async fn check<F>(&self, time_of_commit: impl Fn(TenantId) -> F) -> Result<()>
+    where
+        F: Future<Output = Result<Timestamp>>,
+    {
+        for tenant in self.edit(|tenants| tenants.clone()) {
+            time_of_commit(tenant.clone()).await?;
+            self.edit(|tenants| tenants.remove(&tenant));
+        }
+        Ok(())
+    }
+
+    fn edit<T>(&self, edit: impl FnOnce(&mut BTreeSet<TenantId>) -> T) -> T {
+        edit(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

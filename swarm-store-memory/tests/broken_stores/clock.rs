@@ -1,0 +1,88 @@
+//! Stores whose time runs back with their clock.
+
+use std::sync::Arc;
+
+use swarm_core::conformance::{
+    a_deadline_that_has_passed_stays_passed, nothing_is_committed_while_the_clock_is_far_behind,
+    time_stands_still_while_the_clock_is_behind,
+};
+use swarm_core::rules::Filing;
+use swarm_core::store::{Filed, Result, async_trait};
+use swarm_core::testing::ManualClock;
+use swarm_core::{Take, Tenants, Timestamp};
+use swarm_store_memory::MemoryStore;
+
+use crate::broken::{At, Broken, Fault, Intact};
+use crate::expect_broken;
+
+/// What is filed has the time of the clock, whatever the log says.
+struct FiledByTheClock(ManualClock);
+
+#[async_trait]
+impl Fault for FiledByTheClock {
+    async fn file(&self, at: &At, filing: &Filing) -> Result<Filed> {
+        Ok(match at.own.file(filing).await? {
+            Filed::Filed(take) => {
+                Filed::Filed(Arc::new(Take { filed_at: self.0.now(), ..Take::clone(&take) }))
+            }
+            other => other,
+        })
+    }
+}
+
+/// What comes while the clock is far behind is only late.
+struct LateWhenBehind;
+
+#[async_trait]
+impl Fault for LateWhenBehind {
+    async fn file(&self, at: &At, filing: &Filing) -> Result<Filed> {
+        at.own.file(filing).await.or(Ok(Filed::Late))
+    }
+}
+
+/// A deadline is judged by the clock, whatever the log says.
+struct DeadlineByTheClock(ManualClock);
+
+#[async_trait]
+impl Fault for DeadlineByTheClock {
+    async fn file(&self, at: &At, filing: &Filing) -> Result<Filed> {
+        let in_time = filing.land_by().is_none_or(|deadline| self.0.now() <= deadline);
+        Ok(match at.own.file(filing).await? {
+            Filed::Late if in_time => Filed::Stale,
+            other => other,
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_clock_that_runs_back_is_kept_from_what_is_on_file() {
+    let (clock, store) = on_a_clock(|_| Intact);
+    time_stands_still_while_the_clock_is_behind(store, |now| clock.set(now)).await;
+}
+
+#[tokio::test]
+async fn a_store_whose_takes_go_back_in_time_is_caught() {
+    let (clock, store) = on_a_clock(FiledByTheClock);
+    expect_broken(time_stands_still_while_the_clock_is_behind(store, |now| clock.set(now))).await;
+}
+
+#[tokio::test]
+async fn a_store_that_hides_that_it_is_behind_is_caught() {
+    let (clock, store) = on_a_clock(|_| LateWhenBehind);
+    let case = nothing_is_committed_while_the_clock_is_far_behind(store, |now| clock.set(now));
+    expect_broken(case).await;
+}
+
+#[tokio::test]
+async fn a_store_that_opens_windows_again_is_caught() {
+    let (clock, store) = on_a_clock(DeadlineByTheClock);
+    expect_broken(a_deadline_that_has_passed_stays_passed(store, |now| clock.set(now))).await;
+}
+
+/// A store with the fault that is made of its clock.
+fn on_a_clock<F: Fault>(fault: impl FnOnce(ManualClock) -> F) -> (ManualClock, Arc<dyn Tenants>) {
+    let clock = ManualClock::at(Timestamp::EPOCH);
+    let shown = clock.clone();
+    let memory = MemoryStore::with_clock(move || shown.now());
+    (clock.clone(), Broken::over(memory, fault(clock)))
+}

@@ -1,0 +1,2 @@
+-- The time that a commit would have.
+return time_of_commit(KEYS[1])
