@@ -3,7 +3,6 @@
 use async_trait::async_trait;
 use swarm_core::store::{Countable, Counts, Result, StoreError};
 
-use crate::codec;
 use crate::keys;
 use crate::tenant::TenantStore;
 
@@ -14,9 +13,7 @@ impl Counts for TenantStore {
         let (index, state) = match what {
             Countable::Members(state) => (self.keys.members_index(), state.as_str()),
             Countable::Sessions(state) => (self.keys.sessions_index(), state.as_str()),
-            Countable::Messages(state) => {
-                (self.keys.outbox_index(), codec::encode_mail_state(state))
-            }
+            Countable::Messages(state) => (self.keys.outbox_index(), state.as_str()),
             other => return Err(StoreError::misconfigured(OP, format!("unknown: {other:?}"))),
         };
         let listing = keys::in_state(state);

@@ -49,7 +49,7 @@ impl Members for TenantStore {
     async fn save_member(&self, change: &MemberChange) -> Result<MemberSaved> {
         let member = &change.member;
         let challenge = change.proven.as_ref().map(|proven| proven.0.to_string());
-        let queued = codec::encode_mail_state(MailState::Queued);
+        let queued = MailState::Queued.as_str();
 
         let mut script = scripts::SAVE_MEMBER.prepare_invoke();
         script.key(self.attempt("save member")?);

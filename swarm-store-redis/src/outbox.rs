@@ -19,7 +19,7 @@ impl Outbox for TenantStore {
     ) -> Result<Vec<Versioned<Message>>> {
         let keys = [self.keys.outbox(), self.keys.outbox_index()];
         let states = MailState::ALL.into_iter().filter(|it| state.is_none_or(|one| one == *it));
-        let listings = states.map(|state| keys::in_state(codec::encode_mail_state(state)));
+        let listings = states.map(|state| keys::in_state(state.as_str()));
         let rows = self.listed_after("messages", keys, listings, after.map(|id| id.0)).await?;
         let mut messages = codec::decode_each(&rows, codec::decode_message).context("messages")?;
         messages.sort_unstable_by_key(|message| message.record.id);
@@ -33,7 +33,7 @@ impl Outbox for TenantStore {
         script.key(self.keys.outbox()).key(self.keys.outbox_index());
         script.arg(message.id.0).arg(expected.0);
         script.arg(codec::encode_message(expected.next(), message));
-        script.arg(BY_STATE).arg(keys::in_state(codec::encode_mail_state(message.state)));
+        script.arg(BY_STATE).arg(keys::in_state(message.state.as_str()));
         let outcome: String = self.commit("save message", &script).await?;
         saved("save message", &outcome)
     }

@@ -55,7 +55,7 @@ impl Sessions for TenantStore {
         script.key(self.attempt("convene")?);
         script.key(self.keys.sessions()).key(self.keys.sessions_index()).key(self.keys.counters());
         script.key(self.keys.log()).key(self.keys.acts());
-        script.arg(state).arg(codec::encode_session_draft(draft).context("convene")?);
+        script.arg(state).arg(codec::encode_session_draft(draft));
         script.arg(act.as_str());
         script.arg(all()).arg(keys::in_state(state)).arg(on(&day, draft.subject_id.as_str()));
         let outcome: String = self.commit("convene", &script).await?;
@@ -71,7 +71,7 @@ impl Sessions for TenantStore {
         script.key(self.keys.log()).key(self.keys.acts()).key(self.keys.takes());
         script.arg(session.id.0).arg(expected.0);
         script.arg(takes.map(|takes| takes.to_string()).unwrap_or_default());
-        script.arg(codec::encode_session(expected.next(), session).context("save session")?);
+        script.arg(codec::encode_session(expected.next(), session));
         script.arg(BY_STATE).arg(keys::in_state(session.state.as_str()));
         script.arg(session.published_at.map(published_at).unwrap_or_default());
         script.arg(act.as_str());

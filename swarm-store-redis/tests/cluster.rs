@@ -11,7 +11,7 @@ use swarm_redis_testing::{Cluster, Proxy, Server};
 use swarm_store_redis::RedisStore;
 use tokio::time::timeout;
 
-use world::{Author, BOUND, committee, draft, nonces, open, put, recovered, walk};
+use world::{BOUND, committee, draft, joined, judged, nonces, open, put, recovered, walk};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cluster_that_forgot_the_scripts_is_taught_again() {
@@ -25,9 +25,9 @@ async fn a_cluster_that_forgot_the_scripts_is_taught_again() {
 async fn a_node_that_comes_back_is_found_again() {
     let mut cluster = Cluster::start();
     let store = open(&RedisStore::connect(&cluster.url()).await.unwrap());
-    let author = Author::joined(&*store, "ada").await;
+    let author = joined(&*store, "ada").await;
     let session = store.convene(&draft("subject")).await.unwrap();
-    let filing = author.judged(&*store, &session, "nonce").await;
+    let filing = judged(&*store, &author, &session, "nonce").await;
     cluster.nodes.iter_mut().for_each(Server::stop);
     assert!(timeout(BOUND, store.now()).await.unwrap().is_err());
     assert!(timeout(BOUND, store.file(&filing)).await.unwrap().is_err());
@@ -61,8 +61,8 @@ async fn every_commit_is_done_once_however_often_it_is_sent() {
 
     for number in 0..20 {
         let nonce = format!("nonce {number}");
-        let author = Author::joined(&*direct, &format!("member {number}")).await;
-        let filing = author.judged(&*direct, &session, &nonce).await;
+        let author = joined(&*direct, &format!("member {number}")).await;
+        let filing = judged(&*direct, &author, &session, &nonce).await;
         let lose = |calls, answers| {
             proxies.iter().for_each(|proxy| proxy.lose(calls, answers));
         };

@@ -12,11 +12,12 @@ use swarm_core::store::{
     CommitteeDayChange, CommitteeMemberChange, CommitteeStore, MemberChange, MemberSaved,
     MessageChange, SessionChange, Store, Versioned,
 };
+use swarm_core::testing::Author;
 use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
 
 use world::committee::{convened, opening, seat};
-use world::{Author, draft, mail};
+use world::{creation_with_mail, draft};
 
 /// The first version of a record.
 const FIRST: Version = Version(1);
@@ -61,7 +62,7 @@ impl Fixture {
 #[tokio::test]
 async fn a_write_over_a_corrupt_member_changes_nothing() {
     let fixture = Fixture::start().await;
-    let change = Author::named("ada").creation(Some(mail()));
+    let change = creation_with_mail(&Author::named("ada"));
     assert_eq!(fixture.store.save_member(&change).await.unwrap(), MemberSaved::Saved);
     fixture.corrupt("members", "ada");
     let before = fixture.dump();
@@ -73,7 +74,7 @@ async fn a_write_over_a_corrupt_member_changes_nothing() {
 #[tokio::test]
 async fn a_write_over_a_corrupt_message_changes_nothing() {
     let fixture = Fixture::start().await;
-    let change = Author::named("ada").creation(Some(mail()));
+    let change = creation_with_mail(&Author::named("ada"));
     assert_eq!(fixture.store.save_member(&change).await.unwrap(), MemberSaved::Saved);
     let Versioned { record, version } =
         fixture.store.messages(None, None).await.unwrap().pop().unwrap();

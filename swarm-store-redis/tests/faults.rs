@@ -12,13 +12,16 @@ use swarm_core::rules::Filing;
 use swarm_core::store::{
     Collection, Filed, MemberSaved, MessageChange, Put, Saved, SessionChange, Store, Versioned,
 };
+use swarm_core::testing::Author;
 use swarm_core::{Session, SessionId, TakeId};
 use swarm_redis_testing::{Proxy, Server, free_port};
 use swarm_store_redis::RedisStore;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use world::{ALL, Author, BOUND, draft, mail, nonces, open, put, recovered, walk};
+use world::{
+    ALL, BOUND, creation_with_mail, draft, joined, judged, nonces, open, put, recovered, walk,
+};
 
 #[tokio::test]
 async fn a_server_that_forgot_the_scripts_is_taught_again() {
@@ -30,12 +33,12 @@ async fn a_server_that_forgot_the_scripts_is_taught_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_comes_back_is_found_again() {
     let (mut server, store) = serve(&[]).await;
-    let author = Author::joined(&*store, "ada").await;
+    let author = joined(&*store, "ada").await;
     let session = store.convene(&draft("subject")).await.unwrap();
     for round in 0..2 {
-        let acknowledged = author.judged(&*store, &session, &format!("{round} up")).await;
+        let acknowledged = judged(&*store, &author, &session, &format!("{round} up")).await;
         assert!(matches!(store.file(&acknowledged).await.unwrap(), Filed::Filed(_)));
-        let filing = author.judged(&*store, &session, &format!("{round} down")).await;
+        let filing = judged(&*store, &author, &session, &format!("{round} down")).await;
         server.stop();
         for _ in 0..3 {
             assert!(timeout(BOUND, store.now()).await.unwrap().is_err());
@@ -52,9 +55,9 @@ async fn a_server_that_comes_back_is_found_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_stalls_does_not_stall_its_callers() {
     let (server, store) = serve(&[]).await;
-    let author = Author::joined(&*store, "ada").await;
+    let author = joined(&*store, "ada").await;
     let session = store.convene(&draft("subject")).await.unwrap();
-    let filing = author.judged(&*store, &session, "nonce").await;
+    let filing = judged(&*store, &author, &session, "nonce").await;
     server.signal("STOP");
     assert!(timeout(BOUND, store.file(&filing)).await.unwrap().is_err());
     server.signal("CONT");
@@ -69,9 +72,9 @@ async fn a_connection_that_went_silent_is_given_up() {
     let (server, direct) = serve(&[]).await;
     let proxy = Proxy::before(server.port).await;
     let store = open(&RedisStore::connect(&proxy.url("redis")).await.unwrap());
-    let author = Author::joined(&*store, "ada").await;
+    let author = joined(&*store, "ada").await;
     let session = store.convene(&draft("subject")).await.unwrap();
-    let filing = author.judged(&*store, &session, "nonce").await;
+    let filing = judged(&*store, &author, &session, "nonce").await;
     proxy.mute();
     assert!(timeout(BOUND, store.file(&filing)).await.unwrap().is_err());
     assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(_)));
@@ -90,8 +93,8 @@ async fn a_server_that_became_a_replica_is_left() {
         let session = store.convene(&draft("subject")).await.unwrap();
         let mut filings = Vec::new();
         for number in 0..40 {
-            let author = Author::joined(&*store, &format!("member {number}")).await;
-            filings.push(author.judged(&*store, &session, &format!("nonce {number}")).await);
+            let author = joined(&*store, &format!("member {number}")).await;
+            filings.push(judged(&*store, &author, &session, &format!("nonce {number}")).await);
         }
 
         // After this write the other has all that was written before.
@@ -116,13 +119,14 @@ async fn a_filing_is_on_file_once_or_not_at_all() {
     let proxy = Proxy::before(server.port).await;
     let lossy = open(&RedisStore::connect(&proxy.url("redis")).await.unwrap());
     let session = direct.convene(&draft("subject")).await.unwrap();
-    let warm = Author::joined(&*direct, "warm").await.judged(&*direct, &session, "warm").await;
+    let warm = joined(&*direct, "warm").await;
+    let warm = judged(&*direct, &warm, &session, "warm").await;
     assert!(matches!(lossy.file(&warm).await.unwrap(), Filed::Filed(_)));
 
     for number in 0..FILINGS {
         let nonce = format!("nonce {number}");
-        let author = Author::joined(&*direct, &format!("member {number}")).await;
-        let filing = author.judged(&*direct, &session, &nonce).await;
+        let author = joined(&*direct, &format!("member {number}")).await;
+        let filing = judged(&*direct, &author, &session, &nonce).await;
         // The filing is sent once more by itself: two losses are needed to lose it.
         let (calls, answers) = [(0, 0), (0, 1), (0, 2), (1, 0), (2, 0), (1, 1)][number % 6];
         proxy.lose(calls, answers);
@@ -149,7 +153,7 @@ async fn every_commit_is_done_once_though_its_answer_is_lost() {
     walk(&RedisStore::connect(&proxy.url("redis")).await.unwrap(), || ()).await;
 
     proxy.lose(0, 1);
-    let change = Author::named("grace").creation(Some(mail()));
+    let change = creation_with_mail(&Author::named("grace"));
     assert_eq!(lossy.save_member(&change).await.unwrap(), MemberSaved::Saved);
     let messages = direct.messages(None, None).await.unwrap();
     assert_eq!(messages.len(), 1);
@@ -195,17 +199,17 @@ async fn every_commit_is_done_once_though_its_answer_is_lost() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_without_memory_refuses_and_writes_nothing() {
     let (server, store) = serve(&[]).await;
-    let author = Author::joined(&*store, "ada").await;
+    let author = joined(&*store, "ada").await;
     let session = store.convene(&draft("subject")).await.unwrap();
-    let filing = author.judged(&*store, &session, "nonce").await;
+    let filing = judged(&*store, &author, &session, "nonce").await;
     let held = server.cli(&["dbsize"]);
 
     server.cli(&["config", "set", "maxmemory", "1"]);
     assert!(store.file(&filing).await.is_err());
     assert!(store.convene(&draft("other")).await.is_err());
-    assert!(store.save_member(&Author::named("grace").creation(Some(mail()))).await.is_err());
+    assert!(store.save_member(&creation_with_mail(&Author::named("grace"))).await.is_err());
     assert!(put(&*store, None).await.is_err());
-    let mut change = author.creation(Some(mail()));
+    let mut change = creation_with_mail(&author);
     change.expected = Some(swarm_core::domain::Version(1));
     assert!(store.save_member(&change).await.is_err());
     assert_eq!(store.takes(session.id).await.unwrap(), []);
@@ -224,11 +228,11 @@ async fn a_server_without_memory_refuses_and_writes_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn of_filings_that_race_through_two_stores_one_wins() {
     let (_server, one, other) = two_stores().await;
-    let author = Author::joined(&*one, "ada").await;
+    let author = joined(&*one, "ada").await;
     let session = one.convene(&draft("subject")).await.unwrap();
     let mut filings = Vec::new();
     for racer in 0..64 {
-        filings.push(author.judged(&*other, &session, &racer.to_string()).await);
+        filings.push(judged(&*other, &author, &session, &racer.to_string()).await);
     }
     let outcomes = race([one.clone(), other], filings).await;
     let won = outcomes.iter().filter(|outcome| matches!(outcome, Filed::Filed(_))).count();
@@ -243,8 +247,8 @@ async fn members_that_race_through_two_stores_do_not_disturb_each_other() {
     let session = one.convene(&draft("subject")).await.unwrap();
     let mut filings = Vec::new();
     for racer in 0..64 {
-        let author = Author::joined(&*one, &format!("member {racer}")).await;
-        filings.push(author.judged(&*other, &session, "nonce").await);
+        let author = joined(&*one, &format!("member {racer}")).await;
+        filings.push(judged(&*other, &author, &session, "nonce").await);
     }
     let outcomes = race([one.clone(), other], filings).await;
     assert!(outcomes.iter().all(|outcome| matches!(outcome, Filed::Filed(_))));

@@ -4,12 +4,14 @@
 
 mod world;
 
-use swarm_core::domain::Day;
+use swarm_core::TakeDraft;
+use swarm_core::domain::{Body, Day};
 use swarm_core::store::{CommitteeFiled, Filed, Saved};
+use swarm_core::testing::judged;
 use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
 
-use world::{Author, committee, draft, open};
+use world::{committee, draft, joined, open};
 
 /// With ids and nonces as long as UUIDs, and a body of 48 characters.
 #[tokio::test(flavor = "multi_thread")]
@@ -20,16 +22,20 @@ async fn a_take_costs_less_than_a_kibibyte_beside_its_body() {
     let store = open(&RedisStore::connect(&server.url()).await.unwrap());
     let mut authors = Vec::new();
     for number in 0..MEMBERS {
-        authors.push(Author::joined(&*store, &format!("{number:036}")).await);
+        authors.push(joined(&*store, &format!("{number:036}")).await);
     }
     let mut sessions = Vec::new();
     for number in 0..SESSIONS {
         sessions.push(store.convene(&draft(&format!("subject {number}"))).await.unwrap());
     }
+    let body = Body::parse("Words that a member might write about a subject.").unwrap();
     let before = used(&server);
     for (index, session) in sessions.iter().enumerate() {
         for author in &authors {
-            let filing = author.judged(&*store, session, &format!("{index:036}")).await;
+            let draft =
+                TakeDraft { body: body.clone(), ..author.draft(session, &format!("{index:036}")) };
+            let submission = author.sign(draft);
+            let filing = judged(&author.basis(&*store, &submission).await.unwrap(), &submission);
             assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(_)));
         }
     }

@@ -15,6 +15,7 @@ use swarm_core::rules::Filing;
 use swarm_core::store::{
     CommitteeFiled, Filed, MemberSaved, MessageChange, Result, SessionChange, Store, Versioned,
 };
+use swarm_core::testing::Author;
 use swarm_core::{Session, Tenants};
 use swarm_redis_testing::{Cluster, Proxy, Server};
 use swarm_store_redis::RedisStore;
@@ -22,18 +23,20 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use world::{Author, BOUND, committee, draft, mail, nonces, open, put, walk};
+use world::{
+    BOUND, committee, creation_with_mail, draft, facts, joined, judged, nonces, open, put, walk,
+};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_acknowledged_while_the_replica_is_away() {
     let (primary, replica) = pair();
     let store = RedisStore::connect(&format!("{}?wait=1", primary.url())).await.unwrap();
     let (waiting, plain) = (open(&store), connect(&primary.url()).await);
-    let author = Author::joined(&*waiting, "ada").await;
+    let author = joined(&*waiting, "ada").await;
     let session = waiting.convene(&draft("subject")).await.unwrap();
-    let filing = author.judged(&*waiting, &session, "nonce").await;
+    let filing = judged(&*waiting, &author, &session, "nonce").await;
 
-    let grace = Author::named("grace").creation(Some(mail()));
+    let grace = creation_with_mail(&Author::named("grace"));
     assert_eq!(waiting.save_member(&grace).await.unwrap(), MemberSaved::Saved);
     let Versioned { version: expected, record } =
         waiting.messages(None, None).await.unwrap().remove(0);
@@ -48,7 +51,7 @@ async fn nothing_is_acknowledged_while_the_replica_is_away() {
         none_filed_after: None,
         act: draft("subject").act,
     };
-    let (eve, other) = (Author::named("eve").creation(None), draft("other"));
+    let (eve, other) = (Author::named("eve").creation(), draft("other"));
 
     let committee_store = committee::open(&store);
     committee::convened(&*committee_store, &["ada"]).await;
@@ -72,9 +75,9 @@ async fn nothing_is_acknowledged_while_the_replica_is_away() {
     is_unknown(waiting.file(&filing)).await;
     is_unknown(committee_store.file_committee(&submission)).await;
     // Nor is anybody told that the take stands, though it is on file.
-    is_unknown(author.basis(&*waiting, &session, "nonce")).await;
+    is_unknown(facts(&*waiting, &author, &session, "nonce")).await;
     assert_eq!(nonces(&*waiting, &session).await, ["nonce"]);
-    assert!(author.basis(&*plain, &session, "nonce").await.unwrap().spent.is_some());
+    assert!(facts(&*plain, &author, &session, "nonce").await.unwrap().spent.is_some());
 
     replica.signal("CONT");
     let Filed::Filed(take) = waiting.file(&filing).await.unwrap() else { panic!("not filed") };
@@ -83,7 +86,7 @@ async fn nothing_is_acknowledged_while_the_replica_is_away() {
         CommitteeFiled::Filed(_)
     ));
     assert_eq!(committee::marks(&*committee_store).await, ["mark"]);
-    let spent = author.basis(&*waiting, &session, "nonce").await.unwrap().spent;
+    let spent = facts(&*waiting, &author, &session, "nonce").await.unwrap().spent;
     assert_eq!((spent, nonces(&*waiting, &session).await), (Some(take), vec!["nonce".to_owned()]));
 }
 
@@ -150,8 +153,8 @@ async fn commits_to_a_cluster_wait_for_the_replica_of_their_slot() {
     walk(&store, forget).await;
     let store = open(&store);
     let session = store.convene(&draft("other")).await.unwrap();
-    let author = Author::joined(&*store, "grace").await;
-    let filing = author.judged(&*store, &session, "nonce").await;
+    let author = joined(&*store, "grace").await;
+    let filing = judged(&*store, &author, &session, "nonce").await;
 
     let is_replica = |node: &&Server| node.cli(&["role"]).starts_with("slave");
     let replicas: Vec<&Server> = cluster.nodes.iter().filter(is_replica).collect();
@@ -228,8 +231,8 @@ async fn prepare(primary: &Server) -> (Arc<Session>, Arc<Vec<Filing>>) {
     let session = store.convene(&draft("subject")).await.unwrap();
     let mut filings = Vec::new();
     for number in 0..4 * ROUND {
-        let author = Author::joined(&*store, &format!("member {number}")).await;
-        filings.push(author.judged(&*store, &session, &nonce(number)).await);
+        let author = joined(&*store, &format!("member {number}")).await;
+        filings.push(judged(&*store, &author, &session, &nonce(number)).await);
     }
     (session, Arc::new(filings))
 }

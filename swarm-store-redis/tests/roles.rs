@@ -11,7 +11,7 @@ use swarm_core::store::StoreError;
 use swarm_redis_testing::{Proxy, Server, free_port};
 use swarm_store_redis::RedisStore;
 
-use world::{ALL, Author, committee, draft, open};
+use world::{ALL, committee, draft, joined, judged, open};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn readiness_leaves_a_server_that_became_a_replica() {
@@ -41,12 +41,12 @@ async fn nobody_is_judged_by_what_a_replica_has() {
 
     demote(&old);
     let direct = RedisStore::connect(&new.url()).await.unwrap();
-    let author = Author::joined(&*open(&direct), "ada").await;
+    let author = joined(&*open(&direct), "ada").await;
     let session = open(&direct).convene(&draft("subject")).await.unwrap();
     committee::convened(&*committee::open(&direct), &["ada"]).await;
     proxy.lead_to(new.port);
 
-    author.judged(&*open(&one), &session, "nonce").await;
+    judged(&*open(&one), &author, &session, "nonce").await;
     committee::judged(&*committee::open(&other), "ada", "mark").await;
 }
 

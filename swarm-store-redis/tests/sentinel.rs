@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use world::{Author, BOUND, draft, nonces, open, walk};
+use world::{BOUND, draft, joined, judged, nonces, open, walk};
 
 /// The first of the sentinels goes down with the primary, which believes to be that still when it
 /// comes back, for the ten seconds after which it is made a replica; here it is at once.
@@ -149,8 +149,8 @@ async fn prepare(store: &dyn Store, count: usize) -> (Arc<Session>, Vec<Arc<Fili
     let session = store.convene(&draft("subject")).await.unwrap();
     let mut filings = Vec::new();
     for number in 0..count {
-        let author = Author::joined(store, &format!("member {number}")).await;
-        filings.push(Arc::new(author.judged(store, &session, &nonce(number)).await));
+        let author = joined(store, &format!("member {number}")).await;
+        filings.push(Arc::new(judged(store, &author, &session, &nonce(number)).await));
     }
     (session, filings)
 }

@@ -1,81 +1,59 @@
-//! The committee: members as `version hash json`, days as `version briefs length subject json`,
-//! briefs as `member generated length head length tail`, submissions as `received json`. What
+//! The committee: members as `version hash record`, days as `version briefs length subject record`,
+//! briefs as `member generated length head length tail`, submissions as `received record`. What
 //! stands behind a length has so many bytes, and what comes next follows at once.
 
 use std::sync::Arc;
 
+use swarm_core::domain::Version;
 use swarm_core::domain::committee::{
-    CommitteeBody, CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId,
-    CommitteeStance, CommitteeStatus, CommitteeTake, Generation, Model, Synthesis, Voice,
+    CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
-use swarm_core::domain::{Confidence, Day, Lens, Name, SubjectId, Version};
-use swarm_core::json::{self, Json, Object};
+use swarm_core::json::{Json, Object};
+use swarm_core::store::records::Record as _;
 use swarm_core::store::{CommitteeFiling, Versioned};
 
-use super::{
-    Corrupt, Decoded, Words, decode_hash, decode_timestamp, encode_hash, text_or_null,
-    timestamp_if_any, timestamp_in,
-};
+use super::{Corrupt, Decoded, Words, decode_timestamp, encode_hash, number, text_or_null};
 
 pub(crate) fn encode_committee_member(version: Version, member: &CommitteeMember) -> String {
-    format!("{version} {} {}", encode_hash(&member.key), json::write(member))
+    format!("{version} {} {}", encode_hash(&member.key), member.to_text())
 }
 
+/// The word counts.
 pub(crate) fn decode_committee_member(row: &str) -> Decoded<Versioned<CommitteeMember>> {
     let mut words = Words(row);
-    let (version, key) = (words.version()?, decode_hash(words.next()?)?);
+    let (version, key) = (words.version()?, words.next()?);
     let mut fields = words.object()?;
-    let member = CommitteeMember {
-        id: CommitteeMemberId::parse(fields.text("id")?)?,
-        name: Name::parse(fields.text("name")?)?,
-        lens: Lens::parse(fields.text("lens")?)?,
-        voice: Voice::parse(fields.text("voice")?)?,
-        status: CommitteeStatus::read(&mut fields)?,
-        created_at: timestamp_in(&mut fields, "created_at")?,
-        key,
-    };
-    Ok(Versioned { version, record: Arc::new(member) })
+    fields.set("key", text_or_null(Some(format!("sha256:{key}"))));
+    Ok(Versioned { version, record: Arc::new(CommitteeMember::read(&mut fields)?) })
 }
 
 /// The subject is that of the generation, and so many briefs it has; without one there is none.
 pub(crate) fn encode_committee_day(version: Version, day: &CommitteeDay) -> String {
-    let CommitteeDay { date, subject, generation, synthesis } = day;
-    let made = generation.as_ref();
+    let made = day.generation.as_ref();
     let about = made.map_or("", |made| made.subject_id.as_str());
-    let (briefs, length) = (made.map_or(0, |made| made.briefs), about.len());
-    let rest = json::write(&Json::from([
-        ("date", text_or_null(Some(date))),
-        ("subject", text_or_null(subject.as_ref())),
-        ("deadline", text_or_null(made.map(|made| made.deadline))),
-        ("generatedAt", text_or_null(made.map(|made| made.generated_at))),
-        ("synthesis", text_or_null(synthesis.as_ref())),
-    ]));
-    format!("{version} {briefs} {length} {about}{rest}")
+    let briefs = made.map_or(0, |made| made.briefs);
+    format!("{version} {briefs} {} {about}{}", about.len(), day.to_text())
 }
 
 pub(crate) fn decode_committee_day(row: &str) -> Decoded<Versioned<CommitteeDay>> {
     let mut words = Words(row);
-    let (version, briefs, about) = (words.version()?, words.number()?, words.text()?);
+    let (version, briefs, about) = (words.version()?, words.next()?, words.text()?);
     let mut fields = words.object()?;
-    let day = CommitteeDay {
-        date: Day::parse(&fields.text("date")?)?,
-        subject: fields.text_if_any("subject")?.map(SubjectId::parse).transpose()?,
-        generation: match about {
-            "" => None,
-            about => Some(generation(briefs, about, &mut fields)?),
-        },
-        synthesis: fields.text_if_any("synthesis")?.map(Synthesis::parse).transpose()?,
-    };
-    Ok(Versioned { version, record: Arc::new(day) })
+    if !about.is_empty() && !fields.has("generation") {
+        let generation = generation_in_parts(briefs, about, &mut fields)?;
+        fields.set("generation", generation);
+    }
+    Ok(Versioned { version, record: Arc::new(CommitteeDay::read(&mut fields)?) })
 }
 
-fn generation(briefs: usize, about: &str, fields: &mut Object) -> Decoded<Generation> {
-    Ok(Generation {
-        subject_id: SubjectId::parse(about)?,
-        deadline: timestamp_in(fields, "deadline")?,
-        generated_at: timestamp_in(fields, "generatedAt")?,
-        briefs,
-    })
+/// The generation of a day that was written before its record had it.
+fn generation_in_parts(briefs: &str, about: &str, fields: &mut Object) -> Decoded<Json> {
+    Ok(Json::from([
+        ("subject_id", about.into()),
+        ("deadline", text_or_null(fields.text_if_any("deadline")?)),
+        ("generated_at", text_or_null(fields.text_if_any("generatedAt")?)),
+        ("briefs", f64::from(number::<u32>(briefs)?).into()),
+    ]))
 }
 
 pub(crate) fn encode_committee_brief(brief: &CommitteeBrief) -> String {
@@ -102,19 +80,8 @@ pub(crate) fn decode_committee_take(row: &str) -> Decoded<Arc<CommitteeTake>> {
     let mut words = Words(row);
     let received_at = words.timestamp()?;
     let mut fields = words.object()?;
-    let stance = CommitteeStance::parse(&fields.text("stance")?);
-    let body = CommitteeBody::parse(fields.text("body")?);
-    Ok(Arc::new(CommitteeTake {
-        member_id: CommitteeMemberId::parse(fields.text("member_id")?)?,
-        date: Day::parse(&fields.text("date")?)?,
-        subject_id: SubjectId::parse(fields.text("subject_id")?)?,
-        stance: stance.ok_or_else(|| Corrupt::new("no stance of the committee"))?,
-        confidence: Confidence::parse(fields.number("confidence")?)?,
-        body: body.map_err(|fault| Corrupt::new(format!("no body: {fault:?}")))?,
-        model: fields.text_if_any("model")?.map(Model::parse).transpose()?,
-        generated_at: timestamp_if_any(&mut fields, "generated_at")?.unwrap_or(received_at),
-        received_at,
-    }))
+    fields.set("received_at", text_or_null(Some(received_at)));
+    Ok(Arc::new(CommitteeTake::read(&mut fields)?))
 }
 
 /// The record that a filing became: `time`.

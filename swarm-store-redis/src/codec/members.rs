@@ -1,18 +1,12 @@
-//! Members: `version state token key json`.
+//! Members: `version state token key record`, and challenges.
 
 use std::sync::Arc;
 
-use swarm_core::MemberId;
-use swarm_core::domain::{
-    Challenge, ChallengeSeed, Contact, Lens, Member, MemberState, Name, Version,
-};
-use swarm_core::json::{self, Json};
+use swarm_core::domain::{Challenge, ChallengeSeed, Member, Version};
 use swarm_core::store::Versioned;
+use swarm_core::store::records::Record as _;
 
-use super::{
-    Corrupt, Decoded, Words, decode_hash, decode_public_key, encode_hash, text_or_null,
-    timestamp_if_any, timestamp_in,
-};
+use super::{Decoded, Words, encode_hash, text_or_null};
 
 /// What stands for a word that is not there.
 const NONE: &str = "-";
@@ -20,40 +14,20 @@ const NONE: &str = "-";
 pub(crate) fn encode_member(version: Version, member: &Member) -> String {
     let token = encode_token(member).unwrap_or_else(|| NONE.to_owned());
     let key = member.public_key.as_ref().map_or_else(|| NONE.to_owned(), ToString::to_string);
-    let rest = Json::from([
-        ("id", Json::from(member.id.as_str())),
-        ("name", Json::from(member.name.as_str())),
-        ("contact", Json::from(member.contact.as_str())),
-        ("lens", Json::from(member.lens.as_str())),
-        ("appliedAt", text_or_null(Some(member.applied_at))),
-        ("reviewedAt", text_or_null(member.reviewed_at)),
-        ("joinedAt", text_or_null(member.joined_at)),
-        ("claimedAt", text_or_null(member.claimed_at)),
-    ]);
-    format!("{version} {} {token} {key} {}", member.state, json::write(&rest))
+    format!("{version} {} {token} {key} {}", member.state, member.to_text())
 }
 
+/// The words count: what was written before layouts had numbers has these fields nowhere else.
 pub(crate) fn decode_member(row: &str) -> Decoded<Versioned<Member>> {
     let mut words = Words(row);
-    let version = words.version()?;
-    let state = MemberState::parse(words.next()?).ok_or_else(|| Corrupt::new("no state"))?;
-    let token = present(words.next()?).map(decode_hash).transpose()?;
-    let public_key = present(words.next()?).map(decode_public_key).transpose()?;
+    let (version, state) = (words.version()?, words.next()?);
+    let token = present(words.next()?).map(|digits| format!("sha256:{digits}"));
+    let key = present(words.next()?);
     let mut fields = words.object()?;
-    let member = Member {
-        id: MemberId::parse(fields.text("id")?)?,
-        name: Name::parse(fields.text("name")?)?,
-        contact: Contact::parse(fields.text("contact")?)?,
-        lens: Lens::parse(fields.text("lens")?)?,
-        public_key,
-        state,
-        applied_at: timestamp_in(&mut fields, "appliedAt")?,
-        reviewed_at: timestamp_if_any(&mut fields, "reviewedAt")?,
-        joined_at: timestamp_if_any(&mut fields, "joinedAt")?,
-        claimed_at: timestamp_if_any(&mut fields, "claimedAt")?,
-        token,
-    };
-    Ok(Versioned { version, record: Arc::new(member) })
+    fields.set("state", state.into());
+    fields.set("token", text_or_null(token));
+    fields.set("publicKey", text_or_null(key));
+    Ok(Versioned { version, record: Arc::new(Member::read(&mut fields)?) })
 }
 
 /// How the index of tokens names the member's.

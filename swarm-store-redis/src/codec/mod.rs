@@ -1,5 +1,6 @@
-//! Encodes records as they are stored, and decodes them. A row is a few words that scripts read, and
-//! a text that they do not: JSON, by the reader and the writer of the core.
+//! Encodes records as they are stored, and decodes them. A row is a few words that scripts read, or
+//! put there, and a text that they do not: that of the record, by the core
+//! ([`records`](swarm_core::store::records)).
 
 mod committee;
 mod documents;
@@ -11,15 +12,14 @@ mod takes;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::{LazyLock, Mutex, PoisonError};
 
-use swarm_core::domain::{PublicKey, SecretHash, Version};
+use swarm_core::domain::{SecretHash, Version};
 use swarm_core::json::{Json, NotJson, Object};
 use swarm_core::proof::hex;
 use swarm_core::store::Result;
+use swarm_core::store::records::Unreadable;
 use swarm_core::{Invalid, StoreError, Timestamp};
 
 pub(crate) use committee::{
@@ -31,7 +31,7 @@ pub(crate) use log::{decode_act, decode_log_row};
 pub(crate) use members::{
     decode_challenge, decode_member, encode_challenge, encode_member, encode_token,
 };
-pub(crate) use outbox::{decode_message, encode_mail, encode_mail_state, encode_message};
+pub(crate) use outbox::{decode_message, encode_mail, encode_message};
 pub(crate) use sessions::{decode_convened, decode_session, encode_session, encode_session_draft};
 pub(crate) use takes::{decode_filed, decode_revision, decode_take, decode_take_id, encode_take};
 
@@ -56,6 +56,12 @@ impl Corrupt {
 impl From<Invalid> for Corrupt {
     fn from(invalid: Invalid) -> Self {
         Self(invalid.to_string())
+    }
+}
+
+impl From<Unreadable> for Corrupt {
+    fn from(unreadable: Unreadable) -> Self {
+        Self(unreadable.to_string())
     }
 }
 
@@ -151,58 +157,7 @@ fn text_or_null(text: Option<impl ToString>) -> Json {
     text.map_or(Json::Null, |text| Json::Text(text.to_string()))
 }
 
-/// A moment that may be absent.
-fn timestamp_if_any(fields: &mut Object, field: &'static str) -> Decoded<Option<Timestamp>> {
-    let moment = fields.text_if_any(field)?;
-    Ok(moment.map(|text| Timestamp::parse(field, &text)).transpose()?)
-}
-
-/// A moment that must be there.
-fn timestamp_in(fields: &mut Object, field: &'static str) -> Decoded<Timestamp> {
-    timestamp_if_any(fields, field)?.ok_or_else(|| Invalid::missing(field).into())
-}
-
-/// A whole number that may be absent.
-fn whole_if_any<T: TryFrom<u64>>(fields: &mut Object, field: &'static str) -> Decoded<Option<T>> {
-    let whole = fields.whole_if_any(field)?.map(T::try_from).transpose();
-    whole.map_err(|_| Corrupt::new(format!("{field} is too large")))
-}
-
-/// A whole number that must be there.
-fn whole<T: TryFrom<u64>>(fields: &mut Object, field: &'static str) -> Decoded<T> {
-    whole_if_any(fields, field)?.ok_or_else(|| Invalid::missing(field).into())
-}
-
-/// An object that may be absent.
-fn object_if_any(fields: &mut Object, field: &str) -> Option<Object> {
-    fields.take(field).map(Json::into_object)
-}
-
 /// Encodes a hash as its 64 digits.
 pub(crate) fn encode_hash<S>(hash: &SecretHash<S>) -> String {
     hex(hash.as_bytes())
-}
-
-fn decode_hash<S>(digits: &str) -> Decoded<SecretHash<S>> {
-    SecretHash::parse(&format!("sha256:{digits}")).ok_or_else(|| Corrupt::new("no hash"))
-}
-
-/// How many decoded keys are cached.
-const CACHED_KEYS: usize = 10_000;
-
-/// Decodes a public key. That costs a square root in the field, and the same members' keys come
-/// again and again, so that decoded ones are cached.
-fn decode_public_key(text: &str) -> Decoded<PublicKey> {
-    static CACHE: LazyLock<Mutex<HashMap<String, PublicKey>>> = LazyLock::new(Mutex::default);
-    let cache = || CACHE.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(key) = cache().get(text) {
-        return Ok(key.clone());
-    }
-    let key = PublicKey::parse(text)?;
-    let mut cache = cache();
-    if cache.len() >= CACHED_KEYS {
-        cache.clear();
-    }
-    cache.insert(text.to_owned(), key.clone());
-    Ok(key)
 }

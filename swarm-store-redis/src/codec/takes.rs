@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use swarm_core::domain::{Revision, Signature, Signed};
 use swarm_core::rules::Filing;
+use swarm_core::store::records::public_key;
 use swarm_core::{SessionId, Take, TakeDraft, TakeId, Timestamp};
 
-use super::{Corrupt, Decoded, Words, decode_public_key, decode_timestamp, number};
+use super::{Corrupt, Decoded, Words, decode_timestamp, number};
 
 /// The row of a take, but for the id and the time that the commit gives it. What was judged was
 /// verified, so that the signature is base64, one word.
@@ -22,7 +23,7 @@ pub(crate) fn decode_take(row: &str) -> Decoded<Arc<Take>> {
     let (id, filed_at) = (TakeId(words.number()?), words.timestamp()?);
     let session_id = SessionId(words.number()?);
     let revision = decode_revision_number(words.next()?)?;
-    let public_key = decode_public_key(words.next()?)?;
+    let public_key = public_key(words.next()?)?;
     let signature = Signature::parse(words.next()?)?;
     let payload = TakeDraft::read(&mut words.object()?)?;
     let signed = Arc::new(Signed { payload, signature });

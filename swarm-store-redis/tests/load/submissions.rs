@@ -7,10 +7,11 @@ use swarm_core::domain::committee::CommitteeTake;
 use swarm_core::store::{
     CommitteeFiled, CommitteeFiling, CommitteeStore, CommitteeTakesQuery, Result,
 };
+use swarm_core::testing::committee::id;
 use tokio::time::timeout;
 
 use crate::world::BOUND;
-use crate::world::committee::{id, try_judge};
+use crate::world::committee::try_judge;
 
 /// A member that submits one take after another for the same day, each marked with its number.
 pub(super) struct Submitter {

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use swarm_core::domain::{Revision, TakeOnFile};
 use swarm_core::rules::Filing;
 use swarm_core::store::{Filed, Result, Store};
+use swarm_core::testing::Author;
 use swarm_core::{Session, Take};
 use tokio::time::timeout;
 
-use crate::world::{Author, BOUND, draft};
+use crate::world::{BOUND, draft, facts, joined, try_judge};
 
 /// How many takes a member may file in a session (specification, section 8A).
 const CAP: usize = 5;
@@ -28,7 +29,7 @@ pub(super) struct Filer {
 
 impl Filer {
     pub(super) async fn new(store: &dyn Store, name: String) -> Self {
-        let author = Author::joined(store, &name).await;
+        let author = joined(store, &name).await;
         let (sessions, acknowledged) = (Vec::new(), Vec::new());
         Self { name, author, convened: 0, sessions, acknowledged, unknown: None }
     }
@@ -59,7 +60,7 @@ impl Filer {
             self.sessions.push(store.convene(&draft(&subject)).await?);
         }
         let session = &self.sessions[number / CAP];
-        let filing = self.author.try_judge(store, session, &number.to_string()).await?;
+        let filing = try_judge(store, &self.author, session, &number.to_string()).await?;
         assert_eq!(usize::from(filing.revision().get()), number % CAP + 1, "after {number} takes");
         Ok(filing)
     }
@@ -72,7 +73,7 @@ impl Filer {
             assert!(takes.len() <= CAP);
             for revision in 0..CAP {
                 let (number, take) = (index * CAP + revision, takes.get(revision));
-                let facts = self.author.basis(store, session, &number.to_string()).await.unwrap();
+                let facts = facts(store, &self.author, session, &number.to_string()).await.unwrap();
                 assert_eq!(facts.spent.as_ref(), take, "nonce {number}");
                 assert_eq!(usize::from(facts.latest.map_or(0, Revision::get)), takes.len());
                 let Some(take) = take else { continue };

@@ -1,20 +1,19 @@
-//! A committee, and submissions to it.
+//! A committee through stores that may fail.
 
 use std::sync::Arc;
 
 use swarm_core::TenantId;
-use swarm_core::domain::committee::{
-    CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeSettings,
-    CommitteeStatus, Generation, Voice,
-};
-use swarm_core::domain::{Actor, AttemptId, Day, Lens, Name, SubjectId, Timestamp, TokenHash};
-use swarm_core::json::{self, Json};
-use swarm_core::proof::ApiKey;
-use swarm_core::rules::committee::{KnownDay, judge, set_subject};
+use swarm_core::domain::Day;
+use swarm_core::domain::committee::{CommitteeBrief, CommitteeSettings};
+use swarm_core::rules::committee::judge;
 use swarm_core::store::{
     CommitteeDayChange, CommitteeFiled, CommitteeFiling, CommitteeMemberChange, CommitteeStore,
     CommitteeTakesQuery, CommitteeTenants as _, Result, Saved,
 };
+use swarm_core::testing::committee::{
+    attempt, creation, first_save, key, member, open_day, posted,
+};
+use swarm_core::testing::day;
 use swarm_store_redis::RedisStore;
 
 /// The same tenant's committee, through any store of the same server.
@@ -23,44 +22,22 @@ pub(crate) fn open(store: &RedisStore) -> Arc<dyn CommitteeStore> {
 }
 
 pub(crate) fn today() -> Day {
-    Day::parse("2026-11-21").unwrap()
+    day("2026-11-21")
 }
 
 /// The write of a new member.
 pub(crate) fn seat(name: &str) -> CommitteeMemberChange {
-    let member = CommitteeMember {
-        id: id(name),
-        name: Name::parse("Ada").unwrap(),
-        lens: Lens::parse("").unwrap(),
-        voice: Voice::parse("").unwrap(),
-        status: CommitteeStatus::Active,
-        created_at: Timestamp::EPOCH,
-        key: key(name).hash(),
-    };
-    CommitteeMemberChange { member, expected: None }
+    creation(&member(name))
 }
 
 /// The first write of the day, with a brief for a member; open for good.
 pub(crate) fn opening(name: &str) -> CommitteeDayChange {
-    let generation = Generation {
-        subject_id: SubjectId::parse("aurora").unwrap(),
-        deadline: Timestamp::parse("deadline", "2999-12-31T00:00:00Z").unwrap(),
-        generated_at: Timestamp::EPOCH,
-        briefs: 1,
-    };
-    let blank = KnownDay::new(today(), None);
-    let opened = set_subject(&blank, &generation.subject_id, &Actor::SCHEDULE);
-    CommitteeDayChange {
-        day: CommitteeDay { generation: Some(generation), ..CommitteeDay::blank(today()) },
-        expected: None,
-        briefs: Some(vec![brief(name)]),
-        act: opened.act,
-    }
+    let opened = first_save(&open_day("2026-11-21", "aurora"));
+    CommitteeDayChange { briefs: Some(vec![brief(name)]), ..opened }
 }
 
 pub(crate) fn brief(name: &str) -> CommitteeBrief {
-    let (head, tail) = ("{\"submit_to\":".to_owned(), "}".to_owned());
-    CommitteeBrief { member_id: id(name), generated_at: Timestamp::EPOCH, head, tail }
+    swarm_core::testing::committee::brief(name, "")
 }
 
 /// A committee that is in session, with these members.
@@ -83,18 +60,10 @@ pub(crate) async fn try_judge(
     name: &str,
     mark: &str,
 ) -> Result<CommitteeFiling> {
-    let facts = store.committee_basis(&key(name).hash()).await?;
-    let body = format!(
-        "REGIME {mark}\nALLOCATION {}\nSUBJECT\nSTANCE: neutral | CONFIDENCE: 0.5",
-        "x".repeat(80)
-    );
-    let fields: [(&str, Json); 3] =
-        [("stance", "neutral".into()), ("confidence", 0.5.into()), ("body", Json::Text(body))];
-    let posted = json::write(&Json::from(fields));
-    let attempt = TokenHash::of(mark.as_bytes()).as_bytes()[..16].try_into().unwrap();
+    let key = key(name);
+    let facts = store.committee_basis(&key.hash()).await?;
     let settings = CommitteeSettings::default();
-    let (prefix, attempt) = (settings.key_prefix(), AttemptId(attempt));
-    Ok(judge(&facts, prefix, &key(name), posted.as_bytes(), attempt).unwrap())
+    Ok(judge(&facts, settings.key_prefix(), &key, &posted(mark), attempt()).unwrap())
 }
 
 /// The marks of the submissions that are on file, in the order of their commits.
@@ -118,12 +87,4 @@ pub(crate) async fn walk(store: &dyn CommitteeStore, forget: impl Fn()) {
     assert!(matches!(store.file_committee(&filing).await.unwrap(), CommitteeFiled::Filed(_)));
     forget();
     assert_eq!(marks(store).await, ["mark"]);
-}
-
-pub(crate) fn id(name: &str) -> CommitteeMemberId {
-    CommitteeMemberId::parse(name).unwrap()
-}
-
-fn key(name: &str) -> ApiKey {
-    ApiKey::parse(&format!("ic_{name}_{}", "0".repeat(32))).unwrap()
 }

@@ -1,4 +1,4 @@
-//! A tenant's world with a session in it, and members that file takes.
+//! A tenant's world through stores that may fail: what `swarm_core::testing` leaves to them.
 
 #![allow(dead_code, reason = "not every test needs every helper")]
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
@@ -8,19 +8,14 @@ pub(crate) mod committee;
 use std::sync::Arc;
 use std::time::Duration;
 
-use swarm_core::domain::{
-    AttemptId, Attribution, Body, Confidence, Contact, Day, Lens, Mail, MemberState, MemoUrl, Name,
-    Nonce, PublicKey, SessionDraft, SessionState, Stance, SubjectId, TokenHash,
-};
-use swarm_core::proof::KeyPair;
-use swarm_core::rules::{Filing, convene, judge};
+use swarm_core::domain::{Attribution, MemberState};
+use swarm_core::rules::{Filing, convene};
 use swarm_core::store::{
-    Basis, BasisQuery, Clock, Collection, Convocation, DocumentDraft, Filed, MemberChange,
-    MemberSaved, Put, Result, SessionQuery, Store,
+    Basis, Clock, Collection, Convocation, DocumentDraft, Filed, MemberChange, MemberSaved, Put,
+    Result, SessionQuery, Store,
 };
-use swarm_core::{
-    Member, MemberId, Session, Submission, TakeDraft, TakeId, TenantId, Tenants, Timestamp,
-};
+use swarm_core::testing::{Author, mail, session_draft};
+use swarm_core::{Session, TakeId, TenantId, Tenants};
 use swarm_store_redis::RedisStore;
 use tokio::time::{sleep, timeout};
 
@@ -36,112 +31,52 @@ pub(crate) fn open(store: &RedisStore) -> Arc<dyn Store> {
     store.open(&TenantId::parse("acme").unwrap())
 }
 
-pub(crate) struct Author {
-    name: String,
-    keys: KeyPair,
+/// A claimed member that is on file.
+pub(crate) async fn joined(store: &dyn Store, name: &str) -> Author {
+    let author = Author::named(name);
+    assert_eq!(store.save_member(&author.creation()).await.unwrap(), MemberSaved::Saved);
+    author
 }
 
-impl Author {
-    pub(crate) fn named(name: &str) -> Self {
-        let keys = KeyPair::from_seed(TokenHash::of(name.as_bytes()).as_bytes());
-        Self { name: name.to_owned(), keys }
-    }
-
-    /// A claimed member that is on file.
-    pub(crate) async fn joined(store: &dyn Store, name: &str) -> Self {
-        let author = Self::named(name);
-        assert_eq!(store.save_member(&author.creation(None)).await.unwrap(), MemberSaved::Saved);
-        author
-    }
-
-    /// The write of this member, new.
-    pub(crate) fn creation(&self, mail: Option<Mail>) -> MemberChange {
-        let member = Member {
-            id: self.id(),
-            name: Name::parse("Ada").unwrap(),
-            contact: contact(),
-            lens: Lens::parse("").unwrap(),
-            public_key: Some(PublicKey::parse(&self.keys.public_key()).unwrap()),
-            state: MemberState::Claimed,
-            applied_at: Timestamp::EPOCH,
-            reviewed_at: None,
-            joined_at: None,
-            claimed_at: None,
-            token: Some(self.token()),
-        };
-        MemberChange { member, expected: None, proven: None, mail, act: None }
-    }
-
-    /// A take for the session, judged by the facts of the moment.
-    pub(crate) async fn judged(&self, store: &dyn Store, session: &Session, nonce: &str) -> Filing {
-        self.try_judge(store, session, nonce).await.unwrap()
-    }
-
-    /// The same, if the store answers.
-    pub(crate) async fn try_judge(
-        &self,
-        store: &dyn Store,
-        session: &Session,
-        nonce: &str,
-    ) -> Result<Filing> {
-        let basis = self.basis(store, session, nonce).await?;
-        let draft = TakeDraft {
-            member_id: self.id(),
-            date: session.date,
-            subject_id: session.subject_id.clone(),
-            nonce: Nonce::parse(nonce).unwrap(),
-            stance: Stance::parse("bullish").unwrap(),
-            confidence: Confidence::parse(0.5).unwrap(),
-            body: Body::parse("Words that a member might write about a subject.").unwrap(),
-            memo_url: MemoUrl::parse("").unwrap(),
-            weights: None,
-        };
-        let submission = Submission::new(self.keys.sign(draft));
-        let attempt = TokenHash::of(format!("{} {nonce}", self.name).as_bytes());
-        let attempt: [u8; 16] = attempt.as_bytes()[..16].try_into().unwrap();
-        Ok(judge(&basis, &submission, AttemptId(attempt)).unwrap())
-    }
-
-    /// The facts that a take for the session is judged by.
-    pub(crate) async fn basis(
-        &self,
-        store: &dyn Store,
-        session: &Session,
-        nonce: &str,
-    ) -> Result<Basis> {
-        let (token, nonce) = (&self.token(), &Nonce::parse(nonce).unwrap());
-        let Session { date, subject_id, .. } = session;
-        store.basis(&BasisQuery { token, date: *date, subject_id, nonce }).await
-    }
-
-    fn id(&self) -> MemberId {
-        MemberId::parse(&*self.name).unwrap()
-    }
-
-    fn token(&self) -> TokenHash {
-        TokenHash::of(format!("token of {}", self.name).as_bytes())
-    }
+/// The write of a new member, and of a message to it.
+pub(crate) fn creation_with_mail(author: &Author) -> MemberChange {
+    MemberChange { mail: Some(mail("Hello")), ..author.creation() }
 }
 
+/// The facts that a take for the session is judged by.
+pub(crate) async fn facts(
+    store: &dyn Store,
+    author: &Author,
+    session: &Session,
+    nonce: &str,
+) -> Result<Basis> {
+    author.basis(store, &author.submission(session, nonce)).await
+}
+
+/// A take for the session, judged by the facts of the moment, if the store answers.
+pub(crate) async fn try_judge(
+    store: &dyn Store,
+    author: &Author,
+    session: &Session,
+    nonce: &str,
+) -> Result<Filing> {
+    let facts = facts(store, author, session, nonce).await?;
+    Ok(swarm_core::testing::judged(&facts, &author.submission(session, nonce)))
+}
+
+/// The same, of a store that answers.
+pub(crate) async fn judged(
+    store: &dyn Store,
+    author: &Author,
+    session: &Session,
+    nonce: &str,
+) -> Filing {
+    try_judge(store, author, session, nonce).await.unwrap()
+}
+
+/// The write of a new session, open to all.
 pub(crate) fn draft(subject: &str) -> Convocation {
-    let draft = SessionDraft {
-        date: Day::parse("2026-11-21").unwrap(),
-        subject_id: SubjectId::parse(subject).unwrap(),
-        state: SessionState::Collecting,
-        window_closes_at: None,
-        quorum: None,
-        buckets: None,
-        roster: None,
-    };
-    convene(&draft, &Attribution::SCHEDULE)
-}
-
-pub(crate) fn mail() -> Mail {
-    Mail { to: contact(), subject: "Hello".to_owned(), body: "Hello".to_owned() }
-}
-
-fn contact() -> Contact {
-    Contact::parse("ada@example.org").unwrap()
+    convene(&session_draft(subject), &Attribution::SCHEDULE)
 }
 
 /// The nonces of the takes in a session, in the order of their filing.
@@ -154,7 +89,7 @@ pub(crate) async fn nonces(store: &dyn Store, session: &Session) -> Vec<String> 
 pub(crate) async fn walk(tenants: &RedisStore, forget: impl Fn()) {
     let store = &*open(tenants);
     forget();
-    let author = Author::joined(store, "ada").await;
+    let author = joined(store, "ada").await;
     forget();
     assert_eq!(store.messages(None, None).await.unwrap(), []);
     forget();
@@ -162,7 +97,7 @@ pub(crate) async fn walk(tenants: &RedisStore, forget: impl Fn()) {
     forget();
     let session = store.convene(&draft("subject")).await.unwrap();
     forget();
-    let filing = author.judged(store, &session, "nonce").await;
+    let filing = judged(store, &author, &session, "nonce").await;
     forget();
     let Filed::Filed(take) = store.file(&filing).await.unwrap() else { panic!("not filed") };
     forget();

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use rusqlite::Row;
-use swarm_core::domain::{PublicKey, Revision, Signature, Signed};
+use swarm_core::domain::{Revision, Signature, Signed};
 use swarm_core::json::Json;
 use swarm_core::rules::Filing;
+use swarm_core::store::records::public_key;
 use swarm_core::{SessionId, Take, TakeDraft, TakeId, Timestamp};
 
 use crate::failure::{Failure, Outcome};
@@ -39,7 +40,7 @@ pub(super) fn take(row: &Row<'_>) -> Outcome<Arc<Take>> {
         filed_at: timestamp(row.get(1)?)?,
         session_id: SessionId(unsigned(row.get(2)?)?),
         revision: revision(unsigned(row.get(3)?)?)?,
-        public_key: PublicKey::parse(text(row, 4)?)?,
+        public_key: public_key(text(row, 4)?)?,
         signed: Arc::new(Signed { payload, signature }),
     }))
 }

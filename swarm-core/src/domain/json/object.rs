@@ -33,7 +33,7 @@ impl Object {
     }
 
     /// Puts a member in, in place of one of that name.
-    pub(crate) fn set(&mut self, field: &str, value: Json) {
+    pub fn set(&mut self, field: &str, value: Json) {
         match self.0.iter_mut().find(|(key, _)| key == field) {
             Some((_, stored)) => *stored = value,
             None => self.0.push((field.to_owned(), value)),

@@ -1,5 +1,6 @@
 //! Fields that several records have.
 
+use super::keys::public_key;
 use crate::domain::json::{Json, Object};
 use crate::domain::{Invalid, PublicKey, Revision, SecretHash, Timestamp};
 use crate::proof::hex;
@@ -69,7 +70,7 @@ pub(super) fn revision(fields: &mut Object) -> Result<Revision, Invalid> {
 
 /// A public key that may be absent.
 pub(super) fn key_if_any(fields: &mut Object) -> Result<Option<PublicKey>, Invalid> {
-    fields.text_if_any("publicKey")?.map(|key| PublicKey::parse(&key)).transpose()
+    fields.text_if_any("publicKey")?.map(|key| public_key(&key)).transpose()
 }
 
 /// An object that may be absent.

@@ -5,10 +5,13 @@
 
 mod committee;
 mod fields;
+mod keys;
 mod members;
 mod outbox;
 mod sessions;
 mod takes;
+
+pub use keys::public_key;
 
 use crate::domain::Invalid;
 use crate::domain::json::{Json, NotJson, Object};
