@@ -117,6 +117,13 @@ impl TenantStore {
         Ok(change(&mut world, now))
     }
 
+    /// The same at the time of the clock, be it behind the log.
+    fn at_any_time<T>(&self, change: impl FnOnce(&mut World, Timestamp) -> T) -> T {
+        let mut world = self.world.write().unwrap_or_else(PoisonError::into_inner);
+        let now = (self.clock)();
+        change(&mut world, now)
+    }
+
     fn time(&self, world: &World) -> Timestamp {
         time_of_read((self.clock)(), world.log.last())
     }

@@ -86,6 +86,7 @@ impl RedisStore {
                 tracing::warn!("{warning}");
             }
             layout::refuse_newer("connect", &client).await?;
+            client.load("connect", &scripts::texts()).await?;
             let (layouts, behind) = (Arc::default(), Arc::default());
             Ok(Self { client: Arc::new(client), layouts, behind, strict: options.strict })
         })

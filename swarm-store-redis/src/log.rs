@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use swarm_core::SessionId;
-use swarm_core::domain::{LogRow, Seq};
+use swarm_core::domain::{Act, LogRow, Seq};
 use swarm_core::store::{Log, Result};
 
 use crate::codec::{self, Context};
@@ -11,6 +11,13 @@ use crate::tenant::TenantStore;
 
 #[async_trait]
 impl Log for TenantStore {
+    async fn accept_clock(&self, act: &Act) -> Result<()> {
+        const OP: &str = "accept clock";
+        let mut script = scripts::ACCEPT_CLOCK.prepare_invoke();
+        script.key(self.attempt(OP)?).key(self.keys.log()).arg(act.as_str());
+        self.commit::<String>(OP, &script).await.map(drop)
+    }
+
     async fn log(&self, after: Seq, limit: usize) -> Result<Vec<LogRow>> {
         const OP: &str = "log";
         // Redis numbers the rows from 0, and takes its last number for one that is asked for.

@@ -74,6 +74,7 @@ impl Members for TenantStore {
     async fn give_challenge(&self, offer: &ChallengeOffer) -> Result<Challenge> {
         let mut script = scripts::GIVE_CHALLENGE.prepare_invoke();
         script.key(self.keys.standing_challenges()).key(self.keys.challenges());
+        script.key(self.keys.log());
         script.arg(offer.stand.0).arg(keys::slot(&offer.slot));
         script.arg(codec::encode_challenge(&offer.fresh));
         let given: String = self.write("give challenge", &script).await?;

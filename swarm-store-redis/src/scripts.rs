@@ -1,4 +1,5 @@
-//! The scripts. The server knows each by its SHA-1 once it has seen it.
+//! The scripts. A server knows each by its SHA-1 once it has seen it: all are shown to it at the start,
+//! and again when it says that it does not know one.
 
 use std::sync::LazyLock;
 
@@ -6,16 +7,26 @@ use redis::Script;
 use swarm_core::store::CLOCK_TOLERANCE_MILLIS;
 
 macro_rules! scripts {
-    ($($(#[$doc:meta])* $name:ident: $($part:literal)*;)*) => {$(
-        $(#[$doc])*
-        pub(crate) static $name: LazyLock<Script> = LazyLock::new(|| {
-            let text = concat!(
-                include_str!("lua/prelude.lua"),
-                $(include_str!(concat!("lua/", $part))),*
-            );
-            Script::new(&format!("local CLOCK_TOLERANCE = {CLOCK_TOLERANCE_MILLIS}\n{text}"))
-        });
-    )*};
+    ($($(#[$doc:meta])* $name:ident: $($part:literal)*;)*) => {
+        $(
+            $(#[$doc])*
+            pub(crate) static $name: LazyLock<Script> =
+                LazyLock::new(|| Script::new(&text(scripts!(@parts $($part)*))));
+        )*
+
+        /// The texts of all.
+        pub(crate) fn texts() -> Vec<String> {
+            vec![$(text(scripts!(@parts $($part)*))),*]
+        }
+    };
+    (@parts $($part:literal)*) => {
+        concat!(include_str!("lua/prelude.lua"), $(include_str!(concat!("lua/", $part))),*)
+    };
+}
+
+/// A script, in front of which stands what it has of the core.
+fn text(parts: &str) -> String {
+    format!("local CLOCK_TOLERANCE = {CLOCK_TOLERANCE_MILLIS}\n{parts}")
 }
 
 scripts! {
@@ -45,6 +56,7 @@ scripts! {
     TAKES: "takes.lua";
 
     LOG: "log.lua";
+    ACCEPT_CLOCK: "attempt.lua" "accept_clock.lua";
 
     PUT_DOCUMENT: "attempt.lua" "put_document.lua";
 

@@ -23,6 +23,15 @@ use world::{
     ALL, BOUND, creation_with_mail, draft, joined, judged, nonces, open, put, recovered, walk,
 };
 
+/// None of the first calls is sent twice.
+#[tokio::test]
+async fn a_server_knows_the_scripts_from_the_start() {
+    let server = Server::start(&[]);
+    walk(&RedisStore::connect(&server.url()).await.unwrap(), || ()).await;
+    let errors = server.cli(&["info", "errorstats"]);
+    assert!(!errors.contains("NOSCRIPT"), "{errors}");
+}
+
 #[tokio::test]
 async fn a_server_that_forgot_the_scripts_is_taught_again() {
     let server = Server::start(&[]);

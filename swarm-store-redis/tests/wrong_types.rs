@@ -8,13 +8,16 @@ use std::sync::Arc;
 
 use redis::{Commands as _, Connection};
 use swarm_core::domain::{Attribution, MessageId, TenantId};
-use swarm_core::rules::convene;
+use swarm_core::rules::{convene, offer_challenge};
 use swarm_core::store::{
-    Collection, CommitteeDayChange, CommitteeFiling, CommitteeMemberChange, Convocation,
-    DocumentDraft, Filing, MemberChange, MessageChange, Result, SessionChange, StoreErrorKind,
+    ChallengeOffer, Collection, CommitteeDayChange, CommitteeFiling, CommitteeMemberChange,
+    Convocation, DocumentDraft, Filing, MemberChange, MessageChange, Result, SessionChange,
+    StoreErrorKind,
 };
 use swarm_core::testing::committee::{self, CommitteeWorld};
-use swarm_core::testing::{Author, World, act, applicant, creation, mail, session_draft, unique};
+use swarm_core::testing::{
+    Author, World, act, applicant, creation, mail, seed, session_draft, unique,
+};
 use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
 
@@ -29,6 +32,7 @@ struct Tenant {
 /// A commit that was judged.
 enum Commit {
     Take(Filing),
+    Challenge(ChallengeOffer),
     Member(Box<MemberChange>),
     Session(SessionChange),
     Convocation(Convocation),
@@ -92,6 +96,7 @@ impl Tenant {
         let (store, committee) = (self.world.store(), self.committee.store());
         match commit {
             Commit::Take(filing) => store.file(filing).await.map(drop),
+            Commit::Challenge(offer) => store.give_challenge(offer).await.map(drop),
             Commit::Member(change) => store.save_member(change).await.map(drop),
             Commit::Session(change) => store.save_session(change).await.map(drop),
             Commit::Convocation(convocation) => store.convene(convocation).await.map(drop),
@@ -147,7 +152,10 @@ async fn commits(Tenant { world, committee, .. }: &Tenant) -> Vec<Commit> {
         ..committee::next_save(&day, (*day.record).clone())
     };
     let seat = committee::creation(&committee::member("new"));
+    let challenged = world.member(&ada.id).await;
+    let offer = offer_challenge(&ada.id, &challenged, seed("challenge"), world.now().await);
     vec![
+        Commit::Challenge(offer),
         Commit::Take(world.judged(&ada, &ada.submission(&session, "2")).await),
         Commit::Member(Box::new(renewed)),
         Commit::Member(Box::new(joined)),

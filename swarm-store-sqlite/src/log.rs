@@ -2,16 +2,22 @@
 
 use async_trait::async_trait;
 use rusqlite::{Row, ToSql};
-use swarm_core::domain::{LogRow, Logged, Seq, SessionId, TakeId};
+use swarm_core::domain::{Act, LogRow, Logged, Seq, SessionId, TakeId};
 use swarm_core::store::{Log, Result};
 
 use crate::failure::{Failure, Outcome};
-use crate::log_rows::LAST;
+use crate::log_rows::{LAST, append_act};
 use crate::world::{World, signed, timestamp, unsigned};
 use crate::{TenantStore, committee, takes};
 
 #[async_trait]
 impl Log for TenantStore {
+    async fn accept_clock(&self, act: &Act) -> Result<()> {
+        let act = act.clone();
+        let accept = move |world: &World<'_>| append_act(world, &act, world.clock(), None, None);
+        self.write("accept clock", accept).await
+    }
+
     async fn log(&self, after: Seq, limit: usize) -> Result<Vec<LogRow>> {
         const AFTER: &str = "SELECT seq, at, take, committee_take, act, minted FROM log
             WHERE tenant = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";

@@ -87,6 +87,11 @@ impl<'a> World<'a> {
         Ok(time_of_commit((self.clock)(), last_time(self)?)?)
     }
 
+    /// The time of the clock, be it behind the log.
+    pub(crate) fn clock(&self) -> Timestamp {
+        (self.clock)()
+    }
+
     fn bound(&self, sql: &str, values: Values<'_>) -> Outcome<CachedStatement<'a>> {
         let mut statement = self.db.prepare_cached(sql)?;
         statement.raw_bind_parameter(1, self.tenant)?;

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use super::log::document;
-use crate::domain::{Attribution, SessionDraft, Timestamp};
+use crate::domain::{Attribution, Seq, SessionDraft, Timestamp};
 use crate::rules::convene;
 use crate::store::{
     CLOCK_TOLERANCE_MILLIS, Collection, Filed, Result, Saved, StoreErrorKind, Tenants,
@@ -68,6 +68,28 @@ pub async fn nothing_is_committed_while_the_clock_is_far_behind(
     promised!(tenants.ready().await.is_ok(), true, "once the clock is near enough");
     promised!(filed(world.file(&filing).await).filed_at, noon);
     promised!(world.save_session(&amended).await, Saved::Saved);
+}
+
+/// Once an operator says so, be it a day behind; and then what is filed has its time.
+pub async fn a_clock_that_is_accepted_counts_again(
+    tenants: Arc<dyn Tenants>,
+    set: impl Fn(Timestamp),
+) {
+    let yesterday = noon().plus_millis(-24 * CLOCK_TOLERANCE_MILLIS);
+    set(noon());
+    let world = World::fresh(Arc::clone(&tenants)).await;
+    let (session, ada) = (world.convened("subject").await, world.author("ada").await);
+    let filing = world.judged(&ada, &ada.submission(&session, "1")).await;
+    set(yesterday);
+    refused(world.store().file(&filing).await);
+
+    world.accept_clock(&act("accepted")).await;
+    promised!(tenants.ready().await.is_ok(), true, "once the clock was accepted");
+    promised!(world.now().await, yesterday);
+    promised!(filed(world.file(&filing).await).filed_at, yesterday);
+    let rows = world.log(Seq(0), 9).await;
+    let times: Vec<_> = rows.iter().map(|row| (row.seq.0, row.at)).collect();
+    promised!(times, [(1, noon()), (2, yesterday), (3, yesterday)]);
 }
 
 /// Whatever the clock says then.

@@ -79,6 +79,7 @@ macro_rules! clock_cases {
             @$then $($harness, $set)?;
             time_stands_still_while_the_clock_is_behind
             nothing_is_committed_while_the_clock_is_far_behind
+            a_clock_that_is_accepted_counts_again
             a_deadline_that_has_passed_stays_passed
         }
     };

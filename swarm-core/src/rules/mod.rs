@@ -27,8 +27,8 @@ pub use facts::{Basis, MemberBasis, Versioned};
 pub(crate) use judge::rejection;
 pub use judge::{Filing, judge};
 pub use log::{
-    Awaited, awaited, brief_published, digest, entry, memo_published, memo_retracted, regime_put,
-    signal_put, snapshot_added, subject_put,
+    Awaited, awaited, brief_published, clock_accepted, digest, entry, memo_published,
+    memo_retracted, regime_put, signal_put, snapshot_added, subject_put,
 };
 pub use mail::{Attempt, LEASE_MILLIS, MAIL_ATTEMPTS, MessageChange, lease, settle};
 pub use mail_text::{MailText, StandardMailText};

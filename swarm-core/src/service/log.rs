@@ -2,7 +2,7 @@
 
 use super::documents::{read, snapshot};
 use super::{Error, Tenant};
-use crate::domain::{LogRow, Seq, SessionId, SubjectSnapshotDraft};
+use crate::domain::{Actor, LogRow, Seq, SessionId, SubjectSnapshotDraft};
 use crate::rules::{self, Awaited};
 use crate::store::{Collection, StoreError};
 
@@ -28,6 +28,15 @@ impl Tenant {
         rows.truncate(limit);
         let next = rows.last().map(|row| row.seq).filter(|_| is_more);
         Ok(LogPage { entries: self.entries(&rows).await?, next })
+    }
+
+    /// Accepts the store's clock as it is: from here on it counts again, and commits that were refused
+    /// because it is behind the log are taken (contract, section 10). The log says so.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn accept_clock(&self, by: &Actor) -> Result<(), Error> {
+        Ok(self.store.accept_clock(&rules::clock_accepted(by)).await?)
     }
 
     /// The number of the last entry; 0 while there is none.

@@ -17,7 +17,7 @@ use crate::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
 use crate::domain::{
-    ApiKeyHash, Challenge, Day, LogRow, MailState, Member, MemberId, MemberState, Message,
+    Act, ApiKeyHash, Challenge, Day, LogRow, MailState, Member, MemberId, MemberState, Message,
     MessageId, Seq, Session, SessionId, Take, TakeId, TakeOnFile, TenantId, Timestamp, TokenHash,
 };
 
@@ -100,6 +100,7 @@ forward!(Outbox {
 });
 
 forward!(Log {
+    async fn accept_clock(&self, act: &Act) -> Result<()>;
     async fn log(&self, after: Seq, limit: usize) -> Result<Vec<LogRow>>;
     async fn log_size(&self) -> Result<Seq>;
     async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>>;

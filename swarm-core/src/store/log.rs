@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::{Result, StoreError};
-use crate::domain::{LogRow, Seq, SessionId, Timestamp};
+use crate::domain::{Act, LogRow, Seq, SessionId, Timestamp};
 
 /// The part of the port that keeps the log. Rows come in with the commits that they tell of: each
 /// [`Act`](crate::domain::Act) that a change carries, and each take, of either interface.
@@ -11,9 +11,14 @@ use crate::domain::{LogRow, Seq, SessionId, Timestamp};
 /// To ensure correctness, with such a commit, in the same atomic step:
 /// - append one row with the next number, from 1 without a gap, and the time of the commit;
 /// - append nothing with what is not committed, and nothing again for an attempt that is sent twice;
-/// - let that time never run back within a tenant: see [`time_of_commit`].
+/// - let that time never run back within a tenant, until [`accept_clock`](Self::accept_clock): see
+///   [`time_of_commit`].
 #[async_trait]
 pub trait Log: Send + Sync {
+    /// Appends an act at the time that the store's clock shows, be it before that of the last row: the
+    /// operator accepts the clock, and it counts from here on. Nothing else sets the time back.
+    async fn accept_clock(&self, act: &Act) -> Result<()>;
+
     /// The rows after the one numbered `after` (0: from the beginning), the oldest first, at most
     /// `limit`.
     async fn log(&self, after: Seq, limit: usize) -> Result<Vec<LogRow>>;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::records::{act_on, challenge, creation, session_draft};
 use super::{Author, Counter, race, unique};
 use crate::domain::{
-    AttemptId, Attribution, Challenge, LogRow, MailState, Member, MemberId, MemberState, Message,
-    MessageId, Seq, Session, SessionDraft, SessionId, Take, TakeId, TakeOnFile, TenantId,
+    Act, AttemptId, Attribution, Challenge, LogRow, MailState, Member, MemberId, MemberState,
+    Message, MessageId, Seq, Session, SessionDraft, SessionId, Take, TakeId, TakeOnFile, TenantId,
     Timestamp, TokenHash,
 };
 use crate::rules::{Filing, Submission, convene, judge};
@@ -99,6 +99,7 @@ answers! {
     document(collection: Collection, key: &str) -> Option<Document>;
     documents(collection: Collection, group: Option<&str>) -> Vec<Document>;
     put_document(collection: Collection, draft: &DocumentDraft) -> Put;
+    accept_clock(act: &Act) -> ();
     log(after: Seq, limit: usize) -> Vec<LogRow>;
     log_size() -> Seq;
     acts_on(session: SessionId) -> Vec<LogRow>;

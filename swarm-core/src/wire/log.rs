@@ -1,7 +1,16 @@
 //! The log.
 
+use serde::Serialize;
+
 use super::Answer;
 use crate::service::LogPage;
+
+/// The store was accepted as it is: `{ok, status}`.
+pub fn accepted() -> Answer {
+    #[derive(Serialize)]
+    struct Nothing {}
+    Answer::done(200, &Nothing {})
+}
 
 /// A page of the log: `{entries, next}`, each entry as its exact text (contract, section 10).
 pub fn page(page: &LogPage) -> Answer {

@@ -71,6 +71,10 @@ impl Entry {
             "committee-take" => {
                 format!("take for {}", committee_link(text(fields, "date")))
             }
+            "operation" => {
+                let act = text(fields, "act").unwrap_or_default();
+                escape(&act.replace('-', " "))
+            }
             kind => escape(&kind.replace('-', " ")),
         };
         Markup(told + &escape(&by(fields)))

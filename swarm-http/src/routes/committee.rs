@@ -98,6 +98,12 @@ pub(crate) async fn set_synthesis(mut request: RequestContext) -> Reply {
     Ok(wire::committee::written().into())
 }
 
+pub(crate) async fn withdraw(mut request: RequestContext) -> Reply {
+    let date = request.committee_operator_fields(|fields| Day::parse(&fields.text("date")?))?;
+    request.committee()?.withdraw(date, request.by()?).await?;
+    Ok(wire::committee::written().into())
+}
+
 fn member_id(request: &RequestContext) -> Result<CommitteeMemberId, ApiError> {
     let id = request.path.first().and_then(|id| CommitteeMemberId::parse(id.as_str()).ok());
     Ok(id.ok_or(CommitteeRefusal::NotFound(Resource::Member))?)

@@ -42,6 +42,7 @@ pub(crate) fn api() -> Vec<Route> {
         kept("/api/swarm/subjects", documents::subjects),
         kept("/api/swarm/subjects/{id}", documents::subject),
         kept("/api/swarm/subjects/{id}/snapshots", documents::snapshots),
+        post(Operator, "/api/swarm/admin/accept", log::accept),
         post(Operator, "/api/swarm/admin/activate", members::activate),
         post(Operator, "/api/swarm/admin/reject", members::reject),
         post(Operator, "/api/swarm/admin/deactivate", members::deactivate),
@@ -77,6 +78,7 @@ pub(crate) fn committee() -> Vec<Route> {
         post(CommitteeOperator, "/api/ic/admin/day", committee::set_subject),
         post(CommitteeOperator, "/api/ic/admin/briefs", committee::generate).or_nothing(),
         post(CommitteeOperator, "/api/ic/admin/synthesis", committee::set_synthesis),
+        post(CommitteeOperator, "/api/ic/admin/day/withdraw", committee::withdraw),
     ]
 }
 

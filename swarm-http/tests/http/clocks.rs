@@ -34,6 +34,25 @@ fn readiness_says_that_the_clock_is_far_behind(backend: &Backend) {
     fixture.clock.move_by(TWO_HOURS);
     fixture.client.get("/readyz").expect(200);
     fixture.client.submit(&author, author.draft(DATE, "aurora")).expect(201);
+
+    fixture.clock.move_by(-TWO_HOURS);
+    let submit = || fixture.client.submit(&author, author.draft(DATE, "aurora"));
+    submit().refused(503, "store unavailable");
+    for wrong in [json!({}), json!({ "what": "store" }), json!({ "what": 1 })] {
+        fixture.client.operate("/accept", &wrong).expect(400);
+    }
+    let accepted = fixture.client.operate("/accept", &json!({ "what": "clock" })).expect(200);
+    assert_eq!(accepted.json(), json!({ "ok": true, "status": 200 }));
+    fixture.client.get("/readyz").expect(200);
+    submit().expect(201);
+    let log = fixture.client.get("/api/swarm/log").expect(200).json();
+    let entries = log["entries"].as_array().unwrap();
+    let accepted = &entries[entries.len() - 2];
+    assert_eq!(
+        (&accepted["kind"], &accepted["act"]),
+        (&json!("operation"), &json!("clock-accepted"))
+    );
+    assert_eq!(accepted["at"], json!(fixture.clock.now().to_string()));
 }
 
 const FIVE_MINUTES: i64 = 300_000;

@@ -89,8 +89,10 @@ fn a_redis_without_memory_takes_nothing_and_goes_on_reading() {
         failing.redis.cli(&["config", "set", "maxmemory", "1"]);
         failing.load.wait_for_refusals(20);
         failing.program.client.get("/api/swarm/takes/1").expect(200);
-        failing.program.client.get("/readyz").expect(200);
+        let full = failing.program.client.get("/readyz").expect(503).json();
+        assert_eq!(full["detail"], "redis has less than 5 % of its maxmemory left");
         failing.redis.cli(&["config", "set", "maxmemory", "0"]);
+        failing.program.client.get("/readyz").expect(200);
     }
     failing.check();
 }

@@ -9,7 +9,7 @@ use swarm_core::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
 use swarm_core::domain::{
-    ApiKeyHash, Challenge, Day, LogRow, MailState, Member, MemberId, MemberState, Message,
+    Act, ApiKeyHash, Challenge, Day, LogRow, MailState, Member, MemberId, MemberState, Message,
     MessageId, Seq, Session, SessionId, Take, TakeId, TakeOnFile, Timestamp, TokenHash,
 };
 use swarm_core::rules::Filing;
@@ -138,6 +138,7 @@ observed!(Counts:
 );
 
 observed!(Log:
+    accept_clock(act: &Act) -> ();
     log(after: Seq, limit: usize) -> Vec<LogRow>;
     log_size() -> Seq;
     acts_on(session: SessionId) -> Vec<LogRow>;

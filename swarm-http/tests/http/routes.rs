@@ -57,7 +57,8 @@ pub const COMMITTEE_POST: &str = "/api/ic/submit";
 
 pub const OPERATOR_READS: [&str; 2] = ["/api/swarm/admin/applications", "/api/swarm/admin/outbox"];
 
-pub const OPERATOR_WRITES: [(&str, &str); 14] = [
+pub const OPERATOR_WRITES: [(&str, &str); 15] = [
+    ("POST", "/api/swarm/admin/accept"),
     ("POST", "/api/swarm/admin/activate"),
     ("POST", "/api/swarm/admin/reject"),
     ("POST", "/api/swarm/admin/deactivate"),
@@ -78,12 +79,13 @@ pub const OPERATOR_WRITES: [(&str, &str); 14] = [
 pub const OPERATOR_COMMAND: &str = "/api/swarm/admin/memos/1/retract";
 
 /// What operators post to the committee, refused in its own form.
-pub const CHAIR_POSTS: [&str; 5] = [
+pub const CHAIR_POSTS: [&str; 6] = [
     "/api/ic/admin/members",
     "/api/ic/admin/members/m/status",
     "/api/ic/admin/day",
     BRIEFS,
     "/api/ic/admin/synthesis",
+    "/api/ic/admin/day/withdraw",
 ];
 
 /// Takes any object: none of its fields is required, and no generation is the last.

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{
-    Challenge, LogRow, MailState, Member, MemberId, MemberState, Message, MessageId, SecretHash,
-    Seq, Session, SessionId, Take, TakeId, TakeOnFile, TenantId, Timestamp,
+    Act, Challenge, LogRow, MailState, Member, MemberId, MemberState, Message, MessageId,
+    SecretHash, Seq, Session, SessionId, Take, TakeId, TakeOnFile, TenantId, Timestamp,
 };
 use swarm_core::rules::Filing;
 use swarm_core::store::{
@@ -157,6 +157,7 @@ port! {
         put_document(collection: Collection, draft: &DocumentDraft) -> Put;
     }
     Log {
+        accept_clock(act: &Act) -> ();
         log(after: Seq, limit: usize) -> Vec<LogRow>;
         log_size() -> Seq;
         acts_on(session: SessionId) -> Vec<LogRow>;

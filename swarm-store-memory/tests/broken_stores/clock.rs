@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use swarm_core::conformance::{
-    a_deadline_that_has_passed_stays_passed, nothing_is_committed_while_the_clock_is_far_behind,
+    a_clock_that_is_accepted_counts_again, a_deadline_that_has_passed_stays_passed,
+    nothing_is_committed_while_the_clock_is_far_behind,
     time_stands_still_while_the_clock_is_behind,
 };
+use swarm_core::domain::Act;
 use swarm_core::rules::Filing;
 use swarm_core::store::{Filed, Result, async_trait};
 use swarm_core::testing::ManualClock;
@@ -71,6 +73,22 @@ async fn a_store_that_hides_that_it_is_behind_is_caught() {
     let (clock, store) = on_a_clock(|_| LateWhenBehind);
     let case = nothing_is_committed_while_the_clock_is_far_behind(store, |now| clock.set(now));
     expect_broken(case).await;
+}
+
+/// An acceptance is kept, and changes nothing.
+struct AcceptanceIdle;
+
+#[async_trait]
+impl Fault for AcceptanceIdle {
+    async fn accept_clock(&self, _: &At, _: &Act) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_store_whose_clock_cannot_be_accepted_is_caught() {
+    let (clock, store) = on_a_clock(|_| AcceptanceIdle);
+    expect_broken(a_clock_that_is_accepted_counts_again(store, |now| clock.set(now))).await;
 }
 
 #[tokio::test]

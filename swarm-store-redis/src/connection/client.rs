@@ -43,6 +43,15 @@ impl Client {
         self.replicated.as_ref().map_or(0, ReplicatedCommits::replicas)
     }
 
+    /// Shows all servers these scripts, so that none of the first calls has to be sent twice.
+    pub(crate) async fn load(&self, op: &'static str, scripts: &[String]) -> Result<()> {
+        for script in scripts {
+            let load = redis::cmd("SCRIPT").arg("LOAD").arg(script).to_owned();
+            self.ask_all::<String>(op, &load).await?;
+        }
+        Ok(())
+    }
+
     /// Runs a script that writes for the tenant of these keys. Since scripts recognize an attempt
     /// that was committed before, one that was lost on the way is sent once more. Where commits wait
     /// for replicas, these have by then all that the script has written, or has read.

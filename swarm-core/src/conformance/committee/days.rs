@@ -136,6 +136,23 @@ pub async fn the_facts_show_the_latest_session(tenants: Arc<dyn CommitteeTenants
     promised!(facts.session, world.day(day("2026-11-20")).await);
 }
 
+/// Nor has it briefs; and what was listed is found no more.
+pub async fn a_day_that_loses_its_generation_is_no_session(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let first = first_save(&open_day("2026-11-21", "a"));
+    let made = CommitteeDayChange { briefs: Some(vec![brief("ada", "1")]), ..first };
+    world.put_day(&made).await;
+    let judged = world.day(day("2026-11-21")).await.unwrap();
+    let blank = next_save(&judged, CommitteeDay::blank(day("2026-11-21")));
+    world.put_day(&CommitteeDayChange { briefs: Some(vec![]), ..blank }).await;
+    promised!(world.basis(&key("nobody").hash()).await.session, None);
+    let all = CommitteeSessionQuery { limit: 9, ..CommitteeSessionQuery::default() };
+    let about = CommitteeSessionQuery { subject: Some(subject("a")), ..all.clone() };
+    promised!(found(&world, all).await, [""; 0]);
+    promised!(found(&world, about).await, [""; 0]);
+    promised!(world.briefs(day("2026-11-21"), None).await, []);
+}
+
 /// One writer saves the day, then the member, again and again.
 pub async fn the_facts_are_read_in_one_snapshot(tenants: Arc<dyn CommitteeTenants>) {
     const ROUNDS: u64 = 60;

@@ -68,6 +68,7 @@ macro_rules! committee_conformance_cases {
                 sessions_come_latest_first
                 sessions_are_found_by_subject
                 the_facts_show_the_latest_session
+                a_day_that_loses_its_generation_is_no_session
                 the_facts_are_read_in_one_snapshot
                 briefs_take_the_place_of_all_briefs_of_their_day
                 briefs_stay_when_their_day_is_saved_without

@@ -180,6 +180,11 @@ fn document(kind: &str, by: &Actor, key: &str, digest: &str) -> Act {
     Act::new(format!(r#"{{"kind":"{kind}","by":{},{key},"digest":"{digest}"}}"#, write(by)))
 }
 
+/// An operator accepts the store's clock as it is.
+pub fn clock_accepted(by: &Actor) -> Act {
+    Act::new(format!(r#"{{"kind":"operation","act":"clock-accepted","by":{}}}"#, write(by)))
+}
+
 /// What is done to a day of the committee.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -187,6 +192,7 @@ pub(in crate::rules) enum DayAct {
     Generated,
     Subject,
     Synthesis,
+    Withdrawn,
 }
 
 pub(in crate::rules) fn committee_day(act: DayAct, day: &CommitteeDay, by: &Actor) -> Act {
@@ -202,7 +208,9 @@ pub(in crate::rules) fn committee_day(act: DayAct, day: &CommitteeDay, by: &Acto
     let made = day.generation.as_ref();
     let subject_id = match act {
         DayAct::Subject => day.subject.as_ref(),
-        DayAct::Generated | DayAct::Synthesis => made.map(|made| &made.subject_id),
+        DayAct::Generated | DayAct::Synthesis | DayAct::Withdrawn => {
+            made.map(|made| &made.subject_id)
+        }
     };
     let deadline_utc = made.map(|made| made.deadline);
     Act::new(write(&Entry {

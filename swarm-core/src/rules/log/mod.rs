@@ -8,8 +8,8 @@ pub(super) use acts::{
     session_changed,
 };
 pub use acts::{
-    brief_published, memo_published, memo_retracted, regime_put, signal_put, snapshot_added,
-    subject_put,
+    brief_published, clock_accepted, memo_published, memo_retracted, regime_put, signal_put,
+    snapshot_added, subject_put,
 };
 pub use entry::{Awaited, awaited, digest, entry};
 

@@ -133,6 +133,33 @@ fn what_is_right_is_done() {
     assert!(session["synthesis"].as_str().unwrap().starts_with("\0\u{1f680}</script>"));
 }
 
+/// As when the clock of the store was days ahead.
+#[test]
+fn a_day_that_was_generated_by_mistake_is_as_if_it_had_not_been() {
+    let (fixture, _) = Fixture::with_records();
+    let client = &fixture.client;
+    let date = json!({ "date": "2026-11-21" });
+    let statuses = || {
+        ["/api/ic/sessions/2026-11-21", "/data/committee/briefs/today/m.json"]
+            .map(|path| client.get(path).status)
+    };
+    chair(client, "/briefs", &json!({})).expect(201);
+    assert_eq!(statuses(), [200, 200]);
+    for wrong in [json!(null), json!(1), json!("today")] {
+        invalid(chair(client, "/day/withdraw", &json!({ "date": wrong })), "date");
+    }
+    assert_eq!(chair(client, "/day/withdraw", &date).expect(200).json(), json!({ "ok": true }));
+    assert_eq!(statuses(), [404, 404]);
+    assert_eq!(client.get("/api/ic/sessions").expect(200).json(), json!({ "sessions": [] }));
+    let log = client.get("/api/swarm/log?limit=1000").expect(200).json();
+    let last = log["entries"].as_array().unwrap().last().unwrap().clone();
+    let said = ["kind", "act", "date", "subject_id"].map(|field| last[field].clone());
+    assert_eq!(said, ["committee-day", "withdrawn", "2026-11-21", "aurora"].map(Value::from));
+    chair(client, "/day/withdraw", &date).expect(404);
+    chair(client, "/briefs", &json!({})).expect(201);
+    assert_eq!(statuses(), [200, 200]);
+}
+
 #[test]
 fn what_is_not_there_is_not_found() {
     let (fixture, _) = Fixture::with_records();
@@ -166,6 +193,8 @@ fn what_is_not_there_is_not_found() {
     for date in ["2026-11-20", "2026-11-22", "0000-01-01", "9999-12-31"] {
         let synthesis = json!({ "date": date, "synthesis": "s" });
         missing(chair(&fixture.client, "/synthesis", &synthesis), "session");
+        let withdrawal = json!({ "date": date });
+        missing(chair(&fixture.client, "/day/withdraw", &withdrawal), "session");
         missing(fixture.client.get(&format!("/api/ic/sessions/{date}")), "session");
     }
     for date in ["2026-02-30", "today", "2026-11-21%20", "1", "2026-11-2%EF%BC%91", "%00"] {

@@ -77,6 +77,8 @@ fn errands(author: &Author, applicant: &KeyPair, claim: &str) -> Vec<Errand> {
         ("POST", BRIEFS, text(json!({ "deadline_utc": "2026-11-21T12:00:00Z" }))),
         ("POST", "/api/ic/admin/synthesis", text(json!({ "date": DATE, "synthesis": "s" }))),
         ("POST", CHAIR_COMMAND, String::new()),
+        ("POST", "/api/ic/admin/day/withdraw", text(json!({ "date": DATE }))),
+        ("POST", "/api/swarm/admin/accept", text(json!({ "what": "clock" }))),
     ]);
     errands
 }
