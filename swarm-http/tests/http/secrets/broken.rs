@@ -19,6 +19,10 @@ use crate::routes::{
 
 type Errand = (&'static str, &'static str, String);
 
+/// Reads that the store has no part in.
+const STORELESS: [&str; 5] =
+    ["/swarm/style.css", "/swarm/icon.svg", "/robots.txt", "/openapi.json", "/docs"];
+
 /// Method, path and body of requests that the store has to answer, one for each route that asks it
 /// anything, in an order in which all of them succeed.
 fn errands(author: &Author, applicant: &KeyPair, claim: &str) -> Vec<Errand> {
@@ -35,7 +39,7 @@ fn errands(author: &Author, applicant: &KeyPair, claim: &str) -> Vec<Errand> {
         .into_iter()
         .chain(OPERATOR_READS)
         .chain(["/api/swarm/verify-token"])
-        .filter(|path| !["/swarm/style.css", "/swarm/icon.svg", "/robots.txt"].contains(path))
+        .filter(|path| !STORELESS.contains(path))
         .map(|path| ("GET", path, String::new()))
         .collect();
     errands.extend([
