@@ -26,6 +26,8 @@ const UNIT: usize = 1 << 10;
 pub(crate) struct Budget {
     bodies: Arc<Semaphore>,
     answers: Arc<Semaphore>,
+    /// What one answer takes at most, however large it is, in bytes: it is sent all the same.
+    most: usize,
     /// The large answers in flight, by their tags: who asks for the same gets the same bytes.
     shared: Mutex<HashMap<HeaderValue, Weak<Held>>>,
 }
@@ -47,7 +49,8 @@ impl Budget {
     /// So much for bodies, and as much for answers, in bytes.
     fn of(room: usize) -> Self {
         let semaphore = || Arc::new(Semaphore::new(room / UNIT));
-        Self { bodies: semaphore(), answers: semaphore(), shared: Mutex::default() }
+        let (bodies, answers) = (semaphore(), semaphore());
+        Self { bodies, answers, most: room / 2, shared: Mutex::default() }
     }
 
     /// Room for a body of at most so many bytes, as soon as there is some.
@@ -72,7 +75,8 @@ impl Budget {
         if let Some(held) = tag.and_then(|tag| shared.get(tag)?.upgrade()) {
             return Ok(Shared(held).into_bytes());
         }
-        let room = Arc::clone(&self.answers).try_acquire_many_owned(units(bytes.len()));
+        let units = units(bytes.len().min(self.most));
+        let room = Arc::clone(&self.answers).try_acquire_many_owned(units);
         let held = Arc::new(Held { bytes, _room: Room(room.map_err(|_| NoRoom)?) });
         shared.retain(|_, held| held.strong_count() > 0);
         if let Some(tag) = tag {
@@ -141,15 +145,26 @@ mod tests {
     }
 
     #[test]
+    fn no_answer_is_too_large() {
+        let budget = Budget::of(4 * SMALL);
+        let huge = || Bytes::from(vec![0; 9 * SMALL]);
+        let first = budget.hold(huge(), None).unwrap();
+        let second = budget.hold(huge(), None).unwrap();
+        assert_eq!(budget.hold(large(1), None), Err(NoRoom));
+        drop((first, second));
+        budget.hold(large(1), None).unwrap();
+    }
+
+    #[test]
     fn the_same_answer_is_held_once() {
-        let budget = Budget::of(3 * SMALL);
+        let budget = Budget::of(5 * SMALL);
         let tag = HeaderValue::from_static("\"a\"");
+        let other = budget.hold(large(0), None).unwrap();
         let first = budget.hold(large(1), Some(&tag)).unwrap();
         let second = budget.hold(large(1), Some(&tag)).unwrap();
         assert_eq!(first.as_ptr(), second.as_ptr());
         assert_eq!(budget.hold(large(2), Some(&HeaderValue::from_static("\"b\""))), Err(NoRoom));
-        drop(first);
-        drop(second);
+        drop((first, second, other));
         budget.hold(large(2), Some(&HeaderValue::from_static("\"b\""))).unwrap();
         assert_eq!(budget.shared.lock().unwrap().len(), 1);
     }

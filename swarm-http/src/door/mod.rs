@@ -7,7 +7,7 @@ mod manifest;
 mod reference;
 
 use crate::request::credential::Access::{Member, Public};
-use crate::request::route::{Route, post, read};
+use crate::request::route::{Route, Work, post, read};
 
 pub(crate) use reference::described;
 
@@ -22,7 +22,7 @@ pub(crate) fn help() -> Vec<Route> {
 /// What says where everything is.
 pub(crate) fn signposts() -> Vec<Route> {
     vec![
-        read("/", home::home),
+        read("/", home::home).with(Work::Long),
         read("/llms.txt", guide::llms),
         read("/skill.md", guide::skill),
         read("/.well-known/swarm.json", manifest::manifest),

@@ -9,7 +9,7 @@ use warp::http::{HeaderMap, HeaderValue};
 use super::fault;
 use super::frame::Desk;
 use crate::request::RequestContext;
-use crate::request::route::{AsyncHandler, Route, read};
+use crate::request::route::{AsyncHandler, Route, Work, read};
 use crate::response::{ApiError, Reply};
 
 /// A page at this path, and for whoever would rather have JSON, what the API answers with.
@@ -19,10 +19,11 @@ pub(crate) fn page(
     page: impl AsyncHandler<RequestContext>,
 ) -> Route {
     let either = Arc::new((record, page));
-    read(path, move |request: RequestContext| {
+    let route = read(path, move |request: RequestContext| {
         let either = Arc::clone(&either);
         async move { answer(&either.0, &either.1, request).await }
-    })
+    });
+    route.with(Work::Long)
 }
 
 async fn answer(

@@ -2,11 +2,11 @@
 
 use super::{committee, documents, log, members, sessions, takes};
 use crate::pages::{self, page};
-use crate::request::route::{Route, read};
+use crate::request::route::{Route, Work, read};
 
 /// What stands at the root of a site of its own, beside the home page.
 pub(crate) fn root() -> Vec<Route> {
-    vec![read("/feed.xml", pages::feed)]
+    vec![read("/feed.xml", pages::feed).with(Work::Long)]
 }
 
 /// The pages of interface A, and what they load.
