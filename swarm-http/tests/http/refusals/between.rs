@@ -297,8 +297,12 @@ fn the_same_proof_comes_first() {
 fn what_a_proof_relies_on_is_gone() {
     let interleaving = Interleaving::start();
     let (id, _, proof) = claimant(&interleaving);
-    interleaving
-        .meddle_before("save_member", move |tenant| drop(now(tenant.challenge(&id)).unwrap()));
+    let clock = interleaving.fixture.clock.clone();
+    interleaving.meddle_before("save_member", move |tenant| {
+        // For thirty seconds it would be the same one.
+        clock.move_by(31_000);
+        drop(now(tenant.challenge(&id)).unwrap());
+    });
     claim(&interleaving, &proof).refused(401, "token claim refused");
     interleaving.check_meddled();
 
