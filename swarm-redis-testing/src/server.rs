@@ -16,12 +16,14 @@ use std::time::Duration;
 
 use crate::ports::free_port;
 
-/// At the word `keep` it leaves the files for the next start. The configuration of a sentinel is the
+/// At the word `keep` it leaves the files for the next start. What is loaded into the server is not for
+/// what comes after it, and may be gone by then. The configuration of a sentinel is the
 /// first word of its arguments.
 const WATCH: &str = r#"
     trap "" HUP INT TERM
     folder=$1; shift
     "${SWARM_REDIS_SERVER:-redis-server}" $SWARM_TEST_SENTINEL --dir "$folder" "$@" > /dev/null & server=$!
+    unset LD_PRELOAD
     read word
     kill -9 $server; wait
     [ "$word" = keep ] || rm -rf "$folder"
