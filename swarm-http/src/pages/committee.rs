@@ -79,13 +79,13 @@ struct SessionPage {
     open: bool,
     synthesis: Option<Markup>,
     field: Option<Markup>,
+    /// The same as a table: members, stances, confidences.
+    rows: Vec<(String, String, String)>,
     takes: Vec<TakeView>,
 }
 
 struct TakeView {
     member: String,
-    word: &'static str,
-    confidence: String,
     stance: Markup,
     when: Markup,
     model: Option<String>,
@@ -120,6 +120,7 @@ pub(crate) async fn session(request: RequestContext) -> Reply {
         open: left.is_some(),
         synthesis: session.synthesis.as_deref().map(|text| markdown(text, HeadingLevel::H2)),
         field: (!dots.is_empty()).then(|| stance_field(&dots, None)),
+        rows: session.takes.iter().map(row).collect(),
         takes: session.takes.iter().map(|take| view(take, reading)).collect(),
     };
     Ok(html(StatusCode::OK, &page))
@@ -130,11 +131,14 @@ fn dot(take: &PublicTake) -> Option<Dot> {
     Some(Dot { name: take.member_id.to_string(), rank, confidence: take.confidence.get() })
 }
 
+fn row(take: &PublicTake) -> (String, String, String) {
+    let confidence = format!("{:.2}", take.confidence.get());
+    (take.member_id.to_string(), take.stance.as_str().to_owned(), confidence)
+}
+
 fn view(take: &PublicTake, reading: Reading) -> TakeView {
     TakeView {
         member: take.member_id.to_string(),
-        word: take.stance.as_str(),
-        confidence: format!("{:.2}", take.confidence.get()),
         stance: stance::word(take.stance.as_str(), Some(take.confidence)),
         when: reading.time(take.received_at),
         model: take.model.as_ref().map(|model| model.as_str().to_owned()),

@@ -8,7 +8,7 @@ use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html
 
 pub(crate) use pulldown_cmark::HeadingLevel;
 
-use super::markup::Markup;
+use super::markup::{Markup, clipped, width};
 
 /// Everything that a text may turn into.
 const TAGS: [&str; 24] = [
@@ -56,6 +56,34 @@ pub(crate) fn excerpt(text: &str, limit: usize, top: HeadingLevel) -> (Markup, b
     let cut = head.rfind(char::is_whitespace).filter(|cut| *cut > end / 2).unwrap_or(end);
     let head = head.get(..cut).unwrap_or_default().trim_end();
     (markdown(&format!("{head}…"), top), true)
+}
+
+/// The beginning of what a text says, on a line without any form, in about `room` letters, cut where a
+/// word ends.
+pub(crate) fn first_words(text: &str, room: usize) -> String {
+    let mut line = String::new();
+    for event in Parser::new(text) {
+        match event {
+            Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineHtml(text) => {
+                line.push_str(&text);
+            }
+            // The end of emphasis is within a word, or before its own space.
+            Event::End(TagEnd::Emphasis | TagEnd::Strong | TagEnd::Link) => {}
+            Event::SoftBreak | Event::HardBreak | Event::End(_) if !line.ends_with(' ') => {
+                line.push(' ');
+            }
+            _ => {}
+        }
+        if width(&line) > 2 * room {
+            break;
+        }
+    }
+    let line = line.trim();
+    let clipped = clipped(line, room);
+    match clipped.strip_suffix('…').and_then(|head| head.rsplit_once(' ')) {
+        Some((words, rest)) if clipped != line && rest.len() < room / 4 => format!("{words} …"),
+        _ => clipped,
+    }
 }
 
 fn sanitizer() -> &'static Builder<'static> {
@@ -151,6 +179,15 @@ mod tests {
 
     fn html(text: &str) -> String {
         markdown(text, HeadingLevel::H2).0.trim().to_owned()
+    }
+
+    #[test]
+    fn first_words_have_no_form() {
+        let text = "# Why\n\nThe **base\ncase** needs `no` [new](http://a.example) users.";
+        assert_eq!(first_words(text, 80), "Why The base case needs no new users.");
+        assert_eq!(first_words(text, 24), "Why The base case …");
+        assert_eq!(first_words("<b>x</b>", 80), "<b>x</b>");
+        assert_eq!(first_words("", 80), "");
     }
 
     #[test]

@@ -4,22 +4,22 @@ use std::sync::Arc;
 
 use askama::Template;
 use futures_util::future::try_join_all;
-use swarm_core::domain::{Body, Confidence, MemberState, Stance};
-use swarm_core::{Error, MemberId, Session, SessionId, TakeId, Tenant};
+use swarm_core::domain::{Body, Confidence, MemberState, Quote, Stance};
+use swarm_core::{Error, Member, MemberId, Session, SessionId, TakeId, Tenant};
 use warp::http::StatusCode;
 
 use super::charts::{Point, member_line};
 use super::frame::{Desk, Frame, html, reading};
-use super::lists::{Subjects, given};
-use super::markdown::{HeadingLevel, markdown};
+use super::lists::{Subjects, given, uncounted};
+use super::markdown::{HeadingLevel, first_words, markdown};
 use super::markup::{Markup, clipped};
 use super::moment::Reading;
 use super::{links, stance};
 use crate::request::RequestContext;
 use crate::response::Reply;
 
-/// How many sessions a page looks back, and of how many the takes are read: snapshots quote the
-/// others.
+/// How many sessions a page looks back, and of how many of those that do not quote the member the
+/// takes are read.
 const SESSIONS: usize = 60;
 const READ: usize = 12;
 
@@ -59,6 +59,8 @@ struct Line {
     href: String,
     subject: String,
     words: String,
+    /// Why it is not counted.
+    remark: Option<&'static str>,
     stance: Markup,
 }
 
@@ -79,7 +81,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         member.name.as_str(),
         before.map_or_else(|| base.clone(), address),
     )
-    .showing("Member");
+    .showing(sort(tenant, &member).await?);
     let memo = |memo: &swarm_core::domain::Memo| {
         (reading.day(memo.published_at.day()), links::memo(memo.id), memo.draft.title.clone())
     };
@@ -106,6 +108,18 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     Ok(html(StatusCode::OK, &page))
 }
 
+/// What the page shows, for its title: of several members of one name, which.
+async fn sort(tenant: &Tenant, member: &Member) -> Result<String, Error> {
+    const ID: usize = 9;
+    let members = tenant.members().await?;
+    let is_twin = |other: &&Arc<Member>| other.name == member.name && other.id != member.id;
+    let active = if member.state.is_active() { "Member" } else { "Former member" };
+    Ok(match members.iter().find(is_twin) {
+        Some(_) => format!("{active} {}", clipped(member.id.as_str(), ID)),
+        None => active.to_owned(),
+    })
+}
+
 /// What the member said in a session.
 struct Said {
     session: Arc<Session>,
@@ -113,17 +127,17 @@ struct Said {
     stance: Stance,
     confidence: Confidence,
     body: Body,
+    remark: Option<&'static str>,
 }
 
-/// What the member said in these sessions: as their snapshots quote it, and of those that have none
-/// yet, as it is on file.
+/// What the member said in these sessions: as their snapshots quote it, else as it is on file.
 async fn said(
     tenant: &Tenant,
     member: &MemberId,
     sessions: &[Arc<Session>],
 ) -> Result<Vec<Said>, Error> {
-    let unquoted = sessions.iter().filter(|session| session.snapshot.is_none()).take(READ);
-    let read = try_join_all(unquoted.map(|session| tenant.session(session.id))).await?;
+    let unquoted = sessions.iter().filter(|session| quote(session, member).is_none());
+    let read = try_join_all(unquoted.take(READ).map(|session| tenant.session(session.id))).await?;
     let on_file = read.iter().flat_map(|(session, takes)| {
         let own = takes.iter().find(|take| take.draft().member_id == *member);
         own.map(|take| Said {
@@ -132,22 +146,28 @@ async fn said(
             stance: take.draft().stance.clone(),
             confidence: take.draft().confidence,
             body: take.draft().body.clone(),
+            remark: uncounted(take, session.snapshot.as_deref()),
         })
     });
     let quoted = sessions.iter().filter_map(|session| {
-        let quotes = &session.snapshot.as_deref()?.quotes;
-        let own = quotes.iter().find(|quote| quote.member_id == *member)?;
+        let own = quote(session, member)?;
         Some(Said {
             session: Arc::clone(session),
             take: own.take_id,
             stance: own.stance.clone(),
             confidence: own.confidence,
             body: own.body.clone(),
+            remark: None,
         })
     });
     let mut said: Vec<_> = on_file.chain(quoted).collect();
     said.sort_by_key(|said| std::cmp::Reverse((said.session.date, said.session.id)));
     Ok(said)
+}
+
+/// What the snapshot of a session quotes of a member.
+fn quote<'a>(session: &'a Session, member: &MemberId) -> Option<&'a Quote> {
+    session.snapshot.as_deref()?.quotes.iter().find(|quote| quote.member_id == *member)
 }
 
 impl Said {
@@ -165,7 +185,8 @@ impl Said {
             when: reading.day(self.session.date),
             href: links::take(self.take),
             subject: subjects.name(&self.session.subject_id),
-            words: clipped(self.body.as_str(), WORDS),
+            words: first_words(self.body.as_str(), WORDS),
+            remark: self.remark,
             stance: stance::stance(&self.stance, self.confidence),
         }
     }
@@ -198,7 +219,8 @@ fn filed(sessions: &[Arc<Session>], said: &[Said], member: &MemberId) -> Option<
         session.snapshot.is_some() && entry.is_some_and(|entry| !entry.excused)
     };
     let expected: Vec<_> = sessions.iter().filter(expects).map(|session| session.id).collect();
-    let filed = said.iter().filter(|said| expected.contains(&said.session.id)).count();
+    let counted = said.iter().filter(|said| said.remark.is_none());
+    let filed = counted.filter(|said| expected.contains(&said.session.id)).count();
     let total = expected.len();
     (total > 0).then(|| {
         format!("Filed in {filed} of the {total} sessions here that expected it and are over.")

@@ -39,8 +39,8 @@ struct Reference {
 impl Reference {
     fn of(routes: &[Route]) -> Self {
         let lines = lines();
-        let operations: Vec<_> =
-            routes.iter().filter_map(|route| Operation::of(route, &lines)).collect();
+        let operations = lines.iter().filter_map(|line| Operation::of(line, routes));
+        let operations: Vec<_> = operations.collect();
         Self { document: Document::of(&operations), page: Page::of(&operations) }
     }
 }
@@ -98,10 +98,12 @@ mod tests {
                 assert!(code == "-" || operation::problem(code).is_some(), "{code}: {line}");
             }
         }
-        for route in routes() {
-            let Some(operation) = Operation::of(&route, &lines()) else { continue };
-            assert_eq!(operation.body.is_some(), route.body.is_some(), "{}", route.path);
-            assert!(!operation.answers.is_empty(), "{}", route.path);
+        let routes = routes();
+        for operation in lines().iter().filter_map(|line| Operation::of(line, &routes)) {
+            let (method, path) = (&operation.method, operation.path);
+            let route = routes.iter().find(|route| route.path == path && route.method == *method);
+            assert_eq!(operation.body.is_some(), route.unwrap().body.is_some(), "{method} {path}");
+            assert!(!operation.answers.is_empty(), "{method} {path}");
         }
     }
 

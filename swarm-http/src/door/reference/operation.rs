@@ -47,9 +47,9 @@ pub(super) struct Line {
 }
 
 impl Operation {
-    /// The description of a route, where it has a line.
-    pub(super) fn of(route: &Route, lines: &[Line]) -> Option<Self> {
-        let line = lines.iter().find(|line| line.is_of(route))?;
+    /// The description of a line, where there is such a route.
+    pub(super) fn of(line: &Line, routes: &[Route]) -> Option<Self> {
+        let route = routes.iter().find(|route| line.is_of(route))?;
         Some(Self {
             group: line.group,
             method: route.method.clone(),

@@ -102,10 +102,11 @@ fn describe(operation: &Operation) -> Described {
         format!("{status} {}", forms.join(" or "))
     });
     facts.push(("Answers", Markup(answers.collect::<Vec<_>>().join(", "))));
-    let own = operation.problems.iter().filter(|problem| is_telling(**problem));
-    let own: Vec<_> = own.map(|problem| refusal(*problem)).collect();
+    let own: Vec<_> = operation.problems.iter().copied().filter(|it| is_telling(*it)).collect();
     if !own.is_empty() {
-        facts.push(("Refusals", Markup(own.join(", "))));
+        let by_status = own.chunk_by(|one, next| one.status() == next.status());
+        let refusals: Vec<_> = by_status.map(refusals).collect();
+        facts.push(("Refusals", Markup(refusals.join("<br>"))));
     }
     Described {
         method: operation.method.to_string(),
@@ -146,9 +147,12 @@ fn asked(Parameter { name, schema }: &Parameter) -> String {
     format!("<code>{name}</code> {}", link(schema))
 }
 
-fn refusal(problem: Problem) -> String {
-    let code = problem.code();
-    format!("{} <a href=\"#{code}\">{code}</a>", problem.status())
+/// The codes of one status.
+fn refusals(problems: &[Problem]) -> String {
+    let link = |problem: &Problem| format!("<a href=\"#{0}\">{0}</a>", problem.code());
+    let links: Vec<_> = problems.iter().map(link).collect();
+    let status = problems.first().map_or(0, |problem| problem.status());
+    format!("{status} {}", links.join(", "))
 }
 
 /// A schema by its name, which is a word; a media type as it is.

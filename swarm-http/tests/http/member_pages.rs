@@ -1,0 +1,42 @@
+//! What the page of a member says of it.
+
+use serde_json::json;
+
+use crate::harness::{Author, Client, Server};
+
+fn page(client: &Client, author: &Author) -> String {
+    client.get(&format!("/swarm/members/{}", author.id)).expect(200).text
+}
+
+fn title(page: &str) -> &str {
+    page.split_once("<title>").unwrap().1.split_once("</title>").unwrap().0
+}
+
+#[test]
+fn members_of_one_name_have_titles_of_their_own() {
+    let server = Server::start();
+    let client = server.client();
+    let [ada, other, grace] = ["Ada", "Ada", "Grace"].map(|name| Author::join(&client, name));
+    let pages = [&ada, &other, &grace].map(|author| page(&client, author));
+    let [ada, other, grace] = pages.each_ref().map(|page| title(page));
+    assert_ne!(ada, other);
+    assert!(ada.starts_with("Ada · Member "), "{ada}");
+    assert!(grace.starts_with("Grace · Member · "), "{grace}");
+}
+
+#[test]
+fn a_take_that_is_filed_after_the_snapshot_stands_there_too() {
+    let server = Server::start();
+    let client = server.client();
+    client.convene("2026-11-21", "aurora");
+    let [ada, grace] = ["Ada", "Grace"].map(|name| Author::join(&client, name));
+    client.submit(&ada, ada.draft("2026-11-21", "aurora")).expect(201);
+    for state in ["window_closed", "aggregated"] {
+        client.operate("/sessions/1/state", &json!({ "state": state })).expect(200);
+    }
+    client.submit(&grace, grace.draft("2026-11-21", "aurora")).expect(201);
+    let (counted, late) = (page(&client, &ada), page(&client, &grace));
+    let remark = "filed after the snapshot";
+    assert!(counted.contains("/swarm/takes/1\"") && !counted.contains(remark), "{counted}");
+    assert!(late.contains("/swarm/takes/2\"") && late.contains(remark), "{late}");
+}
