@@ -38,6 +38,11 @@ impl Submission {
     pub fn draft(&self) -> &TakeDraft {
         &self.0.payload
     }
+
+    /// The fields and their signature.
+    pub fn signed(&self) -> &Arc<Signed<TakeDraft>> {
+        &self.0
+    }
 }
 
 /// What a preflight reads: every field that breaks its rule is noted, and another that breaks none

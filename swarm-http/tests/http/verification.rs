@@ -9,13 +9,14 @@ use std::sync::mpsc::{Receiver, channel};
 use serde_json::{Value, json};
 use swarm_core::proof::KeyPair;
 
+use crate::binary::swarm;
 use crate::clients::{Outside, node, python};
 use crate::harness::{Author, fresh_key, signed_text};
 
 const UNPROVEN: &str = "unproven: that this is the member's key";
 
 /// A server that gives these answers, whatever is asked, and tells the bodies that came.
-fn scripted(answers: Vec<(u16, String)>) -> (String, Receiver<Vec<u8>>) {
+pub fn scripted(answers: Vec<(u16, String)>) -> (String, Receiver<Vec<u8>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let (tell, told) = channel();
@@ -79,7 +80,7 @@ fn said(output: &Output) -> String {
 #[test]
 fn a_key_that_came_with_the_take_proves_nothing() {
     let (ada, liar) = (fresh_key(), fresh_key());
-    let (url, _bodies) = scripted(vec![(200, record(&liar).to_string()); 8]);
+    let (url, _bodies) = scripted(vec![(200, record(&liar).to_string()); 11]);
     let mut texts = Vec::new();
     for client in clients("liar", &url, &[]) {
         let forged = client.run(&["verify", "--url", &url, "5"]);
@@ -103,6 +104,19 @@ fn a_key_that_came_with_the_take_proves_nothing() {
         texts.push(text);
     }
     assert_eq!(texts[0], texts[1]);
+    let permalink = format!("{url}/swarm/takes/5");
+    let forged = verify(&[&permalink]);
+    assert_eq!((forged.status.code(), said(&forged)), (Some(0), texts[0].clone()));
+    let by_key = verify(&[&permalink, "--key", &ada.public_key()]);
+    assert!(said(&by_key).starts_with("does not hold"), "{by_key:?}");
+    let other = verify(&[&format!("{url}/api/swarm/takes/6")]);
+    assert!(said(&other).contains("asked for take 6, got take 5"), "{other:?}");
+    assert_eq!([by_key, other].map(|output| output.status.code()), [Some(1); 2]);
+}
+
+/// `swarm verify`.
+fn verify(arguments: &[&str]) -> Output {
+    swarm(&[&["verify"], arguments].concat(), &[]).output().unwrap()
 }
 
 #[test]
@@ -127,7 +141,15 @@ fn a_file_is_verified_without_any_server() {
     ];
     let files: Vec<_> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
     for client in clients("files", "http://127.0.0.1:1", &files) {
-        let verify = |file: &str| client.run(&["verify", file]);
+        let verify = |file: &str| {
+            let output = client.run(&["verify", file]);
+            let at = client.folder.join(file);
+            let file = if file.starts_with("http") { file } else { at.to_str().unwrap() };
+            let program = self::verify(&[file]);
+            let both = [&program, &output].map(|output| (output.status.code(), said(output)));
+            assert_eq!(both[0], both[1], "{file}: {program:?}");
+            output
+        };
         let public = key.public_key();
         let given = client.run(&["verify", "take", "--key", &public]);
         assert_eq!(given.status.code(), Some(0), "{given:?}");

@@ -30,6 +30,9 @@ pub(crate) enum Command {
     /// Write today's briefs to the folders that the configuration names (committee.export_to), and
     /// say how many.
     Export(Source),
+    /// Say of a take who signed what, and what of it is not proven. Exit status 0: it holds; 1: it
+    /// does not; 2: there is none to read.
+    Verify(VerifyOptions),
 }
 
 #[derive(Args, Default)]
@@ -82,6 +85,16 @@ pub(crate) struct HashTokenOptions {
     /// Mint a token, and print it before its line
     #[arg(long)]
     pub(crate) new: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct VerifyOptions {
+    /// The record of a take: a file, or its address, such as https://acme.example/swarm/takes/5
+    #[arg(value_name = "FILE|URL")]
+    pub(crate) take: String,
+    /// The public key of its member, from another source than the take
+    #[arg(long, value_name = "BASE64")]
+    pub(crate) key: Option<String>,
 }
 
 #[derive(Args)]

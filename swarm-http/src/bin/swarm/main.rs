@@ -1,9 +1,8 @@
-//! `swarm`: the server, a demonstration of it, and an export of what it keeps.
+//! `swarm`: the server, a demonstration of it, an export of what it keeps, and verification of what it gave.
 
 mod arguments;
 mod brief_files;
 mod check;
-mod client;
 mod config;
 mod console;
 mod demo;
@@ -17,6 +16,7 @@ mod secrets;
 mod serve;
 mod store;
 mod tenants;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -33,6 +33,7 @@ async fn main() -> ExitCode {
         Command::Check(options) => check::run(options),
         Command::HashToken(options) => secrets::hash_token(&options),
         Command::Export(source) => export::run(source).await,
+        Command::Verify(options) => return verify::run(&options),
     };
     if let Err(failure) = &ended {
         console::warn(&format!("swarm: {failure}"));

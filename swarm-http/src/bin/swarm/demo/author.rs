@@ -1,19 +1,14 @@
 //! A member of the demonstration, as its agent: the key never leaves it.
 
-use serde::Serialize;
-use swarm_core::MemberId;
+use swarm_client::{Client, new_key, new_nonce};
 use swarm_core::domain::{
-    Application, Body, Bucket, Confidence, Contact, Day, Lens, MemoUrl, Name, Nonce, Signature,
-    Signed, Stance, SubjectId, TakeDraft, TokenClaim, Weight, Weights,
+    Body, Bucket, Confidence, Day, MemoUrl, Stance, SubjectId, TakeDraft, Weight, Weights,
 };
-use swarm_core::json::Object;
-use swarm_core::proof::{KeyPair, hex};
-use warp::http::Method;
+use swarm_core::proof::KeyPair;
+use swarm_core::{MemberId, TakeId};
 
 use super::words::Analyst;
 use crate::Failure;
-use crate::client::Client;
-use crate::secrets::random_bytes;
 
 pub(super) struct Author {
     pub(super) id: MemberId,
@@ -35,26 +30,15 @@ pub(super) struct Opinion<'a> {
 
 impl Author {
     /// Applies, is activated, and claims its token by key proof.
-    pub(super) async fn join(client: &Client, analyst: &'static Analyst) -> Result<Self, Failure> {
-        let key = KeyPair::from_seed(&random_bytes()?);
-        let application = key.sign(Application {
-            name: Name::parse(analyst.name)?,
-            contact: Contact::parse("desk@demo.example")?,
-            lens: Lens::parse(analyst.lens)?,
-            public_key: key.public_key(),
-        });
-        let applied = client.post("/api/swarm/apply", &Sent::from(&application)).await;
-        let id = MemberId::parse(applied?.text("memberId")?)?;
-        let member = Member { member_id: &id };
-        client.operate(Method::POST, "/api/swarm/admin/activate", &member).await?;
-        let mut given = client.post("/api/swarm/token-claim/challenge", &member).await?;
-        let claim = key.sign(TokenClaim {
-            member_id: id.clone(),
-            challenge: given.text("challenge")?,
-            expires_at: given.text("expiresAt")?,
-        });
-        let claimed = client.post("/api/swarm/token-claim", &Sent::from(&claim)).await;
-        let token = claimed?.text("token")?;
+    pub(super) fn join(
+        client: &Client,
+        analyst: &'static Analyst,
+        activate: impl FnOnce(&MemberId) -> Result<(), Failure>,
+    ) -> Result<Self, Failure> {
+        let key = new_key()?;
+        let id = client.apply(&key, analyst.name, "desk@demo.example", analyst.lens)?;
+        activate(&id)?;
+        let token = client.claim(&key, &id)?;
         Ok(Self { id, analyst, key, token })
     }
 
@@ -63,7 +47,7 @@ impl Author {
     }
 
     /// Signs a take and files it; answers its id.
-    pub(super) async fn file(&self, client: &Client, said: &Opinion<'_>) -> Result<u64, Failure> {
+    pub(super) fn file(&self, client: &Client, said: &Opinion<'_>) -> Result<TakeId, Failure> {
         let weight = |(bucket, weight): &(&str, f64)| {
             Ok(Weight { bucket: Bucket::parse(*bucket)?, weight: *weight })
         };
@@ -72,56 +56,26 @@ impl Author {
             member_id: self.id.clone(),
             date: said.date,
             subject_id: SubjectId::parse(said.subject)?,
-            nonce: Nonce::parse(hex(&random_bytes()?))?,
+            nonce: new_nonce()?,
             stance: Stance::parse(said.stance)?,
             confidence: Confidence::parse(said.confidence)?,
             body: Body::parse(said.body.as_str())?,
             memo_url: MemoUrl::parse("")?,
             weights: if weights.is_empty() { None } else { Some(Weights::parse(weights)?) },
         });
-        let mut receipt = client.submit(&self.token, &Sent::from(&take)).await?;
-        number(&mut receipt, "recommendationId")
+        Ok(client.submit(&self.token, &take)?)
     }
 
     /// Publishes a memo on a subject.
-    pub(super) async fn publish(
+    pub(super) fn publish(
         &self,
         client: &Client,
         title: &str,
         body: &str,
         subject_id: &str,
     ) -> Result<(), Failure> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Memo<'a> {
-            title: &'a str,
-            body: &'a str,
-            subject_id: &'a str,
-        }
-        client.publish(&self.token, &Memo { title, body, subject_id }).await.map(drop)
+        let subject = SubjectId::parse(subject_id)?;
+        client.publish_memo(&self.token, title, body, Some(&subject), None)?;
+        Ok(())
     }
-}
-
-/// A payload with its signature beside its fields, as it is sent.
-#[derive(Serialize)]
-struct Sent<'a, T> {
-    #[serde(flatten)]
-    payload: &'a T,
-    signature: &'a Signature,
-}
-
-impl<'a, T> From<&'a Signed<T>> for Sent<'a, T> {
-    fn from(signed: &'a Signed<T>) -> Self {
-        Self { payload: &signed.payload, signature: &signed.signature }
-    }
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Member<'a> {
-    member_id: &'a MemberId,
-}
-
-pub(super) fn number(answer: &mut Object, field: &'static str) -> Result<u64, Failure> {
-    Ok(swarm_core::json::write(&answer.number(field)?).parse()?)
 }

@@ -1,10 +1,10 @@
 //! The committee of the story: its members, and its two sessions.
 
 use serde::Serialize;
+use swarm_client::CommitteeTakeFields;
 use swarm_core::Timestamp;
 use swarm_core::domain::Day;
 use swarm_core::json::Object;
-use warp::http::Method;
 
 use super::desk::Desk;
 use super::words::STANCES;
@@ -27,40 +27,36 @@ const MEMBERS: [(&str, &str, &str, [Said; 2]); 4] = [
 pub(super) type Key = String;
 
 /// Seats the committee; answers the keys of its members.
-pub(super) async fn seat(desk: &Desk) -> Result<Vec<Key>, Failure> {
+pub(super) fn seat(desk: &Desk) -> Result<Vec<Key>, Failure> {
     let mut keys = Vec::new();
     for (id, name, _, _) in MEMBERS {
-        let mut seated = operate(desk, "/members", &Member { id, name }).await?;
+        let mut seated = operate(desk, "/members", &Member { id, name })?;
         keys.push(seated.text("api_key")?);
     }
     Ok(keys)
 }
 
 /// A session, the first or the second, so many days ago.
-pub(super) async fn session(
-    desk: &Desk,
-    keys: &[Key],
-    nth: usize,
-    days_ago: i64,
-) -> Result<(), Failure> {
+pub(super) fn session(desk: &Desk, keys: &[Key], nth: usize, days_ago: i64) -> Result<(), Failure> {
     let start = days_ago * DAY + 4 * 60 + 50;
     let generated = desk.at(start);
     let deadline_utc = generated.plus_millis(40 * 60_000);
     let order = Briefs { subject_id: "aurora", deadline_utc };
-    operate(desk, "/briefs", &order).await?;
+    operate(desk, "/briefs", &order)?;
     for ((minutes, (_, _, model, said)), key) in (0..).step_by(5).zip(MEMBERS).zip(keys) {
         desk.at(start - 6 - minutes);
         let (place, sure) = said.get(nth).copied().unwrap_or((2, 50));
         let stance = STANCES.get(place).copied().unwrap_or("neutral");
         let confidence = f64::from(sure) / 100.0;
-        let take = Take { stance, confidence, body: body(stance, confidence), model };
-        desk.client.submit_to_committee(key, &take).await?;
+        let body = body(stance, confidence);
+        let take = CommitteeTakeFields { stance, confidence, body: &body, model: Some(model) };
+        desk.client.committee_submit(key, &take)?;
     }
     desk.at(start - 45);
     if nth == 0 {
         let synthesis = "Constructive on balance: fees carry the case, and concentration is what \
                          could still undo it. The committee would watch depth before adding.";
-        operate(desk, "/synthesis", &Synthesis { date: generated.day(), synthesis }).await?;
+        operate(desk, "/synthesis", &Synthesis { date: generated.day(), synthesis })?;
     }
     Ok(())
 }
@@ -75,8 +71,8 @@ fn body(stance: &str, confidence: f64) -> String {
     )
 }
 
-async fn operate(desk: &Desk, path: &str, body: &impl Serialize) -> Result<Object, Failure> {
-    desk.client.operate(Method::POST, &format!("/api/ic/admin{path}"), body).await
+fn operate(desk: &Desk, path: &str, body: &impl Serialize) -> Result<Object, Failure> {
+    desk.operate(&format!("/api/ic/admin{path}"), body)
 }
 
 #[derive(Serialize)]
@@ -89,14 +85,6 @@ struct Member<'a> {
 struct Briefs<'a> {
     subject_id: &'a str,
     deadline_utc: Timestamp,
-}
-
-#[derive(Serialize)]
-struct Take<'a> {
-    stance: &'a str,
-    confidence: f64,
-    body: String,
-    model: &'a str,
 }
 
 #[derive(Serialize)]

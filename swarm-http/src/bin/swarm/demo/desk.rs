@@ -1,14 +1,21 @@
 //! What the story is told with: a client, a clock, and the members.
 
-use swarm_core::Timestamp;
+use std::net::SocketAddr;
+
+use serde::Serialize;
+use swarm_client::Client;
+use swarm_core::json::Object;
+use swarm_core::{MemberId, Timestamp};
 
 use super::author::Author;
 use super::clock::StoryClock;
-use crate::client::Client;
+use crate::Failure;
 
 /// The desk that the story is told of.
 pub(super) struct Desk {
     pub(super) client: Client,
+    pub(super) server: SocketAddr,
+    pub(super) admin_token: String,
     pub(super) clock: StoryClock,
     /// The moment that the story ends at: when it is told.
     pub(super) end: Timestamp,
@@ -16,6 +23,22 @@ pub(super) struct Desk {
 }
 
 impl Desk {
+    /// Lets a member in.
+    pub(super) fn activate(&self, member: &MemberId) -> Result<(), Failure> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Activated<'a> {
+            member_id: &'a MemberId,
+        }
+        let activated = Activated { member_id: member };
+        self.operate("/api/swarm/admin/activate", &activated).map(drop)
+    }
+
+    /// Posts what an operator sends.
+    pub(super) fn operate(&self, path: &str, body: &impl Serialize) -> Result<Object, Failure> {
+        Ok(self.client.operate(&self.admin_token, "POST", path, body)?)
+    }
+
     /// Lets time pass until so many minutes before the end.
     pub(super) fn at(&self, minutes_before: i64) -> Timestamp {
         let moment = self.end.plus_millis(-minutes_before * 60_000);

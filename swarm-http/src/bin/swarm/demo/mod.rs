@@ -8,17 +8,19 @@ mod desk;
 mod sessions;
 mod words;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
-use swarm_core::{Committees, Swarm, SystemEntropy};
+use swarm_client::Client;
+use swarm_core::{Committees, Swarm, SystemEntropy, TakeId};
 use swarm_http::Site;
 use swarm_http::maintenance::{LogQueuedMail, Maintenance};
 use swarm_store_memory::MemoryStore;
 use tokio::sync::oneshot;
+use tokio::task::spawn_blocking;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::arguments::DemoOptions;
-use crate::client::Client;
 use crate::secrets::mint_token;
 use crate::{Failure, console, log, serve, tenants};
 
@@ -50,10 +52,12 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
     };
     let mut ended = None;
     tokio::spawn(async move {
-        match fill(Client { server, admin_token }, clock).await {
+        // The client blocks.
+        match spawn_blocking(move || fill(server, admin_token, clock)).await {
             // The sender is kept, so that the server goes on until a signal comes.
-            Ok(()) => std::future::pending().await,
-            Err(failure) => drop(failed.send(failure)),
+            Ok(Ok(())) => std::future::pending().await,
+            Ok(Err(failure)) => drop(failed.send(failure)),
+            Err(panicked) => drop(failed.send(panicked.into())),
         }
     });
     let stop = async { ended = until.await };
@@ -62,28 +66,29 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
 }
 
 /// Tells the story from its beginning, and prints what to open.
-async fn fill(client: Client, clock: StoryClock) -> Result<(), Failure> {
+fn fill(server: SocketAddr, admin_token: String, clock: StoryClock) -> Result<(), Failure> {
+    let client = Client::new(&format!("http://{server}"))?.without_retries();
     let end = clock.now();
-    let mut desk = Desk { client, clock, end, members: Vec::new() };
-    sessions::begin(&mut desk).await?;
-    let keys = committee::seat(&desk).await?;
+    let mut desk = Desk { client, server, admin_token, clock, end, members: Vec::new() };
+    sessions::begin(&mut desk)?;
+    let keys = committee::seat(&desk)?;
     for days_ago in (1..=words::DAYS).rev() {
-        sessions::past(&desk, days_ago).await?;
+        sessions::past(&desk, days_ago)?;
         match days_ago {
-            2 => committee::session(&desk, &keys, 0, days_ago).await?,
-            1 => committee::session(&desk, &keys, 1, days_ago).await?,
+            2 => committee::session(&desk, &keys, 0, days_ago)?,
+            1 => committee::session(&desk, &keys, 1, days_ago)?,
             _ => {}
         }
     }
-    let (first, amended) = sessions::open(&desk).await?;
+    let takes = sessions::open(&desk)?;
     desk.clock.resume();
     let key = desk.members.first().map_or_else(String::new, Author::public_key);
-    print(&desk, [first, amended], &key);
+    print(&desk, takes, &key);
     Ok(())
 }
 
-fn print(desk: &Desk, [first, amended]: [u64; 2], key: &str) {
-    let Client { server, admin_token } = &desk.client;
+fn print(desk: &Desk, [first, amended]: [TakeId; 2], key: &str) {
+    let Desk { server, admin_token, .. } = desk;
     console::say(&format!(
         "
 Some weeks of a desk with {} members. Open:
@@ -94,7 +99,7 @@ Some weeks of a desk with {} members. Open:
   http://{server}/api/swarm/open-session   the session that takes can be filed in, as JSON
 
 Verify the first take, by the key that its author has and the server was not asked for:
-  python3 examples/clients/swarm_client.py verify http://{server}/swarm/takes/{amended} --key {key}
+  swarm verify http://{server}/swarm/takes/{amended} --key {key}
 
 Operate it with the header X-Admin-Token: {admin_token}
 

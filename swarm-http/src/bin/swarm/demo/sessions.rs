@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 use swarm_core::domain::Day;
-use swarm_core::{MemberId, Timestamp};
-use warp::http::Method;
+use swarm_core::json::Object;
+use swarm_core::{MemberId, SessionId, TakeId, Timestamp};
 
-use super::author::{Author, Opinion, number};
+use super::author::{Author, Opinion};
 use super::desk::Desk;
 use super::words::{ANALYSTS, BUCKETS, DAYS, MEMOS, STANCES, THEMES, Theme, lot, prose};
 use crate::Failure;
@@ -20,7 +20,7 @@ const OPEN: i64 = 390;
 const AGGREGATED: i64 = 34;
 
 /// The day before the first session: subjects are added, members join.
-pub(super) async fn begin(desk: &mut Desk) -> Result<(), Failure> {
+pub(super) fn begin(desk: &mut Desk) -> Result<(), Failure> {
     desk.at((DAYS + 1) * DAY + CONVENES);
     for theme in &THEMES {
         let notes = ["Figures are taken from the chain at midnight, UTC."];
@@ -33,22 +33,23 @@ pub(super) async fn begin(desk: &mut Desk) -> Result<(), Failure> {
             homepage: format!("https://{}.example/", theme.id),
             structural_notes: notes,
         };
-        operate(desk, "/subjects", &subject).await?;
+        operate(desk, "/subjects", &subject)?;
     }
     for (nth, analyst) in (0..).zip(&ANALYSTS) {
         desk.at((DAYS + 1) * DAY + CONVENES - 10 - 7 * nth);
-        desk.members.push(Author::join(&desk.client, analyst).await?);
+        let author = Author::join(&desk.client, analyst, |id| desk.activate(id))?;
+        desk.members.push(author);
     }
     Ok(())
 }
 
 /// The session of a day that is over, published.
-pub(super) async fn past(desk: &Desk, days_ago: i64) -> Result<(), Failure> {
+pub(super) fn past(desk: &Desk, days_ago: i64) -> Result<(), Failure> {
     let start = days_ago * DAY + CONVENES;
     let theme = theme(days_ago);
     let convened = desk.at(start);
-    snapshot(desk, theme, days_ago, convened.day()).await?;
-    let id = convene(desk, theme, convened, days_ago, OPEN).await?;
+    snapshot(desk, theme, days_ago, convened.day())?;
+    let id = convene(desk, theme, convened, days_ago, OPEN)?;
     let moved = days_ago % 7 == 3;
     // One session is aggregated before its deadline: whoever files after that is not counted.
     let early = days_ago == 5;
@@ -58,11 +59,9 @@ pub(super) async fn past(desk: &Desk, days_ago: i64) -> Result<(), Failure> {
         }
         desk.at(start - 30 - 27 * nth);
         if early && nth == 8 {
-            finish(desk, id, &["window_closed", "aggregated"]).await?;
+            finish(desk, id, &["window_closed", "aggregated"])?;
         }
-        author
-            .file(&desk.client, &opinion(author, theme, days_ago, nth, convened.day(), 0))
-            .await?;
+        author.file(&desk.client, &opinion(author, theme, days_ago, nth, convened.day(), 0))?;
     }
     desk.at(start - 360);
     if moved {
@@ -70,35 +69,35 @@ pub(super) async fn past(desk: &Desk, days_ago: i64) -> Result<(), Failure> {
         let note = "two members could not reach their data until a quarter of an hour ago";
         let path = format!("/api/swarm/admin/sessions/{id}");
         let patch = Deadline { window_closes_at: deadline, note };
-        desk.client.operate(Method::PATCH, &path, &patch).await?;
+        desk.client.operate(&desk.admin_token, "PATCH", &path, &patch)?;
     }
     for (nth, author) in (0..).zip(&desk.members) {
         if !early && lot(days_ago, nth + 50) < 12 && !stays_away(days_ago, nth) {
             let again = opinion(author, theme, days_ago, nth, convened.day(), 1);
-            author.file(&desk.client, &again).await?;
+            author.file(&desk.client, &again)?;
         }
     }
-    memos(desk, days_ago).await?;
+    memos(desk, days_ago)?;
     desk.at(start - OPEN - AGGREGATED);
     let states =
         if early { &["published"][..] } else { &["window_closed", "aggregated", "published"] };
-    finish(desk, id, states).await
+    finish(desk, id, states)
 }
 
 /// Today's session: seven of the members have filed, one of them twice. Answers its two takes.
-pub(super) async fn open(desk: &Desk) -> Result<(u64, u64), Failure> {
+pub(super) fn open(desk: &Desk) -> Result<[TakeId; 2], Failure> {
     let convened = desk.at(4 * 60);
     let theme = THEMES.get(1).ok_or("no theme")?;
     let date = desk.end.day();
-    snapshot(desk, theme, 0, date).await?;
+    snapshot(desk, theme, 0, date)?;
     let deadline = convened.plus_millis((4 * 60 + 192) * 60_000);
-    convene_on(desk, theme, date, deadline, 0).await?;
-    let mut first = 0;
+    convene_on(desk, theme, date, deadline, 0)?;
+    let mut first = None;
     for (nth, author) in (0..).zip(desk.members.iter().take(7)) {
         desk.at(200 - 29 * nth);
-        let filed = author.file(&desk.client, &opinion(author, theme, 0, nth, date, 0)).await?;
+        let filed = author.file(&desk.client, &opinion(author, theme, 0, nth, date, 0))?;
         if nth == 0 {
-            first = filed;
+            first = Some(filed);
         }
     }
     desk.at(4);
@@ -109,29 +108,29 @@ pub(super) async fn open(desk: &Desk) -> Result<(u64, u64), Failure> {
         body: "Second look: volume confirms what the spread said.".to_owned(),
         ..opinion(author, theme, 0, 0, date, 1)
     };
-    let amended = author.file(&desk.client, &second).await?;
-    Ok((first, amended))
+    let amended = author.file(&desk.client, &second)?;
+    Ok([first.ok_or("nobody filed")?, amended])
 }
 
-async fn convene(
+fn convene(
     desk: &Desk,
     theme: &Theme,
     convened: Timestamp,
     days_ago: i64,
     minutes: i64,
-) -> Result<u64, Failure> {
+) -> Result<SessionId, Failure> {
     let deadline = convened.plus_millis(minutes * 60_000);
-    convene_on(desk, theme, convened.day(), deadline, days_ago).await
+    convene_on(desk, theme, convened.day(), deadline, days_ago)
 }
 
 /// Convenes a session that expects everybody but one, and publishes its brief.
-async fn convene_on(
+fn convene_on(
     desk: &Desk,
     theme: &Theme,
     date: Day,
     deadline: Timestamp,
     days_ago: i64,
-) -> Result<u64, Failure> {
+) -> Result<SessionId, Failure> {
     let expected = |(nth, author): (i64, &Author)| Expected {
         member_id: author.id.clone(),
         excused: nth == excused(days_ago),
@@ -144,16 +143,16 @@ async fn convene_on(
         buckets: divides(theme).then_some(BUCKETS),
         roster: (0..).zip(&desk.members).map(expected).collect(),
     };
-    let mut answer = operate(desk, "/sessions", &session).await?;
+    let mut answer = operate(desk, "/sessions", &session)?;
     let session = answer.take("session").ok_or("the answer has no session")?;
-    let id = number(&mut session.into_object(), "id")?;
-    operate(desk, &format!("/sessions/{id}/brief"), &Nothing {}).await?;
-    Ok(id)
+    let id = session.into_object().whole_if_any("id")?.ok_or("the session has no id")?;
+    operate(desk, &format!("/sessions/{id}/brief"), &Nothing {})?;
+    Ok(SessionId(id))
 }
 
-async fn finish(desk: &Desk, session: u64, states: &[&'static str]) -> Result<(), Failure> {
+fn finish(desk: &Desk, session: SessionId, states: &[&'static str]) -> Result<(), Failure> {
     for state in states {
-        operate(desk, &format!("/sessions/{session}/state"), &State { state }).await?;
+        operate(desk, &format!("/sessions/{session}/state"), &State { state })?;
     }
     Ok(())
 }
@@ -189,7 +188,7 @@ fn opinion<'a>(
 }
 
 /// What the subject is worth that day.
-async fn snapshot(desk: &Desk, theme: &Theme, days_ago: i64, date: Day) -> Result<(), Failure> {
+fn snapshot(desk: &Desk, theme: &Theme, days_ago: i64, date: Day) -> Result<(), Failure> {
     let turn = f64::from(i32::try_from(lot(days_ago, theme.drift)).unwrap_or_default()) / 100.0;
     let passed = f64::from(i32::try_from(DAYS - days_ago).unwrap_or_default());
     let trend = f64::from(i32::try_from(theme.drift).unwrap_or_default()) * 0.012 * passed;
@@ -210,26 +209,22 @@ async fn snapshot(desk: &Desk, theme: &Theme, days_ago: i64, date: Day) -> Resul
         ],
         notable: ["No position moved by more than a tenth."],
     };
-    operate(desk, &format!("/subjects/{}/snapshots", theme.id), &snapshot).await.map(drop)
+    operate(desk, &format!("/subjects/{}/snapshots", theme.id), &snapshot).map(drop)
 }
 
-async fn memos(desk: &Desk, days_ago: i64) -> Result<(), Failure> {
+fn memos(desk: &Desk, days_ago: i64) -> Result<(), Failure> {
     for (author, when, theme, title, body) in MEMOS {
         if let (true, Some(author), Some(theme)) =
             (when == days_ago, desk.members.get(author), THEMES.get(theme))
         {
-            author.publish(&desk.client, title, body, theme.id).await?;
+            author.publish(&desk.client, title, body, theme.id)?;
         }
     }
     Ok(())
 }
 
-async fn operate(
-    desk: &Desk,
-    path: &str,
-    body: &impl Serialize,
-) -> Result<swarm_core::json::Object, Failure> {
-    desk.client.operate(Method::POST, &format!("/api/swarm/admin{path}"), body).await
+fn operate(desk: &Desk, path: &str, body: &impl Serialize) -> Result<Object, Failure> {
+    desk.operate(&format!("/api/swarm/admin{path}"), body)
 }
 
 fn theme(days_ago: i64) -> &'static Theme {

@@ -1,0 +1,146 @@
+//! What a service answers that is no record of the core.
+
+use swarm_core::domain::MemberState;
+use swarm_core::json::{Json, Object};
+use swarm_core::store::records::{Record, Unreadable};
+use swarm_core::{Invalid, MemberId, Session, SessionId};
+
+use crate::error::{Error, unreadable};
+
+/// How far an application has come.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ApplicationProgress {
+    /// Whose it is.
+    pub id: MemberId,
+    /// Approved: the token waits to be claimed. Claimed: takes can be filed.
+    pub state: MemberState,
+}
+
+impl ApplicationProgress {
+    pub(crate) fn read(mut fields: Object) -> Result<Self, Error> {
+        let id = fields.text("id").and_then(MemberId::parse).map_err(unreadable)?;
+        let state = fields.text("state").map_err(unreadable)?;
+        let unknown = || Error::Unreadable(format!("an unknown state: {state:?}"));
+        Ok(Self { id, state: MemberState::parse(&state).ok_or_else(unknown)? })
+    }
+}
+
+/// A page of sessions.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SessionPage {
+    /// The sessions, the highest id first.
+    pub sessions: Vec<Session>,
+    /// The `before` of the next page, when there is more.
+    pub next_before: Option<SessionId>,
+}
+
+impl SessionPage {
+    pub(crate) fn read(mut fields: Object) -> Result<Self, Error> {
+        let sessions = list(&mut fields, "sessions", Session::read)?;
+        let next = fields.whole_if_any("nextBefore").map_err(unreadable)?;
+        Ok(Self { sessions, next_before: next.map(SessionId) })
+    }
+}
+
+/// All that would refuse a take.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Preflight {
+    /// Whether it would be filed.
+    pub ok: bool,
+    /// The session that it would be filed in.
+    pub session_id: Option<SessionId>,
+    /// How many milliseconds are left, where there is a deadline.
+    pub millis_left: Option<u64>,
+    /// What would refuse it, in the order of the checks.
+    pub findings: Vec<Objection>,
+}
+
+/// One thing that would refuse a take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Objection {
+    /// The status that submit would answer.
+    pub status: u16,
+    /// Its text.
+    pub error: String,
+    /// The field and its rule, where it is a field.
+    pub detail: Option<String>,
+}
+
+impl Preflight {
+    pub(crate) fn read(mut fields: Object) -> Result<Self, Error> {
+        let findings = list(&mut fields, "findings", |fields| {
+            let status = fields.whole_if_any("status")?.and_then(|status| status.try_into().ok());
+            let status = status.ok_or_else(|| Invalid::missing("status"))?;
+            let (error, detail) = (fields.text("error")?, fields.text_if_any("detail")?);
+            Ok::<_, Unreadable>(Objection { status, error, detail })
+        })?;
+        Ok(Self {
+            ok: fields.bool_if_any("ok").map_err(unreadable)?.unwrap_or(false),
+            session_id: fields.whole_if_any("sessionId").map_err(unreadable)?.map(SessionId),
+            millis_left: fields.whole_if_any("millisLeft").map_err(unreadable)?,
+            findings,
+        })
+    }
+}
+
+/// What is wrong with a signature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Diagnosis {
+    /// `take`, `application` or `token-claim`.
+    pub kind: String,
+    /// Whether the service would call the signature good.
+    pub verified: bool,
+    /// The text that should have been signed.
+    pub canonical: String,
+    /// What was done otherwise.
+    pub findings: Vec<Finding>,
+}
+
+/// One mistake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// Its word, as `trailing-newline`.
+    pub code: String,
+    /// The same for people, with what to do.
+    pub message: String,
+}
+
+impl Diagnosis {
+    pub(crate) fn read(mut fields: Object) -> Result<Self, Error> {
+        let findings = list(&mut fields, "findings", |fields| {
+            let (code, message) = (fields.text("code")?, fields.text("message")?);
+            Ok::<_, Unreadable>(Finding { code, message })
+        })?;
+        Ok(Self {
+            kind: fields.text("kind").map_err(unreadable)?,
+            verified: fields.bool_if_any("verified").map_err(unreadable)?.unwrap_or(false),
+            canonical: fields.text("canonical").map_err(unreadable)?,
+            findings,
+        })
+    }
+}
+
+/// An id that an answer carries.
+pub(crate) fn id(mut fields: Object, field: &'static str) -> Result<u64, Error> {
+    let id = fields.whole_if_any(field).map_err(unreadable)?;
+    id.ok_or_else(|| unreadable(Invalid::missing(field)))
+}
+
+/// A list of records.
+pub(crate) fn list<T>(
+    fields: &mut Object,
+    field: &'static str,
+    read: impl Fn(&mut Object) -> Result<T, Unreadable>,
+) -> Result<Vec<T>, Error> {
+    let Some(Json::List(items)) = fields.take(field) else {
+        return Err(unreadable(Invalid::new(field, "must be an array")));
+    };
+    let items = items.into_iter().map(|item| read(&mut item.into_object()));
+    Ok(items.collect::<Result<_, _>>()?)
+}

@@ -1,0 +1,174 @@
+//! Requests, and what comes back.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde::Serialize;
+use swarm_core::json::{self, Json, Object};
+use ureq::http::{Request, Response, Uri};
+use ureq::{Agent, Body};
+
+use crate::error::{Error, InvalidUrl, Refused};
+
+/// How long a request may take, all in all.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The largest answer that is read, in bytes.
+const LARGEST: u64 = 256 << 20;
+
+/// How long to wait before what got no answer is sent again.
+const PAUSES: [Duration; 4] = [
+    Duration::from_millis(500),
+    Duration::from_secs(1),
+    Duration::from_secs(2),
+    Duration::from_secs(4),
+];
+
+/// A service, by its address. Clones share its connections.
+#[derive(Clone, Debug)]
+pub struct Client {
+    agent: Agent,
+    /// Without a slash at its end.
+    base: String,
+    pauses: &'static [Duration],
+}
+
+/// What goes along with a request.
+#[derive(Clone, Copy)]
+pub(crate) enum Credential<'a> {
+    None,
+    Bearer(&'a str),
+    ApiKey(&'a str),
+    Operator(&'a str),
+}
+
+impl Client {
+    /// A client of the service at `url`, such as `https://acme.example`. Nothing is asked yet.
+    ///
+    /// # Errors
+    /// [`InvalidUrl`] unless it is one of `http` or `https`, with a host.
+    pub fn new(url: &str) -> Result<Self, InvalidUrl> {
+        let uri: Uri = url.parse().map_err(|_| InvalidUrl)?;
+        let scheme = uri.scheme_str().unwrap_or_default();
+        if !matches!(scheme, "http" | "https") || uri.host().is_none_or(str::is_empty) {
+            return Err(InvalidUrl);
+        }
+        if uri.query().is_some() {
+            return Err(InvalidUrl);
+        }
+        // A credential is for one server: no redirect is followed.
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .timeout_global(Some(TIMEOUT))
+            .build();
+        let base = url.trim_end_matches('/').to_owned();
+        Ok(Self { agent: config.into(), base, pauses: &PAUSES })
+    }
+
+    /// With no second attempt at anything.
+    #[must_use]
+    pub fn without_retries(self) -> Self {
+        Self { pauses: &[], ..self }
+    }
+
+    /// Reads what stands at `path`, until there is an answer.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn get(&self, path: &str) -> Result<Json, Error> {
+        self.until_answered(|| self.once("GET", path, Credential::None, None))
+    }
+
+    /// Sends these bytes until there is an answer to them.
+    pub(crate) fn post_until_answered(
+        &self,
+        path: &str,
+        credential: Credential<'_>,
+        body: &str,
+    ) -> Result<Object, Error> {
+        self.until_answered(|| self.once("POST", path, credential, Some(body)))
+            .map(Json::into_object)
+    }
+
+    /// Sends `body` once.
+    pub(crate) fn post(
+        &self,
+        path: &str,
+        credential: Credential<'_>,
+        body: &impl Serialize,
+    ) -> Result<Object, Error> {
+        self.send("POST", path, credential, body)
+    }
+
+    pub(crate) fn send(
+        &self,
+        method: &str,
+        path: &str,
+        credential: Credential<'_>,
+        body: &impl Serialize,
+    ) -> Result<Object, Error> {
+        self.once(method, path, credential, Some(&json::write(body))).map(Json::into_object)
+    }
+
+    fn until_answered(&self, attempt: impl Fn() -> Result<Json, Error>) -> Result<Json, Error> {
+        for pause in self.pauses {
+            match attempt() {
+                Err(Error::NoAnswer(_)) => sleep(*pause),
+                answered => return answered,
+            }
+        }
+        attempt()
+    }
+
+    fn once(
+        &self,
+        method: &str,
+        path: &str,
+        credential: Credential<'_>,
+        body: Option<&str>,
+    ) -> Result<Json, Error> {
+        let uri = format!("{}{path}", self.base);
+        let request =
+            Request::builder().method(method).uri(uri).header("accept", "application/json");
+        let request = match credential {
+            Credential::None => request,
+            Credential::Bearer(token) => request.header("authorization", format!("Bearer {token}")),
+            Credential::ApiKey(key) => request.header("x-ic-key", key),
+            Credential::Operator(token) => request.header("x-admin-token", token),
+        };
+        let malformed = |error: ureq::http::Error| Error::Unreadable(error.to_string());
+        let response = match body {
+            None => self.agent.run(request.body(()).map_err(malformed)?),
+            Some(body) => {
+                let request = request.header("content-type", "application/json");
+                self.agent.run(request.body(body).map_err(malformed)?)
+            }
+        };
+        read(response.map_err(no_answer)?)
+    }
+}
+
+fn no_answer(error: ureq::Error) -> Error {
+    Error::NoAnswer(error.to_string())
+}
+
+/// The JSON of a success. A 503 leaves everything open, as no answer does.
+fn read(mut response: Response<Body>) -> Result<Json, Error> {
+    let status = response.status().as_u16();
+    let bytes =
+        response.body_mut().with_config().limit(LARGEST).read_to_vec().map_err(no_answer)?;
+    let body = Json::read(&bytes);
+    if (200..300).contains(&status) {
+        return body.map_err(|_| Error::Unreadable("an answer that is no JSON".to_owned()));
+    }
+    let header = |name| response.headers().get(name)?.to_str().ok().map(str::to_owned);
+    let body = body.unwrap_or(Json::Null).into_object();
+    let error = body.clone().text("error").unwrap_or_default();
+    if status == 503 {
+        return Err(Error::NoAnswer(format!("503 {error}")));
+    }
+    let (code, hint) = (header("swarm-error"), header("swarm-hint"));
+    Err(Error::Refused(Box::new(Refused { status, code, hint, error, body })))
+}

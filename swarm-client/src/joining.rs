@@ -1,0 +1,70 @@
+//! From a key to a token.
+
+use serde::Serialize;
+use swarm_core::MemberId;
+use swarm_core::domain::{Application, Contact, Lens, Name, TokenClaim};
+use swarm_core::proof::KeyPair;
+
+use crate::answers::ApplicationProgress;
+use crate::connection::{Client, Credential};
+use crate::error::{Error, unreadable};
+use crate::reading::part;
+use crate::takes::Sent;
+
+impl Client {
+    /// Applies with this key; answers the id that the service gave the application. An operator sees
+    /// `contact`, everyone the rest.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with the code `key-registered` when this key has applied before.
+    pub fn apply(
+        &self,
+        key: &KeyPair,
+        name: &str,
+        contact: &str,
+        lens: &str,
+    ) -> Result<MemberId, Error> {
+        let application = key.sign(Application {
+            name: Name::parse(name)?,
+            contact: Contact::parse(contact)?,
+            lens: Lens::parse(lens)?,
+            public_key: key.public_key(),
+        });
+        let mut applied =
+            self.post("/api/swarm/apply", Credential::None, &Sent::of(&application))?;
+        applied.text("memberId").and_then(MemberId::parse).map_err(unreadable)
+    }
+
+    /// How far an application has come.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with the code `not-found` when there is none.
+    pub fn application(&self, member: &MemberId) -> Result<ApplicationProgress, Error> {
+        let answer = self.get(&format!("/api/swarm/apply/{}", part(member.as_str())))?;
+        ApplicationProgress::read(answer.into_object())
+    }
+
+    /// The bearer token of an activated member, which the service shows this once.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with the code `claim-refused` before an operator has activated the member, and
+    /// `already-claimed` after the first time.
+    pub fn claim(&self, key: &KeyPair, member: &MemberId) -> Result<String, Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Asked<'a> {
+            member_id: &'a MemberId,
+        }
+        let asked = Asked { member_id: member };
+        let mut given = self.post("/api/swarm/token-claim/challenge", Credential::None, &asked)?;
+        // The texts as they came, never written anew.
+        let claim = key.sign(TokenClaim {
+            member_id: member.clone(),
+            challenge: given.text("challenge").map_err(unreadable)?,
+            expires_at: given.text("expiresAt").map_err(unreadable)?,
+        });
+        let mut claimed =
+            self.post("/api/swarm/token-claim", Credential::None, &Sent::of(&claim))?;
+        claimed.text("token").map_err(unreadable)
+    }
+}

@@ -1,0 +1,112 @@
+//! What there is to file a take in, and to read before.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Serialize;
+use swarm_core::domain::{Brief, BriefId, Day, MemoId, SubjectId};
+use swarm_core::json::{Json, Object};
+use swarm_core::store::records::Record;
+use swarm_core::{Session, SessionId, Take, TakeId, Timestamp};
+
+use crate::answers::{SessionPage, id, list};
+use crate::connection::{Client, Credential};
+use crate::error::{Error, unreadable};
+
+impl Client {
+    /// The newest session that collects takes. Ask every few minutes, not seconds.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn open_session(&self) -> Result<Option<Session>, Error> {
+        match self.get("/api/swarm/open-session")? {
+            Json::Null => Ok(None),
+            session => Ok(Some(Session::read(&mut session.into_object())?)),
+        }
+    }
+
+    /// At most `limit` sessions (1 to 500), the highest id first, below the id `before`.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn sessions(&self, limit: usize, before: Option<SessionId>) -> Result<SessionPage, Error> {
+        let before = before.map_or_else(String::new, |id| format!("&before={id}"));
+        let page = self.get(&format!("/api/swarm/sessions?limit={limit}{before}"))?;
+        SessionPage::read(page.into_object())
+    }
+
+    /// A session and the takes in it, the highest revision of each member.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn session(&self, session: SessionId) -> Result<(Session, Vec<Take>), Error> {
+        let mut answer = self.get(&format!("/api/swarm/sessions/{session}"))?.into_object();
+        let read = answer.take("session").unwrap_or(Json::Null).into_object();
+        Ok((Session::read(&mut read.clone())?, list(&mut answer, "takes", Take::read)?))
+    }
+
+    /// The brief of a session, where it has published one.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn brief(&self, session: SessionId) -> Result<Option<Brief>, Error> {
+        match self.get(&format!("/api/swarm/brief?session={session}"))? {
+            Json::Null => Ok(None),
+            brief => read_brief(brief.into_object()).map(Some),
+        }
+    }
+
+    /// A take on file. It proves nothing yet: see [`verify`](crate::verify()).
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with the code `not-found` when there is none.
+    pub fn take(&self, take: TakeId) -> Result<Take, Error> {
+        let answer = self.get(&format!("/api/swarm/takes/{take}"))?;
+        Ok(Take::read(&mut answer.into_object())?)
+    }
+
+    /// Publishes a memo, Markdown of at most 100,000 characters; answers its id. It is sent once: after
+    /// [`Error::NoAnswer`] look whether it is there.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn publish_memo(
+        &self,
+        token: &str,
+        title: &str,
+        body: &str,
+        subject_id: Option<&SubjectId>,
+        session_id: Option<SessionId>,
+    ) -> Result<MemoId, Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Memo<'a> {
+            title: &'a str,
+            body: &'a str,
+            subject_id: Option<&'a SubjectId>,
+            session_id: Option<SessionId>,
+        }
+        let memo = Memo { title, body, subject_id, session_id };
+        let receipt = self.post("/api/swarm/memos", Credential::Bearer(token), &memo)?;
+        id(receipt, "memoId").map(MemoId)
+    }
+}
+
+fn read_brief(mut fields: Object) -> Result<Brief, Error> {
+    let mut text = |field| fields.text(field).map_err(unreadable);
+    let (date, subject, created_at) = (text("date")?, text("subjectId")?, text("createdAt")?);
+    Ok(Brief {
+        date: Day::parse(&date).map_err(unreadable)?,
+        subject_id: SubjectId::parse(subject).map_err(unreadable)?,
+        session_id: text("sessionId")?,
+        created_at: Timestamp::parse("createdAt", &created_at).map_err(unreadable)?,
+        body: fields.take("body").unwrap_or(Json::Null),
+        id: id(fields, "id").map(BriefId)?,
+    })
+}
+
+/// All but what RFC 3986 lets stand everywhere.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// A text as one part of a path.
+pub(crate) fn part(text: &str) -> String {
+    utf8_percent_encode(text, ENCODED).to_string()
+}

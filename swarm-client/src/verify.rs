@@ -1,0 +1,120 @@
+//! What a take proves by itself, and what it does not.
+
+use std::sync::Arc;
+
+use swarm_core::domain::{PublicKey, Signed};
+use swarm_core::json::{self, Object};
+use swarm_core::{Submission, TakeDraft, TakeId, proof};
+
+/// What became of a verification.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Verdict {
+    /// Whether the take holds.
+    pub holds: bool,
+    /// What that says, for people, a sentence each: who signed what, and what is not proven.
+    pub sentences: Vec<String>,
+}
+
+/// Verifies the record of a take, as a service gives it or a file holds it. No service is asked.
+///
+/// `key` is the public key that its member is known by from elsewhere (base64): without it, the take is
+/// held to the key that came with it, and the verdict says that this proves nothing of whose it is.
+/// `asked` is the id that was asked for, where one was.
+///
+/// # Errors
+/// [`Invalid`](swarm_core::Invalid) when `record` is no take at all.
+///
+/// ```
+/// use swarm_client::verify;
+/// use swarm_core::json::Json;
+///
+/// let record = Json::read(br#"{"memberId": "ada", "date": "2026-11-21", "subjectId": "aurora",
+///     "nonce": "1", "stance": "cautious", "confidence": 0.62, "signature": "?", "publicKey": "?"}"#)?;
+/// let verdict = verify(&record.into_object(), None, None)?;
+/// assert!(!verdict.holds);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+pub fn verify(
+    record: &Object,
+    key: Option<&str>,
+    asked: Option<TakeId>,
+) -> Result<Verdict, swarm_core::Invalid> {
+    let submission = Submission::read(&mut record.clone())?;
+    let mut fields = record.clone();
+    let named = match (fields.text_if_any("publicKey")?, key) {
+        (Some(named), _) => named,
+        (None, Some(key)) => key.to_owned(),
+        (None, None) => return Err(swarm_core::Invalid::missing("publicKey")),
+    };
+    let got = fields.take("id").map_or_else(|| "null".to_owned(), |id| json::write(&id));
+    let fault = if let Some(asked) = asked.filter(|asked| asked.to_string() != got) {
+        format!("asked for take {asked}, got take {}", plain(&got))
+    } else if key.is_some_and(|key| key != named) {
+        format!("the record names the key {}, not the one given", printable(&named))
+    } else if !is_signed(submission.signed(), &named) {
+        format!("the key {} did not sign these fields", printable(&named))
+    } else {
+        return Ok(Verdict {
+            holds: true,
+            sentences: said(submission.draft(), &named, key.is_some()),
+        });
+    };
+    Ok(Verdict { holds: false, sentences: vec![format!("does not hold: {fault}")] })
+}
+
+fn is_signed(take: &Arc<Signed<TakeDraft>>, key: &str) -> bool {
+    PublicKey::parse(key).is_ok_and(|key| proof::verify(take, &key).is_some())
+}
+
+fn said(take: &TakeDraft, key: &str, is_known: bool) -> Vec<String> {
+    let shown = |text: &str| printable(text);
+    let mut said = vec![
+        format!("holds: the key {key} signed this, to the byte"),
+        format!(
+            "member {} says of {} on \"{}\": {}, confidence {}",
+            shown(take.member_id.as_str()),
+            shown(take.subject_id.as_str()),
+            take.date,
+            shown(take.stance.as_str()),
+            json::write(&take.confidence)
+        ),
+    ];
+    for (name, text) in [("body", take.body.as_str()), ("memoUrl", take.memo_url.as_str())] {
+        if !text.is_empty() {
+            said.push(format!("{name}: {}", shown(text)));
+        }
+    }
+    if let Some(weights) = &take.weights {
+        said.push(format!("weights: {}", plain(&json::write(weights))));
+    }
+    said.push(format!("nonce: {}", shown(take.nonce.as_str())));
+    said.push(if is_known { GIVEN.to_owned() } else { UNPROVEN.to_owned() });
+    said.push(SERVICE_SAYS.to_owned());
+    said
+}
+
+const GIVEN: &str = "given: the key is the one that you named";
+const UNPROVEN: &str = "unproven: that this is the member's key; it came with the take, and whoever makes one \
+                        can make both. Name the member's key, from another source, with --key";
+const SERVICE_SAYS: &str =
+    "unproven: when it was filed, and as which revision: this is the server's word";
+
+/// A text as JSON, on one line, that stays text: no control character in it reaches a terminal.
+pub fn printable(text: &str) -> String {
+    plain(&json::write(text))
+}
+
+/// JSON escapes the control characters of ASCII; here the others, and what else breaks a line.
+fn plain(json: &str) -> String {
+    let mut plain = String::with_capacity(json.len());
+    for character in json.chars() {
+        match character {
+            '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' => {
+                plain.push_str(&format!("\\u{:04x}", u32::from(character)));
+            }
+            character => plain.push(character),
+        }
+    }
+    plain
+}

@@ -1,0 +1,118 @@
+//! The client crate, `swarm-client`, against a server over sockets.
+
+use std::time::Duration;
+
+use serde_json::json;
+use swarm_client::{CommitteeTakeFields, Error, TakeFields, new_key, sign_take, verify};
+use swarm_core::domain::{MemberState, SubjectId};
+use swarm_core::json::Json;
+use swarm_core::{SessionId, TakeId};
+
+use crate::committee_fixture::chair;
+use crate::harness::{ADMIN, Client, Server};
+use crate::verification::scripted;
+
+fn client(server: &Client) -> swarm_client::Client {
+    swarm_client::Client::new(&format!("http://{}/", server.address)).unwrap()
+}
+
+fn code(error: Error) -> String {
+    match error {
+        Error::Refused(refused) => refused.code.unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_member_joins_files_and_amends() {
+    let server = Server::start();
+    let operator = server.client();
+    let client = client(&operator);
+    assert_eq!(client.open_session().unwrap(), None);
+    operator.convene("2026-11-21", "aurora");
+    operator.operate("/sessions/1/brief", &json!({})).expect(201);
+
+    let key = new_key().unwrap();
+    let member = client.apply(&key, "Zoë", "zoe@test.example", "").unwrap();
+    assert_eq!(client.application(&member).unwrap().state, MemberState::Applied);
+    assert_eq!(code(client.claim(&key, &member).unwrap_err()), "claim-refused");
+    let named = Json::from([("memberId", Json::from(member.as_str()))]);
+    client.operate(ADMIN, "POST", "/api/swarm/admin/activate", &named).unwrap();
+    let token = client.claim(&key, &member).unwrap();
+
+    let session = client.open_session().unwrap().unwrap();
+    assert_eq!(client.sessions(1, None).unwrap().sessions, std::slice::from_ref(&session));
+    let brief = client.brief(session.id).unwrap().unwrap();
+    assert_eq!((brief.session_id.as_str(), brief.subject_id.as_str()), ("1", "aurora"));
+    let take = TakeFields::new("cautious", 0.62).because("Utilisation is high.");
+    let first = sign_take(&key, &member, &session, &take).unwrap();
+    let flight = client.preflight(&token, &first).unwrap();
+    assert!(flight.ok && flight.session_id == Some(session.id), "{flight:?}");
+    assert_eq!(client.submit(&token, &first).unwrap(), TakeId(1));
+    assert_eq!(client.submit(&token, &first).unwrap(), TakeId(1), "the same take stands");
+    let second = sign_take(&key, &member, &session, &take).unwrap();
+    assert_eq!(client.submit(&token, &second).unwrap(), TakeId(2));
+    let (_, takes) = client.session(session.id).unwrap();
+    assert_eq!(takes, [client.take(TakeId(2)).unwrap()]);
+
+    let record = client.get("/api/swarm/takes/2").unwrap();
+    let verdict = verify(&record.clone().into_object(), Some(&key.public_key()), Some(TakeId(2)));
+    assert!(verdict.unwrap().holds);
+    assert!(client.diagnose(&record).unwrap().verified);
+    let aurora = SubjectId::parse("aurora").unwrap();
+    client.publish_memo(&token, "On aurora", "Long.", Some(&aurora), Some(SessionId(1))).unwrap();
+    assert_eq!(code(client.take(TakeId(3)).unwrap_err()), "not-found");
+}
+
+#[test]
+fn a_member_of_the_committee_submits() {
+    let server = Server::start();
+    let operator = server.client();
+    operator.convene("2026-11-21", "aurora");
+    let key = chair(&operator, "/members", &json!({ "id": "zoe", "name": "Zoë" })).expect(201);
+    let order = json!({ "deadline_utc": "9999-12-31T00:00:00Z" });
+    chair(&operator, "/briefs", &order).expect(201);
+    let client = client(&operator);
+    assert!(client.committee_brief("zoe").unwrap().into_object().has("submit_to"));
+    let body = format!("{}\nSTANCE: cautious | CONFIDENCE: 0.5", "half in cash ".repeat(8));
+    let take =
+        CommitteeTakeFields { stance: "cautious", confidence: 0.5, body: &body, model: None };
+    let key = key.json()["api_key"].as_str().unwrap().to_owned();
+    assert!(client.committee_submit(&key, &take).unwrap().commit.starts_with("sha256:"));
+}
+
+#[test]
+fn a_take_that_got_no_answer_is_sent_again_with_the_same_bytes() {
+    let (url, bodies) = scripted(vec![
+        (503, r#"{"ok":false,"status":503,"error":"store unavailable"}"#.to_owned()),
+        (409, r#"{"ok":false,"status":409,"error":"…","recommendationId":7}"#.to_owned()),
+        (503, "<h1>in between</h1>".to_owned()),
+    ]);
+    let client = swarm_client::Client::new(&url).unwrap();
+    let session = {
+        let server = Server::start();
+        server.client().convene("2026-11-21", "aurora");
+        self::client(&server.client()).open_session().unwrap().unwrap()
+    };
+    let member = swarm_core::MemberId::parse("ada").unwrap();
+    let fields = TakeFields::new("cautious", 0.62);
+    let take = sign_take(&new_key().unwrap(), &member, &session, &fields).unwrap();
+    assert_eq!(client.submit("tok", &take).unwrap(), TakeId(7));
+    // Whether it arrived is not known, and the take is still there to be sent again.
+    let unanswered = client.without_retries().submit("tok", &take);
+    assert!(matches!(unanswered, Err(Error::NoAnswer(_))), "{unanswered:?}");
+    let wait = Duration::from_secs(10);
+    let sent: Vec<_> = (0..3).map(|_| bodies.recv_timeout(wait).unwrap()).collect();
+    assert!(sent[0].starts_with(br#"{"memberId":"ada""#));
+    assert_eq!((&sent[0], &sent[0]), (&sent[1], &sent[2]));
+}
+
+#[test]
+fn only_web_addresses_are_services() {
+    for good in ["http://a", "https://a.example:8443/below/"] {
+        assert!(swarm_client::Client::new(good).is_ok(), "{good}");
+    }
+    for bad in ["", "a.example", "ftp://a", "file:///x", "http://", "http://a/?b"] {
+        assert!(swarm_client::Client::new(bad).is_err(), "{bad}");
+    }
+}
