@@ -39,6 +39,7 @@ pub fn group<'a>(
 }
 
 /// A member with its keys and its token.
+#[derive(Debug)]
 pub struct Author {
     /// Its keys.
     pub keys: KeyPair,
@@ -103,6 +104,7 @@ impl Author {
 }
 
 /// An author, and a take of its own for each session.
+#[derive(Debug)]
 pub struct Pen {
     /// The author.
     pub author: Author,
@@ -147,6 +149,12 @@ impl Pen {
 pub struct World {
     tenant: Tenant,
     store: Arc<dyn Store>,
+}
+
+impl std::fmt::Debug for World {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("World").field(&self.tenant).finish()
+    }
 }
 
 impl World {

@@ -52,6 +52,12 @@ impl MemoryStore {
     }
 }
 
+impl std::fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MemoryStore").finish_non_exhaustive()
+    }
+}
+
 impl Default for MemoryStore {
     fn default() -> Self {
         Self::new()

@@ -50,6 +50,12 @@ pub struct RedisStore {
     strict: bool,
 }
 
+impl std::fmt::Debug for RedisStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RedisStore").field("strict", &self.strict).finish_non_exhaustive()
+    }
+}
+
 impl RedisStore {
     /// Connects to the server, or the cluster, at this address:
     ///

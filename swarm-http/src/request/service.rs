@@ -34,6 +34,12 @@ impl SiteService {
     }
 }
 
+impl std::fmt::Debug for SiteService {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("SiteService").field(&self.site).finish()
+    }
+}
+
 impl<B> Service<Request<B>> for SiteService
 where
     B: Body<Data: Buf + Send, Error: Into<Box<dyn Error + Send + Sync>> + Send> + Send + 'static,

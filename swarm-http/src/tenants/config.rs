@@ -65,7 +65,7 @@ impl std::fmt::Debug for TenantConfig {
 }
 
 /// What a site serves: the session API, and the daily committee where there is one.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Services {
     /// Interface A.
     pub swarm: Swarm,
