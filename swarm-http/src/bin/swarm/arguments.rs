@@ -89,7 +89,7 @@ pub(crate) struct HashTokenOptions {
 
 #[derive(Args)]
 pub(crate) struct VerifyOptions {
-    /// The record of a take: a file, or its address, such as https://acme.example/swarm/takes/5
+    /// The record of a take: a file, or the address of its page.
     #[arg(value_name = "FILE|URL")]
     pub(crate) take: String,
     /// The public key of its member, from another source than the take
