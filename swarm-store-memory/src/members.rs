@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use swarm_core::Timestamp;
-use swarm_core::domain::{Challenge, Member, MemberId, MemberState, MessageId, TokenHash};
+use swarm_core::domain::{Challenge, Member, MemberId, MessageId, TokenHash};
 use swarm_core::store::{
-    ChallengeOffer, MemberBasis, MemberChange, MemberSaved, Members, Result, Slot,
+    ChallengeOffer, MemberBasis, MemberChange, MemberQuery, MemberSaved, Members, Result, Slot,
 };
 
 use crate::TenantStore;
@@ -22,10 +22,13 @@ impl Members for TenantStore {
         }))
     }
 
-    async fn members(&self, states: &[MemberState]) -> Result<Vec<Arc<Member>>> {
+    async fn members(&self, query: &MemberQuery) -> Result<Vec<Arc<Member>>> {
         Ok(self.read(|world| {
-            let members = world.members.values().map(|row| &row.member.record);
-            members.filter(|member| states.contains(&member.state)).map(Arc::clone).collect()
+            let mut ids: Vec<_> =
+                query.states.iter().flat_map(|state| world.in_state(*state, query)).collect();
+            ids.sort_unstable();
+            let rows = ids.into_iter().take(query.limit).filter_map(|id| world.members.get(id));
+            rows.map(|row| Arc::clone(&row.member.record)).collect()
         }))
     }
 
@@ -82,9 +85,11 @@ fn commit(world: &mut World, change: &MemberChange, now: Timestamp) {
     let before = world.members.get(&id).map(|row| Arc::clone(&row.member.record));
     if let Some(before) = before {
         before.token.map(|token| world.tokens.remove(&token));
+        world.states.get_mut(&before.state).map(|ids| ids.remove(&id));
         let held = before.public_key.as_ref();
         held.filter(|key| world.keys.get(key) == Some(&id)).map(|key| world.keys.remove(key));
     }
+    world.states.entry(member.state).or_default().insert(id.clone());
     member.token.map(|token| world.tokens.insert(token, id.clone()));
     change.held_key().map(|key| world.keys.insert(key.clone(), id.clone()));
     if let Some(mail) = &change.mail {

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use swarm_core::Timestamp;
 use swarm_core::domain::{Revision, SessionId, Take, TakeId, TakeOnFile};
 use swarm_core::rules::Filing;
-use swarm_core::store::{Basis, BasisQuery, Filed, Result, Takes};
+use swarm_core::store::{Basis, BasisQuery, Filed, Result, TakeQuery, Takes};
 
 use crate::TenantStore;
 use crate::world::{Spent, World, next_id};
@@ -36,6 +36,16 @@ impl Takes for TenantStore {
             let filed = world.sessions.get(&session).map(|row| row.takes.as_slice());
             let takes = filed.unwrap_or_default().iter();
             takes.filter_map(|id| world.take(*id).map(Arc::clone)).collect()
+        }))
+    }
+
+    async fn latest_takes(&self, query: &TakeQuery) -> Result<Vec<Arc<Take>>> {
+        Ok(self.read(|world| {
+            let Some(session) = world.sessions.get(&query.session) else { return Vec::new() };
+            let first = session.takes.partition_point(|id| *id <= query.after);
+            let takes = session.takes.iter().skip(first).filter_map(|id| world.take(*id));
+            let latest = takes.filter(|take| session.latest_id(take.draft()) == Some(take.id));
+            latest.take(query.limit).map(Arc::clone).collect()
         }))
     }
 }

@@ -1,13 +1,14 @@
 //! One tenant's records, and the indexes that find them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Bound;
 use std::sync::Arc;
 
 use swarm_core::domain::{
-    AttemptId, Challenge, Day, Member, MemberId, Message, Nonce, PublicKey, Revision, Session,
-    SessionId, SubjectId, Take, TakeId, TokenHash, Version,
+    AttemptId, Challenge, Day, Member, MemberId, MemberState, Message, Nonce, PublicKey, Revision,
+    Session, SessionId, SubjectId, Take, TakeDraft, TakeId, TokenHash, Version,
 };
-use swarm_core::store::{Collection, Document, Stand, Versioned};
+use swarm_core::store::{Collection, Document, MemberQuery, Stand, Versioned};
 
 use crate::log_rows::Rows;
 use crate::records::Records;
@@ -15,6 +16,8 @@ use crate::records::Records;
 #[derive(Default)]
 pub(crate) struct World {
     pub(crate) members: HashMap<MemberId, MemberRow>,
+    /// Who is in the state.
+    pub(crate) states: HashMap<MemberState, BTreeSet<MemberId>>,
     /// Whose record carries the token.
     pub(crate) tokens: HashMap<TokenHash, MemberId>,
     /// Who holds the key.
@@ -68,6 +71,17 @@ impl World {
         self.members.get(self.tokens.get(token)?)
     }
 
+    /// The ids of the members in this state that match, in their order.
+    pub(crate) fn in_state(
+        &self,
+        state: MemberState,
+        query: &MemberQuery,
+    ) -> impl Iterator<Item = &MemberId> {
+        let after = query.after.clone().map_or(Bound::Unbounded, Bound::Excluded);
+        let ids = self.states.get(&state).into_iter();
+        ids.flat_map(move |ids| ids.range((after.clone(), Bound::Unbounded))).take(query.limit)
+    }
+
     pub(crate) fn newest_session(&self, date: Day, subject: &SubjectId) -> Option<&SessionRow> {
         self.sessions.get(self.days.get(&date)?.get(subject)?.last()?)
     }
@@ -79,6 +93,11 @@ impl World {
 }
 
 impl SessionRow {
+    /// The latest take of the member that this one is of.
+    pub(crate) fn latest_id(&self, take: &TakeDraft) -> Option<TakeId> {
+        self.revisions.get(&take.member_id)?.last().copied()
+    }
+
     pub(crate) fn latest(&self, member: &MemberId) -> Option<Revision> {
         let filed = self.revisions.get(member)?.len();
         Revision::new(u8::try_from(filed).ok()?)

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use swarm_core::domain::{Challenge, MailState, Member, MemberState, TokenHash};
-use swarm_core::store::{ChallengeOffer, MemberBasis, MemberChange, MemberSaved, Members, Result};
+use swarm_core::domain::{Challenge, MailState, Member, TokenHash};
+use swarm_core::store::{
+    ChallengeOffer, MemberBasis, MemberChange, MemberQuery, MemberSaved, Members, Result,
+};
 use swarm_core::{MemberId, StoreError};
 
 use crate::codec::{self, Context};
 use crate::keys::BY_STATE;
-use crate::rows::{guard, next};
+use crate::rows::{guard, most, next};
 use crate::tenant::TenantStore;
 use crate::{keys, scripts};
 
@@ -28,14 +30,19 @@ impl Members for TenantStore {
         })
     }
 
-    async fn members(&self, states: &[MemberState]) -> Result<Vec<Arc<Member>>> {
+    async fn members(&self, query: &MemberQuery) -> Result<Vec<Arc<Member>>> {
         let mut script = scripts::MEMBERS.prepare_invoke();
         script.key(self.keys.members()).key(self.keys.members_index());
-        for state in states {
+        script.arg(query.after.as_ref().map_or("", MemberId::as_str)).arg(most(query.limit));
+        for state in &query.states {
             script.arg(keys::in_state(state.as_str()));
         }
         let rows: Vec<String> = self.read("members", &script).await?;
-        codec::decode_each(&rows, |row| Ok(codec::decode_member(row)?.record)).context("members")
+        let decode = |row: &str| Ok(codec::decode_member(row)?.record);
+        let mut members = codec::decode_each(&rows, decode).context("members")?;
+        members.sort_by(|a, b| a.id.cmp(&b.id));
+        members.truncate(query.limit);
+        Ok(members)
     }
 
     async fn bearer(&self, token: &TokenHash) -> Result<Option<Arc<Member>>> {

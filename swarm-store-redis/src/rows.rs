@@ -18,7 +18,7 @@ impl TenantStore {
         before: Option<u64>,
         limit: Option<usize>,
     ) -> Result<Vec<String>> {
-        let limit = limit.and_then(|limit| i64::try_from(limit).ok()).unwrap_or(-1);
+        let limit = limit.map_or(-1, most);
         let mut script = scripts::ROWS.prepare_invoke();
         script.key(rows).key(index);
         script.arg(listing).arg(keys::end_of(listing, before)).arg(limit);
@@ -41,6 +41,11 @@ impl TenantStore {
         }
         self.read(op, &script).await
     }
+}
+
+/// A limit, for a script: -1 where there is none.
+pub(crate) fn most(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(-1)
 }
 
 /// The version that is expected, for a script: none where nothing is.

@@ -54,6 +54,7 @@ scripts! {
     FILE: "file.lua";
     TAKE: "take.lua";
     TAKES: "takes.lua";
+    LATEST_TAKES: "latest_takes.lua";
 
     LOG: "log.lua";
     ACCEPT_CLOCK: "attempt.lua" "accept_clock.lua";

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use swarm_core::domain::TakeOnFile;
 use swarm_core::proof::hex;
 use swarm_core::rules::Filing;
-use swarm_core::store::{Basis, BasisQuery, Filed, Result, Takes};
+use swarm_core::store::{Basis, BasisQuery, Filed, Result, TakeQuery, Takes};
 use swarm_core::{SessionId, StoreError, Take, TakeId};
 
 use crate::codec::{self, Context};
@@ -113,9 +113,42 @@ impl Takes for TenantStore {
         })
         .await
     }
+
+    async fn latest_takes(&self, query: &TakeQuery) -> Result<Vec<Arc<Take>>> {
+        bounded("latest takes", async {
+            let (mut takes, mut after) = (Vec::new(), Some(query.after));
+            while let Some(position) = after.filter(|_| takes.len() < query.limit) {
+                let (page, next) = self.latest_page(query.session, position).await?;
+                takes.extend(page);
+                after = next;
+            }
+            takes.truncate(query.limit);
+            Ok(takes)
+        })
+        .await
+    }
 }
 
 impl TenantStore {
+    /// The takes that are not superseded, of those that follow this one, and the one up to which they
+    /// were looked at, where there may be more.
+    async fn latest_page(
+        &self,
+        session: SessionId,
+        after: TakeId,
+    ) -> Result<(Vec<Arc<Take>>, Option<TakeId>)> {
+        const OP: &str = "latest takes";
+        let mut script = scripts::LATEST_TAKES.prepare_invoke();
+        script.key(self.keys.takes()).key(self.keys.session_takes(session));
+        script.key(self.keys.superseded()).arg(after.0).arg(PAGE);
+        let rows: Vec<String> = self.read_bulk(OP, &script).await?;
+        let (next, rows) =
+            rows.split_first().ok_or_else(|| StoreError::corrupt(OP, "no answer"))?;
+        let next = Some(next.as_str()).filter(|next| !next.is_empty());
+        let takes = codec::decode_each(rows, codec::decode_take).context(OP)?;
+        Ok((takes, next.map(codec::decode_take_id).transpose().context(OP)?))
+    }
+
     /// The takes of a session from this position on.
     async fn page(&self, session: SessionId, first: usize) -> Result<Vec<Arc<Take>>> {
         let mut script = scripts::TAKES.prepare_invoke();

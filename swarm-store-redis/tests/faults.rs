@@ -10,7 +10,8 @@ use std::sync::Arc;
 use swarm_core::domain::{MailState, MemberState, Message};
 use swarm_core::rules::Filing;
 use swarm_core::store::{
-    Collection, Filed, MemberSaved, MessageChange, Put, Saved, SessionChange, Store, Versioned,
+    Collection, Filed, MemberQuery, MemberSaved, MessageChange, Put, Saved, SessionChange, Store,
+    Versioned,
 };
 use swarm_core::testing::Author;
 use swarm_core::{Session, SessionId, TakeId};
@@ -226,7 +227,7 @@ async fn a_server_without_memory_refuses_and_writes_nothing() {
 
     server.cli(&["config", "set", "maxmemory", "0"]);
     assert_eq!(store.sessions(&ALL).await.unwrap(), [Arc::clone(&session)]);
-    assert_eq!(store.members(&MemberState::ALL).await.unwrap().len(), 1);
+    assert_eq!(store.members(&MemberQuery::in_states(&MemberState::ALL)).await.unwrap().len(), 1);
     assert_eq!(store.messages(None, None).await.unwrap(), []);
     assert_eq!(store.documents(Collection::Memos, None).await.unwrap(), []);
     let Filed::Filed(take) = store.file(&filing).await.unwrap() else { panic!("not filed") };

@@ -6,15 +6,16 @@ use async_trait::async_trait;
 use rusqlite::{Row, ToSql};
 use swarm_core::Timestamp;
 use swarm_core::domain::{
-    Challenge, ChallengeSeed, Member, MemberId, MemberState, MessageId, SecretHash, Version,
+    Challenge, ChallengeSeed, Member, MemberId, MessageId, SecretHash, Version,
 };
 use swarm_core::store::records::Record;
 use swarm_core::store::{
-    ChallengeOffer, MemberBasis, MemberChange, MemberSaved, Members, Result, Slot, Stand, Versioned,
+    ChallengeOffer, MemberBasis, MemberChange, MemberQuery, MemberSaved, Members, Result, Slot,
+    Stand, Versioned,
 };
 
 use crate::failure::Outcome;
-use crate::world::{World, next, signed, timestamp, versioned};
+use crate::world::{Values, World, most, next, record, signed, timestamp, versioned};
 use crate::{TenantStore, log_rows, outbox};
 
 #[async_trait]
@@ -24,9 +25,9 @@ impl Members for TenantStore {
         self.read("member", move |world| basis(world, &id)).await
     }
 
-    async fn members(&self, states: &[MemberState]) -> Result<Vec<Arc<Member>>> {
-        let states = states.to_vec();
-        self.read("members", move |world| in_states(world, &states)).await
+    async fn members(&self, query: &MemberQuery) -> Result<Vec<Arc<Member>>> {
+        let query = query.clone();
+        self.read("members", move |world| listed(world, &query)).await
     }
 
     async fn bearer(&self, token: &SecretHash) -> Result<Option<Arc<Member>>> {
@@ -66,13 +67,19 @@ fn basis(world: &World<'_>, id: &MemberId) -> Outcome<MemberBasis> {
     })
 }
 
-fn in_states(world: &World<'_>, states: &[MemberState]) -> Outcome<Vec<Arc<Member>>> {
-    const IN_STATE: &str = "SELECT version, record FROM members WHERE tenant = ?1 AND state = ?2";
-    let mut found: Vec<Versioned<Member>> = Vec::new();
-    for state in states {
-        found.extend(world.all(IN_STATE, &[&state.as_str()], versioned)?);
+fn listed(world: &World<'_>, query: &MemberQuery) -> Outcome<Vec<Arc<Member>>> {
+    const IN_STATE: &str = "SELECT record FROM members
+        WHERE tenant = ?1 AND state = ?2 AND id > ?3 ORDER BY id LIMIT ?4";
+    // No member has an empty id.
+    let after = query.after.as_ref().map_or("", MemberId::as_str);
+    let mut found: Vec<Arc<Member>> = Vec::new();
+    for state in &query.states {
+        let values: Values<'_> = &[&state.as_str(), &after, &most(query.limit)];
+        found.extend(world.all(IN_STATE, values, record)?);
     }
-    Ok(found.into_iter().map(|member| member.record).collect())
+    found.sort_by(|a, b| a.id.cmp(&b.id));
+    found.truncate(query.limit);
+    Ok(found)
 }
 
 fn challenge(world: &World<'_>, id: &MemberId) -> Outcome<Option<Challenge>> {

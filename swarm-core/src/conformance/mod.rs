@@ -149,6 +149,7 @@ macro_rules! conformance_cases {
                 every_field_of_a_member_survives
                 members_with_odd_ids_are_not_confused
                 members_are_listed_by_their_state
+                pages_cover_every_member_once
                 a_member_is_listed_in_the_state_of_its_last_commit
                 a_member_is_created_once
                 a_change_holds_only_for_the_version_it_was_judged_by
@@ -212,6 +213,8 @@ macro_rules! conformance_cases {
                 every_field_of_a_take_survives
                 takes_count_from_one_and_revisions_follow_each_other
                 an_unknown_take_is_none
+                the_latest_takes_are_one_of_each_member
+                pages_cover_every_latest_take_once
                 a_take_changes_neither_its_member_nor_its_session
                 an_attempt_sent_again_gets_its_first_answer
                 an_attempt_sent_again_late_gets_its_first_answer

@@ -86,15 +86,15 @@ pub fn close_if_due(session: &Versioned<Session>, now: Timestamp) -> Option<Sess
     is_due(&session.record, now).then(|| change(session, closed(), SessionAct::State, by))
 }
 
-/// Changes a session's deadline or quorum. A deadline may move in every state, but not before
-/// `last_filed`, when the latest of its takes was filed: no record ever shows a take that is late.
+/// Changes a session's deadline or quorum. A deadline may move in every state, but not before the
+/// latest of its takes was filed, and the commit is held to that: no record ever shows a take that is
+/// late.
 ///
 /// # Errors
-/// [`Refusal::AlreadyAggregated`] for the quorum of a session that is, [`Refusal::FiledLater`].
+/// [`Refusal::AlreadyAggregated`] for the quorum of a session that is.
 pub fn amend(
     session: &Versioned<Session>,
     patch: &SessionPatch,
-    last_filed: Option<Timestamp>,
     by: &Attribution,
 ) -> Result<SessionChange, Refusal> {
     let mut amended = Session::clone(&session.record);
@@ -104,9 +104,6 @@ pub fn amend(
     }
     let deadline = patch.window_closes_at.unwrap_or(amended.window_closes_at);
     let none_filed_after = patch.window_closes_at.flatten();
-    if none_filed_after.is_some_and(|deadline| last_filed > Some(deadline)) {
-        return Err(Refusal::FiledLater);
-    }
     amended.window_closes_at = deadline;
     let moves = deadline != session.record.window_closes_at;
     let act = if moves { SessionAct::Deadline } else { SessionAct::Quorum };

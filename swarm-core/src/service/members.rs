@@ -10,7 +10,7 @@ use crate::domain::{
 };
 use crate::proof::{BearerToken, ChallengeText};
 use crate::rules::{self, Refusal, Resource};
-use crate::store::{self, MemberChange, MemberSaved, Versioned};
+use crate::store::{self, MemberChange, MemberQuery, MemberSaved, Versioned};
 
 /// What whoever asks for a challenge is told.
 #[derive(Clone, Debug)]
@@ -20,6 +20,16 @@ pub struct Challenged {
     pub challenge: ChallengeText,
     /// The last moment at which a claim with it can succeed.
     pub expires_at: Timestamp,
+}
+
+/// A page of applications.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ApplicationPage {
+    /// The members that applied, whatever became of them, by id.
+    pub applications: Vec<Arc<Member>>,
+    /// What the next page comes after, when there is more.
+    pub next_after: Option<MemberId>,
 }
 
 impl Tenant {
@@ -47,18 +57,26 @@ impl Tenant {
         Ok(member.ok_or(Refusal::NotFound(Resource::Application))?.record)
     }
 
-    /// All applications, or those in one state, the oldest first.
+    /// A page of all applications, or of those in one state, by id: those with ids higher than
+    /// `after`, at most `limit`.
     ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn applications(
         &self,
         state: Option<MemberState>,
-    ) -> Result<Vec<Arc<Member>>, Error> {
+        after: Option<MemberId>,
+        limit: usize,
+    ) -> Result<ApplicationPage, Error> {
         let states = MemberState::ALL.into_iter().filter(|it| state.is_none_or(|one| one == *it));
-        let mut members = self.store.members(&states.collect::<Vec<_>>()).await?;
-        members.sort_by(|a, b| (a.applied_at, &a.id).cmp(&(b.applied_at, &b.id)));
-        Ok(members)
+        // One more than the page takes tells whether there are more.
+        let limit_and_one = limit.saturating_add(1);
+        let query = MemberQuery { states: states.collect(), after, limit: limit_and_one };
+        let mut applications = self.store.members(&query).await?;
+        let is_last = applications.len() <= limit;
+        applications.truncate(limit);
+        let last = applications.last().filter(|_| !is_last);
+        Ok(ApplicationPage { next_after: last.map(|last| last.id.clone()), applications })
     }
 
     /// The active members, the oldest first.
@@ -66,8 +84,9 @@ impl Tenant {
     /// # Errors
     /// [`Error::Store`].
     pub async fn members(&self) -> Result<Vec<Arc<Member>>, Error> {
-        let states = MemberState::ALL.into_iter().filter(|state| state.is_active());
-        let mut members = self.store.members(&states.collect::<Vec<_>>()).await?;
+        let active = MemberState::ALL.into_iter().filter(|state| state.is_active());
+        let active = MemberQuery::in_states(&active.collect::<Vec<_>>());
+        let mut members = self.store.members(&active).await?;
         members.sort_by(|a, b| (a.joined_at, &a.id).cmp(&(b.joined_at, &b.id)));
         Ok(members)
     }

@@ -28,10 +28,10 @@ pub use entropy::SystemEntropy;
 pub use entropy::{Entropy, NoEntropy};
 pub use error::{CommitteeError, Error, SubmitError};
 pub use log::LogPage;
-pub use members::Challenged;
+pub use members::{ApplicationPage, Challenged};
 pub use observer::{Commit, Observer};
 pub use outbox::Mailer;
-pub use sessions::SessionPage;
+pub use sessions::{SessionPage, TakePage};
 
 /// All tenants, served by one store.
 #[derive(Clone)]

@@ -6,10 +6,10 @@ use super::attempts::until_committed;
 use super::{Commit, Error, Tenant};
 use crate::domain::{
     Attribution, Day, MemberId, Roster, Session, SessionDraft, SessionId, SessionPatch,
-    SessionState, SubjectId, Take, Timestamp,
+    SessionState, SubjectId, Take, TakeId, Timestamp,
 };
 use crate::rules::{self, Refusal, Resource};
-use crate::store::{Saved, SessionChange, SessionQuery, Versioned};
+use crate::store::{Saved, SessionChange, SessionQuery, TakeQuery, Versioned};
 
 /// How many bytes of quoted text a page of the session list may have before it ends early.
 const PAGE_BYTES: usize = 4 << 20;
@@ -25,6 +25,18 @@ pub struct SessionPage {
     pub sessions: Vec<Arc<Session>>,
     /// Where the next page begins, when there is more.
     pub next_before: Option<SessionId>,
+}
+
+/// A session, and a page of the takes that count in it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TakePage {
+    /// The session.
+    pub session: Arc<Session>,
+    /// One take of each member, the highest revision, in the order of filing.
+    pub takes: Vec<Arc<Take>>,
+    /// What the next page comes after, when there is more.
+    pub next_after: Option<TakeId>,
 }
 
 impl Tenant {
@@ -53,6 +65,26 @@ impl Tenant {
         self.with_takes(session).await
     }
 
+    /// A session and, of the takes that count in it, at most `limit` with ids higher than `after`.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] when there is no session with this id.
+    pub async fn session_page(
+        &self,
+        id: SessionId,
+        after: TakeId,
+        limit: usize,
+    ) -> Result<TakePage, Error> {
+        let session = self.load(id).await?.record;
+        // One more than the page takes tells whether there are more.
+        let query = TakeQuery { session: id, after, limit: limit.saturating_add(1) };
+        let mut takes = self.store.latest_takes(&query).await?;
+        let is_last = takes.len() <= limit;
+        takes.truncate(limit);
+        let next_after = takes.last().filter(|_| !is_last).map(|last| last.id);
+        Ok(TakePage { session, takes: rules::resolve(&takes), next_after })
+    }
+
     /// The newest session of a day and subject, and the takes that count in it.
     ///
     /// # Errors
@@ -71,7 +103,8 @@ impl Tenant {
         &self,
         session: Arc<Session>,
     ) -> Result<(Arc<Session>, Vec<Arc<Take>>), Error> {
-        let takes = self.store.takes(session.id).await?;
+        let all = TakeQuery { session: session.id, after: TakeId(0), limit: usize::MAX };
+        let takes = self.store.latest_takes(&all).await?;
         Ok((session, rules::resolve(&takes)))
     }
 
@@ -182,18 +215,15 @@ impl Tenant {
         by: &Attribution,
     ) -> Result<Arc<Session>, Error> {
         until_committed("amend session", || async {
-            let session = self.load(id).await?;
-            let last_filed = match patch.window_closes_at {
-                Some(Some(_)) => self.last_filed(id).await?,
-                _ => None,
-            };
-            self.saved(rules::amend(&session, patch, last_filed, by)?).await
+            let judged = self.load(id).await?;
+            let amended = self.saved(rules::amend(&judged, patch, by)?).await?;
+            if amended.is_none() && self.load(id).await?.version == judged.version {
+                // Nobody has changed it, so that a take kept it from being written.
+                return Err(Refusal::FiledLater.into());
+            }
+            Ok(amended)
         })
         .await
-    }
-
-    async fn last_filed(&self, id: SessionId) -> Result<Option<Timestamp>, Error> {
-        Ok(self.store.takes(id).await?.iter().map(|take| take.filed_at).max())
     }
 
     /// Freezes a session's roster, once.

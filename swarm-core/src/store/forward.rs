@@ -9,16 +9,16 @@ use super::{
     BasisQuery, ChallengeOffer, Clock, Collection, Committee, CommitteeBasis, CommitteeDayChange,
     CommitteeFiled, CommitteeFiling, CommitteeMemberChange, CommitteeSessionQuery, CommitteeStore,
     CommitteeTakesQuery, CommitteeTenants, Convocation, Countable, Counts, Document, DocumentDraft,
-    Documents, Filed, Filing, Log, MemberBasis, MemberChange, MemberSaved, Members, MessageChange,
-    Outbox, Put, Readiness, Result, Saved, SessionChange, SessionQuery, Sessions, Store, Takes,
-    Tenants, Versioned,
+    Documents, Filed, Filing, Log, MemberBasis, MemberChange, MemberQuery, MemberSaved, Members,
+    MessageChange, Outbox, Put, Readiness, Result, Saved, SessionChange, SessionQuery, Sessions,
+    Store, TakeQuery, Takes, Tenants, Versioned,
 };
 use crate::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
 use crate::domain::{
-    Act, ApiKeyHash, Challenge, Day, LogRow, MailState, Member, MemberId, MemberState, Message,
-    MessageId, Seq, Session, SessionId, Take, TakeId, TakeOnFile, TenantId, Timestamp, TokenHash,
+    Act, ApiKeyHash, Challenge, Day, LogRow, MailState, Member, MemberId, Message, MessageId, Seq,
+    Session, SessionId, Take, TakeId, TakeOnFile, TenantId, Timestamp, TokenHash,
 };
 
 macro_rules! forward {
@@ -59,7 +59,7 @@ forward!(Clock {
 
 forward!(Members {
     async fn member(&self, id: &MemberId) -> Result<MemberBasis>;
-    async fn members(&self, states: &[MemberState]) -> Result<Vec<Arc<Member>>>;
+    async fn members(&self, query: &MemberQuery) -> Result<Vec<Arc<Member>>>;
     async fn bearer(&self, token: &TokenHash) -> Result<Option<Arc<Member>>>;
     async fn save_member(&self, change: &MemberChange) -> Result<MemberSaved>;
     async fn give_challenge(&self, offer: &ChallengeOffer) -> Result<Challenge>;
@@ -78,6 +78,7 @@ forward!(Takes {
     async fn file(&self, filing: &Filing) -> Result<Filed>;
     async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile>>;
     async fn takes(&self, session: SessionId) -> Result<Vec<Arc<Take>>>;
+    async fn latest_takes(&self, query: &TakeQuery) -> Result<Vec<Arc<Take>>>;
 });
 
 forward!(Documents {

@@ -14,9 +14,9 @@ pub trait Members: Send + Sync {
     /// One member and its live challenge.
     async fn member(&self, id: &MemberId) -> Result<MemberBasis>;
 
-    /// The members in these states, each named once, in any order. A store reads no others for it:
-    /// anybody may apply, and as often as they like.
-    async fn members(&self, states: &[MemberState]) -> Result<Vec<Arc<Member>>>;
+    /// The members that match, by id. A store reads no others for it, give or take those that another
+    /// state crowds out: anybody may apply, and as often as they like.
+    async fn members(&self, query: &MemberQuery) -> Result<Vec<Arc<Member>>>;
 
     /// The member whose record carries this token hash, whatever its state.
     async fn bearer(&self, token: &TokenHash) -> Result<Option<Arc<Member>>>;
@@ -42,6 +42,24 @@ pub trait Members: Send + Sync {
     /// Both kinds of slot are written alike, so that the time it takes tells nothing. A store may
     /// forget a challenge once it has expired.
     async fn give_challenge(&self, offer: &ChallengeOffer) -> Result<Challenge>;
+}
+
+/// Which members are asked for.
+#[derive(Clone, Debug)]
+pub struct MemberQuery {
+    /// Only those in these states, each named once.
+    pub states: Vec<MemberState>,
+    /// Only those with a higher id, in the order of its UTF-8 bytes.
+    pub after: Option<MemberId>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+impl MemberQuery {
+    /// All members in these states.
+    pub fn in_states(states: &[MemberState]) -> Self {
+        Self { states: states.to_vec(), after: None, limit: usize::MAX }
+    }
 }
 
 /// What became of the write of a member.

@@ -34,10 +34,10 @@ pub use counts::{Countable, Counts};
 pub use documents::{Collection, Document, DocumentDraft, DocumentGuard, Documents, Put};
 pub use error::{StoreError, StoreErrorKind};
 pub use log::{CLOCK_TOLERANCE_MILLIS, Log, time_of_commit, time_of_read};
-pub use members::{MemberSaved, Members};
+pub use members::{MemberQuery, MemberSaved, Members};
 pub use outbox::Outbox;
 pub use sessions::{Saved, SessionQuery, Sessions};
-pub use takes::{BasisQuery, Filed, Takes};
+pub use takes::{BasisQuery, Filed, TakeQuery, Takes};
 
 // What a store loads for the rules, and what it commits for them.
 pub use crate::rules::committee::{

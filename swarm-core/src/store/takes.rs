@@ -35,6 +35,21 @@ pub trait Takes: Send + Sync {
 
     /// All takes of a session, every revision, in the order of their ids.
     async fn takes(&self, session: SessionId) -> Result<Vec<Arc<Take>>>;
+
+    /// The takes that match and that no later revision supersedes: one of each member, in the order
+    /// of their ids. A member that amends while they are read may be there with both.
+    async fn latest_takes(&self, query: &TakeQuery) -> Result<Vec<Arc<Take>>>;
+}
+
+/// Which takes are asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct TakeQuery {
+    /// Those of this session.
+    pub session: SessionId,
+    /// Only those with a higher id; 0: all.
+    pub after: TakeId,
+    /// At most so many.
+    pub limit: usize,
 }
 
 /// What is asked for in one go when a take comes in.

@@ -14,8 +14,8 @@ use crate::rules::{Filing, Submission, convene, judge};
 use crate::service::{Swarm, Tenant};
 use crate::store::{
     Basis, BasisQuery, ChallengeOffer, Collection, Countable, Document, DocumentDraft, Filed,
-    MemberBasis, MemberChange, MemberSaved, MessageChange, Put, Saved, SessionChange, SessionQuery,
-    Slot, Stand, Store, Tenants, Versioned,
+    MemberBasis, MemberChange, MemberQuery, MemberSaved, MessageChange, Put, Saved, SessionChange,
+    SessionQuery, Slot, Stand, Store, TakeQuery, Tenants, Versioned,
 };
 use crate::testing::promise::{broken, promised};
 
@@ -82,7 +82,6 @@ macro_rules! answers {
 answers! {
     now() -> Timestamp;
     member(id: &MemberId) -> MemberBasis;
-    members(states: &[MemberState]) -> Vec<Arc<Member>>;
     bearer(token: &TokenHash) -> Option<Arc<Member>>;
     save_member(change: &MemberChange) -> MemberSaved;
     give_challenge(offer: &ChallengeOffer) -> Challenge;
@@ -96,6 +95,7 @@ answers! {
     file(filing: &Filing) -> Filed;
     take(id: TakeId) -> Option<TakeOnFile>;
     takes(session: SessionId) -> Vec<Arc<Take>>;
+    latest_takes(query: &TakeQuery) -> Vec<Arc<Take>>;
     document(collection: Collection, key: &str) -> Option<Document>;
     documents(collection: Collection, group: Option<&str>) -> Vec<Document>;
     put_document(collection: Collection, draft: &DocumentDraft) -> Put;
@@ -111,6 +111,16 @@ impl World {
     /// Commits a new member.
     pub async fn create(&self, member: &Member) {
         promised!(self.save_member(&creation(member)).await, MemberSaved::Saved);
+    }
+
+    /// The members in these states, by id.
+    pub async fn members(&self, states: &[MemberState]) -> Vec<Arc<Member>> {
+        self.found_members(&MemberQuery::in_states(states)).await
+    }
+
+    /// The members that match, by id.
+    pub async fn found_members(&self, query: &MemberQuery) -> Vec<Arc<Member>> {
+        self.store.members(query).await.unwrap()
     }
 
     /// All members, whatever their state.

@@ -10,7 +10,7 @@ use crate::domain::{
     Timestamp,
 };
 use crate::proof::BearerToken;
-use crate::service::Challenged;
+use crate::service::{ApplicationPage, Challenged};
 
 /// An application that came in: 201 `{ok, memberId, status}`.
 pub fn applied(member_id: &MemberId) -> Answer {
@@ -143,14 +143,18 @@ pub fn rotated(member: &Member, token: &BearerToken) -> Answer {
     Answer::done(200, &Rotated { member_id: &member.id, token: token.reveal(), public_key })
 }
 
-/// Applications as operators may see them: `{applications}`.
-pub fn applications(members: &[Arc<Member>]) -> Answer {
+/// Applications as operators may see them: `{applications, nextAfter?}`.
+pub fn applications(page: &ApplicationPage) -> Answer {
     #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
     struct Applications<'a> {
         applications: Vec<FullApplication<'a>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        next_after: Option<&'a MemberId>,
     }
-    let applications = members.iter().map(|member| FullApplication::of(member)).collect();
-    Answer::ok(&Applications { applications })
+    let ApplicationPage { applications, next_after } = page;
+    let applications = applications.iter().map(|member| FullApplication::of(member)).collect();
+    Answer::ok(&Applications { applications, next_after: next_after.as_ref() })
 }
 
 #[derive(Serialize)]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::Answer;
-use crate::domain::{Session, SessionId, Take};
-use crate::service::SessionPage;
+use crate::domain::{Session, SessionId, Take, TakeId};
+use crate::service::{SessionPage, TakePage};
 
 /// A session and the takes that count in it: `{session, takes}`.
 pub fn with_takes(session: &Session, takes: &[Arc<Take>]) -> Answer {
@@ -16,6 +16,20 @@ pub fn with_takes(session: &Session, takes: &[Arc<Take>]) -> Answer {
         takes: &'a [Arc<Take>],
     }
     Answer::ok(&WithTakes { session, takes })
+}
+
+/// A session and some of the takes that count in it: `{session, takes, nextAfter?}`.
+pub fn with_some_takes(page: &TakePage) -> Answer {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct WithSomeTakes<'a> {
+        session: &'a Session,
+        takes: &'a [Arc<Take>],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        next_after: Option<TakeId>,
+    }
+    let TakePage { session, takes, next_after } = page;
+    Answer::ok(&WithSomeTakes { session, takes, next_after: *next_after })
 }
 
 /// A page of the list: `{sessions, nextBefore?}`.

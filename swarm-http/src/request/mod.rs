@@ -7,6 +7,7 @@ pub(crate) mod dispatch;
 pub(crate) mod filter;
 mod id;
 mod origin;
+pub(crate) mod page;
 pub(crate) mod route;
 mod service;
 

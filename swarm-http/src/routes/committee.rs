@@ -11,8 +11,8 @@ use swarm_core::{CommitteeRefusal, Resource, Timestamp, wire};
 use warp::http::StatusCode;
 use warp::http::header::{HeaderValue, LAST_MODIFIED};
 
-use crate::number::number;
-use crate::request::context::{INVALID_QUERY, RequestContext};
+use crate::request::RequestContext;
+use crate::request::page::{MOST, Page};
 use crate::response::{Answer, ApiError, Reply, ok};
 
 /// The brief file of a member for today, with links to the origin in use.
@@ -41,12 +41,8 @@ pub(crate) async fn submit(request: RequestContext) -> Reply {
 }
 
 pub(crate) async fn sessions(request: RequestContext) -> Reply {
-    let query = request.query();
-    let limit = query.get("limit").map(|text| number(text).ok_or(INVALID_QUERY)).transpose()?;
-    let limit = usize::try_from(limit.unwrap_or(100)).ok().filter(|n| (1..=500).contains(n));
-    let before = query.get("before").map(|text| Day::parse(text).map_err(|_| INVALID_QUERY));
-    let limit = limit.ok_or(INVALID_QUERY)?;
-    let sessions = request.committee()?.sessions(limit, before.transpose()?).await?;
+    let Page { limit, position } = request.page(MOST, "before", |day| Day::parse(day).ok())?;
+    let sessions = request.committee()?.sessions(limit, position).await?;
     Ok(wire::committee::sessions(&sessions).into())
 }
 

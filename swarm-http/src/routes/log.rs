@@ -4,7 +4,8 @@ use swarm_core::domain::Seq;
 use swarm_core::{Invalid, wire};
 
 use crate::number::number;
-use crate::request::context::{INVALID_QUERY, RequestContext};
+use crate::request::RequestContext;
+use crate::request::page::Page;
 use crate::response::Reply;
 
 /// What was refused because the store is behind its log is taken again (contract, section 10).
@@ -19,11 +20,7 @@ pub(crate) async fn accept(mut request: RequestContext) -> Reply {
 
 /// The entries after `after`, 0 unless given; at most `limit`, 1 to 1,000, 100 unless given.
 pub(crate) async fn entries(request: RequestContext) -> Reply {
-    let query = request.query();
-    let given = |name| query.get(name).map(|text| number(text).ok_or(INVALID_QUERY)).transpose();
-    let limit = given("limit")?.unwrap_or(100);
-    let limit = usize::try_from(limit).ok().filter(|limit| (1..=1_000).contains(limit));
-    let after = Seq(given("after")?.unwrap_or(0));
-    let page = request.tenant().log(after, limit.ok_or(INVALID_QUERY)?).await?;
+    let Page { limit, position } = request.page(1_000, "after", |seq| number(seq).map(Seq))?;
+    let page = request.tenant().log(position.unwrap_or_default(), limit).await?;
     Ok(wire::log::page(&page).into())
 }

@@ -4,6 +4,7 @@ use swarm_core::domain::{Application, MemberState, PublicKey, TokenClaim};
 use swarm_core::{Invalid, MemberId, Refusal, Resource, wire};
 
 use crate::request::RequestContext;
+use crate::request::page::{MOST, Page};
 use crate::response::{ApiError, Reply};
 
 pub(crate) async fn apply(mut request: RequestContext) -> Reply {
@@ -83,8 +84,9 @@ pub(crate) async fn rotate_key(mut request: RequestContext) -> Reply {
 
 pub(crate) async fn applications(request: RequestContext) -> Reply {
     let state = request.query().get("state").map(|text| member_state(text)).transpose()?;
-    let members = request.tenant().applications(state).await?;
-    Ok(wire::members::applications(&members).into())
+    let Page { limit, position } = request.page(MOST, "after", |id| MemberId::parse(id).ok())?;
+    let page = request.tenant().applications(state, position, limit).await?;
+    Ok(wire::members::applications(&page).into())
 }
 
 fn member_state(text: &str) -> Result<MemberState, Refusal> {

@@ -3,34 +3,34 @@
 use swarm_core::domain::{
     Day, Invalid, Roster, SessionDraft, SessionPatch, SessionState, SubjectId,
 };
-use swarm_core::{MemberId, Refusal, Resource, SessionId, wire};
+use swarm_core::{MemberId, Refusal, Resource, SessionId, TakeId, wire};
 
 use crate::number::number;
-use crate::request::context::{INVALID_QUERY, RequestContext};
-use crate::response::{ApiError, Reply, ok};
+use crate::request::RequestContext;
+use crate::request::page::{MOST, Page};
+use crate::response::{Reply, ok};
 
 pub(crate) async fn open(request: RequestContext) -> Reply {
     ok(&request.tenant().open_session().await?)
 }
 
 pub(crate) async fn list(request: RequestContext) -> Reply {
-    let (limit, before) = page_of(&request)?;
-    let page = request.tenant().sessions(limit, before).await?;
+    let Page { limit, position } = request.page(MOST, "before", |id| number(id).map(SessionId))?;
+    let page = request.tenant().sessions(limit, position).await?;
     Ok(wire::sessions::page(&page).into())
 }
 
-/// The page asked for: `limit` 1 to 500, 100 unless given, and `before`, an id.
-fn page_of(request: &RequestContext) -> Result<(usize, Option<SessionId>), ApiError> {
-    let query = request.query();
-    let given = |name| query.get(name).map(|text| number(text).ok_or(INVALID_QUERY)).transpose();
-    let limit = given("limit")?.unwrap_or(100);
-    let limit = usize::try_from(limit).ok().filter(|limit| (1..=500).contains(limit));
-    Ok((limit.ok_or(INVALID_QUERY)?, given("before")?.map(SessionId)))
-}
-
+/// With all takes that count, unless the query asks for a part of them.
 pub(crate) async fn by_id(request: RequestContext) -> Reply {
-    let (session, takes) = request.tenant().session(request.session_id()?).await?;
-    Ok(wire::sessions::with_takes(&session, &takes).into())
+    let (id, query) = (request.session_id()?, request.query());
+    if !query.contains_key("after") && !query.contains_key("limit") {
+        let (session, takes) = request.tenant().session(id).await?;
+        return Ok(wire::sessions::with_takes(&session, &takes).into());
+    }
+    let Page { limit, position } = request.page(MOST, "after", |id| number(id).map(TakeId))?;
+    let after = position.unwrap_or(TakeId(0));
+    let page = request.tenant().session_page(id, after, limit).await?;
+    Ok(wire::sessions::with_some_takes(&page).into())
 }
 
 pub(crate) async fn by_date(request: RequestContext) -> Reply {

@@ -123,8 +123,7 @@ fn quote(port: &dyn Store, id: u64, bytes: usize) {
     };
     let stored = now(port.session(SessionId(id))).unwrap().unwrap();
     let session = Session { snapshot: Some(Arc::new(snapshot)), ..Session::clone(&stored.record) };
-    let act =
-        rules::amend(&stored, &SessionPatch::default(), None, &Attribution::SCHEDULE).unwrap().act;
+    let act = rules::amend(&stored, &SessionPatch::default(), &Attribution::SCHEDULE).unwrap().act;
     let change = SessionChange {
         session,
         expected: stored.version,

@@ -10,7 +10,8 @@ use swarm_core::domain::{
 use swarm_core::proof::KeyPair;
 use swarm_core::rules;
 use swarm_core::store::{
-    Basis, BasisQuery, Collection, CommitteeStore, MemberChange, MemberSaved, SessionQuery, Store,
+    Basis, BasisQuery, Collection, CommitteeStore, MemberChange, MemberQuery, MemberSaved,
+    SessionQuery, Store,
 };
 use swarm_core::{MemberId, Swarm, SystemEntropy, Take, Tenant, TenantId};
 use swarm_store_memory::MemoryStore;
@@ -148,7 +149,7 @@ pub fn add_records(client: &Client, admin_token: &str, author: &Author) {
 
 pub fn print(port: &dyn Store) -> String {
     let mut all = String::new();
-    let mut members = now(port.members(&MemberState::ALL)).unwrap();
+    let mut members = now(port.members(&MemberQuery::in_states(&MemberState::ALL))).unwrap();
     members.sort_by(|a, b| a.id.cmp(&b.id));
     for member in members {
         writeln!(all, "{:?}", now(port.member(&member.id)).unwrap()).unwrap();

@@ -39,6 +39,7 @@ mod memory;
 mod mounted;
 mod observed_store;
 mod pages;
+mod paging;
 mod races;
 mod raw;
 mod redis;

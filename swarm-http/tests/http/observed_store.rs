@@ -9,17 +9,17 @@ use swarm_core::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
 use swarm_core::domain::{
-    Act, ApiKeyHash, Challenge, Day, LogRow, MailState, Member, MemberId, MemberState, Message,
-    MessageId, Seq, Session, SessionId, Take, TakeId, TakeOnFile, Timestamp, TokenHash,
+    Act, ApiKeyHash, Challenge, Day, LogRow, MailState, Member, MemberId, Message, MessageId, Seq,
+    Session, SessionId, Take, TakeId, TakeOnFile, Timestamp, TokenHash,
 };
 use swarm_core::rules::Filing;
 use swarm_core::store::{
     Basis, BasisQuery, ChallengeOffer, Clock, Collection, Committee, CommitteeBasis,
     CommitteeDayChange, CommitteeFiled, CommitteeFiling, CommitteeMemberChange,
     CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery, Convocation, Countable, Counts,
-    Document, DocumentDraft, Documents, Filed, Log, MemberBasis, MemberChange, MemberSaved,
-    Members, MessageChange, Outbox, Put, Readiness, Result, Saved, SessionChange, SessionQuery,
-    Sessions, Store, Takes, Versioned,
+    Document, DocumentDraft, Documents, Filed, Log, MemberBasis, MemberChange, MemberQuery,
+    MemberSaved, Members, MessageChange, Outbox, Put, Readiness, Result, Saved, SessionChange,
+    SessionQuery, Sessions, Store, TakeQuery, Takes, Versioned,
 };
 use swarm_core::{CommitteeTenants, TenantId, Tenants};
 use swarm_store_memory::MemoryStore;
@@ -101,7 +101,7 @@ observed!(Clock: now() -> Timestamp;);
 
 observed!(Members:
     member(id: &MemberId) -> MemberBasis;
-    members(states: &[MemberState]) -> Vec<Arc<Member>>;
+    members(query: &MemberQuery) -> Vec<Arc<Member>>;
     bearer(token: &TokenHash) -> Option<Arc<Member>>;
     save_member(change: &MemberChange) -> MemberSaved;
     give_challenge(offer: &ChallengeOffer) -> Challenge;
@@ -125,6 +125,7 @@ observed!(Takes:
     file(filing: &Filing) -> Filed;
     take(id: TakeId) -> Option<TakeOnFile>;
     takes(session: SessionId) -> Vec<Arc<Take>>;
+    latest_takes(query: &TakeQuery) -> Vec<Arc<Take>>;
 );
 
 observed!(Documents:

@@ -3,15 +3,15 @@
 use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{
-    Act, Challenge, LogRow, MailState, Member, MemberId, MemberState, Message, MessageId,
-    SecretHash, Seq, Session, SessionId, Take, TakeId, TakeOnFile, TenantId, Timestamp,
+    Act, Challenge, LogRow, MailState, Member, MemberId, Message, MessageId, SecretHash, Seq,
+    Session, SessionId, Take, TakeId, TakeOnFile, TenantId, Timestamp,
 };
 use swarm_core::rules::Filing;
 use swarm_core::store::{
     Basis, BasisQuery, ChallengeOffer, Clock, Collection, Convocation, Countable, Counts, Document,
-    DocumentDraft, Documents, Filed, Log, MemberBasis, MemberChange, MemberSaved, Members,
-    MessageChange, Outbox, Put, Readiness, Result, Saved, SessionChange, SessionQuery, Sessions,
-    Store, Takes, Tenants, Versioned, async_trait,
+    DocumentDraft, Documents, Filed, Log, MemberBasis, MemberChange, MemberQuery, MemberSaved,
+    Members, MessageChange, Outbox, Put, Readiness, Result, Saved, SessionChange, SessionQuery,
+    Sessions, Store, TakeQuery, Takes, Tenants, Versioned, async_trait,
 };
 use swarm_store_memory::MemoryStore;
 
@@ -92,7 +92,7 @@ struct World {
 /// Whether a connection may send this call again: what is filed carries an attempt, by which it is
 /// told from a second one, and a read changes nothing.
 fn repeats(method: &str) -> bool {
-    !(method.starts_with("save_") || ["convene", "set_challenge", "put_document"].contains(&method))
+    !(method.starts_with("save_") || ["convene", "put_document"].contains(&method))
 }
 
 impl World {
@@ -133,7 +133,7 @@ port! {
     }
     Members {
         member(id: &MemberId) -> MemberBasis;
-        members(states: &[MemberState]) -> Vec<Arc<Member>>;
+        members(query: &MemberQuery) -> Vec<Arc<Member>>;
         bearer(token: &SecretHash) -> Option<Arc<Member>>;
         save_member(change: &MemberChange) -> MemberSaved;
         give_challenge(offer: &ChallengeOffer) -> Challenge;
@@ -150,6 +150,7 @@ port! {
         file(filing: &Filing) -> Filed;
         take(id: TakeId) -> Option<TakeOnFile>;
         takes(session: SessionId) -> Vec<Arc<Take>>;
+        latest_takes(query: &TakeQuery) -> Vec<Arc<Take>>;
     }
     Documents {
         document(collection: Collection, key: &str) -> Option<Document>;

@@ -6,10 +6,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use swarm_core::domain::{AttemptId, TakeId, Timestamp};
+use swarm_core::domain::{AttemptId, Take, TakeId, Timestamp};
 use swarm_core::rules::Filing;
 use swarm_core::store::{
-    Basis, BasisQuery, Filed, MemberChange, MemberSaved, Result, Saved, SessionChange, async_trait,
+    Basis, BasisQuery, Filed, MemberChange, MemberSaved, Result, Saved, SessionChange, TakeQuery,
+    async_trait,
 };
 use tokio::time::sleep;
 
@@ -122,3 +123,11 @@ async fn acknowledge(at: &At, filing: &Filing, refused: impl Fn(&Filed) -> bool)
     let lost = || filing.take(TakeId(1), Timestamp::EPOCH);
     Ok(if refused(&outcome) { Filed::Filed(Arc::new(lost())) } else { outcome })
 }
+
+fault!(SupersededTakesCount: latest_takes(at, query: &TakeQuery) -> Vec<Arc<Take>> {
+    at.own.takes(query.session).await
+});
+
+fault!(TakesBeforeThePage: latest_takes(at, query: &TakeQuery) -> Vec<Arc<Take>> {
+    at.own.latest_takes(&TakeQuery { after: TakeId(0), ..*query }).await
+});

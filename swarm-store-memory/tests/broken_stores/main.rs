@@ -70,6 +70,7 @@ mod caught {
             NewestSessionOfAnyTenant   => a_take_lands_in_its_own_world
             TakeOfAnyTenant            => takes_are_those_of_their_own_world
             SupersededInAnyTenant      => takes_are_those_of_their_own_world
+            LatestTakesOfAllTenants    => takes_are_those_of_their_own_world
             TakesOfAllTenants          => takes_are_those_of_their_own_world
             DocumentOfAnyTenant        => documents_are_those_of_their_own_world
             DocumentsOfAllTenants      => documents_are_those_of_their_own_world
@@ -84,6 +85,7 @@ mod caught {
             MemberAtAnyVersion         => a_change_holds_only_for_the_version_it_was_judged_by
             SessionAtAnyVersion        => a_session_is_saved_only_at_the_version_it_was_judged_by
             MessageAtAnyVersion        => a_message_is_saved_only_at_the_version_it_was_judged_by
+            MembersBeforeThePage       => pages_cover_every_member_once
             KeyIndexNotKept            => a_held_key_keeps_other_members_out
             OldTokensLive              => a_token_dies_with_the_commit_that_replaces_it
             NothingIsProven            => only_the_live_challenge_proves_a_change
@@ -101,6 +103,8 @@ mod caught {
             CounterReset               => a_save_leaves_alone_what_is_counted
         }
         filing {
+            SupersededTakesCount       => the_latest_takes_are_one_of_each_member
+            TakesBeforeThePage         => pages_cover_every_latest_take_once
             AttemptForgotten           => an_attempt_sent_again_gets_its_first_answer
             StaleAcknowledged          => a_filing_is_stale_when_its_member_has
             NewerSessionUnchecked      => a_filing_is_stale_when_there_is_a_newer_session

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{Challenge, Member, MemberId, SecretHash, SessionId, Timestamp};
 use swarm_core::store::{
-    ChallengeOffer, Collection, DocumentDraft, DocumentGuard, MemberChange, MemberSaved,
-    MessageChange, Put, Result, Saved, SessionChange, Slot, Stand, async_trait,
+    ChallengeOffer, Collection, DocumentDraft, DocumentGuard, MemberChange, MemberQuery,
+    MemberSaved, MessageChange, Put, Result, Saved, SessionChange, Slot, Stand, async_trait,
 };
 
 use crate::broken::{At, Fault, SHOWN, time};
@@ -28,6 +28,10 @@ fault!(MessageAtAnyVersion: save_message(at, change: &MessageChange) -> Saved {
     let there = all.iter().find(|message| message.record.id == change.message.id);
     let expected = there.map_or(change.expected, |message| message.version);
     at.own.save_message(&MessageChange { expected, ..change.clone() }).await
+});
+
+fault!(MembersBeforeThePage: members(at, query: &MemberQuery) -> Vec<Arc<Member>> {
+    at.own.members(&MemberQuery { after: None, ..query.clone() }).await
 });
 
 fault!(KeyIndexNotKept: save_member(at, change: &MemberChange) -> MemberSaved {

@@ -10,8 +10,8 @@ use swarm_core::domain::{
 use swarm_core::rules::Filing;
 use swarm_core::store::{
     Basis, BasisQuery, ChallengeOffer, Collection, Countable, Document, DocumentDraft, Filed,
-    MemberBasis, MemberChange, MemberSaved, MessageChange, Put, Result, Saved, SessionChange,
-    SessionQuery, Slot, Store, Versioned, async_trait,
+    MemberBasis, MemberChange, MemberQuery, MemberSaved, MessageChange, Put, Result, Saved,
+    SessionChange, SessionQuery, Slot, Store, TakeQuery, Versioned, async_trait,
 };
 
 use crate::broken::{At, Fault};
@@ -65,8 +65,8 @@ fault!(ChallengeStandsInAnyTenant: give_challenge(at, offer: &ChallengeOffer) ->
     at.own.give_challenge(&ChallengeOffer { fresh, ..offer.clone() }).await
 });
 
-fault!(MembersOfAllTenants: members(at, states: &[MemberState]) -> Vec<Arc<Member>> {
-    Ok(from_all!(at.members(states)))
+fault!(MembersOfAllTenants: members(at, query: &MemberQuery) -> Vec<Arc<Member>> {
+    Ok(from_all!(at.members(query)))
 });
 
 fault!(BearerOfAnyTenant: bearer(at, token: &SecretHash) -> Option<Arc<Member>> {
@@ -87,7 +87,7 @@ fault!(MemberSavedInAllTenants: save_member(at, change: &MemberChange) -> Member
 
 fault!(KeyHeldInAnyTenant: save_member(at, change: &MemberChange) -> MemberSaved {
     for store in at.others() {
-        for other in store.members(&MemberState::ALL).await? {
+        for other in store.members(&MemberQuery::in_states(&MemberState::ALL)).await? {
             let held = MemberChange { member: Member::clone(&other), ..change.clone() };
             let same = change.held_key().is_some() && held.held_key() == change.held_key();
             if same && other.id != change.member.id {
@@ -236,6 +236,10 @@ fault!(SupersededInAnyTenant: take(at, id: TakeId) -> Option<TakeOnFile> {
 
 fault!(TakesOfAllTenants: takes(at, session: SessionId) -> Vec<Arc<Take>> {
     Ok(from_all!(at.takes(session)))
+});
+
+fault!(LatestTakesOfAllTenants: latest_takes(at, query: &TakeQuery) -> Vec<Arc<Take>> {
+    Ok(from_all!(at.latest_takes(query)))
 });
 
 fault!(DocumentOfAnyTenant: document(at, collection: Collection, key: &str) -> Option<Document> {

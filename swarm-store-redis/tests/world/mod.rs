@@ -11,8 +11,8 @@ use std::time::Duration;
 use swarm_core::domain::{Attribution, MemberState};
 use swarm_core::rules::{Filing, convene};
 use swarm_core::store::{
-    Basis, Clock, Collection, Convocation, DocumentDraft, Filed, MemberChange, MemberSaved, Put,
-    Result, SessionQuery, Store,
+    Basis, Clock, Collection, Convocation, DocumentDraft, Filed, MemberChange, MemberQuery,
+    MemberSaved, Put, Result, SessionQuery, Store,
 };
 use swarm_core::testing::{Author, mail, session_draft};
 use swarm_core::{Session, TakeId, TenantId, Tenants};
@@ -93,7 +93,10 @@ pub(crate) async fn walk(tenants: &RedisStore, forget: impl Fn()) {
     forget();
     assert_eq!(store.messages(None, None).await.unwrap(), []);
     forget();
-    assert_eq!(store.members(&[MemberState::Claimed]).await.unwrap().len(), 1);
+    assert_eq!(
+        store.members(&MemberQuery::in_states(&[MemberState::Claimed])).await.unwrap().len(),
+        1
+    );
     forget();
     let session = store.convene(&draft("subject")).await.unwrap();
     forget();

@@ -11,7 +11,7 @@ CREATE TABLE members (
   record TEXT NOT NULL,
   PRIMARY KEY (tenant, id)
 ) STRICT;
-CREATE INDEX members_by_state ON members (tenant, state);
+CREATE INDEX members_by_state ON members (tenant, state, id);
 CREATE INDEX members_by_token ON members (tenant, token) WHERE token IS NOT NULL;
 CREATE UNIQUE INDEX members_by_held_key ON members (tenant, held_key) WHERE held_key IS NOT NULL;
 

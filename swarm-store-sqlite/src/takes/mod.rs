@@ -9,10 +9,10 @@ use swarm_core::domain::{
     Day, MemberId, Nonce, Revision, SessionId, SubjectId, Take, TakeId, TakeOnFile,
 };
 use swarm_core::rules::Filing;
-use swarm_core::store::{Basis, BasisQuery, Filed, Result, Takes};
+use swarm_core::store::{Basis, BasisQuery, Filed, Result, TakeQuery, Takes};
 
 use crate::failure::Outcome;
-use crate::world::{World, signed};
+use crate::world::{World, most, signed};
 use crate::{TenantStore, log_rows, members, sessions};
 use row::{TakeText, revision, take};
 
@@ -51,6 +51,11 @@ impl Takes for TenantStore {
             payload FROM takes WHERE tenant = ?1 AND session = ?2 ORDER BY id";
         self.read("takes", move |world| world.all(OF_SESSION, &[&signed(session.0)], take)).await
     }
+
+    async fn latest_takes(&self, query: &TakeQuery) -> Result<Vec<Arc<Take>>> {
+        let query = *query;
+        self.read("latest takes", move |world| latest_takes(world, &query)).await
+    }
 }
 
 /// The latest revision of a member in a session.
@@ -59,6 +64,17 @@ fn latest(world: &World<'_>, member: &MemberId, session: SessionId) -> Outcome<O
         WHERE tenant = ?1 AND session = ?2 AND member = ?3";
     let number = world.number(LATEST, &[&signed(session.0), &member.as_str()])?;
     number.map(revision).transpose()
+}
+
+/// The takes that no later revision supersedes.
+fn latest_takes(world: &World<'_>, query: &TakeQuery) -> Outcome<Vec<Arc<Take>>> {
+    const CURRENT: &str = "SELECT id, filed_at, session, revision, public_key, signature, payload
+        FROM takes AS take WHERE tenant = ?1 AND session = ?2 AND id > ?3 AND NOT EXISTS
+            (SELECT 1 FROM takes AS later WHERE later.tenant = ?1 AND later.session = ?2
+             AND later.member = take.member AND later.revision = take.revision + 1)
+        ORDER BY id LIMIT ?4";
+    let (session, after) = (signed(query.session.0), signed(query.after.0));
+    world.all(CURRENT, &[&session, &after, &most(query.limit)], take)
 }
 
 /// The take that a member spent its nonce on.

@@ -10,7 +10,7 @@ use crate::domain::MemberState;
 use crate::domain::MemberState::{Applied, Approved, Claimed, Inactive, Rejected};
 use crate::domain::{Contact, Lens, Member, Name, Timestamp, Version};
 use crate::store::MemberSaved::{Saved, Stale};
-use crate::store::{MemberChange, Tenants};
+use crate::store::{MemberChange, MemberQuery, Tenants};
 use crate::testing::promise::{ensure, promised};
 use crate::testing::{
     FIRST, World, applicant, count, creation, id, key, moment, odd_texts, race, secret,
@@ -93,6 +93,27 @@ pub async fn members_are_listed_by_their_state(tenants: Arc<dyn Tenants>) {
     let active = ["approved 1", "approved 2", "claimed 1", "claimed 2"];
     promised!(listed(&world, &[Claimed, Approved]).await, active);
     promised!(listed(&world, &MemberState::ALL).await.len(), 10);
+}
+
+pub async fn pages_cover_every_member_once(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let mut names = odd_texts();
+    for (name, state) in names.iter().zip([Applied, Approved, Rejected].into_iter().cycle()) {
+        world.create(&Member { state, ..applicant(name) }).await;
+    }
+    names.sort();
+    let states = MemberState::ALL.to_vec();
+    let mut query = MemberQuery { states, after: None, limit: 7 };
+    for page in names.chunks(7) {
+        let members = world.found_members(&query).await;
+        promised!(members.iter().map(|it| it.id.to_string()).collect::<Vec<_>>(), page);
+        query.after = members.last().map(|member| member.id.clone());
+    }
+    promised!(world.found_members(&query).await, []);
+    query = MemberQuery { after: Some(id("nobody")), ..MemberQuery::in_states(&[Approved]) };
+    let members = world.found_members(&query).await;
+    ensure!(members.iter().all(|it| it.id > id("nobody")), "those after an id of nobody", members);
+    ensure!(members.iter().all(|it| it.state == Approved), "those in the state", members);
 }
 
 pub async fn a_member_is_listed_in_the_state_of_its_last_commit(tenants: Arc<dyn Tenants>) {
@@ -202,7 +223,5 @@ pub async fn of_racing_creations_of_one_member_one_wins(tenants: Arc<dyn Tenants
 /// The ids of the members in these states.
 async fn listed(world: &World, states: &[MemberState]) -> Vec<String> {
     let members = world.members(states).await;
-    let mut ids: Vec<_> = members.iter().map(|member| member.id.to_string()).collect();
-    ids.sort();
-    ids
+    members.iter().map(|member| member.id.to_string()).collect()
 }

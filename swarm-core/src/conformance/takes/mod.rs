@@ -2,6 +2,7 @@
 
 mod clock;
 mod guards;
+mod latest;
 mod neighbours;
 mod races;
 mod snapshot;
@@ -20,6 +21,7 @@ use crate::testing::{Author, World, day, filed, judged, odd_texts, session_draft
 
 pub use clock::*;
 pub use guards::*;
+pub use latest::*;
 pub use neighbours::*;
 pub use races::*;
 pub use snapshot::*;

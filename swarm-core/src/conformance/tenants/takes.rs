@@ -8,7 +8,7 @@ use crate::domain::{
     TakeOnFile,
 };
 use crate::rules::judge;
-use crate::store::Tenants;
+use crate::store::{TakeQuery, Tenants};
 use crate::testing::promise::promised;
 use crate::testing::{Author, World, filed, id};
 
@@ -77,6 +77,8 @@ pub async fn takes_are_those_of_their_own_world(tenants: Arc<dyn Tenants>) {
     }
     for ((world, mark), own) in both(&worlds).into_iter().zip(&own) {
         promised!(world.takes(SessionId(1)).await, *own, "in the {mark} world");
+        let all = TakeQuery { session: SessionId(1), after: TakeId(0), limit: usize::MAX };
+        promised!(world.latest_takes(&all).await, own[own.len() - 1..], "in the {mark} world");
         for (place, take) in own.iter().enumerate() {
             let superseded_by = own.get(place + 1).map(|next| next.id);
             let on_file = TakeOnFile { take: Arc::clone(take), superseded_by };

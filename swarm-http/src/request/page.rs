@@ -1,0 +1,34 @@
+//! The part of a list that a query asks for.
+
+use super::context::{INVALID_QUERY, RequestContext};
+use crate::number::number;
+use crate::response::ApiError;
+
+/// How many there are in a page of most lists.
+pub(crate) const MOST: usize = 500;
+
+/// How many there are where the query does not say.
+const USUAL: u64 = 100;
+
+/// A part of a list: so many, from this position on.
+pub(crate) struct Page<P> {
+    pub(crate) limit: usize,
+    pub(crate) position: Option<P>,
+}
+
+impl RequestContext {
+    /// The part that the query asks for: `limit`, 1 to `most`, and a position by this name.
+    pub(crate) fn page<P>(
+        &self,
+        most: usize,
+        name: &str,
+        parse: impl FnOnce(&str) -> Option<P>,
+    ) -> Result<Page<P>, ApiError> {
+        let query = self.query();
+        let limit = query.get("limit").map_or(Some(USUAL), |text| number(text));
+        let limit = limit.and_then(|limit| usize::try_from(limit).ok());
+        let limit = limit.filter(|limit| (1..=most).contains(limit)).ok_or(INVALID_QUERY)?;
+        let position = query.get(name).map(|text| parse(text).ok_or(INVALID_QUERY)).transpose()?;
+        Ok(Page { limit, position })
+    }
+}

@@ -1,0 +1,79 @@
+//! Lists that come by page: each is covered once, whatever the size of a page.
+
+use serde_json::{Value, json};
+
+use crate::backend::{Backend, on_every_store};
+use crate::fixture::Fixture;
+use crate::harness::{ADMIN, Author};
+
+on_every_store! { takes_come_by_page, applications_come_by_page }
+
+const DATE: &str = "2026-11-21";
+
+fn ids(list: &Value) -> Vec<Value> {
+    list.as_array().unwrap().iter().map(|it| it["id"].clone()).collect()
+}
+
+fn takes_come_by_page(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    let session = fixture.convene(DATE, "aurora");
+    let path = format!("/api/swarm/sessions/{session}");
+    for member in 0..5 {
+        let author = fixture.author();
+        for _ in 0..=member % 2 {
+            fixture.client.submit(&author, author.draft(DATE, "aurora")).expect(201);
+        }
+    }
+    let whole = fixture.client.get(&path).expect(200).json();
+    assert_eq!(ids(&whole["takes"]), [1, 3, 4, 6, 7].map(Value::from));
+    assert_eq!(whole.get("nextAfter"), None);
+    for limit in 1..=6 {
+        let (mut covered, mut query) = (Vec::new(), format!("limit={limit}"));
+        loop {
+            let page = fixture.client.get(&format!("{path}?{query}")).expect(200).json();
+            assert_eq!(page["session"], whole["session"]);
+            let takes = page["takes"].as_array().unwrap().clone();
+            covered.extend(takes.iter().cloned());
+            let Some(next) = page.get("nextAfter") else { break };
+            assert_eq!((takes.len(), next), (limit, &takes[limit - 1]["id"]));
+            query = format!("limit={limit}&after={next}");
+        }
+        assert_eq!(Value::from(covered), whole["takes"], "by {limit}");
+    }
+    let rest = fixture.client.get(&format!("{path}?after=4")).expect(200).json();
+    assert_eq!(ids(&rest["takes"]), [6, 7].map(Value::from));
+    for bad in ["limit=0", "limit=501", "limit=", "limit=1&after=x", "after=-1", "after="] {
+        fixture.client.get(&format!("{path}?{bad}")).unread(400, "invalid query");
+    }
+    fixture.client.get("/api/swarm/sessions/99?limit=1").refused(404, "no such session");
+}
+
+fn applications_come_by_page(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    let applied: Vec<_> =
+        (0..5).map(|number| Author::apply(&fixture.client, &number.to_string()).0).collect();
+    let member = json!({ "memberId": applied[0].as_str() });
+    fixture.client.operate("/activate", &member).expect(200);
+    let mut all: Vec<_> = applied.iter().map(|id| id.to_string()).collect();
+    all.sort();
+    let waiting: Vec<_> = all.iter().filter(|id| **id != applied[0].as_str()).cloned().collect();
+    let read = |query: &str| {
+        let path = format!("/api/swarm/admin/applications?{query}");
+        fixture.client.send("GET", &path, &[("x-admin-token", ADMIN)], b"")
+    };
+    for (state, expected) in [("", &all), ("&state=applied", &waiting)] {
+        let (mut covered, mut query) = (Vec::new(), format!("limit=2{state}"));
+        loop {
+            let page = read(&query).expect(200).json();
+            covered.extend(ids(&page["applications"]));
+            let Some(next) = page["nextAfter"].as_str() else { break };
+            assert_eq!(covered.last().unwrap(), next);
+            query = format!("limit=2&after={next}{state}");
+        }
+        assert_eq!(covered, expected.iter().map(|id| json!(id)).collect::<Vec<_>>());
+    }
+    assert_eq!(ids(&read("").expect(200).json()["applications"]).len(), 5);
+    for bad in ["limit=0", "limit=501", "after="] {
+        read(bad).unread(400, "invalid query");
+    }
+}
