@@ -179,8 +179,14 @@ impl World {
         let store = store.open(&id);
         for author in authors {
             let member = author.member();
-            let joins =
-                MemberChange { member, expected: None, proven: None, mail: None, act: None };
+            let joins = MemberChange {
+                member,
+                expected: None,
+                proven: None,
+                mail: None,
+                quota: None,
+                act: None,
+            };
             assert_eq!(store.save_member(&joins).await.expect("it answers"), MemberSaved::Saved);
         }
         for session in 0..SESSIONS {

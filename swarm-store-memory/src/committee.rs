@@ -15,7 +15,7 @@ use swarm_core::store::{
 
 use crate::TenantStore;
 use crate::records::{Records, Submitted};
-use crate::world::{World, first, next};
+use crate::world::{World, count, first, next};
 
 #[async_trait]
 impl Committee for TenantStore {
@@ -156,6 +156,10 @@ fn file(world: &mut World, filing: &CommitteeFiling, now: Timestamp) -> Committe
     }
     if now > filing.land_by() {
         return CommitteeFiled::Late;
+    }
+    let own = submitted.iter().filter(|submitted| submitted.take.member_id == *member).count();
+    if filing.quota().is_some_and(|quota| own >= count(quota)) {
+        return CommitteeFiled::Full;
     }
     let take = Arc::new(filing.take(now));
     let submitted = Submitted { attempt: filing.attempt(), take: Arc::clone(&take) };

@@ -3,11 +3,11 @@
 use async_trait::async_trait;
 use swarm_core::Timestamp;
 use swarm_core::store::{
-    Collection, Document, DocumentDraft, DocumentGuard, Documents, Put, Result,
+    Collection, Document, DocumentDraft, DocumentGuard, DocumentQuota, Documents, Put, Result,
 };
 
 use crate::TenantStore;
-use crate::world::{Shelf, World, next_id};
+use crate::world::{Shelf, World, count, next_id};
 
 #[async_trait]
 impl Documents for TenantStore {
@@ -67,10 +67,20 @@ fn put(shelf: &mut Shelf, draft: &DocumentDraft, now: Timestamp) -> Put {
         stored.json.clone_from(&draft.json);
         return Put::Replaced(stored.clone());
     }
+    if draft.quota.is_some_and(|quota| is_full(shelf, &draft.group, quota)) {
+        return Put::Full;
+    }
     let place = shelf.documents.len();
     let document = Document { id, key: key.clone(), json: draft.json.clone(), created_at: now };
     shelf.documents.push(document.clone());
     shelf.keys.insert(key, place);
     shelf.groups.entry(draft.group.clone()).or_default().push(place);
     Put::Created(document)
+}
+
+fn is_full(shelf: &Shelf, group: &str, quota: DocumentQuota) -> bool {
+    let Some(before) = count(quota.most).checked_sub(1) else { return true };
+    let places = shelf.groups.get(group).into_iter().flatten();
+    let mut documents = places.rev().filter_map(|place| shelf.documents.get(*place));
+    documents.nth(before).is_some_and(|document| document.created_at >= quota.since)
 }

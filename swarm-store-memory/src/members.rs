@@ -1,6 +1,6 @@
 //! Members, their tokens, keys and challenges.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -11,7 +11,7 @@ use swarm_core::store::{
 };
 
 use crate::TenantStore;
-use crate::world::{MemberRow, World, first, next, next_id};
+use crate::world::{MemberRow, World, count, first, next, next_id};
 
 #[async_trait]
 impl Members for TenantStore {
@@ -54,6 +54,10 @@ fn save(world: &mut World, change: &MemberChange, now: Timestamp) -> MemberSaved
     let holder = change.held_key().and_then(|key| world.keys.get(key));
     if let Some(other) = holder.filter(|holder| *holder != id) {
         return MemberSaved::KeyHeld(other.clone());
+    }
+    let others = world.states.get(&change.member.state).map_or(0, BTreeSet::len);
+    if change.quota.is_some_and(|quota| others >= count(quota)) {
+        return MemberSaved::Full;
     }
     commit(world, change, now);
     MemberSaved::Saved

@@ -104,6 +104,11 @@ impl SessionRow {
     }
 }
 
+/// A number of things.
+pub(crate) fn count(quota: u32) -> usize {
+    usize::try_from(quota).unwrap_or(usize::MAX)
+}
+
 /// The id that comes after `count` others.
 pub(crate) fn next_id(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX).saturating_add(1)

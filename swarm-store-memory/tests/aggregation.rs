@@ -124,7 +124,14 @@ async fn world() -> (Tenant, Author, Author) {
     let (early, late) = (author("early", 1), author("late", 2));
     for author in [&early, &late] {
         let member = member(author);
-        let change = MemberChange { member, expected: None, proven: None, mail: None, act: None };
+        let change = MemberChange {
+            member,
+            expected: None,
+            proven: None,
+            mail: None,
+            quota: None,
+            act: None,
+        };
         assert_eq!(store.open(&id).save_member(&change).await.unwrap(), MemberSaved::Saved);
     }
     let tenant = Swarm::new(store, SystemEntropy).tenant(&id);

@@ -87,7 +87,7 @@ async fn save(store: &dyn Store, member: Member, proven: Option<Proven>) -> Memb
     let on_file = store.member(&member.id).await.unwrap().member;
     let expected = on_file.map(|Versioned { version, .. }| version);
     store
-        .save_member(&MemberChange { member, expected, proven, mail: None, act: None })
+        .save_member(&MemberChange { member, expected, proven, mail: None, quota: None, act: None })
         .await
         .unwrap()
 }

@@ -19,7 +19,7 @@ use swarm_core::store::{
 
 use crate::codec::{self, Context};
 use crate::keys;
-use crate::rows::{guard, next, saved};
+use crate::rows::{guard, next, optional, saved};
 use crate::scripts;
 use crate::tenant::TenantStore;
 
@@ -152,13 +152,13 @@ impl Committee for TenantStore {
         script.key(self.keys.committee_members()).key(self.keys.committee_days());
         script.key(self.keys.committee_takes()).key(self.keys.committee_takes_index());
         script.key(self.keys.committee_attempts()).key(self.keys.committee_latest());
-        script.key(self.keys.counters()).key(self.keys.log());
+        script.key(self.keys.counters()).key(self.keys.log()).key(self.keys.committee_counts());
         script.arg(member.as_str()).arg(member_version.0);
         script.arg(number(date)).arg(day_version.0);
         script.arg(filing.land_by().millis()).arg(hex(&filing.attempt().0));
         script.arg(filing.text());
         script.arg(on(date)).arg(by_on(member, date));
-        script.arg(filing.subject_id().as_str());
+        script.arg(filing.subject_id().as_str()).arg(optional(filing.quota()));
         let outcome: Vec<String> = self.commit(OP, &script).await?;
         let outcome: Vec<&str> = outcome.iter().map(String::as_str).collect();
         match *outcome {
@@ -170,6 +170,7 @@ impl Committee for TenantStore {
             }
             ["stale"] => Ok(CommitteeFiled::Stale),
             ["late"] => Ok(CommitteeFiled::Late),
+            ["full"] => Ok(CommitteeFiled::Full),
             _ => Err(StoreError::corrupt(OP, "odd answer")),
         }
     }

@@ -8,6 +8,7 @@ use swarm_core::store::{
 
 use crate::codec::{self, Context};
 use crate::keys::{self, collection_name};
+use crate::rows::optional;
 use crate::scripts;
 use crate::tenant::TenantStore;
 
@@ -64,6 +65,8 @@ impl Documents for TenantStore {
         };
         let session = draft.act.as_ref().and_then(Act::session).map(|session| session.to_string());
         script.arg(draft.act.as_ref().map_or("", Act::as_str)).arg(session.unwrap_or_default());
+        script.arg(optional(draft.quota.map(|quota| quota.most)));
+        script.arg(optional(draft.quota.map(|quota| quota.since.millis())));
         let outcome: String = self.commit("put document", &script).await?;
         codec::decode_put(&outcome, &draft.json).context("put document")
     }

@@ -111,6 +111,8 @@ keys! {
     committee_takes_index: "committee:takes:index";
     /// The ids of submissions by member, day and attempt.
     committee_attempts: "committee:attempts";
+    /// The number of submissions by member and day.
+    committee_counts: "committee:counts";
     /// The id of the latest submission by member, day and subject.
     committee_latest: "committee:latest";
 }

@@ -11,7 +11,7 @@ use swarm_core::{MemberId, StoreError};
 
 use crate::codec::{self, Context};
 use crate::keys::BY_STATE;
-use crate::rows::{guard, most, next};
+use crate::rows::{guard, most, next, optional};
 use crate::tenant::TenantStore;
 use crate::{keys, scripts};
 
@@ -73,6 +73,7 @@ impl Members for TenantStore {
         script.arg(queued).arg(keys::in_state(queued));
         script.arg(BY_STATE).arg(keys::in_state(member.state.as_str()));
         script.arg(change.act.as_ref().map_or("", |act| act.as_str()));
+        script.arg(optional(change.quota));
         let outcome: String = self.commit("save member", &script).await?;
         saved(&outcome)
     }
@@ -94,6 +95,7 @@ fn saved(outcome: &str) -> Result<MemberSaved> {
     match (outcome, outcome.strip_prefix("held ")) {
         ("saved", _) => Ok(MemberSaved::Saved),
         ("stale", _) => Ok(MemberSaved::Stale),
+        ("full", _) => Ok(MemberSaved::Full),
         (_, Some(holder)) => {
             let holder =
                 MemberId::parse(holder).map_err(|invalid| StoreError::corrupt(OP, invalid))?;

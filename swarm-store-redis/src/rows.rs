@@ -48,9 +48,14 @@ pub(crate) fn most(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(-1)
 }
 
-/// The version that is expected, for a script: none where nothing is.
+/// The version that is expected, for a script: nothing where none is.
 pub(crate) fn guard(expected: Option<Version>) -> String {
-    expected.map(|version| version.to_string()).unwrap_or_default()
+    optional(expected)
+}
+
+/// What a script may be given, or nothing.
+pub(crate) fn optional(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
 }
 
 /// The version to write.

@@ -177,6 +177,7 @@ fn document() -> DocumentDraft {
         json: "{}".to_owned(),
         replace: false,
         guard: None,
+        quota: None,
         act: Some(act("memo")),
     }
 }

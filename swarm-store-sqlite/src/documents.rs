@@ -7,7 +7,7 @@ use swarm_core::store::{
 };
 
 use crate::failure::Outcome;
-use crate::world::{World, signed, timestamp, unsigned};
+use crate::world::{Values, World, signed, timestamp, unsigned};
 use crate::{TenantStore, log_rows, members, sessions};
 
 #[async_trait]
@@ -73,6 +73,7 @@ fn put(world: &World<'_>, collection: &str, draft: &DocumentDraft) -> Outcome<Pu
     let put = match named(world, collection, &key)? {
         Some(_) if !draft.replace => Ok(Put::Exists),
         Some(stored) => replace(world, collection, Document { json: draft.json.clone(), ..stored }),
+        None if is_full(world, collection, draft)? => Ok(Put::Full),
         None => {
             let (json, created_at) = (draft.json.clone(), world.time_of_commit()?);
             create(world, collection, &draft.group, Document { id, key, json, created_at })
@@ -81,12 +82,23 @@ fn put(world: &World<'_>, collection: &str, draft: &DocumentDraft) -> Outcome<Pu
     let (id, at) = match &put {
         Put::Created(made) => (made.id, made.created_at),
         Put::Replaced(made) => (made.id, world.time_of_commit()?),
-        Put::Exists | Put::Stale => return Ok(put),
+        Put::Exists | Put::Full | Put::Stale => return Ok(put),
     };
     if let Some(act) = &draft.act {
         log_rows::append_act(world, act, at, act.session(), Some(id))?;
     }
     Ok(put)
+}
+
+/// Whether the group has as many as it may: ids follow the time.
+fn is_full(world: &World<'_>, collection: &str, draft: &DocumentDraft) -> Outcome<bool> {
+    const AMONG_THE_LAST: &str = "SELECT created_at FROM documents
+        WHERE tenant = ?1 AND collection = ?2 AND family = ?3 ORDER BY id DESC LIMIT 1 OFFSET ?4";
+    let Some(quota) = &draft.quota else { return Ok(false) };
+    let Some(before) = quota.most.checked_sub(1) else { return Ok(true) };
+    let values: Values<'_> = &[&collection, &draft.group, &before];
+    let made = world.one(AMONG_THE_LAST, values, |row| timestamp(row.get(0)?))?;
+    Ok(made.is_some_and(|made| made >= quota.since))
 }
 
 fn replace(world: &World<'_>, collection: &str, document: Document) -> Outcome<Put> {

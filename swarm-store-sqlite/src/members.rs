@@ -139,6 +139,9 @@ fn save(world: &World<'_>, change: &MemberChange, text: &str) -> Outcome<MemberS
     if let Some(holder) = other_holder(world, change)? {
         return Ok(MemberSaved::KeyHeld(holder));
     }
+    if is_full(world, change)? {
+        return Ok(MemberSaved::Full);
+    }
     commit(world, change, text)?;
     if let Some(act) = &change.act {
         log_rows::append_act(world, act, now, None, None)?;
@@ -172,6 +175,15 @@ fn other_holder(world: &World<'_>, change: &MemberChange) -> Outcome<Option<Memb
     world.one(HOLDER, &[key.as_bytes(), &change.member.id.as_str()], |row| {
         Ok(MemberId::parse(row.get::<_, String>(0)?)?)
     })
+}
+
+/// Whether there are as many in the state of the member as there may be.
+fn is_full(world: &World<'_>, change: &MemberChange) -> Outcome<bool> {
+    const OTHERS: &str = "SELECT count(*) FROM members
+        WHERE tenant = ?1 AND state = ?2 AND id <> ?3";
+    let Some(quota) = change.quota else { return Ok(false) };
+    let (state, id) = (change.member.state.as_str(), change.member.id.as_str());
+    Ok(world.number(OTHERS, &[&state, &id])? >= Some(u64::from(quota)))
 }
 
 fn commit(world: &World<'_>, change: &MemberChange, text: &str) -> Outcome<()> {

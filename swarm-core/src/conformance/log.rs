@@ -176,6 +176,7 @@ pub(super) fn document(key: Option<&str>, kind: &str) -> DocumentDraft {
         json: "{}".to_owned(),
         replace: true,
         guard: None,
+        quota: None,
         act: Some(act(kind)),
     }
 }

@@ -165,6 +165,8 @@ macro_rules! conformance_cases {
                 a_key_is_free_once_its_holder_lets_go
                 who_comes_back_for_a_key_meets_its_new_holder
                 of_racing_applications_with_one_key_one_wins
+                a_state_takes_in_no_more_than_its_quota
+                of_racing_applications_no_more_than_the_quota_come_in
                 a_challenge_that_stands_is_given_again
                 a_challenge_that_stands_no_longer_is_replaced
                 each_stand_has_a_challenge_of_its_own
@@ -254,6 +256,9 @@ macro_rules! conformance_cases {
                 documents_are_found_by_their_group
                 the_text_of_a_document_survives_byte_for_byte
                 documents_with_odd_keys_are_not_confused
+                a_group_takes_in_no_more_than_its_quota
+                a_replacement_needs_no_room
+                of_racing_documents_no_more_than_the_quota_come_in
                 of_racing_writes_of_one_key_one_creates
                 racing_documents_leave_no_gap
             }

@@ -23,6 +23,8 @@ pub struct MemberChange {
     pub proven: Option<Proven>,
     /// A message to queue with the commit.
     pub mail: Option<Mail>,
+    /// How many members may be in the state of this one, once it is committed.
+    pub quota: Option<u32>,
     /// What it says in the log, where the public may see it.
     pub act: Option<Act>,
 }
@@ -61,7 +63,7 @@ pub fn admit(
         claimed_at: None,
         token: None,
     };
-    Ok(MemberChange { member, expected: None, proven: None, mail: None, act: None })
+    Ok(MemberChange { member, expected: None, proven: None, mail: None, quota: None, act: None })
 }
 
 /// Whether the public may read this member: it has been one at some time.
@@ -194,7 +196,14 @@ fn proves(claim: &Arc<Signed<TokenClaim>>, member: &Member) -> bool {
 }
 
 fn change(judged: &Versioned<Member>, member: Member) -> MemberChange {
-    MemberChange { member, expected: Some(judged.version), proven: None, mail: None, act: None }
+    MemberChange {
+        member,
+        expected: Some(judged.version),
+        proven: None,
+        mail: None,
+        quota: None,
+        act: None,
+    }
 }
 
 /// A change that the public may see.

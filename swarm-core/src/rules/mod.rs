@@ -12,6 +12,7 @@ mod mail;
 mod mail_text;
 mod membership;
 mod preflight;
+mod quota;
 mod refusal;
 mod resolve;
 mod sessions;
@@ -36,6 +37,7 @@ pub use membership::{
     MemberChange, activate, admit, claim, deactivate, give_way, may_be_read, reject, rotate,
 };
 pub use preflight::{Preflight, preflight};
+pub use quota::{DocumentQuota, Quota, QuotaReached};
 pub use refusal::{Refusal, Rejection, Resource};
 pub use resolve::resolve;
 pub use sessions::{

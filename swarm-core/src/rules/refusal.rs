@@ -1,5 +1,6 @@
 //! What the service answers when a rule says no.
 
+use super::QuotaReached;
 use crate::domain::{Invalid, MemberId, MemberState, SessionState, TakeId};
 
 /// A refusal. `Display` is the text on the wire, byte for byte (specification, section 7A, in the
@@ -79,6 +80,10 @@ pub enum Refusal {
     #[error("invalid memo")]
     InvalidMemo(Invalid),
 
+    /// There is as much as the tenant takes in.
+    #[error("quota reached")]
+    QuotaReached(QuotaReached),
+
     /// A field of an operator's request breaks its rule.
     #[error("invalid request")]
     InvalidRequest(Invalid),
@@ -109,6 +114,14 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// In how many seconds to ask again, where that is known.
+    pub fn retry_after(&self) -> Option<u32> {
+        match self {
+            Self::QuotaReached(reached) => Some(reached.retry_after),
+            _ => None,
+        }
+    }
+
     /// Whether it is about what is on file, not about what was sent: another moment, or another
     /// request before this one, would have made it pass.
     pub fn is_conflict(&self) -> bool {

@@ -9,7 +9,7 @@ use crate::domain::{
     Signed, Timestamp, TokenClaim, TokenHash,
 };
 use crate::proof::{BearerToken, ChallengeText};
-use crate::rules::{self, Refusal, Resource};
+use crate::rules::{self, QuotaReached, Refusal, Resource};
 use crate::store::{self, MemberChange, MemberQuery, MemberSaved, Versioned};
 
 /// What whoever asks for a challenge is told.
@@ -37,12 +37,14 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Refusal::BadApplication`] when the signature does not hold, [`Refusal::KeyRegistered`]
-    /// when a live application has the key.
+    /// when a live application has the key, [`Refusal::QuotaReached`] when as many wait as may.
     pub async fn apply(&self, application: Signed<Application>) -> Result<MemberId, Error> {
         let application = Arc::new(application);
         until_committed("apply", || async {
             let now = self.store.now().await?;
             let change = rules::admit(&application, self.entropy.bytes()?, now)?;
+            let quota = Some(self.quotas.pending_applications);
+            let change = MemberChange { quota, ..change };
             Ok(self.save(change).await?.map(|member| member.id))
         })
         .await
@@ -141,7 +143,7 @@ impl Tenant {
             };
             match self.commit_member(&change).await? {
                 MemberSaved::Saved => Ok(Some(change.member.state)),
-                MemberSaved::Stale => Ok(None),
+                MemberSaved::Stale | MemberSaved::Full => Ok(None),
                 MemberSaved::KeyHeld(holder) => {
                     let holder = self.load_member(&holder).await?;
                     // Whether or not it was still as it was judged, what has come of it is looked at.
@@ -214,7 +216,7 @@ impl Tenant {
             let (change, token) = rules::claim(&claim, &basis, now, self.entropy.bytes()?)?;
             match self.commit_member(&change).await? {
                 MemberSaved::Saved => Ok(Some(token)),
-                MemberSaved::Stale | MemberSaved::KeyHeld(_) => Ok(None),
+                MemberSaved::Stale | MemberSaved::KeyHeld(_) | MemberSaved::Full => Ok(None),
             }
         })
         .await
@@ -250,6 +252,7 @@ impl Tenant {
             MemberSaved::Saved => Ok(Some(change.member)),
             MemberSaved::Stale => Ok(None),
             MemberSaved::KeyHeld(holder) => Err(Refusal::KeyRegistered(holder).into()),
+            MemberSaved::Full => Err(Refusal::QuotaReached(QuotaReached::pending()).into()),
         }
     }
 

@@ -17,7 +17,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use self::observer::Watch;
-use crate::domain::TenantId;
+use crate::domain::{Quotas, TenantId};
 use crate::rules::{MailText, StandardMailText};
 use crate::store::{Readiness, Store, Tenants};
 
@@ -71,6 +71,7 @@ impl Swarm {
             store: self.tenants.open(id),
             entropy: Arc::clone(&self.entropy),
             mail_text: Arc::clone(&self.mail_text),
+            quotas: Quotas::default(),
             watch: Watch::new(id, self.observer.as_ref()),
         }
     }
@@ -96,10 +97,17 @@ pub struct Tenant {
     store: Arc<dyn Store>,
     entropy: Arc<dyn Entropy>,
     mail_text: Arc<dyn MailText>,
+    quotas: Quotas,
     watch: Watch,
 }
 
 impl Tenant {
+    /// The same, taking in no more than this.
+    #[must_use]
+    pub fn with_quotas(self, quotas: Quotas) -> Self {
+        Self { quotas, ..self }
+    }
+
     /// Which tenant it is.
     pub fn id(&self) -> &TenantId {
         self.watch.tenant()

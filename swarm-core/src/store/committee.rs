@@ -84,7 +84,9 @@ pub trait Committee: Send + Sync {
     ///    [`CommitteeFiled::Stale`];
     /// 3. the store's clock, read once and inside the commit's critical section (not while it waits
     ///    for its turn), is not past `land_by`, or else [`CommitteeFiled::Late`];
-    /// 4. then record [`CommitteeFiling::take`] with the time of 3, after all that the day has. The
+    /// 4. the member's submissions of that day are fewer than [`CommitteeFiling::quota`], or else
+    ///    [`CommitteeFiled::Full`];
+    /// 5. then record [`CommitteeFiling::take`] with the time of 3, after all that the day has. The
     ///    versions of the member and of the day do not change.
     async fn file_committee(&self, filing: &CommitteeFiling) -> Result<CommitteeFiled>;
 
@@ -133,4 +135,6 @@ pub enum CommitteeFiled {
     Stale,
     /// The deadline passed before the commit.
     Late,
+    /// The member has submitted as often as it may that day.
+    Full,
 }

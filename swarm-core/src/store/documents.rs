@@ -4,6 +4,7 @@ use async_trait::async_trait;
 
 use super::Result;
 use crate::domain::{Act, Invalid, MemberId, SessionId, Timestamp, Version};
+use crate::rules::DocumentQuota;
 
 /// The part of the port that keeps documents. A store does not look into them.
 #[async_trait]
@@ -18,7 +19,9 @@ pub trait Documents: Send + Sync {
     /// Writes a document, durably. A new one gets the collection's next id, from 1, and the
     /// store's time; one that takes the place of another keeps both. Answers what is now on file;
     /// or, with nothing written, [`Put::Stale`] when the version of the record that `draft.guard`
-    /// names is another, [`Put::Exists`] when there is one and `draft.replace` is not set.
+    /// names is another, [`Put::Exists`] when there is one and `draft.replace` is not set,
+    /// [`Put::Full`] when a new one would be more than `draft.quota` allows: times follow ids, so
+    /// that the one by which it would be too many tells.
     async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put>;
 }
 
@@ -92,6 +95,8 @@ pub struct DocumentDraft {
     pub replace: bool,
     /// The record that it was judged by.
     pub guard: Option<DocumentGuard>,
+    /// How many new ones its group takes.
+    pub quota: Option<DocumentQuota>,
     /// What it says in the log, where the public may see it.
     pub act: Option<Act>,
 }
@@ -129,6 +134,8 @@ pub enum Put {
     Replaced(Document),
     /// There is one already; nothing was written.
     Exists,
+    /// Its group has as many as it may; nothing was written.
+    Full,
     /// The record that guards it has changed since it was judged; nothing was written: load and judge again.
     Stale,
 }

@@ -30,6 +30,8 @@ pub trait Members: Send + Sync {
     /// - when the index of held keys names another member for [`MemberChange::held_key`], answer
     ///   [`MemberSaved::KeyHeld`]; the index names for each key the member whose last change held
     ///   it, so that a member leaves it with a change that holds no key, or another;
+    /// - answer [`MemberSaved::Full`] where `change.quota` is given and as many others are in the
+    ///   state of `change.member`;
     /// - keep the index of tokens equal to the records: a replaced token is dead with the commit;
     /// - queue `change.mail` in the same commit, as [`Mail::queued`](crate::domain::Mail::queued)
     ///   with the next id and the store's clock, version 1.
@@ -72,4 +74,6 @@ pub enum MemberSaved {
     Stale,
     /// This other member holds the key.
     KeyHeld(MemberId),
+    /// There are as many in its state as there may be.
+    Full,
 }

@@ -41,7 +41,14 @@ pub fn claimed(name: &str) -> Member {
 
 /// The write of a new member.
 pub fn creation(member: &Member) -> MemberChange {
-    MemberChange { member: member.clone(), expected: None, proven: None, mail: None, act: None }
+    MemberChange {
+        member: member.clone(),
+        expected: None,
+        proven: None,
+        mail: None,
+        quota: None,
+        act: None,
+    }
 }
 
 /// What a change says of itself in the log.

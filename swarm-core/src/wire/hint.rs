@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use crate::domain::Invalid;
 use crate::domain::json::{self, Json};
-use crate::rules::Refusal;
 use crate::rules::committee::CommitteeRefusal;
+use crate::rules::{QuotaReached, Refusal};
 
 /// The most characters of what was sent that a hint quotes.
 const QUOTED: usize = 40;
@@ -13,7 +13,7 @@ const QUOTED: usize = 40;
 /// Where a wrong signature is explained.
 const DIAGNOSE: &str = "POST the same body to /api/swarm/diagnose";
 
-/// What the header `Swarm-Hint` says of a 400: a line of printable ASCII, whatever was sent in `body`.
+/// What the header `Swarm-Hint` says of a 400 or a 429: a line of printable ASCII, whatever was sent in `body`.
 pub fn hint(refusal: &Refusal, body: &[u8]) -> Option<String> {
     match refusal {
         Refusal::InvalidSubmission(invalid)
@@ -22,6 +22,7 @@ pub fn hint(refusal: &Refusal, body: &[u8]) -> Option<String> {
         | Refusal::InvalidTokenClaim(invalid)
         | Refusal::InvalidMemo(invalid) => Some(field_hint(invalid, body)),
         Refusal::BadSignature | Refusal::BadApplication { .. } => Some(DIAGNOSE.to_owned()),
+        Refusal::QuotaReached(reached) => Some(quota_hint(reached)),
         _ => None,
     }
 }
@@ -31,6 +32,7 @@ pub fn committee_hint(refusal: &CommitteeRefusal, body: &[u8]) -> Option<String>
     let (field, rule) = match refusal {
         CommitteeRefusal::InvalidJson => return Some(JSON.to_owned()),
         CommitteeRefusal::InvalidSubmission(invalid) => return Some(field_hint(invalid, body)),
+        CommitteeRefusal::QuotaReached(reached) => return Some(quota_hint(reached)),
         CommitteeRefusal::BadStance => ("stance", refusal.detail()?),
         CommitteeRefusal::BadConfidence => ("confidence", refusal.detail()?),
         CommitteeRefusal::BodyTooShort | CommitteeRefusal::BodyTooLong => {
@@ -43,6 +45,10 @@ pub fn committee_hint(refusal: &CommitteeRefusal, body: &[u8]) -> Option<String>
     };
     let rule = rule.strip_prefix(field).map(|rule| rule.trim_start().to_owned()).unwrap_or(rule);
     Some(field_hint(&Invalid { field, rule }, body))
+}
+
+fn quota_hint(QuotaReached { quota, retry_after }: &QuotaReached) -> String {
+    format!("{quota}: there are as many as there may be, try again in {retry_after} s")
 }
 
 /// What is said of a body that is no JSON.

@@ -98,6 +98,7 @@ problems! {
     BodyTooLarge = 413 "body-too-large", "Send a smaller body.";
     NotJsonType = 415 "unsupported-media-type", "Send Content-Type: application/json.";
     UnknownHost = 421 "unknown-host", "Use a host that this server serves.";
+    QuotaReached = 429 "quota-reached", "Wait as long as Retry-After says, and send it again.";
     Internal = 500 "internal-error", "A defect of the server: try again, and tell its operator the X-Request-Id.";
     NotPersisted = 500 "not-persisted", "Whether it was kept is not known: send the same again, two of the same do no harm.";
     Busy = 503 "busy", "Wait as long as Retry-After says, and ask again.";
@@ -167,6 +168,7 @@ impl From<&Refusal> for Problem {
             Refusal::AlreadyClaimed => Self::AlreadyClaimed,
             Refusal::InvalidMemo(_) => Self::InvalidMemo,
             Refusal::InvalidRequest(_) => Self::InvalidRequest,
+            Refusal::QuotaReached(_) => Self::QuotaReached,
             Refusal::NotFound(_) => Self::NotFound,
             Refusal::MemberIs(_) => Self::MemberState,
             Refusal::SessionIs(_) => Self::SessionState,
@@ -201,6 +203,7 @@ impl From<&CommitteeRefusal> for Problem {
             CommitteeRefusal::WindowClosed => Self::WindowClosed,
             CommitteeRefusal::InvalidSubmission(_) => Self::InvalidSubmission,
             CommitteeRefusal::InvalidRequest(_) => Self::InvalidRequest,
+            CommitteeRefusal::QuotaReached(_) => Self::QuotaReached,
             CommitteeRefusal::NotFound(_) => Self::NotFound,
             CommitteeRefusal::MemberExists(_) => Self::MemberExists,
             CommitteeRefusal::NoSubject => Self::NoSubject,

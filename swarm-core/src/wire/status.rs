@@ -15,6 +15,7 @@ impl Status for Refusal {
             Self::MissingBearer | Self::UnknownToken | Self::ClaimRefused => 401,
             Self::TokenMismatch | Self::NotOnRoster | Self::Excused | Self::NoKey => 403,
             Self::NoSession | Self::NotFound(_) => 404,
+            Self::QuotaReached(_) => 429,
             conflict if conflict.is_conflict() => 409,
             _ => 400,
         }
@@ -33,6 +34,7 @@ impl Status for CommitteeRefusal {
             Self::MissingKey | Self::InvalidKey => 401,
             Self::NotActive => 403,
             Self::NotFound(_) => 404,
+            Self::QuotaReached(_) => 429,
             Self::NoBrief | Self::WindowClosed | Self::MemberExists(_) | Self::NoSubject => 409,
             _ => 400,
         }

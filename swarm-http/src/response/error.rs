@@ -75,7 +75,16 @@ impl ApiError {
             Self::Request(StatusCode::BAD_REQUEST, NOT_JSON) => Some(wire::JSON_HINT.to_owned()),
             _ => None,
         };
+        let retry_after = match &self {
+            Self::Core(Error::Refused(rejection)) => rejection.reason.retry_after(),
+            Self::Committee(Error::Refused(refusal))
+            | Self::Submission(Error::Refused(refusal)) => refusal.retry_after(),
+            _ => None,
+        };
         let mut answer = self.into_answer();
+        if let Some(seconds) = retry_after {
+            answer.headers.insert(RETRY_AFTER, seconds.into());
+        }
         if let Some(hint) = hint.and_then(|hint| HeaderValue::try_from(hint).ok()) {
             answer.headers.insert(SWARM_HINT, hint);
         }

@@ -18,9 +18,10 @@ impl ServedTenant {
     fn open(services: &Services, config: Arc<TenantConfig>) -> Self {
         let committees = services.committees.as_ref();
         Self {
-            tenant: services.swarm.tenant(&config.id),
+            tenant: services.swarm.tenant(&config.id).with_quotas(config.quotas),
             committee: committees
-                .map(|committees| committees.tenant(&config.id, config.committee.clone())),
+                .map(|committees| committees.tenant(&config.id, config.committee.clone()))
+                .map(|committee| committee.with_quotas(config.quotas)),
             config,
         }
     }

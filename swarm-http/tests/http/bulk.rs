@@ -62,7 +62,8 @@ fn of_members_only_the_active_are_read() {
     let (asked, observed) = watched(&store, "members");
     let fixture = Fixture::serve(clock, store, observed);
     fixture.client.get("/api/swarm/members").expect(200);
-    assert_eq!(*asked.lock().unwrap(), ["[Approved, Claimed]"]);
+    let asked = asked.lock().unwrap();
+    assert!(asked.len() == 1 && asked[0].contains("states: [Approved, Claimed]"), "{asked:?}");
 }
 
 /// What a method of the store is asked: the `{:?}` of its arguments, call by call.

@@ -9,10 +9,11 @@ use swarm_core::domain::Timestamp;
 use swarm_redis_testing::Server;
 
 use crate::backend::{Backend, on_every_store};
-use crate::binary::Program;
+use crate::binary::{Program, configuration};
 use crate::clock::Clock;
+use crate::configured::hash;
 use crate::fixture::Fixture;
-use crate::harness::{ADMIN, Author, Client, signed_text};
+use crate::harness::{ADMIN, Author, Client, fresh_nonce, signed_text};
 
 const DATE: &str = "2026-11-21";
 const CLOSED: &str = "submission window closed";
@@ -58,14 +59,20 @@ fn readiness_says_that_the_clock_is_far_behind(backend: &Backend) {
 const FIVE_MINUTES: i64 = 300_000;
 
 /// Two servers on one Redis that goes by `clock`: one is five minutes ahead of it, the other
-/// behind.
+/// behind. Their committee takes in what racers submit.
 pub fn wrong_clocks(redis: &Server, clock: &Clock) -> [(Program, Clock); 2] {
+    let tenant = format!(
+        "[[tenants]]\nid = \"default\"\nhosts = [\"127.0.0.1\"]\nadmin_token_hash = \"{}\"\n\
+         [tenants.quotas]\ncommittee_submissions_per_day = 1000000\n",
+        hash(ADMIN)
+    );
+    let name = format!("wrong-clocks-{}.toml", fresh_nonce());
+    let config = format!("--config={}", configuration(&name, &tenant).display());
     let store = format!("--store={}", redis.url());
     [FIVE_MINUTES, -FIVE_MINUTES].map(|wrong_by| {
         let own = Clock::of_programs();
         own.move_by(clock.now().millis() - own.now().millis() + wrong_by);
-        let environment = [&own.environment()[..], &[("SWARM_ADMIN_TOKEN", ADMIN)]].concat();
-        let program = Program::start(&["serve", &store], &environment);
+        let program = Program::start(&["serve", &store, &config], &own.environment());
         (program, own)
     })
 }

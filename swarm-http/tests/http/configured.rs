@@ -12,14 +12,14 @@ use crate::harness::ADMIN;
 
 const ADA: &str = "adm_ada_0123456789";
 
-fn hash(token: &str) -> String {
+pub fn hash(token: &str) -> String {
     let hash = AdminTokenHash::of(token.as_bytes());
     let hex: String = hash.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
     format!("sha256:{hex}")
 }
 
 /// A tenant of this id with the operators `operator` and `ada`, and these lines.
-fn tenant(id: &str, lines: &str) -> String {
+pub fn tenant(id: &str, lines: &str) -> String {
     let (operator, ada) = (hash(ADMIN), hash(ADA));
     format!(
         "[[tenants]]\nid = \"{id}\"\nhosts = [\"{id}.example\"]\n\

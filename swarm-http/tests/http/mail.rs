@@ -11,8 +11,9 @@ use swarm_http::{PublicOrigin, Site};
 use swarm_store_memory::MemoryStore;
 
 use crate::backend::AnyStore;
-use crate::binary::Program;
+use crate::binary::{Program, configuration};
 use crate::clients::python;
+use crate::configured;
 use crate::harness::{ADMIN, Client, Server, fresh_key, services, signed_text, tenant};
 
 /// An SMTP server that prints what it is handed, a JSON object a line; its first line is its port.
@@ -154,6 +155,30 @@ fn approval_mail_links_to_the_public_origin() {
     let text = outbox["messages"][0]["body"].as_str().unwrap();
     assert!(text.contains(&format!("{origin}/api/swarm/token-claim")), "{text}");
     assert_eq!(text.matches("://").count(), text.matches(origin).count(), "{text}");
+}
+
+/// Else from whom the server says.
+#[test]
+fn mail_is_from_whom_its_tenant_says() {
+    let mut smtp = SmtpServer::start();
+    let of_server = "mail_from = \"Swarm <swarm@test.example>\"\n";
+    let text = format!("smtp_url = \"smtp://127.0.0.1:{}\"\n{of_server}", smtp.port)
+        + &configured::tenant("acme", "mail_from = \"Acme <desk@acme.example>\"")
+        + &configured::tenant("bolt", "");
+    let file = configuration("mail-from.toml", &text);
+    let program = Program::start(&["serve", "--config", file.to_str().unwrap()], &[]);
+    for (host, name, from) in [
+        ("acme.example", "Acme", "desk@acme.example"),
+        ("bolt.example", "Swarm", "swarm@test.example"),
+    ] {
+        activated(&program.client.at(host), "zoe@test.example");
+        let mail = smtp.next();
+        assert_eq!(mail["from"], from);
+        let (head, text) =
+            (format!("\r\nFrom: {name} <{from}>\r\n"), mail["text"].as_str().unwrap());
+        assert!(text.contains(&head), "{text}");
+        settled(&program.client.at(host));
+    }
 }
 
 #[test]

@@ -40,6 +40,7 @@ mod mounted;
 mod observed_store;
 mod pages;
 mod paging;
+mod quotas;
 mod races;
 mod raw;
 mod redis;

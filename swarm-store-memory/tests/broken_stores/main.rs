@@ -88,6 +88,8 @@ mod caught {
             MembersBeforeThePage       => pages_cover_every_member_once
             KeyIndexNotKept            => a_held_key_keeps_other_members_out
             OldTokensLive              => a_token_dies_with_the_commit_that_replaces_it
+            QuotaOfMembersUnchecked    => a_state_takes_in_no_more_than_its_quota
+            QuotaOfDocumentsUnchecked  => a_group_takes_in_no_more_than_its_quota
             NothingIsProven            => only_the_live_challenge_proves_a_change
             ChallengeNeverStands       => a_challenge_that_stands_is_given_again
             ChallengeStandsForEver     => a_challenge_that_stands_no_longer_is_replaced

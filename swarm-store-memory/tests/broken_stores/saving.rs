@@ -60,6 +60,14 @@ impl Fault for OldTokensLive {
     }
 }
 
+fault!(QuotaOfMembersUnchecked: save_member(at, change: &MemberChange) -> MemberSaved {
+    at.own.save_member(&MemberChange { quota: None, ..change.clone() }).await
+});
+
+fault!(QuotaOfDocumentsUnchecked: put_document(at, collection: Collection, draft: &DocumentDraft) -> Put {
+    at.own.put_document(collection, &DocumentDraft { quota: None, ..draft.clone() }).await
+});
+
 fault!(NothingIsProven: save_member(at, change: &MemberChange) -> MemberSaved {
     at.own.save_member(&MemberChange { proven: None, ..change.clone() }).await
 });

@@ -15,6 +15,7 @@ pub(crate) fn decode_document(row: &str) -> Decoded<Document> {
 pub(crate) fn decode_put(outcome: &str, json: &str) -> Decoded<Put> {
     match outcome {
         "exists" => return Ok(Put::Exists),
+        "full" => return Ok(Put::Full),
         "stale" => return Ok(Put::Stale),
         _ => {}
     }

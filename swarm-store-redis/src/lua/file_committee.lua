@@ -2,10 +2,12 @@
 -- the port. The attempt is kept with the day and the member, for ever.
 local members, days, takes, index = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local attempts, latest, counters, log = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
+local counts = KEYS[9]
 local member, member_version = ARGV[1], ARGV[2]
 local day, day_version = ARGV[3], ARGV[4]
 local land_by, attempt, text = ARGV[5], ARGV[6], ARGV[7]
 local on, by, subject = ARGV[8], ARGV[9], ARGV[10]
+local quota = ARGV[11]
 
 local again = redis.call('HGET', attempts, by .. attempt)
 if again then return { 'again', redis.call('HGET', takes, again) } end
@@ -15,13 +17,17 @@ if not at_version(redis.call('HGET', members, member), member_version)
 end
 local now = time_of_commit(log)
 if tonumber(now) > tonumber(land_by) then return { 'late' } end
+if quota ~= '' and tonumber(redis.call('HGET', counts, by) or '0') >= tonumber(quota) then
+  return { 'full' }
+end
 local before = redis.call('HGET', latest, by .. subject)
-must_be(HASH, takes, counters)
+must_be(HASH, takes, counters, counts)
 must_be(SORTED_SET, index)
 
 local id = mint(counters, 'committee takes')
 redis.call('HSET', takes, id, now .. ' ' .. text)
 redis.call('HSET', attempts, by .. attempt, id)
+redis.call('HINCRBY', counts, by, 1)
 redis.call('ZADD', index, 0, entry(on, id), 0, entry(by, id))
 if before then redis.call('ZREM', index, entry(by, before)) end
 redis.call('HSET', latest, by .. subject, id)

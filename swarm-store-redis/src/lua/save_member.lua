@@ -7,6 +7,7 @@ local token, held_key = ARGV[4], ARGV[5]
 local challenge, proof = ARGV[6], ARGV[7]
 local mail, queued, queued_prefix = ARGV[8], ARGV[9], ARGV[10]
 local prefix, state_prefix, act = ARGV[11], ARGV[12], ARGV[13]
+local quota = ARGV[14]
 
 local now = time_of_commit(log)
 local before = redis.call('HGET', members, id)
@@ -20,6 +21,10 @@ end
 if held_key ~= '' then
   local holder = redis.call('HGET', keys, held_key)
   if holder and holder ~= id then return 'held ' .. holder end
+end
+if quota ~= '' then
+  local others = redis.call('ZLEXCOUNT', index, '[' .. state_prefix, '(' .. state_prefix .. '\255')
+  if others >= tonumber(quota) then return 'full' end
 end
 local old_state, old_token, old_key
 if before then old_state, old_token, old_key = words(before, '^%d+ (%S+) (%S+) (%S+) ') end

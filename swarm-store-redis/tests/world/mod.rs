@@ -122,8 +122,15 @@ pub(crate) async fn walk(tenants: &RedisStore, forget: impl Fn()) {
 
 pub(crate) async fn put(store: &dyn Store, key: Option<&str>) -> Result<Put> {
     let (key, json) = (key.map(str::to_owned), "{}".to_owned());
-    let draft =
-        DocumentDraft { key, group: String::new(), json, replace: false, guard: None, act: None };
+    let draft = DocumentDraft {
+        key,
+        group: String::new(),
+        json,
+        replace: false,
+        guard: None,
+        quota: None,
+        act: None,
+    };
     store.put_document(Collection::Memos, &draft).await
 }
 

@@ -48,6 +48,9 @@ pub(super) fn file(world: &World<'_>, filing: &CommitteeFiling) -> Outcome<Commi
     if now > filing.land_by() {
         return Ok(CommitteeFiled::Late);
     }
+    if is_full(world, filing)? {
+        return Ok(CommitteeFiled::Full);
+    }
     let take = filing.take(now);
     let id = world.next_id("SELECT max(id) FROM committee_takes WHERE tenant = ?1", &[])?;
     world.run(
@@ -77,6 +80,15 @@ fn attempted(world: &World<'_>, filing: &CommitteeFiling) -> Outcome<Option<Arc<
         WHERE tenant = ?1 AND member = ?2 AND date = ?3 AND attempt = ?4";
     let ((member, _), (date, _)) = (filing.member(), filing.session());
     world.one(ATTEMPTED, &[&member.as_str(), &date.to_string(), &filing.attempt().0], record)
+}
+
+/// Whether the member has submitted as often as it may that day.
+fn is_full(world: &World<'_>, filing: &CommitteeFiling) -> Outcome<bool> {
+    const OWN: &str = "SELECT count(*) FROM committee_takes
+        WHERE tenant = ?1 AND member = ?2 AND date = ?3";
+    let ((member, _), (date, _)) = (filing.member(), filing.session());
+    let Some(quota) = filing.quota() else { return Ok(false) };
+    Ok(world.number(OWN, &[&member.as_str(), &date.to_string()])? >= Some(u64::from(quota)))
 }
 
 /// Whether member and day are as they were judged.

@@ -5,6 +5,7 @@ mod days;
 mod durability;
 mod log;
 mod members;
+mod quota;
 mod takes;
 mod tenants;
 mod twins;
@@ -93,6 +94,10 @@ macro_rules! committee_conformance_cases {
                 racing_submissions_are_all_kept
                 submissions_that_race_the_deadline_land_before_it
                 submissions_that_race_a_rotation_are_kept_or_refused
+            }
+            quota {
+                a_member_submits_no_oftener_than_its_quota
+                of_racing_submissions_no_more_than_the_quota_are_kept
             }
             log {
                 days_and_takes_leave_a_row_each

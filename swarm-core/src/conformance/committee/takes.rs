@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::conformance::very_moment::meet;
-use crate::domain::Timestamp;
 use crate::domain::committee::{
     CommitteeDay, CommitteeSettings, CommitteeStatus, CommitteeTake, Generation,
 };
 use crate::domain::json::{self, Json};
+use crate::domain::{Quotas, Timestamp};
 use crate::proof::commit;
 use crate::rules::committee::{CommitteeRefusal, judge};
 use crate::store::{
@@ -272,8 +272,9 @@ pub async fn submissions_that_race_the_deadline_land_before_it(tenants: Arc<dyn 
     let key = world.seat("ada").await;
     let deadline = world.now().await.plus_millis(60);
     let date = world.generated(deadline).await;
+    let without_end = Quotas { committee_submissions_per_day: u32::MAX, ..Quotas::default() };
     let submit = |racer: usize| {
-        let (service, key) = (world.service(), key.clone());
+        let (service, key) = (world.service().with_quotas(without_end), key.clone());
         async move {
             let mut landed = 0;
             loop {

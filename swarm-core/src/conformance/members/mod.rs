@@ -2,6 +2,7 @@
 
 mod challenges;
 mod keys;
+mod quota;
 mod standing;
 
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use crate::testing::{
 
 pub use challenges::*;
 pub use keys::*;
+pub use quota::*;
 pub use standing::*;
 
 const NOBODY: &[&str] = &[];

@@ -98,6 +98,7 @@ fn document(key: &str) -> DocumentDraft {
         json: "{}".to_owned(),
         replace: false,
         guard: None,
+        quota: None,
         act: None,
     }
 }

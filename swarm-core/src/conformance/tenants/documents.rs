@@ -57,6 +57,7 @@ fn draft(key: &str, mark: &str) -> DocumentDraft {
         json: format!("{mark:?}"),
         replace: true,
         guard: None,
+        quota: None,
         act: None,
     }
 }

@@ -116,7 +116,15 @@ pub async fn a_world_opened_by_racers_is_one(tenants: Arc<dyn Tenants>) {
 
 fn document() -> DocumentDraft {
     let (key, json) = (Some("key".to_owned()), "{}".to_owned());
-    DocumentDraft { key, group: String::new(), json, replace: false, guard: None, act: None }
+    DocumentDraft {
+        key,
+        group: String::new(),
+        json,
+        replace: false,
+        guard: None,
+        quota: None,
+        act: None,
+    }
 }
 
 /// Fresh worlds whose names begin alike.

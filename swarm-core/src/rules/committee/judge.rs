@@ -23,9 +23,21 @@ pub struct CommitteeFiling {
     session: (Day, Version),
     subject_id: SubjectId,
     land_by: Timestamp,
+    quota: Option<u32>,
 }
 
 impl CommitteeFiling {
+    /// The same, if it is among the first so many of its member on that day.
+    #[must_use]
+    pub fn within(self, quota: u32) -> Self {
+        Self { quota: Some(quota), ..self }
+    }
+
+    /// Guard: how many submissions the member may have on that day, once this one is committed.
+    pub fn quota(&self) -> Option<u32> {
+        self.quota
+    }
+
     /// The attempt that this filing is, however often it is sent.
     pub fn attempt(&self) -> AttemptId {
         self.attempt
@@ -126,6 +138,7 @@ pub fn judge(
         session: (day.record.date, day.version),
         subject_id: generation.subject_id.clone(),
         land_by: generation.deadline,
+        quota: None,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::domain::Invalid;
 use crate::domain::committee::{BodyFault, CommitteeMemberId, CommitteeStance};
-use crate::rules::Resource;
+use crate::rules::{QuotaReached, Resource};
 
 /// A refusal. `Display` is the text on the wire, byte for byte, [`detail`](Self::detail) what
 /// stands beside it (specification, section 7B, in the order of its table; then contract, section
@@ -44,6 +44,10 @@ pub enum CommitteeRefusal {
     #[error("submission window closed")]
     WindowClosed,
 
+    /// The member has submitted as often as it may that day.
+    #[error("quota reached")]
+    QuotaReached(QuotaReached),
+
     /// `model` or `generated_at` of a submission breaks its rule. The specification names no error
     /// for these.
     #[error("invalid submission")]
@@ -63,6 +67,14 @@ pub enum CommitteeRefusal {
 }
 
 impl CommitteeRefusal {
+    /// In how many seconds to ask again, where that is known.
+    pub fn retry_after(&self) -> Option<u32> {
+        match self {
+            Self::QuotaReached(reached) => Some(reached.retry_after),
+            _ => None,
+        }
+    }
+
     /// What would help whoever sent the request, where there is more to say.
     pub fn detail(&self) -> Option<String> {
         match self {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::observer::Watch;
 use super::{CommitteeError, Entropy, Observer};
 use crate::domain::committee::CommitteeSettings;
-use crate::domain::{TenantId, Timestamp};
+use crate::domain::{Quotas, TenantId, Timestamp};
 use crate::store::{CommitteeStore, CommitteeTenants};
 
 pub use generation::Generated;
@@ -43,6 +43,7 @@ impl Committees {
             store: self.tenants.open_committee(tenant),
             entropy: Arc::clone(&self.entropy),
             settings: Arc::new(settings),
+            quotas: Quotas::default(),
             watch: Watch::new(tenant, self.observer.as_ref()),
         }
     }
@@ -61,6 +62,7 @@ pub struct CommitteeTenant {
     store: Arc<dyn CommitteeStore>,
     entropy: Arc<dyn Entropy>,
     settings: Arc<CommitteeSettings>,
+    quotas: Quotas,
     watch: Watch,
 }
 
@@ -71,6 +73,12 @@ impl fmt::Debug for CommitteeTenant {
 }
 
 impl CommitteeTenant {
+    /// The same, taking in no more than this.
+    #[must_use]
+    pub fn with_quotas(self, quotas: Quotas) -> Self {
+        Self { quotas, ..self }
+    }
+
     /// Whose committee it is.
     pub fn id(&self) -> &TenantId {
         self.watch.tenant()

@@ -5,6 +5,7 @@ use crate::domain::committee::{CommitteeMemberId, CommitteeTake};
 use crate::domain::{AttemptId, Day, SubjectId, Timestamp};
 use crate::proof::{ApiKey, commit};
 use crate::rules::committee::{self as rules, CommitteeRefusal};
+use crate::rules::{Quota, QuotaReached};
 use crate::service::Commit;
 use crate::service::attempts::until_committed;
 use crate::store::CommitteeFiled;
@@ -40,12 +41,18 @@ impl CommitteeTenant {
         until_committed("file committee take", || async {
             let basis = self.store.committee_basis(&hash).await?;
             let filing = rules::judge(&basis, prefix, key, body, attempt)?;
+            let filing = filing.within(self.quotas.committee_submissions_per_day);
             match self.store.file_committee(&filing).await? {
                 CommitteeFiled::Filed(take) => {
                     self.watch.tell(Commit::CommitteeTake(&take));
                     Ok(Some(receipt(&take)))
                 }
                 CommitteeFiled::Late => Err(CommitteeRefusal::WindowClosed.into()),
+                CommitteeFiled::Full => {
+                    let quota = Quota::CommitteeSubmissionsPerDay;
+                    let reached = QuotaReached::today(quota, basis.now);
+                    Err(CommitteeRefusal::QuotaReached(reached).into())
+                }
                 CommitteeFiled::Stale => Ok(None),
             }
         })

@@ -39,6 +39,7 @@ impl Tenant {
                 json: json::write(&body),
                 replace: false,
                 guard: Some(guard),
+                quota: None,
                 act,
             };
             match self.put(Collection::Briefs, &draft).await? {
@@ -46,7 +47,7 @@ impl Tenant {
                     Ok(Some(brief(date, subject_id, &document)?))
                 }
                 Put::Exists => Err(Refusal::BriefPublished.into()),
-                Put::Stale => Ok(None),
+                Put::Full | Put::Stale => Ok(None),
             }
         })
         .await

@@ -3,17 +3,17 @@
 use super::read;
 use crate::domain::json;
 use crate::domain::{Actor, MemberId, Memo, MemoDraft, MemoId, TokenHash};
-use crate::rules::{self, Refusal, Resource};
+use crate::rules::{self, DocumentQuota, Quota, QuotaReached, Refusal, Resource};
 use crate::service::attempts::until_committed;
 use crate::service::{Error, Tenant};
-use crate::store::{Collection, Document, DocumentGuard, StoreError};
+use crate::store::{Collection, Document, DocumentDraft, DocumentGuard, Put, StoreError};
 
 impl Tenant {
     /// Publishes a memo of the member whose bearer token hashes to `token`.
     ///
     /// # Errors
     /// [`Refusal::UnknownToken`]; only then [`Refusal::NotFound`] for a subject or session that it
-    /// names, so that strangers learn nothing.
+    /// names, so that strangers learn nothing; [`Refusal::QuotaReached`].
     pub async fn publish_memo(&self, token: &TokenHash, draft: MemoDraft) -> Result<Memo, Error> {
         self.bearer(token).await?;
         if let Some(subject) = &draft.subject_id {
@@ -24,15 +24,26 @@ impl Tenant {
         }
         until_committed("publish memo", || async {
             let author = self.bearer_at(token).await?;
+            let now = self.store.now().await?;
             let member_id = author.record.id.clone();
             let kept = KeptMemo { member_id: &member_id, draft: &draft, retracted: false };
             let json = json::write(&kept);
             // Guarded by the member: a token that is replaced meanwhile publishes nothing.
             let guard = Some(DocumentGuard::Member(member_id.clone(), author.version));
-            let group = member_id.as_str().to_owned();
-            let act = rules::memo_published(&member_id);
-            let added = self.add(Collection::Memos, group, json, guard, act).await?;
-            Ok(added.map(|document| memo(member_id, draft.clone(), &document)))
+            let (key, group) = (None, member_id.as_str().to_owned());
+            let quota = Some(DocumentQuota::today(self.quotas.memos_per_day, now));
+            let act = Some(rules::memo_published(&member_id));
+            let added = DocumentDraft { key, group, json, replace: false, guard, quota, act };
+            match self.put(Collection::Memos, &added).await? {
+                Put::Created(document) => Ok(Some(memo(member_id, draft.clone(), &document))),
+                // Another day may have begun meanwhile.
+                Put::Full if self.store.now().await?.day() == now.day() => {
+                    let reached = QuotaReached::today(Quota::MemosPerDay, now);
+                    Err(Refusal::QuotaReached(reached).into())
+                }
+                Put::Full | Put::Stale => Ok(None),
+                other => Err(StoreError::corrupt("publish memo", format!("{other:?}")).into()),
+            }
         })
         .await
     }

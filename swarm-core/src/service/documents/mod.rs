@@ -10,7 +10,7 @@ use crate::domain::{
     SubjectSnapshotId,
 };
 use crate::rules::{self, Refusal, Resource};
-use crate::store::{self, Collection, Document, DocumentDraft, DocumentGuard, Put, StoreError};
+use crate::store::{self, Collection, Document, DocumentDraft, Put, StoreError};
 
 /// Whether a write brought something new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,10 +65,12 @@ impl Tenant {
         self.subject(subject).await?;
         let group = subject.as_str().to_owned();
         let (json, act) = (json::write(&draft), rules::snapshot_added(subject, by));
-        let added = self.add(Collection::SubjectSnapshots, group, json, None, act).await?;
-        let document =
-            added.ok_or_else(|| StoreError::corrupt("add snapshot", "stale without a guard"))?;
-        Ok(snapshot(subject, draft, &document))
+        let (key, guard, quota, act) = (None, None, None, Some(act));
+        let added = DocumentDraft { key, group, json, replace: false, guard, quota, act };
+        match self.put(Collection::SubjectSnapshots, &added).await? {
+            Put::Created(document) => Ok(snapshot(subject, draft, &document)),
+            other => Err(StoreError::corrupt("add snapshot", format!("{other:?}")).into()),
+        }
     }
 
     /// The snapshots of a subject over time: by their day, then by id.
@@ -119,28 +121,11 @@ impl Tenant {
         act: Act,
     ) -> Result<Written, Error> {
         let (key, act) = (Some(key), Some(act));
-        let draft = DocumentDraft { key, group, json, replace: true, guard: None, act };
+        let draft =
+            DocumentDraft { key, group, json, replace: true, guard: None, quota: None, act };
         match self.put(collection, &draft).await? {
             Put::Created(_) => Ok(Written::Created),
-            Put::Replaced(_) | Put::Exists | Put::Stale => Ok(Written::Replaced),
-        }
-    }
-
-    /// Adds a document under its id; `None` when its guard no longer holds.
-    pub(super) async fn add(
-        &self,
-        collection: Collection,
-        group: String,
-        json: String,
-        guard: Option<DocumentGuard>,
-        act: Act,
-    ) -> Result<Option<Document>, Error> {
-        let (key, act) = (None, Some(act));
-        let draft = DocumentDraft { key, group, json, replace: false, guard, act };
-        match self.put(collection, &draft).await? {
-            Put::Created(document) | Put::Replaced(document) => Ok(Some(document)),
-            Put::Stale => Ok(None),
-            Put::Exists => Err(StoreError::corrupt("add document", "a new id was taken").into()),
+            Put::Replaced(_) | Put::Exists | Put::Full | Put::Stale => Ok(Written::Replaced),
         }
     }
 

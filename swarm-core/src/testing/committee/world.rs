@@ -122,6 +122,7 @@ impl CommitteeWorld {
             json: json::write(&subject),
             replace: false,
             guard: None,
+            quota: None,
             act: None,
         };
         let put = self.store.put_document(Collection::Subjects, &draft).await.unwrap();

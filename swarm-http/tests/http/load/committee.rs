@@ -14,7 +14,11 @@ use crate::committee_fixture::{self, chair, refused, submit, take_with};
 use crate::fixture::Fixture;
 use crate::harness::{Client, fresh_nonce};
 
+/// How many submit at a time.
 const MEMBERS: usize = 4;
+
+/// How many have their turn one after the other: a member has its quota.
+const TURNS: usize = 100;
 
 pub struct Load {
     tally: Arc<Tally>,
@@ -40,11 +44,15 @@ impl Load {
         let open = json!({ "deadline_utc": "2999-12-31T00:00:00Z" });
         let made = chair(&fixture.client, "/briefs", &open).expect(201).json();
         let tally = Arc::<Tally>::default();
-        let member = |number| {
+        let key = |number: usize| {
             let (id, key) = (format!("m{number}"), format!("ic_m{number}_{number:032}"));
             committee_fixture::insert_member(&*fixture.committee(), &id, &key);
+            key
+        };
+        let member = |number| {
+            let keys: Vec<_> = (0..TURNS).map(|turn| key(number * TURNS + turn)).collect();
             let tally = Arc::clone(&tally);
-            thread::spawn(move || tally.submit_on(&Client::new(address), &key))
+            thread::spawn(move || tally.submit_on(&Client::new(address), &keys))
         };
         let members = (0..MEMBERS).map(member).collect();
         Self { members, tally, day: Day::parse(made["date"].as_str().unwrap()).unwrap() }
@@ -94,8 +102,9 @@ impl Load {
 }
 
 impl Tally {
-    fn submit_on(&self, client: &Client, key: &str) -> Vec<Sent> {
-        let mut sent = vec![];
+    fn submit_on(&self, client: &Client, keys: &[String]) -> Vec<Sent> {
+        let (mut sent, mut keys) = (vec![], keys.iter());
+        let mut key = keys.next().unwrap();
         while !self.ended.load(Ordering::SeqCst) {
             let mark = fresh_nonce();
             let answer = submit(client, key, &take_with("model", json!(mark)));
@@ -103,6 +112,8 @@ impl Tally {
                 let commit = answer.json()["commit"].as_str().unwrap().to_owned();
                 sent.push((mark, Some(commit)));
                 self.submitted.fetch_add(1, Ordering::SeqCst);
+            } else if answer.status == 429 {
+                key = keys.next().expect("another member");
             } else {
                 refused(answer, 500, "failed to persist submission");
                 client.get("/healthz").expect(200);

@@ -8,6 +8,7 @@ use crate::harness::{ADMIN, Answer, Author};
 
 on_every_store! {
     every_pair_of_states,
+    a_day_that_is_in_no_calendar_has_no_session,
     a_session_as_it_is_convened,
     a_roster_is_frozen_once,
     an_excuse_can_be_taken_back,
@@ -49,6 +50,19 @@ fn session_in(fixture: &Fixture, at: &str) -> u64 {
         state(fixture, session, to).expect(200);
     }
     session
+}
+
+fn a_day_that_is_in_no_calendar_has_no_session(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    let author = fixture.author();
+    for day in ["2026-02-29", "2026-02-30", "2026-13-01", "2026-00-00", "9999-99-99"] {
+        let take = fixture.client.submit(&author, author.draft(day, "aurora"));
+        take.refused(404, "no session for date/subject");
+        let read = fixture.client.get(&format!("/api/swarm/sessions/{day}/aurora"));
+        read.refused(404, "no such session");
+        let convened = json!({ "date": day, "subjectId": "aurora" });
+        fixture.client.operate("/sessions", &convened).expect(400);
+    }
 }
 
 fn every_pair_of_states(backend: &Backend) {

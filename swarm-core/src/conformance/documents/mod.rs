@@ -1,5 +1,7 @@
 //! Documents.
 
+mod quota;
+
 use std::sync::Arc;
 
 use crate::domain::{SessionId, Timestamp, Version};
@@ -7,6 +9,8 @@ use crate::store::Collection::{Briefs, Subjects};
 use crate::store::{Document, DocumentDraft, DocumentGuard, Put, Tenants};
 use crate::testing::promise::{ensure, promised};
 use crate::testing::{FIRST, World, applicant, id, odd_texts, race};
+
+pub use quota::*;
 
 pub async fn collections_are_empty_at_first(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
@@ -176,7 +180,7 @@ pub async fn of_racing_writes_of_one_key_one_creates(tenants: Arc<dyn Tenants>) 
             Put::Created(_) => false,
             Put::Replaced(_) => replace,
             Put::Exists => !replace,
-            Put::Stale => false,
+            Put::Full | Put::Stale => false,
         });
         promised!((won, lost.count()), (1, 31));
     }
@@ -203,6 +207,7 @@ fn draft(key: &str, json: &str) -> DocumentDraft {
         json: json.to_owned(),
         replace: true,
         guard: None,
+        quota: None,
         act: None,
     }
 }

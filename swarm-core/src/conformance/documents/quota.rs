@@ -1,0 +1,70 @@
+//! How many documents a group takes in.
+
+use std::sync::Arc;
+
+use crate::domain::Timestamp;
+use crate::store::Collection::{Briefs, Subjects};
+use crate::store::{DocumentDraft, DocumentQuota, Put, Tenants};
+use crate::testing::World;
+use crate::testing::promise::{ensure, promised};
+use crate::testing::race;
+
+pub async fn a_group_takes_in_no_more_than_its_quota(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let put = async |group: &str, most: u32, since: Timestamp| {
+        world.put_document(Subjects, &draft(group, Some(DocumentQuota { most, since }))).await
+    };
+    let began = world.now().await;
+    promised!(put("a", 0, began).await, Put::Full);
+    for _ in 0..2 {
+        created(&put("a", 2, began).await);
+        created(&put("b", 9, began).await);
+    }
+    promised!(put("a", 2, began).await, Put::Full);
+    promised!(world.documents(Subjects, Some("a")).await.len(), 2);
+    created(&put("a", 3, began).await);
+    created(&put("", 1, began).await);
+    let elsewhere = draft("a", Some(DocumentQuota { most: 1, since: began }));
+    created(&world.put_document(Briefs, &elsewhere).await);
+
+    let last = world.now().await;
+    world.pass(last).await;
+    let tomorrow = world.now().await;
+    promised!(put("a", 3, began).await, Put::Full);
+    created(&put("a", 1, tomorrow).await);
+    promised!(put("a", 1, tomorrow).await, Put::Full);
+    let last = world.documents(Subjects, Some("a")).await.pop().unwrap();
+    promised!(put("a", 1, last.created_at).await, Put::Full, "one made at the very moment");
+    created(&world.put_document(Subjects, &draft("a", None)).await);
+}
+
+pub async fn a_replacement_needs_no_room(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let quota = Some(DocumentQuota { most: 1, since: Timestamp::EPOCH });
+    let draft = DocumentDraft { key: Some("key".to_owned()), replace: true, ..draft("a", quota) };
+    created(&world.put_document(Subjects, &draft).await);
+    let replaced = world.put_document(Subjects, &draft).await;
+    ensure!(matches!(replaced, Put::Replaced(_)), "the document in place of the other", replaced);
+}
+
+pub async fn of_racing_documents_no_more_than_the_quota_come_in(tenants: Arc<dyn Tenants>) {
+    let world = &World::fresh(tenants).await;
+    let quota = Some(DocumentQuota { most: 7, since: Timestamp::EPOCH });
+    let put = |_: usize| {
+        let world = world.clone();
+        async move { world.put_document(Subjects, &draft("a", quota)).await }
+    };
+    let outcomes = race((0..32).map(put)).await;
+    let full = outcomes.iter().filter(|outcome| **outcome == Put::Full).count();
+    promised!((full, world.documents(Subjects, Some("a")).await.len()), (25, 7));
+}
+
+fn draft(group: &str, quota: Option<DocumentQuota>) -> DocumentDraft {
+    let (group, json) = (group.to_owned(), "{}".to_owned());
+    DocumentDraft { key: None, group, json, replace: false, guard: None, quota, act: None }
+}
+
+#[track_caller]
+fn created(outcome: &Put) {
+    ensure!(matches!(outcome, Put::Created(_)), "a new document", outcome);
+}
