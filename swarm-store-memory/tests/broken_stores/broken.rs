@@ -18,14 +18,14 @@ use swarm_store_memory::MemoryStore;
 use crate::simulation::Weather;
 
 /// What a faulty method can reach: its own world, and those of all tenants that were opened.
-pub(crate) struct At {
-    pub(crate) own: Arc<dyn Store>,
-    pub(crate) all: Vec<Arc<dyn Store>>,
+pub(crate) struct At<S: ?Sized = dyn Store> {
+    pub(crate) own: Arc<S>,
+    pub(crate) all: Vec<Arc<S>>,
 }
 
-impl At {
+impl<S: ?Sized> At<S> {
     /// The worlds of the other tenants.
-    pub(crate) fn others(&self) -> impl Iterator<Item = &Arc<dyn Store>> {
+    pub(crate) fn others(&self) -> impl Iterator<Item = &Arc<S>> {
         self.all.iter().filter(|store| !Arc::ptr_eq(store, &self.own))
     }
 }

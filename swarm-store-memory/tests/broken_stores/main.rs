@@ -13,6 +13,7 @@
 
 mod broken;
 mod clock;
+mod committee;
 mod durability;
 mod filing;
 mod saving;

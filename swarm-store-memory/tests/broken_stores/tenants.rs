@@ -40,6 +40,7 @@ macro_rules! from_all {
         found
     }};
 }
+pub(crate) use from_all;
 
 fault!(MemberOfAnyTenant: member(at, id: &MemberId) -> MemberBasis {
     for store in &at.all {

@@ -1,0 +1,90 @@
+//! Faults of submissions.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex};
+
+use swarm_core::domain::AttemptId;
+use swarm_core::domain::committee::CommitteeTake;
+use swarm_core::store::{
+    CommitteeFiled, CommitteeFiling, CommitteeTakesQuery, Result, async_trait,
+};
+
+use super::broken::{At, Fault};
+use crate::broken::{SHOWN, time};
+use crate::tenants::fault;
+
+fault!(TakesInAnyOrder:
+    committee_takes(at, query: &CommitteeTakesQuery<'_>) -> Vec<Arc<CommitteeTake>> {
+    Ok(at.own.committee_takes(query).await?.into_iter().rev().collect())
+});
+
+fault!(LimitForgotten:
+    committee_takes(at, query: &CommitteeTakesQuery<'_>) -> Vec<Arc<CommitteeTake>> {
+    let mut query = *query;
+    if let CommitteeTakesQuery::Latest { limit, .. } = &mut query {
+        *limit = usize::MAX;
+    }
+    at.own.committee_takes(&query).await
+});
+
+/// An attempt that is sent again is refused.
+#[derive(Default)]
+pub(crate) struct AttemptForgotten(Mutex<HashSet<AttemptId>>);
+
+#[async_trait]
+impl Fault for AttemptForgotten {
+    async fn file_committee(&self, at: &At, filing: &CommitteeFiling) -> Result<CommitteeFiled> {
+        if !self.0.lock().unwrap().insert(filing.attempt()) {
+            return Ok(CommitteeFiled::Stale);
+        }
+        at.own.file_committee(filing).await
+    }
+}
+
+/// An attempt is known by its number, whoever it is of.
+#[derive(Default)]
+pub(crate) struct AttemptOfAnybody(Mutex<HashMap<AttemptId, CommitteeFiled>>);
+
+#[async_trait]
+impl Fault for AttemptOfAnybody {
+    async fn file_committee(&self, at: &At, filing: &CommitteeFiling) -> Result<CommitteeFiled> {
+        if let Some(again) = self.0.lock().unwrap().get(&filing.attempt()) {
+            return Ok(again.clone());
+        }
+        let outcome = at.own.file_committee(filing).await?;
+        self.0.lock().unwrap().insert(filing.attempt(), outcome.clone());
+        Ok(outcome)
+    }
+}
+
+fault!(StaleMemberAcknowledged: file_committee(at, filing: &CommitteeFiling) -> CommitteeFiled {
+    acknowledged(at, filing).await
+});
+
+fault!(StaleDayAcknowledged: file_committee(at, filing: &CommitteeFiling) -> CommitteeFiled {
+    acknowledged(at, filing).await
+});
+
+async fn acknowledged(at: &At, filing: &CommitteeFiling) -> Result<CommitteeFiled> {
+    match at.own.file_committee(filing).await? {
+        CommitteeFiled::Stale => Ok(CommitteeFiled::Filed(Arc::new(filing.take(time())))),
+        other => Ok(other),
+    }
+}
+
+fault!(LateAtTheDeadline: file_committee(at, filing: &CommitteeFiling) -> CommitteeFiled {
+    let outcome = at.own.file_committee(filing).await?;
+    let at_the_deadline = matches!(
+        &outcome,
+        CommitteeFiled::Filed(take) if take.received_at == filing.land_by()
+    );
+    Ok(if at_the_deadline { CommitteeFiled::Late } else { outcome })
+});
+
+fault!(DeadlineUnchecked: file_committee(at, filing: &CommitteeFiling) -> CommitteeFiled {
+    SHOWN.scope(filing.land_by(), at.own.file_committee(filing)).await
+});
+
+fault!(QuotaUnchecked: file_committee(at, filing: &CommitteeFiling) -> CommitteeFiled {
+    at.own.file_committee(&filing.clone().within(u32::MAX)).await
+});
