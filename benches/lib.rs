@@ -103,7 +103,7 @@ impl Author {
     }
 }
 
-/// An author, and a take of its own for each session.
+/// An author, and one of its takes for each session.
 #[derive(Debug)]
 pub struct Pen {
     /// The author.
@@ -113,7 +113,7 @@ pub struct Pen {
 }
 
 impl Pen {
-    /// The pen of an author made of one number.
+    /// The pen of the author with this number.
     pub fn new(number: u8) -> Self {
         let author = Author::new(number);
         Self { takes: author.takes(), author }
@@ -221,8 +221,7 @@ impl World {
     }
 }
 
-/// What a future gives that never waits: the memory store's never do, so that no runtime is
-/// measured.
+/// The result of a future that never waits: the memory store's never do, so no runtime is measured.
 fn at_once<T>(future: impl Future<Output = T>) -> T {
     future.now_or_never().expect("memory never waits")
 }

@@ -1,4 +1,4 @@
-//! A store of two stores: one tenant is kept apart from all others, and no caller knows.
+//! A store made of two stores: one tenant has its own, and callers do not notice.
 //!
 //! Run it: `cargo run -p swarm-examples --example decorator`
 

@@ -16,7 +16,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// The largest answer that is read, in bytes.
 const LARGEST: u64 = 256 << 20;
 
-/// How long to wait before what got no answer is sent again.
+/// The pauses before a request without an answer is retried.
 const PAUSES: [Duration; 4] = [
     Duration::from_millis(500),
     Duration::from_secs(1),
@@ -56,7 +56,7 @@ impl Client {
         if uri.query().is_some() {
             return Err(InvalidUrl);
         }
-        // A credential is for one server: no redirect is followed.
+        // A credential is for one server only: redirects are not followed.
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
@@ -67,13 +67,13 @@ impl Client {
         Ok(Self { agent: config.into(), base, pauses: &PAUSES })
     }
 
-    /// With no second attempt at anything.
+    /// Without retries.
     #[must_use]
     pub fn without_retries(self) -> Self {
         Self { pauses: &[], ..self }
     }
 
-    /// Reads what stands at `path`, until there is an answer.
+    /// Reads what is at `path`; retries while there is no answer.
     ///
     /// # Errors
     /// [`Error`], as of every call.
@@ -81,7 +81,7 @@ impl Client {
         self.until_answered(|| self.once("GET", path, Credential::None, None))
     }
 
-    /// Sends these bytes until there is an answer to them.
+    /// Sends these bytes; retries while there is no answer.
     pub(crate) fn post_until_answered(
         &self,
         path: &str,
@@ -154,7 +154,7 @@ fn no_answer(error: ureq::Error) -> Error {
     Error::NoAnswer(error.to_string())
 }
 
-/// The JSON of a success. A 503 leaves everything open, as no answer does.
+/// The JSON of a success. After a 503, as after no answer, the outcome is unknown.
 fn read(mut response: Response<Body>) -> Result<Json, Error> {
     let status = response.status().as_u16();
     let bytes =

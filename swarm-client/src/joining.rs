@@ -57,7 +57,7 @@ impl Client {
         }
         let asked = Asked { member_id: member };
         let mut given = self.post("/api/swarm/token-claim/challenge", Credential::None, &asked)?;
-        // The texts as they came, never written anew.
+        // The texts exactly as they were received: they are what is signed.
         let claim = key.sign(TokenClaim {
             member_id: member.clone(),
             challenge: given.text("challenge").map_err(unreadable)?,

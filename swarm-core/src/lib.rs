@@ -16,7 +16,7 @@
 //!     };
 //!     match tenant.submit(&TokenHash::of(token.as_bytes()), &submission).await {
 //!         Ok(take) => wire::takes::filed(&take), // committed
-//!         Err(error) => (&error).into(), // refused with a reason, or the world did not answer
+//!         Err(error) => (&error).into(), // refused with a reason, or the store failed
 //!     }
 //! }
 //! ```

@@ -10,32 +10,32 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use warp::http::HeaderValue;
 
-/// Up to this size, in bytes, a body or an answer needs no room of its own.
+/// A body or an answer up to this size, in bytes, is not counted.
 pub(crate) const SMALL: usize = 64 << 10;
 
-/// The room for bodies, and as much for answers, in bytes.
+/// The budget for bodies, in bytes, and the same again for answers.
 const ROOM: usize = 64 << 20;
 
-/// How long a body waits for room.
+/// How long a body waits for memory.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Room is given out by so many bytes.
+/// The unit in which the budget is counted, in bytes.
 const UNIT: usize = 1 << 10;
 
-/// What is left of the room.
+/// What is left of the budget.
 pub(crate) struct Budget {
     bodies: Arc<Semaphore>,
     answers: Arc<Semaphore>,
-    /// What one answer takes at most, however large it is, in bytes: it is sent all the same.
+    /// The most that is counted for one answer, in bytes: a larger one is sent all the same.
     most: usize,
-    /// The large answers in flight, by their tags: who asks for the same gets the same bytes.
+    /// The large answers in flight, by their tags: equal answers share the same bytes.
     shared: Mutex<HashMap<HeaderValue, Weak<Held>>>,
 }
 
-/// Room that is taken.
+/// A part of the budget that is in use.
 pub(crate) struct Room(OwnedSemaphorePermit);
 
-/// There is no room now.
+/// The budget is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NoRoom;
 
@@ -53,7 +53,7 @@ impl Budget {
         Self { bodies, answers, most: room / 2, shared: Mutex::default() }
     }
 
-    /// Room for a body of at most so many bytes, as soon as there is some.
+    /// Reserves memory for a body of at most this many bytes, as soon as there is some.
     ///
     /// # Errors
     /// [`NoRoom`] when it takes too long.
@@ -62,8 +62,8 @@ impl Budget {
         timeout(PATIENCE, room).await.ok().and_then(Result::ok).map(Room).ok_or(NoRoom)
     }
 
-    /// An answer, whose bytes take room until the last copy of them is gone. A tag stands for the
-    /// bytes: of the same tag there is one copy.
+    /// Counts the bytes of an answer until their last copy is dropped. Answers with the same tag
+    /// share one copy.
     ///
     /// # Errors
     /// [`NoRoom`]; the answer is then gone: it must not wait, since it already takes memory.
@@ -87,8 +87,8 @@ impl Budget {
 }
 
 impl Room {
-    /// A body, which takes room until the last copy of it is gone; what it does not need is given
-    /// back.
+    /// Counts a body until its last copy is dropped; what it does not use of its reservation is
+    /// given back.
     pub(crate) fn hold(mut self, bytes: Bytes) -> Bytes {
         let spare = self.0.num_permits().saturating_sub(units(bytes.len()) as usize);
         drop(self.0.split(spare));
@@ -96,7 +96,7 @@ impl Room {
     }
 }
 
-/// Bytes, and the room that they take.
+/// Bytes, and their part of the budget.
 struct Held {
     bytes: Bytes,
     _room: Room,

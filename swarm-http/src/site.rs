@@ -21,11 +21,11 @@ pub struct Site {
     directory: Box<dyn TenantDirectory>,
     pub(crate) trust_forwarded: bool,
     pub(crate) metrics: Metrics,
-    /// For the bodies and answers in flight.
+    /// The memory budget for bodies and answers in flight.
     pub(crate) budget: Budget,
     pub(crate) aside: Arc<Aside>,
     pub(crate) kept: Arc<KeptAnswers>,
-    /// Turns for diagnoses.
+    /// Limits how many diagnoses run at once.
     pub(crate) diagnoses: Arc<Semaphore>,
 }
 
@@ -121,8 +121,8 @@ impl std::fmt::Debug for Site {
     }
 }
 
-/// A diagnosis is the most work that a stranger can ask for: half the processors are for it, at
-/// most, so that it keeps nobody else waiting.
+/// A diagnosis is the most expensive work that a stranger can ask for: at most half the processors
+/// work on diagnoses, so that other requests do not wait.
 fn few() -> Arc<Semaphore> {
     let processors = available_parallelism().map_or(1, |count| count.get());
     Arc::new(Semaphore::new((processors / 2).max(1)))

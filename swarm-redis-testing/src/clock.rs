@@ -1,4 +1,4 @@
-//! A clock that programs are started with, and that is set by hand.
+//! A clock for child processes that is set by hand.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -9,20 +9,20 @@ use std::sync::LazyLock;
 
 use tempfile::TempDir;
 
-/// A clock that stands still until it is set. Programs that are started in its
-/// [`environment`](Self::environment) go by it, `redis-server` among them.
+/// A clock that stands still until it is set. Programs started with its
+/// [`environment`](Self::environment) read the time from it, `redis-server` among them.
 #[derive(Debug)]
 pub struct ProgramClock {
-    /// Where programs read it.
+    /// The file that programs read the time from.
     face: File,
-    /// The paths of the library that makes them read it, and of its face.
+    /// The paths of the library that is loaded into programs, and of the file that it reads.
     paths: [String; 2],
-    /// Holds both.
+    /// The folder of both files, deleted on drop.
     _folder: TempDir,
 }
 
 impl ProgramClock {
-    /// A clock that shows so many milliseconds since 1970.
+    /// A clock that shows this many milliseconds since 1970.
     pub fn at(millis: i64) -> Self {
         static LIBRARY: LazyLock<Vec<u8>> = LazyLock::new(|| {
             let folder = tempfile::tempdir().unwrap();
@@ -38,19 +38,19 @@ impl ProgramClock {
         clock
     }
 
-    /// Sets it to so many milliseconds since 1970.
+    /// Sets it to this many milliseconds since 1970.
     pub fn set(&self, millis: i64) {
         self.face.write_all_at(&millis.to_ne_bytes(), 0).unwrap();
     }
 
-    /// What makes a program go by it.
+    /// The environment variables that make a program use this clock.
     pub fn environment(&self) -> [(&'static str, &str); 2] {
         let [library, face] = &self.paths;
         [("LD_PRELOAD", library), ("SWARM_TEST_CLOCK", face)]
     }
 }
 
-/// Compiles a library in C that is to be loaded into a program before its own; its path in `folder`.
+/// Compiles a C library to be preloaded into a program; returns its path in `folder`.
 pub fn compiled(source: &str, folder: &Path) -> PathBuf {
     let library = folder.join("preloaded.so");
     let mut compiler = Command::new("cc");

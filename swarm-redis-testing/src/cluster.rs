@@ -5,7 +5,7 @@ use crate::server::{Server, cli, wait_until};
 /// A cluster of three primaries.
 #[derive(Debug)]
 pub struct Cluster {
-    /// The primaries, and behind them the replicas.
+    /// The primaries, then the replicas.
     pub nodes: Vec<Server>,
 }
 
@@ -15,7 +15,7 @@ impl Cluster {
         Self::start_with(0)
     }
 
-    /// Starts one, each of three with as many replicas.
+    /// Starts one, with this many replicas for each primary.
     pub fn start_with(replicas: usize) -> Self {
         let options = ["--cluster-enabled", "yes", "--cluster-node-timeout", "5000"];
         let nodes = (0..3 * (1 + replicas)).map(|_| Server::start(&options));
@@ -40,7 +40,7 @@ impl Cluster {
         cluster
     }
 
-    /// Waits until all nodes know of all.
+    /// Waits until every node knows every other.
     pub fn wait_until_it_is_whole(&self) {
         for node in &self.nodes {
             wait_until("the cluster is whole", || {
@@ -49,7 +49,7 @@ impl Cluster {
         }
     }
 
-    /// The address of a store on it.
+    /// The URL that connects a store to it.
     pub fn url(&self) -> String {
         let nodes: Vec<String> =
             self.nodes.iter().map(|node| format!("127.0.0.1:{}", node.port)).collect();

@@ -1,5 +1,5 @@
-//! Redis for tests and benchmarks: servers and clusters of one's own, a proxy that loses what passes
-//! through it, and a clock that is set by hand.
+//! Redis for tests and benchmarks: servers and clusters started for one test, a proxy that drops
+//! requests and answers, and a clock that is set by hand.
 //!
 //! Everything here panics when it cannot do what it says: a test that cannot be set up has failed.
 

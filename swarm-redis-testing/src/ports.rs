@@ -1,10 +1,10 @@
-//! Ports that nobody listens at.
+//! Free ports.
 
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A port that nobody listens at; nor at the one 10,000 above, where nodes of a cluster meet. Both
-/// are below those that a system gives to who asks for any: no other test comes in between.
+/// A free port whose cluster bus port, 10,000 above it, is free too. Both are below the range from
+/// which the system assigns ports, so no other test is given them in between.
 pub fn free_port() -> u16 {
     static ASKED: AtomicU32 = AtomicU32::new(0);
     loop {

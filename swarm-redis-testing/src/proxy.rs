@@ -1,4 +1,4 @@
-//! A proxy that loses what passes through it.
+//! A proxy that drops requests and answers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Between a client and a server. Each loss cuts a connection at a script: before the server gets
-/// it, or after the server ran it and before the client gets the answer.
+/// A proxy between a client and a server. Each loss closes a connection at a script call: either
+/// before the server receives the call, or after the server ran it and before the client receives
+/// the answer.
 #[derive(Debug)]
 pub struct Proxy {
     port: u16,
@@ -21,7 +22,7 @@ struct Ways {
     lost_calls: AtomicUsize,
     lost_answers: AtomicUsize,
     opened: AtomicUsize,
-    /// Connections with a lower number carry nothing, though they stay open.
+    /// Connections with a lower number forward nothing, though they stay open.
     mute: AtomicUsize,
 }
 
@@ -32,7 +33,7 @@ impl Ways {
 }
 
 impl Proxy {
-    /// Listens on a port of its own, and leads to the server at this one.
+    /// Listens on a free port, and forwards to the server on port `server`.
     pub async fn before(server: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -50,39 +51,40 @@ impl Proxy {
         Self { port, ways }
     }
 
-    /// Where it listens.
+    /// The port that it listens on.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The address of a store behind it.
+    /// The URL of a store behind it.
     pub fn url(&self, scheme: &str) -> String {
         format!("{scheme}://127.0.0.1:{}", self.port)
     }
 
-    /// Loses the next scripts on their way, and lets those after them run, but loses their answers.
+    /// Drops the next script calls, as many as `calls`; then lets scripts run, but drops as many of
+    /// their answers as `answers`.
     pub fn lose(&self, calls: usize, answers: usize) {
         self.ways.lost_calls.store(calls, Ordering::SeqCst);
         self.ways.lost_answers.store(answers, Ordering::SeqCst);
     }
 
-    /// Lets the next scripts pass before any is lost.
+    /// Forwards this many scripts before any is dropped.
     pub fn spare(&self, scripts: usize) {
         self.ways.spared.store(scripts, Ordering::SeqCst);
     }
 
-    /// Lets open connections carry nothing more, without closing them.
+    /// Stops forwarding on all open connections, without closing them.
     pub fn mute(&self) {
         self.ways.mute.store(self.ways.opened.load(Ordering::SeqCst), Ordering::SeqCst);
     }
 
-    /// Leads new connections to another server.
+    /// Forwards new connections to another server.
     pub fn lead_to(&self, server: u16) {
         self.ways.server.store(server, Ordering::SeqCst);
     }
 }
 
-/// Carries bytes both ways, until a loss or the end of either side closes both.
+/// Forwards bytes both ways, until a loss or the end of either side closes both.
 async fn carry(mut client: TcpStream, mut server: TcpStream, ways: Arc<Ways>) {
     let number = ways.opened.fetch_add(1, Ordering::SeqCst);
     let (mut asked, mut answered) = (vec![0; 65_536], vec![0; 65_536]);

@@ -1,8 +1,8 @@
 //! Servers on free ports of the loopback interface.
 //!
-//! Each is the child of a shell that waits for the end of its standard input and then kills it.
-//! The other end is held by the test's process, so that no server outlives it, however it ends:
-//! neither a `static` nor a test that is killed drops anything.
+//! Each server is started by a shell that waits until its standard input is closed, and then kills
+//! the server. The test process holds the other end of that pipe, so no server outlives it, however
+//! the process ends: destructors run neither for a `static` nor in a process that is killed.
 //!
 //! `SWARM_REDIS_SERVER` names the program to test with, another release or Valkey; `redis-server`
 //! from the `PATH` unless it is set.
@@ -16,9 +16,9 @@ use std::time::Duration;
 
 use crate::ports::free_port;
 
-/// At the word `keep` it leaves the files for the next start. What is loaded into the server is not for
-/// what comes after it, and may be gone by then. The configuration of a sentinel is the
-/// first word of its arguments.
+/// The script of that shell. When it reads the word `keep`, it leaves the files for the next start.
+/// Libraries that are preloaded into the server must not be loaded into the commands that follow:
+/// their files may be gone by then. A sentinel has its configuration file as its first argument.
 const WATCH: &str = r#"
     trap "" HUP INT TERM
     folder=$1; shift
@@ -42,7 +42,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts one that writes each change to its disk.
+    /// Starts a server that writes each change to its disk.
     pub fn start(options: &[&str]) -> Self {
         Self::start_in(&[], options)
     }
@@ -78,13 +78,13 @@ impl Server {
         wait_until("redis-server answers", || self.answers());
     }
 
-    /// The same, with these options besides.
+    /// The same, with these additional options.
     pub fn resume_with(&mut self, options: &[&str]) {
         self.options.extend(options.iter().map(ToString::to_string));
         self.resume();
     }
 
-    /// Kills it, with what it holds in memory.
+    /// Kills it; what is only in memory is lost.
     pub fn stop(&mut self) {
         self.end("keep");
     }
@@ -98,7 +98,7 @@ impl Server {
         }
     }
 
-    /// The address of a store on it.
+    /// The URL that connects a store to it.
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }
@@ -116,18 +116,18 @@ impl Server {
         cli(&[&["-p", &self.port.to_string()], command].concat())
     }
 
-    /// Makes it the replica of who listens at this port, and waits until it has caught up.
+    /// Makes it a replica of the server on this port, and waits until it has caught up.
     pub fn follow(&self, port: u16) {
         self.cli(&["replicaof", "127.0.0.1", &port.to_string()]);
         self.wait_until_it_says("master_link_status:up");
     }
 
-    /// Waits until this stands in what it says of its replication.
+    /// Waits until its information about replication contains this line.
     pub fn wait_until_it_says(&self, line: &str) {
         wait_until(line, || self.cli(&["info", "replication"]).contains(line));
     }
 
-    /// Waits until it sends clients of the cluster to these ports.
+    /// Waits until it sends cluster clients to these ports.
     pub fn wait_until_it_leads_to(&self, ports: &[u16]) {
         wait_until("the cluster has new ports", || {
             let slots = self.cli(&["cluster", "slots"]);
@@ -156,7 +156,7 @@ pub(crate) fn cli(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Waits until it is done, 20 seconds at most; `what` says what.
+/// Waits until `done` returns true, 20 seconds at most; `what` describes it when it fails.
 pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     for _ in 0..1_000 {
         if done() {

@@ -1,7 +1,7 @@
 //! Swarm in memory: the storage port of `swarm-core` on plain maps.
 //!
-//! For tests, demonstrations, and services that may forget: nothing outlives the process. Each
-//! tenant has locks of its own; reads do not block reads.
+//! For tests, demonstrations, and services whose data may be lost: nothing outlives the process.
+//! Each tenant has its own locks; reads do not block each other.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -84,8 +84,8 @@ impl Tenants for MemoryStore {
         self.tenant(tenant)
     }
 
-    /// Unless its clock is too far behind a log. Without a warning: that nothing outlives the process
-    /// is what it is for.
+    /// Not ready only when its clock is too far behind a log. It gives no warning that nothing
+    /// outlives the process: that is its purpose.
     async fn ready(&self) -> Result<Readiness> {
         let tenants = self.tenants.read().unwrap_or_else(PoisonError::into_inner);
         for tenant in tenants.values() {
@@ -101,29 +101,29 @@ impl CommitteeTenants for MemoryStore {
     }
 }
 
-/// One tenant's world behind its lock.
+/// One tenant's records behind their lock.
 struct TenantStore {
     world: RwLock<World>,
     clock: TimeSource,
 }
 
 impl TenantStore {
-    /// Looks at the world, beside other readers.
+    /// Reads the world, in parallel with other readers.
     fn read<T>(&self, look: impl FnOnce(&World) -> T) -> T {
         // Writers check everything before they write anything, so that a world whose writer
         // panicked is as whole as any other.
         look(&self.world.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Changes the world, alone, at the time of the commit: the clock is read under the lock, so
-    /// that no commit is later than its stamp.
+    /// Changes the world, alone, at the time of the commit: the clock is read under the lock, so a
+    /// commit that waited for the lock does not get an earlier time.
     fn commit<T>(&self, change: impl FnOnce(&mut World, Timestamp) -> T) -> Result<T> {
         let mut world = self.world.write().unwrap_or_else(PoisonError::into_inner);
         let now = time_of_commit((self.clock)(), world.log.last())?;
         Ok(change(&mut world, now))
     }
 
-    /// The same at the time of the clock, be it behind the log.
+    /// The same, at the time of the clock, even if that is behind the log.
     fn at_any_time<T>(&self, change: impl FnOnce(&mut World, Timestamp) -> T) -> T {
         let mut world = self.world.write().unwrap_or_else(PoisonError::into_inner);
         let now = (self.clock)();

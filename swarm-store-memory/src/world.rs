@@ -104,7 +104,7 @@ impl SessionRow {
     }
 }
 
-/// A number of things.
+/// A quota as a number of records.
 pub(crate) fn count(quota: u32) -> usize {
     usize::try_from(quota).unwrap_or(usize::MAX)
 }

@@ -1,7 +1,7 @@
 //! The committee.
 //!
-//! In fields and indexes a day stands as its eight digits, so that days are listed by them as other
-//! records are by their ids.
+//! In fields and indexes a day is written as its eight digits, so that days are listed in the same
+//! way as other records are by id.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::rows::{guard, next, optional, saved};
 use crate::scripts;
 use crate::tenant::TenantStore;
 
-/// What the facts come as: the time, and the rows of member and day.
+/// The facts as a script returns them: the time, and the rows of member and day.
 type Facts = (String, Option<String>, Option<String>);
 
 #[async_trait]
@@ -215,7 +215,7 @@ fn on(date: Day) -> String {
     keys::listing(&["on", &date.to_string()])
 }
 
-/// The listing of what counts of a member's submissions, by day and id.
+/// The listing of a member's latest submissions, by day and id.
 fn by(member: &CommitteeMemberId) -> String {
     keys::listing(&["by", member.as_str()])
 }

@@ -17,7 +17,7 @@ impl Counts for TenantStore {
             other => return Err(StoreError::misconfigured(OP, format!("unknown: {other:?}"))),
         };
         let listing = keys::in_state(state);
-        // No byte of text is above 254.
+        // No byte of UTF-8 is 255: this sorts after every entry of the listing.
         let end = [b"(", listing.as_bytes(), b"\xff"].concat();
         let mut count = redis::cmd("ZLEXCOUNT");
         count.arg(index).arg(format!("[{listing}")).arg(end);

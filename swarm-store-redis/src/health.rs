@@ -10,8 +10,8 @@ use swarm_core::store::{Readiness, Result};
 use crate::connection::client::Client;
 use crate::connection::failure::is_refused;
 
-/// The settings that put every write on the disk before it is acknowledged, and let none be read
-/// back in part.
+/// The settings under which every write is on the disk before it is acknowledged, and a truncated
+/// file is not loaded in part.
 const DURABLE: [(&str, &str); 4] = [
     ("appendonly", "yes"),
     ("appendfsync", "always"),
@@ -19,7 +19,7 @@ const DURABLE: [(&str, &str); 4] = [
     ("aof-load-truncated", "no"),
 ];
 
-/// From how many per cent of its memory on a server is warned of, and from how many it is not ready
+/// The memory in use, in per cent, from which the store warns, and from which it is not ready
 /// (contract, section 3).
 const FILLING: u64 = 80;
 const FULL: u64 = 95;
@@ -44,7 +44,7 @@ pub(crate) async fn check(client: &Client, op: &'static str, strict: bool) -> Re
     Ok(Readiness { warnings })
 }
 
-/// Warns of each setting by which a server acknowledges what is not on its disk.
+/// Warns of each setting under which a server acknowledges writes that are not on its disk.
 async fn losses(client: &Client, op: &'static str, strict: bool) -> Result<Vec<String>> {
     let mut warnings = Vec::new();
     for (setting, safe) in DURABLE {
@@ -65,7 +65,7 @@ async fn losses(client: &Client, op: &'static str, strict: bool) -> Result<Vec<S
     Ok(warnings)
 }
 
-/// The values of a setting at all servers; `None` where one does not say.
+/// The values of a setting on all servers; `None` for a server that does not report it.
 async fn settings(client: &Client, op: &'static str, setting: &str) -> Result<Option<Vec<String>>> {
     let command: Cmd = redis::cmd("CONFIG").arg("GET").arg(setting).to_owned();
     let answers: Option<Vec<HashMap<String, String>>> = ask(client, op, &command).await?;
@@ -93,7 +93,7 @@ async fn replicas(client: &Client, op: &'static str, strict: bool) -> Result<Opt
     }))
 }
 
-/// Warns of a server that fills up; one that is full is an error.
+/// Warns of a server whose memory is filling up; a full one is an error.
 async fn fullness(client: &Client, op: &'static str) -> Result<Option<String>> {
     let used = told(client, op, "memory", "used_memory").await?;
     let limits = told(client, op, "memory", "maxmemory").await?;
@@ -111,8 +111,7 @@ async fn fullness(client: &Client, op: &'static str) -> Result<Option<String>> {
     }
 }
 
-/// What each server tells in a section of `INFO`, in the line of this name; nothing of one that does
-/// not.
+/// The value of this line in a section of `INFO`, from each server that reports it.
 async fn told(client: &Client, op: &'static str, section: &str, name: &str) -> Result<Vec<u64>> {
     let command: Cmd = redis::cmd("INFO").arg(section).to_owned();
     let answers: Vec<String> = ask(client, op, &command).await?.unwrap_or_default();

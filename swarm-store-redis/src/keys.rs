@@ -1,8 +1,8 @@
 //! The names of what is stored.
 //!
 //! All keys of a tenant carry its name as their hash tag, so that they share a slot of a cluster
-//! and one script may use them together. No text of a user is ever part of a key: it stands in
-//! fields, and in the entries of indexes behind its length, or at their end.
+//! and one script may use them together. No user's text is ever part of a key: it is stored in
+//! fields, and in index entries, either after its length or at the end.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use swarm_core::domain::{AttemptId, MemberId, SessionId};
 use swarm_core::proof::hex;
 use swarm_core::store::{Collection, Result, Slot, StoreError};
 
-/// The newest layout of any tenant: the only key that is of none.
+/// The newest layout of any tenant: the only key that belongs to no tenant.
 pub(crate) const NEWEST_LAYOUT: &str = "swarm:layout";
 
 /// The keys of one tenant.
@@ -68,7 +68,7 @@ keys! {
     held_keys: "keys";
     /// Live challenges by slot.
     challenges: "challenges:live";
-    /// The challenges that were given out last, by the number of their stand.
+    /// The challenges that were handed out last, by the number of their stand.
     standing_challenges: "challenges:standing";
     /// Rows by message id.
     outbox: "outbox";
@@ -92,7 +92,7 @@ keys! {
     log: "log";
     /// Rows of the log by the session that they act on, a line each, behind their numbers.
     acts: "log:sessions";
-    /// Nothing: it is written after each commit, where commits wait for replicas.
+    /// A key without meaning: written after each commit where commits wait for replicas.
     fence: "fence";
 
     /// Rows by the id of a member of the committee.
@@ -138,14 +138,14 @@ pub(crate) fn slot(slot: &Slot) -> String {
     }
 }
 
-/// The field of a member's challenge. With its prefix no id reads like the decoy's.
+/// The field of a member's challenge. The prefix keeps every id different from the decoy's field.
 pub(crate) fn member_slot(id: &MemberId) -> String {
     format!("member:{id}")
 }
 
-/// How the entries of an index begin that list rows under these words; an id follows, in 20 digits
-/// but for a member's. Each word stands behind its length, and the first says how many there are,
-/// so that no list of words begins like another.
+/// The prefix of the index entries for these words. The id follows, as 20 digits, or as it is for a
+/// member. Each word is preceded by its length, and the first word determines how many there are,
+/// so no list of words is a prefix of another.
 pub(crate) fn listing(words: &[&str]) -> String {
     words.iter().fold(String::new(), |mut prefix, word| {
         // Writing to a string does not fail.
@@ -154,18 +154,18 @@ pub(crate) fn listing(words: &[&str]) -> String {
     })
 }
 
-/// A listing and a number of 20 digits: the entry of an id, or how those of a time or a day begin,
-/// whose ids follow. Entries are ordered as text, and these as their numbers.
+/// A listing and a number as 20 digits: the entry of an id, or the prefix of the entries of a time
+/// or a day, whose ids follow. With a fixed width, entries are ordered by number.
 pub(crate) fn numbered(listing: &str, number: u64) -> String {
     format!("{listing}{number:020}")
 }
 
-/// What a listing begins behind: before all its ids, or at this one.
+/// The exclusive start of a range of a listing: before all its ids, or at this one.
 pub(crate) fn start_of(listing: &str, after: Option<u64>) -> String {
     after.map_or_else(|| listing.to_owned(), |id| numbered(listing, id))
 }
 
-/// The entry that ends a listing: after all its ids, or before this one.
+/// The end of a range of a listing: after all its ids, or before this one.
 pub(crate) fn end_of(listing: &str, before: Option<u64>) -> String {
     before.map_or_else(|| format!("{listing}:"), |id| numbered(listing, id))
 }

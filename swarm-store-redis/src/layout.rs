@@ -1,8 +1,8 @@
 //! The layout of what is stored, by number: which keys there are, and what their values look like.
 //!
-//! Each tenant is marked with its layout before its first write, and the server, under
-//! [`NEWEST`], with the newest of its tenants'. A program that meets a newer layout than its own
-//! refuses to read or write; an older one it brings up to its own, step by step.
+//! Each tenant is marked with its layout before its first write, and the server, under [`NEWEST`],
+//! with the newest of its tenants'. A program refuses to read or write a layout newer than its own,
+//! and migrates an older one to its own, step by step.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -19,10 +19,10 @@ use crate::scripts;
 /// The layout that this program reads and writes.
 pub(crate) const LAYOUT: usize = MIGRATIONS.len();
 
-/// What brings a tenant from each layout to the next; the first is that of no mark.
+/// The migration from each layout to the next; the first is for tenants without a mark.
 const MIGRATIONS: [&LazyLock<Script>; 2] = [&scripts::LAYOUT_1, &scripts::LAYOUT_2];
 
-/// What is known of the tenants that were met.
+/// What is known of the tenants that were used so far.
 #[derive(Default)]
 pub(crate) struct Layouts(Mutex<HashMap<TenantId, Arc<Met>>>);
 
@@ -81,7 +81,7 @@ pub(crate) async fn refuse_newer(op: &'static str, client: &Client) -> Result<()
     found(op, client, NEWEST_LAYOUT).await.map(|_| ())
 }
 
-/// The layout that stands under a key, 0 where there is none.
+/// The layout that is stored under a key, 0 where there is none.
 async fn found(op: &'static str, client: &Client, key: &str) -> Result<usize> {
     let get = redis::cmd("GET").arg(key).to_owned();
     let Some(text) = client.query::<Option<String>>(op, &get).await? else { return Ok(0) };

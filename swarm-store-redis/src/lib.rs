@@ -1,10 +1,11 @@
 //! Swarm on Redis: the storage port of `swarm-core` on one server, on those that sentinels
 //! watch, or on a cluster.
 //!
-//! Redis 6.2 or later, or Valkey. All that a tenant has shares a slot of a cluster; each write is
+//! Redis 6.2 or later, or Valkey. All keys of a tenant are in one slot of a cluster; each write is
 //! one script, which checks all its guards, by the server's own clock, before it writes anything.
-//! A script that is sent twice answers twice what came of it the first time. What a server may
-//! lose when it goes down is for its configuration to say: see `README.md`.
+//! Scripts are idempotent: one that is sent twice returns the outcome of its first run. Which
+//! acknowledged writes a server may lose when it goes down depends on its configuration: see
+//! `README.md`.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -81,9 +82,9 @@ impl RedisStore {
     /// seconds. A connection lives on the runtime of the call that opens it.
     ///
     /// # Errors
-    /// [`StoreError`](swarm_core::StoreError) when the address makes no sense, nobody answers there, or who answers is a
-    /// replica, evicts records when memory runs out, holds what a later release has written, or is
-    /// not strict enough. Its source says which, without the address.
+    /// [`StoreError`](swarm_core::StoreError) when the address is invalid, no server answers there,
+    /// or the server is a replica, evicts records when memory runs out, holds what a later release
+    /// has written, or is not strict enough. Its source says which, without the address.
     pub async fn connect(url: &str) -> Result<Self> {
         bounded("connect", async {
             let options = Options::parse(url)?;
@@ -106,10 +107,10 @@ impl Tenants for RedisStore {
         Arc::new(self.tenant(tenant))
     }
 
-    /// That the server answers, is no replica, would rather refuse a write than forget a record,
+    /// Checks that the server answers, is not a replica, rejects writes rather than evict records,
     /// holds nothing that a later release has written, and that its clock is not too far behind the
-    /// log of who wants to commit.
-    /// Warns when it may lose what it has acknowledged; in strict mode that is an error.
+    /// log of a tenant that wants to commit. Warns when it may lose what it has acknowledged; in
+    /// strict mode that is an error.
     async fn ready(&self) -> Result<Readiness> {
         bounded("ready", async {
             layout::refuse_newer("ready", &self.client).await?;

@@ -78,7 +78,7 @@ impl Members for TenantStore {
         saved(&outcome)
     }
 
-    /// Waits for no replica: a challenge that is lost with its server is asked for again.
+    /// Does not wait for replicas: after a failover, a lost challenge is simply requested again.
     async fn give_challenge(&self, offer: &ChallengeOffer) -> Result<Challenge> {
         let mut script = scripts::GIVE_CHALLENGE.prepare_invoke();
         script.key(self.keys.standing_challenges()).key(self.keys.challenges());

@@ -48,12 +48,12 @@ pub(crate) fn most(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(-1)
 }
 
-/// The version that is expected, for a script: nothing where none is.
+/// The expected version as a script argument; empty where there is none.
 pub(crate) fn guard(expected: Option<Version>) -> String {
     optional(expected)
 }
 
-/// What a script may be given, or nothing.
+/// A value as a script argument; empty where there is none.
 pub(crate) fn optional(value: Option<impl ToString>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }

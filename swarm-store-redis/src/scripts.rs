@@ -1,5 +1,5 @@
-//! The scripts. A server knows each by its SHA-1 once it has seen it: all are shown to it at the start,
-//! and again when it says that it does not know one.
+//! The scripts. They are called by their SHA-1: all are loaded into a server at the start, and
+//! again when it answers that it does not know one.
 
 use std::sync::LazyLock;
 
@@ -24,15 +24,15 @@ macro_rules! scripts {
     };
 }
 
-/// A script, in front of which stands what it has of the core.
+/// The source of a script, preceded by the constants that come from the core.
 fn text(parts: &str) -> String {
     format!("local CLOCK_TOLERANCE = {CLOCK_TOLERANCE_MILLIS}\n{parts}")
 }
 
 scripts! {
-    /// Brings a tenant from layout 0, that of no mark, to 1.
+    /// Migrates a tenant without a mark, layout 0, to layout 1.
     LAYOUT_1: "layout_1.lua";
-    /// From 1 to 2.
+    /// Migrates from layout 1 to 2.
     LAYOUT_2: "layout_2.lua";
 
     NOW: "now.lua";

@@ -23,7 +23,7 @@ impl Sessions for TenantStore {
         codec::decode_optional(row.as_ref(), codec::decode_session).context("session")
     }
 
-    /// A day and subject has few sessions, so that their state is looked at only here.
+    /// A day and subject has few sessions, so their state is filtered here, not in the index.
     async fn sessions(&self, query: &SessionQuery) -> Result<Vec<Arc<Session>>> {
         let (listing, limit) = match (&query.on, query.state) {
             (Some((day, subject)), state) => {
@@ -91,8 +91,8 @@ fn published() -> String {
     keys::listing(&["published"])
 }
 
-/// The part of it that is of this moment: in milliseconds from the first that a number holds, since
-/// there are moments before 1970, and a sign would be out of order.
+/// The part of it for this moment, in milliseconds counted from the smallest `i64`: there are
+/// moments before 1970, and a minus sign would break the order.
 fn published_at(moment: Timestamp) -> String {
     keys::numbered(&published(), moment.millis().abs_diff(i64::MIN))
 }

@@ -18,8 +18,8 @@ use crate::tenant::TenantStore;
 /// How many takes of a session are read at a time: commits get their turn in between.
 const PAGE: usize = 500;
 
-/// What the facts come as: the time, the rows of member and session, the latest revision, and the
-/// row of the take that spent the nonce.
+/// The facts as a script returns them: the time, the rows of member and session, the latest
+/// revision, and the row of the take that spent the nonce.
 type Facts = (String, Option<String>, Option<String>, Option<String>, Option<String>);
 
 #[async_trait]
@@ -38,7 +38,7 @@ impl Takes for TenantStore {
             if facts.4.is_none() || self.client.replicas() == 0 {
                 return Ok(facts);
             }
-            // A take that is sent again is acknowledged once more: not before it is on the replicas.
+            // A retried take is acknowledged again, but not before it is on the replicas.
             self.commit("basis", &script).await
         });
         let (now, member, session, latest, spent) = facts.await?;
@@ -101,7 +101,7 @@ impl Takes for TenantStore {
     async fn takes(&self, session: SessionId) -> Result<Vec<Arc<Take>>> {
         bounded("takes", async {
             let mut takes = Vec::new();
-            // Takes are only ever added at the end, so that pages read one after another fit.
+            // Takes are only appended, so pages read one after another are consistent.
             loop {
                 let page = self.page(session, takes.len()).await?;
                 let is_last = page.len() < PAGE;
@@ -130,8 +130,8 @@ impl Takes for TenantStore {
 }
 
 impl TenantStore {
-    /// The takes that are not superseded, of those that follow this one, and the one up to which they
-    /// were looked at, where there may be more.
+    /// Those of the next takes after this one that are not superseded, and the id up to which takes
+    /// were examined, where there may be more.
     async fn latest_page(
         &self,
         session: SessionId,

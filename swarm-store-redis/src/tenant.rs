@@ -1,4 +1,4 @@
-//! One tenant's world, and how its calls are made.
+//! One tenant's part of the store, and how its calls are made.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::keys::Keys;
 use crate::layout::Met;
 use crate::scripts;
 
-/// One tenant's world.
+/// One tenant's part of the store.
 pub(crate) struct TenantStore {
     pub(crate) id: TenantId,
     pub(crate) client: Arc<Client>,
@@ -24,7 +24,7 @@ pub(crate) struct TenantStore {
 }
 
 impl TenantStore {
-    /// Runs a script that writes. It recognizes an attempt that is sent twice.
+    /// Runs a script that writes, and recognizes a repeated attempt.
     pub(crate) async fn commit<T: FromRedisValue>(
         &self,
         op: &'static str,
@@ -34,7 +34,7 @@ impl TenantStore {
         self.behind.note(&self.id, self.client.commit(op, script, &self.keys).await)
     }
 
-    /// Runs a script that writes, and may be sent twice. It waits for no replica.
+    /// Runs a script that writes and is idempotent. It does not wait for replicas.
     pub(crate) async fn write<T: FromRedisValue>(
         &self,
         op: &'static str,
@@ -54,7 +54,7 @@ impl TenantStore {
         self.client.read(op, script).await
     }
 
-    /// Runs a script that reads much. Commits do not wait behind its answer.
+    /// Runs a script with a large answer. Commits do not wait behind it.
     pub(crate) async fn read_bulk<T: FromRedisValue>(
         &self,
         op: &'static str,
@@ -70,7 +70,7 @@ impl TenantStore {
         self.client.query(op, cmd).await
     }
 
-    /// Before the tenant's first read: its layout is this program's.
+    /// Checks, before the tenant's first read, that its layout is this program's.
     async fn check(&self, op: &'static str) -> Result<()> {
         if self.layout.is_checked() {
             return Ok(());
@@ -78,7 +78,7 @@ impl TenantStore {
         Box::pin(self.layout.check(op, &self.client, &self.keys)).await
     }
 
-    /// Before its first write: it is marked with this program's layout.
+    /// Marks the tenant, before its first write, with this program's layout.
     async fn mark(&self, op: &'static str) -> Result<()> {
         if self.layout.is_marked() {
             return Ok(());
@@ -93,7 +93,7 @@ impl TenantStore {
         codec::decode_timestamp(&time).context(op)
     }
 
-    /// The key of a new attempt to commit.
+    /// The key under which the outcome of a new attempt is kept.
     pub(crate) fn attempt(&self, op: &'static str) -> Result<String> {
         let mut attempt = [0; 16];
         SystemEntropy.fill(&mut attempt).map_err(|error| StoreError::unavailable(op, error))?;

@@ -9,18 +9,17 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::failure::Outcome;
 
-/// How often, once a millisecond, a lock that another process has is asked for: five seconds.
+/// How often a lock that another process holds is retried, once a millisecond: for five seconds.
 const TRIES: i32 = 5_000;
 
-/// More statements than there are.
+/// The size of the statement cache: larger than the number of statements.
 const STATEMENTS_KEPT: usize = 200;
 
 /// Opens a connection that writes; makes the file where there is none.
 pub(crate) fn to_write(path: &Path) -> Outcome<Connection> {
     make(path);
     let db = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
-    // A commit is on the disk before it is acknowledged; elsewhere than on a Mac, `fullfsync` is
-    // nothing.
+    // A commit is on the disk before it is acknowledged; `fullfsync` has an effect only on macOS.
     db.pragma_update(None, "synchronous", "full")?;
     db.pragma_update(None, "fullfsync", true)?;
     Ok(db)
@@ -33,8 +32,9 @@ pub(crate) fn to_read(path: &Path) -> Outcome<Connection> {
     Ok(db)
 }
 
-/// Makes a file that only its owner can read: the contacts of members stand in it. SQLite gives the
-/// files beside it the same mode. Where there is a file, or none can be made, is for SQLite to say.
+/// Creates a file that only its owner can read, since it contains the members' contacts. SQLite
+/// gives the files beside it the same mode. When the file exists, or cannot be created, SQLite
+/// deals with it.
 fn make(path: &Path) {
     let mut file = OpenOptions::new();
     #[cfg(unix)]
@@ -43,11 +43,11 @@ fn make(path: &Path) {
 }
 
 fn open(path: &Path, flags: OpenFlags) -> Outcome<Connection> {
-    // Each connection stays with one thread at a time.
+    // Each connection is used by one thread at a time.
     let mut db = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     db.busy_handler(Some(wait))?;
     db.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
-    // Where the disk is full, there is no room for temporary files either.
+    // A full disk has no room for temporary files either.
     db.pragma_update(None, "temp_store", "memory")?;
     Ok(db)
 }

@@ -14,7 +14,7 @@ use crate::readers::{self, Look};
 use crate::writer::{self, Asked, Changes};
 use crate::{connection, layout};
 
-/// An open file. Dropping it does all that was asked for and closes it.
+/// An open file. Dropping it completes all pending work and closes the file.
 pub(crate) struct Database {
     // Dropped first, so that the threads end.
     writer: Changes,
@@ -23,7 +23,7 @@ pub(crate) struct Database {
     _threads: Threads,
 }
 
-/// What the time is asked of.
+/// The source of the time.
 pub(crate) type TimeSource = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// The threads that work on the file, waited for when this is dropped.
@@ -32,7 +32,7 @@ struct Threads(Vec<JoinHandle<()>>);
 impl Drop for Threads {
     fn drop(&mut self) {
         for thread in self.0.drain(..) {
-            // One that panicked has said so.
+            // A thread that panicked has already reported it.
             let _ = thread.join();
         }
     }
@@ -40,7 +40,8 @@ impl Drop for Threads {
 
 impl Database {
     pub(crate) fn open(path: &Path, clock: TimeSource) -> Outcome<Self> {
-        // Some names, such as `:memory:`, are no file to SQLite; no absolute path is one of them.
+        // SQLite does not take some names, such as `:memory:`, for files; an absolute path is
+        // always one.
         let path = &std::path::absolute(path).map_err(Failure::path)?;
         let mut db = connection::to_write(path)?;
         layout::bring_up_to_date(&mut db)?;
@@ -54,21 +55,21 @@ impl Database {
         Arc::clone(&self.clock)
     }
 
-    /// Looks at the file as it is at one moment.
+    /// Reads the file in one snapshot.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         look: impl FnOnce(&Connection) -> Outcome<T> + Send + 'static,
     ) -> Outcome<T> {
         let (reply, found) = oneshot::channel();
         let answer = move |db: &Connection| {
-            // Who asked may have gone away.
+            // The caller may be gone.
             let _ = reply.send(readers::at_one_moment(db, look));
         };
         self.readers.send(Box::new(answer)).map_err(|_| Failure::stopped())?;
         found.await.unwrap_or_else(|_| Err(Failure::stopped()))
     }
 
-    /// Changes the file, and returns once the change is on the disk, or did not come to be.
+    /// Changes the file; returns once the change is on the disk, or has failed.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         change: impl FnOnce(&Connection) -> Outcome<T> + Send + 'static,

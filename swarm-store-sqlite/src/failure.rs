@@ -1,4 +1,4 @@
-//! What goes wrong with a file, and what is said of it.
+//! Errors of the file, and how they are reported.
 
 use std::error::Error as _;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use swarm_core::{Invalid, StoreError};
 /// What closures that look at the file, or change it, return.
 pub(crate) type Outcome<T> = Result<T, Failure>;
 
-/// Why nothing came of it. Cloned for each of those whose changes were to be committed together.
+/// Why an operation failed. Cloned for each of the changes that were to be committed together.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{text}")]
 pub(crate) struct Failure {
@@ -20,17 +20,17 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// What is stored is no record.
+    /// What is stored is not a valid record.
     pub(crate) fn garbled(what: impl std::fmt::Display) -> Self {
         Self::new(StoreErrorKind::Corrupt, format!("a stored record is garbled: {what}"))
     }
 
-    /// The file is none that this store may write to.
+    /// This store must not write to the file.
     pub(crate) fn misconfigured(text: impl Into<Arc<str>>) -> Self {
         Self::new(StoreErrorKind::Misconfigured, text)
     }
 
-    /// The thread that was to do it has ended.
+    /// The thread for this work has ended.
     pub(crate) fn stopped() -> Self {
         Self::unavailable("the thread that works on the file has ended")
     }
@@ -40,7 +40,7 @@ impl Failure {
         Self::unavailable(format!("cannot start a thread: {error}"))
     }
 
-    /// The path is none.
+    /// The path is not valid.
     pub(crate) fn path(error: std::io::Error) -> Self {
         Self::misconfigured(format!("no path to a file: {error}"))
     }

@@ -1,10 +1,10 @@
 //! Swarm in one SQLite file: the storage port of `swarm-core`, durable, without a server.
 //!
-//! One thread writes: it commits together what has come in while the disk was busy with the commit
-//! before, so that many clients cost hardly more syncs than one. Some threads read beside it. A write
-//! is answered when its commit is on the disk (write-ahead log, `synchronous=FULL`). Several
-//! processes of one machine may have the file open; what each of them may lose, and how to back it
-//! up, stands in `README.md`.
+//! One thread writes: it commits together all changes that arrived while the disk was busy with the
+//! commit before, so that many clients need hardly more syncs than one. Some threads read in
+//! parallel. A write is answered when its commit is on the disk (write-ahead log,
+//! `synchronous=FULL`). Several processes of one machine may have the file open. `README.md` says
+//! what each of them may lose, and how to back the file up.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -50,8 +50,8 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the file at this path, for as long as the disk takes; makes it where there is none, in
-    /// a folder that is there. Goes by the system's clock.
+    /// Opens the file at this path, which may block on the disk; creates it where there is none, in
+    /// an existing folder. Goes by the system's clock.
     ///
     /// # Errors
     /// [`StoreError`](swarm_core::StoreError) when the file cannot be opened or written to, is a
@@ -92,8 +92,8 @@ impl Tenants for SqliteStore {
         Arc::new(self.tenant(tenant))
     }
 
-    /// That the file can be read, and written to: this is a commit like any other. And that the clock
-    /// is not too far behind the log of who wants to commit.
+    /// Checks that the file can be read, and written with a commit like any other; and that the
+    /// clock is not too far behind the log of a tenant that wants to commit.
     async fn ready(&self) -> Result<Readiness> {
         let probe = self.database.write(layout::touch).await;
         probe.map_err(|failure| failure.of("ready"))?;
@@ -111,7 +111,7 @@ impl CommitteeTenants for SqliteStore {
     }
 }
 
-/// One tenant's world.
+/// One tenant's part of the store.
 struct TenantStore {
     database: Arc<Database>,
     behind: Arc<BehindTenants>,
@@ -119,7 +119,7 @@ struct TenantStore {
 }
 
 impl TenantStore {
-    /// Looks at the world as it is at one moment, beside others.
+    /// Reads the world in one snapshot, in parallel with others.
     async fn read<T: Send + 'static>(
         &self,
         op: &'static str,
@@ -129,8 +129,8 @@ impl TenantStore {
         self.database.read(world).await.map_err(|failure| failure.of(op))
     }
 
-    /// Changes the world, alone; all of the change is on the disk when this returns, or, after an
-    /// error, nothing of it is to be relied on.
+    /// Changes the world, alone. When this returns, all of the change is on the disk; after an
+    /// error, none of it can be relied on.
     async fn write<T: Send + 'static>(
         &self,
         op: &'static str,

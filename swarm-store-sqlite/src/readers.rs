@@ -10,10 +10,10 @@ use rusqlite::Connection;
 use crate::connection;
 use crate::failure::{Failure, Outcome};
 
-/// Something to look up, and to answer.
+/// A read, which also sends its result to the caller.
 pub(crate) type Look = Box<dyn FnOnce(&Connection) + Send>;
 
-/// How many read at once. They wait for nothing but the disk.
+/// How many threads read. They wait for nothing but the disk.
 const READERS: usize = 4;
 
 /// Starts the threads, each with a connection of its own. They end when the sender is dropped.
@@ -36,7 +36,7 @@ fn read(db: &Connection, looks: &Mutex<Receiver<Look>>) {
     }
 }
 
-/// Looks at the file as it is at one moment, whatever is committed meanwhile.
+/// Reads the file in one snapshot, whatever is committed meanwhile.
 pub(crate) fn at_one_moment<T>(
     db: &Connection,
     look: impl FnOnce(&Connection) -> Outcome<T>,

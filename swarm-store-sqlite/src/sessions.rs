@@ -65,7 +65,7 @@ fn matching(world: &World<'_>, query: &SessionQuery) -> Outcome<Vec<Arc<Session>
     let state = query.state.map(|state| state.as_str());
     let most = most(query.limit);
     match (&query.on, state) {
-        // A day and subject has few sessions: their state is looked at in each.
+        // A day and subject has few sessions, so their state is filtered here.
         (Some((date, subject)), state) => listed(
             world,
             "SELECT version, record FROM sessions

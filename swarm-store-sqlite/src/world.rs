@@ -12,14 +12,14 @@ use swarm_core::store::{Saved, Versioned, time_of_commit, time_of_read};
 use crate::database::TimeSource;
 use crate::failure::{Failure, Outcome};
 
-/// The world of one tenant, as it is at one moment.
+/// The world of one tenant, in one snapshot.
 pub(crate) struct World<'a> {
     db: &'a Connection,
     tenant: &'a str,
     clock: &'a TimeSource,
 }
 
-/// What stands behind the tenant in a statement, as `?2`, `?3` and so on.
+/// The values of `?2`, `?3` and so on, which follow the tenant.
 pub(crate) type Values<'a> = &'a [&'a dyn ToSql];
 
 impl<'a> World<'a> {
@@ -81,13 +81,13 @@ impl<'a> World<'a> {
         Ok(time_of_read((self.clock)(), last_time(self)?))
     }
 
-    /// The time of the commit that this is part of: none after it will be told an earlier one,
-    /// whichever process commits it.
+    /// The time of the commit that this is part of: no later commit gets an earlier one, whichever
+    /// process makes it.
     pub(crate) fn time_of_commit(&self) -> Outcome<Timestamp> {
         Ok(time_of_commit((self.clock)(), last_time(self)?)?)
     }
 
-    /// The time of the clock, be it behind the log.
+    /// The time of the clock, even if that is behind the log.
     pub(crate) fn clock(&self) -> Timestamp {
         (self.clock)()
     }
@@ -118,7 +118,7 @@ pub(crate) fn text<'a>(row: &'a Row<'_>, column: usize) -> Outcome<&'a str> {
     row.get_ref(column)?.as_str().map_err(Failure::garbled)
 }
 
-/// What came of a write that is guarded by a version, from the number of rows it changed.
+/// The outcome of a write that is guarded by a version, from the number of rows it changed.
 pub(crate) fn saved(changed: Outcome<usize>) -> Outcome<Saved> {
     Ok(if changed? == 0 { Saved::Stale } else { Saved::Saved })
 }
@@ -128,12 +128,12 @@ pub(crate) fn next(expected: Option<Version>) -> i64 {
     signed(expected.map_or(Version(1), Version::next).0)
 }
 
-/// A limit, for a statement.
+/// A limit as an argument of a statement.
 pub(crate) fn most(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
-/// A number for a statement: SQLite has none that are larger.
+/// A number as an argument of a statement: SQLite has no larger ones.
 pub(crate) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

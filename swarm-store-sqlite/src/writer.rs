@@ -1,4 +1,4 @@
-//! The one thread that writes. While the disk syncs a commit, others come in; they are committed
+//! The one thread that writes. Changes that arrive while the disk syncs a commit are committed
 //! together, with one sync for all of them.
 
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -10,19 +10,19 @@ use tokio::sync::oneshot;
 use crate::failure::{Failure, Outcome};
 use crate::layout;
 
-/// The most changes that are committed together: so long the first of them waits for the others.
+/// The most changes in one commit: the first of them is answered only after the last.
 const TOGETHER: usize = 256;
 
-/// A change that somebody waits for.
+/// A change that a caller waits for.
 pub(crate) trait Change: Send {
     /// Makes the change, all of it or none.
     fn make(&mut self, db: &Connection) -> Outcome<()>;
 
-    /// Tells who waits what came of it, now that it is known whether it was committed.
+    /// Sends the caller its result, now that it is known whether it was committed.
     fn answer(self: Box<Self>, committed: &Outcome<()>);
 }
 
-/// Where changes are handed in.
+/// The channel for changes.
 pub(crate) type Changes = Sender<Box<dyn Change>>;
 
 /// Starts the thread. It ends when the sender is dropped and all changes are answered.
@@ -50,14 +50,14 @@ fn commit(db: &Connection, changes: &mut [Box<dyn Change>]) -> Outcome<()> {
         .and_then(|()| changes.iter_mut().try_for_each(|change| make(db, change.as_mut())))
         .and_then(|()| run(db, "COMMIT"));
     if committed.is_err() && !db.is_autocommit() {
-        // Should this fail too, the next BEGIN does, and comes back here.
+        // If this fails too, so does the next BEGIN, and leads here again.
         let _ = run(db, "ROLLBACK");
     }
     committed
 }
 
-/// Makes one change of many. One that fails takes none with it, unless its failure, as that of a
-/// full disk may, has ended the whole transaction.
+/// Makes one of many changes. One that fails is undone alone, unless its failure, for example a
+/// full disk, has ended the whole transaction.
 fn make(db: &Connection, change: &mut dyn Change) -> Outcome<()> {
     run(db, "SAVEPOINT change")?;
     if let Err(failure) = change.make(db) {
@@ -71,7 +71,7 @@ fn run(db: &Connection, sql: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// A closure that makes a change, and who waits for what it returns.
+/// A closure that makes a change, and the channel for its result.
 pub(crate) struct Asked<F, T> {
     change: Option<F>,
     outcome: Option<Outcome<T>>,
@@ -102,7 +102,7 @@ where
             (Some(made), Ok(())) => made,
             (None, Ok(())) => Err(Failure::stopped()),
         };
-        // Who asked may have gone away; the change stands all the same.
+        // The caller may be gone; the change is committed all the same.
         let _ = self.reply.send(outcome);
     }
 }
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(numbers(&db), [1, 2]);
     }
 
-    /// As that of a full disk may.
+    /// A full disk can do that.
     #[test]
     fn a_failure_that_ends_the_transaction_is_told_to_all_and_to_none_after_them() {
         let folder = tempfile::tempdir().unwrap();

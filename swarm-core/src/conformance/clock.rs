@@ -12,7 +12,7 @@ use crate::store::{
 use crate::testing::promise::{ensure, promised};
 use crate::testing::{World, act, applicant, creation, filed, moment, session_draft};
 
-/// Up to an hour.
+/// While the clock is up to an hour behind the log.
 pub async fn time_stands_still_while_the_clock_is_behind(
     tenants: Arc<dyn Tenants>,
     set: impl Fn(Timestamp),
@@ -35,7 +35,7 @@ pub async fn time_stands_still_while_the_clock_is_behind(
     promised!(world.filed(&ada, &session, "4").await.filed_at, noon.plus_millis(1));
 }
 
-/// Beyond an hour; and then it is not ready.
+/// While it is more than an hour behind; the store then says that it is not ready.
 pub async fn nothing_is_committed_while_the_clock_is_far_behind(
     tenants: Arc<dyn Tenants>,
     set: impl Fn(Timestamp),
@@ -70,7 +70,7 @@ pub async fn nothing_is_committed_while_the_clock_is_far_behind(
     promised!(world.save_session(&amended).await, Saved::Saved);
 }
 
-/// Once an operator says so, be it a day behind; and then what is filed has its time.
+/// Once an operator accepts it, even if it is a day behind; later commits have its time.
 pub async fn a_clock_that_is_accepted_counts_again(
     tenants: Arc<dyn Tenants>,
     set: impl Fn(Timestamp),
@@ -92,7 +92,7 @@ pub async fn a_clock_that_is_accepted_counts_again(
     promised!(times, [(1, noon()), (2, yesterday), (3, yesterday)]);
 }
 
-/// Whatever the clock says then.
+/// Even if the clock then shows an earlier time.
 pub async fn a_deadline_that_has_passed_stays_passed(
     tenants: Arc<dyn Tenants>,
     set: impl Fn(Timestamp),

@@ -1,4 +1,4 @@
-//! How a case meets a moment of a clock that it can neither set nor stop.
+//! Tests of exact deadlines with a clock that a case can neither set nor stop.
 
 use std::time::Duration;
 

@@ -10,7 +10,7 @@ use super::{Invalid, Timestamp};
 pub struct Challenge {
     /// What its text is made from, together with the id of the member that is to sign it.
     pub seed: ChallengeSeed,
-    /// The last moment at which whoever asks is given the same.
+    /// Until this moment, requests for the member's challenge are given this one.
     pub stands_until: Timestamp,
     /// The last moment at which a claim may be committed with it.
     pub expires_at: Timestamp,

@@ -121,7 +121,7 @@ impl Revision {
     }
 }
 
-/// One attempt to commit something, the same however often a client library resends it.
+/// One attempt to commit something: the same id however often a client library resends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AttemptId(pub [u8; 16]);
 

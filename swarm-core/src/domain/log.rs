@@ -1,4 +1,4 @@
-//! The log: what each commit says of itself (contract, section 10).
+//! The log: what each commit adds to it (contract, section 10).
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -91,8 +91,8 @@ impl From<Actor> for Attribution {
     }
 }
 
-/// What a commit says of itself, made by the rules that judged it; for a store, text. It is appended
-/// to the tenant's log in the same commit.
+/// The log entry of a commit, made by the rules that judged it; opaque text for a store, which
+/// appends it to the tenant's log in the same commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Act {
     text: String,

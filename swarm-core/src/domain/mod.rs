@@ -1,4 +1,4 @@
-//! The nouns. A value of these types is valid by construction: parse, don't validate.
+//! The types of the domain. A value of these types is valid by construction: parse, don't validate.
 
 pub mod committee;
 pub mod json;

@@ -7,11 +7,11 @@ use crate::proof::ChallengeText;
 /// How long a challenge is good, in milliseconds: ten minutes (specification, section 8A).
 pub const CHALLENGE_MILLIS: i64 = 10 * 60 * 1_000;
 
-/// How long whoever asks for a member's challenge is given the same, in milliseconds: thirty
-/// seconds, so that strangers who keep asking cannot outrun a claim.
+/// For how long requests for a member's challenge are given the same one, in milliseconds: thirty
+/// seconds, so that strangers who keep asking cannot invalidate it before the member's claim.
 pub const CHALLENGE_STANDS_MILLIS: i64 = 30 * 1_000;
 
-/// A challenge for whoever asks, unless one stands that was given out before.
+/// A fresh challenge to hand out, unless an earlier one still stands.
 #[derive(Clone, Debug)]
 pub struct ChallengeOffer {
     /// Where the one that was given out before is found.
@@ -33,8 +33,8 @@ pub struct Stand(pub u16);
 pub enum Slot {
     /// The one live challenge of a member.
     Member(MemberId),
-    /// That of nobody, for whoever may not have one; all of a tenant's share one place and are
-    /// never read.
+    /// The place of challenges for ids that may not have one; a tenant has one such place, and it
+    /// is never read.
     Decoy,
 }
 

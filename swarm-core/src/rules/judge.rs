@@ -82,7 +82,7 @@ impl Filing {
 /// Judges a submission by the facts, in the order of the contract, section 3.
 ///
 /// # Errors
-/// [`Rejection`]: the first rule that says no.
+/// [`Rejection`]: that of the first rule that is broken.
 pub fn judge(
     basis: &Basis,
     submission: &Submission,
@@ -125,11 +125,11 @@ pub(super) const CHECKS: [Check; 10] = [
     |case| unspent(case.basis),
 ];
 
-/// A check refuses, or lets pass. One that lacks what an earlier one did not find refuses with the
-/// words of that one.
+/// A check refuses or passes. One that needs something which an earlier check did not find gives
+/// that check's refusal.
 pub(super) type Check = fn(&mut Case<'_>) -> Result<(), Refusal>;
 
-/// A submission before its judge: the facts, and what the checks made of them.
+/// A judgement in progress: the facts, and what the checks have derived from them.
 pub(super) struct Case<'a> {
     basis: &'a Basis,
     submission: &'a Submission,

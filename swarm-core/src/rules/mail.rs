@@ -1,5 +1,4 @@
-//! What becomes of a message: tried, and tried again, by one server at a time (contract, section
-//! 5).
+//! The delivery of a message: attempts and retries, by one server at a time (contract, section 5).
 
 use super::Versioned;
 use crate::domain::{MailState, Message, Timestamp, Version};

@@ -14,7 +14,7 @@ pub struct StandardMailText;
 
 impl MailText for StandardMailText {
     fn approval(&self, member: &Member, links: &dyn Links) -> Mail {
-        // A name is any text; in a letter to whatever address was given it stays on its line.
+        // A name may contain line breaks; in a mail it must stay on one line.
         let name = member.name.as_str().replace(char::is_control, " ");
         let (id, origin) = (&member.id, links.origin());
         let (challenge, claim) = (links.challenge(), links.token_claim());

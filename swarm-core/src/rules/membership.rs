@@ -113,8 +113,8 @@ pub fn reject(member: &Versioned<Member>, now: Timestamp) -> Result<MemberChange
     Ok(change(member, Member { state, reviewed_at: Some(now), ..Member::clone(record) }))
 }
 
-/// Rejects an application whose key is that of a member which is activated. Whoever has the key
-/// signed both, but anybody who saw an application can send it again.
+/// Rejects an application whose key is that of a member which is being activated. The owner of the
+/// key signed both, but anybody who saw an application can send it again.
 ///
 /// # Errors
 /// [`Refusal::KeyRegistered`] when it is more than an application.
@@ -122,7 +122,7 @@ pub fn give_way(holder: &Versioned<Member>, now: Timestamp) -> Result<MemberChan
     reject(holder, now).map_err(|_| Refusal::KeyRegistered(holder.record.id.clone()))
 }
 
-/// Deactivates an active member: its token resolves no more.
+/// Deactivates an active member: its token stops working.
 ///
 /// # Errors
 /// [`Refusal::MemberIs`] when it is not active.

@@ -1,4 +1,4 @@
-//! The verbs, pure: facts in, a judgement out. No I/O, no clock, no `async`.
+//! The rules, as pure functions: facts in, a judgement out. No I/O, no clock, no `async`.
 
 pub mod committee;
 

@@ -22,7 +22,7 @@ pub struct Preflight {
 /// Asks every check of [`judge`](super::judge), and goes on where one refuses.
 ///
 /// # Errors
-/// [`Refusal::UnknownToken`]: whoever has no token is told nothing else.
+/// [`Refusal::UnknownToken`]: without a token nothing else is revealed.
 pub fn preflight(basis: &Basis, draft: &Draft) -> Result<Preflight, Refusal> {
     let basis = &meant(basis, draft);
     let mut case = Case::new(basis, &draft.submission);
@@ -49,7 +49,7 @@ pub fn preflight(basis: &Basis, draft: &Draft) -> Result<Preflight, Refusal> {
     })
 }
 
-/// The facts about what was sent: what the fields that were mended lead to means nothing.
+/// The facts without those that were found by an invalid field: its replacement was never sent.
 fn meant(basis: &Basis, draft: &Draft) -> Basis {
     let mut basis = basis.clone();
     if draft.mended("date") || draft.mended("subjectId") {
@@ -61,7 +61,7 @@ fn meant(basis: &Basis, draft: &Draft) -> Basis {
     basis
 }
 
-/// Whether a refusal is about what was sent, not about what stands in its place.
+/// Whether a refusal is about what was sent, not about a replacement for an invalid field.
 fn is_meant(refusal: &Refusal, draft: &Draft) -> bool {
     match refusal {
         Refusal::TokenMismatch => !draft.mended("memberId"),

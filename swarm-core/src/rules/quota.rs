@@ -18,12 +18,12 @@ pub struct QuotaReached {
 }
 
 impl QuotaReached {
-    /// As many applications wait as may.
+    /// As many applications are waiting as the quota allows.
     pub fn pending() -> Self {
         Self { quota: Quota::PendingApplications, retry_after: REVIEW_SECONDS }
     }
 
-    /// A member has had its share of the UTC day that it is.
+    /// A member has used up its quota for the current UTC day.
     pub fn today(quota: Quota, now: Timestamp) -> Self {
         let into_day = now.millis() - day_began(now).millis();
         let seconds = u32::try_from(into_day / 1_000).unwrap_or_default();
@@ -31,7 +31,7 @@ impl QuotaReached {
     }
 }
 
-/// What there may be so much of. `Display` says it in a few words.
+/// What is limited. `Display` describes it in a few words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Quota {

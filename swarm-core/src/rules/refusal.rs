@@ -1,4 +1,4 @@
-//! What the service answers when a rule says no.
+//! Refusals: what the service answers when a rule is broken.
 
 use super::QuotaReached;
 use crate::domain::{Invalid, MemberId, MemberState, SessionState, TakeId};
@@ -122,8 +122,8 @@ impl Refusal {
         }
     }
 
-    /// Whether it is about what is on file, not about what was sent: another moment, or another
-    /// request before this one, would have made it pass.
+    /// Whether it depends on what is on file rather than on what was sent: at another moment, or
+    /// after another request, the same request would have been accepted.
     pub fn is_conflict(&self) -> bool {
         matches!(
             self,

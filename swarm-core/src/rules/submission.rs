@@ -45,11 +45,11 @@ impl Submission {
     }
 }
 
-/// What a preflight reads: every field that breaks its rule is noted, and another that breaks none
-/// stands in its place, so that all other rules can be asked as well.
+/// What a preflight reads: every invalid field is noted and replaced by a valid value, so that all
+/// other rules can be checked as well.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// The submission, mended where it was invalid.
+    /// The submission, with valid values in place of the invalid ones.
     pub submission: Submission,
     /// What was invalid, in the order in which the fields are read.
     pub invalid: Vec<Invalid>,
@@ -80,7 +80,7 @@ impl Draft {
         }
     }
 
-    /// Whether this field had to be mended.
+    /// Whether this field was replaced because it was invalid.
     pub(super) fn mended(&self, field: &str) -> bool {
         self.invalid.iter().any(|fault| fault.field == field)
     }

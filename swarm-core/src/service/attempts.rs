@@ -1,14 +1,14 @@
-//! Judging again what changed before it was committed.
+//! Retries of changes that were stale when they came to be committed.
 
 use super::Error;
 use crate::store::StoreError;
 
-/// How often a judgement is repeated because the facts had changed, before the store is said not to
-/// answer. Each time somebody else's change was committed, so progress was made.
+/// How often a judgement is retried because the facts had changed, before the call fails as
+/// contended. Each time another change was committed, so progress was made.
 const ATTEMPTS: usize = 32;
 
-/// Loads, judges and commits until the commit is not stale. `attempt` does all three, and answers
-/// `None` when the facts had changed in between.
+/// Loads, judges and commits, and retries while the commit is stale. `attempt` does all three, and
+/// returns `None` when the facts had changed in between.
 ///
 /// # Errors
 /// What `attempt` says; [`Error::Store`] of the kind contended when the facts kept changing.

@@ -1,4 +1,4 @@
-//! Figures for whoever watches a tenant.
+//! Figures for monitoring.
 
 use super::{Error, Tenant};
 use crate::store::Countable;

@@ -9,7 +9,7 @@ pub trait Entropy: Send + Sync {
     fn fill(&self, bytes: &mut [u8]) -> Result<(), NoEntropy>;
 }
 
-/// There was no randomness to be had.
+/// No random bytes were available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no randomness available")]
 pub struct NoEntropy;

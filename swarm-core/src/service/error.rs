@@ -5,18 +5,18 @@ use crate::rules::committee::CommitteeRefusal;
 use crate::rules::{Refusal, Rejection};
 use crate::store::StoreError;
 
-/// A call that gave no result: a rule said no, or the world did not answer.
+/// A call without a result: a rule refused it, or the store or the source of randomness failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error<R = Refusal> {
-    /// A rule said no.
+    /// A rule refused the call.
     #[error(transparent)]
     Refused(R),
     /// The store could not answer. Whether something was committed is not known, unless the error
     /// [`is_contended`](StoreError::is_contended): then nothing was. Nothing was acknowledged.
     #[error(transparent)]
     Store(StoreError),
-    /// There was no randomness to be had. Nothing was committed.
+    /// No random bytes were available. Nothing was committed.
     #[error(transparent)]
     Entropy(NoEntropy),
 }
@@ -29,7 +29,7 @@ pub type SubmitError = Error<Rejection>;
 pub type CommitteeError = Error<CommitteeRefusal>;
 
 impl<R> Error<R> {
-    /// The same, with another word for the refusal.
+    /// The same, with the refusal converted.
     pub fn map_refused<S>(self, map: impl FnOnce(R) -> S) -> Error<S> {
         match self {
             Self::Refused(refusal) => Error::Refused(map(refusal)),

@@ -12,7 +12,7 @@ use crate::proof::{BearerToken, ChallengeText};
 use crate::rules::{self, QuotaReached, Refusal, Resource};
 use crate::store::{self, MemberChange, MemberQuery, MemberSaved, Versioned};
 
-/// What whoever asks for a challenge is told.
+/// The answer to a request for a challenge.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Challenged {
@@ -26,7 +26,7 @@ pub struct Challenged {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ApplicationPage {
-    /// The members that applied, whatever became of them, by id.
+    /// The members that applied, in whatever state they are now, by id.
     pub applications: Vec<Arc<Member>>,
     /// What the next page comes after, when there is more.
     pub next_after: Option<MemberId>,
@@ -50,7 +50,7 @@ impl Tenant {
         .await
     }
 
-    /// The member of an application, whatever became of it.
+    /// The member of an application, in whatever state it is now.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
@@ -122,9 +122,9 @@ impl Tenant {
         Ok(member.filter(bears).ok_or(Refusal::UnknownToken)?)
     }
 
-    /// Activates a member; answers its state. The approval e-mail that goes with its first
-    /// activation points at `links`, such as an origin: `https://acme.example`. Another application
-    /// with the member's key is rejected, as long as it is no more than that.
+    /// Activates a member; returns its state. The approval e-mail of its first activation contains
+    /// addresses from `links`, such as an origin: `https://acme.example`. Another member with the
+    /// same key that has only applied is rejected.
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::KeyRegistered`] when its key has been taken since.
@@ -146,7 +146,7 @@ impl Tenant {
                 MemberSaved::Stale | MemberSaved::Full => Ok(None),
                 MemberSaved::KeyHeld(holder) => {
                     let holder = self.load_member(&holder).await?;
-                    // Whether or not it was still as it was judged, what has come of it is looked at.
+                    // Whether this was committed or stale, the next attempt loads the result.
                     let _ = self.commit_member(&rules::give_way(&holder, now)?).await?;
                     Ok(None)
                 }
@@ -222,8 +222,8 @@ impl Tenant {
         .await
     }
 
-    /// Gives a member a new bearer token, and a new key where one is given. The old token is dead
-    /// with the commit.
+    /// Gives a member a new bearer token, and a new key where one is given. The old token stops
+    /// working with the commit.
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::MemberIs`] unless it has claimed its token;

@@ -53,7 +53,7 @@ impl Swarm {
         }
     }
 
-    /// The same, with an observer that is told what is committed.
+    /// The same, with an observer that is called after each commit.
     #[must_use]
     pub fn observed_by(self, observer: impl Observer + 'static) -> Self {
         Self { observer: Some(Arc::new(observer)), ..self }
@@ -65,7 +65,7 @@ impl Swarm {
         Self { mail_text: Arc::new(mail_text), ..self }
     }
 
-    /// One tenant's world. Cheap, no I/O.
+    /// One tenant's records, under the rules. Cheap, no I/O.
     pub fn tenant(&self, id: &TenantId) -> Tenant {
         Tenant {
             store: self.tenants.open(id),
@@ -76,7 +76,7 @@ impl Swarm {
         }
     }
 
-    /// Asks the store for a sign of life, and how far it can be trusted.
+    /// Checks that the store answers, and how far it can be trusted.
     ///
     /// # Errors
     /// [`Error::Store`] when it gives none, or must not be relied on.
@@ -91,7 +91,7 @@ impl fmt::Debug for Swarm {
     }
 }
 
-/// One tenant's world, under the rules: its members, sessions, takes and subjects.
+/// One tenant, under the rules: its members, sessions, takes and subjects.
 #[derive(Clone)]
 pub struct Tenant {
     store: Arc<dyn Store>,

@@ -1,4 +1,4 @@
-//! Being told what was committed.
+//! Callbacks after commits.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,13 +7,13 @@ use crate::domain::committee::{CommitteeDay, CommitteeMember, CommitteeTake};
 use crate::domain::{Member, Message, Session, Take, TenantId};
 use crate::store::{Collection, Document};
 
-/// Is told what this process has committed, after the store has acknowledged it: for counters,
-/// caches, notifications. Refusals never come here, nor do commits of other servers.
+/// Called after the store has acknowledged what this process committed: for counters, caches,
+/// notifications. Neither refusals nor the commits of other servers are reported.
 ///
 /// It is called in the task of the request, before its answer: it must not block, and hands over
-/// what takes time. A commit whose acknowledgement got lost is not told.
+/// what takes time. A commit whose acknowledgement was lost is not reported.
 pub trait Observer: Send + Sync {
-    /// `commit` stands in the world of `tenant`.
+    /// `commit` is now stored for `tenant`.
     fn committed(&self, tenant: &TenantId, commit: Commit<'_>);
 }
 
@@ -35,7 +35,7 @@ pub enum Commit<'a> {
     Member(&'a Member),
     /// A document was written.
     Document(Collection, &'a Document),
-    /// A message was tried.
+    /// There was an attempt to send a message.
     Message(&'a Message),
     /// A committee take was filed.
     CommitteeTake(&'a CommitteeTake),

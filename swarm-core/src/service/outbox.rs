@@ -9,7 +9,7 @@ use crate::domain::{Mail, MailState, Message, MessageId};
 use crate::rules::{self, Attempt, MessageChange};
 use crate::store::{self, Saved};
 
-/// What hands mail over.
+/// Sends mail.
 #[async_trait]
 pub trait Mailer: Send + Sync {
     /// Tries once, within [`LEASE_MILLIS`](crate::rules::LEASE_MILLIS): after that another server
@@ -53,7 +53,7 @@ impl Tenant {
             let attempt = mailer.send(&leased.message.mail).await;
             sent += usize::from(attempt == Attempt::Sent);
             let settled = rules::settle(&leased, attempt, self.store.now().await?);
-            // Stale: the lease ran out, and another server has the message now.
+            // Stale: the lease expired, and another server has the message now.
             let (Saved::Saved | Saved::Stale) = self.save_message(&settled).await?;
         }
         Ok(sent)

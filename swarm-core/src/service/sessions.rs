@@ -11,7 +11,7 @@ use crate::domain::{
 use crate::rules::{self, Refusal, Resource};
 use crate::store::{Saved, SessionChange, SessionQuery, TakeQuery, Versioned};
 
-/// How many bytes of quoted text a page of the session list may have before it ends early.
+/// A page of the session list ends early once it has this many bytes of quoted text.
 const PAGE_BYTES: usize = 4 << 20;
 
 /// How many sessions the list has the store read at a time: whole ones, with their snapshots.
@@ -218,7 +218,7 @@ impl Tenant {
             let judged = self.load(id).await?;
             let amended = self.saved(rules::amend(&judged, patch, by)?).await?;
             if amended.is_none() && self.load(id).await?.version == judged.version {
-                // Nobody has changed it, so that a take kept it from being written.
+                // Nobody else has changed it, so it was a take that blocked the write.
                 return Err(Refusal::FiledLater.into());
             }
             Ok(amended)
@@ -294,7 +294,7 @@ impl Tenant {
             let Some(change) = rules::close_if_due(&self.load(session.id).await?, now) else {
                 continue;
             };
-            // Stale: whoever changed it has it judged again in the next round.
+            // Stale: the session was changed meanwhile, and is judged again in the next round.
             closed += usize::from(self.saved(change).await?.is_some());
         }
         Ok(closed)

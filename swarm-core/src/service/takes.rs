@@ -13,7 +13,7 @@ impl Tenant {
     /// section 4A, submit). When this returns the take, it is committed.
     ///
     /// # Errors
-    /// [`SubmitError::Refused`] with the first rule that says no, in the order of the contract,
+    /// [`SubmitError::Refused`] with the first rule that is broken, in the order of the contract,
     /// section 3; the other variants when the outcome is not known.
     pub async fn submit(
         &self,
@@ -34,14 +34,14 @@ impl Tenant {
                 Filed::NonceUsed => Refusal::NonceUsed,
                 Filed::RevisionTaken => Refusal::LostRace,
             };
-            // The facts are read again, for they now tell whether this very take is on file.
+            // The facts are read again: they now tell whether this very take is on file.
             let basis = self.basis(token, submission).await?;
             Err(rules::rejection(refusal, &basis, submission).into())
         })
         .await
     }
 
-    /// Says all that would refuse a take at this moment, and files nothing (contract, section 8).
+    /// Lists everything that would refuse a take now, and files nothing (contract, section 8).
     ///
     /// # Errors
     /// [`Refusal::UnknownToken`] when the token is no active member's.

@@ -12,7 +12,7 @@ use crate::domain::{TenantId, Timestamp};
 pub struct BehindTenants(Mutex<BTreeSet<TenantId>>);
 
 impl BehindTenants {
-    /// Hands on what came of a commit, and remembers its tenant where it is
+    /// Passes on the outcome of a commit, and remembers its tenant where the outcome is
     /// [`StoreErrorKind::Behind`].
     pub fn note<T>(&self, tenant: &TenantId, outcome: Result<T>) -> Result<T> {
         if outcome.as_ref().is_err_and(|error| error.kind() == StoreErrorKind::Behind) {
@@ -21,7 +21,8 @@ impl BehindTenants {
         outcome
     }
 
-    /// Asks for the time of a commit of each that is remembered, and forgets it where there is one.
+    /// Asks for the commit time of each tenant that is remembered, and removes it when there is
+    /// one.
     ///
     /// # Errors
     /// What the first one ends with that has none.

@@ -16,8 +16,8 @@ use crate::rules::committee::{
 
 /// The committees of all tenants of one store.
 pub trait CommitteeTenants: Send + Sync {
-    /// The committee of one tenant. Cheap, no I/O. Two tenants share nothing; where the store is
-    /// also one of interface A, the [`Documents`] are those of that tenant.
+    /// The committee of one tenant. Cheap, no I/O. Tenants share no data; where the store also
+    /// serves interface A, the [`Documents`] are those of that tenant.
     fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore>;
 }
 
@@ -43,7 +43,8 @@ pub trait Committee: Send + Sync {
     ///
     /// To ensure correctness:
     /// - commit nothing unless the stored version is `change.expected` (`None`: no such member);
-    /// - keep the index of key hashes equal to the records: a replaced key is dead with the commit.
+    /// - keep the index of key hashes equal to the records: a replaced key stops working with the
+    ///   commit.
     async fn save_committee_member(&self, change: &CommitteeMemberChange) -> Result<Saved>;
 
     /// One day.

@@ -1,4 +1,4 @@
-//! How many records there are, for whoever watches a store.
+//! How many records there are, for monitoring.
 
 use async_trait::async_trait;
 
@@ -17,7 +17,8 @@ pub enum Countable {
     Messages(MailState),
 }
 
-/// The part of the port that counts. It guards nothing: what it says may be over when it is heard.
+/// The part of the port that counts. It takes part in no guard: a count may be out of date when it
+/// arrives.
 #[async_trait]
 pub trait Counts: Send + Sync {
     /// How many of these there are. A store reads no record for it.

@@ -6,7 +6,7 @@ use super::Result;
 use crate::domain::{Act, Invalid, MemberId, SessionId, Timestamp, Version};
 use crate::rules::DocumentQuota;
 
-/// The part of the port that keeps documents. A store does not look into them.
+/// The part of the port that keeps documents. Their content is opaque to a store.
 #[async_trait]
 pub trait Documents: Send + Sync {
     /// The document with this key.
@@ -16,12 +16,13 @@ pub trait Documents: Send + Sync {
     async fn documents(&self, collection: Collection, group: Option<&str>)
     -> Result<Vec<Document>>;
 
-    /// Writes a document, durably. A new one gets the collection's next id, from 1, and the
-    /// store's time; one that takes the place of another keeps both. Answers what is now on file;
-    /// or, with nothing written, [`Put::Stale`] when the version of the record that `draft.guard`
-    /// names is another, [`Put::Exists`] when there is one and `draft.replace` is not set,
-    /// [`Put::Full`] when a new one would be more than `draft.quota` allows: times follow ids, so
-    /// that the one by which it would be too many tells.
+    /// Writes a document, durably. A new one gets the collection's next id, from 1, and the store's
+    /// time; one that replaces another keeps the id and the time of that. Returns what is now on
+    /// file; or, with nothing written, [`Put::Stale`] when the record that `draft.guard` names has
+    /// another version, [`Put::Exists`] when there is a document with this key and `draft.replace`
+    /// is not set, [`Put::Full`] when a new one would be more than `draft.quota` allows. Times
+    /// increase with ids, so for the quota it is enough to look at one document: the one that,
+    /// counted back from the newest, would exceed it.
     async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put>;
 }
 
@@ -101,8 +102,8 @@ pub struct DocumentDraft {
     pub act: Option<Act>,
 }
 
-/// A record, at the version that was judged: a document that names one is written only while it
-/// holds.
+/// A record, at the version that was judged: a document with a guard is written only while the
+/// record still has that version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DocumentGuard {
     /// The member on whose behalf it is written.

@@ -1,7 +1,7 @@
-//! A store that could not answer.
+//! Errors of a store.
 
-/// The store gave no answer, or one that makes no sense. Its [`kind`](Self::kind) says what can be
-/// done about it; `Display` names the operation, and only logs learn more, from the source.
+/// The store gave no answer, or an invalid one. Its [`kind`](Self::kind) says how to react;
+/// `Display` names only the operation, and the source, which is for logs, has the details.
 #[derive(Debug, thiserror::Error)]
 #[error("store {kind}: {op}")]
 pub struct StoreError {
@@ -19,12 +19,12 @@ pub enum StoreErrorKind {
     /// It could not be reached, or did not answer in time. Whether something was committed is not
     /// known. Worth another try.
     Unavailable,
-    /// Facts changed faster than they could be judged, or a lock was not to be had. Nothing was
-    /// committed. Worth another try.
+    /// The facts changed faster than they could be judged, or a lock could not be acquired. Nothing
+    /// was committed. Worth a retry.
     Contended,
-    /// What it holds, or what it answered, is no record. Somebody has to look.
+    /// What it holds, or what it answered, is not a valid record. An operator has to look.
     Corrupt,
-    /// It is set up in a way that must not be relied on. Somebody has to set it right.
+    /// Its settings are such that it must not be relied on. An operator has to correct them.
     Misconfigured,
     /// Its clock, or what it holds, is behind what was seen of it before. Nothing is committed until
     /// it has caught up or an operator accepts it (contract, section 10).
@@ -49,12 +49,13 @@ impl StoreError {
         Self::new(StoreErrorKind::Unavailable, op, source)
     }
 
-    /// The operation named `op` lost to others: [`StoreErrorKind::Contended`].
+    /// The operation named `op` failed because of concurrent changes:
+    /// [`StoreErrorKind::Contended`].
     pub fn contended(op: &'static str, source: impl Into<Source>) -> Self {
         Self::new(StoreErrorKind::Contended, op, source)
     }
 
-    /// The operation named `op` met what is no record: [`StoreErrorKind::Corrupt`].
+    /// The operation named `op` read an invalid record: [`StoreErrorKind::Corrupt`].
     pub fn corrupt(op: &'static str, source: impl Into<Source>) -> Self {
         Self::new(StoreErrorKind::Corrupt, op, source)
     }
@@ -85,13 +86,13 @@ impl StoreError {
         self.op
     }
 
-    /// Whether nothing was committed because others were faster: the caller may try again without
-    /// asking what became of the first try.
+    /// Whether nothing was committed because of concurrent changes: the caller may retry without
+    /// asking what came of the first attempt.
     pub fn is_contended(&self) -> bool {
         self.kind == StoreErrorKind::Contended
     }
 
-    /// Whether another try may succeed without anybody's doing.
+    /// Whether a retry may succeed without anybody's intervention.
     pub fn is_transient(&self) -> bool {
         matches!(self.kind, StoreErrorKind::Unavailable | StoreErrorKind::Contended)
     }

@@ -1,5 +1,5 @@
-//! Whatever points at a part of the port is that part: so a decorator can hold any store, and write
-//! out only the methods that it is about.
+//! Pointers to an implementation of a part of the port implement it too, so a decorator can hold
+//! any store and write out only the methods that it changes.
 
 use std::sync::Arc;
 

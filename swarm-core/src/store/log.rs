@@ -5,8 +5,9 @@ use async_trait::async_trait;
 use super::{Result, StoreError};
 use crate::domain::{Act, LogRow, Seq, SessionId, Timestamp};
 
-/// The part of the port that keeps the log. Rows come in with the commits that they tell of: each
-/// [`Act`](crate::domain::Act) that a change carries, and each take, of either interface.
+/// The part of the port that keeps the log. Rows are appended by the commits that they describe:
+/// one for each [`Act`](crate::domain::Act) that a change carries, and one for each take, of either
+/// interface.
 ///
 /// To ensure correctness, with such a commit, in the same atomic step:
 /// - append one row with the next number, from 1 without a gap, and the time of the commit;
@@ -15,8 +16,9 @@ use crate::domain::{Act, LogRow, Seq, SessionId, Timestamp};
 ///   [`time_of_commit`].
 #[async_trait]
 pub trait Log: Send + Sync {
-    /// Appends an act at the time that the store's clock shows, be it before that of the last row: the
-    /// operator accepts the clock, and it counts from here on. Nothing else sets the time back.
+    /// Appends an act at the time of the store's clock, even if that is before the time of the last
+    /// row: the operator accepts the clock, and commits follow it again. Nothing else moves the
+    /// time back.
     async fn accept_clock(&self, act: &Act) -> Result<()>;
 
     /// The rows after the one numbered `after` (0: from the beginning), the oldest first, at most
@@ -31,7 +33,7 @@ pub trait Log: Send + Sync {
 }
 
 /// How far behind the last entry a store's clock may be, in milliseconds: one hour (contract,
-/// section 10). For so long the time of commits stands still.
+/// section 10). Up to that, commits get the time of the last entry.
 pub const CLOCK_TOLERANCE_MILLIS: i64 = 60 * 60 * 1_000;
 
 /// The time of a commit, by the store's clock and the time of the last row of the log: it never

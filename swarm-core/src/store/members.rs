@@ -14,8 +14,8 @@ pub trait Members: Send + Sync {
     /// One member and its live challenge.
     async fn member(&self, id: &MemberId) -> Result<MemberBasis>;
 
-    /// The members that match, by id. A store reads no others for it, give or take those that another
-    /// state crowds out: anybody may apply, and as often as they like.
+    /// The members that match, by id. A store should read hardly any others: anybody may apply, as
+    /// often as they like, so those in other states may be many.
     async fn members(&self, query: &MemberQuery) -> Result<Vec<Arc<Member>>>;
 
     /// The member whose record carries this token hash, whatever its state.
@@ -32,7 +32,8 @@ pub trait Members: Send + Sync {
     ///   it, so that a member leaves it with a change that holds no key, or another;
     /// - answer [`MemberSaved::Full`] where `change.quota` is given and as many others are in the
     ///   state of `change.member`;
-    /// - keep the index of tokens equal to the records: a replaced token is dead with the commit;
+    /// - keep the index of tokens equal to the records: a replaced token stops working with the
+    ///   commit;
     /// - queue `change.mail` in the same commit, as [`Mail::queued`](crate::domain::Mail::queued)
     ///   with the next id and the store's clock, version 1.
     async fn save_member(&self, change: &MemberChange) -> Result<MemberSaved>;
@@ -41,8 +42,8 @@ pub trait Members: Send + Sync {
     /// the time until which that stands, and else `offer.fresh`, which takes its place there. The
     /// one that is given out takes the place of what is in `offer.slot`.
     ///
-    /// Both kinds of slot are written alike, so that the time it takes tells nothing. A store may
-    /// forget a challenge once it has expired.
+    /// Both kinds of slot are written in the same way, so that the response time reveals nothing.
+    /// A store may delete a challenge once it has expired.
     async fn give_challenge(&self, offer: &ChallengeOffer) -> Result<Challenge>;
 }
 

@@ -2,8 +2,8 @@
 //!
 //! A store keeps records and compares facts. It knows no rule: a write carries, as its guard, the
 //! facts that the judgement behind it relied on, and the store commits it only while they hold.
-//! `Ok` means that the world answered, `Err` that it could not; a lost race is an outcome, not an
-//! error. The suite in `swarm_core::conformance` tells whether an implementation keeps its word.
+//! `Ok` means that the store answered, `Err` that it could not; a lost race is an outcome, not an
+//! error. The suite in `swarm_core::conformance` tests whether an implementation does this.
 
 mod behind;
 mod committee;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use crate::domain::{TenantId, Timestamp};
 
-/// The attribute that implementations of the port stand under: the one of the crate `async-trait`.
+/// The attribute that implementations of the port need: the one of the crate `async-trait`.
 pub use async_trait::async_trait;
 
 pub use behind::BehindTenants;
@@ -54,16 +54,16 @@ pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 /// All tenants of one store.
 #[async_trait]
 pub trait Tenants: Send + Sync {
-    /// The world of one tenant. Cheap, no I/O: no method of [`Store`] takes a tenant, so none can
-    /// forget it. Two worlds share nothing, ids included.
+    /// One tenant's part of the store. Cheap, no I/O: no method of [`Store`] takes a tenant, so
+    /// none can omit it. Two tenants share nothing, ids included.
     fn open(&self, tenant: &TenantId) -> Arc<dyn Store>;
 
-    /// Asks the store for a sign of life, and how far it can be trusted. A store whose clock is too
-    /// far behind the log of a tenant that wants to commit is not ready: see [`BehindTenants`].
+    /// Checks that the store answers, and how far it can be trusted. A store whose clock is too far
+    /// behind the log of a tenant that wants to commit is not ready: see [`BehindTenants`].
     async fn ready(&self) -> Result<Readiness>;
 }
 
-/// How a store that answers is.
+/// The condition of a store that answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Readiness {
     /// What may cost records that were acknowledged, or keeps any from being so, each in a sentence
@@ -71,14 +71,14 @@ pub struct Readiness {
     pub warnings: Vec<String>,
 }
 
-/// One tenant's world.
+/// One tenant's records.
 pub trait Store: Clock + Members + Sessions + Takes + Documents + Outbox + Log + Counts {}
 
 impl<T> Store for T where T: Clock + Members + Sessions + Takes + Documents + Outbox + Log + Counts {}
 
 /// The clock of the store, the only one that counts. A commit that it stamps or guards reads it
-/// once, inside the critical section: when no other commit can come in between any more, and before
-/// anything is written. So a commit that waited for its turn is as late as it then is.
+/// once, inside the critical section: when no other commit can come in between, and before anything
+/// is written. So the time that a commit spends waiting for its turn counts towards its deadline.
 #[async_trait]
 pub trait Clock: Send + Sync {
     /// The time by the clock that also stamps and guards commits.

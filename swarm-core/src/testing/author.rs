@@ -21,7 +21,7 @@ pub struct Author {
 }
 
 impl Author {
-    /// A member that nobody has put on file.
+    /// A member that is not on file yet.
     pub fn named(name: &str) -> Self {
         Self { id: id(name), token: secret(name), keys: keys(name) }
     }

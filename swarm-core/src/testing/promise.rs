@@ -1,4 +1,4 @@
-//! How a test says what was promised and what came.
+//! How a test reports what was promised and what it got.
 
 use std::fmt::{Arguments, Debug};
 
@@ -19,7 +19,7 @@ macro_rules! promised {
     };
 }
 
-/// Ends the test unless the promise, told in words, holds of what came.
+/// Ends the test unless the promise, given in words, holds.
 macro_rules! ensure {
     ($holds:expr, $promised:literal, $came:expr $(,)?) => {
         if !$holds {

@@ -1,4 +1,4 @@
-//! Many at once, each of them different.
+//! Concurrent tasks for tests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,7 +40,7 @@ pub fn unique() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Bytes that are not random but different each time, which is all that a test asks for.
+/// Bytes that are not random but different each time, which is enough for tests.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counter;
 

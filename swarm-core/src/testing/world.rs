@@ -19,7 +19,7 @@ use crate::store::{
 };
 use crate::testing::promise::{broken, promised};
 
-/// One tenant's world in a store that answers. It has the methods of the port, without their
+/// One tenant (its "world") in a store that answers. It has the methods of the port, without their
 /// `Result`s, and what tests do with them again and again.
 #[derive(Clone)]
 pub struct World {
@@ -30,7 +30,7 @@ pub struct World {
 }
 
 impl World {
-    /// A world that nobody has touched, also if the store has outlived other runs.
+    /// An unused tenant, even if the store has been through other runs.
     pub async fn fresh(tenants: Arc<dyn Tenants>) -> Self {
         let lobby = TenantId::parse("conformance").unwrap();
         let now = tenants.open(&lobby).now().await.unwrap().millis();

@@ -16,7 +16,7 @@ use crate::store::{StoreError, StoreErrorKind};
 const UNAVAILABLE: &str = "store unavailable";
 
 impl Answer {
-    /// What an operator is told whose token is missing or wrong.
+    /// The answer to an operator whose token is missing or wrong.
     pub fn admin_token_required() -> Self {
         Self::refused(&Refused::new(401, "admin token required"), Problem::AdminToken)
     }

@@ -1,4 +1,4 @@
-//! What is wrong with a signature, and all that would refuse a take.
+//! The signature diagnosis, and the preflight of a take.
 
 use std::sync::Arc;
 

@@ -85,8 +85,8 @@ pub(super) async fn open(
     Ok(sessions)
 }
 
-/// The origin in use. It stands in code that is run as it is: a host that is more than a name, an
-/// address and a port is not repeated there.
+/// The origin in use. It is written into code that readers run unchanged, so a host that is more
+/// than a name or an address with a port is not repeated there.
 pub(super) fn origin(request: &RequestContext) -> String {
     let origin = request.origin();
     let plain = |b: u8| b.is_ascii_alphanumeric() || b".:/-_[]".contains(&b);
@@ -103,7 +103,7 @@ fn code(text: &str) -> String {
     }
 }
 
-/// Those that no member meets are left out.
+/// Without the errors that no member can get.
 fn member_problems() -> Vec<Problem> {
     let operators = [
         Problem::AdminToken,

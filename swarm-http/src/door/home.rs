@@ -8,7 +8,7 @@ use crate::pages::{self, quality};
 use crate::request::RequestContext;
 use crate::response::Reply;
 
-/// In the form that `Accept` prefers; who does not care reads the page.
+/// In the form that `Accept` prefers; a client without a preference gets the page.
 pub(crate) async fn home(request: RequestContext) -> Reply {
     let accept = request.headers.get("accept").and_then(|accept| accept.to_str().ok());
     let wants = |kind, subtype| quality(accept.unwrap_or_default(), kind, subtype);

@@ -1,4 +1,4 @@
-//! The door: what whoever has only the address needs to come in (contract, section 8).
+//! The entry points for a client that knows only the address (contract, section 8).
 
 mod doctor;
 mod guide;

@@ -1,4 +1,4 @@
-//! Work that takes long, aside from the threads that answer everybody.
+//! Runs slow work on threads of its own, apart from those that answer requests.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tracing::Instrument as _;
 
-/// A few threads, in turn.
+/// A limited number of threads, which jobs wait for in turn.
 pub(crate) struct Aside(Arc<Semaphore>);
 
 impl Default for Aside {
@@ -21,8 +21,8 @@ impl Default for Aside {
 }
 
 impl Aside {
-    /// Does it when its turn has come; from then on to its end, also where nobody waits for it any
-    /// more. Panics where it panics.
+    /// Runs a job when a thread is free; once started it runs to its end, even if the caller is
+    /// gone. Panics where the job panics.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
@@ -36,7 +36,7 @@ impl Aside {
         match done.await.map_err(|ended| ended.try_into_panic()) {
             Ok(done) => done,
             Err(Ok(panic)) => resume_unwind(panic),
-            // The runtime ends, and this future with it.
+            // The runtime is shutting down, and this future with it.
             Err(Err(_cancelled)) => std::future::pending().await,
         }
     }

@@ -1,9 +1,10 @@
 //! Large answers of public reads, kept until the public may see something else.
 //!
 //! Whatever changes what the public may see adds to the tenant's log in the same commit (contract,
-//! section 10). So an answer that was made after the log had a certain size is good as long as the
-//! log has that size, and to ask for that is one cheap call. Of several readers one asks, and makes
-//! the answer where there is none; whoever came before it asked is served by what it gets.
+//! section 10). So an answer that was made at a certain size of the log is valid as long as the log
+//! has that size, which is cheap to ask for. Concurrent readers of one answer share the work: one
+//! of them asks for the size, and makes the answer where there is none; those that were already
+//! waiting when it asked get the same result.
 
 mod aside;
 mod shelf;
@@ -24,7 +25,7 @@ use shelf::{LogState, Shelf};
 pub(crate) use aside::Aside;
 pub(crate) use shelf::Question;
 
-/// How long a reader waits for others of the same before it goes by itself.
+/// How long a reader waits for another reader of the same answer before it goes on alone.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Who asks.
@@ -47,9 +48,9 @@ type Place = Arc<Mutex<Option<Kept>>>;
 
 struct Kept {
     answer: Answer,
-    /// What the log was like before the answer was made.
+    /// The state of the log before the answer was made.
     log: LogState,
-    /// When that was asked for last.
+    /// When the size of the log was last asked for.
     asked: Instant,
 }
 
@@ -58,7 +59,7 @@ impl KeptAnswers {
         Self { shelf: SyncMutex::default(), aside }
     }
 
-    /// What a reader is answered; `make` makes it.
+    /// The answer to a reader; `make` makes it when it is not cached.
     pub(crate) async fn answer(
         self: &Arc<Self>,
         reader: Reader,
@@ -91,7 +92,7 @@ impl KeptAnswers {
         Ok(self.encoded(answer, gzip).await)
     }
 
-    /// Makes an answer and keeps it. Other readers wait for it also where this one went away.
+    /// Makes an answer and keeps it. Waiting readers get it even if the one that asked has gone.
     async fn keep(
         self: Arc<Self>,
         question: Question,
@@ -110,7 +111,7 @@ impl KeptAnswers {
         Ok(answer)
     }
 
-    /// To compress takes long, and is done once.
+    /// Compression is slow, so it is done once.
     async fn encoded(&self, answer: Answer, gzip: bool) -> Answer {
         if gzip && !answer.encodings().has_gzip() {
             let (encodings, body) = (answer.encodings(), answer.body.clone());

@@ -5,13 +5,14 @@ use std::collections::{HashMap, HashSet};
 use swarm_core::TenantId;
 use swarm_core::domain::Seq;
 
-/// From how many bytes on it pays: a small answer costs no more than to ask for the size of the log.
+/// The size in bytes from which caching pays: a smaller answer costs no more than asking for the
+/// size of the log.
 const LARGE: usize = 16 << 10;
 
-/// How many bytes are kept: a compressed form of an answer counts as half of it.
+/// The capacity in bytes; the compressed form of an answer counts as half its size.
 const ROOM: usize = 64 << 20;
 
-/// What a place costs besides, in bytes.
+/// The overhead counted for each cached answer, in bytes.
 const PLACE: usize = 1 << 10;
 
 /// The longest question that gets a place, in bytes.
@@ -38,8 +39,8 @@ impl Question {
     }
 }
 
-/// The size of a log, and how often it was seen to go back: a store that was restored may show other
-/// things at a size that it had before.
+/// The size of a log, and how often it was seen to shrink: after a restore from a backup, the same
+/// size may stand for other content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LogState {
     times_back: u64,
@@ -51,7 +52,7 @@ pub(super) struct Shelf<P> {
     /// Where large answers were seen, whatever the query was.
     large: HashSet<(TenantId, String)>,
     slots: HashMap<Question, Slot<P>>,
-    /// What each tenant's log was like when it was seen last.
+    /// The last known state of each tenant's log.
     logs: HashMap<TenantId, LogState>,
     bytes: usize,
     uses: u64,
@@ -60,7 +61,7 @@ pub(super) struct Shelf<P> {
 struct Slot<P> {
     place: P,
     bytes: usize,
-    /// Which use of the shelf was its last.
+    /// The number of its last use: uses are counted.
     used: u64,
 }
 
@@ -102,7 +103,7 @@ impl<P: Clone + Default> Shelf<P> {
         *log
     }
 
-    /// In the place of a question there are now so many bytes.
+    /// The answer to this question now takes this many bytes.
     pub(super) fn settle(&mut self, question: &Question, bytes: usize) {
         let Some(slot) = self.slots.get_mut(question) else { return };
         let bytes = PLACE + bytes + bytes / 2;
@@ -111,7 +112,7 @@ impl<P: Clone + Default> Shelf<P> {
         self.make_room();
     }
 
-    /// Gives up what was not used for the longest time.
+    /// Evicts the least recently used answers until the rest fits.
     fn make_room(&mut self) {
         while self.bytes > ROOM {
             let oldest = self.slots.iter().min_by_key(|(_, slot)| slot.used);
@@ -160,7 +161,7 @@ mod tests {
         assert!(shelf.bytes <= ROOM);
         let kept: Vec<_> = questions.iter().map(|it| shelf.slots.contains_key(it)).collect();
         assert_eq!(kept, [true, false, true, true]);
-        // More than there is room for is kept by nobody.
+        // An answer larger than the whole capacity is not kept.
         shelf.settle(&questions[0], ROOM);
         assert_eq!((shelf.slots.len(), shelf.bytes), (0, 0));
     }

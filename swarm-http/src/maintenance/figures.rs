@@ -1,4 +1,4 @@
-//! The figures of `/metrics` that are the store's to say.
+//! The figures of `/metrics` that are counted in the store.
 
 use async_trait::async_trait;
 use swarm_core::domain::{MailState, MemberState, SessionState};
@@ -9,7 +9,7 @@ use super::job::Job;
 use crate::metrics::{Figures, TenantFigures};
 use crate::tenants::ServedTenant;
 
-/// Counts what a tenant has, so that nobody who reads `/metrics` makes the store count.
+/// Counts a tenant's records in the background, so that reading `/metrics` costs the store nothing.
 #[derive(Debug)]
 pub struct CountRecords(TenantFigures);
 
@@ -22,7 +22,7 @@ impl CountRecords {
 #[async_trait]
 impl Job for CountRecords {
     async fn round(&mut self, served: &ServedTenant) {
-        // Whether the store answers, the closing of windows tells.
+        // An error is not logged here: closing windows on the same store logs it.
         if let Ok(figures) = figures(served.tenant()).await {
             self.0.set(&served.config().id, figures);
         }

@@ -1,19 +1,18 @@
-//! What work that comes round again is.
+//! Work that is done again and again.
 
 use async_trait::async_trait;
 use swarm_core::Error;
 
 use crate::tenants::ServedTenant;
 
-/// One kind of work for one tenant, which comes round again and again. What it keeps from round to
-/// round is its own.
+/// One kind of recurring work for one tenant. It may keep state between rounds.
 #[async_trait]
 pub trait Job: Send + 'static {
-    /// Does what there is to do now. What goes wrong is logged, and tried again next time.
+    /// Does what is due now. Errors are logged, and the work is retried in the next round.
     async fn round(&mut self, tenant: &ServedTenant);
 }
 
-/// Logs what a round came to, where it came to anything.
+/// Logs the result of a round, unless there was nothing to do.
 pub(super) fn report(tenant: &ServedTenant, what: &str, done: Result<usize, Error>) {
     let tenant = &tenant.config().id;
     match done {

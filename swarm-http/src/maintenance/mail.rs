@@ -7,8 +7,8 @@ use swarm_core::domain::MessageId;
 use super::job::{Job, report};
 use crate::tenants::{ServedTenant, TenantConfig};
 
-/// Sends the messages that are queued, by the mailer that the function has for a tenant; where it
-/// has none they stay.
+/// Sends the queued messages through the mailer that the function returns for a tenant; without one
+/// they stay queued.
 #[derive(Clone, Debug)]
 pub struct DeliverMail<F>(pub F);
 
@@ -24,7 +24,7 @@ where
     }
 }
 
-/// Says of each message that it waits, once and without its text: for servers that send none.
+/// Logs each queued message once, without its text: for servers that send no mail.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LogQueuedMail {
     last: Option<MessageId>,
@@ -34,7 +34,7 @@ pub struct LogQueuedMail {
 impl Job for LogQueuedMail {
     async fn round(&mut self, served: &ServedTenant) {
         let tenant = &served.config().id;
-        // Whether the store answers, the closing of windows tells.
+        // An error is not logged here: closing windows on the same store logs it.
         for message in served.tenant().queued(self.last).await.unwrap_or_default() {
             let subject = &message.mail.subject;
             tracing::warn!(%tenant, message_id = %message.id, subject, "mail is not configured");

@@ -137,7 +137,7 @@ impl Metrics {
         self.figures.of_tenant()
     }
 
-    /// Counts what somebody else counts.
+    /// Exposes a counter that is kept elsewhere.
     pub(crate) fn count_dropped_log_lines(&mut self, dropped: fn() -> u64) {
         self.registry.register_collector(Box::new(DroppedLogLines(dropped)));
     }
@@ -167,7 +167,8 @@ impl Collector for DroppedLogLines {
     }
 }
 
-/// The name of a method that we answer; clients must not make up labels.
+/// The label of a method. Methods that we do not answer share one, so that clients cannot create
+/// labels.
 fn known(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
@@ -179,7 +180,7 @@ fn known(method: &Method) -> &'static str {
     }
 }
 
-/// One more, until it is dropped.
+/// A count in a gauge, taken back on drop.
 pub(crate) struct Counted(Gauge);
 
 impl Counted {

@@ -1,4 +1,4 @@
-//! What is not there, or could not be read: a page in the same voice, with a way back.
+//! Error pages, for what was not found or could not be read, with a link back.
 
 use askama::Template;
 use swarm_core::json::Json;
@@ -17,7 +17,7 @@ pub(crate) fn page(desk: Desk, error: ApiError) -> Answer {
         frame: Frame { path: None, ..Frame::new(desk, title, "") },
     };
     let rendered = html(answer.status, &page);
-    // What the answer says of itself stays: which methods there are, when to come again.
+    // The headers of the error stay: which methods are allowed, when to retry.
     let mut headers = answer.headers;
     headers.extend(rendered.headers.clone());
     Answer { headers, ..rendered }

@@ -1,4 +1,4 @@
-//! What all pages have in common: the head, the way back, and the headers that keep them harmless.
+//! The parts that all pages share: the head, the breadcrumbs, and the security headers.
 
 use askama::Template;
 use swarm_core::Timestamp;
@@ -10,7 +10,8 @@ use crate::request::RequestContext;
 use crate::response::Answer;
 use crate::tenants::ServedTenant;
 
-/// Nothing runs, nothing is embedded, nothing is sent; styles and the icon come from here.
+/// The content security policy: no scripts, no embedded content, no forms; styles and images only
+/// from this origin.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'";
 
@@ -58,7 +59,7 @@ pub(crate) struct Frame {
     pub(crate) crumbs: Vec<(String, String)>,
     /// What it is called at the end of that way.
     pub(crate) here: String,
-    /// What sort of thing it is to whoever embeds a link to it.
+    /// The type of the page, for sites that show a preview of a link to it.
     pub(crate) kind: &'static str,
     /// What it shows, for the title of the document: other things may have the same name.
     pub(crate) shows: Option<String>,

@@ -1,4 +1,4 @@
-//! `/`: what is open, what was published lately, what was said last, and the way in.
+//! `/`: what is open, what was published lately, the latest takes, and how to join.
 
 use std::sync::Arc;
 

@@ -128,7 +128,7 @@ fn tame<'a>(parser: Parser<'a>, top: HeadingLevel) -> Vec<Event<'a>> {
                 in_head = matches!(event, Event::Start(_));
                 events.push(event);
             }
-            // A heading that says nothing is a riddle to whoever hears the table.
+            // An empty heading of a column means nothing to a screen reader.
             Event::End(TagEnd::TableCell) if in_head => {
                 if matches!(events.last(), Some(Event::Start(Tag::TableCell))) {
                     events.push(Event::Text(CowStr::Borrowed("–")));

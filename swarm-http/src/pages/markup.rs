@@ -32,7 +32,7 @@ pub(crate) fn escape(text: &str) -> String {
     escaped
 }
 
-/// A page whose control characters, which no document may hold, are shown as what cannot be shown.
+/// A page with its control characters, which HTML does not allow, replaced by a visible mark.
 pub(crate) fn printable(page: String) -> String {
     let odd = |letter: char| {
         let control = letter.is_control() && !matches!(letter, '\n' | '\t');

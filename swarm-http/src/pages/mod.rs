@@ -1,7 +1,7 @@
-//! Pages for people (contract, section 9). Everything on them comes from strangers: templates,
-//! charts and Markdown escape all of it, and the policy sent along lets nothing run, whatever they
-//! forgot. Each page is rendered from the reads that the API has, and whoever prefers JSON gets
-//! what the API answers with.
+//! Pages for people (contract, section 9). All text on them is untrusted: templates, charts and
+//! Markdown escape it, and the content security policy blocks scripts if one of them fails to. Each
+//! page is rendered from the same reads as the API, and a client that prefers JSON gets what the
+//! API answers.
 
 mod acts;
 mod charts;

@@ -1,5 +1,5 @@
-//! Times as people read them: absolute and in UTC, the year where it is not this one; what is left
-//! and what has passed stands beside, never instead.
+//! Times as people read them: absolute, in UTC, with the year where it is not this one. Relative
+//! times may stand beside them, never in their place.
 
 use swarm_core::Timestamp;
 use swarm_core::domain::Day;

@@ -12,7 +12,7 @@ use crate::request::RequestContext;
 use crate::request::route::{AsyncHandler, Route, Work, read};
 use crate::response::{ApiError, Reply};
 
-/// A page at this path, and for whoever would rather have JSON, what the API answers with.
+/// A page at this path; a client that prefers JSON gets the answer of the API.
 pub(crate) fn page(
     path: &'static str,
     record: impl AsyncHandler<RequestContext>,
@@ -45,12 +45,13 @@ fn accept(headers: &HeaderMap) -> &str {
     headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default()
 }
 
-/// Whether an `Accept` header would rather have JSON than HTML. Who does not care reads the page.
+/// Whether an `Accept` header prefers JSON to HTML. Without a preference the client gets the page.
 fn prefers_json(accept: &str) -> bool {
     quality(accept, "application", "json") > quality(accept, "text", "html")
 }
 
-/// Whether an `Accept` header would rather have HTML than JSON. Who does not care is a program.
+/// Whether an `Accept` header prefers HTML to JSON. A client without a preference is taken for a
+/// program.
 pub(crate) fn prefers_html(headers: &HeaderMap) -> bool {
     let accept = accept(headers);
     quality(accept, "text", "html") > quality(accept, "application", "json")

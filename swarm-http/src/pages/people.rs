@@ -41,7 +41,7 @@ impl People {
         Ok(Self(found.map(person).collect()))
     }
 
-    /// The member with this id; one that is none goes by its id.
+    /// The member with this id; an unknown one is called by its id.
     pub(crate) fn person(&self, id: &MemberId) -> Person {
         let unknown = || Person { name: id.as_str().to_owned(), href: None };
         self.0.get(id).cloned().unwrap_or_else(unknown)

@@ -45,8 +45,8 @@ where
     read_through(gate, stream, declared, limit, deadline).await
 }
 
-/// What a body has to pass that is, or turns out to be, over `small` bytes: `large` says whether
-/// more of it is read.
+/// A check for bodies that are, or turn out to be, larger than `small` bytes: `large` decides
+/// whether the rest is read.
 pub(crate) struct Gate<F> {
     pub(crate) small: usize,
     pub(crate) large: Option<F>,
@@ -61,7 +61,7 @@ impl<R, F: Future<Output = Result<(), R>>> Gate<F> {
     }
 }
 
-/// The same as [`read`], through a gate.
+/// The same as [`read`], with that check.
 pub(crate) async fn read_through<S, B, E, R, F>(
     gate: Gate<F>,
     stream: S,

@@ -113,7 +113,8 @@ impl RequestContext {
         Ok(self.object(read).map_err(CommitteeRefusal::InvalidRequest)?)
     }
 
-    /// Where all fields may be absent, a list would pass for none of them: it must be an object.
+    /// Where every field is optional, a list would be read as an object without fields: the body
+    /// must be an object.
     fn object<T>(
         &mut self,
         read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
@@ -124,7 +125,7 @@ impl RequestContext {
         }
     }
 
-    /// A part of the path. A text that cannot name the thing names nothing.
+    /// A part of the path, parsed. A text that cannot be such an id is treated as an unknown one.
     fn part<T>(
         &self,
         at: usize,

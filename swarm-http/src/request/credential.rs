@@ -10,7 +10,7 @@ use warp::http::{HeaderMap, StatusCode};
 use crate::response::ApiError;
 use crate::tenants::ServedTenant;
 
-/// What a route asks of whoever calls it.
+/// The credential that a route requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     /// Nothing.
@@ -33,7 +33,7 @@ pub(crate) enum Credential {
     ApiKey(ApiKey),
 }
 
-/// Refuses who cannot be let in, before anything else of the request is read.
+/// Rejects a caller without the required credential, before anything else of the request is read.
 pub(crate) async fn admit(
     access: Access,
     headers: &HeaderMap,
@@ -64,7 +64,7 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     (scheme.eq_ignore_ascii_case(b"bearer ") && !token.is_empty()).then_some(token)
 }
 
-/// The committee member's API key, as it came; two of them are none.
+/// The committee member's API key, as it was sent; a repeated header counts as no key.
 fn api_key(headers: &HeaderMap) -> Option<&str> {
     let mut sent = headers.get_all("x-ic-key").iter();
     let key = sent.next()?.to_str().ok()?;

@@ -1,4 +1,4 @@
-//! The way of a request: route, tenant, credential, body, handler, answer.
+//! The steps of a request: route, tenant, credential, body, handler, answer.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ where
     observed(&site, id, &method, endpoint.pattern(), answer).await
 }
 
-/// The answer, its bytes on the budget.
+/// The answer, with its bytes counted against the memory budget.
 fn held(site: &Site, answer: Answer) -> Result<Answer, NoRoom> {
     let body = site.budget.hold(answer.body, answer.headers.get(ETAG))?;
     Ok(Answer { body, ..answer })
@@ -106,7 +106,7 @@ pub(crate) async fn respond_unknown(
 
 const UNKNOWN_PATH: ApiError = ApiError::Request(StatusCode::NOT_FOUND, "not found");
 
-/// The log says which host it was: mostly one that somebody forgot to configure.
+/// The host is logged: usually it is missing from the configuration.
 fn unknown_host(origin: &Origin) -> ApiError {
     tracing::Span::current().record("host", origin.host().map_or("", Authority::as_str));
     ApiError::Request(StatusCode::MISDIRECTED_REQUEST, "unknown host")
@@ -210,8 +210,8 @@ where
     Ok(answer.unwrap_or_else(|error| error.answer_to(&sent)))
 }
 
-/// What is asked before more than a little of a body is read: whose token it is, where there is one,
-/// and whether there is room.
+/// Checks before more than the beginning of a body is read: that the bearer token, where there is
+/// one, is a member's, and that there is memory left.
 async fn room_for_large(
     site: &Site,
     served: &ServedTenant,

@@ -42,7 +42,7 @@ pub(crate) fn unknown_path(site: Arc<Site>, page: UnknownPath) -> BoxedFilter<(R
         .boxed()
 }
 
-/// What warp lends of a request has to be copied.
+/// Copies what warp only lends of a request.
 fn head() -> impl Filter<Extract = (RequestHead,), Error = warp::Rejection> + Clone {
     let query = warp::query::raw().or(warp::any().map(String::new)).unify();
     warp::method()

@@ -10,8 +10,8 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    /// The origin of a request to `host`. Where a proxy is trusted, what it says goes before it:
-    /// `X-Forwarded-Host`, if it is a host, and of `X-Forwarded-Proto` http and https.
+    /// The origin of a request to `host`. Where a proxy is trusted, its headers take precedence:
+    /// `X-Forwarded-Host`, if it is a host, and `X-Forwarded-Proto`, if it is http or https.
     pub(crate) fn of(host: Option<Authority>, headers: &HeaderMap, trust_forwarded: bool) -> Self {
         let forwarded = |name| headers.get(name).filter(|_| trust_forwarded).and_then(first);
         let https =

@@ -4,10 +4,10 @@ use super::context::{INVALID_QUERY, RequestContext};
 use crate::number::number;
 use crate::response::ApiError;
 
-/// How many there are in a page of most lists.
+/// The largest page of most lists.
 pub(crate) const MOST: usize = 500;
 
-/// How many there are where the query does not say.
+/// The page size where the query does not give one.
 const USUAL: u64 = 100;
 
 /// A part of a list: so many, from this position on.

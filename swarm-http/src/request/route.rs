@@ -29,15 +29,15 @@ pub(crate) struct Route {
     pub(crate) handler: Handler,
 }
 
-/// How much there is to do.
+/// How expensive the answer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// Little.
+    /// Cheap.
     Short,
-    /// So much that others would have to wait for it.
+    /// So expensive that it runs apart from other requests.
     Long,
-    /// The same where the answer is large. It shows nothing but what stands in the log, and neither
-    /// the time nor the origin: it may be kept.
+    /// The same, and a large answer may be cached. It must depend only on what is in the log,
+    /// neither on the time nor on the origin.
     Kept,
 }
 
@@ -46,9 +46,9 @@ pub(crate) enum Work {
 pub(crate) struct BodyRule {
     /// The largest, in bytes.
     pub(crate) limit: usize,
-    /// Whether no body stands for an empty object.
+    /// Whether a missing body counts as an empty object.
     pub(crate) optional: bool,
-    /// Whether it is handed on as bytes, for rules that look at it late.
+    /// Whether the handler gets the raw bytes, because the rules parse them later.
     pub(crate) unread: bool,
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn read(path: &'static str, handler: impl AsyncHandler<RequestContext
     read_as(Access::Public, path, handler)
 }
 
-/// The same, of what may be kept.
+/// The same, for an answer that may be cached.
 pub(crate) fn kept(path: &'static str, handler: impl AsyncHandler<RequestContext>) -> Route {
     read(path, handler).with(Work::Kept)
 }
@@ -131,17 +131,17 @@ pub(crate) fn server(path: &'static str, handler: impl AsyncHandler<Arc<Site>>) 
 }
 
 impl Route {
-    /// With bodies of another size, in bytes.
+    /// With another limit for the body, in bytes.
     pub(crate) fn up_to(self, limit: usize) -> Self {
         Self { body: self.body.map(|body| BodyRule { limit, ..body }), ..self }
     }
 
-    /// Where no body stands for an empty object.
+    /// A missing body counts as an empty object.
     pub(crate) fn or_nothing(self) -> Self {
         Self { body: self.body.map(|body| BodyRule { optional: true, ..body }), ..self }
     }
 
-    /// With so much to do.
+    /// With work of this cost.
     pub(crate) fn with(self, work: Work) -> Self {
         Self { work, ..self }
     }
@@ -220,7 +220,7 @@ impl Endpoint {
         self.routes.iter().any(Route::is_public_read)
     }
 
-    /// Whether tenants answer here, each on its own hosts.
+    /// Whether this endpoint answers for tenants, each on its own hosts.
     pub(crate) fn is_of_tenants(&self) -> bool {
         self.routes.iter().any(|route| matches!(route.handler, Handler::Tenant(_)))
     }

@@ -57,10 +57,10 @@ fn date(header: &HeaderValue) -> Option<SystemTime> {
     httpdate::parse_http_date(header.to_str().ok()?).ok()
 }
 
-/// What sets the tag of a compressed answer apart.
+/// The suffix of a compressed answer's tag.
 const GZIPPED: &str = "-gzip";
 
-/// Whether whoever sent these headers takes a compressed answer.
+/// Whether the client accepts a compressed answer.
 pub(crate) fn takes_gzip(headers: &HeaderMap) -> bool {
     let codings = headers.get(ACCEPT_ENCODING).and_then(|codings| codings.to_str().ok());
     codings.is_some_and(accepts_gzip)
@@ -74,8 +74,8 @@ fn accepts_gzip(codings: &str) -> bool {
     })
 }
 
-/// Opens the answer of a public read to other origins and to caches. Other methods at the same
-/// path stay as they are.
+/// Adds the headers for other origins (CORS) and for caches to the answer of a public read. Other
+/// methods at the same path stay as they are.
 pub(crate) fn make_public(
     mut answer: Answer,
     method: &Method,
@@ -93,7 +93,7 @@ pub(crate) fn make_public(
     if answer.status != StatusCode::OK {
         return answer;
     }
-    // Whoever keeps an answer asks again before it uses it: a take may be superseded any time.
+    // Caches must revalidate before each use: a take may be superseded at any time.
     answer.headers.insert(CACHE_CONTROL, value("no-cache"));
     answer.headers.append(VARY, value("Accept-Encoding"));
     let encodings = answer.encodings();
@@ -113,7 +113,7 @@ pub(crate) fn make_public(
     answer
 }
 
-/// What may be done at a path, for a browser that asks on behalf of another origin.
+/// The answer to a browser's preflight (CORS): which methods another origin may use at a path.
 pub(crate) fn preflight(allow: &HeaderValue, shared: bool) -> Answer {
     let mut answer = Answer::empty(StatusCode::NO_CONTENT);
     answer.headers.insert(ALLOW, allow.clone());

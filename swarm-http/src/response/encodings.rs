@@ -1,4 +1,4 @@
-//! What is computed of the body of an answer.
+//! What is computed from the body of an answer, and kept.
 
 use std::io::{self, Write};
 use std::sync::OnceLock;
@@ -9,7 +9,7 @@ use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 use swarm_core::proof::hex;
 
-/// What a body is called, and its compressed form once somebody took that.
+/// The tag of a body, and its compressed form once a client has accepted that.
 pub(crate) struct Encodings {
     tag: String,
     gzip: OnceLock<Option<Bytes>>,
@@ -25,7 +25,7 @@ impl Encodings {
         &self.tag
     }
 
-    /// The body, which has to be the one that these are of, compressed.
+    /// The compressed body; `body` must be the one that this belongs to.
     pub(crate) fn gzip(&self, body: &[u8]) -> Option<Bytes> {
         self.gzip.get_or_init(|| gzip(body).ok().map(Bytes::from)).clone()
     }

@@ -9,7 +9,7 @@ use warp::http::{HeaderName, HeaderValue, StatusCode};
 
 use super::Answer;
 
-/// Why a request gets no other answer.
+/// Why a request is answered with an error.
 #[derive(Debug)]
 pub(crate) enum ApiError {
     /// The core gave no result.
@@ -109,7 +109,7 @@ fn core_error(error: &SubmitError) -> Answer {
     answer
 }
 
-/// A refusal is an answer; that the world gave none is for the log.
+/// Logs failures of the store and of randomness. A refusal is an ordinary answer.
 fn logged<R: std::error::Error + 'static>(error: &Error<R>, answer: wire::Answer) -> Answer {
     if !matches!(error, Error::Refused(_)) {
         tracing::error!(error = error as &dyn std::error::Error, "no answer from the store");

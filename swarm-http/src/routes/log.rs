@@ -8,7 +8,8 @@ use crate::request::RequestContext;
 use crate::request::page::Page;
 use crate::response::Reply;
 
-/// What was refused because the store is behind its log is taken again (contract, section 10).
+/// From now on, commits that were refused because the store's clock is behind its log are accepted
+/// again (contract, section 10).
 pub(crate) async fn accept(mut request: RequestContext) -> Reply {
     request.operator_fields(|fields| match fields.text("what")?.as_str() {
         "clock" => Ok(()),

@@ -21,8 +21,8 @@ pub(crate) async fn health(_: Arc<Site>) -> Reply {
     ok(&State { status: "ok", warnings: Vec::new() })
 }
 
-/// The store answers; else 503, and the cause where anybody may know it (contract, section 10). What
-/// it warns of keeps no request away.
+/// The store answers; otherwise 503, with the cause where it may be public (contract, section 10).
+/// Warnings of the store do not make the server unready.
 pub(crate) async fn ready(site: Arc<Site>) -> Reply {
     let Readiness { warnings } = site.ready().await.map_err(ApiError::NotReady)?;
     ok(&State { status: "ready", warnings })

@@ -1,4 +1,4 @@
-//! Whose turn it is on a connection, ours or the client's, and since when.
+//! Whether a connection is waiting for its client or working on a request, and since when.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,11 +10,11 @@ pub(crate) struct Activity(Arc<Mutex<Phase>>);
 
 #[derive(Clone, Copy, Debug)]
 enum Phase {
-    /// For the client: for its next request, the rest of its body, or that it reads its answer.
+    /// For the client: to send its next request or the rest of a body, or to read its answer.
     Waiting { since: Instant },
-    /// At a request.
+    /// On a request.
     Working { since: Instant },
-    /// Over: it is being closed.
+    /// The connection is being closed.
     Closing,
 }
 
@@ -24,7 +24,8 @@ impl Activity {
         Self(Arc::new(Mutex::new(Phase::Waiting { since: Instant::now() })))
     }
 
-    /// The head of a request is here. Answers false where nobody will read the answer.
+    /// The head of a request has arrived. Returns false when the connection is already being
+    /// closed, so that nobody would read the answer.
     pub(super) fn begin(&self) -> bool {
         let mut phase = self.phase();
         if matches!(*phase, Phase::Closing) {
@@ -58,7 +59,7 @@ impl Activity {
         }
     }
 
-    /// Ends it, unless it is at a request. Answers whether it did.
+    /// Closes it, unless it is working on a request. Returns whether it did.
     pub(super) fn close_if_waiting(&self) -> bool {
         let mut phase = self.phase();
         let waiting = matches!(*phase, Phase::Waiting { .. });

@@ -1,4 +1,4 @@
-//! The connections that are open, and room for one more.
+//! The open connections, and how room is made for a new one.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -49,11 +49,11 @@ impl Connections {
         }
     }
 
-    /// Makes room for a connection from this address: the client's own that waits longest goes where
-    /// it has as many as it may have, and the one that waits longest of all where there are as many
-    /// as there may be. While all of them are at a request, a newcomer waits.
+    /// Makes room for a connection from this address. At the client's limit, closes that client's
+    /// connection which has waited longest; at the total limit, the one which has waited longest of
+    /// all. While all of them are working on requests, the new connection waits.
     pub(super) async fn make_room(&mut self, address: IpAddr) {
-        /// How soon it is looked again whether one waits.
+        /// How long to wait before looking again for a connection that is waiting.
         const PAUSE: Duration = Duration::from_millis(10);
         let client = client(address);
         if self.of_client.get(&client).is_some_and(|count| *count >= self.most_of_client) {
@@ -91,7 +91,7 @@ impl Connections {
         if closed {
             self.remove(id);
         }
-        // Where a request came just now, there may be another that waits.
+        // A request may just have arrived there; then another may still be waiting.
         closed || self.close_longest_waiting(client)
     }
 
@@ -132,7 +132,8 @@ impl Connections {
     }
 }
 
-/// Who is behind an address: of IPv6, whoever has one has the 64 bits that follow the network.
+/// The client behind an address. For IPv6 that is a network of 64 bits: whoever has one address of
+/// it has them all.
 fn client(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
@@ -199,7 +200,7 @@ mod tests {
         assert!(stranger.begin());
         let alive: Vec<_> = own.iter().map(Activity::begin).collect();
         assert_eq!(alive, [false, false, false, true, true]);
-        // All of them are at a request: nobody is cut off, and the client gets one more.
+        // All of them are working on requests: none is closed, and the client gets one more.
         connections.make_room(ONE).await;
         open(&mut connections, ONE);
         assert_eq!(connections.open.len(), 4);

@@ -3,8 +3,8 @@
 use warp::http::HeaderMap;
 use warp::http::header::TRANSFER_ENCODING;
 
-/// Refuses a body that is encoded twice, or otherwise than in chunks: whoever stands before us may
-/// see another end of it (RFC 9112, section 6.3). What is wrong with a length, hyper refuses.
+/// Refuses a body that is encoded twice, or otherwise than in chunks: a proxy in front of us may
+/// see another end of the body (RFC 9112, section 6.3). Wrong lengths are refused by hyper.
 pub(super) fn check_framing(headers: &HeaderMap) -> Result<(), &'static str> {
     let mut encodings = headers.get_all(TRANSFER_ENCODING).iter();
     let chunked =

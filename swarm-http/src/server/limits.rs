@@ -5,13 +5,15 @@ use std::time::Duration;
 /// The bounds of [`serve`](super::serve). Values outside of their range are moved to its nearest end.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Connections at a time, at least 1. One more closes the one that has waited longest for its
-    /// client: to send a request, the rest of one, or to read its answer; it waits where none does.
-    /// 4096, which is to stay below what the system lets the process open.
+    /// The most connections at a time, at least 1. A new one closes the connection that has waited
+    /// longest for its client (to send a request, or the rest of one, or to read its answer); while
+    /// none is waiting, the new one waits. Default 4096, which must stay below the number of files
+    /// that the process may open.
     pub connections: usize,
-    /// Connections of one address at a time, at least 1, or as many as there may be; of IPv6, of one
-    /// network of 64 bits. One more closes its own that has waited longest. 512; none behind a
-    /// proxy, where everybody has the same address.
+    /// The most connections of one address at a time, at least 1; `None`: as many as there may be
+    /// at all. For IPv6, those of one network of 64 bits. A new one closes the client's own
+    /// connection that has waited longest. Default 512; use `None` behind a proxy, where all
+    /// clients have its address.
     pub connections_per_address: Option<usize>,
     /// Bytes of one request head, and of chunked trailers, 1 KiB to 1 MiB; more is a 431. 32 KiB.
     pub header_bytes: usize,

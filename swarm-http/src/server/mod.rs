@@ -136,7 +136,8 @@ async fn accept(listener: &TcpListener, connections: &mut Connections) -> (TcpSt
             }
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             Err(error) => {
-                // Mostly out of file descriptors, which one connection less can mend, and else time.
+                // Usually there are no file descriptors left. Closing a connection may help;
+                // otherwise only waiting does.
                 let closed = connections.close_longest_waiting(None);
                 tracing::warn!(%error, closed, "cannot accept a connection");
                 sleep(Duration::from_millis(if closed { 1 } else { 100 })).await;
@@ -171,7 +172,8 @@ async fn drive<S, B>(
     }
 }
 
-/// The service's answer, unless it cannot be said where the request ends or goes.
+/// The service's answer; an error when it is ambiguous where the request ends or which host it is
+/// for.
 async fn answer<S, B>(
     mut service: S,
     request: Request<Incoming>,
@@ -183,7 +185,8 @@ where
     B: From<Bytes>,
 {
     if !activity.begin() {
-        // It is being closed: whoever asks had better not be told that something was done.
+        // The connection is being closed: the request must not run, since its answer could not be
+        // sent.
         return std::future::pending().await;
     }
     let mut request = request.map(|body| TrackedBody::new(body, activity.clone()));
@@ -198,7 +201,7 @@ where
         Err(refusal) => bad_request(refusal),
     };
     if !body.is_reached() {
-        // What is left of the body makes the connection useless: say so.
+        // The unread rest of the body makes the connection unusable: tell the client.
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
     activity.wait_for_client();

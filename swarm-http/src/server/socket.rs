@@ -13,14 +13,14 @@ use tokio::time::{Instant, Sleep, sleep};
 use super::Limits;
 use super::activity::Activity;
 
-/// A socket. A write that makes no progress fails at its deadline, one that makes too little of it
-/// later; and closing lingers: to close a socket with unread input would reset it, and the client might
-/// lose the answer.
+/// A socket. A write that makes no progress fails at its deadline, and one with too little progress
+/// somewhat later. Closing lingers: closing a socket with unread input would reset the connection,
+/// and the client might lose the answer.
 pub(crate) struct Socket {
     tcp: TcpStream,
     write_deadline: Duration,
     write_rate: usize,
-    /// How long writes may still wait, together: what is written adds to it, at the least rate.
+    /// How much longer writes may wait, in total; what is written adds to it, at the least rate.
     credit: Duration,
     /// Runs from when a write has to wait until all is written.
     stalled: Option<Pin<Box<Sleep>>>,
@@ -65,13 +65,12 @@ impl Socket {
         let credit = self.credit;
         let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(credit)));
         ready!(stalled.as_mut().poll(cx));
-        // Let the system forget the unsent bytes too, rather than keep trying for minutes.
+        // Discard the unsent bytes too: otherwise the system would retry them for minutes.
         let _ = self.tcp.set_zero_linger();
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 
-    /// Gives the client the time that so many bytes are worth, and never more than it had when it
-    /// began.
+    /// Adds the time that this many bytes take at the least rate, never above the initial credit.
     fn earn(&mut self, length: usize) {
         let worth = Duration::from_secs_f64(length as f64 / self.write_rate as f64);
         self.credit = self.left().saturating_add(worth).min(self.write_deadline);
@@ -81,13 +80,13 @@ impl Socket {
         }
     }
 
-    /// What is left of the credit, now.
+    /// What is left of the credit.
     fn left(&self) -> Duration {
         let until = self.stalled.as_ref().map(|stalled| stalled.deadline());
         until.map_or(self.credit, |until| until.saturating_duration_since(Instant::now()))
     }
 
-    /// Throws input away until its end, an error, the time or the number of bytes.
+    /// Discards input until its end, an error, or the limit of time or bytes.
     fn poll_discard(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let mut scrap = [0; 8 << 10];
         while self.linger_bytes > 0 {

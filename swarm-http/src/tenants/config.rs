@@ -17,13 +17,12 @@ pub struct TenantConfig {
     pub name: String,
     /// A paragraph about it, in plain text; may be empty.
     pub about: String,
-    /// The hosts that stand for it, without ports, in any case. A directory of its own may go by
-    /// something else.
+    /// The hosts that it is served on, without ports, in any case. A custom directory may find
+    /// tenants by something else.
     pub hosts: Vec<String>,
-    /// The origin that links in mail and in files name; without it, the one that a request was sent
-    /// to.
+    /// The origin for links in mail and in files; without it, the one that a request was sent to.
     pub public_origin: Option<PublicOrigin>,
-    /// Whom its mail is from, as `Acme <desk@acme.example>`; without it, whom the server's is from.
+    /// The sender of its mail, such as `Acme <desk@acme.example>`; without it, the server's.
     pub mail_from: Option<String>,
     /// Who may operate it.
     pub operators: Arc<dyn Operators>,

@@ -1,4 +1,4 @@
-//! Tenants, open: the services of each, kept while its settings stay.
+//! The tenants in use: their services, kept while their settings do not change.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -63,7 +63,7 @@ impl OpenTenants {
         &self.services
     }
 
-    /// The tenant with these settings, opened where it is not.
+    /// The tenant with these settings, opened if it is not open yet.
     pub(crate) fn get(&self, config: Arc<TenantConfig>) -> Arc<ServedTenant> {
         let opened = self.opened.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(served) = opened.get(&config.id)
@@ -78,7 +78,7 @@ impl OpenTenants {
         served
     }
 
-    /// Each of these, open; any other is forgotten.
+    /// Opens each of these, and drops all others.
     pub(crate) fn keep(&self, configs: Vec<Arc<TenantConfig>>) -> Vec<Arc<ServedTenant>> {
         let kept: Vec<_> = configs.into_iter().map(|config| self.get(config)).collect();
         let ids: HashSet<_> = kept.iter().map(|served| &served.config.id).collect();

@@ -1,6 +1,6 @@
 //! The committee: members as `version hash record`, days as `version briefs length subject record`,
-//! briefs as `member generated length head length tail`, submissions as `received record`. What
-//! stands behind a length has so many bytes, and what comes next follows at once.
+//! briefs as `member generated length head length tail`, submissions as `received record`. A text
+//! after a `length` has that many bytes, and the next part follows without a space.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(crate) fn encode_committee_member(version: Version, member: &CommitteeMember
     format!("{version} {} {}", encode_hash(&member.key), member.to_text())
 }
 
-/// The word counts.
+/// The hash in front of the record takes precedence over the one in the record.
 pub(crate) fn decode_committee_member(row: &str) -> Decoded<Versioned<CommitteeMember>> {
     let mut words = Words(row);
     let (version, key) = (words.version()?, words.next()?);
@@ -27,7 +27,7 @@ pub(crate) fn decode_committee_member(row: &str) -> Decoded<Versioned<CommitteeM
     Ok(Versioned { version, record: Arc::new(CommitteeMember::read(&mut fields)?) })
 }
 
-/// The subject is that of the generation, and so many briefs it has; without one there is none.
+/// `briefs` and `subject` are those of the generation; a day without a generation has neither.
 pub(crate) fn encode_committee_day(version: Version, day: &CommitteeDay) -> String {
     let made = day.generation.as_ref();
     let about = made.map_or("", |made| made.subject_id.as_str());
@@ -46,7 +46,7 @@ pub(crate) fn decode_committee_day(row: &str) -> Decoded<Versioned<CommitteeDay>
     Ok(Versioned { version, record: Arc::new(CommitteeDay::read(&mut fields)?) })
 }
 
-/// The generation of a day that was written before its record had it.
+/// The generation of a day that was written before records contained it.
 fn generation_in_parts(briefs: &str, about: &str, fields: &mut Object) -> Decoded<Json> {
     Ok(Json::from([
         ("subject_id", about.into()),
@@ -84,7 +84,7 @@ pub(crate) fn decode_committee_take(row: &str) -> Decoded<Arc<CommitteeTake>> {
     Ok(Arc::new(CommitteeTake::read(&mut fields)?))
 }
 
-/// The record that a filing became: `time`.
+/// The record that a filing was committed as, from `time`.
 pub(crate) fn decode_committee_filed(
     now: &str,
     filing: &CommitteeFiling,

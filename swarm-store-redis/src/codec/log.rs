@@ -1,5 +1,6 @@
-//! The log: `t take time`, `c submission time`, or `a time minted text`, where minted is `-` for no
-//! id. Where a row only names a record, this comes instead of its name and time when it is read.
+//! The log: `t take time`, `c submission time`, or `a time minted text`, where `minted` is the id
+//! that the commit assigned, or `-`. Where a row only refers to a record, a read returns that
+//! record in place of its id and time.
 
 use swarm_core::domain::{LogRow, Logged, Seq};
 
@@ -28,7 +29,7 @@ pub(crate) fn decode_log_row(seq: Seq, row: &str) -> Decoded<LogRow> {
     }
 }
 
-/// A row behind its number.
+/// Decodes a row that its number precedes.
 pub(crate) fn decode_act(line: &str) -> Decoded<LogRow> {
     let mut words = Words(line);
     let seq = Seq(words.number()?);

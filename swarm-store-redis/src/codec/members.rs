@@ -8,7 +8,7 @@ use swarm_core::store::records::Record as _;
 
 use super::{Decoded, Words, encode_hash, text_or_null};
 
-/// What stands for a word that is not there.
+/// Written in place of an absent word.
 const NONE: &str = "-";
 
 pub(crate) fn encode_member(version: Version, member: &Member) -> String {
@@ -17,7 +17,8 @@ pub(crate) fn encode_member(version: Version, member: &Member) -> String {
     format!("{version} {} {token} {key} {}", member.state, member.to_text())
 }
 
-/// The words count: what was written before layouts had numbers has these fields nowhere else.
+/// The words in front take precedence over the record: rows from before layouts had numbers have
+/// these fields only there.
 pub(crate) fn decode_member(row: &str) -> Decoded<Versioned<Member>> {
     let mut words = Words(row);
     let (version, state) = (words.version()?, words.next()?);
@@ -30,7 +31,7 @@ pub(crate) fn decode_member(row: &str) -> Decoded<Versioned<Member>> {
     Ok(Versioned { version, record: Arc::new(Member::read(&mut fields)?) })
 }
 
-/// How the index of tokens names the member's.
+/// The member's entry in the index of tokens.
 pub(crate) fn encode_token(member: &Member) -> Option<String> {
     member.token.as_ref().map(encode_hash)
 }

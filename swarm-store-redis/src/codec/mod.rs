@@ -1,5 +1,5 @@
-//! Encodes records as they are stored, and decodes them. A row is a few words that scripts read, or
-//! put there, and a text that they do not: that of the record, by the core
+//! Encodes records as they are stored, and decodes them. A row is a few words that scripts read or
+//! write, then a text that they do not look into: the record, as the core encodes it
 //! ([`records`](swarm_core::store::records)).
 
 mod committee;
@@ -71,7 +71,7 @@ impl From<NotJson> for Corrupt {
     }
 }
 
-/// Names the operation that a decoding error ends.
+/// Adds the name of the failed operation to a decoding error.
 pub(crate) trait Context<T> {
     /// Turns the error into one of the operation named `op`.
     fn context(self, op: &'static str) -> Result<T>;
@@ -128,7 +128,7 @@ impl<'a> Words<'a> {
         self.number().map(Version)
     }
 
-    /// A text behind its length in bytes and a space.
+    /// A text that is preceded by its length in bytes and a space.
     fn text(&mut self) -> Decoded<&'a str> {
         let length = self.number()?;
         let parts = self.0.split_at_checked(length);

@@ -15,13 +15,13 @@ pub(crate) fn encode_message(version: Version, message: &Message) -> String {
     format!("{version} {state} {id} {queued} {due} {}", message.to_text())
 }
 
-/// The record of a message that is yet to be queued, with another id and times than the words in
-/// front of it will say.
+/// The record of a message that is not queued yet. The id and the times in it are placeholders: the
+/// words that the commit puts in front take precedence.
 pub(crate) fn encode_mail(mail: &Mail) -> String {
     mail.queued(MessageId(0), Timestamp::EPOCH).to_text()
 }
 
-/// The words count.
+/// The words in front take precedence over the record.
 pub(crate) fn decode_message(row: &str) -> Decoded<Versioned<Message>> {
     let mut words = Words(row);
     let (version, state) = (words.version()?, words.next()?);

@@ -13,20 +13,20 @@ pub(crate) fn encode_session(version: Version, session: &Session) -> String {
     format!("{version} {state} {id} {} {}", convened_at.millis(), session.to_text())
 }
 
-/// The record of a session that is yet to be convened, with another id and time than the words in
-/// front of it will say.
+/// The record of a session that is not convened yet. The id and the time in it are placeholders:
+/// the words that the commit puts in front take precedence.
 pub(crate) fn encode_session_draft(draft: &SessionDraft) -> String {
     draft.convened(SessionId(0), Timestamp::EPOCH).to_text()
 }
 
-/// The session that a draft became: `convened id time`.
+/// The session that was convened from a draft: `convened id time`.
 pub(crate) fn decode_convened(outcome: &str, draft: &SessionDraft) -> Decoded<Session> {
     let parts = outcome.strip_prefix("convened ").and_then(|rest| rest.split_once(' '));
     let (id, now) = parts.ok_or_else(|| Corrupt::new(outcome))?;
     Ok(draft.convened(SessionId(number(id)?), decode_timestamp(now)?))
 }
 
-/// The words count.
+/// The words in front take precedence over the record.
 pub(crate) fn decode_session(row: &str) -> Decoded<Versioned<Session>> {
     let mut words = Words(row);
     let (version, state) = (words.version()?, words.next()?);

@@ -9,8 +9,8 @@ use swarm_core::{SessionId, Take, TakeDraft, TakeId, Timestamp};
 
 use super::{Corrupt, Decoded, Words, decode_timestamp, number};
 
-/// The row of a take, but for the id and the time that the commit gives it. What was judged was
-/// verified, so that the signature is base64, one word.
+/// The row of a take without the id and the time, which the commit assigns. A judged take was
+/// verified, so its signature is base64: one word.
 pub(crate) fn encode_take(filing: &Filing) -> String {
     let take = filing.take(TakeId(0), Timestamp::EPOCH);
     let Take { session_id, revision, public_key, signed, .. } = &take;
@@ -30,7 +30,7 @@ pub(crate) fn decode_take(row: &str) -> Decoded<Arc<Take>> {
     Ok(Arc::new(Take { id, session_id, revision, filed_at, signed, public_key }))
 }
 
-/// The take that a filing became: `id time`.
+/// The take that a filing was committed as: `id time`.
 pub(crate) fn decode_filed(outcome: &str, filing: &Filing) -> Decoded<Arc<Take>> {
     let (id, now) = outcome.split_once(' ').ok_or_else(|| Corrupt::new(outcome))?;
     Ok(Arc::new(filing.take(decode_take_id(id)?, decode_timestamp(now)?)))

@@ -1,11 +1,11 @@
-//! What is no row is an error.
+//! Text that is not a valid row is an error.
 
 use super::decode_document;
 
 type Reads = fn(&str) -> bool;
 
-/// Whatever else writes to the server, a row that is cut off anywhere is an error, not a panic
-/// and not another record. Some are as they were before records had all their fields.
+/// Whatever else writes to the server: a row that is cut off anywhere is an error, not a panic and
+/// not another record. Some rows are from before records had all their fields.
 #[test]
 fn no_part_of_a_row_is_a_row() {
     let key = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";

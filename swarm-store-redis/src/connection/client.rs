@@ -1,4 +1,4 @@
-//! What the store calls Redis through. Every call is bounded in time.
+//! The client that the store calls Redis through. Every call has a timeout.
 
 use std::future::Future;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use super::options::Options;
 use super::replicated::ReplicatedCommits;
 use crate::keys::Keys;
 
-/// How long a call may take, whatever happens to it.
+/// The timeout of a call, including any retry.
 const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The client of a server, or of the servers of a cluster.
@@ -23,10 +23,10 @@ pub(crate) struct Client {
     url: String,
     /// What all calls share.
     connection: Connection,
-    /// What bulk reads go over, so that commits do not wait behind their answers; opened when it is
-    /// first needed.
+    /// The connection for bulk reads, so that commits do not wait behind their answers; opened at
+    /// the first use.
     bulk: OnceCell<Connection>,
-    /// What commits go over instead, where they wait for replicas.
+    /// The connections for commits where they wait for replicas.
     replicated: Option<ReplicatedCommits>,
 }
 
@@ -43,7 +43,7 @@ impl Client {
         self.replicated.as_ref().map_or(0, ReplicatedCommits::replicas)
     }
 
-    /// Shows all servers these scripts, so that none of the first calls has to be sent twice.
+    /// Loads these scripts into all servers, so that no first call has to be sent twice.
     pub(crate) async fn load(&self, op: &'static str, scripts: &[String]) -> Result<()> {
         for script in scripts {
             let load = redis::cmd("SCRIPT").arg("LOAD").arg(script).to_owned();
@@ -52,9 +52,9 @@ impl Client {
         Ok(())
     }
 
-    /// Runs a script that writes for the tenant of these keys. Since scripts recognize an attempt
-    /// that was committed before, one that was lost on the way is sent once more. Where commits wait
-    /// for replicas, these have by then all that the script has written, or has read.
+    /// Runs a script that writes, for the tenant of these keys. When the connection is lost it is
+    /// retried once: scripts recognize an attempt that is already committed. Where commits wait for
+    /// replicas, these have everything that the script wrote or read when this returns.
     pub(crate) async fn commit<T: FromRedisValue>(
         &self,
         op: &'static str,
@@ -89,7 +89,7 @@ impl Client {
         in_time(op, read).await
     }
 
-    /// Sends a command that may be sent twice.
+    /// Sends an idempotent command.
     pub(crate) async fn query<T: FromRedisValue>(&self, op: &'static str, cmd: &Cmd) -> Result<T> {
         in_time(op, self.connection.send(Command::Plain(cmd))).await
     }
@@ -110,7 +110,7 @@ impl Client {
     }
 }
 
-/// Bounds several calls together as a single one is bounded.
+/// Applies the timeout of a single call to several calls together.
 pub(crate) async fn bounded<T>(
     op: &'static str,
     calls: impl Future<Output = Result<T>>,

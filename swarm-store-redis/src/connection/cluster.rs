@@ -12,9 +12,9 @@ use redis::{Cmd, FromRedisValue, ProtocolVersion, RedisResult, Value, from_redis
 use super::command::Command;
 use super::options::{MAX_IN_FLIGHT, RESPONSE_TIMEOUT, each_host};
 
-/// How long it may take to get a connection to a node: less than half of what a call may take,
-/// since where a node is silent opening connections takes twice as long. It is tried once for the
-/// map of the cluster's slots, and once for its own.
+/// The timeout for connecting to a node: less than half of a call's, because with a node that does
+/// not respond the client waits twice: once for the map of the cluster's slots, once for the node's
+/// own connection.
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(1);
 
 type Connection = ClusterConnection<MultiplexedConnection>;
@@ -22,7 +22,7 @@ type Connection = ClusterConnection<MultiplexedConnection>;
 /// A cluster, behind one connection to each of its servers.
 pub(super) struct Cluster {
     client: ClusterClient,
-    /// The connections, and how often they were replaced by others.
+    /// The connections, and how many times they were replaced.
     current: RwLock<(u64, Connection)>,
 }
 
@@ -63,8 +63,9 @@ impl Cluster {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The client would go on asking a node that went silent, and never ask another where its slots
-    /// are now. So after a timeout all connections are replaced; the next call opens others.
+    /// After a timeout, replaces all connections; the next call opens new ones. Otherwise the
+    /// client would keep asking a node that stopped responding, and never ask another where its
+    /// slots are now.
     fn reset_if_silent<T>(&self, age: u64, answer: RedisResult<T>) -> RedisResult<T> {
         if answer.as_ref().is_err_and(|error| error.is_timeout()) {
             let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);

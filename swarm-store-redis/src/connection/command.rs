@@ -39,7 +39,7 @@ pub(super) struct ReplicatedScript<'a> {
 }
 
 impl ReplicatedScript<'_> {
-    /// Sends all of it over one connection; whatever is sent again is sent whole.
+    /// Sends the whole pipeline over one connection; a retry repeats all of it.
     async fn execute<T: FromRedisValue>(
         &self,
         connection: &mut impl ConnectionLike,
@@ -58,8 +58,9 @@ impl ReplicatedScript<'_> {
         }
     }
 
-    /// `WAIT` waits for what its own connection has written last. A script that finds its attempt
-    /// done, over another connection, writes nothing: so that something is written after it, always.
+    /// `WAIT` waits for the last write of its own connection. A script whose attempt was already
+    /// committed over another connection writes nothing; therefore the pipeline always writes a key
+    /// after it.
     fn pipeline(&self) -> Pipeline {
         let mut pipeline = redis::pipe();
         pipeline.invoke_script(self.script);

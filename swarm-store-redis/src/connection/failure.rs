@@ -5,7 +5,8 @@ use swarm_core::StoreError;
 
 /// The error that ends the operation named `op`.
 pub(super) fn store_error(op: &'static str, error: RedisError) -> StoreError {
-    // What ends a script begins with a word of `prelude.lua`, or of the command that it called.
+    // The error of a script begins with a code from `prelude.lua`, or from the command that it
+    // called.
     let said = error.to_string();
     match () {
         () if said.contains("BEHIND ") => StoreError::clock_behind(op),
@@ -16,15 +17,15 @@ pub(super) fn store_error(op: &'static str, error: RedisError) -> StoreError {
     }
 }
 
-/// Whether a connection is of no use any more: it is closed, or leads to where nothing answers, or
-/// to what has become a replica.
+/// Whether a connection cannot be used any more: it is closed, its server does not respond, or its
+/// server has become a replica.
 pub(super) fn is_lost(error: &RedisError) -> bool {
     error.is_io_error() || error.is_unrecoverable_error() || is_from_a_replica(error)
 }
 
-/// Whether it is the refusal of a replica, which has written nothing.
+/// Whether a replica rejected the write, so that nothing was written.
 pub(super) fn is_from_a_replica(error: &RedisError) -> bool {
-    // Redis 6.2 says so within the error of the script.
+    // Redis 6.2 reports this inside the error of the script.
     error.kind() == ErrorKind::Server(ServerErrorKind::ReadOnly)
         || error.to_string().contains("-READONLY ")
 }

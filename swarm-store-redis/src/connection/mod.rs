@@ -39,8 +39,8 @@ impl Connection {
         Standalone::connect(url).await.map(|server| Self::Standalone(Box::new(server)))
     }
 
-    /// Sends a command, and sends it once more when the connection was lost, with or without the
-    /// first one, or led to what has become a replica.
+    /// Sends a command. Retries it once when the connection was lost, whether or not the server
+    /// received the command, or when the server has become a replica.
     async fn send<T: FromRedisValue>(&self, command: Command<'_>) -> RedisResult<T> {
         match self.send_once(command).await {
             Err(error) if error.is_connection_dropped() || is_from_a_replica(&error) => {
@@ -59,8 +59,7 @@ impl Connection {
         }
     }
 
-    /// Checks that the server has not become a replica. Those of a cluster send readers away by
-    /// themselves.
+    /// Checks that the server has not become a replica. Cluster nodes redirect clients themselves.
     async fn check_role(&self) -> RedisResult<()> {
         match self {
             Self::Standalone(server) => server.check_role().await,

@@ -1,5 +1,5 @@
-//! What an address says: hosts, and behind a question mark the options of this crate; and how all
-//! servers are connected to.
+//! The address of a store: hosts, then after a question mark the options of this crate; and the
+//! settings of all connections.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use swarm_core::store::Result;
 /// How long a server may take to answer.
 pub(super) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How many commands may be under way at once on a connection; others wait for their turn.
+/// How many commands may be in flight on a connection; others wait.
 pub(super) const MAX_IN_FLIGHT: usize = 512;
 
 /// An address, parsed.

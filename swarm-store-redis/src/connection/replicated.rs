@@ -1,7 +1,8 @@
 //! Commits that wait for replicas.
 //!
-//! `WAIT` blocks its connection, and all that was sent over it later. So commits have connections of
-//! their own, and one commit at a time has one: reads never wait, and 32 commits wait together.
+//! `WAIT` blocks its connection, and every command sent over it later. So commits have connections
+//! of their own, each used by one commit at a time: reads never wait, and up to 32 commits wait in
+//! parallel.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -20,7 +21,7 @@ pub(super) struct ReplicatedCommits {
     url: String,
     replicas: u8,
     permits: Semaphore,
-    /// Those that no commit is on.
+    /// The connections that no commit is using.
     idle: Mutex<Vec<Connection>>,
 }
 
@@ -34,8 +35,8 @@ impl ReplicatedCommits {
         self.replicas
     }
 
-    /// Runs a script, and waits until enough replicas have all that was written before its end. A
-    /// commit that is given up in the middle drops its connection, which may be blocked.
+    /// Runs a script, and waits until enough replicas have everything that was written before its
+    /// end. A commit that is cancelled before its end drops its connection, which may be blocked.
     pub(super) async fn commit<T: FromRedisValue>(
         &self,
         script: &ScriptInvocation<'_>,

@@ -1,4 +1,4 @@
-//! A primary that sentinels monitor, and are asked for the address of.
+//! A primary whose address is asked of the sentinels that monitor it.
 
 use redis::sentinel::{Sentinel, SentinelNodeConnectionInfo};
 use redis::{
@@ -33,8 +33,8 @@ impl MonitoredPrimary {
         Ok(Some(Self { sentinels, name: name.to_owned(), servers }))
     }
 
-    /// A client of the server that a sentinel names and that says itself that it is a primary. A
-    /// sentinel that is wrong, or silent for a second, is passed over.
+    /// A client of the server that a sentinel names, if the server itself confirms that it is a
+    /// primary. A sentinel that is wrong, or does not answer within a second, is skipped.
     pub(super) async fn locate(&self) -> RedisResult<Client> {
         let mut sentinels = Sentinel::build(self.sentinels.clone())?;
         sentinels.async_master_for(&self.name, Some(&self.servers)).await

@@ -20,7 +20,7 @@ const CONNECTION_TIMEOUT: Duration = Duration::from_secs(2);
 /// One server, behind one connection that all its callers share.
 pub(super) struct Standalone {
     target: Target,
-    /// The connection, opened when it is first needed, and replaced when it was lost.
+    /// The connection, opened at the first use, and replaced when it is lost.
     current: RwLock<Arc<OnceCell<MultiplexedConnection>>>,
 }
 
@@ -44,7 +44,7 @@ impl Standalone {
         answer
     }
 
-    /// Checks that the connection does not lead to what has become a replica, or gives it up.
+    /// Checks that the server has not become a replica; if it has, drops the connection.
     pub(super) async fn check_role(&self) -> RedisResult<()> {
         let current = self.current();
         let answer = refuse_replica(&mut self.connection(&current).await?).await;
@@ -65,7 +65,7 @@ impl Standalone {
         current.get_or_try_init(|| self.open()).await.cloned()
     }
 
-    /// Opens a connection, looking its name up again, unless it leads to a replica.
+    /// Opens a connection, resolving the host name again. A replica is an error.
     async fn open(&self) -> RedisResult<MultiplexedConnection> {
         let client = match &self.target {
             Target::Fixed(client) => client.clone(),
@@ -76,7 +76,7 @@ impl Standalone {
         Ok(connection)
     }
 
-    /// Gives a connection up; the next call opens another.
+    /// Drops a connection; the next call opens another.
     fn give_up(&self, lost: &Arc<OnceCell<MultiplexedConnection>>) {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         if Arc::ptr_eq(&current, lost) {
@@ -99,7 +99,8 @@ fn config() -> AsyncConnectionConfig {
         .set_concurrency_limit(MAX_IN_FLIGHT)
 }
 
-/// Refuses a server that says it is a replica. One whose user may not ask it is used as it is.
+/// Returns an error for a server that reports being a replica. A server whose user may not ask for
+/// the role is used as it is.
 async fn refuse_replica(connection: &mut MultiplexedConnection) -> RedisResult<()> {
     let other = match redis::cmd("ROLE").query_async(connection).await {
         Ok(Role::Primary { .. }) => return Ok(()),

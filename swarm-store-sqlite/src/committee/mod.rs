@@ -180,7 +180,7 @@ fn save_day(world: &World<'_>, change: &CommitteeDayChange) -> Outcome<Saved> {
     Ok(saved)
 }
 
-/// Puts briefs in the place of those of their day; nobody reads those of earlier days.
+/// Replaces the briefs of a day, and deletes those of earlier days, which are never read.
 fn replace_briefs(world: &World<'_>, date: &str, briefs: &[CommitteeBrief]) -> Outcome<()> {
     const FORGET: &str = "DELETE FROM committee_briefs WHERE tenant = ?1 AND date <= ?2";
     const KEEP: &str = "INSERT INTO committee_briefs (tenant, date, member, record)

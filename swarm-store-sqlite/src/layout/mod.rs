@@ -1,4 +1,4 @@
-//! What stands in the file: its layouts, each made of the one before.
+//! The layouts of the file, and the migrations between them.
 
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -7,18 +7,19 @@ use crate::failure::{Failure, Outcome};
 /// What marks a file as one of this store, "Swrm".
 const APPLICATION: i32 = 0x5377_726d;
 
-/// What makes each layout of the one before it, in order.
+/// The migration to each layout from the one before, in order.
 const LAYOUTS: [&str; 1] = [include_str!("1.sql")];
 
-/// Brings the file to the newest layout, all of the way or not at all.
+/// Migrates the file to the newest layout, in one transaction.
 ///
 /// # Errors
 /// [`Failure`], with nothing written, when the file is a database of something else, or its layout
 /// is newer than those known here.
 pub(crate) fn bring_up_to_date(db: &mut Connection) -> Outcome<()> {
-    // Another program's file is not even put into another mode.
+    // Checked first: the journal mode of another program's file must not be changed.
     layout(db)?;
-    // Readers go on beside the one who writes; a commit is on the disk before it is acknowledged.
+    // With this mode, readers and the writer do not block each other; a commit is on the disk
+    // before it is acknowledged.
     let mode: String = db.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
     if mode != "wal" {
         return Err(Failure::misconfigured("the file system cannot keep a write-ahead log"));
@@ -32,13 +33,13 @@ pub(crate) fn bring_up_to_date(db: &mut Connection) -> Outcome<()> {
     Ok(change.commit()?)
 }
 
-/// Makes sure that nobody has brought the file to a newer layout since it was opened.
+/// Makes sure that nobody has migrated the file to a newer layout since it was opened.
 pub(crate) fn still_known(db: &Connection) -> Outcome<()> {
     let mut version = db.prepare_cached("PRAGMA user_version")?;
     known(version.query_one([], |row| row.get(0))?).map(drop)
 }
 
-/// Writes what is there already.
+/// Writes a value that is already there, which shows whether the file can be written.
 pub(crate) fn touch(db: &Connection) -> Outcome<()> {
     Ok(db.pragma_update(None, "user_version", newest())?)
 }

@@ -129,7 +129,7 @@ pub async fn an_attempt_sent_again_gets_its_first_answer(tenants: Arc<dyn Commit
     let filing = world.judged(&key, day(DATE), "mark").await;
     let take = filed(world.file(&filing).await);
     promised!(filed(world.file(&filing).await), take);
-    // Nor does it matter what has become of the facts.
+    // Even if the facts have changed since.
     world.service().set_member_status(&id("ada"), CommitteeStatus::Inactive).await.unwrap();
     let judged = world.day(day(DATE)).await.unwrap();
     world.put_day(&next_save(&judged, closing(world.now().await))).await;
@@ -165,7 +165,7 @@ pub async fn a_filing_is_stale_when_its_day_has(tenants: Arc<dyn CommitteeTenant
     world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
     let filing = world.judged(&key, day(DATE), "mark").await;
     let judged = world.day(day(DATE)).await.unwrap();
-    // It has moved even though it is late, too: what moved is judged again.
+    // It is stale and late: stale comes first, because it is judged again.
     world.put_day(&next_save(&judged, closing(Timestamp::EPOCH))).await;
     promised!(world.file(&filing).await, CommitteeFiled::Stale);
     promised!(world.takes_on(day(DATE)).await, []);
@@ -309,7 +309,7 @@ pub async fn submissions_that_race_a_rotation_are_kept_or_refused(
         async move {
             if racer == 0 {
                 service.rotate_member_key(&id("ada")).await.unwrap();
-                // Dead with the commit: whoever comes after it is refused.
+                // It stops working with the commit: later submissions are refused.
                 let late = answered(service.submit(&old, &posted("late")).await);
                 promised!(late, Err(CommitteeRefusal::InvalidKey));
                 return 0;

@@ -87,7 +87,7 @@ pub async fn a_document_holds_for_the_version_of_its_member(tenants: Arc<dyn Ten
     created(world.put_document(Subjects, &guarded("new", guard("ada", FIRST.next()))).await);
 }
 
-/// Not of the member whose id reads alike.
+/// Not of a member whose id is the same text.
 pub async fn a_document_holds_for_the_version_of_its_session(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let session = world.convened("subject").await.id;

@@ -43,7 +43,7 @@ pub async fn a_decoy_is_nobodys_challenge(tenants: Arc<dyn Tenants>) {
     }
 }
 
-/// Else a claim could not be told from one that comes second.
+/// Otherwise a first claim could not be distinguished from a second one.
 pub async fn a_challenge_and_its_member_leave_each_other_alone(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&applicant("ada")).await;

@@ -40,7 +40,7 @@ pub async fn each_stand_has_a_challenge_of_its_own(tenants: Arc<dyn Tenants>) {
     }
 }
 
-/// Also where it was given to nobody before: the applicant was approved meanwhile.
+/// Even if it was given only as a decoy before: the applicant was approved meanwhile.
 pub async fn a_challenge_is_live_where_it_was_given_last(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&applicant("ada")).await;
@@ -80,7 +80,7 @@ fn far() -> Timestamp {
     moment("2999-12-31T00:00:00Z")
 }
 
-/// What is given to whoever asks.
+/// The challenge that a request is given.
 async fn asked(world: &World, stand: u16, fresh: &Challenge, slot: &Slot) -> Challenge {
     let (fresh, slot) = (fresh.clone(), slot.clone());
     world.give_challenge(&ChallengeOffer { stand: Stand(stand), fresh, slot }).await

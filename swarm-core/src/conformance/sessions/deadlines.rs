@@ -12,7 +12,7 @@ use crate::store::{SessionChange, Tenants};
 use crate::testing::World;
 use crate::testing::promise::promised;
 
-/// A take at that very moment is none after it, and takes of other sessions are none of it.
+/// A take at exactly that moment is not after it, and takes of other sessions do not count.
 pub async fn a_save_may_hold_to_when_the_last_take_was_filed(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
@@ -54,7 +54,7 @@ pub async fn a_moving_deadline_and_racing_takes_agree(tenants: Arc<dyn Tenants>)
         filing.push(tokio::spawn(async move {
             for nonce in 0..5 {
                 let submission = author.submission(&session, &nonce.to_string());
-                // In time, late, or in vain: what is on file is what counts.
+                // It may be in time, late, or refused: only what is on file counts.
                 let _ = world.service().submit(&author.token, &submission).await;
             }
         }));

@@ -53,7 +53,7 @@ pub async fn a_save_leaves_alone_what_is_counted(tenants: Arc<dyn Tenants>) {
     promised!(world.convened("next").await.id, SessionId(2));
 }
 
-/// What a session was sealed with is what stands in it: takes that come later have moved.
+/// A session has exactly the takes that it was sealed with: later ones were stale.
 pub async fn a_seal_and_racing_takes_agree(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let mut authors = Vec::new();

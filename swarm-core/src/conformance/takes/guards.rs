@@ -88,7 +88,7 @@ pub async fn a_filing_is_stale_when_there_is_a_newer_session(tenants: Arc<dyn Te
     }
 }
 
-/// A filing lands in the newest session, or does not land.
+/// A filing is committed to the newest session, or not at all.
 pub async fn a_newer_session_and_racing_takes_agree(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let mut authors = Vec::new();

@@ -104,7 +104,7 @@ pub async fn a_world_opened_by_racers_is_one(tenants: Arc<dyn Tenants>) {
             }
             World::open(Arc::clone(&tenants), name)
         };
-        // To open is not `async`: on threads of their own, the racers do meet.
+        // Opening is not `async`: only on threads of their own do the openings run concurrently.
         spawn_blocking(|| (0..500).map(open).collect::<Vec<World>>())
     };
     let [one, other] = [(), ()].map(open_all);

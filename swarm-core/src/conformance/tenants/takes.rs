@@ -12,7 +12,7 @@ use crate::store::{TakeQuery, Tenants};
 use crate::testing::promise::promised;
 use crate::testing::{Author, World, filed, id};
 
-/// Everything that a basis has, and each of its facts another in each world.
+/// Everything that a basis has; each of its facts differs between the two worlds.
 pub async fn the_facts_are_those_of_their_own_world(tenants: Arc<dyn Tenants>) {
     let worlds = twins(tenants).await;
     let ada = furnished(&worlds).await;

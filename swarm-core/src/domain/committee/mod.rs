@@ -1,4 +1,4 @@
-//! The nouns of interface B, the daily committee (specification, part B of each section).
+//! The types of interface B, the daily committee (specification, part B of each section).
 
 mod body;
 mod brief;

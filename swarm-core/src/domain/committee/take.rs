@@ -20,9 +20,9 @@ pub struct CommitteeDraft {
     pub confidence: Confidence,
     /// The reasoning, with its trailer.
     pub body: CommitteeBody,
-    /// What wrote it, where that is told.
+    /// The model that wrote it, if given.
     pub model: Option<Model>,
-    /// When it was written, where that is told.
+    /// When it was written, if given.
     pub generated_at: Option<Timestamp>,
 }
 
@@ -42,9 +42,9 @@ pub struct CommitteeTake {
     pub confidence: Confidence,
     /// The reasoning, with its trailer.
     pub body: CommitteeBody,
-    /// What wrote it; `null` where that was not told.
+    /// The model that wrote it; `null` if not given.
     pub model: Option<Model>,
-    /// When it was written; where that was not told, when it was received.
+    /// When it was written; if that was not given, when it was received.
     pub generated_at: Timestamp,
     /// When it was committed, by the store's clock.
     pub received_at: Timestamp,

@@ -20,19 +20,19 @@ impl Object {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
     }
 
-    /// Takes a member out. `null` counts as absent.
+    /// Removes a member and returns it. `null` counts as absent.
     pub fn take(&mut self, field: &str) -> Option<Json> {
         let place = self.0.iter().position(|(key, _)| key == field)?;
         let (_, value) = self.0.remove(place);
         Some(value).filter(|value| *value != Json::Null)
     }
 
-    /// Whether the member is there, be it `null`.
+    /// Whether the member is present, even if it is `null`.
     pub fn has(&self, field: &str) -> bool {
         self.0.iter().any(|(key, _)| key == field)
     }
 
-    /// Puts a member in, in place of one of that name.
+    /// Sets a member, replacing one of that name.
     pub fn set(&mut self, field: &str, value: Json) {
         match self.0.iter_mut().find(|(key, _)| key == field) {
             Some((_, stored)) => *stored = value,

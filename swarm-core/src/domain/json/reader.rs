@@ -25,12 +25,12 @@ impl Json {
 
 struct Reader<'a> {
     text: &'a str,
-    /// Where it stands, in bytes.
+    /// The position, in bytes.
     at: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// A value that may be nested so deep.
+    /// A value, which may be nested this deep.
     fn value(&mut self, depth: usize) -> Result<Json, NotJson> {
         match self.next().ok_or(NotJson)? {
             b'{' => self.object(depth.checked_sub(1).ok_or(NotJson)?).map(Json::Object),
@@ -78,7 +78,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes a comma, or the end of the object or list.
+    /// Skips a comma, or the end of the object or list.
     fn is_end(&mut self, end: u8) -> Result<bool, NotJson> {
         let next = self.next();
         self.at += 1;
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
         Number::read(digits)
     }
 
-    /// What comes next that is no space.
+    /// The next byte that is not white space.
     fn next(&mut self) -> Option<u8> {
         let rest = self.text.as_bytes().get(self.at..)?;
         let spaces = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));

@@ -63,7 +63,7 @@ impl CommitteeFiling {
         &self.subject_id
     }
 
-    /// When it was written, where that is told; where not, when it is committed.
+    /// When it was written; `None` if not given: then the time of the commit counts.
     pub fn generated_at(&self) -> Option<Timestamp> {
         self.draft.generated_at
     }
@@ -116,7 +116,7 @@ impl CommitteeFiling {
 /// contract, section 3. That the key has its shape was judged when it was parsed.
 ///
 /// # Errors
-/// [`CommitteeRefusal`]: the first rule that says no.
+/// [`CommitteeRefusal`]: that of the first rule that is broken.
 pub fn judge(
     basis: &CommitteeBasis,
     prefix: &KeyPrefix,

@@ -1,4 +1,4 @@
-//! The verbs of interface B, the daily committee.
+//! The rules of interface B, the daily committee.
 
 mod compose;
 mod facts;

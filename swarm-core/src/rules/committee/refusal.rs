@@ -1,4 +1,4 @@
-//! What the committee answers when a rule says no.
+//! The refusals of the committee: what it answers when a rule is broken.
 
 use crate::domain::Invalid;
 use crate::domain::committee::{BodyFault, CommitteeMemberId, CommitteeStance};
@@ -75,7 +75,7 @@ impl CommitteeRefusal {
         }
     }
 
-    /// What would help whoever sent the request, where there is more to say.
+    /// Details that help the client, where there are any.
     pub fn detail(&self) -> Option<String> {
         match self {
             Self::BadStance => {

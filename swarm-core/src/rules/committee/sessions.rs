@@ -54,7 +54,7 @@ pub struct PublicTake {
     pub confidence: Confidence,
     /// The reasoning, with its trailer.
     pub body: CommitteeBody,
-    /// What wrote it, where that was told.
+    /// The model that wrote it, if given.
     pub model: Option<Model>,
     /// When it was written.
     pub generated_at: Timestamp,
@@ -105,8 +105,8 @@ pub fn is_over(made: &Generation, now: Timestamp) -> bool {
 }
 
 /// The takes that count: of each member the newest about the session's subject, in the order of
-/// their commits. So a subject that is changed during the day starts the session anew, and what
-/// was said of another subject is not shown as said of this one.
+/// their commits. So changing the subject during the day starts the session anew, and takes about
+/// another subject are not shown as takes about this one.
 pub fn counted(made: &Generation, takes: &[Arc<CommitteeTake>]) -> Vec<Arc<CommitteeTake>> {
     let mut newest = HashMap::new();
     let about = |take: &&Arc<CommitteeTake>| take.subject_id == made.subject_id;

@@ -31,7 +31,7 @@ impl CommitteeTenant {
         }
     }
 
-    /// Gives a member a new key. The old one is dead with the commit.
+    /// Gives a member a new key. The old one stops working with the commit.
     ///
     /// # Errors
     /// [`CommitteeRefusal::NotFound`] when there is no such member.

@@ -31,7 +31,7 @@ impl Committees {
         Self { tenants: Arc::new(tenants), entropy: Arc::new(entropy), observer: None }
     }
 
-    /// The same, with an observer that is told what is committed.
+    /// The same, with an observer that is called after each commit.
     #[must_use]
     pub fn observed_by(self, observer: impl Observer + 'static) -> Self {
         Self { observer: Some(Arc::new(observer)), ..self }

@@ -28,7 +28,8 @@ impl Tenant {
             let member_id = author.record.id.clone();
             let kept = KeptMemo { member_id: &member_id, draft: &draft, retracted: false };
             let json = json::write(&kept);
-            // Guarded by the member: a token that is replaced meanwhile publishes nothing.
+            // Guarded by the member's version: a token that is replaced meanwhile publishes
+            // nothing.
             let guard = Some(DocumentGuard::Member(member_id.clone(), author.version));
             let (key, group) = (None, member_id.as_str().to_owned());
             let quota = Some(DocumentQuota::today(self.quotas.memos_per_day, now));

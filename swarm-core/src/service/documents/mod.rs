@@ -106,7 +106,7 @@ impl Tenant {
     /// [`Error::Store`].
     pub async fn put_signal(&self, signal: &Signal, by: &Actor) -> Result<Written, Error> {
         let group = signal.date.to_string();
-        // A day has ten characters: day and key cannot run into each other.
+        // A day always has ten characters: no other pair of day and key gives the same text.
         let key = format!("{group}{}", signal.signal_key);
         let act = rules::signal_put(signal, by);
         self.replace(Collection::Signals, key, group, json::write(signal), act).await

@@ -21,7 +21,7 @@ pub trait Record: Sized {
     /// The whole record, a JSON object.
     fn to_text(&self) -> String;
 
-    /// Takes the record out of the fields of its text. What it does not know it leaves.
+    /// Takes the record out of the fields of its text. Unknown fields are left.
     ///
     /// # Errors
     /// [`Unreadable`], naming the first field that breaks its rule.

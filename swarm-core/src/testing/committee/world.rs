@@ -33,7 +33,7 @@ pub struct CommitteeWorld {
 }
 
 impl CommitteeWorld {
-    /// A committee that nobody has touched, also if the store has outlived other runs.
+    /// An unused committee, even if the store has been through other runs.
     pub async fn fresh(tenants: Arc<dyn CommitteeTenants>) -> Self {
         let lobby = TenantId::parse("conformance").unwrap();
         let now = tenants.open_committee(&lobby).now().await.unwrap().millis();

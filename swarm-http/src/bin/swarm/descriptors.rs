@@ -2,8 +2,8 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Kept back for what is not a client's: the store, the mail server, exported files. A quarter
-/// where there are few.
+/// Reserved for files that are not clients' connections: the store, the mail server, exported
+/// files. A quarter where there are few.
 const RESERVED: u64 = 128;
 
 /// Raises the limit as far as it may be and has to be for so many connections; answers how many

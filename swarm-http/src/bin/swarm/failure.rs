@@ -1,4 +1,4 @@
-//! What can stop the program, and how whoever started it is told.
+//! Errors that stop the program, and how they are reported.
 
 /// What can stop the program.
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;

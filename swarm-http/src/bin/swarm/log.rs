@@ -20,7 +20,7 @@ pub(crate) fn start(format: LogFormat, default: LevelFilter) -> Result<(), Failu
         LogFormat::Text => log.try_init()?,
         LogFormat::Json => log.json().try_init()?,
     }
-    // A panic is reported as anything else is: its own report would wait for standard error.
+    // Panics are logged like anything else: the default report would block on standard error.
     panic::set_hook(Box::new(|panic| tracing::error!(panic = panic.to_string(), "panicked")));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What nobody can guess.
+//! Secret tokens.
 
 use std::io::{self, Read as _};
 
@@ -9,7 +9,7 @@ use swarm_core::{Entropy, SystemEntropy};
 use crate::Failure;
 use crate::arguments::HashTokenOptions;
 
-/// A token that nobody can guess: `adm_` and 256 random bits in hexadecimal digits.
+/// A random token: `adm_` and 256 random bits in hexadecimal digits.
 pub(crate) fn mint_token() -> Result<String, Failure> {
     Ok(format!("adm_{}", hex(&random_bytes()?)))
 }
@@ -40,7 +40,7 @@ fn token_from_input() -> Result<String, Failure> {
     Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
 }
 
-/// Whether operators could send it in a header, and nobody guesses it.
+/// Whether operators can send it in a header, and it is long enough not to be guessed.
 pub(crate) fn check_token(name: &str, token: &str) -> Result<(), Failure> {
     const LEAST: usize = 16;
     let fault = if token.is_empty() {

@@ -23,7 +23,7 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let limits = limits(config.trust_forwarded);
     let (listen_on, file) = (std::mem::take(&mut config.listen), config.file.take());
     let opened = opened::open(config, admin_token()?, store::open).await?;
-    // The store has warned of itself when it was opened: here its warnings are only counted.
+    // Opening the store has logged its warnings: here they are only counted.
     opened.site.ready().await.map_err(|error| with_causes("store", &error))?;
     let listener = listen(&listen_on).await?;
     let (site, maintenance) = (Arc::clone(&opened.site), opened.maintenance());

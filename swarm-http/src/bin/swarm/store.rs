@@ -12,10 +12,11 @@ use tokio::task::spawn_blocking;
 use crate::Failure;
 use crate::failure::with_causes;
 
-/// The store of who names none: a file in the working directory (contract, section 7).
+/// The store that is used when none is given: a file in the working directory (contract, section
+/// 7).
 pub(crate) const DEFAULT_STORE: &str = "sqlite:swarm.db";
 
-/// The store that outlives no process.
+/// The store in memory, which ends with the process.
 const MEMORY: &str = "memory";
 
 /// What the address of a file begins with; its path follows.
@@ -52,7 +53,7 @@ pub(crate) async fn open(store: &str) -> Result<Services, Failure> {
     RedisStore::connect(store).await.map(on).map_err(|error| with_causes("store", &error).into())
 }
 
-/// What was kept there before, by another process.
+/// Opens what an earlier process stored at this address.
 pub(crate) async fn open_existing(store: &str) -> Result<Services, Failure> {
     if store == MEMORY {
         return Err("store: memory holds nothing at start: name the server's store".into());

@@ -25,7 +25,7 @@ pub(super) struct Operation {
     pub(super) body: Option<(&'static str, BodyRule)>,
     /// What it answers when all is well: a status, and the media types or schemas of the body.
     pub(super) answers: Vec<(u16, Vec<&'static str>)>,
-    /// What it answers else.
+    /// The errors that it may answer.
     pub(super) problems: Vec<Problem>,
 }
 
@@ -112,7 +112,7 @@ impl Line {
         self.path.split('/').map(part).collect::<Vec<_>>().join("/")
     }
 
-    /// Its own refusals, and those that the way of a request brings, by status.
+    /// Its own refusals, and the errors of every request like it, by status.
     fn problems(&self, route: &Route) -> Vec<Problem> {
         let named = words(self.refusals).filter_map(problem);
         let mut problems: Vec<_> = named.chain(on_the_way(route)).collect();

@@ -125,7 +125,7 @@ fn credential(access: Access) -> Option<&'static str> {
     }
 }
 
-/// What any request may meet is said once, not with each.
+/// Errors that any request may get are listed once, not with each route.
 fn is_telling(problem: Problem) -> bool {
     !matches!(
         problem,

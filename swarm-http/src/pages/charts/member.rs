@@ -10,7 +10,7 @@ pub(crate) struct Point {
     pub(crate) rank: i8,
     /// 0 to 1.
     pub(crate) confidence: f64,
-    /// What a pointer is told.
+    /// The tooltip.
     pub(crate) title: String,
 }
 

@@ -9,7 +9,7 @@ pub(crate) struct Value {
     pub(crate) day: i64,
     /// In US dollars.
     pub(crate) usd: f64,
-    /// What a pointer is told.
+    /// The tooltip.
     pub(crate) title: String,
 }
 

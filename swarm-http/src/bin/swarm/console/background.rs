@@ -1,5 +1,5 @@
-//! A writer that never blocks and never fails: a thread of its own does the writing, and what it
-//! cannot get rid of is dropped and counted.
+//! A writer that never blocks and never fails: a thread does the writing, and lines that do not fit
+//! in its buffer are dropped and counted.
 
 use std::io::{self, ErrorKind, Write};
 use std::sync::atomic::{AtomicU64, Ordering};

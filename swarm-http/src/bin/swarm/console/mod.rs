@@ -18,12 +18,12 @@ static OUTPUT: LazyLock<BackgroundWriter> =
 static LOG: LazyLock<BackgroundWriter> =
     LazyLock::new(|| BackgroundWriter::new("log", io::stderr()));
 
-/// A line, or several, for whoever reads standard output.
+/// Writes lines to standard output.
 pub(crate) fn say(text: &str) {
     OUTPUT.put(format!("{text}\n").as_bytes());
 }
 
-/// A line for whoever reads standard error.
+/// Writes a line to standard error.
 pub(crate) fn warn(text: &str) {
     LOG.put(format!("{text}\n").as_bytes());
 }
@@ -33,7 +33,7 @@ pub(crate) fn log() -> impl io::Write {
     &*LOG
 }
 
-/// How many lines of standard error nobody will ever read.
+/// How many lines of standard error were dropped.
 pub(crate) fn lines_dropped() -> u64 {
     LOG.dropped()
 }

@@ -1,4 +1,4 @@
-//! The clock of the demonstration's store: while the story is told it shows the time of the story,
+//! The clock of the demonstration's store: while the data is filed it shows the time of each step,
 //! then that of the system.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What the story is told with: a client, a clock, and the members.
+//! What the demonstration is filled with: a client, a clock, and the members.
 
 use std::net::SocketAddr;
 
@@ -11,13 +11,13 @@ use super::author::Author;
 use super::clock::StoryClock;
 use crate::Failure;
 
-/// The desk that the story is told of.
+/// The tenant that the demonstration fills.
 pub(super) struct Desk {
     pub(super) client: Client,
     pub(super) server: SocketAddr,
     pub(super) admin_token: String,
     pub(super) clock: StoryClock,
-    /// The moment that the story ends at: when it is told.
+    /// The end of the demonstrated time: when the demonstration was started.
     pub(super) end: Timestamp,
     pub(super) members: Vec<Author>,
 }

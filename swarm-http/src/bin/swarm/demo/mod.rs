@@ -65,7 +65,7 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
     ended.map_or(Ok(()), Err)
 }
 
-/// Tells the story from its beginning, and prints what to open.
+/// Files everything in order of time, and prints what to open.
 fn fill(server: SocketAddr, admin_token: String, clock: StoryClock) -> Result<(), Failure> {
     let client = Client::new(&format!("http://{server}"))?.without_retries();
     let end = clock.now();

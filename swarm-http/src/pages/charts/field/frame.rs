@@ -15,7 +15,7 @@ pub(crate) struct Dot {
 }
 
 impl Dot {
-    /// What a pointer is told.
+    /// The tooltip.
     pub(super) fn title(&self) -> String {
         format!("{}: {} {:.2}", self.name, named(self.rank), self.confidence)
     }
