@@ -83,11 +83,12 @@ pub fn services(
     (Swarm::new(store.clone(), SystemEntropy), Committees::new(store.clone(), SystemEntropy))
 }
 
-/// A tenant whose committee takes in whatever is submitted.
+/// A tenant whose members publish memos, and whose committee submits, as often as a test likes.
 pub fn tenant(id: &str, admin_token: &str, hosts: &[&str]) -> TenantConfig {
     let operators = AdminTokens::single(AdminTokenHash::of(admin_token.as_bytes()));
     let mut tenant =
         TenantConfig::new(TenantId::parse(id).unwrap(), operators).on_hosts(hosts.to_vec());
+    tenant.quotas.memos_per_day = u32::MAX;
     tenant.quotas.committee_submissions_per_day = u32::MAX;
     tenant
 }
