@@ -143,7 +143,9 @@ fn a_day_that_was_generated_by_mistake_is_as_if_it_had_not_been() {
         ["/api/ic/sessions/2026-11-21", "/data/committee/briefs/today/m.json"]
             .map(|path| client.get(path).status)
     };
-    chair(client, "/briefs", &json!({})).expect(201);
+    let archived = json!({ "id": "basalt", "name": "Basalt", "status": "archived" });
+    client.operate("/subjects", &archived).expect(201);
+    chair(client, "/briefs", &json!({ "subject_id": "basalt" })).expect(201);
     assert_eq!(statuses(), [200, 200]);
     for wrong in [json!(null), json!(1), json!("today")] {
         invalid(chair(client, "/day/withdraw", &json!({ "date": wrong })), "date");
@@ -154,9 +156,10 @@ fn a_day_that_was_generated_by_mistake_is_as_if_it_had_not_been() {
     let log = client.get("/api/swarm/log?limit=1000").expect(200).json();
     let last = log["entries"].as_array().unwrap().last().unwrap().clone();
     let said = ["kind", "act", "date", "subject_id"].map(|field| last[field].clone());
-    assert_eq!(said, ["committee-day", "withdrawn", "2026-11-21", "aurora"].map(Value::from));
+    assert_eq!(said, ["committee-day", "withdrawn", "2026-11-21", "basalt"].map(Value::from));
     chair(client, "/day/withdraw", &date).expect(404);
-    chair(client, "/briefs", &json!({})).expect(201);
+    let again = chair(client, "/briefs", &json!({})).expect(201).json();
+    assert_eq!(again["subject_id"], "aurora", "the one whose turn it is");
     assert_eq!(statuses(), [200, 200]);
 }
 
