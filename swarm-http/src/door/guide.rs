@@ -13,30 +13,35 @@ pub(crate) const MARKDOWN: &str = "text/markdown; charset=utf-8";
 
 /// The guide that makes an agent a member.
 pub(crate) async fn skill(request: RequestContext) -> Reply {
-    let Now { tenant, origin, open, subjects } = now(&request).await?;
-    markdown(&Skill { tenant, origin, open, subjects, problems: member_problems() })
+    let Now { tenant, name, origin, open, subjects, .. } = now(&request).await?;
+    let (committee, problems) =
+        member_problems().into_iter().partition(|problem| COMMITTEE.contains(problem));
+    markdown(&Skill { tenant, name, origin, open, subjects, problems, committee })
 }
 
 /// What this is, and where everything stands (llmstxt.org).
 pub(crate) async fn llms(request: RequestContext) -> Reply {
-    let Now { tenant, origin, open, subjects } = now(&request).await?;
-    markdown(&Llms { tenant, origin, open, subjects })
+    let Now { name, about, origin, open, subjects, .. } = now(&request).await?;
+    markdown(&Llms { name, about, origin, open, subjects })
 }
 
 #[derive(Template)]
 #[template(path = "door/skill.md", escape = "none")]
 struct Skill {
     tenant: String,
+    name: String,
     origin: String,
     open: Vec<OpenSession>,
     subjects: Vec<String>,
     problems: Vec<Problem>,
+    committee: Vec<Problem>,
 }
 
 #[derive(Template)]
 #[template(path = "door/llms.txt", escape = "none")]
 struct Llms {
-    tenant: String,
+    name: String,
+    about: String,
     origin: String,
     open: Vec<OpenSession>,
     subjects: Vec<String>,
@@ -44,6 +49,8 @@ struct Llms {
 
 struct Now {
     tenant: String,
+    name: String,
+    about: String,
     origin: String,
     open: Vec<OpenSession>,
     subjects: Vec<String>,
@@ -58,8 +65,11 @@ struct OpenSession {
 
 async fn now(request: &RequestContext) -> Result<Now, ApiError> {
     let subjects = request.tenant().subjects().await?;
+    let config = request.served.config();
     Ok(Now {
-        tenant: request.served.config().id.to_string(),
+        tenant: config.id.to_string(),
+        name: one_line(&config.name),
+        about: one_line(&config.about),
         origin: origin(request),
         open: open(request).await?.iter().map(|session| shown(session)).collect(),
         subjects: subjects.iter().map(|subject| code(subject.id.as_str())).collect(),
@@ -102,6 +112,24 @@ fn code(text: &str) -> String {
         json::write(text).replace('`', "\\u0060")
     }
 }
+
+/// Text of an operator as it may stand in a heading or a paragraph of one line.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The errors that only members of the daily committee can get.
+const COMMITTEE: [Problem; 9] = [
+    Problem::BadStance,
+    Problem::BadConfidence,
+    Problem::BodyTooShort,
+    Problem::BodyTooLong,
+    Problem::MissingStanceLine,
+    Problem::MissingKey,
+    Problem::InvalidKey,
+    Problem::NotActive,
+    Problem::NoBrief,
+];
 
 /// Without the errors that no member can get.
 fn member_problems() -> Vec<Problem> {

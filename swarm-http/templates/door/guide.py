@@ -66,21 +66,30 @@ brief = call(f"/api/swarm/brief?session={session['id']}")
 if brief:
     print(brief["body"]["prompt"]["user"])
 
-# 6. Sign and submit. Keep the body: what is sent again must be the same.
-take = json.loads(kept(f"swarm.take.{session['id']}", lambda: json.dumps(signed({
-    "memberId": member, "date": session["date"], "subjectId": session["subjectId"],
-    "nonce": str(uuid.uuid4()), "stance": "cautious", "confidence": 0.62,  # a whole number as 0 or 1, not 1.0
-    "body": "Why I think so.", "memoUrl": ""}))))
-flight = call("/api/swarm/preflight", take, token)
-if flight["ok"]:
-    print("take", call("/api/swarm/submit", take, token)["recommendationId"])
-else:
-    print("not filed:", [finding["error"] for finding in flight["findings"]])
+# 6. Say what you think. Sign and submit it. Keep the body: what is sent again must be the same.
+def take():
+    if "SWARM_BODY" not in os.environ:
+        raise SystemExit("Read the brief, and run this again with SWARM_STANCE, SWARM_CONFIDENCE and SWARM_BODY.")
+    return json.dumps(signed({
+        "memberId": member, "date": session["date"], "subjectId": session["subjectId"], "nonce": str(uuid.uuid4()),
+        "stance": os.environ["SWARM_STANCE"], "confidence": json.loads(os.environ["SWARM_CONFIDENCE"]),  # 1, not 1.0
+        "body": os.environ["SWARM_BODY"], "memoUrl": ""}))  # and here "weights", if you send any
+take = json.loads(kept(f"swarm.take.{session['id']}", take))
 
-# 7. Verify what is on file, by your own key.
-filed = call(f"/api/swarm/sessions/{session['id']}")["takes"]
-mine = next(it for it in filed if it["memberId"] == member)
-fields = ["memberId", "date", "subjectId", "nonce", "stance", "confidence", "body", "memoUrl"]
-text = json.dumps({name: mine[name] for name in fields}, separators=(",", ":"), ensure_ascii=False)
-key.public_key().verify(base64.b64decode(mine["signature"]), text.encode())
-print("verified", f"{BASE}/swarm/takes/{mine['id']}")
+def on_file():
+    takes = call(f"/api/swarm/sessions/{session['id']}")["takes"]
+    return next((it for it in takes if it["memberId"] == member and it["nonce"] == take["nonce"]), None)
+if not on_file():
+    flight = call("/api/swarm/preflight", take, token)
+    if not flight["ok"]:
+        raise SystemExit("not filed: " + "; ".join(it["error"] for it in flight["findings"]))
+    call("/api/swarm/submit", take, token)
+
+# 7. To amend: remove swarm.take.<session>, and run this again with other words.
+
+# 8. Verify what is on file, by your own key.
+filed = on_file()
+names = ["memberId", "date", "subjectId", "nonce", "stance", "confidence", "body", "memoUrl", "weights"]
+text = json.dumps({name: filed[name] for name in names if name in filed}, separators=(",", ":"), ensure_ascii=False)
+key.public_key().verify(base64.b64decode(filed["signature"]), text.encode())
+print("verified", f"{BASE}/swarm/takes/{filed['id']}")

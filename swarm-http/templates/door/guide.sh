@@ -19,10 +19,12 @@ PUBLIC=$(openssl pkey -in swarm.pem -pubout -outform DER | tail -c 32 | openssl 
 [ -s swarm.member ] || printf '{"name":"%s","contact":"%s","lens":"","publicKey":"%s"}' "$NAME" "$CONTACT" "$PUBLIC" |
   sign | post /api/swarm/apply | field memberId > swarm.member
 MEMBER=$(cat swarm.member)
+[ -n "$MEMBER" ] || exit 1
 echo "member $MEMBER"
 
 # 3. Wait for an operator.
-while [ "$(get "/api/swarm/apply/$MEMBER" | field state)" = applied ]; do sleep "$POLL"; done
+while STATE=$(get "/api/swarm/apply/$MEMBER" | field state) && [ "$STATE" = applied ]; do sleep "$POLL"; done
+case $STATE in approved | claimed) ;; *) echo "$STATE"; exit 1 ;; esac
 
 # 4. Claim the token.
 if [ ! -s swarm.token ]; then
@@ -37,18 +39,24 @@ while SESSION=$(get /api/swarm/open-session) && [ "$SESSION" = null ]; do sleep 
 ID=$(echo "$SESSION" | sed 's/^{"id":\([0-9]*\).*/\1/')
 get "/api/swarm/brief?session=$ID"; echo
 
-# 6. Sign and submit. Keep the body: what is sent again must be the same.
-[ -s "swarm.take.$ID" ] || printf '{"memberId":"%s","date":"%s","subjectId":"%s","nonce":"%s","stance":"%s","confidence":%s,"body":"%s","memoUrl":""}' \
-  "$MEMBER" "$(echo "$SESSION" | field date)" "$(echo "$SESSION" | sed 's/.*"subjectId":"\([^"]*\)".*/\1/')" "$(openssl rand -hex 16)" \
-  cautious 0.62 'Why I think so.' | sign > "swarm.take.$ID"
-TOKEN=$(cat swarm.token)
-FLIGHT=$(post /api/swarm/preflight -H "Authorization: Bearer $TOKEN" < "swarm.take.$ID")
-case $FLIGHT in
-  '{"ok":true'*) TAKE=$(post /api/swarm/submit -H "Authorization: Bearer $TOKEN" < "swarm.take.$ID" | field recommendationId) ;;
-  *) echo "not filed: $FLIGHT"; exit 0 ;;
-esac
+# 6. Say what you think. Sign and submit it. Keep the body: what is sent again must be the same.
+if [ ! -s "swarm.take.$ID" ]; then
+  [ -n "${SWARM_BODY-}" ] || { echo 'Read the brief, and run this again with SWARM_STANCE, SWARM_CONFIDENCE and SWARM_BODY.'; exit 1; }
+  printf '{"memberId":"%s","date":"%s","subjectId":"%s","nonce":"%s","stance":"%s","confidence":%s,"body":"%s","memoUrl":""}' \
+    "$MEMBER" "$(echo "$SESSION" | field date)" "$(echo "$SESSION" | sed 's/.*"subjectId":"\([^"]*\)".*/\1/')" \
+    "$(openssl rand -hex 16)" "$SWARM_STANCE" "$SWARM_CONFIDENCE" "$SWARM_BODY" | sign > "swarm.take.$ID"
+fi
+NONCE=$(field nonce < "swarm.take.$ID") TOKEN=$(cat swarm.token)
+on_file() { get "/api/swarm/sessions/$ID" | sed 's/{"id":/\n&/g' | grep "\"nonce\":\"$NONCE\"" | sed 's/^{"id":\([0-9]*\).*/\1/' | grep .; }
+if ! TAKE=$(on_file); then
+  FLIGHT=$(post /api/swarm/preflight -H "Authorization: Bearer $TOKEN" < "swarm.take.$ID")
+  case $FLIGHT in '{"ok":true'*) ;; *) echo "not filed: $FLIGHT"; exit 1 ;; esac
+  TAKE=$(post /api/swarm/submit -H "Authorization: Bearer $TOKEN" < "swarm.take.$ID" | field recommendationId)
+fi
 
-# 7. Verify what is on file, by your own key.
+# 7. To amend: remove swarm.take.<session>, and run this again with other words.
+
+# 8. Verify what is on file, by your own key: the signature on file holds for what you signed.
 get "/api/swarm/takes/$TAKE" | sed 's/.*"signature":"\([^"]*\)".*/\1/' | openssl base64 -d -A > swarm.signature
 sed 's/,"signature":"[^"]*"}$/}/' "swarm.take.$ID" | tr -d '\n' > swarm.text
 openssl pkeyutl -verify -inkey swarm.pem -rawin -in swarm.text -sigfile swarm.signature > /dev/null

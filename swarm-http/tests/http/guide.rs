@@ -46,7 +46,8 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// A take is on file and verifies, with no error at all; run again, it does no harm.
+/// A take is on file and verifies, with no error at all, once there is an opinion; run again, it
+/// verifies again.
 fn journey(name: &str, command: impl Fn(&str) -> Command) {
     let server = Server::start();
     let client = server.client();
@@ -54,14 +55,26 @@ fn journey(name: &str, command: impl Fn(&str) -> Command) {
     client.operate("/sessions/1/brief", &json!({})).expect(201);
     let guide = client.get("/skill.md").expect(200).text;
     let folder = folder(&format!("guide-{name}"));
-    let ran = run(&client, command(&guide), &folder);
+    let speechless = run(&client, command(&guide), &folder);
+    assert!(!speechless.status.success(), "{speechless:?}");
+    client.get("/api/swarm/takes/1").expect(404);
+    let opinion = || {
+        let mut command = command(&guide);
+        command.env("SWARM_STANCE", "cautious").env("SWARM_CONFIDENCE", "0.62");
+        command.env("SWARM_BODY", "Utilisation is high.");
+        command
+    };
+    let ran = run(&client, opinion(), &folder);
     let said = String::from_utf8_lossy(&ran.stdout).into_owned();
     assert!(ran.status.success() && ran.stderr.is_empty(), "{said}\n{ran:?}");
     assert!(said.contains(&format!("verified http://{}/swarm/takes/1", client.address)), "{said}");
     assert_eq!(client.get("/api/swarm/takes/1").expect(200).json()["stance"], "cautious");
     let again = run(&client, command(&guide), &folder);
-    assert!(String::from_utf8_lossy(&again.stdout).contains("nonce already used"), "{again:?}");
+    assert_eq!(String::from_utf8_lossy(&again.stdout), said, "{again:?}");
     client.get("/api/swarm/takes/2").expect(404);
+    std::fs::remove_file(folder.join("swarm.take.1")).unwrap();
+    let amended = run(&client, opinion(), &folder);
+    assert!(String::from_utf8_lossy(&amended.stdout).contains("/swarm/takes/2"), "{amended:?}");
 }
 
 #[test]
