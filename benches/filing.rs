@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use swarm_benches::{Pen, SESSIONS, World, group};
+use swarm_benches::{SESSIONS, SignedTakes, World, group};
 use swarm_store_memory::MemoryStore;
 
 criterion_group! {
@@ -32,18 +32,20 @@ fn one_thread(c: &mut Criterion) {
         "file",
         "submit() (load, judge, commit) against judge() alone on facts loaded before",
     );
-    let pen = Pen::new(1);
+    let signed = SignedTakes::new(1);
     group.bench_function("submit", |b| {
         b.iter_custom(|iters| {
             in_rounds(iters, |count| {
-                let world = pen.world();
-                timed(|| pen.file(&world, count)).length()
+                let world = signed.world();
+                timed(|| signed.file(&world, count)).length()
             })
         });
     });
-    let facts = pen.facts();
+    let facts = signed.facts();
     group.bench_function("judge alone", |b| {
-        b.iter_custom(|iters| in_rounds(iters, |count| timed(|| pen.judge(&facts, count)).length()))
+        b.iter_custom(|iters| {
+            in_rounds(iters, |count| timed(|| signed.judge(&facts, count)).length())
+        })
     });
 }
 
@@ -54,7 +56,7 @@ fn two_threads(c: &mut Criterion) {
         "two threads, each filing one take, against one thread filing one (the same time is \
          perfect), and against two threads that judge and share nothing (what the machine gives)",
     );
-    let (a, b) = (Pen::new(1), Pen::new(2));
+    let (a, b) = (SignedTakes::new(1), SignedTakes::new(2));
     group.throughput(Throughput::Elements(1)).bench_function("1 thread", |bench| {
         bench.iter_custom(|iters| {
             in_rounds(iters, |count| {
@@ -97,7 +99,7 @@ fn reading(c: &mut Criterion) {
         "loading the facts alone, beside a thread that files in the same tenant, and beside one \
          that only judges (what the machine gives)",
     );
-    let (reader, other) = (Pen::new(1), Pen::new(2));
+    let (reader, other) = (SignedTakes::new(1), SignedTakes::new(2));
     let worlds = || World::new(&[&reader.author, &other.author]);
     let facts = other.facts();
     let world = worlds();
@@ -161,7 +163,7 @@ fn together(a: impl FnOnce() + Send, b: impl FnOnce()) -> Duration {
 /// What so many reads take, beside a thread that works in the same world all the while.
 fn reads_beside(
     iters: u64,
-    reader: &Pen,
+    reader: &SignedTakes,
     worlds: impl Fn() -> World,
     work: impl Fn(&World) + Sync,
 ) -> Duration {

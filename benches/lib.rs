@@ -105,15 +105,15 @@ impl Author {
 
 /// An author, and one of its takes for each session.
 #[derive(Debug)]
-pub struct Pen {
+pub struct SignedTakes {
     /// The author.
     pub author: Author,
     /// Its takes, signed.
     pub takes: Vec<Submission>,
 }
 
-impl Pen {
-    /// The pen of the author with this number.
+impl SignedTakes {
+    /// The takes of the author with this number.
     pub fn new(number: u8) -> Self {
         let author = Author::new(number);
         Self { takes: author.takes(), author }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
-use swarm_benches::{Pen, SESSIONS, World, group};
+use swarm_benches::{SESSIONS, SignedTakes, World, group};
 use swarm_core::Tenants;
 use swarm_redis_testing::Server;
 use swarm_store_memory::MemoryStore;
@@ -43,7 +43,7 @@ fn one_at_a_time(c: &mut Criterion) {
     );
     let bench = Bench::new(1);
     bench.measure_all(&mut group);
-    let world = Arc::new(bench.runtime.block_on(bench.volatile.world(&bench.pens)));
+    let world = Arc::new(bench.runtime.block_on(bench.volatile.world(&bench.signed_takes)));
     group.bench_function("two round trips", |b| {
         b.to_async(&bench.runtime).iter(|| async {
             world.ask().await;
@@ -65,7 +65,7 @@ fn many_at_once(c: &mut Criterion) {
 
 /// Authors, and stores to file in.
 struct Bench {
-    pens: Vec<Arc<Pen>>,
+    signed_takes: Vec<Arc<SignedTakes>>,
     runtime: Runtime,
     memory: Target<MemoryStore>,
     volatile: Target<RedisStore>,
@@ -85,8 +85,8 @@ impl Bench {
         let volatile = target("redis, nothing on disk", &["--appendonly", "no"]);
         let everysec = target("redis, appendfsync everysec", &["--appendfsync", "everysec"]);
         let always = target("redis, appendfsync always", &[]);
-        let pens = (1..=authors).map(|number| Arc::new(Pen::new(number))).collect();
-        Self { pens, runtime, memory, volatile, everysec, always }
+        let signed_takes = (1..=authors).map(|number| Arc::new(SignedTakes::new(number))).collect();
+        Self { signed_takes, runtime, memory, volatile, everysec, always }
     }
 
     fn measure_all(&self, group: &mut BenchmarkGroup<'_, WallTime>) {
@@ -107,7 +107,7 @@ impl Bench {
             b.iter_custom(|iters| {
                 let (mut spent, mut left) = (Duration::ZERO, iters);
                 while left > 0 {
-                    let world = Arc::new(self.runtime.block_on(target.world(&self.pens)));
+                    let world = Arc::new(self.runtime.block_on(target.world(&self.signed_takes)));
                     let each = left.div_ceil(self.authors()).min(SESSIONS as u64);
                     let filed = each * self.authors();
                     let before = target.round_trips();
@@ -130,22 +130,22 @@ impl Bench {
     }
 
     fn authors(&self) -> u64 {
-        self.pens.len() as u64
+        self.signed_takes.len() as u64
     }
 
     /// All authors file as many takes.
     async fn file(&self, world: &Arc<World>, each: u64) {
         let mut filing = JoinSet::new();
-        for pen in &self.pens {
-            filing.spawn(file_some(Arc::clone(pen), Arc::clone(world), each));
+        for signed in &self.signed_takes {
+            filing.spawn(file_some(Arc::clone(signed), Arc::clone(world), each));
         }
         filing.join_all().await;
     }
 }
 
-async fn file_some(pen: Arc<Pen>, world: Arc<World>, count: u64) {
-    for (take, _) in pen.takes.iter().zip(0..count) {
-        world.submit(&pen.author, take).await;
+async fn file_some(signed: Arc<SignedTakes>, world: Arc<World>, count: u64) {
+    for (take, _) in signed.takes.iter().zip(0..count) {
+        world.submit(&signed.author, take).await;
     }
 }
 
@@ -167,9 +167,9 @@ impl<S: Tenants + Clone + 'static> Target<S> {
         Self { name, server, store, worlds: AtomicU64::new(0) }
     }
 
-    async fn world(&self, pens: &[Arc<Pen>]) -> World {
+    async fn world(&self, signed_takes: &[Arc<SignedTakes>]) -> World {
         let tenant = format!("world-{}", self.worlds.fetch_add(1, Ordering::Relaxed));
-        let authors: Vec<_> = pens.iter().map(|pen| &pen.author).collect();
+        let authors: Vec<_> = signed_takes.iter().map(|signed| &signed.author).collect();
         World::set_up(&self.store, &tenant, &authors).await
     }
 

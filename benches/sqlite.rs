@@ -14,7 +14,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use swarm_benches::{Pen, SESSIONS, World};
+use swarm_benches::{SESSIONS, SignedTakes, World};
 use swarm_store_sqlite::SqliteStore;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
@@ -63,23 +63,24 @@ fn sync_time(folder: &Path) -> Duration {
 fn takes_a_second(folder: &Path, authors: u8) -> f64 {
     let runtime = Runtime::new().expect("a runtime");
     let store = SqliteStore::open(folder.join(format!("{authors}.db"))).expect("a file");
-    let pens: Vec<_> = (1..=authors).map(|number| Arc::new(Pen::new(number))).collect();
-    let members: Vec<_> = pens.iter().map(|pen| &pen.author).collect();
+    let signed_takes: Vec<_> =
+        (1..=authors).map(|number| Arc::new(SignedTakes::new(number))).collect();
+    let members: Vec<_> = signed_takes.iter().map(|signed| &signed.author).collect();
     let world = Arc::new(runtime.block_on(World::set_up(&store, "acme", &members)));
     let start = Instant::now();
     runtime.block_on(async {
         let mut filing = JoinSet::new();
-        for pen in &pens {
-            filing.spawn(file_all(Arc::clone(pen), Arc::clone(&world)));
+        for signed in &signed_takes {
+            filing.spawn(file_all(Arc::clone(signed), Arc::clone(&world)));
         }
         filing.join_all().await;
     });
     f64::from(authors) * SESSIONS as f64 / start.elapsed().as_secs_f64()
 }
 
-async fn file_all(pen: Arc<Pen>, world: Arc<World>) {
-    for take in &pen.takes {
-        world.submit(&pen.author, take).await;
+async fn file_all(signed: Arc<SignedTakes>, world: Arc<World>) {
+    for take in &signed.takes {
+        world.submit(&signed.author, take).await;
     }
 }
 

@@ -55,13 +55,13 @@ pub struct Preflight {
     /// How many milliseconds are left, where there is a deadline.
     pub millis_left: Option<u64>,
     /// What would refuse it, in the order of the checks.
-    pub findings: Vec<Objection>,
+    pub findings: Vec<PreflightFinding>,
 }
 
 /// One thing that would refuse a take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Objection {
+pub struct PreflightFinding {
     /// The status that submit would answer.
     pub status: u16,
     /// Its text.
@@ -76,7 +76,7 @@ impl Preflight {
             let status = fields.whole_if_any("status")?.and_then(|status| status.try_into().ok());
             let status = status.ok_or_else(|| Invalid::missing("status"))?;
             let (error, detail) = (fields.text("error")?, fields.text_if_any("detail")?);
-            Ok::<_, Unreadable>(Objection { status, error, detail })
+            Ok::<_, Unreadable>(PreflightFinding { status, error, detail })
         })?;
         Ok(Self {
             ok: fields.bool_if_any("ok").map_err(unreadable)?.unwrap_or(false),

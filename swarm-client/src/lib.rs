@@ -22,7 +22,9 @@ mod verify;
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-pub use answers::{ApplicationProgress, Diagnosis, Finding, Objection, Preflight, SessionPage};
+pub use answers::{
+    ApplicationProgress, Diagnosis, Finding, Preflight, PreflightFinding, SessionPage,
+};
 pub use committee::{CommitteeReceipt, CommitteeTakeFields};
 pub use connection::Client;
 pub use error::{Error, InvalidUrl, Refused};

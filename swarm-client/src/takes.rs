@@ -29,7 +29,7 @@ impl TakeFields {
 
     /// With a write-up, Markdown of at most 10,000 characters.
     #[must_use]
-    pub fn because(self, body: impl Into<String>) -> Self {
+    pub fn with_body(self, body: impl Into<String>) -> Self {
         Self { body: body.into(), ..self }
     }
 

@@ -83,7 +83,7 @@ fn a_member_is_read_back_with_its_key_and_token_and_without() {
     read_back(&Member { state, public_key, token, ..times });
     read_back(&Challenge {
         seed: ChallengeSeed([0xa5; 32]),
-        stands_until: Timestamp::EPOCH,
+        reusable_until: Timestamp::EPOCH,
         expires_at: Timestamp::EPOCH.plus_millis(1),
     });
 }

@@ -33,11 +33,11 @@ pub(crate) struct Budget {
 }
 
 /// A part of the budget that is in use.
-pub(crate) struct Room(OwnedSemaphorePermit);
+pub(crate) struct Reservation(OwnedSemaphorePermit);
 
 /// The budget is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NoRoom;
+pub(crate) struct BudgetExhausted;
 
 impl Default for Budget {
     fn default() -> Self {
@@ -56,18 +56,24 @@ impl Budget {
     /// Reserves memory for a body of at most this many bytes, as soon as there is some.
     ///
     /// # Errors
-    /// [`NoRoom`] when it takes too long.
-    pub(crate) async fn room_for_body(&self, bytes: usize) -> Result<Room, NoRoom> {
-        let room = Arc::clone(&self.bodies).acquire_many_owned(units(bytes));
-        timeout(PATIENCE, room).await.ok().and_then(Result::ok).map(Room).ok_or(NoRoom)
+    /// [`BudgetExhausted`] when it takes too long.
+    pub(crate) async fn reserve_body(&self, bytes: usize) -> Result<Reservation, BudgetExhausted> {
+        let permits = Arc::clone(&self.bodies).acquire_many_owned(units(bytes));
+        let permits = timeout(PATIENCE, permits).await.ok().and_then(Result::ok);
+        permits.map(Reservation).ok_or(BudgetExhausted)
     }
 
     /// Counts the bytes of an answer until their last copy is dropped. Answers with the same tag
     /// share one copy.
     ///
     /// # Errors
-    /// [`NoRoom`]; the answer is then gone: it must not wait, since it already takes memory.
-    pub(crate) fn hold(&self, bytes: Bytes, tag: Option<&HeaderValue>) -> Result<Bytes, NoRoom> {
+    /// [`BudgetExhausted`]; the answer is then gone: it must not wait, since it already takes
+    /// memory.
+    pub(crate) fn hold(
+        &self,
+        bytes: Bytes,
+        tag: Option<&HeaderValue>,
+    ) -> Result<Bytes, BudgetExhausted> {
         if bytes.len() <= SMALL {
             return Ok(bytes);
         }
@@ -76,8 +82,9 @@ impl Budget {
             return Ok(Shared(held).into_bytes());
         }
         let units = units(bytes.len().min(self.most));
-        let room = Arc::clone(&self.answers).try_acquire_many_owned(units);
-        let held = Arc::new(Held { bytes, _room: Room(room.map_err(|_| NoRoom)?) });
+        let permits = Arc::clone(&self.answers).try_acquire_many_owned(units);
+        let reservation = Reservation(permits.map_err(|_| BudgetExhausted)?);
+        let held = Arc::new(Held { bytes, _reservation: reservation });
         shared.retain(|_, held| held.strong_count() > 0);
         if let Some(tag) = tag {
             shared.insert(tag.clone(), Arc::downgrade(&held));
@@ -86,20 +93,20 @@ impl Budget {
     }
 }
 
-impl Room {
+impl Reservation {
     /// Counts a body until its last copy is dropped; what it does not use of its reservation is
     /// given back.
     pub(crate) fn hold(mut self, bytes: Bytes) -> Bytes {
         let spare = self.0.num_permits().saturating_sub(units(bytes.len()) as usize);
         drop(self.0.split(spare));
-        Shared(Arc::new(Held { bytes, _room: self })).into_bytes()
+        Shared(Arc::new(Held { bytes, _reservation: self })).into_bytes()
     }
 }
 
 /// Bytes, and their part of the budget.
 struct Held {
     bytes: Bytes,
-    _room: Room,
+    _reservation: Reservation,
 }
 
 struct Shared(Arc<Held>);
@@ -135,10 +142,10 @@ mod tests {
         let first = budget.hold(large(1), None).unwrap();
         let copy = first.slice(7..9);
         let second = budget.hold(large(2), None).unwrap();
-        assert_eq!(budget.hold(large(3), None), Err(NoRoom));
+        assert_eq!(budget.hold(large(3), None), Err(BudgetExhausted));
         assert_eq!(budget.hold(Bytes::from_static(b"small"), None).unwrap(), "small");
         drop(first);
-        assert_eq!(budget.hold(large(3), None), Err(NoRoom));
+        assert_eq!(budget.hold(large(3), None), Err(BudgetExhausted));
         drop(copy);
         assert_eq!(budget.hold(large(3), None).unwrap(), large(3));
         assert_eq!(second, large(2));
@@ -150,7 +157,7 @@ mod tests {
         let huge = || Bytes::from(vec![0; 9 * SMALL]);
         let first = budget.hold(huge(), None).unwrap();
         let second = budget.hold(huge(), None).unwrap();
-        assert_eq!(budget.hold(large(1), None), Err(NoRoom));
+        assert_eq!(budget.hold(large(1), None), Err(BudgetExhausted));
         drop((first, second));
         budget.hold(large(1), None).unwrap();
     }
@@ -163,7 +170,10 @@ mod tests {
         let first = budget.hold(large(1), Some(&tag)).unwrap();
         let second = budget.hold(large(1), Some(&tag)).unwrap();
         assert_eq!(first.as_ptr(), second.as_ptr());
-        assert_eq!(budget.hold(large(2), Some(&HeaderValue::from_static("\"b\""))), Err(NoRoom));
+        assert_eq!(
+            budget.hold(large(2), Some(&HeaderValue::from_static("\"b\""))),
+            Err(BudgetExhausted)
+        );
         drop((first, second, other));
         budget.hold(large(2), Some(&HeaderValue::from_static("\"b\""))).unwrap();
         assert_eq!(budget.shared.lock().unwrap().len(), 1);
@@ -172,14 +182,14 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn bodies_wait_for_room_and_give_back_what_they_do_not_need() {
         let budget = Budget::of(2 * SMALL);
-        let room = budget.room_for_body(2 * SMALL).await.unwrap();
-        assert!(budget.room_for_body(SMALL).await.is_err());
-        let body = room.hold(vec![1; SMALL].into());
-        let rest = budget.room_for_body(SMALL).await.unwrap();
+        let reservation = budget.reserve_body(2 * SMALL).await.unwrap();
+        assert!(budget.reserve_body(SMALL).await.is_err());
+        let body = reservation.hold(vec![1; SMALL].into());
+        let rest = budget.reserve_body(SMALL).await.unwrap();
         drop(body);
-        assert!(budget.room_for_body(2 * SMALL).await.is_err());
+        assert!(budget.reserve_body(2 * SMALL).await.is_err());
         drop(rest);
-        assert!(budget.room_for_body(2 * SMALL).await.is_ok());
-        assert!(budget.room_for_body(3 * SMALL).await.is_err(), "it never fits");
+        assert!(budget.reserve_body(2 * SMALL).await.is_ok());
+        assert!(budget.reserve_body(3 * SMALL).await.is_err(), "it never fits");
     }
 }

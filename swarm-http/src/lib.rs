@@ -9,8 +9,8 @@ pub mod maintenance;
 pub mod server;
 
 mod budget;
+mod cache;
 mod door;
-mod kept;
 mod metrics;
 mod number;
 mod pages;

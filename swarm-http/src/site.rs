@@ -8,7 +8,7 @@ use swarm_core::{Error, TenantId};
 use tokio::sync::Semaphore;
 
 use crate::budget::Budget;
-use crate::kept::{Aside, KeptAnswers};
+use crate::cache::{AnswerCache, WorkerPool};
 use crate::metrics::Metrics;
 use crate::tenants::{
     DuplicateHost, EveryHost, HostTable, OpenTenants, ServedTenant, Services, TenantConfig,
@@ -23,8 +23,8 @@ pub struct Site {
     pub(crate) metrics: Metrics,
     /// The memory budget for bodies and answers in flight.
     pub(crate) budget: Budget,
-    pub(crate) aside: Arc<Aside>,
-    pub(crate) kept: Arc<KeptAnswers>,
+    pub(crate) workers: Arc<WorkerPool>,
+    pub(crate) cache: Arc<AnswerCache>,
     /// Limits how many diagnoses run at once.
     pub(crate) diagnoses: Arc<Semaphore>,
 }
@@ -34,15 +34,15 @@ impl Site {
     /// [`Swarm`](swarm_core::Swarm) alone serves interface A; with
     /// [`Committees`](swarm_core::Committees) beside it, interface B too.
     pub fn new(services: impl Into<Services>, directory: impl TenantDirectory) -> Self {
-        let aside = Arc::<Aside>::default();
+        let workers = Arc::<WorkerPool>::default();
         Self {
             tenants: OpenTenants::new(services.into()),
             directory: Box::new(directory),
             trust_forwarded: false,
             metrics: Metrics::default(),
             budget: Budget::default(),
-            kept: Arc::new(KeptAnswers::new(Arc::clone(&aside))),
-            aside,
+            cache: Arc::new(AnswerCache::new(Arc::clone(&workers))),
+            workers,
             diagnoses: few(),
         }
     }
@@ -84,7 +84,7 @@ impl Site {
 
     /// The tenants that are served now, for work that no request asks for.
     pub fn tenants(&self) -> Vec<Arc<ServedTenant>> {
-        self.tenants.keep(self.directory.tenants())
+        self.tenants.retain(self.directory.tenants())
     }
 
     /// The tenant of this id, while it is served.

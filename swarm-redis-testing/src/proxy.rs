@@ -34,7 +34,7 @@ impl Ways {
 
 impl Proxy {
     /// Listens on a free port, and forwards to the server on port `server`.
-    pub async fn before(server: u16) -> Self {
+    pub async fn in_front_of(server: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let ways = Arc::<Ways>::default();
@@ -44,7 +44,7 @@ impl Proxy {
             while let Ok((client, _)) = listener.accept().await {
                 let server = ("127.0.0.1", shared.server.load(Ordering::SeqCst));
                 if let Ok(server) = TcpStream::connect(server).await {
-                    tokio::spawn(carry(client, server, Arc::clone(&shared)));
+                    tokio::spawn(relay(client, server, Arc::clone(&shared)));
                 }
             }
         });
@@ -63,13 +63,13 @@ impl Proxy {
 
     /// Drops the next script calls, as many as `calls`; then lets scripts run, but drops as many of
     /// their answers as `answers`.
-    pub fn lose(&self, calls: usize, answers: usize) {
+    pub fn drop_next(&self, calls: usize, answers: usize) {
         self.ways.lost_calls.store(calls, Ordering::SeqCst);
         self.ways.lost_answers.store(answers, Ordering::SeqCst);
     }
 
     /// Forwards this many scripts before any is dropped.
-    pub fn spare(&self, scripts: usize) {
+    pub fn let_pass(&self, scripts: usize) {
         self.ways.spared.store(scripts, Ordering::SeqCst);
     }
 
@@ -79,13 +79,13 @@ impl Proxy {
     }
 
     /// Forwards new connections to another server.
-    pub fn lead_to(&self, server: u16) {
+    pub fn forward_to(&self, server: u16) {
         self.ways.server.store(server, Ordering::SeqCst);
     }
 }
 
 /// Forwards bytes both ways, until a loss or the end of either side closes both.
-async fn carry(mut client: TcpStream, mut server: TcpStream, ways: Arc<Ways>) {
+async fn relay(mut client: TcpStream, mut server: TcpStream, ways: Arc<Ways>) {
     let number = ways.opened.fetch_add(1, Ordering::SeqCst);
     let (mut asked, mut answered) = (vec![0; 65_536], vec![0; 65_536]);
     let mut doomed = false;

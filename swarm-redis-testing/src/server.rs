@@ -117,7 +117,7 @@ impl Server {
     }
 
     /// Makes it a replica of the server on this port, and waits until it has caught up.
-    pub fn follow(&self, port: u16) {
+    pub fn replicate_from(&self, port: u16) {
         self.cli(&["replicaof", "127.0.0.1", &port.to_string()]);
         self.wait_until_it_says("master_link_status:up");
     }

@@ -154,7 +154,7 @@ fn file(world: &mut World, filing: &CommitteeFiling, now: Timestamp) -> Committe
     if (member_on_file, day_on_file) != (Some(member_version), Some(day_version)) {
         return CommitteeFiled::Stale;
     }
-    if now > filing.land_by() {
+    if now > filing.commit_deadline() {
         return CommitteeFiled::Late;
     }
     let own = submitted.iter().filter(|submitted| submitted.take.member_id == *member).count();

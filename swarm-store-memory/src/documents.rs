@@ -7,14 +7,14 @@ use swarm_core::store::{
 };
 
 use crate::TenantStore;
-use crate::world::{Shelf, World, count, next_id};
+use crate::world::{DocumentCollection, World, count, next_id};
 
 #[async_trait]
 impl Documents for TenantStore {
     async fn document(&self, collection: Collection, key: &str) -> Result<Option<Document>> {
         Ok(self.read(|world| {
-            let shelf = world.documents.get(&collection)?;
-            shelf.documents.get(*shelf.keys.get(key)?).cloned()
+            let collection = world.documents.get(&collection)?;
+            collection.documents.get(*collection.keys.get(key)?).cloned()
         }))
     }
 
@@ -24,10 +24,10 @@ impl Documents for TenantStore {
         group: Option<&str>,
     ) -> Result<Vec<Document>> {
         Ok(self.read(|world| {
-            let Some(shelf) = world.documents.get(&collection) else { return Vec::new() };
-            let Some(group) = group else { return shelf.documents.clone() };
-            let places = shelf.groups.get(group).into_iter().flatten();
-            places.filter_map(|place| shelf.documents.get(*place).cloned()).collect()
+            let Some(collection) = world.documents.get(&collection) else { return Vec::new() };
+            let Some(group) = group else { return collection.documents.clone() };
+            let places = collection.groups.get(group).into_iter().flatten();
+            places.filter_map(|place| collection.documents.get(*place).cloned()).collect()
         }))
     }
 
@@ -56,10 +56,10 @@ fn holds(world: &World, guard: &DocumentGuard) -> bool {
     }
 }
 
-fn put(shelf: &mut Shelf, draft: &DocumentDraft, now: Timestamp) -> Put {
-    let id = next_id(shelf.documents.len());
+fn put(collection: &mut DocumentCollection, draft: &DocumentDraft, now: Timestamp) -> Put {
+    let id = next_id(collection.documents.len());
     let key = draft.key.clone().unwrap_or_else(|| id.to_string());
-    let stored = shelf.keys.get(&key).and_then(|place| shelf.documents.get_mut(*place));
+    let stored = collection.keys.get(&key).and_then(|place| collection.documents.get_mut(*place));
     if let Some(stored) = stored {
         if !draft.replace {
             return Put::Exists;
@@ -67,20 +67,20 @@ fn put(shelf: &mut Shelf, draft: &DocumentDraft, now: Timestamp) -> Put {
         stored.json.clone_from(&draft.json);
         return Put::Replaced(stored.clone());
     }
-    if draft.quota.is_some_and(|quota| is_full(shelf, &draft.group, quota)) {
+    if draft.quota.is_some_and(|quota| is_full(collection, &draft.group, quota)) {
         return Put::Full;
     }
-    let place = shelf.documents.len();
+    let place = collection.documents.len();
     let document = Document { id, key: key.clone(), json: draft.json.clone(), created_at: now };
-    shelf.documents.push(document.clone());
-    shelf.keys.insert(key, place);
-    shelf.groups.entry(draft.group.clone()).or_default().push(place);
+    collection.documents.push(document.clone());
+    collection.keys.insert(key, place);
+    collection.groups.entry(draft.group.clone()).or_default().push(place);
     Put::Created(document)
 }
 
-fn is_full(shelf: &Shelf, group: &str, quota: DocumentQuota) -> bool {
+fn is_full(collection: &DocumentCollection, group: &str, quota: DocumentQuota) -> bool {
     let Some(before) = count(quota.most).checked_sub(1) else { return true };
-    let places = shelf.groups.get(group).into_iter().flatten();
-    let mut documents = places.rev().filter_map(|place| shelf.documents.get(*place));
+    let places = collection.groups.get(group).into_iter().flatten();
+    let mut documents = places.rev().filter_map(|place| collection.documents.get(*place));
     documents.nth(before).is_some_and(|document| document.created_at >= quota.since)
 }

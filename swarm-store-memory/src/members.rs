@@ -73,9 +73,9 @@ fn is_proven(world: &World, change: &MemberChange, now: Timestamp) -> bool {
 }
 
 fn give(world: &mut World, offer: &ChallengeOffer, now: Timestamp) -> Challenge {
-    let standing = world.standing.get(&offer.stand).filter(|it| now <= it.stands_until);
+    let standing = world.standing.get(&offer.bucket).filter(|it| now <= it.reusable_until);
     let given = standing.unwrap_or(&offer.fresh).clone();
-    world.standing.insert(offer.stand, given.clone());
+    world.standing.insert(offer.bucket, given.clone());
     match &offer.slot {
         Slot::Member(id) => drop(world.challenges.insert(id.clone(), given.clone())),
         Slot::Decoy => world.decoy = Some(given.clone()),

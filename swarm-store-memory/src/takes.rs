@@ -9,7 +9,7 @@ use swarm_core::rules::Filing;
 use swarm_core::store::{Basis, BasisQuery, Filed, Result, TakeQuery, Takes};
 
 use crate::TenantStore;
-use crate::world::{Spent, World, next_id};
+use crate::world::{SpentNonce, World, next_id};
 
 #[async_trait]
 impl Takes for TenantStore {
@@ -84,7 +84,7 @@ fn file(world: &mut World, filing: &Filing, now: Timestamp) -> Filed {
     if !(is_current && is_newest) {
         return Filed::Stale;
     }
-    if filing.land_by().is_some_and(|deadline| now > deadline) {
+    if filing.commit_deadline().is_some_and(|deadline| now > deadline) {
         return Filed::Late;
     }
     if spent.is_some() {
@@ -95,7 +95,9 @@ fn file(world: &mut World, filing: &Filing, now: Timestamp) -> Filed {
     }
 
     let take = Arc::new(filing.take(id, now));
-    member.nonces.insert(filing.nonce().clone(), Spent { attempt: filing.attempt(), take: id });
+    member
+        .nonces
+        .insert(filing.nonce().clone(), SpentNonce { attempt: filing.attempt(), take: id });
     session.takes.push(id);
     session.revisions.entry(member_id.clone()).or_default().push(id);
     world.takes.push(Arc::clone(&take));

@@ -8,7 +8,7 @@ use swarm_core::domain::{
     AttemptId, Challenge, Day, Member, MemberId, MemberState, Message, Nonce, PublicKey, Revision,
     Session, SessionId, SubjectId, Take, TakeDraft, TakeId, TokenHash, Version,
 };
-use swarm_core::store::{Collection, Document, MemberQuery, Stand, Versioned};
+use swarm_core::store::{ChallengeBucket, Collection, Document, MemberQuery, Versioned};
 
 use crate::log_rows::Rows;
 use crate::records::Records;
@@ -25,7 +25,7 @@ pub(crate) struct World {
     pub(crate) challenges: HashMap<MemberId, Challenge>,
     pub(crate) decoy: Option<Challenge>,
     /// What was given out last.
-    pub(crate) standing: HashMap<Stand, Challenge>,
+    pub(crate) standing: HashMap<ChallengeBucket, Challenge>,
     /// Message `n` stands at `n - 1`.
     pub(crate) outbox: Vec<Versioned<Message>>,
     pub(crate) sessions: BTreeMap<SessionId, SessionRow>,
@@ -33,18 +33,18 @@ pub(crate) struct World {
     pub(crate) days: HashMap<Day, HashMap<SubjectId, Vec<SessionId>>>,
     /// Take `n` stands at `n - 1`.
     pub(crate) takes: Vec<Arc<Take>>,
-    pub(crate) documents: HashMap<Collection, Shelf>,
+    pub(crate) documents: HashMap<Collection, DocumentCollection>,
     pub(crate) committee: Records,
     pub(crate) log: Rows,
 }
 
 pub(crate) struct MemberRow {
     pub(crate) member: Versioned<Member>,
-    pub(crate) nonces: HashMap<Nonce, Spent>,
+    pub(crate) nonces: HashMap<Nonce, SpentNonce>,
 }
 
 /// What a nonce was spent on.
-pub(crate) struct Spent {
+pub(crate) struct SpentNonce {
     pub(crate) attempt: AttemptId,
     pub(crate) take: TakeId,
 }
@@ -59,7 +59,7 @@ pub(crate) struct SessionRow {
 
 /// The documents of a collection.
 #[derive(Default)]
-pub(crate) struct Shelf {
+pub(crate) struct DocumentCollection {
     /// Document `n` stands at `n - 1`.
     pub(crate) documents: Vec<Document>,
     pub(crate) keys: HashMap<String, usize>,

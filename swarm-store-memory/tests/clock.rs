@@ -5,7 +5,9 @@
 use std::sync::Arc;
 
 use swarm_core::domain::{Challenge, SessionDraft};
-use swarm_core::store::{ChallengeOffer, Filed, MemberChange, MemberSaved, Proven, Slot, Stand};
+use swarm_core::store::{
+    ChallengeBucket, ChallengeOffer, Filed, MemberChange, MemberSaved, Proven, Slot,
+};
 use swarm_core::testing::{ManualClock, World, challenge, judged, moment, seed, session_draft};
 use swarm_core::{TenantId, Timestamp};
 use swarm_store_memory::MemoryStore;
@@ -47,8 +49,8 @@ async fn a_challenge_proves_until_it_expires_and_not_a_millisecond_longer() {
 async fn a_challenge_stands_up_to_its_moment_and_not_a_millisecond_longer() {
     let (clock, world) = world();
     for (name, given) in [("first", "first"), ("second", "first"), ("third", "third")] {
-        let fresh = Challenge { stands_until: deadline(), ..challenge(name, deadline()) };
-        let offer = ChallengeOffer { stand: Stand(0), fresh, slot: Slot::Decoy };
+        let fresh = Challenge { reusable_until: deadline(), ..challenge(name, deadline()) };
+        let offer = ChallengeOffer { bucket: ChallengeBucket(0), fresh, slot: Slot::Decoy };
         assert_eq!(world.give_challenge(&offer).await.seed, seed(given));
         clock.advance(i64::from(name == "second"));
     }

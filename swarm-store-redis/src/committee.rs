@@ -19,7 +19,7 @@ use swarm_core::store::{
 
 use crate::codec::{self, Context};
 use crate::keys;
-use crate::rows::{guard, next, optional, saved};
+use crate::rows::{next, optional, saved, version_arg};
 use crate::scripts;
 use crate::tenant::TenantStore;
 
@@ -53,7 +53,7 @@ impl Committee for TenantStore {
         let mut script = scripts::SAVE_COMMITTEE_MEMBER.prepare_invoke();
         script.key(self.attempt(OP)?);
         script.key(self.keys.committee_members()).key(self.keys.committee_keys());
-        script.arg(member.id.as_str()).arg(guard(*expected));
+        script.arg(member.id.as_str()).arg(version_arg(*expected));
         script.arg(codec::encode_committee_member(next(*expected), member));
         script.arg(codec::encode_hash(&member.key));
         let outcome: String = self.commit(OP, &script).await?;
@@ -90,7 +90,7 @@ impl Committee for TenantStore {
         script.key(self.attempt(OP)?);
         script.key(self.keys.committee_days()).key(self.keys.committee_days_index());
         script.key(self.keys.committee_briefs()).key(self.keys.log());
-        script.arg(number(day.date)).arg(guard(*expected));
+        script.arg(number(day.date)).arg(version_arg(*expected));
         script.arg(codec::encode_committee_day(next(*expected), day)).arg(about);
         script.arg(all()).arg(keys::listing(&["about"]));
         script.arg(if briefs.is_some() { "1" } else { "" }).arg(act.as_str());
@@ -155,7 +155,7 @@ impl Committee for TenantStore {
         script.key(self.keys.counters()).key(self.keys.log()).key(self.keys.committee_counts());
         script.arg(member.as_str()).arg(member_version.0);
         script.arg(number(date)).arg(day_version.0);
-        script.arg(filing.land_by().millis()).arg(hex(&filing.attempt().0));
+        script.arg(filing.commit_deadline().millis()).arg(hex(&filing.attempt().0));
         script.arg(filing.text());
         script.arg(on(date)).arg(by_on(member, date));
         script.arg(filing.subject_id().as_str()).arg(optional(filing.quota()));
@@ -222,5 +222,5 @@ fn by(member: &CommitteeMemberId) -> String {
 
 /// The part of it that is of this day.
 fn by_on(member: &CommitteeMemberId, date: Day) -> String {
-    keys::numbered(&by(member), number(date))
+    keys::with_number(&by(member), number(date))
 }

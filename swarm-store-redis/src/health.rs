@@ -35,17 +35,21 @@ pub(crate) async fn check(client: &Client, op: &'static str, strict: bool) -> Re
         let wrong = format!("maxmemory-policy is {policy}, and must be noeviction");
         return Err(StoreError::misconfigured(op, wrong));
     }
-    let mut warnings = losses(client, op, strict).await?;
+    let mut warnings = durability_warnings(client, op, strict).await?;
     if strict && !warnings.is_empty() {
         return Err(StoreError::misconfigured(op, format!("strict: {}", warnings.join("; "))));
     }
     warnings.extend(replicas(client, op, strict).await?);
-    warnings.extend(fullness(client, op).await?);
+    warnings.extend(memory_warning(client, op).await?);
     Ok(Readiness { warnings })
 }
 
 /// Warns of each setting under which a server acknowledges writes that are not on its disk.
-async fn losses(client: &Client, op: &'static str, strict: bool) -> Result<Vec<String>> {
+async fn durability_warnings(
+    client: &Client,
+    op: &'static str,
+    strict: bool,
+) -> Result<Vec<String>> {
     let mut warnings = Vec::new();
     for (setting, safe) in DURABLE {
         let Some(values) = settings(client, op, setting).await? else {
@@ -82,7 +86,7 @@ async fn replicas(client: &Client, op: &'static str, strict: bool) -> Result<Opt
     if wanted == 0 && !strict {
         return Ok(None);
     }
-    let counts = told(client, op, "replication", "connected_slaves").await?;
+    let counts = info_values(client, op, "replication", "connected_slaves").await?;
     if wanted == 0 && counts.iter().any(|count| *count > 0) {
         let wrong = "strict: there are replicas, and no commit waits for them: wait is 0";
         return Err(StoreError::misconfigured(op, wrong));
@@ -94,9 +98,9 @@ async fn replicas(client: &Client, op: &'static str, strict: bool) -> Result<Opt
 }
 
 /// Warns of a server whose memory is filling up; a full one is an error.
-async fn fullness(client: &Client, op: &'static str) -> Result<Option<String>> {
-    let used = told(client, op, "memory", "used_memory").await?;
-    let limits = told(client, op, "memory", "maxmemory").await?;
+async fn memory_warning(client: &Client, op: &'static str) -> Result<Option<String>> {
+    let used = info_values(client, op, "memory", "used_memory").await?;
+    let limits = info_values(client, op, "memory", "maxmemory").await?;
     let limited = used.into_iter().zip(limits).filter(|(_, limit)| *limit > 0);
     let fullest = limited.map(|(used, limit)| used.saturating_mul(100) / limit).max();
     match fullest.unwrap_or(0) {
@@ -112,7 +116,12 @@ async fn fullness(client: &Client, op: &'static str) -> Result<Option<String>> {
 }
 
 /// The value of this line in a section of `INFO`, from each server that reports it.
-async fn told(client: &Client, op: &'static str, section: &str, name: &str) -> Result<Vec<u64>> {
+async fn info_values(
+    client: &Client,
+    op: &'static str,
+    section: &str,
+    name: &str,
+) -> Result<Vec<u64>> {
     let command: Cmd = redis::cmd("INFO").arg(section).to_owned();
     let answers: Vec<String> = ask(client, op, &command).await?.unwrap_or_default();
     let number = |answer: &String| {

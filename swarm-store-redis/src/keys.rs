@@ -68,7 +68,7 @@ keys! {
     held_keys: "keys";
     /// Live challenges by slot.
     challenges: "challenges:live";
-    /// The challenges that were handed out last, by the number of their stand.
+    /// The challenges that were handed out last, by the number of their bucket.
     standing_challenges: "challenges:standing";
     /// Rows by message id.
     outbox: "outbox";
@@ -156,18 +156,18 @@ pub(crate) fn listing(words: &[&str]) -> String {
 
 /// A listing and a number as 20 digits: the entry of an id, or the prefix of the entries of a time
 /// or a day, whose ids follow. With a fixed width, entries are ordered by number.
-pub(crate) fn numbered(listing: &str, number: u64) -> String {
+pub(crate) fn with_number(listing: &str, number: u64) -> String {
     format!("{listing}{number:020}")
 }
 
 /// The exclusive start of a range of a listing: before all its ids, or at this one.
 pub(crate) fn start_of(listing: &str, after: Option<u64>) -> String {
-    after.map_or_else(|| listing.to_owned(), |id| numbered(listing, id))
+    after.map_or_else(|| listing.to_owned(), |id| with_number(listing, id))
 }
 
 /// The end of a range of a listing: after all its ids, or before this one.
 pub(crate) fn end_of(listing: &str, before: Option<u64>) -> String {
-    before.map_or_else(|| format!("{listing}:"), |id| numbered(listing, id))
+    before.map_or_else(|| format!("{listing}:"), |id| with_number(listing, id))
 }
 
 /// The listing of what is in a state, without the state.

@@ -24,20 +24,20 @@ const MIGRATIONS: [&LazyLock<Script>; 2] = [&scripts::LAYOUT_1, &scripts::LAYOUT
 
 /// What is known of the tenants that were used so far.
 #[derive(Default)]
-pub(crate) struct Layouts(Mutex<HashMap<TenantId, Arc<Met>>>);
+pub(crate) struct LayoutCache(Mutex<HashMap<TenantId, Arc<TenantLayout>>>);
 
-impl Layouts {
-    pub(crate) fn of(&self, tenant: &TenantId) -> Arc<Met> {
-        let mut met = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(met.entry(tenant.clone()).or_default())
+impl LayoutCache {
+    pub(crate) fn of(&self, tenant: &TenantId) -> Arc<TenantLayout> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(known.entry(tenant.clone()).or_default())
     }
 }
 
 /// What is known of one tenant.
 #[derive(Default)]
-pub(crate) struct Met(AtomicU8);
+pub(crate) struct TenantLayout(AtomicU8);
 
-impl Met {
+impl TenantLayout {
     const CHECKED: u8 = 1;
     const MARKED: u8 = 2;
 

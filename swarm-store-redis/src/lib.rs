@@ -39,14 +39,14 @@ use swarm_core::store::{
 use connection::client::{Client, bounded};
 use connection::options::Options;
 use keys::Keys;
-use layout::Layouts;
+use layout::LayoutCache;
 use tenant::TenantStore;
 
 /// All tenants, in Redis. Cloning shares the connections.
 #[derive(Clone)]
 pub struct RedisStore {
     client: Arc<Client>,
-    layouts: Arc<Layouts>,
+    layouts: Arc<LayoutCache>,
     behind: Arc<BehindTenants>,
     strict: bool,
 }

@@ -11,7 +11,7 @@ use swarm_core::{MemberId, StoreError};
 
 use crate::codec::{self, Context};
 use crate::keys::BY_STATE;
-use crate::rows::{guard, most, next, optional};
+use crate::rows::{limit_arg, next, optional, version_arg};
 use crate::tenant::TenantStore;
 use crate::{keys, scripts};
 
@@ -33,7 +33,7 @@ impl Members for TenantStore {
     async fn members(&self, query: &MemberQuery) -> Result<Vec<Arc<Member>>> {
         let mut script = scripts::MEMBERS.prepare_invoke();
         script.key(self.keys.members()).key(self.keys.members_index());
-        script.arg(query.after.as_ref().map_or("", MemberId::as_str)).arg(most(query.limit));
+        script.arg(query.after.as_ref().map_or("", MemberId::as_str)).arg(limit_arg(query.limit));
         for state in &query.states {
             script.arg(keys::in_state(state.as_str()));
         }
@@ -64,7 +64,7 @@ impl Members for TenantStore {
         script.key(self.keys.challenges()).key(self.keys.members_index());
         script.key(self.keys.outbox()).key(self.keys.outbox_index()).key(self.keys.counters());
         script.key(self.keys.log());
-        script.arg(member.id.as_str()).arg(guard(change.expected));
+        script.arg(member.id.as_str()).arg(version_arg(change.expected));
         script.arg(codec::encode_member(next(change.expected), member));
         script.arg(codec::encode_token(member).unwrap_or_default());
         script.arg(change.held_key().map(ToString::to_string).unwrap_or_default());
@@ -83,7 +83,7 @@ impl Members for TenantStore {
         let mut script = scripts::GIVE_CHALLENGE.prepare_invoke();
         script.key(self.keys.standing_challenges()).key(self.keys.challenges());
         script.key(self.keys.log());
-        script.arg(offer.stand.0).arg(keys::slot(&offer.slot));
+        script.arg(offer.bucket.0).arg(keys::slot(&offer.slot));
         script.arg(codec::encode_challenge(&offer.fresh));
         let given: String = self.write("give challenge", &script).await?;
         codec::decode_challenge(&given).context("give challenge")

@@ -18,7 +18,7 @@ impl TenantStore {
         before: Option<u64>,
         limit: Option<usize>,
     ) -> Result<Vec<String>> {
-        let limit = limit.map_or(-1, most);
+        let limit = limit.map_or(-1, limit_arg);
         let mut script = scripts::ROWS.prepare_invoke();
         script.key(rows).key(index);
         script.arg(listing).arg(keys::end_of(listing, before)).arg(limit);
@@ -44,12 +44,12 @@ impl TenantStore {
 }
 
 /// A limit, for a script: -1 where there is none.
-pub(crate) fn most(limit: usize) -> i64 {
+pub(crate) fn limit_arg(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(-1)
 }
 
 /// The expected version as a script argument; empty where there is none.
-pub(crate) fn guard(expected: Option<Version>) -> String {
+pub(crate) fn version_arg(expected: Option<Version>) -> String {
     optional(expected)
 }
 

@@ -94,7 +94,7 @@ fn published() -> String {
 /// The part of it for this moment, in milliseconds counted from the smallest `i64`: there are
 /// moments before 1970, and a minus sign would break the order.
 fn published_at(moment: Timestamp) -> String {
-    keys::numbered(&published(), moment.millis().abs_diff(i64::MIN))
+    keys::with_number(&published(), moment.millis().abs_diff(i64::MIN))
 }
 
 /// The listing of the sessions of a day and subject.

@@ -58,7 +58,7 @@ impl Takes for TenantStore {
         let (member, member_version) = filing.member();
         let (session, session_version) = filing.session();
         let (date, subject) = filing.newest_of();
-        let deadline = filing.land_by().map(|deadline| deadline.millis().to_string());
+        let deadline = filing.commit_deadline().map(|deadline| deadline.millis().to_string());
         let revision = filing.revision().get();
 
         let mut script = scripts::FILE.prepare_invoke();

@@ -11,7 +11,7 @@ use swarm_core::{Entropy, StoreError, SystemEntropy, TenantId, Timestamp};
 use crate::codec::{self, Context};
 use crate::connection::client::Client;
 use crate::keys::Keys;
-use crate::layout::Met;
+use crate::layout::TenantLayout;
 use crate::scripts;
 
 /// One tenant's part of the store.
@@ -20,7 +20,7 @@ pub(crate) struct TenantStore {
     pub(crate) client: Arc<Client>,
     pub(crate) behind: Arc<BehindTenants>,
     pub(crate) keys: Keys,
-    pub(crate) layout: Arc<Met>,
+    pub(crate) layout: Arc<TenantLayout>,
 }
 
 impl TenantStore {

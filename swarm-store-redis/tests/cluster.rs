@@ -43,7 +43,7 @@ async fn every_commit_is_done_once_however_often_it_is_sent() {
     let mut cluster = Cluster::start();
     let mut proxies = Vec::new();
     for node in &mut cluster.nodes {
-        let proxy = Proxy::before(node.port).await;
+        let proxy = Proxy::in_front_of(node.port).await;
         node.stop();
         node.resume_with(&["--cluster-announce-port", &proxy.port().to_string()]);
         proxies.push(proxy);
@@ -63,27 +63,27 @@ async fn every_commit_is_done_once_however_often_it_is_sent() {
         let nonce = format!("nonce {number}");
         let author = joined(&*direct, &format!("member {number}")).await;
         let filing = judged(&*direct, &author, &session, &nonce).await;
-        let lose = |calls, answers| {
-            proxies.iter().for_each(|proxy| proxy.lose(calls, answers));
+        let drop_next = |calls, answers| {
+            proxies.iter().for_each(|proxy| proxy.drop_next(calls, answers));
         };
         let (calls, answers) = [(0, 1), (1, 0), (1, 1), (0, 2)][number % 4];
-        lose(calls, answers);
+        drop_next(calls, answers);
         let filed = timeout(BOUND, lossy.file(&filing)).await.unwrap();
-        lose(0, 0);
+        drop_next(0, 0);
         assert!(matches!(filed, Ok(Filed::Filed(_)) | Err(_)), "{filed:?}");
         recovered(&*lossy).await;
         assert!(matches!(lossy.file(&filing).await.unwrap(), Filed::Filed(_)));
 
-        lose(0, 1);
+        drop_next(0, 1);
         let outcome = timeout(BOUND, put(&*lossy, None)).await.unwrap();
-        lose(0, 0);
+        drop_next(0, 0);
         assert!(matches!(outcome, Ok(Put::Created(_))), "{outcome:?}");
         recovered(&*direct).await;
 
         let filing = committee::judged(&*room, "ada", &nonce).await;
-        lose(calls, answers);
+        drop_next(calls, answers);
         let filed = timeout(BOUND, room.file_committee(&filing)).await.unwrap();
-        lose(0, 0);
+        drop_next(0, 0);
         assert!(matches!(filed, Ok(CommitteeFiled::Filed(_)) | Err(_)), "{filed:?}");
         recovered(&*room).await;
         let again = room.file_committee(&filing).await.unwrap();

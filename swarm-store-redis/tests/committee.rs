@@ -32,7 +32,7 @@ async fn a_submission_is_on_file_once_or_not_at_all() {
         let filing = judged(&*direct, "ada", &mark).await;
         // The filing is sent once more by itself: two losses are needed to lose it.
         let (calls, answers) = [(0, 0), (0, 1), (0, 2), (1, 0), (2, 0), (1, 1)][number % 6];
-        proxy.lose(calls, answers);
+        proxy.drop_next(calls, answers);
         let outcome = timeout(BOUND, lossy.file_committee(&filing)).await.unwrap();
         let filed = marks(&*direct).await.iter().filter(|it| **it == mark).count();
         match outcome {
@@ -54,7 +54,7 @@ async fn every_commit_is_done_once_though_its_answer_is_lost() {
     let (_server, direct, lossy, proxy) = behind_a_proxy().await;
     walk(&*lossy, || ()).await;
 
-    proxy.lose(0, 1);
+    proxy.drop_next(0, 1);
     assert_eq!(lossy.save_committee_member(&seat("grace")).await.unwrap(), Saved::Saved);
     let grace = direct.committee_members().await.unwrap().pop().unwrap();
     let member = CommitteeMember {
@@ -62,7 +62,7 @@ async fn every_commit_is_done_once_though_its_answer_is_lost() {
         ..CommitteeMember::clone(&grace.record)
     };
     let change = CommitteeMemberChange { member, expected: Some(grace.version) };
-    proxy.lose(0, 1);
+    proxy.drop_next(0, 1);
     assert_eq!(lossy.save_committee_member(&change).await.unwrap(), Saved::Saved);
     let on_file = direct.committee_members().await.unwrap().pop().unwrap();
     assert_eq!((on_file.version, &*on_file.record), (grace.version.next(), &change.member));
@@ -73,7 +73,7 @@ async fn every_commit_is_done_once_though_its_answer_is_lost() {
     let briefs = Some(vec![brief("grace")]);
     let act = opening("ada").act;
     let change = CommitteeDayChange { day, expected: Some(judged.version), briefs, act };
-    proxy.lose(0, 1);
+    proxy.drop_next(0, 1);
     assert_eq!(lossy.save_committee_day(&change).await.unwrap(), Saved::Saved);
     let on_file = direct.committee_day(today()).await.unwrap().unwrap();
     assert_eq!((on_file.version, &*on_file.record), (judged.version.next(), &change.day));
@@ -125,7 +125,7 @@ async fn a_server_without_memory_refuses_and_writes_nothing() {
 /// A server, its committee, and the same through a proxy.
 async fn behind_a_proxy() -> (Server, Arc<dyn CommitteeStore>, Arc<dyn CommitteeStore>, Proxy) {
     let server = Server::start(&[]);
-    let proxy = Proxy::before(server.port).await;
+    let proxy = Proxy::in_front_of(server.port).await;
     let direct = open(&RedisStore::connect(&server.url()).await.unwrap());
     let lossy = open(&RedisStore::connect(&proxy.url("redis")).await.unwrap());
     (server, direct, lossy, proxy)

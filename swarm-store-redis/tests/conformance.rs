@@ -91,7 +91,7 @@ mod on_a_server_and_its_replica {
 
     static SERVERS: LazyLock<[Server; 2]> = LazyLock::new(|| {
         let servers = [(); 2].map(|()| Server::start(&[]));
-        servers[1].follow(servers[0].port);
+        servers[1].replicate_from(servers[0].port);
         servers
     });
 

@@ -54,7 +54,7 @@ async fn replicas_that_no_commit_waits_for_are_refused_where_nothing_may_be_lost
     let [primary, replica] = [(); 2].map(|()| Server::start(&[]));
     let connect = async |options| RedisStore::connect(&(primary.url() + options)).await;
     let alone = connect("?strict=true").await.unwrap();
-    replica.follow(primary.port);
+    replica.replicate_from(primary.port);
     for refused in [why(alone.ready().await), why(connect("?strict=true").await)] {
         assert!(refused.contains("strict") && refused.contains("wait is 0"), "{refused}");
     }

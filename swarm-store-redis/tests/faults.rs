@@ -80,7 +80,7 @@ async fn a_server_that_stalls_does_not_stall_its_callers() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connection_that_went_silent_is_given_up() {
     let (server, direct) = serve(&[]).await;
-    let proxy = Proxy::before(server.port).await;
+    let proxy = Proxy::in_front_of(server.port).await;
     let store = open(&RedisStore::connect(&proxy.url("redis")).await.unwrap());
     let author = joined(&*store, "ada").await;
     let session = store.convene(&draft("subject")).await.unwrap();
@@ -96,8 +96,8 @@ async fn a_connection_that_went_silent_is_given_up() {
 async fn a_server_that_became_a_replica_is_left() {
     for options in ["", "?wait=1"] {
         let (old, new) = (Server::start(&[]), Server::start(&[]));
-        new.follow(old.port);
-        let proxy = Proxy::before(old.port).await;
+        new.replicate_from(old.port);
+        let proxy = Proxy::in_front_of(old.port).await;
         let url = proxy.url("redis") + options;
         let store = open(&RedisStore::connect(&url).await.unwrap());
         let session = store.convene(&draft("subject")).await.unwrap();
@@ -111,8 +111,8 @@ async fn a_server_that_became_a_replica_is_left() {
         let waiting = RedisStore::connect(&format!("{}?wait=1", old.url())).await.unwrap();
         assert!(matches!(put(&*open(&waiting), None).await.unwrap(), Put::Created(_)));
         new.cli(&["replicaof", "no", "one"]);
-        old.follow(new.port);
-        proxy.lead_to(new.port);
+        old.replicate_from(new.port);
+        proxy.forward_to(new.port);
         for filing in &filings {
             assert!(matches!(store.file(filing).await.unwrap(), Filed::Filed(_)));
         }
@@ -126,7 +126,7 @@ async fn a_server_that_became_a_replica_is_left() {
 async fn a_filing_is_on_file_once_or_not_at_all() {
     const FILINGS: usize = 50;
     let (server, direct) = serve(&[]).await;
-    let proxy = Proxy::before(server.port).await;
+    let proxy = Proxy::in_front_of(server.port).await;
     let lossy = open(&RedisStore::connect(&proxy.url("redis")).await.unwrap());
     let session = direct.convene(&draft("subject")).await.unwrap();
     let warm = joined(&*direct, "warm").await;
@@ -139,7 +139,7 @@ async fn a_filing_is_on_file_once_or_not_at_all() {
         let filing = judged(&*direct, &author, &session, &nonce).await;
         // The filing is sent once more by itself: two losses are needed to lose it.
         let (calls, answers) = [(0, 0), (0, 1), (0, 2), (1, 0), (2, 0), (1, 1)][number % 6];
-        proxy.lose(calls, answers);
+        proxy.drop_next(calls, answers);
         let outcome = timeout(BOUND, lossy.file(&filing)).await.unwrap();
         let filed = nonces(&*direct, &session).await.iter().filter(|it| **it == nonce).count();
         match outcome {
@@ -158,11 +158,11 @@ async fn a_filing_is_on_file_once_or_not_at_all() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_commit_is_done_once_though_its_answer_is_lost() {
     let (server, direct) = serve(&[]).await;
-    let proxy = Proxy::before(server.port).await;
+    let proxy = Proxy::in_front_of(server.port).await;
     let lossy = open(&RedisStore::connect(&proxy.url("redis")).await.unwrap());
     walk(&RedisStore::connect(&proxy.url("redis")).await.unwrap(), || ()).await;
 
-    proxy.lose(0, 1);
+    proxy.drop_next(0, 1);
     let change = creation_with_mail(&Author::named("grace"));
     assert_eq!(lossy.save_member(&change).await.unwrap(), MemberSaved::Saved);
     let messages = direct.messages(None, None).await.unwrap();
@@ -170,11 +170,11 @@ async fn every_commit_is_done_once_though_its_answer_is_lost() {
 
     let Versioned { version, record } = messages[0].clone();
     let message = Message { state: MailState::Sent, ..Message::clone(&record) };
-    proxy.lose(0, 1);
+    proxy.drop_next(0, 1);
     let saved = lossy.save_message(&MessageChange { message, expected: version }).await;
     assert_eq!(saved.unwrap(), Saved::Saved);
 
-    proxy.lose(0, 1);
+    proxy.drop_next(0, 1);
     let session = lossy.convene(&draft("other")).await.unwrap();
     assert_eq!(session.id, SessionId(2));
     assert_eq!(direct.sessions(&ALL).await.unwrap().len(), 2);
@@ -189,13 +189,13 @@ async fn every_commit_is_done_once_though_its_answer_is_lost() {
         none_filed_after: None,
         act,
     };
-    proxy.lose(0, 1);
+    proxy.drop_next(0, 1);
     assert_eq!(lossy.save_session(&change).await.unwrap(), Saved::Saved);
     let on_file = direct.session(session.id).await.unwrap().unwrap();
     assert_eq!((on_file.version, &*on_file.record), (version.next(), &session));
 
     for key in [None, Some("key")] {
-        proxy.lose(0, 1);
+        proxy.drop_next(0, 1);
         let outcome = put(&*lossy, key).await.unwrap();
         let Put::Created(document) = outcome else { panic!("{outcome:?}") };
         assert_eq!(

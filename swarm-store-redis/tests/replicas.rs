@@ -189,8 +189,9 @@ const ROUND: usize = 50;
 /// not on the new primary; all takes that are, are there once, and all can be sent again.
 async fn failover(options: &str, lagging: bool) -> Vec<String> {
     let (mut primary, replica) = (Server::start(&[]), Server::start(&[]));
-    let (front, between) = (Proxy::before(primary.port).await, Proxy::before(primary.port).await);
-    replica.follow(between.port());
+    let (front, between) =
+        (Proxy::in_front_of(primary.port).await, Proxy::in_front_of(primary.port).await);
+    replica.replicate_from(between.port());
     let (session, filings) = prepare(&primary).await;
     let store = connect(&format!("{}{options}", front.url("redis"))).await;
 
@@ -208,7 +209,7 @@ async fn failover(options: &str, lagging: bool) -> Vec<String> {
     }
     primary.stop();
     replica.cli(&["replicaof", "no", "one"]);
-    front.lead_to(replica.port);
+    front.forward_to(replica.port);
     load.gate.close();
     let acknowledged: Vec<usize> = filers.join_all().await.concat();
 
@@ -303,7 +304,7 @@ async fn is_unknown<T: Debug>(call: impl Future<Output = Result<T>>) {
 
 fn pair() -> (Server, Server) {
     let (primary, replica) = (Server::start(&[]), Server::start(&[]));
-    replica.follow(primary.port);
+    replica.replicate_from(primary.port);
     (primary, replica)
 }
 

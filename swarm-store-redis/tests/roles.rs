@@ -16,14 +16,14 @@ use world::{ALL, committee, draft, joined, judged, open};
 #[tokio::test(flavor = "multi_thread")]
 async fn readiness_leaves_a_server_that_became_a_replica() {
     let (old, new) = (Server::start(&[]), Server::start(&[]));
-    let proxy = Proxy::before(old.port).await;
+    let proxy = Proxy::in_front_of(old.port).await;
     let store = RedisStore::connect(&proxy.url("redis")).await.unwrap();
     assert_eq!(store.ready().await.unwrap().warnings, [""; 0]);
 
     demote(&old);
     let direct = open(&RedisStore::connect(&new.url()).await.unwrap());
     let session = direct.convene(&draft("subject")).await.unwrap();
-    proxy.lead_to(new.port);
+    proxy.forward_to(new.port);
     assert_eq!(open(&store).sessions(&ALL).await.unwrap(), []);
 
     assert_eq!(why(store.ready().await), REPLICA);
@@ -35,7 +35,7 @@ async fn readiness_leaves_a_server_that_became_a_replica() {
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_is_judged_by_what_a_replica_has() {
     let (old, new) = (Server::start(&[]), Server::start(&[]));
-    let proxy = Proxy::before(old.port).await;
+    let proxy = Proxy::in_front_of(old.port).await;
     let connect = || async { RedisStore::connect(&proxy.url("redis")).await.unwrap() };
     let (one, other) = (connect().await, connect().await);
 
@@ -44,7 +44,7 @@ async fn nobody_is_judged_by_what_a_replica_has() {
     let author = joined(&*open(&direct), "ada").await;
     let session = open(&direct).convene(&draft("subject")).await.unwrap();
     committee::convened(&*committee::open(&direct), &["ada"]).await;
-    proxy.lead_to(new.port);
+    proxy.forward_to(new.port);
 
     judged(&*open(&one), &author, &session, "nonce").await;
     committee::judged(&*committee::open(&other), "ada", "mark").await;

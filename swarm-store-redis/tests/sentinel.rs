@@ -40,7 +40,7 @@ async fn a_failover_is_followed_and_loses_nothing() {
     Load::start(&store, &filings[80..90]).end().await;
     Load::start(&another, &filings[90..100]).end().await;
     let promoted = deployment.promoted();
-    deployment.primary.follow(promoted.port);
+    deployment.primary.replicate_from(promoted.port);
     Load::start(&store, &filings[100..110]).end().await;
     Load::start(&another, &filings[110..]).end().await;
     store.ready().await.unwrap();
@@ -108,7 +108,7 @@ struct Deployment {
 impl Deployment {
     fn start() -> Self {
         let (primary, replicas) = (Server::start(&[]), [(); 2].map(|()| Server::start(&[])));
-        replicas.iter().for_each(|replica| replica.follow(primary.port));
+        replicas.iter().for_each(|replica| replica.replicate_from(primary.port));
         let folder = tempfile::tempdir().unwrap();
         let sentinel = |number| {
             let file = folder.path().join(format!("{number}.conf"));

@@ -13,7 +13,7 @@ use crate::failure::Outcome;
 const TRIES: i32 = 5_000;
 
 /// The size of the statement cache: larger than the number of statements.
-const STATEMENTS_KEPT: usize = 200;
+const STATEMENT_CACHE: usize = 200;
 
 /// Opens a connection that writes; makes the file where there is none.
 pub(crate) fn to_write(path: &Path) -> Outcome<Connection> {
@@ -46,7 +46,7 @@ fn open(path: &Path, flags: OpenFlags) -> Outcome<Connection> {
     // Each connection is used by one thread at a time.
     let mut db = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     db.busy_handler(Some(wait))?;
-    db.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    db.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     // A full disk has no room for temporary files either.
     db.pragma_update(None, "temp_store", "memory")?;
     Ok(db)

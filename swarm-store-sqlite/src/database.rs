@@ -10,15 +10,15 @@ use swarm_core::Timestamp;
 use tokio::sync::oneshot;
 
 use crate::failure::{Failure, Outcome};
-use crate::readers::{self, Look};
-use crate::writer::{self, Asked, Changes};
+use crate::readers::{self, ReadJob};
+use crate::writer::{self, Changes, PendingChange};
 use crate::{connection, layout};
 
 /// An open file. Dropping it completes all pending work and closes the file.
 pub(crate) struct Database {
     // Dropped first, so that the threads end.
     writer: Changes,
-    readers: Sender<Look>,
+    readers: Sender<ReadJob>,
     clock: TimeSource,
     _threads: Threads,
 }
@@ -58,12 +58,12 @@ impl Database {
     /// Reads the file in one snapshot.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
-        look: impl FnOnce(&Connection) -> Outcome<T> + Send + 'static,
+        read: impl FnOnce(&Connection) -> Outcome<T> + Send + 'static,
     ) -> Outcome<T> {
         let (reply, found) = oneshot::channel();
         let answer = move |db: &Connection| {
             // The caller may be gone.
-            let _ = reply.send(readers::at_one_moment(db, look));
+            let _ = reply.send(readers::in_snapshot(db, read));
         };
         self.readers.send(Box::new(answer)).map_err(|_| Failure::stopped())?;
         found.await.unwrap_or_else(|_| Err(Failure::stopped()))
@@ -74,8 +74,8 @@ impl Database {
         &self,
         change: impl FnOnce(&Connection) -> Outcome<T> + Send + 'static,
     ) -> Outcome<T> {
-        let (asked, committed) = Asked::new(change);
-        self.writer.send(Box::new(asked)).map_err(|_| Failure::stopped())?;
+        let (pending, committed) = PendingChange::new(change);
+        self.writer.send(Box::new(pending)).map_err(|_| Failure::stopped())?;
         committed.await.unwrap_or_else(|_| Err(Failure::stopped()))
     }
 }

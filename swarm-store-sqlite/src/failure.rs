@@ -21,7 +21,7 @@ pub(crate) struct Failure {
 
 impl Failure {
     /// What is stored is not a valid record.
-    pub(crate) fn garbled(what: impl std::fmt::Display) -> Self {
+    pub(crate) fn corrupt(what: impl std::fmt::Display) -> Self {
         Self::new(StoreErrorKind::Corrupt, format!("a stored record is garbled: {what}"))
     }
 
@@ -83,12 +83,12 @@ impl From<StoreError> for Failure {
 
 impl From<Unreadable> for Failure {
     fn from(unreadable: Unreadable) -> Self {
-        Self::garbled(unreadable)
+        Self::corrupt(unreadable)
     }
 }
 
 impl From<Invalid> for Failure {
     fn from(invalid: Invalid) -> Self {
-        Self::garbled(invalid)
+        Self::corrupt(invalid)
     }
 }

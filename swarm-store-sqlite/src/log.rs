@@ -41,7 +41,7 @@ fn rows(world: &World<'_>, sql: &str, values: &[&dyn ToSql]) -> Outcome<Vec<LogR
         let at = timestamp(row.get(1)?)?;
         Ok((Seq(unsigned(row.get(0)?)?), at, reference(row)?))
     })?;
-    let missing = || Failure::garbled("a take of the log is missing");
+    let missing = || Failure::corrupt("a take of the log is missing");
     let logged = |reference| match reference {
         Reference::Act(text, minted) => Ok(Logged::Act { text, minted }),
         Reference::Take(id) => takes::by_id(world, id)?.map(Logged::Take).ok_or_else(missing),

@@ -10,8 +10,8 @@ use swarm_core::domain::{
 };
 use swarm_core::store::records::Record;
 use swarm_core::store::{
-    ChallengeOffer, MemberBasis, MemberChange, MemberQuery, MemberSaved, Members, Result, Slot,
-    Stand, Versioned,
+    ChallengeBucket, ChallengeOffer, MemberBasis, MemberChange, MemberQuery, MemberSaved, Members,
+    Result, Slot, Versioned,
 };
 
 use crate::failure::Outcome;
@@ -88,27 +88,27 @@ fn challenge(world: &World<'_>, id: &MemberId) -> Outcome<Option<Challenge>> {
     world.one(LIVE, &[&id.as_str()], read_challenge)
 }
 
-fn standing(world: &World<'_>, stand: Stand) -> Outcome<Option<Challenge>> {
+fn standing(world: &World<'_>, bucket: ChallengeBucket) -> Outcome<Option<Challenge>> {
     const STANDING: &str = "SELECT seed, stands_until, expires_at FROM standing_challenges
         WHERE tenant = ?1 AND stand = ?2";
-    world.one(STANDING, &[&stand.0], read_challenge)
+    world.one(STANDING, &[&bucket.0], read_challenge)
 }
 
 fn read_challenge(row: &Row<'_>) -> Outcome<Challenge> {
     Ok(Challenge {
         seed: ChallengeSeed(row.get(0)?),
-        stands_until: timestamp(row.get(1)?)?,
+        reusable_until: timestamp(row.get(1)?)?,
         expires_at: timestamp(row.get(2)?)?,
     })
 }
 
 fn give(world: &World<'_>, offer: &ChallengeOffer) -> Outcome<Challenge> {
     let now = world.now()?;
-    let standing = standing(world, offer.stand)?.filter(|it| now <= it.stands_until);
+    let standing = standing(world, offer.bucket)?.filter(|it| now <= it.reusable_until);
     let given = standing.unwrap_or_else(|| offer.fresh.clone());
     const STANDS: &str = "INSERT OR REPLACE INTO standing_challenges
         (tenant, stand, seed, stands_until, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)";
-    put_challenge(world, STANDS, &offer.stand.0, &given)?;
+    put_challenge(world, STANDS, &offer.bucket.0, &given)?;
     const IS_LIVE: &str = "INSERT OR REPLACE INTO challenges
         (tenant, member, seed, stands_until, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)";
     // No member has an empty id.
@@ -126,7 +126,7 @@ fn put_challenge(
     place: &dyn ToSql,
     given: &Challenge,
 ) -> Outcome<()> {
-    let until = [given.stands_until, given.expires_at].map(Timestamp::millis);
+    let until = [given.reusable_until, given.expires_at].map(Timestamp::millis);
     world.run(into, &[place, &given.seed.0, &until[0], &until[1]])?;
     Ok(())
 }

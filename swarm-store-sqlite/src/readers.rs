@@ -11,38 +11,38 @@ use crate::connection;
 use crate::failure::{Failure, Outcome};
 
 /// A read, which also sends its result to the caller.
-pub(crate) type Look = Box<dyn FnOnce(&Connection) + Send>;
+pub(crate) type ReadJob = Box<dyn FnOnce(&Connection) + Send>;
 
 /// How many threads read. They wait for nothing but the disk.
 const READERS: usize = 4;
 
 /// Starts the threads, each with a connection of its own. They end when the sender is dropped.
-pub(crate) fn start(path: &Path) -> Outcome<(Sender<Look>, Vec<JoinHandle<()>>)> {
-    let (sender, looks) = mpsc::channel();
-    let (looks, mut threads) = (Arc::new(Mutex::new(looks)), Vec::new());
+pub(crate) fn start(path: &Path) -> Outcome<(Sender<ReadJob>, Vec<JoinHandle<()>>)> {
+    let (sender, jobs) = mpsc::channel();
+    let (jobs, mut threads) = (Arc::new(Mutex::new(jobs)), Vec::new());
     for number in 1..=READERS {
-        let (db, looks) = (connection::to_read(path)?, Arc::clone(&looks));
+        let (db, jobs) = (connection::to_read(path)?, Arc::clone(&jobs));
         let thread = thread::Builder::new().name(format!("swarm-sqlite-reader-{number}"));
-        let thread = thread.spawn(move || read(&db, &looks)).map_err(Failure::thread)?;
+        let thread = thread.spawn(move || read(&db, &jobs)).map_err(Failure::thread)?;
         threads.push(thread);
     }
     Ok((sender, threads))
 }
 
-fn read(db: &Connection, looks: &Mutex<Receiver<Look>>) {
-    let next = || looks.lock().unwrap_or_else(PoisonError::into_inner).recv();
-    while let Ok(look) = next() {
-        look(db);
+fn read(db: &Connection, jobs: &Mutex<Receiver<ReadJob>>) {
+    let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+    while let Ok(job) = next() {
+        job(db);
     }
 }
 
 /// Reads the file in one snapshot, whatever is committed meanwhile.
-pub(crate) fn at_one_moment<T>(
+pub(crate) fn in_snapshot<T>(
     db: &Connection,
-    look: impl FnOnce(&Connection) -> Outcome<T>,
+    read: impl FnOnce(&Connection) -> Outcome<T>,
 ) -> Outcome<T> {
-    let moment = db.unchecked_transaction()?;
-    let found = look(&moment)?;
-    moment.commit()?;
+    let snapshot = db.unchecked_transaction()?;
+    let found = read(&snapshot)?;
+    snapshot.commit()?;
     Ok(found)
 }

@@ -115,7 +115,7 @@ pub(crate) fn versioned<T: Record>(row: &Row<'_>) -> Outcome<Versioned<T>> {
 
 /// A text of a row.
 pub(crate) fn text<'a>(row: &'a Row<'_>, column: usize) -> Outcome<&'a str> {
-    row.get_ref(column)?.as_str().map_err(Failure::garbled)
+    row.get_ref(column)?.as_str().map_err(Failure::corrupt)
 }
 
 /// The outcome of a write that is guarded by a version, from the number of rows it changed.
@@ -140,12 +140,12 @@ pub(crate) fn signed(number: u64) -> i64 {
 
 /// A number of a row.
 pub(crate) fn unsigned(number: i64) -> Outcome<u64> {
-    u64::try_from(number).map_err(|_| Failure::garbled("a negative number"))
+    u64::try_from(number).map_err(|_| Failure::corrupt("a negative number"))
 }
 
 /// A moment of a row, in milliseconds since 1970.
 pub(crate) fn timestamp(millis: i64) -> Outcome<Timestamp> {
-    Timestamp::from_millis(millis).ok_or_else(|| Failure::garbled("no moment"))
+    Timestamp::from_millis(millis).ok_or_else(|| Failure::corrupt("no moment"))
 }
 
 /// When the last row of the log was appended.

@@ -11,7 +11,7 @@ use crate::failure::{Failure, Outcome};
 use crate::layout;
 
 /// The most changes in one commit: the first of them is answered only after the last.
-const TOGETHER: usize = 256;
+const MAX_BATCH: usize = 256;
 
 /// A change that a caller waits for.
 pub(crate) trait Change: Send {
@@ -35,10 +35,10 @@ pub(crate) fn start(db: Connection) -> Outcome<(Changes, JoinHandle<()>)> {
 
 fn write(db: &Connection, changes: &Receiver<Box<dyn Change>>) {
     while let Ok(first) = changes.recv() {
-        let mut together = vec![first];
-        together.extend(changes.try_iter().take(TOGETHER - 1));
-        let committed = commit(db, &mut together);
-        for change in together {
+        let mut batch = vec![first];
+        batch.extend(changes.try_iter().take(MAX_BATCH - 1));
+        let committed = commit(db, &mut batch);
+        for change in batch {
             change.answer(&committed);
         }
     }
@@ -72,20 +72,20 @@ fn run(db: &Connection, sql: &str) -> Outcome<()> {
 }
 
 /// A closure that makes a change, and the channel for its result.
-pub(crate) struct Asked<F, T> {
+pub(crate) struct PendingChange<F, T> {
     change: Option<F>,
     outcome: Option<Outcome<T>>,
     reply: oneshot::Sender<Outcome<T>>,
 }
 
-impl<F, T> Asked<F, T> {
+impl<F, T> PendingChange<F, T> {
     pub(crate) fn new(change: F) -> (Self, oneshot::Receiver<Outcome<T>>) {
         let (reply, committed) = oneshot::channel();
         (Self { change: Some(change), outcome: None, reply }, committed)
     }
 }
 
-impl<F, T: Send> Change for Asked<F, T>
+impl<F, T: Send> Change for PendingChange<F, T>
 where
     F: FnOnce(&Connection) -> Outcome<T> + Send,
 {
@@ -140,16 +140,16 @@ mod tests {
 
     /// Makes three changes together; answers what each was told.
     fn committed(db: &Connection, changes: [String; 3]) -> [Outcome<()>; 3] {
-        let asked =
-            changes.map(|sql| Asked::new(move |db: &Connection| Ok(db.execute_batch(&sql)?)));
+        let pending = changes
+            .map(|sql| PendingChange::new(move |db: &Connection| Ok(db.execute_batch(&sql)?)));
         let mut answers = Vec::new();
-        let mut together: Vec<Box<dyn Change>> = Vec::new();
-        for (change, answer) in asked {
-            together.push(Box::new(change));
+        let mut batch: Vec<Box<dyn Change>> = Vec::new();
+        for (change, answer) in pending {
+            batch.push(Box::new(change));
             answers.push(answer);
         }
-        let outcome = commit(db, &mut together);
-        together.into_iter().for_each(|change| change.answer(&outcome));
+        let outcome = commit(db, &mut batch);
+        batch.into_iter().for_each(|change| change.answer(&outcome));
         let answers = answers.into_iter().map(|mut answer| answer.try_recv().unwrap());
         answers.collect::<Vec<_>>().try_into().unwrap()
     }

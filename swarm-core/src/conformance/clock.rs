@@ -121,5 +121,5 @@ fn earliest() -> Timestamp {
 
 fn refused<T: Debug>(outcome: Result<T>) {
     let kind = outcome.as_ref().map_err(|error| error.kind());
-    ensure!(matches!(kind, Err(StoreErrorKind::Behind)), "that the clock is behind", outcome);
+    ensure!(matches!(kind, Err(StoreErrorKind::ClockBehind)), "that the clock is behind", outcome);
 }

@@ -17,13 +17,13 @@ mod clock;
 mod counts;
 mod documents;
 mod durability;
+mod exact_deadline;
 mod log;
 mod members;
 mod outbox;
 mod sessions;
 mod takes;
 mod tenants;
-mod very_moment;
 
 /// Makes one test of each case of the [suite](mod@crate::conformance), for the store that
 /// `harness` sets up.

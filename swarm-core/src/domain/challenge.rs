@@ -11,7 +11,7 @@ pub struct Challenge {
     /// What its text is made from, together with the id of the member that is to sign it.
     pub seed: ChallengeSeed,
     /// Until this moment, requests for the member's challenge are given this one.
-    pub stands_until: Timestamp,
+    pub reusable_until: Timestamp,
     /// The last moment at which a claim may be committed with it.
     pub expires_at: Timestamp,
 }

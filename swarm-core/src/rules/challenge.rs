@@ -9,24 +9,24 @@ pub const CHALLENGE_MILLIS: i64 = 10 * 60 * 1_000;
 
 /// For how long requests for a member's challenge are given the same one, in milliseconds: thirty
 /// seconds, so that strangers who keep asking cannot invalidate it before the member's claim.
-pub const CHALLENGE_STANDS_MILLIS: i64 = 30 * 1_000;
+pub const CHALLENGE_REUSABLE_MILLIS: i64 = 30 * 1_000;
 
-/// A fresh challenge to hand out, unless an earlier one still stands.
+/// A fresh challenge to hand out, unless an earlier one is still reusable.
 #[derive(Clone, Debug)]
 pub struct ChallengeOffer {
     /// Where the one that was given out before is found.
-    pub stand: Stand,
-    /// The one to give out, unless one stands there.
+    pub bucket: ChallengeBucket,
+    /// The one to give out, unless the one there is reusable.
     pub fresh: Challenge,
     /// Where the one that is given out is live from then on.
     pub slot: Slot,
 }
 
-/// One of 65,536 places where challenges stand, shared by all ids that have its number. So asking
+/// One of 65,536 places for reusable challenges, shared by all ids that have its number. So asking
 /// for ids that nobody has costs a store no more than these, and what becomes of them is what
 /// becomes of a member's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Stand(pub u16);
+pub struct ChallengeBucket(pub u16);
 
 /// Where a challenge is live.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -43,7 +43,7 @@ pub enum Slot {
 #[derive(Clone, Debug)]
 pub struct Proven(pub ChallengeSeed);
 
-/// The challenge to give to whoever asks for the one of `id`, unless one stands. Only an active
+/// The challenge to give to whoever asks for the one of `id`, unless one is reusable. Only an active
 /// member gets it live (specification, section 3A).
 pub fn offer_challenge(
     id: &MemberId,
@@ -57,10 +57,10 @@ pub fn offer_challenge(
     };
     let fresh = Challenge {
         seed,
-        stands_until: now.plus_millis(CHALLENGE_STANDS_MILLIS),
+        reusable_until: now.plus_millis(CHALLENGE_REUSABLE_MILLIS),
         expires_at: now.plus_millis(CHALLENGE_MILLIS),
     };
-    ChallengeOffer { stand: stand_of(id), fresh, slot }
+    ChallengeOffer { bucket: bucket_of(id), fresh, slot }
 }
 
 /// Whether a claim names this challenge, as it was given out, in time.
@@ -70,7 +70,7 @@ pub(super) fn answers(claim: &TokenClaim, challenge: &Challenge, now: Timestamp)
         && now <= challenge.expires_at
 }
 
-fn stand_of(id: &MemberId) -> Stand {
+fn bucket_of(id: &MemberId) -> ChallengeBucket {
     let [first, second, ..] = *TokenHash::of(id.as_str().as_bytes()).as_bytes();
-    Stand(u16::from_be_bytes([first, second]))
+    ChallengeBucket(u16::from_be_bytes([first, second]))
 }

@@ -17,7 +17,7 @@ pub struct Filing {
     attempt: AttemptId,
     member: Version,
     session: (SessionId, Version),
-    land_by: Option<Timestamp>,
+    commit_deadline: Option<Timestamp>,
     revision: Revision,
 }
 
@@ -43,8 +43,8 @@ impl Filing {
     }
 
     /// Guard: the last moment at which the take may be committed, by the store's clock.
-    pub fn land_by(&self) -> Option<Timestamp> {
-        self.land_by
+    pub fn commit_deadline(&self) -> Option<Timestamp> {
+        self.commit_deadline
     }
 
     /// Guard: the nonce, which must be unspent by the member.
@@ -104,39 +104,39 @@ fn is_same(filed: &Signed<TakeDraft>, submitted: &Signed<TakeDraft>) -> bool {
 }
 
 fn weigh(basis: &Basis, submission: &Submission, attempt: AttemptId) -> Result<Filing, Refusal> {
-    let mut case = Case::new(basis, submission);
+    let mut evaluation = Evaluation::new(basis, submission);
     for check in CHECKS {
-        check(&mut case)?;
+        check(&mut evaluation)?;
     }
-    case.filing(attempt)
+    evaluation.filing(attempt)
 }
 
 /// All that may refuse a take, in the order of the contract, section 3.
 pub(super) const CHECKS: [Check; 10] = [
-    |case| case.member().map(|_| ()),
-    |case| case.session().map(|_| ()),
-    |case| within_window(case.session()?, case.basis.now),
-    |case| on_roster(case.session()?, &case.member()?.record.id),
-    |case| not_excused(case.session()?, &case.member()?.record.id),
-    |case| case.key().map(|_| ()),
-    |case| case.revision().map(|_| ()),
-    |case| amendable(case.session()?, case.revision()?),
-    |case| case.verify(),
-    |case| unspent(case.basis),
+    |evaluation| evaluation.member().map(|_| ()),
+    |evaluation| evaluation.session().map(|_| ()),
+    |evaluation| within_window(evaluation.session()?, evaluation.basis.now),
+    |evaluation| on_roster(evaluation.session()?, &evaluation.member()?.record.id),
+    |evaluation| not_excused(evaluation.session()?, &evaluation.member()?.record.id),
+    |evaluation| evaluation.key().map(|_| ()),
+    |evaluation| evaluation.revision().map(|_| ()),
+    |evaluation| amendable(evaluation.session()?, evaluation.revision()?),
+    |evaluation| evaluation.verify(),
+    |evaluation| unspent(evaluation.basis),
 ];
 
 /// A check refuses or passes. One that needs something which an earlier check did not find gives
 /// that check's refusal.
-pub(super) type Check = fn(&mut Case<'_>) -> Result<(), Refusal>;
+pub(super) type Check = fn(&mut Evaluation<'_>) -> Result<(), Refusal>;
 
 /// A judgement in progress: the facts, and what the checks have derived from them.
-pub(super) struct Case<'a> {
+pub(super) struct Evaluation<'a> {
     basis: &'a Basis,
     submission: &'a Submission,
     take: Option<Verified<TakeDraft>>,
 }
 
-impl<'a> Case<'a> {
+impl<'a> Evaluation<'a> {
     pub(super) fn new(basis: &'a Basis, submission: &'a Submission) -> Self {
         Self { basis, submission, take: None }
     }
@@ -147,7 +147,7 @@ impl<'a> Case<'a> {
             attempt,
             member: self.member()?.version,
             session: (session.record.id, session.version),
-            land_by: session.record.window_closes_at,
+            commit_deadline: session.record.window_closes_at,
             revision: self.revision()?,
             take: self.take.ok_or(Refusal::BadSignature)?,
         })

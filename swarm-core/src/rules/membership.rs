@@ -118,7 +118,10 @@ pub fn reject(member: &Versioned<Member>, now: Timestamp) -> Result<MemberChange
 ///
 /// # Errors
 /// [`Refusal::KeyRegistered`] when it is more than an application.
-pub fn give_way(holder: &Versioned<Member>, now: Timestamp) -> Result<MemberChange, Refusal> {
+pub fn reject_competing_application(
+    holder: &Versioned<Member>,
+    now: Timestamp,
+) -> Result<MemberChange, Refusal> {
     reject(holder, now).map_err(|_| Refusal::KeyRegistered(holder.record.id.clone()))
 }
 

@@ -22,19 +22,21 @@ mod take_schema;
 pub use aggregate::aggregate;
 pub use brief::{BriefFacts, compose};
 pub use challenge::{
-    CHALLENGE_MILLIS, CHALLENGE_STANDS_MILLIS, ChallengeOffer, Proven, Slot, Stand, offer_challenge,
+    CHALLENGE_MILLIS, CHALLENGE_REUSABLE_MILLIS, ChallengeBucket, ChallengeOffer, Proven, Slot,
+    offer_challenge,
 };
 pub use facts::{Basis, MemberBasis, Versioned};
 pub(crate) use judge::rejection;
 pub use judge::{Filing, judge};
 pub use log::{
-    Awaited, awaited, brief_published, clock_accepted, digest, entry, memo_published,
+    DigestSource, brief_published, clock_accepted, digest, digest_source, entry, memo_published,
     memo_retracted, regime_put, signal_put, snapshot_added, subject_put,
 };
 pub use mail::{Attempt, LEASE_MILLIS, MAIL_ATTEMPTS, MessageChange, lease, settle};
 pub use mail_text::{MailText, StandardMailText};
 pub use membership::{
-    MemberChange, activate, admit, claim, deactivate, give_way, may_be_read, reject, rotate,
+    MemberChange, activate, admit, claim, deactivate, may_be_read, reject,
+    reject_competing_application, rotate,
 };
 pub use preflight::{Preflight, preflight};
 pub use quota::{DocumentQuota, Quota, QuotaReached};

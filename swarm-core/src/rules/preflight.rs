@@ -1,6 +1,6 @@
 //! All that would refuse a take, at once (contract, section 8).
 
-use super::judge::{CHECKS, Case};
+use super::judge::{CHECKS, Evaluation};
 use super::{Basis, Draft, Refusal};
 use crate::domain::{Revision, SessionId, Timestamp};
 
@@ -24,14 +24,14 @@ pub struct Preflight {
 /// # Errors
 /// [`Refusal::UnknownToken`]: without a token nothing else is revealed.
 pub fn preflight(basis: &Basis, draft: &Draft) -> Result<Preflight, Refusal> {
-    let basis = &meant(basis, draft);
-    let mut case = Case::new(basis, &draft.submission);
+    let basis = &without_replacements(basis, draft);
+    let mut evaluation = Evaluation::new(basis, &draft.submission);
     let mut findings: Vec<_> =
         draft.invalid.iter().cloned().map(Refusal::InvalidSubmission).collect();
     for check in CHECKS {
-        match check(&mut case) {
+        match check(&mut evaluation) {
             Err(Refusal::UnknownToken) => return Err(Refusal::UnknownToken),
-            Err(refusal) if !findings.contains(&refusal) && is_meant(&refusal, draft) => {
+            Err(refusal) if !findings.contains(&refusal) && concerns_input(&refusal, draft) => {
                 findings.push(refusal);
             }
             _ => {}
@@ -41,7 +41,7 @@ pub fn preflight(basis: &Basis, draft: &Draft) -> Result<Preflight, Refusal> {
     let window_closes_at = session.and_then(|session| session.window_closes_at);
     Ok(Preflight {
         session: session.map(|session| session.id),
-        revision: session.and_then(|_| case.revision().ok()),
+        revision: session.and_then(|_| evaluation.revision().ok()),
         window_closes_at,
         millis_left: window_closes_at
             .map(|deadline| deadline.millis().saturating_sub(basis.now.millis()).max(0)),
@@ -50,22 +50,22 @@ pub fn preflight(basis: &Basis, draft: &Draft) -> Result<Preflight, Refusal> {
 }
 
 /// The facts without those that were found by an invalid field: its replacement was never sent.
-fn meant(basis: &Basis, draft: &Draft) -> Basis {
+fn without_replacements(basis: &Basis, draft: &Draft) -> Basis {
     let mut basis = basis.clone();
-    if draft.mended("date") || draft.mended("subjectId") {
+    if draft.was_replaced("date") || draft.was_replaced("subjectId") {
         basis.session = None;
     }
-    if draft.mended("nonce") {
+    if draft.was_replaced("nonce") {
         basis.spent = None;
     }
     basis
 }
 
 /// Whether a refusal is about what was sent, not about a replacement for an invalid field.
-fn is_meant(refusal: &Refusal, draft: &Draft) -> bool {
+fn concerns_input(refusal: &Refusal, draft: &Draft) -> bool {
     match refusal {
-        Refusal::TokenMismatch => !draft.mended("memberId"),
-        Refusal::NoSession => !draft.mended("date") && !draft.mended("subjectId"),
+        Refusal::TokenMismatch => !draft.was_replaced("memberId"),
+        Refusal::NoSession => !draft.was_replaced("date") && !draft.was_replaced("subjectId"),
         Refusal::BadSignature => draft.invalid.is_empty(),
         _ => true,
     }

@@ -59,7 +59,7 @@ impl Draft {
     /// Reads a submission, whatever is wrong with it.
     ///
     /// # Errors
-    /// [`Invalid`] when it cannot be mended; every field that a take has can be.
+    /// [`Invalid`] when it cannot be replaced; every field that a take has can be.
     pub fn read(mut fields: Object) -> Result<Self, Invalid> {
         let mut invalid: Vec<Invalid> = Vec::new();
         loop {
@@ -81,7 +81,7 @@ impl Draft {
     }
 
     /// Whether this field was replaced because it was invalid.
-    pub(super) fn mended(&self, field: &str) -> bool {
+    pub(super) fn was_replaced(&self, field: &str) -> bool {
         self.invalid.iter().any(|fault| fault.field == field)
     }
 }

@@ -3,7 +3,7 @@
 use super::documents::{read, snapshot};
 use super::{Error, Tenant};
 use crate::domain::{Actor, LogRow, Seq, SessionId, SubjectSnapshotDraft};
-use crate::rules::{self, Awaited};
+use crate::rules::{self, DigestSource};
 use crate::store::{Collection, StoreError};
 
 /// A page of the log.
@@ -59,8 +59,8 @@ impl Tenant {
     async fn entries(&self, rows: &[LogRow]) -> Result<Vec<String>, Error> {
         let mut entries = Vec::with_capacity(rows.len());
         for row in rows {
-            let digest = match rules::awaited(row) {
-                Some(awaited) => Some(self.digest_of(awaited).await?),
+            let digest = match rules::digest_source(row) {
+                Some(source) => Some(self.digest_of(source).await?),
                 None => None,
             };
             entries.push(rules::entry(row, digest.as_deref()));
@@ -69,10 +69,10 @@ impl Tenant {
     }
 
     /// Such a record never changes, so that it may be read long after its commit.
-    async fn digest_of(&self, awaited: Awaited) -> Result<String, Error> {
-        match awaited {
-            Awaited::Memo(id) => Ok(rules::digest(&self.kept_memo(id).await?.0)),
-            Awaited::SubjectSnapshot(subject, id) => {
+    async fn digest_of(&self, source: DigestSource) -> Result<String, Error> {
+        match source {
+            DigestSource::Memo(id) => Ok(rules::digest(&self.kept_memo(id).await?.0)),
+            DigestSource::SubjectSnapshot(subject, id) => {
                 let key = id.to_string();
                 let document = self.store.document(Collection::SubjectSnapshots, &key).await?;
                 let missing = || StoreError::corrupt("read log", format!("no snapshot {id}"));

@@ -147,7 +147,9 @@ impl Tenant {
                 MemberSaved::KeyHeld(holder) => {
                     let holder = self.load_member(&holder).await?;
                     // Whether this was committed or stale, the next attempt loads the result.
-                    let _ = self.commit_member(&rules::give_way(&holder, now)?).await?;
+                    let _ = self
+                        .commit_member(&rules::reject_competing_application(&holder, now)?)
+                        .await?;
                     Ok(None)
                 }
             }
@@ -259,7 +261,7 @@ impl Tenant {
     async fn commit_member(&self, change: &MemberChange) -> store::Result<MemberSaved> {
         let saved = self.store.save_member(change).await?;
         if saved == MemberSaved::Saved {
-            self.watch.tell(Commit::Member(&change.member));
+            self.observer.tell(Commit::Member(&change.member));
         }
         Ok(saved)
     }

@@ -16,7 +16,7 @@ mod takes;
 use std::fmt;
 use std::sync::Arc;
 
-use self::observer::Watch;
+use self::observer::TenantObserver;
 use crate::domain::{Quotas, TenantId};
 use crate::rules::{MailText, StandardMailText};
 use crate::store::{Readiness, Store, Tenants};
@@ -72,7 +72,7 @@ impl Swarm {
             entropy: Arc::clone(&self.entropy),
             mail_text: Arc::clone(&self.mail_text),
             quotas: Quotas::default(),
-            watch: Watch::new(id, self.observer.as_ref()),
+            observer: TenantObserver::new(id, self.observer.as_ref()),
         }
     }
 
@@ -98,7 +98,7 @@ pub struct Tenant {
     entropy: Arc<dyn Entropy>,
     mail_text: Arc<dyn MailText>,
     quotas: Quotas,
-    watch: Watch,
+    observer: TenantObserver,
 }
 
 impl Tenant {
@@ -110,7 +110,7 @@ impl Tenant {
 
     /// Which tenant it is.
     pub fn id(&self) -> &TenantId {
-        self.watch.tenant()
+        self.observer.tenant()
     }
 }
 

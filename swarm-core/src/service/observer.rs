@@ -47,12 +47,12 @@ pub enum Commit<'a> {
 
 /// The observer of one tenant, where there is one.
 #[derive(Clone)]
-pub(super) struct Watch {
+pub(super) struct TenantObserver {
     tenant: TenantId,
     observer: Option<Arc<dyn Observer>>,
 }
 
-impl Watch {
+impl TenantObserver {
     pub(super) fn new(tenant: &TenantId, observer: Option<&Arc<dyn Observer>>) -> Self {
         Self { tenant: tenant.clone(), observer: observer.cloned() }
     }
@@ -68,8 +68,8 @@ impl Watch {
     }
 }
 
-impl fmt::Debug for Watch {
+impl fmt::Debug for TenantObserver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Watch").field(&self.tenant).finish()
+        f.debug_tuple("TenantObserver").field(&self.tenant).finish()
     }
 }

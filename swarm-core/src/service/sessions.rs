@@ -51,7 +51,7 @@ impl Tenant {
     ) -> Result<Arc<Session>, Error> {
         self.subject(&draft.subject_id).await?;
         let session = self.store.convene(&rules::convene(draft, by)).await?;
-        self.watch.tell(Commit::Session(&session));
+        self.observer.tell(Commit::Session(&session));
         Ok(session)
     }
 
@@ -274,7 +274,7 @@ impl Tenant {
     async fn saved(&self, change: SessionChange) -> Result<Option<Arc<Session>>, Error> {
         let saved = self.store.save_session(&change).await?;
         if saved == Saved::Saved {
-            self.watch.tell(Commit::Session(&change.session));
+            self.observer.tell(Commit::Session(&change.session));
         }
         Ok(saved.committed(change.session).map(Arc::new))
     }

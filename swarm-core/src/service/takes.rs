@@ -26,7 +26,7 @@ impl Tenant {
             let filing = rules::judge(&basis, submission, attempt)?;
             let refusal = match self.store.file(&filing).await? {
                 Filed::Filed(take) => {
-                    self.watch.tell(Commit::Take(&take));
+                    self.observer.tell(Commit::Take(&take));
                     return Ok(Some(take));
                 }
                 Filed::Stale => return Ok(None),

@@ -13,9 +13,9 @@ pub struct BehindTenants(Mutex<BTreeSet<TenantId>>);
 
 impl BehindTenants {
     /// Passes on the outcome of a commit, and remembers its tenant where the outcome is
-    /// [`StoreErrorKind::Behind`].
+    /// [`StoreErrorKind::ClockBehind`].
     pub fn note<T>(&self, tenant: &TenantId, outcome: Result<T>) -> Result<T> {
-        if outcome.as_ref().is_err_and(|error| error.kind() == StoreErrorKind::Behind) {
+        if outcome.as_ref().is_err_and(|error| error.kind() == StoreErrorKind::ClockBehind) {
             self.edit(|tenants| tenants.insert(tenant.clone()));
         }
         outcome

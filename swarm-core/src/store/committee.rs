@@ -84,7 +84,7 @@ pub trait Committee: Send + Sync {
     /// 2. the versions of the member and of the day are those of the filing, or else
     ///    [`CommitteeFiled::Stale`];
     /// 3. the store's clock, read once and inside the commit's critical section (not while it waits
-    ///    for its turn), is not past `land_by`, or else [`CommitteeFiled::Late`];
+    ///    for its turn), is not past `commit_deadline`, or else [`CommitteeFiled::Late`];
     /// 4. the member's submissions of that day are fewer than [`CommitteeFiling::quota`], or else
     ///    [`CommitteeFiled::Full`];
     /// 5. then record [`CommitteeFiling::take`] with the time of 3, after all that the day has. The

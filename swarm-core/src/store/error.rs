@@ -28,7 +28,7 @@ pub enum StoreErrorKind {
     Misconfigured,
     /// Its clock, or what it holds, is behind what was seen of it before. Nothing is committed until
     /// it has caught up or an operator accepts it (contract, section 10).
-    Behind,
+    ClockBehind,
 }
 
 impl std::fmt::Display for StoreErrorKind {
@@ -38,7 +38,7 @@ impl std::fmt::Display for StoreErrorKind {
             Self::Contended => "contended",
             Self::Corrupt => "corrupt",
             Self::Misconfigured => "misconfigured",
-            Self::Behind => "behind",
+            Self::ClockBehind => "behind",
         })
     }
 }
@@ -66,9 +66,9 @@ impl StoreError {
     }
 
     /// The operation named `op` met a clock that is too far behind the log:
-    /// [`StoreErrorKind::Behind`].
+    /// [`StoreErrorKind::ClockBehind`].
     pub fn clock_behind(op: &'static str) -> Self {
-        Self::new(StoreErrorKind::Behind, op, "the clock is more than an hour behind the log")
+        Self::new(StoreErrorKind::ClockBehind, op, "the clock is more than an hour behind the log")
     }
 
     /// The failure of the operation named `op`.

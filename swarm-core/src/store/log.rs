@@ -40,8 +40,8 @@ pub const CLOCK_TOLERANCE_MILLIS: i64 = 60 * 60 * 1_000;
 /// runs back.
 ///
 /// # Errors
-/// [`StoreErrorKind::Behind`](super::StoreErrorKind::Behind) when the clock is more than an hour behind: nothing may be committed
-/// then.
+/// [`StoreErrorKind::ClockBehind`](super::StoreErrorKind::ClockBehind) when the clock is more than
+/// an hour behind: nothing may be committed then.
 pub fn time_of_commit(clock: Timestamp, last: Option<Timestamp>) -> Result<Timestamp> {
     let time = time_of_read(clock, last);
     if time.millis() - clock.millis() > CLOCK_TOLERANCE_MILLIS {

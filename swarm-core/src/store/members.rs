@@ -38,9 +38,9 @@ pub trait Members: Send + Sync {
     ///   with the next id and the store's clock, version 1.
     async fn save_member(&self, change: &MemberChange) -> Result<MemberSaved>;
 
-    /// Gives out a challenge, atomically: the one in `offer.stand` unless the store's clock is past
-    /// the time until which that stands, and else `offer.fresh`, which takes its place there. The
-    /// one that is given out takes the place of what is in `offer.slot`.
+    /// Gives out a challenge, atomically: the one in `offer.bucket` unless the store's clock is past
+    /// its `reusable_until`, and else `offer.fresh`, which takes its place there. The one that is
+    /// given out takes the place of what is in `offer.slot`.
     ///
     /// Both kinds of slot are written in the same way, so that the response time reveals nothing.
     /// A store may delete a challenge once it has expired.

@@ -44,8 +44,8 @@ pub use crate::rules::committee::{
     CommitteeBasis, CommitteeDayChange, CommitteeFiling, CommitteeMemberChange,
 };
 pub use crate::rules::{
-    Basis, ChallengeOffer, Convocation, DocumentQuota, Filing, MemberBasis, MemberChange,
-    MessageChange, Proven, SessionChange, Slot, Stand, Versioned,
+    Basis, ChallengeBucket, ChallengeOffer, Convocation, DocumentQuota, Filing, MemberBasis,
+    MemberChange, MessageChange, Proven, SessionChange, Slot, Versioned,
 };
 
 /// What every method of the port returns.

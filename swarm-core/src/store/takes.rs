@@ -22,7 +22,7 @@ pub trait Takes: Send + Sync {
     /// 2. the versions of the member and of the session are those of the filing, and the session is
     ///    the newest (highest id) of [`Filing::newest_of`], or else [`Filed::Stale`];
     /// 3. the store's clock, read once and inside the commit's critical section (not while it waits
-    ///    for its turn), is not past `land_by`, or else [`Filed::Late`];
+    ///    for its turn), is not past `commit_deadline`, or else [`Filed::Late`];
     /// 4. the member's nonce is unspent, or else [`Filed::NonceUsed`];
     /// 5. the filing's revision is the one after the member's latest in the session, or else
     ///    [`Filed::RevisionTaken`];

@@ -76,7 +76,7 @@ pub fn session_draft(subject_id: &str) -> SessionDraft {
 
 /// A challenge of this name that is good until then. It stands no longer than it takes.
 pub fn challenge(name: &str, expires_at: Timestamp) -> Challenge {
-    Challenge { seed: seed(name), stands_until: Timestamp::EPOCH, expires_at }
+    Challenge { seed: seed(name), reusable_until: Timestamp::EPOCH, expires_at }
 }
 
 /// The seed of a challenge of this name.

@@ -13,9 +13,9 @@ use crate::domain::{
 use crate::rules::{Filing, Submission, convene, judge};
 use crate::service::{Swarm, Tenant};
 use crate::store::{
-    Basis, BasisQuery, ChallengeOffer, Collection, Countable, Document, DocumentDraft, Filed,
-    MemberBasis, MemberChange, MemberQuery, MemberSaved, MessageChange, Put, Saved, SessionChange,
-    SessionQuery, Slot, Stand, Store, TakeQuery, Tenants, Versioned,
+    Basis, BasisQuery, ChallengeBucket, ChallengeOffer, Collection, Countable, Document,
+    DocumentDraft, Filed, MemberBasis, MemberChange, MemberQuery, MemberSaved, MessageChange, Put,
+    Saved, SessionChange, SessionQuery, Slot, Store, TakeQuery, Tenants, Versioned,
 };
 use crate::testing::promise::{broken, promised};
 
@@ -152,8 +152,11 @@ impl World {
 impl World {
     /// Makes this challenge live in this slot.
     pub async fn set_challenge(&self, slot: &Slot, challenge: &Challenge) {
-        let offer =
-            ChallengeOffer { stand: Stand(0), fresh: challenge.clone(), slot: slot.clone() };
+        let offer = ChallengeOffer {
+            bucket: ChallengeBucket(0),
+            fresh: challenge.clone(),
+            slot: slot.clone(),
+        };
         promised!(self.give_challenge(&offer).await, *challenge);
     }
 

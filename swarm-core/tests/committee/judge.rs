@@ -118,7 +118,7 @@ fn what_is_optional_is_checked_last() {
 fn a_take_is_accepted_up_to_its_deadline() {
     let good = posted("bullish", 0.5, "REGIME");
     let filing = judged(&facts(DEADLINE), &good).unwrap();
-    assert_eq!(filing.land_by(), at(DEADLINE));
+    assert_eq!(filing.commit_deadline(), at(DEADLINE));
     assert_eq!(filing.session().0, day("2026-11-21"));
     let late = facts("2026-11-21T23:25:00.001Z");
     assert_eq!(refusal(&late, &good), CommitteeRefusal::WindowClosed);

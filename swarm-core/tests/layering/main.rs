@@ -64,7 +64,7 @@ const CRATES: [(&str, &[&str]); 8] = [
             "budget metrics number",
             "tenants",
             "response",
-            "kept",
+            "cache",
             "site",
             "request",
             "pages",

@@ -6,8 +6,8 @@ use swarm_core::{MemberId, SessionId, TakeId, Timestamp};
 
 use super::links;
 use super::markup::{Markup, clipped, escape};
-use super::moment::Reading;
 use super::people::People;
+use super::time_text::Reading;
 
 /// An entry, as the log gives it.
 pub(super) struct Entry {
@@ -30,7 +30,7 @@ impl Entry {
     }
 
     /// What it says, with links to what it is about.
-    pub(super) fn told(mut self, reading: Reading) -> Markup {
+    pub(super) fn describe(mut self, reading: Reading) -> Markup {
         let text = |fields: &mut Object, field| fields.text_if_any(field).ok().flatten();
         let fields = &mut self.fields;
         let told = match self.kind.as_str() {

@@ -11,7 +11,7 @@ use super::frame::{Desk, Frame, html, reading};
 use super::lists::Subjects;
 use super::markdown::{HeadingLevel, markdown};
 use super::markup::{Markup, clipped};
-use super::moment::Reading;
+use super::time_text::Reading;
 use super::{links, stance};
 use crate::request::RequestContext;
 use crate::request::context::INVALID_QUERY;

@@ -11,7 +11,7 @@ use super::frame::{Desk, reading};
 use super::links;
 use super::lists::{Subjects, counts};
 use super::markup::printable;
-use super::moment::Reading;
+use super::time_text::Reading;
 use crate::request::RequestContext;
 use crate::response::{Answer, Reply};
 

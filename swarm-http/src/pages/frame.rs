@@ -5,7 +5,7 @@ use swarm_core::Timestamp;
 use warp::http::{HeaderName, HeaderValue, StatusCode};
 
 use super::markup::{clipped, printable};
-use super::moment::Reading;
+use super::time_text::Reading;
 use crate::request::RequestContext;
 use crate::response::Answer;
 use crate::tenants::ServedTenant;

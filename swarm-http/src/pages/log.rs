@@ -40,7 +40,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let entries = if most == 0 { Vec::new() } else { tenant.log(Seq(start), most).await?.entries };
     let row = |entry: &String| {
         let entry = acts::Entry::read(entry)?;
-        Some(Row { seq: entry.seq, when: reading.time(entry.at), what: entry.told(reading) })
+        Some(Row { seq: entry.seq, when: reading.time(entry.at), what: entry.describe(reading) })
     };
     let address = |before: u64| format!("/swarm/log?before={before}");
     let path = before.map_or("/swarm/log".to_owned(), address);

@@ -13,7 +13,7 @@ use super::frame::{Desk, Frame, html, reading};
 use super::lists::{Subjects, given, uncounted};
 use super::markdown::{HeadingLevel, first_words, markdown};
 use super::markup::{Markup, clipped};
-use super::moment::Reading;
+use super::time_text::Reading;
 use super::{links, stance};
 use crate::request::RequestContext;
 use crate::response::Reply;

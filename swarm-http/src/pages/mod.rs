@@ -6,7 +6,7 @@
 mod acts;
 mod charts;
 pub(crate) mod committee;
-mod fault;
+mod error_page;
 mod feed;
 mod frame;
 mod home;
@@ -18,7 +18,6 @@ mod markup;
 pub(crate) mod member;
 pub(crate) mod members;
 pub(crate) mod memo;
-mod moment;
 mod negotiation;
 mod people;
 pub(crate) mod session;
@@ -29,6 +28,7 @@ mod static_files;
 pub(crate) mod subject;
 pub(crate) mod subjects;
 pub(crate) mod take;
+mod time_text;
 
 use warp::http::HeaderMap;
 
@@ -47,7 +47,7 @@ use negotiation::prefers_html;
 /// The home page, or what went wrong as a page.
 pub(crate) async fn home(request: RequestContext) -> Answer {
     let desk = Desk::of(&request);
-    home::page(request).await.unwrap_or_else(|error| fault::page(desk, error))
+    home::page(request).await.unwrap_or_else(|error| error_page::page(desk, error))
 }
 
 /// The page of a path that is not there, where a page is preferred.
@@ -58,7 +58,7 @@ pub(crate) fn unknown_path(
     error: ApiError,
 ) -> Answer {
     if prefers_html(headers) {
-        return fault::page(Desk::new(served, origin), error);
+        return error_page::page(Desk::new(served, origin), error);
     }
     error.into_answer()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use warp::http::header::{ACCEPT, VARY};
 use warp::http::{HeaderMap, HeaderValue};
 
-use super::fault;
+use super::error_page;
 use super::frame::Desk;
 use crate::request::RequestContext;
 use crate::request::route::{AsyncHandler, Route, Work, read};
@@ -35,7 +35,7 @@ async fn answer(
         record.answer(request).await.unwrap_or_else(ApiError::into_answer)
     } else {
         let desk = Desk::of(&request);
-        page.answer(request).await.unwrap_or_else(|error| fault::page(desk, error))
+        page.answer(request).await.unwrap_or_else(|error| error_page::page(desk, error))
     };
     answer.headers.insert(VARY, HeaderValue::from_static("Accept"));
     Ok(answer)

@@ -12,7 +12,7 @@ use super::frame::{Desk, Frame, html, reading};
 use super::links;
 use super::lists::{SessionRow, Subjects, given, subject_title};
 use super::markup::{Markup, clipped, escape};
-use super::moment::{Reading, day_number};
+use super::time_text::{Reading, day_number};
 use crate::request::RequestContext;
 use crate::response::Reply;
 

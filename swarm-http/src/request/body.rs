@@ -41,18 +41,18 @@ where
     S: Stream<Item = Result<B, E>>,
     B: Buf,
 {
-    let gate = Gate { small: usize::MAX, large: Some(std::future::ready(Ok(()))) };
-    read_through(gate, stream, declared, limit, deadline).await
+    let check = LargeBodyCheck { small: usize::MAX, large: Some(std::future::ready(Ok(()))) };
+    read_through(check, stream, declared, limit, deadline).await
 }
 
 /// A check for bodies that are, or turn out to be, larger than `small` bytes: `large` decides
 /// whether the rest is read.
-pub(crate) struct Gate<F> {
+pub(crate) struct LargeBodyCheck<F> {
     pub(crate) small: usize,
     pub(crate) large: Option<F>,
 }
 
-impl<R, F: Future<Output = Result<(), R>>> Gate<F> {
+impl<R, F: Future<Output = Result<(), R>>> LargeBodyCheck<F> {
     async fn pass(&mut self, length: usize) -> Result<(), R> {
         match self.large.take_if(|_| length > self.small) {
             Some(large) => large.await,
@@ -63,7 +63,7 @@ impl<R, F: Future<Output = Result<(), R>>> Gate<F> {
 
 /// The same as [`read`], with that check.
 pub(crate) async fn read_through<S, B, E, R, F>(
-    gate: Gate<F>,
+    check: LargeBodyCheck<F>,
     stream: S,
     declared: Option<u64>,
     limit: usize,
@@ -79,7 +79,7 @@ where
     if declared.is_some_and(|length| length > limit) {
         return Err(BodyError::TooLarge.into());
     }
-    match timeout(deadline, collect(gate, pin!(stream), declared, limit)).await {
+    match timeout(deadline, collect(check, pin!(stream), declared, limit)).await {
         Ok(body) => body,
         Err(_elapsed) => Err(BodyError::TooSlow.into()),
     }
@@ -87,7 +87,7 @@ where
 
 /// At most so many bytes: the first piece as it is, or all of them in one buffer.
 async fn collect<S, B, E, R, F>(
-    mut gate: Gate<F>,
+    mut check: LargeBodyCheck<F>,
     mut stream: Pin<&mut S>,
     declared: Option<usize>,
     limit: usize,
@@ -98,18 +98,18 @@ where
     F: Future<Output = Result<(), R>>,
     R: From<BodyError>,
 {
-    gate.pass(declared.unwrap_or_default()).await?;
+    check.pass(declared.unwrap_or_default()).await?;
     let room = declared.unwrap_or(limit);
     let first = next(&mut stream, room).await?;
     let mut piece = next(&mut stream, room - first.len()).await?;
     if piece.is_empty() {
-        gate.pass(first.len()).await?;
+        check.pass(first.len()).await?;
         return Ok(first);
     }
     let mut whole = Vec::with_capacity(room);
     whole.extend_from_slice(&first);
     while !piece.is_empty() {
-        gate.pass(whole.len() + piece.len()).await?;
+        check.pass(whole.len() + piece.len()).await?;
         whole.extend_from_slice(&piece);
         piece = next(&mut stream, room - whole.len()).await?;
     }

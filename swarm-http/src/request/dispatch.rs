@@ -15,14 +15,14 @@ use warp::http::uri::Authority;
 use warp::http::{HeaderMap, Method, StatusCode};
 
 use crate::Site;
-use crate::budget::{NoRoom, Room, SMALL};
-use crate::kept::{Question, Reader};
+use crate::budget::{BudgetExhausted, Reservation, SMALL};
+use crate::cache::{Question, Reader};
 use crate::response::{
     Answer, ApiError, NOT_JSON, Reply, SERVICE_LINKS, SWARM_ERROR, SWARM_HINT, caching,
 };
 use crate::tenants::{ServedTenant, TenantRequest};
 
-use super::body::{self, BodyError, Gate};
+use super::body::{self, BodyError, LargeBodyCheck};
 use super::context::RequestContext;
 use super::credential::{Credential, admit};
 use super::id::RequestId;
@@ -66,13 +66,13 @@ where
     let answer = async {
         let answer = answer(&site, &endpoint, path, head, body).await;
         let answer = public(answer.unwrap_or_else(|error| error.answer_to(b"")));
-        held(&site, answer).unwrap_or_else(|NoRoom| public(ApiError::Busy.into_answer()))
+        held(&site, answer).unwrap_or_else(|BudgetExhausted| public(ApiError::Busy.into_answer()))
     };
     observed(&site, id, &method, endpoint.pattern(), answer).await
 }
 
 /// The answer, with its bytes counted against the memory budget.
-fn held(site: &Site, answer: Answer) -> Result<Answer, NoRoom> {
+fn held(site: &Site, answer: Answer) -> Result<Answer, BudgetExhausted> {
     let body = site.budget.hold(answer.body, answer.headers.get(ETAG))?;
     Ok(Answer { body, ..answer })
 }
@@ -178,14 +178,14 @@ where
     let (bytes, body) = match route.body {
         None => (Bytes::new(), Json::Null),
         Some(rule) => {
-            let large = room_for_large(site, &served, &credential, rule);
+            let large = check_large_body(site, &served, &credential, rule);
             let bytes = read_body(large, &headers, body, rule).await?;
             let body = if rule.unread { Json::Null } else { read_json(&bytes)? };
             (bytes, body)
         }
     };
     let sent = bytes.clone();
-    let reader = (route.work == Work::Kept).then(|| Reader {
+    let reader = (route.work == Work::Cached).then(|| Reader {
         question: Question::new(&served.config().id, &path, &query),
         gzip: caching::takes_gzip(&headers),
         served: Arc::clone(&served),
@@ -203,8 +203,8 @@ where
     };
     let answer = handler.answer(request);
     let answer = match reader {
-        Some(reader) => site.kept.answer(reader, answer).await,
-        None if route.work == Work::Long => site.aside.run(answer).await,
+        Some(reader) => site.cache.answer(reader, answer).await,
+        None if route.work == Work::Long => site.workers.run(answer).await,
         None => answer.await,
     };
     Ok(answer.unwrap_or_else(|error| error.answer_to(&sent)))
@@ -212,20 +212,20 @@ where
 
 /// Checks before more than the beginning of a body is read: that the bearer token, where there is
 /// one, is a member's, and that there is memory left.
-async fn room_for_large(
+async fn check_large_body(
     site: &Site,
     served: &ServedTenant,
     credential: &Credential,
     rule: BodyRule,
-) -> Result<Room, ApiError> {
+) -> Result<Reservation, ApiError> {
     if let Credential::Bearer(token) = credential {
         served.tenant().bearer(token).await?;
     }
-    Ok(site.budget.room_for_body(rule.limit).await?)
+    Ok(site.budget.reserve_body(rule.limit).await?)
 }
 
 async fn read_body<S, B, E>(
-    large: impl Future<Output = Result<Room, ApiError>>,
+    large: impl Future<Output = Result<Reservation, ApiError>>,
     headers: &HeaderMap,
     stream: S,
     rule: BodyRule,
@@ -242,12 +242,12 @@ where
     if !is_json(headers) && !rule.optional {
         return Err(not_json());
     }
-    let mut room = None;
-    let large = async { large.await.map(|some| room = Some(some)) };
-    let gate = Gate { small: SMALL, large: Some(large) };
-    let body = body::read_through(gate, stream, length, rule.limit, BODY_DEADLINE).await?;
-    let body = match room {
-        Some(room) => room.hold(body),
+    let mut reservation = None;
+    let large = async { large.await.map(|some| reservation = Some(some)) };
+    let check = LargeBodyCheck { small: SMALL, large: Some(large) };
+    let body = body::read_through(check, stream, length, rule.limit, BODY_DEADLINE).await?;
+    let body = match reservation {
+        Some(reservation) => reservation.hold(body),
         None => body,
     };
     if rule.optional && body.is_empty() {
@@ -276,8 +276,8 @@ impl From<BodyError> for ApiError {
     }
 }
 
-impl From<NoRoom> for ApiError {
-    fn from(NoRoom: NoRoom) -> Self {
+impl From<BudgetExhausted> for ApiError {
+    fn from(BudgetExhausted: BudgetExhausted) -> Self {
         Self::Busy
     }
 }

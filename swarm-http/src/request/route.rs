@@ -38,7 +38,7 @@ pub(crate) enum Work {
     Long,
     /// The same, and a large answer may be cached. It must depend only on what is in the log,
     /// neither on the time nor on the origin.
-    Kept,
+    Cached,
 }
 
 /// A JSON body.
@@ -81,8 +81,8 @@ pub(crate) fn read(path: &'static str, handler: impl AsyncHandler<RequestContext
 }
 
 /// The same, for an answer that may be cached.
-pub(crate) fn kept(path: &'static str, handler: impl AsyncHandler<RequestContext>) -> Route {
-    read(path, handler).with(Work::Kept)
+pub(crate) fn cached(path: &'static str, handler: impl AsyncHandler<RequestContext>) -> Route {
+    read(path, handler).with(Work::Cached)
 }
 
 /// A read with a credential.

@@ -12,7 +12,7 @@ mod takes;
 use crate::request::credential::Access::{
     CommitteeMember, CommitteeOperator, Member, Operator, Public,
 };
-use crate::request::route::{Route, Work, command, kept, patch, post, read, read_as, server};
+use crate::request::route::{Route, Work, cached, command, patch, post, read, read_as, server};
 
 /// The largest body of a memo, in bytes: every legal memo fits, however its JSON escapes it
 /// (contract, section 3).
@@ -23,25 +23,25 @@ pub(crate) fn api() -> Vec<Route> {
     vec![
         post(Member, "/api/swarm/submit", takes::submit),
         post(Public, "/api/swarm/signing-payload", takes::signing_payload),
-        kept("/api/swarm/takes/{id}", takes::record),
-        kept("/api/swarm/open-session", sessions::open),
-        kept("/api/swarm/sessions", sessions::list),
-        kept("/api/swarm/sessions/{id}", sessions::by_id),
-        kept("/api/swarm/sessions/{date}/{subject}", sessions::by_date),
-        kept("/api/swarm/log", log::entries),
-        kept("/api/swarm/brief", documents::brief),
+        cached("/api/swarm/takes/{id}", takes::record),
+        cached("/api/swarm/open-session", sessions::open),
+        cached("/api/swarm/sessions", sessions::list),
+        cached("/api/swarm/sessions/{id}", sessions::by_id),
+        cached("/api/swarm/sessions/{date}/{subject}", sessions::by_date),
+        cached("/api/swarm/log", log::entries),
+        cached("/api/swarm/brief", documents::brief),
         post(Member, "/api/swarm/memos", documents::publish_memo).up_to(MEMO_LIMIT),
-        kept("/api/swarm/memos/{id}", documents::memo),
+        cached("/api/swarm/memos/{id}", documents::memo),
         post(Public, "/api/swarm/apply", members::apply),
         read("/api/swarm/apply/{id}", members::status),
         post(Public, "/api/swarm/token-claim/challenge", members::challenge),
         post(Public, "/api/swarm/token-claim", members::claim),
         read_as(Member, "/api/swarm/verify-token", members::verify_token),
-        kept("/api/swarm/members", members::list),
-        kept("/api/swarm/members/{id}", members::one),
-        kept("/api/swarm/subjects", documents::subjects),
-        kept("/api/swarm/subjects/{id}", documents::subject),
-        kept("/api/swarm/subjects/{id}/snapshots", documents::snapshots),
+        cached("/api/swarm/members", members::list),
+        cached("/api/swarm/members/{id}", members::one),
+        cached("/api/swarm/subjects", documents::subjects),
+        cached("/api/swarm/subjects/{id}", documents::subject),
+        cached("/api/swarm/subjects/{id}/snapshots", documents::snapshots),
         post(Operator, "/api/swarm/admin/accept", log::accept),
         post(Operator, "/api/swarm/admin/activate", members::activate),
         post(Operator, "/api/swarm/admin/reject", members::reject),

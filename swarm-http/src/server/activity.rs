@@ -26,7 +26,7 @@ impl Activity {
 
     /// The head of a request has arrived. Returns false when the connection is already being
     /// closed, so that nobody would read the answer.
-    pub(super) fn begin(&self) -> bool {
+    pub(super) fn start_request(&self) -> bool {
         let mut phase = self.phase();
         if matches!(*phase, Phase::Closing) {
             return false;
@@ -47,7 +47,7 @@ impl Activity {
     }
 
     /// More of the body is there, or its end.
-    pub(super) fn go_on(&self) {
+    pub(super) fn resume(&self) {
         self.turn(|since| Phase::Working { since });
     }
 

@@ -177,13 +177,13 @@ mod tests {
         let (first, _) = open_one(ONE).await;
         let (second, _) = open_one(ONE).await;
         let (third, _) = open_one(OTHER).await;
-        assert!(first.begin());
+        assert!(first.start_request());
         assert_eq!(open_one(OTHER).await.1, 3);
-        assert!(!second.begin(), "it waited longest");
+        assert!(!second.start_request(), "it waited longest");
         first.wait_for_client();
-        third.begin();
+        third.start_request();
         assert_eq!(open_one(OTHER).await.1, 3);
-        assert!(first.begin(), "it has just been served");
+        assert!(first.start_request(), "it has just been served");
     }
 
     #[tokio::test(start_paused = true)]
@@ -197,8 +197,8 @@ mod tests {
             own.push(open(&mut connections, ONE));
             tokio::time::advance(Duration::from_secs(1)).await;
         }
-        assert!(stranger.begin());
-        let alive: Vec<_> = own.iter().map(Activity::begin).collect();
+        assert!(stranger.start_request());
+        let alive: Vec<_> = own.iter().map(Activity::start_request).collect();
         assert_eq!(alive, [false, false, false, true, true]);
         // All of them are working on requests: none is closed, and the client gets one more.
         connections.make_room(ONE).await;
@@ -210,13 +210,13 @@ mod tests {
     async fn a_newcomer_waits_while_all_are_at_a_request() {
         let mut connections = at_most(1, None);
         let busy = open(&mut connections, ONE);
-        assert!(busy.begin());
+        assert!(busy.start_request());
         let room = connections.make_room(OTHER);
         tokio::pin!(room);
         assert!(timeout(Duration::from_secs(5), &mut room).await.is_err());
         busy.wait_for_body();
         timeout(Duration::from_secs(1), room).await.unwrap();
-        assert!(!busy.begin());
+        assert!(!busy.start_request());
     }
 
     #[test]

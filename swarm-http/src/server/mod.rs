@@ -184,7 +184,7 @@ where
     S: Service<Request<TrackedBody>, Response = Response<B>, Error = Infallible>,
     B: From<Bytes>,
 {
-    if !activity.begin() {
+    if !activity.start_request() {
         // The connection is being closed: the request must not run, since its answer could not be
         // sent.
         return std::future::pending().await;

@@ -50,7 +50,7 @@ impl Body for TrackedBody {
         let frame = Pin::new(&mut self.body).poll_frame(cx);
         match frame {
             Poll::Pending => self.activity.wait_for_body(),
-            Poll::Ready(_) => self.activity.go_on(),
+            Poll::Ready(_) => self.activity.resume(),
         }
         let frame = ready!(frame);
         if frame.is_none() || self.body.is_end_stream() {

@@ -79,7 +79,7 @@ impl OpenTenants {
     }
 
     /// Opens each of these, and drops all others.
-    pub(crate) fn keep(&self, configs: Vec<Arc<TenantConfig>>) -> Vec<Arc<ServedTenant>> {
+    pub(crate) fn retain(&self, configs: Vec<Arc<TenantConfig>>) -> Vec<Arc<ServedTenant>> {
         let kept: Vec<_> = configs.into_iter().map(|config| self.get(config)).collect();
         let ids: HashSet<_> = kept.iter().map(|served| &served.config.id).collect();
         let mut opened = self.opened.write().unwrap_or_else(PoisonError::into_inner);

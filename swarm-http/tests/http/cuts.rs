@@ -13,7 +13,7 @@ const DATE: &str = "2026-11-21";
 /// A fixture whose server reaches Redis through a proxy.
 fn fixture() -> (Fixture, Proxy) {
     let backend = Backend::redis();
-    let proxy = now(Proxy::before(backend.redis.as_ref().unwrap().port));
+    let proxy = now(Proxy::in_front_of(backend.redis.as_ref().unwrap().port));
     let store = connect(&proxy.url("redis"));
     (Fixture::behind(store, &backend), proxy)
 }
@@ -40,8 +40,8 @@ fn whoever_was_not_answered_learns_the_truth_by_sending_again() {
         let author = fixture.author();
         let text = signed_text(&author.key.sign(author.draft(DATE, "aurora")));
         let before = fixture.takes().len();
-        proxy.spare(looks);
-        proxy.lose(calls, answers);
+        proxy.let_pass(looks);
+        proxy.drop_next(calls, answers);
         let answer = fixture.client.submit_text(&author, &text);
         assert_eq!(answer.status, status, "{case:?}: {answer:?}");
         let takes = fixture.takes();
@@ -66,8 +66,8 @@ fn amid_cuts_every_take_is_filed_once_or_not_at_all() {
             println!("{cut} cuts: {} unavailable, {} found", load.unavailable(), load.found());
             break;
         }
-        proxy.spare(cut % 5);
-        proxy.lose(calls, answers);
+        proxy.let_pass(cut % 5);
+        proxy.drop_next(calls, answers);
         load.wait_for(3);
     }
     load.end(&fixture);

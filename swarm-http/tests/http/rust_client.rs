@@ -44,7 +44,7 @@ fn a_member_joins_files_and_amends() {
     assert_eq!(client.sessions(1, None).unwrap().sessions, std::slice::from_ref(&session));
     let brief = client.brief(session.id).unwrap().unwrap();
     assert_eq!((brief.session_id.as_str(), brief.subject_id.as_str()), ("1", "aurora"));
-    let take = TakeFields::new("cautious", 0.62).because("Utilisation is high.");
+    let take = TakeFields::new("cautious", 0.62).with_body("Utilisation is high.");
     let first = sign_take(&key, &member, &session, &take).unwrap();
     let flight = client.preflight(&token, &first).unwrap();
     assert!(flight.ok && flight.session_id == Some(session.id), "{flight:?}");

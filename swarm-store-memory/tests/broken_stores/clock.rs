@@ -48,7 +48,7 @@ struct DeadlineByTheClock(ManualClock);
 #[async_trait]
 impl Fault for DeadlineByTheClock {
     async fn file(&self, at: &At, filing: &Filing) -> Result<Filed> {
-        let in_time = filing.land_by().is_none_or(|deadline| self.0.now() <= deadline);
+        let in_time = filing.commit_deadline().is_none_or(|deadline| self.0.now() <= deadline);
         Ok(match at.own.file(filing).await? {
             Filed::Late if in_time => Filed::Stale,
             other => other,

@@ -47,7 +47,7 @@ fault!(DeadlineUnchecked: file(at, filing: &Filing) -> Filed {
 fault!(LateAtTheDeadline: file(at, filing: &Filing) -> Filed {
     let outcome = at.own.file(filing).await?;
     let at_the_deadline =
-        matches!(&outcome, Filed::Filed(take) if Some(take.filed_at) == filing.land_by());
+        matches!(&outcome, Filed::Filed(take) if Some(take.filed_at) == filing.commit_deadline());
     Ok(if at_the_deadline { Filed::Late } else { outcome })
 });
 

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{Challenge, Member, MemberId, SecretHash, SessionId, Timestamp};
 use swarm_core::store::{
-    ChallengeOffer, Collection, DocumentDraft, DocumentGuard, MemberChange, MemberQuery,
-    MemberSaved, MessageChange, Put, Result, Saved, SessionChange, Slot, Stand, async_trait,
+    ChallengeBucket, ChallengeOffer, Collection, DocumentDraft, DocumentGuard, MemberChange,
+    MemberQuery, MemberSaved, MessageChange, Put, Result, Saved, SessionChange, Slot, async_trait,
 };
 
 use crate::broken::{At, Fault, SHOWN, time};
@@ -87,8 +87,8 @@ fault!(ExpiryUnchecked: save_member(at, change: &MemberChange) -> MemberSaved {
 });
 
 fault!(ChallengeNeverStands: give_challenge(at, offer: &ChallengeOffer) -> Challenge {
-    let stands_until = Timestamp::EPOCH;
-    let fresh = Challenge { stands_until, ..offer.fresh.clone() };
+    let reusable_until = Timestamp::EPOCH;
+    let fresh = Challenge { reusable_until, ..offer.fresh.clone() };
     at.own.give_challenge(&ChallengeOffer { fresh, ..offer.clone() }).await?;
     Ok(offer.fresh.clone())
 });
@@ -98,8 +98,8 @@ fault!(ChallengeStandsForEver: give_challenge(at, offer: &ChallengeOffer) -> Cha
 });
 
 fault!(OneStandForAll: give_challenge(at, offer: &ChallengeOffer) -> Challenge {
-    let stand = Stand(offer.stand.0 % 10);
-    at.own.give_challenge(&ChallengeOffer { stand, ..offer.clone() }).await
+    let bucket = ChallengeBucket(offer.bucket.0 % 10);
+    at.own.give_challenge(&ChallengeOffer { bucket, ..offer.clone() }).await
 });
 
 // Only a fresh one is live.
@@ -120,7 +120,7 @@ impl Fault for GivenToEachOfARace {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         let fresh = standing.unwrap_or_else(|| offer.fresh.clone());
         *self.0.lock().unwrap() = Some(fresh.clone());
-        let apart = Challenge { stands_until: Timestamp::EPOCH, ..fresh.clone() };
+        let apart = Challenge { reusable_until: Timestamp::EPOCH, ..fresh.clone() };
         at.own.give_challenge(&ChallengeOffer { fresh: apart, ..offer.clone() }).await?;
         Ok(fresh)
     }

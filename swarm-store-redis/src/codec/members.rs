@@ -38,14 +38,14 @@ pub(crate) fn encode_token(member: &Member) -> Option<String> {
 
 /// A challenge: `stands-until expiry seed`.
 pub(crate) fn encode_challenge(challenge: &Challenge) -> String {
-    let Challenge { seed, stands_until, expires_at } = challenge;
-    format!("{} {} {seed}", stands_until.millis(), expires_at.millis())
+    let Challenge { seed, reusable_until, expires_at } = challenge;
+    format!("{} {} {seed}", reusable_until.millis(), expires_at.millis())
 }
 
 pub(crate) fn decode_challenge(row: &str) -> Decoded<Challenge> {
     let mut words = Words(row);
-    let (stands_until, expires_at) = (words.timestamp()?, words.timestamp()?);
-    Ok(Challenge { seed: ChallengeSeed::parse(words.rest())?, stands_until, expires_at })
+    let (reusable_until, expires_at) = (words.timestamp()?, words.timestamp()?);
+    Ok(Challenge { seed: ChallengeSeed::parse(words.rest())?, reusable_until, expires_at })
 }
 
 fn present(word: &str) -> Option<&str> {

@@ -5,7 +5,7 @@ local nonces, revisions, superseded, counters = KEYS[5], KEYS[6], KEYS[7], KEYS[
 local index, log = KEYS[9], KEYS[10]
 local member, member_version = ARGV[1], ARGV[2]
 local session, session_version = ARGV[3], ARGV[4]
-local land_by, nonce, attempt = ARGV[5], ARGV[6], ARGV[7]
+local commit_deadline, nonce, attempt = ARGV[5], ARGV[6], ARGV[7]
 local revision_before, revision, text = ARGV[8], ARGV[9], ARGV[10]
 local on = ARGV[11]
 
@@ -20,7 +20,7 @@ if not at_version(redis.call('HGET', members, member), member_version)
   return { 'stale' }
 end
 local now = time_of_commit(log)
-if land_by ~= '' and tonumber(now) > tonumber(land_by) then return { 'late' } end
+if commit_deadline ~= '' and tonumber(now) > tonumber(commit_deadline) then return { 'late' } end
 if spent then return { 'nonce used' } end
 local latest_field = session .. ':' .. member
 local latest = redis.call('HGET', revisions, latest_field)

@@ -5,7 +5,7 @@ local attempts, latest, counters, log = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local counts = KEYS[9]
 local member, member_version = ARGV[1], ARGV[2]
 local day, day_version = ARGV[3], ARGV[4]
-local land_by, attempt, text = ARGV[5], ARGV[6], ARGV[7]
+local commit_deadline, attempt, text = ARGV[5], ARGV[6], ARGV[7]
 local on, by, subject = ARGV[8], ARGV[9], ARGV[10]
 local quota = ARGV[11]
 
@@ -16,7 +16,7 @@ if not at_version(redis.call('HGET', members, member), member_version)
   return { 'stale' }
 end
 local now = time_of_commit(log)
-if tonumber(now) > tonumber(land_by) then return { 'late' } end
+if tonumber(now) > tonumber(commit_deadline) then return { 'late' } end
 if quota ~= '' and tonumber(redis.call('HGET', counts, by) or '0') >= tonumber(quota) then
   return { 'full' }
 end

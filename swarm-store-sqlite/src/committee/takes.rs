@@ -45,7 +45,7 @@ pub(super) fn file(world: &World<'_>, filing: &CommitteeFiling) -> Outcome<Commi
         return Ok(CommitteeFiled::Stale);
     }
     let now = world.time_of_commit()?;
-    if now > filing.land_by() {
+    if now > filing.commit_deadline() {
         return Ok(CommitteeFiled::Late);
     }
     if is_full(world, filing)? {

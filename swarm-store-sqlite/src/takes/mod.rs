@@ -110,7 +110,7 @@ fn file(world: &World<'_>, filing: &Filing, text: &TakeText) -> Outcome<Filed> {
         return Ok(Filed::Stale);
     }
     let now = world.time_of_commit()?;
-    if filing.land_by().is_some_and(|deadline| now > deadline) {
+    if filing.commit_deadline().is_some_and(|deadline| now > deadline) {
         return Ok(Filed::Late);
     }
     if spent(world, member, filing.nonce())?.is_some() {

@@ -32,7 +32,7 @@ impl TakeText {
 
 /// The take of a row: `id, filed_at, session, revision, public_key, signature, payload`.
 pub(super) fn take(row: &Row<'_>) -> Outcome<Arc<Take>> {
-    let payload = Json::read(text(row, 6)?.as_bytes()).map_err(Failure::garbled)?;
+    let payload = Json::read(text(row, 6)?.as_bytes()).map_err(Failure::corrupt)?;
     let payload = TakeDraft::read(&mut payload.into_object())?;
     let signature = Signature::parse(text(row, 5)?)?;
     Ok(Arc::new(Take {
@@ -47,5 +47,5 @@ pub(super) fn take(row: &Row<'_>) -> Outcome<Arc<Take>> {
 
 pub(super) fn revision(number: u64) -> Outcome<Revision> {
     let revision = u8::try_from(number).ok().and_then(Revision::new);
-    revision.ok_or_else(|| Failure::garbled("no revision"))
+    revision.ok_or_else(|| Failure::corrupt("no revision"))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::conformance::very_moment::meet;
+use crate::conformance::exact_deadline::meet;
 use crate::domain::committee::{
     CommitteeDay, CommitteeSettings, CommitteeStatus, CommitteeTake, Generation,
 };
@@ -212,7 +212,7 @@ pub async fn a_filing_is_late_after_its_deadline(tenants: Arc<dyn CommitteeTenan
     let service = world.service();
     let prefix = service.settings().key_prefix();
     let filing = judge(&facts, prefix, &key, &posted("mark"), attempt()).unwrap();
-    promised!(filing.land_by(), deadline);
+    promised!(filing.commit_deadline(), deadline);
     world.pass(deadline).await;
     promised!(world.file(&filing).await, CommitteeFiled::Late);
     promised!(world.takes_on(day(DATE)).await, []);

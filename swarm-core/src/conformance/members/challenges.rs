@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::conformance::very_moment::meet;
+use crate::conformance::exact_deadline::meet;
 use crate::domain::MemberState::{Approved, Claimed};
 use crate::domain::{Member, Timestamp, TokenHash, Version};
 use crate::store::MemberSaved::{Saved, Stale};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::domain::{Challenge, Timestamp};
-use crate::store::{ChallengeOffer, Slot, Stand, Tenants};
+use crate::store::{ChallengeBucket, ChallengeOffer, Slot, Tenants};
 use crate::testing::promise::promised;
 use crate::testing::{World, applicant, challenge, id, moment, race};
 
@@ -23,7 +23,7 @@ pub async fn a_challenge_that_stands_no_longer_is_replaced(tenants: Arc<dyn Tena
     let world = World::fresh(tenants).await;
     let first = standing(&world, "first", 20).await;
     promised!(asked(&world, 1, &first, &Slot::Decoy).await, first);
-    world.pass(first.stands_until).await;
+    world.pass(first.reusable_until).await;
     let second = standing(&world, "second", FAR).await;
     promised!(asked(&world, 1, &second, &Slot::Decoy).await, second);
     promised!(asked(&world, 1, &first, &Slot::Decoy).await, second);
@@ -31,11 +31,12 @@ pub async fn a_challenge_that_stands_no_longer_is_replaced(tenants: Arc<dyn Tena
 
 pub async fn each_stand_has_a_challenge_of_its_own(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    let stands = [0, 1, 10, 255, 256, u16::MAX];
+    let buckets = [0, 1, 10, 255, 256, u16::MAX];
     for _ in 0..2 {
-        for stand in stands {
-            let fresh = Challenge { stands_until: far(), ..challenge(&stand.to_string(), far()) };
-            promised!(asked(&world, stand, &fresh, &Slot::Decoy).await, fresh);
+        for bucket in buckets {
+            let fresh =
+                Challenge { reusable_until: far(), ..challenge(&bucket.to_string(), far()) };
+            promised!(asked(&world, bucket, &fresh, &Slot::Decoy).await, fresh);
         }
     }
 }
@@ -73,7 +74,7 @@ pub async fn who_ask_at_once_are_given_the_same(tenants: Arc<dyn Tenants>) {
 /// A challenge of this name that stands for so many milliseconds from now, and is good for longer.
 async fn standing(world: &World, name: &str, millis: i64) -> Challenge {
     let now = world.now().await;
-    Challenge { stands_until: now.plus_millis(millis), ..challenge(name, far()) }
+    Challenge { reusable_until: now.plus_millis(millis), ..challenge(name, far()) }
 }
 
 fn far() -> Timestamp {
@@ -81,7 +82,7 @@ fn far() -> Timestamp {
 }
 
 /// The challenge that a request is given.
-async fn asked(world: &World, stand: u16, fresh: &Challenge, slot: &Slot) -> Challenge {
+async fn asked(world: &World, bucket: u16, fresh: &Challenge, slot: &Slot) -> Challenge {
     let (fresh, slot) = (fresh.clone(), slot.clone());
-    world.give_challenge(&ChallengeOffer { stand: Stand(stand), fresh, slot }).await
+    world.give_challenge(&ChallengeOffer { bucket: ChallengeBucket(bucket), fresh, slot }).await
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::conformance::very_moment::meet;
+use crate::conformance::exact_deadline::meet;
 use crate::domain::{Revision, Session, Timestamp};
 use crate::store::{Basis, Filed, Tenants};
 use crate::testing::promise::ensure;

@@ -3,8 +3,8 @@
 mod clock;
 mod guards;
 mod latest;
-mod neighbours;
 mod races;
+mod refused_writes;
 mod snapshot;
 
 use std::sync::Arc;
@@ -22,8 +22,8 @@ use crate::testing::{Author, World, day, filed, judged, odd_texts, session_draft
 pub use clock::*;
 pub use guards::*;
 pub use latest::*;
-pub use neighbours::*;
 pub use races::*;
+pub use refused_writes::*;
 pub use snapshot::*;
 
 pub async fn the_facts_about_strangers_are_the_time_alone(tenants: Arc<dyn Tenants>) {

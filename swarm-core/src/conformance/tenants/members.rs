@@ -6,7 +6,7 @@ use super::twins::{both, twins};
 use crate::domain::MemberState::{Claimed, Rejected};
 use crate::domain::{Challenge, Lens, Member, MemberState, Version};
 use crate::store::MemberSaved::{KeyHeld, Saved, Stale};
-use crate::store::{ChallengeOffer, MemberChange, Proven, Slot, Stand, Tenants};
+use crate::store::{ChallengeBucket, ChallengeOffer, MemberChange, Proven, Slot, Tenants};
 use crate::testing::promise::promised;
 use crate::testing::{applicant, claimed, creation, id, key, secret, seed};
 
@@ -100,9 +100,9 @@ pub async fn a_challenge_stands_in_its_own_world(tenants: Arc<dyn Tenants>) {
     let worlds = twins(tenants).await;
     for _ in 0..2 {
         for (world, mark) in both(&worlds) {
-            let stands_until = world.now().await.plus_millis(600_000);
-            let fresh = Challenge { stands_until, ..world.live_challenge(mark).await };
-            let offer = ChallengeOffer { stand: Stand(7), fresh, slot: Slot::Decoy };
+            let reusable_until = world.now().await.plus_millis(600_000);
+            let fresh = Challenge { reusable_until, ..world.live_challenge(mark).await };
+            let offer = ChallengeOffer { bucket: ChallengeBucket(7), fresh, slot: Slot::Decoy };
             promised!(world.give_challenge(&offer).await.seed, seed(mark));
         }
     }

@@ -22,7 +22,7 @@ pub struct CommitteeFiling {
     member: (CommitteeMemberId, Version),
     session: (Day, Version),
     subject_id: SubjectId,
-    land_by: Timestamp,
+    commit_deadline: Timestamp,
     quota: Option<u32>,
 }
 
@@ -54,8 +54,8 @@ impl CommitteeFiling {
     }
 
     /// Guard: the last moment at which it may be committed, by the store's clock.
-    pub fn land_by(&self) -> Timestamp {
-        self.land_by
+    pub fn commit_deadline(&self) -> Timestamp {
+        self.commit_deadline
     }
 
     /// The subject of the session.
@@ -137,7 +137,7 @@ pub fn judge(
         member: (member.record.id.clone(), member.version),
         session: (day.record.date, day.version),
         subject_id: generation.subject_id.clone(),
-        land_by: generation.deadline,
+        commit_deadline: generation.deadline,
         quota: None,
     })
 }

@@ -12,8 +12,8 @@ use crate::domain::{
 };
 use crate::proof::{canonical, commit, hex};
 
-/// The text of an entry: a JSON object. `digest` is that of the record that [`awaited`] names, where
-/// it names one.
+/// The text of an entry: a JSON object. `digest` is that of the record that [`digest_source`]
+/// names, where it names one.
 pub fn entry(row: &LogRow, digest: Option<&str>) -> String {
     let text = match &row.logged {
         Logged::Take(take) => take_text(take),
@@ -31,7 +31,7 @@ pub fn entry(row: &LogRow, digest: Option<&str>) -> String {
 
 /// A record that carries the id and the time of its commit, and whose digest stands in the entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Awaited {
+pub enum DigestSource {
     /// A memo.
     Memo(MemoId),
     /// A snapshot of this subject.
@@ -39,16 +39,16 @@ pub enum Awaited {
 }
 
 /// The record whose digest the entry of this row needs, if it needs one.
-pub fn awaited(row: &LogRow) -> Option<Awaited> {
+pub fn digest_source(row: &LogRow) -> Option<DigestSource> {
     let Logged::Act { text, minted } = &row.logged else { return None };
     let id = minted.filter(|_| text.contains(mark::DIGEST))?;
     let plain = text.replace(mark::ID, "0").replace(mark::DIGEST, "");
     let mut fields = Json::read(plain.as_bytes()).ok()?.into_object();
     match fields.text("subjectId") {
-        Err(_) => Some(Awaited::Memo(MemoId(id))),
+        Err(_) => Some(DigestSource::Memo(MemoId(id))),
         Ok(subject) => {
             let subject = SubjectId::parse(subject).ok()?;
-            Some(Awaited::SubjectSnapshot(subject, SubjectSnapshotId(id)))
+            Some(DigestSource::SubjectSnapshot(subject, SubjectSnapshotId(id)))
         }
     }
 }

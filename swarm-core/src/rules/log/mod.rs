@@ -11,7 +11,7 @@ pub use acts::{
     brief_published, clock_accepted, memo_published, memo_retracted, regime_put, signal_put,
     snapshot_added, subject_put,
 };
-pub use entry::{Awaited, awaited, digest, entry};
+pub use entry::{DigestSource, digest, digest_source, entry};
 
 /// Marks in the text of an [`Act`](crate::domain::Act) for what is known only with its commit. They
 /// are control characters, which no JSON text contains.

@@ -77,7 +77,7 @@ impl CommitteeTenant {
     async fn save_member(&self, change: &CommitteeMemberChange) -> store::Result<Saved> {
         let saved = self.store.save_committee_member(change).await?;
         if saved == Saved::Saved {
-            self.watch.tell(Commit::CommitteeMember(&change.member));
+            self.observer.tell(Commit::CommitteeMember(&change.member));
         }
         Ok(saved)
     }

@@ -8,7 +8,7 @@ mod takes;
 use std::fmt;
 use std::sync::Arc;
 
-use super::observer::Watch;
+use super::observer::TenantObserver;
 use super::{CommitteeError, Entropy, Observer};
 use crate::domain::committee::CommitteeSettings;
 use crate::domain::{Quotas, TenantId, Timestamp};
@@ -44,7 +44,7 @@ impl Committees {
             entropy: Arc::clone(&self.entropy),
             settings: Arc::new(settings),
             quotas: Quotas::default(),
-            watch: Watch::new(tenant, self.observer.as_ref()),
+            observer: TenantObserver::new(tenant, self.observer.as_ref()),
         }
     }
 }
@@ -63,7 +63,7 @@ pub struct CommitteeTenant {
     entropy: Arc<dyn Entropy>,
     settings: Arc<CommitteeSettings>,
     quotas: Quotas,
-    watch: Watch,
+    observer: TenantObserver,
 }
 
 impl fmt::Debug for CommitteeTenant {
@@ -81,7 +81,7 @@ impl CommitteeTenant {
 
     /// Whose committee it is.
     pub fn id(&self) -> &TenantId {
-        self.watch.tenant()
+        self.observer.tenant()
     }
 
     /// What is set for this committee.

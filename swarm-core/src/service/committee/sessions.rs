@@ -183,7 +183,7 @@ impl CommitteeTenant {
     pub(super) async fn save_day(&self, change: &CommitteeDayChange) -> store::Result<Saved> {
         let saved = self.store.save_committee_day(change).await?;
         if saved == Saved::Saved {
-            self.watch.tell(Commit::CommitteeDay(&change.day));
+            self.observer.tell(Commit::CommitteeDay(&change.day));
         }
         Ok(saved)
     }

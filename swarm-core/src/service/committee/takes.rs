@@ -44,7 +44,7 @@ impl CommitteeTenant {
             let filing = filing.within(self.quotas.committee_submissions_per_day);
             match self.store.file_committee(&filing).await? {
                 CommitteeFiled::Filed(take) => {
-                    self.watch.tell(Commit::CommitteeTake(&take));
+                    self.observer.tell(Commit::CommitteeTake(&take));
                     Ok(Some(receipt(&take)))
                 }
                 CommitteeFiled::Late => Err(CommitteeRefusal::WindowClosed.into()),

@@ -136,7 +136,7 @@ impl Tenant {
     ) -> store::Result<Put> {
         let put = self.store.put_document(collection, draft).await?;
         if let Put::Created(document) | Put::Replaced(document) = &put {
-            self.watch.tell(Commit::Document(collection, document));
+            self.observer.tell(Commit::Document(collection, document));
         }
         Ok(put)
     }

@@ -46,7 +46,7 @@ impl Record for Challenge {
     fn to_text(&self) -> String {
         json::write(&Json::from([
             ("seed", text(Some(self.seed))),
-            ("standsUntil", text(Some(self.stands_until))),
+            ("standsUntil", text(Some(self.reusable_until))),
             ("expiresAt", text(Some(self.expires_at))),
         ]))
     }
@@ -54,7 +54,7 @@ impl Record for Challenge {
     fn read(fields: &mut Object) -> Result<Self, Unreadable> {
         Ok(Self {
             seed: ChallengeSeed::parse(&fields.text("seed")?)?,
-            stands_until: time(fields, "standsUntil")?,
+            reusable_until: time(fields, "standsUntil")?,
             expires_at: time(fields, "expiresAt")?,
         })
     }

@@ -76,13 +76,13 @@ fault!(LateAtTheDeadline: file_committee(at, filing: &CommitteeFiling) -> Commit
     let outcome = at.own.file_committee(filing).await?;
     let at_the_deadline = matches!(
         &outcome,
-        CommitteeFiled::Filed(take) if take.received_at == filing.land_by()
+        CommitteeFiled::Filed(take) if take.received_at == filing.commit_deadline()
     );
     Ok(if at_the_deadline { CommitteeFiled::Late } else { outcome })
 });
 
 fault!(DeadlineUnchecked: file_committee(at, filing: &CommitteeFiling) -> CommitteeFiled {
-    SHOWN.scope(filing.land_by(), at.own.file_committee(filing)).await
+    SHOWN.scope(filing.commit_deadline(), at.own.file_committee(filing)).await
 });
 
 fault!(QuotaUnchecked: file_committee(at, filing: &CommitteeFiling) -> CommitteeFiled {

@@ -1,4 +1,4 @@
-//! Which questions have large answers, and places for some of these, within a number of bytes.
+//! Which questions have large answers, and slots for some of these, within a number of bytes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,12 +10,12 @@ use swarm_core::domain::Seq;
 const LARGE: usize = 16 << 10;
 
 /// The capacity in bytes; the compressed form of an answer counts as half its size.
-const ROOM: usize = 64 << 20;
+const CAPACITY: usize = 64 << 20;
 
 /// The overhead counted for each cached answer, in bytes.
-const PLACE: usize = 1 << 10;
+const OVERHEAD: usize = 1 << 10;
 
-/// The longest question that gets a place, in bytes.
+/// The longest question that gets a slot, in bytes.
 const LONGEST: usize = 512;
 
 /// How many paths are remembered.
@@ -48,44 +48,44 @@ pub(super) struct LogState {
 }
 
 #[derive(Default)]
-pub(super) struct Shelf<P> {
+pub(super) struct Lru<P> {
     /// Where large answers were seen, whatever the query was.
     large: HashSet<(TenantId, String)>,
-    slots: HashMap<Question, Slot<P>>,
+    entries: HashMap<Question, Entry<P>>,
     /// The last known state of each tenant's log.
     logs: HashMap<TenantId, LogState>,
     bytes: usize,
     uses: u64,
 }
 
-struct Slot<P> {
-    place: P,
+struct Entry<P> {
+    slot: P,
     bytes: usize,
     /// The number of its last use: uses are counted.
     used: u64,
 }
 
-impl<P: Clone + Default> Shelf<P> {
-    /// The place of a question; `None` where its answer is not known to be large.
-    pub(super) fn place(&mut self, question: &Question) -> Option<P> {
+impl<P: Clone + Default> Lru<P> {
+    /// The slot of a question; `None` where its answer is not known to be large.
+    pub(super) fn slot(&mut self, question: &Question) -> Option<P> {
         let path = (question.tenant.clone(), question.path.clone());
         if question.is_long() || !self.large.contains(&path) {
             return None;
         }
         self.uses += 1;
-        if !self.slots.contains_key(question) {
-            let slot = Slot { place: P::default(), bytes: PLACE, used: self.uses };
-            self.slots.insert(question.clone(), slot);
-            self.bytes += PLACE;
-            self.make_room();
+        if !self.entries.contains_key(question) {
+            let entry = Entry { slot: P::default(), bytes: OVERHEAD, used: self.uses };
+            self.entries.insert(question.clone(), entry);
+            self.bytes += OVERHEAD;
+            self.evict();
         }
-        let slot = self.slots.get_mut(question)?;
-        slot.used = self.uses;
-        Some(slot.place.clone())
+        let entry = self.entries.get_mut(question)?;
+        entry.used = self.uses;
+        Some(entry.slot.clone())
     }
 
     /// Remembers that a question has an answer of so many bytes, where that is large.
-    pub(super) fn note(&mut self, question: &Question, bytes: usize) {
+    pub(super) fn mark_large(&mut self, question: &Question, bytes: usize) {
         if bytes < LARGE || question.is_long() {
             return;
         }
@@ -96,7 +96,7 @@ impl<P: Clone + Default> Shelf<P> {
     }
 
     /// The log of the tenant that is asked has this size.
-    pub(super) fn see(&mut self, question: &Question, size: Seq) -> LogState {
+    pub(super) fn observe_log(&mut self, question: &Question, size: Seq) -> LogState {
         let log = self.logs.entry(question.tenant.clone()).or_default();
         log.times_back += u64::from(size < log.size);
         log.size = size;
@@ -104,20 +104,20 @@ impl<P: Clone + Default> Shelf<P> {
     }
 
     /// The answer to this question now takes this many bytes.
-    pub(super) fn settle(&mut self, question: &Question, bytes: usize) {
-        let Some(slot) = self.slots.get_mut(question) else { return };
-        let bytes = PLACE + bytes + bytes / 2;
-        self.bytes = self.bytes - slot.bytes + bytes;
-        slot.bytes = bytes;
-        self.make_room();
+    pub(super) fn set_size(&mut self, question: &Question, bytes: usize) {
+        let Some(entry) = self.entries.get_mut(question) else { return };
+        let bytes = OVERHEAD + bytes + bytes / 2;
+        self.bytes = self.bytes - entry.bytes + bytes;
+        entry.bytes = bytes;
+        self.evict();
     }
 
     /// Evicts the least recently used answers until the rest fits.
-    fn make_room(&mut self) {
-        while self.bytes > ROOM {
-            let oldest = self.slots.iter().min_by_key(|(_, slot)| slot.used);
+    fn evict(&mut self) {
+        while self.bytes > CAPACITY {
+            let oldest = self.entries.iter().min_by_key(|(_, entry)| entry.used);
             let Some(question) = oldest.map(|(question, _)| question.clone()) else { return };
-            self.bytes -= self.slots.remove(&question).map_or(0, |slot| slot.bytes);
+            self.bytes -= self.entries.remove(&question).map_or(0, |entry| entry.bytes);
         }
     }
 }
@@ -134,45 +134,45 @@ mod tests {
 
     #[test]
     fn only_what_was_large_once_has_a_place() {
-        let mut shelf = Shelf::<Arc<()>>::default();
+        let mut lru = Lru::<Arc<()>>::default();
         let (small, large) = (question("/small", ""), question("/large", ""));
-        shelf.note(&small, LARGE - 1);
-        shelf.note(&large, LARGE);
-        assert!(shelf.place(&small).is_none());
-        let place = shelf.place(&large).unwrap();
-        assert!(Arc::ptr_eq(&place, &shelf.place(&large).unwrap()));
-        let paged = shelf.place(&question("/large", "after=1")).unwrap();
-        assert!(!Arc::ptr_eq(&place, &paged));
-        assert!(shelf.place(&question("/large", &"x".repeat(LONGEST))).is_none());
+        lru.mark_large(&small, LARGE - 1);
+        lru.mark_large(&large, LARGE);
+        assert!(lru.slot(&small).is_none());
+        let slot = lru.slot(&large).unwrap();
+        assert!(Arc::ptr_eq(&slot, &lru.slot(&large).unwrap()));
+        let paged = lru.slot(&question("/large", "after=1")).unwrap();
+        assert!(!Arc::ptr_eq(&slot, &paged));
+        assert!(lru.slot(&question("/large", &"x".repeat(LONGEST))).is_none());
         let other = Question::new(&TenantId::parse("bolt").unwrap(), "/large", "");
-        assert!(shelf.place(&other).is_none());
+        assert!(lru.slot(&other).is_none());
     }
 
     #[test]
     fn what_was_not_used_longest_goes_first() {
-        let mut shelf = Shelf::<Arc<()>>::default();
+        let mut lru = Lru::<Arc<()>>::default();
         let questions: Vec<_> = (0..4).map(|n| question("/large", &n.to_string())).collect();
-        shelf.note(&questions[0], LARGE);
+        lru.mark_large(&questions[0], LARGE);
         for question in &questions {
-            shelf.place(question);
-            shelf.settle(question, ROOM / 5);
-            shelf.place(&questions[0]);
+            lru.slot(question);
+            lru.set_size(question, CAPACITY / 5);
+            lru.slot(&questions[0]);
         }
-        assert!(shelf.bytes <= ROOM);
-        let kept: Vec<_> = questions.iter().map(|it| shelf.slots.contains_key(it)).collect();
-        assert_eq!(kept, [true, false, true, true]);
-        // An answer larger than the whole capacity is not kept.
-        shelf.settle(&questions[0], ROOM);
-        assert_eq!((shelf.slots.len(), shelf.bytes), (0, 0));
+        assert!(lru.bytes <= CAPACITY);
+        let cached: Vec<_> = questions.iter().map(|it| lru.entries.contains_key(it)).collect();
+        assert_eq!(cached, [true, false, true, true]);
+        // An answer larger than the whole capacity is not cached.
+        lru.set_size(&questions[0], CAPACITY);
+        assert_eq!((lru.entries.len(), lru.bytes), (0, 0));
     }
 
     #[test]
     fn a_log_that_went_back_is_another() {
-        let mut shelf = Shelf::<Arc<()>>::default();
+        let mut lru = Lru::<Arc<()>>::default();
         let any = question("/large", "");
-        let before = shelf.see(&any, Seq(5));
-        assert_eq!(shelf.see(&any, Seq(5)), before);
-        shelf.see(&any, Seq(1));
-        assert_ne!(shelf.see(&any, Seq(5)), before);
+        let before = lru.observe_log(&any, Seq(5));
+        assert_eq!(lru.observe_log(&any, Seq(5)), before);
+        lru.observe_log(&any, Seq(1));
+        assert_ne!(lru.observe_log(&any, Seq(5)), before);
     }
 }

@@ -1,4 +1,4 @@
-//! Large answers of public reads, kept until the public may see something else.
+//! Large answers of public reads, cached until the public may see something else.
 //!
 //! Whatever changes what the public may see adds to the tenant's log in the same commit (contract,
 //! section 10). So an answer that was made at a certain size of the log is valid as long as the log
@@ -6,8 +6,8 @@
 //! of them asks for the size, and makes the answer where there is none; those that were already
 //! waiting when it asked get the same result.
 
-mod aside;
-mod shelf;
+mod lru;
+mod workers;
 
 use std::sync::{Arc, Mutex as SyncMutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -20,10 +20,10 @@ use warp::http::StatusCode;
 use crate::response::{Answer, Reply};
 use crate::tenants::ServedTenant;
 
-use shelf::{LogState, Shelf};
+use lru::{LogState, Lru};
 
-pub(crate) use aside::Aside;
-pub(crate) use shelf::Question;
+pub(crate) use lru::Question;
+pub(crate) use workers::WorkerPool;
 
 /// How long a reader waits for another reader of the same answer before it goes on alone.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -37,16 +37,16 @@ pub(crate) struct Reader {
     pub(crate) gzip: bool,
 }
 
-/// The answers that are kept.
-pub(crate) struct KeptAnswers {
-    shelf: SyncMutex<Shelf<Place>>,
-    aside: Arc<Aside>,
+/// The cached answers.
+pub(crate) struct AnswerCache {
+    lru: SyncMutex<Lru<AnswerSlot>>,
+    workers: Arc<WorkerPool>,
 }
 
-/// Where an answer is kept, and where its readers wait for each other.
-type Place = Arc<Mutex<Option<Kept>>>;
+/// Where an answer is cached, and where its readers wait for each other.
+type AnswerSlot = Arc<Mutex<Option<CachedAnswer>>>;
 
-struct Kept {
+struct CachedAnswer {
     answer: Answer,
     /// The state of the log before the answer was made.
     log: LogState,
@@ -54,9 +54,9 @@ struct Kept {
     asked: Instant,
 }
 
-impl KeptAnswers {
-    pub(crate) fn new(aside: Arc<Aside>) -> Self {
-        Self { shelf: SyncMutex::default(), aside }
+impl AnswerCache {
+    pub(crate) fn new(workers: Arc<WorkerPool>) -> Self {
+        Self { lru: SyncMutex::default(), workers }
     }
 
     /// The answer to a reader; `make` makes it when it is not cached.
@@ -66,48 +66,48 @@ impl KeptAnswers {
         make: BoxFuture<'static, Reply>,
     ) -> Reply {
         let Reader { served, question, gzip } = reader;
-        let Some(place) = self.shelf().place(&question) else {
+        let Some(slot) = self.lru().slot(&question) else {
             let answer = make.await?;
-            self.shelf().note(&question, answer.body.len());
+            self.lru().mark_large(&question, answer.body.len());
             return Ok(answer);
         };
         let arrived = Instant::now();
-        let Ok(mut kept) = timeout(PATIENCE, place.lock_owned()).await else {
-            return self.aside.run(make).await;
+        let Ok(mut cached) = timeout(PATIENCE, slot.lock_owned()).await else {
+            return self.workers.run(make).await;
         };
-        if let Some(kept) = kept.as_ref().filter(|kept| kept.asked >= arrived) {
-            let answer = kept.answer.clone();
+        if let Some(cached) = cached.as_ref().filter(|cached| cached.asked >= arrived) {
+            let answer = cached.answer.clone();
             return Ok(self.encoded(answer, gzip).await);
         }
         let asked = Instant::now();
         let size = served.tenant().log_size().await?;
-        let log = self.shelf().see(&question, size);
-        if let Some(kept) = kept.as_mut().filter(|kept| kept.log == log) {
-            kept.asked = asked;
-            let answer = kept.answer.clone();
+        let log = self.lru().observe_log(&question, size);
+        if let Some(cached) = cached.as_mut().filter(|cached| cached.log == log) {
+            cached.asked = asked;
+            let answer = cached.answer.clone();
             return Ok(self.encoded(answer, gzip).await);
         }
-        let making = Arc::clone(self).keep(question, kept, (log, asked), make);
-        let answer = self.aside.run(making).await?;
+        let making = Arc::clone(self).make(question, cached, (log, asked), make);
+        let answer = self.workers.run(making).await?;
         Ok(self.encoded(answer, gzip).await)
     }
 
     /// Makes an answer and keeps it. Waiting readers get it even if the one that asked has gone.
-    async fn keep(
+    async fn make(
         self: Arc<Self>,
         question: Question,
-        mut kept: OwnedMutexGuard<Option<Kept>>,
+        mut cached: OwnedMutexGuard<Option<CachedAnswer>>,
         (log, asked): (LogState, Instant),
         make: BoxFuture<'static, Reply>,
     ) -> Reply {
-        *kept = None;
+        *cached = None;
         let answer = make.await?;
         if answer.status != StatusCode::OK {
             return Ok(answer);
         }
         let answer = answer.with_encodings();
-        self.shelf().settle(&question, answer.body.len());
-        *kept = Some(Kept { answer: answer.clone(), log, asked });
+        self.lru().set_size(&question, answer.body.len());
+        *cached = Some(CachedAnswer { answer: answer.clone(), log, asked });
         Ok(answer)
     }
 
@@ -115,12 +115,12 @@ impl KeptAnswers {
     async fn encoded(&self, answer: Answer, gzip: bool) -> Answer {
         if gzip && !answer.encodings().has_gzip() {
             let (encodings, body) = (answer.encodings(), answer.body.clone());
-            let _ = self.aside.run(async move { encodings.gzip(&body) }).await;
+            let _ = self.workers.run(async move { encodings.gzip(&body) }).await;
         }
         answer
     }
 
-    fn shelf(&self) -> MutexGuard<'_, Shelf<Place>> {
-        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lru(&self) -> MutexGuard<'_, Lru<AnswerSlot>> {
+        self.lru.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn page(desk: Desk, error: ApiError) -> Answer {
 }
 
 #[derive(Template)]
-#[template(path = "fault.html")]
+#[template(path = "error_page.html")]
 struct FaultPage {
     frame: Frame,
     text: &'static str,

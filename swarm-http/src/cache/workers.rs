@@ -10,9 +10,9 @@ use tokio::task::spawn_blocking;
 use tracing::Instrument as _;
 
 /// A limited number of threads, which jobs wait for in turn.
-pub(crate) struct Aside(Arc<Semaphore>);
+pub(crate) struct WorkerPool(Arc<Semaphore>);
 
-impl Default for Aside {
+impl Default for WorkerPool {
     /// Two for each processor: some wait for the store.
     fn default() -> Self {
         let processors = available_parallelism().map_or(1, |count| count.get());
@@ -20,7 +20,7 @@ impl Default for Aside {
     }
 }
 
-impl Aside {
+impl WorkerPool {
     /// Runs a job when a thread is free; once started it runs to its end, even if the caller is
     /// gone. Panics where the job panics.
     pub(crate) async fn run<T: Send + 'static>(
