@@ -132,6 +132,8 @@ fn is_telling(problem: Problem) -> bool {
         Problem::MissingHost
             | Problem::InvalidHost
             | Problem::InvalidTarget
+            | Problem::InvalidFraming
+            | Problem::Busy
             | Problem::UnknownHost
             | Problem::InvalidJson
             | Problem::BodyIncomplete
