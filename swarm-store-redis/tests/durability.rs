@@ -88,6 +88,30 @@ async fn a_server_that_fills_up_is_warned_of_and_one_that_is_full_is_not_ready()
     assert_eq!(store.ready().await.unwrap().warnings, [""; 0]);
 }
 
+/// From 80 % on it is warned of, and from 95 % on it is not ready. So much of it is one value that
+/// what connections take does not count.
+#[tokio::test]
+async fn the_bounds_of_memory_are_80_and_95_per_cent() {
+    let server = Server::start(&[]);
+    let store = RedisStore::connect(&server.url()).await.unwrap();
+    server.cli(&["setrange", "filler", "100000000", "x"]);
+    let used: u64 = {
+        let info = server.cli(&["info", "memory"]);
+        let used = info.lines().find_map(|line| line.strip_prefix("used_memory:"));
+        used.unwrap().trim().parse().unwrap()
+    };
+    assert!(used > 100_000_000, "{used}");
+    for (permille, warned, full) in
+        [(790, false, false), (810, true, false), (940, true, false), (960, true, true)]
+    {
+        server.cli(&["config", "set", "maxmemory", &(used * 1_000 / permille).to_string()]);
+        match store.ready().await {
+            Ok(readiness) => assert_eq!((readiness.warnings.len() == 1, false), (warned, full)),
+            refused => assert!(full && why(refused).contains("less than 5 %"), "{permille}"),
+        }
+    }
+}
+
 /// A managed service forbids `CONFIG`.
 #[tokio::test]
 async fn a_server_that_does_not_tell_its_settings_is_trusted_unless_strict() {

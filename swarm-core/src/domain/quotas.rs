@@ -17,3 +17,17 @@ impl Default for Quotas {
         Self { pending_applications: 10_000, memos_per_day: 100, committee_submissions_per_day: 50 }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the contract has them (section 3).
+    #[test]
+    fn defaults_are_those_of_the_contract() {
+        let Quotas { pending_applications, memos_per_day, committee_submissions_per_day } =
+            Quotas::default();
+        let defaults = [pending_applications, memos_per_day, committee_submissions_per_day];
+        assert_eq!(defaults, [10_000, 100, 50]);
+    }
+}

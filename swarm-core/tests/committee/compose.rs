@@ -201,6 +201,31 @@ fn the_prompt_speaks_to_its_member() {
     }
 }
 
+/// Not after its day: what is dated the very day is shown, and what is dated the next is not.
+#[test]
+fn what_is_dated_the_very_day_is_shown() {
+    let regime = |date: &str| {
+        let text = format!(r#"{{"date":"{date}","regime":"{date}"}}"#);
+        Regime::read(&mut fields(&text)).unwrap()
+    };
+    let snapshot = |id, date: &str| SubjectSnapshot {
+        id: SubjectSnapshotId(id),
+        subject_id: SubjectId::parse("aurora").unwrap(),
+        draft: SubjectSnapshotDraft::read(&mut fields(&format!(r#"{{"date":"{date}"}}"#))).unwrap(),
+        created_at: at(DEADLINE),
+    };
+    let days = ["2026-11-20", "2026-11-21", "2026-11-22"];
+    let source = BriefSource {
+        regimes: days.map(regime).into(),
+        snapshots: vec![snapshot(1, days[0]), snapshot(2, days[1]), snapshot(3, days[2])],
+        ..source()
+    };
+    let text = file(&one(source, alone(member("ada"))));
+    for part in [r#""regime":"2026-11-21""#, r#""subject_snapshot":{"date":"2026-11-21""#] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
 #[test]
 fn the_schema_describes_the_take() {
     let content = one(source(), alone(member("ada")));

@@ -8,6 +8,7 @@ use crate::harness::{ADMIN, Author, Client};
 
 on_every_store! {
     each_change_of_the_record_leaves_its_entry,
+    a_note_comes_with_every_change_of_a_session,
     an_entry_is_as_it_was_when_its_record_has_changed,
     the_log_is_read_by_pages,
 }
@@ -136,6 +137,38 @@ fn each_change_of_the_record_leaves_its_entry(backend: &Backend) {
 
     let seqs: Vec<_> = log(&client).iter().map(|entry| entry["seq"].as_u64().unwrap()).collect();
     assert_eq!(seqs, (1..=seqs.len() as u64).collect::<Vec<_>>());
+}
+
+fn a_note_comes_with_every_change_of_a_session(backend: &Backend) {
+    let server = backend.serve();
+    let client = server.client();
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    let whole = json!("\u{1f680}".repeat(500));
+    let too_long = json!("\u{1f680}".repeat(501));
+    let noted = |body: &Value, note: &Value| {
+        let mut body = body.clone();
+        body["note"] = note.clone();
+        body
+    };
+    for (path, body) in [
+        ("/sessions", json!({ "date": DAY, "subjectId": "aurora" })),
+        ("/sessions/1/roster", json!({ "members": [{ "memberId": "a" }] })),
+        ("/sessions/1/roster/excuse", json!({ "memberId": "a", "excused": true })),
+        ("/sessions/1/brief", json!({})),
+        ("/sessions/1/state", json!({ "state": "aggregated" })),
+    ] {
+        for wrong in [&too_long, &json!(1)] {
+            let refused = client.operate(path, &noted(&body, wrong)).expect(400).json();
+            assert_eq!(refused["error"], "invalid request", "{path}");
+            assert!(refused["detail"].as_str().unwrap().contains("note"), "{refused}");
+        }
+        let answer = client.operate(path, &noted(&body, &whole));
+        assert!(answer.status < 300, "{path}: {answer:?}");
+        assert_eq!(last(&client)["note"], whole, "{path}");
+    }
+    let deadline = json!({ "windowClosesAt": "2999-01-01T00:00:00Z" });
+    patch(&client, "/sessions/1", &noted(&deadline, &whole));
+    assert_eq!((&last(&client)["act"], &last(&client)["note"]), (&json!("deadline"), &whole));
 }
 
 fn an_entry_is_as_it_was_when_its_record_has_changed(backend: &Backend) {

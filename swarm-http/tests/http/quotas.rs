@@ -15,6 +15,7 @@ on_every_store! {
     so_many_applications_wait,
     a_member_publishes_so_many_memos_a_day,
     a_member_submits_so_often_to_a_day_of_the_committee,
+    submit_reads_and_claims_have_none,
 }
 
 const DATE: &str = "2026-11-21";
@@ -109,4 +110,19 @@ fn a_member_submits_so_often_to_a_day_of_the_committee(backend: &Backend) {
     backend.clock.move_by(HALF_A_DAY);
     generate(&client);
     submit(KEY).expect(200);
+}
+
+/// Where two of everything are one too many, five of these are not.
+fn submit_reads_and_claims_have_none(backend: &Backend) {
+    let server = serve(backend);
+    let client = server.client();
+    client.convene(DATE, "aurora");
+    let author = Author::join(&client, "Ada");
+    let member = json!({ "memberId": author.id.as_str() }).to_string();
+    for _ in 0..5 {
+        client.submit(&author, author.draft(DATE, "aurora")).expect(201);
+        client.get("/api/swarm/sessions/1").expect(200);
+        client.post("/api/swarm/token-claim/challenge", &[], &member).expect(200);
+        Author::claim(&client, &author.id, &author.key).refused(409, "token already claimed");
+    }
 }

@@ -153,40 +153,37 @@ fn remove(file: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    use swarm_core::domain::committee::{CommitteeMemberDraft, GenerationOrder};
+    use swarm_core::domain::committee::{CommitteeMemberDraft, CommitteeStatus, GenerationOrder};
     use swarm_core::domain::{Actor, Subject};
     use swarm_core::json::Object;
     use swarm_core::{CommitteeSettings, Committees, Swarm, SystemEntropy};
     use swarm_http::{AdminTokens, Site, TenantConfig};
     use swarm_store_memory::MemoryStore;
+    use tempfile::TempDir;
 
     #[tokio::test]
     async fn a_folder_is_written_once_a_generation() {
-        let (store, tenant) = (MemoryStore::new(), TenantId::parse("acme").unwrap());
-        let subject = Subject::read(&mut fields(r#"{"id":"aurora","name":"Aurora"}"#)).unwrap();
-        let swarm = Swarm::new(store.clone(), SystemEntropy);
-        swarm.tenant(&tenant).put_subject(&subject, &Actor::SCHEDULE).await.unwrap();
-        let committees = Committees::new(store, SystemEntropy);
-        let committee = committees.tenant(&tenant, CommitteeSettings::default());
-        let ada = CommitteeMemberDraft::read(&mut fields(r#"{"id":"ada","name":"Ada"}"#)).unwrap();
-        committee.create_member(&ada).await.unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let (origin, brief) = ("https://acme.example".to_owned(), folder.path().join("ada.json"));
-        let export = Export { folder: folder.path().to_owned(), origin };
-        let exports = Arc::new(RwLock::new(HashMap::from([(tenant.clone(), export)])));
-        let config = TenantConfig::new(tenant.clone(), AdminTokens::new());
-        let site = Site::single((swarm, committees), config);
-        let served = site.tenant(&tenant).unwrap();
-        let mut job = ExportBriefs::new(exports);
+        let mut exported = Exported::new().await;
         for hours in [1, 2] {
-            // Far enough ahead that no midnight takes the briefs away.
-            let deadline = Some(committee.now().await.unwrap().plus_millis(hours * 3_600_000));
-            let order = GenerationOrder { subject_id: None, deadline };
-            committee.generate(&order, &Actor::SCHEDULE).await.unwrap();
-            job.refresh(&served).await.unwrap();
-            fs::remove_file(&brief).unwrap();
-            job.refresh(&served).await.unwrap();
-            assert!(!brief.exists());
+            exported.generate(hours).await;
+            exported.refresh().await;
+            fs::remove_file(&exported.brief).unwrap();
+            exported.refresh().await;
+            assert!(!exported.brief.exists());
+        }
+    }
+
+    #[tokio::test]
+    async fn the_file_of_a_member_goes_and_comes_with_its_status() {
+        let mut exported = Exported::new().await;
+        exported.generate(1).await;
+        for (status, there) in
+            [("active", true), ("inactive", false), ("inactive", false), ("active", true)]
+        {
+            let status = CommitteeStatus::parse(status).unwrap();
+            exported.committee.set_member_status(&exported.ada, status).await.unwrap();
+            exported.refresh().await;
+            assert_eq!(exported.brief.exists(), there, "{status}");
         }
     }
 
@@ -208,6 +205,50 @@ mod tests {
                 assert!(read.is_err() || texts.contains(&read.unwrap()));
             }
         });
+    }
+
+    /// A tenant whose committee is Ada, and the folder that her brief is exported to.
+    struct Exported {
+        _folder: TempDir,
+        brief: PathBuf,
+        ada: CommitteeMemberId,
+        committee: CommitteeTenant,
+        served: Arc<ServedTenant>,
+        job: ExportBriefs,
+    }
+
+    impl Exported {
+        async fn new() -> Self {
+            let (store, tenant) = (MemoryStore::new(), TenantId::parse("acme").unwrap());
+            let subject = Subject::read(&mut fields(r#"{"id":"aurora","name":"Aurora"}"#)).unwrap();
+            let swarm = Swarm::new(store.clone(), SystemEntropy);
+            swarm.tenant(&tenant).put_subject(&subject, &Actor::SCHEDULE).await.unwrap();
+            let committees = Committees::new(store, SystemEntropy);
+            let committee = committees.tenant(&tenant, CommitteeSettings::default());
+            let mut ada = fields(r#"{"id":"ada","name":"Ada"}"#);
+            let ada = CommitteeMemberDraft::read(&mut ada).unwrap();
+            committee.create_member(&ada).await.unwrap();
+            let folder = tempfile::tempdir().unwrap();
+            let (origin, brief) =
+                ("https://acme.example".to_owned(), folder.path().join("ada.json"));
+            let export = Export { folder: folder.path().to_owned(), origin };
+            let exports = Arc::new(RwLock::new(HashMap::from([(tenant.clone(), export)])));
+            let config = TenantConfig::new(tenant.clone(), AdminTokens::new());
+            let served = Site::single((swarm, committees), config).tenant(&tenant).unwrap();
+            let job = ExportBriefs::new(exports);
+            Self { _folder: folder, brief, ada: ada.id, committee, served, job }
+        }
+
+        /// So far ahead that no midnight takes the briefs away.
+        async fn generate(&self, hours: i64) {
+            let deadline = self.committee.now().await.unwrap().plus_millis(hours * 3_600_000);
+            let order = GenerationOrder { subject_id: None, deadline: Some(deadline) };
+            self.committee.generate(&order, &Actor::SCHEDULE).await.unwrap();
+        }
+
+        async fn refresh(&mut self) {
+            self.job.refresh(&self.served).await.unwrap();
+        }
     }
 
     fn fields(json: &str) -> Object {

@@ -136,4 +136,21 @@ mod tests {
             assert!(!is_host(bad), "{bad}");
         }
     }
+
+    /// What is set is served, each by its own name; what is not is as the contract has it.
+    #[test]
+    fn quotas_are_those_that_are_set() {
+        let set = |text: &str| {
+            let quotas = quotas(&toml::from_str(text).unwrap());
+            [
+                quotas.pending_applications,
+                quotas.memos_per_day,
+                quotas.committee_submissions_per_day,
+            ]
+        };
+        assert_eq!(set(""), [10_000, 100, 50]);
+        assert_eq!(set("pending_applications = 1"), [1, 100, 50]);
+        assert_eq!(set("memos_per_day = 0"), [10_000, 0, 50]);
+        assert_eq!(set("committee_submissions_per_day = 3"), [10_000, 100, 3]);
+    }
 }

@@ -1,24 +1,41 @@
 //! What is over stays over, and who is out has no brief.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
+use swarm_core::{CommitteeSettings, Committees, SystemEntropy, TenantId};
 
 use crate::backend::{Backend, on_every_store};
 use crate::committee_fixture::{BRIEF, KEY, chair, insert_member, submit, take};
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, now};
 use crate::harness::ADMIN;
 
 on_every_store! {
     a_session_that_has_shown_its_takes_stays_closed,
+    the_schedule_leaves_a_session_closed_that_has_shown_its_takes,
     an_inactive_member_has_no_brief,
     a_brief_that_was_not_modified_is_not_sent_again,
     members_are_listed_for_their_operator,
 }
+
+const SESSION: &str = "/api/ic/sessions/2026-11-21";
+
+/// From noon to the time of the schedule.
+const UNTIL_THE_SCHEDULE: i64 = (10 * 60 + 45) * 60 * 1_000;
 
 fn fixture(backend: &Backend) -> Fixture {
     let fixture = Fixture::on(backend);
     insert_member(&*fixture.committee(), "m", KEY);
     fixture.client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
     fixture
+}
+
+/// How many briefs the schedule generates now, if it does.
+fn tick(fixture: &Fixture) -> Option<usize> {
+    let committees = Committees::new(Arc::clone(&fixture.store), SystemEntropy);
+    let tenant = TenantId::parse("default").unwrap();
+    let committee = committees.tenant(&tenant, CommitteeSettings::default());
+    now(committee.generate_if_due()).unwrap().map(|made| made.briefs)
 }
 
 fn a_session_that_has_shown_its_takes_stays_closed(backend: &Backend) {
@@ -44,6 +61,20 @@ fn a_session_that_has_shown_its_takes_stays_closed(backend: &Backend) {
     submit(&fixture.client, KEY, &take("bullish")).unread(409, "submission window closed");
 }
 
+fn the_schedule_leaves_a_session_closed_that_has_shown_its_takes(backend: &Backend) {
+    let fixture = fixture(backend);
+    let order = json!({ "deadline_utc": fixture.clock.after(1_000) });
+    chair(&fixture.client, "/briefs", &order).expect(201);
+    submit(&fixture.client, KEY, &take("bullish")).expect(200);
+    fixture.clock.move_by(UNTIL_THE_SCHEDULE);
+    let shown = fixture.client.get(SESSION).expect(200).text;
+    let brief = fixture.client.get(BRIEF).expect(200).text;
+    assert_eq!(tick(&fixture), None);
+    assert_eq!(fixture.client.get(SESSION).expect(200).text, shown);
+    assert_eq!(fixture.client.get(BRIEF).expect(200).text, brief);
+    submit(&fixture.client, KEY, &take("bullish")).unread(409, "submission window closed");
+}
+
 fn an_inactive_member_has_no_brief(backend: &Backend) {
     let fixture = fixture(backend);
     chair(&fixture.client, "/briefs", &json!({})).expect(201);
@@ -62,6 +93,7 @@ fn a_brief_that_was_not_modified_is_not_sent_again(backend: &Backend) {
     chair(&fixture.client, "/briefs", &json!({})).expect(201);
     let get = |headers: &[(&str, &str)]| fixture.client.send("GET", BRIEF, headers, b"");
     let brief = get(&[]).expect(200);
+    assert_eq!(brief.header("cache-control"), Some("no-cache"));
     let (modified, tag) = (brief.header("last-modified").unwrap(), brief.header("etag").unwrap());
     assert_eq!(modified, "Sat, 21 Nov 2026 12:00:00 GMT");
     for since in [modified, "Sat, 21 Nov 2026 12:00:01 GMT", "Saturday, 21-Nov-26 12:00:00 GMT"] {

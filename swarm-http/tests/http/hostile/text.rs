@@ -293,3 +293,21 @@ fn scripts_never_become_links() {
         assert!(page.attributes.iter().any(stranger), "{memo}");
     }
 }
+
+/// Neither when the take is filed nor when anybody reads it.
+#[test]
+fn what_a_take_names_is_never_fetched() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let memo = format!("http://{}/memo", listener.local_addr().unwrap());
+    let fixture = Fixture::start();
+    let author = fixture.author();
+    fixture.client.convene(DATE, "aurora");
+    let fields = json!({ "date": DATE, "subjectId": "aurora", "memoUrl": memo });
+    fixture.client.submit(&author, author.draft_of(fields)).expect(201);
+    for path in ["/api/swarm/takes/1", "/swarm/takes/1", "/swarm/sessions/1"] {
+        fixture.client.get(path).expect(200);
+    }
+    let fetched = listener.accept().map(|(_, address)| address);
+    assert_eq!(fetched.unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+}

@@ -1,13 +1,18 @@
 //! Briefs: whose they are, and what they say.
 
 use serde_json::{Value, json};
+use swarm_core::CommitteeTenants as _;
+use swarm_core::store::Collection;
 
 use super::{DAY, brief, state};
 use crate::backend::{Backend, on_every_store};
+use crate::committee_fixture::{self, BRIEF, KEY, chair};
+use crate::fixture::{Fixture, now};
 use crate::harness::ADMIN;
 
 on_every_store! {
     a_brief_belongs_to_the_session_that_published_it,
+    the_regime_of_a_day_is_replaced,
     what_briefs_embed_is_nested_64_deep_at_most,
     what_is_sent_in_free_form_comes_back_as_it_came,
     a_brief_recalls_the_sessions_published_last,
@@ -90,6 +95,21 @@ fn a_brief_belongs_to_the_session_that_published_it(backend: &Backend) {
     assert_eq!(brief, client.get("/api/swarm/brief?session=1").expect(200).json());
 }
 
+fn the_regime_of_a_day_is_replaced(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    let client = &fixture.client;
+    client.convene(DAY, "aurora");
+    for name in ["calm", "wild"] {
+        let regime = json!({ "date": DAY, "composite": 0.5, "regime": name });
+        let put = client.operate("/regime", &regime).expect(200).json();
+        assert_eq!(put, json!({ "ok": true, "status": 200 }));
+    }
+    let rows = now(fixture.port().documents(Collection::Regimes, None)).unwrap();
+    assert_eq!(rows.len(), 1);
+    client.operate("/sessions/1/brief", &json!({})).expect(201);
+    assert_eq!(brief(client, 1)["body"]["regime"]["regime"], "wild");
+}
+
 fn what_briefs_embed_is_nested_64_deep_at_most(backend: &Backend) {
     let server = backend.serve();
     let client = server.client();
@@ -132,6 +152,21 @@ fn what_is_sent_in_free_form_comes_back_as_it_came(backend: &Backend) {
     ] {
         assert!(brief.text.contains(&format!(r#""payload":{FREE}"#)), "{}", brief.text);
         assert!(brief.text.contains(&wallets), "{}", brief.text);
+    }
+    // The extras of a regime are in the briefs of the committee; `nftContracts` is free like `wallets`.
+    let regime =
+        format!(r#"{{"z_extra":{FREE},"thresholds":{FREE},"date":"{DAY}","composite":0.5}}"#);
+    operate("/regime", regime).expect(200);
+    let subject = format!(r#"{{"nftContracts":[{FREE}],"name":"A","id":"aurora"}}"#);
+    operate("/subjects", subject).expect(200);
+    let read = client.get("/api/swarm/subjects/aurora").expect(200).text;
+    assert!(read.contains(&format!(r#""nftContracts":[{FREE}]"#)), "{read}");
+    let tenant = swarm_core::TenantId::parse("default").unwrap();
+    committee_fixture::insert_member(&*backend.store.open_committee(&tenant), "m", KEY);
+    chair(&client, "/briefs", &json!({})).expect(201);
+    let brief = client.get(BRIEF).expect(200).text;
+    for part in [format!(r#""thresholds":{FREE}"#), format!(r#""z_extra":{FREE}"#)] {
+        assert!(brief.contains(&part), "{part}\n{brief}");
     }
 }
 

@@ -14,6 +14,8 @@ use crate::harness::{ADMIN, Author, Client, Server, fresh_key, tenant};
 on_every_store! {
     a_session_from_convening_to_publishing_in_two_tenants,
     memos_are_published_read_and_retracted,
+    the_permalink_of_a_memo_is_a_page_or_its_record,
+    a_subject_is_replaced_whole,
     subject_snapshots_are_kept_over_time,
     rotation_kills_the_old_token_and_leaves_old_takes_verifiable,
     public_reads_are_compressed_for_whoever_asks,
@@ -183,6 +185,52 @@ fn memos_are_published_read_and_retracted(backend: &Backend) {
     retract().expect(200);
     client.get("/api/swarm/memos/1").refused(404, "no such memo");
     client.get("/swarm/memos/1").expect(404);
+}
+
+fn the_permalink_of_a_memo_is_a_page_or_its_record(backend: &Backend) {
+    let server = backend.serve();
+    let client = server.client();
+    let author = Author::join(&client, "Ada");
+    let memo = json!({ "title": "<b>T</b>", "body": "B" }).to_string();
+    client.post("/api/swarm/memos", &[("authorization", &author.bearer())], &memo).expect(201);
+    let page = client.get("/swarm/memos/1").expect(200);
+    assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+    let policy = page.header("content-security-policy").unwrap();
+    assert!(policy.starts_with("default-src 'none';") && !policy.contains("unsafe"), "{policy}");
+    let record = |id: u64| {
+        let prefers = [("accept", "application/json")];
+        client.send("GET", &format!("/swarm/memos/{id}"), &prefers, b"")
+    };
+    assert_eq!(record(1).expect(200).text, client.get("/api/swarm/memos/1").expect(200).text);
+    record(2).refused(404, "no such memo");
+    let unknown = client.get("/swarm/memos/2").expect(404);
+    assert_eq!(unknown.header("content-type"), Some("text/html; charset=utf-8"));
+}
+
+fn a_subject_is_replaced_whole(backend: &Backend) {
+    let server = backend.serve();
+    let client = server.client();
+    let first = json!({
+        "id": "b", "name": "B", "status": "archived", "operator": "o", "wallets": [{ "a": 1 }],
+        "structuralNotes": ["n"], "lastReviewed": DAY,
+    });
+    let created = client.operate("/subjects", &first).expect(201).json();
+    for (field, value) in first.as_object().unwrap() {
+        assert_eq!(created["subject"][field], *value, "{field}");
+    }
+    let subject = json!({
+        "id": "b", "status": "active", "name": "Other", "operator": null, "homepage": null,
+        "xHandle": null, "thesisBlurb": null, "wallets": [], "nftContracts": [], "source": null,
+        "recommendationType": null, "linkedMemberId": null, "structuralNotes": [],
+        "lastReviewed": null,
+    });
+    let second = json!({ "id": "b", "name": "Other" });
+    let replaced = client.operate("/subjects", &second).expect(200).json();
+    assert_eq!(replaced, json!({ "ok": true, "status": 200, "subject": subject }));
+    client.operate("/subjects", &json!({ "id": "a", "name": "A" })).expect(201);
+    let list = client.get("/api/swarm/subjects").expect(200).json();
+    let ids: Vec<_> = list["subjects"].as_array().unwrap().iter().map(|it| &it["id"]).collect();
+    assert_eq!((ids, &list["subjects"][1]), (vec![&json!("a"), &json!("b")], &subject));
 }
 
 fn subject_snapshots_are_kept_over_time(backend: &Backend) {

@@ -201,28 +201,33 @@ fn the_token_of_a_memo_is_replaced() {
     interleaving.fixture.client.get("/api/swarm/memos/1").refused(404, "no such memo");
 }
 
-/// A newer session of the day takes the takes that are judged after it was convened; one that was
-/// judged before may land in the older.
+/// A take is judged again for a newer session that is convened before its commit: it lands there,
+/// or is refused by that one's rules.
 #[test]
 fn a_newer_session_is_convened() {
     let interleaving = Interleaving::start();
+    let submit = || {
+        let draft = interleaving.author.draft(DATE, "aurora");
+        interleaving.fixture.client.submit(&interleaving.author, draft)
+    };
     let store = interleaving.fixture.port();
     interleaving.meddle(move |_| {
         assert_eq!(crate::fixture::convene(&*store, DATE, "aurora"), 2);
     });
-    interleaving
-        .fixture
-        .client
-        .submit(&interleaving.author, interleaving.author.draft(DATE, "aurora"))
-        .expect(201);
-    interleaving
-        .fixture
-        .client
-        .submit(&interleaving.author, interleaving.author.draft(DATE, "aurora"))
-        .expect(201);
-    let takes = interleaving.fixture.takes();
-    let last = takes.last().unwrap();
-    assert_eq!((takes.len(), last.session_id), (2, SessionId(2)));
+    submit().expect(201);
+    interleaving.check_meddled();
+    let landed = |take: &std::sync::Arc<swarm_core::Take>| take.session_id;
+    assert_eq!(interleaving.fixture.takes().iter().map(landed).collect::<Vec<_>>(), [SessionId(2)]);
+
+    let store = interleaving.fixture.port();
+    interleaving.meddle(move |tenant| {
+        assert_eq!(crate::fixture::convene(&*store, DATE, "aurora"), 3);
+        let patch = SessionPatch { window_closes_at: Some(Some(Timestamp::EPOCH)), quorum: None };
+        now(tenant.amend_session(SessionId(3), &patch, &Attribution::SCHEDULE)).unwrap();
+    });
+    submit().refused(409, "submission window closed");
+    interleaving.check_meddled();
+    assert_eq!(interleaving.fixture.takes().len(), 1);
 }
 
 /// The revision is free, the nonce is not.

@@ -28,6 +28,7 @@ on_every_store! {
     of_two_broken_rules_the_earlier_one_answers,
     of_all_later_rules_the_earliest_one_answers,
     limits_of_a_take_count_characters,
+    limits_of_a_bucket_count_characters,
 }
 
 /// The checks of a submission, in the order of the contract, section 3.
@@ -268,4 +269,30 @@ fn limits_of_a_take_count_characters(backend: &Backend) {
     fixture.client.submit_text(&author, &over.to_string()).refused(400, "invalid submission");
     over["memberId"] = json!("m".repeat(101));
     fixture.client.submit_text(&author, &over.to_string()).refused(400, "invalid submission");
+}
+
+/// One character at least and a hundred at most.
+fn limits_of_a_bucket_count_characters(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    let author = fixture.author();
+    fixture.convene("2026-11-21", "aurora");
+    let weights = |length| json!([{ "bucket": "\u{1f680}".repeat(length), "weight": 1 }]);
+    for length in [1, 100] {
+        let fields =
+            json!({ "date": "2026-11-21", "subjectId": "aurora", "weights": weights(length) });
+        fixture.client.submit(&author, author.draft_of(fields)).expect(201);
+    }
+    for length in [0, 101] {
+        let signed = author.key.sign(author.draft("2026-11-21", "aurora"));
+        let mut bad: Value = serde_json::from_str(&signed_text(&signed)).unwrap();
+        bad["weights"] = weights(length);
+        fixture.client.submit_text(&author, &bad.to_string()).refused(400, "invalid submission");
+    }
+    // Nobody and nothing has no name.
+    for field in ["memberId", "subjectId", "nonce", "stance"] {
+        let signed = author.key.sign(author.draft("2026-11-21", "aurora"));
+        let mut bad: Value = serde_json::from_str(&signed_text(&signed)).unwrap();
+        bad[field] = json!("");
+        fixture.client.submit_text(&author, &bad.to_string()).refused(400, "invalid submission");
+    }
 }

@@ -135,6 +135,39 @@ fn bad_fields_are_named() {
     assert_eq!(fixture.print(), before);
 }
 
+/// Of snapshots, regimes, signals, briefs and keys.
+#[test]
+fn bad_fields_of_what_else_operators_send_are_named() {
+    const DATE: &str = "2026-11-21";
+    let fixture = Fixture::start();
+    let client = &fixture.client;
+    client.convene(DATE, "aurora");
+    let before = fixture.print();
+    let snapshots = "/subjects/aurora/snapshots";
+    let long = "k".repeat(201);
+    for (path, field, body) in [
+        (snapshots, "date", json!({})),
+        (snapshots, "date", json!({ "date": "2026-02-30" })),
+        (snapshots, "totalValueUsd", json!({ "date": DATE, "totalValueUsd": "1" })),
+        (snapshots, "notable", json!({ "date": DATE, "notable": [1] })),
+        (snapshots, "token", json!({ "date": DATE, "positions": [{}] })),
+        ("/regime", "date", json!({ "date": "today" })),
+        ("/regime", "composite", json!({ "date": DATE, "composite": "high" })),
+        ("/regime", "macro_regime", json!({ "date": DATE, "macro_regime": 1 })),
+        ("/signals", "signal_key", json!({ "date": DATE, "signal_key": "", "payload": 1 })),
+        ("/signals", "signal_key", json!({ "date": DATE, "signal_key": long, "payload": 1 })),
+        ("/signals", "date", json!({ "signal_key": "k", "payload": 1 })),
+        ("/signals", "payload", json!({ "date": DATE, "signal_key": "k" })),
+        ("/sessions/1/brief", "system", json!({ "prompt": { "system": 1, "user": "u" } })),
+        ("/sessions/1/brief", "user", json!({ "prompt": { "system": "s" } })),
+        ("/rotate-key", "memberId", json!({})),
+        ("/rotate-key", "publicKey", json!({ "memberId": "m", "publicKey": "weak" })),
+    ] {
+        invalid(client.operate(path, &body), field);
+    }
+    assert_eq!(fixture.print(), before);
+}
+
 #[test]
 fn what_is_not_there_is_not_found() {
     let fixture = Fixture::start();
@@ -156,6 +189,15 @@ fn what_is_not_there_is_not_found() {
         let headers = [("content-type", "application/json"), ("x-admin-token", ADMIN)];
         let path = format!("/api/swarm/admin/sessions/{id}");
         client.send("PATCH", &path, &headers, b"{}").refused(404, "no such session");
+    }
+}
+
+#[test]
+fn a_memo_that_is_not_there_cannot_be_retracted() {
+    let fixture = Fixture::start();
+    for id in ["1", "0", "01", "x", "18446744073709551616"] {
+        let answer = fixture.client.operate(&format!("/memos/{id}/retract"), &json!({}));
+        answer.refused(404, "no such memo");
     }
 }
 
@@ -211,6 +253,19 @@ fn moves_of_members() {
 }
 
 #[test]
+fn only_who_has_claimed_a_token_is_given_another() {
+    let fixture = Fixture::start();
+    for state in STATES {
+        let member = member_in(&fixture, state);
+        let answer = fixture.client.operate("/rotate-key", &member);
+        match state {
+            "claimed" => drop(answer.expect(200)),
+            _ => answer.refused(409, &format!("member is {state}")),
+        }
+    }
+}
+
+#[test]
 fn one_letter_goes_out_with_the_first_activation() {
     let fixture = Fixture::start();
     let member = member_in(&fixture, "rejected");
@@ -256,4 +311,61 @@ fn who_is_shown() {
             assert_eq!(one.expect(200).json(), expected);
         }
     }
+}
+
+#[test]
+fn an_application_is_shown_to_operators_whole() {
+    let fixture = Fixture::start();
+    let (id, key) = Author::apply(&fixture.client, "Ada");
+    let list = |state: &str| {
+        let path = format!("/api/swarm/admin/applications?state={state}");
+        let read = fixture.client.send("GET", &path, &[("x-admin-token", ADMIN)], b"");
+        read.expect(200).json()
+    };
+    let application = json!({
+        "id": id.as_str(), "state": "applied", "name": "Ada", "contact": "Ada@test.example",
+        "lens": "", "publicKey": key.public_key(), "appliedAt": fixture.clock.after(0),
+        "reviewedAt": null, "claimedAt": null,
+    });
+    assert_eq!(list("applied"), json!({ "applications": [application] }));
+    assert_eq!(list("approved"), json!({ "applications": [] }));
+}
+
+/// Subjects, their snapshots and memos, whole: what was not sent is there all the same.
+#[test]
+fn records_as_they_are_read() {
+    let fixture = Fixture::start();
+    let client = &fixture.client;
+    let now = fixture.clock.after(0);
+    let author = fixture.author();
+    for (id, reviewed) in [("bare", json!(null)), ("reviewed", json!("2026-11-20"))] {
+        let mut sent = json!({ "id": id, "name": "A" });
+        if !reviewed.is_null() {
+            sent["lastReviewed"] = reviewed.clone();
+        }
+        client.operate("/subjects", &sent).expect(201);
+        let expected = json!({
+            "id": id, "status": "active", "name": "A", "operator": null, "homepage": null,
+            "xHandle": null, "thesisBlurb": null, "wallets": [], "nftContracts": [],
+            "source": null, "recommendationType": null, "linkedMemberId": null,
+            "structuralNotes": [], "lastReviewed": reviewed,
+        });
+        assert_eq!(client.get(&format!("/api/swarm/subjects/{id}")).expect(200).json(), expected);
+    }
+    client.operate("/subjects/bare/snapshots", &json!({ "date": "2026-11-19" })).expect(201);
+    let bearer = author.bearer();
+    let memo = r#"{ "title": "T", "body": "B" }"#;
+    client.post("/api/swarm/memos", &[("authorization", &bearer)], memo).expect(201);
+    fixture.clock.move_by(60_000);
+    let listed = client.get("/api/swarm/subjects/bare/snapshots").expect(200).json();
+    let snapshot = json!({
+        "id": 1, "subjectId": "bare", "date": "2026-11-19", "totalValueUsd": null, "positions": [],
+        "notable": [], "createdAt": now,
+    });
+    assert_eq!(listed, json!({ "snapshots": [snapshot] }));
+    let memo = json!({
+        "id": 1, "memberId": author.id.as_str(), "title": "T", "body": "B", "subjectId": null,
+        "sessionId": null, "publishedAt": now,
+    });
+    assert_eq!(client.get("/api/swarm/memos/1").expect(200).json(), memo);
 }

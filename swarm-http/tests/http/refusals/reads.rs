@@ -1,5 +1,9 @@
 //! Reads: who shares them, what is found by which path, and what need not be sent again.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
 use serde_json::Value;
 use swarm_core::MemberId;
 
@@ -200,4 +204,77 @@ fn sessions_come_in_pages() {
     for bad in ["limit=0", "limit=501", "limit=1&before=x"] {
         is_error(&fixture.client.get(&format!("/api/swarm/sessions?{bad}")), 400);
     }
+}
+
+/// Sessions and applications; of the takes of a session there are all.
+#[test]
+fn a_page_has_a_hundred_where_the_query_does_not_say() {
+    const DATE: &str = "2026-11-21";
+    let fixture = Fixture::start();
+    for _ in 0..101 {
+        fixture.convene(DATE, "aurora");
+    }
+    let session = fixture.convene(DATE, "basalt");
+    for _ in 0..101 {
+        let author = fixture.author();
+        fixture.client.submit(&author, author.draft(DATE, "basalt")).expect(201);
+    }
+    let read = |path: &str| {
+        let answer = fixture.client.send("GET", path, &[("x-admin-token", ADMIN)], b"");
+        answer.expect(200).json()
+    };
+    let length = |page: &Value, of: &str| page[of].as_array().unwrap().len();
+    let page = read("/api/swarm/sessions");
+    assert_eq!((length(&page, "sessions"), page["nextBefore"].as_u64()), (100, Some(3)));
+    let page = read("/api/swarm/sessions?limit=500");
+    assert_eq!((length(&page, "sessions"), page.get("nextBefore")), (102, None));
+
+    let applications = "/api/swarm/admin/applications";
+    let page = read(applications);
+    assert_eq!(length(&page, "applications"), 100);
+    assert_eq!(page["nextAfter"], page["applications"][99]["id"]);
+    let page = read(&format!("{applications}?limit=500"));
+    assert_eq!((length(&page, "applications"), page.get("nextAfter")), (101, None));
+
+    let whole = read(&format!("/api/swarm/sessions/{session}"));
+    assert_eq!((length(&whole, "takes"), whole.get("nextAfter")), (101, None));
+}
+
+#[test]
+fn a_session_that_a_newer_one_hides_is_read_by_its_id() {
+    const DATE: &str = "2026-11-21";
+    let fixture = Fixture::start();
+    let author = fixture.author();
+    let read =
+        |path: &str| fixture.client.get(&format!("/api/swarm/sessions/{path}")).expect(200).json();
+    let hidden = fixture.convene(DATE, "aurora").to_string();
+    fixture.client.submit(&author, author.draft(DATE, "aurora")).expect(201);
+    let before = read(&hidden);
+    assert_eq!(before["takes"].as_array().map(Vec::len), Some(1));
+    let newer = fixture.convene(DATE, "aurora");
+    assert_eq!(read(&hidden), before);
+    assert_eq!(read(&format!("{hidden}?limit=1"))["takes"], before["takes"]);
+    let by_date = read(&format!("{DATE}/aurora"));
+    assert_eq!(by_date["session"]["id"], newer);
+    assert_eq!(by_date["takes"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn a_compressed_answer_is_the_same_answer() {
+    const PATH: &str = "/api/swarm/sessions";
+    let fixture = Fixture::start();
+    for _ in 0..20 {
+        fixture.convene("2026-11-21", "aurora");
+    }
+    let plain = fixture.client.get(PATH).expect(200).text;
+    let mut stream = TcpStream::connect(fixture.server.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    let headers = "Host: a\r\nAccept-Encoding: gzip\r\nConnection: close\r\n";
+    write!(stream, "GET {PATH} HTTP/1.1\r\n{headers}\r\n").unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let end = answer.windows(4).position(|at| at == b"\r\n\r\n").unwrap() + 4;
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(&answer[end..]).read_to_string(&mut text).unwrap();
+    assert_eq!(text, plain);
 }

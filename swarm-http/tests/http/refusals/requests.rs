@@ -143,6 +143,21 @@ fn only_json_is_json() {
     assert!(fixture.print().starts_with(before.lines().next().unwrap()));
 }
 
+#[test]
+fn a_body_that_may_be_absent_may_be_empty_whatever_its_type() {
+    let fixture = with_records();
+    for kind in [None, Some("text/plain"), Some("application/json")] {
+        let mut headers = vec![("x-admin-token", ADMIN)];
+        headers.extend(kind.map(|kind| ("content-type", kind)));
+        let post = |path: &str| fixture.client.send("POST", path, &headers, b"");
+        let session = fixture.convene("2026-11-21", "aurora");
+        post(&format!("/api/swarm/admin/sessions/{session}/brief")).expect(201);
+        post(BRIEFS).expect(201);
+        post(OPERATOR_COMMAND).expect(200);
+        post(CHAIR_COMMAND).expect(200);
+    }
+}
+
 /// `size` bytes of JSON in this framing.
 fn sized(path: &str, headers: &str, size: usize, chunked: bool) -> Vec<u8> {
     let mut body = b"{}".to_vec();

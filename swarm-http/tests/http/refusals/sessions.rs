@@ -15,6 +15,7 @@ on_every_store! {
     in_a_patch_null_clears_and_absence_keeps,
     a_patch_is_an_object,
     what_a_snapshot_goes_by_stays,
+    a_snapshot_of_nothing_as_it_is_read,
     takes_of_members_that_are_not_expected_count_for_nothing,
 }
 
@@ -227,6 +228,27 @@ fn what_a_snapshot_goes_by_stays(backend: &Backend) {
             patch(&fixture, session, &json!({ "windowClosesAt": null })).expect(200);
         }
     }
+}
+
+/// By the store's clock, and of nobody.
+fn a_snapshot_of_nothing_as_it_is_read(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    let session = fixture.convene(DATE, "aurora");
+    fixture.clock.move_by(1_234);
+    state(&fixture, session, "aggregated").expect(200);
+    let aggregated_at = fixture.clock.after(0);
+    fixture.clock.move_by(1_000);
+    state(&fixture, session, "published").expect(200);
+    let expected = json!({
+        "aggregatedAt": aggregated_at,
+        "participation": { "members": 0, "expected": null, "rate": null },
+        "quorum": null,
+        "stances": {
+            "bearish": 0, "cautious": 0, "neutral": 0, "constructive": 0, "bullish": 0, "other": 0,
+        },
+        "consensus": null, "weights": null, "quotes": [],
+    });
+    assert_eq!(read(&fixture, session)["snapshot"], expected);
 }
 
 /// Filed before the roster was frozen, or the member excused: on record, and in no figure.

@@ -1,6 +1,8 @@
 //! Laws of aggregation.
 #![allow(clippy::unwrap_used, reason = "a test panics")]
 
+mod figures;
+
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -265,118 +267,4 @@ proptest! {
         let last_known = snapshot.quotes.iter().rposition(|quote| quote.stance.known().is_some());
         prop_assert_eq!(last_known.map_or(0, |place| place + 1), known);
     }
-}
-
-#[test]
-fn a_tie_goes_toward_neutral() {
-    let said = |stance, confidence| vec![Said { stance, confidence, weights: None }];
-    let stance = |members: &[Vec<Said>]| {
-        let snapshot = aggregate(&session(), &filed(members, &[0]), Timestamp::EPOCH);
-        snapshot.consensus.unwrap().stance
-    };
-    assert_eq!(stance(&[said("bullish", 0.5), said("constructive", 0.5)]), "constructive");
-    assert_eq!(stance(&[said("bearish", 0.5), said("cautious", 0.5)]), "cautious");
-    assert_eq!(stance(&[said("neutral", 0.5), said("cautious", 0.5)]), "neutral");
-    // Without any confidence, the plain mean.
-    assert_eq!(stance(&[said("bullish", 0.0), said("bullish", 0.0)]), "bullish");
-    assert_eq!(stance(&[said("bullish", 0.9), said("bearish", 0.1)]), "bullish");
-}
-
-/// No double holds a tenth; summed as they are, these gave −1.5000000000000002, and "bearish".
-#[test]
-fn a_tie_is_a_tie_whatever_binary_makes_of_it() {
-    for confidence in [0.1, 0.2, 0.3, 0.6, 0.7, 0.9] {
-        for (stances, score, expected) in [
-            (["bearish", "cautious"], -1.5, "cautious"),
-            (["cautious", "neutral"], -0.5, "neutral"),
-            (["neutral", "constructive"], 0.5, "neutral"),
-            (["constructive", "bullish"], 1.5, "constructive"),
-        ] {
-            let say = |stance| vec![Said { stance, confidence, weights: None }];
-            for three in [stances, [stances[1], stances[0]]] {
-                let members: Vec<_> = three.repeat(3).into_iter().map(say).collect();
-                let snapshot = aggregate(&session(), &filed(&members, &[0]), Timestamp::EPOCH);
-                let consensus = snapshot.consensus.unwrap();
-                assert_eq!((consensus.stance, consensus.score), (expected, score));
-                assert_eq!(consensus.confidence, confidence);
-            }
-        }
-    }
-}
-
-/// Values whose sum, in ascending order alone, is `whole`: any other loses the small ones.
-fn ascending(whole: f64) -> [f64; 8] {
-    let grain = whole.next_up() - whole;
-    let [half, large] = [grain / 2.0, whole - 2.0 * grain];
-    [0.0, 0.0, 0.0, half, half, half, half, large]
-}
-
-/// In any other order these means stand just below the half that rounds up.
-#[test]
-fn terms_are_summed_in_ascending_order() {
-    let say = |value: f64| {
-        let weights = Some(vec![(0, value), (1, 1.0 - value)]);
-        vec![Said { stance: "constructive", confidence: value, weights }]
-    };
-    let snapshot =
-        |members: &[Vec<Said>]| aggregate(&session(), &filed(members, &[0]), Timestamp::EPOCH);
-    let mean: Vec<_> = ascending(8.0 * 513.0 / 8_192.0).map(say).into();
-    let mut score: Vec<_> = ascending(4_097.0 / 8_192.0).map(say).into();
-    score.push(vec![Said { stance: "neutral", confidence: 4_095.0 / 8_192.0, weights: None }]);
-    for turn in 0..score.len() {
-        for turned in [&mut mean.clone(), &mut mean.iter().rev().cloned().collect()] {
-            turned.rotate_left(turn % mean.len());
-            let snapshot = snapshot(turned);
-            assert_eq!(snapshot.consensus.unwrap().confidence, 0.062_622_070_313);
-            assert_eq!(snapshot.weights.unwrap()[1].weight, 0.062_622_070_313);
-        }
-        for turned in [&mut score.clone(), &mut score.iter().rev().cloned().collect()] {
-            turned.rotate_left(turn);
-            assert_eq!(snapshot(turned).consensus.unwrap().score, 0.500_122_070_313);
-        }
-    }
-}
-
-/// Three quarters of a double's last digit beyond its largest value: one order loses them, and the
-/// other passes it.
-#[test]
-fn whether_weights_have_a_total_depends_on_the_values_alone() {
-    let quarter = 2_f64.powi(969);
-    let entries = [f64::MAX, quarter, quarter, quarter];
-    let parse = |entries: &mut dyn Iterator<Item = &f64>| {
-        let weight = |(name, weight): (usize, &f64)| Weight {
-            bucket: Bucket::parse(BUCKETS[name]).unwrap(),
-            weight: *weight,
-        };
-        Weights::parse(entries.enumerate().map(weight).collect())
-    };
-    assert!(entries.iter().sum::<f64>().is_finite());
-    assert!(parse(&mut entries.iter()).is_err());
-    assert!(parse(&mut entries.iter().rev()).is_err());
-}
-
-/// Of each take the listed buckets alone; who has nothing there says nothing.
-#[test]
-fn a_session_with_buckets_looks_at_those_alone() {
-    let say = |weights: &[(usize, f64)]| {
-        vec![Said { stance: "neutral", confidence: 0.5, weights: Some(weights.to_vec()) }]
-    };
-    let session = session_of(r#""buckets":["gold","cash","eth"]"#);
-    let weights = |members: &[Vec<Said>]| {
-        let snapshot = aggregate(&session, &filed(members, &[0]), Timestamp::EPOCH);
-        let weights = snapshot.weights?.into_iter();
-        Some(weights.map(|it| (it.bucket.as_str().to_owned(), it.weight)).collect::<Vec<_>>())
-    };
-    let mean = |gold, cash, eth| {
-        Some([("gold", gold), ("cash", cash), ("eth", eth)].map(|(n, w)| (n.to_owned(), w)).into())
-    };
-    // cash 0, btc 1, eth 2, gold 3: btc is not listed.
-    assert_eq!(weights(&[say(&[(0, 1.0), (1, 97.0), (3, 3.0)])]), mean(0.75, 0.25, 0.0));
-    let others = [say(&[(1, 1.0)]), say(&[(0, 0.0), (1, 5.0), (3, 0.0)])];
-    assert_eq!(weights(&others), None);
-    let [one, other] = others;
-    let all =
-        [say(&[(0, 0.1), (1, 9.0)]), one, say(&[(3, 7.0)]), other, say(&[(2, 1.0), (0, 2.0)])];
-    assert_eq!(weights(&all), mean(0.333_333_333_333, 0.555_555_555_556, 0.111_111_111_111));
-    assert_eq!(weights(&[]), None);
 }
