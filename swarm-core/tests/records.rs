@@ -113,7 +113,13 @@ fn the_records_of_the_committee_are_read_back() {
     });
     read_back(&CommitteeDay::blank(date));
     let (deadline, generated_at) = (moment, Timestamp::EPOCH);
-    let made = Generation { subject_id: subject_id.clone(), deadline, generated_at, briefs: 2 };
+    let made = Generation {
+        subject_id: subject_id.clone(),
+        since: deadline,
+        deadline,
+        generated_at,
+        briefs: 2,
+    };
     read_back(&CommitteeDay {
         date,
         subject: Some(subject_id.clone()),

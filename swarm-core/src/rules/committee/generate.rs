@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{CommitteeRefusal, MemberSource, is_current, is_over};
+use super::{CommitteeRefusal, MemberSource, counts, is_current, is_over};
 use crate::domain::committee::{
     CommitteeBrief, CommitteeBriefContent, CommitteeDay, CommitteeSettings, CommitteeTake,
     Generation, GenerationOrder, Synthesis,
@@ -122,7 +122,8 @@ pub fn deadline(
         return Ok(order.deadline.unwrap_or_else(|| now.at(settings.deadline())));
     };
     let deadline = order.deadline.unwrap_or(made.deadline);
-    if deadline > made.deadline && is_over(made, now) && !takes.is_empty() {
+    let is_taken_in = takes.iter().any(|take| counts(made, take));
+    if deadline > made.deadline && is_over(made, now) && is_taken_in {
         return Err(CommitteeRefusal::WindowClosed);
     }
     Ok(deadline)
@@ -141,9 +142,10 @@ pub fn generate(
     by: &Actor,
 ) -> CommitteeDayChange {
     let before = CommitteeDay::clone(&day.record);
-    let about_it = before.generation.is_some_and(|made| made.subject_id == *subject_id);
+    let about_it = before.generation.as_ref().is_some_and(|made| made.subject_id == *subject_id);
     let generation = Generation {
         subject_id: subject_id.clone(),
+        since: before.generation.map_or(now, |made| made.since),
         deadline,
         generated_at: now,
         briefs: contents.len(),

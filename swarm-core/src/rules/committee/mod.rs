@@ -20,4 +20,6 @@ pub use members::{
     CommitteeMemberChange, create_member, has_briefs, rotate_member_key, set_status,
 };
 pub use refusal::CommitteeRefusal;
-pub use sessions::{CommitteeSession, PublicTake, SessionLine, counted, is_over, line, session};
+pub use sessions::{
+    CommitteeSession, PublicTake, SessionLine, counted, counts, is_over, line, session,
+};

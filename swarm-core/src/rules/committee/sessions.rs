@@ -109,13 +109,20 @@ pub fn is_over(made: &Generation, now: Timestamp) -> bool {
 /// another subject are not shown as takes about this one.
 pub fn counted(made: &Generation, takes: &[Arc<CommitteeTake>]) -> Vec<Arc<CommitteeTake>> {
     let mut newest = HashMap::new();
-    let about = |take: &&Arc<CommitteeTake>| take.subject_id == made.subject_id;
+    let about =
+        |take: &&Arc<CommitteeTake>| counts(made, take) && take.subject_id == made.subject_id;
     for (place, take) in takes.iter().filter(about).enumerate() {
         newest.insert(&take.member_id, (place, take));
     }
     let mut newest: Vec<_> = newest.into_values().collect();
     newest.sort_unstable_by_key(|(place, _)| *place);
     newest.into_iter().map(|(_, take)| Arc::clone(take)).collect()
+}
+
+/// Whether a take of the day belongs to this generation of its briefs, or to an earlier one that it
+/// replaced: not to one that was withdrawn.
+pub fn counts(made: &Generation, take: &CommitteeTake) -> bool {
+    take.received_at >= made.since
 }
 
 fn shown(

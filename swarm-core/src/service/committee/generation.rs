@@ -1,7 +1,9 @@
 //! Generating the briefs of a day.
 
+use std::sync::Arc;
+
 use super::{CommitteeError, CommitteeTenant};
-use crate::domain::committee::{BriefRecentSession, GenerationOrder};
+use crate::domain::committee::{BriefRecentSession, CommitteeTake, GenerationOrder};
 use crate::domain::json::Object;
 use crate::domain::{
     Actor, Day, Invalid, Regime, Subject, SubjectId, SubjectSnapshot, SubjectSnapshotDraft,
@@ -162,10 +164,26 @@ impl CommitteeTenant {
             }
             let query =
                 CommitteeTakesQuery::Latest { member: &member.id, before, limit: RECENT_TAKES };
-            let recent_takes = self.store.committee_takes(&query).await?;
+            let recent_takes = self.counted(self.store.committee_takes(&query).await?).await?;
             sources.push(MemberSource { member, recent_takes });
         }
         Ok(sources)
+    }
+
+    /// Without the takes of generations that were withdrawn.
+    async fn counted(
+        &self,
+        takes: Vec<Arc<CommitteeTake>>,
+    ) -> Result<Vec<Arc<CommitteeTake>>, StoreError> {
+        let mut counted = Vec::with_capacity(takes.len());
+        for take in takes {
+            let day = self.store.committee_day(take.date).await?;
+            let generation = day.as_ref().and_then(|day| day.record.generation.as_ref());
+            if generation.is_some_and(|made| rules::counts(made, &take)) {
+                counted.push(take);
+            }
+        }
+        Ok(counted)
     }
 
     async fn snapshots(&self, subject: &SubjectId) -> Result<Vec<SubjectSnapshot>, StoreError> {

@@ -60,6 +60,7 @@ impl Record for CommitteeDay {
 fn generation(made: &Generation) -> Json {
     Json::from([
         ("subject_id", Json::from(made.subject_id.as_str())),
+        ("since", text(Some(made.since))),
         ("deadline", text(Some(made.deadline))),
         ("generated_at", text(Some(made.generated_at))),
         ("briefs", number(u64::try_from(made.briefs).unwrap_or(u64::MAX))),
@@ -69,6 +70,7 @@ fn generation(made: &Generation) -> Json {
 fn read_generation(mut fields: Object) -> Result<Generation, Invalid> {
     Ok(Generation {
         subject_id: SubjectId::parse(fields.text("subject_id")?)?,
+        since: time(&mut fields, "since")?,
         deadline: time(&mut fields, "deadline")?,
         generated_at: time(&mut fields, "generated_at")?,
         briefs: whole(&mut fields, "briefs")?,

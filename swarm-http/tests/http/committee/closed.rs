@@ -6,13 +6,15 @@ use serde_json::{Value, json};
 use swarm_core::{CommitteeSettings, Committees, SystemEntropy, TenantId};
 
 use crate::backend::{Backend, on_every_store};
-use crate::committee_fixture::{BRIEF, KEY, chair, insert_member, submit, take};
+use crate::committee_fixture::{BRIEF, KEY, chair, insert_member, records, submit, take};
 use crate::fixture::{Fixture, now};
 use crate::harness::ADMIN;
 
 on_every_store! {
     a_session_that_has_shown_its_takes_stays_closed,
     the_schedule_leaves_a_session_closed_that_has_shown_its_takes,
+    a_day_that_is_withdrawn_keeps_its_submissions,
+    a_withdrawn_day_is_recalled_by_no_brief,
     an_inactive_member_has_no_brief,
     a_brief_that_was_not_modified_is_not_sent_again,
     members_are_listed_for_their_operator,
@@ -73,6 +75,43 @@ fn the_schedule_leaves_a_session_closed_that_has_shown_its_takes(backend: &Backe
     assert_eq!(fixture.client.get(SESSION).expect(200).text, shown);
     assert_eq!(fixture.client.get(BRIEF).expect(200).text, brief);
     submit(&fixture.client, KEY, &take("bullish")).unread(409, "submission window closed");
+}
+
+/// And then the schedule finds a day that was not generated.
+fn a_day_that_is_withdrawn_keeps_its_submissions(backend: &Backend) {
+    let fixture = fixture(backend);
+    chair(&fixture.client, "/briefs", &json!({})).expect(201);
+    submit(&fixture.client, KEY, &take("bullish")).expect(200);
+    let synthesis = json!({ "date": "2026-11-21", "synthesis": "Calm." });
+    chair(&fixture.client, "/synthesis", &synthesis).expect(200);
+    let submitted = records(&*fixture.committee());
+    assert_eq!(submitted.len(), 1);
+    chair(&fixture.client, "/day/withdraw", &json!({ "date": "2026-11-21" })).expect(200);
+    assert_eq!(records(&*fixture.committee()), submitted);
+    fixture.client.get(SESSION).unread(404, "no such session");
+    let refused = submit(&fixture.client, KEY, &take("bullish"));
+    refused.unread(409, "no brief published yet for today");
+    assert_eq!(tick(&fixture), None, "it is noon");
+    fixture.clock.move_by(UNTIL_THE_SCHEDULE);
+    assert_eq!(tick(&fixture), Some(1));
+    let session = fixture.client.get(SESSION).expect(200).json();
+    assert_eq!((&session["synthesis"], &session["takes"]), (&Value::Null, &json!([])));
+    fixture.clock.move_by(60 * 60 * 1_000);
+    let session = fixture.client.get(SESSION).expect(200).json();
+    assert_eq!(session["takes"], json!([]), "what was submitted before does not count");
+    assert_eq!(records(&*fixture.committee()), submitted);
+}
+
+fn a_withdrawn_day_is_recalled_by_no_brief(backend: &Backend) {
+    let fixture = fixture(backend);
+    chair(&fixture.client, "/briefs", &json!({})).expect(201);
+    submit(&fixture.client, KEY, &take("bullish")).expect(200);
+    chair(&fixture.client, "/day/withdraw", &json!({ "date": "2026-11-21" })).expect(200);
+    fixture.clock.move_by(24 * 60 * 60 * 1_000);
+    chair(&fixture.client, "/briefs", &json!({})).expect(201);
+    let brief = fixture.client.get(BRIEF).expect(200).json();
+    assert_eq!(brief["recent_sessions"], json!([]));
+    assert_eq!(brief["your_recent_takes"], json!([]));
 }
 
 fn an_inactive_member_has_no_brief(backend: &Backend) {
