@@ -30,6 +30,35 @@ impl<S: ?Sized> At<S> {
     }
 }
 
+/// The worlds of all tenants that were opened, each opened once.
+pub(crate) struct OpenedWorlds<S: ?Sized>(Mutex<Vec<(TenantId, Arc<S>)>>);
+
+impl<S: ?Sized> Default for OpenedWorlds<S> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<S: ?Sized> OpenedWorlds<S> {
+    /// The world of this tenant, made where it was not opened before.
+    pub(crate) fn open(&self, tenant: &TenantId, make: impl FnOnce() -> Arc<S>) -> Arc<S> {
+        let mut opened = self.0.lock().unwrap();
+        if let Some((_, store)) = opened.iter().find(|(known, _)| known == tenant) {
+            return Arc::clone(store);
+        }
+        let store = make();
+        opened.push((tenant.clone(), Arc::clone(&store)));
+        store
+    }
+
+    /// What a faulty method of `own` can reach.
+    pub(crate) fn seen_from(&self, own: &Arc<S>) -> At<S> {
+        let opened = self.0.lock().unwrap();
+        let all = opened.iter().map(|(_, store)| Arc::clone(store)).collect();
+        At { own: Arc::clone(own), all }
+    }
+}
+
 /// A store whose methods go by its fault.
 pub(crate) struct Broken {
     memory: MemoryStore,
@@ -38,7 +67,7 @@ pub(crate) struct Broken {
     opened: Opened,
 }
 
-type Opened = Arc<Mutex<Vec<(TenantId, Arc<dyn Store>)>>>;
+type Opened = Arc<OpenedWorlds<dyn Store>>;
 
 impl Broken {
     pub(crate) fn store(fault: impl Fault) -> Arc<dyn Tenants> {
@@ -63,14 +92,8 @@ impl Broken {
 #[async_trait]
 impl Tenants for Broken {
     fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        let mut opened = self.opened.lock().unwrap();
-        let known = opened.iter().find(|(known, _)| known == tenant);
-        let own = known.map_or_else(|| self.memory.open(tenant), |(_, store)| Arc::clone(store));
-        if known.is_none() {
-            opened.push((tenant.clone(), Arc::clone(&own)));
-        }
         Arc::new(World {
-            own,
+            own: self.opened.open(tenant, || self.memory.open(tenant)),
             opened: Arc::clone(&self.opened),
             fault: Arc::clone(&self.fault),
             weather: Arc::clone(&self.weather),
@@ -92,15 +115,7 @@ struct World {
 /// Whether a connection may send this call again: what is filed carries an attempt, by which it is
 /// told from a second one, and a read changes nothing.
 fn repeats(method: &str) -> bool {
-    !(method.starts_with("save_") || ["convene", "put_document"].contains(&method))
-}
-
-impl World {
-    fn at(&self) -> At {
-        let opened = self.opened.lock().unwrap();
-        let all = opened.iter().map(|(_, store)| Arc::clone(store)).collect();
-        At { own: Arc::clone(&self.own), all }
-    }
+    !(method.starts_with("save_") || ["accept_clock", "convene", "put_document"].contains(&method))
 }
 
 /// The port, twice: as a [`Fault`], whose methods are right unless it says otherwise, and as the
@@ -118,7 +133,7 @@ macro_rules! port {
             #[async_trait]
             impl $part for World {$(
                 async fn $method(&self, $($name: $type),*) -> Result<$answer> {
-                    let at = &self.at();
+                    let at = &self.opened.seen_from(&self.own);
                     let call = || self.fault.$method(at, $($name),*);
                     self.weather.carry(repeats(stringify!($method)), call).await
                 }

@@ -1,6 +1,6 @@
 //! A right committee with a fault in front of it.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use swarm_core::CommitteeTenants;
 use swarm_core::domain::committee::{
@@ -15,7 +15,7 @@ use swarm_core::store::{
 };
 use swarm_store_memory::MemoryStore;
 
-use crate::broken::time;
+use crate::broken::{OpenedWorlds, time};
 
 /// What a faulty method can reach.
 pub(crate) type At = crate::broken::At<dyn CommitteeStore>;
@@ -27,7 +27,7 @@ pub(crate) struct Broken {
     opened: Opened,
 }
 
-type Opened = Arc<Mutex<Vec<(TenantId, Arc<dyn CommitteeStore>)>>>;
+type Opened = Arc<OpenedWorlds<dyn CommitteeStore>>;
 
 impl Broken {
     pub(crate) fn store(fault: impl Fault) -> Arc<dyn CommitteeTenants> {
@@ -38,14 +38,7 @@ impl Broken {
 
 impl CommitteeTenants for Broken {
     fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
-        let mut opened = self.opened.lock().unwrap();
-        let known = opened.iter().find(|(known, _)| known == tenant);
-        let own = known.map(|(_, store)| Arc::clone(store));
-        let own = own.unwrap_or_else(|| {
-            let store = self.memory.open_committee(tenant);
-            opened.push((tenant.clone(), Arc::clone(&store)));
-            store
-        });
+        let own = self.opened.open(tenant, || self.memory.open_committee(tenant));
         let (fault, opened) = (Arc::clone(&self.fault), Arc::clone(&self.opened));
         Arc::new(World { own, opened, fault })
     }
@@ -55,14 +48,6 @@ struct World {
     own: Arc<dyn CommitteeStore>,
     opened: Opened,
     fault: Arc<dyn Fault>,
-}
-
-impl World {
-    fn at(&self) -> At {
-        let opened = self.opened.lock().unwrap();
-        let all = opened.iter().map(|(_, store)| Arc::clone(store)).collect();
-        At { own: Arc::clone(&self.own), all }
-    }
 }
 
 /// The port of the committee, twice: as a [`Fault`], whose methods are right unless it says
@@ -80,7 +65,8 @@ macro_rules! port {
             #[async_trait]
             impl $part for World {$(
                 async fn $method(&self, $($name: $type),*) -> Result<$answer> {
-                    self.fault.$method(&self.at(), $($name),*).await
+                    let at = &self.opened.seen_from(&self.own);
+                    self.fault.$method(at, $($name),*).await
                 }
             )*}
         )*
