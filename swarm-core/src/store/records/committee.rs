@@ -9,7 +9,7 @@ use crate::domain::committee::{
     CommitteeStance, CommitteeStatus, CommitteeTake, Generation, Model, Synthesis, Voice,
 };
 use crate::domain::json::{self, Json, Object};
-use crate::domain::{Confidence, Day, Invalid, Lens, Name, SubjectId};
+use crate::domain::{Confidence, Day, Invalid, Lens, Name, SubjectId, Timestamp};
 
 impl Record for CommitteeMember {
     fn to_text(&self) -> String {
@@ -70,7 +70,8 @@ fn generation(made: &Generation) -> Json {
 fn read_generation(mut fields: Object) -> Result<Generation, Invalid> {
     Ok(Generation {
         subject_id: SubjectId::parse(fields.text("subject_id")?)?,
-        since: time(&mut fields, "since")?,
+        // A day that was written before this was kept has never been withdrawn.
+        since: time_if_any(&mut fields, "since")?.unwrap_or(Timestamp::EPOCH),
         deadline: time(&mut fields, "deadline")?,
         generated_at: time(&mut fields, "generated_at")?,
         briefs: whole(&mut fields, "briefs")?,
