@@ -12,11 +12,11 @@ use tokio::net::{TcpListener, TcpStream};
 #[derive(Debug)]
 pub struct Proxy {
     port: u16,
-    ways: Arc<Ways>,
+    settings: Arc<Settings>,
 }
 
 #[derive(Debug, Default)]
-struct Ways {
+struct Settings {
     server: AtomicU16,
     spared: AtomicUsize,
     lost_calls: AtomicUsize,
@@ -26,7 +26,7 @@ struct Ways {
     mute: AtomicUsize,
 }
 
-impl Ways {
+impl Settings {
     fn is_mute(&self, connection: usize) -> bool {
         connection < self.mute.load(Ordering::SeqCst)
     }
@@ -37,9 +37,9 @@ impl Proxy {
     pub async fn in_front_of(server: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let ways = Arc::<Ways>::default();
-        ways.server.store(server, Ordering::SeqCst);
-        let shared = Arc::clone(&ways);
+        let settings = Arc::<Settings>::default();
+        settings.server.store(server, Ordering::SeqCst);
+        let shared = Arc::clone(&settings);
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let server = ("127.0.0.1", shared.server.load(Ordering::SeqCst));
@@ -48,7 +48,7 @@ impl Proxy {
                 }
             }
         });
-        Self { port, ways }
+        Self { port, settings }
     }
 
     /// The port that it listens on.
@@ -64,29 +64,29 @@ impl Proxy {
     /// Drops the next script calls, as many as `calls`; then lets scripts run, but drops as many of
     /// their answers as `answers`.
     pub fn drop_next(&self, calls: usize, answers: usize) {
-        self.ways.lost_calls.store(calls, Ordering::SeqCst);
-        self.ways.lost_answers.store(answers, Ordering::SeqCst);
+        self.settings.lost_calls.store(calls, Ordering::SeqCst);
+        self.settings.lost_answers.store(answers, Ordering::SeqCst);
     }
 
     /// Forwards this many scripts before any is dropped.
     pub fn let_pass(&self, scripts: usize) {
-        self.ways.spared.store(scripts, Ordering::SeqCst);
+        self.settings.spared.store(scripts, Ordering::SeqCst);
     }
 
     /// Stops forwarding on all open connections, without closing them.
     pub fn mute(&self) {
-        self.ways.mute.store(self.ways.opened.load(Ordering::SeqCst), Ordering::SeqCst);
+        self.settings.mute.store(self.settings.opened.load(Ordering::SeqCst), Ordering::SeqCst);
     }
 
     /// Forwards new connections to another server.
     pub fn forward_to(&self, server: u16) {
-        self.ways.server.store(server, Ordering::SeqCst);
+        self.settings.server.store(server, Ordering::SeqCst);
     }
 }
 
-/// Forwards bytes both ways, until a loss or the end of either side closes both.
-async fn relay(mut client: TcpStream, mut server: TcpStream, ways: Arc<Ways>) {
-    let number = ways.opened.fetch_add(1, Ordering::SeqCst);
+/// Forwards bytes both settings, until a loss or the end of either side closes both.
+async fn relay(mut client: TcpStream, mut server: TcpStream, settings: Arc<Settings>) {
+    let number = settings.opened.fetch_add(1, Ordering::SeqCst);
     let (mut asked, mut answered) = (vec![0; 65_536], vec![0; 65_536]);
     let mut doomed = false;
     loop {
@@ -94,22 +94,22 @@ async fn relay(mut client: TcpStream, mut server: TcpStream, ways: Arc<Ways>) {
             read = client.read(&mut asked) => {
                 let Ok(length @ 1..) = read else { return };
                 let asked = &asked[..length];
-                if ways.is_mute(number) {
+                if settings.is_mute(number) {
                     continue;
                 }
                 let script = asked.windows(7).any(|window| window == b"EVALSHA");
-                let script = script && !take_one(&ways.spared);
-                if script && take_one(&ways.lost_calls) {
+                let script = script && !take_one(&settings.spared);
+                if script && take_one(&settings.lost_calls) {
                     return;
                 }
-                doomed |= script && take_one(&ways.lost_answers);
+                doomed |= script && take_one(&settings.lost_answers);
                 if server.write_all(asked).await.is_err() {
                     return;
                 }
             }
             read = server.read(&mut answered) => {
                 let Ok(length @ 1..) = read else { return };
-                if ways.is_mute(number) {
+                if settings.is_mute(number) {
                     continue;
                 }
                 if doomed || client.write_all(&answered[..length]).await.is_err() {

@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use swarm_core::Timestamp;
 use swarm_core::domain::{Challenge, Member, MemberId, MessageId, TokenHash};
 use swarm_core::store::{
-    ChallengeOffer, MemberBasis, MemberChange, MemberQuery, MemberSaved, Members, Result, Slot,
+    ChallengeOffer, ChallengeSlot, MemberBasis, MemberChange, MemberQuery, MemberSaved, Members,
+    Result,
 };
 
 use crate::TenantStore;
@@ -73,12 +74,13 @@ fn is_proven(world: &World, change: &MemberChange, now: Timestamp) -> bool {
 }
 
 fn give(world: &mut World, offer: &ChallengeOffer, now: Timestamp) -> Challenge {
-    let standing = world.standing.get(&offer.bucket).filter(|it| now <= it.reusable_until);
-    let given = standing.unwrap_or(&offer.fresh).clone();
-    world.standing.insert(offer.bucket, given.clone());
+    let reusable =
+        world.reusable_challenges.get(&offer.bucket).filter(|it| now <= it.reusable_until);
+    let given = reusable.unwrap_or(&offer.fresh).clone();
+    world.reusable_challenges.insert(offer.bucket, given.clone());
     match &offer.slot {
-        Slot::Member(id) => drop(world.challenges.insert(id.clone(), given.clone())),
-        Slot::Decoy => world.decoy = Some(given.clone()),
+        ChallengeSlot::Member(id) => drop(world.challenges.insert(id.clone(), given.clone())),
+        ChallengeSlot::Decoy => world.decoy = Some(given.clone()),
     }
     given
 }

@@ -25,7 +25,7 @@ pub(crate) struct World {
     pub(crate) challenges: HashMap<MemberId, Challenge>,
     pub(crate) decoy: Option<Challenge>,
     /// What was given out last.
-    pub(crate) standing: HashMap<ChallengeBucket, Challenge>,
+    pub(crate) reusable_challenges: HashMap<ChallengeBucket, Challenge>,
     /// Message `n` stands at `n - 1`.
     pub(crate) outbox: Vec<Versioned<Message>>,
     pub(crate) sessions: BTreeMap<SessionId, SessionRow>,

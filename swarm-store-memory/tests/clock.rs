@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use swarm_core::domain::{Challenge, SessionDraft};
 use swarm_core::store::{
-    ChallengeBucket, ChallengeOffer, Filed, MemberChange, MemberSaved, Proven, Slot,
+    ChallengeBucket, ChallengeOffer, ChallengeSlot, Filed, MemberChange, MemberSaved,
+    ProvenChallenge,
 };
 use swarm_core::testing::{ManualClock, World, challenge, judged, moment, seed, session_draft};
 use swarm_core::{TenantId, Timestamp};
@@ -35,10 +36,10 @@ async fn a_take_lands_at_its_deadline_and_is_late_a_millisecond_after() {
 async fn a_challenge_proves_until_it_expires_and_not_a_millisecond_longer() {
     let (clock, world) = world();
     let ada = world.author("ada").await;
-    let slot = Slot::Member(ada.id.clone());
+    let slot = ChallengeSlot::Member(ada.id.clone());
     world.set_challenge(&slot, &challenge("challenge", deadline())).await;
     for outcome in [MemberSaved::Saved, MemberSaved::Stale] {
-        let proven = Some(Proven(seed("challenge")));
+        let proven = Some(ProvenChallenge(seed("challenge")));
         let change = MemberChange { proven, ..world.edited(&ada.id, |_| {}).await };
         assert_eq!(world.save_member(&change).await, outcome);
         clock.advance(1);
@@ -50,7 +51,8 @@ async fn a_challenge_stands_up_to_its_moment_and_not_a_millisecond_longer() {
     let (clock, world) = world();
     for (name, given) in [("first", "first"), ("second", "first"), ("third", "third")] {
         let fresh = Challenge { reusable_until: deadline(), ..challenge(name, deadline()) };
-        let offer = ChallengeOffer { bucket: ChallengeBucket(0), fresh, slot: Slot::Decoy };
+        let offer =
+            ChallengeOffer { bucket: ChallengeBucket(0), fresh, slot: ChallengeSlot::Decoy };
         assert_eq!(world.give_challenge(&offer).await.seed, seed(given));
         clock.advance(i64::from(name == "second"));
     }

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use swarm_core::TenantId;
 use swarm_core::domain::{AttemptId, MemberId, SessionId};
 use swarm_core::proof::hex;
-use swarm_core::store::{Collection, Result, Slot, StoreError};
+use swarm_core::store::{ChallengeSlot, Collection, Result, StoreError};
 
 /// The newest layout of any tenant: the only key that belongs to no tenant.
 pub(crate) const NEWEST_LAYOUT: &str = "swarm:layout";
@@ -69,7 +69,7 @@ keys! {
     /// Live challenges by slot.
     challenges: "challenges:live";
     /// The challenges that were handed out last, by the number of their bucket.
-    standing_challenges: "challenges:standing";
+    reusable_challenges: "challenges:standing";
     /// Rows by message id.
     outbox: "outbox";
     /// Messages by state.
@@ -131,10 +131,10 @@ pub(crate) fn collection_name(collection: Collection) -> Result<&'static str> {
 }
 
 /// The field of a slot for a challenge.
-pub(crate) fn slot(slot: &Slot) -> String {
+pub(crate) fn slot(slot: &ChallengeSlot) -> String {
     match slot {
-        Slot::Member(id) => member_slot(id),
-        Slot::Decoy => "decoy".to_owned(),
+        ChallengeSlot::Member(id) => member_slot(id),
+        ChallengeSlot::Decoy => "decoy".to_owned(),
     }
 }
 

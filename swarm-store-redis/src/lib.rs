@@ -33,7 +33,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use swarm_core::TenantId;
 use swarm_core::store::{
-    BehindTenants, CommitteeStore, CommitteeTenants, Readiness, Result, Store, Tenants,
+    CommitteeStore, CommitteeTenants, HaltedTenants, Readiness, Result, Store, Tenants,
 };
 
 use connection::client::{Client, bounded};
@@ -47,7 +47,7 @@ use tenant::TenantStore;
 pub struct RedisStore {
     client: Arc<Client>,
     layouts: Arc<LayoutCache>,
-    behind: Arc<BehindTenants>,
+    halted: Arc<HaltedTenants>,
     strict: bool,
 }
 
@@ -94,8 +94,8 @@ impl RedisStore {
             }
             layout::refuse_newer("connect", &client).await?;
             client.load("connect", &scripts::texts()).await?;
-            let (layouts, behind) = (Arc::default(), Arc::default());
-            Ok(Self { client: Arc::new(client), layouts, behind, strict: options.strict })
+            let (layouts, halted) = (Arc::default(), Arc::default());
+            Ok(Self { client: Arc::new(client), layouts, halted, strict: options.strict })
         })
         .await
     }
@@ -116,7 +116,7 @@ impl Tenants for RedisStore {
             layout::refuse_newer("ready", &self.client).await?;
             let time_of_commit =
                 |tenant| async move { self.tenant(&tenant).time_of_commit("ready").await };
-            self.behind.check(time_of_commit).await?;
+            self.halted.check(time_of_commit).await?;
             health::check(&self.client, "ready", self.strict).await
         })
         .await
@@ -134,7 +134,7 @@ impl RedisStore {
         TenantStore {
             id: tenant.clone(),
             client: Arc::clone(&self.client),
-            behind: Arc::clone(&self.behind),
+            halted: Arc::clone(&self.halted),
             keys: Keys::of(tenant),
             layout: self.layouts.of(tenant),
         }

@@ -81,7 +81,7 @@ impl Members for TenantStore {
     /// Does not wait for replicas: after a failover, a lost challenge is simply requested again.
     async fn give_challenge(&self, offer: &ChallengeOffer) -> Result<Challenge> {
         let mut script = scripts::GIVE_CHALLENGE.prepare_invoke();
-        script.key(self.keys.standing_challenges()).key(self.keys.challenges());
+        script.key(self.keys.reusable_challenges()).key(self.keys.challenges());
         script.key(self.keys.log());
         script.arg(offer.bucket.0).arg(keys::slot(&offer.slot));
         script.arg(codec::encode_challenge(&offer.fresh));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use redis::{Cmd, FromRedisValue, ScriptInvocation};
 use swarm_core::domain::AttemptId;
-use swarm_core::store::{BehindTenants, Clock, Result};
+use swarm_core::store::{Clock, HaltedTenants, Result};
 use swarm_core::{Entropy, StoreError, SystemEntropy, TenantId, Timestamp};
 
 use crate::codec::{self, Context};
@@ -18,7 +18,7 @@ use crate::scripts;
 pub(crate) struct TenantStore {
     pub(crate) id: TenantId,
     pub(crate) client: Arc<Client>,
-    pub(crate) behind: Arc<BehindTenants>,
+    pub(crate) halted: Arc<HaltedTenants>,
     pub(crate) keys: Keys,
     pub(crate) layout: Arc<TenantLayout>,
 }
@@ -31,7 +31,7 @@ impl TenantStore {
         script: &ScriptInvocation<'_>,
     ) -> Result<T> {
         self.mark(op).await?;
-        self.behind.note(&self.id, self.client.commit(op, script, &self.keys).await)
+        self.halted.note(&self.id, self.client.commit(op, script, &self.keys).await)
     }
 
     /// Runs a script that writes and is idempotent. It does not wait for replicas.

@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use swarm_core::store::{
-    BehindTenants, CommitteeStore, CommitteeTenants, Readiness, Result, Store, Tenants,
+    CommitteeStore, CommitteeTenants, HaltedTenants, Readiness, Result, Store, Tenants,
 };
 use swarm_core::{TenantId, Timestamp};
 
@@ -46,7 +46,7 @@ use world::World;
 #[derive(Clone)]
 pub struct SqliteStore {
     database: Arc<Database>,
-    behind: Arc<BehindTenants>,
+    halted: Arc<HaltedTenants>,
 }
 
 impl SqliteStore {
@@ -71,12 +71,12 @@ impl SqliteStore {
     ) -> Result<Self> {
         let database = Database::open(path.as_ref(), Arc::new(clock));
         let database = database.map_err(|failure| failure.of("open"))?;
-        Ok(Self { database: Arc::new(database), behind: Arc::default() })
+        Ok(Self { database: Arc::new(database), halted: Arc::default() })
     }
 
     fn tenant(&self, tenant: &TenantId) -> TenantStore {
-        let (database, behind) = (Arc::clone(&self.database), Arc::clone(&self.behind));
-        TenantStore { database, behind, tenant: tenant.clone() }
+        let (database, halted) = (Arc::clone(&self.database), Arc::clone(&self.halted));
+        TenantStore { database, halted, tenant: tenant.clone() }
     }
 }
 
@@ -100,7 +100,7 @@ impl Tenants for SqliteStore {
         let time_of_commit = |tenant| async move {
             self.tenant(&tenant).read("ready", |world| world.time_of_commit()).await
         };
-        self.behind.check(time_of_commit).await?;
+        self.halted.check(time_of_commit).await?;
         Ok(Readiness::default())
     }
 }
@@ -114,7 +114,7 @@ impl CommitteeTenants for SqliteStore {
 /// One tenant's part of the store.
 struct TenantStore {
     database: Arc<Database>,
-    behind: Arc<BehindTenants>,
+    halted: Arc<HaltedTenants>,
     tenant: TenantId,
 }
 
@@ -138,7 +138,7 @@ impl TenantStore {
     ) -> Result<T> {
         let world = self.world(change);
         let outcome = self.database.write(world).await.map_err(|failure| failure.of(op));
-        self.behind.note(&self.tenant, outcome)
+        self.halted.note(&self.tenant, outcome)
     }
 
     fn world<T>(

@@ -10,8 +10,8 @@ use swarm_core::domain::{
 };
 use swarm_core::store::records::Record;
 use swarm_core::store::{
-    ChallengeBucket, ChallengeOffer, MemberBasis, MemberChange, MemberQuery, MemberSaved, Members,
-    Result, Slot, Versioned,
+    ChallengeBucket, ChallengeOffer, ChallengeSlot, MemberBasis, MemberChange, MemberQuery,
+    MemberSaved, Members, Result, Versioned,
 };
 
 use crate::failure::Outcome;
@@ -88,7 +88,7 @@ fn challenge(world: &World<'_>, id: &MemberId) -> Outcome<Option<Challenge>> {
     world.one(LIVE, &[&id.as_str()], read_challenge)
 }
 
-fn standing(world: &World<'_>, bucket: ChallengeBucket) -> Outcome<Option<Challenge>> {
+fn reusable(world: &World<'_>, bucket: ChallengeBucket) -> Outcome<Option<Challenge>> {
     const STANDING: &str = "SELECT seed, stands_until, expires_at FROM standing_challenges
         WHERE tenant = ?1 AND stand = ?2";
     world.one(STANDING, &[&bucket.0], read_challenge)
@@ -104,8 +104,8 @@ fn read_challenge(row: &Row<'_>) -> Outcome<Challenge> {
 
 fn give(world: &World<'_>, offer: &ChallengeOffer) -> Outcome<Challenge> {
     let now = world.now()?;
-    let standing = standing(world, offer.bucket)?.filter(|it| now <= it.reusable_until);
-    let given = standing.unwrap_or_else(|| offer.fresh.clone());
+    let reusable = reusable(world, offer.bucket)?.filter(|it| now <= it.reusable_until);
+    let given = reusable.unwrap_or_else(|| offer.fresh.clone());
     const STANDS: &str = "INSERT OR REPLACE INTO standing_challenges
         (tenant, stand, seed, stands_until, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)";
     put_challenge(world, STANDS, &offer.bucket.0, &given)?;
@@ -113,8 +113,8 @@ fn give(world: &World<'_>, offer: &ChallengeOffer) -> Outcome<Challenge> {
         (tenant, member, seed, stands_until, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)";
     // No member has an empty id.
     let member = match &offer.slot {
-        Slot::Member(id) => id.as_str(),
-        Slot::Decoy => "",
+        ChallengeSlot::Member(id) => id.as_str(),
+        ChallengeSlot::Decoy => "",
     };
     put_challenge(world, IS_LIVE, &member, &given)?;
     Ok(given)

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::Connection;
-use swarm_core::store::{ChallengeBucket, ChallengeOffer, Slot, StoreError, StoreErrorKind};
+use swarm_core::store::{
+    ChallengeBucket, ChallengeOffer, ChallengeSlot, StoreError, StoreErrorKind,
+};
 use swarm_core::testing::{World, challenge};
 use swarm_core::{TenantId, Tenants, Timestamp};
 use swarm_store_sqlite::SqliteStore;
@@ -89,7 +91,7 @@ async fn stores_of_one_file_take_turns() {
 
 fn offer() -> ChallengeOffer {
     let fresh = challenge("challenge", Timestamp::EPOCH);
-    ChallengeOffer { bucket: ChallengeBucket(0), fresh, slot: Slot::Decoy }
+    ChallengeOffer { bucket: ChallengeBucket(0), fresh, slot: ChallengeSlot::Decoy }
 }
 
 /// The path of a file that is not there yet.

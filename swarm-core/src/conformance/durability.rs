@@ -8,7 +8,8 @@ use crate::domain::{Member, MemberState, SessionId, TakeId, TenantId, Timestamp}
 use crate::rules::Filing;
 use crate::store::Collection::Subjects;
 use crate::store::{
-    DocumentDraft, MemberChange, MemberSaved, Proven, Put, SessionQuery, Slot, Tenants,
+    ChallengeSlot, DocumentDraft, MemberChange, MemberSaved, ProvenChallenge, Put, SessionQuery,
+    Tenants,
 };
 use crate::testing::promise::{ensure, promised};
 use crate::testing::{
@@ -49,7 +50,7 @@ pub async fn guards_outlive_the_store(
     let with_the_key = creation(&Member { public_key: Some(key("ada")), ..applicant("new") });
     promised!(world.save_member(&with_the_key).await, MemberSaved::KeyHeld(id("ada")));
     let mut claim = world.edited(&id("grace"), |grace| grace.state = Claimed).await;
-    claim.proven = Some(Proven(seed("challenge")));
+    claim.proven = Some(ProvenChallenge(seed("challenge")));
     claim.mail = Some(mail("second"));
     promised!(world.save_member(&claim).await, MemberSaved::Saved, "proven by a live challenge");
     let queued = world.messages(None, None).await;
@@ -68,7 +69,7 @@ async fn furnished(tenants: Arc<dyn Tenants>) -> (TenantId, Filing) {
     let change = MemberChange { mail: Some(mail("first")), ..creation(&grace) };
     promised!(world.save_member(&change).await, MemberSaved::Saved);
     let challenge = world.live_challenge("challenge").await;
-    world.set_challenge(&Slot::Member(grace.id), &challenge).await;
+    world.set_challenge(&ChallengeSlot::Member(grace.id), &challenge).await;
     let (session, published) = (world.convened("subject").await, world.convened("other").await);
     let now = world.now().await;
     world.amend(published.id, |it| (it.state, it.published_at) = (Published, Some(now))).await;

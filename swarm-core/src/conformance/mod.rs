@@ -166,9 +166,9 @@ macro_rules! conformance_cases {
                 of_racing_applications_with_one_key_one_wins
                 a_state_takes_in_no_more_than_its_quota
                 of_racing_applications_no_more_than_the_quota_come_in
-                a_challenge_that_stands_is_given_again
-                a_challenge_that_stands_no_longer_is_replaced
-                each_stand_has_a_challenge_of_its_own
+                a_reusable_challenge_is_given_again
+                a_challenge_that_is_no_longer_reusable_is_replaced
+                each_bucket_has_a_challenge_of_its_own
                 a_challenge_is_live_where_it_was_given_last
                 who_ask_at_once_are_given_the_same
                 a_challenge_replaces_the_one_before
@@ -201,7 +201,7 @@ macro_rules! conformance_cases {
                 a_save_leaves_alone_what_is_counted
                 a_save_may_hold_to_when_the_last_take_was_filed
                 of_racing_saves_of_one_version_one_wins
-                a_seal_and_racing_takes_agree
+                an_aggregation_and_racing_takes_agree
                 a_moving_deadline_and_racing_takes_agree
             }
             takes {
@@ -295,7 +295,7 @@ macro_rules! conformance_cases {
                 a_key_is_held_in_its_own_world
                 a_token_dies_in_its_own_world
                 a_challenge_is_live_in_its_own_world
-                a_challenge_stands_in_its_own_world
+                a_reusable_challenge_is_that_of_its_own_world
                 mail_is_that_of_its_own_world
                 sessions_are_those_of_their_own_world
                 publications_are_those_of_their_own_world

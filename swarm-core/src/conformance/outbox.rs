@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::domain::{Mail, MailState, Member, Message, MessageId, Timestamp};
-use crate::store::{MemberChange, MemberSaved, MessageChange, Proven, Saved, Tenants, Versioned};
+use crate::store::{
+    MemberChange, MemberSaved, MessageChange, ProvenChallenge, Saved, Tenants, Versioned,
+};
 use crate::testing::promise::{ensure, promised};
 use crate::testing::{FIRST, World, applicant, count, creation, id, key, mail, race, seed};
 
@@ -38,7 +40,7 @@ pub async fn mail_is_not_queued_without_its_commit(tenants: Arc<dyn Tenants>) {
     world.create(&applicant("ada")).await;
     let again = creation(&applicant("ada"));
     let unproven = MemberChange {
-        proven: Some(Proven(seed("challenge"))),
+        proven: Some(ProvenChallenge(seed("challenge"))),
         ..world.edited(&id("ada"), |_| {}).await
     };
     let intruder = creation(&Member { public_key: Some(key("ada")), ..applicant("grace") });

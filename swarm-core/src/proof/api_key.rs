@@ -1,6 +1,6 @@
 //! The API keys of the committee. Only their hashes are ever stored (specification, section 5B).
 
-use super::commit::hex;
+use super::hex;
 use crate::domain::ApiKeyHash;
 use crate::domain::committee::{CommitteeMemberId, KeyPrefix};
 

@@ -4,15 +4,17 @@ pub mod diagnose;
 
 mod api_key;
 mod canonical;
-mod commit;
+mod commit_reference;
+mod hex;
 mod sign;
 mod token;
 mod verify;
 
 pub use api_key::ApiKey;
 pub use canonical::{Payload, canonical};
-pub use commit::{commit, hex};
+pub use commit_reference::commit_reference;
 pub use diagnose::diagnose;
+pub use hex::hex;
 pub use sign::KeyPair;
 pub use token::{BearerToken, ChallengeText};
 pub use verify::{Verified, holds, verify};

@@ -19,7 +19,7 @@ pub struct ChallengeOffer {
     /// The one to give out, unless the one there is reusable.
     pub fresh: Challenge,
     /// Where the one that is given out is live from then on.
-    pub slot: Slot,
+    pub slot: ChallengeSlot,
 }
 
 /// One of 65,536 places for reusable challenges, shared by all ids that have its number. So asking
@@ -30,7 +30,7 @@ pub struct ChallengeBucket(pub u16);
 
 /// Where a challenge is live.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Slot {
+pub enum ChallengeSlot {
     /// The one live challenge of a member.
     Member(MemberId),
     /// The place of challenges for ids that may not have one; a tenant has one such place, and it
@@ -41,7 +41,7 @@ pub enum Slot {
 /// The member's live challenge at the commit must be made from this seed, and the store's clock
 /// must not be past its expiry.
 #[derive(Clone, Debug)]
-pub struct Proven(pub ChallengeSeed);
+pub struct ProvenChallenge(pub ChallengeSeed);
 
 /// The challenge to give to whoever asks for the one of `id`, unless one is reusable. Only an active
 /// member gets it live (specification, section 3A).
@@ -52,8 +52,8 @@ pub fn offer_challenge(
     now: Timestamp,
 ) -> ChallengeOffer {
     let slot = match &basis.member {
-        Some(member) if member.record.state.is_active() => Slot::Member(id.clone()),
-        _ => Slot::Decoy,
+        Some(member) if member.record.state.is_active() => ChallengeSlot::Member(id.clone()),
+        _ => ChallengeSlot::Decoy,
     };
     let fresh = Challenge {
         seed,

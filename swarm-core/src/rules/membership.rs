@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::challenge::{Proven, answers};
+use super::challenge::{ProvenChallenge, answers};
 use super::log::{self, MemberAct};
 use super::{MemberBasis, Refusal, Versioned};
 use crate::domain::{
@@ -20,7 +20,7 @@ pub struct MemberChange {
     /// The version that was judged; `None`: there must be no such member.
     pub expected: Option<Version>,
     /// The proof that the change relies on.
-    pub proven: Option<Proven>,
+    pub proven: Option<ProvenChallenge>,
     /// A message to queue with the commit.
     pub mail: Option<Mail>,
     /// How many members may be in the state of this one, once it is committed.
@@ -165,7 +165,7 @@ pub fn claim(
         token: Some(token.hash()),
         ..Member::clone(&member.record)
     };
-    let proven = Some(Proven(challenge.seed));
+    let proven = Some(ProvenChallenge(challenge.seed));
     let claimed = public(member, claimed, MemberAct::Claimed, None);
     Ok((MemberChange { proven, ..claimed }, token))
 }

@@ -22,8 +22,8 @@ mod take_schema;
 pub use aggregate::aggregate;
 pub use brief::{BriefFacts, compose};
 pub use challenge::{
-    CHALLENGE_MILLIS, CHALLENGE_REUSABLE_MILLIS, ChallengeBucket, ChallengeOffer, Proven, Slot,
-    offer_challenge,
+    CHALLENGE_MILLIS, CHALLENGE_REUSABLE_MILLIS, ChallengeBucket, ChallengeOffer, ChallengeSlot,
+    ProvenChallenge, offer_challenge,
 };
 pub use facts::{Basis, MemberBasis, Versioned};
 pub(crate) use judge::rejection;

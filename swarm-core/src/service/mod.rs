@@ -1,6 +1,5 @@
 //! The service: load → judge → commit what was judged. This is what embedders call.
 
-mod attempts;
 mod committee;
 mod counts;
 mod documents;
@@ -10,6 +9,7 @@ mod log;
 mod members;
 mod observer;
 mod outbox;
+mod retries;
 mod sessions;
 mod takes;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::attempts::until_committed;
+use super::retries::until_committed;
 use super::{Commit, Error, Tenant};
 use crate::domain::{
     Attribution, Day, MemberId, Roster, Session, SessionDraft, SessionId, SessionPatch,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::attempts::until_committed;
+use super::retries::until_committed;
 use super::{Commit, Error, SubmitError, Tenant};
 use crate::domain::{AttemptId, Take, TakeId, TakeOnFile, TokenHash};
 use crate::rules::{self, Draft, Preflight, Refusal, Resource, Submission};

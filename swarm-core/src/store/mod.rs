@@ -5,12 +5,12 @@
 //! `Ok` means that the store answered, `Err` that it could not; a lost race is an outcome, not an
 //! error. The suite in `swarm_core::conformance` tests whether an implementation does this.
 
-mod behind;
 mod committee;
 mod counts;
 mod documents;
 mod error;
 mod forward;
+mod halted;
 mod log;
 mod members;
 mod outbox;
@@ -25,7 +25,6 @@ use crate::domain::{TenantId, Timestamp};
 /// The attribute that implementations of the port need: the one of the crate `async-trait`.
 pub use async_trait::async_trait;
 
-pub use behind::BehindTenants;
 pub use committee::{
     Committee, CommitteeFiled, CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery,
     CommitteeTenants,
@@ -33,6 +32,7 @@ pub use committee::{
 pub use counts::{Countable, Counts};
 pub use documents::{Collection, Document, DocumentDraft, DocumentGuard, Documents, Put};
 pub use error::{StoreError, StoreErrorKind};
+pub use halted::HaltedTenants;
 pub use log::{CLOCK_TOLERANCE_MILLIS, Log, time_of_commit, time_of_read};
 pub use members::{MemberQuery, MemberSaved, Members};
 pub use outbox::Outbox;
@@ -44,8 +44,8 @@ pub use crate::rules::committee::{
     CommitteeBasis, CommitteeDayChange, CommitteeFiling, CommitteeMemberChange,
 };
 pub use crate::rules::{
-    Basis, ChallengeBucket, ChallengeOffer, Convocation, DocumentQuota, Filing, MemberBasis,
-    MemberChange, MessageChange, Proven, SessionChange, Slot, Versioned,
+    Basis, ChallengeBucket, ChallengeOffer, ChallengeSlot, Convocation, DocumentQuota, Filing,
+    MemberBasis, MemberChange, MessageChange, ProvenChallenge, SessionChange, Versioned,
 };
 
 /// What every method of the port returns.
@@ -59,7 +59,7 @@ pub trait Tenants: Send + Sync {
     fn open(&self, tenant: &TenantId) -> Arc<dyn Store>;
 
     /// Checks that the store answers, and how far it can be trusted. A store whose clock is too far
-    /// behind the log of a tenant that wants to commit is not ready: see [`BehindTenants`].
+    /// behind the log of a tenant that wants to commit is not ready: see [`HaltedTenants`].
     async fn ready(&self) -> Result<Readiness>;
 }
 

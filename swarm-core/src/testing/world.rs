@@ -13,9 +13,9 @@ use crate::domain::{
 use crate::rules::{Filing, Submission, convene, judge};
 use crate::service::{Swarm, Tenant};
 use crate::store::{
-    Basis, BasisQuery, ChallengeBucket, ChallengeOffer, Collection, Countable, Document,
-    DocumentDraft, Filed, MemberBasis, MemberChange, MemberQuery, MemberSaved, MessageChange, Put,
-    Saved, SessionChange, SessionQuery, Slot, Store, TakeQuery, Tenants, Versioned,
+    Basis, BasisQuery, ChallengeBucket, ChallengeOffer, ChallengeSlot, Collection, Countable,
+    Document, DocumentDraft, Filed, MemberBasis, MemberChange, MemberQuery, MemberSaved,
+    MessageChange, Put, Saved, SessionChange, SessionQuery, Store, TakeQuery, Tenants, Versioned,
 };
 use crate::testing::promise::{broken, promised};
 
@@ -151,7 +151,7 @@ impl World {
 /// Challenges.
 impl World {
     /// Makes this challenge live in this slot.
-    pub async fn set_challenge(&self, slot: &Slot, challenge: &Challenge) {
+    pub async fn set_challenge(&self, slot: &ChallengeSlot, challenge: &Challenge) {
         let offer = ChallengeOffer {
             bucket: ChallengeBucket(0),
             fresh: challenge.clone(),

@@ -6,7 +6,7 @@ use swarm_core::domain::committee::{
 };
 use swarm_core::domain::{AttemptId, Invalid};
 use swarm_core::json::Json;
-use swarm_core::proof::commit;
+use swarm_core::proof::commit_reference;
 use swarm_core::rules::committee::{
     CommitteeBasis, CommitteeFiling, CommitteeRefusal, judge, read,
 };
@@ -163,7 +163,7 @@ fn the_reference_is_the_digest_of_the_record() {
         ..(*plain).clone()
     };
     assert_eq!(
-        commit(&plain),
+        commit_reference(&plain),
         "sha256:124ea6e4c74aaf2045dfbe8191e6012bb375433fad07480fb9db5c48669e9f61"
     );
     let full = swarm_core::domain::committee::CommitteeTake {
@@ -172,7 +172,7 @@ fn the_reference_is_the_digest_of_the_record() {
         ..plain
     };
     assert_eq!(
-        commit(&full),
+        commit_reference(&full),
         "sha256:287d7941c3b7aa9bbf77a7dee62d2f96c34c31918daac5506f00724c98376a18"
     );
 }

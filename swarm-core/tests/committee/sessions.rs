@@ -5,7 +5,7 @@ use std::sync::Arc;
 use swarm_core::domain::SubjectId;
 use swarm_core::domain::committee::{CommitteeDay, CommitteeTake, Synthesis};
 use swarm_core::json;
-use swarm_core::proof::commit;
+use swarm_core::proof::commit_reference;
 use swarm_core::rules::committee::{line, session};
 
 use super::{DEADLINE, at, day, generated, take};
@@ -33,7 +33,7 @@ fn the_newest_take_of_each_member_shows_after_it() {
     let takes = takes();
     let over = session(&generated(), &takes, at(AFTER)).unwrap();
     let shown: Vec<_> = over.takes.iter().map(|take| take.commit.clone()).collect();
-    assert_eq!(shown, [commit(&takes[1]), commit(&takes[2])]);
+    assert_eq!(shown, [commit_reference(&takes[1]), commit_reference(&takes[2])]);
     let summary = "2 takes: 1 bullish, 1 neutral; mean confidence 0.65.";
     assert_eq!(over.synthesis.as_deref(), Some(summary));
     let listed = line(&generated(), &takes, at(AFTER)).unwrap();

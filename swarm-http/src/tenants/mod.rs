@@ -2,7 +2,7 @@
 
 mod config;
 mod host_table;
-mod opened;
+mod open_tenants;
 mod operators;
 mod origin;
 
@@ -15,8 +15,8 @@ use warp::http::uri::Authority;
 pub use config::{Services, TenantConfig};
 pub(crate) use host_table::EveryHost;
 pub use host_table::{DuplicateHost, HostTable};
-pub(crate) use opened::OpenTenants;
-pub use opened::ServedTenant;
+pub(crate) use open_tenants::OpenTenants;
+pub use open_tenants::ServedTenant;
 pub use operators::{AdminTokens, DuplicateOperator, Operators};
 pub use origin::PublicOrigin;
 

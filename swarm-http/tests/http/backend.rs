@@ -30,11 +30,11 @@ macro_rules! on_every_store {
 pub(crate) use on_every_store;
 
 /// What keeps both interfaces.
-pub trait Both: Tenants + CommitteeTenants {}
+pub trait BothPorts: Tenants + CommitteeTenants {}
 
-impl<T: Tenants + CommitteeTenants> Both for T {}
+impl<T: Tenants + CommitteeTenants> BothPorts for T {}
 
-pub type AnyStore = Arc<dyn Both>;
+pub type AnyStore = Arc<dyn BothPorts>;
 
 /// A store with nothing in it, and the clock that it goes by.
 #[derive(Clone)]

@@ -10,14 +10,14 @@ use crate::committee_fixture::chair;
 use crate::harness::ADMIN;
 
 /// A client program, in a folder of its own.
-pub struct Outside {
+pub struct ClientProgram {
     interpreter: String,
     script: PathBuf,
     url: String,
     pub folder: PathBuf,
 }
 
-impl Outside {
+impl ClientProgram {
     /// The client in the file `script`, in a folder called `name`, for the server at `url`.
     pub fn new(interpreter: String, script: &str, name: &str, url: String) -> Self {
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -77,17 +77,17 @@ fn journey(interpreter: String, script: &str) {
     let program = Program::start(&["serve"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
     program.client.convene("2026-11-21", "aurora");
     let url = format!("http://{}", program.client.address);
-    let outside = Outside::new(interpreter, script, script, url);
+    let client = ClientProgram::new(interpreter, script, script, url);
 
-    let key = outside.says(&["keygen", "my.key"]);
-    let applied = outside
+    let key = client.says(&["keygen", "my.key"]);
+    let applied = client
         .asks("apply", &["--key=my.key", "--name=Zoë \u{1f680}", "--contact=zoe@test.example"]);
     assert_eq!(applied["status"], "applied");
     let id = applied["memberId"].as_str().unwrap();
     program.client.operate("/activate", &json!({ "memberId": id })).expect(200);
-    assert_eq!(outside.asks("status", &[id])["state"], "approved");
+    assert_eq!(client.asks("status", &[id])["state"], "approved");
     let member = format!("--member={id}");
-    outside.asks("claim", &["--key=my.key", &member, "--token-file=my.token"]);
+    client.asks("claim", &["--key=my.key", &member, "--token-file=my.token"]);
 
     let fields = [
         "--key=my.key",
@@ -101,52 +101,52 @@ fn journey(interpreter: String, script: &str) {
         "--body=\u{201c}quoted\u{201d} \\ / \u{1f680}\n\tline\u{2028}",
         "--weights=[{\"bucket\":\"cash\",\"weight\":1e21},{\"bucket\":\"btc\",\"weight\":0.1}]",
     ];
-    let receipt = outside.asks("submit", &fields);
+    let receipt = client.asks("submit", &fields);
     assert_eq!(
         receipt,
         json!({ "ok": true, "status": 201, "recommendationId": 1, "verified": true })
     );
     // Sent again after a lost answer, the very same take is found to stand.
-    assert_eq!(outside.asks("submit", &fields)["recommendationId"], 1);
+    assert_eq!(client.asks("submit", &fields)["recommendationId"], 1);
     let take = program.client.get("/api/swarm/takes/1").expect(200).json();
     assert_eq!((&take["publicKey"], &take["memberId"]), (&json!(key), &json!(id)));
 
-    let permalink = format!("{}/swarm/takes/1", outside.url);
-    let verified = outside.says(&["verify", &permalink, "--key", &key]);
+    let permalink = format!("{}/swarm/takes/1", client.url);
+    let verified = client.says(&["verify", &permalink, "--key", &key]);
     assert!(verified.starts_with(&format!("holds: the key {key} signed this")), "{verified}");
     assert!(verified.contains("\"constructive\", confidence 1e-7"), "{verified}");
-    assert_eq!(outside.run(&["verify", "--url", &outside.url, "2"]).status.code(), Some(2));
-    reads(&outside);
-    committee(&program, &outside);
+    assert_eq!(client.run(&["verify", "--url", &client.url, "2"]).status.code(), Some(2));
+    reads(&client);
+    committee(&program, &client);
 }
 
 /// What there is to read before a take, and a memo.
-fn reads(outside: &Outside) {
-    assert_eq!(outside.asks("open-session", &[])["id"], 1);
-    assert_eq!(outside.asks("sessions", &["--limit=1"])["sessions"][0]["subjectId"], "aurora");
-    assert_eq!(outside.asks("brief", &["1"]), Value::Null);
+fn reads(client: &ClientProgram) {
+    assert_eq!(client.asks("open-session", &[])["id"], 1);
+    assert_eq!(client.asks("sessions", &["--limit=1"])["sessions"][0]["subjectId"], "aurora");
+    assert_eq!(client.asks("brief", &["1"]), Value::Null);
     let memo = ["--token-file=my.token", "--title=On aurora", "--body=Long.", "--subject=aurora"];
-    assert_eq!(outside.asks("memo", &memo)["memoId"], 1);
+    assert_eq!(client.asks("memo", &memo)["memoId"], 1);
 }
 
 /// The client computes the reference that it is given, or fails.
-fn committee(program: &Program, outside: &Outside) {
+fn committee(program: &Program, client: &ClientProgram) {
     let member = chair(&program.client, "/members", &json!({ "id": "zoe", "name": "Zoë" }));
     let key = member.expect(201).json()["api_key"].as_str().unwrap().to_owned();
-    std::fs::write(outside.folder.join("my.ic"), key).unwrap();
+    std::fs::write(client.folder.join("my.ic"), key).unwrap();
     let order = json!({ "deadline_utc": "9999-12-31T00:00:00Z" });
     chair(&program.client, "/briefs", &order).expect(201);
-    assert_eq!(outside.asks("committee-brief", &["zoe"])["member"]["name"], "Zoë");
+    assert_eq!(client.asks("committee-brief", &["zoe"])["member"]["name"], "Zoë");
     let body = format!(
         "--body=\u{201c}quoted\u{201d} \\ / \u{1f680}\n\tline\u{2028}{}\nSTANCE: cautious | CONFIDENCE: 0.5",
         "half in cash ".repeat(8)
     );
     let fields = ["--api-key-file=my.ic", "--stance=cautious", &body];
     for more in [&["--confidence=1e-7"][..], &["--confidence=1.0", "--model=\"m\" \u{1f680}"]] {
-        let receipt = outside.asks("committee-submit", &[&fields[..], more].concat());
+        let receipt = client.asks("committee-submit", &[&fields[..], more].concat());
         assert_eq!((&receipt["ok"], &receipt["member_id"]), (&json!(true), &json!("zoe")));
     }
     let short = ["--confidence=0.5", "--body=short", "--stance=cautious", "--api-key-file=my.ic"];
-    let command = ["committee-submit", "--url", &outside.url];
-    assert_eq!(outside.run(&[&command[..], &short].concat()).status.code(), Some(1));
+    let command = ["committee-submit", "--url", &client.url];
+    assert_eq!(client.run(&[&command[..], &short].concat()).status.code(), Some(1));
 }

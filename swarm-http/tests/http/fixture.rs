@@ -16,7 +16,7 @@ use swarm_core::store::{
 use swarm_core::{MemberId, Swarm, SystemEntropy, Take, Tenant, TenantId};
 use swarm_store_memory::MemoryStore;
 
-use crate::backend::{AnyStore, Backend, Both};
+use crate::backend::{AnyStore, Backend, BothPorts};
 use crate::committee_fixture;
 use crate::harness::{ADMIN, Author, Client, Server, fresh_key, fresh_nonce};
 
@@ -42,12 +42,16 @@ impl Fixture {
     }
 
     /// In memory, with `front` between the server and the store.
-    pub fn serve(clock: Clock, store: MemoryStore, front: impl Both + Clone + 'static) -> Self {
+    pub fn serve(
+        clock: Clock,
+        store: MemoryStore,
+        front: impl BothPorts + Clone + 'static,
+    ) -> Self {
         Self::behind(front, &Backend::within(clock, Arc::new(store)))
     }
 
     /// With `front` between the server and the store.
-    pub fn behind(front: impl Both + Clone + 'static, backend: &Backend) -> Self {
+    pub fn behind(front: impl BothPorts + Clone + 'static, backend: &Backend) -> Self {
         let Backend { clock, store, redis, .. } = backend.clone();
         let server = Server::on(front);
         Self { clock, store, redis, client: server.client(), server }

@@ -20,7 +20,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use ureq::http::{HeaderMap, Request};
 
-use crate::described::is_described;
+use crate::openapi::is_described;
 
 pub const ADMIN: &str = "adm_of_the_tests";
 

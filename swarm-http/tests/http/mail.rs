@@ -13,8 +13,8 @@ use swarm_store_memory::MemoryStore;
 use crate::backend::AnyStore;
 use crate::binary::{Program, configuration};
 use crate::clients::python;
-use crate::configured;
 use crate::harness::{ADMIN, Client, Server, fresh_key, services, signed_text, tenant};
+use crate::tenant_configuration;
 
 /// An SMTP server that prints what it is handed, a JSON object a line; its first line is its port.
 const SMTP: &str = r#"
@@ -163,8 +163,8 @@ fn mail_is_from_whom_its_tenant_says() {
     let mut smtp = SmtpServer::start();
     let of_server = "mail_from = \"Swarm <swarm@test.example>\"\n";
     let text = format!("smtp_url = \"smtp://127.0.0.1:{}\"\n{of_server}", smtp.port)
-        + &configured::tenant("acme", "mail_from = \"Acme <desk@acme.example>\"")
-        + &configured::tenant("bolt", "");
+        + &tenant_configuration::tenant("acme", "mail_from = \"Acme <desk@acme.example>\"")
+        + &tenant_configuration::tenant("bolt", "");
     let file = configuration("mail-from.toml", &text);
     let program = Program::start(&["serve", "--config", file.to_str().unwrap()], &[]);
     for (host, name, from) in [

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::binary::Program;
 use crate::harness::{ADMIN, Author};
-use crate::raw::Connection;
+use crate::raw_http::Connection;
 
 const MIB: usize = 1 << 20;
 

@@ -13,7 +13,7 @@ use warp::Filter as _;
 use warp::http::HeaderMap;
 
 use crate::harness::{ADMIN, Author, Client, Server, services, tenant};
-use crate::raw;
+use crate::raw_http;
 
 /// The filters beside one of somebody else's, behind an accept loop of ours.
 fn mounted(site: Site) -> Server {
@@ -32,7 +32,11 @@ fn filters_leave_other_paths_to_other_filters() {
     let client = server.client();
     assert_eq!(client.get("/hello").expect(200).text, "theirs");
     let request = b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
-    assert_eq!(raw::exchange(server.address, request).status, 404, "it is another's to answer");
+    assert_eq!(
+        raw_http::exchange(server.address, request).status,
+        404,
+        "it is another's to answer"
+    );
     client.convene("2026-11-21", "aurora");
     let author = Author::join(&client, "Ada");
     client.submit(&author, author.draft("2026-11-21", "aurora")).expect(201);

@@ -10,7 +10,7 @@ use crate::backend::{AnyStore, Backend, on_every_store};
 use crate::committee_fixture;
 use crate::fixture::{add_records, insert_member, member, print, takes};
 use crate::harness::{Answer, Author, Client, Server, fresh_key, services, signed_text, tenant};
-use crate::raw::{self, ONCE};
+use crate::raw_http::{self, ONCE};
 use crate::routes::{
     CHAIR_COMMAND, CHAIR_POSTS, OPERATOR_COMMAND, OPERATOR_READS, OPERATOR_WRITES, READS,
 };
@@ -232,7 +232,7 @@ fn a_key_and_its_challenges_belong_to_one_world(backend: &Backend) {
 /// The id of the tenant that answers, told by its subject.
 fn answered(server: &Server, target: &str, headers: &str) -> Option<String> {
     let head = format!("GET {target} HTTP/1.1\r\n{headers}\r\n");
-    let answer = raw::exchange(server.address, head.as_bytes());
+    let answer = raw_http::exchange(server.address, head.as_bytes());
     match answer.status {
         421 => {
             answer.unread(421, "unknown host");

@@ -19,7 +19,7 @@ const REQUESTS: usize = 12_000;
 
 #[test]
 fn a_log_on_a_full_disk_is_dropped_and_counted() {
-    let program = Unread::start(full());
+    let program = UnreadLog::start(full());
     program.ask(REQUESTS);
     program.drops_at_least(REQUESTS);
     program.ends_in_order();
@@ -29,7 +29,7 @@ fn a_log_on_a_full_disk_is_dropped_and_counted() {
 fn a_log_that_nobody_has_open_is_dropped_and_counted() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let program = Unread::start(writer.into());
+    let program = UnreadLog::start(writer.into());
     program.ask(REQUESTS);
     program.drops_at_least(REQUESTS);
     program.ends_in_order();
@@ -38,7 +38,7 @@ fn a_log_that_nobody_has_open_is_dropped_and_counted() {
 #[test]
 fn a_log_that_nobody_reads_holds_nothing_up() {
     let (mut reader, writer) = stalled();
-    let program = Unread::start(writer);
+    let program = UnreadLog::start(writer);
     program.ask(REQUESTS);
     program.drops_at_least(1);
     // Whoever reads on finds whole lines.
@@ -56,7 +56,7 @@ fn a_log_that_nobody_reads_holds_nothing_up() {
 #[test]
 fn a_log_that_nobody_reads_does_not_keep_the_program_alive() {
     let (_reader, writer) = stalled();
-    let program = Unread::start(writer);
+    let program = UnreadLog::start(writer);
     program.ask(REQUESTS);
     program.ends_in_order();
 }
@@ -74,7 +74,7 @@ fn nobody_has_to_hear_where_the_program_listens() {
         let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
         let line = log.find(|line| line.as_ref().unwrap().contains("listening")).unwrap().unwrap();
         let address = line.rsplit("address=").next().unwrap().parse().unwrap();
-        let program = Unread { child, address, _folder: folder };
+        let program = UnreadLog { child, address, _folder: folder };
         Client::new(address).get("/readyz").expect(200);
         program.ends_in_order();
     }
@@ -88,13 +88,13 @@ fn a_failure_that_nobody_can_be_told_is_one_exit_code() {
 }
 
 /// The program, its log on something that nobody reads.
-struct Unread {
+struct UnreadLog {
     child: Child,
     address: SocketAddr,
     _folder: TempDir,
 }
 
-impl Unread {
+impl UnreadLog {
     fn start(log: Stdio) -> Self {
         let folder = tempfile::tempdir().unwrap();
         // Without a token of the environment, one is printed.
@@ -147,7 +147,7 @@ impl Unread {
     }
 }
 
-impl Drop for Unread {
+impl Drop for UnreadLog {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

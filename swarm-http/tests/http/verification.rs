@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use swarm_core::proof::KeyPair;
 
 use crate::binary::swarm;
-use crate::clients::{Outside, node, python};
+use crate::clients::{ClientProgram, node, python};
 use crate::harness::{Author, fresh_key, signed_text};
 
 const UNPROVEN: &str = "unproven: that this is the member's key";
@@ -62,10 +62,10 @@ fn record(key: &KeyPair) -> Value {
 }
 
 /// Both clients, each in a folder that holds `files`.
-fn clients(name: &str, url: &str, files: &[(&str, &str)]) -> [Outside; 2] {
+fn clients(name: &str, url: &str, files: &[(&str, &str)]) -> [ClientProgram; 2] {
     [(python(), "swarm_client.py"), (node(), "swarm_client.mjs")].map(|(interpreter, script)| {
         let folder = format!("{name}-{script}");
-        let client = Outside::new(interpreter, script, &folder, url.to_owned());
+        let client = ClientProgram::new(interpreter, script, &folder, url.to_owned());
         for (file, text) in files {
             std::fs::write(client.folder.join(file), text).unwrap();
         }

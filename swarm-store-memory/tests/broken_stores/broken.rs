@@ -15,15 +15,15 @@ use swarm_core::store::{
 };
 use swarm_store_memory::MemoryStore;
 
-use crate::simulation::Weather;
+use crate::simulation::Chaos;
 
 /// What a faulty method can reach: its own world, and those of all tenants that were opened.
-pub(crate) struct At<S: ?Sized = dyn Store> {
+pub(crate) struct Worlds<S: ?Sized = dyn Store> {
     pub(crate) own: Arc<S>,
     pub(crate) all: Vec<Arc<S>>,
 }
 
-impl<S: ?Sized> At<S> {
+impl<S: ?Sized> Worlds<S> {
     /// The worlds of the other tenants.
     pub(crate) fn others(&self) -> impl Iterator<Item = &Arc<S>> {
         self.all.iter().filter(|store| !Arc::ptr_eq(store, &self.own))
@@ -52,10 +52,10 @@ impl<S: ?Sized> OpenedWorlds<S> {
     }
 
     /// What a faulty method of `own` can reach.
-    pub(crate) fn seen_from(&self, own: &Arc<S>) -> At<S> {
+    pub(crate) fn seen_from(&self, own: &Arc<S>) -> Worlds<S> {
         let opened = self.0.lock().unwrap();
         let all = opened.iter().map(|(_, store)| Arc::clone(store)).collect();
-        At { own: Arc::clone(own), all }
+        Worlds { own: Arc::clone(own), all }
     }
 }
 
@@ -63,7 +63,7 @@ impl<S: ?Sized> OpenedWorlds<S> {
 pub(crate) struct Broken {
     memory: MemoryStore,
     fault: Arc<dyn Fault>,
-    weather: Arc<Weather>,
+    chaos: Arc<Chaos>,
     opened: Opened,
 }
 
@@ -76,27 +76,27 @@ impl Broken {
 
     /// With the fault in front of what is there already.
     pub(crate) fn over(memory: MemoryStore, fault: impl Fault) -> Arc<dyn Tenants> {
-        Self::in_weather(memory, fault, Arc::new(Weather::of(0)))
+        Self::with_chaos(memory, fault, Arc::new(Chaos::of(0)))
     }
 
-    /// With the fault in front of it, and bad weather on the way there.
-    pub(crate) fn in_weather(
+    /// With the fault in front of it, and chaos on the way there.
+    pub(crate) fn with_chaos(
         memory: MemoryStore,
         fault: impl Fault,
-        weather: Arc<Weather>,
+        chaos: Arc<Chaos>,
     ) -> Arc<dyn Tenants> {
-        Arc::new(Self { memory, fault: Arc::new(fault), weather, opened: Opened::default() })
+        Arc::new(Self { memory, fault: Arc::new(fault), chaos, opened: Opened::default() })
     }
 }
 
 #[async_trait]
 impl Tenants for Broken {
     fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        Arc::new(World {
+        Arc::new(BrokenStore {
             own: self.opened.open(tenant, || self.memory.open(tenant)),
             opened: Arc::clone(&self.opened),
             fault: Arc::clone(&self.fault),
-            weather: Arc::clone(&self.weather),
+            chaos: Arc::clone(&self.chaos),
         })
     }
 
@@ -105,11 +105,11 @@ impl Tenants for Broken {
     }
 }
 
-struct World {
+struct BrokenStore {
     own: Arc<dyn Store>,
     opened: Opened,
     fault: Arc<dyn Fault>,
-    weather: Arc<Weather>,
+    chaos: Arc<Chaos>,
 }
 
 /// Whether a connection may send this call again: what is filed carries an attempt, by which it is
@@ -119,23 +119,23 @@ fn repeats(method: &str) -> bool {
 }
 
 /// The port, twice: as a [`Fault`], whose methods are right unless it says otherwise, and as the
-/// [`World`] that goes by it.
+/// [`BrokenStore`] that goes by it.
 macro_rules! port {
     ($($part:ident { $($method:ident($($name:ident: $type:ty),*) -> $answer:ty;)* })*) => {
         #[async_trait]
         pub(crate) trait Fault: Send + Sync + 'static {$($(
-            async fn $method(&self, at: &At, $($name: $type),*) -> Result<$answer> {
-                at.own.$method($($name),*).await
+            async fn $method(&self, worlds: &Worlds, $($name: $type),*) -> Result<$answer> {
+                worlds.own.$method($($name),*).await
             }
         )*)*}
 
         $(
             #[async_trait]
-            impl $part for World {$(
+            impl $part for BrokenStore {$(
                 async fn $method(&self, $($name: $type),*) -> Result<$answer> {
-                    let at = &self.opened.seen_from(&self.own);
-                    let call = || self.fault.$method(at, $($name),*);
-                    self.weather.carry(repeats(stringify!($method)), call).await
+                    let worlds = &self.opened.seen_from(&self.own);
+                    let call = || self.fault.$method(worlds, $($name),*);
+                    self.chaos.carry(repeats(stringify!($method)), call).await
                 }
             )*}
         )*

@@ -14,7 +14,7 @@ use swarm_core::testing::ManualClock;
 use swarm_core::{Take, Tenants, Timestamp};
 use swarm_store_memory::MemoryStore;
 
-use crate::broken::{At, Broken, Fault, Intact};
+use crate::broken::{Broken, Fault, Intact, Worlds};
 use crate::expect_broken;
 
 /// What is filed has the time of the clock, whatever the log says.
@@ -22,8 +22,8 @@ struct FiledByTheClock(ManualClock);
 
 #[async_trait]
 impl Fault for FiledByTheClock {
-    async fn file(&self, at: &At, filing: &Filing) -> Result<Filed> {
-        Ok(match at.own.file(filing).await? {
+    async fn file(&self, worlds: &Worlds, filing: &Filing) -> Result<Filed> {
+        Ok(match worlds.own.file(filing).await? {
             Filed::Filed(take) => {
                 Filed::Filed(Arc::new(Take { filed_at: self.0.now(), ..Take::clone(&take) }))
             }
@@ -37,8 +37,8 @@ struct LateWhenBehind;
 
 #[async_trait]
 impl Fault for LateWhenBehind {
-    async fn file(&self, at: &At, filing: &Filing) -> Result<Filed> {
-        at.own.file(filing).await.or(Ok(Filed::Late))
+    async fn file(&self, worlds: &Worlds, filing: &Filing) -> Result<Filed> {
+        worlds.own.file(filing).await.or(Ok(Filed::Late))
     }
 }
 
@@ -47,9 +47,9 @@ struct DeadlineByTheClock(ManualClock);
 
 #[async_trait]
 impl Fault for DeadlineByTheClock {
-    async fn file(&self, at: &At, filing: &Filing) -> Result<Filed> {
+    async fn file(&self, worlds: &Worlds, filing: &Filing) -> Result<Filed> {
         let in_time = filing.commit_deadline().is_none_or(|deadline| self.0.now() <= deadline);
-        Ok(match at.own.file(filing).await? {
+        Ok(match worlds.own.file(filing).await? {
             Filed::Late if in_time => Filed::Stale,
             other => other,
         })
@@ -80,7 +80,7 @@ struct AcceptanceIdle;
 
 #[async_trait]
 impl Fault for AcceptanceIdle {
-    async fn accept_clock(&self, _: &At, _: &Act) -> Result<()> {
+    async fn accept_clock(&self, _: &Worlds, _: &Act) -> Result<()> {
         Ok(())
     }
 }

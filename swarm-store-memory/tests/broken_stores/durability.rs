@@ -5,16 +5,16 @@ use swarm_core::domain::MemberId;
 use swarm_core::store::{Basis, BasisQuery, MemberBasis, Result, async_trait};
 use swarm_store_memory::MemoryStore;
 
-use crate::broken::{At, Broken, Fault, Intact};
+use crate::broken::{Broken, Fault, Intact, Worlds};
 use crate::expect_broken;
 use crate::tenants::fault;
 
-fault!(ChallengesForgotten: member(at, id: &MemberId) -> MemberBasis {
-    Ok(MemberBasis { challenge: None, ..at.own.member(id).await? })
+fault!(ChallengesForgotten: member(worlds, id: &MemberId) -> MemberBasis {
+    Ok(MemberBasis { challenge: None, ..worlds.own.member(id).await? })
 });
 
-fault!(NoncesForgotten: basis(at, query: &BasisQuery<'_>) -> Basis {
-    Ok(Basis { spent: None, ..at.own.basis(query).await? })
+fault!(NoncesForgotten: basis(worlds, query: &BasisQuery<'_>) -> Basis {
+    Ok(Basis { spent: None, ..worlds.own.basis(query).await? })
 });
 
 #[tokio::test]

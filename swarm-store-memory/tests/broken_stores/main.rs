@@ -54,7 +54,7 @@ mod caught {
             KeyHeldInAnyTenant         => a_key_is_held_in_its_own_world
             TokenDeadInAllTenants      => a_token_dies_in_its_own_world
             ChallengeOfAnyTenant       => a_challenge_is_live_in_its_own_world
-            ChallengeStandsInAnyTenant => a_challenge_stands_in_its_own_world
+            ChallengeReusedInAnyTenant => a_reusable_challenge_is_that_of_its_own_world
             MessagesOfAllTenants       => mail_is_that_of_its_own_world
             MessageSavedInAllTenants   => mail_is_that_of_its_own_world
             SessionOfAnyTenant         => sessions_are_those_of_their_own_world
@@ -92,10 +92,10 @@ mod caught {
             QuotaOfMembersUnchecked    => a_state_takes_in_no_more_than_its_quota
             QuotaOfDocumentsUnchecked  => a_group_takes_in_no_more_than_its_quota
             NothingIsProven            => only_the_live_challenge_proves_a_change
-            ChallengeNeverStands       => a_challenge_that_stands_is_given_again
-            ChallengeStandsForEver     => a_challenge_that_stands_no_longer_is_replaced
-            OneStandForAll             => each_stand_has_a_challenge_of_its_own
-            StandingIsNotLive          => a_challenge_is_live_where_it_was_given_last
+            ChallengeNeverReused       => a_reusable_challenge_is_given_again
+            ChallengeReusableForEver     => a_challenge_that_is_no_longer_reusable_is_replaced
+            OneBucketForAll             => each_bucket_has_a_challenge_of_its_own
+            ReusedIsNotLive          => a_challenge_is_live_where_it_was_given_last
             GivenToEachOfARace         => who_ask_at_once_are_given_the_same
             ChallengeOverAtItsExpiry   => a_challenge_proves_up_to_its_expiry
             ExpiryUnchecked            => an_expired_challenge_proves_nothing

@@ -9,22 +9,22 @@ use swarm_core::domain::{
 };
 use swarm_core::rules::Filing;
 use swarm_core::store::{
-    Basis, BasisQuery, ChallengeOffer, Collection, Countable, Document, DocumentDraft, Filed,
-    MemberBasis, MemberChange, MemberQuery, MemberSaved, MessageChange, Put, Result, Saved,
-    SessionChange, SessionQuery, Slot, Store, TakeQuery, Versioned, async_trait,
+    Basis, BasisQuery, ChallengeOffer, ChallengeSlot, Collection, Countable, Document,
+    DocumentDraft, Filed, MemberBasis, MemberChange, MemberQuery, MemberSaved, MessageChange, Put,
+    Result, Saved, SessionChange, SessionQuery, Store, TakeQuery, Versioned, async_trait,
 };
 
-use crate::broken::{At, Fault};
+use crate::broken::{Fault, Worlds};
 
 /// One method of a fault, in place of the right one.
 macro_rules! fault {
-    ($fault:ident: $method:ident($at:ident $(, $name:ident: $type:ty)*) -> $answer:ty $code:block) => {
+    ($fault:ident: $method:ident($worlds:ident $(, $name:ident: $type:ty)*) -> $answer:ty $code:block) => {
         #[derive(Default)]
         pub(crate) struct $fault;
 
         #[async_trait]
         impl Fault for $fault {
-            async fn $method(&self, $at: &At $(, $name: $type)*) -> Result<$answer> $code
+            async fn $method(&self, $worlds: &Worlds $(, $name: $type)*) -> Result<$answer> $code
         }
     };
 }
@@ -32,9 +32,9 @@ pub(crate) use fault;
 
 /// What all worlds answer, one after the other.
 macro_rules! from_all {
-    ($at:ident.$method:ident($($argument:expr),*)) => {{
+    ($worlds:ident.$method:ident($($argument:expr),*)) => {{
         let mut found = Vec::new();
-        for store in &$at.all {
+        for store in &$worlds.all {
             found.extend(store.$method($($argument),*).await?);
         }
         found
@@ -42,41 +42,41 @@ macro_rules! from_all {
 }
 pub(crate) use from_all;
 
-fault!(MemberOfAnyTenant: member(at, id: &MemberId) -> MemberBasis {
-    for store in &at.all {
+fault!(MemberOfAnyTenant: member(worlds, id: &MemberId) -> MemberBasis {
+    for store in &worlds.all {
         let facts = store.member(id).await?;
         if facts.member.is_some() {
             return Ok(facts);
         }
     }
-    at.own.member(id).await
+    worlds.own.member(id).await
 });
 
-fault!(ChallengeOfAnyTenant: member(at, id: &MemberId) -> MemberBasis {
-    let mut facts = at.own.member(id).await?;
-    for store in &at.all {
+fault!(ChallengeOfAnyTenant: member(worlds, id: &MemberId) -> MemberBasis {
+    let mut facts = worlds.own.member(id).await?;
+    for store in &worlds.all {
         facts.challenge = store.member(id).await?.challenge.or(facts.challenge);
     }
     Ok(facts)
 });
 
-fault!(ChallengeStandsInAnyTenant: give_challenge(at, offer: &ChallengeOffer) -> Challenge {
-    let first = at.all.first().unwrap_or(&at.own);
-    let fresh = first.give_challenge(&ChallengeOffer { slot: Slot::Decoy, ..offer.clone() }).await?;
-    at.own.give_challenge(&ChallengeOffer { fresh, ..offer.clone() }).await
+fault!(ChallengeReusedInAnyTenant: give_challenge(worlds, offer: &ChallengeOffer) -> Challenge {
+    let first = worlds.all.first().unwrap_or(&worlds.own);
+    let fresh = first.give_challenge(&ChallengeOffer { slot: ChallengeSlot::Decoy, ..offer.clone() }).await?;
+    worlds.own.give_challenge(&ChallengeOffer { fresh, ..offer.clone() }).await
 });
 
-fault!(MembersOfAllTenants: members(at, query: &MemberQuery) -> Vec<Arc<Member>> {
-    Ok(from_all!(at.members(query)))
+fault!(MembersOfAllTenants: members(worlds, query: &MemberQuery) -> Vec<Arc<Member>> {
+    Ok(from_all!(worlds.members(query)))
 });
 
-fault!(BearerOfAnyTenant: bearer(at, token: &SecretHash) -> Option<Arc<Member>> {
-    Ok(from_all!(at.bearer(token)).into_iter().next())
+fault!(BearerOfAnyTenant: bearer(worlds, token: &SecretHash) -> Option<Arc<Member>> {
+    Ok(from_all!(worlds.bearer(token)).into_iter().next())
 });
 
-fault!(MemberSavedInAllTenants: save_member(at, change: &MemberChange) -> MemberSaved {
-    let saved = at.own.save_member(change).await?;
-    for store in at.others().filter(|_| saved == MemberSaved::Saved) {
+fault!(MemberSavedInAllTenants: save_member(worlds, change: &MemberChange) -> MemberSaved {
+    let saved = worlds.own.save_member(change).await?;
+    for store in worlds.others().filter(|_| saved == MemberSaved::Saved) {
         let there = store.member(&change.member.id).await?.member;
         let expected = there.as_ref().map(|member| member.version);
         if expected.is_some() {
@@ -86,8 +86,8 @@ fault!(MemberSavedInAllTenants: save_member(at, change: &MemberChange) -> Member
     Ok(saved)
 });
 
-fault!(KeyHeldInAnyTenant: save_member(at, change: &MemberChange) -> MemberSaved {
-    for store in at.others() {
+fault!(KeyHeldInAnyTenant: save_member(worlds, change: &MemberChange) -> MemberSaved {
+    for store in worlds.others() {
         for other in store.members(&MemberQuery::in_states(&MemberState::ALL)).await? {
             let held = MemberChange { member: Member::clone(&other), ..change.clone() };
             let same = change.held_key().is_some() && held.held_key() == change.held_key();
@@ -96,7 +96,7 @@ fault!(KeyHeldInAnyTenant: save_member(at, change: &MemberChange) -> MemberSaved
             }
         }
     }
-    at.own.save_member(change).await
+    worlds.own.save_member(change).await
 });
 
 /// Tokens that were replaced anywhere are dead everywhere.
@@ -105,71 +105,71 @@ pub(crate) struct TokenDeadInAllTenants(Mutex<HashSet<SecretHash>>);
 
 #[async_trait]
 impl Fault for TokenDeadInAllTenants {
-    async fn save_member(&self, at: &At, change: &MemberChange) -> Result<MemberSaved> {
-        let before = at.own.member(&change.member.id).await?.member;
+    async fn save_member(&self, worlds: &Worlds, change: &MemberChange) -> Result<MemberSaved> {
+        let before = worlds.own.member(&change.member.id).await?.member;
         let before = before.and_then(|member| member.record.token);
         let replaced = before.filter(|token| change.member.token != Some(*token));
         self.0.lock().unwrap().extend(replaced);
-        at.own.save_member(change).await
+        worlds.own.save_member(change).await
     }
 
-    async fn bearer(&self, at: &At, token: &SecretHash) -> Result<Option<Arc<Member>>> {
-        let bearer = at.own.bearer(token).await?;
+    async fn bearer(&self, worlds: &Worlds, token: &SecretHash) -> Result<Option<Arc<Member>>> {
+        let bearer = worlds.own.bearer(token).await?;
         Ok(bearer.filter(|_| !self.0.lock().unwrap().contains(token)))
     }
 }
 
 fault!(MessagesOfAllTenants:
-    messages(at, state: Option<MailState>, after: Option<MessageId>) -> Vec<Versioned<Message>> {
-        Ok(from_all!(at.messages(state, after)))
+    messages(worlds, state: Option<MailState>, after: Option<MessageId>) -> Vec<Versioned<Message>> {
+        Ok(from_all!(worlds.messages(state, after)))
     }
 );
 
-fault!(MessageSavedInAllTenants: save_message(at, change: &MessageChange) -> Saved {
-    for store in at.others() {
+fault!(MessageSavedInAllTenants: save_message(worlds, change: &MessageChange) -> Saved {
+    for store in worlds.others() {
         let _ = store.save_message(change).await?;
     }
-    at.own.save_message(change).await
+    worlds.own.save_message(change).await
 });
 
-fault!(SessionOfAnyTenant: session(at, id: SessionId) -> Option<Versioned<Session>> {
-    Ok(from_all!(at.session(id)).into_iter().next())
+fault!(SessionOfAnyTenant: session(worlds, id: SessionId) -> Option<Versioned<Session>> {
+    Ok(from_all!(worlds.session(id)).into_iter().next())
 });
 
-fault!(SessionsOfAllTenants: sessions(at, query: &SessionQuery) -> Vec<Arc<Session>> {
-    Ok(from_all!(at.sessions(query)))
+fault!(SessionsOfAllTenants: sessions(worlds, query: &SessionQuery) -> Vec<Arc<Session>> {
+    Ok(from_all!(worlds.sessions(query)))
 });
 
-fault!(PublishedOfAllTenants: published(at, limit: usize) -> Vec<Arc<Session>> {
-    Ok(from_all!(at.published(limit)))
+fault!(PublishedOfAllTenants: published(worlds, limit: usize) -> Vec<Arc<Session>> {
+    Ok(from_all!(worlds.published(limit)))
 });
 
-fault!(SessionSavedInAllTenants: save_session(at, change: &SessionChange) -> Saved {
-    for store in at.others() {
+fault!(SessionSavedInAllTenants: save_session(worlds, change: &SessionChange) -> Saved {
+    for store in worlds.others() {
         let _ = store.save_session(change).await?;
     }
-    at.own.save_session(change).await
+    worlds.own.save_session(change).await
 });
 
-fault!(TakesCountedInAllTenants: save_session(at, change: &SessionChange) -> Saved {
-    let all = from_all!(at.takes(change.session.id)).len();
+fault!(TakesCountedInAllTenants: save_session(worlds, change: &SessionChange) -> Saved {
+    let all = from_all!(worlds.takes(change.session.id)).len();
     if change.takes.is_some_and(|takes| takes != all) {
         return Ok(Saved::Stale);
     }
-    at.own.save_session(&SessionChange { takes: None, ..change.clone() }).await
+    worlds.own.save_session(&SessionChange { takes: None, ..change.clone() }).await
 });
 
-fault!(BearerFactOfAnyTenant: basis(at, query: &BasisQuery<'_>) -> Basis {
-    let mut facts = at.own.basis(query).await?;
-    for store in &at.all {
+fault!(BearerFactOfAnyTenant: basis(worlds, query: &BasisQuery<'_>) -> Basis {
+    let mut facts = worlds.own.basis(query).await?;
+    for store in &worlds.all {
         facts.member = store.basis(query).await?.member.or(facts.member);
     }
     Ok(facts)
 });
 
-fault!(SessionFactOfAnyTenant: basis(at, query: &BasisQuery<'_>) -> Basis {
-    let mut facts = at.own.basis(query).await?;
-    for store in &at.all {
+fault!(SessionFactOfAnyTenant: basis(worlds, query: &BasisQuery<'_>) -> Basis {
+    let mut facts = worlds.own.basis(query).await?;
+    for store in &worlds.all {
         let session = store.basis(query).await?.session;
         let newest = [facts.session, session].into_iter().flatten();
         facts.session = newest.max_by_key(|session| session.record.id);
@@ -177,34 +177,34 @@ fault!(SessionFactOfAnyTenant: basis(at, query: &BasisQuery<'_>) -> Basis {
     Ok(facts)
 });
 
-fault!(RevisionFactOfAnyTenant: basis(at, query: &BasisQuery<'_>) -> Basis {
-    let mut facts = at.own.basis(query).await?;
-    for store in &at.all {
+fault!(RevisionFactOfAnyTenant: basis(worlds, query: &BasisQuery<'_>) -> Basis {
+    let mut facts = worlds.own.basis(query).await?;
+    for store in &worlds.all {
         facts.latest = facts.latest.max(store.basis(query).await?.latest);
     }
     Ok(facts)
 });
 
-fault!(NonceFactOfAnyTenant: basis(at, query: &BasisQuery<'_>) -> Basis {
-    let mut facts = at.own.basis(query).await?;
-    for store in &at.all {
+fault!(NonceFactOfAnyTenant: basis(worlds, query: &BasisQuery<'_>) -> Basis {
+    let mut facts = worlds.own.basis(query).await?;
+    for store in &worlds.all {
         facts.spent = facts.spent.or(store.basis(query).await?.spent);
     }
     Ok(facts)
 });
 
-fault!(NonceSpentInAnyTenant: file(at, filing: &Filing) -> Filed {
-    for store in at.others() {
+fault!(NonceSpentInAnyTenant: file(worlds, filing: &Filing) -> Filed {
+    for store in worlds.others() {
         let spent = |take: &Arc<Take>| take.draft().nonce == *filing.nonce();
         if takes(&**store).await?.iter().any(spent) {
             return Ok(Filed::NonceUsed);
         }
     }
-    at.own.file(filing).await
+    worlds.own.file(filing).await
 });
 
-fault!(RevisionTakenInAnyTenant: file(at, filing: &Filing) -> Filed {
-    for store in at.others() {
+fault!(RevisionTakenInAnyTenant: file(worlds, filing: &Filing) -> Filed {
+    for store in worlds.others() {
         let taken = |take: &Arc<Take>| {
             take.draft().member_id == *filing.member().0 && take.revision == filing.revision()
         };
@@ -212,93 +212,93 @@ fault!(RevisionTakenInAnyTenant: file(at, filing: &Filing) -> Filed {
             return Ok(Filed::RevisionTaken);
         }
     }
-    at.own.file(filing).await
+    worlds.own.file(filing).await
 });
 
-fault!(NewestSessionOfAnyTenant: file(at, filing: &Filing) -> Filed {
-    let own = at.own.session(filing.session().0).await?.unwrap().record;
+fault!(NewestSessionOfAnyTenant: file(worlds, filing: &Filing) -> Filed {
+    let own = worlds.own.session(filing.session().0).await?.unwrap().record;
     let on = Some((own.date, own.subject_id.clone()));
-    let newest = from_all!(at.sessions(&SessionQuery { on: on.clone(), limit: 1, ..SessionQuery::default() }));
+    let newest = from_all!(worlds.sessions(&SessionQuery { on: on.clone(), limit: 1, ..SessionQuery::default() }));
     if newest.iter().any(|session| session.id > own.id) {
         return Ok(Filed::Stale);
     }
-    at.own.file(filing).await
+    worlds.own.file(filing).await
 });
 
-fault!(TakeOfAnyTenant: take(at, id: TakeId) -> Option<TakeOnFile> {
-    Ok(from_all!(at.take(id)).into_iter().next())
+fault!(TakeOfAnyTenant: take(worlds, id: TakeId) -> Option<TakeOnFile> {
+    Ok(from_all!(worlds.take(id)).into_iter().next())
 });
 
-fault!(SupersededInAnyTenant: take(at, id: TakeId) -> Option<TakeOnFile> {
-    let superseded_by = from_all!(at.take(id)).into_iter().find_map(|take| take.superseded_by);
-    let own = at.own.take(id).await?;
+fault!(SupersededInAnyTenant: take(worlds, id: TakeId) -> Option<TakeOnFile> {
+    let superseded_by = from_all!(worlds.take(id)).into_iter().find_map(|take| take.superseded_by);
+    let own = worlds.own.take(id).await?;
     Ok(own.map(|own| TakeOnFile { superseded_by, ..own }))
 });
 
-fault!(TakesOfAllTenants: takes(at, session: SessionId) -> Vec<Arc<Take>> {
-    Ok(from_all!(at.takes(session)))
+fault!(TakesOfAllTenants: takes(worlds, session: SessionId) -> Vec<Arc<Take>> {
+    Ok(from_all!(worlds.takes(session)))
 });
 
-fault!(LatestTakesOfAllTenants: latest_takes(at, query: &TakeQuery) -> Vec<Arc<Take>> {
-    Ok(from_all!(at.latest_takes(query)))
+fault!(LatestTakesOfAllTenants: latest_takes(worlds, query: &TakeQuery) -> Vec<Arc<Take>> {
+    Ok(from_all!(worlds.latest_takes(query)))
 });
 
-fault!(DocumentOfAnyTenant: document(at, collection: Collection, key: &str) -> Option<Document> {
-    Ok(from_all!(at.document(collection, key)).into_iter().next())
+fault!(DocumentOfAnyTenant: document(worlds, collection: Collection, key: &str) -> Option<Document> {
+    Ok(from_all!(worlds.document(collection, key)).into_iter().next())
 });
 
 fault!(DocumentsOfAllTenants:
-    documents(at, collection: Collection, group: Option<&str>) -> Vec<Document> {
-        Ok(from_all!(at.documents(collection, group)))
+    documents(worlds, collection: Collection, group: Option<&str>) -> Vec<Document> {
+        Ok(from_all!(worlds.documents(collection, group)))
     }
 );
 
 fault!(DocumentPutIntoAllTenants:
-    put_document(at, collection: Collection, draft: &DocumentDraft) -> Put {
+    put_document(worlds, collection: Collection, draft: &DocumentDraft) -> Put {
         let key = draft.key.clone().unwrap_or_default();
-        for store in at.others().filter(|_| draft.replace) {
+        for store in worlds.others().filter(|_| draft.replace) {
             if store.document(collection, &key).await?.is_some() {
                 let _ = store.put_document(collection, draft).await?;
             }
         }
-        at.own.put_document(collection, draft).await
+        worlds.own.put_document(collection, draft).await
     }
 );
 
 fault!(DocumentExistsInAnyTenant:
-    put_document(at, collection: Collection, draft: &DocumentDraft) -> Put {
+    put_document(worlds, collection: Collection, draft: &DocumentDraft) -> Put {
         let key = draft.key.clone().unwrap_or_default();
-        for store in at.others() {
+        for store in worlds.others() {
             if !draft.replace && store.document(collection, &key).await?.is_some() {
                 return Ok(Put::Exists);
             }
         }
-        at.own.put_document(collection, draft).await
+        worlds.own.put_document(collection, draft).await
     }
 );
 
-fault!(LogOfAllTenants: log(at, after: Seq, limit: usize) -> Vec<LogRow> {
-    Ok(from_all!(at.log(after, limit)))
+fault!(LogOfAllTenants: log(worlds, after: Seq, limit: usize) -> Vec<LogRow> {
+    Ok(from_all!(worlds.log(after, limit)))
 });
 
-fault!(LogSizeOfAnyTenant: log_size(at) -> Seq {
-    let mut size = at.own.log_size().await?;
-    for store in at.others() {
+fault!(LogSizeOfAnyTenant: log_size(worlds) -> Seq {
+    let mut size = worlds.own.log_size().await?;
+    for store in worlds.others() {
         size = size.max(store.log_size().await?);
     }
     Ok(size)
 });
 
-fault!(CountOfAllTenants: count(at, what: Countable) -> u64 {
+fault!(CountOfAllTenants: count(worlds, what: Countable) -> u64 {
     let mut count = 0;
-    for store in &at.all {
+    for store in &worlds.all {
         count += store.count(what).await?;
     }
     Ok(count)
 });
 
-fault!(ActsOfAllTenants: acts_on(at, session: SessionId) -> Vec<LogRow> {
-    Ok(from_all!(at.acts_on(session)))
+fault!(ActsOfAllTenants: acts_on(worlds, session: SessionId) -> Vec<LogRow> {
+    Ok(from_all!(worlds.acts_on(session)))
 });
 
 /// All takes of a world.

@@ -3,12 +3,12 @@
 
 mod days;
 mod durability;
+mod isolation;
 mod log;
 mod members;
 mod quota;
 mod takes;
 mod tenants;
-mod twins;
 
 /// Makes one test of each case of the [suite](mod@crate::conformance::committee) of the
 /// committee, for the store that `harness` sets up.
@@ -107,7 +107,7 @@ macro_rules! committee_conformance_cases {
                 committees_share_nothing
                 a_committee_opened_twice_is_the_same
             }
-            twins {
+            isolation {
                 members_are_those_of_their_own_committee
                 a_member_is_saved_in_its_own_committee
                 days_are_those_of_their_own_committee

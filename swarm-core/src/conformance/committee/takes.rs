@@ -8,7 +8,7 @@ use crate::domain::committee::{
 };
 use crate::domain::json::{self, Json};
 use crate::domain::{Quotas, Timestamp};
-use crate::proof::commit;
+use crate::proof::commit_reference;
 use crate::rules::committee::{CommitteeRefusal, judge};
 use crate::store::{
     CommitteeBasis, CommitteeFiled, CommitteeTakesQuery, CommitteeTenants, Versioned,
@@ -50,7 +50,7 @@ pub async fn every_field_of_a_take_survives(tenants: Arc<dyn CommitteeTenants>) 
     promised!(take.generated_at.to_string(), "2026-11-21T22:59:59.999Z");
     let read = world.takes_on(day(DATE)).await;
     promised!(read, [Arc::clone(&take)]);
-    promised!(commit(&read[0]), commit(&take));
+    promised!(commit_reference(&read[0]), commit_reference(&take));
 
     let plain = world.filed(&key, day(DATE), "plain").await;
     promised!((plain.model.clone(), plain.generated_at), (None, plain.received_at));
@@ -255,7 +255,7 @@ pub async fn racing_submissions_are_all_kept(tenants: Arc<dyn CommitteeTenants>)
         takes
     );
     let mut told: Vec<_> = receipts.iter().map(|receipt| receipt.commit.clone()).collect();
-    let mut kept: Vec<_> = takes.iter().map(|take| commit(take)).collect();
+    let mut kept: Vec<_> = takes.iter().map(|take| commit_reference(take)).collect();
     told.sort_unstable();
     kept.sort_unstable();
     promised!(told, kept);

@@ -6,7 +6,7 @@ use crate::conformance::exact_deadline::meet;
 use crate::domain::MemberState::{Approved, Claimed};
 use crate::domain::{Member, Timestamp, TokenHash, Version};
 use crate::store::MemberSaved::{Saved, Stale};
-use crate::store::{MemberChange, MemberSaved, Proven, Slot, Tenants};
+use crate::store::{ChallengeSlot, MemberChange, MemberSaved, ProvenChallenge, Tenants};
 use crate::testing::promise::promised;
 use crate::testing::{
     FIRST, World, applicant, challenge, count, id, mail, odd_texts, race, secret, seed,
@@ -19,7 +19,7 @@ pub async fn a_challenge_replaces_the_one_before(tenants: Arc<dyn Tenants>) {
     }
     promised!(world.member(&id("ada")).await.challenge, None);
     for challenge in [world.live_challenge("first").await, world.live_challenge("second").await] {
-        world.set_challenge(&Slot::Member(id("ada")), &challenge).await;
+        world.set_challenge(&ChallengeSlot::Member(id("ada")), &challenge).await;
         promised!(world.member(&id("ada")).await.challenge, Some(challenge));
     }
     promised!(world.member(&id("grace")).await.challenge, None);
@@ -33,9 +33,9 @@ pub async fn a_decoy_is_nobodys_challenge(tenants: Arc<dyn Tenants>) {
     }
     let decoy = world.live_challenge("decoy").await;
     let challenge = world.live_challenge("live").await;
-    world.set_challenge(&Slot::Decoy, &decoy).await;
-    world.set_challenge(&Slot::Member(id("ab")), &challenge).await;
-    world.set_challenge(&Slot::Decoy, &decoy).await;
+    world.set_challenge(&ChallengeSlot::Decoy, &decoy).await;
+    world.set_challenge(&ChallengeSlot::Member(id("ab")), &challenge).await;
+    world.set_challenge(&ChallengeSlot::Decoy, &decoy).await;
     for name in &names {
         let shown = world.member(&id(name)).await.challenge;
         promised!(shown, (name == "ab").then(|| challenge.clone()));
@@ -49,7 +49,7 @@ pub async fn a_challenge_and_its_member_leave_each_other_alone(tenants: Arc<dyn 
     world.create(&applicant("ada")).await;
     let challenge = world.live_challenge("challenge").await;
     let judged = world.edited(&id("ada"), |ada| ada.state = Approved).await;
-    world.set_challenge(&Slot::Member(id("ada")), &challenge).await;
+    world.set_challenge(&ChallengeSlot::Member(id("ada")), &challenge).await;
     promised!(world.stored(&id("ada")).await.version, FIRST);
     promised!(world.save_member(&judged).await, Saved);
     promised!(claim(&world, "ada", "challenge").await, Saved);
@@ -63,10 +63,12 @@ pub async fn only_the_live_challenge_proves_a_change(tenants: Arc<dyn Tenants>) 
     }
     promised!(claim(&world, "ada", "absent").await, Stale);
     for text in ["replaced", "live"] {
-        world.set_challenge(&Slot::Member(id("ada")), &world.live_challenge(text).await).await;
+        world
+            .set_challenge(&ChallengeSlot::Member(id("ada")), &world.live_challenge(text).await)
+            .await;
     }
     let another = world.live_challenge("another's").await;
-    world.set_challenge(&Slot::Member(id("grace")), &another).await;
+    world.set_challenge(&ChallengeSlot::Member(id("grace")), &another).await;
     for text in ["absent", "replaced", "another's"] {
         promised!(claim(&world, "ada", text).await, Stale);
     }
@@ -87,9 +89,9 @@ pub async fn a_challenge_proves_up_to_its_expiry(tenants: Arc<dyn Tenants>) {
             let member = applicant(&format!("{round}.{number}"));
             world.create(&member).await;
             let challenge = challenge("live", expires_at);
-            world.set_challenge(&Slot::Member(member.id.clone()), &challenge).await;
+            world.set_challenge(&ChallengeSlot::Member(member.id.clone()), &challenge).await;
             let mut claim = world.edited(&member.id, |member| member.state = Claimed).await;
-            claim.proven = Some(Proven(seed("live")));
+            claim.proven = Some(ProvenChallenge(seed("live")));
             claim.mail = Some(mail(member.id.as_str()));
             claims.push(claim);
         }
@@ -124,7 +126,7 @@ pub async fn an_expired_challenge_proves_nothing(tenants: Arc<dyn Tenants>) {
     world.create(&Member { state: Approved, ..applicant("ada") }).await;
     let expires_at = world.now().await.plus_millis(20);
     let challenge = challenge("expired", expires_at);
-    world.set_challenge(&Slot::Member(id("ada")), &challenge).await;
+    world.set_challenge(&ChallengeSlot::Member(id("ada")), &challenge).await;
     world.pass(expires_at).await;
     promised!(claim(&world, "ada", "expired").await, Stale);
     promised!(world.stored(&id("ada")).await.version, FIRST);
@@ -133,12 +135,14 @@ pub async fn an_expired_challenge_proves_nothing(tenants: Arc<dyn Tenants>) {
 pub async fn of_racing_claims_one_wins(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&Member { state: Approved, ..applicant("ada") }).await;
-    world.set_challenge(&Slot::Member(id("ada")), &world.live_challenge("live").await).await;
+    world
+        .set_challenge(&ChallengeSlot::Member(id("ada")), &world.live_challenge("live").await)
+        .await;
     let judged = world.edited(&id("ada"), |ada| ada.state = Claimed).await;
     let claim = |racer: usize| {
         let (world, mut change) = (world.clone(), judged.clone());
         change.member.token = Some(token(racer));
-        change.proven = Some(Proven(seed("live")));
+        change.proven = Some(ProvenChallenge(seed("live")));
         change.mail = Some(mail("claimed"));
         async move { world.save_member(&change).await }
     };
@@ -156,7 +160,7 @@ pub async fn of_racing_claims_one_wins(tenants: Arc<dyn Tenants>) {
 async fn claim(world: &World, name: &str, challenge: &str) -> MemberSaved {
     let mut change = world.edited(&id(name), |member| member.state = Claimed).await;
     change.member.token = Some(secret(&format!("token of {name}")));
-    change.proven = Some(Proven(seed(challenge)));
+    change.proven = Some(ProvenChallenge(seed(challenge)));
     world.save_member(&change).await
 }
 

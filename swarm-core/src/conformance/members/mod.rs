@@ -3,7 +3,7 @@
 mod challenges;
 mod keys;
 mod quota;
-mod standing;
+mod reusable_challenges;
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::testing::{
 pub use challenges::*;
 pub use keys::*;
 pub use quota::*;
-pub use standing::*;
+pub use reusable_challenges::*;
 
 const NOBODY: &[&str] = &[];
 

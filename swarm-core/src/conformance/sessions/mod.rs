@@ -2,7 +2,7 @@
 
 mod deadlines;
 mod published;
-mod seals;
+mod take_counts;
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::testing::{FIRST, World, act, count, day, id, moment, odd_texts, race,
 
 pub use deadlines::*;
 pub use published::*;
-pub use seals::*;
+pub use take_counts::*;
 
 /// As many as there are.
 const ALL: SessionQuery = SessionQuery { on: None, state: None, before: None, limit: 1_000 };

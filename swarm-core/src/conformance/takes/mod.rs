@@ -1,11 +1,11 @@
 //! Takes, and the facts they are judged by.
 
 mod clock;
+mod consistency;
 mod guards;
 mod latest;
 mod races;
 mod refused_writes;
-mod snapshot;
 
 use std::sync::Arc;
 
@@ -20,11 +20,11 @@ use crate::testing::promise::{ensure, promised};
 use crate::testing::{Author, World, day, filed, judged, odd_texts, session_draft};
 
 pub use clock::*;
+pub use consistency::*;
 pub use guards::*;
 pub use latest::*;
 pub use races::*;
 pub use refused_writes::*;
-pub use snapshot::*;
 
 pub async fn the_facts_about_strangers_are_the_time_alone(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;

@@ -6,7 +6,9 @@ use super::twins::{both, twins};
 use crate::domain::MemberState::{Claimed, Rejected};
 use crate::domain::{Challenge, Lens, Member, MemberState, Version};
 use crate::store::MemberSaved::{KeyHeld, Saved, Stale};
-use crate::store::{ChallengeBucket, ChallengeOffer, MemberChange, Proven, Slot, Tenants};
+use crate::store::{
+    ChallengeBucket, ChallengeOffer, ChallengeSlot, MemberChange, ProvenChallenge, Tenants,
+};
 use crate::testing::promise::promised;
 use crate::testing::{applicant, claimed, creation, id, key, secret, seed};
 
@@ -75,7 +77,9 @@ pub async fn a_challenge_is_live_in_its_own_world(tenants: Arc<dyn Tenants>) {
     let worlds = twins(tenants).await;
     for (world, mark) in both(&worlds) {
         world.create(&applicant("ada")).await;
-        world.set_challenge(&Slot::Member(id("ada")), &world.live_challenge(mark).await).await;
+        world
+            .set_challenge(&ChallengeSlot::Member(id("ada")), &world.live_challenge(mark).await)
+            .await;
     }
     for (world, mark) in both(&worlds) {
         let shown = world.member(&id("ada")).await.challenge.map(|challenge| challenge.seed);
@@ -86,7 +90,7 @@ pub async fn a_challenge_is_live_in_its_own_world(tenants: Arc<dyn Tenants>) {
     {
         for (proof, outcome) in [(foreign, Stale), (mark, Saved)] {
             let mut claim = world.edited(&id("ada"), |ada| ada.state = Claimed).await;
-            claim.proven = Some(Proven(seed(proof)));
+            claim.proven = Some(ProvenChallenge(seed(proof)));
             promised!(
                 world.save_member(&claim).await,
                 outcome,
@@ -96,13 +100,14 @@ pub async fn a_challenge_is_live_in_its_own_world(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn a_challenge_stands_in_its_own_world(tenants: Arc<dyn Tenants>) {
+pub async fn a_reusable_challenge_is_that_of_its_own_world(tenants: Arc<dyn Tenants>) {
     let worlds = twins(tenants).await;
     for _ in 0..2 {
         for (world, mark) in both(&worlds) {
             let reusable_until = world.now().await.plus_millis(600_000);
             let fresh = Challenge { reusable_until, ..world.live_challenge(mark).await };
-            let offer = ChallengeOffer { bucket: ChallengeBucket(7), fresh, slot: Slot::Decoy };
+            let offer =
+                ChallengeOffer { bucket: ChallengeBucket(7), fresh, slot: ChallengeSlot::Decoy };
             promised!(world.give_challenge(&offer).await.seed, seed(mark));
         }
     }

@@ -15,8 +15,8 @@ use tokio::task::spawn_blocking;
 
 use crate::domain::{MessageId, SessionId, TakeId, TenantId};
 use crate::store::{
-    Collection::Subjects, Document, DocumentDraft, MemberChange, MemberSaved, Put, SessionQuery,
-    Slot, Tenants,
+    ChallengeSlot, Collection::Subjects, Document, DocumentDraft, MemberChange, MemberSaved, Put,
+    SessionQuery, Tenants,
 };
 use crate::testing::promise::{ensure, promised};
 use crate::testing::{World, applicant, creation, mail};
@@ -62,7 +62,7 @@ pub async fn nothing_is_seen_from_another_world(tenants: Arc<dyn Tenants>) {
     let session = world.convened("subject").await;
     let take = world.filed(&author, &session, "nonce").await;
     let challenge = world.live_challenge("challenge").await;
-    world.set_challenge(&Slot::Member(author.id.clone()), &challenge).await;
+    world.set_challenge(&ChallengeSlot::Member(author.id.clone()), &challenge).await;
     let put = world.put_document(Subjects, &document()).await;
     ensure!(matches!(put, Put::Created(_)), "a new document", put);
 

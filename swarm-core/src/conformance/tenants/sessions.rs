@@ -93,13 +93,13 @@ pub async fn takes_are_counted_in_their_own_world(tenants: Arc<dyn Tenants>) {
         }
     }
     for ((world, mark), filed) in both(&worlds).into_iter().zip([2, 1]) {
-        let seal = world.amended(SessionId(1), |session| session.state = Aggregated).await;
+        let aggregation = world.amended(SessionId(1), |session| session.state = Aggregated).await;
         for wrong in [3 - filed, 3, 0] {
-            let seal = SessionChange { takes: Some(wrong), ..seal.clone() };
-            promised!(world.save_session(&seal).await, Stale, "over {wrong} takes, {mark}");
+            let aggregation = SessionChange { takes: Some(wrong), ..aggregation.clone() };
+            promised!(world.save_session(&aggregation).await, Stale, "over {wrong} takes, {mark}");
         }
-        let seal = SessionChange { takes: Some(filed), ..seal };
-        promised!(world.save_session(&seal).await, Saved, "over {filed} takes, {mark}");
+        let aggregation = SessionChange { takes: Some(filed), ..aggregation };
+        promised!(world.save_session(&aggregation).await, Saved, "over {filed} takes, {mark}");
     }
 }
 

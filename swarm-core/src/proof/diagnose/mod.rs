@@ -4,10 +4,10 @@
 //! no store and keeps nothing; it never calls verified what a strict verification refuses.
 
 mod body;
+mod candidates;
 mod code;
 mod differences;
 mod encodings;
-mod plans;
 mod render;
 mod shapes;
 
@@ -87,7 +87,7 @@ fn keys(
 fn mistakes(body: &SignedBody, keys: &[Decoded<PublicKey>]) -> (usize, Vec<Code>) {
     let signature = encodings::signature(body.signature());
     let mut codes = signature.as_ref().map_or_else(Vec::new, |found| found.codes.clone());
-    let found = signature.and_then(|found| Tries::new(found.value).find(body, keys));
+    let found = signature.and_then(|found| Verifications::new(found.value).find(body, keys));
     let (key, reading) = found.unwrap_or((0, vec![Code::Unknown]));
     codes.extend(keys.get(key).into_iter().flat_map(|key| key.codes.clone()));
     codes.extend(reading);
@@ -95,12 +95,12 @@ fn mistakes(body: &SignedBody, keys: &[Decoded<PublicKey>]) -> (usize, Vec<Code>
 }
 
 /// The verifications of one diagnosis: none is made twice, and there are [`VERIFICATIONS`] at most.
-struct Tries {
+struct Verifications {
     signature: Signature,
     made: HashSet<(usize, Vec<u8>)>,
 }
 
-impl Tries {
+impl Verifications {
     fn new(signature: Signature) -> Self {
         Self { signature, made: HashSet::new() }
     }
@@ -123,8 +123,8 @@ impl Tries {
             }
         }
         let Decoded { value: first, .. } = keys.first()?;
-        plans::all().find_map(|plan| {
-            let (message, codes) = plan.message(body.sent())?;
+        candidates::all().find_map(|candidate| {
+            let (message, codes) = candidate.message(body.sent())?;
             self.holds(0, first, message).then_some((0, codes))
         })
     }

@@ -10,7 +10,7 @@ use crate::domain::committee::{
     Model,
 };
 use crate::domain::{Confidence, Day, SubjectId, Timestamp};
-use crate::proof::commit;
+use crate::proof::commit_reference;
 
 /// A session in the list.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -171,6 +171,6 @@ fn published(take: &CommitteeTake) -> PublicTake {
         model: take.model.clone(),
         generated_at: take.generated_at,
         received_at: take.received_at,
-        commit: commit(take),
+        commit: commit_reference(take),
     }
 }

@@ -10,7 +10,7 @@ use crate::domain::{
     Day, LogRow, Logged, MemberId, MemoId, PublicKey, Revision, SessionId, Signature, SubjectId,
     SubjectSnapshotId, Take, TakeId,
 };
-use crate::proof::{canonical, commit, hex};
+use crate::proof::{canonical, commit_reference, hex};
 
 /// The text of an entry: a JSON object. `digest` is that of the record that [`digest_source`]
 /// names, where it names one.
@@ -101,6 +101,6 @@ fn committee_take_text(take: &CommitteeTake) -> String {
         member_id: &take.member_id,
         date: take.date,
         subject_id: &take.subject_id,
-        commit: commit(take),
+        commit: commit_reference(take),
     })
 }

@@ -12,8 +12,8 @@ use crate::domain::{
 use crate::rules::committee::{
     self as rules, BriefSource, CommitteeDayChange, KnownDay, MemberSource,
 };
-use crate::service::attempts::until_committed;
 use crate::service::documents;
+use crate::service::retries::until_committed;
 use crate::store::{Collection, CommitteeSessionQuery, CommitteeTakesQuery, Saved, StoreError};
 
 /// How many earlier sessions a brief recalls (specification, section 8B).

@@ -10,7 +10,7 @@ use crate::proof::ApiKey;
 use crate::rules::committee::{self as rules, CommitteeRefusal};
 use crate::rules::{Resource, Versioned};
 use crate::service::Commit;
-use crate::service::attempts::until_committed;
+use crate::service::retries::until_committed;
 use crate::store::{self, CommitteeMemberChange, Saved};
 
 impl CommitteeTenant {

@@ -12,7 +12,7 @@ use crate::rules::committee::{
     self as rules, CommitteeRefusal, CommitteeSession, KnownDay, SessionLine,
 };
 use crate::service::Commit;
-use crate::service::attempts::until_committed;
+use crate::service::retries::until_committed;
 use crate::store::{
     self, Collection, CommitteeDayChange, CommitteeSessionQuery, CommitteeTakesQuery, Saved,
 };

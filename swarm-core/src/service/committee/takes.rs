@@ -3,11 +3,11 @@
 use super::{CommitteeError, CommitteeTenant};
 use crate::domain::committee::{CommitteeMemberId, CommitteeTake};
 use crate::domain::{AttemptId, Day, SubjectId, Timestamp};
-use crate::proof::{ApiKey, commit};
+use crate::proof::{ApiKey, commit_reference};
 use crate::rules::committee::{self as rules, CommitteeRefusal};
 use crate::rules::{Quota, QuotaReached};
 use crate::service::Commit;
-use crate::service::attempts::until_committed;
+use crate::service::retries::until_committed;
 use crate::store::CommitteeFiled;
 
 /// The receipt of a submission (specification, section 4B).
@@ -65,7 +65,7 @@ fn receipt(take: &CommitteeTake) -> Receipt {
         member_id: take.member_id.clone(),
         date: take.date,
         subject_id: take.subject_id.clone(),
-        commit: commit(take),
+        commit: commit_reference(take),
         received_at: take.received_at,
     }
 }

@@ -8,7 +8,7 @@ use crate::domain::{
     Attribution, Brief, BriefId, Day, Prompt, Regime, Session, SessionId, Signal, SubjectId,
 };
 use crate::rules::{self, BriefFacts, Refusal};
-use crate::service::attempts::until_committed;
+use crate::service::retries::until_committed;
 use crate::service::{Error, Tenant};
 use crate::store::{Collection, Document, DocumentDraft, DocumentGuard, Put, StoreError};
 

@@ -4,7 +4,7 @@ use super::read;
 use crate::domain::json;
 use crate::domain::{Actor, MemberId, Memo, MemoDraft, MemoId, TokenHash};
 use crate::rules::{self, DocumentQuota, Quota, QuotaReached, Refusal, Resource};
-use crate::service::attempts::until_committed;
+use crate::service::retries::until_committed;
 use crate::service::{Error, Tenant};
 use crate::store::{Collection, Document, DocumentDraft, DocumentGuard, Put, StoreError};
 

@@ -4,25 +4,25 @@ use swarm_http::TenantConfig;
 
 use crate::arguments::{CheckOptions, Options, Source};
 use crate::mail::Smtp;
-use crate::opened::Plan;
+use crate::open_site::CheckedTenants;
 use crate::secrets::check_token;
 use crate::{Failure, serve, store};
 
 pub(crate) fn run(options: CheckOptions) -> Result<(), Failure> {
     let source = Source { config: Some(options.config), ..Source::default() };
     let config = Options { source, ..Options::default() }.resolve()?;
-    let plan = Plan::of(&config.tenants, config.mail.as_ref())?;
+    let checked = CheckedTenants::of(&config.tenants, config.mail.as_ref())?;
     config.mail.as_ref().map(Smtp::new).transpose()?;
     store::check(&config.store)?;
     println!("listen: {}", config.listen);
     println!("store: {}", store::shown(&config.store));
-    if plan.tenants.is_empty() {
+    if checked.tenants.is_empty() {
         if let Some(token) = serve::admin_token()? {
             check_token("SWARM_ADMIN_TOKEN", &token)?;
         }
         println!("default: one tenant, on every host");
     }
-    for (tenant, table) in plan.tenants.iter().zip(&config.tenants) {
+    for (tenant, table) in checked.tenants.iter().zip(&config.tenants) {
         let operators = table.admin_token_hash.iter().map(|_| "operator");
         let named = table.admin_tokens.iter().map(|operator| operator.name.as_str());
         println!("{}", described(tenant, &operators.chain(named).collect::<Vec<_>>()));

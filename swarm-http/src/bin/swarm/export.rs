@@ -7,7 +7,7 @@ use tracing_subscriber::filter::LevelFilter;
 
 use crate::arguments::Source;
 use crate::failure::with_causes;
-use crate::{Failure, brief_files, log, opened, store};
+use crate::{Failure, brief_files, log, open_site, store};
 
 /// A line for each tenant that has a folder, by id; the first failure ends it.
 pub(crate) async fn run(source: Source) -> Result<(), Failure> {
@@ -16,10 +16,10 @@ pub(crate) async fn run(source: Source) -> Result<(), Failure> {
     if brief_files::folders(&config.tenants)?.is_empty() {
         return Err("export: no tenant has committee.export_to".into());
     }
-    let opened = opened::open(config, None, store::open_existing).await?;
-    let exports = opened.exports.read().unwrap_or_else(PoisonError::into_inner).clone();
+    let open = open_site::open(config, None, store::open_existing).await?;
+    let exports = open.exports.read().unwrap_or_else(PoisonError::into_inner).clone();
     for (id, export) in exports.into_iter().collect::<BTreeMap<_, _>>() {
-        let Some(served) = opened.site.tenant(&id) else { continue };
+        let Some(served) = open.site.tenant(&id) else { continue };
         let Some(committee) = served.committee() else { continue };
         let named = |failure: Failure| with_causes(&format!("export: {id}"), &*failure);
         let count = export.write(committee).await.map_err(named)?;

@@ -11,7 +11,7 @@ mod export;
 mod failure;
 mod log;
 mod mail;
-mod opened;
+mod open_site;
 mod secrets;
 mod serve;
 mod store;

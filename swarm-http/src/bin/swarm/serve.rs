@@ -14,22 +14,22 @@ use tracing_subscriber::filter::LevelFilter;
 
 use crate::arguments::Options;
 use crate::failure::with_causes;
-use crate::opened::Opened;
-use crate::{Failure, console, descriptors, log, opened, store};
+use crate::open_site::OpenSite;
+use crate::{Failure, console, descriptors, log, open_site, store};
 
 pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let mut config = options.resolve()?;
     log::start(config.log_format, LevelFilter::INFO)?;
     let limits = limits(config.trust_forwarded);
     let (listen_on, file) = (std::mem::take(&mut config.listen), config.file.take());
-    let opened = opened::open(config, admin_token()?, store::open).await?;
+    let open = open_site::open(config, admin_token()?, store::open).await?;
     // Opening the store has logged its warnings: here they are only counted.
-    opened.site.ready().await.map_err(|error| with_causes("store", &error))?;
+    open.site.ready().await.map_err(|error| with_causes("store", &error))?;
     let listener = listen(&listen_on).await?;
-    let (site, maintenance) = (Arc::clone(&opened.site), opened.maintenance());
+    let (site, maintenance) = (Arc::clone(&open.site), open.maintenance());
     let (stop, hangup) = (stop_signal()?, signal(SignalKind::hangup())?);
     let stop = async {
-        tokio::select! { () = stop => {}, () = reload_on(hangup, file, opened) => {} }
+        tokio::select! { () = stop => {}, () = reload_on(hangup, file, open) => {} }
     };
     serve(listener, &site, maintenance, limits, stop).await
 }
@@ -45,10 +45,10 @@ pub(crate) fn limits(behind_proxy: bool) -> Limits {
 }
 
 /// Reads the tenants again at each SIGHUP, which ends no server.
-async fn reload_on(mut hangup: Signal, file: Option<PathBuf>, opened: Opened) {
+async fn reload_on(mut hangup: Signal, file: Option<PathBuf>, open: OpenSite) {
     while hangup.recv().await.is_some() {
         match &file {
-            Some(file) => opened.reload(file),
+            Some(file) => open.reload(file),
             None => tracing::warn!("SIGHUP: there is no file to read again"),
         }
     }

@@ -12,8 +12,8 @@ use crate::binary::Program;
 use crate::committee_fixture::{self, KEY, chair, refused, submit, take};
 use crate::fixture::{Clock, Fixture};
 use crate::harness::{ADMIN, Answer, Server, services, tenant};
-use crate::raw;
-use crate::secrets::Spied;
+use crate::raw_http;
+use crate::secrets::SpiedFixture;
 
 const HEX: &str = "0123456789abcdef0123456789abcdef";
 const MALFORMED: &str = "missing or malformed x-ic-key";
@@ -27,7 +27,7 @@ fn submit_raw(fixture: &Fixture, lines: &[&[u8]]) -> Answer {
         request.extend([*line, b"\r\n"].concat());
     }
     request.extend(format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes());
-    raw::exchange(fixture.server.address, &request)
+    raw_http::exchange(fixture.server.address, &request)
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn a_key_with_another_prefix_is_invalid() {
 }
 
 /// What the store is asked on the way to an answer.
-fn asked(spied: &Spied, key: &str, body: &str) -> (String, Vec<&'static str>) {
+fn asked(spied: &SpiedFixture, key: &str, body: &str) -> (String, Vec<&'static str>) {
     spied.heard();
     let answer = spied.fixture.client.post("/api/ic/submit", &[("x-ic-key", key)], body);
     let calls = spied.heard().into_iter().map(|(method, _)| method).collect();
@@ -157,7 +157,7 @@ fn asked(spied: &Spied, key: &str, body: &str) -> (String, Vec<&'static str>) {
 /// Whether a key, or its member, exists does not show in what is done to find out.
 #[test]
 fn every_key_of_the_right_shape_costs_the_same_work() {
-    let spied = Spied::start();
+    let spied = SpiedFixture::start();
     let committee = spied.fixture.committee();
     committee_fixture::insert_member(&*committee, "m", KEY);
     committee_fixture::insert_member(&*committee, "n", &format!("ic_n_{HEX}"));
@@ -202,7 +202,7 @@ fn secrets(key: &str) -> Vec<String> {
 
 #[test]
 fn a_key_is_shown_once_and_the_store_never_sees_it() {
-    let spied = Spied::start();
+    let spied = SpiedFixture::start();
     let client = &spied.fixture.client;
     client.convene("2026-11-21", "aurora");
     let created = shown(chair(client, "/members", &json!({ "id": "m", "name": "M" })).expect(201));

@@ -1,10 +1,10 @@
 //! The daily committee, over HTTP: a day in two tenants; then everything that is refused.
 
-mod between;
-mod closed;
+mod ended_days;
 mod keys;
 mod operators;
 mod refusals;
+mod stale_judgements;
 mod trailers;
 
 use std::sync::Arc;

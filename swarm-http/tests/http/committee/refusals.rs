@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::committee_fixture::{self, KEY, take};
 use crate::fixture::Fixture;
 use crate::harness::Answer;
-use crate::raw;
+use crate::raw_http;
 
 use Check::{
     Active, BadJson, BodyKind, BodyLong, BodyShort, Brief, Confidence, Deadline, KeyKnown,
@@ -146,7 +146,7 @@ fn submit_breaking(broken: &[Check]) -> Answer {
     };
     let kind = if breaks(BodyKind) { "text/plain" } else { "application/json" };
     let before = fixture.print();
-    let headers = [raw::ONCE, ("content-type", kind), ("x-ic-key", key)];
+    let headers = [raw_http::ONCE, ("content-type", kind), ("x-ic-key", key)];
     let answer = fixture.client.send("POST", "/api/ic/submit", &headers, text.as_bytes());
     assert_eq!(fixture.print() == before, answer.status != 200, "{broken:?}: {answer:?}");
     answer

@@ -1,7 +1,7 @@
 //! Header values.
 
 use crate::fixture::Fixture;
-use crate::raw;
+use crate::raw_http;
 
 fn request(line: &str, headers: &[&[u8]]) -> Vec<u8> {
     let mut request = format!("{line} HTTP/1.1\r\nHost: a\r\n").into_bytes();
@@ -31,7 +31,7 @@ fn tokens_of_any_bytes_are_unknown() {
     ] {
         let header = [b"Authorization: ", token].concat();
         let verify = request("GET /api/swarm/verify-token", &[&header]);
-        raw::exchange(fixture.server.address, &verify).refused(401, "unknown member token");
+        raw_http::exchange(fixture.server.address, &verify).refused(401, "unknown member token");
     }
     for token in [
         &b"\xff\xfe\x80"[..],
@@ -41,12 +41,12 @@ fn tokens_of_any_bytes_are_unknown() {
     ] {
         let header = [b"X-Admin-Token: ", token].concat();
         let outbox = request("GET /api/swarm/admin/outbox", &[&header]);
-        raw::exchange(fixture.server.address, &outbox).refused(401, "admin token required");
+        raw_http::exchange(fixture.server.address, &outbox).refused(401, "admin token required");
     }
     // A head of more than the limit is not read to its end.
     let header = [b"Authorization: Bearer ", "x".repeat(40 << 10).as_bytes()].concat();
     let verify = request("GET /api/swarm/verify-token", &[&header]);
-    assert_eq!(raw::exchange(fixture.server.address, &verify).status, 431);
+    assert_eq!(raw_http::exchange(fixture.server.address, &verify).status, 431);
     fixture.client.get("/healthz").expect(200);
 }
 
@@ -55,8 +55,10 @@ fn request_ids_are_plain_or_ours() {
     let fixture = Fixture::start();
     let id = |sent: &[u8]| {
         let header = [b"X-Request-Id: ", sent].concat();
-        let answer =
-            raw::exchange(fixture.server.address, &request("GET /api/swarm/members", &[&header]));
+        let answer = raw_http::exchange(
+            fixture.server.address,
+            &request("GET /api/swarm/members", &[&header]),
+        );
         answer.expect(200).header("x-request-id").unwrap().to_owned()
     };
     for plain in ["a", "A-z_0.9", &"x".repeat(64)] {
@@ -93,8 +95,10 @@ fn line_ends_in_values_are_refused_or_end_them() {
     let fixture = Fixture::start();
     for sent in [&b"a\rX-Evil: 1"[..], b"a\r\rX-Evil: 1", b"a\0b", b"a\x7fb", b"\x1b[31ma"] {
         let header = [b"X-Request-Id: ", sent].concat();
-        let answer =
-            raw::exchange(fixture.server.address, &request("GET /api/swarm/members", &[&header]));
+        let answer = raw_http::exchange(
+            fixture.server.address,
+            &request("GET /api/swarm/members", &[&header]),
+        );
         assert!(matches!(answer.status, 200 | 400), "{answer:?}");
         assert_eq!(answer.header("x-evil"), None);
         let id = answer.header("x-request-id").unwrap_or_default();
@@ -121,14 +125,16 @@ fn odd_conditions_and_formats_are_answered() {
         b"Cookie: \xff=\xfe",
     ] {
         for path in ["/api/swarm/members", "/api/swarm/takes/1", "/swarm/takes/1"] {
-            let answer =
-                raw::exchange(fixture.server.address, &request(&format!("GET {path}"), &[header]));
+            let answer = raw_http::exchange(
+                fixture.server.address,
+                &request(&format!("GET {path}"), &[header]),
+            );
             assert!(matches!(answer.status, 200 | 206 | 404), "{header:?}: {answer:?}");
         }
     }
     for query in ["%", "%ff", "limit=%ff", "=&=&&", "limit", "&limit=1&limit=2", "\u{e4}=1"] {
         let line = format!("GET /api/swarm/sessions?{query}");
-        let answer = raw::exchange(fixture.server.address, &request(&line, &[]));
+        let answer = raw_http::exchange(fixture.server.address, &request(&line, &[]));
         assert!(matches!(answer.status, 200 | 400), "{query}: {answer:?}");
     }
 }

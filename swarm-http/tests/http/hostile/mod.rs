@@ -9,10 +9,10 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 
 use crate::committee_fixture;
-use crate::files::{records, third_party};
 use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Answer};
 use crate::routes::{BRIEFS, COMMITTEE_POST, writes};
+use crate::vector_files::{records, third_party};
 
 /// A fixture in which every route finds what it asks for.
 struct Target {

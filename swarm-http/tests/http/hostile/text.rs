@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use swarm_core::MemberId;
 use swarm_core::domain::{Application, Contact, Lens, Name};
 
-use crate::files::third_party;
 use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Author, fresh_key, fresh_nonce, signed_text};
+use crate::vector_files::third_party;
 
 const DATE: &str = "2026-11-21";
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use swarm_core::{CommitteeSettings, Committees, SystemEntropy, TenantId};
 
-use super::{RACERS, ROUNDS, Racetrack};
+use super::{RACERS, ROUNDS, RaceFixture};
 use crate::backend::{Backend, on_every_store};
 use crate::committee_fixture::{self, BRIEF, KEY, chair, records, refused, submit, take_with};
 use crate::fixture::{Clock, Fixture};
@@ -25,8 +25,8 @@ on_every_store! {
 const CLOSED: &str = "submission window closed";
 
 /// A racetrack with the member `m` of the committee and the briefs of the day, at noon.
-fn convened(backend: &Backend) -> Racetrack {
-    let racetrack = Racetrack::start(backend);
+fn convened(backend: &Backend) -> RaceFixture {
+    let racetrack = RaceFixture::start(backend);
     let fixture = &racetrack.fixture;
     committee_fixture::insert_member(&*fixture.committee(), "m", KEY);
     fixture.client.convene("2026-11-21", "aurora");
@@ -72,7 +72,7 @@ fn of_many_submissions_of_one_member_all_are_kept_and_the_newest_counts(backend:
 }
 
 fn submissions_amid_a_rotation_are_kept_or_refused(backend: &Backend) {
-    let racetrack = Racetrack::start(backend);
+    let racetrack = RaceFixture::start(backend);
     let fixture = &racetrack.fixture;
     fixture.client.convene("2026-11-21", "aurora");
     chair(&fixture.client, "/briefs", &json!({})).expect(201);

@@ -12,10 +12,10 @@ use swarm_core::domain::{Application, Contact, Lens, Name};
 
 use crate::backend::{Backend, on_every_store};
 use crate::binary::Program;
-use crate::clocks::wrong_clocks;
 use crate::fixture::{Clock, Fixture};
 use crate::harness::{Answer, Author, Client, fresh_key, signed_text};
 use crate::observed_store::ObservedStore;
+use crate::wrong_clocks::wrong_clocks;
 
 on_every_store! {
     of_many_takes_each_revision_is_won_once,
@@ -35,13 +35,13 @@ const CAP: &str = "amendment cap reached (5 takes per member per session)";
 const NONCE_USED: &str = "nonce already used by this member (replay); mint a fresh nonce to amend";
 
 /// Where the racers meet: a fixture whose requests overlap between any two calls of the store.
-struct Racetrack {
+struct RaceFixture {
     fixture: Fixture,
     /// Other ways to its store, which the racers then take instead of the fixture's own.
     servers: Vec<(Program, Clock)>,
 }
 
-impl Racetrack {
+impl RaceFixture {
     fn start(backend: &Backend) -> Self {
         if let Some(redis) = &backend.redis {
             let servers = wrong_clocks(redis, &backend.clock).into();
@@ -96,7 +96,7 @@ fn subject(round: usize) -> String {
 }
 
 fn of_many_takes_each_revision_is_won_once(backend: &Backend) {
-    let racetrack = Racetrack::start(backend);
+    let racetrack = RaceFixture::start(backend);
     let fixture = &racetrack.fixture;
     let author = fixture.author();
     let sign = |round: usize| {
@@ -135,7 +135,7 @@ fn of_many_takes_each_revision_is_won_once(backend: &Backend) {
 }
 
 fn of_many_copies_of_one_take_one_is_filed(backend: &Backend) {
-    let racetrack = Racetrack::start(backend);
+    let racetrack = RaceFixture::start(backend);
     let fixture = &racetrack.fixture;
     let author = fixture.author();
     let sign = |round: usize| {
@@ -165,7 +165,7 @@ fn of_many_copies_of_one_take_one_is_filed(backend: &Backend) {
 
 /// Different takes with one nonce: one is filed, and the others learn nothing of it.
 fn of_many_takes_with_one_nonce_one_is_filed(backend: &Backend) {
-    let racetrack = Racetrack::start(backend);
+    let racetrack = RaceFixture::start(backend);
     let fixture = &racetrack.fixture;
     let author = fixture.author();
     let sign = |round: usize| {
@@ -194,7 +194,7 @@ fn of_many_takes_with_one_nonce_one_is_filed(backend: &Backend) {
 }
 
 fn of_many_claims_one_gets_the_token(backend: &Backend) {
-    let racetrack = Racetrack::start(backend);
+    let racetrack = RaceFixture::start(backend);
     let fixture = &racetrack.fixture;
     let client = &fixture.client;
     let proof = |_| {
@@ -222,7 +222,7 @@ fn of_many_claims_one_gets_the_token(backend: &Backend) {
 }
 
 fn of_many_applications_with_one_key_one_is_taken(backend: &Backend) {
-    let racetrack = Racetrack::start(backend);
+    let racetrack = RaceFixture::start(backend);
     let apply = |_| {
         let key = fresh_key();
         let sign = |racer: usize| {
@@ -253,7 +253,7 @@ fn of_many_applications_with_one_key_one_is_taken(backend: &Backend) {
 }
 
 /// A round of members that amend, all at once, while an operator aggregates.
-fn aggregate_amid(racetrack: &Racetrack, round: usize) {
+fn aggregate_amid(racetrack: &RaceFixture, round: usize) {
     let fixture = &racetrack.fixture;
     // Fewer takes than the service tries again when takes come in amid the aggregation.
     const MEMBERS: usize = 6;
@@ -330,7 +330,7 @@ fn check_freeze(fixture: &Fixture, session: u64, frozen: &Value) {
 }
 
 fn aggregation_amid_amendments_freezes_one_moment(backend: &Backend) {
-    let racetrack = Racetrack::start(backend);
+    let racetrack = RaceFixture::start(backend);
     for round in 0..ROUNDS {
         aggregate_amid(&racetrack, round);
     }

@@ -1,7 +1,6 @@
 //! What is refused, byte for byte, and in which order.
 
 mod applications;
-mod between;
 mod claims;
 mod deadlines;
 mod operators;
@@ -9,13 +8,14 @@ mod reads;
 mod replays;
 mod requests;
 mod sessions;
+mod stale_judgements;
 
 use serde_json::{Value, json};
 
 use crate::backend::{Backend, on_every_store};
 use crate::fixture::Fixture;
 use crate::harness::{Answer, Author, fresh_key, fresh_nonce, signed_text};
-use crate::raw;
+use crate::raw_http;
 
 use Check::{
     Aggregated, Bearer, Cap, Excused, Fields, Json, Key, Member, Nonce, Roster, Session, Signature,
@@ -231,7 +231,7 @@ fn who_has_no_credential_is_refused_before_the_body() {
                 "POST {path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n\
                  {framing}\r\n\r\n"
             );
-            let answer = raw::exchange(fixture.server.address, head.as_bytes()).expect(401);
+            let answer = raw_http::exchange(fixture.server.address, head.as_bytes()).expect(401);
             assert_eq!(answer.json()["error"], error);
         }
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::committee_fixture;
 use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Answer, Author};
-use crate::raw::ONCE;
+use crate::raw_http::ONCE;
 use crate::routes::{
     CHAIR_COMMAND, CHAIR_POSTS, OPERATOR_COMMAND, OPERATOR_READS, OPERATOR_WRITES,
 };

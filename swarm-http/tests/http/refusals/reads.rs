@@ -11,7 +11,7 @@ use super::requests::{is_error, with_records};
 use crate::committee_fixture;
 use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Answer, Client};
-use crate::raw;
+use crate::raw_http;
 use crate::routes::{CHAIR_COMMAND, OPERATOR_COMMAND, OPERATOR_READS, READS, writes};
 
 /// The headers, without those that differ from answer to answer.
@@ -32,7 +32,7 @@ fn public_reads_are_shared() {
         let full = fixture.client.get(path).expect(200);
         assert_eq!(full.header("access-control-allow-origin"), Some("*"), "{path}");
         let tag = full.header("etag").unwrap_or_else(|| panic!("{path}: no ETag")).to_owned();
-        let head = raw::exchange(
+        let head = raw_http::exchange(
             fixture.server.address,
             format!("HEAD {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes(),
         );

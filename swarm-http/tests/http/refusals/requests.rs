@@ -8,7 +8,7 @@ use swarm_http::Site;
 use crate::committee_fixture;
 use crate::fixture::{Clock, Fixture};
 use crate::harness::{ADMIN, Answer, Server, services, tenant};
-use crate::raw::{self, ONCE};
+use crate::raw_http::{self, ONCE};
 use crate::routes::{
     BRIEFS, CHAIR_COMMAND, COMMITTEE_POST, MEMBER_POSTS, OPEN_POSTS, OPERATOR_COMMAND,
     OPERATOR_READS, READS, writes,
@@ -50,7 +50,7 @@ fn other_methods_are_not_allowed() {
                 continue;
             }
             let head = format!("{method} {path} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
-            let answer = raw::exchange(fixture.server.address, head.as_bytes());
+            let answer = raw_http::exchange(fixture.server.address, head.as_bytes());
             let allow: BTreeSet<_> =
                 answer.header("allow").unwrap_or_default().split(", ").collect();
             assert!(allow.is_superset(&methods), "{method} {path}: {answer:?}");
@@ -202,10 +202,10 @@ fn a_body_has_at_most_256_kib() {
         let most = if path == "/api/swarm/memos" { 8 * LIMIT } else { LIMIT };
         for chunked in [false, true] {
             let over = sized(path, headers, most + 1, chunked);
-            let answer = raw::exchange(fixture.server.address, &over);
+            let answer = raw_http::exchange(fixture.server.address, &over);
             is_error(&answer, 413);
             let exact = sized(path, headers, most, chunked);
-            let answer = raw::exchange(fixture.server.address, &exact);
+            let answer = raw_http::exchange(fixture.server.address, &exact);
             assert_eq!(answer.status, 400, "{path}: {answer:?}");
             assert_ne!(answer.json()["error"], "invalid json body", "{path}");
         }
@@ -214,7 +214,7 @@ fn a_body_has_at_most_256_kib() {
             "POST {path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n{headers}\
              Content-Length: 99999999999\r\n\r\n"
         );
-        is_error(&raw::exchange(fixture.server.address, head.as_bytes()), 413);
+        is_error(&raw_http::exchange(fixture.server.address, head.as_bytes()), 413);
     }
 }
 
@@ -223,7 +223,7 @@ fn a_request_names_one_host() {
     let fixture = with_records();
     let ask = |hosts: &str| {
         let head = format!("GET /api/swarm/members HTTP/1.1\r\n{hosts}\r\n");
-        raw::exchange(fixture.server.address, head.as_bytes())
+        raw_http::exchange(fixture.server.address, head.as_bytes())
     };
     ask("Host: a\r\n").expect(200);
     for hosts in [
@@ -277,7 +277,7 @@ fn early_answers_leave_the_connection_in_order_or_end_it() {
         (BRIEFS, "Content-Type: application/json\r\n", 401),
         ("/nothing", "Content-Type: application/json\r\n", 404),
     ] {
-        let mut connection = raw::Connection::open(fixture.server.address);
+        let mut connection = raw_http::Connection::open(fixture.server.address);
         let head = format!("POST {path} HTTP/1.1\r\nHost: a\r\n{headers}Content-Length: 2\r\n\r\n");
         connection.send(head.as_bytes()).unwrap();
         let answer = connection.receive(false).unwrap().expect(status);
@@ -295,7 +295,7 @@ fn a_target_without_a_path_is_refused() {
     let fixture = with_records();
     for target in ["CONNECT a:80", "GET a", "POST a:443", "OPTIONS *"] {
         let head = format!("{target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
-        let answer = raw::exchange(fixture.server.address, head.as_bytes());
+        let answer = raw_http::exchange(fixture.server.address, head.as_bytes());
         assert!((400..500).contains(&answer.status), "{target}: {answer:?}");
     }
     fixture.client.get("/healthz").expect(200);

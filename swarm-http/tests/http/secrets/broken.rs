@@ -88,7 +88,7 @@ fn errands(author: &Author, applicant: &KeyPair, claim: &str) -> Vec<Errand> {
 }
 
 /// A fixture whose store breaks when it is told to, and what to ask of it.
-struct Fragile {
+struct FailingFixture {
     fixture: Fixture,
     /// How many calls still go well.
     left: Arc<AtomicUsize>,
@@ -99,7 +99,7 @@ struct Fragile {
 
 const NEVER: usize = usize::MAX;
 
-impl Fragile {
+impl FailingFixture {
     /// `after`: it breaks once the work is done, as when the answer is lost.
     fn start(after: bool) -> Self {
         let clock = Clock::noon();
@@ -168,7 +168,7 @@ fn unavailable((_, path, _): &Errand, answer: Answer) {
 /// Each call of the store that a request needs fails in turn; then none does.
 #[test]
 fn a_store_that_fails_is_unavailable_and_nothing_is_claimed() {
-    let fragile = Fragile::start(false);
+    let fragile = FailingFixture::start(false);
     for errand in &fragile.errands {
         let before = fragile.fixture.print();
         let mut failed = 0;
@@ -202,7 +202,7 @@ fn a_store_that_fails_is_unavailable_and_nothing_is_claimed() {
 /// to stand.
 #[test]
 fn a_lost_commit_is_not_acknowledged_and_found_again() {
-    let fragile = Fragile::start(true);
+    let fragile = FailingFixture::start(true);
     let author = &fragile.author;
     let text = signed_text(&author.key.sign(author.draft(DATE, "aurora")));
     // The basis arrives, the outcome of the filing does not.
@@ -219,7 +219,7 @@ fn a_lost_commit_is_not_acknowledged_and_found_again() {
 /// that nobody was shown opens nothing to anybody.
 #[test]
 fn a_lost_commit_of_the_committee_is_not_acknowledged() {
-    let fragile = Fragile::start(true);
+    let fragile = FailingFixture::start(true);
     let (fixture, left) = (&fragile.fixture, &fragile.left);
     let submit = || {
         committee_fixture::submit(
@@ -248,7 +248,7 @@ fn a_lost_commit_of_the_committee_is_not_acknowledged() {
 
 #[test]
 fn a_store_that_panics_takes_one_request_with_it() {
-    let fragile = Fragile::start(false);
+    let fragile = FailingFixture::start(false);
     fragile.panics.store(true, Ordering::SeqCst);
     let before = fragile.fixture.print();
     for errand in &fragile.errands {

@@ -17,12 +17,12 @@ const DATE: &str = "2026-11-21";
 const CHALLENGE: &str = "/api/swarm/token-claim/challenge";
 
 /// A fixture whose store writes down what it is asked.
-pub struct Spied {
+pub struct SpiedFixture {
     pub fixture: Fixture,
     heard: Arc<Mutex<Vec<(&'static str, String)>>>,
 }
 
-impl Spied {
+impl SpiedFixture {
     pub fn start() -> Self {
         let clock = Clock::noon();
         let store = clock.store();
@@ -46,7 +46,7 @@ impl Spied {
 
 #[test]
 fn the_store_never_sees_a_token_or_a_challenge() {
-    let spied = Spied::start();
+    let spied = SpiedFixture::start();
     let client = &spied.fixture.client;
     client.convene(DATE, "aurora");
     let (id, key) = Author::apply(client, "Ada");
@@ -120,7 +120,7 @@ type Seen = (u16, Vec<String>, Vec<(String, usize)>, Vec<&'static str>);
 
 /// What an observer sees of a challenge: its answer, but for what is random, and what the store is
 /// asked on the way.
-fn seen(spied: &Spied, id: &MemberId) -> Seen {
+fn seen(spied: &SpiedFixture, id: &MemberId) -> Seen {
     spied.heard();
     let body = json!({ "memberId": id.as_str() }).to_string();
     let answer = spied.fixture.client.post(CHALLENGE, &[], &body);
@@ -138,7 +138,7 @@ fn seen(spied: &Spied, id: &MemberId) -> Seen {
 
 #[test]
 fn challenges_tell_nothing_of_members() {
-    let spied = Spied::start();
+    let spied = SpiedFixture::start();
     let members = members(&spied.fixture);
     let expected = seen(&spied, &members[0].1);
     assert_eq!(expected.0, 200);
@@ -161,7 +161,7 @@ fn challenges_tell_nothing_of_members() {
 /// A claim for whom it may not be is refused alike as well.
 #[test]
 fn refused_claims_tell_nothing_of_members() {
-    let spied = Spied::start();
+    let spied = SpiedFixture::start();
     let key = fresh_key();
     let mut answers = BTreeSet::new();
     for (state, id) in members(&spied.fixture) {

@@ -7,9 +7,9 @@ use serde_json::json;
 use swarm_core::domain::{Application, Contact, Lens, Name};
 
 use crate::backend::{Backend, on_every_store};
-use crate::files::{own, records};
 use crate::fixture::Fixture;
 use crate::harness::{ADMIN, fresh_key, signed_text};
+use crate::vector_files::{own, records};
 
 on_every_store! {
     texts_that_are_no_public_key_are_bad_signatures,

@@ -16,9 +16,9 @@ use swarm_core::proof::{canonical, verify};
 use swarm_core::{MemberId, Submission};
 
 use crate::backend::{Backend, on_every_store};
-use crate::files::{own, records, unhex};
 use crate::fixture::{Fixture, insert_member, key_of, member, now};
 use crate::harness::{Answer, Author};
+use crate::vector_files::{own, records, unhex};
 
 on_every_store! {
     valid_takes_are_filed_in_order_and_read_back_as_they_were_signed,

@@ -18,7 +18,7 @@ use swarm_store_memory::MemoryStore;
 use crate::broken::{OpenedWorlds, time};
 
 /// What a faulty method can reach.
-pub(crate) type At = crate::broken::At<dyn CommitteeStore>;
+pub(crate) type Worlds = crate::broken::Worlds<dyn CommitteeStore>;
 
 /// A committee whose methods go by its fault.
 pub(crate) struct Broken {
@@ -40,33 +40,33 @@ impl CommitteeTenants for Broken {
     fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
         let own = self.opened.open(tenant, || self.memory.open_committee(tenant));
         let (fault, opened) = (Arc::clone(&self.fault), Arc::clone(&self.opened));
-        Arc::new(World { own, opened, fault })
+        Arc::new(BrokenCommittee { own, opened, fault })
     }
 }
 
-struct World {
+struct BrokenCommittee {
     own: Arc<dyn CommitteeStore>,
     opened: Opened,
     fault: Arc<dyn Fault>,
 }
 
 /// The port of the committee, twice: as a [`Fault`], whose methods are right unless it says
-/// otherwise, and as the [`World`] that goes by it.
+/// otherwise, and as the [`BrokenCommittee`] that goes by it.
 macro_rules! port {
     ($($part:ident { $($method:ident($($name:ident: $type:ty),*) -> $answer:ty;)* })*) => {
         #[async_trait]
         pub(crate) trait Fault: Send + Sync + 'static {$($(
-            async fn $method(&self, at: &At, $($name: $type),*) -> Result<$answer> {
-                at.own.$method($($name),*).await
+            async fn $method(&self, worlds: &Worlds, $($name: $type),*) -> Result<$answer> {
+                worlds.own.$method($($name),*).await
             }
         )*)*}
 
         $(
             #[async_trait]
-            impl $part for World {$(
+            impl $part for BrokenCommittee {$(
                 async fn $method(&self, $($name: $type),*) -> Result<$answer> {
-                    let at = &self.opened.seen_from(&self.own);
-                    self.fault.$method(at, $($name),*).await
+                    let worlds = &self.opened.seen_from(&self.own);
+                    self.fault.$method(worlds, $($name),*).await
                 }
             )*}
         )*

@@ -15,17 +15,17 @@ use swarm_core::store::{
 };
 use tokio::time::sleep;
 
-use super::broken::{At, Fault};
+use super::broken::{Fault, Worlds};
 use crate::tenants::fault;
 
-fault!(MemberAtAnyVersion: save_committee_member(at, change: &CommitteeMemberChange) -> Saved {
-    let there = at.own.committee_member(&change.member.id).await?;
+fault!(MemberAtAnyVersion: save_committee_member(worlds, change: &CommitteeMemberChange) -> Saved {
+    let there = worlds.own.committee_member(&change.member.id).await?;
     let expected = there.map(|member| member.version);
-    at.own.save_committee_member(&CommitteeMemberChange { expected, ..change.clone() }).await
+    worlds.own.save_committee_member(&CommitteeMemberChange { expected, ..change.clone() }).await
 });
 
-fault!(MembersInAnyOrder: committee_members(at) -> Vec<Versioned<CommitteeMember>> {
-    Ok(at.own.committee_members().await?.into_iter().rev().collect())
+fault!(MembersInAnyOrder: committee_members(worlds) -> Vec<Versioned<CommitteeMember>> {
+    Ok(worlds.own.committee_members().await?.into_iter().rev().collect())
 });
 
 /// Keys find their members for ever.
@@ -36,22 +36,22 @@ pub(crate) struct OldKeysLive(Mutex<HashMap<ApiKeyHash, CommitteeMemberId>>);
 impl Fault for OldKeysLive {
     async fn save_committee_member(
         &self,
-        at: &At,
+        worlds: &Worlds,
         change: &CommitteeMemberChange,
     ) -> Result<Saved> {
         self.0.lock().unwrap().insert(change.member.key, change.member.id.clone());
-        at.own.save_committee_member(change).await
+        worlds.own.save_committee_member(change).await
     }
 
-    async fn committee_basis(&self, at: &At, key: &ApiKeyHash) -> Result<CommitteeBasis> {
-        let facts = at.own.committee_basis(key).await?;
+    async fn committee_basis(&self, worlds: &Worlds, key: &ApiKeyHash) -> Result<CommitteeBasis> {
+        let facts = worlds.own.committee_basis(key).await?;
         let Some(id) = self.0.lock().unwrap().get(key).cloned() else { return Ok(facts) };
-        Ok(CommitteeBasis { member: at.own.committee_member(&id).await?, ..facts })
+        Ok(CommitteeBasis { member: worlds.own.committee_member(&id).await?, ..facts })
     }
 }
 
-fault!(StatusForgotten: committee_basis(at, key: &ApiKeyHash) -> CommitteeBasis {
-    let facts = at.own.committee_basis(key).await?;
+fault!(StatusForgotten: committee_basis(worlds, key: &ApiKeyHash) -> CommitteeBasis {
+    let facts = worlds.own.committee_basis(key).await?;
     let member = facts.member.map(|Versioned { version, record }| {
         let record = CommitteeMember::clone(&record);
         let active = CommitteeMember { status: CommitteeStatus::Active, ..record };
@@ -60,47 +60,47 @@ fault!(StatusForgotten: committee_basis(at, key: &ApiKeyHash) -> CommitteeBasis 
     Ok(CommitteeBasis { member, ..facts })
 });
 
-fault!(DayAtAnyVersion: save_committee_day(at, change: &CommitteeDayChange) -> Saved {
-    let expected = at.own.committee_day(change.day.date).await?.map(|day| day.version);
-    at.own.save_committee_day(&CommitteeDayChange { expected, ..change.clone() }).await
+fault!(DayAtAnyVersion: save_committee_day(worlds, change: &CommitteeDayChange) -> Saved {
+    let expected = worlds.own.committee_day(change.day.date).await?.map(|day| day.version);
+    worlds.own.save_committee_day(&CommitteeDayChange { expected, ..change.clone() }).await
 });
 
 fault!(SessionsInAnyOrder:
-    committee_sessions(at, query: &CommitteeSessionQuery) -> Vec<Versioned<CommitteeDay>> {
-    Ok(at.own.committee_sessions(query).await?.into_iter().rev().collect())
+    committee_sessions(worlds, query: &CommitteeSessionQuery) -> Vec<Versioned<CommitteeDay>> {
+    Ok(worlds.own.committee_sessions(query).await?.into_iter().rev().collect())
 });
 
 fault!(SubjectUnasked:
-    committee_sessions(at, query: &CommitteeSessionQuery) -> Vec<Versioned<CommitteeDay>> {
-    at.own.committee_sessions(&CommitteeSessionQuery { subject: None, ..query.clone() }).await
+    committee_sessions(worlds, query: &CommitteeSessionQuery) -> Vec<Versioned<CommitteeDay>> {
+    worlds.own.committee_sessions(&CommitteeSessionQuery { subject: None, ..query.clone() }).await
 });
 
-fault!(FirstSessionShown: committee_basis(at, key: &ApiKeyHash) -> CommitteeBasis {
-    let facts = at.own.committee_basis(key).await?;
+fault!(FirstSessionShown: committee_basis(worlds, key: &ApiKeyHash) -> CommitteeBasis {
+    let facts = worlds.own.committee_basis(key).await?;
     let all = CommitteeSessionQuery { limit: usize::MAX, ..CommitteeSessionQuery::default() };
-    Ok(CommitteeBasis { session: at.own.committee_sessions(&all).await?.pop(), ..facts })
+    Ok(CommitteeBasis { session: worlds.own.committee_sessions(&all).await?.pop(), ..facts })
 });
 
-fault!(FactsReadOneByOne: committee_basis(at, key: &ApiKeyHash) -> CommitteeBasis {
-    let facts = at.own.committee_basis(key).await?;
+fault!(FactsReadOneByOne: committee_basis(worlds, key: &ApiKeyHash) -> CommitteeBasis {
+    let facts = worlds.own.committee_basis(key).await?;
     sleep(Duration::from_millis(5)).await;
-    Ok(CommitteeBasis { session: at.own.committee_basis(key).await?.session, ..facts })
+    Ok(CommitteeBasis { session: worlds.own.committee_basis(key).await?.session, ..facts })
 });
 
-fault!(BriefsAdded: save_committee_day(at, change: &CommitteeDayChange) -> Saved {
+fault!(BriefsAdded: save_committee_day(worlds, change: &CommitteeDayChange) -> Saved {
     let mut change = change.clone();
     if let Some(briefs) = &mut change.briefs {
-        let before = at.own.committee_briefs(change.day.date, None).await?;
+        let before = worlds.own.committee_briefs(change.day.date, None).await?;
         let is_new = |old: &CommitteeBrief| briefs.iter().all(|it| it.member_id != old.member_id);
         let kept: Vec<_> = before.iter().filter(|old| is_new(old)).collect();
         briefs.extend(kept.into_iter().map(|old| CommitteeBrief::clone(old)));
     }
-    at.own.save_committee_day(&change).await
+    worlds.own.save_committee_day(&change).await
 });
 
-fault!(BriefsLost: save_committee_day(at, change: &CommitteeDayChange) -> Saved {
+fault!(BriefsLost: save_committee_day(worlds, change: &CommitteeDayChange) -> Saved {
     let briefs = Some(change.briefs.clone().unwrap_or_default());
-    at.own.save_committee_day(&CommitteeDayChange { briefs, ..change.clone() }).await
+    worlds.own.save_committee_day(&CommitteeDayChange { briefs, ..change.clone() }).await
 });
 
 /// There are only those of the day that was written last.
@@ -109,19 +109,23 @@ pub(crate) struct OneDaysBriefsKept(Mutex<Option<Day>>);
 
 #[async_trait]
 impl Fault for OneDaysBriefsKept {
-    async fn save_committee_day(&self, at: &At, change: &CommitteeDayChange) -> Result<Saved> {
+    async fn save_committee_day(
+        &self,
+        worlds: &Worlds,
+        change: &CommitteeDayChange,
+    ) -> Result<Saved> {
         *self.0.lock().unwrap() = Some(change.day.date);
-        at.own.save_committee_day(change).await
+        worlds.own.save_committee_day(change).await
     }
 
     async fn committee_briefs(
         &self,
-        at: &At,
+        worlds: &Worlds,
         date: Day,
         member: Option<&CommitteeMemberId>,
     ) -> Result<Vec<Arc<CommitteeBrief>>> {
         let is_kept = *self.0.lock().unwrap() == Some(date);
-        if is_kept { at.own.committee_briefs(date, member).await } else { Ok(Vec::new()) }
+        if is_kept { worlds.own.committee_briefs(date, member).await } else { Ok(Vec::new()) }
     }
 }
 
@@ -131,22 +135,26 @@ pub(crate) struct BriefsReadOneByOne;
 
 #[async_trait]
 impl Fault for BriefsReadOneByOne {
-    async fn save_committee_day(&self, at: &At, change: &CommitteeDayChange) -> Result<Saved> {
-        let saved = at.own.save_committee_day(change).await?;
+    async fn save_committee_day(
+        &self,
+        worlds: &Worlds,
+        change: &CommitteeDayChange,
+    ) -> Result<Saved> {
+        let saved = worlds.own.save_committee_day(change).await?;
         sleep(Duration::from_millis(1)).await;
         Ok(saved)
     }
 
     async fn committee_briefs(
         &self,
-        at: &At,
+        worlds: &Worlds,
         date: Day,
         member: Option<&CommitteeMemberId>,
     ) -> Result<Vec<Arc<CommitteeBrief>>> {
-        let mut briefs = at.own.committee_briefs(date, member).await?;
+        let mut briefs = worlds.own.committee_briefs(date, member).await?;
         sleep(Duration::from_millis(3)).await;
         briefs.truncate(briefs.len() / 2);
-        let rest = at.own.committee_briefs(date, member).await?;
+        let rest = worlds.own.committee_briefs(date, member).await?;
         briefs.extend(rest.into_iter().skip(briefs.len()));
         Ok(briefs)
     }
@@ -158,23 +166,31 @@ pub(crate) struct RowForEachAttempt(AtomicU64);
 
 #[async_trait]
 impl Fault for RowForEachAttempt {
-    async fn save_committee_day(&self, at: &At, change: &CommitteeDayChange) -> Result<Saved> {
+    async fn save_committee_day(
+        &self,
+        worlds: &Worlds,
+        change: &CommitteeDayChange,
+    ) -> Result<Saved> {
         self.0.fetch_add(1, Ordering::SeqCst);
-        at.own.save_committee_day(change).await
+        worlds.own.save_committee_day(change).await
     }
 
-    async fn file_committee(&self, at: &At, filing: &CommitteeFiling) -> Result<CommitteeFiled> {
+    async fn file_committee(
+        &self,
+        worlds: &Worlds,
+        filing: &CommitteeFiling,
+    ) -> Result<CommitteeFiled> {
         self.0.fetch_add(1, Ordering::SeqCst);
-        at.own.file_committee(filing).await
+        worlds.own.file_committee(filing).await
     }
 
-    async fn log_size(&self, _: &At) -> Result<Seq> {
+    async fn log_size(&self, _: &Worlds) -> Result<Seq> {
         Ok(Seq(self.0.load(Ordering::SeqCst)))
     }
 }
 
-fault!(TakesUnlogged: log(at, after: Seq, limit: usize) -> Vec<LogRow> {
-    let mut rows = at.own.log(after, limit).await?;
+fault!(TakesUnlogged: log(worlds, after: Seq, limit: usize) -> Vec<LogRow> {
+    let mut rows = worlds.own.log(after, limit).await?;
     rows.retain(|row| !matches!(row.logged, Logged::CommitteeTake(_)));
     Ok(rows)
 });

@@ -9,22 +9,22 @@ use swarm_core::store::{
     CommitteeFiled, CommitteeFiling, CommitteeTakesQuery, Result, async_trait,
 };
 
-use super::broken::{At, Fault};
+use super::broken::{Fault, Worlds};
 use crate::broken::{SHOWN, time};
 use crate::tenants::fault;
 
 fault!(TakesInAnyOrder:
-    committee_takes(at, query: &CommitteeTakesQuery<'_>) -> Vec<Arc<CommitteeTake>> {
-    Ok(at.own.committee_takes(query).await?.into_iter().rev().collect())
+    committee_takes(worlds, query: &CommitteeTakesQuery<'_>) -> Vec<Arc<CommitteeTake>> {
+    Ok(worlds.own.committee_takes(query).await?.into_iter().rev().collect())
 });
 
 fault!(LimitForgotten:
-    committee_takes(at, query: &CommitteeTakesQuery<'_>) -> Vec<Arc<CommitteeTake>> {
+    committee_takes(worlds, query: &CommitteeTakesQuery<'_>) -> Vec<Arc<CommitteeTake>> {
     let mut query = *query;
     if let CommitteeTakesQuery::Latest { limit, .. } = &mut query {
         *limit = usize::MAX;
     }
-    at.own.committee_takes(&query).await
+    worlds.own.committee_takes(&query).await
 });
 
 /// An attempt that is sent again is refused.
@@ -33,11 +33,15 @@ pub(crate) struct AttemptForgotten(Mutex<HashSet<AttemptId>>);
 
 #[async_trait]
 impl Fault for AttemptForgotten {
-    async fn file_committee(&self, at: &At, filing: &CommitteeFiling) -> Result<CommitteeFiled> {
+    async fn file_committee(
+        &self,
+        worlds: &Worlds,
+        filing: &CommitteeFiling,
+    ) -> Result<CommitteeFiled> {
         if !self.0.lock().unwrap().insert(filing.attempt()) {
             return Ok(CommitteeFiled::Stale);
         }
-        at.own.file_committee(filing).await
+        worlds.own.file_committee(filing).await
     }
 }
 
@@ -47,33 +51,37 @@ pub(crate) struct AttemptOfAnybody(Mutex<HashMap<AttemptId, CommitteeFiled>>);
 
 #[async_trait]
 impl Fault for AttemptOfAnybody {
-    async fn file_committee(&self, at: &At, filing: &CommitteeFiling) -> Result<CommitteeFiled> {
+    async fn file_committee(
+        &self,
+        worlds: &Worlds,
+        filing: &CommitteeFiling,
+    ) -> Result<CommitteeFiled> {
         if let Some(again) = self.0.lock().unwrap().get(&filing.attempt()) {
             return Ok(again.clone());
         }
-        let outcome = at.own.file_committee(filing).await?;
+        let outcome = worlds.own.file_committee(filing).await?;
         self.0.lock().unwrap().insert(filing.attempt(), outcome.clone());
         Ok(outcome)
     }
 }
 
-fault!(StaleMemberAcknowledged: file_committee(at, filing: &CommitteeFiling) -> CommitteeFiled {
-    acknowledged(at, filing).await
+fault!(StaleMemberAcknowledged: file_committee(worlds, filing: &CommitteeFiling) -> CommitteeFiled {
+    acknowledged(worlds, filing).await
 });
 
-fault!(StaleDayAcknowledged: file_committee(at, filing: &CommitteeFiling) -> CommitteeFiled {
-    acknowledged(at, filing).await
+fault!(StaleDayAcknowledged: file_committee(worlds, filing: &CommitteeFiling) -> CommitteeFiled {
+    acknowledged(worlds, filing).await
 });
 
-async fn acknowledged(at: &At, filing: &CommitteeFiling) -> Result<CommitteeFiled> {
-    match at.own.file_committee(filing).await? {
+async fn acknowledged(worlds: &Worlds, filing: &CommitteeFiling) -> Result<CommitteeFiled> {
+    match worlds.own.file_committee(filing).await? {
         CommitteeFiled::Stale => Ok(CommitteeFiled::Filed(Arc::new(filing.take(time())))),
         other => Ok(other),
     }
 }
 
-fault!(LateAtTheDeadline: file_committee(at, filing: &CommitteeFiling) -> CommitteeFiled {
-    let outcome = at.own.file_committee(filing).await?;
+fault!(LateAtTheDeadline: file_committee(worlds, filing: &CommitteeFiling) -> CommitteeFiled {
+    let outcome = worlds.own.file_committee(filing).await?;
     let at_the_deadline = matches!(
         &outcome,
         CommitteeFiled::Filed(take) if take.received_at == filing.commit_deadline()
@@ -81,10 +89,10 @@ fault!(LateAtTheDeadline: file_committee(at, filing: &CommitteeFiling) -> Commit
     Ok(if at_the_deadline { CommitteeFiled::Late } else { outcome })
 });
 
-fault!(DeadlineUnchecked: file_committee(at, filing: &CommitteeFiling) -> CommitteeFiled {
-    SHOWN.scope(filing.commit_deadline(), at.own.file_committee(filing)).await
+fault!(DeadlineUnchecked: file_committee(worlds, filing: &CommitteeFiling) -> CommitteeFiled {
+    SHOWN.scope(filing.commit_deadline(), worlds.own.file_committee(filing)).await
 });
 
-fault!(QuotaUnchecked: file_committee(at, filing: &CommitteeFiling) -> CommitteeFiled {
-    at.own.file_committee(&filing.clone().within(u32::MAX)).await
+fault!(QuotaUnchecked: file_committee(worlds, filing: &CommitteeFiling) -> CommitteeFiled {
+    worlds.own.file_committee(&filing.clone().within(u32::MAX)).await
 });

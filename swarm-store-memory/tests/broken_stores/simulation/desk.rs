@@ -12,9 +12,9 @@ use swarm_core::store::Tenants;
 use swarm_core::testing::{Author, World, applicant, keys, object, session_draft};
 use swarm_core::{Error, Refusal, Submission, Tenant};
 
-pub(crate) use super::told::Tally;
-use super::told::Told;
-use super::weather::Weather;
+use super::answers::Answers;
+pub(crate) use super::answers::Tally;
+use super::chaos::Chaos;
 
 /// The members that are there from the beginning.
 const MEMBERS: [&str; 3] = ["ada", "bob", "cyd"];
@@ -26,26 +26,26 @@ const NEWCOMER: &str = "dan";
 pub(crate) struct Desk {
     world: World,
     tenant: Tenant,
-    weather: Arc<Weather>,
+    chaos: Arc<Chaos>,
     authors: Vec<Author>,
-    told: Told,
+    answers: Answers,
 }
 
 impl Desk {
-    /// In calm weather: a subject, a session, and members that have their tokens.
-    pub(crate) async fn open(store: Arc<dyn Tenants>, weather: Arc<Weather>) -> Self {
+    /// While all is calm: a subject, a session, and members that have their tokens.
+    pub(crate) async fn open(store: Arc<dyn Tenants>, chaos: Arc<Chaos>) -> Self {
         let world = World::open(store, TenantId::parse("acme").unwrap());
         let tenant = world.service();
         let subject = Subject::read(&mut object(r#"{"id":"aurora","name":"Aurora"}"#)).unwrap();
         let _ = tenant.put_subject(&subject, &Actor::OPERATOR).await.unwrap();
         let mut authors = Vec::new();
-        let told = Told::default();
+        let answers = Answers::default();
         for name in MEMBERS {
             let author = world.author(name).await;
-            told.has_token(&author.id, author.token, told.step());
+            answers.has_token(&author.id, author.token, answers.step());
             authors.push(author);
         }
-        let desk = Self { world, tenant, weather, authors, told };
+        let desk = Self { world, tenant, chaos, authors, answers };
         desk.convene().await.unwrap();
         desk
     }
@@ -67,7 +67,7 @@ impl Desk {
 
     /// What happened; or the promise that was broken.
     pub(crate) async fn look_back(&self) -> Result<Tally, String> {
-        self.told.look_back(&self.world, &self.tenant).await
+        self.answers.look_back(&self.world, &self.tenant).await
     }
 }
 
@@ -75,14 +75,14 @@ impl Desk {
 impl Desk {
     async fn file_takes(&self, author: &Author) {
         for _ in 0..4 {
-            let session = self.told.some_session(|sides| self.weather.roll(sides));
-            let take = signed(author, &session, self.weather.roll(6), self.weather.roll(2));
-            let token = self.told.some_token(&author.id, |sides| self.weather.roll(sides));
+            let session = self.answers.some_session(|sides| self.chaos.roll(sides));
+            let take = signed(author, &session, self.chaos.roll(6), self.chaos.roll(2));
+            let token = self.answers.some_token(&author.id, |sides| self.chaos.roll(sides));
             // What was not answered is sent again, as it was.
-            for _ in 0..=self.weather.roll(3) {
-                let began = self.told.step();
+            for _ in 0..=self.chaos.roll(3) {
+                let began = self.answers.step();
                 let answer = self.tenant.submit(&token, &take).await;
-                self.told.heard_of_take(&take, &token, began, answer.as_ref());
+                self.answers.heard_of_take(&take, &token, began, answer.as_ref());
                 if !matches!(answer, Err(Error::Store(_))) {
                     break;
                 }
@@ -101,11 +101,11 @@ impl Desk {
             }
         }
         let Some(id) = id else { return };
-        self.told.heard_of_application(&id);
+        self.answers.heard_of_application(&id);
         for _ in 0..4 {
             let activated = self.tenant.activate(&id, "https://acme.example", &Actor::OPERATOR);
             if activated.await.is_ok() {
-                self.told.heard_of_activation();
+                self.answers.heard_of_activation();
             }
         }
         join_all([self.claim(&id), self.claim(&id)]).await;
@@ -120,7 +120,7 @@ impl Desk {
                 expires_at: given.expires_at.to_string(),
             });
             if let Ok(token) = self.tenant.claim(claim).await {
-                self.told.heard_of_claim(token.hash());
+                self.answers.heard_of_claim(token.hash());
             }
         }
     }
@@ -130,11 +130,11 @@ impl Desk {
 impl Desk {
     async fn operate(&self) {
         for _ in 0..8 {
-            let session = self.told.some_session(|sides| self.weather.roll(sides));
+            let session = self.answers.some_session(|sides| self.chaos.roll(sides));
             let to =
                 [SessionState::WindowClosed, SessionState::Collecting, SessionState::Aggregated];
             // A call that fails has told the operator nothing, and the next one is another.
-            let _ = match self.weather.roll(9) {
+            let _ = match self.chaos.roll(9) {
                 0 | 1 => self.move_deadline(&session).await,
                 state @ 2..5 => {
                     self.tenant.advance(session.id, to[state - 2], &by()).await.map(|_| ())
@@ -149,44 +149,44 @@ impl Desk {
 
     async fn convene(&self) -> Result<(), Error> {
         let session = self.tenant.convene(&session_draft("aurora"), &by()).await?;
-        self.told.heard_of_session(session);
+        self.answers.heard_of_session(session);
         Ok(())
     }
 
     async fn move_deadline(&self, session: &Session) -> Result<(), Error> {
-        let ahead = i64::try_from(self.weather.roll(600)).unwrap_or_default() - 100;
-        let deadline = self.weather.clock().now().plus_millis(ahead);
+        let ahead = i64::try_from(self.chaos.roll(600)).unwrap_or_default() - 100;
+        let deadline = self.chaos.clock().now().plus_millis(ahead);
         let window_closes_at = Some(Some(deadline).filter(|_| ahead < 450));
         let patch = SessionPatch { window_closes_at, ..SessionPatch::default() };
         self.tenant.amend_session(session.id, &patch, &by()).await.map(|_| ())
     }
 
     async fn suspend(&self) -> Result<(), Error> {
-        let member = &self.authors[self.weather.roll(MEMBERS.len())].id;
+        let member = &self.authors[self.chaos.roll(MEMBERS.len())].id;
         self.tenant.deactivate(member, &Actor::OPERATOR).await?;
         self.tenant.activate(member, "https://acme.example", &Actor::OPERATOR).await?;
         Ok(())
     }
 
     async fn rotate(&self) -> Result<(), Error> {
-        let member = &self.authors[self.weather.roll(MEMBERS.len())].id;
-        let began = self.told.step();
+        let member = &self.authors[self.chaos.roll(MEMBERS.len())].id;
+        let began = self.answers.step();
         let (_, token) = self.tenant.rotate_key(member, None, &Actor::OPERATOR).await?;
-        self.told.has_token(member, token.hash(), began);
+        self.answers.has_token(member, token.hash(), began);
         Ok(())
     }
 
     async fn read(&self) {
         for _ in 0..8 {
-            let session = self.told.some_session(|sides| self.weather.roll(sides));
+            let session = self.answers.some_session(|sides| self.chaos.roll(sides));
             if let Ok((session, takes)) = self.tenant.session_filed(session.id).await {
-                self.told.saw(&session, &takes);
+                self.answers.saw(&session, &takes);
             }
-            let member = &self.authors[self.weather.roll(MEMBERS.len())].id;
-            let token = self.told.some_token(member, |sides| self.weather.roll(sides));
-            let began = self.told.step();
+            let member = &self.authors[self.chaos.roll(MEMBERS.len())].id;
+            let token = self.answers.some_token(member, |sides| self.chaos.roll(sides));
+            let began = self.answers.step();
             if self.tenant.bearer(&token).await.is_ok() {
-                self.told.heard_of_bearer(member, &token, began);
+                self.answers.heard_of_bearer(member, &token, began);
             }
         }
     }

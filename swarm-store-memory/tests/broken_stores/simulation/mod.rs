@@ -1,4 +1,4 @@
-//! A desk in bad weather: members, operators and a newcomer at work at once on a store whose calls
+//! A desk amid chaos: members, operators and a newcomer at work at once on a store whose calls
 //! are delayed, lost, or arrive twice, whose answers get lost, and whose clock jumps, all by a seed.
 //! When it is over, what the desk has been told is compared with what is on file, and the log alone
 //! must show that each take was rightly filed ([`replay`]).
@@ -7,10 +7,10 @@
 //! `SWARM_SCHEDULES=0..1000000` chooses others, and a failure names its seed: `SWARM_SCHEDULES=17..18`
 //! runs that one again, step by step the same.
 
+mod answers;
+mod chaos;
 mod desk;
 mod replay;
-mod told;
-mod weather;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use std::sync::Arc;
 use swarm_store_memory::MemoryStore;
 
 use crate::broken::{Broken, Fault, Intact};
+pub(crate) use chaos::Chaos;
 use desk::{Desk, Tally};
-pub(crate) use weather::Weather;
 
 /// What is run where nobody says which.
 const USUAL: Range<u64> = 0..400;
@@ -28,7 +28,7 @@ const USUAL: Range<u64> = 0..400;
 const PATIENCE: u64 = 5_000;
 
 #[test]
-fn the_promises_hold_in_any_weather() {
+fn the_promises_hold_amid_chaos() {
     let mut all = Tally::default();
     for seed in chosen() {
         match schedule(seed, Intact) {
@@ -76,18 +76,18 @@ planted! {
     saving::KeyIndexNotKept
 }
 
-/// One desk, one weather; what happened, or the promise that was broken.
+/// One desk, one chaos; what happened, or the promise that was broken.
 fn schedule(seed: u64, fault: impl Fault) -> Result<Tally, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
-        let weather = Arc::new(Weather::of(seed));
-        let clock = weather.clock().clone();
+        let chaos = Arc::new(Chaos::of(seed));
+        let clock = chaos.clock().clone();
         let memory = MemoryStore::with_clock(move || clock.now());
-        let store = Broken::in_weather(memory, fault, Arc::clone(&weather));
-        let desk = Desk::open(store, Arc::clone(&weather)).await;
-        weather.begin();
+        let store = Broken::with_chaos(memory, fault, Arc::clone(&chaos));
+        let desk = Desk::open(store, Arc::clone(&chaos)).await;
+        chaos.begin();
         desk.work().await;
-        weather.end();
+        chaos.end();
         desk.look_back().await
     })
 }

@@ -14,7 +14,7 @@ use swarm_redis_testing::{Server, wait_until};
 
 use crate::binary::{Program, swarm};
 use crate::harness::ADMIN;
-use crate::raw::exchange;
+use crate::raw_http::exchange;
 
 const ASK: &str = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
 

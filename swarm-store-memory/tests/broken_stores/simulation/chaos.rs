@@ -8,13 +8,13 @@ use swarm_core::store::Result;
 use swarm_core::testing::{ManualClock, moment};
 
 /// Delays, losses, calls that arrive twice, and a clock that jumps. Two of one seed are alike.
-pub(crate) struct Weather {
+pub(crate) struct Chaos {
     dice: Mutex<fastrand::Rng>,
     clock: ManualClock,
     is_bad: AtomicBool,
 }
 
-impl Weather {
+impl Chaos {
     /// Calm, until it [begins](Self::begin).
     pub(crate) fn of(seed: u64) -> Self {
         Self {

@@ -17,12 +17,12 @@ use crate::fixture::{Clock, Fixture, now};
 use crate::harness::Answer;
 use crate::observed_store::ObservedStore;
 
-type Meddling = Box<dyn FnOnce(&CommitteeTenant) + Send>;
+type Interference = Box<dyn FnOnce(&CommitteeTenant) + Send>;
 
 /// Runs what is to be run once, right before the next call of a method of the store.
 struct Interleaving {
     fixture: Fixture,
-    next: Arc<Mutex<Option<(&'static str, Meddling)>>>,
+    next: Arc<Mutex<Option<(&'static str, Interference)>>>,
 }
 
 impl Interleaving {
@@ -30,13 +30,13 @@ impl Interleaving {
     fn start() -> Self {
         let clock = Clock::noon();
         let store = clock.store();
-        let next: Arc<Mutex<Option<(&'static str, Meddling)>>> = Arc::default();
+        let next: Arc<Mutex<Option<(&'static str, Interference)>>> = Arc::default();
         let observed = {
             let (next, committees) = (next.clone(), Committees::new(store.clone(), SystemEntropy));
             let tenant = TenantId::parse("default").unwrap();
             let direct = committees.tenant(&tenant, CommitteeSettings::default());
             ObservedStore::new(&store, move |call| {
-                let due = |next: &mut (&str, Meddling)| !call.done && next.0 == call.method;
+                let due = |next: &mut (&str, Interference)| !call.done && next.0 == call.method;
                 let due = next.lock().unwrap().take_if(due);
                 if let Some((_, meddle)) = due {
                     meddle(&direct);

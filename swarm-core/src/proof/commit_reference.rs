@@ -1,11 +1,10 @@
 //! The receipt of a committee take.
 
-use std::fmt::Write as _;
-
 use sha2::{Digest, Sha256};
 
 use crate::domain::committee::CommitteeTake;
 use crate::domain::json;
+use crate::proof::hex;
 
 /// The reference of a record: `sha256:` and the hexadecimal digest of its canonical text
 /// (contract, section 6).
@@ -14,15 +13,6 @@ use crate::domain::json;
 /// `date`, `subject_id`, `stance`, `confidence`, `body`, `model` (`null` where none was told),
 /// `generated_at` and `received_at`, in this order, all with the values that the published session
 /// shows; the digest is of its UTF-8 bytes. So a member can compute it from its own record.
-pub fn commit(take: &CommitteeTake) -> String {
+pub fn commit_reference(take: &CommitteeTake) -> String {
     format!("sha256:{}", hex(&Sha256::digest(json::write(take).as_bytes())))
-}
-
-/// Each byte as two lower-case hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

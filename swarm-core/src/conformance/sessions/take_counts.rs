@@ -30,8 +30,8 @@ pub async fn a_save_may_hold_to_the_number_of_takes(tenants: Arc<dyn Tenants>) {
     promised!(world.session(session.id).await.unwrap().record.state, Collecting);
     promised!(world.save_session(&SessionChange { takes: Some(3), ..judged }).await, Saved);
     let untouched = world.convened("untouched").await;
-    let seal = world.amended(untouched.id, |session| session.state = Aggregated).await;
-    promised!(world.save_session(&SessionChange { takes: Some(0), ..seal }).await, Saved);
+    let aggregation = world.amended(untouched.id, |session| session.state = Aggregated).await;
+    promised!(world.save_session(&SessionChange { takes: Some(0), ..aggregation }).await, Saved);
 }
 
 /// Neither the takes of a session nor the numbers of takes and sessions begin again.
@@ -45,16 +45,20 @@ pub async fn a_save_leaves_alone_what_is_counted(tenants: Arc<dyn Tenants>) {
         world.amend(session.id, |session| session.quorum = Some(u32::from(revision))).await;
         world.edit(&author.id, |_| {}).await;
         for (takes, outcome) in [(0, Stale), (usize::from(revision), Saved)] {
-            let seal = world.amended(session.id, |_| {}).await;
-            let seal = SessionChange { takes: Some(takes), ..seal };
-            promised!(world.save_session(&seal).await, outcome, "sealed over {takes} takes");
+            let aggregation = world.amended(session.id, |_| {}).await;
+            let aggregation = SessionChange { takes: Some(takes), ..aggregation };
+            promised!(
+                world.save_session(&aggregation).await,
+                outcome,
+                "aggregated over {takes} takes"
+            );
         }
     }
     promised!(world.convened("next").await.id, SessionId(2));
 }
 
-/// A session has exactly the takes that it was sealed with: later ones were stale.
-pub async fn a_seal_and_racing_takes_agree(tenants: Arc<dyn Tenants>) {
+/// A session has exactly the takes that it was aggregated over: later ones were stale.
+pub async fn an_aggregation_and_racing_takes_agree(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let mut authors = Vec::new();
     for name in 0..16 {
@@ -67,23 +71,23 @@ pub async fn a_seal_and_racing_takes_agree(tenants: Arc<dyn Tenants>) {
             let submission = author.submission(&session, &round.to_string());
             filings.push(world.judged(author, &submission).await);
         }
-        let sealing = tokio::spawn(seal(world.clone(), session.id));
+        let aggregating = tokio::spawn(aggregate(world.clone(), session.id));
         let outcomes = world.race_to_file(filings).await;
-        let sealed = timeout(Duration::from_secs(10), sealing).await.unwrap().unwrap();
-        promised!(world.takes(session.id).await.len(), sealed);
-        promised!(count(&outcomes, &Filed::Stale), 16 - sealed);
+        let aggregated = timeout(Duration::from_secs(10), aggregating).await.unwrap().unwrap();
+        promised!(world.takes(session.id).await.len(), aggregated);
+        promised!(count(&outcomes, &Filed::Stale), 16 - aggregated);
         let stand = outcomes.into_iter().filter(|outcome| *outcome != Filed::Stale);
-        promised!(stand.map(filed).count(), sealed);
+        promised!(stand.map(filed).count(), aggregated);
     }
 }
 
-/// Seals a session once some takes are in it; answers how many it was sealed with.
-async fn seal(world: World, id: SessionId) -> usize {
+/// Aggregates a session once some takes are in it; answers over how many.
+async fn aggregate(world: World, id: SessionId) -> usize {
     loop {
         let takes = world.takes(id).await.len();
-        let seal = world.amended(id, |session| session.state = Aggregated).await;
-        let seal = SessionChange { takes: Some(takes), ..seal };
-        if takes > 3 && world.save_session(&seal).await == Saved {
+        let aggregation = world.amended(id, |session| session.state = Aggregated).await;
+        let aggregation = SessionChange { takes: Some(takes), ..aggregation };
+        if takes > 3 && world.save_session(&aggregation).await == Saved {
             return takes;
         }
         yield_now().await;

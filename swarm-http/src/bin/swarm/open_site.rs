@@ -12,12 +12,12 @@ use crate::mail::Smtp;
 use crate::{Failure, console, tenants};
 
 /// The tenants of a file, checked.
-pub(crate) struct Plan {
+pub(crate) struct CheckedTenants {
     pub(crate) tenants: Vec<TenantConfig>,
     exports: Exports,
 }
 
-impl Plan {
+impl CheckedTenants {
     pub(crate) fn of(tables: &[TenantTable], mail: Option<&MailConfig>) -> Result<Self, Failure> {
         let tenants = tenants::configured(tables)?;
         HostTable::new().replace(tenants.iter().cloned())?;
@@ -34,7 +34,7 @@ impl Plan {
 }
 
 /// What is served, and what is kept to serve it.
-pub(crate) struct Opened {
+pub(crate) struct OpenSite {
     pub(crate) site: Arc<Site>,
     pub(crate) exports: Arc<RwLock<Exports>>,
     /// Where there is more than one tenant on every host.
@@ -49,8 +49,9 @@ pub(crate) async fn open(
     config: Config,
     admin_token: Option<String>,
     open_store: impl AsyncFnOnce(&str) -> Result<Services, Failure>,
-) -> Result<Opened, Failure> {
-    let Plan { tenants, exports } = Plan::of(&config.tenants, config.mail.as_ref())?;
+) -> Result<OpenSite, Failure> {
+    let CheckedTenants { tenants, exports } =
+        CheckedTenants::of(&config.tenants, config.mail.as_ref())?;
     let smtp = config.mail.as_ref().map(Smtp::new).transpose()?;
     let (site, hosts) = if tenants.is_empty() {
         let tenant = tenants::default_tenant(admin_token)?;
@@ -64,7 +65,7 @@ pub(crate) async fn open(
         (Site::new(open_store(&config.store).await?, hosts.clone()), Some(hosts))
     };
     let site = site.trust_forwarded(config.trust_forwarded);
-    Ok(Opened {
+    Ok(OpenSite {
         site: Arc::new(site.with_dropped_log_lines(console::lines_dropped)),
         exports: Arc::new(RwLock::new(exports)),
         hosts,
@@ -73,7 +74,7 @@ pub(crate) async fn open(
     })
 }
 
-impl Opened {
+impl OpenSite {
     /// The work in the background.
     pub(crate) fn maintenance(&self) -> Maintenance {
         let exports = Arc::clone(&self.exports);
@@ -102,7 +103,8 @@ impl Opened {
                 "this server was started without tenants: it has to be started again".into()
             );
         };
-        let Plan { tenants, exports } = Plan::of(&config::tenants(file)?, self.mail.as_ref())?;
+        let CheckedTenants { tenants, exports } =
+            CheckedTenants::of(&config::tenants(file)?, self.mail.as_ref())?;
         if tenants.is_empty() {
             return Err("tenants: none are listed".into());
         }

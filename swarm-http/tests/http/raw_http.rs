@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use ureq::http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::described::is_described;
 use crate::harness::Answer;
+use crate::openapi::is_described;
 
 /// For a request whose answer may come before its body is read: what the server does with the
 /// connection then is one test's business.

@@ -42,7 +42,7 @@ impl AddAssign for Tally {
 
 /// Everything that was answered, and when.
 #[derive(Default)]
-pub(crate) struct Told(Mutex<Notes>);
+pub(crate) struct Answers(Mutex<Notes>);
 
 #[derive(Default)]
 struct Notes {
@@ -80,7 +80,7 @@ impl Notes {
     }
 }
 
-impl Told {
+impl Answers {
     fn notes(&self) -> MutexGuard<'_, Notes> {
         let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         notes.step += 1;
@@ -180,8 +180,8 @@ impl Told {
     }
 }
 
-/// When all is over, and the weather calm.
-impl Told {
+/// When all is over, and all is calm again.
+impl Answers {
     pub(crate) async fn look_back(&self, world: &World, tenant: &Tenant) -> Result<Tally, String> {
         let sessions =
             world.sessions(&SessionQuery { limit: 1_000, ..SessionQuery::default() }).await;

@@ -11,9 +11,9 @@ use swarm_redis_testing::Server;
 use crate::backend::{Backend, on_every_store};
 use crate::binary::{Program, configuration};
 use crate::clock::Clock;
-use crate::configured::hash;
 use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Author, Client, fresh_nonce, signed_text};
+use crate::tenant_configuration::hash;
 
 const DATE: &str = "2026-11-21";
 const CLOSED: &str = "submission window closed";

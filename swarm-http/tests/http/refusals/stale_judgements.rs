@@ -17,25 +17,25 @@ use crate::observed_store::ObservedStore;
 
 const DATE: &str = "2026-11-21";
 
-type Meddling = Box<dyn FnOnce(&Tenant) + Send>;
+type Interference = Box<dyn FnOnce(&Tenant) + Send>;
 
 /// Runs what is to be run once, right before the next call of a method of the store.
 struct Interleaving {
     fixture: Fixture,
     author: Author,
-    meddle: Arc<Mutex<Option<(&'static str, Meddling)>>>,
+    meddle: Arc<Mutex<Option<(&'static str, Interference)>>>,
 }
 
 impl Interleaving {
     fn start() -> Self {
         let clock = Clock::noon();
         let store = clock.store();
-        let meddle: Arc<Mutex<Option<(&'static str, Meddling)>>> = Arc::default();
+        let meddle: Arc<Mutex<Option<(&'static str, Interference)>>> = Arc::default();
         let tenant = OnceLock::new();
         let observed = {
             let (meddle, direct) = (Arc::clone(&meddle), store.clone());
             ObservedStore::new(&store, move |call| {
-                let due = |next: &mut (&str, Meddling)| !call.done && next.0 == call.method;
+                let due = |next: &mut (&str, Interference)| !call.done && next.0 == call.method;
                 let next = meddle.lock().unwrap().take_if(due);
                 if let Some((_, meddle)) = next {
                     let id = || TenantId::parse("default").unwrap();

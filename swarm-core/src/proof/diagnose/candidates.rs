@@ -11,7 +11,7 @@ use crate::proof::hex;
 
 /// A way of making the bytes that are signed.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Plan {
+pub(super) enum Candidate {
     /// An object, written in a style, with something done to its text.
     Object(Shape, Style, Finish),
     /// One of the texts that are no such object, by its number.
@@ -29,7 +29,7 @@ pub(super) enum Finish {
     Sha512Hex,
 }
 
-impl Plan {
+impl Candidate {
     /// The bytes, and which mistakes make them; `None` where there is no such text.
     pub(super) fn message(self, sent: &Sent) -> Option<(Vec<u8>, Vec<Code>)> {
         match self {
@@ -90,9 +90,13 @@ impl Finish {
     }
 }
 
-/// All plans, the likeliest first: a diagnosis stops at its bound.
-pub(super) fn all() -> impl Iterator<Item = Plan> {
-    shapes().chain(styles()).chain(finishes()).chain((0..OTHERS).map(Plan::Other)).chain(together())
+/// All candidates, the likeliest first: a diagnosis stops at its bound.
+pub(super) fn all() -> impl Iterator<Item = Candidate> {
+    shapes()
+        .chain(styles())
+        .chain(finishes())
+        .chain((0..OTHERS).map(Candidate::Other))
+        .chain(together())
 }
 
 const OTHERS: usize = 6;
@@ -100,7 +104,7 @@ const OTHERS: usize = 6;
 const PLAIN: Style =
     Style { layout: Layout::Compact, escapes: Escapes::Least, numbers: Numbers::EcmaScript };
 
-fn shapes() -> impl Iterator<Item = Plan> {
+fn shapes() -> impl Iterator<Item = Candidate> {
     const SHAPES: &[Shape] = &[
         Shape::AsSent,
         Shape::SentOrder,
@@ -125,10 +129,10 @@ fn shapes() -> impl Iterator<Item = Plan> {
         Shape::Normalized(Form::Nfkc),
         Shape::Normalized(Form::Nfkd),
     ];
-    SHAPES.iter().map(|shape| Plan::Object(*shape, PLAIN, Finish::Nothing))
+    SHAPES.iter().map(|shape| Candidate::Object(*shape, PLAIN, Finish::Nothing))
 }
 
-fn styles() -> impl Iterator<Item = Plan> {
+fn styles() -> impl Iterator<Item = Candidate> {
     const STYLES: &[Style] = &[
         Style { layout: Layout::Spaced, ..PLAIN },
         Style { layout: Layout::Pretty("  "), ..PLAIN },
@@ -142,10 +146,10 @@ fn styles() -> impl Iterator<Item = Plan> {
         Style { numbers: Numbers::Point, ..PLAIN },
         Style { numbers: Numbers::Cents, ..PLAIN },
     ];
-    STYLES.iter().map(|style| Plan::Object(Shape::Payload, *style, Finish::Nothing))
+    STYLES.iter().map(|style| Candidate::Object(Shape::Payload, *style, Finish::Nothing))
 }
 
-fn finishes() -> impl Iterator<Item = Plan> {
+fn finishes() -> impl Iterator<Item = Candidate> {
     const FINISHES: &[Finish] = &[
         Finish::Newline("\n"),
         Finish::Newline("\r\n"),
@@ -154,11 +158,11 @@ fn finishes() -> impl Iterator<Item = Plan> {
         Finish::Sha512,
         Finish::Sha512Hex,
     ];
-    FINISHES.iter().map(|finish| Plan::Object(Shape::Payload, PLAIN, *finish))
+    FINISHES.iter().map(|finish| Candidate::Object(Shape::Payload, PLAIN, *finish))
 }
 
 /// What the writers of JSON in common languages do when they are left to themselves.
-fn together() -> impl Iterator<Item = Plan> {
+fn together() -> impl Iterator<Item = Candidate> {
     const PYTHON: Style =
         Style { layout: Layout::Spaced, escapes: Escapes::Ascii, numbers: Numbers::AsSent };
     const STYLES: &[Style] = &[
@@ -171,10 +175,10 @@ fn together() -> impl Iterator<Item = Plan> {
     ];
     let shapes = [Shape::AsSent, Shape::Payload, Shape::Sorted];
     let styled = shapes.into_iter().flat_map(|shape| {
-        STYLES.iter().map(move |style| Plan::Object(shape, *style, Finish::Nothing))
+        STYLES.iter().map(move |style| Candidate::Object(shape, *style, Finish::Nothing))
     });
     let line = [Shape::AsSent, Shape::Payload].into_iter().flat_map(|shape| {
-        [PYTHON, PLAIN].map(|style| Plan::Object(shape, style, Finish::Newline("\n")))
+        [PYTHON, PLAIN].map(|style| Candidate::Object(shape, style, Finish::Newline("\n")))
     });
     styled.chain(line)
 }

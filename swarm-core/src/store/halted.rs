@@ -9,9 +9,9 @@ use crate::domain::{TenantId, Timestamp};
 /// The tenants whose commits met a clock that is too far behind their logs. A store keeps this for
 /// [`ready`](super::Tenants::ready), which names the cause (contract, section 10).
 #[derive(Debug, Default)]
-pub struct BehindTenants(Mutex<BTreeSet<TenantId>>);
+pub struct HaltedTenants(Mutex<BTreeSet<TenantId>>);
 
-impl BehindTenants {
+impl HaltedTenants {
     /// Passes on the outcome of a commit, and remembers its tenant where the outcome is
     /// [`StoreErrorKind::ClockBehind`].
     pub fn note<T>(&self, tenant: &TenantId, outcome: Result<T>) -> Result<T> {

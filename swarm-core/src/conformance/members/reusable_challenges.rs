@@ -1,42 +1,42 @@
-//! Challenges that stand: who asks again is given the same.
+//! Reusable challenges: who asks again is given the same.
 
 use std::sync::Arc;
 
 use crate::domain::{Challenge, Timestamp};
-use crate::store::{ChallengeBucket, ChallengeOffer, Slot, Tenants};
+use crate::store::{ChallengeBucket, ChallengeOffer, ChallengeSlot, Tenants};
 use crate::testing::promise::promised;
 use crate::testing::{World, applicant, challenge, id, moment, race};
 
 const FAR: i64 = 600_000;
 
-pub async fn a_challenge_that_stands_is_given_again(tenants: Arc<dyn Tenants>) {
+pub async fn a_reusable_challenge_is_given_again(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    let first = standing(&world, "first", FAR).await;
-    promised!(asked(&world, 1, &first, &Slot::Decoy).await, first);
+    let first = reusable(&world, "first", FAR).await;
+    promised!(asked(&world, 1, &first, &ChallengeSlot::Decoy).await, first);
     for name in ["second", "third"] {
-        let fresh = standing(&world, name, 2 * FAR).await;
-        promised!(asked(&world, 1, &fresh, &Slot::Decoy).await, first);
+        let fresh = reusable(&world, name, 2 * FAR).await;
+        promised!(asked(&world, 1, &fresh, &ChallengeSlot::Decoy).await, first);
     }
 }
 
-pub async fn a_challenge_that_stands_no_longer_is_replaced(tenants: Arc<dyn Tenants>) {
+pub async fn a_challenge_that_is_no_longer_reusable_is_replaced(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    let first = standing(&world, "first", 20).await;
-    promised!(asked(&world, 1, &first, &Slot::Decoy).await, first);
+    let first = reusable(&world, "first", 20).await;
+    promised!(asked(&world, 1, &first, &ChallengeSlot::Decoy).await, first);
     world.pass(first.reusable_until).await;
-    let second = standing(&world, "second", FAR).await;
-    promised!(asked(&world, 1, &second, &Slot::Decoy).await, second);
-    promised!(asked(&world, 1, &first, &Slot::Decoy).await, second);
+    let second = reusable(&world, "second", FAR).await;
+    promised!(asked(&world, 1, &second, &ChallengeSlot::Decoy).await, second);
+    promised!(asked(&world, 1, &first, &ChallengeSlot::Decoy).await, second);
 }
 
-pub async fn each_stand_has_a_challenge_of_its_own(tenants: Arc<dyn Tenants>) {
+pub async fn each_bucket_has_a_challenge_of_its_own(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let buckets = [0, 1, 10, 255, 256, u16::MAX];
     for _ in 0..2 {
         for bucket in buckets {
             let fresh =
                 Challenge { reusable_until: far(), ..challenge(&bucket.to_string(), far()) };
-            promised!(asked(&world, bucket, &fresh, &Slot::Decoy).await, fresh);
+            promised!(asked(&world, bucket, &fresh, &ChallengeSlot::Decoy).await, fresh);
         }
     }
 }
@@ -45,14 +45,14 @@ pub async fn each_stand_has_a_challenge_of_its_own(tenants: Arc<dyn Tenants>) {
 pub async fn a_challenge_is_live_where_it_was_given_last(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&applicant("ada")).await;
-    let adas = Slot::Member(id("ada"));
-    let first = standing(&world, "first", FAR).await;
-    promised!(asked(&world, 1, &first, &Slot::Decoy).await, first);
+    let adas = ChallengeSlot::Member(id("ada"));
+    let first = reusable(&world, "first", FAR).await;
+    promised!(asked(&world, 1, &first, &ChallengeSlot::Decoy).await, first);
     promised!(world.member(&id("ada")).await.challenge, None);
-    let second = standing(&world, "second", FAR).await;
+    let second = reusable(&world, "second", FAR).await;
     promised!(asked(&world, 1, &second, &adas).await, first);
     promised!(world.member(&id("ada")).await.challenge, Some(first.clone()));
-    promised!(asked(&world, 2, &second, &Slot::Decoy).await, second);
+    promised!(asked(&world, 2, &second, &ChallengeSlot::Decoy).await, second);
     promised!(world.member(&id("ada")).await.challenge, Some(first));
 }
 
@@ -62,8 +62,8 @@ pub async fn who_ask_at_once_are_given_the_same(tenants: Arc<dyn Tenants>) {
     let ask = |racer: usize| {
         let world = world.clone();
         async move {
-            let fresh = standing(&world, &racer.to_string(), FAR).await;
-            asked(&world, 1, &fresh, &Slot::Member(id("ada"))).await
+            let fresh = reusable(&world, &racer.to_string(), FAR).await;
+            asked(&world, 1, &fresh, &ChallengeSlot::Member(id("ada"))).await
         }
     };
     let given = race((0..32).map(ask)).await;
@@ -71,8 +71,8 @@ pub async fn who_ask_at_once_are_given_the_same(tenants: Arc<dyn Tenants>) {
     promised!(given, vec![live; 32]);
 }
 
-/// A challenge of this name that stands for so many milliseconds from now, and is good for longer.
-async fn standing(world: &World, name: &str, millis: i64) -> Challenge {
+/// A challenge of this name that is reusable for so many milliseconds from now, and good for longer.
+async fn reusable(world: &World, name: &str, millis: i64) -> Challenge {
     let now = world.now().await;
     Challenge { reusable_until: now.plus_millis(millis), ..challenge(name, far()) }
 }
@@ -82,7 +82,7 @@ fn far() -> Timestamp {
 }
 
 /// The challenge that a request is given.
-async fn asked(world: &World, bucket: u16, fresh: &Challenge, slot: &Slot) -> Challenge {
+async fn asked(world: &World, bucket: u16, fresh: &Challenge, slot: &ChallengeSlot) -> Challenge {
     let (fresh, slot) = (fresh.clone(), slot.clone());
     world.give_challenge(&ChallengeOffer { bucket: ChallengeBucket(bucket), fresh, slot }).await
 }
