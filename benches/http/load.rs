@@ -1,0 +1,112 @@
+//! Clients that send what was made before, over connections that stay.
+
+use std::cell::RefCell;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Bytes;
+use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tokio::task::{LocalSet, spawn_local};
+
+/// What is sent: the body is shared by all copies.
+pub type Sent = Request<Full<Bytes>>;
+
+/// Sends every request once, over so many connections, each as soon as one is free; answers how long
+/// each took.
+///
+/// # Panics
+/// When an answer has another status: something else would be measured.
+pub fn send(
+    to: SocketAddr,
+    connections: usize,
+    requests: Vec<Sent>,
+    expected: StatusCode,
+) -> Vec<Duration> {
+    let all = Rc::new(RefCell::new(requests.into_iter()));
+    let times = Rc::new(RefCell::new(Vec::new()));
+    block_on(async {
+        let clients: Vec<_> = (0..connections)
+            .map(|_| {
+                let (all, times) = (Rc::clone(&all), Rc::clone(&times));
+                spawn_local(async move {
+                    let mut connection = connect(to).await;
+                    loop {
+                        // Not in the condition of the loop: the borrow would last.
+                        let Some(request) = all.borrow_mut().next() else { return };
+                        let start = Instant::now();
+                        let answer = exchange(&mut connection, request).await;
+                        assert_eq!(answer.status(), expected, "{:?}", answer.body());
+                        times.borrow_mut().push(start.elapsed());
+                    }
+                })
+            })
+            .collect();
+        for client in clients {
+            client.await.expect("no client failed");
+        }
+    });
+    times.take()
+}
+
+/// Sends one request; answers what came.
+pub fn ask(to: SocketAddr, request: Sent) -> Response<Bytes> {
+    block_on(async { exchange(&mut connect(to).await, request).await })
+}
+
+/// Sends takes one after another at a steady pace, while others read the same thing again and again;
+/// answers how long each took, counted from when it was due.
+pub fn send_beside(
+    to: SocketAddr,
+    requests: Vec<Sent>,
+    pace: Duration,
+    readers: usize,
+    read: &Sent,
+) -> Vec<Duration> {
+    block_on(async {
+        for _ in 0..readers {
+            let read = read.clone();
+            spawn_local(async move {
+                let mut connection = connect(to).await;
+                loop {
+                    exchange(&mut connection, read.clone()).await;
+                }
+            });
+        }
+        let mut connection = connect(to).await;
+        let start = Instant::now();
+        let mut times = Vec::new();
+        for (number, request) in (0..).zip(requests) {
+            let due = start + pace * number;
+            tokio::time::sleep_until(due.into()).await;
+            let answer = exchange(&mut connection, request).await;
+            assert_eq!(answer.status(), StatusCode::CREATED, "{:?}", answer.body());
+            times.push(due.elapsed());
+        }
+        times
+    })
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime").block_on(LocalSet::new().run_until(future))
+}
+
+async fn connect(to: SocketAddr) -> SendRequest<Full<Bytes>> {
+    let stream = TcpStream::connect(to).await.expect("it listens");
+    stream.set_nodelay(true).expect("a socket");
+    let (sender, connection) = handshake(TokioIo::new(stream)).await.expect("a connection");
+    spawn_local(connection);
+    sender
+}
+
+async fn exchange(connection: &mut SendRequest<Full<Bytes>>, request: Sent) -> Response<Bytes> {
+    connection.ready().await.expect("the connection stays");
+    let answer = connection.send_request(request).await.expect("an answer");
+    let (head, body) = answer.into_parts();
+    Response::from_parts(head, body.collect().await.expect("a body").to_bytes())
+}

@@ -1,0 +1,153 @@
+//! What the server costs as it ships: `swarm serve` as a process of its own on one core, its clients on another,
+//! real sockets, the processor time that it used. Beside it in the same run: a warp server that has nothing to
+//! do, and the strict verification of a signature. Each round measures everything once; said is the median of
+//! the rounds, and of their ratios.
+//!
+//! `SWARM_PROGRAM` names another binary to measure than the one of this checkout.
+#![allow(clippy::disallowed_methods, reason = "a benchmark goes by a clock of its own")]
+#![allow(unreachable_pub, reason = "its modules are its own")]
+#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
+
+mod floors;
+mod load;
+mod process;
+mod report;
+mod world;
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use hyper::StatusCode;
+use swarm_redis_testing::Server;
+
+use load::Sent;
+use process::{OTHER, Process, stay_on, used};
+use report::Report;
+use world::World;
+
+const ROUNDS: usize = 5;
+
+/// How many members each world has, how many sessions, and how many connections its clients.
+const MEMBERS: usize = 2_000;
+const SESSIONS: usize = 2 * ROUNDS + 3;
+const CONNECTIONS: usize = 64;
+
+/// How many times each thing is asked for in a round.
+const READS: usize = 1_000;
+
+/// The sessions that are read: one with 100 takes, one with 10,000.
+const SMALL: usize = SESSIONS - 1;
+const LARGE: usize = SESSIONS - 2;
+
+fn main() {
+    if floors::serve_if_asked() {
+        return;
+    }
+    let program = program();
+    stay_on(OTHER);
+    let redis = Server::start(&["--appendonly", "no"]);
+    let memory = World::new(&program, "memory", MEMBERS, SESSIONS);
+    let sqlite = World::new(&program, "sqlite:swarm.db", MEMBERS, SESSIONS);
+    let on_redis = World::new(&program, &redis.url(), MEMBERS, SESSIONS);
+    let body = fill(&memory);
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("body");
+    std::fs::write(&file, &body).expect("a file");
+    let warp = floors::bare_warp(&file);
+
+    let mut report = Report::default();
+    for round in 0..ROUNDS {
+        let verification = floors::strict_verification();
+        report.add("strict verification", verification);
+        let hello = (0..MEMBERS).map(|author| memory.take(author, round)).collect();
+        report.add("bare warp, 201", cost(&warp, hello, StatusCode::CREATED));
+        report.add("take, memory", file_takes(&memory, round));
+        report.add("take, SQLite", file_takes(&sqlite, round));
+        let before = used(process_of(&redis));
+        report.add("take, Redis", file_takes(&on_redis, round));
+        report.add("take, redis-server", share(used(process_of(&redis)) - before, MEMBERS));
+        read(&mut report, &memory, &warp);
+    }
+    let alone = beside(&memory, ROUNDS, 0);
+    let crowded = beside(&memory, ROUNDS + 1, 1);
+    report.add("p99 of a take, alone", alone);
+    report.add("p99 of a take, beside reads of 10,000 takes", crowded);
+    report.print();
+}
+
+/// The release binary of this checkout.
+fn program() -> PathBuf {
+    if let Some(program) = std::env::var_os("SWARM_PROGRAM") {
+        return program.into();
+    }
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = Command::new(cargo)
+        .args(["build", "--locked", "--release", "--quiet", "-p", "swarm-http", "--bin", "swarm"])
+        .status();
+    assert!(built.expect("cargo").success(), "the binary does not build");
+    // This program stands in target/release/deps.
+    let own = std::env::current_exe().expect("it runs");
+    own.ancestors().nth(2).expect("a folder").join("swarm")
+}
+
+/// 100 takes in one session, 10,000 in another; answers the text that the first one is read as.
+fn fill(world: &World) -> Vec<u8> {
+    let small = (0..100).map(|author| world.take(author, SMALL)).collect();
+    load::send(world.server.address, CONNECTIONS, small, StatusCode::CREATED);
+    for _ in 0..5 {
+        let large = (0..MEMBERS).map(|author| world.take(author, LARGE)).collect();
+        load::send(world.server.address, CONNECTIONS, large, StatusCode::CREATED);
+    }
+    load::ask(world.server.address, world.read(SMALL, None)).into_body().to_vec()
+}
+
+/// What filing costs, when each member files a take in this session.
+fn file_takes(world: &World, session: usize) -> Duration {
+    let takes = (0..world.authors.len()).map(|author| world.take(author, session)).collect();
+    cost(&world.server, takes, StatusCode::CREATED)
+}
+
+/// Reads of a session with 100 takes, and of nothing new in it, beside the bare server's of the same.
+fn read(report: &mut Report, world: &World, warp: &Process) {
+    let tag = load::ask(world.server.address, world.read(SMALL, None));
+    let tag = tag.headers().get("etag").and_then(|tag| tag.to_str().ok()).expect("a tag");
+    let times = |request: Sent| vec![request; READS];
+    let bare = |path: &str| world.get(path, None);
+    let reads = [
+        ("bare warp, the same bytes", warp, bare("/file"), StatusCode::OK),
+        ("session with 100 takes", &world.server, world.read(SMALL, None), StatusCode::OK),
+        ("bare warp, 304", warp, bare("/not-modified"), StatusCode::NOT_MODIFIED),
+        ("session, 304", &world.server, world.read(SMALL, Some(tag)), StatusCode::NOT_MODIFIED),
+    ];
+    for (name, server, request, status) in reads {
+        report.add(name, cost(server, times(request), status));
+    }
+}
+
+/// The processor time that a server uses for each of the requests.
+fn cost(server: &Process, requests: Vec<Sent>, expected: StatusCode) -> Duration {
+    let (count, before) = (requests.len(), server.used());
+    load::send(server.address, CONNECTIONS, requests, expected);
+    share(server.used() - before, count)
+}
+
+fn share(time: Duration, count: usize) -> Duration {
+    time / u32::try_from(count).expect("few")
+}
+
+/// How long 99 of 100 takes wait at most, filed every three milliseconds, while so many clients read the session with
+/// 10,000 takes as fast as they get it.
+fn beside(world: &World, session: usize, readers: usize) -> Duration {
+    let takes = (0..MEMBERS).map(|author| world.take(author, session)).collect();
+    let (pace, large) = (Duration::from_millis(3), world.read(LARGE, None));
+    let mut times = load::send_beside(world.server.address, takes, pace, readers, &large);
+    times.sort_unstable();
+    times.get(times.len() * 99 / 100).copied().expect("takes were filed")
+}
+
+fn process_of(redis: &Server) -> u32 {
+    let info = redis.cli(&["info", "server"]);
+    let id = info.lines().find_map(|line| line.strip_prefix("process_id:"));
+    id.and_then(|id| id.trim().parse().ok()).expect("it tells")
+}

@@ -1,0 +1,70 @@
+//! Processes on a core of their own, and the processor time that they have used.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// The core of what is measured.
+pub const MEASURED: usize = 0;
+
+/// The core of everything else: the clients, and `redis-server`.
+pub const OTHER: usize = 1;
+
+/// Lets this process, and what it starts, run on one core only.
+pub fn stay_on(core: usize) {
+    let mut cores = rustix::thread::CpuSet::new();
+    cores.set(core);
+    rustix::thread::sched_setaffinity(None, &cores).expect("two cores");
+}
+
+/// A server on the measured core; killed in the end.
+pub struct Process {
+    child: Child,
+    /// Where it listens.
+    pub address: SocketAddr,
+}
+
+impl Process {
+    /// Starts a command that prints `listening on http://ADDRESS` as its first line.
+    pub fn start(command: &Command) -> Self {
+        let mut child = Command::new("taskset")
+            .args(["-c", &MEASURED.to_string()])
+            .arg(command.get_program())
+            .args(command.get_args())
+            .envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))))
+            .current_dir(command.get_current_dir().unwrap_or(".".as_ref()))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("taskset");
+        let mut line = String::new();
+        let stdout = child.stdout.take().expect("it is piped");
+        BufReader::new(stdout).read_line(&mut line).expect("a line");
+        let address = line.trim().strip_prefix("listening on http://").expect("an address");
+        Self { child, address: address.parse().expect("an address") }
+    }
+
+    /// The processor time that it has used.
+    pub fn used(&self) -> Duration {
+        used(self.child.id())
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The processor time that the threads of a process have used.
+pub fn used(process: u32) -> Duration {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).expect("it runs");
+    let nanoseconds = threads
+        .filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("schedstat")).ok())
+        .filter_map(|line| line.split(' ').next()?.parse::<u64>().ok())
+        .sum();
+    Duration::from_nanos(nanoseconds)
+}

@@ -1,0 +1,126 @@
+//! A server as it ships, with members and open sessions, all made as everybody makes them: over HTTP.
+
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+
+use http_body_util::Full;
+use hyper::body::Bytes;
+use serde_json::json;
+use swarm_client::{Client, TakeFields, new_key, sign_take, signed_text};
+use swarm_core::Session;
+use swarm_core::domain::{MemberId, SessionId};
+use swarm_core::json::Object;
+use swarm_core::proof::KeyPair;
+use tempfile::TempDir;
+
+use crate::load::Sent;
+use crate::process::Process;
+
+const ADMIN: &str = "adm_of_the_benchmark";
+
+/// How many join at once.
+const DOORS: usize = 4;
+
+/// A member that may file.
+pub struct Author {
+    key: KeyPair,
+    id: MemberId,
+    token: String,
+}
+
+/// The server, and who files what there.
+pub struct World {
+    pub server: Process,
+    pub authors: Vec<Author>,
+    pub sessions: Vec<Session>,
+    _folder: TempDir,
+}
+
+impl World {
+    /// `swarm serve` over this store, with so many members and sessions.
+    pub fn new(program: &Path, store: &str, members: usize, sessions: usize) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut command = Command::new(program);
+        command.args(["serve", "--listen=127.0.0.1:0", "--store", store]);
+        command.env("SWARM_ADMIN_TOKEN", ADMIN).current_dir(folder.path());
+        let server = Process::start(&command);
+        let client = Client::new(&format!("http://{}", server.address)).expect("an address");
+        let sessions = (0..sessions).map(|number| convene(&client, number)).collect();
+        Self { authors: join(&client, members), server, sessions, _folder: folder }
+    }
+
+    /// A take of the author in the session, both by number, as the request that files it.
+    pub fn take(&self, author: usize, session: usize) -> Sent {
+        let author = self.authors.get(author).expect("a number of an author");
+        let session = self.sessions.get(session).expect("a number of a session");
+        let take = sign_take(&author.key, &author.id, session, &fields()).expect("a take");
+        hyper::Request::post("/api/swarm/submit")
+            .header("host", self.server.address.to_string())
+            .header("content-type", "application/json")
+            .header("authorization", format!("Bearer {}", author.token))
+            .body(Full::new(signed_text(&take).into()))
+            .expect("a request")
+    }
+
+    /// The request that reads a session and all its takes, by number.
+    pub fn read(&self, session: usize, tag: Option<&str>) -> Sent {
+        let session = self.sessions.get(session).expect("a number of a session");
+        self.get(&format!("/api/swarm/sessions/{}", session.id), tag)
+    }
+
+    /// A read of anything, by whoever has the answer with this tag.
+    pub fn get(&self, path: &str, tag: Option<&str>) -> Sent {
+        let request = hyper::Request::get(path).header("host", self.server.address.to_string());
+        let request = tag.into_iter().fold(request, |it, tag| it.header("if-none-match", tag));
+        request.body(Full::new(Bytes::new())).expect("a request")
+    }
+}
+
+fn convene(client: &Client, number: usize) -> Session {
+    let id = format!("subject-{number}");
+    let subject = json!({ "id": id, "name": id, "thesisBlurb": "A lending market." });
+    operate(client, "/subjects", &subject);
+    let draft = json!({
+        "date": "2026-11-21", "subjectId": id, "windowClosesAt": "9999-12-31T23:59:59Z",
+    });
+    let convened = operate(client, "/sessions", &draft).take("session");
+    let id = convened.expect("a session").into_object().id_if_any("id").expect("an id");
+    client.session(SessionId(id.expect("an id"))).expect("it is there").0
+}
+
+fn operate(client: &Client, path: &str, body: &serde_json::Value) -> Object {
+    let path = format!("/api/swarm/admin{path}");
+    client.operate(ADMIN, "POST", &path, body).expect("an operator may")
+}
+
+fn join(client: &Client, members: usize) -> Vec<Author> {
+    thread::scope(|scope| {
+        let doors: Vec<_> = (0..DOORS)
+            .map(|door| {
+                scope.spawn(move || {
+                    let mine = (door..members).step_by(DOORS);
+                    mine.map(|number| author(client, number)).collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        doors.into_iter().flat_map(|door| door.join().expect("all joined")).collect()
+    })
+}
+
+fn author(client: &Client, number: usize) -> Author {
+    let key = new_key().expect("entropy");
+    let id = client.apply(&key, &format!("Ada {number}"), "a@example.org", "").expect("applied");
+    operate(client, "/activate", &json!({ "memberId": id }));
+    let token = client.claim(&key, &id).expect("claimed");
+    Author { key, id, token }
+}
+
+/// A usual take: a write-up of 1,200 characters and four weights.
+fn fields() -> TakeFields {
+    let usual = swarm_benches::Author::new(1).draft(0, swarm_benches::USUAL);
+    TakeFields::new("constructive", 0.72)
+        .with_body(usual.body.as_str())
+        .with_memo(usual.memo_url.as_str())
+        .with_weights(usual.weights.expect("it has some"))
+}
