@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use swarm_benches::{Author, LONGEST, USUAL, World, group};
 use swarm_core::Submission;
 use swarm_core::domain::{
-    self, AttemptId, Confidence, MemberId, Roster, RosterEntry, Session, Signed, TakeDraft,
+    self, AttemptId, Confidence, MemberId, Roster, RosterEntry, SessionTerms, Signed, TakeDraft,
     Timestamp,
 };
 use swarm_core::json::{self, Json};
@@ -155,18 +155,18 @@ fn with_roster(basis: &Basis, members: usize) -> Basis {
     let ids = others.map(|id| id.expect("an id")).chain(author);
     let entries = ids.map(|member_id| RosterEntry { member_id, excused: false }).collect();
     let roster = Some(Roster::parse(entries).expect("each once"));
-    in_session(basis, |session| Session { roster, ..session })
+    in_session(basis, |terms| SessionTerms { roster, ..terms })
 }
 
 /// The same facts, after the deadline.
 fn late(basis: &Basis) -> Basis {
     let window_closes_at = Some(Timestamp::EPOCH);
-    in_session(basis, |session| Session { window_closes_at, ..session })
+    in_session(basis, |terms| SessionTerms { window_closes_at, ..terms })
 }
 
-fn in_session(basis: &Basis, change: impl FnOnce(Session) -> Session) -> Basis {
+fn in_session(basis: &Basis, change: impl FnOnce(SessionTerms) -> SessionTerms) -> Basis {
     let Versioned { version, record } = basis.session.as_ref().expect("a session");
-    let record = Arc::new(change(Session::clone(record)));
+    let record = Arc::new(change(SessionTerms::clone(record)));
     Basis { session: Some(Versioned { version: *version, record }), ..basis.clone() }
 }
 

@@ -85,7 +85,7 @@ fn basis(
     Ok(Basis {
         now: at(now)?,
         member: Some(Versioned { version: Version(1), record: member }),
-        session: Some(session.clone()),
+        session: Some(session.map(Session::terms)),
         latest: None,
         spent: None,
     })

@@ -104,7 +104,7 @@ fn basis(facts: &Against) -> Basis {
         now: Timestamp::from_millis(DEADLINE + i64::from(facts.late)).unwrap(),
         member: Some(Versioned { version: Version(1), record: Arc::new(member) }),
         session: (!facts.no_session)
-            .then(|| Versioned { version: Version(1), record: Arc::new(session(facts)) }),
+            .then(|| Versioned { version: Version(1), record: Arc::new(session(facts).terms()) }),
         latest: Revision::new(facts.revisions),
         spent: facts.nonce.then(|| Arc::new(spent)),
     }

@@ -10,12 +10,13 @@ use swarm_core::domain::committee::{
 };
 use swarm_core::domain::{
     Challenge, ChallengeSeed, Confidence, Contact, Day, Lens, Mail, MailState, Member, MemberState,
-    Message, MessageId, Name, PublicKey, Revision, SecretHash, SessionDraft, Snapshot, SubjectId,
+    Message, MessageId, Name, PublicKey, Revision, SecretHash, SessionDraft, SessionTerms,
+    Snapshot, SubjectId,
 };
 use swarm_core::json::{Json, Object};
 use swarm_core::proof::KeyPair;
 use swarm_core::store::Collection;
-use swarm_core::store::records::Record;
+use swarm_core::store::records::{BEFORE_SNAPSHOT, Record, without_snapshot};
 use swarm_core::{MemberId, Session, SessionId, Take, TakeDraft, TakeId, Timestamp};
 
 #[test]
@@ -58,6 +59,27 @@ fn a_session_is_read_back_with_its_snapshot_and_without() {
     );
     let snapshot = Some(Arc::new(snapshot.unwrap()));
     read_back(&Session { snapshot, published_at: Some(Timestamp::EPOCH), ..convened });
+}
+
+#[test]
+fn the_terms_of_a_session_are_read_without_its_snapshot() {
+    let draft = SessionDraft::read(&mut object(
+        r#"{ "date": "2026-11-21", "subjectId": ",\"snapshot\":", "windowClosesAt": null,
+             "buckets": ["snapshot", ",\"snapshot\":", "\\"],
+             "roster": [{ "memberId": ",\"snapshot\":{", "excused": true }] }"#,
+    ));
+    let session = draft.unwrap().convened(SessionId(3), Timestamp::EPOCH);
+    let text = session.to_text();
+    let head = text.strip_suffix(",\"snapshot\":null}").unwrap();
+    for snapshot in ["null", "{}", "{\"quotes\":[],\"snapshot\":1}", "no JSON at all"] {
+        let text = format!("{head}{BEFORE_SNAPSHOT}{snapshot}}}");
+        let short = without_snapshot(&text);
+        assert_eq!(short, format!("{head}}}"));
+        assert_eq!(SessionTerms::read(&mut object(&short)).unwrap(), session.terms());
+    }
+    assert_eq!(SessionTerms::read(&mut object(&text)).unwrap(), session.terms());
+    let bare = format!("{head}}}");
+    assert_eq!(without_snapshot(&bare), bare);
 }
 
 #[test]

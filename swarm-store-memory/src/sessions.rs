@@ -1,7 +1,6 @@
 //! Sessions.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -71,8 +70,7 @@ fn convene(world: &mut World, convocation: &Convocation, now: Timestamp) -> Arc<
     let convened = Arc::clone(&session.record);
     let subjects = world.days.entry(draft.date).or_default();
     subjects.entry(draft.subject_id.clone()).or_default().push(id);
-    let row = SessionRow { session, takes: Vec::new(), revisions: HashMap::new() };
-    world.sessions.insert(id, row);
+    world.sessions.insert(id, SessionRow::new(session));
     world.log.convened(act, now, id);
     convened
 }
@@ -89,7 +87,7 @@ fn save(world: &mut World, change: &SessionChange, now: Timestamp) -> Saved {
         return Saved::Stale;
     }
     let saved = next(change.expected, change.session.clone());
-    world.sessions.entry(id).and_modify(|row| row.session = saved);
+    world.sessions.entry(id).and_modify(|row| row.write(saved));
     world.log.act(&change.act, now, None);
     Saved::Saved
 }

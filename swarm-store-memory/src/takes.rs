@@ -58,7 +58,7 @@ fn basis(world: &World, query: &BasisQuery<'_>, now: Timestamp) -> Basis {
     Basis {
         now,
         member: member.map(|row| row.member.clone()),
-        session: session.map(|row| row.session.clone()),
+        session: session.map(|row| row.terms.clone()),
         latest: latest.and_then(|(member, session)| session.latest(&member.member.record.id)),
         spent: spent.and_then(|spent| world.take(spent.take).map(Arc::clone)),
     }

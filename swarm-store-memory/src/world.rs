@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use swarm_core::domain::{
     AttemptId, Challenge, Day, Member, MemberId, MemberState, Message, Nonce, PublicKey, Revision,
-    Session, SessionId, SubjectId, Take, TakeDraft, TakeId, TokenHash, Version,
+    Session, SessionId, SessionTerms, SubjectId, Take, TakeDraft, TakeId, TokenHash, Version,
 };
 use swarm_core::store::{ChallengeBucket, Collection, Document, MemberQuery, Versioned};
 
@@ -51,6 +51,8 @@ pub(crate) struct SpentNonce {
 
 pub(crate) struct SessionRow {
     pub(crate) session: Versioned<Session>,
+    /// Those of the session.
+    pub(crate) terms: Versioned<SessionTerms>,
     /// Every take, by id.
     pub(crate) takes: Vec<TakeId>,
     /// Each member's takes, by revision.
@@ -93,6 +95,17 @@ impl World {
 }
 
 impl SessionRow {
+    /// A session that nobody has filed in.
+    pub(crate) fn new(session: Versioned<Session>) -> Self {
+        let terms = session.map(Session::terms);
+        Self { session, terms, takes: Vec::new(), revisions: HashMap::new() }
+    }
+
+    pub(crate) fn write(&mut self, session: Versioned<Session>) {
+        self.terms = session.map(Session::terms);
+        self.session = session;
+    }
+
     /// The latest take of the member that this one is of.
     pub(crate) fn latest_id(&self, take: &TakeDraft) -> Option<TakeId> {
         self.revisions.get(&take.member_id)?.last().copied()

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use redis::Script;
 use swarm_core::store::CLOCK_TOLERANCE_MILLIS;
+use swarm_core::store::records::BEFORE_SNAPSHOT;
 
 macro_rules! scripts {
     ($($(#[$doc:meta])* $name:ident: $($part:literal)*;)*) => {
@@ -26,7 +27,11 @@ macro_rules! scripts {
 
 /// The source of a script, preceded by the constants that come from the core.
 fn text(parts: &str) -> String {
-    format!("local CLOCK_TOLERANCE = {CLOCK_TOLERANCE_MILLIS}\n{parts}")
+    format!(
+        "local CLOCK_TOLERANCE = {CLOCK_TOLERANCE_MILLIS}\n\
+         local BEFORE_SNAPSHOT = '{BEFORE_SNAPSHOT}'\n\
+         {parts}"
+    )
 }
 
 scripts! {

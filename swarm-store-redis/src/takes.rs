@@ -46,7 +46,7 @@ impl Takes for TenantStore {
             now: codec::decode_timestamp(&now).context("basis")?,
             member: codec::decode_optional(member.as_ref(), codec::decode_member)
                 .context("basis")?,
-            session: codec::decode_optional(session.as_ref(), codec::decode_session)
+            session: codec::decode_optional(session.as_ref(), codec::decode_terms)
                 .context("basis")?,
             latest: codec::decode_optional(latest.as_ref(), codec::decode_revision)
                 .context("basis")?,

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use swarm_core::domain::{Day, Session, SessionId, SubjectId, Version};
-use swarm_core::store::records::Record;
+use swarm_core::domain::{Day, Session, SessionId, SessionTerms, SubjectId, Version};
+use swarm_core::json::Json;
+use swarm_core::store::records::{Record, without_snapshot};
 use swarm_core::store::{
     Convocation, Result, Saved, SessionChange, SessionQuery, Sessions, Versioned,
 };
 
-use crate::failure::Outcome;
-use crate::world::{Values, World, most, next, saved, signed, versioned};
+use crate::failure::{Failure, Outcome};
+use crate::world::{Values, World, most, next, saved, signed, text, unsigned, versioned};
 use crate::{TenantStore, log_rows};
 
 #[async_trait]
@@ -43,15 +44,20 @@ impl Sessions for TenantStore {
     }
 }
 
-/// The newest session of a day and subject.
-pub(crate) fn newest(
+/// The terms of the newest session of a day and subject.
+pub(crate) fn newest_terms(
     world: &World<'_>,
     date: Day,
     subject: &SubjectId,
-) -> Outcome<Option<Versioned<Session>>> {
+) -> Outcome<Option<Versioned<SessionTerms>>> {
     const NEWEST: &str = "SELECT version, record FROM sessions
         WHERE tenant = ?1 AND date = ?2 AND subject = ?3 ORDER BY id DESC LIMIT 1";
-    world.one(NEWEST, &[&date.to_string(), &subject.as_str()], versioned)
+    world.one(NEWEST, &[&date.to_string(), &subject.as_str()], |row| {
+        let version = Version(unsigned(row.get(0)?)?);
+        let fields = Json::read(without_snapshot(text(row, 1)?).as_bytes());
+        let terms = SessionTerms::read(&mut fields.map_err(Failure::corrupt)?.into_object())?;
+        Ok(Versioned { version, record: Arc::new(terms) })
+    })
 }
 
 /// Whether a session is at this version.

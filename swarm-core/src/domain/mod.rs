@@ -43,7 +43,9 @@ pub use quotas::Quotas;
 pub use secret::{
     AdminSecret, AdminTokenHash, ApiKeyHash, ApiKeySecret, BearerSecret, SecretHash, TokenHash,
 };
-pub use session::{Roster, RosterEntry, Session, SessionDraft, SessionPatch, SessionState};
+pub use session::{
+    Roster, RosterEntry, Session, SessionDraft, SessionPatch, SessionState, SessionTerms,
+};
 pub use snapshot::{BucketWeight, Consensus, Participation, Quorum, Quote, Snapshot, Stances};
 pub use subject::Subject;
 pub(crate) use take::ascending_sum;

@@ -272,10 +272,34 @@ pub struct Session {
 }
 
 impl Session {
+    /// What takes in it are judged by.
+    pub fn terms(&self) -> SessionTerms {
+        SessionTerms {
+            id: self.id,
+            state: self.state,
+            window_closes_at: self.window_closes_at,
+            roster: self.roster.clone(),
+        }
+    }
+
     /// Whether the takes of this member count: where there is a roster, it is listed and not
     /// excused.
     pub fn expects(&self, member: &MemberId) -> bool {
         let Some(roster) = &self.roster else { return true };
         roster.entry(member).is_some_and(|entry| !entry.excused)
     }
+}
+
+/// What a session says of who may file in it, and until when: all that a take is judged by. What
+/// grows with the takes, the snapshot, is no part of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionTerms {
+    /// Its id.
+    pub id: SessionId,
+    /// How far it has come.
+    pub state: SessionState,
+    /// The last moment for takes, itself included; `None`: no deadline yet.
+    pub window_closes_at: Option<Timestamp>,
+    /// Who is expected; `None`: everyone may file.
+    pub roster: Option<Roster>,
 }

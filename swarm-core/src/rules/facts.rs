@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::domain::{Challenge, Member, Revision, Session, Take, Timestamp, Version};
+use crate::domain::{Challenge, Member, Revision, SessionTerms, Take, Timestamp, Version};
 
 /// A record, and how often it was written.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +13,13 @@ pub struct Versioned<T> {
     pub record: Arc<T>,
 }
 
+impl<T> Versioned<T> {
+    /// What `part` makes of the record, at the same version.
+    pub fn map<U>(&self, part: impl FnOnce(&T) -> U) -> Versioned<U> {
+        Versioned { version: self.version, record: Arc::new(part(&self.record)) }
+    }
+}
+
 /// The facts that a submission is judged by.
 #[derive(Clone, Debug)]
 pub struct Basis {
@@ -20,8 +27,9 @@ pub struct Basis {
     pub now: Timestamp,
     /// The member whose record carries the token, whatever its state.
     pub member: Option<Versioned<Member>>,
-    /// The newest session (highest id) of the day and subject.
-    pub session: Option<Versioned<Session>>,
+    /// The terms of the newest session (highest id) of the day and subject. A store does not decode
+    /// its snapshot for them.
+    pub session: Option<Versioned<SessionTerms>>,
     /// The latest revision of that member in that session.
     pub latest: Option<Revision>,
     /// The take with which that member spent the nonce, in whatever session.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{Basis, Refusal, Rejection, Submission, Versioned};
 use crate::domain::{
-    AttemptId, Day, Member, MemberId, Nonce, PublicKey, Revision, Session, SessionId, SessionState,
-    Signed, SubjectId, Take, TakeDraft, TakeId, Timestamp, Version,
+    AttemptId, Day, Member, MemberId, Nonce, PublicKey, Revision, SessionId, SessionState,
+    SessionTerms, Signed, SubjectId, Take, TakeDraft, TakeId, Timestamp, Version,
 };
 use crate::proof::{Verified, canonical, verify};
 
@@ -162,11 +162,11 @@ impl<'a> Evaluation<'a> {
         Ok(member)
     }
 
-    fn found(&self) -> Result<&'a Versioned<Session>, Refusal> {
+    fn found(&self) -> Result<&'a Versioned<SessionTerms>, Refusal> {
         self.basis.session.as_ref().ok_or(Refusal::NoSession)
     }
 
-    fn session(&self) -> Result<&'a Session, Refusal> {
+    fn session(&self) -> Result<&'a SessionTerms, Refusal> {
         self.found().map(|session| &*session.record)
     }
 
@@ -185,21 +185,21 @@ impl<'a> Evaluation<'a> {
     }
 }
 
-fn within_window(session: &Session, now: Timestamp) -> Result<(), Refusal> {
+fn within_window(session: &SessionTerms, now: Timestamp) -> Result<(), Refusal> {
     match session.window_closes_at {
         Some(deadline) if now > deadline => Err(Refusal::WindowClosed),
         _ => Ok(()),
     }
 }
 
-fn on_roster(session: &Session, member: &MemberId) -> Result<(), Refusal> {
+fn on_roster(session: &SessionTerms, member: &MemberId) -> Result<(), Refusal> {
     match &session.roster {
         Some(roster) if roster.entry(member).is_none() => Err(Refusal::NotOnRoster),
         _ => Ok(()),
     }
 }
 
-fn not_excused(session: &Session, member: &MemberId) -> Result<(), Refusal> {
+fn not_excused(session: &SessionTerms, member: &MemberId) -> Result<(), Refusal> {
     let entry = session.roster.as_ref().and_then(|roster| roster.entry(member));
     match entry {
         Some(entry) if entry.excused => Err(Refusal::Excused),
@@ -209,7 +209,7 @@ fn not_excused(session: &Session, member: &MemberId) -> Result<(), Refusal> {
 
 /// After aggregation a first take may still come, an amendment may not (specification, section
 /// 3A, rule 3).
-fn amendable(session: &Session, revision: Revision) -> Result<(), Refusal> {
+fn amendable(session: &SessionTerms, revision: Revision) -> Result<(), Refusal> {
     if session.state >= SessionState::Aggregated && revision > Revision::FIRST {
         return Err(Refusal::AmendmentClosed);
     }

@@ -7,8 +7,8 @@ use super::records::{act_on, challenge, creation, session_draft};
 use super::{Author, Counter, race, unique};
 use crate::domain::{
     Act, AttemptId, Attribution, Challenge, LogRow, MailState, Member, MemberId, MemberState,
-    Message, MessageId, Seq, Session, SessionDraft, SessionId, Take, TakeId, TakeOnFile, TenantId,
-    Timestamp, TokenHash,
+    Message, MessageId, Seq, Session, SessionDraft, SessionId, SessionTerms, Take, TakeId,
+    TakeOnFile, TenantId, Timestamp, TokenHash,
 };
 use crate::rules::{Filing, Submission, convene, judge};
 use crate::service::{Swarm, Tenant};
@@ -207,6 +207,11 @@ impl World {
     pub async fn amend(&self, id: SessionId, edit: impl FnOnce(&mut Session)) {
         let change = self.amended(id, edit).await;
         promised!(self.save_session(&change).await, Saved::Saved);
+    }
+
+    /// What takes in a session are judged by, where there is one.
+    pub async fn terms(&self, id: SessionId) -> Option<Versioned<SessionTerms>> {
+        Some(self.session(id).await?.map(Session::terms))
     }
 
     /// The ids that match, in the order of the answer.

@@ -152,7 +152,7 @@ impl Ledger {
         Basis {
             now: Timestamp::EPOCH,
             member: self.members.get(bearer).cloned(),
-            session: session.cloned(),
+            session: session.map(|session| session.map(Session::terms)),
             latest: theirs().filter(here).map(|take| take.revision).max(),
             spent: theirs().find(|take| take.draft().nonce == draft.nonce).cloned(),
         }

@@ -32,7 +32,9 @@ pub(crate) use members::{
     decode_challenge, decode_member, encode_challenge, encode_member, encode_token,
 };
 pub(crate) use outbox::{decode_message, encode_mail, encode_message};
-pub(crate) use sessions::{decode_convened, decode_session, encode_session, encode_session_draft};
+pub(crate) use sessions::{
+    decode_convened, decode_session, decode_terms, encode_session, encode_session_draft,
+};
 pub(crate) use takes::{decode_filed, decode_revision, decode_take, decode_take_id, encode_take};
 
 /// A stored value that cannot be decoded.

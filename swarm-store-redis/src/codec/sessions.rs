@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use swarm_core::domain::{Session, SessionDraft, SessionId, Timestamp, Version};
+use swarm_core::domain::{Session, SessionDraft, SessionId, SessionTerms, Timestamp, Version};
 use swarm_core::store::Versioned;
 use swarm_core::store::records::Record as _;
 
@@ -24,6 +24,19 @@ pub(crate) fn decode_convened(outcome: &str, draft: &SessionDraft) -> Decoded<Se
     let parts = outcome.strip_prefix("convened ").and_then(|rest| rest.split_once(' '));
     let (id, now) = parts.ok_or_else(|| Corrupt::new(outcome))?;
     Ok(draft.convened(SessionId(number(id)?), decode_timestamp(now)?))
+}
+
+/// The terms of a session, from its row with the snapshot or without. The words in front take
+/// precedence over the record.
+pub(crate) fn decode_terms(row: &str) -> Decoded<Versioned<SessionTerms>> {
+    let mut words = Words(row);
+    let (version, state) = (words.version()?, words.next()?);
+    let (id, _) = (words.number()?, words.timestamp()?);
+    let mut fields = words.object()?;
+    fields.set("id", 0.0.into());
+    fields.set("state", state.into());
+    let record = SessionTerms { id: SessionId(id), ..SessionTerms::read(&mut fields)? };
+    Ok(Versioned { version, record: Arc::new(record) })
 }
 
 /// The words in front take precedence over the record.

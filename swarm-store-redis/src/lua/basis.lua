@@ -3,6 +3,12 @@ local tokens, members, sessions, index = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local revisions, nonces, takes, log = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local token, on, nonce = ARGV[1], ARGV[2], ARGV[3]
 
+-- A session without its snapshot, which may be long, and by which nobody is judged.
+local function without_snapshot(row)
+  local last = row and string.find(row, BEFORE_SNAPSHOT, 1, true)
+  return last and string.sub(row, 1, last - 1) .. '}' or row
+end
+
 -- Changes nothing, and is refused by a replica: nobody is judged by what it has.
 redis.call('HDEL', nonces, '')
 local member = redis.call('HGET', tokens, token)
@@ -16,7 +22,7 @@ end
 return {
   (time_of_read(log)),
   member and redis.call('HGET', members, member),
-  session and redis.call('HGET', sessions, session) or false,
+  without_snapshot(session and redis.call('HGET', sessions, session)) or false,
   latest or false,
   spent,
 }

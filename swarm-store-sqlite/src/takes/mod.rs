@@ -23,7 +23,7 @@ impl Takes for TenantStore {
         let (subject, nonce) = (query.subject_id.clone(), query.nonce.clone());
         self.read("basis", move |world| {
             let member = members::bearer(world, &token)?;
-            let session = sessions::newest(world, date, &subject)?;
+            let session = sessions::newest_terms(world, date, &subject)?;
             let id = member.as_ref().map(|member| &member.record.id);
             let in_session = id.zip(session.as_ref().map(|session| session.record.id));
             Ok(Basis {

@@ -15,7 +15,9 @@ use crate::domain::{
 use crate::store::Saved::{Saved, Stale};
 use crate::store::{SessionChange, SessionQuery, Tenants, Versioned};
 use crate::testing::promise::{ensure, promised};
-use crate::testing::{FIRST, World, act, count, day, id, moment, odd_texts, race, session_draft};
+use crate::testing::{
+    Author, FIRST, World, act, count, day, id, moment, odd_texts, race, session_draft,
+};
 
 pub use deadlines::*;
 pub use published::*;
@@ -93,6 +95,7 @@ pub async fn every_field_of_a_draft_survives(tenants: Arc<dyn Tenants>) {
         promised!(*convened, draft.convened(convened.id, convened.convened_at));
         let on_file = Versioned { version: FIRST, record: Arc::clone(&convened) };
         promised!(world.session(convened.id).await, Some(on_file));
+        assert_terms(&world, &convened).await;
         promised!(world.sessions(&SessionQuery { limit: 1, ..ALL }).await, [convened]);
     }
 }
@@ -123,7 +126,15 @@ pub async fn every_field_of_a_session_survives_a_save(tenants: Arc<dyn Tenants>)
         promised!(world.sessions(&ALL).await, [Arc::clone(&record)]);
         let on_file = Versioned { version: Version(version), record };
         promised!(world.session(bare.id).await, Some(on_file));
+        assert_terms(&world, session).await;
     }
+}
+
+/// Sees that takes are judged by what is on file of their session.
+async fn assert_terms(world: &World, session: &Session) {
+    let author = Author::named("ada");
+    let facts = world.facts(&author, &author.submission(session, "nonce")).await;
+    promised!(facts.session, world.terms(session.id).await);
 }
 
 pub async fn sessions_come_newest_first_up_to_the_limit(tenants: Arc<dyn Tenants>) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::conformance::exact_deadline::meet;
-use crate::domain::{Revision, Session, Timestamp};
+use crate::domain::{Revision, Session, SessionTerms, Timestamp};
 use crate::store::{Basis, Filed, Tenants};
 use crate::testing::promise::ensure;
 use crate::testing::{Author, World, judged, race};
@@ -35,8 +35,8 @@ pub async fn a_filing_lands_at_its_very_deadline(tenants: Arc<dyn Tenants>) {
 /// The facts as if the session closed at `deadline`, and it were still ahead.
 fn closing(mut facts: Basis, deadline: Timestamp) -> Basis {
     if let Some(session) = &mut facts.session {
-        let record = Session::clone(&session.record);
-        session.record = Arc::new(Session { window_closes_at: Some(deadline), ..record });
+        let terms = SessionTerms::clone(&session.record);
+        session.record = Arc::new(SessionTerms { window_closes_at: Some(deadline), ..terms });
     }
     Basis { now: facts.now.min(deadline), ..facts }
 }

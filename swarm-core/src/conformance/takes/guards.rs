@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::domain::MemberState::{Claimed, Inactive};
-use crate::domain::{AttemptId, Revision, Session, SessionDraft, SessionState, TakeId};
+use crate::domain::{AttemptId, Revision, SessionDraft, SessionState, SessionTerms, TakeId};
 use crate::rules::judge;
 use crate::store::Filed::{Late, NonceUsed, RevisionTaken, Stale};
 use crate::store::{Basis, Tenants};
@@ -38,7 +38,7 @@ pub async fn an_attempt_sent_again_late_gets_its_first_answer(tenants: Arc<dyn T
     world.amend(session.id, |session| session.window_closes_at = Some(deadline)).await;
     world.pass(deadline).await;
     // The same attempt, as if it had been judged with the deadline in force.
-    let session = world.session(session.id).await;
+    let session = world.terms(session.id).await;
     let again = judge(&Basis { session, ..facts }, &submission, attempt).unwrap();
     promised!(filed(world.file(&again).await), take);
 }
@@ -150,8 +150,7 @@ pub async fn the_deadline_is_that_of_the_filing(tenants: Arc<dyn Tenants>) {
         let submission = author.submission(session, "nonce");
         let mut facts = world.facts(&author, &submission).await;
         let judged_by = facts.session.as_mut().unwrap();
-        judged_by.record =
-            Arc::new(Session { window_closes_at: deadline, ..Session::clone(session) });
+        judged_by.record = Arc::new(SessionTerms { window_closes_at: deadline, ..session.terms() });
         let outcome = world.file(&judged(&in_time(facts), &submission)).await;
         promised!(outcome == Late, deadline.is_some());
     }

@@ -35,7 +35,7 @@ pub async fn the_facts_about_strangers_are_the_time_alone(tenants: Arc<dyn Tenan
 
     let facts = world.facts(&stranger, &author.submission(&session, "nonce")).await;
     promised!((facts.member, facts.latest, facts.spent), (None, None, None));
-    promised!(facts.session, world.session(session.id).await);
+    promised!(facts.session, world.terms(session.id).await);
     ensure!(
         (before..=world.now().await).contains(&facts.now),
         "a time by the store\'s clock, during the call",
@@ -87,7 +87,7 @@ pub async fn the_facts_are_those_of_the_day_asked_for(tenants: Arc<dyn Tenants>)
     }
     for session in sessions {
         let facts = world.facts(&author, &author.submission(&session, "nonce")).await;
-        promised!(facts.session.unwrap().record, session);
+        promised!(*facts.session.unwrap().record, session.terms());
     }
 }
 

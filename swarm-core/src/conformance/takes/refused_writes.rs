@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::domain::{Member, MessageId, Session, SessionId, Timestamp, Version};
+use crate::domain::{Member, MessageId, Session, SessionId, SessionTerms, Timestamp, Version};
 use crate::rules::Filing;
 use crate::store::Collection::Subjects;
 use crate::store::{
@@ -84,8 +84,8 @@ fn refusals(world: &World, late: Filing) -> Vec<Racer> {
 fn late(author: &Author, mut facts: Basis, session: &Session) -> Filing {
     let deadline = facts.now.plus_millis(-1_000);
     if let Some(session) = &mut facts.session {
-        let record = Session::clone(&session.record);
-        session.record = Arc::new(Session { window_closes_at: Some(deadline), ..record });
+        let terms = SessionTerms::clone(&session.record);
+        session.record = Arc::new(SessionTerms { window_closes_at: Some(deadline), ..terms });
     }
     let submission = author.submission(session, &format!("late {}", session.id));
     judged(&Basis { now: deadline, ..facts }, &submission)

@@ -29,7 +29,7 @@ pub async fn the_facts_are_those_of_their_own_world(tenants: Arc<dyn Tenants>) {
         for (place, nonce) in ["a", "b", "c"].into_iter().enumerate() {
             let facts = world.facts(&ada, &ada.submission(session, nonce)).await;
             promised!(facts.member, Some(world.stored(&ada.id).await), "in the {mark} world");
-            promised!(facts.session, world.session(session.id).await, "in the {mark} world");
+            promised!(facts.session, world.terms(session.id).await, "in the {mark} world");
             let latest = Revision::new(u8::try_from(takes.len()).unwrap());
             promised!(facts.latest, latest, "in the {mark} world");
             promised!(facts.spent.as_ref(), takes.get(place), "nonce {nonce} in the {mark} world");

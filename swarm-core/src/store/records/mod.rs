@@ -12,6 +12,7 @@ mod sessions;
 mod takes;
 
 pub use keys::public_key;
+pub use sessions::{BEFORE_SNAPSHOT, without_snapshot};
 
 use crate::domain::Invalid;
 use crate::domain::json::{Json, NotJson, Object};

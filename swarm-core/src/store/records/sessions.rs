@@ -1,5 +1,6 @@
 //! Sessions and their snapshots.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::fields::{
@@ -9,8 +10,8 @@ use super::{Record, Unreadable};
 use crate::domain::json::{self, Json, Object};
 use crate::domain::{
     Body, Bucket, BucketWeight, Confidence, Consensus, Day, Invalid, MemberId, Participation,
-    Quorum, Quote, Roster, STANCES, Session, SessionId, SessionState, Snapshot, Stance, Stances,
-    SubjectId, TakeId,
+    Quorum, Quote, Roster, STANCES, Session, SessionId, SessionState, SessionTerms, Snapshot,
+    Stance, Stances, SubjectId, TakeId,
 };
 
 impl Record for Session {
@@ -32,6 +33,33 @@ impl Record for Session {
             roster: Roster::read(fields, "roster")?,
             published_at: time_if_any(fields, "publishedAt")?,
             snapshot: snapshot.map(|mut it| Snapshot::read(&mut it)).transpose()?.map(Arc::new),
+        })
+    }
+}
+
+/// What comes before the snapshot in the text of a session. The snapshot comes last, and as quotes
+/// in texts are escaped, this stands nowhere else before it.
+pub const BEFORE_SNAPSHOT: &str = ",\"snapshot\":";
+
+/// The text of a session without its snapshot, which may be long.
+pub fn without_snapshot(session: &str) -> Cow<'_, str> {
+    match session.split_once(BEFORE_SNAPSHOT) {
+        Some((before, _)) => Cow::Owned(format!("{before}}}")),
+        None => Cow::Borrowed(session),
+    }
+}
+
+impl SessionTerms {
+    /// Takes them out of the fields of a session's text, with its snapshot or without.
+    ///
+    /// # Errors
+    /// [`Unreadable`], naming the first field that breaks its rule.
+    pub fn read(fields: &mut Object) -> Result<Self, Unreadable> {
+        Ok(Self {
+            id: SessionId(whole(fields, "id")?),
+            state: SessionState::read(fields)?,
+            window_closes_at: time_if_any(fields, "windowClosesAt")?,
+            roster: Roster::read(fields, "roster")?,
         })
     }
 }
