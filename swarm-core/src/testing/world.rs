@@ -50,7 +50,16 @@ impl World {
 
     /// The same world, under the rules.
     pub fn service(&self) -> Tenant {
-        Swarm::new(Arc::clone(&self.tenants), Counter).tenant(&self.id)
+        self.swarm().tenant(&self.id)
+    }
+
+    /// The same world, under the rules, with a basis cache of its own.
+    pub fn cached_service(&self) -> Tenant {
+        self.swarm().with_basis_cache().tenant(&self.id)
+    }
+
+    fn swarm(&self) -> Swarm {
+        Swarm::new(Arc::clone(&self.tenants), Counter)
     }
 
     /// Waits until the store's clock is past `moment`.

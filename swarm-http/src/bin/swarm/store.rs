@@ -50,7 +50,8 @@ pub(crate) async fn open(store: &str) -> Result<Services, Failure> {
         return in_file(Path::new(path)).await;
     }
     check(store)?;
-    RedisStore::connect(store).await.map(on).map_err(|error| with_causes("store", &error).into())
+    let redis = RedisStore::connect(store).await.map_err(|error| with_causes("store", &error))?;
+    Ok(over_a_network(redis))
 }
 
 /// Opens what an earlier process stored at this address.
@@ -95,4 +96,10 @@ async fn in_file(path: &Path) -> Result<Services, Failure> {
 fn on(store: impl Tenants + CommitteeTenants + Clone + 'static) -> Services {
     let committees = Committees::new(store.clone(), SystemEntropy);
     (Swarm::new(store, SystemEntropy), committees).into()
+}
+
+/// The same, with as few calls of the store as can be.
+fn over_a_network(store: impl Tenants + CommitteeTenants + Clone + 'static) -> Services {
+    let services = on(store);
+    Services { swarm: services.swarm.with_basis_cache(), ..services }
 }

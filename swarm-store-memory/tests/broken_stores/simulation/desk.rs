@@ -25,17 +25,19 @@ const NEWCOMER: &str = "dan";
 /// One tenant with its people.
 pub(crate) struct Desk {
     world: World,
-    tenant: Tenant,
+    servers: [Tenant; 3],
     chaos: Arc<Chaos>,
     authors: Vec<Author>,
     answers: Answers,
 }
 
 impl Desk {
-    /// While all is calm: a subject, a session, and members that have their tokens.
+    /// While all is calm: a subject, a session, and members that have their tokens. Two of three
+    /// servers have a basis cache.
     pub(crate) async fn open(store: Arc<dyn Tenants>, chaos: Arc<Chaos>) -> Self {
         let world = World::open(store, TenantId::parse("acme").unwrap());
-        let tenant = world.service();
+        let servers = [world.service(), world.cached_service(), world.cached_service()];
+        let [tenant, ..] = &servers;
         let subject = Subject::read(&mut object(r#"{"id":"aurora","name":"Aurora"}"#)).unwrap();
         let _ = tenant.put_subject(&subject, &Actor::OPERATOR).await.unwrap();
         let mut authors = Vec::new();
@@ -45,9 +47,14 @@ impl Desk {
             answers.has_token(&author.id, author.token, answers.step());
             authors.push(author);
         }
-        let desk = Self { world, tenant, chaos, authors, answers };
+        let desk = Self { world, servers, chaos, authors, answers };
         desk.convene().await.unwrap();
         desk
+    }
+
+    /// Whichever server the next request comes to.
+    fn tenant(&self) -> &Tenant {
+        &self.servers[self.chaos.roll(self.servers.len())]
     }
 
     /// Everybody at once, until all have gone home.
@@ -67,7 +74,7 @@ impl Desk {
 
     /// What happened; or the promise that was broken.
     pub(crate) async fn look_back(&self) -> Result<Tally, String> {
-        self.answers.look_back(&self.world, &self.tenant).await
+        self.answers.look_back(&self.world, &self.servers[0]).await
     }
 }
 
@@ -81,7 +88,7 @@ impl Desk {
             // What was not answered is sent again, as it was.
             for _ in 0..=self.chaos.roll(3) {
                 let began = self.answers.step();
-                let answer = self.tenant.submit(&token, &take).await;
+                let answer = self.tenant().submit(&token, &take).await;
                 self.answers.heard_of_take(&take, &token, began, answer.as_ref());
                 if !matches!(answer, Err(Error::Store(_))) {
                     break;
@@ -94,7 +101,7 @@ impl Desk {
     async fn join(&self) {
         let mut id = None;
         for _ in 0..4 {
-            match self.tenant.apply(application()).await {
+            match self.tenant().apply(application()).await {
                 Ok(applied) => id = Some(applied),
                 Err(Error::Refused(Refusal::KeyRegistered(known))) => id = Some(known),
                 Err(_) => {}
@@ -103,7 +110,7 @@ impl Desk {
         let Some(id) = id else { return };
         self.answers.heard_of_application(&id);
         for _ in 0..4 {
-            let activated = self.tenant.activate(&id, "https://acme.example", &Actor::OPERATOR);
+            let activated = self.tenant().activate(&id, "https://acme.example", &Actor::OPERATOR);
             if activated.await.is_ok() {
                 self.answers.heard_of_activation();
             }
@@ -113,13 +120,13 @@ impl Desk {
 
     async fn claim(&self, id: &MemberId) {
         for _ in 0..2 {
-            let Ok(given) = self.tenant.challenge(id).await else { continue };
+            let Ok(given) = self.tenant().challenge(id).await else { continue };
             let claim = keys(NEWCOMER).sign(TokenClaim {
                 member_id: id.clone(),
                 challenge: given.challenge.as_str().to_owned(),
                 expires_at: given.expires_at.to_string(),
             });
-            if let Ok(token) = self.tenant.claim(claim).await {
+            if let Ok(token) = self.tenant().claim(claim).await {
                 self.answers.heard_of_claim(token.hash());
             }
         }
@@ -137,18 +144,18 @@ impl Desk {
             let _ = match self.chaos.roll(9) {
                 0 | 1 => self.move_deadline(&session).await,
                 state @ 2..5 => {
-                    self.tenant.advance(session.id, to[state - 2], &by()).await.map(|_| ())
+                    self.tenant().advance(session.id, to[state - 2], &by()).await.map(|_| ())
                 }
                 5 => self.convene().await,
                 6 => self.suspend().await,
                 7 => self.rotate().await,
-                _ => self.tenant.close_due_sessions().await.map(|_| ()),
+                _ => self.tenant().close_due_sessions().await.map(|_| ()),
             };
         }
     }
 
     async fn convene(&self) -> Result<(), Error> {
-        let session = self.tenant.convene(&session_draft("aurora"), &by()).await?;
+        let session = self.tenant().convene(&session_draft("aurora"), &by()).await?;
         self.answers.heard_of_session(session);
         Ok(())
     }
@@ -158,20 +165,20 @@ impl Desk {
         let deadline = self.chaos.clock().now().plus_millis(ahead);
         let window_closes_at = Some(Some(deadline).filter(|_| ahead < 450));
         let patch = SessionPatch { window_closes_at, ..SessionPatch::default() };
-        self.tenant.amend_session(session.id, &patch, &by()).await.map(|_| ())
+        self.tenant().amend_session(session.id, &patch, &by()).await.map(|_| ())
     }
 
     async fn suspend(&self) -> Result<(), Error> {
         let member = &self.authors[self.chaos.roll(MEMBERS.len())].id;
-        self.tenant.deactivate(member, &Actor::OPERATOR).await?;
-        self.tenant.activate(member, "https://acme.example", &Actor::OPERATOR).await?;
+        self.tenant().deactivate(member, &Actor::OPERATOR).await?;
+        self.tenant().activate(member, "https://acme.example", &Actor::OPERATOR).await?;
         Ok(())
     }
 
     async fn rotate(&self) -> Result<(), Error> {
         let member = &self.authors[self.chaos.roll(MEMBERS.len())].id;
         let began = self.answers.step();
-        let (_, token) = self.tenant.rotate_key(member, None, &Actor::OPERATOR).await?;
+        let (_, token) = self.tenant().rotate_key(member, None, &Actor::OPERATOR).await?;
         self.answers.has_token(member, token.hash(), began);
         Ok(())
     }
@@ -179,13 +186,13 @@ impl Desk {
     async fn read(&self) {
         for _ in 0..8 {
             let session = self.answers.some_session(|sides| self.chaos.roll(sides));
-            if let Ok((session, takes)) = self.tenant.session_filed(session.id).await {
+            if let Ok((session, takes)) = self.tenant().session_filed(session.id).await {
                 self.answers.saw(&session, &takes);
             }
             let member = &self.authors[self.chaos.roll(MEMBERS.len())].id;
             let token = self.answers.some_token(member, |sides| self.chaos.roll(sides));
             let began = self.answers.step();
-            if self.tenant.bearer(&token).await.is_ok() {
+            if self.tenant().bearer(&token).await.is_ok() {
                 self.answers.heard_of_bearer(member, &token, began);
             }
         }
