@@ -7,9 +7,9 @@ use crate::domain::{
     AttemptId, Day, Member, MemberId, Nonce, PublicKey, Revision, SessionId, SessionState,
     SessionTerms, Signed, SubjectId, Take, TakeDraft, TakeId, Timestamp, Version,
 };
-use crate::proof::{Verified, canonical, verify};
+use crate::proof::{KeyTables, Verified, canonical, verify};
 
-/// A take that may be filed while the facts it was judged by still hold. Only [`judge`] makes one,
+/// A take that may be filed while the facts it was judged by still hold. Only judgement makes one,
 /// so that no store can be given a take that was not judged.
 #[derive(Clone, Debug)]
 pub struct Filing {
@@ -88,7 +88,22 @@ pub fn judge(
     submission: &Submission,
     attempt: AttemptId,
 ) -> Result<Filing, Rejection> {
-    weigh(basis, submission, attempt).map_err(|reason| rejection(reason, basis, submission))
+    weigh(Evaluation::new(basis, submission), attempt)
+        .map_err(|reason| rejection(reason, basis, submission))
+}
+
+/// The same judgement, where the signature is verified by the table of its key if that is known.
+///
+/// # Errors
+/// [`Rejection`]: that of the first rule that is broken.
+pub fn judge_with(
+    tables: &KeyTables,
+    basis: &Basis,
+    submission: &Submission,
+    attempt: AttemptId,
+) -> Result<Filing, Rejection> {
+    weigh(Evaluation { tables: Some(tables), ..Evaluation::new(basis, submission) }, attempt)
+        .map_err(|reason| rejection(reason, basis, submission))
 }
 
 /// Attaches to a conflict the take that is already on file, if it is the very same one.
@@ -103,8 +118,7 @@ fn is_same(filed: &Signed<TakeDraft>, submitted: &Signed<TakeDraft>) -> bool {
         && canonical(&filed.payload) == canonical(&submitted.payload)
 }
 
-fn weigh(basis: &Basis, submission: &Submission, attempt: AttemptId) -> Result<Filing, Refusal> {
-    let mut evaluation = Evaluation::new(basis, submission);
+fn weigh(mut evaluation: Evaluation<'_>, attempt: AttemptId) -> Result<Filing, Refusal> {
     for check in CHECKS {
         check(&mut evaluation)?;
     }
@@ -133,12 +147,13 @@ pub(super) type Check = fn(&mut Evaluation<'_>) -> Result<(), Refusal>;
 pub(super) struct Evaluation<'a> {
     basis: &'a Basis,
     submission: &'a Submission,
+    tables: Option<&'a KeyTables>,
     take: Option<Verified<TakeDraft>>,
 }
 
 impl<'a> Evaluation<'a> {
     pub(super) fn new(basis: &'a Basis, submission: &'a Submission) -> Self {
-        Self { basis, submission, take: None }
+        Self { basis, submission, tables: None, take: None }
     }
 
     fn filing(self, attempt: AttemptId) -> Result<Filing, Refusal> {
@@ -179,8 +194,12 @@ impl<'a> Evaluation<'a> {
     }
 
     fn verify(&mut self) -> Result<(), Refusal> {
-        let take = verify(&self.submission.0, self.key()?).ok_or(Refusal::BadSignature)?;
-        self.take = Some(take);
+        let (signed, key) = (&self.submission.0, self.key()?);
+        let take = match self.tables {
+            Some(tables) => tables.verify(signed, key),
+            None => verify(signed, key),
+        };
+        self.take = Some(take.ok_or(Refusal::BadSignature)?);
         Ok(())
     }
 }

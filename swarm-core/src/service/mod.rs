@@ -20,6 +20,7 @@ use std::sync::Arc;
 use self::basis_cache::{BasisCache, SharedFacts};
 use self::observer::TenantObserver;
 use crate::domain::{Quotas, TenantId};
+use crate::proof::KeyTables;
 use crate::rules::{MailText, StandardMailText};
 use crate::store::{Readiness, Store, Tenants};
 
@@ -41,6 +42,7 @@ pub struct Swarm {
     tenants: Arc<dyn Tenants>,
     entropy: Arc<dyn Entropy>,
     mail_text: Arc<dyn MailText>,
+    key_tables: Arc<KeyTables>,
     observer: Option<Arc<dyn Observer>>,
     facts: Option<SharedFacts>,
 }
@@ -52,6 +54,7 @@ impl Swarm {
             tenants: Arc::new(tenants),
             entropy: Arc::new(entropy),
             mail_text: Arc::new(StandardMailText),
+            key_tables: Arc::default(),
             observer: None,
             facts: None,
         }
@@ -78,12 +81,19 @@ impl Swarm {
         Self { mail_text: Arc::new(mail_text), ..self }
     }
 
+    /// The same, with these tables of its members' keys in place of [`KeyTables::default`].
+    #[must_use]
+    pub fn with_key_tables(self, key_tables: Arc<KeyTables>) -> Self {
+        Self { key_tables, ..self }
+    }
+
     /// One tenant's records, under the rules. Cheap, no I/O.
     pub fn tenant(&self, id: &TenantId) -> Tenant {
         Tenant {
             store: self.tenants.open(id),
             entropy: Arc::clone(&self.entropy),
             mail_text: Arc::clone(&self.mail_text),
+            key_tables: Arc::clone(&self.key_tables),
             quotas: Quotas::default(),
             observer: TenantObserver::new(id, self.observer.as_ref()),
             cache: BasisCache::new(id, self.facts.as_ref()),
@@ -111,6 +121,7 @@ pub struct Tenant {
     store: Arc<dyn Store>,
     entropy: Arc<dyn Entropy>,
     mail_text: Arc<dyn MailText>,
+    key_tables: Arc<KeyTables>,
     quotas: Quotas,
     observer: TenantObserver,
     cache: BasisCache,

@@ -26,7 +26,7 @@ impl Tenant {
         }
         until_committed("file", || async {
             let basis = self.basis(&query).await?;
-            let filing = rules::judge(&basis, submission, attempt)?;
+            let filing = rules::judge_with(&self.key_tables, &basis, submission, attempt)?;
             let refusal = match self.store.file(&filing).await? {
                 Filed::Filed(take) => return Ok(Some(self.filed(&query, take))),
                 Filed::Stale => return Ok(None),
@@ -50,7 +50,8 @@ impl Tenant {
         attempt: AttemptId,
     ) -> Result<Option<Arc<Take>>, SubmitError> {
         let Some(basis) = self.cache.recall(query) else { return Ok(None) };
-        let Ok(filing) = rules::judge(&basis, submission, attempt) else { return Ok(None) };
+        let judged = rules::judge_with(&self.key_tables, &basis, submission, attempt);
+        let Ok(filing) = judged else { return Ok(None) };
         match self.store.file(&filing).await? {
             Filed::Filed(take) => Ok(Some(self.filed(query, take))),
             Filed::Stale | Filed::Late | Filed::NonceUsed | Filed::RevisionTaken => Ok(None),
@@ -59,6 +60,7 @@ impl Tenant {
 
     fn filed(&self, query: &BasisQuery<'_>, take: Arc<Take>) -> Arc<Take> {
         self.cache.filed(query, &take);
+        self.key_tables.note_accepted(&take.public_key);
         self.observer.tell(Commit::Take(&take));
         take
     }

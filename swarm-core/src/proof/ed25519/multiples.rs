@@ -1,0 +1,174 @@
+//! Multiples of a point, made once, so that multiplying it takes few additions.
+//!
+//! To compute k·P bit by bit takes 253 doublings of the sum. But k is Σ dₚ·2ᵖ for 256 digits dₚ,
+//! and with p = 16·i + j this is
+//!
+//! ```text
+//! k·P = Σⱼ 2ʲ · Σᵢ d₁₆ᵢ₊ⱼ · (2¹⁶ⁱ·P)        i, j = 0 … 15
+//! ```
+//!
+//! So with the sixteen points 2¹⁶ⁱ·P at hand fifteen doublings are enough, and a second product that
+//! is added shares them. Subtracting a point costs what adding it does, so digits may be negative:
+//! in the non-adjacent form few digits are not zero, and these are odd. Hence a row of odd multiples
+//! for each of the sixteen points, up to the largest digit.
+//!
+//! The digits are those of the number k itself, not of another one that is congruent to it: so the
+//! product is right for every point of the curve, whatever its order.
+
+use std::array;
+use std::iter::successors;
+use std::sync::LazyLock;
+
+use curve25519_dalek::EdwardsPoint;
+use curve25519_dalek::constants::ED25519_BASEPOINT_POINT;
+use curve25519_dalek::scalar::Scalar;
+use curve25519_dalek::traits::Identity as _;
+
+use crate::domain::PublicKey;
+
+/// How many points 2¹⁶ⁱ·P there are.
+const ROWS: usize = 16;
+
+/// Of the base point B: 160 KiB, made when the first key has a table.
+static BASE: LazyLock<Multiples<64>> = LazyLock::new(|| Multiples::of(ED25519_BASEPOINT_POINT));
+
+/// Multiples of -A, where A is a member's key: 64 points, 10 KiB.
+pub(super) struct KeyTable(Multiples<4>);
+
+impl KeyTable {
+    /// The table of this key. To make it costs about what a verification does.
+    pub(super) fn of(key: &PublicKey) -> Self {
+        Self(Multiples::of(-key.verifying_key().to_edwards()))
+    }
+
+    /// s·B - k·A.
+    pub(super) fn difference(&self, s: &Scalar, k: &Scalar) -> EdwardsPoint {
+        let (s, k) = (BASE.digits(s), self.0.digits(k));
+        let mut sum = EdwardsPoint::identity();
+        for place in (0..ROWS).rev() {
+            sum += sum;
+            BASE.add_to(&mut sum, &s, place);
+            self.0.add_to(&mut sum, &k, place);
+        }
+        sum
+    }
+}
+
+/// A row for each of the points 2¹⁶ⁱ·P: its multiples by 1, 3, 5, … 2·ODD - 1.
+struct Multiples<const ODD: usize>(Vec<[EdwardsPoint; ODD]>);
+
+/// Digits of a number, the lowest first: zero or odd, and no larger than the multiples go.
+type Digits = [i16; 16 * ROWS];
+
+impl<const ODD: usize> Multiples<ODD> {
+    fn of(point: EdwardsPoint) -> Self {
+        let row = |point| {
+            let twice = point + point;
+            let mut odd = successors(Some(point), |multiple| Some(multiple + twice));
+            array::from_fn(|_| odd.next().unwrap_or(point))
+        };
+        let points = successors(Some(point), |point| Some(times_65536(point)));
+        Self(points.take(ROWS).map(row).collect())
+    }
+
+    /// The non-adjacent form: from the lowest bit on, as many bits as a digit has are one digit when
+    /// they are odd. In the upper half it becomes negative, and what it is too small by is carried.
+    fn digits(&self, scalar: &Scalar) -> Digits {
+        let width = ODD.ilog2() + 2;
+        let mut digits = [0; 16 * ROWS];
+        let (mut place, mut carry) = (0, 0);
+        while let Some(digit) = digits.get_mut(place) {
+            let window = carry + bits(scalar.as_bytes(), place, width);
+            if window % 2 == 0 {
+                place += 1;
+            } else {
+                carry = window >> (width - 1);
+                *digit = window - (carry << width);
+                place += width as usize;
+            }
+        }
+        digits
+    }
+
+    /// Adds the multiples that the digits at `place` of each row stand for.
+    fn add_to(&self, sum: &mut EdwardsPoint, digits: &Digits, place: usize) {
+        for (row, digit) in self.0.iter().zip(digits.iter().skip(place).step_by(16)) {
+            let multiple = &row[usize::from(digit.unsigned_abs()) / 2];
+            match digit.signum() {
+                1 => *sum += multiple,
+                -1 => *sum -= multiple,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// So many bits of a number of 32 bytes, eight at most, from `place` on.
+fn bits(number: &[u8; 32], place: usize, count: u32) -> i16 {
+    let byte = |at: usize| number.get(at).copied().unwrap_or(0);
+    let two = [byte(place / 8), byte(place / 8 + 1)];
+    (i16::from_le_bytes(two) >> (place % 8)) & ((1 << count) - 1)
+}
+
+/// 2¹⁶·P: five times by eight, and once by two.
+fn times_65536(point: &EdwardsPoint) -> EdwardsPoint {
+    let point = (0..5).fold(*point, |point, _| point.mul_by_cofactor());
+    point + point
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that fails panics")]
+mod tests {
+    use curve25519_dalek::constants::EIGHT_TORSION;
+
+    use super::*;
+
+    /// The smallest and largest scalars, and those whose digits are at the edge of a row, carry all
+    /// along, or are as large as they get.
+    fn scalars() -> Vec<Scalar> {
+        let shifted = |bits: usize, value: u64| {
+            (0..bits).fold(Scalar::from(value), |scalar, _| scalar + scalar)
+        };
+        let edges = (0..252).step_by(4).flat_map(|bits| {
+            let power = shifted(bits, 1);
+            [power, power - Scalar::ONE, -power, Scalar::ONE - power]
+        });
+        let large = [1, 3, 5, 7, 31, 33, 63, 65].map(|value| shifted(240, value));
+        let alike = [0x11, 0x55, 0x77, 0xaa, 0xdd, 0xee, 0xff].map(|byte| [byte; 32]);
+        edges.chain(large).chain(alike.map(Scalar::from_bytes_mod_order)).collect()
+    }
+
+    #[test]
+    fn the_difference_is_that_of_the_products() {
+        for torsion in EIGHT_TORSION {
+            let point = ED25519_BASEPOINT_POINT * Scalar::from(5_u8) + torsion;
+            let table = KeyTable::of(&PublicKey::from_bytes(&point.compress().0).unwrap());
+            let scalars = scalars();
+            for (s, k) in scalars.iter().zip(scalars.iter().rev().cycle().skip(1)) {
+                let products = ED25519_BASEPOINT_POINT * s - point * k;
+                assert_eq!(table.difference(s, k), products, "{s:?} {k:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn digits_are_odd_apart_and_make_up_their_number() {
+        for scalar in scalars() {
+            hold::<4>(&scalar, 4);
+            hold::<64>(&scalar, 8);
+        }
+    }
+
+    fn hold<const ODD: usize>(scalar: &Scalar, width: usize) {
+        let digits = Multiples::<ODD>(vec![]).digits(scalar);
+        let number = digits.iter().rev().fold(Scalar::ZERO, |sum, &digit| {
+            let size = Scalar::from(digit.unsigned_abs());
+            sum + sum + if digit < 0 { -size } else { size }
+        });
+        assert_eq!(number, *scalar);
+        let largest = i16::try_from(2 * ODD).unwrap();
+        assert!(digits.iter().all(|&digit| digit == 0 || digit % 2 != 0 && digit.abs() < largest));
+        let rare = |few: &[i16]| few.iter().filter(|&&digit| digit != 0).count() <= 1;
+        assert!(digits.windows(width).all(rare));
+    }
+}
