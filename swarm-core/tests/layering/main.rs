@@ -83,7 +83,7 @@ const CRATES: [(&str, &[&str]); 8] = [
             "config",
             "mail",
             "brief_files tenants",
-            "opened",
+            "open_site",
             "export serve",
             "check demo verify",
             ITSELF,
