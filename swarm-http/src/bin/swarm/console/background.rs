@@ -10,6 +10,10 @@ use std::time::Duration;
 /// The most bytes that wait to be written, beside as many that are being written.
 const ROOM: usize = 1 << 20;
 
+/// How long lines wait for others, to be written in one piece: waking the thread and writing cost as
+/// much as the rest of a small answer.
+const GATHER: Duration = Duration::from_millis(5);
+
 pub(super) struct BackgroundWriter(Arc<Shared>);
 
 #[derive(Default)]
@@ -87,7 +91,8 @@ impl Shared {
         }
     }
 
-    /// Waits for lines, and puts them in place of `lines`, which are settled.
+    /// Waits for lines and for those right after them, and puts them in place of `lines`, which are
+    /// settled.
     fn take(&self, lines: &mut Vec<u8>) {
         let mut pending = self.lock();
         pending.writing = false;
@@ -95,6 +100,9 @@ impl Shared {
             self.settled.notify_all();
             pending = self.arrived.wait(pending).unwrap_or_else(PoisonError::into_inner);
         }
+        drop(pending);
+        thread::sleep(GATHER);
+        let mut pending = self.lock();
         pending.writing = true;
         std::mem::swap(&mut pending.text, lines);
     }
