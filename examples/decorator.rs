@@ -1,30 +1,50 @@
-//! A store made of two stores: one tenant has its own, and callers do not notice.
+//! A store made of two stores, and a count of what is filed in it: callers do not notice either.
 //!
 //! Run it: `cargo run -p swarm-examples --example decorator`
 
 mod common;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use swarm_core::domain::TokenHash;
-use swarm_core::store::{Readiness, Result, Store, async_trait};
+use swarm_core::store::{
+    Filed, Filing, Intercepted, Interceptor, Readiness, Result, Store, Takes, async_trait,
+};
 use swarm_core::{Submission, Swarm, SystemEntropy, TenantId, Tenants};
 use swarm_store_memory::MemoryStore;
 
 use common::{Agent, Outcome};
 
-/// Keeps `tenant` in the first store, and everybody else in the second.
-struct Apart<A, B>(TenantId, A, B);
+/// Counts the takes that are filed; all other calls pass by.
+#[derive(Default)]
+struct CountFilings(AtomicUsize);
 
 #[async_trait]
-impl<A: Tenants, B: Tenants> Tenants for Apart<A, B> {
+impl Interceptor for CountFilings {
+    async fn file(&self, next: &dyn Takes, filing: &Filing) -> Result<Filed> {
+        let filed = next.file(filing).await?;
+        self.0.fetch_add(usize::from(matches!(filed, Filed::Filed(_))), Ordering::Relaxed);
+        Ok(filed)
+    }
+}
+
+/// Keeps `tenant` in a store of its own, and everybody else in another.
+struct Split {
+    tenant: TenantId,
+    own: MemoryStore,
+    others: MemoryStore,
+}
+
+#[async_trait]
+impl Tenants for Split {
     fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        if *tenant == self.0 { self.1.open(tenant) } else { self.2.open(tenant) }
+        if *tenant == self.tenant { self.own.open(tenant) } else { self.others.open(tenant) }
     }
 
     async fn ready(&self) -> Result<Readiness> {
-        let mut both = self.1.ready().await?;
-        both.warnings.extend(self.2.ready().await?.warnings);
+        let mut both = self.own.ready().await?;
+        both.warnings.extend(self.others.ready().await?.warnings);
         Ok(both)
     }
 }
@@ -32,8 +52,10 @@ impl<A: Tenants, B: Tenants> Tenants for Apart<A, B> {
 #[tokio::main]
 async fn main() -> Outcome<()> {
     let (acme, bolt) = (TenantId::parse("acme")?, TenantId::parse("bolt")?);
-    let (apart, shared) = (MemoryStore::new(), MemoryStore::new());
-    let swarm = Swarm::new(Apart(acme.clone(), apart.clone(), shared.clone()), SystemEntropy);
+    let (own, others) = (MemoryStore::new(), MemoryStore::new());
+    let split = Split { tenant: acme.clone(), own: own.clone(), others: others.clone() };
+    let filings = Arc::new(CountFilings::default());
+    let swarm = Swarm::new(Intercepted::new(split, Arc::clone(&filings)), SystemEntropy);
     for id in [&acme, &bolt] {
         let agent = Agent::join(&swarm.tenant(id)).await?;
         let submission = Submission::from_json(agent.signed_take("n-1")?.as_bytes())?;
@@ -41,12 +63,15 @@ async fn main() -> Outcome<()> {
         let take = swarm.tenant(id).submit(&token, &submission).await?;
         println!("{id}: take {} is on file", take.id);
     }
-    for (name, store, id) in [("apart", &apart, &acme), ("shared", &shared, &bolt)] {
+    for (store, id) in [(&own, &acme), (&others, &bolt)] {
         let members = Swarm::new(store.clone(), SystemEntropy).tenant(id).members().await?;
-        println!("{name}: {} member of {id}", members.len());
         if members.len() != 1 {
             return Err(format!("{id} is not in its store").into());
         }
+    }
+    match filings.0.load(Ordering::Relaxed) {
+        2 => println!("2 takes were filed, one in each store"),
+        other => return Err(format!("{other} filings were counted").into()),
     }
     Ok(())
 }

@@ -4,22 +4,9 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use swarm_core::domain::committee::{
-    CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
-};
-use swarm_core::domain::{
-    Act, ApiKeyHash, Challenge, Day, LogRow, MailState, Member, MemberId, Message, MessageId, Seq,
-    Session, SessionId, Take, TakeId, TakeOnFile, Timestamp, TokenHash,
-};
-use swarm_core::rules::Filing;
 use swarm_core::store::{
-    Basis, BasisQuery, ChallengeOffer, Clock, Collection, Committee, CommitteeBasis,
-    CommitteeDayChange, CommitteeFiled, CommitteeFiling, CommitteeMemberChange,
-    CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery, Convocation, Countable, Counts,
-    Document, DocumentDraft, Documents, Filed, Log, MemberBasis, MemberChange, MemberQuery,
-    MemberSaved, Members, MessageChange, Outbox, Put, Readiness, Result, Saved, SessionChange,
-    SessionQuery, Sessions, Store, TakeQuery, Takes, Versioned,
+    Clock, Committee, CommitteeStore, Counts, Documents, Log, Members, Outbox, Readiness, Result,
+    Sessions, Store, Takes, async_trait,
 };
 use swarm_core::{CommitteeTenants, TenantId, Tenants};
 use swarm_store_memory::MemoryStore;
@@ -79,10 +66,10 @@ struct ObservedTenant<S: ?Sized> {
 }
 
 macro_rules! observed {
-    ($part:ident: $($method:ident($($name:ident: $type:ty),*) -> $out:ty;)*) => {
+    ($($part:ident { $($method:ident($($name:ident: $type:ty),*) -> $answer:ty;)* })*) => {$(
         #[async_trait]
         impl<S: $part + ?Sized> $part for ObservedTenant<S> {
-            $(async fn $method(&self, $($name: $type),*) -> Result<$out> {
+            $(async fn $method(&self, $($name: $type),*) -> Result<$answer> {
                 let method = stringify!($method);
                 let arguments: &[String] = &[$(format!("{:?}", $name)),*];
                 let arguments = &*arguments.join("; ");
@@ -94,66 +81,9 @@ macro_rules! observed {
                 Ok(outcome)
             })*
         }
-    };
+    )*};
 }
 
-observed!(Clock: now() -> Timestamp;);
-
-observed!(Members:
-    member(id: &MemberId) -> MemberBasis;
-    members(query: &MemberQuery) -> Vec<Arc<Member>>;
-    bearer(token: &TokenHash) -> Option<Arc<Member>>;
-    save_member(change: &MemberChange) -> MemberSaved;
-    give_challenge(offer: &ChallengeOffer) -> Challenge;
-);
-
-observed!(Outbox:
-    messages(state: Option<MailState>, after: Option<MessageId>) -> Vec<Versioned<Message>>;
-    save_message(change: &MessageChange) -> Saved;
-);
-
-observed!(Sessions:
-    session(id: SessionId) -> Option<Versioned<Session>>;
-    sessions(query: &SessionQuery) -> Vec<Arc<Session>>;
-    published(limit: usize) -> Vec<Arc<Session>>;
-    convene(convocation: &Convocation) -> Arc<Session>;
-    save_session(change: &SessionChange) -> Saved;
-);
-
-observed!(Takes:
-    basis(query: &BasisQuery<'_>) -> Basis;
-    file(filing: &Filing) -> Filed;
-    take(id: TakeId) -> Option<TakeOnFile>;
-    takes(session: SessionId) -> Vec<Arc<Take>>;
-    latest_takes(query: &TakeQuery) -> Vec<Arc<Take>>;
-);
-
-observed!(Documents:
-    document(collection: Collection, key: &str) -> Option<Document>;
-    documents(collection: Collection, group: Option<&str>) -> Vec<Document>;
-    put_document(collection: Collection, draft: &DocumentDraft) -> Put;
-);
-
-observed!(Counts:
-    count(what: Countable) -> u64;
-);
-
-observed!(Log:
-    accept_clock(act: &Act) -> ();
-    log(after: Seq, limit: usize) -> Vec<LogRow>;
-    log_size() -> Seq;
-    acts_on(session: SessionId) -> Vec<LogRow>;
-);
-
-observed!(Committee:
-    committee_members() -> Vec<Versioned<CommitteeMember>>;
-    committee_member(id: &CommitteeMemberId) -> Option<Versioned<CommitteeMember>>;
-    save_committee_member(change: &CommitteeMemberChange) -> Saved;
-    committee_day(date: Day) -> Option<Versioned<CommitteeDay>>;
-    committee_sessions(query: &CommitteeSessionQuery) -> Vec<Versioned<CommitteeDay>>;
-    save_committee_day(change: &CommitteeDayChange) -> Saved;
-    committee_briefs(date: Day, member: Option<&CommitteeMemberId>) -> Vec<Arc<CommitteeBrief>>;
-    committee_basis(key: &ApiKeyHash) -> CommitteeBasis;
-    file_committee(filing: &CommitteeFiling) -> CommitteeFiled;
-    committee_takes(query: &CommitteeTakesQuery<'_>) -> Vec<Arc<CommitteeTake>>;
+swarm_core::port_methods!(
+    observed: Clock Members Sessions Takes Documents Outbox Log Counts Committee
 );

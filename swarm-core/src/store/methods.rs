@@ -1,0 +1,119 @@
+//! The methods of the port as a list, for whatever treats all calls alike.
+
+/// Hands the methods of the parts that are named to a macro, as `Part { method(argument: Type) ->
+/// Answer; … }` for each part. So what treats all calls alike, such as forwarding, recording or
+/// planted faults, is written once:
+///
+/// ```
+/// macro_rules! names {
+///     ($($part:ident { $($method:ident($($name:ident: $type:ty),*) -> $answer:ty;)* })*) => {
+///         [$($(concat!(stringify!($part), "::", stringify!($method))),*),*]
+///     };
+/// }
+/// assert_eq!(swarm_core::port_methods!(names: Clock Counts), ["Clock::now", "Counts::count"]);
+/// ```
+///
+/// The parts of a [`Store`](crate::store::Store) are `Clock Members Sessions Takes Documents Outbox
+/// Log Counts`; those of a [`CommitteeStore`](crate::store::CommitteeStore) `Clock Documents
+/// Committee Log`. Every method is `async`, takes `&self`, and answers in a
+/// [`Result`](crate::store::Result).
+#[macro_export]
+macro_rules! port_methods {
+    ($callback:ident: $($part:ident)*) => {
+        $crate::port_methods! { @ $callback [] $($part)* }
+    };
+    (@ $callback:ident [$($listed:tt)*]) => {
+        $callback! { $($listed)* }
+    };
+    (@ $callback:ident [$($listed:tt)*] Clock $($rest:ident)*) => {
+        $crate::port_methods! { @ $callback [$($listed)* Clock {
+            now() -> $crate::domain::Timestamp;
+        }] $($rest)* }
+    };
+    (@ $callback:ident [$($listed:tt)*] Members $($rest:ident)*) => {
+        $crate::port_methods! { @ $callback [$($listed)* Members {
+            member(id: &$crate::domain::MemberId) -> $crate::store::MemberBasis;
+            members(query: &$crate::store::MemberQuery) -> Vec<::std::sync::Arc<$crate::domain::Member>>;
+            bearer(token: &$crate::domain::TokenHash) -> Option<::std::sync::Arc<$crate::domain::Member>>;
+            save_member(change: &$crate::store::MemberChange) -> $crate::store::MemberSaved;
+            give_challenge(offer: &$crate::store::ChallengeOffer) -> $crate::domain::Challenge;
+        }] $($rest)* }
+    };
+    (@ $callback:ident [$($listed:tt)*] Sessions $($rest:ident)*) => {
+        $crate::port_methods! { @ $callback [$($listed)* Sessions {
+            session(id: $crate::domain::SessionId)
+                -> Option<$crate::store::Versioned<$crate::domain::Session>>;
+            sessions(query: &$crate::store::SessionQuery) -> Vec<::std::sync::Arc<$crate::domain::Session>>;
+            published(limit: usize) -> Vec<::std::sync::Arc<$crate::domain::Session>>;
+            convene(convocation: &$crate::store::Convocation) -> ::std::sync::Arc<$crate::domain::Session>;
+            save_session(change: &$crate::store::SessionChange) -> $crate::store::Saved;
+        }] $($rest)* }
+    };
+    (@ $callback:ident [$($listed:tt)*] Takes $($rest:ident)*) => {
+        $crate::port_methods! { @ $callback [$($listed)* Takes {
+            basis(query: &$crate::store::BasisQuery<'_>) -> $crate::store::Basis;
+            file(filing: &$crate::store::Filing) -> $crate::store::Filed;
+            take(id: $crate::domain::TakeId) -> Option<$crate::domain::TakeOnFile>;
+            takes(session: $crate::domain::SessionId) -> Vec<::std::sync::Arc<$crate::domain::Take>>;
+            latest_takes(query: &$crate::store::TakeQuery) -> Vec<::std::sync::Arc<$crate::domain::Take>>;
+        }] $($rest)* }
+    };
+    (@ $callback:ident [$($listed:tt)*] Documents $($rest:ident)*) => {
+        $crate::port_methods! { @ $callback [$($listed)* Documents {
+            document(collection: $crate::store::Collection, key: &str)
+                -> Option<$crate::store::Document>;
+            documents(collection: $crate::store::Collection, group: Option<&str>)
+                -> Vec<$crate::store::Document>;
+            put_document(
+                collection: $crate::store::Collection,
+                draft: &$crate::store::DocumentDraft
+            ) -> $crate::store::Put;
+        }] $($rest)* }
+    };
+    (@ $callback:ident [$($listed:tt)*] Outbox $($rest:ident)*) => {
+        $crate::port_methods! { @ $callback [$($listed)* Outbox {
+            messages(
+                state: Option<$crate::domain::MailState>,
+                after: Option<$crate::domain::MessageId>
+            ) -> Vec<$crate::store::Versioned<$crate::domain::Message>>;
+            save_message(change: &$crate::store::MessageChange) -> $crate::store::Saved;
+        }] $($rest)* }
+    };
+    (@ $callback:ident [$($listed:tt)*] Log $($rest:ident)*) => {
+        $crate::port_methods! { @ $callback [$($listed)* Log {
+            accept_clock(act: &$crate::domain::Act) -> ();
+            log(after: $crate::domain::Seq, limit: usize) -> Vec<$crate::domain::LogRow>;
+            log_size() -> $crate::domain::Seq;
+            acts_on(session: $crate::domain::SessionId) -> Vec<$crate::domain::LogRow>;
+        }] $($rest)* }
+    };
+    (@ $callback:ident [$($listed:tt)*] Counts $($rest:ident)*) => {
+        $crate::port_methods! { @ $callback [$($listed)* Counts {
+            count(what: $crate::store::Countable) -> u64;
+        }] $($rest)* }
+    };
+    (@ $callback:ident [$($listed:tt)*] Committee $($rest:ident)*) => {
+        $crate::port_methods! { @ $callback [$($listed)* Committee {
+            committee_members()
+                -> Vec<$crate::store::Versioned<$crate::domain::committee::CommitteeMember>>;
+            committee_member(id: &$crate::domain::committee::CommitteeMemberId)
+                -> Option<$crate::store::Versioned<$crate::domain::committee::CommitteeMember>>;
+            save_committee_member(change: &$crate::store::CommitteeMemberChange)
+                -> $crate::store::Saved;
+            committee_day(date: $crate::domain::Day)
+                -> Option<$crate::store::Versioned<$crate::domain::committee::CommitteeDay>>;
+            committee_sessions(query: &$crate::store::CommitteeSessionQuery)
+                -> Vec<$crate::store::Versioned<$crate::domain::committee::CommitteeDay>>;
+            save_committee_day(change: &$crate::store::CommitteeDayChange) -> $crate::store::Saved;
+            committee_briefs(
+                date: $crate::domain::Day,
+                member: Option<&$crate::domain::committee::CommitteeMemberId>
+            ) -> Vec<::std::sync::Arc<$crate::domain::committee::CommitteeBrief>>;
+            committee_basis(key: &$crate::domain::ApiKeyHash) -> $crate::store::CommitteeBasis;
+            file_committee(filing: &$crate::store::CommitteeFiling)
+                -> $crate::store::CommitteeFiled;
+            committee_takes(query: &$crate::store::CommitteeTakesQuery<'_>)
+                -> Vec<::std::sync::Arc<$crate::domain::committee::CommitteeTake>>;
+        }] $($rest)* }
+    };
+}
