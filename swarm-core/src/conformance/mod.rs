@@ -98,6 +98,10 @@ macro_rules! clock_cases {
         }
     };
 
+    (@names; $($case:ident)*) => {
+        [$(stringify!($case)),*]
+    };
+
     (@publish; $($case:ident)*) => {
         pub use clock::{$($case),*};
     };
@@ -128,6 +132,10 @@ macro_rules! durability_cases {
                 }
             )*
         }
+    };
+
+    (@names; $($case:ident)*) => {
+        [$(stringify!($case)),*]
     };
 
     (@publish; $($case:ident)*) => {
@@ -325,6 +333,10 @@ macro_rules! conformance_cases {
             )*
         }
     )*};
+
+    (@names; $($part:ident { $($case:ident)* })*) => {
+        [$($(stringify!($case)),*),*]
+    };
 
     (@publish; $($part:ident { $($case:ident)* })*) => {
         $(pub use $part::{$($case),*};)*

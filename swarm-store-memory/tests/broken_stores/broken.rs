@@ -1,21 +1,101 @@
-//! A right store with a fault in front of it.
+//! A right store, or a right committee, with a fault in front of it.
 
 use std::sync::{Arc, Mutex};
 
-use swarm_core::domain::{
-    Act, Challenge, LogRow, MailState, Member, MemberId, Message, MessageId, SecretHash, Seq,
-    Session, SessionId, Take, TakeId, TakeOnFile, TenantId, Timestamp,
-};
-use swarm_core::rules::Filing;
+use swarm_core::domain::{TenantId, Timestamp};
 use swarm_core::store::{
-    Basis, BasisQuery, ChallengeOffer, Clock, Collection, Convocation, Countable, Counts, Document,
-    DocumentDraft, Documents, Filed, Log, MemberBasis, MemberChange, MemberQuery, MemberSaved,
-    Members, MessageChange, Outbox, Put, Readiness, Result, Saved, SessionChange, SessionQuery,
-    Sessions, Store, TakeQuery, Takes, Tenants, Versioned, async_trait,
+    Clock, CommitteeStore, CommitteeTenants, Counts, Documents, Log, Members, Outbox, Readiness,
+    Result, Sessions, Store, Takes, Tenants, async_trait,
 };
 use swarm_store_memory::MemoryStore;
 
-use crate::simulation::Chaos;
+use crate::{committee, simulation::Chaos};
+
+/// A store of which each call goes by a fault: one of [`Fault`] for a `dyn Store`, one of
+/// [`committee::Fault`] for a `dyn CommitteeStore`.
+pub(crate) struct Broken<S: ?Sized, F: ?Sized> {
+    memory: MemoryStore,
+    fault: Arc<F>,
+    chaos: Arc<Chaos>,
+    opened: Arc<OpenedWorlds<S>>,
+}
+
+impl Broken<dyn Store, dyn Fault> {
+    pub(crate) fn store(fault: impl Fault) -> Arc<dyn Tenants> {
+        Self::over(MemoryStore::with_clock(time), fault)
+    }
+
+    /// With the fault in front of what is there already.
+    pub(crate) fn over(memory: MemoryStore, fault: impl Fault) -> Arc<dyn Tenants> {
+        Self::with_chaos(memory, fault, Arc::new(Chaos::of(0)))
+    }
+
+    /// With the fault in front of it, and chaos on the way there.
+    pub(crate) fn with_chaos(
+        memory: MemoryStore,
+        fault: impl Fault,
+        chaos: Arc<Chaos>,
+    ) -> Arc<dyn Tenants> {
+        Arc::new(Self { memory, fault: Arc::new(fault), chaos, opened: Arc::default() })
+    }
+}
+
+impl Broken<dyn CommitteeStore, dyn committee::Fault> {
+    pub(crate) fn committee(fault: impl committee::Fault) -> Arc<dyn CommitteeTenants> {
+        Self::committee_over(MemoryStore::with_clock(time), fault)
+    }
+
+    /// With the fault in front of what is there already.
+    pub(crate) fn committee_over(
+        memory: MemoryStore,
+        fault: impl committee::Fault,
+    ) -> Arc<dyn CommitteeTenants> {
+        let (fault, chaos) = (Arc::new(fault), Arc::new(Chaos::of(0)));
+        Arc::new(Self { memory, fault, chaos, opened: Arc::default() })
+    }
+}
+
+#[async_trait]
+impl Tenants for Broken<dyn Store, dyn Fault> {
+    fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        self.world(tenant, || self.memory.open(tenant))
+    }
+
+    async fn ready(&self) -> Result<Readiness> {
+        self.memory.ready().await
+    }
+}
+
+impl CommitteeTenants for Broken<dyn CommitteeStore, dyn committee::Fault> {
+    fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
+        self.world(tenant, || self.memory.open_committee(tenant))
+    }
+}
+
+impl<S: ?Sized, F: ?Sized> Broken<S, F> {
+    fn world(&self, tenant: &TenantId, make: impl FnOnce() -> Arc<S>) -> Arc<BrokenWorld<S, F>> {
+        Arc::new(BrokenWorld {
+            own: self.opened.open(tenant, make),
+            opened: Arc::clone(&self.opened),
+            fault: Arc::clone(&self.fault),
+            chaos: Arc::clone(&self.chaos),
+        })
+    }
+}
+
+/// One tenant of a [`Broken`] store.
+pub(crate) struct BrokenWorld<S: ?Sized, F: ?Sized> {
+    pub(crate) own: Arc<S>,
+    pub(crate) opened: Arc<OpenedWorlds<S>>,
+    pub(crate) fault: Arc<F>,
+    pub(crate) chaos: Arc<Chaos>,
+}
+
+/// Whether a connection may send this call again: what is filed carries an attempt, by which it is
+/// told from a second one, and a read changes nothing.
+pub(crate) fn repeats(method: &str) -> bool {
+    !(method.starts_with("save_") || ["accept_clock", "convene", "put_document"].contains(&method))
+}
 
 /// What a faulty method can reach: its own world, and those of all tenants that were opened.
 pub(crate) struct Worlds<S: ?Sized = dyn Store> {
@@ -59,139 +139,43 @@ impl<S: ?Sized> OpenedWorlds<S> {
     }
 }
 
-/// A store whose methods go by its fault.
-pub(crate) struct Broken {
-    memory: MemoryStore,
-    fault: Arc<dyn Fault>,
-    chaos: Arc<Chaos>,
-    opened: Opened,
-}
-
-type Opened = Arc<OpenedWorlds<dyn Store>>;
-
-impl Broken {
-    pub(crate) fn store(fault: impl Fault) -> Arc<dyn Tenants> {
-        Self::over(MemoryStore::with_clock(time), fault)
-    }
-
-    /// With the fault in front of what is there already.
-    pub(crate) fn over(memory: MemoryStore, fault: impl Fault) -> Arc<dyn Tenants> {
-        Self::with_chaos(memory, fault, Arc::new(Chaos::of(0)))
-    }
-
-    /// With the fault in front of it, and chaos on the way there.
-    pub(crate) fn with_chaos(
-        memory: MemoryStore,
-        fault: impl Fault,
-        chaos: Arc<Chaos>,
-    ) -> Arc<dyn Tenants> {
-        Arc::new(Self { memory, fault: Arc::new(fault), chaos, opened: Opened::default() })
-    }
-}
-
-#[async_trait]
-impl Tenants for Broken {
-    fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        Arc::new(BrokenStore {
-            own: self.opened.open(tenant, || self.memory.open(tenant)),
-            opened: Arc::clone(&self.opened),
-            fault: Arc::clone(&self.fault),
-            chaos: Arc::clone(&self.chaos),
-        })
-    }
-
-    async fn ready(&self) -> Result<Readiness> {
-        self.memory.ready().await
-    }
-}
-
-struct BrokenStore {
-    own: Arc<dyn Store>,
-    opened: Opened,
-    fault: Arc<dyn Fault>,
-    chaos: Arc<Chaos>,
-}
-
-/// Whether a connection may send this call again: what is filed carries an attempt, by which it is
-/// told from a second one, and a read changes nothing.
-fn repeats(method: &str) -> bool {
-    !(method.starts_with("save_") || ["accept_clock", "convene", "put_document"].contains(&method))
-}
-
-/// The port, twice: as a [`Fault`], whose methods are right unless it says otherwise, and as the
-/// [`BrokenStore`] that goes by it.
-macro_rules! port {
+/// Makes of the methods of a port a trait `Fault`, whose methods are right unless it says otherwise,
+/// and the [`BrokenWorld`] that goes by it. `Port` is what has these methods.
+macro_rules! faults {
     ($($part:ident { $($method:ident($($name:ident: $type:ty),*) -> $answer:ty;)* })*) => {
         #[async_trait]
         pub(crate) trait Fault: Send + Sync + 'static {$($(
-            async fn $method(&self, worlds: &Worlds, $($name: $type),*) -> Result<$answer> {
+            async fn $method(&self, worlds: &$crate::broken::Worlds<Port>, $($name: $type),*) -> Result<$answer> {
                 worlds.own.$method($($name),*).await
             }
         )*)*}
 
         $(
             #[async_trait]
-            impl $part for BrokenStore {$(
+            impl $part for $crate::broken::BrokenWorld<Port, dyn Fault> {$(
                 async fn $method(&self, $($name: $type),*) -> Result<$answer> {
                     let worlds = &self.opened.seen_from(&self.own);
                     let call = || self.fault.$method(worlds, $($name),*);
-                    self.chaos.carry(repeats(stringify!($method)), call).await
+                    let repeats = $crate::broken::repeats(stringify!($method));
+                    self.chaos.carry(repeats, call).await
                 }
             )*}
         )*
+
+        impl Fault for $crate::broken::Intact {}
     };
 }
+pub(crate) use faults;
 
-port! {
-    Clock {
-        now() -> Timestamp;
-    }
-    Members {
-        member(id: &MemberId) -> MemberBasis;
-        members(query: &MemberQuery) -> Vec<Arc<Member>>;
-        bearer(token: &SecretHash) -> Option<Arc<Member>>;
-        save_member(change: &MemberChange) -> MemberSaved;
-        give_challenge(offer: &ChallengeOffer) -> Challenge;
-    }
-    Sessions {
-        session(id: SessionId) -> Option<Versioned<Session>>;
-        sessions(query: &SessionQuery) -> Vec<Arc<Session>>;
-        published(limit: usize) -> Vec<Arc<Session>>;
-        convene(convocation: &Convocation) -> Arc<Session>;
-        save_session(change: &SessionChange) -> Saved;
-    }
-    Takes {
-        basis(query: &BasisQuery<'_>) -> Basis;
-        file(filing: &Filing) -> Filed;
-        take(id: TakeId) -> Option<TakeOnFile>;
-        takes(session: SessionId) -> Vec<Arc<Take>>;
-        latest_takes(query: &TakeQuery) -> Vec<Arc<Take>>;
-    }
-    Documents {
-        document(collection: Collection, key: &str) -> Option<Document>;
-        documents(collection: Collection, group: Option<&str>) -> Vec<Document>;
-        put_document(collection: Collection, draft: &DocumentDraft) -> Put;
-    }
-    Log {
-        accept_clock(act: &Act) -> ();
-        log(after: Seq, limit: usize) -> Vec<LogRow>;
-        log_size() -> Seq;
-        acts_on(session: SessionId) -> Vec<LogRow>;
-    }
-    Counts {
-        count(what: Countable) -> u64;
-    }
-    Outbox {
-        messages(state: Option<MailState>, after: Option<MessageId>) -> Vec<Versioned<Message>>;
-        save_message(change: &MessageChange) -> Saved;
-    }
-}
+type Port = dyn Store;
+
+swarm_core::port_methods!(
+    faults: Clock Members Sessions Takes Documents Outbox Log Counts
+);
 
 /// No fault.
 #[derive(Default)]
 pub(crate) struct Intact;
-
-impl Fault for Intact {}
 
 tokio::task_local! {
     /// What the clock of the store behind the fault shows, where a fault says so.

@@ -17,6 +17,14 @@ use swarm_store_memory::MemoryStore;
 use crate::broken::{Broken, Fault, Intact, Worlds};
 use crate::expect_broken;
 
+/// The cases that catch a fault here.
+pub(crate) const CASES: &[&str] = &[
+    "time_stands_still_while_the_clock_is_behind",
+    "nothing_is_committed_while_the_clock_is_far_behind",
+    "a_clock_that_is_accepted_counts_again",
+    "a_deadline_that_has_passed_stays_passed",
+];
+
 /// What is filed has the time of the clock, whatever the log says.
 struct FiledByTheClock(ManualClock);
 

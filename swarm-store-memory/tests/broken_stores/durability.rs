@@ -9,6 +9,9 @@ use crate::broken::{Broken, Fault, Intact, Worlds};
 use crate::expect_broken;
 use crate::tenants::fault;
 
+/// The cases that catch a fault here.
+pub(crate) const CASES: &[&str] = &["records_outlive_the_store", "guards_outlive_the_store"];
+
 fault!(ChallengesForgotten: member(worlds, id: &MemberId) -> MemberBasis {
     Ok(MemberBasis { challenge: None, ..worlds.own.member(id).await? })
 });

@@ -118,7 +118,7 @@ impl Fault for RollsBackItsNeighbours {
 }
 
 /// Files, and says that it is on file where it should have refused.
-async fn acknowledge(
+pub(crate) async fn acknowledge(
     worlds: &Worlds,
     filing: &Filing,
     refused: impl Fn(&Filed) -> bool,

@@ -137,6 +137,10 @@ macro_rules! committee_conformance_cases {
         }
     };
 
+    (@names; $($part:ident { $($case:ident)* })*) => {
+        [$($(stringify!($case)),*),*]
+    };
+
     (@publish; $($part:ident { $($case:ident)* })*) => {
         $(pub use $part::{$($case),*};)*
     };

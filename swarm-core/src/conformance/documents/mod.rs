@@ -228,6 +228,6 @@ fn document(id: u64, key: &str, json: &str, created_at: Timestamp) -> Document {
 fn created(outcome: Put) -> Document {
     match outcome {
         Put::Created(document) => document,
-        other => panic!("{other:?}"),
+        other => panic!("promised: a new document; came: {other:?}"),
     }
 }

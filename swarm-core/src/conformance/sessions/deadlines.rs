@@ -10,7 +10,7 @@ use crate::service::Error;
 use crate::store::Saved::{Saved, Stale};
 use crate::store::{SessionChange, Tenants};
 use crate::testing::World;
-use crate::testing::promise::promised;
+use crate::testing::promise::{ensure, promised};
 
 /// A take at exactly that moment is not after it, and takes of other sessions do not count.
 pub async fn a_save_may_hold_to_when_the_last_take_was_filed(tenants: Arc<dyn Tenants>) {
@@ -65,13 +65,14 @@ pub async fn a_moving_deadline_and_racing_takes_agree(tenants: Arc<dyn Tenants>)
         if let Err(error) =
             world.service().amend_session(session.id, &patch, &Attribution::SCHEDULE).await
         {
-            assert!(matches!(error, Error::Refused(Refusal::FiledLater)), "{error}");
+            let filed_later = matches!(error, Error::Refused(Refusal::FiledLater));
+            ensure!(filed_later, "a refusal only because of a take on file", error);
         }
         let Some(end) = world.session(session.id).await.unwrap().record.window_closes_at else {
             continue;
         };
         for take in world.takes(session.id).await {
-            assert!(take.filed_at <= end, "filed at {}, after {end}", take.filed_at);
+            ensure!(take.filed_at <= end, "no take later than its deadline", (take, end));
         }
     }
 }

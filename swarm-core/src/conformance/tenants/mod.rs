@@ -29,7 +29,8 @@ pub use sessions::*;
 pub use takes::*;
 
 pub async fn the_store_gives_a_sign_of_life(tenants: Arc<dyn Tenants>) {
-    tenants.ready().await.unwrap();
+    let ready = tenants.ready().await;
+    ensure!(ready.is_ok(), "a store that is ready", ready);
 }
 
 /// Members with one name, key, token and nonce live in both, and both count from 1.

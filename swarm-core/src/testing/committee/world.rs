@@ -152,7 +152,11 @@ impl CommitteeWorld {
         let facts = self.basis(&key.hash()).await;
         let facts = CommitteeBasis { session: self.day(date).await, ..facts };
         let settings = CommitteeSettings::default();
-        judge(&facts, settings.key_prefix(), key, &posted(mark), attempt).unwrap()
+        let judged = judge(&facts, settings.key_prefix(), key, &posted(mark), attempt);
+        judged.unwrap_or_else(|refusal| {
+            let promised = "facts by which the rules let it through";
+            broken("a submission", &promised, &(refusal, facts), format_args!(""))
+        })
     }
 
     /// Files a submission about the day `date`.

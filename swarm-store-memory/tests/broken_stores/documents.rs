@@ -1,0 +1,116 @@
+//! Faults of documents and of messages.
+
+use std::sync::{Arc, Mutex};
+
+use swarm_core::domain::{Mail, MailState, Message, MessageId, Timestamp};
+use swarm_core::store::{
+    Collection, Document, DocumentDraft, DocumentGuard, MemberChange, MemberSaved, Put, Result,
+    Versioned, async_trait,
+};
+use swarm_core::testing::FIRST;
+
+use crate::broken::{Fault, Worlds};
+use crate::tenants::fault;
+
+fault!(DocumentInvented: document(worlds, collection: Collection, key: &str) -> Option<Document> {
+    let (key_of, json) = (key.to_owned(), "{}".to_owned());
+    let invented = Document { id: 1, key: key_of, json, created_at: Timestamp::EPOCH };
+    Ok(worlds.own.document(collection, key).await?.or(Some(invented)))
+});
+
+fault!(OneCollectionForAll: put_document(worlds, _collection: Collection, draft: &DocumentDraft) -> Put {
+    worlds.own.put_document(Collection::Subjects, draft).await
+});
+
+fault!(OneKeyForTheUnnamed: put_document(worlds, collection: Collection, draft: &DocumentDraft) -> Put {
+    let key = draft.key.clone().or_else(|| Some("unnamed".to_owned()));
+    worlds.own.put_document(collection, &DocumentDraft { key, ..draft.clone() }).await
+});
+
+fault!(NothingIsReplaced: put_document(worlds, collection: Collection, draft: &DocumentDraft) -> Put {
+    worlds.own.put_document(collection, &DocumentDraft { replace: false, ..draft.clone() }).await
+});
+
+fault!(AllIsReplaced: put_document(worlds, collection: Collection, draft: &DocumentDraft) -> Put {
+    worlds.own.put_document(collection, &DocumentDraft { replace: true, ..draft.clone() }).await
+});
+
+fault!(DocumentOfAnyMember: put_document(worlds, collection: Collection, draft: &DocumentDraft) -> Put {
+    let guard = draft.guard.clone().filter(|it| matches!(it, DocumentGuard::Session(..)));
+    worlds.own.put_document(collection, &DocumentDraft { guard, ..draft.clone() }).await
+});
+
+fault!(GroupUnasked: documents(worlds, collection: Collection, _group: Option<&str>) -> Vec<Document> {
+    worlds.own.documents(collection, None).await
+});
+
+fault!(TextTidied: put_document(worlds, collection: Collection, draft: &DocumentDraft) -> Put {
+    let json = draft.json.trim().to_owned();
+    worlds.own.put_document(collection, &DocumentDraft { json, ..draft.clone() }).await
+});
+
+fault!(KeysInAnyCase: document(worlds, collection: Collection, key: &str) -> Option<Document> {
+    worlds.own.document(collection, &key.to_lowercase()).await
+});
+
+fault!(ReplacementNeedsRoom: put_document(worlds, collection: Collection, draft: &DocumentDraft) -> Put {
+    let there = worlds.own.documents(collection, Some(&draft.group)).await?.len();
+    match &draft.quota {
+        Some(quota) if there >= usize::try_from(quota.most).unwrap() => Ok(Put::Full),
+        _ => worlds.own.put_document(collection, draft).await,
+    }
+});
+
+fault!(WrittenTwice: put_document(worlds, collection: Collection, draft: &DocumentDraft) -> Put {
+    let _ = worlds.own.put_document(collection, draft).await?;
+    worlds.own.put_document(collection, draft).await
+});
+
+/// The mail of a change is queued even if the change is refused.
+#[derive(Default)]
+pub(crate) struct MailOfTheRefused(Mutex<Vec<Mail>>);
+
+#[async_trait]
+impl Fault for MailOfTheRefused {
+    async fn save_member(&self, worlds: &Worlds, change: &MemberChange) -> Result<MemberSaved> {
+        let saved = worlds.own.save_member(change).await?;
+        if saved != MemberSaved::Saved {
+            self.0.lock().unwrap().extend(change.mail.clone());
+        }
+        Ok(saved)
+    }
+
+    async fn messages(
+        &self,
+        worlds: &Worlds,
+        state: Option<MailState>,
+        after: Option<MessageId>,
+    ) -> Result<Vec<Versioned<Message>>> {
+        let mut messages = worlds.own.messages(state, after).await?;
+        messages.extend(self.0.lock().unwrap().iter().map(|mail| {
+            let message = mail.queued(MessageId(99), Timestamp::EPOCH);
+            Versioned { version: FIRST, record: Arc::new(message) }
+        }));
+        Ok(messages)
+    }
+}
+
+fault!(MailErrorForgotten:
+    messages(worlds, state: Option<MailState>, after: Option<MessageId>) -> Vec<Versioned<Message>> {
+    let found = worlds.own.messages(state, after).await?.into_iter();
+    let forgotten = found.map(|Versioned { version, record }| {
+        let message = Message { last_error: None, ..Message::clone(&record) };
+        Versioned { version, record: Arc::new(message) }
+    });
+    Ok(forgotten.collect())
+});
+
+fault!(MailStateUnasked:
+    messages(worlds, _state: Option<MailState>, after: Option<MessageId>) -> Vec<Versioned<Message>> {
+    worlds.own.messages(None, after).await
+});
+
+fault!(MailFromTheFirst:
+    messages(worlds, state: Option<MailState>, _after: Option<MessageId>) -> Vec<Versioned<Message>> {
+    worlds.own.messages(state, None).await
+});

@@ -1,0 +1,61 @@
+//! Faults of the log.
+
+use std::collections::HashSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use swarm_core::domain::{AttemptId, LogRow, Logged, Seq, SessionId, Timestamp};
+use swarm_core::rules::Filing;
+use swarm_core::store::{Filed, Result, Saved, SessionChange, async_trait};
+
+use crate::broken::{Fault, Worlds};
+use crate::tenants::fault;
+
+fault!(SizeOneTooMuch: log_size(worlds) -> Seq {
+    Ok(Seq(worlds.own.log_size().await?.0 + 1))
+});
+
+fault!(TakesUnlogged: log(worlds, after: Seq, limit: usize) -> Vec<LogRow> {
+    let mut rows = worlds.own.log(after, limit).await?;
+    rows.retain(|row| !matches!(row.logged, Logged::Take(_)));
+    Ok(rows)
+});
+
+fault!(RowsOf1970: log(worlds, after: Seq, limit: usize) -> Vec<LogRow> {
+    let rows = worlds.own.log(after, limit).await?.into_iter();
+    Ok(rows.map(|row| LogRow { at: Timestamp::EPOCH, ..row }).collect())
+});
+
+fault!(LimitUnasked: log(worlds, after: Seq, _limit: usize) -> Vec<LogRow> {
+    worlds.own.log(after, usize::MAX).await
+});
+
+fault!(ActsOnTheFirstSession: acts_on(worlds, _session: SessionId) -> Vec<LogRow> {
+    worlds.own.acts_on(SessionId(1)).await
+});
+
+/// A row also for what is refused, and for what was filed before.
+#[derive(Default)]
+pub(crate) struct RowForEachAttempt {
+    more: AtomicU64,
+    attempts: Mutex<HashSet<AttemptId>>,
+}
+
+#[async_trait]
+impl Fault for RowForEachAttempt {
+    async fn file(&self, worlds: &Worlds, filing: &Filing) -> Result<Filed> {
+        let again = !self.attempts.lock().unwrap().insert(filing.attempt());
+        self.more.fetch_add(u64::from(again), Ordering::SeqCst);
+        worlds.own.file(filing).await
+    }
+
+    async fn save_session(&self, worlds: &Worlds, change: &SessionChange) -> Result<Saved> {
+        let saved = worlds.own.save_session(change).await?;
+        self.more.fetch_add(u64::from(saved != Saved::Saved), Ordering::SeqCst);
+        Ok(saved)
+    }
+
+    async fn log_size(&self, worlds: &Worlds) -> Result<Seq> {
+        Ok(Seq(worlds.own.log_size().await?.0 + self.more.load(Ordering::SeqCst)))
+    }
+}

@@ -1,0 +1,84 @@
+//! Stores whose tenants are not opened as they should be, and stores that are not there at all.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use swarm_core::conformance::{
+    a_world_opened_by_racers_is_one, a_world_opened_twice_is_the_same, committee,
+    the_store_gives_a_sign_of_life,
+};
+use swarm_core::store::{CommitteeStore, Readiness, Result, Store, async_trait};
+use swarm_core::{CommitteeTenants, StoreError, TenantId, Tenants};
+use swarm_store_memory::MemoryStore;
+
+use crate::expect_broken;
+
+/// The cases that catch a fault here.
+pub(crate) const CASES: &[&str] = &[
+    "the_store_gives_a_sign_of_life",
+    "a_world_opened_twice_is_the_same",
+    "a_world_opened_by_racers_is_one",
+];
+
+/// The cases of the committee.
+pub(crate) const OF_COMMITTEE: &[&str] = &["a_committee_opened_twice_is_the_same"];
+
+/// Each opening is a world of its own, and nobody answers for them.
+struct ApartEachTime;
+
+#[async_trait]
+impl Tenants for ApartEachTime {
+    fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        MemoryStore::new().open(tenant)
+    }
+
+    async fn ready(&self) -> Result<Readiness> {
+        Err(StoreError::unavailable("ready", "nobody answers"))
+    }
+}
+
+impl CommitteeTenants for ApartEachTime {
+    fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
+        MemoryStore::new().open_committee(tenant)
+    }
+}
+
+/// Looks whether a world is there, and then makes one.
+#[derive(Default)]
+struct MadeByEachRacer(Mutex<HashMap<TenantId, MemoryStore>>);
+
+#[async_trait]
+impl Tenants for MadeByEachRacer {
+    fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        if let Some(there) = self.0.lock().unwrap().get(tenant) {
+            return there.open(tenant);
+        }
+        thread::sleep(Duration::from_millis(1));
+        let made = MemoryStore::new();
+        self.0.lock().unwrap().insert(tenant.clone(), made.clone());
+        made.open(tenant)
+    }
+
+    async fn ready(&self) -> Result<Readiness> {
+        Ok(Readiness::default())
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_is_not_there_is_caught() {
+    expect_broken(the_store_gives_a_sign_of_life(Arc::new(ApartEachTime))).await;
+}
+
+#[tokio::test]
+async fn a_store_whose_openings_are_apart_is_caught() {
+    expect_broken(a_world_opened_twice_is_the_same(Arc::new(ApartEachTime))).await;
+    expect_broken(committee::a_committee_opened_twice_is_the_same(Arc::new(ApartEachTime))).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_store_whose_racing_openings_are_apart_is_caught() {
+    let store = Arc::new(MadeByEachRacer::default());
+    expect_broken(a_world_opened_by_racers_is_one(store)).await;
+}
