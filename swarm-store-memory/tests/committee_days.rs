@@ -1,48 +1,45 @@
 //! The committee over some days, by a clock that the test sets.
 #![allow(clippy::unwrap_used, reason = "a test panics")]
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
-
 use swarm_core::domain::committee::{
-    CommitteeMemberDraft, CommitteeMemberId, CommitteeStatus, GenerationOrder, KeyPrefix,
-    SubjectOrder, SynthesisOrder,
+    CommitteeStatus, GenerationOrder, KeyPrefix, SubjectOrder, SynthesisOrder,
 };
 use swarm_core::domain::{Actor, Day, Subject, TimeOfDay};
-use swarm_core::json::{Json, Object, write};
+use swarm_core::json::{Object, write};
 use swarm_core::proof::ApiKey;
 use swarm_core::rules::committee::SessionLine;
+use swarm_core::testing::committee::{draft, id, posted};
+use swarm_core::testing::{ManualClock, day, moment, object, race};
 use swarm_core::{
     CommitteeError, CommitteeRefusal, CommitteeSettings, CommitteeTenant, Committees, Resource,
-    Swarm, SystemEntropy, TenantId, Timestamp,
+    Swarm, SystemEntropy, TenantId,
 };
 use swarm_store_memory::MemoryStore;
-use tokio::sync::Barrier;
 
 const ORIGIN: &str = "https://acme.example";
 
 #[tokio::test]
 async fn a_committee_takes_a_position_every_day() {
-    let world = World::at("2026-11-21T22:44:59.999Z").await;
-    let desk = world.desk();
+    let fixture = Fixture::at("2026-11-21T22:44:59.999Z").await;
+    let desk = fixture.desk();
     let ada = desk.create_member(&draft("ada")).await.unwrap();
     let grace = desk.create_member(&draft("grace")).await.unwrap();
-    assert_eq!(world.refusal(&ada, "early").await, CommitteeRefusal::NoBrief);
+    assert_eq!(fixture.refusal(&ada, "early").await, CommitteeRefusal::NoBrief);
     assert_eq!(desk.generate_if_due().await.unwrap(), None);
     assert_eq!(refused(desk.brief(&id("ada")).await), CommitteeRefusal::NotFound(Resource::Brief));
 
-    world.set("2026-11-21T22:45:00Z");
+    fixture.set("2026-11-21T22:45:00Z");
     let made = desk.generate_if_due().await.unwrap().unwrap();
     assert_eq!((made.date, made.briefs), (day("2026-11-21"), 2));
-    assert_eq!(made.deadline, at("2026-11-21T23:25:00Z"));
+    assert_eq!(made.deadline, moment("2026-11-21T23:25:00Z"));
     assert_eq!(desk.generate_if_due().await.unwrap(), None);
-    let mut brief = world.brief("ada").await;
+    let mut brief = fixture.brief("ada").await;
     assert_eq!(brief.text("date").unwrap(), "2026-11-21");
     assert_eq!(brief.text("subject_id").unwrap(), made.subject_id.as_str());
     assert_eq!(brief.text("submit_to").unwrap(), "https://acme.example/api/ic/submit");
     assert_eq!(brief.text("deadline_utc").unwrap(), "2026-11-21T23:25:00.000Z");
 
-    world.set("2026-11-21T22:50:00Z");
+    fixture.set("2026-11-21T22:50:00Z");
     let first = desk.submit(&ada, &posted("first")).await.unwrap();
     assert_eq!((first.member_id.as_str(), first.date), ("ada", made.date));
     assert_eq!(first.subject_id, made.subject_id);
@@ -53,19 +50,19 @@ async fn a_committee_takes_a_position_every_day() {
     desk.submit(&grace, &posted("other")).await.unwrap();
     assert_eq!(desk.session(made.date).await.unwrap().takes, []);
 
-    world.set("2026-11-21T23:25:00.000Z");
+    fixture.set("2026-11-21T23:25:00.000Z");
     let last = desk.submit(&grace, &posted("last")).await.unwrap();
-    world.set("2026-11-21T23:25:00.001Z");
-    assert_eq!(world.refusal(&ada, "late").await, CommitteeRefusal::WindowClosed);
+    fixture.set("2026-11-21T23:25:00.001Z");
+    assert_eq!(fixture.refusal(&ada, "late").await, CommitteeRefusal::WindowClosed);
     let session = desk.session(made.date).await.unwrap();
     let shown: Vec<_> = session.takes.iter().map(|take| take.commit.as_str()).collect();
     assert_eq!(shown, [second.commit.as_str(), last.commit.as_str()]);
 
-    world.set("2026-11-22T00:00:00Z");
-    assert_eq!(world.refusal(&ada, "midnight").await, CommitteeRefusal::NoBrief);
+    fixture.set("2026-11-22T00:00:00Z");
+    assert_eq!(fixture.refusal(&ada, "midnight").await, CommitteeRefusal::NoBrief);
     assert_eq!(refused(desk.brief(&id("ada")).await), CommitteeRefusal::NotFound(Resource::Brief));
 
-    world.set("2026-11-22T23:00:00Z");
+    fixture.set("2026-11-22T23:00:00Z");
     let next = desk.generate_if_due().await.unwrap().unwrap();
     assert_eq!(next.date, day("2026-11-22"));
     assert_ne!(next.subject_id, made.subject_id);
@@ -82,36 +79,36 @@ async fn a_committee_takes_a_position_every_day() {
 
 #[tokio::test]
 async fn later_briefs_quote_what_the_last_three_sessions_came_to() {
-    let world = World::at("2026-02-25T22:45:00Z").await;
-    let desk = world.desk();
+    let fixture = Fixture::at("2026-02-25T22:45:00Z").await;
+    let desk = fixture.desk();
     desk.create_member(&draft("ada")).await.unwrap();
     for date in ["2026-02-25", "2026-02-26", "2026-02-27", "2026-02-28", "2026-03-01"] {
-        world.set(&format!("{date}T22:45:00Z"));
+        fixture.set(&format!("{date}T22:45:00Z"));
         let order = format!(r#"{{"date":"{date}","subject_id":"aurora"}}"#);
-        desk.set_subject(&SubjectOrder::read(&mut fields(&order)).unwrap(), &Actor::SCHEDULE)
+        desk.set_subject(&SubjectOrder::read(&mut object(&order)).unwrap(), &Actor::SCHEDULE)
             .await
             .unwrap();
         desk.generate_if_due().await.unwrap().unwrap();
     }
     let order = r#"{"date":"2026-02-27","synthesis":"calm"}"#;
-    desk.set_synthesis(&SynthesisOrder::read(&mut fields(order)).unwrap(), &Actor::SCHEDULE)
+    desk.set_synthesis(&SynthesisOrder::read(&mut object(order)).unwrap(), &Actor::SCHEDULE)
         .await
         .unwrap();
     desk.generate(&GenerationOrder::default(), &Actor::SCHEDULE).await.unwrap();
-    let recent = world.brief("ada").await.take("recent_sessions").unwrap();
+    let recent = fixture.brief("ada").await.take("recent_sessions").unwrap();
     assert_eq!(
         write(&recent),
         r#"[{"date":"2026-02-28","synthesis":"No takes."},{"date":"2026-02-27","synthesis":"calm"},{"date":"2026-02-26","synthesis":"No takes."}]"#
     );
-    let unknown = SynthesisOrder::read(&mut fields(r#"{"date":"2026-02-24","synthesis":"x"}"#));
+    let unknown = SynthesisOrder::read(&mut object(r#"{"date":"2026-02-24","synthesis":"x"}"#));
     let outcome = desk.set_synthesis(&unknown.unwrap(), &Actor::SCHEDULE).await;
     assert_eq!(refused(outcome), CommitteeRefusal::NotFound(Resource::Session));
 }
 
 #[tokio::test]
 async fn keys_and_status_open_and_close_the_door() {
-    let world = World::at("2026-11-21T22:45:00Z").await;
-    let desk = world.desk();
+    let fixture = Fixture::at("2026-11-21T22:45:00Z").await;
+    let desk = fixture.desk();
     let old = desk.create_member(&draft("ada")).await.unwrap();
     let again = desk.create_member(&draft("ada")).await;
     assert_eq!(refused(again), CommitteeRefusal::MemberExists(id("ada")));
@@ -121,14 +118,14 @@ async fn keys_and_status_open_and_close_the_door() {
         assert_eq!(ApiKey::parse(malformed), None, "it is refused where it is read");
     }
     let stranger = ApiKey::parse(&format!("ic_ada_{}", "0".repeat(32))).unwrap();
-    assert_eq!(world.refusal(&stranger, "x").await, CommitteeRefusal::InvalidKey);
+    assert_eq!(fixture.refusal(&stranger, "x").await, CommitteeRefusal::InvalidKey);
     let upper = ApiKey::parse(&format!("ic_ada_{}", old.reveal()[7..].to_uppercase())).unwrap();
-    assert_eq!(world.refusal(&upper, "x").await, CommitteeRefusal::InvalidKey);
+    assert_eq!(fixture.refusal(&upper, "x").await, CommitteeRefusal::InvalidKey);
 
     let new = desk.rotate_member_key(&id("ada")).await.unwrap();
-    assert_eq!(world.refusal(&old, "x").await, CommitteeRefusal::InvalidKey);
+    assert_eq!(fixture.refusal(&old, "x").await, CommitteeRefusal::InvalidKey);
     desk.set_member_status(&id("ada"), CommitteeStatus::Inactive).await.unwrap();
-    assert_eq!(world.refusal(&new, "x").await, CommitteeRefusal::NotActive);
+    assert_eq!(fixture.refusal(&new, "x").await, CommitteeRefusal::NotActive);
     assert_eq!(
         desk.generate(&GenerationOrder::default(), &Actor::SCHEDULE).await.unwrap().briefs,
         0
@@ -143,11 +140,11 @@ async fn keys_and_status_open_and_close_the_door() {
 
 #[tokio::test]
 async fn generating_again_replaces_briefs_and_no_submission() {
-    let world = World::at("2026-11-21T22:45:00Z").await;
-    let desk = world.desk();
+    let fixture = Fixture::at("2026-11-21T22:45:00Z").await;
+    let desk = fixture.desk();
     let ada = desk.create_member(&draft("ada")).await.unwrap();
     let order = r#"{"subject_id":"aurora","deadline_utc":"2026-11-22T01:30:00+01:00"}"#;
-    let order = GenerationOrder::read(&mut fields(order)).unwrap();
+    let order = GenerationOrder::read(&mut object(order)).unwrap();
     let made = desk.generate(&order, &Actor::SCHEDULE).await.unwrap();
     assert_eq!(
         write(&made),
@@ -165,24 +162,24 @@ async fn generating_again_replaces_briefs_and_no_submission() {
     let again = desk.generate(&GenerationOrder::default(), &Actor::SCHEDULE).await.unwrap();
     assert_eq!((again.deadline, &again.subject_id), (made.deadline, &made.subject_id));
     assert_eq!(again.briefs, 2);
-    world.brief("grace").await;
+    fixture.brief("grace").await;
 
     // The deadline is tomorrow: today's briefs stand until then.
-    world.set("2026-11-22T00:30:00Z");
-    world.brief("ada").await;
+    fixture.set("2026-11-22T00:30:00Z");
+    fixture.brief("ada").await;
     let generation = desk.generation().await.unwrap().unwrap();
     assert_eq!((generation.deadline, generation.briefs), (again.deadline, 2));
     desk.submit(&ada, &posted("over midnight")).await.unwrap();
     let again = desk.generate(&GenerationOrder::default(), &Actor::SCHEDULE).await.unwrap();
     assert_eq!((again.date, again.deadline), (made.date, made.deadline));
-    let recent = world.brief("ada").await.take("your_recent_takes").unwrap();
+    let recent = fixture.brief("ada").await.take("your_recent_takes").unwrap();
     assert_eq!(write(&recent), "[]", "the session is not over");
-    world.set("2026-11-22T00:30:00.001Z");
+    fixture.set("2026-11-22T00:30:00.001Z");
     assert_eq!(desk.generation().await.unwrap(), None);
-    assert_eq!(world.refusal(&ada, "x").await, CommitteeRefusal::NoBrief);
+    assert_eq!(fixture.refusal(&ada, "x").await, CommitteeRefusal::NoBrief);
     assert_eq!(desk.session(day("2026-11-21")).await.unwrap().takes.len(), 2);
 
-    let unknown = GenerationOrder::read(&mut fields(r#"{"subject_id":"nothing"}"#)).unwrap();
+    let unknown = GenerationOrder::read(&mut object(r#"{"subject_id":"nothing"}"#)).unwrap();
     assert_eq!(
         refused(desk.generate(&unknown, &Actor::SCHEDULE).await),
         CommitteeRefusal::NotFound(Resource::Subject)
@@ -191,14 +188,14 @@ async fn generating_again_replaces_briefs_and_no_submission() {
 
 #[tokio::test]
 async fn what_was_generated_in_the_morning_is_generated_again_at_its_time() {
-    let world = World::at("2026-11-21T08:00:00Z").await;
-    let desk = world.desk();
+    let fixture = Fixture::at("2026-11-21T08:00:00Z").await;
+    let desk = fixture.desk();
     desk.create_member(&draft("ada")).await.unwrap();
-    let order = GenerationOrder::read(&mut fields(r#"{"subject_id":"corona"}"#)).unwrap();
+    let order = GenerationOrder::read(&mut object(r#"{"subject_id":"corona"}"#)).unwrap();
     desk.generate(&order, &Actor::SCHEDULE).await.unwrap();
     desk.create_member(&draft("grace")).await.unwrap();
     assert_eq!(desk.generate_if_due().await.unwrap(), None);
-    world.set("2026-11-21T22:45:00Z");
+    fixture.set("2026-11-21T22:45:00Z");
     let made = desk.generate_if_due().await.unwrap().unwrap();
     assert_eq!((made.subject_id.as_str(), made.briefs), ("corona", 2));
     assert_eq!(desk.generate_if_due().await.unwrap(), None);
@@ -206,7 +203,7 @@ async fn what_was_generated_in_the_morning_is_generated_again_at_its_time() {
 
 #[tokio::test]
 async fn a_committee_without_subjects_says_so() {
-    let store = MemoryStore::with_clock(|| at("2026-11-21T22:45:00Z"));
+    let store = MemoryStore::with_clock(|| moment("2026-11-21T22:45:00Z"));
     let desk =
         Committees::new(store, SystemEntropy).tenant(&tenant(), CommitteeSettings::default());
     // A tenant without members has no committee to speak of.
@@ -218,59 +215,50 @@ async fn a_committee_without_subjects_says_so() {
 
 #[tokio::test]
 async fn settings_are_those_of_the_tenant() {
-    let world = World::at("2026-11-21T06:00:00Z").await;
+    let fixture = Fixture::at("2026-11-21T06:00:00Z").await;
     let time = |text| TimeOfDay::parse("time", text).unwrap();
     let prefix = KeyPrefix::parse("desk").unwrap();
     let settings = CommitteeSettings::new(prefix, time("06:00"), time("07:30")).unwrap();
-    let early = world.committees.tenant(&tenant(), settings);
+    let early = fixture.committees.tenant(&tenant(), settings);
     let key = early.create_member(&draft("ada")).await.unwrap();
     assert!(key.reveal().starts_with("desk_ada_"));
     let made = early.generate_if_due().await.unwrap().unwrap();
-    assert_eq!(made.deadline, at("2026-11-21T07:30:00Z"));
+    assert_eq!(made.deadline, moment("2026-11-21T07:30:00Z"));
     early.submit(&key, &posted("x")).await.unwrap();
     // Under another prefix the key is nobody's.
-    assert_eq!(world.refusal(&key, "x").await, CommitteeRefusal::InvalidKey);
+    assert_eq!(fixture.refusal(&key, "x").await, CommitteeRefusal::InvalidKey);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_many_servers_one_generates() {
     for round in 0..50 {
-        let world = World::at("2026-11-21T22:45:00Z").await;
-        world.desk().create_member(&draft("ada")).await.unwrap();
-        let start = Arc::new(Barrier::new(8));
+        let fixture = Fixture::at("2026-11-21T22:45:00Z").await;
+        fixture.desk().create_member(&draft("ada")).await.unwrap();
         let run = |_| {
-            let (desk, start) = (world.desk(), Arc::clone(&start));
-            tokio::spawn(async move {
-                start.wait().await;
-                desk.generate_if_due().await.unwrap()
-            })
+            let desk = fixture.desk();
+            async move { desk.generate_if_due().await.unwrap() }
         };
-        let mut generated = 0;
-        for server in (0..8).map(run).collect::<Vec<_>>() {
-            generated += usize::from(server.await.unwrap().is_some());
-        }
+        let generated = race((0..8).map(run)).await.into_iter().flatten().count();
         assert_eq!(generated, 1, "round {round}");
     }
 }
 
 /// A committee with three subjects, and its clock.
-struct World {
-    clock: Arc<AtomicI64>,
+struct Fixture {
+    clock: ManualClock,
     committees: Committees,
 }
 
-impl World {
+impl Fixture {
     async fn at(now: &str) -> Self {
-        let clock = Arc::new(AtomicI64::new(at(now).millis()));
-        let shown = Arc::clone(&clock);
-        let store = MemoryStore::with_clock(move || {
-            Timestamp::from_millis(shown.load(Ordering::Relaxed)).unwrap()
-        });
+        let clock = ManualClock::at(moment(now));
+        let shown = clock.clone();
+        let store = MemoryStore::with_clock(move || shown.now());
         let subjects = Swarm::new(store.clone(), SystemEntropy).tenant(&tenant());
         for subject in ["aurora", "borealis", "corona"] {
             let text = format!(r#"{{"id":"{subject}","name":"{subject}"}}"#);
             subjects
-                .put_subject(&Subject::read(&mut fields(&text)).unwrap(), &Actor::SCHEDULE)
+                .put_subject(&Subject::read(&mut object(&text)).unwrap(), &Actor::SCHEDULE)
                 .await
                 .unwrap();
         }
@@ -278,7 +266,7 @@ impl World {
     }
 
     fn set(&self, now: &str) {
-        self.clock.store(at(now).millis(), Ordering::Relaxed);
+        self.clock.set(moment(now));
     }
 
     fn desk(&self) -> CommitteeTenant {
@@ -287,7 +275,7 @@ impl World {
 
     async fn brief(&self, member: &str) -> Object {
         let brief = self.desk().brief(&id(member)).await.unwrap();
-        fields(&brief.text(ORIGIN))
+        object(&brief.text(ORIGIN))
     }
 
     async fn refusal(&self, key: &ApiKey, mark: &str) -> CommitteeRefusal {
@@ -309,36 +297,4 @@ fn refused<T: std::fmt::Debug>(outcome: Result<T, CommitteeError>) -> CommitteeR
 
 fn tenant() -> TenantId {
     TenantId::parse("acme").unwrap()
-}
-
-fn id(text: &str) -> CommitteeMemberId {
-    CommitteeMemberId::parse(text).unwrap()
-}
-
-fn day(text: &str) -> Day {
-    Day::parse(text).unwrap()
-}
-
-fn at(text: &str) -> Timestamp {
-    Timestamp::parse("moment", text).unwrap()
-}
-
-fn draft(name: &str) -> CommitteeMemberDraft {
-    let text = format!(r#"{{"id":"{name}","name":"{name}"}}"#);
-    CommitteeMemberDraft::read(&mut fields(&text)).unwrap()
-}
-
-fn fields(json: &str) -> Object {
-    Json::read(json.as_bytes()).unwrap().into_object()
-}
-
-/// A submission with a mark in its body.
-fn posted(mark: &str) -> Vec<u8> {
-    let body = format!(
-        "REGIME {mark}\nALLOCATION {}\nSUBJECT\nSTANCE: neutral | CONFIDENCE: 0.5",
-        "x".repeat(80)
-    );
-    let fields: [(&str, Json); 3] =
-        [("stance", "neutral".into()), ("confidence", 0.5.into()), ("body", Json::Text(body))];
-    write(&Json::from(fields)).into_bytes()
 }

@@ -2,13 +2,14 @@
 #![allow(clippy::unwrap_used, reason = "a test panics")]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use swarm_core::domain::{Actor, Application, Contact, Lens, Mail, MailState, Message, Name};
 use swarm_core::proof::KeyPair;
 use swarm_core::rules::{Attempt, LEASE_MILLIS, MAIL_ATTEMPTS};
+use swarm_core::testing::ManualClock;
 use swarm_core::{Mailer, MemberId, Swarm, SystemEntropy, Tenant, TenantId, Timestamp};
 use swarm_store_memory::MemoryStore;
 use tokio::time::timeout;
@@ -18,22 +19,17 @@ const ORIGIN: &str = "https://acme.example";
 const HOUR: i64 = 60 * 60 * 1_000;
 
 /// A tenant whose clock stands still until it is moved.
-struct World {
+struct Fixture {
     tenant: Tenant,
-    millis: Arc<AtomicI64>,
+    clock: ManualClock,
 }
 
-impl World {
+impl Fixture {
     fn new() -> Self {
-        let millis = Arc::new(AtomicI64::new(0));
-        let clock = Arc::clone(&millis);
-        let now = move || Timestamp::EPOCH.plus_millis(clock.load(Ordering::SeqCst));
-        let swarm = Swarm::new(MemoryStore::with_clock(now), SystemEntropy);
-        Self { tenant: swarm.tenant(&TenantId::parse("acme").unwrap()), millis }
-    }
-
-    fn wait(&self, millis: i64) {
-        self.millis.fetch_add(millis, Ordering::SeqCst);
+        let clock = ManualClock::at(Timestamp::EPOCH);
+        let shown = clock.clone();
+        let swarm = Swarm::new(MemoryStore::with_clock(move || shown.now()), SystemEntropy);
+        Self { tenant: swarm.tenant(&TenantId::parse("acme").unwrap()), clock }
     }
 
     /// An application, activated: one message is queued.
@@ -79,17 +75,17 @@ impl Mailer for Always {
 
 #[tokio::test]
 async fn one_message_for_the_first_activation_and_none_after() {
-    let world = World::new();
-    let id = world.activated(1).await;
-    world.tenant.activate(&id, ORIGIN, &Actor::SCHEDULE).await.unwrap();
-    world.tenant.deactivate(&id, &Actor::SCHEDULE).await.unwrap();
-    world.tenant.activate(&id, ORIGIN, &Actor::SCHEDULE).await.unwrap();
-    assert_eq!(world.tenant.outbox().await.unwrap().len(), 1);
+    let fixture = Fixture::new();
+    let id = fixture.activated(1).await;
+    fixture.tenant.activate(&id, ORIGIN, &Actor::SCHEDULE).await.unwrap();
+    fixture.tenant.deactivate(&id, &Actor::SCHEDULE).await.unwrap();
+    fixture.tenant.activate(&id, ORIGIN, &Actor::SCHEDULE).await.unwrap();
+    assert_eq!(fixture.tenant.outbox().await.unwrap().len(), 1);
 
     let mailer = Always::answer(Attempt::Sent);
-    assert_eq!(world.tenant.deliver(&mailer).await.unwrap(), 1);
-    assert_eq!(world.tenant.deliver(&mailer).await.unwrap(), 0);
-    let message = world.message().await;
+    assert_eq!(fixture.tenant.deliver(&mailer).await.unwrap(), 1);
+    assert_eq!(fixture.tenant.deliver(&mailer).await.unwrap(), 0);
+    let message = fixture.message().await;
     assert_eq!((message.state, message.attempts, mailer.attempts()), (MailState::Sent, 1, 1));
     assert_eq!(message.sent_at, Some(Timestamp::EPOCH));
     assert!(message.mail.body.contains(id.as_str()));
@@ -98,46 +94,46 @@ async fn one_message_for_the_first_activation_and_none_after() {
 
 #[tokio::test]
 async fn it_is_tried_again_after_a_wait_and_given_up_in_the_end() {
-    let world = World::new();
-    world.activated(1).await;
+    let fixture = Fixture::new();
+    fixture.activated(1).await;
     let down = Always::answer(Attempt::Failed("connection refused".to_owned()));
-    world.tenant.deliver(&down).await.unwrap();
-    world.wait(29_999);
-    world.tenant.deliver(&down).await.unwrap();
+    fixture.tenant.deliver(&down).await.unwrap();
+    fixture.clock.advance(29_999);
+    fixture.tenant.deliver(&down).await.unwrap();
     assert_eq!(down.attempts(), 1, "the first wait is half a minute");
     for _ in 1..MAIL_ATTEMPTS {
-        assert_eq!(world.message().await.state, MailState::Queued);
-        world.wait(HOUR);
-        world.tenant.deliver(&down).await.unwrap();
+        assert_eq!(fixture.message().await.state, MailState::Queued);
+        fixture.clock.advance(HOUR);
+        fixture.tenant.deliver(&down).await.unwrap();
     }
-    let message = world.message().await;
+    let message = fixture.message().await;
     assert_eq!((message.state, message.attempts), (MailState::Failed, MAIL_ATTEMPTS));
     assert_eq!(message.last_error.as_deref(), Some("connection refused"));
-    world.wait(HOUR);
-    world.tenant.deliver(&down).await.unwrap();
+    fixture.clock.advance(HOUR);
+    fixture.tenant.deliver(&down).await.unwrap();
     assert_eq!(down.attempts(), usize::try_from(MAIL_ATTEMPTS).unwrap());
 }
 
 #[tokio::test]
 async fn what_no_mail_can_reach_is_marked_and_left_alone() {
-    let world = World::new();
-    world.activated(1).await;
+    let fixture = Fixture::new();
+    fixture.activated(1).await;
     let mailer = Always::answer(Attempt::Undeliverable("no address".to_owned()));
-    world.tenant.deliver(&mailer).await.unwrap();
-    world.wait(HOUR);
-    world.tenant.deliver(&mailer).await.unwrap();
-    assert_eq!((world.message().await.state, mailer.attempts()), (MailState::Undeliverable, 1));
+    fixture.tenant.deliver(&mailer).await.unwrap();
+    fixture.clock.advance(HOUR);
+    fixture.tenant.deliver(&mailer).await.unwrap();
+    assert_eq!((fixture.message().await.state, mailer.attempts()), (MailState::Undeliverable, 1));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_many_servers_one_sends() {
-    let world = World::new();
+    let fixture = Fixture::new();
     for seed in 1..=50 {
-        world.activated(seed).await;
+        fixture.activated(seed).await;
     }
     let mailer = Arc::new(Always::answer(Attempt::Sent));
     let server = |_| {
-        let (tenant, mailer) = (world.tenant.clone(), Arc::clone(&mailer));
+        let (tenant, mailer) = (fixture.tenant.clone(), Arc::clone(&mailer));
         tokio::spawn(async move { tenant.deliver(&*mailer).await.unwrap() })
     };
     let mut sent = 0;
@@ -148,10 +144,10 @@ async fn of_many_servers_one_sends() {
 }
 
 /// A server that is lost in the middle of an attempt.
-struct Lost;
+struct NeverEnds;
 
 #[async_trait]
-impl Mailer for Lost {
+impl Mailer for NeverEnds {
     async fn send(&self, _: &Mail) -> Attempt {
         std::future::pending().await
     }
@@ -159,14 +155,14 @@ impl Mailer for Lost {
 
 #[tokio::test]
 async fn the_message_of_a_lost_server_is_sent_by_another() {
-    let world = World::new();
-    world.activated(1).await;
-    let stuck = timeout(Duration::from_millis(20), world.tenant.deliver(&Lost)).await;
+    let fixture = Fixture::new();
+    fixture.activated(1).await;
+    let stuck = timeout(Duration::from_millis(20), fixture.tenant.deliver(&NeverEnds)).await;
     assert!(stuck.is_err());
     let mailer = Always::answer(Attempt::Sent);
-    world.wait(LEASE_MILLIS - 1);
-    assert_eq!(world.tenant.deliver(&mailer).await.unwrap(), 0, "the lease holds");
-    world.wait(1);
-    assert_eq!(world.tenant.deliver(&mailer).await.unwrap(), 1);
-    assert_eq!(world.message().await.attempts, 2);
+    fixture.clock.advance(LEASE_MILLIS - 1);
+    assert_eq!(fixture.tenant.deliver(&mailer).await.unwrap(), 0, "the lease holds");
+    fixture.clock.advance(1);
+    assert_eq!(fixture.tenant.deliver(&mailer).await.unwrap(), 1);
+    assert_eq!(fixture.message().await.attempts, 2);
 }
