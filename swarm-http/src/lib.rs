@@ -1,9 +1,44 @@
 //! The REST interface of Swarm.
 //!
-//! [`Site`] says which tenants are served; [`api`] makes a warp filter of it, to mount beside
-//! filters of your own, and [`site`] one that answers every request. [`server::serve`] runs a
-//! filter behind an accept loop with bounds. The rules are those of `swarm-core`; what stands here
-//! is the wire: paths, headers, status codes, pages.
+//! ```no_run
+//! use std::future::pending;
+//! use std::sync::Arc;
+//!
+//! use swarm_core::domain::AdminTokenHash;
+//! use swarm_core::{Swarm, SystemEntropy};
+//! use swarm_http::server::Limits;
+//! use swarm_http::{AdminTokens, Site, TenantConfig};
+//! use swarm_store_memory::MemoryStore;
+//! use tokio::net::TcpListener;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let swarm = Swarm::new(MemoryStore::new(), SystemEntropy);
+//! let operator = AdminTokens::single(AdminTokenHash::of(b"choose-sixteen-or-more"));
+//! let site = Arc::new(Site::single(swarm, TenantConfig::new("acme".parse()?, operator)));
+//! let listener = TcpListener::bind("127.0.0.1:8080").await?;
+//! swarm_http::serve(listener, &site, Limits::default(), pending()).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Then a member files a take, its canonical text signed with its key
+//! (`swarm_core::proof::KeyPair::sign`, or any client), and reads it back:
+//!
+//! ```text
+//! curl http://127.0.0.1:8080/api/swarm/submit -H "Authorization: Bearer $TOKEN" --json @take.json
+//! curl http://127.0.0.1:8080/api/swarm/takes/1
+//! ```
+//!
+//! [`Site`] says which tenants are served, and `/skill.md` of a running one how to become a member.
+//! [`api`] makes a warp filter of a site, to mount beside filters of your own, [`service`] a tower
+//! service, for axum and others; [`server::serve`] runs either behind an accept loop with bounds.
+//! [`maintenance`] is what happens by itself: run it beside the server. The rules are those of
+//! `swarm-core`; what stands here is the wire: paths, headers, status codes, pages.
+//!
+//! # Feature flags
+//!
+//! - `bin` (default): the program `swarm`. A server of your own needs none of what it brings.
 
 pub mod maintenance;
 pub mod server;

@@ -170,18 +170,19 @@ impl CommitteeTenant {
         Ok(sources)
     }
 
-    /// Without the takes of generations that were withdrawn.
+    /// Without the takes of generations that were withdrawn. Takes of one day follow each other.
     async fn counted(
         &self,
         takes: Vec<Arc<CommitteeTake>>,
     ) -> Result<Vec<Arc<CommitteeTake>>, StoreError> {
         let mut counted = Vec::with_capacity(takes.len());
-        for take in takes {
-            let day = self.store.committee_day(take.date).await?;
-            let generation = day.as_ref().and_then(|day| day.record.generation.as_ref());
-            if generation.is_some_and(|made| rules::counts(made, &take)) {
-                counted.push(take);
-            }
+        for of_day in takes.chunk_by(|take, next| take.date == next.date) {
+            let Some(first) = of_day.first() else { continue };
+            let day = self.store.committee_day(first.date).await?;
+            let Some(made) = day.as_ref().and_then(|day| day.record.generation.as_ref()) else {
+                continue;
+            };
+            counted.extend(of_day.iter().filter(|take| rules::counts(made, take)).cloned());
         }
         Ok(counted)
     }

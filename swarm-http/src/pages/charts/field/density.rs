@@ -1,6 +1,6 @@
 //! The stance field of many members: dots without names.
 
-use super::frame::{AXIS, Dot, TOP, column, down, frame, mark_rows, of_place, points};
+use super::frame::{AXIS, Dot, TOP, column, down, finish_rows, frame, of_place, points};
 use crate::pages::charts::STANCES;
 use crate::pages::charts::svg::{Anchor, Svg, length};
 use crate::pages::markup::Markup;
@@ -68,13 +68,7 @@ pub(super) fn rows(dots: &[Dot], consensus: Option<f64>, label: &str) -> Markup 
             });
         }
     }
-    svg.line("axis", (0.0, bottom - 18.0), (100.0, bottom - 18.0));
-    svg.word(Anchor::Start, (0.0, bottom), note.as_deref().unwrap_or("unsure"));
-    match consensus {
-        Some(_) => mark_rows(&mut svg, &lines, consensus, bottom),
-        None => svg.word(Anchor::End, (100.0, bottom), "sure"),
-    }
-    svg.finish()
+    finish_rows(svg, &lines, consensus, bottom, note.as_deref().unwrap_or("unsure"))
 }
 
 /// So many of the members that there is a dot for each, evenly chosen, and what to say then.

@@ -2,6 +2,7 @@
 
 use crate::pages::charts::svg::{Anchor, Svg, figure, length};
 use crate::pages::charts::{STANCES, named, place};
+use crate::pages::markup::Markup;
 
 /// A member whose take has a known stance.
 #[derive(Clone, Debug)]
@@ -84,10 +85,26 @@ pub(super) fn down(confidence: f64) -> f64 {
     AXIS - 10.0 - (HEIGHT - 20.0) * confidence.clamp(0.0, 1.0)
 }
 
+/// A narrow drawing to its end: the axis, the words below it, and the consensus.
+pub(super) fn finish_rows(
+    mut svg: Svg,
+    lines: &[f64; 5],
+    consensus: Option<f64>,
+    bottom: f64,
+    left: &str,
+) -> Markup {
+    svg.line("axis", (0.0, bottom - 18.0), (100.0, bottom - 18.0));
+    svg.word(Anchor::Start, (0.0, bottom), left);
+    match consensus {
+        Some(score) => mark_rows(&mut svg, lines, score, bottom),
+        None => svg.word(Anchor::End, (100.0, bottom), "sure"),
+    }
+    svg.finish()
+}
+
 /// The mark of the consensus at the edge of a narrow drawing, between the rows whose lines are at
 /// these heights, from bearish to bullish.
-pub(super) fn mark_rows(svg: &mut Svg, lines: &[f64; 5], consensus: Option<f64>, bottom: f64) {
-    let Some(score) = consensus else { return };
+fn mark_rows(svg: &mut Svg, lines: &[f64; 5], score: f64, bottom: f64) {
     let along = score.clamp(-2.0, 2.0) + 2.0;
     let between = |pair: (usize, &[f64])| {
         let part = along - length(pair.0);

@@ -1,6 +1,6 @@
 //! The stance field of a narrow page, with names.
 
-use super::frame::{Dot, mark_rows, of_place};
+use super::frame::{Dot, finish_rows, of_place};
 use crate::pages::charts::STANCES;
 use crate::pages::charts::svg::{Anchor, Svg, length};
 use crate::pages::markup::{Markup, clipped, width};
@@ -39,13 +39,7 @@ pub(super) fn drawing(dots: &[Dot], consensus: Option<f64>, label: &str) -> Mark
         }
         top += height;
     }
-    svg.line("axis", (0.0, bottom - 18.0), (100.0, bottom - 18.0));
-    svg.word(Anchor::Start, (0.0, bottom), "unsure");
-    match consensus {
-        Some(_) => mark_rows(&mut svg, &middles, consensus, bottom),
-        None => svg.word(Anchor::End, (100.0, bottom), "sure"),
-    }
-    svg.finish()
+    finish_rows(svg, &middles, consensus, bottom, "unsure")
 }
 
 /// A member in its row.
