@@ -24,6 +24,16 @@ use world::{
     ALL, BOUND, creation_with_mail, draft, joined, judged, nonces, open, put, recovered, walk,
 };
 
+/// A call may be sent again after a connection was given up, and found again.
+#[tokio::test]
+async fn what_came_of_a_call_is_kept_for_ten_minutes() {
+    let (server, store) = serve(&[]).await;
+    store.convene(&draft("subject")).await.unwrap();
+    let attempt = server.cli(&["keys", "*attempt:*"]);
+    let kept: u32 = server.cli(&["pttl", attempt.trim()]).trim().parse().unwrap();
+    assert!((9 * 60_000..=10 * 60_000).contains(&kept), "{kept} ms");
+}
+
 /// None of the first calls is sent twice.
 #[tokio::test]
 async fn a_server_knows_the_scripts_from_the_start() {

@@ -40,3 +40,23 @@ fn gzip(body: &[u8]) -> io::Result<Vec<u8>> {
     encoder.write_all(body)?;
     encoder.finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_is_that_of_the_whole_body() {
+        for length in [1, 512, 513, 100_000] {
+            let body = vec![b'x'; length];
+            let tag = Encodings::of(&body).tag().to_owned();
+            assert_eq!(Encodings::of(&body).tag(), tag);
+            for changed in [0, length / 2, length - 1] {
+                let mut other = body.clone();
+                other[changed] = b'y';
+                assert_ne!(Encodings::of(&other).tag(), tag, "byte {changed} of {length}");
+            }
+            assert_ne!(Encodings::of(&body[1..]).tag(), tag, "a byte less than {length}");
+        }
+    }
+}

@@ -157,9 +157,12 @@ pub async fn a_member_is_created_once(tenants: Arc<dyn Tenants>) {
 pub async fn a_change_holds_only_for_the_version_it_was_judged_by(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&applicant("ada")).await;
-    world.edit(&id("ada"), |ada| ada.state = Approved).await;
+    for _ in 1..12 {
+        world.edit(&id("ada"), |ada| ada.state = Approved).await;
+    }
     let on_file = world.stored(&id("ada")).await;
-    for version in [0, 1, 3, u64::MAX] {
+    promised!(on_file.version, Version(12));
+    for version in [0, 1, 2, 11, 13, 120, u64::MAX] {
         let mut change = world.edited(&id("ada"), |ada| ada.token = Some(secret("token"))).await;
         change.expected = Some(Version(version));
         promised!(world.save_member(&change).await, Stale);

@@ -232,9 +232,12 @@ pub async fn sessions_are_found_by_the_state_they_are_in(tenants: Arc<dyn Tenant
 pub async fn a_session_is_saved_only_at_the_version_it_was_judged_by(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let session = world.convened("subject").await;
-    world.amend(session.id, |session| session.quorum = Some(1)).await;
+    for quorum in 1..12 {
+        world.amend(session.id, |session| session.quorum = Some(quorum)).await;
+    }
     let on_file = world.session(session.id).await;
-    for version in [0, 1, 3, u64::MAX] {
+    promised!(on_file.as_ref().map(|session| session.version), Some(Version(12)));
+    for version in [0, 1, 2, 11, 13, 120, u64::MAX] {
         let mut change = world.amended(session.id, |session| session.state = WindowClosed).await;
         change.expected = Version(version);
         promised!(world.save_session(&change).await, Stale);

@@ -31,6 +31,10 @@ fn public_reads_are_shared() {
     for path in READS {
         let full = fixture.client.get(path).expect(200);
         assert_eq!(full.header("access-control-allow-origin"), Some("*"), "{path}");
+        let credentials = [("origin", "https://other.example"), ("cookie", "session=1")];
+        for answer in [&full, &fixture.client.send("GET", path, &credentials, b"")] {
+            assert_eq!(answer.header("access-control-allow-credentials"), None, "{path}");
+        }
         let tag = full.header("etag").unwrap_or_else(|| panic!("{path}: no ETag")).to_owned();
         let head = raw_http::exchange(
             fixture.server.address,
