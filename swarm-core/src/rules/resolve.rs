@@ -7,13 +7,11 @@ use crate::domain::{MemberId, Take};
 
 /// One take per member, the highest revision, in the order of filing (specification, section 1).
 pub fn resolve(takes: &[Arc<Take>]) -> Vec<Arc<Take>> {
-    let mut latest: HashMap<&MemberId, &Arc<Take>> = HashMap::new();
-    for take in takes {
-        let counted = latest.entry(&take.draft().member_id).or_insert(take);
-        if take.revision > counted.revision {
-            *counted = take;
-        }
-    }
+    let mut by_revision: Vec<_> = takes.iter().collect();
+    by_revision.sort_unstable_by_key(|take| take.revision);
+    // Of a member's takes the last one stays.
+    let latest: HashMap<&MemberId, &Arc<Take>> =
+        by_revision.into_iter().map(|take| (&take.draft().member_id, take)).collect();
     let mut resolved: Vec<_> = latest.into_values().map(Arc::clone).collect();
     resolved.sort_unstable_by_key(|take| take.id);
     resolved

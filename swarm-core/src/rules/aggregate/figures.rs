@@ -9,8 +9,9 @@ pub(super) fn rounded(value: f64) -> f64 {
     let size = value.abs();
     let halfway = (size * 8_192.0) % 2.0 == 1.0;
     let beyond = if halfway { size.next_up() } else { size };
-    let rounded = format!("{beyond:.12}").parse().unwrap_or(size);
-    if value < 0.0 && rounded > 0.0 { -rounded } else { rounded }
+    let rounded: f64 = format!("{beyond:.12}").parse().unwrap_or(size);
+    // Adding zero takes the sign off a zero.
+    rounded.copysign(value) + 0.0
 }
 
 #[expect(clippy::cast_precision_loss, reason = "numbers of members are far below 2^53")]
