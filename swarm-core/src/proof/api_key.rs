@@ -59,7 +59,7 @@ mod tests {
         assert_eq!(key.reveal(), format!("ic_ada_l-1_{}", "ab".repeat(16)));
         assert_eq!(ApiKey::parse(key.reveal()), Some(key.clone()));
         assert!(key.has_prefix(&prefix) && !key.has_prefix(&KeyPrefix::parse("i").unwrap()));
-        assert!(!format!("{key:?}").contains("ab"));
+        assert_eq!(format!("{key:?}"), "ApiKey(..)");
     }
 
     #[test]

@@ -33,3 +33,14 @@ impl std::fmt::Debug for KeyPair {
         write!(f, "KeyPair({})", self.public_key())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_pair_shows_its_public_half_alone() {
+        let keys = KeyPair::from_seed(&[7; 32]);
+        assert_eq!(format!("{keys:?}"), format!("KeyPair({})", keys.public_key()));
+    }
+}

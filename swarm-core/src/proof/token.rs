@@ -64,6 +64,14 @@ mod tests {
         let token = member.map(|member| BearerToken::mint(&member, [0xff; 16]));
         let shown = token.as_ref().map(|token| token.reveal().to_owned());
         assert_eq!(shown, Ok("tok_m-1_ffffffff-ffff-4fff-bfff-ffffffffffff".to_owned()));
-        assert!(!format!("{token:?}").contains("ffff"));
+        assert_eq!(format!("{token:?}"), "Ok(BearerToken(..))");
+    }
+
+    /// SHA-256 of 32 bytes and "ada", by Python.
+    #[test]
+    fn a_challenge_is_a_digest_in_base64_for_urls() {
+        let text = |id| ChallengeText::of(&MemberId::parse(id).unwrap(), &ChallengeSeed([7; 32]));
+        assert_eq!(text("ada").as_str(), "cW74HgUFHceYtzxQMb0x4ZEMvi6yQwP6e2XIF_uhXuQ");
+        assert_ne!(text("grace"), text("ada"));
     }
 }

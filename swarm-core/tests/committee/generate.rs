@@ -8,7 +8,7 @@ use swarm_core::domain::committee::{
 use swarm_core::domain::{Actor, Subject, SubjectId};
 use swarm_core::rules::committee::{
     CommitteeRefusal, KnownDay, day_to_generate, deadline, generate, is_due, set_subject,
-    set_synthesis, subject_for,
+    set_synthesis, subject_for, withdraw,
 };
 use swarm_core::{Resource, Timestamp};
 
@@ -225,6 +225,27 @@ fn subject_and_synthesis_touch_nothing_else() {
     assert_eq!(written.day, CommitteeDay { synthesis: Some(synthesis.clone()), ..generated() });
     for unknown in [KnownDay::new(blank().date, None), known(blank())] {
         let refused = set_synthesis(&unknown, &synthesis, &Actor::SCHEDULE).unwrap_err();
+        assert_eq!(refused, CommitteeRefusal::NotFound(Resource::Session));
+    }
+}
+
+/// As if it had not been; the log says what was withdrawn.
+#[test]
+fn a_day_that_is_withdrawn_is_blank_again() {
+    let judged = known(CommitteeDay {
+        subject: Some(SubjectId::parse("set").unwrap()),
+        synthesis: Some(Synthesis::parse("text").unwrap()),
+        ..generated()
+    });
+    let change = withdraw(&judged, &Actor::OPERATOR).unwrap();
+    assert_eq!(change.day, blank());
+    assert_eq!((change.expected, change.briefs), (judged.version, Some(vec![])));
+    assert_eq!(
+        change.act.as_str(),
+        r#"{"kind":"committee-day","act":"withdrawn","by":"operator","date":"2026-11-21","subject_id":"aurora","deadline_utc":"2026-11-21T23:25:00.000Z"}"#
+    );
+    for unknown in [KnownDay::new(blank().date, None), known(blank())] {
+        let refused = withdraw(&unknown, &Actor::OPERATOR).unwrap_err();
         assert_eq!(refused, CommitteeRefusal::NotFound(Resource::Session));
     }
 }

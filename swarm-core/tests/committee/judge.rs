@@ -10,6 +10,7 @@ use swarm_core::proof::commit_reference;
 use swarm_core::rules::committee::{
     CommitteeBasis, CommitteeFiling, CommitteeRefusal, judge, read,
 };
+use swarm_core::rules::{Quota, QuotaReached};
 use swarm_core::wire::{NOT_PERSISTED, Status as _};
 
 use super::{DEADLINE, at, day, facts, generated, key, member, posted, take, trailer, versioned};
@@ -182,6 +183,52 @@ fn what_was_not_told_is_when_it_was_received() {
     let take = take("ada", "bullish", 0.72, "REGIME");
     assert_eq!(take.generated_at, take.received_at);
     assert_eq!(take.model, None);
+}
+
+/// A store keeps the text, and adds the time of the commit at its end.
+#[test]
+fn the_text_of_a_filing_is_the_record_but_for_the_time_of_its_commit() {
+    let told = r#","generated_at":"2026-11-21T22:40:00.000Z""#;
+    let received = at("2026-11-21T22:50:01Z");
+    for (also, generated_at) in [("", None), (told, Some(at("2026-11-21T22:40:00Z")))] {
+        let posted = String::from_utf8(posted("bullish", 0.5, "REGIME")).unwrap();
+        let posted = posted.strip_suffix('}').unwrap().to_owned() + also + "}";
+        let filing = judged(&facts("2026-11-21T22:50:00Z"), posted.as_bytes()).unwrap();
+        assert_eq!(filing.generated_at(), generated_at);
+        let take = filing.take(received);
+        assert_eq!(take.generated_at, generated_at.unwrap_or(received));
+        let body = swarm_core::json::write(&take.body);
+        let text = format!(
+            r#"{{"member_id":"ada","date":"2026-11-21","subject_id":"aurora","stance":"bullish","confidence":0.5,"body":{body},"model":null{also}}}"#
+        );
+        assert_eq!(filing.text(), text);
+    }
+}
+
+#[test]
+fn refusals_say_what_helps() {
+    use CommitteeRefusal as R;
+    let reached =
+        QuotaReached::today(Quota::CommitteeSubmissionsPerDay, at("2026-11-21T23:00:00Z"));
+    let invalid = || Invalid::new("model", "must be a text");
+    for (refusal, detail, retry_after) in [
+        (R::BadConfidence, Some("confidence must be a number from 0 to 1"), None),
+        (R::BodyTooShort, Some("body must have at least 80 characters"), None),
+        (R::BodyTooLong, Some("body must have at most 4000 characters"), None),
+        (
+            R::MissingStanceLine,
+            Some("the last line must be STANCE: <stance> | CONFIDENCE: <decimal from 0 to 1>"),
+            None,
+        ),
+        (R::InvalidSubmission(invalid()), Some("model must be a text"), None),
+        (R::InvalidRequest(invalid()), Some("model must be a text"), None),
+        (R::MemberExists(member("ada").id), Some("ada"), None),
+        (R::QuotaReached(reached), None, Some(3_600)),
+        (R::WindowClosed, None, None),
+    ] {
+        assert_eq!(refusal.detail().as_deref(), detail, "{refusal}");
+        assert_eq!(refusal.retry_after(), retry_after, "{refusal}");
+    }
 }
 
 #[test]

@@ -70,6 +70,19 @@ fn what_was_said_of_another_subject_does_not_show() {
     assert_eq!(session.synthesis.as_deref(), Some("1 take: 1 bullish; mean confidence 0.50."));
 }
 
+/// A take that was received before the day was first generated belongs to a generation that was
+/// withdrawn.
+#[test]
+fn takes_of_a_withdrawn_day_do_not_show() {
+    let take = take("ada", "bullish", 0.5, "REGIME");
+    for (millis, shown) in [(-1, 1), (0, 1), (1, 0)] {
+        let mut day = generated();
+        day.generation.as_mut().unwrap().since = take.received_at.plus_millis(millis);
+        let session = session(&day, &[Arc::clone(&take)], at(AFTER)).unwrap();
+        assert_eq!(session.takes.len(), shown, "{millis} ms after it");
+    }
+}
+
 #[test]
 fn a_day_without_briefs_is_no_session() {
     let blank = CommitteeDay::blank(day("2026-11-21"));

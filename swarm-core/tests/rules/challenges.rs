@@ -1,0 +1,144 @@
+//! Challenges, and the claims that answer them (contract, section 5).
+
+use std::sync::Arc;
+
+use swarm_core::domain::{Challenge, Member, MemberState, Signed, TokenClaim, TokenHash};
+use swarm_core::proof::{BearerToken, ChallengeText};
+use swarm_core::rules::{ChallengeSlot, MemberBasis, MemberChange, claim, offer_challenge};
+use swarm_core::testing::{applicant, challenge, claimed, id, key, keys, moment, seed};
+use swarm_core::{Refusal, Timestamp};
+
+use super::{JUDGED, now, versioned};
+
+const RANDOM: [u8; 16] = [7; 16];
+
+fn expires_at() -> Timestamp {
+    moment("2026-11-21T12:10:00Z")
+}
+
+fn of(member: Option<Member>) -> MemberBasis {
+    MemberBasis { member: member.map(versioned), challenge: Some(challenge("seed", expires_at())) }
+}
+
+fn in_state(state: MemberState) -> Member {
+    Member { state, ..applicant("ada") }
+}
+
+#[test]
+fn a_challenge_is_good_for_ten_minutes_and_given_again_for_thirty_seconds() {
+    let offer = offer_challenge(&id("ada"), &of(None), seed("fresh"), now());
+    let fresh = Challenge {
+        seed: seed("fresh"),
+        reusable_until: moment("2026-11-21T12:00:30Z"),
+        expires_at: moment("2026-11-21T12:10:00Z"),
+    };
+    assert_eq!(offer.fresh, fresh);
+}
+
+#[test]
+fn only_an_active_member_is_given_a_live_one() {
+    let slot = |member| offer_challenge(&id("ada"), &of(member), seed("fresh"), now()).slot;
+    for state in MemberState::ALL {
+        let active = matches!(state, MemberState::Approved | MemberState::Claimed);
+        let expected = if active { ChallengeSlot::Member(id("ada")) } else { ChallengeSlot::Decoy };
+        assert_eq!(slot(Some(in_state(state))), expected, "{state}");
+    }
+    assert_eq!(slot(None), ChallengeSlot::Decoy);
+}
+
+/// So nobody learns from it which ids there are (API.md: the first 16 bits of the SHA-256).
+#[test]
+fn the_place_of_a_challenge_goes_by_the_id_alone() {
+    for name in ["ada", "grace", "nobody"] {
+        let places = [None, Some(in_state(MemberState::Approved))]
+            .map(|member| offer_challenge(&id(name), &of(member), seed("fresh"), now()).bucket.0);
+        let [high, low, ..] = *TokenHash::of(name.as_bytes()).as_bytes();
+        assert_eq!(places, [u16::from_be_bytes([high, low]); 2], "{name}");
+    }
+}
+
+/// What the member says to its challenge.
+fn answer() -> TokenClaim {
+    TokenClaim {
+        member_id: id("ada"),
+        challenge: ChallengeText::of(&id("ada"), &seed("seed")).as_str().to_owned(),
+        expires_at: "2026-11-21T12:10:00.000Z".to_owned(),
+    }
+}
+
+fn judged(
+    claim_of: Signed<TokenClaim>,
+    basis: &MemberBasis,
+    now: Timestamp,
+) -> Result<(MemberChange, BearerToken), Refusal> {
+    claim(&Arc::new(claim_of), basis, now, RANDOM)
+}
+
+fn refusal(claim_of: Signed<TokenClaim>, basis: &MemberBasis, now: Timestamp) -> Option<Refusal> {
+    judged(claim_of, basis, now).err()
+}
+
+#[test]
+fn a_claim_in_time_gets_the_token() {
+    let approved = in_state(MemberState::Approved);
+    for moment in [now(), expires_at()] {
+        let answer = keys("ada").sign(answer());
+        let (change, token) = judged(answer, &of(Some(approved.clone())), moment).unwrap();
+        assert_eq!(token, BearerToken::mint(&id("ada"), RANDOM));
+        let claimed = Member {
+            state: MemberState::Claimed,
+            claimed_at: Some(moment),
+            token: Some(token.hash()),
+            ..approved.clone()
+        };
+        assert_eq!((change.member, change.expected), (claimed, Some(JUDGED)));
+        assert_eq!(change.proven.map(|proven| proven.0), Some(seed("seed")));
+        assert_eq!((change.mail, change.quota), (None, None));
+        let public_key = key("ada");
+        let act = format!(
+            r#"{{"kind":"member","act":"claimed","by":null,"id":"ada","status":"active","publicKey":"{}"}}"#,
+            public_key
+        );
+        assert_eq!(change.act.unwrap().as_str(), act);
+    }
+}
+
+#[test]
+fn a_claim_that_proves_nothing_is_refused() {
+    let approved = || of(Some(in_state(MemberState::Approved)));
+    let refused = Some(Refusal::ClaimRefused);
+    let signed = |answer| keys("ada").sign(answer);
+    let late = expires_at().plus_millis(1);
+    assert_eq!(refusal(signed(answer()), &approved(), late), refused, "late");
+
+    let other = ChallengeText::of(&id("grace"), &seed("seed")).as_str().to_owned();
+    for wrong in [
+        TokenClaim { challenge: other, ..answer() },
+        TokenClaim { challenge: String::new(), ..answer() },
+        TokenClaim { expires_at: "2026-11-21T12:10:00Z".to_owned(), ..answer() },
+        TokenClaim { expires_at: "2026-11-21T12:10:00.001Z".to_owned(), ..answer() },
+    ] {
+        assert_eq!(refusal(signed(wrong.clone()), &approved(), now()), refused, "{wrong:?}");
+    }
+    let forged = keys("grace").sign(answer());
+    assert_eq!(refusal(forged, &approved(), now()), refused, "signed by another");
+
+    let without_challenge = MemberBasis { challenge: None, ..approved() };
+    assert_eq!(refusal(signed(answer()), &without_challenge, now()), refused, "no challenge");
+    assert_eq!(refusal(signed(answer()), &of(None), now()), refused, "no member");
+    let keyless = Member { public_key: None, ..in_state(MemberState::Approved) };
+    assert_eq!(refusal(signed(answer()), &of(Some(keyless)), now()), refused, "no key");
+    for state in [MemberState::Applied, MemberState::Rejected, MemberState::Inactive] {
+        assert_eq!(refusal(signed(answer()), &of(Some(in_state(state))), now()), refused);
+    }
+}
+
+/// Only whoever holds the key learns that the token is gone.
+#[test]
+fn a_second_claim_is_told_so_if_it_proves_the_key() {
+    let basis = of(Some(claimed("ada")));
+    let second = refusal(keys("ada").sign(answer()), &basis, now());
+    assert_eq!(second, Some(Refusal::AlreadyClaimed));
+    let forged = refusal(keys("grace").sign(answer()), &basis, now());
+    assert_eq!(forged, Some(Refusal::ClaimRefused));
+}

@@ -1,0 +1,33 @@
+//! The rules of members and their takes, by themselves: facts in, a judgement out.
+#![allow(clippy::unwrap_used, reason = "a test panics")]
+
+mod challenges;
+mod log;
+mod mail;
+mod members;
+mod refusals;
+mod sessions;
+mod takes;
+
+use std::sync::Arc;
+
+use swarm_core::Timestamp;
+use swarm_core::domain::{Actor, Attribution, Note, Version};
+use swarm_core::rules::Versioned;
+use swarm_core::testing::moment;
+
+/// The version of every record that is judged here.
+const JUDGED: Version = Version(3);
+
+fn versioned<T>(record: T) -> Versioned<T> {
+    Versioned { version: JUDGED, record: Arc::new(record) }
+}
+
+fn now() -> Timestamp {
+    moment("2026-11-21T12:00:00Z")
+}
+
+/// The operator, who says why.
+fn operator() -> Attribution {
+    Attribution { by: Actor::OPERATOR, note: Some(Note::parse("why").unwrap()) }
+}

@@ -1,0 +1,83 @@
+//! What a refusal says beside its text.
+
+use swarm_core::Refusal;
+use swarm_core::domain::{Invalid, MemberState, SessionState};
+use swarm_core::rules::{Quota, QuotaReached, Resource};
+use swarm_core::testing::id;
+
+use super::now;
+
+/// Conflicts depend on what is on file: a client may learn from them that its take stands.
+#[test]
+fn a_conflict_is_what_another_moment_might_have_accepted() {
+    use Refusal as R;
+    let invalid = || Invalid::missing("field");
+    for conflict in [
+        R::WindowClosed,
+        R::NonceUsed,
+        R::CapReached,
+        R::AmendmentClosed,
+        R::LostRace,
+        R::KeyRegistered(id("ada")),
+        R::AlreadyClaimed,
+        R::MemberIs(MemberState::Applied),
+        R::SessionIs(SessionState::Published),
+        R::AlreadyAggregated,
+        R::FiledLater,
+        R::RosterFrozen,
+        R::NoRoster,
+        R::BriefPublished,
+    ] {
+        assert!(conflict.is_conflict(), "{conflict}");
+        assert_eq!(conflict.retry_after(), None, "{conflict}");
+    }
+    for fault in [
+        R::InvalidSubmission(invalid()),
+        R::MissingBearer,
+        R::UnknownToken,
+        R::TokenMismatch,
+        R::NoSession,
+        R::NotOnRoster,
+        R::Excused,
+        R::NoKey,
+        R::BadSignature,
+        R::InvalidApplication(invalid()),
+        R::BadApplication { expected_payload: String::new() },
+        R::ClaimRefused,
+        R::NotFound(Resource::Take),
+        R::QuotaReached(QuotaReached::pending()),
+    ] {
+        assert!(!fault.is_conflict(), "{fault}");
+    }
+}
+
+#[test]
+fn a_quota_says_what_is_limited_and_when_to_ask_again() {
+    let pending = QuotaReached::pending();
+    assert_eq!(pending.quota.to_string(), "applications that wait for an operator");
+    assert_eq!(Refusal::QuotaReached(pending).retry_after(), Some(3_600));
+    for (quota, name) in [
+        (Quota::MemosPerDay, "memos of a member and day"),
+        (Quota::CommitteeSubmissionsPerDay, "submissions of a member and day"),
+    ] {
+        let reached = QuotaReached::today(quota, now());
+        assert_eq!(reached.quota.to_string(), name);
+        assert_eq!(Refusal::QuotaReached(reached).retry_after(), Some(12 * 3_600));
+    }
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    for (resource, name) in [
+        (Resource::Application, "application"),
+        (Resource::Brief, "brief"),
+        (Resource::Member, "member"),
+        (Resource::Memo, "memo"),
+        (Resource::RosterMember, "member on the roster"),
+        (Resource::Session, "session"),
+        (Resource::Subject, "subject"),
+        (Resource::Take, "take"),
+    ] {
+        assert_eq!(Refusal::NotFound(resource).to_string(), format!("no such {name}"));
+    }
+}

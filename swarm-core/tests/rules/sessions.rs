@@ -1,0 +1,243 @@
+//! What becomes of a session (specification, section 3A; contract, section 5).
+
+use std::sync::Arc;
+
+use swarm_core::domain::{
+    Attribution, Revision, Roster, RosterEntry, SessionDraft, SessionPatch, SessionState,
+};
+use swarm_core::rules::{
+    Resource, SessionChange, Versioned, advance, aggregate, amend, close_if_due, convene, excuse,
+    freeze_roster, is_due,
+};
+use swarm_core::testing::{Author, id, moment, session_draft};
+use swarm_core::{Refusal, Session, SessionId, Take, TakeId, Timestamp};
+
+use super::{JUDGED, now, operator, versioned};
+
+use SessionState::{Aggregated, Collecting, Published, Scheduled, WindowClosed};
+
+const STATES: [SessionState; 5] = [Scheduled, Collecting, WindowClosed, Aggregated, Published];
+
+const BEFORE_AGGREGATION: [SessionState; 3] = [Scheduled, Collecting, WindowClosed];
+
+/// With a deadline at noon.
+fn in_state(state: SessionState) -> Session {
+    let draft = SessionDraft { window_closes_at: Some(now()), ..session_draft("aurora") };
+    Session { state, ..draft.convened(SessionId(7), Timestamp::EPOCH) }
+}
+
+fn listing(entries: &[(&str, bool)]) -> Roster {
+    let entry =
+        |(name, excused): &(&str, bool)| RosterEntry { member_id: id(name), excused: *excused };
+    Roster::parse(entries.iter().map(entry).collect()).unwrap()
+}
+
+fn takes(session: &Session) -> Vec<Arc<Take>> {
+    let take = |(number, name): (u64, &str)| {
+        let author = Author::named(name);
+        Arc::new(Take {
+            id: TakeId(number),
+            session_id: session.id,
+            revision: Revision::FIRST,
+            filed_at: now(),
+            signed: Arc::new(author.keys.sign(author.draft(session, "nonce"))),
+            public_key: author.key(),
+        })
+    };
+    [(1, "ada"), (2, "grace")].into_iter().map(take).collect()
+}
+
+/// The change is this record at the version that was judged, logged as this act of this actor.
+fn is_change(change: &SessionChange, session: &Session, act: &str, by: &str) {
+    assert_eq!((&change.session, change.expected), (session, JUDGED));
+    let entry = &change.act;
+    let begins = format!(r#"{{"kind":"session","act":"{act}","by":{by},"session":{{"id":7,"#);
+    assert!(entry.as_str().starts_with(&begins), "{}", entry.as_str());
+    assert_eq!(entry.session(), Some(SessionId(7)));
+}
+
+const BY_OPERATOR: &str = r#""operator","note":"why""#;
+
+const BY_SCHEDULE: &str = r#""schedule","note":null"#;
+
+#[test]
+fn a_session_is_convened_as_it_was_drafted() {
+    let draft = session_draft("aurora");
+    let convocation = convene(&draft, &operator());
+    assert_eq!(convocation.draft, draft);
+    let act = convocation.act.as_str();
+    assert!(act.starts_with(r#"{"kind":"session","act":"convened","by":"operator","note":"why""#));
+    assert_eq!(convocation.act.session(), None, "it has no id yet");
+}
+
+#[test]
+fn a_session_moves_forward_and_its_window_may_open_again() {
+    for from in STATES {
+        for to in STATES {
+            let allowed = match from {
+                Scheduled => matches!(to, Collecting | WindowClosed | Aggregated),
+                Collecting => matches!(to, WindowClosed | Aggregated),
+                WindowClosed => matches!(to, Collecting | Aggregated),
+                Aggregated => to == Published,
+                Published => false,
+            };
+            let before = versioned(in_state(from));
+            match advance(&before, to, &[], now(), &operator()) {
+                Ok(change) => {
+                    assert!(allowed, "{from} to {to}");
+                    assert_eq!(change.session.state, to);
+                }
+                Err(refusal) => {
+                    assert!(!allowed, "{from} to {to}");
+                    assert_eq!(refusal, Refusal::SessionIs(from));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_move_changes_the_state_alone() {
+    for (from, to) in
+        [(Scheduled, Collecting), (Collecting, WindowClosed), (WindowClosed, Collecting)]
+    {
+        let before = in_state(from);
+        let takes = takes(&before);
+        let change = advance(&versioned(before), to, &takes, now(), &operator()).unwrap();
+        is_change(&change, &in_state(to), "state", BY_OPERATOR);
+        assert_eq!((change.takes, change.none_filed_after), (None, None));
+    }
+}
+
+#[test]
+fn aggregation_writes_the_snapshot_of_all_the_takes_that_are_on_file() {
+    let before = in_state(WindowClosed);
+    let takes = takes(&before);
+    let later = now().plus_millis(1);
+    let change =
+        advance(&versioned(before.clone()), Aggregated, &takes, later, &operator()).unwrap();
+    let snapshot = Some(Arc::new(aggregate(&before, &takes, later)));
+    assert_eq!(snapshot.as_ref().unwrap().participation.members, 2);
+    is_change(&change, &Session { snapshot, ..in_state(Aggregated) }, "state", BY_OPERATOR);
+    assert_eq!((change.takes, change.none_filed_after), (Some(2), None));
+}
+
+#[test]
+fn publication_is_dated() {
+    let change =
+        advance(&versioned(in_state(Aggregated)), Published, &[], now(), &operator()).unwrap();
+    let after = Session { published_at: Some(now()), ..in_state(Published) };
+    is_change(&change, &after, "state", BY_OPERATOR);
+    assert_eq!(change.takes, None);
+}
+
+#[test]
+fn a_window_closes_by_itself_once_its_deadline_has_passed() {
+    for state in STATES {
+        for (moment, passed) in
+            [(now().plus_millis(-1), false), (now(), false), (now().plus_millis(1), true)]
+        {
+            let session = in_state(state);
+            let due = passed && state == Collecting;
+            assert_eq!(is_due(&session, moment), due, "{state} {moment}");
+            let change = close_if_due(&versioned(session), moment);
+            assert_eq!(change.is_some(), due, "{state} {moment}");
+            if let Some(change) = change {
+                is_change(&change, &in_state(WindowClosed), "state", BY_SCHEDULE);
+            }
+        }
+    }
+    let endless = Session { window_closes_at: None, ..in_state(Collecting) };
+    assert!(!is_due(&endless, now()));
+}
+
+fn amended(session: Session, patch: SessionPatch) -> Result<SessionChange, Refusal> {
+    amend(&versioned(session), &patch, &operator())
+}
+
+#[test]
+fn a_deadline_moves_in_every_state_but_not_before_a_take() {
+    for state in STATES {
+        let later = moment("2026-11-21T13:00:00Z");
+        for (deadline, act) in
+            [(Some(later), "deadline"), (None, "deadline"), (Some(now()), "quorum")]
+        {
+            let patch = SessionPatch { window_closes_at: Some(deadline), quorum: None };
+            let change = amended(in_state(state), patch).unwrap();
+            let after = Session { window_closes_at: deadline, ..in_state(state) };
+            is_change(&change, &after, act, BY_OPERATOR);
+            assert_eq!((change.none_filed_after, change.takes), (deadline, None));
+        }
+    }
+}
+
+#[test]
+fn a_quorum_changes_before_aggregation_alone() {
+    for state in STATES {
+        for quorum in [Some(3), None] {
+            let before = Session { quorum: Some(2), ..in_state(state) };
+            let patch = SessionPatch { window_closes_at: None, quorum: Some(quorum) };
+            let change = amended(before.clone(), patch);
+            if BEFORE_AGGREGATION.contains(&state) {
+                let change = change.unwrap();
+                is_change(&change, &Session { quorum, ..before }, "quorum", BY_OPERATOR);
+                assert_eq!(change.none_filed_after, None);
+            } else {
+                assert_eq!(change.unwrap_err(), Refusal::AlreadyAggregated);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_moves_the_deadline_is_logged_as_that() {
+    let patch = SessionPatch { window_closes_at: Some(None), quorum: Some(Some(1)) };
+    let change = amended(in_state(Collecting), patch).unwrap();
+    let after = Session { window_closes_at: None, quorum: Some(1), ..in_state(Collecting) };
+    is_change(&change, &after, "deadline", BY_OPERATOR);
+}
+
+#[test]
+fn a_roster_is_frozen_once_and_before_aggregation() {
+    let roster = listing(&[("ada", false), ("grace", true)]);
+    let freeze = |session: &Versioned<Session>| freeze_roster(session, &roster, &operator());
+    for state in STATES {
+        let frozen = freeze(&versioned(in_state(state)));
+        let listed = Session { roster: Some(roster.clone()), ..in_state(state) };
+        let again = freeze(&versioned(listed.clone()));
+        if BEFORE_AGGREGATION.contains(&state) {
+            is_change(&frozen.unwrap(), &listed, "roster", BY_OPERATOR);
+            assert_eq!(again.unwrap_err(), Refusal::RosterFrozen);
+        } else {
+            assert_eq!(frozen.unwrap_err(), Refusal::AlreadyAggregated);
+            assert_eq!(again.unwrap_err(), Refusal::AlreadyAggregated);
+        }
+    }
+}
+
+#[test]
+fn a_listed_member_is_excused_and_expected_again_before_aggregation() {
+    let with = |state, ada| Session {
+        roster: Some(listing(&[("ada", ada), ("grace", true)])),
+        ..in_state(state)
+    };
+    for state in STATES {
+        for (before, after) in [(false, true), (true, false), (true, true)] {
+            let change = excuse(&versioned(with(state, before)), &id("ada"), after, &operator());
+            if !BEFORE_AGGREGATION.contains(&state) {
+                assert_eq!(change.unwrap_err(), Refusal::AlreadyAggregated);
+                continue;
+            }
+            let change = change.unwrap();
+            is_change(&change, &with(state, after), "excuse", BY_OPERATOR);
+            let ends = format!(r#"}},"memberId":"ada","excused":{after}}}"#);
+            assert!(change.act.as_str().ends_with(&ends), "{}", change.act.as_str());
+        }
+    }
+    let excused = |session: Session| {
+        excuse(&versioned(session), &id("linus"), true, &Attribution::SCHEDULE).unwrap_err()
+    };
+    assert_eq!(excused(in_state(Collecting)), Refusal::NoRoster);
+    let not_listed = Refusal::NotFound(Resource::RosterMember);
+    assert_eq!(excused(with(Collecting, false)), not_listed);
+}
