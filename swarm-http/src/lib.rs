@@ -45,6 +45,7 @@ pub mod server;
 
 mod budget;
 mod cache;
+mod clocks;
 mod door;
 mod metrics;
 mod number;

@@ -9,6 +9,7 @@ use tokio::sync::Semaphore;
 
 use crate::budget::Budget;
 use crate::cache::{AnswerCache, WorkerPool};
+use crate::clocks::DifferingClocks;
 use crate::metrics::Metrics;
 use crate::tenants::{
     DuplicateHost, EveryHost, HostTable, OpenTenants, ServedTenant, Services, TenantConfig,
@@ -25,6 +26,8 @@ pub struct Site {
     pub(crate) budget: Budget,
     pub(crate) workers: Arc<WorkerPool>,
     pub(crate) cache: Arc<AnswerCache>,
+    /// The tenants whose schedule stands still.
+    pub(crate) clocks: Arc<DifferingClocks>,
     /// Limits how many diagnoses run at once.
     pub(crate) diagnoses: Arc<Semaphore>,
 }
@@ -43,6 +46,7 @@ impl Site {
             budget: Budget::default(),
             cache: Arc::new(AnswerCache::new(Arc::clone(&workers))),
             workers,
+            clocks: Arc::default(),
             diagnoses: few(),
         }
     }
@@ -104,7 +108,8 @@ impl Site {
     /// # Errors
     /// [`Error::Store`] when it gives no sign of life, or must not be relied on.
     pub async fn ready(&self) -> Result<Readiness, Error> {
-        let readiness = self.tenants.services().swarm.ready().await?;
+        let mut readiness = self.tenants.services().swarm.ready().await?;
+        readiness.warnings.extend(self.clocks.warning());
         self.metrics.store_warns(readiness.warnings.len());
         Ok(readiness)
     }

@@ -71,7 +71,7 @@ impl Committee for TenantStore {
     }
 
     async fn committee_basis(&self, key: &ApiKeyHash) -> Result<CommitteeBasis> {
-        Ok(self.read(|world| {
+        self.facts(|world| {
             let records = &world.committee;
             let latest = CommitteeSessionQuery { limit: 1, ..CommitteeSessionQuery::default() };
             CommitteeBasis {
@@ -79,7 +79,7 @@ impl Committee for TenantStore {
                 member: records.keys.get(key).and_then(|id| records.members.get(id)).cloned(),
                 session: records.sessions(&latest).next().cloned(),
             }
-        }))
+        })
     }
 
     async fn file_committee(&self, filing: &CommitteeFiling) -> Result<CommitteeFiled> {

@@ -20,12 +20,12 @@ mod takes;
 mod world;
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use async_trait::async_trait;
 use swarm_core::store::{
-    Clock, CommitteeStore, CommitteeTenants, Readiness, Result, Store, Tenants, time_of_commit,
-    time_of_read,
+    Clock, CommitteeStore, CommitteeTenants, LogPosition, Readiness, Result, SeenLog, SeenLogs,
+    Store, Tenants, time_of_commit, time_of_read,
 };
 use swarm_core::{TenantId, Timestamp};
 
@@ -34,9 +34,13 @@ use world::World;
 /// All tenants, in memory. Cloning shares them.
 #[derive(Clone)]
 pub struct MemoryStore {
-    tenants: Arc<RwLock<HashMap<TenantId, Arc<TenantStore>>>>,
+    worlds: Arc<RwLock<Worlds>>,
     clock: TimeSource,
+    seen: Arc<SeenLogs>,
 }
+
+/// The records of each tenant, behind their lock.
+type Worlds = HashMap<TenantId, Arc<RwLock<World>>>;
 
 type TimeSource = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
@@ -48,7 +52,34 @@ impl MemoryStore {
 
     /// An empty store that goes by `clock`, for tests and simulations.
     pub fn with_clock(clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
-        Self { tenants: Arc::default(), clock: Arc::new(clock) }
+        Self { worlds: Arc::default(), clock: Arc::new(clock), seen: Arc::default() }
+    }
+
+    /// A backup: another store with the records that this one has now. For tests and simulations.
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        let worlds = lock_to_read(&self.worlds);
+        let copied = |(id, world): (&TenantId, &Arc<RwLock<World>>)| {
+            (id.clone(), Arc::new(RwLock::new(lock_to_read(world).clone())))
+        };
+        let worlds = Arc::new(RwLock::new(worlds.iter().map(copied).collect()));
+        Self { worlds, clock: Arc::clone(&self.clock), seen: Arc::default() }
+    }
+
+    /// Has the records of a backup in place of its own. For tests and simulations.
+    pub fn restore(&self, backup: &Self) {
+        let backup = lock_to_read(&backup.worlds);
+        for (id, world) in lock_to_read(&self.worlds).iter() {
+            let restored = backup.get(id).map(|world| lock_to_read(world).clone());
+            *lock_to_write(world) = restored.unwrap_or_default();
+        }
+    }
+
+    /// The same records as another process has them, which has seen nothing of them yet. For tests
+    /// and simulations.
+    #[must_use]
+    pub fn opened_again(&self) -> Self {
+        Self { seen: Arc::default(), ..self.clone() }
     }
 }
 
@@ -65,69 +96,86 @@ impl Default for MemoryStore {
 }
 
 impl MemoryStore {
-    fn tenant(&self, tenant: &TenantId) -> Arc<TenantStore> {
-        let tenants = self.tenants.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(store) = tenants.get(tenant) {
-            return store.clone();
+    fn tenant(&self, tenant: &TenantId) -> TenantStore {
+        let (clock, seen) = (Arc::clone(&self.clock), self.seen.of(tenant));
+        TenantStore { world: self.world(tenant), clock, seen }
+    }
+
+    fn world(&self, tenant: &TenantId) -> Arc<RwLock<World>> {
+        if let Some(world) = lock_to_read(&self.worlds).get(tenant) {
+            return Arc::clone(world);
         }
-        drop(tenants);
-        let mut tenants = self.tenants.write().unwrap_or_else(PoisonError::into_inner);
-        let fresh =
-            || Arc::new(TenantStore { world: RwLock::default(), clock: self.clock.clone() });
-        tenants.entry(tenant.clone()).or_insert_with(fresh).clone()
+        Arc::clone(lock_to_write(&self.worlds).entry(tenant.clone()).or_default())
     }
 }
 
 #[async_trait]
 impl Tenants for MemoryStore {
     fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        self.tenant(tenant)
+        Arc::new(self.tenant(tenant))
     }
 
-    /// Not ready only when its clock is too far behind a log. It gives no warning that nothing
-    /// outlives the process: that is its purpose.
+    /// Not ready only when a tenant may not commit. It gives no warning that nothing outlives the
+    /// process: that is its purpose.
     async fn ready(&self) -> Result<Readiness> {
-        let tenants = self.tenants.read().unwrap_or_else(PoisonError::into_inner);
-        for tenant in tenants.values() {
-            tenant.read(|world| time_of_commit((tenant.clock)(), world.log.last()))?;
-        }
+        let may_commit = |tenant| async move { self.tenant(&tenant).may_commit() };
+        self.seen.check(may_commit).await?;
         Ok(Readiness::default())
     }
 }
 
 impl CommitteeTenants for MemoryStore {
     fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
-        self.tenant(tenant)
+        Arc::new(self.tenant(tenant))
     }
 }
 
-/// One tenant's records behind their lock.
+/// One tenant's part of the store.
 struct TenantStore {
-    world: RwLock<World>,
+    world: Arc<RwLock<World>>,
     clock: TimeSource,
+    seen: Arc<SeenLog>,
 }
 
 impl TenantStore {
     /// Reads the world, in parallel with other readers.
     fn read<T>(&self, look: impl FnOnce(&World) -> T) -> T {
-        // Writers check everything before they write anything, so that a world whose writer
-        // panicked is as whole as any other.
-        look(&self.world.read().unwrap_or_else(PoisonError::into_inner))
+        look(&lock_to_read(&self.world))
+    }
+
+    /// Reads facts to be judged by: as [`read`](Self::read), unless the log went back.
+    fn facts<T>(&self, look: impl FnOnce(&World) -> T) -> Result<T> {
+        let facts = self.read(|world| {
+            world.check_facts(&self.seen.position())?;
+            Ok(look(world))
+        });
+        self.seen.note(facts)
     }
 
     /// Changes the world, alone, at the time of the commit: the clock is read under the lock, so a
     /// commit that waited for the lock does not get an earlier time.
     fn commit<T>(&self, change: impl FnOnce(&mut World, Timestamp) -> T) -> Result<T> {
-        let mut world = self.world.write().unwrap_or_else(PoisonError::into_inner);
-        let now = time_of_commit((self.clock)(), world.log.last())?;
-        Ok(change(&mut world, now))
+        self.change(|world, seen| {
+            world.check_commit(seen)?;
+            let now = time_of_commit((self.clock)(), world.log.last())?;
+            Ok(change(world, now))
+        })
     }
 
-    /// The same, at the time of the clock, even if that is behind the log.
-    fn at_any_time<T>(&self, change: impl FnOnce(&mut World, Timestamp) -> T) -> T {
-        let mut world = self.world.write().unwrap_or_else(PoisonError::into_inner);
-        let now = (self.clock)();
-        change(&mut world, now)
+    /// Changes the world, alone, and remembers where its log then stands. The change is told where
+    /// it was seen before.
+    fn change<T>(&self, change: impl FnOnce(&mut World, &LogPosition) -> Result<T>) -> Result<T> {
+        let mut world = lock_to_write(&self.world);
+        let seen = self.seen.position();
+        let outcome = self.seen.note(change(&mut world, &seen));
+        if outcome.is_ok() || world.log.number() > seen.log {
+            self.seen.advance(world.log.position());
+        }
+        outcome
+    }
+
+    fn may_commit(&self) -> Result<()> {
+        self.facts(|world| time_of_commit((self.clock)(), world.log.last()).map(drop))?
     }
 
     fn time(&self, world: &World) -> Timestamp {
@@ -140,6 +188,17 @@ impl Clock for TenantStore {
     async fn now(&self) -> Result<Timestamp> {
         Ok(self.read(|world| self.time(world)))
     }
+}
+
+// Writers check everything before they write anything, so that what a writer left behind that
+// panicked is as whole as anything else.
+
+fn lock_to_read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn lock_to_write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    lock.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one place where this store reads the clock")]

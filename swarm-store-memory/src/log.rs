@@ -2,15 +2,28 @@
 
 use async_trait::async_trait;
 use swarm_core::domain::{Act, LogRow, Seq, SessionId};
-use swarm_core::store::{Log, Result};
+use swarm_core::store::{Log, LogPosition, Result};
 
 use crate::TenantStore;
 
 #[async_trait]
 impl Log for TenantStore {
     async fn accept_clock(&self, act: &Act) -> Result<()> {
-        self.at_any_time(|world, now| world.log.act(act, now, None));
-        Ok(())
+        self.change(|world, seen| {
+            world.check_commit(seen)?;
+            world.log.act(act, (self.clock)(), None);
+            Ok(())
+        })
+    }
+
+    async fn accept_store(&self, act: &Act) -> Result<()> {
+        self.change(|world, seen| {
+            let now = self.time(world);
+            let number = world.log.number().max(seen.log).saturating_add(1);
+            world.log.accepted = number.saturating_sub(1);
+            world.log.act(act, now, Some(number));
+            Ok(())
+        })
     }
 
     async fn log(&self, after: Seq, limit: usize) -> Result<Vec<LogRow>> {
@@ -18,8 +31,18 @@ impl Log for TenantStore {
         Ok(self.read(|world| world.log.rows.iter().skip(skipped).take(limit).cloned().collect()))
     }
 
-    async fn log_size(&self) -> Result<Seq> {
-        Ok(self.read(|world| world.log.rows.last().map(|row| row.seq).unwrap_or_default()))
+    async fn log_position(&self) -> Result<LogPosition> {
+        self.read(|world| {
+            let position = world.log.position();
+            if self.seen.note(world.check_facts(&self.seen.position())).is_ok() {
+                self.seen.advance(position.clone());
+            }
+            Ok(position)
+        })
+    }
+
+    async fn seen_log(&self) -> Result<LogPosition> {
+        Ok(self.seen.position())
     }
 
     async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>> {

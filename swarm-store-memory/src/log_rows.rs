@@ -6,10 +6,13 @@ use std::sync::Arc;
 use swarm_core::Timestamp;
 use swarm_core::domain::committee::CommitteeTake;
 use swarm_core::domain::{Act, LogRow, Logged, Seq, SessionId, Take};
+use swarm_core::store::LogPosition;
 
 /// The rows of a tenant's log.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Rows {
+    /// How often the store was accepted: each time another log began.
+    pub(crate) accepted: u64,
     /// Row `n` stands at `n - 1`.
     pub(crate) rows: Vec<LogRow>,
     /// Where the acts on a session stand.
@@ -17,6 +20,30 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
+    /// The number of the log.
+    pub(crate) fn number(&self) -> u64 {
+        self.accepted.saturating_add(1)
+    }
+
+    pub(crate) fn position(&self) -> LogPosition {
+        let size = self.rows.last().map(|row| row.seq).unwrap_or_default();
+        let last = self.mark(size).unwrap_or_default();
+        LogPosition { log: self.number(), size, last: last.into() }
+    }
+
+    /// What tells the row with this number from others.
+    pub(crate) fn mark(&self, seq: Seq) -> Option<String> {
+        let row = self.rows.get(usize::try_from(seq.0).ok()?.checked_sub(1)?)?;
+        let at = row.at.millis();
+        Some(match &row.logged {
+            Logged::Take(take) => format!("{at} t {}", take.id),
+            Logged::CommitteeTake(take) => format!("{at} c {}", take.member_id),
+            Logged::Act { text, minted } => {
+                format!("{at} a {minted:?} {}", text.chars().take(100).collect::<String>())
+            }
+        })
+    }
+
     /// The time of the last row.
     pub(crate) fn last(&self) -> Option<Timestamp> {
         self.rows.last().map(|row| row.at)

@@ -1,25 +1,22 @@
 //! The messages to members.
 
 use async_trait::async_trait;
-use swarm_core::domain::{MailState, Message, MessageId};
-use swarm_core::store::{MessageChange, Outbox, Result, Saved, Versioned};
+use swarm_core::domain::Message;
+use swarm_core::store::{MessageChange, MessageQuery, Outbox, Result, Saved, Versioned};
 
 use crate::TenantStore;
 use crate::world::{World, next};
 
 #[async_trait]
 impl Outbox for TenantStore {
-    async fn messages(
-        &self,
-        state: Option<MailState>,
-        after: Option<MessageId>,
-    ) -> Result<Vec<Versioned<Message>>> {
+    async fn messages(&self, query: &MessageQuery) -> Result<Vec<Versioned<Message>>> {
+        let MessageQuery { state, after, limit } = *query;
         Ok(self.read(|world| {
             let asked = |message: &&Versioned<Message>| {
                 state.is_none_or(|state| message.record.state == state)
                     && after.is_none_or(|after| message.record.id > after)
             };
-            world.outbox.iter().filter(asked).cloned().collect()
+            world.outbox.iter().filter(asked).take(limit).cloned().collect()
         }))
     }
 

@@ -9,7 +9,7 @@ use swarm_core::domain::committee::{
 use swarm_core::domain::{ApiKeyHash, AttemptId, Day};
 use swarm_core::store::{CommitteeSessionQuery, Versioned};
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Records {
     pub(crate) members: BTreeMap<CommitteeMemberId, Versioned<CommitteeMember>>,
     /// Whose record carries the hash.
@@ -21,6 +21,7 @@ pub(crate) struct Records {
 }
 
 /// A submission, and the attempt that brought it.
+#[derive(Clone)]
 pub(crate) struct Submitted {
     pub(crate) attempt: AttemptId,
     pub(crate) take: Arc<CommitteeTake>,

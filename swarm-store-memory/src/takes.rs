@@ -14,7 +14,7 @@ use crate::world::{SpentNonce, World, next_id};
 #[async_trait]
 impl Takes for TenantStore {
     async fn basis(&self, query: &BasisQuery<'_>) -> Result<Basis> {
-        Ok(self.read(|world| basis(world, query, self.time(world))))
+        self.facts(|world| basis(world, query, self.time(world)))
     }
 
     async fn file(&self, filing: &Filing) -> Result<Filed> {

@@ -8,12 +8,14 @@ use swarm_core::domain::{
     AttemptId, Challenge, Day, Member, MemberId, MemberState, Message, Nonce, PublicKey, Revision,
     Session, SessionId, SessionTerms, SubjectId, Take, TakeDraft, TakeId, TokenHash, Version,
 };
-use swarm_core::store::{ChallengeBucket, Collection, Document, MemberQuery, Versioned};
+use swarm_core::store::{
+    ChallengeBucket, Collection, Document, LogPosition, MemberQuery, Result, Versioned,
+};
 
 use crate::log_rows::Rows;
 use crate::records::Records;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct World {
     pub(crate) members: HashMap<MemberId, MemberRow>,
     /// Who is in the state.
@@ -38,17 +40,20 @@ pub(crate) struct World {
     pub(crate) log: Rows,
 }
 
+#[derive(Clone)]
 pub(crate) struct MemberRow {
     pub(crate) member: Versioned<Member>,
     pub(crate) nonces: HashMap<Nonce, SpentNonce>,
 }
 
 /// What a nonce was spent on.
+#[derive(Clone)]
 pub(crate) struct SpentNonce {
     pub(crate) attempt: AttemptId,
     pub(crate) take: TakeId,
 }
 
+#[derive(Clone)]
 pub(crate) struct SessionRow {
     pub(crate) session: Versioned<Session>,
     /// Those of the session.
@@ -60,7 +65,7 @@ pub(crate) struct SessionRow {
 }
 
 /// The documents of a collection.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct DocumentCollection {
     /// Document `n` stands at `n - 1`.
     pub(crate) documents: Vec<Document>,
@@ -69,6 +74,16 @@ pub(crate) struct DocumentCollection {
 }
 
 impl World {
+    /// Checks, for a commit, that the log goes on from where it was seen.
+    pub(crate) fn check_commit(&self, seen: &LogPosition) -> Result<()> {
+        seen.check_commit(self.log.number(), self.log.mark(seen.size).as_deref())
+    }
+
+    /// Checks the same for facts that are read.
+    pub(crate) fn check_facts(&self, seen: &LogPosition) -> Result<()> {
+        seen.check_facts(self.log.number(), self.log.mark(seen.size).as_deref())
+    }
+
     pub(crate) fn bearer(&self, token: &TokenHash) -> Option<&MemberRow> {
         self.members.get(self.tokens.get(token)?)
     }

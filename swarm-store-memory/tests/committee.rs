@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use swarm_core::CommitteeTenants;
+use swarm_core::testing::ManualClock;
+use swarm_core::{CommitteeTenants, Timestamp};
 use swarm_store_memory::MemoryStore;
 
 async fn memory() -> ((), Arc<dyn CommitteeTenants>) {
@@ -10,3 +11,11 @@ async fn memory() -> ((), Arc<dyn CommitteeTenants>) {
 }
 
 swarm_core::committee_conformance!(memory);
+
+async fn with_a_clock() -> (ManualClock, Arc<dyn CommitteeTenants>) {
+    let clock = ManualClock::at(Timestamp::EPOCH);
+    let shown = clock.clone();
+    (clock, Arc::new(MemoryStore::with_clock(move || shown.now())))
+}
+
+swarm_core::committee_clock_conformance!(with_a_clock, ManualClock::set);

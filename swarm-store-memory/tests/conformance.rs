@@ -1,6 +1,6 @@
 //! The memory store keeps every promise of the port.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use swarm_core::testing::ManualClock;
 use swarm_core::{Tenants, Timestamp};
@@ -19,3 +19,29 @@ async fn with_a_clock() -> (ManualClock, Arc<dyn Tenants>) {
 }
 
 swarm_core::clock_conformance!(with_a_clock, ManualClock::set);
+
+/// A store and its backup.
+struct BackedUp {
+    store: MemoryStore,
+    backup: Mutex<MemoryStore>,
+}
+
+async fn that_goes_back() -> (BackedUp, Arc<dyn Tenants>) {
+    let store = MemoryStore::new();
+    let guard = BackedUp { store: store.clone(), backup: Mutex::default() };
+    (guard, Arc::new(store))
+}
+
+async fn back_up(guard: &BackedUp) {
+    *guard.backup.lock().unwrap_or_else(PoisonError::into_inner) = guard.store.copy();
+}
+
+async fn restore(guard: &BackedUp) {
+    guard.store.restore(&guard.backup.lock().unwrap_or_else(PoisonError::into_inner));
+}
+
+async fn again(guard: &BackedUp) -> Arc<dyn Tenants> {
+    Arc::new(guard.store.opened_again())
+}
+
+swarm_core::continuity_conformance!(that_goes_back, back_up, restore, again);

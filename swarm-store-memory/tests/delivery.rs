@@ -47,7 +47,7 @@ impl Fixture {
     }
 
     async fn message(&self) -> Arc<Message> {
-        self.tenant.outbox().await.unwrap().pop().unwrap()
+        self.tenant.outbox(None, 9).await.unwrap().messages.pop().unwrap()
     }
 }
 
@@ -80,7 +80,7 @@ async fn one_message_for_the_first_activation_and_none_after() {
     fixture.tenant.activate(&id, ORIGIN, &Actor::SCHEDULE).await.unwrap();
     fixture.tenant.deactivate(&id, &Actor::SCHEDULE).await.unwrap();
     fixture.tenant.activate(&id, ORIGIN, &Actor::SCHEDULE).await.unwrap();
-    assert_eq!(fixture.tenant.outbox().await.unwrap().len(), 1);
+    assert_eq!(fixture.tenant.outbox(None, 9).await.unwrap().messages.len(), 1);
 
     let mailer = Always::answer(Attempt::Sent);
     assert_eq!(fixture.tenant.deliver(&mailer).await.unwrap(), 1);

@@ -53,7 +53,7 @@ async fn mail_has_the_words_and_addresses_of_the_front_end() {
     let member = apply(&tenant).await;
     let state = tenant.activate(&member, &Paths, &Actor::OPERATOR).await.unwrap();
     assert_eq!(state, MemberState::Approved);
-    let mail = &tenant.outbox().await.unwrap()[0].mail;
+    let mail = &tenant.outbox(None, 1).await.unwrap().messages[0].mail;
     assert_eq!((mail.subject.as_str(), mail.body.as_str()), ("Welcome", "desk: ask, then claim"));
 }
 

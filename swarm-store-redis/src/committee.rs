@@ -56,7 +56,7 @@ impl Committee for TenantStore {
         script.arg(member.id.as_str()).arg(version_arg(*expected));
         script.arg(codec::encode_committee_member(next(*expected), member));
         script.arg(codec::encode_hash(&member.key));
-        let outcome: String = self.commit(OP, &script).await?;
+        let outcome: String = self.commit(OP, &mut script).await?;
         saved(OP, &outcome)
     }
 
@@ -98,7 +98,7 @@ impl Committee for TenantStore {
             script.arg(brief_field(day.date, brief.member_id.as_str()));
             script.arg(codec::encode_committee_brief(brief));
         }
-        let outcome: String = self.commit(OP, &script).await?;
+        let outcome: String = self.commit(OP, &mut script).await?;
         saved(OP, &outcome)
     }
 
@@ -134,7 +134,8 @@ impl Committee for TenantStore {
         script.key(self.keys.committee_days()).key(self.keys.committee_days_index());
         script.key(self.keys.log());
         script.arg(codec::encode_hash(key)).arg(all());
-        let (now, member, session): Facts = self.read(OP, &script).await?;
+        self.name_log(&mut script);
+        let (now, member, session): Facts = self.facts(OP, &script).await?;
         Ok(CommitteeBasis {
             now: codec::decode_timestamp(&now).context(OP)?,
             member: codec::decode_optional(member.as_ref(), codec::decode_committee_member)
@@ -159,7 +160,7 @@ impl Committee for TenantStore {
         script.arg(filing.text());
         script.arg(on(date)).arg(by_on(member, date));
         script.arg(filing.subject_id().as_str()).arg(optional(filing.quota()));
-        let outcome: Vec<String> = self.commit(OP, &script).await?;
+        let outcome: Vec<String> = self.commit(OP, &mut script).await?;
         let outcome: Vec<&str> = outcome.iter().map(String::as_str).collect();
         match *outcome {
             ["filed", now] => {
@@ -184,7 +185,7 @@ impl Committee for TenantStore {
         let rows = match *query {
             CommitteeTakesQuery::On(days) => {
                 let days = days.iter().map(|day| on(*day));
-                self.listed_after(OP, keys, days, None).await?
+                self.listed_after(OP, keys, days, None, usize::MAX).await?
             }
             CommitteeTakesQuery::Latest { member, before, limit } => {
                 self.listed(OP, keys, &by(member), Some(number(before)), Some(limit)).await?

@@ -24,10 +24,25 @@ const DURABLE: [(&str, &str); 4] = [
 const FILLING: u64 = 80;
 const FULL: u64 = 95;
 
-/// Checks that the servers answer, that none is a replica, that none evicts records and none is full,
-/// and warns of settings by which acknowledged writes may get lost. In strict mode such a setting is
-/// an error, and so is one that cannot be read, and a replica that no commit waits for.
+/// Checks what [`settings_and_memory`] does, and that no server is full.
 pub(crate) async fn check(client: &Client, op: &'static str, strict: bool) -> Result<Readiness> {
+    let (readiness, used) = settings_and_memory(client, op, strict).await?;
+    if used >= FULL {
+        let full = format!("redis has less than {} % of its maxmemory left", 100 - FULL);
+        return Err(StoreError::misconfigured(op, full));
+    }
+    Ok(readiness)
+}
+
+/// Checks that the servers answer, that none is a replica and none evicts records, and warns of
+/// settings by which acknowledged writes may get lost. In strict mode such a setting is an error, and
+/// so is one that cannot be read, and a replica that no commit waits for. Also says how much of its
+/// memory the fullest server has used, in per cent, and warns of that.
+pub(crate) async fn settings_and_memory(
+    client: &Client,
+    op: &'static str,
+    strict: bool,
+) -> Result<(Readiness, u64)> {
     client.ask_all::<String>(op, &redis::cmd("PING")).await?;
     client.check_role(op).await?;
     let policies = settings(client, op, "maxmemory-policy").await?.unwrap_or_default();
@@ -40,8 +55,13 @@ pub(crate) async fn check(client: &Client, op: &'static str, strict: bool) -> Re
         return Err(StoreError::misconfigured(op, format!("strict: {}", warnings.join("; "))));
     }
     warnings.extend(replicas(client, op, strict).await?);
-    warnings.extend(memory_warning(client, op).await?);
-    Ok(Readiness { warnings })
+    let used = memory_used(client, op).await?;
+    if used >= FILLING {
+        warnings.push(format!(
+            "redis has used {used} % of its maxmemory: from {FULL} % on it is not ready"
+        ));
+    }
+    Ok((Readiness { warnings }, used))
 }
 
 /// Warns of each setting under which a server acknowledges writes that are not on its disk.
@@ -97,22 +117,13 @@ async fn replicas(client: &Client, op: &'static str, strict: bool) -> Result<Opt
     }))
 }
 
-/// Warns of a server whose memory is filling up; a full one is an error.
-async fn memory_warning(client: &Client, op: &'static str) -> Result<Option<String>> {
+/// How much of its memory the fullest server has used, in per cent; 0 where there is no limit.
+async fn memory_used(client: &Client, op: &'static str) -> Result<u64> {
     let used = info_values(client, op, "memory", "used_memory").await?;
     let limits = info_values(client, op, "memory", "maxmemory").await?;
     let limited = used.into_iter().zip(limits).filter(|(_, limit)| *limit > 0);
-    let fullest = limited.map(|(used, limit)| used.saturating_mul(100) / limit).max();
-    match fullest.unwrap_or(0) {
-        FULL.. => {
-            let full = format!("redis has less than {} % of its maxmemory left", 100 - FULL);
-            Err(StoreError::misconfigured(op, full))
-        }
-        used @ FILLING.. => Ok(Some(format!(
-            "redis has used {used} % of its maxmemory: from {FULL} % on it is not ready"
-        ))),
-        _ => Ok(None),
-    }
+    let shares = limited.map(|(used, limit)| used.saturating_mul(100) / limit);
+    Ok(shares.max().unwrap_or(0))
 }
 
 /// The value of this line in a section of `INFO`, from each server that reports it.

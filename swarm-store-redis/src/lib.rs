@@ -33,7 +33,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use swarm_core::TenantId;
 use swarm_core::store::{
-    CommitteeStore, CommitteeTenants, HaltedTenants, Readiness, Result, Store, Tenants,
+    CommitteeStore, CommitteeTenants, Readiness, Result, SeenLogs, Store, Tenants,
 };
 
 use connection::client::{Client, bounded};
@@ -47,7 +47,7 @@ use tenant::TenantStore;
 pub struct RedisStore {
     client: Arc<Client>,
     layouts: Arc<LayoutCache>,
-    halted: Arc<HaltedTenants>,
+    seen: Arc<SeenLogs>,
     strict: bool,
 }
 
@@ -89,13 +89,16 @@ impl RedisStore {
         bounded("connect", async {
             let options = Options::parse(url)?;
             let client = Client::connect(&options).await?;
-            for warning in health::check(&client, "connect", options.strict).await?.warnings {
+            // One that is full is connected to all the same, and is not ready.
+            let (found, _) =
+                health::settings_and_memory(&client, "connect", options.strict).await?;
+            for warning in found.warnings {
                 tracing::warn!("{warning}");
             }
             layout::refuse_newer("connect", &client).await?;
             client.load("connect", &scripts::texts()).await?;
-            let (layouts, halted) = (Arc::default(), Arc::default());
-            Ok(Self { client: Arc::new(client), layouts, halted, strict: options.strict })
+            let (layouts, seen) = (Arc::default(), Arc::default());
+            Ok(Self { client: Arc::new(client), layouts, seen, strict: options.strict })
         })
         .await
     }
@@ -108,15 +111,15 @@ impl Tenants for RedisStore {
     }
 
     /// Checks that the server answers, is not a replica, rejects writes rather than evict records,
-    /// holds nothing that a later release has written, and that its clock is not too far behind the
-    /// log of a tenant that wants to commit. Warns when it may lose what it has acknowledged; in
+    /// holds nothing that a later release has written, and that no tenant may not commit because its
+    /// log went back, or the clock is too far behind it. Warns when it may lose what it has acknowledged; in
     /// strict mode that is an error.
     async fn ready(&self) -> Result<Readiness> {
         bounded("ready", async {
             layout::refuse_newer("ready", &self.client).await?;
-            let time_of_commit =
-                |tenant| async move { self.tenant(&tenant).time_of_commit("ready").await };
-            self.halted.check(time_of_commit).await?;
+            self.seen
+                .check(|tenant| async move { self.tenant(&tenant).may_commit().await })
+                .await?;
             health::check(&self.client, "ready", self.strict).await
         })
         .await
@@ -132,9 +135,8 @@ impl CommitteeTenants for RedisStore {
 impl RedisStore {
     fn tenant(&self, tenant: &TenantId) -> TenantStore {
         TenantStore {
-            id: tenant.clone(),
             client: Arc::clone(&self.client),
-            halted: Arc::clone(&self.halted),
+            seen: self.seen.of(tenant),
             keys: Keys::of(tenant),
             layout: self.layouts.of(tenant),
         }

@@ -1,9 +1,9 @@
 //! The log.
 
 use async_trait::async_trait;
-use swarm_core::SessionId;
 use swarm_core::domain::{Act, LogRow, Seq};
-use swarm_core::store::{Log, Result};
+use swarm_core::store::{Log, LogPosition, Result};
+use swarm_core::{SessionId, StoreError};
 
 use crate::codec::{self, Context};
 use crate::scripts;
@@ -15,7 +15,18 @@ impl Log for TenantStore {
         const OP: &str = "accept clock";
         let mut script = scripts::ACCEPT_CLOCK.prepare_invoke();
         script.key(self.attempt(OP)?).key(self.keys.log()).arg(act.as_str());
-        self.commit::<String>(OP, &script).await.map(drop)
+        self.commit::<String>(OP, &mut script).await.map(drop)
+    }
+
+    async fn accept_store(&self, act: &Act) -> Result<()> {
+        const OP: &str = "accept store";
+        // What was wiped has no mark any more.
+        self.layout.mark(OP, &self.client, &self.keys).await?;
+        let mut script = scripts::ACCEPT_STORE.prepare_invoke();
+        script.key(self.attempt(OP)?).key(self.keys.log()).key(self.keys.counters());
+        script.arg(act.as_str()).arg(self.seen.position().log);
+        self.client.commit::<String>(OP, &script, &self.keys).await?;
+        self.log_position().await.map(drop)
     }
 
     async fn log(&self, after: Seq, limit: usize) -> Result<Vec<LogRow>> {
@@ -36,9 +47,23 @@ impl Log for TenantStore {
         numbered.map(|(seq, row)| codec::decode_log_row(Seq(seq), row).context(OP)).collect()
     }
 
-    async fn log_size(&self) -> Result<Seq> {
-        let length = redis::cmd("LLEN").arg(self.keys.log()).to_owned();
-        Ok(Seq(self.query("log size", &length).await?))
+    async fn log_position(&self) -> Result<LogPosition> {
+        const OP: &str = "log position";
+        let mut script = scripts::LOG_POSITION.prepare_invoke();
+        self.name_log(&mut script);
+        let (how, log, size, last): (String, u64, u64, String) = self.read(OP, &script).await?;
+        let position = LogPosition { log, size: Seq(size), last: last.into() };
+        match how.as_str() {
+            "back" => drop(self.seen.note::<()>(Err(StoreError::went_back(OP)))),
+            // What no replica may have yet could get lost without having been acknowledged.
+            "same" if self.client.replicas() > 0 => {}
+            _ => self.seen.advance(position.clone()),
+        }
+        Ok(position)
+    }
+
+    async fn seen_log(&self) -> Result<LogPosition> {
+        Ok(self.seen.position())
     }
 
     async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>> {

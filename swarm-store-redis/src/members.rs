@@ -74,7 +74,7 @@ impl Members for TenantStore {
         script.arg(BY_STATE).arg(keys::in_state(member.state.as_str()));
         script.arg(change.act.as_ref().map_or("", |act| act.as_str()));
         script.arg(optional(change.quota));
-        let outcome: String = self.commit("save member", &script).await?;
+        let outcome: String = self.commit("save member", &mut script).await?;
         saved(&outcome)
     }
 
@@ -85,7 +85,7 @@ impl Members for TenantStore {
         script.key(self.keys.log());
         script.arg(offer.bucket.0).arg(keys::slot(&offer.slot));
         script.arg(codec::encode_challenge(&offer.fresh));
-        let given: String = self.write("give challenge", &script).await?;
+        let given: String = self.write("give challenge", &mut script).await?;
         codec::decode_challenge(&given).context("give challenge")
     }
 }

@@ -1,8 +1,8 @@
 //! The messages to members.
 
 use async_trait::async_trait;
-use swarm_core::domain::{MailState, Message, MessageId};
-use swarm_core::store::{MessageChange, Outbox, Result, Saved, Versioned};
+use swarm_core::domain::{MailState, Message};
+use swarm_core::store::{MessageChange, MessageQuery, Outbox, Result, Saved, Versioned};
 
 use crate::codec::{self, Context};
 use crate::keys::{self, BY_STATE};
@@ -12,17 +12,17 @@ use crate::tenant::TenantStore;
 
 #[async_trait]
 impl Outbox for TenantStore {
-    async fn messages(
-        &self,
-        state: Option<MailState>,
-        after: Option<MessageId>,
-    ) -> Result<Vec<Versioned<Message>>> {
+    async fn messages(&self, query: &MessageQuery) -> Result<Vec<Versioned<Message>>> {
+        let MessageQuery { state, after, limit } = *query;
         let keys = [self.keys.outbox(), self.keys.outbox_index()];
         let states = MailState::ALL.into_iter().filter(|it| state.is_none_or(|one| one == *it));
         let listings = states.map(|state| keys::in_state(state.as_str()));
-        let rows = self.listed_after("messages", keys, listings, after.map(|id| id.0)).await?;
+        let after = after.map(|id| id.0);
+        let rows = self.listed_after("messages", keys, listings, after, limit).await?;
         let mut messages = codec::decode_each(&rows, codec::decode_message).context("messages")?;
+        // So many of each state were read.
         messages.sort_unstable_by_key(|message| message.record.id);
+        messages.truncate(limit);
         Ok(messages)
     }
 
@@ -34,7 +34,7 @@ impl Outbox for TenantStore {
         script.arg(message.id.0).arg(expected.0);
         script.arg(codec::encode_message(expected.next(), message));
         script.arg(BY_STATE).arg(keys::in_state(message.state.as_str()));
-        let outcome: String = self.commit("save message", &script).await?;
+        let outcome: String = self.commit("save message", &mut script).await?;
         saved("save message", &outcome)
     }
 }

@@ -26,16 +26,17 @@ impl TenantStore {
     }
 
     /// The rows of some listings, in their order, the lowest id of each first: those with an id
-    /// higher than `after`.
+    /// higher than `after`, of each listing at most `limit`.
     pub(crate) async fn listed_after(
         &self,
         op: &'static str,
         [rows, index]: [String; 2],
         listings: impl Iterator<Item = String> + Send,
         after: Option<u64>,
+        limit: usize,
     ) -> Result<Vec<String>> {
         let mut script = scripts::LISTINGS.prepare_invoke();
-        script.key(rows).key(index);
+        script.key(rows).key(index).arg(limit_arg(limit));
         for listing in listings {
             script.arg(keys::start_of(&listing, after)).arg(keys::end_of(&listing, None));
         }

@@ -8,20 +8,34 @@ use swarm_core::store::CLOCK_TOLERANCE_MILLIS;
 use swarm_core::store::records::BEFORE_SNAPSHOT;
 
 macro_rules! scripts {
-    ($($(#[$doc:meta])* $name:ident: $($part:literal)*;)*) => {
+    ($($(#[$doc:meta])* $name:ident: $kind:ident $($part:literal)*;)*) => {
         $(
             $(#[$doc])*
             pub(crate) static $name: LazyLock<Script> =
-                LazyLock::new(|| Script::new(&text(scripts!(@parts $($part)*))));
+                LazyLock::new(|| Script::new(&text(scripts!(@$kind $($part)*))));
         )*
 
         /// The texts of all.
         pub(crate) fn texts() -> Vec<String> {
-            vec![$(text(scripts!(@parts $($part)*))),*]
+            vec![$(text(scripts!(@$kind $($part)*))),*]
         }
     };
-    (@parts $($part:literal)*) => {
+    // Looks at what is there, or changes it regardless of the log.
+    (@plain $($part:literal)*) => {
         concat!(include_str!("lua/prelude.lua"), $(include_str!(concat!("lua/", $part))),*)
+    };
+    // Reads facts to be judged by.
+    (@facts $($part:literal)*) => {
+        scripts!(@plain "guard_facts.lua" $($part)*)
+    };
+    // Returns its outcome, and where the log then stands.
+    (@commit $($part:literal)*) => {
+        concat!(
+            scripts!(@plain "guard.lua"),
+            "local function commit()\n", $(include_str!(concat!("lua/", $part))),*, "end\n",
+            "local outcome = commit()\n",
+            "return { outcome, tonumber(log_number), appended.size, appended.last }\n",
+        )
     };
 }
 
@@ -36,39 +50,41 @@ fn text(parts: &str) -> String {
 
 scripts! {
     /// Migrates a tenant without a mark, layout 0, to layout 1.
-    LAYOUT_1: "layout_1.lua";
+    LAYOUT_1: plain "layout_1.lua";
     /// Migrates from layout 1 to 2.
-    LAYOUT_2: "layout_2.lua";
+    LAYOUT_2: plain "layout_2.lua";
 
-    NOW: "now.lua";
-    TIME_OF_COMMIT: "time_of_commit.lua";
-    THROUGH: "through.lua";
-    ROWS: "rows.lua";
-    LISTINGS: "listings.lua";
+    NOW: plain "now.lua";
+    TIME_OF_COMMIT: facts "time_of_commit.lua";
+    THROUGH: plain "through.lua";
+    ROWS: plain "rows.lua";
+    LISTINGS: plain "listings.lua";
 
-    MEMBER: "member.lua";
-    MEMBERS: "members.lua";
-    GIVE_CHALLENGE: "give_challenge.lua";
-    SAVE_MEMBER: "attempt.lua" "save_member.lua";
-    SAVE_MESSAGE: "attempt.lua" "save_message.lua";
+    MEMBER: plain "member.lua";
+    MEMBERS: plain "members.lua";
+    GIVE_CHALLENGE: commit "give_challenge.lua";
+    SAVE_MEMBER: commit "attempt.lua" "save_member.lua";
+    SAVE_MESSAGE: commit "attempt.lua" "save_message.lua";
 
-    CONVENE: "attempt.lua" "convene.lua";
-    SAVE_SESSION: "attempt.lua" "save_session.lua";
+    CONVENE: commit "attempt.lua" "convene.lua";
+    SAVE_SESSION: commit "attempt.lua" "save_session.lua";
 
-    BASIS: "basis.lua";
-    FILE: "file.lua";
-    TAKE: "take.lua";
-    TAKES: "takes.lua";
-    LATEST_TAKES: "latest_takes.lua";
+    BASIS: facts "basis.lua";
+    FILE: commit "file.lua";
+    TAKE: plain "take.lua";
+    TAKES: plain "takes.lua";
+    LATEST_TAKES: plain "latest_takes.lua";
 
-    LOG: "log.lua";
-    ACCEPT_CLOCK: "attempt.lua" "accept_clock.lua";
+    LOG: plain "log.lua";
+    LOG_POSITION: plain "log_position.lua";
+    ACCEPT_CLOCK: commit "attempt.lua" "accept_clock.lua";
+    ACCEPT_STORE: plain "attempt.lua" "accept_store.lua";
 
-    PUT_DOCUMENT: "attempt.lua" "put_document.lua";
+    PUT_DOCUMENT: commit "attempt.lua" "put_document.lua";
 
-    SAVE_COMMITTEE_MEMBER: "attempt.lua" "save_committee_member.lua";
-    SAVE_COMMITTEE_DAY: "attempt.lua" "save_committee_day.lua";
-    COMMITTEE_BRIEFS: "committee_briefs.lua";
-    COMMITTEE_BASIS: "committee_basis.lua";
-    FILE_COMMITTEE: "file_committee.lua";
+    SAVE_COMMITTEE_MEMBER: commit "attempt.lua" "save_committee_member.lua";
+    SAVE_COMMITTEE_DAY: commit "attempt.lua" "save_committee_day.lua";
+    COMMITTEE_BRIEFS: plain "committee_briefs.lua";
+    COMMITTEE_BASIS: facts "committee_basis.lua";
+    FILE_COMMITTEE: commit "file_committee.lua";
 }

@@ -33,13 +33,14 @@ impl Takes for TenantStore {
         script.arg(codec::encode_hash(query.token));
         script.arg(on(&query.date.to_string(), query.subject_id.as_str()));
         script.arg(query.nonce.as_str());
+        self.name_log(&mut script);
         let facts = bounded("basis", async {
-            let facts: Facts = self.read("basis", &script).await?;
+            let facts: Facts = self.facts("basis", &script).await?;
             if facts.4.is_none() || self.client.replicas() == 0 {
                 return Ok(facts);
             }
             // A retried take is acknowledged again, but not before it is on the replicas.
-            self.commit("basis", &script).await
+            self.client.commit("basis", &script, &self.keys).await
         });
         let (now, member, session, latest, spent) = facts.await?;
         Ok(Basis {
@@ -73,7 +74,7 @@ impl Takes for TenantStore {
         script.arg(filing.nonce().as_str()).arg(hex(&filing.attempt().0));
         script.arg(revision.saturating_sub(1)).arg(revision);
         script.arg(codec::encode_take(filing)).arg(on(&date.to_string(), subject.as_str()));
-        let outcome: Vec<String> = self.commit("file", &script).await?;
+        let outcome: Vec<String> = self.commit("file", &mut script).await?;
         let outcome: Vec<&str> = outcome.iter().map(String::as_str).collect();
         match *outcome {
             ["filed", outcome] => {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use redis::{Cmd, FromRedisValue, ScriptInvocation};
-use swarm_core::domain::AttemptId;
-use swarm_core::store::{Clock, HaltedTenants, Result};
-use swarm_core::{Entropy, StoreError, SystemEntropy, TenantId, Timestamp};
+use swarm_core::domain::{AttemptId, Seq};
+use swarm_core::store::{Clock, Log as _, LogPosition, Result, SeenLog};
+use swarm_core::{Entropy, StoreError, SystemEntropy, Timestamp};
 
 use crate::codec::{self, Context};
 use crate::connection::client::Client;
@@ -14,11 +14,14 @@ use crate::keys::Keys;
 use crate::layout::TenantLayout;
 use crate::scripts;
 
+/// What a script that commits returns: its outcome, and the number of the log, its size and what
+/// tells its last row, or 0 and nothing where it appended none.
+type Committed<T> = (T, u64, u64, String);
+
 /// One tenant's part of the store.
 pub(crate) struct TenantStore {
-    pub(crate) id: TenantId,
     pub(crate) client: Arc<Client>,
-    pub(crate) halted: Arc<HaltedTenants>,
+    pub(crate) seen: Arc<SeenLog>,
     pub(crate) keys: Keys,
     pub(crate) layout: Arc<TenantLayout>,
 }
@@ -28,20 +31,57 @@ impl TenantStore {
     pub(crate) async fn commit<T: FromRedisValue>(
         &self,
         op: &'static str,
-        script: &ScriptInvocation<'_>,
+        script: &mut ScriptInvocation<'_>,
     ) -> Result<T> {
         self.mark(op).await?;
-        self.halted.note(&self.id, self.client.commit(op, script, &self.keys).await)
+        self.name_log(script);
+        let committed = self.client.commit(op, script, &self.keys).await;
+        self.committed(committed).await
     }
 
     /// Runs a script that writes and is idempotent. It does not wait for replicas.
     pub(crate) async fn write<T: FromRedisValue>(
         &self,
         op: &'static str,
-        script: &ScriptInvocation<'_>,
+        script: &mut ScriptInvocation<'_>,
     ) -> Result<T> {
         self.mark(op).await?;
-        self.client.read(op, script).await
+        self.name_log(script);
+        let committed = self.client.read(op, script).await;
+        self.committed(committed).await
+    }
+
+    /// Runs a script that reads facts to be judged by; its log is named already.
+    pub(crate) async fn facts<T: FromRedisValue>(
+        &self,
+        op: &'static str,
+        script: &ScriptInvocation<'_>,
+    ) -> Result<T> {
+        self.seen.note(self.read(op, script).await)
+    }
+
+    /// Tells a script which log the tenant has, and where it was seen.
+    pub(crate) fn name_log(&self, script: &mut ScriptInvocation<'_>) {
+        let seen = self.seen.position();
+        script.key(self.keys.log()).key(self.keys.counters());
+        script.arg(seen.log).arg(seen.size.0).arg(&*seen.last);
+    }
+
+    /// The outcome of a commit, without where the log stands after it, which is remembered.
+    async fn committed<T>(&self, committed: Result<Committed<T>>) -> Result<T> {
+        match self.seen.note(committed) {
+            Ok((outcome, log, size, last)) => {
+                self.seen.advance(LogPosition { log, size: Seq(size), last: last.into() });
+                Ok(outcome)
+            }
+            Err(error) => {
+                if error.is_contended() {
+                    // Another log may have begun.
+                    self.log_position().await?;
+                }
+                Err(error)
+            }
+        }
     }
 
     /// Runs a script that only reads.
@@ -86,11 +126,11 @@ impl TenantStore {
         Box::pin(self.layout.mark(op, &self.client, &self.keys)).await
     }
 
-    /// The time that a commit would have.
-    pub(crate) async fn time_of_commit(&self, op: &'static str) -> Result<Timestamp> {
+    /// Checks that a commit would not be refused because of the log.
+    pub(crate) async fn may_commit(&self) -> Result<()> {
         let mut script = scripts::TIME_OF_COMMIT.prepare_invoke();
-        let time: String = self.read(op, script.key(self.keys.log())).await?;
-        codec::decode_timestamp(&time).context(op)
+        self.name_log(&mut script);
+        self.facts::<String>("ready", &script).await.map(drop)
     }
 
     /// The key under which the outcome of a new attempt is kept.

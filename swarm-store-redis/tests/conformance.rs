@@ -46,6 +46,26 @@ mod on_a_server {
 
     swarm_core::conformance!(server, killed);
 
+    async fn again(guard: &Guard) -> Arc<dyn Tenants> {
+        guard.connect().await
+    }
+
+    /// Another database of the same server has the copy.
+    async fn back_up(guard: &Guard) {
+        let copy = "for _, key in ipairs(redis.call('KEYS', '*')) do
+                      redis.call('COPY', key, key, 'DB', '1')
+                    end";
+        guard.0.lock().unwrap().cli(&["EVAL", copy, "0"]);
+    }
+
+    async fn restore(guard: &Guard) {
+        let server = guard.0.lock().unwrap();
+        server.cli(&["FLUSHDB"]);
+        server.cli(&["SWAPDB", "0", "1"]);
+    }
+
+    swarm_core::continuity_conformance!(server, back_up, restore, again);
+
     mod committee {
         use super::*;
 
@@ -83,6 +103,19 @@ mod on_a_server_with_a_clock {
     }
 
     swarm_core::clock_conformance!(server, set);
+
+    mod committee {
+        use super::*;
+
+        async fn server() -> ((Server, ProgramClock), Arc<dyn CommitteeTenants>) {
+            let clock = ProgramClock::at(0);
+            let server = Server::start_in(&clock.environment(), &[]);
+            let store = RedisStore::connect(&server.url()).await.unwrap();
+            ((server, clock), Arc::new(store))
+        }
+
+        swarm_core::committee_clock_conformance!(server, set);
+    }
 }
 
 mod on_a_server_and_its_replica {

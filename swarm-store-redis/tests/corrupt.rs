@@ -10,7 +10,7 @@ use std::sync::Arc;
 use swarm_core::domain::{Message, Session, Version};
 use swarm_core::store::{
     CommitteeDayChange, CommitteeMemberChange, CommitteeStore, MemberChange, MemberSaved,
-    MessageChange, SessionChange, Store, Versioned,
+    MessageChange, MessageQuery, SessionChange, Store, Versioned,
 };
 use swarm_core::testing::Author;
 use swarm_redis_testing::Server;
@@ -77,7 +77,7 @@ async fn a_write_over_a_corrupt_message_changes_nothing() {
     let change = creation_with_mail(&Author::named("ada"));
     assert_eq!(fixture.store.save_member(&change).await.unwrap(), MemberSaved::Saved);
     let Versioned { record, version } =
-        fixture.store.messages(None, None).await.unwrap().pop().unwrap();
+        fixture.store.messages(&MessageQuery::ALL).await.unwrap().pop().unwrap();
     fixture.corrupt("outbox", "1");
     let before = fixture.dump();
     let change = MessageChange { message: Message::clone(&record), expected: version };

@@ -84,6 +84,8 @@ async fn a_server_that_fills_up_is_warned_of_and_one_that_is_full_is_not_ready()
     assert!(matches!(&warnings[..], [one] if one.contains("% of its maxmemory")), "{warnings:?}");
     limit(120);
     assert!(why(store.ready().await).contains("less than 5 % of its maxmemory left"));
+    let again = RedisStore::connect(&server.url()).await.unwrap();
+    assert!(why(again.ready().await).contains("less than 5 % of its maxmemory left"));
     server.cli(&["config", "set", "maxmemory", "0"]);
     assert_eq!(store.ready().await.unwrap().warnings, [""; 0]);
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use swarm_core::domain::{MailState, MemberState, Message};
 use swarm_core::rules::Filing;
 use swarm_core::store::{
-    Collection, Filed, MemberQuery, MemberSaved, MessageChange, Put, Saved, SessionChange, Store,
-    Versioned,
+    Collection, Filed, MemberQuery, MemberSaved, MessageChange, MessageQuery, Put, Saved,
+    SessionChange, Store, Versioned,
 };
 use swarm_core::testing::Author;
 use swarm_core::{Session, SessionId, TakeId};
@@ -175,7 +175,7 @@ async fn every_commit_is_done_once_though_its_answer_is_lost() {
     proxy.drop_next(0, 1);
     let change = creation_with_mail(&Author::named("grace"));
     assert_eq!(lossy.save_member(&change).await.unwrap(), MemberSaved::Saved);
-    let messages = direct.messages(None, None).await.unwrap();
+    let messages = direct.messages(&MessageQuery::ALL).await.unwrap();
     assert_eq!(messages.len(), 1);
 
     let Versioned { version, record } = messages[0].clone();
@@ -238,7 +238,7 @@ async fn a_server_without_memory_refuses_and_writes_nothing() {
     server.cli(&["config", "set", "maxmemory", "0"]);
     assert_eq!(store.sessions(&ALL).await.unwrap(), [Arc::clone(&session)]);
     assert_eq!(store.members(&MemberQuery::in_states(&MemberState::ALL)).await.unwrap().len(), 1);
-    assert_eq!(store.messages(None, None).await.unwrap(), []);
+    assert_eq!(store.messages(&MessageQuery::ALL).await.unwrap(), []);
     assert_eq!(store.documents(Collection::Memos, None).await.unwrap(), []);
     let Filed::Filed(take) = store.file(&filing).await.unwrap() else { panic!("not filed") };
     assert_eq!(take.id, TakeId(1));

@@ -13,7 +13,8 @@ use std::time::Duration;
 use swarm_core::domain::{Day, Message};
 use swarm_core::rules::Filing;
 use swarm_core::store::{
-    CommitteeFiled, Filed, MemberSaved, MessageChange, Result, SessionChange, Store, Versioned,
+    CommitteeFiled, Filed, MemberSaved, MessageChange, MessageQuery, Result, SessionChange, Store,
+    Versioned,
 };
 use swarm_core::testing::Author;
 use swarm_core::{Session, Tenants};
@@ -39,7 +40,7 @@ async fn nothing_is_acknowledged_while_the_replica_is_away() {
     let grace = creation_with_mail(&Author::named("grace"));
     assert_eq!(waiting.save_member(&grace).await.unwrap(), MemberSaved::Saved);
     let Versioned { version: expected, record } =
-        waiting.messages(None, None).await.unwrap().remove(0);
+        waiting.messages(&MessageQuery::ALL).await.unwrap().remove(0);
     let mailed = MessageChange { message: Message::clone(&record), expected };
     // Another session, or the filing could come too late for this version of its own.
     let last = waiting.convene(&draft("last")).await.unwrap().id;

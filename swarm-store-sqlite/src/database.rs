@@ -10,6 +10,7 @@ use swarm_core::Timestamp;
 use tokio::sync::oneshot;
 
 use crate::failure::{Failure, Outcome};
+use crate::place::Place;
 use crate::readers::{self, ReadJob};
 use crate::writer::{self, Changes, PendingChange};
 use crate::{connection, layout};
@@ -46,7 +47,7 @@ impl Database {
         let mut db = connection::to_write(path)?;
         layout::bring_up_to_date(&mut db)?;
         let (readers, mut threads) = readers::start(path)?;
-        let (writer, thread) = writer::start(db)?;
+        let (writer, thread) = writer::start(db, Place::of(path))?;
         threads.push(thread);
         Ok(Self { writer, readers, clock, _threads: Threads(threads) })
     }

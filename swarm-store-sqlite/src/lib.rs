@@ -22,6 +22,7 @@ mod log;
 mod log_rows;
 mod members;
 mod outbox;
+mod place;
 mod readers;
 mod sessions;
 mod takes;
@@ -34,7 +35,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use swarm_core::store::{
-    CommitteeStore, CommitteeTenants, HaltedTenants, Readiness, Result, Store, Tenants,
+    CommitteeStore, CommitteeTenants, Log as _, LogPosition, Readiness, Result, SeenLog, SeenLogs,
+    Store, StoreError, Tenants,
 };
 use swarm_core::{TenantId, Timestamp};
 
@@ -46,7 +48,7 @@ use world::World;
 #[derive(Clone)]
 pub struct SqliteStore {
     database: Arc<Database>,
-    halted: Arc<HaltedTenants>,
+    seen: Arc<SeenLogs>,
 }
 
 impl SqliteStore {
@@ -71,12 +73,12 @@ impl SqliteStore {
     ) -> Result<Self> {
         let database = Database::open(path.as_ref(), Arc::new(clock));
         let database = database.map_err(|failure| failure.of("open"))?;
-        Ok(Self { database: Arc::new(database), halted: Arc::default() })
+        Ok(Self { database: Arc::new(database), seen: Arc::default() })
     }
 
     fn tenant(&self, tenant: &TenantId) -> TenantStore {
-        let (database, halted) = (Arc::clone(&self.database), Arc::clone(&self.halted));
-        TenantStore { database, halted, tenant: tenant.clone() }
+        let (database, seen) = (Arc::clone(&self.database), self.seen.of(tenant));
+        TenantStore { database, seen, tenant: tenant.clone() }
     }
 }
 
@@ -92,15 +94,15 @@ impl Tenants for SqliteStore {
         Arc::new(self.tenant(tenant))
     }
 
-    /// Checks that the file can be read, and written with a commit like any other; and that the
-    /// clock is not too far behind the log of a tenant that wants to commit.
+    /// Checks that the file can be read, and written with a commit like any other; and that no
+    /// tenant may not commit because its log went back, or the clock is too far behind it.
     async fn ready(&self) -> Result<Readiness> {
         let probe = self.database.write(layout::touch).await;
         probe.map_err(|failure| failure.of("ready"))?;
-        let time_of_commit = |tenant| async move {
-            self.tenant(&tenant).read("ready", |world| world.time_of_commit()).await
+        let may_commit = |tenant| async move {
+            self.tenant(&tenant).facts("ready", |world| world.time_of_commit().map(drop)).await
         };
-        self.halted.check(time_of_commit).await?;
+        self.seen.check(may_commit).await?;
         Ok(Readiness::default())
     }
 }
@@ -114,7 +116,7 @@ impl CommitteeTenants for SqliteStore {
 /// One tenant's part of the store.
 struct TenantStore {
     database: Arc<Database>,
-    halted: Arc<HaltedTenants>,
+    seen: Arc<SeenLog>,
     tenant: TenantId,
 }
 
@@ -129,16 +131,53 @@ impl TenantStore {
         self.database.read(world).await.map_err(|failure| failure.of(op))
     }
 
-    /// Changes the world, alone. When this returns, all of the change is on the disk; after an
-    /// error, none of it can be relied on.
+    /// Reads facts to be judged by: as [`read`](Self::read), unless the log went back.
+    async fn facts<T: Send + 'static>(
+        &self,
+        op: &'static str,
+        look: impl FnOnce(&World<'_>) -> Outcome<T> + Send + 'static,
+    ) -> Result<T> {
+        let seen = self.seen.position();
+        let look = move |world: &World<'_>| {
+            log_rows::check_facts(world, &seen)?;
+            look(world)
+        };
+        self.seen.note(self.read(op, look).await)
+    }
+
+    /// Changes the world, alone, unless its log went back or the clock is far behind it. When this returns, all of the change is
+    /// on the disk; after an error, none of it can be relied on.
     async fn write<T: Send + 'static>(
         &self,
         op: &'static str,
         change: impl FnOnce(&World<'_>) -> Outcome<T> + Send + 'static,
     ) -> Result<T> {
-        let world = self.world(change);
-        let outcome = self.database.write(world).await.map_err(|failure| failure.of(op));
-        self.halted.note(&self.tenant, outcome)
+        let seen = Arc::clone(&self.seen);
+        let change = move |world: &World<'_>| {
+            log_rows::check_commit(world, &seen.position())?;
+            world.time_of_commit()?;
+            change(world)
+        };
+        let outcome = self.write_anyhow(op, change).await;
+        if outcome.as_ref().is_err_and(StoreError::is_contended) {
+            // Another log may have begun.
+            self.log_position().await?;
+        }
+        outcome
+    }
+
+    /// The same, whatever was seen of the log.
+    async fn write_anyhow<T: Send + 'static>(
+        &self,
+        op: &'static str,
+        change: impl FnOnce(&World<'_>) -> Outcome<T> + Send + 'static,
+    ) -> Result<T> {
+        let change = move |world: &World<'_>| Ok((change(world)?, log_rows::position(world)?));
+        let outcome = self.database.write(self.world(change)).await;
+        let outcome = outcome.map_err(|failure| failure.of(op));
+        let (made, position): (T, LogPosition) = self.seen.note(outcome)?;
+        self.seen.advance(position);
+        Ok(made)
     }
 
     fn world<T>(

@@ -3,19 +3,32 @@
 use async_trait::async_trait;
 use rusqlite::{Row, ToSql};
 use swarm_core::domain::{Act, LogRow, Logged, Seq, SessionId, TakeId};
-use swarm_core::store::{Log, Result};
+use swarm_core::store::{Log, LogPosition, Result};
 
 use crate::failure::{Failure, Outcome};
-use crate::log_rows::{LAST, append_act};
+use crate::log_rows::{append_act, check_commit, check_facts, number, position};
 use crate::world::{World, signed, timestamp, unsigned};
 use crate::{TenantStore, committee, takes};
 
 #[async_trait]
 impl Log for TenantStore {
     async fn accept_clock(&self, act: &Act) -> Result<()> {
-        let act = act.clone();
-        let accept = move |world: &World<'_>| append_act(world, &act, world.clock(), None, None);
-        self.write("accept clock", accept).await
+        let (act, seen) = (act.clone(), self.seen.position());
+        let accept = move |world: &World<'_>| {
+            check_commit(world, &seen)?;
+            append_act(world, &act, world.clock(), None, None)
+        };
+        self.write_anyhow("accept clock", accept).await
+    }
+
+    async fn accept_store(&self, act: &Act) -> Result<()> {
+        let (act, seen) = (act.clone(), self.seen.position());
+        let accept = move |world: &World<'_>| {
+            let log = number(world)?.max(seen.log).saturating_add(1);
+            world.run(BEGIN, &[&signed(log)])?;
+            append_act(world, &act, world.now()?, None, Some(log))
+        };
+        self.write_anyhow("accept store", accept).await
     }
 
     async fn log(&self, after: Seq, limit: usize) -> Result<Vec<LogRow>> {
@@ -25,8 +38,20 @@ impl Log for TenantStore {
         self.read("log", move |world| rows(world, AFTER, &[&signed(after.0), &limit])).await
     }
 
-    async fn log_size(&self) -> Result<Seq> {
-        self.read("log size", |world| Ok(Seq(world.number(LAST, &[])?.unwrap_or(0)))).await
+    async fn log_position(&self) -> Result<LogPosition> {
+        let seen = self.seen.position();
+        let look = move |world: &World<'_>| {
+            Ok((position(world)?, check_facts(world, &seen).map_err(|it| it.of("log position"))))
+        };
+        let (position, goes_on) = self.read("log position", look).await?;
+        if self.seen.note(goes_on).is_ok() {
+            self.seen.advance(position.clone());
+        }
+        Ok(position)
+    }
+
+    async fn seen_log(&self) -> Result<LogPosition> {
+        Ok(self.seen.position())
     }
 
     async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>> {
@@ -35,6 +60,10 @@ impl Log for TenantStore {
         self.read("acts", move |world| rows(world, ON, &[&signed(session.0)])).await
     }
 }
+
+/// Begins a log.
+const BEGIN: &str = "INSERT INTO logs (tenant, number) VALUES (?1, ?2)
+    ON CONFLICT DO UPDATE SET number = excluded.number";
 
 fn rows(world: &World<'_>, sql: &str, values: &[&dyn ToSql]) -> Outcome<Vec<LogRow>> {
     let found = world.all(sql, values, |row| {

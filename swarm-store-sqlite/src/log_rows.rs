@@ -1,13 +1,14 @@
-//! What commits append to the log.
+//! What commits append to the log, and where it stands.
 
 use swarm_core::Timestamp;
-use swarm_core::domain::{Act, SessionId, TakeId};
+use swarm_core::domain::{Act, Seq, SessionId, TakeId};
+use swarm_core::store::LogPosition;
 
 use crate::failure::Outcome;
 use crate::world::{World, signed};
 
 /// The number of the last row.
-pub(crate) const LAST: &str = "SELECT max(seq) FROM log WHERE tenant = ?1";
+const LAST: &str = "SELECT max(seq) FROM log WHERE tenant = ?1";
 
 /// Appends a take.
 pub(crate) fn append_take(world: &World<'_>, id: TakeId, at: Timestamp) -> Outcome<()> {
@@ -37,4 +38,34 @@ pub(crate) fn append_act(
     let session = session.map(|session| signed(session.0));
     let (seq, at, minted) = (signed(seq), at.millis(), minted.map(signed));
     world.run(ACT, &[&seq, &at, &act.as_str(), &session, &minted]).map(drop)
+}
+
+/// The number of the log.
+pub(crate) fn number(world: &World<'_>) -> Outcome<u64> {
+    Ok(world.number("SELECT number FROM logs WHERE tenant = ?1", &[])?.unwrap_or(1))
+}
+
+/// Where the log stands.
+pub(crate) fn position(world: &World<'_>) -> Outcome<LogPosition> {
+    let size = Seq(world.number(LAST, &[])?.unwrap_or(0));
+    let last = mark(world, size)?.unwrap_or_default().into();
+    Ok(LogPosition { log: number(world)?, size, last })
+}
+
+/// Checks, for a commit, that the log goes on from where it was seen.
+pub(crate) fn check_commit(world: &World<'_>, seen: &LogPosition) -> Outcome<()> {
+    Ok(seen.check_commit(number(world)?, mark(world, seen.size)?.as_deref())?)
+}
+
+/// Checks the same for facts that are read.
+pub(crate) fn check_facts(world: &World<'_>, seen: &LogPosition) -> Outcome<()> {
+    Ok(seen.check_facts(number(world)?, mark(world, seen.size)?.as_deref())?)
+}
+
+/// What tells the row with this number from others.
+fn mark(world: &World<'_>, seq: Seq) -> Outcome<Option<String>> {
+    const MARK: &str = "SELECT concat_ws(' ', at, 'take ' || take,
+            'committee take ' || committee_take, minted, substr(act, 1, 100))
+        FROM log WHERE tenant = ?1 AND seq = ?2";
+    world.one(MARK, &[&signed(seq.0)], |row| Ok(row.get(0)?))
 }

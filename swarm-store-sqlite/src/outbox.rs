@@ -1,22 +1,19 @@
 //! The messages to members.
 
 use async_trait::async_trait;
-use swarm_core::domain::{MailState, Message, MessageId};
+use swarm_core::domain::Message;
 use swarm_core::store::records::Record;
-use swarm_core::store::{MessageChange, Outbox, Result, Saved, Versioned};
+use swarm_core::store::{MessageChange, MessageQuery, Outbox, Result, Saved, Versioned};
 
 use crate::TenantStore;
 use crate::failure::Outcome;
-use crate::world::{World, next, saved, signed, versioned};
+use crate::world::{World, most, next, saved, signed, versioned};
 
 #[async_trait]
 impl Outbox for TenantStore {
-    async fn messages(
-        &self,
-        state: Option<MailState>,
-        after: Option<MessageId>,
-    ) -> Result<Vec<Versioned<Message>>> {
-        self.read("messages", move |world| matching(world, state, after)).await
+    async fn messages(&self, query: &MessageQuery) -> Result<Vec<Versioned<Message>>> {
+        let query = *query;
+        self.read("messages", move |world| matching(world, &query)).await
     }
 
     async fn save_message(&self, change: &MessageChange) -> Result<Saved> {
@@ -34,19 +31,15 @@ pub(crate) fn queue(world: &World<'_>, message: &Message) -> Outcome<()> {
     Ok(())
 }
 
-fn matching(
-    world: &World<'_>,
-    state: Option<MailState>,
-    after: Option<MessageId>,
-) -> Outcome<Vec<Versioned<Message>>> {
+fn matching(world: &World<'_>, query: &MessageQuery) -> Outcome<Vec<Versioned<Message>>> {
     const ALL: &str = "SELECT version, record FROM messages
-        WHERE tenant = ?1 AND id > ?2 ORDER BY id";
+        WHERE tenant = ?1 AND id > ?2 ORDER BY id LIMIT ?3";
     const IN_STATE: &str = "SELECT version, record FROM messages
-        WHERE tenant = ?1 AND id > ?2 AND state = ?3 ORDER BY id";
-    let after = after.map_or(0, |id| signed(id.0));
-    match state {
-        Some(state) => world.all(IN_STATE, &[&after, &state.as_str()], versioned),
-        None => world.all(ALL, &[&after], versioned),
+        WHERE tenant = ?1 AND id > ?2 AND state = ?4 ORDER BY id LIMIT ?3";
+    let (after, limit) = (query.after.map_or(0, |id| signed(id.0)), most(query.limit));
+    match query.state {
+        Some(state) => world.all(IN_STATE, &[&after, &limit, &state.as_str()], versioned),
+        None => world.all(ALL, &[&after, &limit], versioned),
     }
 }
 

@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 
 use crate::failure::{Failure, Outcome};
 use crate::layout;
+use crate::place::Place;
 
 /// The most changes in one commit: the first of them is answered only after the last.
 const MAX_BATCH: usize = 256;
@@ -26,18 +27,18 @@ pub(crate) trait Change: Send {
 pub(crate) type Changes = Sender<Box<dyn Change>>;
 
 /// Starts the thread. It ends when the sender is dropped and all changes are answered.
-pub(crate) fn start(db: Connection) -> Outcome<(Changes, JoinHandle<()>)> {
+pub(crate) fn start(db: Connection, place: Place) -> Outcome<(Changes, JoinHandle<()>)> {
     let (sender, changes) = mpsc::channel();
     let thread = thread::Builder::new().name("swarm-sqlite-writer".to_owned());
-    let thread = thread.spawn(move || write(&db, &changes)).map_err(Failure::thread)?;
+    let thread = thread.spawn(move || write(&db, &place, &changes)).map_err(Failure::thread)?;
     Ok((sender, thread))
 }
 
-fn write(db: &Connection, changes: &Receiver<Box<dyn Change>>) {
+fn write(db: &Connection, place: &Place, changes: &Receiver<Box<dyn Change>>) {
     while let Ok(first) = changes.recv() {
         let mut batch = vec![first];
         batch.extend(changes.try_iter().take(MAX_BATCH - 1));
-        let committed = commit(db, &mut batch);
+        let committed = place.still_there().and_then(|()| commit(db, &mut batch));
         for change in batch {
             change.answer(&committed);
         }

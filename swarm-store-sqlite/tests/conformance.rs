@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use rusqlite::{Connection, TransactionBehavior};
 use swarm_core::testing::ManualClock;
 use swarm_core::{CommitteeTenants, Tenants, Timestamp};
 use swarm_store_sqlite::SqliteStore;
@@ -39,6 +40,32 @@ mod interface_a {
     }
 
     swarm_core::clock_conformance!(with_a_clock, set);
+
+    async fn back_up(folder: &TempDir) {
+        let copy = folder.path().join("copy.db");
+        let db = Connection::open(folder.path().join("swarm.db")).unwrap();
+        db.execute("VACUUM INTO ?1", [copy.to_str()]).unwrap();
+    }
+
+    /// What `.restore` of the command line does, in a file that others have open.
+    async fn restore(folder: &TempDir) {
+        let copy = folder.path().join("copy.db");
+        let mut db = Connection::open(folder.path().join("swarm.db")).unwrap();
+        db.execute("ATTACH ?1 AS copy", [copy.to_str()]).unwrap();
+        let change = db.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
+        let tables = "SELECT name FROM sqlite_schema WHERE type = 'table'";
+        let mut tables = change.prepare(tables).unwrap();
+        for table in tables.query_map([], |row| row.get::<_, String>(0)).unwrap() {
+            let table = table.unwrap();
+            let replace =
+                format!("DELETE FROM main.{table}; INSERT INTO {table} SELECT * FROM copy.{table}");
+            change.execute_batch(&replace).unwrap();
+        }
+        drop(tables);
+        change.commit().unwrap();
+    }
+
+    swarm_core::continuity_conformance!(in_a_file, back_up, restore, again);
 }
 
 mod interface_b {
@@ -55,4 +82,17 @@ mod interface_b {
     }
 
     swarm_core::committee_conformance!(in_a_file, again);
+
+    async fn with_a_clock() -> ((TempDir, ManualClock), Arc<dyn CommitteeTenants>) {
+        let (folder, clock) = (tempfile::tempdir().unwrap(), ManualClock::at(Timestamp::EPOCH));
+        let (path, shown) = (folder.path().join("swarm.db"), clock.clone());
+        let store = SqliteStore::open_with_clock(path, move || shown.now()).unwrap();
+        ((folder, clock), Arc::new(store))
+    }
+
+    fn set((_, clock): &(TempDir, ManualClock), now: Timestamp) {
+        clock.set(now);
+    }
+
+    swarm_core::committee_clock_conformance!(with_a_clock, set);
 }

@@ -21,7 +21,7 @@ fn a_file_says_whose_it_is_and_what_stands_in_it() {
     SqliteStore::open(&path).unwrap();
     let db = Connection::open(&path).unwrap();
     assert_eq!(pragma(&db, "application_id"), i64::from(u32::from_be_bytes(*b"Swrm")));
-    assert_eq!(pragma(&db, "user_version"), 1);
+    assert_eq!(pragma(&db, "user_version"), 2);
     assert_eq!(text(&db, "journal_mode"), "wal");
     assert_eq!(text(&db, "integrity_check"), "ok");
 }
@@ -38,8 +38,8 @@ fn what_is_none_of_ours_is_refused_and_left_alone() {
 
     let (_folder, path) = place();
     SqliteStore::open(&path).unwrap();
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 2).unwrap();
-    refused(&path, "the file has layout 2");
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 3).unwrap();
+    refused(&path, "the file has layout 3");
 }
 
 #[test]
@@ -60,14 +60,14 @@ async fn a_layout_that_becomes_newer_is_not_written_to() {
     let session = world.convened("aurora").await;
     let db = Connection::open(&path).unwrap();
 
-    db.pragma_update(None, "user_version", 2).unwrap();
+    db.pragma_update(None, "user_version", 3).unwrap();
     let outdated = world.store().give_challenge(&offer()).await.err().unwrap();
     assert_eq!(outdated.kind(), StoreErrorKind::Misconfigured);
     assert!(why(&outdated).contains("written by a newer one"), "{outdated:?}");
     assert!(store.ready().await.is_err());
     assert_eq!(world.session(session.id).await.unwrap().record, session);
 
-    db.pragma_update(None, "user_version", 1).unwrap();
+    db.pragma_update(None, "user_version", 2).unwrap();
     store.ready().await.unwrap();
     assert_eq!(world.convened("basalt").await.id.0, 2);
 }

@@ -14,6 +14,7 @@
 pub mod committee;
 
 mod clock;
+mod continuity;
 mod counts;
 mod documents;
 mod durability;
@@ -66,6 +67,55 @@ macro_rules! conformance {
 macro_rules! clock_conformance {
     ($harness:path, $set:path) => {
         $crate::clock_cases! { test $harness, $set }
+    };
+}
+
+/// Makes one test of each case about a store that went back: `harness` as for
+/// [`conformance!`](crate::conformance!), and three functions, each an `async fn(&Guard)`, of the
+/// store behind the guard: `back_up` keeps a copy of all that it holds, `restore` puts that copy in
+/// its place, while it stays open, and `again` opens it as another process would, which has seen
+/// nothing of it.
+#[macro_export]
+macro_rules! continuity_conformance {
+    ($harness:path, $back_up:path, $restore:path, $again:path) => {
+        $crate::continuity_cases! { test $harness, $back_up, $restore, $again }
+    };
+}
+
+/// The one list of cases of stores that can go back.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! continuity_cases {
+    ($then:ident $($harness:path, $back_up:path, $restore:path, $again:path)?) => {
+        $crate::continuity_cases! {
+            @$then $($harness, $back_up, $restore, $again)?;
+            a_store_that_lost_rows_takes_no_commits
+            a_store_that_was_wiped_takes_no_commits
+            a_store_with_other_rows_takes_no_commits
+            a_store_that_is_accepted_takes_commits_again
+        }
+    };
+
+    (@test $harness:path, $back_up:path, $restore:path, $again:path; $($case:ident)*) => {
+        mod continuity {
+            #[allow(unused_imports, reason = "the harness may be named by its full path")]
+            use super::*;
+
+            $(
+                #[::tokio::test(flavor = "multi_thread", worker_threads = 4)]
+                async fn $case() {
+                    let (guard, tenants) = $harness().await;
+                    let back_up = async || $back_up(&guard).await;
+                    let restore = async || $restore(&guard).await;
+                    let again = async || $again(&guard).await;
+                    $crate::conformance::$case(tenants, back_up, restore, again).await;
+                }
+            )*
+        }
+    };
+
+    (@publish; $($case:ident)*) => {
+        pub use continuity::{$($case),*};
     };
 }
 
@@ -276,6 +326,7 @@ macro_rules! conformance_cases {
                 a_message_is_saved_only_at_the_version_it_was_judged_by
                 messages_are_found_by_the_state_they_are_in
                 messages_are_found_from_any_of_them_on
+                pages_cover_every_message_once
                 of_racing_leases_of_one_message_one_wins
             }
             log {
@@ -346,3 +397,4 @@ macro_rules! conformance_cases {
 conformance_cases! { publish }
 durability_cases! { publish }
 clock_cases! { publish }
+continuity_cases! { publish }

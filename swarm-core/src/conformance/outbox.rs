@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::domain::{Mail, MailState, Member, Message, MessageId, Timestamp};
 use crate::store::{
-    MemberChange, MemberSaved, MessageChange, ProvenChallenge, Saved, Tenants, Versioned,
+    MemberChange, MemberSaved, MessageChange, MessageQuery, ProvenChallenge, Saved, Tenants,
+    Versioned,
 };
 use crate::testing::promise::{ensure, promised};
 use crate::testing::{FIRST, World, applicant, count, creation, id, key, mail, race, seed};
@@ -130,6 +131,28 @@ pub async fn messages_are_found_from_any_of_them_on(tenants: Arc<dyn Tenants>) {
         let queued: Vec<u64> = later().filter(|id| id % 3 != 0).collect();
         promised!(found(Some(MailState::Queued)).await, queued);
     }
+}
+
+pub async fn pages_cover_every_message_once(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for (number, state) in (1..=10).zip(MailState::ALL.into_iter().cycle()) {
+        let queued = queued(&world, &format!("member {number}")).await;
+        let message = Message { state, ..Message::clone(&queued.record) };
+        let change = MessageChange { message, expected: queued.version };
+        promised!(world.save_message(&change).await, Saved::Saved);
+    }
+    let (mut ids, mut after) = (Vec::new(), None);
+    loop {
+        let page = MessageQuery { after, limit: 3, ..MessageQuery::ALL };
+        let page = world.found_messages(&page).await;
+        promised!(page.len(), 3.min(10 - ids.len()), "after {after:?}");
+        let Some(last) = page.last() else { break };
+        after = Some(last.record.id);
+        ids.extend(page.iter().map(|message| message.record.id.0));
+    }
+    promised!(ids, (1..=10).collect::<Vec<_>>());
+    let queued = MessageQuery { state: Some(MailState::Queued), limit: 1, ..MessageQuery::ALL };
+    promised!(world.found_messages(&queued).await.len(), 1);
 }
 
 pub async fn of_racing_leases_of_one_message_one_wins(tenants: Arc<dyn Tenants>) {

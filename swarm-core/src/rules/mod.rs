@@ -30,7 +30,7 @@ pub(crate) use judge::rejection;
 pub use judge::{Filing, judge, judge_with};
 pub use log::{
     DigestSource, brief_published, clock_accepted, digest, digest_source, entry, memo_published,
-    memo_retracted, regime_put, signal_put, snapshot_added, subject_put,
+    memo_retracted, regime_put, signal_put, snapshot_added, store_accepted, subject_put,
 };
 pub use mail::{Attempt, LEASE_MILLIS, MAIL_ATTEMPTS, MessageChange, lease, settle};
 pub use mail_text::{MailText, StandardMailText};

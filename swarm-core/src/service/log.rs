@@ -4,7 +4,7 @@ use super::documents::{read, snapshot};
 use super::{Error, Tenant};
 use crate::domain::{Actor, LogRow, Seq, SessionId, SubjectSnapshotDraft};
 use crate::rules::{self, DigestSource};
-use crate::store::{Collection, StoreError};
+use crate::store::{Collection, LogPosition, StoreError};
 
 /// A page of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,12 +39,30 @@ impl Tenant {
         Ok(self.store.accept_clock(&rules::clock_accepted(by)).await?)
     }
 
+    /// Accepts the store as it is, though its log is not the one that was seen before: what it holds
+    /// counts from here on, and commits are taken again (contract, section 10). The log says so.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn accept_store(&self, by: &Actor) -> Result<(), Error> {
+        let before = self.store.seen_log().await?.size;
+        Ok(self.store.accept_store(&rules::store_accepted(before, by)).await?)
+    }
+
+    /// Where the log stands.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn log_position(&self) -> Result<LogPosition, Error> {
+        Ok(self.store.log_position().await?)
+    }
+
     /// The number of the last entry; 0 while there is none.
     ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn log_size(&self) -> Result<Seq, Error> {
-        Ok(self.store.log_size().await?)
+        Ok(self.log_position().await?.size)
     }
 
     /// The entries of the acts on a session, the oldest first: not those of its takes.

@@ -33,7 +33,7 @@ pub use error::{CommitteeError, Error, SubmitError};
 pub use log::LogPage;
 pub use members::{ApplicationPage, Challenged};
 pub use observer::{Commit, Observer};
-pub use outbox::Mailer;
+pub use outbox::{Mailer, OutboxPage};
 pub use sessions::{SessionPage, TakePage};
 
 /// All tenants, served by one store.

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use super::{Commit, Error, Tenant};
 use crate::domain::{Mail, MailState, Message, MessageId};
 use crate::rules::{self, Attempt, MessageChange};
-use crate::store::{self, Saved};
+use crate::store::{self, MessageQuery, Saved};
 
 /// Sends mail.
 #[async_trait]
@@ -17,14 +17,38 @@ pub trait Mailer: Send + Sync {
     async fn send(&self, mail: &Mail) -> Attempt;
 }
 
+/// The messages that wait to be sent.
+const QUEUED: MessageQuery =
+    MessageQuery { state: Some(MailState::Queued), after: None, limit: usize::MAX };
+
+/// A page of the messages to members.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct OutboxPage {
+    /// The messages, the oldest first.
+    pub messages: Vec<Arc<Message>>,
+    /// What the next page comes after, when there is more.
+    pub next_after: Option<MessageId>,
+}
+
 impl Tenant {
-    /// The messages to members, the oldest first.
+    /// The messages to members with higher ids than `after`, the oldest first, at most `limit`.
     ///
     /// # Errors
     /// [`Error::Store`].
-    pub async fn outbox(&self) -> Result<Vec<Arc<Message>>, Error> {
-        let messages = self.store.messages(None, None).await?;
-        Ok(messages.into_iter().map(|message| message.record).collect())
+    pub async fn outbox(
+        &self,
+        after: Option<MessageId>,
+        limit: usize,
+    ) -> Result<OutboxPage, Error> {
+        // One more than the page takes tells whether there are more.
+        let query = MessageQuery { state: None, after, limit: limit.saturating_add(1) };
+        let found = self.store.messages(&query).await?;
+        let mut messages: Vec<_> = found.into_iter().map(|message| message.record).collect();
+        let is_last = messages.len() <= limit;
+        messages.truncate(limit);
+        let next_after = messages.last().filter(|_| !is_last).map(|last| last.id);
+        Ok(OutboxPage { messages, next_after })
     }
 
     /// The messages that wait to be sent and have higher ids than `after`, the oldest first.
@@ -32,7 +56,7 @@ impl Tenant {
     /// # Errors
     /// [`Error::Store`].
     pub async fn queued(&self, after: Option<MessageId>) -> Result<Vec<Arc<Message>>, Error> {
-        let messages = self.store.messages(Some(MailState::Queued), after).await?;
+        let messages = self.store.messages(&MessageQuery { after, ..QUEUED }).await?;
         Ok(messages.into_iter().map(|message| message.record).collect())
     }
 
@@ -44,7 +68,7 @@ impl Tenant {
     /// [`Error::Store`].
     pub async fn deliver(&self, mailer: &dyn Mailer) -> Result<usize, Error> {
         let mut sent = 0;
-        for message in self.store.messages(Some(MailState::Queued), None).await? {
+        for message in self.store.messages(&QUEUED).await? {
             let now = self.store.now().await?;
             let Some(leased) = rules::lease(&message, now) else { continue };
             if self.save_message(&leased).await? == Saved::Stale {

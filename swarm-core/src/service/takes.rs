@@ -49,12 +49,16 @@ impl Tenant {
         submission: &Submission,
         attempt: AttemptId,
     ) -> Result<Option<Arc<Take>>, SubmitError> {
-        let Some(basis) = self.cache.recall(query) else { return Ok(None) };
+        let log = self.store.seen_log().await?.log;
+        let Some(basis) = self.cache.recall(query, log) else { return Ok(None) };
         let judged = rules::judge_with(&self.key_tables, &basis, submission, attempt);
         let Ok(filing) = judged else { return Ok(None) };
-        match self.store.file(&filing).await? {
-            Filed::Filed(take) => Ok(Some(self.filed(query, take))),
-            Filed::Stale | Filed::Late | Filed::NonceUsed | Filed::RevisionTaken => Ok(None),
+        match self.store.file(&filing).await {
+            Ok(Filed::Filed(take)) => Ok(Some(self.filed(query, take))),
+            Ok(Filed::Stale | Filed::Late | Filed::NonceUsed | Filed::RevisionTaken) => Ok(None),
+            // Nothing was committed, perhaps because another log has begun.
+            Err(error) if error.is_contended() => Ok(None),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -75,8 +79,9 @@ impl Tenant {
     }
 
     async fn basis<R>(&self, query: &BasisQuery<'_>) -> Result<Basis, Error<R>> {
+        let log = self.store.seen_log().await?.log;
         let basis = self.store.basis(query).await?;
-        self.cache.loaded(query, &basis);
+        self.cache.loaded(query, log, &basis);
         Ok(basis)
     }
 

@@ -26,9 +26,12 @@ pub enum StoreErrorKind {
     Corrupt,
     /// Its settings are such that it must not be relied on. An operator has to correct them.
     Misconfigured,
-    /// Its clock, or what it holds, is behind what was seen of it before. Nothing is committed until
-    /// it has caught up or an operator accepts it (contract, section 10).
+    /// Its clock is too far behind the log. Nothing is committed until it has caught up or an
+    /// operator accepts it (contract, section 10).
     ClockBehind,
+    /// The log is not the one that was seen before: it is shorter, or has other rows. Nothing is
+    /// committed until an operator accepts the store as it is (contract, section 10).
+    WentBack,
 }
 
 impl std::fmt::Display for StoreErrorKind {
@@ -39,6 +42,7 @@ impl std::fmt::Display for StoreErrorKind {
             Self::Corrupt => "corrupt",
             Self::Misconfigured => "misconfigured",
             Self::ClockBehind => "behind",
+            Self::WentBack => "went back",
         })
     }
 }
@@ -69,6 +73,14 @@ impl StoreError {
     /// [`StoreErrorKind::ClockBehind`].
     pub fn clock_behind(op: &'static str) -> Self {
         Self::new(StoreErrorKind::ClockBehind, op, "the clock is more than an hour behind the log")
+    }
+
+    /// The operation named `op` met a log that is not the one that was seen before:
+    /// [`StoreErrorKind::WentBack`].
+    pub fn went_back(op: &'static str) -> Self {
+        let text = "the log is not the one that was seen before: \
+                    the store was wiped, restored or failed over";
+        Self::new(StoreErrorKind::WentBack, op, text)
     }
 
     /// The failure of the operation named `op`.

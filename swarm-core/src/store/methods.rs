@@ -72,18 +72,18 @@ macro_rules! port_methods {
     };
     (@ $callback:ident [$($listed:tt)*] Outbox $($rest:ident)*) => {
         $crate::port_methods! { @ $callback [$($listed)* Outbox {
-            messages(
-                state: Option<$crate::domain::MailState>,
-                after: Option<$crate::domain::MessageId>
-            ) -> Vec<$crate::store::Versioned<$crate::domain::Message>>;
+            messages(query: &$crate::store::MessageQuery)
+                -> Vec<$crate::store::Versioned<$crate::domain::Message>>;
             save_message(change: &$crate::store::MessageChange) -> $crate::store::Saved;
         }] $($rest)* }
     };
     (@ $callback:ident [$($listed:tt)*] Log $($rest:ident)*) => {
         $crate::port_methods! { @ $callback [$($listed)* Log {
             accept_clock(act: &$crate::domain::Act) -> ();
+            accept_store(act: &$crate::domain::Act) -> ();
             log(after: $crate::domain::Seq, limit: usize) -> Vec<$crate::domain::LogRow>;
-            log_size() -> $crate::domain::Seq;
+            log_position() -> $crate::store::LogPosition;
+            seen_log() -> $crate::store::LogPosition;
             acts_on(session: $crate::domain::SessionId) -> Vec<$crate::domain::LogRow>;
         }] $($rest)* }
     };

@@ -10,13 +10,13 @@ mod counts;
 mod documents;
 mod error;
 mod forward;
-mod halted;
 mod interceptor;
 mod log;
 mod members;
 mod methods;
 mod outbox;
 pub mod records;
+mod seen;
 mod sessions;
 mod takes;
 
@@ -34,11 +34,11 @@ pub use committee::{
 pub use counts::{Countable, Counts};
 pub use documents::{Collection, Document, DocumentDraft, DocumentGuard, Documents, Put};
 pub use error::{StoreError, StoreErrorKind};
-pub use halted::HaltedTenants;
 pub use interceptor::{Intercepted, Interceptor};
 pub use log::{CLOCK_TOLERANCE_MILLIS, Log, time_of_commit, time_of_read};
 pub use members::{MemberQuery, MemberSaved, Members};
-pub use outbox::Outbox;
+pub use outbox::{MessageQuery, Outbox};
+pub use seen::{LogPosition, SeenLog, SeenLogs};
 pub use sessions::{Saved, SessionQuery, Sessions};
 pub use takes::{BasisQuery, Filed, TakeQuery, Takes};
 
@@ -61,8 +61,9 @@ pub trait Tenants: Send + Sync {
     /// none can omit it. Two tenants share nothing, ids included.
     fn open(&self, tenant: &TenantId) -> Arc<dyn Store>;
 
-    /// Checks that the store answers, and how far it can be trusted. A store whose clock is too far
-    /// behind the log of a tenant that wants to commit is not ready: see [`HaltedTenants`].
+    /// Checks that the store answers, and how far it can be trusted. It is not ready while a tenant
+    /// may not commit because the clock is too far behind its log, or because that log went back:
+    /// see [`SeenLogs`].
     async fn ready(&self) -> Result<Readiness>;
 }
 

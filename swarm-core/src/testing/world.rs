@@ -14,8 +14,9 @@ use crate::rules::{Filing, Submission, convene, judge};
 use crate::service::{Swarm, Tenant};
 use crate::store::{
     Basis, BasisQuery, ChallengeBucket, ChallengeOffer, ChallengeSlot, Collection, Countable,
-    Document, DocumentDraft, Filed, MemberBasis, MemberChange, MemberQuery, MemberSaved,
-    MessageChange, Put, Saved, SessionChange, SessionQuery, Store, TakeQuery, Tenants, Versioned,
+    Document, DocumentDraft, Filed, LogPosition, MemberBasis, MemberChange, MemberQuery,
+    MemberSaved, MessageChange, MessageQuery, Put, Saved, SessionChange, SessionQuery, Store,
+    TakeQuery, Tenants, Versioned,
 };
 use crate::testing::promise::{broken, promised};
 
@@ -62,6 +63,25 @@ impl World {
         Swarm::new(Arc::clone(&self.tenants), Counter)
     }
 
+    /// The messages, where given those in this state, and with higher ids than `after`.
+    pub async fn messages(
+        &self,
+        state: Option<MailState>,
+        after: Option<MessageId>,
+    ) -> Vec<Versioned<Message>> {
+        self.found_messages(&MessageQuery { state, after, ..MessageQuery::ALL }).await
+    }
+
+    /// The messages that match.
+    pub async fn found_messages(&self, query: &MessageQuery) -> Vec<Versioned<Message>> {
+        self.store.messages(query).await.unwrap()
+    }
+
+    /// The number of the last row of the log.
+    pub async fn log_size(&self) -> Seq {
+        self.log_position().await.size
+    }
+
     /// Waits until the store's clock is past `moment`.
     pub async fn pass(&self, moment: Timestamp) {
         while self.now().await <= moment {
@@ -94,7 +114,6 @@ answers! {
     bearer(token: &TokenHash) -> Option<Arc<Member>>;
     save_member(change: &MemberChange) -> MemberSaved;
     give_challenge(offer: &ChallengeOffer) -> Challenge;
-    messages(state: Option<MailState>, after: Option<MessageId>) -> Vec<Versioned<Message>>;
     save_message(change: &MessageChange) -> Saved;
     session(id: SessionId) -> Option<Versioned<Session>>;
     sessions(query: &SessionQuery) -> Vec<Arc<Session>>;
@@ -109,8 +128,9 @@ answers! {
     documents(collection: Collection, group: Option<&str>) -> Vec<Document>;
     put_document(collection: Collection, draft: &DocumentDraft) -> Put;
     accept_clock(act: &Act) -> ();
+    accept_store(act: &Act) -> ();
     log(after: Seq, limit: usize) -> Vec<LogRow>;
-    log_size() -> Seq;
+    log_position() -> LogPosition;
     acts_on(session: SessionId) -> Vec<LogRow>;
     count(what: Countable) -> u64;
 }

@@ -32,8 +32,10 @@ impl Answer {
 
     /// What is told of a store that is not ready: the cause, where it names no host and no secret.
     pub fn not_ready(error: &StoreError) -> Self {
-        let is_told =
-            matches!(error.kind(), StoreErrorKind::ClockBehind | StoreErrorKind::Misconfigured);
+        let is_told = matches!(
+            error.kind(),
+            StoreErrorKind::ClockBehind | StoreErrorKind::Misconfigured | StoreErrorKind::WentBack
+        );
         let cause = error.source().filter(|_| is_told);
         let detail = cause.map(ToString::to_string);
         Self::refused(&Refused { detail, ..Refused::new(503, UNAVAILABLE) }, Problem::Unavailable)

@@ -10,7 +10,7 @@ use crate::domain::{
     Timestamp,
 };
 use crate::proof::BearerToken;
-use crate::service::{ApplicationPage, Challenged};
+use crate::service::{ApplicationPage, Challenged, OutboxPage};
 
 /// An application that came in: 201 `{ok, memberId, status}`.
 pub fn applied(member_id: &MemberId) -> Answer {
@@ -187,13 +187,17 @@ impl<'a> FullApplication<'a> {
     }
 }
 
-/// The messages to members, and what became of them: `{messages}`.
-pub fn outbox(messages: &[Arc<Message>]) -> Answer {
+/// The messages to members, and what became of them: `{messages, nextAfter}`.
+pub fn outbox(page: &OutboxPage) -> Answer {
     #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
     struct Outbox<'a> {
         messages: Vec<Shown<'a>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        next_after: Option<MessageId>,
     }
-    Answer::ok(&Outbox { messages: messages.iter().map(|message| Shown::of(message)).collect() })
+    let messages = page.messages.iter().map(|message| Shown::of(message)).collect();
+    Answer::ok(&Outbox { messages, next_after: page.next_after })
 }
 
 #[derive(Serialize)]

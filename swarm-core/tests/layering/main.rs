@@ -33,7 +33,7 @@ const CRATES: [(&str, &[&str]); 8] = [
         "swarm-store-sqlite/src",
         &[
             "failure",
-            "clock connection layout",
+            "clock connection layout place",
             "readers writer",
             "database",
             "world",
@@ -61,7 +61,7 @@ const CRATES: [(&str, &[&str]); 8] = [
     (
         "swarm-http/src",
         &[
-            "budget metrics number",
+            "budget clocks metrics number",
             "tenants",
             "response",
             "cache",

@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 
 use swarm_core::TenantId;
-use swarm_core::domain::Seq;
 
 /// The size in bytes from which caching pays: a smaller answer costs no more than asking for the
 /// size of the log.
@@ -39,21 +38,11 @@ impl Question {
     }
 }
 
-/// The size of a log, and how often it was seen to shrink: after a restore from a backup, the same
-/// size may stand for other content.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct LogState {
-    times_back: u64,
-    size: Seq,
-}
-
 #[derive(Default)]
 pub(super) struct Lru<P> {
     /// Where large answers were seen, whatever the query was.
     large: HashSet<(TenantId, String)>,
     entries: HashMap<Question, Entry<P>>,
-    /// The last known state of each tenant's log.
-    logs: HashMap<TenantId, LogState>,
     bytes: usize,
     uses: u64,
 }
@@ -93,14 +82,6 @@ impl<P: Clone + Default> Lru<P> {
             self.large.clear();
         }
         self.large.insert((question.tenant.clone(), question.path.clone()));
-    }
-
-    /// The log of the tenant that is asked has this size.
-    pub(super) fn observe_log(&mut self, question: &Question, size: Seq) -> LogState {
-        let log = self.logs.entry(question.tenant.clone()).or_default();
-        log.times_back += u64::from(size < log.size);
-        log.size = size;
-        *log
     }
 
     /// The answer to this question now takes this many bytes.
@@ -164,15 +145,5 @@ mod tests {
         // An answer larger than the whole capacity is not cached.
         lru.set_size(&questions[0], CAPACITY);
         assert_eq!((lru.entries.len(), lru.bytes), (0, 0));
-    }
-
-    #[test]
-    fn a_log_that_went_back_is_another() {
-        let mut lru = Lru::<Arc<()>>::default();
-        let any = question("/large", "");
-        let before = lru.observe_log(&any, Seq(5));
-        assert_eq!(lru.observe_log(&any, Seq(5)), before);
-        lru.observe_log(&any, Seq(1));
-        assert_ne!(lru.observe_log(&any, Seq(5)), before);
     }
 }

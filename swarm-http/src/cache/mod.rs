@@ -1,9 +1,9 @@
 //! Large answers of public reads, cached until the public may see something else.
 //!
 //! Whatever changes what the public may see adds to the tenant's log in the same commit (contract,
-//! section 10). So an answer that was made at a certain size of the log is valid as long as the log
-//! has that size, which is cheap to ask for. Concurrent readers of one answer share the work: one
-//! of them asks for the size, and makes the answer where there is none; those that were already
+//! section 10). So an answer is valid as long as the log stands where it stood when the answer was
+//! made, which is cheap to ask for. Concurrent readers of one answer share the work: one
+//! of them asks for the position, and makes the answer where there is none; those that were already
 //! waiting when it asked get the same result.
 
 mod lru;
@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex as SyncMutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use swarm_core::store::LogPosition;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::{Instant, timeout};
 use warp::http::StatusCode;
@@ -20,7 +21,7 @@ use warp::http::StatusCode;
 use crate::response::{Answer, Reply};
 use crate::tenants::ServedTenant;
 
-use lru::{LogState, Lru};
+use lru::Lru;
 
 pub(crate) use lru::Question;
 pub(crate) use workers::WorkerPool;
@@ -48,9 +49,9 @@ type AnswerSlot = Arc<Mutex<Option<CachedAnswer>>>;
 
 struct CachedAnswer {
     answer: Answer,
-    /// The state of the log before the answer was made.
-    log: LogState,
-    /// When the size of the log was last asked for.
+    /// Where the log stood before the answer was made.
+    log: LogPosition,
+    /// When that was last asked for.
     asked: Instant,
 }
 
@@ -80,8 +81,7 @@ impl AnswerCache {
             return Ok(self.encoded(answer, gzip).await);
         }
         let asked = Instant::now();
-        let size = served.tenant().log_size().await?;
-        let log = self.lru().observe_log(&question, size);
+        let log = served.tenant().log_position().await?;
         if let Some(cached) = cached.as_mut().filter(|cached| cached.log == log) {
             cached.asked = asked;
             let answer = cached.answer.clone();
@@ -97,7 +97,7 @@ impl AnswerCache {
         self: Arc<Self>,
         question: Question,
         mut cached: OwnedMutexGuard<Option<CachedAnswer>>,
-        (log, asked): (LogState, Instant),
+        (log, asked): (LogPosition, Instant),
         make: BoxFuture<'static, Reply>,
     ) -> Reply {
         *cached = None;

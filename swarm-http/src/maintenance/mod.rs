@@ -15,6 +15,7 @@ mod briefs;
 mod figures;
 mod job;
 mod mail;
+mod schedule;
 mod windows;
 
 use std::collections::HashSet;
@@ -34,6 +35,8 @@ pub use job::Job;
 pub use mail::{DeliverMail, LogQueuedMail};
 pub use windows::CloseWindows;
 
+use schedule::Scheduled;
+
 /// How long after a round the next one begins: windows close within 15 s of their deadline.
 pub const PAUSE: Duration = Duration::from_secs(5);
 
@@ -48,14 +51,16 @@ pub struct Maintenance {
 }
 
 impl Maintenance {
-    /// Closes windows, generates the briefs of committees, and counts. Mail is further work: see
+    /// Closes windows and generates the briefs of committees, both not while the clocks of the store
+    /// and of the server differ by more than an hour, which `/readyz` then says; and counts. Mail is further work: see
     /// [`DeliverMail`] and [`LogQueuedMail`].
     pub fn new(site: &Arc<Site>) -> Self {
         let maintenance = Self { site: Arc::clone(site), jobs: Vec::new() };
+        let (windows, briefs) = (Arc::clone(&site.clocks), Arc::clone(&site.clocks));
         let metrics = Arc::clone(site);
         maintenance
-            .with(CloseWindows::default)
-            .with(GenerateBriefs::default)
+            .with(move || Scheduled::new(CloseWindows, &windows))
+            .with(move || Scheduled::new(GenerateBriefs::default(), &briefs))
             .with(move || CountRecords::new(metrics.metrics.figures_of_tenant()))
     }
 

@@ -8,14 +8,23 @@ use crate::request::RequestContext;
 use crate::request::page::Page;
 use crate::response::Reply;
 
-/// From now on, commits that were refused because the store's clock is behind its log are accepted
-/// again (contract, section 10).
+/// From now on, commits that were refused because the store's clock is behind its log, or the log is
+/// not the one that was seen before, are accepted again (contract, section 10).
 pub(crate) async fn accept(mut request: RequestContext) -> Reply {
-    request.operator_fields(|fields| match fields.text("what")?.as_str() {
-        "clock" => Ok(()),
-        _ => Err(Invalid::new("what", "must be clock")),
+    enum Accepted {
+        Clock,
+        Store,
+    }
+    let what = request.operator_fields(|fields| match fields.text("what")?.as_str() {
+        "clock" => Ok(Accepted::Clock),
+        "store" => Ok(Accepted::Store),
+        _ => Err(Invalid::new("what", "must be clock or store")),
     })?;
-    request.tenant().accept_clock(request.by()?).await?;
+    let (tenant, by) = (request.tenant(), request.by()?);
+    match what {
+        Accepted::Clock => tenant.accept_clock(by).await?,
+        Accepted::Store => tenant.accept_store(by).await?,
+    }
     Ok(wire::log::accepted().into())
 }
 

@@ -1,8 +1,9 @@
 //! Applications, members and their tokens.
 
-use swarm_core::domain::{Application, MemberState, PublicKey, TokenClaim};
+use swarm_core::domain::{Application, MemberState, MessageId, PublicKey, TokenClaim};
 use swarm_core::{Invalid, MemberId, Refusal, Resource, wire};
 
+use crate::number::number;
 use crate::request::RequestContext;
 use crate::request::page::{MOST, Page};
 use crate::response::{ApiError, Reply};
@@ -96,5 +97,6 @@ fn member_state(text: &str) -> Result<MemberState, Refusal> {
 
 /// The messages to members, and what became of them.
 pub(crate) async fn outbox(request: RequestContext) -> Reply {
-    Ok(wire::members::outbox(&request.tenant().outbox().await?).into())
+    let Page { limit, position } = request.page(MOST, "after", |id| number(id).map(MessageId))?;
+    Ok(wire::members::outbox(&request.tenant().outbox(position, limit).await?).into())
 }

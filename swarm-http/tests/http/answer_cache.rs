@@ -129,7 +129,7 @@ fn latest(session: &Answer) -> u64 {
     takes.as_array().unwrap().iter().map(|take| take["id"].as_u64().unwrap()).max().unwrap()
 }
 
-/// Nothing but the size of the log is asked for, by however many.
+/// Nothing but where the log stands is asked for, by however many.
 #[test]
 fn an_answer_that_is_kept_costs_one_call() {
     let clock = Clock::noon();
@@ -149,5 +149,5 @@ fn an_answer_that_is_kept_costs_one_call() {
     called.lock().unwrap().clear();
     if_none_match(&fixture.client, SESSION, &tag).expect(304);
     fixture.client.get(SESSION).expect(200);
-    assert_eq!(*called.lock().unwrap(), ["log_size", "log_size"]);
+    assert_eq!(*called.lock().unwrap(), ["log_position", "log_position"]);
 }

@@ -91,6 +91,11 @@ fn a_redis_without_memory_takes_nothing_and_goes_on_reading() {
         failing.program.client.get("/api/swarm/takes/1").expect(200);
         let full = failing.program.client.get("/readyz").expect(503).json();
         assert_eq!(full["detail"], "redis has less than 5 % of its maxmemory left");
+        // A server that is started by then reads and says the same.
+        let store = format!("--store={}", failing.redis.url());
+        let another = Program::start(&["serve", &store], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
+        another.client.get("/api/swarm/takes/1").expect(200);
+        assert_eq!(another.client.get("/readyz").expect(503).json(), full);
         failing.redis.cli(&["config", "set", "maxmemory", "0"]);
         failing.program.client.get("/readyz").expect(200);
     }

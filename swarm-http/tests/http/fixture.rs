@@ -11,7 +11,7 @@ use swarm_core::proof::KeyPair;
 use swarm_core::rules;
 use swarm_core::store::{
     Basis, BasisQuery, Collection, CommitteeStore, MemberChange, MemberQuery, MemberSaved,
-    SessionQuery, Store,
+    MessageQuery, SessionQuery, Store,
 };
 use swarm_core::{MemberId, Swarm, SystemEntropy, Take, Tenant, TenantId};
 use swarm_store_memory::MemoryStore;
@@ -165,7 +165,7 @@ pub fn print(port: &dyn Store) -> String {
     for collection in COLLECTIONS {
         writeln!(all, "{:?}", now(port.documents(collection, None)).unwrap()).unwrap();
     }
-    writeln!(all, "{:?}", now(port.messages(None, None)).unwrap()).unwrap();
+    writeln!(all, "{:?}", now(port.messages(&MessageQuery::ALL)).unwrap()).unwrap();
     all
 }
 

@@ -53,4 +53,5 @@ mod unread_log;
 mod vector_files;
 mod vectors;
 mod verification;
+mod went_back;
 mod wrong_clocks;

@@ -6,7 +6,7 @@ use crate::backend::{Backend, on_every_store};
 use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Author};
 
-on_every_store! { takes_come_by_page, applications_come_by_page }
+on_every_store! { takes_come_by_page, applications_come_by_page, messages_come_by_page }
 
 const DATE: &str = "2026-11-21";
 
@@ -75,5 +75,28 @@ fn applications_come_by_page(backend: &Backend) {
     assert_eq!(ids(&read("").expect(200).json()["applications"]).len(), 5);
     for bad in ["limit=0", "limit=501", "after="] {
         read(bad).unread(400, "invalid query");
+    }
+}
+
+fn messages_come_by_page(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    for number in 0..5 {
+        let (applicant, _) = Author::apply(&fixture.client, &number.to_string());
+        let member = json!({ "memberId": applicant.as_str() });
+        fixture.client.operate("/activate", &member).expect(200);
+    }
+    let read = |query: &str| {
+        let path = format!("/api/swarm/admin/outbox{query}");
+        fixture.client.send("GET", &path, &[("x-admin-token", ADMIN)], b"")
+    };
+    let whole = read("").expect(200).json();
+    assert_eq!(ids(&whole["messages"]), [1, 2, 3, 4, 5].map(Value::from));
+    assert_eq!(whole.get("nextAfter"), None);
+    let first = read("?limit=3").expect(200).json();
+    assert_eq!((ids(&first["messages"]).len(), &first["nextAfter"]), (3, &json!(3)));
+    let rest = read("?limit=2&after=3").expect(200).json();
+    assert_eq!((ids(&rest["messages"]), rest.get("nextAfter")), (vec![json!(4), json!(5)], None));
+    for bad in ["limit=0", "limit=501", "after=x", "after=-1"] {
+        read(&format!("?{bad}")).unread(400, "invalid query");
     }
 }

@@ -53,7 +53,7 @@ fn of_two_servers_one_generates_and_either_takes_a_submission() {
     let serve = |name: &str, brief_at: &str| {
         let file = format!("brief_at = \"{brief_at}\"\ndeadline = \"23:59\"");
         let file = committee(&format!("redis-{name}.toml"), &file);
-        Program::start(&["serve", "--config", &file, &store], &[])
+        Program::start(&["serve", "--config", &file, &store], &backend.clock.environment())
     };
     let early = serve("early", "23:58");
     let client = early.client.at("acme.example");

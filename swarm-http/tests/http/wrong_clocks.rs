@@ -39,7 +39,7 @@ fn readiness_says_that_the_clock_is_far_behind(backend: &Backend) {
     fixture.clock.move_by(-TWO_HOURS);
     let submit = || fixture.client.submit(&author, author.draft(DATE, "aurora"));
     submit().refused(503, "store unavailable");
-    for wrong in [json!({}), json!({ "what": "store" }), json!({ "what": 1 })] {
+    for wrong in [json!({}), json!({ "what": "everything" }), json!({ "what": 1 })] {
         fixture.client.operate("/accept", &wrong).expect(400);
     }
     let accepted = fixture.client.operate("/accept", &json!({ "what": "clock" })).expect(200);

@@ -94,7 +94,8 @@ pub(crate) struct BrokenWorld<S: ?Sized, F: ?Sized> {
 /// Whether a connection may send this call again: what is filed carries an attempt, by which it is
 /// told from a second one, and a read changes nothing.
 pub(crate) fn repeats(method: &str) -> bool {
-    !(method.starts_with("save_") || ["accept_clock", "convene", "put_document"].contains(&method))
+    !(method.starts_with("save_")
+        || ["accept_clock", "accept_store", "convene", "put_document"].contains(&method))
 }
 
 /// What a faulty method can reach: its own world, and those of all tenants that were opened.

@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use swarm_core::domain::{Mail, MailState, Message, MessageId, Timestamp};
+use swarm_core::domain::{Mail, Message, MessageId, Timestamp};
 use swarm_core::store::{
-    Collection, Document, DocumentDraft, DocumentGuard, MemberChange, MemberSaved, Put, Result,
-    Versioned, async_trait,
+    Collection, Document, DocumentDraft, DocumentGuard, MemberChange, MemberSaved, MessageQuery,
+    Put, Result, Versioned, async_trait,
 };
 use swarm_core::testing::FIRST;
 
@@ -83,10 +83,9 @@ impl Fault for MailOfTheRefused {
     async fn messages(
         &self,
         worlds: &Worlds,
-        state: Option<MailState>,
-        after: Option<MessageId>,
+        query: &MessageQuery,
     ) -> Result<Vec<Versioned<Message>>> {
-        let mut messages = worlds.own.messages(state, after).await?;
+        let mut messages = worlds.own.messages(query).await?;
         messages.extend(self.0.lock().unwrap().iter().map(|mail| {
             let message = mail.queued(MessageId(99), Timestamp::EPOCH);
             Versioned { version: FIRST, record: Arc::new(message) }
@@ -96,8 +95,8 @@ impl Fault for MailOfTheRefused {
 }
 
 fault!(MailErrorForgotten:
-    messages(worlds, state: Option<MailState>, after: Option<MessageId>) -> Vec<Versioned<Message>> {
-    let found = worlds.own.messages(state, after).await?.into_iter();
+    messages(worlds, query: &MessageQuery) -> Vec<Versioned<Message>> {
+    let found = worlds.own.messages(query).await?.into_iter();
     let forgotten = found.map(|Versioned { version, record }| {
         let message = Message { last_error: None, ..Message::clone(&record) };
         Versioned { version, record: Arc::new(message) }
@@ -106,11 +105,11 @@ fault!(MailErrorForgotten:
 });
 
 fault!(MailStateUnasked:
-    messages(worlds, _state: Option<MailState>, after: Option<MessageId>) -> Vec<Versioned<Message>> {
-    worlds.own.messages(None, after).await
+    messages(worlds, query: &MessageQuery) -> Vec<Versioned<Message>> {
+    worlds.own.messages(&MessageQuery { state: None, ..*query }).await
 });
 
 fault!(MailFromTheFirst:
-    messages(worlds, state: Option<MailState>, _after: Option<MessageId>) -> Vec<Versioned<Message>> {
-    worlds.own.messages(state, None).await
+    messages(worlds, query: &MessageQuery) -> Vec<Versioned<Message>> {
+    worlds.own.messages(&MessageQuery { after: None, ..*query }).await
 });

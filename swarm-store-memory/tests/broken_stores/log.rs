@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use swarm_core::domain::{AttemptId, LogRow, Logged, Seq, SessionId, Timestamp};
 use swarm_core::rules::Filing;
-use swarm_core::store::{Filed, Result, Saved, SessionChange, async_trait};
+use swarm_core::store::{Filed, LogPosition, Result, Saved, SessionChange, async_trait};
 
 use crate::broken::{Fault, Worlds};
 use crate::tenants::fault;
 
-fault!(SizeOneTooMuch: log_size(worlds) -> Seq {
-    Ok(Seq(worlds.own.log_size().await?.0 + 1))
+fault!(SizeOneTooMuch: log_position(worlds) -> LogPosition {
+    let position = worlds.own.log_position().await?;
+    Ok(LogPosition { size: Seq(position.size.0 + 1), ..position })
 });
 
 fault!(TakesUnlogged: log(worlds, after: Seq, limit: usize) -> Vec<LogRow> {
@@ -55,7 +56,9 @@ impl Fault for RowForEachAttempt {
         Ok(saved)
     }
 
-    async fn log_size(&self, worlds: &Worlds) -> Result<Seq> {
-        Ok(Seq(worlds.own.log_size().await?.0 + self.more.load(Ordering::SeqCst)))
+    async fn log_position(&self, worlds: &Worlds) -> Result<LogPosition> {
+        let position = worlds.own.log_position().await?;
+        let size = Seq(position.size.0 + self.more.load(Ordering::SeqCst));
+        Ok(LogPosition { size, ..position })
     }
 }

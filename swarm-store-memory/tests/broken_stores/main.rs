@@ -14,6 +14,7 @@
 mod broken;
 mod clock;
 mod committee;
+mod continuity;
 mod documents;
 mod durability;
 mod filing;
@@ -102,7 +103,7 @@ mod caught {
             DocumentExistsInAnyTenant  => a_document_is_put_into_its_own_world;
             LogOfAllTenants            => the_log_is_that_of_its_own_world
                 logs_of_tenants_are_apart;
-            LogSizeOfAnyTenant         => the_log_is_that_of_its_own_world;
+            LogPositionOfAnyTenant     => the_log_is_that_of_its_own_world;
             CountOfAllTenants          => records_are_counted_in_the_state_of_their_last_commit;
             ActsOfAllTenants           => the_log_is_that_of_its_own_world;
         }
@@ -116,6 +117,7 @@ mod caught {
                 of_racing_saves_of_one_version_one_wins;
             MessageAtAnyVersion        => a_message_is_saved_only_at_the_version_it_was_judged_by
                 of_racing_leases_of_one_message_one_wins;
+            MessagesBeyondThePage      => pages_cover_every_message_once;
             MembersBeforeThePage       => pages_cover_every_member_once;
             KeyIndexNotKept            => a_held_key_keeps_other_members_out
                 a_held_key_cannot_be_changed_to

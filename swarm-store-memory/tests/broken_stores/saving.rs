@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use swarm_core::domain::{Challenge, Member, MemberId, SecretHash, SessionId, Timestamp};
+use swarm_core::domain::{Challenge, Member, MemberId, Message, SecretHash, SessionId, Timestamp};
 use swarm_core::store::{
     ChallengeBucket, ChallengeOffer, ChallengeSlot, Collection, DocumentDraft, DocumentGuard,
-    MemberChange, MemberQuery, MemberSaved, MessageChange, Put, Result, Saved, SessionChange,
-    async_trait,
+    MemberChange, MemberQuery, MemberSaved, MessageChange, MessageQuery, Put, Result, Saved,
+    SessionChange, Versioned, async_trait,
 };
 
 use crate::broken::{Fault, SHOWN, Worlds, time};
@@ -24,8 +24,12 @@ fault!(SessionAtAnyVersion: save_session(worlds, change: &SessionChange) -> Save
     worlds.own.save_session(&SessionChange { expected, ..change.clone() }).await
 });
 
+fault!(MessagesBeyondThePage: messages(worlds, query: &MessageQuery) -> Vec<Versioned<Message>> {
+    worlds.own.messages(&MessageQuery { limit: usize::MAX, ..*query }).await
+});
+
 fault!(MessageAtAnyVersion: save_message(worlds, change: &MessageChange) -> Saved {
-    let all = worlds.own.messages(None, None).await?;
+    let all = worlds.own.messages(&MessageQuery::ALL).await?;
     let there = all.iter().find(|message| message.record.id == change.message.id);
     let expected = there.map_or(change.expected, |message| message.version);
     worlds.own.save_message(&MessageChange { expected, ..change.clone() }).await

@@ -4,14 +4,15 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{
-    Challenge, LogRow, MailState, Member, MemberId, MemberState, Message, MessageId, SecretHash,
-    Seq, Session, SessionId, Take, TakeId, TakeOnFile,
+    Challenge, LogRow, Member, MemberId, MemberState, Message, SecretHash, Seq, Session, SessionId,
+    Take, TakeId, TakeOnFile,
 };
 use swarm_core::rules::Filing;
 use swarm_core::store::{
     Basis, BasisQuery, ChallengeOffer, ChallengeSlot, Collection, Countable, Document,
-    DocumentDraft, Filed, MemberBasis, MemberChange, MemberQuery, MemberSaved, MessageChange, Put,
-    Result, Saved, SessionChange, SessionQuery, Store, TakeQuery, Versioned, async_trait,
+    DocumentDraft, Filed, LogPosition, MemberBasis, MemberChange, MemberQuery, MemberSaved,
+    MessageChange, MessageQuery, Put, Result, Saved, SessionChange, SessionQuery, Store, TakeQuery,
+    Versioned, async_trait,
 };
 
 use crate::broken::{Fault, Worlds};
@@ -120,8 +121,8 @@ impl Fault for TokenDeadInAllTenants {
 }
 
 fault!(MessagesOfAllTenants:
-    messages(worlds, state: Option<MailState>, after: Option<MessageId>) -> Vec<Versioned<Message>> {
-        Ok(from_all!(worlds.messages(state, after)))
+    messages(worlds, query: &MessageQuery) -> Vec<Versioned<Message>> {
+        Ok(from_all!(worlds.messages(query)))
     }
 );
 
@@ -281,12 +282,15 @@ fault!(LogOfAllTenants: log(worlds, after: Seq, limit: usize) -> Vec<LogRow> {
     Ok(from_all!(worlds.log(after, limit)))
 });
 
-fault!(LogSizeOfAnyTenant: log_size(worlds) -> Seq {
-    let mut size = worlds.own.log_size().await?;
+fault!(LogPositionOfAnyTenant: log_position(worlds) -> LogPosition {
+    let mut position = worlds.own.log_position().await?;
     for store in worlds.others() {
-        size = size.max(store.log_size().await?);
+        let other = store.log_position().await?;
+        if other.size > position.size {
+            position = other;
+        }
     }
-    Ok(size)
+    Ok(position)
 });
 
 fault!(CountOfAllTenants: count(worlds, what: Countable) -> u64 {

@@ -10,6 +10,8 @@ pub(super) fn store_error(op: &'static str, error: RedisError) -> StoreError {
     let said = error.to_string();
     match () {
         () if said.contains("BEHIND ") => StoreError::clock_behind(op),
+        () if said.contains("BACK ") => StoreError::went_back(op),
+        () if said.contains("LATER ") => StoreError::contended(op, "another log has begun"),
         () if said.contains("CORRUPT ") || said.contains("WRONGTYPE") => {
             StoreError::corrupt(op, error)
         }

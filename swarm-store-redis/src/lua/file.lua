@@ -36,6 +36,6 @@ redis.call('HSET', takes, id, id .. ' ' .. now .. ' ' .. text)
 redis.call('HSET', nonces, spent_field, attempt .. ' ' .. id)
 redis.call('HSET', revisions, latest_field, revision .. ' ' .. id)
 redis.call('RPUSH', filed, id)
-redis.call('RPUSH', log, 't ' .. id .. ' ' .. now)
+append(log, 't ' .. id .. ' ' .. now)
 if latest_id then redis.call('HSET', superseded, latest_id, id) end
 return { 'filed', id .. ' ' .. now }

@@ -31,5 +31,5 @@ redis.call('HINCRBY', counts, by, 1)
 redis.call('ZADD', index, 0, entry(on, id), 0, entry(by, id))
 if before then redis.call('ZREM', index, entry(by, before)) end
 redis.call('HSET', latest, by .. subject, id)
-redis.call('RPUSH', log, 'c ' .. id .. ' ' .. now)
+append(log, 'c ' .. id .. ' ' .. now)
 return { 'filed', now }

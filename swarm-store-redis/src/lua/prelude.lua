@@ -28,6 +28,37 @@ local function time_of_commit(log)
   return now
 end
 
+-- What tells a row of the log from others that could have its number, in ASCII: its beginning may end
+-- amid a character.
+local function mark(row)
+  return (string.gsub(string.sub(row, 1, 128), '[\128-\255]', '?'))
+end
+
+-- The number of a tenant's log.
+local function number_of_log(counters)
+  return redis.call('HGET', counters, 'log') or '1'
+end
+
+-- How a log goes on that was seen to have this number and this size, and a last row of this mark:
+-- 'same', 'later' when another one has begun, or 'back'. And its number, and its size.
+local function since_seen(log, counters, number, size, last)
+  local length = redis.call('LLEN', log)
+  local from_end = tonumber(size) - length - 1
+  if size == '0' then return 'same', number_of_log(counters), length end
+  if from_end < 0 and mark(redis.call('LINDEX', log, from_end)) == last then
+    return 'same', number, length
+  end
+  local current = number_of_log(counters)
+  return tonumber(current) > tonumber(number) and 'later' or 'back', current, length
+end
+
+-- Appends a row to the log; what a commit appends last is told with its outcome.
+local appended = { size = 0, last = '' }
+local function append(log, row)
+  appended.size, appended.last = redis.call('RPUSH', log, row), mark(row)
+  return string.format('%.0f', appended.size)
+end
+
 -- What reads the length of each type.
 local HASH, LIST, SORTED_SET = 'HLEN', 'LLEN', 'ZCARD'
 
@@ -63,7 +94,7 @@ end
 local function log_act(log, acts, session, now, minted, text)
   if text == '' then return end
   local row = table.concat({ 'a', now, minted, text }, ' ')
-  local seq = string.format('%.0f', redis.call('RPUSH', log, row))
+  local seq = append(log, row)
   if session == '' then return end
   local before = redis.call('HGET', acts, session)
   redis.call('HSET', acts, session, (before and before .. '\n' or '') .. seq .. ' ' .. row)

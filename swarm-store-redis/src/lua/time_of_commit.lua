@@ -1,2 +1,2 @@
 -- The time that a commit would have.
-return time_of_commit(KEYS[1])
+return time_of_commit(log)

@@ -12,7 +12,7 @@ use swarm_core::domain::{Attribution, MemberState};
 use swarm_core::rules::{Filing, convene};
 use swarm_core::store::{
     Basis, Clock, Collection, Convocation, DocumentDraft, Filed, MemberChange, MemberQuery,
-    MemberSaved, Put, Result, SessionQuery, Store,
+    MemberSaved, MessageQuery, Put, Result, SessionQuery, Store,
 };
 use swarm_core::testing::{Author, mail, session_draft};
 use swarm_core::{Session, TakeId, TenantId, Tenants};
@@ -91,7 +91,7 @@ pub(crate) async fn walk(tenants: &RedisStore, forget: impl Fn()) {
     forget();
     let author = joined(store, "ada").await;
     forget();
-    assert_eq!(store.messages(None, None).await.unwrap(), []);
+    assert_eq!(store.messages(&MessageQuery::ALL).await.unwrap(), []);
     forget();
     assert_eq!(
         store.members(&MemberQuery::in_states(&[MemberState::Claimed])).await.unwrap().len(),

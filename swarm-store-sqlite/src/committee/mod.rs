@@ -85,7 +85,7 @@ impl Committee for TenantStore {
 
     async fn committee_basis(&self, key: &ApiKeyHash) -> Result<CommitteeBasis> {
         let key = *key;
-        self.read("committee basis", move |world| basis(world, &key)).await
+        self.facts("committee basis", move |world| basis(world, &key)).await
     }
 
     async fn file_committee(&self, filing: &CommitteeFiling) -> Result<CommitteeFiled> {

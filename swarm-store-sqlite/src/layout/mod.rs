@@ -8,7 +8,7 @@ use crate::failure::{Failure, Outcome};
 const APPLICATION: i32 = 0x5377_726d;
 
 /// The migration to each layout from the one before, in order.
-const LAYOUTS: [&str; 1] = [include_str!("1.sql")];
+const LAYOUTS: [&str; 2] = [include_str!("1.sql"), include_str!("2.sql")];
 
 /// Migrates the file to the newest layout, in one transaction.
 ///

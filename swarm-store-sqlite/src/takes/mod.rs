@@ -21,7 +21,7 @@ impl Takes for TenantStore {
     async fn basis(&self, query: &BasisQuery<'_>) -> Result<Basis> {
         let (token, date) = (*query.token, query.date);
         let (subject, nonce) = (query.subject_id.clone(), query.nonce.clone());
-        self.read("basis", move |world| {
+        self.facts("basis", move |world| {
             let member = members::bearer(world, &token)?;
             let session = sessions::newest_terms(world, date, &subject)?;
             let id = member.as_ref().map(|member| &member.record.id);

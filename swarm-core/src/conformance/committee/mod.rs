@@ -1,6 +1,7 @@
 //! The suite that any implementation of the committee's port runs, beside the one of interface A
 //! and by the same rules.
 
+mod clock;
 mod days;
 mod durability;
 mod isolation;
@@ -40,6 +41,48 @@ macro_rules! committee_conformance {
             let reopen = async || $reopen(&guard).await;
             $crate::conformance::committee::a_committee_outlives_the_store(tenants, reopen).await;
         }
+    };
+}
+
+/// Makes one test of each case about a clock that runs back, as
+/// [`clock_conformance!`](crate::clock_conformance!) does for interface A.
+#[macro_export]
+macro_rules! committee_clock_conformance {
+    ($harness:path, $set:path) => {
+        $crate::committee_clock_cases! { test $harness, $set }
+    };
+}
+
+/// The one list of cases of the committee of stores whose clock can be set.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! committee_clock_cases {
+    ($then:ident $($harness:path, $set:path)?) => {
+        $crate::committee_clock_cases! {
+            @$then $($harness, $set)?;
+            rows_of_the_committee_never_go_back_in_time
+            the_committee_commits_nothing_while_the_clock_is_far_behind
+        }
+    };
+
+    (@test $harness:path, $set:path; $($case:ident)*) => {
+        mod committee_clock {
+            #[allow(unused_imports, reason = "the harness may be named by its full path")]
+            use super::*;
+
+            $(
+                #[::tokio::test(flavor = "multi_thread", worker_threads = 4)]
+                async fn $case() {
+                    let (guard, tenants) = $harness().await;
+                    let set = |now| $set(&guard, now);
+                    $crate::conformance::committee::$case(tenants, set).await;
+                }
+            )*
+        }
+    };
+
+    (@publish; $($case:ident)*) => {
+        pub use clock::{$($case),*};
     };
 }
 
@@ -147,4 +190,5 @@ macro_rules! committee_conformance_cases {
 }
 
 committee_conformance_cases! { publish }
+committee_clock_cases! { publish }
 pub use durability::a_committee_outlives_the_store;

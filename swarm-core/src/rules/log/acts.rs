@@ -6,7 +6,7 @@ use super::{digest, mark};
 use crate::domain::committee::CommitteeDay;
 use crate::domain::json::write;
 use crate::domain::{
-    Act, Actor, Attribution, Day, Member, MemberId, Memo, Note, PublicKey, Regime, Session,
+    Act, Actor, Attribution, Day, Member, MemberId, Memo, Note, PublicKey, Regime, Seq, Session,
     SessionDraft, SessionId, SessionState, Signal, Subject, SubjectId, Timestamp,
 };
 
@@ -183,6 +183,15 @@ fn document(kind: &str, by: &Actor, key: &str, digest: &str) -> Act {
 /// An operator accepts the store's clock as it is.
 pub fn clock_accepted(by: &Actor) -> Act {
     Act::new(format!(r#"{{"kind":"operation","act":"clock-accepted","by":{}}}"#, write(by)))
+}
+
+/// An operator accepts the store as it is, and a new log begins. The one before had this size when
+/// it was seen last; the number of the new one is minted by the commit.
+pub fn store_accepted(before: Seq, by: &Actor) -> Act {
+    let (by, log) = (write(by), mark::ID);
+    Act::new(format!(
+        r#"{{"kind":"operation","act":"store-accepted","by":{by},"log":{log},"before":{{"size":{before}}}}}"#
+    ))
 }
 
 /// What is done to a day of the committee.

@@ -9,7 +9,7 @@ pub(super) use acts::{
 };
 pub use acts::{
     brief_published, clock_accepted, memo_published, memo_retracted, regime_put, signal_put,
-    snapshot_added, subject_put,
+    snapshot_added, store_accepted, subject_put,
 };
 pub use entry::{DigestSource, digest, digest_source, entry};
 

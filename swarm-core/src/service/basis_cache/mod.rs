@@ -34,6 +34,8 @@ pub(super) struct Facts {
 }
 
 struct CachedMember {
+    /// The number of the log whose store said so.
+    log: u64,
     member: Versioned<Member>,
     /// Its latest revisions, that of the session used last at the end. None is taken to be there of
     /// a session that is not listed.
@@ -41,6 +43,8 @@ struct CachedMember {
 }
 
 struct CachedSession {
+    /// The number of the log whose store said so.
+    log: u64,
     terms: Versioned<SessionTerms>,
     /// The latest time of the store that is known.
     now: Timestamp,
@@ -51,25 +55,27 @@ impl BasisCache {
         Self { tenant: tenant.clone(), facts: facts.cloned() }
     }
 
-    /// What is known to have been so, and perhaps is no longer. It never has a spent nonce.
-    pub(super) fn recall(&self, query: &BasisQuery<'_>) -> Option<Basis> {
+    /// What is known to have been so in this log, and perhaps is no longer. It never has a spent
+    /// nonce. In another log, the same versions may stand for other facts.
+    pub(super) fn recall(&self, query: &BasisQuery<'_>, log: u64) -> Option<Basis> {
         self.edit(|facts| {
             let session = facts.sessions.get(&self.session_key(query))?;
-            let (now, session) = (session.now, session.terms.clone());
-            let known = facts.members.get(&self.member_key(query))?;
+            let (now, session) =
+                (session.now, (session.log == log).then(|| session.terms.clone())?);
+            let known = facts.members.get(&self.member_key(query)).filter(|it| it.log == log)?;
             let latest = known.latest(session.record.id);
             let member = Some(known.member.clone());
             Some(Basis { now, member, session: Some(session), latest, spent: None })
         })?
     }
 
-    /// The store has said this.
-    pub(super) fn loaded(&self, query: &BasisQuery<'_>, basis: &Basis) {
+    /// The store has said this, in this log or a later one.
+    pub(super) fn loaded(&self, query: &BasisQuery<'_>, log: u64, basis: &Basis) {
         self.edit(|facts| {
             let (member_key, session_key) = (self.member_key(query), self.session_key(query));
             match &basis.session {
                 Some(terms) => {
-                    let session = CachedSession { terms: terms.clone(), now: basis.now };
+                    let session = CachedSession { log, terms: terms.clone(), now: basis.now };
                     facts.sessions.put(session_key, session);
                 }
                 None => facts.sessions.remove(&session_key),
@@ -77,10 +83,9 @@ impl BasisCache {
             let Some(member) = &basis.member else {
                 return facts.members.remove(&member_key);
             };
-            let known =
-                facts.members.get(&member_key).map(|known| std::mem::take(&mut known.latest));
-            let mut known =
-                CachedMember { member: member.clone(), latest: known.unwrap_or_default() };
+            let known = facts.members.get(&member_key).filter(|known| known.log == log);
+            let latest = known.map(|known| std::mem::take(&mut known.latest)).unwrap_or_default();
+            let mut known = CachedMember { log, member: member.clone(), latest };
             if let Some(session) = &basis.session {
                 known.set_latest(session.record.id, basis.latest);
             }

@@ -17,7 +17,7 @@ use crate::service::{CommitteeError, CommitteeTenant, Committees, Receipt};
 use crate::store::{
     Collection, CommitteeBasis, CommitteeDayChange, CommitteeFiled, CommitteeFiling,
     CommitteeMemberChange, CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery,
-    CommitteeTenants, DocumentDraft, Put, Saved,
+    CommitteeTenants, DocumentDraft, LogPosition, Put, Saved,
 };
 use crate::testing::promise::{broken, ensure, promised};
 use crate::testing::{Counter, unique};
@@ -55,6 +55,11 @@ impl CommitteeWorld {
     pub fn service(&self) -> CommitteeTenant {
         let committees = Committees::new(Arc::clone(&self.tenants), Counter);
         committees.tenant(&self.id, CommitteeSettings::default())
+    }
+
+    /// The number of the last row of the log.
+    pub async fn log_size(&self) -> Seq {
+        self.log_position().await.size
     }
 
     /// Waits until the store's clock is past `moment`.
@@ -97,7 +102,7 @@ answers! {
     file_committee as file(filing: &CommitteeFiling) -> CommitteeFiled;
     committee_takes as takes(query: &CommitteeTakesQuery<'_>) -> Vec<Arc<CommitteeTake>>;
     log as log(after: Seq, limit: usize) -> Vec<LogRow>;
-    log_size as log_size() -> Seq;
+    log_position as log_position() -> LogPosition;
 }
 
 /// What tests do again and again.

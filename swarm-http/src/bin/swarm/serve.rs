@@ -5,6 +5,8 @@ use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use swarm_core::Error;
+use swarm_core::store::StoreErrorKind;
 use swarm_http::Site;
 use swarm_http::maintenance::Maintenance;
 use swarm_http::server::Limits;
@@ -23,8 +25,7 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let limits = limits(config.trust_forwarded);
     let (listen_on, file) = (std::mem::take(&mut config.listen), config.file.take());
     let open = open_site::open(config, admin_token()?, store::open).await?;
-    // Opening the store has logged its warnings: here they are only counted.
-    open.site.ready().await.map_err(|error| with_causes("store", &error))?;
+    count_warnings(&open.site).await?;
     let listener = listen(&listen_on).await?;
     let (site, maintenance) = (Arc::clone(&open.site), open.maintenance());
     let (stop, hangup) = (stop_signal()?, signal(SignalKind::hangup())?);
@@ -32,6 +33,18 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
         tokio::select! { () = stop => {}, () = reload_on(hangup, file, open) => {} }
     };
     serve(listener, &site, maintenance, limits, stop).await
+}
+
+/// Opening the store has logged its warnings: here they are only counted. One that opened and is not
+/// to be relied on now, since it is full, is served: `/readyz` says why, and much of it can be read.
+async fn count_warnings(site: &Site) -> Result<(), Failure> {
+    match site.ready().await {
+        Err(Error::Store(error)) if error.kind() == StoreErrorKind::Misconfigured => {
+            tracing::error!("{}", with_causes("store", &error));
+            Ok(())
+        }
+        other => Ok(other.map(drop).map_err(|error| with_causes("store", &error))?),
+    }
 }
 
 /// What clients may hold on to. Behind a proxy they all have its address.

@@ -11,7 +11,7 @@ use swarm_core::domain::committee::{
 use swarm_core::domain::{ApiKeyHash, Day, LogRow, Logged, Seq};
 use swarm_core::store::{
     CommitteeBasis, CommitteeDayChange, CommitteeFiled, CommitteeFiling, CommitteeMemberChange,
-    CommitteeSessionQuery, Result, Saved, Versioned, async_trait,
+    CommitteeSessionQuery, LogPosition, Result, Saved, Versioned, async_trait,
 };
 use tokio::time::sleep;
 
@@ -184,8 +184,9 @@ impl Fault for RowForEachAttempt {
         worlds.own.file_committee(filing).await
     }
 
-    async fn log_size(&self, _: &Worlds) -> Result<Seq> {
-        Ok(Seq(self.0.load(Ordering::SeqCst)))
+    async fn log_position(&self, _: &Worlds) -> Result<LogPosition> {
+        let size = Seq(self.0.load(Ordering::SeqCst));
+        Ok(LogPosition { size, ..LogPosition::default() })
     }
 }
 

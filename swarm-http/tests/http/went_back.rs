@@ -1,0 +1,166 @@
+//! The program on a store that went back: wiped, restored from an older copy, or failed over.
+
+use std::fs;
+
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use swarm_redis_testing::{Server, wait_until};
+
+use crate::binary::Program;
+use crate::harness::{ADMIN, Author, Client};
+
+const DAY: &str = "2026-11-21";
+const TOKEN: &[(&str, &str)] = &[("SWARM_ADMIN_TOKEN", ADMIN)];
+
+/// Its dump is older than what was acknowledged, by two takes.
+#[test]
+fn a_redis_that_comes_back_with_an_older_dump_is_not_written_to() {
+    let mut redis = Server::start(&["--appendonly", "no"]);
+    let (one, other) = (serve(&redis), serve(&redis));
+    let ada = desk(&one.client);
+    file(&one.client, &ada);
+    redis.cli(&["SAVE"]);
+    file(&other.client, &ada);
+    file(&one.client, &ada);
+    let size = entries(&one.client).len();
+    other.client.get("/api/swarm/log").expect(200);
+
+    redis.stop();
+    redis.resume();
+    wait_until("the store is found again", || one.client.get("/api/swarm/takes/1").status == 200);
+    refused(&one.client, &ada);
+    refused(&other.client, &ada);
+    assert_eq!(entries(&one.client).len(), size - 2, "reads go on");
+    let accepted = accept(&one.client);
+    assert_eq!(accepted["before"], json!({ "size": size }));
+    file(&one.client, &ada);
+    // The other sees by itself that another log has begun.
+    let submit = || other.client.submit(&ada, ada.draft(DAY, "aurora"));
+    wait_until("the other follows", || submit().status == 201);
+    other.client.get("/readyz").expect(200);
+}
+
+#[test]
+fn a_redis_that_was_wiped_is_not_written_to() {
+    let redis = Server::start(&[]);
+    let program = serve(&redis);
+    let ada = desk(&program.client);
+    file(&program.client, &ada);
+    redis.cli(&["FLUSHALL"]);
+    not_ready(&program.client);
+    refused(&program.client, &ada);
+    program.client.get("/api/swarm/takes/1").expect(404);
+
+    accept(&program.client);
+    assert_eq!(entries(&program.client).len(), 1);
+    let grace = desk(&program.client);
+    file(&program.client, &grace);
+    program.client.get("/readyz").expect(200);
+}
+
+/// By the time that a server looks, another one, which was started since, has written more than was
+/// lost.
+#[test]
+fn a_redis_whose_entries_changed_is_not_written_to() {
+    let mut redis = Server::start(&["--appendonly", "no"]);
+    let one = serve(&redis);
+    let ada = desk(&one.client);
+    redis.cli(&["SAVE"]);
+    file(&one.client, &ada);
+    redis.stop();
+    redis.resume();
+
+    let fresh = serve(&redis);
+    for _ in 0..3 {
+        file(&fresh.client, &ada);
+    }
+    wait_until("the store is found again", || one.client.get("/api/swarm/takes/1").status == 200);
+    refused(&one.client, &ada);
+    fresh.client.get("/readyz").expect(200);
+    accept(&one.client);
+    file(&one.client, &ada);
+}
+
+#[test]
+fn a_file_that_is_restored_while_it_is_open_is_not_written_to() {
+    let program = Program::start(&["serve"], TOKEN);
+    let ada = desk(&program.client);
+    file(&program.client, &ada);
+    let path = program.folder.path().join("swarm.db");
+    let db = Connection::open(path).unwrap();
+    db.execute_batch("DELETE FROM log WHERE take IS NOT NULL; DELETE FROM takes").unwrap();
+    refused(&program.client, &ada);
+    accept(&program.client);
+    program.client.get("/readyz").expect(200);
+}
+
+/// What is written to a file that no name leads to any more is lost.
+#[test]
+fn a_file_that_is_replaced_while_it_is_open_is_not_written_to() {
+    let program = Program::start(&["serve"], TOKEN);
+    let ada = desk(&program.client);
+    let path = program.folder.path().join("swarm.db");
+    let older = program.folder.path().join("older.db");
+    let db = Connection::open(&path).unwrap();
+    db.execute("VACUUM INTO ?1", [older.to_str()]).unwrap();
+    file(&program.client, &ada);
+
+    fs::rename(&older, &path).unwrap();
+    let submitted = program.client.submit(&ada, ada.draft(DAY, "aurora"));
+    submitted.refused(503, "store unavailable");
+    let ready = program.client.get("/readyz").expect(503).json();
+    let detail = "the file was replaced or removed while it was open: restart the server";
+    assert_eq!(ready["detail"], detail);
+    program.client.get("/api/swarm/takes/1").expect(200);
+}
+
+fn serve(redis: &Server) -> Program {
+    Program::start(&["serve", &format!("--store={}", redis.url())], TOKEN)
+}
+
+/// A session that collects, and a member.
+fn desk(client: &Client) -> Author {
+    client.convene(DAY, "aurora");
+    Author::join(client, "Ada")
+}
+
+fn file(client: &Client, author: &Author) {
+    client.submit(author, author.draft(DAY, "aurora")).expect(201);
+}
+
+/// Whoever writes is told so, and so is whoever asks how the server is.
+#[track_caller]
+fn refused(client: &Client, author: &Author) {
+    client.submit(author, author.draft(DAY, "aurora")).refused(503, "store unavailable");
+    client.operate("/regime", &json!({ "date": DAY })).refused(503, "store unavailable");
+    client.operate("/accept", &json!({ "what": "clock" })).refused(503, "store unavailable");
+    let member = json!({ "id": "ada", "name": "Ada" }).to_string();
+    let admin = [("x-admin-token", ADMIN)];
+    let seated = client.post("/api/ic/admin/members", &admin, &member).expect(503).json();
+    assert_eq!(seated, json!({ "error": "store unavailable" }));
+    not_ready(client);
+}
+
+#[track_caller]
+fn not_ready(client: &Client) {
+    let ready = client.get("/readyz").expect(503).json();
+    let detail = "the log is not the one that was seen before: \
+                  the store was wiped, restored or failed over";
+    assert_eq!((&ready["error"], &ready["detail"]), (&json!("store unavailable"), &json!(detail)));
+}
+
+/// Accepts the store; what the log says of it.
+#[track_caller]
+fn accept(client: &Client) -> Value {
+    let accepted = client.operate("/accept", &json!({ "what": "store" })).expect(200).json();
+    assert_eq!(accepted, json!({ "ok": true, "status": 200 }));
+    let entry = entries(client).pop().unwrap();
+    assert_eq!((&entry["kind"], &entry["act"]), (&json!("operation"), &json!("store-accepted")));
+    assert_eq!((&entry["by"], &entry["log"]), (&json!("operator"), &json!(2)));
+    entry
+}
+
+fn entries(client: &Client) -> Vec<Value> {
+    let log = client.get("/api/swarm/log").expect(200).json();
+    log["entries"].as_array().unwrap().clone()
+}
