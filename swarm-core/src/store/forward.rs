@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::methods::port_methods;
 use super::{
     Clock, Committee, CommitteeStore, CommitteeTenants, Counts, Documents, Log, Members, Outbox,
     Readiness, Result, Sessions, Store, Takes, Tenants, async_trait,
@@ -24,7 +25,7 @@ macro_rules! forward {
     };
 }
 
-crate::port_methods!(
+port_methods!(
     forward: Clock Members Sessions Takes Documents Outbox Log Counts Committee
 );
 

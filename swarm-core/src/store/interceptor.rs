@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::methods::port_methods;
 use super::{
     Clock, Committee, CommitteeStore, CommitteeTenants, Counts, Documents, Log, Members, Outbox,
     Readiness, Result, Sessions, Store, Takes, Tenants, async_trait,
@@ -52,7 +53,7 @@ macro_rules! intercept {
     };
 }
 
-crate::port_methods!(
+port_methods!(
     intercept: Clock Members Sessions Takes Documents Outbox Log Counts Committee
 );
 

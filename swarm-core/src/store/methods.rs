@@ -117,3 +117,5 @@ macro_rules! port_methods {
         }] $($rest)* }
     };
 }
+
+pub(super) use port_methods;
