@@ -27,7 +27,7 @@ pub struct CommitteeDraft {
 }
 
 /// A submission on file: immutable. Serialized, its fields in this order *are* the canonical text
-/// that [`commit`](crate::proof::commit) digests.
+/// that [`commit_reference`](crate::proof::commit_reference) digests.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CommitteeTake {
     /// Whose it is.

@@ -20,7 +20,7 @@ pub struct Receipt {
     pub date: Day,
     /// The subject of its session.
     pub subject_id: SubjectId,
-    /// The reference of the record: see [`commit`].
+    /// The reference of the record: see [`commit_reference`].
     pub commit: String,
     /// When it was committed: all of the record that its member does not know, and so what it needs
     /// to compute the reference itself.
