@@ -56,7 +56,7 @@ impl SqliteStore {
     /// an existing folder. Goes by the system's clock.
     ///
     /// # Errors
-    /// [`StoreError`](swarm_core::StoreError) when the file cannot be opened or written to, is a
+    /// [`StoreError`] when the file cannot be opened or written to, is a
     /// database of another program or none, or was written by a newer version of Swarm. Its source
     /// says which.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
