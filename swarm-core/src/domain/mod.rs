@@ -6,6 +6,7 @@ pub mod json;
 mod brief;
 mod challenge;
 mod context;
+mod distinct;
 mod id;
 mod invalid;
 mod key;

@@ -1,12 +1,12 @@
 //! Takes: what a member says of a session, and what is kept of it.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
-use super::json::{Json, Object};
+use super::distinct::are_distinct;
+use super::json::Fields;
 use super::{
     Body, Bucket, Day, Invalid, MemberId, MemoUrl, Nonce, PublicKey, Revision, SessionId, Signed,
     Stance, SubjectId, TakeId, Timestamp,
@@ -43,7 +43,7 @@ impl TakeDraft {
     ///
     /// # Errors
     /// [`Invalid`], naming the first field that breaks its rule (specification, section 4A).
-    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
+    pub fn read(fields: &mut dyn Fields) -> Result<Self, Invalid> {
         Ok(Self {
             member_id: MemberId::parse(fields.text("memberId")?)?,
             date: Day::parse(&fields.text("date")?)?,
@@ -53,10 +53,7 @@ impl TakeDraft {
             confidence: Confidence::parse(fields.number("confidence")?)?,
             body: Body::parse(fields.text_if_any("body")?.unwrap_or_default())?,
             memo_url: MemoUrl::parse(fields.text_if_any("memoUrl")?.unwrap_or_default())?,
-            weights: fields
-                .list_if_any("weights", Weight::read)?
-                .map(Weights::parse)
-                .transpose()?,
+            weights: Weights::read(fields)?,
         })
     }
 }
@@ -94,8 +91,7 @@ pub struct Weight {
 }
 
 impl Weight {
-    fn read(entry: Json) -> Result<Self, Invalid> {
-        let mut entry = entry.into_object();
+    fn read(entry: &mut dyn Fields) -> Result<Self, Invalid> {
         let bucket = Bucket::parse(entry.text("bucket")?)?;
         let weight = entry.number("weight")?;
         Ok(Self { bucket, weight })
@@ -109,14 +105,20 @@ impl Weight {
 pub struct Weights(Vec<Weight>);
 
 impl Weights {
+    fn read(fields: &mut dyn Fields) -> Result<Option<Self>, Invalid> {
+        let mut entries = Vec::new();
+        let mut add = |entry: &mut dyn Fields| Weight::read(entry).map(|it| entries.push(it));
+        let is_there = fields.objects_if_any("weights", &mut add)?;
+        is_there.then(|| Self::parse(entries)).transpose()
+    }
+
     /// Takes the entries in the order given.
     ///
     /// # Errors
     /// [`Invalid`] when they break one of the rules above; an empty list has no positive total.
     pub fn parse(entries: Vec<Weight>) -> Result<Self, Invalid> {
         let invalid = |rule| Err(Invalid::new("weights", rule));
-        let mut seen = HashSet::new();
-        if !entries.iter().all(|entry| seen.insert(&entry.bucket)) {
+        if !are_distinct(entries.iter().map(|entry| entry.bucket.as_str())) {
             return invalid("must name each bucket once");
         }
         if !entries.iter().all(|entry| entry.weight >= 0.0 && entry.weight.is_finite()) {
@@ -136,10 +138,19 @@ impl Weights {
 }
 
 /// The sum of `values`, added in ascending order: it depends on the values alone, to the last bit.
-pub(crate) fn ascending_sum(values: impl IntoIterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.into_iter().collect();
+pub(crate) fn ascending_sum(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    let mut few = [0.0; 16];
+    let count = values.clone().count();
+    let Some(few) = few.get_mut(..count) else {
+        return sorted_sum(&mut values.collect::<Vec<_>>());
+    };
+    few.iter_mut().zip(values).for_each(|(place, value)| *place = value);
+    sorted_sum(few)
+}
+
+fn sorted_sum(values: &mut [f64]) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
-    values.into_iter().sum()
+    values.iter().sum()
 }
 
 /// A take on file: immutable, and enough for anyone to verify it (contract, section 4).

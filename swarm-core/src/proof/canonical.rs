@@ -24,5 +24,8 @@ mod sealed {
 /// The canonical text of `payload`: what ECMAScript's `JSON.stringify` gives. Its UTF-8 bytes are
 /// what is signed.
 pub fn canonical<T: Payload>(payload: &T) -> String {
-    json::write(payload)
+    json::write_with_room(payload, USUAL)
 }
+
+/// More bytes than most takes have.
+const USUAL: usize = 2_048;

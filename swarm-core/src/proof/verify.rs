@@ -10,7 +10,7 @@ use crate::domain::{PublicKey, Signature, Signed};
 pub struct Verified<T> {
     signed: Arc<Signed<T>>,
     key: PublicKey,
-    canonical: Arc<str>,
+    canonical: String,
 }
 
 impl<T> Verified<T> {
@@ -56,6 +56,6 @@ fn verified<T: Payload>(
     holds(canonical.as_bytes(), &signed.signature, key).then(|| Verified {
         signed: Arc::clone(signed),
         key: key.clone(),
-        canonical: canonical.into(),
+        canonical,
     })
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::domain::json::{Json, Object};
+use crate::domain::json::{Document, Fields, Json, Object};
 use crate::domain::{Invalid, Signature, Signed, TakeDraft};
 
 /// A take as submitted: its fields are valid, its signature is not verified yet.
@@ -19,7 +19,7 @@ impl Submission {
     ///
     /// # Errors
     /// [`Invalid`], naming the first field that breaks its rule.
-    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
+    pub fn read(fields: &mut dyn Fields) -> Result<Self, Invalid> {
         let payload = TakeDraft::read(fields)?;
         let signature = Signature::parse(fields.text("signature")?)?;
         Ok(Self::new(Signed { payload, signature }))
@@ -30,8 +30,9 @@ impl Submission {
     /// # Errors
     /// [`Invalid`], naming the first field that breaks its rule; `body` when the text is no JSON.
     pub fn from_json(text: &[u8]) -> Result<Self, Invalid> {
-        let json = Json::read(text).map_err(|_| Invalid::new("body", "must be JSON"))?;
-        Self::read(&mut json.into_object())
+        let json = Document::read(text);
+        let mut document = json.map_err(|_| Invalid::new("body", "must be JSON"))?;
+        Self::read(&mut document.members())
     }
 
     /// The fields.

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use swarm_core::domain::{
     Actor, Attribution, Invalid, MemberId, MemoId, SessionId, SubjectId, TakeId, TokenHash,
 };
-use swarm_core::json::{Json, Object};
+use swarm_core::json::{Document, Json, Object};
 use swarm_core::proof::ApiKey;
 use swarm_core::{CommitteeRefusal, CommitteeTenant, Refusal, Resource, Tenant};
 use warp::http::{HeaderMap, StatusCode};
@@ -70,6 +70,11 @@ impl RequestContext {
     pub(crate) fn public_origin(&self) -> String {
         let configured = self.served.config().public_origin.as_ref();
         configured.map_or_else(|| self.origin(), ToString::to_string)
+    }
+
+    /// The body, where it was left to be read.
+    pub(crate) fn document(&self) -> Result<Document<'_>, ApiError> {
+        Ok(Document::read(&self.bytes)?)
     }
 
     /// The members of the body's object.

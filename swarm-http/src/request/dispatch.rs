@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use futures_util::{FutureExt, Stream};
-use swarm_core::json::Json;
+use swarm_core::json::{Json, NotJson};
 use tokio::time::Instant;
 use tracing::Instrument as _;
 use tracing::field::Empty;
@@ -180,7 +180,7 @@ where
         Some(rule) => {
             let large = check_large_body(site, &served, &credential, rule);
             let bytes = read_body(large, &headers, body, rule).await?;
-            let body = if rule.unread { Json::Null } else { read_json(&bytes)? };
+            let body = if rule.unread { Json::Null } else { Json::read(&bytes)? };
             (bytes, body)
         }
     };
@@ -256,14 +256,16 @@ where
     if is_json(headers) { Ok(body) } else { Err(not_json()) }
 }
 
-fn read_json(bytes: &[u8]) -> Result<Json, ApiError> {
-    Json::read(bytes).map_err(|_| ApiError::Request(StatusCode::BAD_REQUEST, NOT_JSON))
-}
-
 fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let essence = kind.split(';').next().unwrap_or_default().trim();
     essence.eq_ignore_ascii_case("application/json")
+}
+
+impl From<NotJson> for ApiError {
+    fn from(NotJson: NotJson) -> Self {
+        Self::Request(StatusCode::BAD_REQUEST, NOT_JSON)
+    }
 }
 
 impl From<BodyError> for ApiError {

@@ -21,7 +21,7 @@ const MEMO_LIMIT: usize = 2 << 20;
 /// Interface A.
 pub(crate) fn api() -> Vec<Route> {
     vec![
-        post(Member, "/api/swarm/submit", takes::submit),
+        post(Member, "/api/swarm/submit", takes::submit).unread(),
         post(Public, "/api/swarm/signing-payload", takes::signing_payload),
         cached("/api/swarm/takes/{id}", takes::record),
         cached("/api/swarm/open-session", sessions::open),

@@ -6,8 +6,8 @@ use swarm_core::{Refusal, Submission, wire};
 use crate::request::RequestContext;
 use crate::response::{ApiError, Reply, ok};
 
-pub(crate) async fn submit(mut request: RequestContext) -> Reply {
-    let read = Submission::read(&mut request.fields());
+pub(crate) async fn submit(request: RequestContext) -> Reply {
+    let read = Submission::read(&mut request.document()?.members());
     let submission = read.map_err(Refusal::InvalidSubmission)?;
     name_in_log(submission.draft());
     let take = request.tenant().submit(request.bearer()?, &submission).await?;

@@ -6,7 +6,10 @@
 //! was read is written as it came: the members of its objects in their order, and its numbers digit
 //! for digit.
 
+mod document;
 mod error;
+mod escapes;
+mod fields;
 mod number;
 mod object;
 mod reader;
@@ -16,7 +19,9 @@ use std::io;
 
 use serde::ser::Serialize;
 
+pub use document::{Document, Members};
 pub use error::NotJson;
+pub use fields::Fields;
 pub use number::Number;
 pub use value::{Json, Object};
 
@@ -25,7 +30,12 @@ pub use value::{Json, Object};
 /// The types of this crate always have one; a value of yours that refuses to be serialized, or
 /// has a map with keys that are no text, gives `null`.
 pub fn write<T: Serialize + ?Sized>(value: &T) -> String {
-    let mut bytes = Vec::with_capacity(256);
+    write_with_room(value, 256)
+}
+
+/// The same, where most texts have no more than `room` bytes.
+pub(crate) fn write_with_room<T: Serialize + ?Sized>(value: &T, room: usize) -> String {
+    let mut bytes = Vec::with_capacity(room);
     let written =
         value.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, EcmaScript));
     match (written, String::from_utf8(bytes)) {

@@ -3,8 +3,6 @@
 use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::error::NotJson;
-
 /// A number: the nearest double, and its text where that is not the one ECMAScript gives the
 /// double.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,11 +12,10 @@ pub struct Number {
 }
 
 impl Number {
-    /// Reads the text of a number.
-    pub(super) fn read(text: &str) -> Result<Self, NotJson> {
-        let value = serde_json::from_str(text).map_err(|_| NotJson)?;
+    /// The number that was written so.
+    pub(super) fn written(value: f64, text: &str) -> Self {
         let is_usual = ryu_js::Buffer::new().format_finite(value) == text;
-        Ok(Self { value, text: (!is_usual).then(|| text.into()) })
+        Self { value, text: (!is_usual).then(|| text.into()) }
     }
 
     /// The double nearest to the number.

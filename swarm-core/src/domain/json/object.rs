@@ -2,19 +2,11 @@
 
 use serde::ser::{Serialize, Serializer};
 
-use super::error::NotJson;
+use super::fields::{Fields, not_a_list, not_a_number, not_a_string};
 use super::value::{Json, Object};
 use crate::domain::Invalid;
 
 impl Object {
-    /// The object with these members, in this order.
-    pub(super) fn of(members: Vec<(String, Json)>) -> Result<Self, NotJson> {
-        let mut keys: Vec<&str> = members.iter().map(|(key, _)| key.as_str()).collect();
-        keys.sort_unstable();
-        let is_twice = |pair: &[&str]| matches!(pair, [one, other] if one == other);
-        if keys.windows(2).any(is_twice) { Err(NotJson) } else { Ok(Self(members)) }
-    }
-
     /// The members, in their order.
     pub fn members(&self) -> impl Iterator<Item = (&str, &Json)> {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
@@ -65,7 +57,7 @@ impl Object {
         match self.take(field) {
             None => Ok(None),
             Some(Json::Text(text)) => Ok(Some(text)),
-            Some(_) => Err(Invalid::new(field, "must be a string")),
+            Some(_) => Err(not_a_string(field)),
         }
     }
 
@@ -85,7 +77,7 @@ impl Object {
         match self.take(field) {
             None => Ok(None),
             Some(Json::Number(number)) => Ok(Some(number.get())),
-            Some(_) => Err(Invalid::new(field, "must be a number")),
+            Some(_) => Err(not_a_number(field)),
         }
     }
 
@@ -144,7 +136,7 @@ impl Object {
             Some(Json::List(items)) => {
                 items.into_iter().map(read).collect::<Result<_, _>>().map(Some)
             }
-            Some(_) => Err(Invalid::new(field, "must be an array")),
+            Some(_) => Err(not_a_list(field)),
         }
     }
 
@@ -158,6 +150,25 @@ impl Object {
             _ => Err(Invalid::new(field, "must hold strings")),
         };
         Ok(self.list_if_any(field, text)?.unwrap_or_default())
+    }
+}
+
+impl Fields for Object {
+    fn text_if_any(&mut self, field: &'static str) -> Result<Option<String>, Invalid> {
+        self.text_if_any(field)
+    }
+
+    fn number_if_any(&mut self, field: &'static str) -> Result<Option<f64>, Invalid> {
+        self.number_if_any(field)
+    }
+
+    fn objects_if_any(
+        &mut self,
+        field: &'static str,
+        read: &mut dyn FnMut(&mut dyn Fields) -> Result<(), Invalid>,
+    ) -> Result<bool, Invalid> {
+        let list = self.list_if_any(field, |item| read(&mut item.into_object()))?;
+        Ok(list.is_some())
     }
 }
 

@@ -1,25 +1,39 @@
-//! The one reader. It finds where values begin and end; texts and numbers are read by `serde_json`.
+//! The one reader.
 
+use std::borrow::Cow;
+
+use super::document::{Document, Value};
 use super::error::NotJson;
-use super::number::Number;
-use super::value::{Json, Object};
+use super::escapes::unescape;
+use super::value::Json;
+use crate::domain::distinct::are_distinct;
 
 /// How deep values may be nested.
 const DEEPEST: usize = 127;
 
-impl Json {
+impl<'a> Document<'a> {
     /// Reads one JSON text (RFC 8259). Values may be nested 127 deep.
     ///
     /// # Errors
     /// [`NotJson`] when `bytes` are anything else than one JSON text in UTF-8.
-    pub fn read(bytes: &[u8]) -> Result<Self, NotJson> {
+    pub fn read(bytes: &'a [u8]) -> Result<Self, NotJson> {
         let text = std::str::from_utf8(bytes).map_err(|_| NotJson)?;
-        let mut reader = Reader { text, at: 0 };
-        let value = reader.value(DEEPEST)?;
+        let mut reader = Reader { text, at: 0, document: Self::new() };
+        reader.value(Cow::default(), DEEPEST)?;
         match reader.next() {
-            None => Ok(value),
+            None => Ok(reader.document),
             Some(_) => Err(NotJson),
         }
+    }
+}
+
+impl Json {
+    /// Reads one JSON text (RFC 8259), as a [`Document`] is read.
+    ///
+    /// # Errors
+    /// [`NotJson`] when `bytes` are anything else than one JSON text in UTF-8.
+    pub fn read(bytes: &[u8]) -> Result<Self, NotJson> {
+        Document::read(bytes).map(Document::into_json)
     }
 }
 
@@ -27,28 +41,32 @@ struct Reader<'a> {
     text: &'a str,
     /// The position, in bytes.
     at: usize,
+    /// What was read so far.
+    document: Document<'a>,
 }
 
 impl<'a> Reader<'a> {
-    /// A value, which may be nested this deep.
-    fn value(&mut self, depth: usize) -> Result<Json, NotJson> {
-        match self.next().ok_or(NotJson)? {
-            b'{' => self.object(depth.checked_sub(1).ok_or(NotJson)?).map(Json::Object),
-            b'[' => self.list(depth.checked_sub(1).ok_or(NotJson)?).map(Json::List),
-            b'"' => self.text().map(Json::Text),
-            b'n' => self.word("null", Json::Null),
-            b't' => self.word("true", Json::Bool(true)),
-            b'f' => self.word("false", Json::Bool(false)),
-            _ => self.number().map(Json::Number),
-        }
+    /// A value, which may be nested this deep, and the key that it stands at.
+    fn value(&mut self, key: Cow<'a, str>, depth: usize) -> Result<(), NotJson> {
+        let place = self.document.begin(key);
+        let value = match self.next().ok_or(NotJson)? {
+            b'{' => self.object(place, depth.checked_sub(1).ok_or(NotJson)?)?,
+            b'[' => self.list(depth.checked_sub(1).ok_or(NotJson)?)?,
+            b'"' => Value::Text(self.text()?),
+            b'n' => self.word("null", Value::Null)?,
+            b't' => self.word("true", Value::Bool(true))?,
+            b'f' => self.word("false", Value::Bool(false))?,
+            _ => self.number()?,
+        };
+        self.document.end(place, value);
+        Ok(())
     }
 
-    fn object(&mut self, depth: usize) -> Result<Object, NotJson> {
-        let mut members = Vec::new();
+    fn object(&mut self, place: usize, depth: usize) -> Result<Value<'a>, NotJson> {
         self.at += 1;
         if self.next() == Some(b'}') {
             self.at += 1;
-            return Ok(Object::default());
+            return Ok(Value::Object);
         }
         loop {
             if self.next() != Some(b'"') {
@@ -56,24 +74,24 @@ impl<'a> Reader<'a> {
             }
             let key = self.text()?;
             self.pass(b':')?;
-            members.push((key, self.value(depth)?));
+            self.value(key, depth)?;
             if self.is_end(b'}')? {
-                return Object::of(members);
+                let is_whole = are_distinct(self.document.keys(place));
+                return if is_whole { Ok(Value::Object) } else { Err(NotJson) };
             }
         }
     }
 
-    fn list(&mut self, depth: usize) -> Result<Vec<Json>, NotJson> {
-        let mut items = Vec::new();
+    fn list(&mut self, depth: usize) -> Result<Value<'a>, NotJson> {
         self.at += 1;
         if self.next() == Some(b']') {
             self.at += 1;
-            return Ok(items);
+            return Ok(Value::List);
         }
         loop {
-            items.push(self.value(depth)?);
+            self.value(Cow::default(), depth)?;
             if self.is_end(b']')? {
-                return Ok(items);
+                return Ok(Value::List);
             }
         }
     }
@@ -97,36 +115,40 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn word(&mut self, word: &str, value: Json) -> Result<Json, NotJson> {
-        let rest = self.rest().ok_or(NotJson)?;
-        if !rest.starts_with(word) {
+    fn word(&mut self, word: &str, value: Value<'a>) -> Result<Value<'a>, NotJson> {
+        if !self.rest()?.starts_with(word) {
             return Err(NotJson);
         }
         self.at += word.len();
         Ok(value)
     }
 
-    fn text(&mut self) -> Result<String, NotJson> {
-        let rest = self.rest().ok_or(NotJson)?;
-        let mut escaped = false;
-        let closes = |byte: u8| {
-            let closes = byte == b'"' && !escaped;
-            escaped = byte == b'\\' && !escaped;
-            closes
-        };
-        let inside = rest.bytes().skip(1).position(closes).ok_or(NotJson)?;
-        let quoted = rest.get(..inside + 2).ok_or(NotJson)?;
-        self.at += quoted.len();
-        serde_json::from_str(quoted).map_err(|_| NotJson)
+    /// A text in quotes: part of the input, unless it has escapes.
+    fn text(&mut self) -> Result<Cow<'a, str>, NotJson> {
+        let rest = self.rest()?.get(1..).ok_or(NotJson)?;
+        let stop = |byte: u8| matches!(byte, b'"' | b'\\');
+        let plain = rest.bytes().position(stop).ok_or(NotJson)?;
+        let mut length = plain;
+        while rest.as_bytes().get(length) == Some(&b'\\') {
+            let after = rest.as_bytes().get(length + 2..).ok_or(NotJson)?;
+            length += 2 + after.iter().copied().position(stop).ok_or(NotJson)?;
+        }
+        let inside = rest.get(..length).ok_or(NotJson)?;
+        self.at += length + 2;
+        if inside.bytes().any(|byte| byte < b' ') {
+            return Err(NotJson);
+        }
+        if length == plain { Ok(inside.into()) } else { unescape(inside).map(Cow::Owned) }
     }
 
-    fn number(&mut self) -> Result<Number, NotJson> {
-        let rest = self.rest().ok_or(NotJson)?;
+    fn number(&mut self) -> Result<Value<'a>, NotJson> {
+        let rest = self.rest()?;
         let is_part = |byte: u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
         let length = rest.bytes().take_while(|byte| is_part(*byte)).count();
-        let digits = rest.get(..length).ok_or(NotJson)?;
+        let text = rest.get(..length).ok_or(NotJson)?;
         self.at += length;
-        Number::read(digits)
+        let value = serde_json::from_str(text).map_err(|_| NotJson)?;
+        Ok(Value::Number { value, text })
     }
 
     /// The next byte that is not white space.
@@ -137,7 +159,7 @@ impl<'a> Reader<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    fn rest(&self) -> Option<&'a str> {
-        self.text.get(self.at..)
+    fn rest(&self) -> Result<&'a str, NotJson> {
+        self.text.get(self.at..).ok_or(NotJson)
     }
 }

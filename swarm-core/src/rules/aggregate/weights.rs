@@ -25,7 +25,7 @@ pub(super) fn mean_weights(session: &Session, takes: &[Arc<Take>]) -> Option<Vec
         None => shares.keys().copied().collect::<Vec<_>>(),
     };
     let mean = |bucket: &Bucket| {
-        let sum = ascending_sum(shares.remove(bucket).unwrap_or_default());
+        let sum = ascending_sum(shares.remove(bucket).unwrap_or_default().into_iter());
         BucketWeight { bucket: bucket.clone(), weight: rounded(sum / count) }
     };
     Some(buckets.into_iter().map(mean).collect())

@@ -1,0 +1,39 @@
+//! How often a take that is accepted asks for memory: read, judged, and filed in memory.
+#![allow(clippy::expect_used, reason = "a test that cannot be set up fails")]
+
+use std::hint::black_box;
+
+use allocation_counter::measure;
+use swarm_benches::{Author, SESSIONS, USUAL, World};
+use swarm_core::Submission;
+use swarm_core::domain::{Signed, TakeDraft};
+use swarm_core::proof::canonical;
+
+/// Seven texts, four buckets and their list, two records and their indexes stay.
+const MOST: u64 = 25;
+
+/// Tables that grow as takes are filed count too, as often as they do.
+#[test]
+fn an_accepted_take_allocates_25_times_on_average() {
+    let author = Author::new(1);
+    let world = World::new(&[&author]);
+    let bodies: Vec<String> =
+        (0..SESSIONS).map(|session| body(&author.signed(session, USUAL))).collect();
+    let mut file = |body: &String| {
+        let counted = measure(|| {
+            let take = Submission::from_json(body.as_bytes()).expect("a submission");
+            black_box(world.file(&author, &take));
+        });
+        counted.count_total
+    };
+    let counts: Vec<u64> = bodies.iter().map(&mut file).collect();
+    let (sum, takes) = (counts.iter().sum::<u64>(), counts.len() as u64);
+    println!("{sum} allocations for {takes} takes: {counts:?}");
+    assert!(sum <= MOST * takes, "{sum} allocations for {takes} takes: {counts:?}");
+}
+
+fn body(signed: &Signed<TakeDraft>) -> String {
+    let canonical = canonical(&signed.payload);
+    let fields = canonical.strip_suffix('}').expect("an object");
+    format!("{fields},\"signature\":\"{}\"}}", signed.signature.as_str())
+}

@@ -1,0 +1,36 @@
+//! Whether names stand once.
+
+/// Whether no name is there twice. Few are compared with each other, many are sorted.
+pub(crate) fn are_distinct<'n>(mut names: impl Iterator<Item = &'n str> + Clone) -> bool {
+    const FEW: usize = 16;
+    if names.clone().nth(FEW).is_some() {
+        let mut names: Vec<&str> = names.collect();
+        names.sort_unstable();
+        return names.windows(2).all(|pair| pair.first() != pair.last());
+    }
+    while let Some(name) = names.next() {
+        if names.clone().any(|other| other == name) {
+            return false;
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::are_distinct;
+
+    #[test]
+    fn one_that_is_there_twice_is_found_wherever_it_is() {
+        for count in [0, 1, 2, 15, 16, 17, 18, 40] {
+            let names: Vec<String> = (0..count).map(|number: usize| number.to_string()).collect();
+            assert!(are_distinct(names.iter().map(String::as_str)), "{count}");
+            for (one, other) in [(0, 1), (0, count), (count / 2, count), (count, count + 1)] {
+                let mut names = names.clone();
+                names.insert(one.min(names.len()), "twice".to_owned());
+                names.insert(other.min(names.len()), "twice".to_owned());
+                assert!(!are_distinct(names.iter().map(String::as_str)), "{count} {one} {other}");
+            }
+        }
+    }
+}

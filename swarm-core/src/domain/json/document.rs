@@ -1,0 +1,156 @@
+//! A text that was read, before anything is made of it.
+
+use std::borrow::Cow;
+use std::iter::from_fn;
+use std::mem::take;
+
+use super::fields::{self, Fields};
+use super::number::Number;
+use super::value::Json;
+use crate::domain::Invalid;
+
+/// A JSON text that was read strictly. Its values stand in one list, and texts without escapes are
+/// parts of the input: reading allocates once, where nothing is escaped.
+#[derive(Debug)]
+pub struct Document<'a>(Vec<Node<'a>>);
+
+/// A value. The values inside of it follow it.
+#[derive(Debug)]
+struct Node<'a> {
+    /// The key, where it is a member of an object.
+    key: Cow<'a, str>,
+    value: Value<'a>,
+    /// How many values it is, itself and all inside of it.
+    size: usize,
+}
+
+#[derive(Debug)]
+pub(super) enum Value<'a> {
+    Null,
+    Bool(bool),
+    Number { value: f64, text: &'a str },
+    Text(Cow<'a, str>),
+    List,
+    Object,
+}
+
+impl<'a> Document<'a> {
+    /// Room for as many values as a usual take has.
+    const ROOM: usize = 32;
+
+    pub(super) fn new() -> Self {
+        Self(Vec::with_capacity(Self::ROOM))
+    }
+
+    /// Begins a value, and says where it stands.
+    pub(super) fn begin(&mut self, key: Cow<'a, str>) -> usize {
+        self.0.push(Node { key, value: Value::Null, size: 0 });
+        self.0.len() - 1
+    }
+
+    /// Ends the value that began there.
+    pub(super) fn end(&mut self, place: usize, value: Value<'a>) {
+        let size = self.0.len() - place;
+        if let Some(node) = self.0.get_mut(place) {
+            (node.value, node.size) = (value, size);
+        }
+    }
+
+    /// The keys of the object that began there.
+    pub(super) fn keys(&self, place: usize) -> impl Iterator<Item = &str> + Clone {
+        let mut rest = self.0.get(place + 1..).unwrap_or_default();
+        from_fn(move || {
+            let first = rest.first()?;
+            rest = rest.get(first.size..)?;
+            Some(&*first.key)
+        })
+    }
+
+    /// The members of the object that it is; anything else has none.
+    pub fn members(&mut self) -> Members<'_, 'a> {
+        Members::of(&mut self.0)
+    }
+
+    /// The value that it is.
+    pub fn into_json(mut self) -> Json {
+        json(&mut self.0)
+    }
+}
+
+/// The members of an object in a [`Document`]. One that is `null` counts as absent; one that is never
+/// taken is ignored (contract, "Terms").
+#[derive(Debug)]
+pub struct Members<'d, 'a>(&'d mut [Node<'a>]);
+
+impl<'d, 'a> Members<'d, 'a> {
+    fn of(value: &'d mut [Node<'a>]) -> Self {
+        match value {
+            [Node { value: Value::Object, .. }, inside @ ..] => Self(inside),
+            _ => Self(&mut []),
+        }
+    }
+
+    fn member(&mut self, field: &str) -> Option<&mut [Node<'a>]> {
+        let member = values(self.0).find(|member| matches!(member, [it, ..] if it.key == field))?;
+        (!matches!(member, [Node { value: Value::Null, .. }, ..])).then_some(member)
+    }
+}
+
+impl Fields for Members<'_, '_> {
+    fn text_if_any(&mut self, field: &'static str) -> Result<Option<String>, Invalid> {
+        match self.member(field) {
+            None => Ok(None),
+            Some([Node { value: Value::Text(text), .. }, ..]) => Ok(Some(take(text).into_owned())),
+            Some(_) => Err(fields::not_a_string(field)),
+        }
+    }
+
+    fn number_if_any(&mut self, field: &'static str) -> Result<Option<f64>, Invalid> {
+        match self.member(field) {
+            None => Ok(None),
+            Some([Node { value: Value::Number { value, .. }, .. }, ..]) => Ok(Some(*value)),
+            Some(_) => Err(fields::not_a_number(field)),
+        }
+    }
+
+    fn objects_if_any(
+        &mut self,
+        field: &'static str,
+        read: &mut dyn FnMut(&mut dyn Fields) -> Result<(), Invalid>,
+    ) -> Result<bool, Invalid> {
+        match self.member(field) {
+            None => Ok(false),
+            Some([Node { value: Value::List, .. }, inside @ ..]) => {
+                values(inside).try_for_each(|item| read(&mut Members::of(item))).map(|()| true)
+            }
+            Some(_) => Err(fields::not_a_list(field)),
+        }
+    }
+}
+
+/// The values that follow each other, each with all that is inside of it.
+fn values<'n, 'a>(mut rest: &'n mut [Node<'a>]) -> impl Iterator<Item = &'n mut [Node<'a>]> {
+    from_fn(move || {
+        let size = rest.first()?.size;
+        let (value, after) = take(&mut rest).split_at_mut_checked(size)?;
+        rest = after;
+        Some(value)
+    })
+}
+
+fn json(value: &mut [Node<'_>]) -> Json {
+    let Some((first, inside)) = value.split_first_mut() else { return Json::Null };
+    match &mut first.value {
+        Value::Null => Json::Null,
+        Value::Bool(value) => Json::Bool(*value),
+        Value::Number { value, text } => Json::Number(Number::written(*value, text)),
+        Value::Text(text) => Json::Text(take(text).into_owned()),
+        Value::List => Json::List(values(inside).map(json).collect()),
+        Value::Object => Json::Object(values(inside).map(member).collect()),
+    }
+}
+
+fn member(value: &mut [Node<'_>]) -> (String, Json) {
+    let key = value.first_mut().map(|first| take(&mut first.key)).unwrap_or_default();
+    (key.into_owned(), json(value))
+}

@@ -1,0 +1,89 @@
+//! Escapes in texts.
+
+use super::error::NotJson;
+
+/// The text that is written so between quotes, with escapes.
+pub(super) fn unescape(written: &str) -> Result<String, NotJson> {
+    let mut text = String::with_capacity(written.len());
+    let mut rest = written;
+    while let Some(at) = rest.find('\\') {
+        let (plain, escape) = rest.split_at(at);
+        let (character, length) = character(escape).ok_or(NotJson)?;
+        text.push_str(plain);
+        text.push(character);
+        rest = escape.get(length..).ok_or(NotJson)?;
+    }
+    text.push_str(rest);
+    // What is kept of a take is not to be larger than it.
+    if text.len() < written.len() / 2 {
+        text.shrink_to_fit();
+    }
+    Ok(text)
+}
+
+/// The character at the beginning, and how many bytes its escape has.
+fn character(escape: &str) -> Option<(char, usize)> {
+    let character = match escape.as_bytes().get(1)? {
+        letter @ (b'"' | b'\\' | b'/') => char::from(*letter),
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
+        b'u' => return unicode(escape),
+        _ => return None,
+    };
+    Some((character, 2))
+}
+
+/// A character of one unit of UTF-16, or of two, which are escaped one after the other.
+fn unicode(escape: &str) -> Option<(char, usize)> {
+    let unit = |at: usize| {
+        let digits = escape.get(at..at + 6)?.strip_prefix("\\u")?;
+        let hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        hex.then(|| u16::from_str_radix(digits, 16).ok()).flatten()
+    };
+    let first = unit(0)?;
+    if let Some(character) = char::from_u32(first.into()) {
+        return Some((character, 6));
+    }
+    let pair = char::decode_utf16([first, unit(6)?]).next()?;
+    Some((pair.ok()?, 12))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that fails panics")]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{Document, Json};
+
+    proptest! {
+        /// What another reader makes of a text, and whether it is one, is what this one says.
+        #[test]
+        fn texts_are_those_of_serde_json(
+            parts in proptest::collection::vec(
+                prop_oneof![
+                    r#"\\["\\/bfnrtu]"#,
+                    r"\\u[0-9a-fA-F]{3,4}",
+                    r"\\u[dD][89a-fA-F][0-9a-f]{2}",
+                    ".", "\\PC*", "\u{0}|\u{1f}|\u{7f}|\"|\\\\",
+                ],
+                0..6,
+            ),
+        ) {
+            let text = format!("\"{}\"", parts.concat());
+            let expected = serde_json::from_str::<String>(&text).ok().map(Json::Text);
+            prop_assert_eq!(Json::read(text.as_bytes()).ok(), expected);
+        }
+    }
+
+    #[test]
+    fn a_text_that_was_mostly_escapes_keeps_no_room_for_them() {
+        let text = format!("\"{}\"", "\\u0041".repeat(1_000));
+        let Json::Text(text) = Document::read(text.as_bytes()).unwrap().into_json() else {
+            panic!("a text");
+        };
+        assert_eq!((text.len(), text.capacity()), (1_000, 1_000));
+    }
+}
