@@ -6,7 +6,7 @@ use super::retries::until_committed;
 use super::{Commit, Error, SubmitError, Tenant};
 use crate::domain::{AttemptId, Take, TakeDraft, TakeId, TakeOnFile, TokenHash};
 use crate::rules::{self, Draft, Preflight, Refusal, Resource, Submission};
-use crate::store::{Basis, BasisQuery, Filed};
+use crate::store::{Basis, BasisQuery, Filed, StoreError};
 
 impl Tenant {
     /// Files a take: signed by the member whose bearer token hashes to `token` (specification,
@@ -49,7 +49,7 @@ impl Tenant {
         submission: &Submission,
         attempt: AttemptId,
     ) -> Result<Option<Arc<Take>>, SubmitError> {
-        let log = self.store.seen_log().await?.log;
+        let Some(log) = self.log_of_cache().await? else { return Ok(None) };
         let Some(basis) = self.cache.recall(query, log) else { return Ok(None) };
         let judged = rules::judge_with(&self.key_tables, &basis, submission, attempt);
         let Ok(filing) = judged else { return Ok(None) };
@@ -79,10 +79,20 @@ impl Tenant {
     }
 
     async fn basis<R>(&self, query: &BasisQuery<'_>) -> Result<Basis, Error<R>> {
-        let log = self.store.seen_log().await?.log;
+        let log = self.log_of_cache().await?;
         let basis = self.store.basis(query).await?;
-        self.cache.loaded(query, log, &basis);
+        if let Some(log) = log {
+            self.cache.loaded(query, log, &basis);
+        }
         Ok(basis)
+    }
+
+    /// The number of the log that cached facts have to be of; none where nothing is cached.
+    async fn log_of_cache(&self) -> Result<Option<u64>, StoreError> {
+        match self.cache.is_kept() {
+            true => Ok(Some(self.store.seen_log().await?.log)),
+            false => Ok(None),
+        }
     }
 
     /// One take.

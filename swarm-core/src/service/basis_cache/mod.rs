@@ -55,6 +55,11 @@ impl BasisCache {
         Self { tenant: tenant.clone(), facts: facts.cloned() }
     }
 
+    /// Whether anything is cached.
+    pub(super) fn is_kept(&self) -> bool {
+        self.facts.is_some()
+    }
+
     /// What is known to have been so in this log, and perhaps is no longer. It never has a spent
     /// nonce. In another log, the same versions may stand for other facts.
     pub(super) fn recall(&self, query: &BasisQuery<'_>, log: u64) -> Option<Basis> {
