@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::basis_cache::UnderWay;
 use super::retries::until_committed;
 use super::{Commit, Error, SubmitError, Tenant};
 use crate::domain::{AttemptId, Take, TakeDraft, TakeId, TakeOnFile, TokenHash};
@@ -21,7 +22,10 @@ impl Tenant {
         submission: &Submission,
     ) -> Result<Arc<Take>, SubmitError> {
         let (attempt, query) = (AttemptId(self.entropy.bytes()?), query(token, submission));
-        if let Some(take) = self.submit_by_cache(&query, submission, attempt).await? {
+        let under_way = self.cache.begin(&query);
+        if let Some(under_way) = &under_way
+            && let Some(take) = self.submit_by_cache(under_way, &query, submission, attempt).await?
+        {
             return Ok(take);
         }
         until_committed("file", || async {
@@ -34,17 +38,16 @@ impl Tenant {
                 Filed::NonceUsed => Refusal::NonceUsed,
                 Filed::RevisionTaken => Refusal::LostRace,
             };
-            // The facts are read again: they now tell whether this very take is on file.
-            let basis = self.basis(&query).await?;
-            Err(rules::rejection(refusal, &basis, submission).into())
+            Err(self.rejection(refusal, &query, submission).await)
         })
         .await
     }
 
     /// Files a take where cached facts let it through and all of them still hold. What they forbid
-    /// may be allowed by now, so that nothing is refused here.
+    /// may be allowed by now, so that nothing is refused here but the loser of a race.
     async fn submit_by_cache(
         &self,
+        under_way: &UnderWay,
         query: &BasisQuery<'_>,
         submission: &Submission,
         attempt: AttemptId,
@@ -55,10 +58,27 @@ impl Tenant {
         let Ok(filing) = judged else { return Ok(None) };
         match self.store.file(&filing).await {
             Ok(Filed::Filed(take)) => Ok(Some(self.filed(query, take))),
+            Ok(Filed::RevisionTaken) if under_way.met_another() => {
+                Err(self.rejection(Refusal::LostRace, query, submission).await)
+            }
             Ok(Filed::Stale | Filed::Late | Filed::NonceUsed | Filed::RevisionTaken) => Ok(None),
             // Nothing was committed, perhaps because another log has begun.
             Err(error) if error.is_contended() => Ok(None),
             Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What is said of a refusal of the store, by facts that are read after it: they tell whether this
+    /// very take is on file.
+    async fn rejection(
+        &self,
+        refusal: Refusal,
+        query: &BasisQuery<'_>,
+        submission: &Submission,
+    ) -> SubmitError {
+        match self.basis(query).await {
+            Ok(basis) => rules::rejection(refusal, &basis, submission).into(),
+            Err(error) => error,
         }
     }
 

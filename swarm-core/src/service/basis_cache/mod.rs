@@ -2,13 +2,19 @@
 //!
 //! A cached basis may be out of date, and so it can only let a take through: the commit then checks
 //! every fact that the judgement relied on ([`Filing`](crate::rules::Filing)). Whatever it forbids,
-//! and whatever a commit turns down, is judged again by facts that are loaded.
+//! and whatever a commit turns down, is judged again by facts that are loaded. But of two takes of a
+//! member that are under way at once and race for a revision, one is refused (specification, section
+//! 3A): the commit turned it down because of the other, not because the cache was out of date.
 
 mod recent;
+mod under_way;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub(super) use self::under_way::UnderWay;
 
 use self::recent::{Bytes, Recent};
+use self::under_way::SubmitsUnderWay;
 use crate::domain::{
     Day, Member, Revision, SessionId, SessionTerms, SubjectId, Take, TenantId, Timestamp, TokenHash,
 };
@@ -29,9 +35,12 @@ pub(super) type SharedFacts = Arc<Mutex<Facts>>;
 
 #[derive(Default)]
 pub(super) struct Facts {
-    members: Recent<(TenantId, TokenHash), CachedMember>,
+    members: Recent<MemberKey, CachedMember>,
     sessions: Recent<(TenantId, Day, SubjectId), CachedSession>,
+    under_way: SubmitsUnderWay,
 }
+
+type MemberKey = (TenantId, TokenHash);
 
 struct CachedMember {
     /// The number of the log whose store said so.
@@ -58,6 +67,13 @@ impl BasisCache {
     /// Whether anything is cached.
     pub(super) fn is_kept(&self) -> bool {
         self.facts.is_some()
+    }
+
+    /// A submit begins, and is under way until what this returns is dropped; none where nothing is
+    /// cached.
+    pub(super) fn begin(&self, query: &BasisQuery<'_>) -> Option<UnderWay> {
+        let facts = self.facts.as_ref()?;
+        Some(UnderWay::begin(facts, self.member_key(query)))
     }
 
     /// What is known to have been so in this log, and perhaps is no longer. It never has a spent
@@ -110,7 +126,7 @@ impl BasisCache {
         });
     }
 
-    fn member_key(&self, query: &BasisQuery<'_>) -> (TenantId, TokenHash) {
+    fn member_key(&self, query: &BasisQuery<'_>) -> MemberKey {
         (self.tenant.clone(), *query.token)
     }
 
@@ -119,10 +135,13 @@ impl BasisCache {
     }
 
     fn edit<T>(&self, edit: impl FnOnce(&mut Facts) -> T) -> Option<T> {
-        let facts = self.facts.as_ref()?;
-        // Each entry is right by itself, or as good as one that is out of date.
-        Some(edit(&mut facts.lock().unwrap_or_else(PoisonError::into_inner)))
+        Some(edit(&mut lock(self.facts.as_ref()?)))
     }
+}
+
+/// Each entry is right by itself, or as good as one that is out of date.
+fn lock(facts: &SharedFacts) -> MutexGuard<'_, Facts> {
+    facts.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl CachedMember {

@@ -1,0 +1,51 @@
+//! Two takes of a member that race for a revision, both judged by cached facts.
+#![allow(clippy::unwrap_used, reason = "a test panics")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use swarm_core::store::{Filed, Filing, Intercepted, Interceptor, Result, Takes, async_trait};
+use swarm_core::testing::World;
+use swarm_core::{Error, Refusal};
+use swarm_store_memory::MemoryStore;
+use tokio::sync::Barrier;
+
+/// Has two filings begin together.
+struct StartTogether {
+    armed: AtomicBool,
+    line: Barrier,
+}
+
+#[async_trait]
+impl Interceptor for StartTogether {
+    async fn file(&self, next: &dyn Takes, filing: &Filing) -> Result<Filed> {
+        if self.armed.load(Ordering::Relaxed) {
+            self.line.wait().await;
+        }
+        next.file(filing).await
+    }
+}
+
+#[tokio::test]
+async fn of_two_takes_at_once_one_becomes_the_revision() {
+    let start = Arc::new(StartTogether { armed: AtomicBool::new(false), line: Barrier::new(2) });
+    let store = Intercepted::new(MemoryStore::new(), Arc::clone(&start));
+    let world = World::fresh(Arc::new(store)).await;
+    let (ada, desk) = (world.author("ada").await, world.cached_service());
+    let session = world.convened("aurora").await;
+    let take = |nonce| ada.submission(&session, nonce);
+    desk.submit(&ada.token, &take("first")).await.unwrap();
+
+    start.armed.store(true, Ordering::Relaxed);
+    let (one, other) = (take("one"), take("other"));
+    let (one, other) =
+        tokio::join!(desk.submit(&ada.token, &one), desk.submit(&ada.token, &other));
+    start.armed.store(false, Ordering::Relaxed);
+    let (filed, lost) = if one.is_ok() { (one, other) } else { (other, one) };
+    assert_eq!(filed.unwrap().revision.get(), 2);
+    assert!(matches!(lost, Err(Error::Refused(it)) if it.reason == Refusal::LostRace));
+
+    // What another server files is no race, but news.
+    world.service().submit(&ada.token, &take("elsewhere")).await.unwrap();
+    assert_eq!(desk.submit(&ada.token, &take("after")).await.unwrap().revision.get(), 4);
+}
