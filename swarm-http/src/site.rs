@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
-use swarm_core::store::Readiness;
+use swarm_core::store::{ChangeFeed, Readiness};
 use swarm_core::{Error, TenantId};
 use tokio::sync::Semaphore;
 
@@ -99,6 +99,11 @@ impl Site {
     /// Whether the site serves interface B.
     pub fn has_committees(&self) -> bool {
         self.tenants.services().committees.is_some()
+    }
+
+    /// What tells which tenants have changed, where the store does.
+    pub(crate) fn changes(&self) -> Option<&Arc<dyn ChangeFeed>> {
+        self.tenants.services().changes.as_ref()
     }
 
     /// Asks the store whether it is ready, as `/readyz` does, and counts what it warns of in

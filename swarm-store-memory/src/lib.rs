@@ -24,8 +24,8 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use async_trait::async_trait;
 use swarm_core::store::{
-    Clock, CommitteeStore, CommitteeTenants, LogPosition, Readiness, Result, SeenLog, SeenLogs,
-    Store, Tenants, time_of_commit, time_of_read,
+    ChangeFeed, Changes, Clock, CommitteeStore, CommitteeTenants, LogPosition, Readiness, Result,
+    SeenLog, SeenLogs, Store, Tenants, time_of_commit, time_of_read,
 };
 use swarm_core::{TenantId, Timestamp};
 
@@ -124,6 +124,13 @@ impl Tenants for MemoryStore {
     }
 }
 
+#[async_trait]
+impl ChangeFeed for MemoryStore {
+    async fn changes(&self) -> Result<Changes> {
+        Ok(Changes { now: (self.clock)(), tenants: Some(self.seen.take_changed()) })
+    }
+}
+
 impl CommitteeTenants for MemoryStore {
     fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
         Arc::new(self.tenant(tenant))
@@ -165,6 +172,7 @@ impl TenantStore {
     /// Changes the world, alone, and remembers where its log then stands. The change is told where
     /// it was seen before.
     fn change<T>(&self, change: impl FnOnce(&mut World, &LogPosition) -> Result<T>) -> Result<T> {
+        let _changing = self.seen.changing();
         let mut world = lock_to_write(&self.world);
         let seen = self.seen.position();
         let outcome = self.seen.note(change(&mut world, &seen));

@@ -38,8 +38,7 @@ async fn of_two_takes_at_once_one_becomes_the_revision() {
 
     start.armed.store(true, Ordering::Relaxed);
     let (one, other) = (take("one"), take("other"));
-    let (one, other) =
-        tokio::join!(desk.submit(&ada.token, &one), desk.submit(&ada.token, &other));
+    let (one, other) = tokio::join!(desk.submit(&ada.token, &one), desk.submit(&ada.token, &other));
     start.armed.store(false, Ordering::Relaxed);
     let (filed, lost) = if one.is_ok() { (one, other) } else { (other, one) };
     assert_eq!(filed.unwrap().revision.get(), 2);

@@ -83,8 +83,8 @@ async fn one_message_for_the_first_activation_and_none_after() {
     assert_eq!(fixture.tenant.outbox(None, 9).await.unwrap().messages.len(), 1);
 
     let mailer = Always::answer(Attempt::Sent);
-    assert_eq!(fixture.tenant.deliver(&mailer).await.unwrap(), 1);
-    assert_eq!(fixture.tenant.deliver(&mailer).await.unwrap(), 0);
+    assert_eq!(fixture.tenant.deliver(&mailer).await.unwrap().done, 1);
+    assert_eq!(fixture.tenant.deliver(&mailer).await.unwrap().done, 0);
     let message = fixture.message().await;
     assert_eq!((message.state, message.attempts, mailer.attempts()), (MailState::Sent, 1, 1));
     assert_eq!(message.sent_at, Some(Timestamp::EPOCH));
@@ -138,7 +138,7 @@ async fn of_many_servers_one_sends() {
     };
     let mut sent = 0;
     for server in (0..8).map(server).collect::<Vec<_>>() {
-        sent += server.await.unwrap();
+        sent += server.await.unwrap().done;
     }
     assert_eq!((sent, mailer.attempts()), (50, 50));
 }
@@ -161,8 +161,8 @@ async fn the_message_of_a_lost_server_is_sent_by_another() {
     assert!(stuck.is_err());
     let mailer = Always::answer(Attempt::Sent);
     fixture.clock.advance(LEASE_MILLIS - 1);
-    assert_eq!(fixture.tenant.deliver(&mailer).await.unwrap(), 0, "the lease holds");
+    assert_eq!(fixture.tenant.deliver(&mailer).await.unwrap().done, 0, "the lease holds");
     fixture.clock.advance(1);
-    assert_eq!(fixture.tenant.deliver(&mailer).await.unwrap(), 1);
+    assert_eq!(fixture.tenant.deliver(&mailer).await.unwrap().done, 1);
     assert_eq!(fixture.message().await.attempts, 2);
 }

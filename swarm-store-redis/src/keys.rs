@@ -11,8 +11,11 @@ use swarm_core::domain::{AttemptId, MemberId, SessionId};
 use swarm_core::proof::hex;
 use swarm_core::store::{ChallengeSlot, Collection, Result, StoreError};
 
-/// The newest layout of any tenant: the only key that belongs to no tenant.
+/// The newest layout of any tenant. It belongs to no tenant, as does the next.
 pub(crate) const NEWEST_LAYOUT: &str = "swarm:layout";
+
+/// The tenants, in the order in which their latest changes were announced.
+pub(crate) const CHANGES: &str = "swarm:changes";
 
 /// The keys of one tenant.
 pub(crate) struct Keys {

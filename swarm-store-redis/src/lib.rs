@@ -11,6 +11,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod changes;
 mod codec;
 mod committee;
 mod connection;
@@ -36,6 +37,7 @@ use swarm_core::store::{
     CommitteeStore, CommitteeTenants, Readiness, Result, SeenLogs, Store, Tenants,
 };
 
+use changes::LastHeard;
 use connection::client::{Client, bounded};
 use connection::options::Options;
 use keys::Keys;
@@ -48,6 +50,7 @@ pub struct RedisStore {
     client: Arc<Client>,
     layouts: Arc<LayoutCache>,
     seen: Arc<SeenLogs>,
+    heard: Arc<LastHeard>,
     strict: bool,
 }
 
@@ -97,8 +100,8 @@ impl RedisStore {
             }
             layout::refuse_newer("connect", &client).await?;
             client.load("connect", &scripts::texts()).await?;
-            let (layouts, seen) = (Arc::default(), Arc::default());
-            Ok(Self { client: Arc::new(client), layouts, seen, strict: options.strict })
+            let (layouts, seen, heard) = Default::default();
+            Ok(Self { client: Arc::new(client), layouts, seen, heard, strict: options.strict })
         })
         .await
     }

@@ -60,6 +60,8 @@ scripts! {
     ROWS: plain "rows.lua";
     LISTINGS: plain "listings.lua";
 
+    CHANGES: plain "changes.lua";
+
     MEMBER: plain "member.lua";
     MEMBERS: plain "members.lua";
     GIVE_CHALLENGE: commit "give_challenge.lua";

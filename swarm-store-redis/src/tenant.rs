@@ -33,6 +33,7 @@ impl TenantStore {
         op: &'static str,
         script: &mut ScriptInvocation<'_>,
     ) -> Result<T> {
+        let _changing = self.seen.changing();
         self.mark(op).await?;
         self.name_log(script);
         let committed = self.client.commit(op, script, &self.keys).await;
@@ -45,6 +46,7 @@ impl TenantStore {
         op: &'static str,
         script: &mut ScriptInvocation<'_>,
     ) -> Result<T> {
+        let _changing = self.seen.changing();
         self.mark(op).await?;
         self.name_log(script);
         let committed = self.client.read(op, script).await;

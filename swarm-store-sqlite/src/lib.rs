@@ -32,11 +32,12 @@ mod writer;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use async_trait::async_trait;
 use swarm_core::store::{
-    CommitteeStore, CommitteeTenants, Log as _, LogPosition, Readiness, Result, SeenLog, SeenLogs,
-    Store, StoreError, Tenants,
+    ChangeFeed, Changes, CommitteeStore, CommitteeTenants, Log as _, LogPosition, Readiness,
+    Result, SeenLog, SeenLogs, Store, StoreError, Tenants,
 };
 use swarm_core::{TenantId, Timestamp};
 
@@ -49,6 +50,8 @@ use world::World;
 pub struct SqliteStore {
     database: Arc<Database>,
     seen: Arc<SeenLogs>,
+    /// The version of the file when changes were asked for last.
+    version: Arc<AtomicI64>,
 }
 
 impl SqliteStore {
@@ -73,7 +76,7 @@ impl SqliteStore {
     ) -> Result<Self> {
         let database = Database::open(path.as_ref(), Arc::new(clock));
         let database = database.map_err(|failure| failure.of("open"))?;
-        Ok(Self { database: Arc::new(database), seen: Arc::default() })
+        Ok(Self { database: Arc::new(database), seen: Arc::default(), version: Arc::default() })
     }
 
     fn tenant(&self, tenant: &TenantId) -> TenantStore {
@@ -104,6 +107,19 @@ impl Tenants for SqliteStore {
         };
         self.seen.check(may_commit).await?;
         Ok(Readiness::default())
+    }
+}
+
+#[async_trait]
+impl ChangeFeed for SqliteStore {
+    /// Another process may have changed any tenant where the file has changed by another connection
+    /// than the writer's.
+    async fn changes(&self) -> Result<Changes> {
+        let version = self.database.write(layout::version_by_others).await;
+        let version = version.map_err(|failure| failure.of("changes"))?;
+        let own = self.seen.take_changed();
+        let is_same = self.version.swap(version, Ordering::Relaxed) == version;
+        Ok(Changes { now: (self.database.clock())(), tenants: is_same.then_some(own) })
     }
 }
 
@@ -173,6 +189,7 @@ impl TenantStore {
         change: impl FnOnce(&World<'_>) -> Outcome<T> + Send + 'static,
     ) -> Result<T> {
         let change = move |world: &World<'_>| Ok((change(world)?, log_rows::position(world)?));
+        let _changing = self.seen.changing();
         let outcome = self.database.write(self.world(change)).await;
         let outcome = outcome.map_err(|failure| failure.of(op));
         let (made, position): (T, LogPosition) = self.seen.note(outcome)?;

@@ -1,5 +1,7 @@
 //! Instants and days. Nothing in this crate asks a clock: time comes from the store.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, Utc};
 
 use super::Invalid;
@@ -35,6 +37,11 @@ impl Timestamp {
     /// Milliseconds since the start of 1970.
     pub fn millis(self) -> i64 {
         self.0.timestamp_millis()
+    }
+
+    /// How long it is from here until `later`; nothing where that is past.
+    pub fn until(self, later: Self) -> Duration {
+        Duration::from_millis(later.millis().saturating_sub(self.millis()).try_into().unwrap_or(0))
     }
 
     /// The moment `millis` milliseconds later (the last one that the calendar reaches, at most).

@@ -11,6 +11,7 @@ mod members;
 mod observer;
 mod outbox;
 mod retries;
+mod round;
 mod sessions;
 mod takes;
 
@@ -34,6 +35,7 @@ pub use log::LogPage;
 pub use members::{ApplicationPage, Challenged};
 pub use observer::{Commit, Observer};
 pub use outbox::{Mailer, OutboxPage};
+pub use round::Round;
 pub use sessions::{SessionPage, TakePage};
 
 /// All tenants, served by one store.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Commit, Error, Tenant};
+use super::{Commit, Error, Round, Tenant};
 use crate::domain::{Mail, MailState, Message, MessageId};
 use crate::rules::{self, Attempt, MessageChange};
 use crate::store::{self, MessageQuery, Saved};
@@ -60,27 +60,34 @@ impl Tenant {
         Ok(messages.into_iter().map(|message| message.record).collect())
     }
 
-    /// Sends the messages that are due, one by one; answers how many were handed over. Several
+    /// Sends the messages that are due, one by one; `done` are those that were handed over. Several
     /// servers may do this at once: each message is leased to one of them at a time, and sent at
     /// least once.
     ///
     /// # Errors
     /// [`Error::Store`].
-    pub async fn deliver(&self, mailer: &dyn Mailer) -> Result<usize, Error> {
-        let mut sent = 0;
+    pub async fn deliver(&self, mailer: &dyn Mailer) -> Result<Round, Error> {
+        let mut round = Round::default();
         for message in self.store.messages(&QUEUED).await? {
             let now = self.store.now().await?;
-            let Some(leased) = rules::lease(&message, now) else { continue };
+            let Some(leased) = rules::lease(&message, now) else {
+                round.wait_for(Some(message.record.due_at), now);
+                continue;
+            };
             if self.save_message(&leased).await? == Saved::Stale {
+                round.wait_for(Some(now), now);
                 continue;
             }
             let attempt = mailer.send(&leased.message.mail).await;
-            sent += usize::from(attempt == Attempt::Sent);
-            let settled = rules::settle(&leased, attempt, self.store.now().await?);
+            round.done += usize::from(attempt == Attempt::Sent);
+            let now = self.store.now().await?;
+            let settled = rules::settle(&leased, attempt, now);
             // Stale: the lease expired, and another server has the message now.
             let (Saved::Saved | Saved::Stale) = self.save_message(&settled).await?;
+            let waits = settled.message.state == MailState::Queued;
+            round.wait_for(waits.then_some(settled.message.due_at), now);
         }
-        Ok(sent)
+        Ok(round)
     }
 
     async fn save_message(&self, change: &MessageChange) -> store::Result<Saved> {

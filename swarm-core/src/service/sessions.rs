@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::retries::until_committed;
-use super::{Commit, Error, Tenant};
+use super::{Commit, Error, Round, Tenant};
 use crate::domain::{
     Attribution, Day, MemberId, Roster, Session, SessionDraft, SessionId, SessionPatch,
     SessionState, SubjectId, Take, TakeId, Timestamp,
@@ -284,20 +284,26 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Error::Store`].
-    pub async fn close_due_sessions(&self) -> Result<usize, Error> {
+    pub async fn close_due_sessions(&self) -> Result<Round, Error> {
         let now = self.store.now().await?;
-        let mut closed = 0;
+        let mut round = Round::default();
         for session in self.collecting().await? {
             if !rules::is_due(&session, now) {
+                // Due is what is past its deadline.
+                let deadline = session.window_closes_at.map(|deadline| deadline.plus_millis(1));
+                round.wait_for(deadline, now);
                 continue;
             }
             let Some(change) = rules::close_if_due(&self.load(session.id).await?, now) else {
                 continue;
             };
-            // Stale: the session was changed meanwhile, and is judged again in the next round.
-            closed += usize::from(self.saved(change).await?.is_some());
+            match self.saved(change).await? {
+                Some(_) => round.done += 1,
+                // The session was changed meanwhile, and is judged again in the next round.
+                None => round.wait_for(Some(now), now),
+            }
         }
-        Ok(closed)
+        Ok(round)
     }
 
     async fn collecting(&self) -> Result<Vec<Arc<Session>>, Error> {

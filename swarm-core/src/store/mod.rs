@@ -5,6 +5,7 @@
 //! `Ok` means that the store answered, `Err` that it could not; a lost race is an outcome, not an
 //! error. The suite in `swarm_core::conformance` tests whether an implementation does this.
 
+mod changes;
 mod committee;
 mod counts;
 mod documents;
@@ -27,6 +28,7 @@ use crate::domain::{TenantId, Timestamp};
 /// The attribute that implementations of the port need: the one of the crate `async-trait`.
 pub use async_trait::async_trait;
 
+pub use changes::{ChangeFeed, Changes};
 pub use committee::{
     Committee, CommitteeFiled, CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery,
     CommitteeTenants,
@@ -38,7 +40,7 @@ pub use interceptor::{Intercepted, Interceptor};
 pub use log::{CLOCK_TOLERANCE_MILLIS, Log, time_of_commit, time_of_read};
 pub use members::{MemberQuery, MemberSaved, Members};
 pub use outbox::{MessageQuery, Outbox};
-pub use seen::{LogPosition, SeenLog, SeenLogs};
+pub use seen::{Changing, LogPosition, SeenLog, SeenLogs};
 pub use sessions::{Saved, SessionQuery, Sessions};
 pub use takes::{BasisQuery, Filed, TakeQuery, Takes};
 

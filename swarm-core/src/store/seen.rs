@@ -63,6 +63,7 @@ impl LogPosition {
 pub struct SeenLog {
     position: Mutex<LogPosition>,
     is_blocked: AtomicBool,
+    has_changed: AtomicBool,
 }
 
 impl SeenLog {
@@ -88,8 +89,25 @@ impl SeenLog {
         outcome
     }
 
+    /// A commit begins: when what this returns is dropped, the tenant counts as changed, whether the
+    /// outcome is known or not. For a store that is a [`ChangeFeed`](super::ChangeFeed).
+    pub fn changing(&self) -> Changing<'_> {
+        Changing(self)
+    }
+
     fn lock(&self) -> MutexGuard<'_, LogPosition> {
         self.position.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A commit that is under way.
+#[derive(Debug)]
+#[must_use]
+pub struct Changing<'a>(&'a SeenLog);
+
+impl Drop for Changing<'_> {
+    fn drop(&mut self) {
+        self.0.has_changed.store(true, Ordering::Relaxed);
     }
 }
 
@@ -105,6 +123,14 @@ impl SeenLogs {
     /// What was seen of this tenant's.
     pub fn of(&self, tenant: &TenantId) -> Arc<SeenLog> {
         Arc::clone(self.lock().entry(tenant.clone()).or_default())
+    }
+
+    /// The tenants with commits since this was called last.
+    pub fn take_changed(&self) -> Vec<TenantId> {
+        let seen = self.lock();
+        let changed =
+            seen.iter().filter(|(_, seen)| seen.has_changed.swap(false, Ordering::Relaxed));
+        changed.map(|(tenant, _)| tenant.clone()).collect()
     }
 
     /// Asks for each tenant that could not commit whether it may now; and for one of the others,

@@ -8,7 +8,7 @@ use swarm_core::domain::committee::{
 use swarm_core::domain::{Actor, Subject, SubjectId};
 use swarm_core::rules::committee::{
     CommitteeRefusal, KnownDay, day_to_generate, deadline, generate, is_due, set_subject,
-    set_synthesis, subject_for, withdraw,
+    set_synthesis, subject_for, until_due, withdraw,
 };
 use swarm_core::{Resource, Timestamp};
 
@@ -65,6 +65,47 @@ fn briefs_are_due_once() {
     assert!(due("2026-11-21T22:49:59.999Z", &short) && !due(now, &short));
     let long = remade("2026-11-21T08:00:00Z", "2026-11-23T00:00:00Z");
     assert!(due("2026-11-21T23:50:00Z", &long) && !due("2026-11-22T22:50:00Z", &long));
+}
+
+/// Whether the schedule asks for briefs at a moment, where `latest` is the latest day on file.
+fn due_at(moment: Timestamp, latest: &CommitteeDay) -> bool {
+    is_due(&CommitteeSettings::default(), moment, &at_hand(moment, latest))
+}
+
+fn at_hand(moment: Timestamp, latest: &CommitteeDay) -> CommitteeDay {
+    let date = day_to_generate(Some(latest), moment);
+    if date == latest.date { latest.clone() } else { CommitteeDay::blank(date) }
+}
+
+#[test]
+fn nothing_is_due_while_the_schedule_says_so_and_something_soon_after() {
+    let hour = 60 * 60 * 1_000;
+    for latest in [
+        generated(),
+        remade("2026-11-21T08:00:00Z", DEADLINE),
+        remade("2026-11-21T08:00:00Z", "2026-11-21T22:50:00Z"),
+        remade("2026-11-21T22:45:00Z", "2026-11-22T22:00:00Z"),
+        remade("2026-11-21T22:45:00Z", "2026-11-22T23:00:00Z"),
+        remade("2026-11-21T22:45:00Z", "2026-11-22T23:25:00Z"),
+        remade("2026-11-21T22:45:00Z", "2026-11-23T23:10:00Z"),
+    ] {
+        for step in 0..30 {
+            let now = at("2026-11-21T08:30:00Z").plus_millis(step * hour * 2 + step * 60_000);
+            let settings = CommitteeSettings::default();
+            let wait = until_due(&settings, now, &at_hand(now, &latest));
+            let wait = i64::try_from(wait.as_millis()).unwrap();
+            let mut earlier = (0..wait).step_by(30_000).chain((wait > 0).then(|| wait - 1));
+            let early = earlier.find(|passed| due_at(now.plus_millis(*passed), &latest));
+            assert_eq!(early, None, "{latest:?} {now} {wait}");
+            let (mut asked, mut rounds) = (now.plus_millis(wait), 0);
+            while !due_at(asked, &latest) {
+                let next = until_due(&settings, asked, &at_hand(asked, &latest));
+                asked = asked.plus_millis(i64::try_from(next.as_millis()).unwrap());
+                rounds += 1;
+                assert!(rounds <= 3, "{latest:?} {now}: asked again and again");
+            }
+        }
+    }
 }
 
 #[test]

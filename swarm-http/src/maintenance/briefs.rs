@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use swarm_core::{CommitteeError, CommitteeRefusal};
 
-use super::job::Job;
+use super::job::{Job, Next};
 use crate::tenants::ServedTenant;
 
 /// Generates the briefs of a committee at their time, or later where no server was up then.
@@ -15,9 +15,11 @@ pub struct GenerateBriefs {
 
 #[async_trait]
 impl Job for GenerateBriefs {
-    async fn round(&mut self, served: &ServedTenant) {
-        let Some(committee) = served.committee() else { return };
+    async fn round(&mut self, served: &ServedTenant) -> Next {
+        let Some(committee) = served.committee() else { return Next::Changed };
         let tenant = &served.config().id;
+        // Before the briefs are generated: what becomes due in between is not missed.
+        let until_due = committee.until_due().await;
         match committee.generate_if_due().await {
             Ok(None) => self.refused = None,
             Ok(Some(made)) => tracing::info!(%tenant, briefs = made.briefs, "briefs generated"),
@@ -30,7 +32,9 @@ impl Job for GenerateBriefs {
             Err(error) => {
                 let error = &error as &dyn std::error::Error;
                 tracing::error!(%tenant, error, "no briefs generated");
+                return Next::Soon;
             }
         }
+        until_due.map_or(Next::Soon, Next::In)
     }
 }

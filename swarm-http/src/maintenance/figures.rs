@@ -5,7 +5,7 @@ use swarm_core::domain::{MailState, MemberState, SessionState};
 use swarm_core::store::Countable;
 use swarm_core::{Error, Tenant};
 
-use super::job::Job;
+use super::job::{Job, Next};
 use crate::metrics::{Figures, TenantFigures};
 use crate::tenants::ServedTenant;
 
@@ -21,11 +21,11 @@ impl CountRecords {
 
 #[async_trait]
 impl Job for CountRecords {
-    async fn round(&mut self, served: &ServedTenant) {
+    async fn round(&mut self, served: &ServedTenant) -> Next {
         // An error is not logged here: closing windows on the same store logs it.
-        if let Ok(figures) = figures(served.tenant()).await {
-            self.0.set(&served.config().id, figures);
-        }
+        let Ok(figures) = figures(served.tenant()).await else { return Next::Soon };
+        self.0.set(&served.config().id, figures);
+        Next::Changed
     }
 }
 

@@ -1,7 +1,9 @@
 //! Work that is done again and again.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
-use swarm_core::Error;
+use swarm_core::{Error, Round};
 
 use crate::tenants::ServedTenant;
 
@@ -9,15 +11,40 @@ use crate::tenants::ServedTenant;
 #[async_trait]
 pub trait Job: Send + 'static {
     /// Does what is due now. Errors are logged, and the work is retried in the next round.
-    async fn round(&mut self, tenant: &ServedTenant);
+    async fn round(&mut self, tenant: &ServedTenant) -> Next;
+}
+
+/// When the round after this one is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// After the [`PAUSE`](super::PAUSE) between rounds.
+    Soon,
+    /// After this time, or when the tenant has changed.
+    In(Duration),
+    /// When the tenant has changed.
+    Changed,
+}
+
+impl Next {
+    /// The round that what waits for its time asks for.
+    fn after(round: Round) -> Self {
+        round.next_in.map_or(Self::Changed, Self::In)
+    }
 }
 
 /// Logs the result of a round, unless there was nothing to do.
-pub(super) fn report(tenant: &ServedTenant, what: &str, done: Result<usize, Error>) {
+pub(super) fn report(tenant: &ServedTenant, what: &str, round: Result<Round, Error>) -> Next {
     let tenant = &tenant.config().id;
-    match done {
-        Ok(0) => {}
-        Ok(count) => tracing::info!(%tenant, count, "{what}"),
-        Err(error) => tracing::error!(%tenant, error = &error as &dyn std::error::Error, "{what}"),
+    match round {
+        Ok(round) => {
+            if round.done > 0 {
+                tracing::info!(%tenant, count = round.done, "{what}");
+            }
+            Next::after(round)
+        }
+        Err(error) => {
+            tracing::error!(%tenant, error = &error as &dyn std::error::Error, "{what}");
+            Next::Soon
+        }
     }
 }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use swarm_core::Mailer;
 use swarm_core::domain::MessageId;
 
-use super::job::{Job, report};
+use super::job::{Job, Next, report};
 use crate::tenants::{ServedTenant, TenantConfig};
 
 /// Sends the queued messages through the mailer that the function returns for a tenant; without one
@@ -17,9 +17,12 @@ impl<F> Job for DeliverMail<F>
 where
     F: Fn(&TenantConfig) -> Option<Box<dyn Mailer>> + Send + 'static,
 {
-    async fn round(&mut self, tenant: &ServedTenant) {
-        if let Some(mailer) = (self.0)(tenant.config()) {
-            report(tenant, "messages sent", tenant.tenant().deliver(&*mailer).await);
+    async fn round(&mut self, tenant: &ServedTenant) -> Next {
+        match (self.0)(tenant.config()) {
+            Some(mailer) => {
+                report(tenant, "messages sent", tenant.tenant().deliver(&*mailer).await)
+            }
+            None => Next::Changed,
         }
     }
 }
@@ -32,13 +35,15 @@ pub struct LogQueuedMail {
 
 #[async_trait]
 impl Job for LogQueuedMail {
-    async fn round(&mut self, served: &ServedTenant) {
+    async fn round(&mut self, served: &ServedTenant) -> Next {
         let tenant = &served.config().id;
         // An error is not logged here: closing windows on the same store logs it.
-        for message in served.tenant().queued(self.last).await.unwrap_or_default() {
+        let Ok(queued) = served.tenant().queued(self.last).await else { return Next::Soon };
+        for message in queued {
             let subject = &message.mail.subject;
             tracing::warn!(%tenant, message_id = %message.id, subject, "mail is not configured");
             self.last = Some(message.id);
         }
+        Next::Changed
     }
 }

@@ -1,7 +1,9 @@
 //! The work that no request asks for: windows close at their deadline, briefs are generated at their
 //! time, mail is sent. Without it a site answers, but nothing happens by itself.
 //!
-//! Run it beside the server, on every server: several on one store share the work.
+//! Run it beside the server, on every server: several on one store share the work. Where the store
+//! tells which tenants have changed ([`Services::changes`](crate::Services)), a tenant is asked for when
+//! something is due or has changed, and idle tenants cost next to nothing.
 //!
 //! ```no_run
 //! # use std::sync::Arc;
@@ -11,6 +13,7 @@
 //! # }
 //! ```
 
+mod attended;
 mod briefs;
 mod figures;
 mod job;
@@ -18,12 +21,10 @@ mod mail;
 mod schedule;
 mod windows;
 
-use std::collections::HashSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use swarm_core::TenantId;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::sleep;
 
@@ -31,19 +32,24 @@ use crate::Site;
 
 pub use briefs::GenerateBriefs;
 pub use figures::CountRecords;
-pub use job::Job;
+pub use job::{Job, Next};
 pub use mail::{DeliverMail, LogQueuedMail};
 pub use windows::CloseWindows;
 
+use attended::Attended;
 use schedule::Scheduled;
 
-/// How long after a round the next one begins: windows close within 15 s of their deadline.
+/// How long after a round the next one begins at the earliest: windows close within 15 s of their
+/// deadline.
 pub const PAUSE: Duration = Duration::from_secs(5);
+
+/// How often it is looked which tenants there are, and which have changed.
+const TICK: Duration = Duration::from_secs(1);
 
 type NewJob = Box<dyn Fn() -> Box<dyn Job> + Send + Sync>;
 
 /// The work for all tenants of a site, each kind for each tenant in a task of its own: none waits
-/// for another. A tenant that is new gets its tasks within [`PAUSE`]; those of one that is gone end
+/// for another. A tenant that is new gets its tasks within seconds; those of one that is gone end
 /// with the round that they are in.
 pub struct Maintenance {
     site: Arc<Site>,
@@ -76,34 +82,20 @@ impl Maintenance {
     /// # Errors
     /// Only when a job panicked, which is a defect; the others end with it.
     pub async fn run(self) -> Result<Infallible, JoinError> {
-        let (mut tasks, mut running) = (JoinSet::new(), HashSet::new());
+        let (mut tasks, mut attended) = (JoinSet::new(), Attended::new(Arc::clone(&self.site)));
         loop {
-            for tenant in self.site.tenants() {
-                for (kind, new_job) in self.jobs.iter().enumerate() {
-                    let task = (tenant.config().id.clone(), kind);
-                    if running.insert(task.clone()) {
-                        tasks.spawn(repeat(Arc::clone(&self.site), task, new_job()));
-                    }
+            for tenant in attended.find_new() {
+                for new_job in &self.jobs {
+                    tasks.spawn(tenant.clone().repeat(new_job()));
                 }
             }
+            attended.notice_changes().await;
             tokio::select! {
-                () = sleep(PAUSE) => {}
-                Some(ended) = tasks.join_next() => { running.remove(&ended?); }
+                () = sleep(TICK) => {}
+                Some(ended) = tasks.join_next() => ended?,
             }
         }
     }
-}
-
-/// A tenant, and which of the jobs.
-type Task = (TenantId, usize);
-
-/// Round after round while there is such a tenant, each with its settings of that moment.
-async fn repeat(site: Arc<Site>, task: Task, mut job: Box<dyn Job>) -> Task {
-    while let Some(tenant) = site.tenant(&task.0) {
-        job.round(&tenant).await;
-        sleep(PAUSE).await;
-    }
-    task
 }
 
 impl std::fmt::Debug for Maintenance {

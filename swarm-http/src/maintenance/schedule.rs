@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use swarm_core::Timestamp;
 use swarm_core::store::CLOCK_TOLERANCE_MILLIS;
 
-use super::job::Job;
+use super::job::{Job, Next};
 use crate::clocks::DifferingClocks;
 use crate::tenants::ServedTenant;
 
@@ -27,16 +27,14 @@ impl<J> Scheduled<J> {
 
 #[async_trait]
 impl<J: Job> Job for Scheduled<J> {
-    async fn round(&mut self, tenant: &ServedTenant) {
+    async fn round(&mut self, tenant: &ServedTenant) -> Next {
         // Without an answer of the store there is nothing to compare, and the work itself says so.
         let differ = match tenant.tenant().now().await {
             Ok(now) => differ(now, system_time()),
             Err(_) => false,
         };
         self.clocks.note(&tenant.config().id, differ);
-        if !differ {
-            self.work.round(tenant).await;
-        }
+        if differ { Next::Soon } else { self.work.round(tenant).await }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::job::{Job, report};
+use super::job::{Job, Next, report};
 use crate::tenants::ServedTenant;
 
 /// Moves sessions that collect takes past their deadline to `window_closed`.
@@ -11,7 +11,7 @@ pub struct CloseWindows;
 
 #[async_trait]
 impl Job for CloseWindows {
-    async fn round(&mut self, tenant: &ServedTenant) {
-        report(tenant, "windows closed", tenant.tenant().close_due_sessions().await);
+    async fn round(&mut self, tenant: &ServedTenant) -> Next {
+        report(tenant, "windows closed", tenant.tenant().close_due_sessions().await)
     }
 }

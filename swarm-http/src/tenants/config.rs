@@ -1,8 +1,10 @@
 //! A tenant as the front end needs to know it.
 
+use std::fmt;
 use std::sync::Arc;
 
 use swarm_core::domain::Quotas;
+use swarm_core::store::ChangeFeed;
 use swarm_core::{CommitteeSettings, Committees, Swarm, TenantId};
 
 use super::{Operators, PublicOrigin};
@@ -64,22 +66,34 @@ impl std::fmt::Debug for TenantConfig {
 }
 
 /// What a site serves: the session API, and the daily committee where there is one.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Services {
     /// Interface A.
     pub swarm: Swarm,
     /// Interface B.
     pub committees: Option<Committees>,
+    /// What tells which tenants have changed, where the store does. Without it, the work in the
+    /// background asks for each tenant all the time.
+    pub changes: Option<Arc<dyn ChangeFeed>>,
+}
+
+impl fmt::Debug for Services {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { swarm, committees, changes } = self;
+        let mut services = f.debug_struct("Services");
+        services.field("swarm", swarm).field("committees", committees);
+        services.field("changes", &changes.is_some()).finish()
+    }
 }
 
 impl From<Swarm> for Services {
     fn from(swarm: Swarm) -> Self {
-        Self { swarm, committees: None }
+        Self { swarm, committees: None, changes: None }
     }
 }
 
 impl From<(Swarm, Committees)> for Services {
     fn from((swarm, committees): (Swarm, Committees)) -> Self {
-        Self { swarm, committees: Some(committees) }
+        Self { swarm, committees: Some(committees), changes: None }
     }
 }

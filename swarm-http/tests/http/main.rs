@@ -23,6 +23,7 @@ mod fixture;
 mod guide;
 mod harness;
 mod hostile;
+mod idle_tenants;
 mod lifecycle;
 mod load;
 mod log;

@@ -44,6 +44,11 @@ pub(crate) fn touch(db: &Connection) -> Outcome<()> {
     Ok(db.pragma_update(None, "user_version", newest())?)
 }
 
+/// A number that changes with each commit of another connection.
+pub(crate) fn version_by_others(db: &Connection) -> Outcome<i64> {
+    Ok(db.pragma_query_value(None, "data_version", |row| row.get(0))?)
+}
+
 /// The number of the file's layout; 0 for a file that is empty yet.
 fn layout(db: &Connection) -> Outcome<usize> {
     let number = |pragma| db.pragma_query_value(None, pragma, |row| row.get::<_, i32>(0));

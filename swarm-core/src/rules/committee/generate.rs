@@ -1,6 +1,7 @@
 //! When briefs are generated, and about what (contract, section 6).
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::{CommitteeRefusal, MemberSource, counts, is_current, is_over};
 use crate::domain::committee::{
@@ -64,6 +65,23 @@ pub fn is_due(settings: &CommitteeSettings, now: Timestamp, day: &CommitteeDay) 
     let end = made.map_or(end, |made| made.deadline);
     let early = made.is_none_or(|made| made.generated_at < begin);
     day.date == now.day() && (begin..end).contains(&now) && early
+}
+
+/// How long [`is_due`] will be false, unless what is on file changes before: until the schedule's time
+/// of today or tomorrow, or until an earlier day, whose deadline is ahead, makes way for today.
+pub fn until_due(settings: &CommitteeSettings, now: Timestamp, day: &CommitteeDay) -> Duration {
+    const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
+    if is_due(settings, now, day) {
+        return Duration::ZERO;
+    }
+    let (begin, end) = (now.at(settings.brief_at()), now.at(settings.deadline()));
+    let earlier = day.generation.as_ref().filter(|_| day.date != now.day());
+    let next = match earlier {
+        _ if now < begin => begin,
+        Some(earlier) if earlier.deadline < end => earlier.deadline.plus_millis(1),
+        _ => begin.plus_millis(DAY_MILLIS),
+    };
+    now.until(next)
 }
 
 /// Whether anyone reads what is generated. Where no member is active the schedule convenes nothing;

@@ -1,6 +1,7 @@
 //! Generating the briefs of a day.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::{CommitteeError, CommitteeTenant};
 use crate::domain::committee::{BriefRecentSession, CommitteeTake, GenerationOrder};
@@ -60,6 +61,15 @@ impl CommitteeTenant {
             Ok(self.commit(&change).await?.map(Some))
         })
         .await
+    }
+
+    /// How long the schedule will ask for nothing, unless the committee changes before.
+    ///
+    /// # Errors
+    /// [`CommitteeError::Store`].
+    pub async fn until_due(&self) -> Result<Duration, CommitteeError> {
+        let (now, day) = self.day_to_generate().await?;
+        Ok(rules::until_due(&self.settings, now, &day.record))
     }
 
     /// Generates today's briefs now, in place of those that are there. While the deadline of an

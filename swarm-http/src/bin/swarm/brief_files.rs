@@ -13,7 +13,7 @@ use swarm_core::json::Json;
 use swarm_core::proof::hex;
 use swarm_core::{CommitteeTenant, TenantId};
 use swarm_http::ServedTenant;
-use swarm_http::maintenance::Job;
+use swarm_http::maintenance::{Job, Next};
 use tokio::task::spawn_blocking;
 
 use crate::Failure;
@@ -73,11 +73,11 @@ impl ExportBriefs {
 
 #[async_trait]
 impl Job for ExportBriefs {
-    async fn round(&mut self, served: &ServedTenant) {
-        if let Err(error) = self.refresh(served).await {
-            let tenant = &served.config().id;
-            tracing::error!(%tenant, error = &*error, "briefs not exported");
-        }
+    async fn round(&mut self, served: &ServedTenant) -> Next {
+        let Err(error) = self.refresh(served).await else { return Next::Changed };
+        let tenant = &served.config().id;
+        tracing::error!(%tenant, error = &*error, "briefs not exported");
+        Next::Soon
     }
 }
 

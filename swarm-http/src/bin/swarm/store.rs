@@ -1,7 +1,9 @@
 //! Where everything is kept.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use swarm_core::store::ChangeFeed;
 use swarm_core::{CommitteeTenants, Committees, Swarm, SystemEntropy, Tenants};
 use swarm_http::Services;
 use swarm_store_memory::MemoryStore;
@@ -93,13 +95,17 @@ async fn in_file(path: &Path) -> Result<Services, Failure> {
     Ok(on(store))
 }
 
-fn on(store: impl Tenants + CommitteeTenants + Clone + 'static) -> Services {
+fn on(store: impl Tenants + CommitteeTenants + ChangeFeed + Clone + 'static) -> Services {
+    let changes: Arc<dyn ChangeFeed> = Arc::new(store.clone());
     let committees = Committees::new(store.clone(), SystemEntropy);
-    (Swarm::new(store, SystemEntropy), committees).into()
+    let services = Services::from((Swarm::new(store, SystemEntropy), committees));
+    Services { changes: Some(changes), ..services }
 }
 
 /// The same, with as few calls of the store as can be.
-fn over_a_network(store: impl Tenants + CommitteeTenants + Clone + 'static) -> Services {
+fn over_a_network(
+    store: impl Tenants + CommitteeTenants + ChangeFeed + Clone + 'static,
+) -> Services {
     let services = on(store);
     Services { swarm: services.swarm.with_basis_cache(), ..services }
 }

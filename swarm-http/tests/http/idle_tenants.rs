@@ -1,0 +1,67 @@
+//! The work in the background asks for no tenant that is idle, and misses nothing.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::json;
+use swarm_core::domain::Timestamp;
+use swarm_redis_testing::{Server, wait_until};
+
+use crate::binary::{Program, configuration};
+use crate::harness::ADMIN;
+use crate::tenant_configuration::tenant;
+
+const DAY: &str = "2026-11-21";
+
+/// A server of fifty tenants.
+fn serve(name: &str, redis: &Server) -> Program {
+    let tenants: String = (0..50).map(|it| tenant(&format!("desk-{it}"), "")).collect();
+    let file = configuration(name, &tenants);
+    let (file, store) =
+        (format!("--config={}", file.display()), format!("--store={}", redis.url()));
+    Program::start(&["serve", &file, &store], &[])
+}
+
+#[test]
+fn idle_tenants_cost_redis_one_call_a_second() {
+    let redis = Server::start(&["--appendonly", "no"]);
+    let program = serve("idle-tenants.toml", &redis);
+    program.client.at("desk-7.example").convene(DAY, "aurora");
+    // Each task has had its rounds, and its pause.
+    sleep(Duration::from_secs(15));
+    let before = commands(&redis);
+    sleep(Duration::from_secs(8));
+    let commands = commands(&redis) - before;
+    // The script that asks which tenants have changed runs three commands.
+    assert!((20..=4 * 12).contains(&commands), "{commands}");
+}
+
+#[test]
+fn a_server_closes_the_windows_of_another_that_died() {
+    let redis = Server::start(&["--appendonly", "no"]);
+    let [first, second] = ["dies.toml", "stays.toml"].map(|name| serve(name, &redis));
+    // It looks at all tenants before there is anything.
+    sleep(Duration::from_secs(7));
+    let client = first.client.at("desk-7.example");
+    let path = format!("/api/swarm/sessions/{}", client.convene(DAY, "aurora"));
+    let session = client.get(&path).expect(200).json()["session"].clone();
+    let convened = Timestamp::parse("convenedAt", session["convenedAt"].as_str().unwrap()).unwrap();
+    let deadline = json!({ "windowClosesAt": convened.plus_millis(6_000).to_string() }).to_string();
+    let headers = [("content-type", "application/json"), ("x-admin-token", ADMIN)];
+    let operated = path.replace("/swarm/", "/swarm/admin/");
+    client.send("PATCH", &operated, &headers, deadline.as_bytes()).expect(200);
+    sleep(Duration::from_secs(2));
+    first.signal("KILL");
+    let client = second.client.at("desk-7.example");
+    wait_until("the window is closed", || {
+        client.get(&path).expect(200).json()["session"]["state"] == "window_closed"
+    });
+}
+
+/// How many commands it has run but the one that tells.
+fn commands(redis: &Server) -> u64 {
+    let stats = redis.cli(&["info", "commandstats"]);
+    let others = stats.lines().filter(|line| !line.starts_with("cmdstat_info"));
+    let calls = others.filter_map(|line| line.split_once("calls=")?.1.split_once(','));
+    calls.map(|(calls, _)| calls.parse::<u64>().unwrap()).sum()
+}

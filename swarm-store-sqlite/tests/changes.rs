@@ -1,0 +1,38 @@
+//! Whoever has a file open learns what has changed in it.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+
+use std::sync::Arc;
+
+use swarm_core::TenantId;
+use swarm_core::store::ChangeFeed;
+use swarm_core::testing::World;
+use swarm_store_sqlite::SqliteStore;
+
+#[tokio::test]
+async fn own_changes_are_known_by_tenant_and_those_of_others_may_be_anywhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || SqliteStore::open(folder.path().join("swarm.db")).unwrap();
+    let (one, other) = (open(), open());
+    changed(&one).await;
+    changed(&other).await;
+    assert_eq!(changed(&one).await, Some(Vec::new()));
+
+    change(&one, "acme").await;
+    assert_eq!(changed(&one).await, Some(vec![tenant("acme")]));
+    assert_eq!(changed(&one).await, Some(Vec::new()));
+    assert_eq!(changed(&other).await, None);
+    assert_eq!(changed(&other).await, Some(Vec::new()));
+}
+
+async fn change(store: &SqliteStore, id: &str) {
+    World::open(Arc::new(store.clone()), tenant(id)).convened("aurora").await;
+}
+
+async fn changed(store: &SqliteStore) -> Option<Vec<TenantId>> {
+    store.changes().await.unwrap().tenants
+}
+
+fn tenant(id: &str) -> TenantId {
+    TenantId::parse(id).unwrap()
+}
