@@ -13,6 +13,19 @@ fn open(folder: &TempDir) -> Arc<SqliteStore> {
     Arc::new(SqliteStore::open(folder.path().join("swarm.db")).unwrap())
 }
 
+type FileAndClock = (TempDir, ManualClock);
+
+fn open_with_clock() -> (FileAndClock, Arc<SqliteStore>) {
+    let (folder, clock) = (tempfile::tempdir().unwrap(), ManualClock::at(Timestamp::EPOCH));
+    let (path, shown) = (folder.path().join("swarm.db"), clock.clone());
+    let store = SqliteStore::open_with_clock(path, move || shown.now()).unwrap();
+    ((folder, clock), Arc::new(store))
+}
+
+fn set((_, clock): &FileAndClock, now: Timestamp) {
+    clock.set(now);
+}
+
 mod interface_a {
     use super::*;
 
@@ -28,15 +41,9 @@ mod interface_a {
 
     swarm_core::conformance!(in_a_file, again);
 
-    async fn with_a_clock() -> ((TempDir, ManualClock), Arc<dyn Tenants>) {
-        let (folder, clock) = (tempfile::tempdir().unwrap(), ManualClock::at(Timestamp::EPOCH));
-        let (path, shown) = (folder.path().join("swarm.db"), clock.clone());
-        let store = SqliteStore::open_with_clock(path, move || shown.now()).unwrap();
-        ((folder, clock), Arc::new(store))
-    }
-
-    fn set((_, clock): &(TempDir, ManualClock), now: Timestamp) {
-        clock.set(now);
+    async fn with_a_clock() -> (FileAndClock, Arc<dyn Tenants>) {
+        let (guard, store) = open_with_clock();
+        (guard, store)
     }
 
     swarm_core::clock_conformance!(with_a_clock, set);
@@ -83,15 +90,9 @@ mod interface_b {
 
     swarm_core::committee_conformance!(in_a_file, again);
 
-    async fn with_a_clock() -> ((TempDir, ManualClock), Arc<dyn CommitteeTenants>) {
-        let (folder, clock) = (tempfile::tempdir().unwrap(), ManualClock::at(Timestamp::EPOCH));
-        let (path, shown) = (folder.path().join("swarm.db"), clock.clone());
-        let store = SqliteStore::open_with_clock(path, move || shown.now()).unwrap();
-        ((folder, clock), Arc::new(store))
-    }
-
-    fn set((_, clock): &(TempDir, ManualClock), now: Timestamp) {
-        clock.set(now);
+    async fn with_a_clock() -> (FileAndClock, Arc<dyn CommitteeTenants>) {
+        let (guard, store) = open_with_clock();
+        (guard, store)
     }
 
     swarm_core::committee_clock_conformance!(with_a_clock, set);

@@ -258,6 +258,15 @@ impl World {
         author
     }
 
+    /// So many of them.
+    pub async fn authors(&self, count: usize) -> Vec<Author> {
+        let mut authors = Vec::new();
+        for name in 0..count {
+            authors.push(self.author(&name.to_string()).await);
+        }
+        authors
+    }
+
     /// The facts that a submission of `author` is judged by.
     pub async fn facts(&self, author: &Author, submission: &Submission) -> Basis {
         author.basis(self.store(), submission).await.unwrap()
@@ -266,6 +275,20 @@ impl World {
     /// Judges a take of `author` by the facts of the moment.
     pub async fn judged(&self, author: &Author, submission: &Submission) -> Filing {
         judged(&self.facts(author, submission).await, submission)
+    }
+
+    /// Judges a take of each in `session`, by the facts of the moment.
+    pub async fn judged_of_each(
+        &self,
+        authors: &[Author],
+        session: &Session,
+        nonce: &str,
+    ) -> Vec<Filing> {
+        let mut filings = Vec::new();
+        for author in authors {
+            filings.push(self.judged(author, &author.submission(session, nonce)).await);
+        }
+        filings
     }
 
     /// Files a take of `author`.

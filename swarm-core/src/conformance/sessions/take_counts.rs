@@ -60,17 +60,10 @@ pub async fn a_save_leaves_alone_what_is_counted(tenants: Arc<dyn Tenants>) {
 /// A session has exactly the takes that it was aggregated over: later ones were stale.
 pub async fn an_aggregation_and_racing_takes_agree(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    let mut authors = Vec::new();
-    for name in 0..16 {
-        authors.push(world.author(&name.to_string()).await);
-    }
+    let authors = world.authors(16).await;
     for round in 0..16 {
         let session = world.convened("subject").await;
-        let mut filings = Vec::new();
-        for author in &authors {
-            let submission = author.submission(&session, &round.to_string());
-            filings.push(world.judged(author, &submission).await);
-        }
+        let filings = world.judged_of_each(&authors, &session, &round.to_string()).await;
         let aggregating = tokio::spawn(aggregate(world.clone(), session.id));
         let outcomes = world.race_to_file(filings).await;
         let aggregated = timeout(Duration::from_secs(10), aggregating).await.unwrap().unwrap();

@@ -11,10 +11,7 @@ use crate::testing::{Author, World, judged, race};
 /// Not a millisecond earlier is late.
 pub async fn a_filing_lands_at_its_very_deadline(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    let mut authors = Vec::new();
-    for name in 0..32 {
-        authors.push(world.author(&name.to_string()).await);
-    }
+    let authors = world.authors(32).await;
     let (world, authors) = (&world, &authors);
     meet(world.store(), async |deadlines| {
         let session = world.convened("subject").await;

@@ -91,17 +91,10 @@ pub async fn a_filing_is_stale_when_there_is_a_newer_session(tenants: Arc<dyn Te
 /// A filing is committed to the newest session, or not at all.
 pub async fn a_newer_session_and_racing_takes_agree(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    let mut authors = Vec::new();
-    for name in 0..16 {
-        authors.push(world.author(&name.to_string()).await);
-    }
+    let authors = world.authors(16).await;
     for round in 0..16 {
         let session = world.convened("subject").await;
-        let mut filings = Vec::new();
-        for author in &authors {
-            let submission = author.submission(&session, &round.to_string());
-            filings.push(world.judged(author, &submission).await);
-        }
+        let filings = world.judged_of_each(&authors, &session, &round.to_string()).await;
         let convening = tokio::spawn({
             let world = world.clone();
             async move { world.convened("subject").await }

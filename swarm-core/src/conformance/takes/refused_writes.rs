@@ -17,10 +17,7 @@ use crate::testing::{
 /// Also where a store commits many in one go, and whatever is wrong with one of them.
 pub async fn a_write_that_is_refused_takes_no_other_with_it(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    let mut authors = Vec::new();
-    for name in 0..8 {
-        authors.push(world.author(&name.to_string()).await);
-    }
+    let authors = world.authors(8).await;
     let _ = world.put_document(Subjects, &document("there")).await;
     for round in 0..8 {
         let session = world.convened("subject").await;

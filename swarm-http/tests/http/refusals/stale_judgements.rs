@@ -65,6 +65,10 @@ impl Interleaving {
         assert!(self.meddle.lock().unwrap().is_none());
     }
 
+    fn submit(&self) -> Answer {
+        self.fixture.client.submit(&self.author, self.author.draft(DATE, "aurora"))
+    }
+
     fn submission(&self) -> Submission {
         Submission::new(self.author.key.sign(self.author.draft(DATE, "aurora")))
     }
@@ -111,16 +115,9 @@ fn the_session_is_aggregated() {
         now(tenant.advance(SessionId(1), SessionState::Aggregated, &Attribution::SCHEDULE))
             .unwrap();
     };
-    interleaving
-        .fixture
-        .client
-        .submit(&interleaving.author, interleaving.author.draft(DATE, "aurora"))
-        .expect(201);
+    interleaving.submit().expect(201);
     interleaving.meddle(aggregate);
-    let answer = interleaving
-        .fixture
-        .client
-        .submit(&interleaving.author, interleaving.author.draft(DATE, "aurora"));
+    let answer = interleaving.submit();
     let error = "amendment window closed (session already aggregated); the take on file stands";
     answer.refused(409, error);
     // A first take is governed by the window alone.
@@ -129,11 +126,7 @@ fn the_session_is_aggregated() {
         now(tenant.advance(SessionId(2), SessionState::Aggregated, &Attribution::SCHEDULE))
             .unwrap();
     });
-    interleaving
-        .fixture
-        .client
-        .submit(&interleaving.author, interleaving.author.draft(DATE, "aurora"))
-        .expect(201);
+    interleaving.submit().expect(201);
     assert_eq!(interleaving.fixture.takes().len(), 2);
 }
 
@@ -144,11 +137,7 @@ fn the_window_is_closed() {
         let patch = SessionPatch { window_closes_at: Some(Some(Timestamp::EPOCH)), quorum: None };
         now(tenant.amend_session(SessionId(1), &patch, &Attribution::SCHEDULE)).unwrap();
     });
-    let answer = interleaving
-        .fixture
-        .client
-        .submit(&interleaving.author, interleaving.author.draft(DATE, "aurora"));
-    answer.refused(409, "submission window closed");
+    interleaving.submit().refused(409, "submission window closed");
     assert_eq!(interleaving.fixture.takes().len(), 0);
 }
 
@@ -162,11 +151,7 @@ fn the_roster_is_frozen_or_the_member_excused() {
     interleaving.meddle(move |tenant| {
         now(tenant.excuse(SessionId(1), &id, true, &Attribution::SCHEDULE)).unwrap();
     });
-    let answer = interleaving
-        .fixture
-        .client
-        .submit(&interleaving.author, interleaving.author.draft(DATE, "aurora"));
-    answer.refused(403, "member is excused from this session");
+    interleaving.submit().refused(403, "member is excused from this session");
     assert_eq!(interleaving.fixture.takes().len(), 0);
 }
 
@@ -177,11 +162,7 @@ fn the_member_is_deactivated() {
     interleaving.meddle(move |tenant| {
         assert_eq!(now(tenant.deactivate(&id, &Actor::SCHEDULE)).unwrap(), MemberState::Inactive);
     });
-    let answer = interleaving
-        .fixture
-        .client
-        .submit(&interleaving.author, interleaving.author.draft(DATE, "aurora"));
-    answer.refused(401, "unknown member token");
+    interleaving.submit().refused(401, "unknown member token");
     assert_eq!(interleaving.fixture.takes().len(), 0);
 }
 
@@ -206,15 +187,11 @@ fn the_token_of_a_memo_is_replaced() {
 #[test]
 fn a_newer_session_is_convened() {
     let interleaving = Interleaving::start();
-    let submit = || {
-        let draft = interleaving.author.draft(DATE, "aurora");
-        interleaving.fixture.client.submit(&interleaving.author, draft)
-    };
     let store = interleaving.fixture.port();
     interleaving.meddle(move |_| {
         assert_eq!(crate::fixture::convene(&*store, DATE, "aurora"), 2);
     });
-    submit().expect(201);
+    interleaving.submit().expect(201);
     interleaving.check_meddled();
     let landed = |take: &std::sync::Arc<swarm_core::Take>| take.session_id;
     assert_eq!(interleaving.fixture.takes().iter().map(landed).collect::<Vec<_>>(), [SessionId(2)]);
@@ -225,7 +202,7 @@ fn a_newer_session_is_convened() {
         let patch = SessionPatch { window_closes_at: Some(Some(Timestamp::EPOCH)), quorum: None };
         now(tenant.amend_session(SessionId(3), &patch, &Attribution::SCHEDULE)).unwrap();
     });
-    submit().refused(409, "submission window closed");
+    interleaving.submit().refused(409, "submission window closed");
     interleaving.check_meddled();
     assert_eq!(interleaving.fixture.takes().len(), 1);
 }
