@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use swarm_core::domain::{PublicKey, Signature, Signed, TakeDraft};
+use swarm_core::domain::{MemberId, PublicKey, Signature, Signed, TakeDraft};
 use swarm_core::json::Json;
 use swarm_core::proof::diagnose::{PayloadKind, SignedBody};
 use swarm_core::proof::{diagnose, verify};
 
-use crate::{object, take};
+use crate::{application, claim, object, take};
 
 /// What submit would say of the signature in this body.
 fn holds(body: &[u8], key: &PublicKey) -> bool {
@@ -41,6 +41,25 @@ proptest! {
                 prop_assert_eq!(diagnosis.kind, PayloadKind::Take);
             }
             Err(_) => prop_assert!(!holds),
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn takes_and_claims_say_whose_they_are(
+        take in take(), claim in claim(), application in application(),
+    ) {
+        for (case, kind, is_of_member) in [
+            (take, PayloadKind::Take, true),
+            (claim, PayloadKind::TokenClaim, true),
+            (application, PayloadKind::Application, false),
+        ] {
+            let read = SignedBody::read(object(&case.signing("")).as_bytes()).unwrap();
+            let member = case.fields.iter().find(|(name, _)| *name == "memberId");
+            let member = member.map(|(_, id)| serde_json::from_str::<String>(id).unwrap());
+            prop_assert_eq!(read.member_id().map(MemberId::as_str), member.as_deref());
+            prop_assert_eq!((read.kind(), member.is_some()), (kind, is_of_member));
         }
     }
 }

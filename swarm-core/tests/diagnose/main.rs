@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod codes;
+mod fields;
 mod honesty;
+mod together;
 mod writers;
 
 use base64::Engine as _;

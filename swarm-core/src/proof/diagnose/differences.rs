@@ -37,7 +37,6 @@ fn find<'a>(fields: &'a Fields, name: &str) -> Option<&'a Value> {
 fn changed(key: &str, value: &Value, signed: Option<&Value>) -> Code {
     match (key, value, signed) {
         (_, Value::List(entries), Some(Value::List(signed))) => rearranged(entries, signed),
-        ("weights", ..) => Code::WeightsNull,
         (_, Value::Text(_), Some(Value::Text(_))) => Code::UnicodeNormalization,
         ("body", ..) => Code::MissingBody,
         ("memoUrl", ..) => Code::MissingMemoUrl,

@@ -110,7 +110,7 @@ fn hexadecimal(digits: &str) -> Vec<u8> {
     let digits: Vec<u8> = digits.chars().filter_map(nibble).collect();
     digits
         .chunks_exact(2)
-        .map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit))
+        .map(|pair| pair.iter().fold(0, |byte, digit| 16 * byte + digit))
         .collect()
 }
 

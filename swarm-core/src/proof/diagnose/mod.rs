@@ -139,3 +139,34 @@ impl Verifications {
         holds
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ed25519_dalek::{Signer as _, SigningKey};
+
+    use super::*;
+
+    fn signed_by(key: &SigningKey, message: &[u8]) -> (Verifications, PublicKey) {
+        let public = PublicKey::from_bytes(key.verifying_key().as_bytes()).unwrap();
+        (Verifications::new(key.sign(message)), public)
+    }
+
+    #[test]
+    fn what_was_verified_once_is_not_verified_again() {
+        let (mut verifications, key) = signed_by(&SigningKey::from_bytes(&[7; 32]), b"text");
+        assert!(verifications.holds(0, &key, b"text".to_vec()));
+        assert!(!verifications.holds(0, &key, b"text".to_vec()));
+        assert!(verifications.holds(1, &key, b"text".to_vec()), "by another key");
+    }
+
+    #[test]
+    fn one_diagnosis_verifies_so_many_signatures_and_no_more() {
+        for (others, is_verified) in [(VERIFICATIONS - 1, true), (VERIFICATIONS, false)] {
+            let (mut verifications, key) = signed_by(&SigningKey::from_bytes(&[7; 32]), b"text");
+            for other in 0..others {
+                assert!(!verifications.holds(0, &key, other.to_string().into_bytes()));
+            }
+            assert_eq!(verifications.holds(0, &key, b"text".to_vec()), is_verified);
+        }
+    }
+}

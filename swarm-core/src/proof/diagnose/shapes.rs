@@ -22,7 +22,7 @@ pub(super) enum Shape {
     WeightFirst,
     /// The payload without these keys.
     Without(&'static [&'static str]),
-    /// The payload, with `null` for these where they are empty or absent.
+    /// The payload, with `null` for those of its keys that are empty or absent.
     Null(&'static [&'static str]),
     /// The payload, its weights sorted by bucket.
     ByBucket,
@@ -61,7 +61,7 @@ impl Shape {
             Self::Sorted => sorted(payload),
             Self::WeightFirst => with_weights(payload, |list| list.iter_mut().for_each(reverse)),
             Self::Without(keys) => without(payload, keys),
-            Self::Null(keys) => with_nulls(payload, keys),
+            Self::Null(keys) => with_nulls(sent, payload, keys),
             Self::ByBucket => {
                 with_weights(payload, |list| list.sort_by(|a, b| bucket(a).cmp(bucket(b))))
             }
@@ -104,8 +104,8 @@ fn with(mut payload: Fields, key: &str, value: Value) -> Fields {
     payload
 }
 
-fn with_nulls(mut payload: Fields, keys: &[&str]) -> Fields {
-    for key in keys {
+fn with_nulls(sent: &Sent, mut payload: Fields, keys: &[&str]) -> Fields {
+    for key in keys.iter().filter(|key| sent.keys().contains(key)) {
         match payload.iter_mut().find(|(name, _)| name == key) {
             Some((_, value)) if *value == Value::Text(String::new()) => *value = Value::Null,
             Some(_) => {}
