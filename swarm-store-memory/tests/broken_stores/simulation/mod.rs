@@ -14,6 +14,8 @@ mod replay;
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 
 use swarm_store_memory::MemoryStore;
 
@@ -29,13 +31,29 @@ const PATIENCE: u64 = 5_000;
 
 #[test]
 fn the_promises_hold_amid_chaos() {
-    let mut all = Tally::default();
-    for seed in chosen() {
-        match schedule(seed, Intact) {
-            Ok(tally) => all += tally,
-            Err(broken) => panic!("schedule {seed}: {broken}"),
+    let chosen = chosen();
+    let next = AtomicU64::new(chosen.start);
+    let some_of_them = || {
+        let mut happened = Tally::default();
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= chosen.end {
+                return happened;
+            }
+            match schedule(seed, Intact) {
+                Ok(tally) => happened += tally,
+                Err(broken) => panic!("schedule {seed}: {broken}"),
+            }
         }
-    }
+    };
+    let mut all = Tally::default();
+    thread::scope(|scope| {
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        let threads: Vec<_> = (0..processors).map(|_| scope.spawn(some_of_them)).collect();
+        for thread in threads {
+            all += thread.join().expect("every schedule kept the promises");
+        }
+    });
     println!("{all:?}");
     assert!(all.is_eventful(), "hardly anything happened: {all:?}");
 }
@@ -78,6 +96,7 @@ planted! {
 
 /// One desk, one chaos; what happened, or the promise that was broken.
 fn schedule(seed: u64, fault: impl Fault) -> Result<Tally, String> {
+    let _named = NamedIfItPanics(seed);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
         let chaos = Arc::new(Chaos::of(seed));
@@ -90,6 +109,17 @@ fn schedule(seed: u64, fault: impl Fault) -> Result<Tally, String> {
         chaos.end();
         desk.look_back().await
     })
+}
+
+/// What ran is named, too, where it ends in a panic.
+struct NamedIfItPanics(u64);
+
+impl Drop for NamedIfItPanics {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            eprintln!("it was schedule {}", self.0);
+        }
+    }
 }
 
 fn chosen() -> Range<u64> {
