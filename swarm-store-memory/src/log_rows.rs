@@ -13,6 +13,8 @@ use swarm_core::store::LogPosition;
 pub(crate) struct Rows {
     /// How often the store was accepted: each time another log began.
     pub(crate) accepted: u64,
+    /// The mark of the last row.
+    last: Arc<str>,
     /// Row `n` stands at `n - 1`.
     pub(crate) rows: Vec<LogRow>,
     /// Where the acts on a session stand.
@@ -26,22 +28,18 @@ impl Rows {
     }
 
     pub(crate) fn position(&self) -> LogPosition {
-        let size = self.rows.last().map(|row| row.seq).unwrap_or_default();
-        let last = self.mark(size).unwrap_or_default();
-        LogPosition { log: self.number(), size, last: last.into() }
+        LogPosition { log: self.number(), size: self.size(), last: Arc::clone(&self.last) }
     }
 
-    /// What tells the row with this number from others.
-    pub(crate) fn mark(&self, seq: Seq) -> Option<String> {
+    /// The number of the last row.
+    fn size(&self) -> Seq {
+        self.rows.last().map(|row| row.seq).unwrap_or_default()
+    }
+
+    /// What tells the row with this number from others. Mostly it is the last that is asked for.
+    pub(crate) fn mark(&self, seq: Seq) -> Option<Arc<str>> {
         let row = self.rows.get(usize::try_from(seq.0).ok()?.checked_sub(1)?)?;
-        let at = row.at.millis();
-        Some(match &row.logged {
-            Logged::Take(take) => format!("{at} t {}", take.id),
-            Logged::CommitteeTake(take) => format!("{at} c {}", take.member_id),
-            Logged::Act { text, minted } => {
-                format!("{at} a {minted:?} {}", text.chars().take(100).collect::<String>())
-            }
-        })
+        Some(if seq == self.size() { Arc::clone(&self.last) } else { mark(row) })
     }
 
     /// The time of the last row.
@@ -75,7 +73,20 @@ impl Rows {
     }
 
     fn append(&mut self, at: Timestamp, logged: Logged) {
-        let last = self.rows.last().map_or(0, |row| row.seq.0);
-        self.rows.push(LogRow { seq: Seq(last.saturating_add(1)), at, logged });
+        let row = LogRow { seq: Seq(self.size().0.saturating_add(1)), at, logged };
+        self.last = mark(&row);
+        self.rows.push(row);
     }
+}
+
+fn mark(row: &LogRow) -> Arc<str> {
+    let at = row.at.millis();
+    let text = match &row.logged {
+        Logged::Take(take) => format!("{at} t {}", take.id),
+        Logged::CommitteeTake(take) => format!("{at} c {}", take.member_id),
+        Logged::Act { text, minted } => {
+            format!("{at} a {minted:?} {}", text.chars().take(100).collect::<String>())
+        }
+    };
+    text.into()
 }
