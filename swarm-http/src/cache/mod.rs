@@ -1,4 +1,4 @@
-//! Large answers of public reads, cached until the public may see something else.
+//! Answers of public reads, cached until the public may see something else.
 //!
 //! Whatever changes what the public may see adds to the tenant's log in the same commit (contract,
 //! section 10). So an answer is valid as long as the log stands where it stood when the answer was
@@ -18,10 +18,11 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::{Instant, timeout};
 use warp::http::StatusCode;
 
+use crate::response::caching::shared;
 use crate::response::{Answer, Reply};
 use crate::tenants::ServedTenant;
 
-use lru::Lru;
+use lru::{LARGE, Lru, Place};
 
 pub(crate) use lru::Question;
 pub(crate) use workers::WorkerPool;
@@ -64,35 +65,42 @@ impl AnswerCache {
     pub(crate) async fn answer(
         self: &Arc<Self>,
         reader: Reader,
-        make: BoxFuture<'static, Reply>,
+        make: impl FnOnce() -> BoxFuture<'static, Reply> + Send,
     ) -> Reply {
         let Reader { served, question, gzip } = reader;
-        let Some(slot) = self.lru().slot(&question) else {
-            let answer = make.await?;
-            self.lru().mark_large(&question, answer.body.len());
+        let Some(Place { slot, is_large }) = self.lru().place(&question) else {
+            let answer = make().await?;
+            self.lru().set_size(&question, answer.body.len());
             return Ok(answer);
         };
-        let arrived = Instant::now();
-        let Ok(mut cached) = timeout(PATIENCE, slot.lock_owned()).await else {
-            return self.workers.run(make).await;
+        let mut asked = Instant::now();
+        let mut cached = match Arc::clone(&slot).try_lock_owned() {
+            Ok(cached) => cached,
+            Err(_) => {
+                let Ok(cached) = timeout(PATIENCE, slot.lock_owned()).await else {
+                    return self.workers.run(make()).await;
+                };
+                if let Some(cached) = cached.as_ref().filter(|cached| cached.asked >= asked) {
+                    let answer = cached.answer.clone();
+                    return Ok(self.encoded(answer, gzip).await);
+                }
+                asked = Instant::now();
+                cached
+            }
         };
-        if let Some(cached) = cached.as_ref().filter(|cached| cached.asked >= arrived) {
-            let answer = cached.answer.clone();
-            return Ok(self.encoded(answer, gzip).await);
-        }
-        let asked = Instant::now();
         let log = served.tenant().log_position().await?;
         if let Some(cached) = cached.as_mut().filter(|cached| cached.log == log) {
             cached.asked = asked;
             let answer = cached.answer.clone();
             return Ok(self.encoded(answer, gzip).await);
         }
-        let making = Arc::clone(self).make(question, cached, (log, asked), make);
-        let answer = self.workers.run(making).await?;
-        Ok(self.encoded(answer, gzip).await)
+        let making = Arc::clone(self).make(question, cached, (log, asked), make());
+        let answer = if is_large { self.workers.run(making).await } else { making.await };
+        Ok(self.encoded(answer?, gzip).await)
     }
 
-    /// Makes an answer and keeps it. Waiting readers get it even if the one that asked has gone.
+    /// Makes an answer and keeps it. Waiting readers get a large one even if the one that asked has
+    /// gone.
     async fn make(
         self: Arc<Self>,
         question: Question,
@@ -105,16 +113,19 @@ impl AnswerCache {
         if answer.status != StatusCode::OK {
             return Ok(answer);
         }
-        let answer = answer.with_encodings();
+        let answer = shared(answer);
         self.lru().set_size(&question, answer.body.len());
         *cached = Some(CachedAnswer { answer: answer.clone(), log, asked });
         Ok(answer)
     }
 
-    /// Compression is slow, so it is done once.
+    /// Compressing a large answer is slow, so it is done apart from other requests, as making it is.
     async fn encoded(&self, answer: Answer, gzip: bool) -> Answer {
-        if gzip && !answer.encodings().has_gzip() {
-            let (encodings, body) = (answer.encodings(), answer.body.clone());
+        if gzip
+            && answer.body.len() >= LARGE
+            && let Some(encodings) = answer.encodings.clone().filter(|it| !it.has_gzip())
+        {
+            let body = answer.body.clone();
             let _ = self.workers.run(async move { encodings.gzip(&body) }).await;
         }
         answer

@@ -201,11 +201,10 @@ where
         bytes,
         body,
     };
-    let answer = handler.answer(request);
     let answer = match reader {
-        Some(reader) => site.cache.answer(reader, answer).await,
-        None if route.work == Work::Long => site.workers.run(answer).await,
-        None => answer.await,
+        Some(reader) => site.cache.answer(reader, || handler.answer(request)).await,
+        None if route.work == Work::Long => site.workers.run(handler.answer(request)).await,
+        None => handler.answer(request).await,
     };
     Ok(answer.unwrap_or_else(|error| error.answer_to(&sent)))
 }

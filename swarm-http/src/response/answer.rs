@@ -18,13 +18,14 @@ pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// What was computed of the body already.
+    /// What was computed of the body, where this is a public answer with all its headers.
     pub(crate) encodings: Option<Arc<Encodings>>,
 }
 
 impl Answer {
     pub(crate) fn empty(status: StatusCode) -> Self {
-        let mut headers = HeaderMap::new();
+        // Room for all that an answer usually has.
+        let mut headers = HeaderMap::with_capacity(12);
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         // Public reads say otherwise; whatever else is answered may hold a credential.
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -35,16 +36,6 @@ impl Answer {
         let mut answer = Self::empty(status);
         answer.headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
         Self { body: text.into(), ..answer }
-    }
-
-    /// With the tag of its body, for answers that are given more than once.
-    pub(crate) fn with_encodings(self) -> Self {
-        let encodings = self.encodings();
-        Self { encodings: Some(encodings), ..self }
-    }
-
-    pub(crate) fn encodings(&self) -> Arc<Encodings> {
-        self.encodings.clone().unwrap_or_else(|| Arc::new(Encodings::of(&self.body)))
     }
 
     /// The header of this name, where it is text.

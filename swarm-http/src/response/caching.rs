@@ -1,6 +1,7 @@
 //! What the public may read, it may read from anywhere, keep while it is fresh, and have compressed
 //! (contract, section 5).
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use bytes::Bytes;
@@ -12,6 +13,7 @@ use warp::http::header::{
 use warp::http::{HeaderMap, HeaderValue, Method, StatusCode};
 
 use super::Answer;
+use super::encodings::{Encodings, GZIPPED};
 
 /// From how many bytes on compression pays.
 const COMPRESS_FROM: usize = 1_024;
@@ -57,9 +59,6 @@ fn date(header: &HeaderValue) -> Option<SystemTime> {
     httpdate::parse_http_date(header.to_str().ok()?).ok()
 }
 
-/// The suffix of a compressed answer's tag.
-const GZIPPED: &str = "-gzip";
-
 /// Whether the client accepts a compressed answer.
 pub(crate) fn takes_gzip(headers: &HeaderMap) -> bool {
     let codings = headers.get(ACCEPT_ENCODING).and_then(|codings| codings.to_str().ok());
@@ -74,14 +73,32 @@ fn accepts_gzip(codings: &str) -> bool {
     })
 }
 
-/// Adds the headers for other origins (CORS) and for caches to the answer of a public read. Other
+/// Makes the answer of a public read one for other origins, for caches, and for this client. Other
 /// methods at the same path stay as they are.
-pub(crate) fn make_public(
-    mut answer: Answer,
-    method: &Method,
-    negotiation: &Negotiation,
-) -> Answer {
+pub(crate) fn make_public(answer: Answer, method: &Method, negotiation: &Negotiation) -> Answer {
     if !matches!(*method, Method::GET | Method::HEAD) {
+        return answer;
+    }
+    let mut answer = shared(answer);
+    let Some(encodings) = answer.encodings.take() else { return answer };
+    let compress = negotiation.gzip && answer.body.len() >= COMPRESS_FROM;
+    if compress {
+        answer.headers.insert(ETAG, encodings.header(compress));
+    }
+    if negotiation.has(&answer, encodings.tag()) {
+        answer.status = StatusCode::NOT_MODIFIED;
+        answer.body = Bytes::new();
+    } else if let Some(compressed) = compress.then(|| encodings.gzip(&answer.body)).flatten() {
+        answer.headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        answer.body = compressed;
+    }
+    answer
+}
+
+/// The answer with the headers for other origins (CORS), and those for caches where it is one that
+/// they may keep: it then has [`Encodings`], and is the same for every client.
+pub(crate) fn shared(mut answer: Answer) -> Answer {
+    if answer.encodings.is_some() {
         return answer;
     }
     let value = HeaderValue::from_static;
@@ -96,21 +113,9 @@ pub(crate) fn make_public(
     // Caches must revalidate before each use: a take may be superseded at any time.
     answer.headers.insert(CACHE_CONTROL, value("no-cache"));
     answer.headers.append(VARY, value("Accept-Encoding"));
-    let encodings = answer.encodings();
-    let tag = encodings.tag();
-    let compress = negotiation.gzip && answer.body.len() >= COMPRESS_FROM;
-    let suffix = if compress { GZIPPED } else { "" };
-    if let Ok(tag) = HeaderValue::try_from(format!("\"{tag}{suffix}\"")) {
-        answer.headers.insert(ETAG, tag);
-    }
-    if negotiation.has(&answer, tag) {
-        answer.status = StatusCode::NOT_MODIFIED;
-        answer.body = Bytes::new();
-    } else if let Some(compressed) = compress.then(|| encodings.gzip(&answer.body)).flatten() {
-        answer.headers.insert(CONTENT_ENCODING, value("gzip"));
-        answer.body = compressed;
-    }
-    answer
+    let encodings = Encodings::of(&answer.body);
+    answer.headers.insert(ETAG, encodings.header(false));
+    Answer { encodings: Some(Arc::new(encodings)), ..answer }
 }
 
 /// The answer to a browser's preflight (CORS): which methods another origin may use at a path.

@@ -8,21 +8,38 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 use swarm_core::proof::hex;
+use warp::http::HeaderValue;
+
+/// The suffix of a compressed body's tag.
+pub(super) const GZIPPED: &str = "-gzip";
 
 /// The tag of a body, and its compressed form once a client has accepted that.
 pub(crate) struct Encodings {
     tag: String,
+    /// The tag as a header, of the body as it is and compressed.
+    headers: [HeaderValue; 2],
     gzip: OnceLock<Option<Bytes>>,
 }
 
 impl Encodings {
     pub(super) fn of(body: &[u8]) -> Self {
         let hash = Sha256::digest(body);
-        Self { tag: hex(hash.get(..16).unwrap_or(&hash)), gzip: OnceLock::new() }
+        let tag = hex(hash.get(..16).unwrap_or(&hash));
+        let headers = ["", GZIPPED].map(|suffix| {
+            let header = HeaderValue::try_from(format!("\"{tag}{suffix}\""));
+            header.unwrap_or(HeaderValue::from_static("\"\""))
+        });
+        Self { tag, headers, gzip: OnceLock::new() }
     }
 
     pub(super) fn tag(&self) -> &str {
         &self.tag
+    }
+
+    /// The `ETag` of the body, compressed or not.
+    pub(super) fn header(&self, gzipped: bool) -> HeaderValue {
+        let [plain, compressed] = &self.headers;
+        if gzipped { compressed.clone() } else { plain.clone() }
     }
 
     /// The compressed body; `body` must be the one that this belongs to.
