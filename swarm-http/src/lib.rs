@@ -117,7 +117,8 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let count = site.metrics.connections();
-    server::serve_counted(listener, service(site), limits, count, stop).await
+    // A site has no use for the address of a client.
+    server::serve_counted(listener, service(site), limits, (count, false), stop).await
 }
 
 fn all_routes(with_committees: bool) -> Vec<Route> {

@@ -1,6 +1,7 @@
 //! The steps of a request: route, tenant, credential, body, handler, answer.
 
 use std::panic::AssertUnwindSafe;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,6 +59,7 @@ where
 {
     let id = RequestId::of(&head.headers);
     let method = head.method.clone();
+    let body = pin!(body);
     let negotiation = endpoint.has_public_read().then(|| caching::Negotiation::of(&head.headers));
     let public = |answer| match &negotiation {
         Some(negotiation) => caching::make_public(answer, &method, negotiation),
@@ -133,15 +135,18 @@ async fn observed(
         member = Empty,
         session = Empty
     );
-    let outcome = AssertUnwindSafe(answer).catch_unwind().instrument(span.clone()).await;
-    let mut answer = outcome.unwrap_or_else(|_panic| ApiError::Panicked.into_answer());
-    let took = began.elapsed();
-    let (error, hint) = (answer.header(&SWARM_ERROR), answer.header(&SWARM_HINT));
-    site.metrics.record(method, route, (answer.status, error), took.as_secs_f64());
-    let (status, micros) = (answer.status.as_u16(), took.as_micros());
-    span.in_scope(|| tracing::info!(status, micros, error, hint, "answered"));
-    id.stamp(&mut answer);
-    answer
+    let answered = async {
+        let outcome = AssertUnwindSafe(answer).catch_unwind().await;
+        let mut answer = outcome.unwrap_or_else(|_panic| ApiError::Panicked.into_answer());
+        let took = began.elapsed();
+        let (error, hint) = (answer.header(&SWARM_ERROR), answer.header(&SWARM_HINT));
+        site.metrics.record(method, route, (answer.status, error), took.as_secs_f64());
+        let (status, micros) = (answer.status.as_u16(), took.as_micros());
+        tracing::info!(status, micros, error, hint, "answered");
+        id.stamp(&mut answer);
+        answer
+    };
+    answered.instrument(span).await
 }
 
 async fn answer<S, B, E>(
@@ -149,7 +154,7 @@ async fn answer<S, B, E>(
     endpoint: &Endpoint,
     parts: Vec<String>,
     head: RequestHead,
-    body: S,
+    body: Pin<&mut S>,
 ) -> Reply
 where
     S: Stream<Item = Result<B, E>>,
@@ -178,7 +183,7 @@ where
     let (bytes, body) = match route.body {
         None => (Bytes::new(), Json::Null),
         Some(rule) => {
-            let large = check_large_body(site, &served, &credential, rule);
+            let large = pin!(check_large_body(site, &served, &credential, rule));
             let bytes = read_body(large, &headers, body, rule).await?;
             let body = if rule.unread { Json::Null } else { Json::read(&bytes)? };
             (bytes, body)

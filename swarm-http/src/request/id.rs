@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
+use std::io::Write as _;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -37,10 +38,16 @@ fn is_plain(id: &[u8]) -> bool {
     (1..=64).contains(&id.len()) && id.iter().all(plain)
 }
 
+/// What names this process, in 16 hexadecimal digits, a hyphen, and a number that counts up.
 fn fresh() -> HeaderValue {
-    static PROCESS: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one("process"));
+    static PROCESS: LazyLock<String> =
+        LazyLock::new(|| format!("{:016x}-", RandomState::new().hash_one("process")));
     static COUNT: AtomicU64 = AtomicU64::new(1);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let id = format!("{:016x}-{count}", *PROCESS);
-    HeaderValue::try_from(id).unwrap_or(HeaderValue::from_static("unnamed"))
+    let mut text = [0; 16 + 1 + 20];
+    let mut rest = text.as_mut_slice();
+    let _ = write!(rest, "{}{count}", *PROCESS);
+    let unused = rest.len();
+    let id = text.get(..text.len() - unused).and_then(|id| HeaderValue::from_bytes(id).ok());
+    id.unwrap_or(HeaderValue::from_static("unnamed"))
 }

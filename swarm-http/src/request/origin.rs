@@ -13,7 +13,10 @@ impl Origin {
     /// The origin of a request to `host`. Where a proxy is trusted, its headers take precedence:
     /// `X-Forwarded-Host`, if it is a host, and `X-Forwarded-Proto`, if it is http or https.
     pub(crate) fn of(host: Option<Authority>, headers: &HeaderMap, trust_forwarded: bool) -> Self {
-        let forwarded = |name| headers.get(name).filter(|_| trust_forwarded).and_then(first);
+        if !trust_forwarded {
+            return Self { https: false, host };
+        }
+        let forwarded = |name| headers.get(name).and_then(first);
         let https =
             forwarded("x-forwarded-proto").is_some_and(|it| it.eq_ignore_ascii_case("https"));
         let named = forwarded("x-forwarded-host").and_then(|host| host.parse().ok());

@@ -29,6 +29,24 @@ pub(super) fn settle_host<B>(request: &mut Request<B>) -> Result<(), &'static st
 
 /// Whether it is a host and perhaps a port, nothing else (RFC 9110, section 7.2).
 fn is_host(text: &[u8]) -> bool {
+    is_name(text) || is_authority(text)
+}
+
+/// Whether it is a host of letters, digits, dots and hyphens, as nearly all are, and perhaps a port.
+fn is_name(text: &[u8]) -> bool {
+    let (host, port) = match text.iter().position(|byte| *byte == b':') {
+        Some(colon) => text.split_at(colon),
+        None => (text, &b""[..]),
+    };
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-');
+    !host.is_empty()
+        && host.iter().all(is_plain)
+        // Any four digits are a port.
+        && port.len() <= 5
+        && port.iter().skip(1).all(u8::is_ascii_digit)
+}
+
+fn is_authority(text: &[u8]) -> bool {
     Authority::try_from(text).is_ok_and(|authority| {
         let host = authority.host();
         let port = authority.as_str().strip_prefix(host);
@@ -42,4 +60,24 @@ const INVALID_HOST: &str = "invalid host";
 /// What is answered to a request that names no one host.
 pub(super) fn bad_request<B: From<Bytes>>(error: &'static str) -> Response<B> {
     Answer::from(wire::Answer::error(400, error)).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_an_authority() {
+        let hosts =
+            ["", "a", "acme.example", "127.0.0.1", "-a.", "a_b", "[::1]", "a@b", "é", "a b"];
+        let ports = ["", ":", ":0", ":80", ":8080", ":80800", ":8a", "::", ":80:80", ":-1"];
+        for host in hosts {
+            for port in ports {
+                let text = format!("{host}{port}");
+                let (name, authority) = (is_name(text.as_bytes()), is_authority(text.as_bytes()));
+                assert!(authority || !name, "{text}");
+            }
+        }
+        assert!(is_name(b"acme.example:8080") && is_name(b"127.0.0.1"));
+    }
 }

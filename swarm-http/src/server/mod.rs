@@ -69,15 +69,16 @@ where
     S::Future: Send,
     B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + From<Bytes> + Send + 'static,
 {
-    serve_counted(listener, service, limits, Gauge::default(), stop).await
+    let names_peers = true;
+    serve_counted(listener, service, limits, (Gauge::default(), names_peers), stop).await
 }
 
-/// The same, and counts the connections.
+/// The same, and counts the connections; requests may go without their [`Peer`].
 pub(crate) async fn serve_counted<S, B>(
     listener: TcpListener,
     service: S,
     limits: Limits,
-    count: Gauge,
+    (count, names_peers): (Gauge, bool),
     stop: impl Future<Output = ()>,
 ) -> io::Result<()>
 where
@@ -101,7 +102,9 @@ where
         let activity = Activity::new();
         let socket = TokioIo::new(Socket::new(tcp, &limits, activity.clone()));
         let (service, at) = (service.clone(), activity.clone());
-        let service = service_fn(move |request| answer(service.clone(), request, peer, at.clone()));
+        let named = names_peers.then_some(Peer(peer));
+        let service =
+            service_fn(move |request| answer(service.clone(), request, named, at.clone()));
         let connection = drive(http.serve_connection(socket, service), peer, stopped.clone());
         connections.run(peer.ip(), activity, connection);
     }
@@ -177,7 +180,7 @@ async fn drive<S, B>(
 async fn answer<S, B>(
     mut service: S,
     request: Request<Incoming>,
-    peer: SocketAddr,
+    peer: Option<Peer>,
     activity: Activity,
 ) -> Result<Response<B>, Infallible>
 where
@@ -194,7 +197,9 @@ where
     let settled = check_framing(request.headers()).and_then(|()| settle_host(&mut request));
     let mut response = match settled {
         Ok(()) => {
-            request.extensions_mut().insert(Peer(peer));
+            if let Some(peer) = peer {
+                request.extensions_mut().insert(peer);
+            }
             poll_fn(|cx| service.poll_ready(cx)).await?;
             service.call(request).await?
         }
