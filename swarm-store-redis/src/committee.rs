@@ -56,7 +56,7 @@ impl Committee for TenantStore {
         script.arg(member.id.as_str()).arg(version_arg(*expected));
         script.arg(codec::encode_committee_member(next(*expected), member));
         script.arg(codec::encode_hash(&member.key));
-        let outcome: String = self.commit(OP, &mut script).await?;
+        let outcome = self.commit(OP, &mut script).await?;
         saved(OP, &outcome)
     }
 
@@ -89,7 +89,7 @@ impl Committee for TenantStore {
         let mut script = scripts::SAVE_COMMITTEE_DAY.prepare_invoke();
         script.key(self.attempt(OP)?);
         script.key(self.keys.committee_days()).key(self.keys.committee_days_index());
-        script.key(self.keys.committee_briefs()).key(self.keys.log());
+        script.key(self.keys.committee_briefs());
         script.arg(number(day.date)).arg(version_arg(*expected));
         script.arg(codec::encode_committee_day(next(*expected), day)).arg(about);
         script.arg(all()).arg(keys::listing(&["about"]));
@@ -98,7 +98,7 @@ impl Committee for TenantStore {
             script.arg(brief_field(day.date, brief.member_id.as_str()));
             script.arg(codec::encode_committee_brief(brief));
         }
-        let outcome: String = self.commit(OP, &mut script).await?;
+        let outcome = self.commit(OP, &mut script).await?;
         saved(OP, &outcome)
     }
 
@@ -132,7 +132,6 @@ impl Committee for TenantStore {
         let mut script = scripts::COMMITTEE_BASIS.prepare_invoke();
         script.key(self.keys.committee_keys()).key(self.keys.committee_members());
         script.key(self.keys.committee_days()).key(self.keys.committee_days_index());
-        script.key(self.keys.log());
         script.arg(codec::encode_hash(key)).arg(all());
         self.name_log(&mut script);
         let (now, member, session): Facts = self.facts(OP, &script).await?;
@@ -153,27 +152,26 @@ impl Committee for TenantStore {
         script.key(self.keys.committee_members()).key(self.keys.committee_days());
         script.key(self.keys.committee_takes()).key(self.keys.committee_takes_index());
         script.key(self.keys.committee_attempts()).key(self.keys.committee_latest());
-        script.key(self.keys.counters()).key(self.keys.log()).key(self.keys.committee_counts());
+        script.key(self.keys.counters()).key(self.keys.committee_counts());
         script.arg(member.as_str()).arg(member_version.0);
         script.arg(number(date)).arg(day_version.0);
         script.arg(filing.commit_deadline().millis()).arg(hex(&filing.attempt().0));
         script.arg(filing.text());
         script.arg(on(date)).arg(by_on(member, date));
         script.arg(filing.subject_id().as_str()).arg(optional(filing.quota()));
-        let outcome: Vec<String> = self.commit(OP, &mut script).await?;
-        let outcome: Vec<&str> = outcome.iter().map(String::as_str).collect();
-        match *outcome {
-            ["filed", now] => {
-                codec::decode_committee_filed(now, filing).map(CommitteeFiled::Filed).context(OP)
-            }
-            ["again", row] => {
-                codec::decode_committee_take(row).map(CommitteeFiled::Filed).context(OP)
-            }
-            ["stale"] => Ok(CommitteeFiled::Stale),
-            ["late"] => Ok(CommitteeFiled::Late),
-            ["full"] => Ok(CommitteeFiled::Full),
-            _ => Err(StoreError::corrupt(OP, "odd answer")),
+        let outcome = self.commit(OP, &mut script).await?;
+        match outcome.as_str() {
+            "stale" => return Ok(CommitteeFiled::Stale),
+            "late" => return Ok(CommitteeFiled::Late),
+            "full" => return Ok(CommitteeFiled::Full),
+            _ => {}
         }
+        let take = match outcome.split_once(' ') {
+            Some(("filed", now)) => codec::decode_committee_filed(now, filing),
+            Some(("again", row)) => codec::decode_committee_take(row),
+            _ => return Err(StoreError::corrupt(OP, "odd answer")),
+        };
+        take.map(CommitteeFiled::Filed).context(OP)
     }
 
     async fn committee_takes(

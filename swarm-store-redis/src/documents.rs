@@ -55,7 +55,7 @@ impl Documents for TenantStore {
             Some(DocumentGuard::Session(..)) => script.key(self.keys.sessions()),
             Some(DocumentGuard::Member(..)) | None => script.key(self.keys.members()),
         };
-        script.key(self.keys.log()).key(self.keys.acts());
+        script.key(self.keys.acts());
         script.arg(name).arg(flag(draft.key.is_some())).arg(draft.key.as_deref().unwrap_or(""));
         script.arg(in_group(&draft.group)).arg(&draft.json).arg(flag(draft.replace));
         match &draft.guard {
@@ -67,7 +67,7 @@ impl Documents for TenantStore {
         script.arg(draft.act.as_ref().map_or("", Act::as_str)).arg(session.unwrap_or_default());
         script.arg(optional(draft.quota.map(|quota| quota.most)));
         script.arg(optional(draft.quota.map(|quota| quota.since.millis())));
-        let outcome: String = self.commit("put document", &mut script).await?;
+        let outcome = self.commit("put document", &mut script).await?;
         codec::decode_put(&outcome, &draft.json).context("put document")
     }
 }

@@ -81,13 +81,17 @@ keys! {
     sessions: "sessions";
     /// Sessions: all, by state, by day and subject; those published, by when.
     sessions_index: "sessions:index";
-    /// Rows by take id.
+    /// Rows by take id, and what filings compare and write beside them:
+    /// `next:` and a take id, the id of the next revision; `nonce:`, member and nonce, attempt and take id;
+    /// `latest:`, session and member, the latest revision and its take id; `last`, the last take id;
+    /// `member:` or `session:` and an id, its version; `newest:`, day and subject, the newest session;
+    /// `log`, the number of the log, its size, and the time of its last row.
     takes: "takes";
-    /// Attempt and take id by member and nonce.
+    /// Attempt and take id by member and nonce, up to layout 2.
     nonces: "nonces";
-    /// Latest revision and its take id by session and member.
+    /// Latest revision and its take id by session and member, up to layout 2.
     revisions: "revisions";
-    /// The id of the next revision by take id.
+    /// The id of the next revision by take id, up to layout 2.
     superseded: "superseded";
     /// The last id of each kind.
     counters: "counters";

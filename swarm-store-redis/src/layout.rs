@@ -20,7 +20,8 @@ use crate::scripts;
 pub(crate) const LAYOUT: usize = MIGRATIONS.len();
 
 /// The migration from each layout to the next; the first is for tenants without a mark.
-const MIGRATIONS: [&LazyLock<Script>; 2] = [&scripts::LAYOUT_1, &scripts::LAYOUT_2];
+const MIGRATIONS: [&LazyLock<Script>; 3] =
+    [&scripts::LAYOUT_1, &scripts::LAYOUT_2, &scripts::LAYOUT_3];
 
 /// What is known of the tenants that were used so far.
 #[derive(Default)]
@@ -51,12 +52,16 @@ impl TenantLayout {
         self.0.load(Ordering::Relaxed) >= Self::MARKED
     }
 
-    /// Checks the layout of a tenant before its first read.
+    /// Checks the layout of a tenant before its first read. Where there is nothing to migrate, the tenant
+    /// is not marked.
     pub(crate) async fn check(&self, op: &'static str, client: &Client, keys: &Keys) -> Result<()> {
-        match found(op, client, &keys.layout()).await? {
-            0 => drop(self.0.fetch_max(Self::CHECKED, Ordering::Relaxed)),
-            _ => self.mark(op, client, keys).await?,
+        let sessions = redis::cmd("HLEN").arg(keys.sessions()).to_owned();
+        let is_new = found(op, client, &keys.layout()).await? == 0
+            && client.query::<u64>(op, &sessions).await? == 0;
+        if !is_new {
+            return self.mark(op, client, keys).await;
         }
+        self.0.fetch_max(Self::CHECKED, Ordering::Relaxed);
         Ok(())
     }
 
@@ -66,13 +71,35 @@ impl TenantLayout {
         if layout < LAYOUT {
             raise_newest(op, client).await?;
         }
-        for migration in MIGRATIONS.iter().skip(layout) {
-            let mut step = migration.prepare_invoke();
-            step.key(keys.layout()).key(keys.log()).key(keys.takes()).key(keys.committee_takes());
-            client.read::<()>(op, &step).await?;
+        for (from, migration) in MIGRATIONS.iter().enumerate().skip(layout) {
+            migrate(op, client, keys, from, migration).await?;
         }
         self.0.store(Self::MARKED, Ordering::Relaxed);
         Ok(())
+    }
+}
+
+/// Migrates from this layout to the next, in steps that keep the server for a moment each. Processes
+/// that do so at once do no harm.
+async fn migrate(
+    op: &'static str,
+    client: &Client,
+    keys: &Keys,
+    from: usize,
+    migration: &Script,
+) -> Result<()> {
+    let mut goes_on_at = String::new();
+    loop {
+        let mut step = migration.prepare_invoke();
+        step.key(keys.layout()).key(keys.log()).key(keys.takes()).key(keys.committee_takes());
+        step.key(keys.counters());
+        step.key(keys.nonces()).key(keys.revisions()).key(keys.superseded());
+        step.key(keys.members()).key(keys.sessions()).key(keys.sessions_index());
+        step.arg(from).arg(goes_on_at);
+        goes_on_at = client.read(op, &step).await?;
+        if goes_on_at.is_empty() {
+            return Ok(());
+        }
     }
 }
 

@@ -14,8 +14,8 @@ impl Log for TenantStore {
     async fn accept_clock(&self, act: &Act) -> Result<()> {
         const OP: &str = "accept clock";
         let mut script = scripts::ACCEPT_CLOCK.prepare_invoke();
-        script.key(self.attempt(OP)?).key(self.keys.log()).arg(act.as_str());
-        self.commit::<String>(OP, &mut script).await.map(drop)
+        script.key(self.attempt(OP)?).arg(act.as_str());
+        self.commit(OP, &mut script).await.map(drop)
     }
 
     async fn accept_store(&self, act: &Act) -> Result<()> {
@@ -23,7 +23,7 @@ impl Log for TenantStore {
         // What was wiped has no mark any more.
         self.layout.mark(OP, &self.client, &self.keys).await?;
         let mut script = scripts::ACCEPT_STORE.prepare_invoke();
-        script.key(self.attempt(OP)?).key(self.keys.log()).key(self.keys.counters());
+        script.key(self.attempt(OP)?).key(self.keys.log()).key(self.keys.takes());
         script.arg(act.as_str()).arg(self.seen.position().log);
         self.client.commit::<String>(OP, &script, &self.keys).await?;
         self.log_position().await.map(drop)

@@ -63,7 +63,6 @@ impl Members for TenantStore {
         script.key(self.keys.members()).key(self.keys.tokens()).key(self.keys.held_keys());
         script.key(self.keys.challenges()).key(self.keys.members_index());
         script.key(self.keys.outbox()).key(self.keys.outbox_index()).key(self.keys.counters());
-        script.key(self.keys.log());
         script.arg(member.id.as_str()).arg(version_arg(change.expected));
         script.arg(codec::encode_member(next(change.expected), member));
         script.arg(codec::encode_token(member).unwrap_or_default());
@@ -74,7 +73,7 @@ impl Members for TenantStore {
         script.arg(BY_STATE).arg(keys::in_state(member.state.as_str()));
         script.arg(change.act.as_ref().map_or("", |act| act.as_str()));
         script.arg(optional(change.quota));
-        let outcome: String = self.commit("save member", &mut script).await?;
+        let outcome = self.commit("save member", &mut script).await?;
         saved(&outcome)
     }
 
@@ -82,10 +81,9 @@ impl Members for TenantStore {
     async fn give_challenge(&self, offer: &ChallengeOffer) -> Result<Challenge> {
         let mut script = scripts::GIVE_CHALLENGE.prepare_invoke();
         script.key(self.keys.reusable_challenges()).key(self.keys.challenges());
-        script.key(self.keys.log());
         script.arg(offer.bucket.0).arg(keys::slot(&offer.slot));
         script.arg(codec::encode_challenge(&offer.fresh));
-        let given: String = self.write("give challenge", &mut script).await?;
+        let given = self.write("give challenge", &mut script).await?;
         codec::decode_challenge(&given).context("give challenge")
     }
 }

@@ -28,13 +28,19 @@ macro_rules! scripts {
     (@facts $($part:literal)*) => {
         scripts!(@plain "guard_facts.lua" $($part)*)
     };
-    // Returns its outcome, and where the log then stands.
+    // Returns a line that says where the log then stands (its number, its size and what tells its last row,
+    // or 0 and nothing where nothing was appended), and its outcome: a table costs Redis more than what
+    // is in it.
     (@commit $($part:literal)*) => {
+        scripts!(@filing "guarded.lua" $($part)*)
+    };
+    // The same, and reads where the log stands with its own facts.
+    (@filing $($part:literal)*) => {
         concat!(
             scripts!(@plain "guard.lua"),
             "local function commit()\n", $(include_str!(concat!("lua/", $part))),*, "end\n",
             "local outcome = commit()\n",
-            "return { outcome, tonumber(log_number), appended.size, appended.last }\n",
+            "return log_number .. ' ' .. size_after .. ' ' .. last_mark .. '\\n' .. outcome\n",
         )
     };
 }
@@ -50,43 +56,45 @@ fn text(parts: &str) -> String {
 
 scripts! {
     /// Migrates a tenant without a mark, layout 0, to layout 1.
-    LAYOUT_1: plain "layout_1.lua";
+    LAYOUT_1: plain "migration.lua" "layout_1.lua";
     /// Migrates from layout 1 to 2.
-    LAYOUT_2: plain "layout_2.lua";
+    LAYOUT_2: plain "records.lua" "migration.lua" "layout_2.lua";
+    /// Migrates from layout 2 to 3, some hundred entries with each call.
+    LAYOUT_3: plain "records.lua" "migration.lua" "layout_3.lua";
 
     NOW: plain "now.lua";
     TIME_OF_COMMIT: facts "time_of_commit.lua";
     THROUGH: plain "through.lua";
-    ROWS: plain "rows.lua";
-    LISTINGS: plain "listings.lua";
+    ROWS: plain "records.lua" "rows.lua";
+    LISTINGS: plain "records.lua" "listings.lua";
 
     CHANGES: plain "changes.lua";
 
     MEMBER: plain "member.lua";
-    MEMBERS: plain "members.lua";
-    GIVE_CHALLENGE: commit "give_challenge.lua";
-    SAVE_MEMBER: commit "attempt.lua" "save_member.lua";
-    SAVE_MESSAGE: commit "attempt.lua" "save_message.lua";
+    MEMBERS: plain "records.lua" "members.lua";
+    GIVE_CHALLENGE: commit "records.lua" "give_challenge.lua";
+    SAVE_MEMBER: commit "records.lua" "attempt.lua" "save_member.lua";
+    SAVE_MESSAGE: commit "records.lua" "attempt.lua" "save_message.lua";
 
-    CONVENE: commit "attempt.lua" "convene.lua";
-    SAVE_SESSION: commit "attempt.lua" "save_session.lua";
+    CONVENE: commit "records.lua" "attempt.lua" "convene.lua";
+    SAVE_SESSION: commit "records.lua" "attempt.lua" "save_session.lua";
 
     BASIS: facts "basis.lua";
-    FILE: commit "file.lua";
+    FILE: filing "file.lua";
     TAKE: plain "take.lua";
-    TAKES: plain "takes.lua";
-    LATEST_TAKES: plain "latest_takes.lua";
+    TAKES: plain "records.lua" "takes.lua";
+    LATEST_TAKES: plain "records.lua" "latest_takes.lua";
 
     LOG: plain "log.lua";
     LOG_POSITION: plain "log_position.lua";
-    ACCEPT_CLOCK: commit "attempt.lua" "accept_clock.lua";
-    ACCEPT_STORE: plain "attempt.lua" "accept_store.lua";
+    ACCEPT_CLOCK: commit "records.lua" "attempt.lua" "accept_clock.lua";
+    ACCEPT_STORE: plain "records.lua" "attempt.lua" "accept_store.lua";
 
-    PUT_DOCUMENT: commit "attempt.lua" "put_document.lua";
+    PUT_DOCUMENT: commit "records.lua" "attempt.lua" "put_document.lua";
 
-    SAVE_COMMITTEE_MEMBER: commit "attempt.lua" "save_committee_member.lua";
-    SAVE_COMMITTEE_DAY: commit "attempt.lua" "save_committee_day.lua";
-    COMMITTEE_BRIEFS: plain "committee_briefs.lua";
-    COMMITTEE_BASIS: facts "committee_basis.lua";
-    FILE_COMMITTEE: commit "file_committee.lua";
+    SAVE_COMMITTEE_MEMBER: commit "records.lua" "attempt.lua" "save_committee_member.lua";
+    SAVE_COMMITTEE_DAY: commit "records.lua" "attempt.lua" "save_committee_day.lua";
+    COMMITTEE_BRIEFS: plain "records.lua" "committee_briefs.lua";
+    COMMITTEE_BASIS: facts "records.lua" "committee_basis.lua";
+    FILE_COMMITTEE: commit "records.lua" "file_committee.lua";
 }

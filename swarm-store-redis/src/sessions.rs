@@ -54,11 +54,11 @@ impl Sessions for TenantStore {
         let mut script = scripts::CONVENE.prepare_invoke();
         script.key(self.attempt("convene")?);
         script.key(self.keys.sessions()).key(self.keys.sessions_index()).key(self.keys.counters());
-        script.key(self.keys.log()).key(self.keys.acts());
+        script.key(self.keys.acts());
         script.arg(state).arg(codec::encode_session_draft(draft));
         script.arg(act.as_str());
         script.arg(all()).arg(keys::in_state(state)).arg(on(&day, draft.subject_id.as_str()));
-        let outcome: String = self.commit("convene", &mut script).await?;
+        let outcome = self.commit("convene", &mut script).await?;
         codec::decode_convened(&outcome, draft).map(Arc::new).context("convene")
     }
 
@@ -68,7 +68,7 @@ impl Sessions for TenantStore {
         script.key(self.attempt("save session")?);
         script.key(self.keys.sessions()).key(self.keys.sessions_index());
         script.key(self.keys.session_takes(session.id));
-        script.key(self.keys.log()).key(self.keys.acts()).key(self.keys.takes());
+        script.key(self.keys.acts());
         script.arg(session.id.0).arg(expected.0);
         script.arg(takes.map(|takes| takes.to_string()).unwrap_or_default());
         script.arg(codec::encode_session(expected.next(), session));
@@ -76,7 +76,7 @@ impl Sessions for TenantStore {
         script.arg(session.published_at.map(published_at).unwrap_or_default());
         script.arg(act.as_str());
         script.arg(none_filed_after.map(|end| end.millis().to_string()).unwrap_or_default());
-        let outcome: String = self.commit("save session", &mut script).await?;
+        let outcome = self.commit("save session", &mut script).await?;
         saved("save session", &outcome)
     }
 }

@@ -27,9 +27,7 @@ impl Takes for TenantStore {
     async fn basis(&self, query: &BasisQuery<'_>) -> Result<Basis> {
         let mut script = scripts::BASIS.prepare_invoke();
         script.key(self.keys.tokens()).key(self.keys.members());
-        script.key(self.keys.sessions()).key(self.keys.sessions_index());
-        script.key(self.keys.revisions()).key(self.keys.nonces()).key(self.keys.takes());
-        script.key(self.keys.log());
+        script.key(self.keys.sessions());
         script.arg(codec::encode_hash(query.token));
         script.arg(on(&query.date.to_string(), query.subject_id.as_str()));
         script.arg(query.nonce.as_str());
@@ -63,35 +61,32 @@ impl Takes for TenantStore {
         let revision = filing.revision().get();
 
         let mut script = scripts::FILE.prepare_invoke();
-        script.key(self.keys.members()).key(self.keys.sessions());
-        script.key(self.keys.takes()).key(self.keys.session_takes(session));
-        script.key(self.keys.nonces()).key(self.keys.revisions());
-        script.key(self.keys.superseded()).key(self.keys.counters());
-        script.key(self.keys.sessions_index()).key(self.keys.log());
+        script.key(self.keys.session_takes(session));
         script.arg(member.as_str()).arg(member_version.0);
         script.arg(session.0).arg(session_version.0);
         script.arg(deadline.unwrap_or_default());
         script.arg(filing.nonce().as_str()).arg(hex(&filing.attempt().0));
         script.arg(revision.saturating_sub(1)).arg(revision);
         script.arg(codec::encode_take(filing)).arg(on(&date.to_string(), subject.as_str()));
-        let outcome: Vec<String> = self.commit("file", &mut script).await?;
-        let outcome: Vec<&str> = outcome.iter().map(String::as_str).collect();
-        match *outcome {
-            ["filed", outcome] => {
-                codec::decode_filed(outcome, filing).map(Filed::Filed).context("file")
-            }
-            ["again", row] => codec::decode_take(row).map(Filed::Filed).context("file"),
-            ["stale"] => Ok(Filed::Stale),
-            ["late"] => Ok(Filed::Late),
-            ["nonce used"] => Ok(Filed::NonceUsed),
-            ["revision taken"] => Ok(Filed::RevisionTaken),
-            _ => Err(StoreError::corrupt("file", "odd answer")),
+        let outcome = self.commit("file", &mut script).await?;
+        match outcome.as_str() {
+            "stale" => return Ok(Filed::Stale),
+            "late" => return Ok(Filed::Late),
+            "nonce used" => return Ok(Filed::NonceUsed),
+            "revision taken" => return Ok(Filed::RevisionTaken),
+            _ => {}
         }
+        let take = match outcome.split_once(' ') {
+            Some(("filed", filed)) => codec::decode_filed(filed, filing),
+            Some(("again", row)) => codec::decode_take(row),
+            _ => return Err(StoreError::corrupt("file", "odd answer")),
+        };
+        take.map(Filed::Filed).context("file")
     }
 
     async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile>> {
         let mut script = scripts::TAKE.prepare_invoke();
-        script.key(self.keys.takes()).key(self.keys.superseded()).arg(id.0);
+        script.key(self.keys.takes()).arg(id.0);
         let (row, next): (Option<String>, Option<String>) = self.read("take", &script).await?;
         let superseded_by =
             next.as_deref().map(codec::decode_take_id).transpose().context("take")?;
@@ -141,7 +136,7 @@ impl TenantStore {
         const OP: &str = "latest takes";
         let mut script = scripts::LATEST_TAKES.prepare_invoke();
         script.key(self.keys.takes()).key(self.keys.session_takes(session));
-        script.key(self.keys.superseded()).arg(after.0).arg(PAGE);
+        script.arg(after.0).arg(PAGE);
         let rows: Vec<String> = self.read_bulk(OP, &script).await?;
         let (next, rows) =
             rows.split_first().ok_or_else(|| StoreError::corrupt(OP, "no answer"))?;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use redis::{Cmd, FromRedisValue, ScriptInvocation};
-use swarm_core::domain::{AttemptId, Seq};
-use swarm_core::store::{Clock, Log as _, LogPosition, Result, SeenLog};
+use swarm_core::domain::AttemptId;
+use swarm_core::store::{Clock, Log as _, Result, SeenLog};
 use swarm_core::{Entropy, StoreError, SystemEntropy, Timestamp};
 
 use crate::codec::{self, Context};
@@ -13,10 +13,6 @@ use crate::connection::client::Client;
 use crate::keys::Keys;
 use crate::layout::TenantLayout;
 use crate::scripts;
-
-/// What a script that commits returns: its outcome, and the number of the log, its size and what
-/// tells its last row, or 0 and nothing where it appended none.
-type Committed<T> = (T, u64, u64, String);
 
 /// One tenant's part of the store.
 pub(crate) struct TenantStore {
@@ -27,30 +23,30 @@ pub(crate) struct TenantStore {
 }
 
 impl TenantStore {
-    /// Runs a script that writes, and recognizes a repeated attempt.
-    pub(crate) async fn commit<T: FromRedisValue>(
+    /// Runs a script that writes, and recognizes a repeated attempt; returns its outcome.
+    pub(crate) async fn commit(
         &self,
         op: &'static str,
         script: &mut ScriptInvocation<'_>,
-    ) -> Result<T> {
+    ) -> Result<String> {
         let _changing = self.seen.changing();
         self.mark(op).await?;
         self.name_log(script);
         let committed = self.client.commit(op, script, &self.keys).await;
-        self.committed(committed).await
+        self.committed(op, committed).await
     }
 
     /// Runs a script that writes and is idempotent. It does not wait for replicas.
-    pub(crate) async fn write<T: FromRedisValue>(
+    pub(crate) async fn write(
         &self,
         op: &'static str,
         script: &mut ScriptInvocation<'_>,
-    ) -> Result<T> {
+    ) -> Result<String> {
         let _changing = self.seen.changing();
         self.mark(op).await?;
         self.name_log(script);
         let committed = self.client.read(op, script).await;
-        self.committed(committed).await
+        self.committed(op, committed).await
     }
 
     /// Runs a script that reads facts to be judged by; its log is named already.
@@ -65,16 +61,18 @@ impl TenantStore {
     /// Tells a script which log the tenant has, and where it was seen.
     pub(crate) fn name_log(&self, script: &mut ScriptInvocation<'_>) {
         let seen = self.seen.position();
-        script.key(self.keys.log()).key(self.keys.counters());
+        script.key(self.keys.log()).key(self.keys.takes());
         script.arg(seen.log).arg(seen.size.0).arg(&*seen.last);
     }
 
     /// The outcome of a commit, without where the log stands after it, which is remembered.
-    async fn committed<T>(&self, committed: Result<Committed<T>>) -> Result<T> {
+    async fn committed(&self, op: &'static str, committed: Result<String>) -> Result<String> {
         match self.seen.note(committed) {
-            Ok((outcome, log, size, last)) => {
-                self.seen.advance(LogPosition { log, size: Seq(size), last: last.into() });
-                Ok(outcome)
+            Ok(mut committed) => {
+                let (position, outcome) = codec::decode_committed(&committed).context(op)?;
+                self.seen.advance(position);
+                let outcome = committed.len() - outcome.len();
+                Ok(committed.split_off(outcome))
             }
             Err(error) => {
                 if error.is_contended() {
@@ -147,7 +145,8 @@ impl TenantStore {
 impl Clock for TenantStore {
     async fn now(&self) -> Result<Timestamp> {
         let mut script = scripts::NOW.prepare_invoke();
-        let now: String = self.read("now", script.key(self.keys.log())).await?;
+        script.key(self.keys.log()).key(self.keys.takes());
+        let now: String = self.read("now", &script).await?;
         codec::decode_timestamp(&now).context("now")
     }
 }

@@ -1,22 +1,25 @@
 //! What another release has written is brought up to this one's layout, or refused.
 
-#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
 
 mod world;
 
 use std::error::Error as _;
+use std::fmt::Debug;
 
-use swarm_core::Tenants;
 use swarm_core::domain::Seq;
-use swarm_core::store::{Filed, Result, StoreErrorKind};
+use swarm_core::store::{Basis, Filed, Result, Store, StoreErrorKind, TakeQuery};
+use swarm_core::testing::Author;
+use swarm_core::{Session, TakeId, Tenants};
 use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
 
-use world::{ALL, draft, joined, judged, open};
+use world::{ALL, draft, facts, joined, judged, open};
 
 const MARK: &str = "swarm:{acme}:layout";
 const NEWEST: &str = "swarm:layout";
 const LOG: &str = "swarm:{acme}:log";
+const TAKES: &str = "swarm:{acme}:takes";
 
 #[tokio::test]
 async fn a_tenant_is_marked_with_its_first_write_and_not_before() {
@@ -25,11 +28,11 @@ async fn a_tenant_is_marked_with_its_first_write_and_not_before() {
     assert_eq!(open(&store).sessions(&ALL).await.unwrap(), []);
     assert_eq!(server.cli(&["dbsize"]).trim(), "0");
     open(&store).convene(&draft("subject")).await.unwrap();
-    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "2\n2\n");
+    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "3\n3\n");
 }
 
 #[tokio::test]
-async fn a_tenant_without_a_mark_is_read_as_it_is_and_marked_when_it_is_written_to() {
+async fn a_tenant_without_a_mark_is_brought_up_with_the_first_call() {
     let server = Server::start(&[]);
     let store = RedisStore::connect(&server.url()).await.unwrap();
     let session = open(&store).convene(&draft("subject")).await.unwrap();
@@ -37,9 +40,7 @@ async fn a_tenant_without_a_mark_is_read_as_it_is_and_marked_when_it_is_written_
 
     let store = open(&RedisStore::connect(&server.url()).await.unwrap());
     assert_eq!(store.sessions(&ALL).await.unwrap(), [session]);
-    assert_eq!(server.cli(&["exists", MARK, NEWEST]).trim(), "0");
-    joined(&*store, "ada").await;
-    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "2\n2\n");
+    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "3\n3\n");
 }
 
 /// Layout 2: the last row of the log says its time, whatever it is a row of.
@@ -56,8 +57,71 @@ async fn the_log_of_layout_1_learns_when_it_ends() {
     server.cli(&["mset", MARK, "1", NEWEST, "1"]);
     let rows = open(&connect().await).log(Seq(0), 9).await.unwrap();
     assert_eq!(server.cli(&["lindex", LOG, "-1"]), written);
-    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "2\n2\n");
+    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "3\n3\n");
     assert_eq!(rows.last().unwrap().at.millis().to_string(), written[4..].trim());
+}
+
+/// Layout 3: what a filing compares and writes stands with the takes, however much of it there is.
+#[tokio::test]
+async fn what_takes_are_judged_by_is_found_again_in_whichever_layout_it_was_written() {
+    for layout in ["0", "1", "2"] {
+        let server = Server::start(&["--appendonly", "no"]);
+        let connect = async || open(&RedisStore::connect(&server.url()).await.unwrap());
+        let store = connect().await;
+        let ada = joined(&*store, "ada").await;
+        for number in 0..MANY {
+            store.convene(&draft(&number.to_string())).await.unwrap();
+        }
+        store.convene(&draft("subject")).await.unwrap();
+        let session = store.convene(&draft("subject")).await.unwrap();
+        let file = async |store: &dyn Store, nonce| {
+            let filing = judged(store, &ada, &session, nonce).await;
+            let Filed::Filed(take) = store.file(&filing).await.unwrap() else { panic!("{nonce}") };
+            (filing, take)
+        };
+        file(&*store, "first").await;
+        let (filing, second) = file(&*store, "second").await;
+        let written = everything(&*store, &ada, &session).await;
+        let fields = number(&server.cli(&["hlen", TAKES]));
+        server.cli(&["eval", OLDER, "0", layout, &MANY.to_string()]);
+        assert_eq!(server.cli(&["hlen", TAKES]).trim(), "2");
+
+        let (store, other) = (connect().await, connect().await);
+        let (one, two) =
+            tokio::join!(everything(&*store, &ada, &session), everything(&*other, &ada, &session));
+        assert_eq!((one, two), (written.clone(), written), "layout {layout}");
+        assert_eq!(server.cli(&["mget", MARK, NEWEST]), "3\n3\n");
+        let left = ["nonces", "revisions", "superseded"].map(|key| format!("swarm:{{acme}}:{key}"));
+        assert_eq!(server.cli(&["exists", &left[0], &left[1], &left[2]]).trim(), "0");
+        assert_eq!(number(&server.cli(&["hlen", TAKES])), fields + MANY);
+
+        assert_eq!(store.file(&filing).await.unwrap(), Filed::Filed(second));
+        let spent = facts(&*store, &ada, &session, "first").await.unwrap().spent.unwrap();
+        assert_eq!(spent.id, TakeId(1));
+        let (_, third) = file(&*store, "third").await;
+        assert_eq!((third.id, third.revision.get()), (TakeId(3), 3));
+    }
+}
+
+fn number(text: &str) -> usize {
+    text.trim().parse().unwrap()
+}
+
+/// More than one step of a migration moves.
+const MANY: usize = 1_200;
+
+/// Writes what there is as an older layout had it, with so many nonces more.
+const OLDER: &str = include_str!("layout/older.lua");
+
+/// What is read of takes: the basis of another, the takes of a session, and each of them.
+async fn everything(store: &dyn Store, ada: &Author, session: &Session) -> String {
+    let Basis { now: _, member, session: newest, latest, spent } =
+        facts(store, ada, session, "other").await.unwrap();
+    let query = TakeQuery { session: session.id, after: TakeId(0), limit: 9 };
+    let takes = store.takes(session.id).await.unwrap();
+    let last = store.latest_takes(&query).await.unwrap();
+    let (one, two) = tokio::join!(store.take(TakeId(1)), store.take(TakeId(2)));
+    format!("{member:?} {newest:?} {latest:?} {spent:?} {takes:?} {last:?} {one:?} {two:?}")
 }
 
 #[tokio::test]
@@ -65,7 +129,7 @@ async fn a_newer_layout_is_refused_at_start_and_by_readiness() {
     let server = Server::start(&[]);
     let store = RedisStore::connect(&server.url()).await.unwrap();
     store.ready().await.unwrap();
-    server.cli(&["set", NEWEST, "3"]);
+    server.cli(&["set", NEWEST, "4"]);
     is_newer(store.ready().await);
     is_newer(RedisStore::connect(&server.url()).await.map(|_| ()));
 }
@@ -74,7 +138,7 @@ async fn a_newer_layout_is_refused_at_start_and_by_readiness() {
 async fn a_tenant_of_a_newer_layout_is_neither_read_nor_written() {
     let server = Server::start(&[]);
     let store = open(&RedisStore::connect(&server.url()).await.unwrap());
-    server.cli(&["set", MARK, "3"]);
+    server.cli(&["set", MARK, "4"]);
     is_newer(store.sessions(&ALL).await);
     is_newer(store.convene(&draft("subject")).await);
     assert_eq!(server.cli(&["keys", "*"]).trim(), MARK);
@@ -83,9 +147,9 @@ async fn a_tenant_of_a_newer_layout_is_neither_read_nor_written() {
     assert_eq!(error.kind(), StoreErrorKind::Corrupt);
 }
 
-fn is_newer<T: std::fmt::Debug>(outcome: Result<T>) {
+fn is_newer<T: Debug>(outcome: Result<T>) {
     let error = outcome.unwrap_err();
     assert_eq!(error.kind(), StoreErrorKind::Misconfigured);
     let why = error.source().unwrap().to_string();
-    assert!(why.contains("have layout 3") && why.contains("up to 2"), "{why}");
+    assert!(why.contains("have layout 4") && why.contains("up to 3"), "{why}");
 }

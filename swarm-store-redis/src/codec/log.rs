@@ -3,6 +3,7 @@
 //! record in place of its id and time.
 
 use swarm_core::domain::{LogRow, Logged, Seq};
+use swarm_core::store::LogPosition;
 
 use super::{Corrupt, Decoded, Words, decode_committee_take, decode_take, number};
 
@@ -27,6 +28,15 @@ pub(crate) fn decode_log_row(seq: Seq, row: &str) -> Decoded<LogRow> {
         }
         _ => Err(Corrupt::new("no row of a log")),
     }
+}
+
+/// What a commit returns: a line that says where the log then stands, of size 0 where it appended nothing;
+/// and its outcome.
+pub(crate) fn decode_committed(text: &str) -> Decoded<(LogPosition, &str)> {
+    let (line, outcome) = text.split_once('\n').ok_or_else(|| Corrupt::new("too few lines"))?;
+    let mut words = Words(line);
+    let (log, size) = (words.number()?, Seq(words.number()?));
+    Ok((LogPosition { log, size, last: words.rest().into() }, outcome))
 }
 
 /// Decodes a row that its number precedes.

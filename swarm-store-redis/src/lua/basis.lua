@@ -1,6 +1,5 @@
 -- The facts that a submission is judged by.
-local tokens, members, sessions, index = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local revisions, nonces, takes, log = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
+local tokens, members, sessions = KEYS[1], KEYS[2], KEYS[3]
 local token, on, nonce = ARGV[1], ARGV[2], ARGV[3]
 
 -- A session without its snapshot, which may be long, and by which nobody is judged.
@@ -10,17 +9,17 @@ local function without_snapshot(row)
 end
 
 -- Changes nothing, and is refused by a replica: nobody is judged by what it has.
-redis.call('HDEL', nonces, '')
+redis.call('HDEL', takes, '')
 local member = redis.call('HGET', tokens, token)
-local session = newest_session(index, on)
+local session = redis.call('HGET', takes, 'newest:' .. on)
 local latest, spent = false, false
 if member then
-  spent = redis.call('HGET', nonces, #member .. ':' .. member .. nonce)
+  spent = redis.call('HGET', takes, 'nonce:' .. #member .. ':' .. member .. nonce)
   spent = spent and redis.call('HGET', takes, string.match(spent, ' (%d+)$'))
-  latest = session and redis.call('HGET', revisions, session .. ':' .. member)
+  latest = session and redis.call('HGET', takes, 'latest:' .. session .. ':' .. member)
 end
 return {
-  (time_of_read(log)),
+  (time_of_read()),
   member and redis.call('HGET', members, member),
   without_snapshot(session and redis.call('HGET', sessions, session)) or false,
   latest or false,

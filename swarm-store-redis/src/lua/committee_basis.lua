@@ -1,5 +1,5 @@
 -- The facts that a submission to the committee is judged by.
-local keys, members, days, index, log = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local keys, members, days, index = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local key, all = ARGV[1], ARGV[2]
 
 -- Changes nothing, and is refused by a replica: nobody is judged by what it has.
@@ -7,7 +7,7 @@ redis.call('HDEL', keys, '')
 local member = redis.call('HGET', keys, key)
 local latest = redis.call('ZREVRANGEBYLEX', index, '(' .. all .. ':', '[' .. all, 'LIMIT', 0, 1)[1]
 return {
-  (time_of_read(log)),
+  (time_of_read()),
   member and redis.call('HGET', members, member),
   latest and redis.call('HGET', days, id_of(latest)) or false,
 }

@@ -1,16 +1,18 @@
 -- Writes a new session and lists it: among all, in its state, and on its day and subject.
 local sessions, index, counters = KEYS[2], KEYS[3], KEYS[4]
-local log, acts = KEYS[5], KEYS[6]
+local acts = KEYS[5]
 local state, text, act = ARGV[1], ARGV[2], ARGV[3]
+local all, in_state, on = ARGV[4], ARGV[5], ARGV[6]
 
-local now = time_of_commit(log)
+local now = time_of_commit()
 must_be(HASH, sessions, counters, acts)
 must_be(SORTED_SET, index)
 
 local id = mint(counters, 'sessions')
-redis.call('HSET', sessions, id, table.concat({ '1', state, id, now, text }, ' '))
-for listing = 4, #ARGV do
-  redis.call('ZADD', index, 0, entry(ARGV[listing], id))
-end
-log_act(log, acts, id, now, id, act)
+local row = table.concat({ '1', state, id, now, text }, ' ')
+redis.call('HSET', sessions, id, row)
+redis.call('ZADD', index, 0, entry(all, id), 0, entry(in_state, id), 0, entry(on, id))
+guard_filings('session:' .. id, row)
+redis.call('HSET', takes, 'newest:' .. on, id)
+log_act(acts, id, now, id, act)
 return committed('convened ' .. id .. ' ' .. now)

@@ -1,6 +1,6 @@
 -- The takes of a session that no later revision supersedes. So many are looked at, those whose ids
 -- follow one. Before the takes stands the last id that was looked at, or nothing at the end.
-local takes, filed, superseded = KEYS[1], KEYS[2], KEYS[3]
+local takes, filed = KEYS[1], KEYS[2]
 local after, most = tonumber(ARGV[1]), tonumber(ARGV[2])
 
 -- They stand in the order of their ids.
@@ -13,8 +13,9 @@ end
 local ids = redis.call('LRANGE', filed, low, low + most - 1)
 if #ids == 0 then return { '' } end
 
-local latest = {}
-for position, later in ipairs(redis.call('HMGET', superseded, unpack(ids))) do
+local next_revisions, latest = {}, {}
+for position, id in ipairs(ids) do next_revisions[position] = 'next:' .. id end
+for position, later in ipairs(redis.call('HMGET', takes, unpack(next_revisions))) do
   if not later then latest[#latest + 1] = ids[position] end
 end
 local found = fetch(takes, latest)

@@ -1,6 +1,6 @@
 -- Layout 2: the rows of the log that only name a record say its time, too. Only that of the last one
 -- is ever asked for; the others stay as they are.
-local layout, log, takes, committee_takes = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local log, takes, committee_takes = KEYS[2], KEYS[3], KEYS[4]
 
 local row = redis.call('LINDEX', log, -1) or ''
 local kind, id = string.match(row, '^([tc]) (%d+)$')
@@ -9,4 +9,4 @@ if kind == 't' then time = words(redis.call('HGET', takes, id), '^%d+ (%d+) ') e
 if kind == 'c' then time = words(redis.call('HGET', committee_takes, id), '^(%d+) ') end
 if time then redis.call('LSET', log, -1, row .. ' ' .. time) end
 redis.call('SET', layout, '2')
-return true
+return ''

@@ -1,2 +1,3 @@
 -- The time.
-return (time_of_read(KEYS[1]))
+log_stands(redis.call('HGET', takes, 'log'))
+return (time_of_read())

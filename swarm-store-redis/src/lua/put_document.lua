@@ -1,7 +1,7 @@
 -- Writes a document; one without a key gets its id for one. A row is the id, the time, the length
 -- of the key, the key, and the text.
 local rows, keys, index, counters, guards = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local log, acts = KEYS[7], KEYS[8]
+local acts = KEYS[7]
 local collection, named, key = ARGV[1], ARGV[2], ARGV[3]
 local prefix, text, replace = ARGV[4], ARGV[5], ARGV[6]
 local guard, guard_version = ARGV[7], ARGV[8]
@@ -14,19 +14,19 @@ if guard_version ~= ''
 end
 
 if named == '' then
-  key = string.format('%.0f', tonumber(redis.call('HGET', counters, collection) or '0') + 1)
+  key = string.format('%d', tonumber(redis.call('HGET', counters, collection) or '0') + 1)
 end
 local tail = #key .. ' ' .. key .. text
 local id = redis.call('HGET', keys, key)
 if id and replace == '' then return 'exists' end
-local now = time_of_commit(log)
+local now = time_of_commit()
 must_be(HASH, rows, counters, acts)
 must_be(SORTED_SET, index)
 
 if id then
   local head = string.match(redis.call('HGET', rows, id), '^%d+ %d+ ')
   redis.call('HSET', rows, id, head .. tail)
-  log_act(log, acts, session, now, id, act)
+  log_act(acts, session, now, id, act)
   return committed('replaced ' .. head .. key)
 end
 
@@ -44,5 +44,5 @@ local head = id .. ' ' .. now .. ' '
 redis.call('HSET', rows, id, head .. tail)
 redis.call('HSET', keys, key, id)
 redis.call('ZADD', index, 0, entry(prefix, id))
-log_act(log, acts, session, now, id, act)
+log_act(acts, session, now, id, act)
 return committed('created ' .. head .. key)

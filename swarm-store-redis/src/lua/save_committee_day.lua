@@ -1,6 +1,6 @@
 -- Writes a day of the committee, lists it by the subject of its briefs, and puts the briefs that
 -- come with it in place of its own and those of earlier days, if the guard holds.
-local days, index, briefs, log = KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local days, index, briefs = KEYS[2], KEYS[3], KEYS[4]
 local day, expected, row, subject = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local all, about, replace, act = ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 
@@ -21,7 +21,7 @@ for _, field in ipairs(replace ~= '' and redis.call('HKEYS', briefs) or {}) do
   local of_day = words(field, '^(%d+):')
   if tonumber(of_day) <= tonumber(day) then outdated[#outdated + 1] = field end
 end
-local now = time_of_commit(log)
+local now = time_of_commit()
 must_be(HASH, briefs)
 must_be(SORTED_SET, index)
 
@@ -35,8 +35,8 @@ end
 for _, field in ipairs(outdated) do
   redis.call('HDEL', briefs, field)
 end
-for position = 9, #ARGV, 2 do
+for position = 9, #ARGV - 3, 2 do
   redis.call('HSET', briefs, ARGV[position], ARGV[position + 1])
 end
-log_act(log, '', '', now, '-', act)
+log_act('', '', now, '-', act)
 return committed('saved')

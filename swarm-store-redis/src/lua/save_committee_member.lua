@@ -5,7 +5,7 @@ local id, expected, row, key = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local before = redis.call('HGET', members, id)
 if not at_version(before, expected) then return 'stale' end
 local old_key = before and words(before, '^%d+ (%x+) ')
-time_of_commit(log)
+time_of_commit()
 must_be(HASH, keys)
 
 redis.call('HSET', members, id, row)

@@ -1,7 +1,7 @@
 -- Writes a member, its state, token and key, and the message that comes with it, if the guards
 -- hold.
 local members, tokens, keys, challenges, index = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local outbox, outbox_index, counters, log = KEYS[7], KEYS[8], KEYS[9], KEYS[10]
+local outbox, outbox_index, counters = KEYS[7], KEYS[8], KEYS[9]
 local id, expected, row = ARGV[1], ARGV[2], ARGV[3]
 local token, held_key = ARGV[4], ARGV[5]
 local challenge, proof = ARGV[6], ARGV[7]
@@ -9,7 +9,7 @@ local mail, queued, queued_prefix = ARGV[8], ARGV[9], ARGV[10]
 local prefix, state_prefix, act = ARGV[11], ARGV[12], ARGV[13]
 local quota = ARGV[14]
 
-local now = time_of_commit(log)
+local now = time_of_commit()
 local before = redis.call('HGET', members, id)
 if not at_version(before, expected) then return 'stale' end
 if proof ~= '' then
@@ -32,6 +32,7 @@ must_be(HASH, tokens, keys, outbox, counters)
 must_be(SORTED_SET, index, outbox_index)
 
 redis.call('HSET', members, id, row)
+guard_filings('member:' .. id, row)
 if before then
   redis.call('ZREM', index, prefix .. #old_state .. ':' .. old_state .. id)
   if old_token ~= '-' then redis.call('HDEL', tokens, old_token) end
@@ -48,5 +49,5 @@ if mail ~= '' then
   redis.call('HSET', outbox, message, head .. ' ' .. mail)
   redis.call('ZADD', outbox_index, 0, entry(queued_prefix, message))
 end
-log_act(log, '', '', now, '-', act)
+log_act('', '', now, '-', act)
 return committed('saved')

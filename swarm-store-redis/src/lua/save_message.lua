@@ -5,7 +5,7 @@ local id, expected, row, prefix, state_prefix = ARGV[1], ARGV[2], ARGV[3], ARGV[
 local before = redis.call('HGET', outbox, id)
 if not at_version(before, expected) then return 'stale' end
 local old_state = words(before, '^%d+ (%S+) ')
-time_of_commit(log)
+time_of_commit()
 must_be(SORTED_SET, index)
 
 redis.call('HSET', outbox, id, row)

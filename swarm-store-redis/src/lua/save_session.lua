@@ -1,28 +1,28 @@
 -- Writes a session, if its version, and the number of its takes where one is given, are those
 -- expected, and the last of them, where a moment is given, was not filed after it. When it was
 -- published never changes.
-local sessions, index, filed, log, acts = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local take_rows = KEYS[7]
-local id, expected, takes, row = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local sessions, index, filed, acts = KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local id, expected, count, row = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local prefix, state_prefix, published_prefix, act = ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local none_after = ARGV[9]
 
 local before = redis.call('HGET', sessions, id)
 if not at_version(before, expected) then return 'stale' end
-if takes ~= '' and redis.call('LLEN', filed) ~= tonumber(takes) then return 'stale' end
+if count ~= '' and redis.call('LLEN', filed) ~= tonumber(count) then return 'stale' end
 local last = none_after ~= '' and redis.call('LINDEX', filed, -1)
 if last then
-  local filed_at = words(redis.call('HGET', take_rows, last), '^%d+ (%d+) ')
+  local filed_at = words(redis.call('HGET', takes, last), '^%d+ (%d+) ')
   if tonumber(filed_at) > tonumber(none_after) then return 'stale' end
 end
 local old_state = words(before, '^%d+ (%S+) ')
-local now = time_of_commit(log)
+local now = time_of_commit()
 must_be(HASH, acts)
 must_be(SORTED_SET, index)
 
 redis.call('HSET', sessions, id, row)
+guard_filings('session:' .. id, row)
 redis.call('ZREM', index, entry(prefix .. #old_state .. ':' .. old_state, id))
 redis.call('ZADD', index, 0, entry(state_prefix, id))
 if published_prefix ~= '' then redis.call('ZADD', index, 0, entry(published_prefix, id)) end
-log_act(log, acts, id, now, '-', act)
+log_act(acts, id, now, '-', act)
 return committed('saved')

@@ -1,3 +1,3 @@
 -- A take, and the id of the revision after it.
-local takes, superseded = KEYS[1], KEYS[2]
-return { redis.call('HGET', takes, ARGV[1]), redis.call('HGET', superseded, ARGV[1]) }
+local takes, id = KEYS[1], ARGV[1]
+return redis.call('HMGET', takes, id, 'next:' .. id)

@@ -1,2 +1,2 @@
 -- The time that a commit would have.
-return time_of_commit(log)
+return time_of_commit()

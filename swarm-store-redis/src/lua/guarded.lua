@@ -1,0 +1,1 @@
+guard(redis.call('HGET', takes, 'log'))
