@@ -3,10 +3,12 @@
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use serde_json::json;
 use swarm_core::domain::Timestamp;
-use swarm_redis_testing::Server;
+use swarm_http::maintenance::PAUSE;
+use swarm_redis_testing::{Server, wait_until};
 
 use crate::backend::{Backend, on_every_store};
 use crate::binary::{Program, configuration};
@@ -20,8 +22,9 @@ const CLOSED: &str = "submission window closed";
 
 on_every_store!(readiness_says_that_the_clock_is_far_behind);
 
+const TWO_HOURS: i64 = 2 * 60 * 60 * 1_000;
+
 fn readiness_says_that_the_clock_is_far_behind(backend: &Backend) {
-    const TWO_HOURS: i64 = 2 * 60 * 60 * 1_000;
     let fixture = Fixture::on(backend);
     fixture.convene(DATE, "aurora");
     let author = fixture.author();
@@ -54,6 +57,34 @@ fn readiness_says_that_the_clock_is_far_behind(backend: &Backend) {
         (&json!("operation"), &json!("clock-accepted"))
     );
     assert_eq!(accepted["at"], json!(fixture.clock.now().to_string()));
+}
+
+/// Nobody knows which of the two clocks is wrong.
+#[test]
+fn the_schedule_stands_still_while_the_clocks_differ() {
+    let fixture = Fixture::on(&Backend::redis());
+    let own = Clock::of_programs();
+    own.move_by(TWO_HOURS);
+    let session = fixture.convene(DATE, "aurora");
+    let patch = json!({ "windowClosesAt": fixture.clock.after(1) }).to_string();
+    let headers = [("content-type", "application/json"), ("x-admin-token", ADMIN)];
+    let path = format!("/api/swarm/admin/sessions/{session}");
+    fixture.client.send("PATCH", &path, &headers, patch.as_bytes()).expect(200);
+    fixture.clock.move_by(2);
+
+    let store = format!("--store={}", fixture.redis.as_ref().unwrap().url());
+    let program = Program::start(&["serve", &store], &own.environment());
+    let stands_still = || program.client.get("/readyz").expect(200).text.contains("stands still");
+    let state = || {
+        let session = program.client.get(&format!("/api/swarm/sessions/{session}")).expect(200);
+        session.json()["session"]["state"].as_str().unwrap().to_owned()
+    };
+    wait_until("the schedule stands still", stands_still);
+    thread::sleep(PAUSE + Duration::from_secs(1));
+    assert_eq!((state().as_str(), stands_still()), ("collecting", true));
+    own.move_by(-TWO_HOURS);
+    wait_until("the window closes", || state() == "window_closed");
+    assert!(!stands_still());
 }
 
 const FIVE_MINUTES: i64 = 300_000;
