@@ -8,6 +8,7 @@ use swarm_core::domain::{
     Actor, Application, Attribution, Member, MemberId, Session, SessionPatch, SessionState, Signed,
     Stance, Subject, TakeDraft, TenantId, TokenClaim,
 };
+use swarm_core::proof::KeyPair;
 use swarm_core::store::Tenants;
 use swarm_core::testing::{Author, World, applicant, keys, object, session_draft};
 use swarm_core::{Error, Refusal, Submission, Tenant};
@@ -101,7 +102,7 @@ impl Desk {
     async fn join(&self) {
         let mut id = None;
         for _ in 0..4 {
-            match self.tenant().apply(application()).await {
+            match self.tenant().apply(APPLICATION.clone()).await {
                 Ok(applied) => id = Some(applied),
                 Err(Error::Refused(Refusal::KeyRegistered(known))) => id = Some(known),
                 Err(_) => {}
@@ -121,7 +122,7 @@ impl Desk {
     async fn claim(&self, id: &MemberId) {
         for _ in 0..2 {
             let Ok(given) = self.tenant().challenge(id).await else { continue };
-            let claim = keys(NEWCOMER).sign(TokenClaim {
+            let claim = NEWCOMERS_KEYS.sign(TokenClaim {
                 member_id: id.clone(),
                 challenge: given.challenge.as_str().to_owned(),
                 expires_at: given.expires_at.to_string(),
@@ -216,8 +217,11 @@ fn signed(author: &Author, session: &Session, nonce: usize, stance: usize) -> Su
     all.entry((author.id.clone(), nonce, stance)).or_insert_with(sign).clone()
 }
 
-fn application() -> Signed<Application> {
+static NEWCOMERS_KEYS: LazyLock<KeyPair> = LazyLock::new(|| keys(NEWCOMER));
+
+/// Signed once for all schedules, too.
+static APPLICATION: LazyLock<Signed<Application>> = LazyLock::new(|| {
     let Member { name, contact, lens, .. } = applicant(NEWCOMER);
-    let public_key = keys(NEWCOMER).public_key();
-    keys(NEWCOMER).sign(Application { name, contact, lens, public_key })
-}
+    let public_key = NEWCOMERS_KEYS.public_key();
+    NEWCOMERS_KEYS.sign(Application { name, contact, lens, public_key })
+});
