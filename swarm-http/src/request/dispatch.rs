@@ -65,11 +65,12 @@ where
         Some(negotiation) => caching::make_public(answer, &method, negotiation),
         None => answer,
     };
-    let answer = async {
+    // It stays where it is: what is handed on would be copied each time.
+    let answer = pin!(async {
         let answer = answer(&site, &endpoint, path, head, body).await;
         let answer = public(answer.unwrap_or_else(|error| error.answer_to(b"")));
         held(&site, answer).unwrap_or_else(|BudgetExhausted| public(ApiError::Busy.into_answer()))
-    };
+    });
     observed(&site, id, &method, endpoint.pattern(), answer).await
 }
 

@@ -39,11 +39,12 @@ fn is_name(text: &[u8]) -> bool {
         None => (text, &b""[..]),
     };
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-');
+    let digits = port.get(1..).unwrap_or_default();
+    let is_port = || std::str::from_utf8(digits).is_ok_and(|port| port.parse::<u16>().is_ok());
     !host.is_empty()
         && host.iter().all(is_plain)
-        // Any four digits are a port.
-        && port.len() <= 5
-        && port.iter().skip(1).all(u8::is_ascii_digit)
+        && digits.iter().all(u8::is_ascii_digit)
+        && (digits.len() < 5 || is_port())
 }
 
 fn is_authority(text: &[u8]) -> bool {
@@ -70,7 +71,10 @@ mod tests {
     fn a_name_is_an_authority() {
         let hosts =
             ["", "a", "acme.example", "127.0.0.1", "-a.", "a_b", "[::1]", "a@b", "é", "a b"];
-        let ports = ["", ":", ":0", ":80", ":8080", ":80800", ":8a", "::", ":80:80", ":-1"];
+        let ports = [
+            "", ":", ":0", ":80", ":8080", ":65535", ":65536", ":080800", ":8a", "::", ":80:80",
+            ":-1",
+        ];
         for host in hosts {
             for port in ports {
                 let text = format!("{host}{port}");
@@ -78,6 +82,6 @@ mod tests {
                 assert!(authority || !name, "{text}");
             }
         }
-        assert!(is_name(b"acme.example:8080") && is_name(b"127.0.0.1"));
+        assert!(is_name(b"acme.example:65535") && is_name(b"127.0.0.1"));
     }
 }
