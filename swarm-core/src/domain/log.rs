@@ -131,6 +131,18 @@ pub struct LogRow {
     pub logged: Logged,
 }
 
+impl LogRow {
+    /// Whether what the public is shown of a session, and of the takes in it, may be another since
+    /// this row: a take changes its own session alone, anything else may change any.
+    pub fn may_change(&self, session: SessionId) -> bool {
+        match &self.logged {
+            Logged::Take(take) => take.session_id == session,
+            Logged::CommitteeTake(_) => false,
+            Logged::Act { .. } => true,
+        }
+    }
+}
+
 /// What was committed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Logged {

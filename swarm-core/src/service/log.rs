@@ -15,6 +15,13 @@ pub struct LogPage {
     pub next: Option<Seq>,
 }
 
+/// Where the log stood, and its last row then.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogEnd {
+    position: LogPosition,
+    row: LogRow,
+}
+
 impl Tenant {
     /// The entries after the one numbered `after` (0: from the beginning), the oldest first, at most
     /// `limit` (contract, section 10).
@@ -55,6 +62,46 @@ impl Tenant {
     /// [`Error::Store`].
     pub async fn log_position(&self) -> Result<LogPosition, Error> {
         Ok(self.store.log_position().await?)
+    }
+
+    /// The last row up to a position; `None` while there is none.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn log_end(&self, position: LogPosition) -> Result<Option<LogEnd>, Error> {
+        let rows = self.rows_from(position.size, 1).await?;
+        Ok(rows.into_iter().next().map(|row| LogEnd { position, row }))
+    }
+
+    /// The end of the log at `now`, where what was shown of a session at `then` is shown still: the
+    /// log goes on from there, and nothing but takes of other sessions follows. `None` where that is
+    /// not so, and where it would take more than 64 rows to tell.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn unchanged(
+        &self,
+        session: SessionId,
+        then: &LogEnd,
+        now: &LogPosition,
+    ) -> Result<Option<LogEnd>, Error> {
+        const MOST: u64 = 64;
+        let more = now.size.0.saturating_sub(then.position.size.0);
+        if now.log != then.position.log || more > MOST {
+            return Ok(None);
+        }
+        let mut rows = self.rows_from(then.position.size, more.saturating_add(1)).await?;
+        let goes_on = rows.first() == Some(&then.row) && rows.len() as u64 == more + 1;
+        let is_same = goes_on && !rows.iter().skip(1).any(|row| row.may_change(session));
+        let last = rows.pop().filter(|_| is_same);
+        Ok(last.map(|row| LogEnd { position: now.clone(), row }))
+    }
+
+    /// Rows from the one with this number on.
+    async fn rows_from(&self, seq: Seq, count: u64) -> Result<Vec<LogRow>, Error> {
+        let Some(before) = seq.0.checked_sub(1) else { return Ok(Vec::new()) };
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        Ok(self.store.log(Seq(before), count).await?)
     }
 
     /// The number of the last entry; 0 while there is none.

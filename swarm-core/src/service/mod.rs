@@ -31,7 +31,7 @@ pub use documents::Written;
 pub use entropy::SystemEntropy;
 pub use entropy::{Entropy, NoEntropy};
 pub use error::{CommitteeError, Error, SubmitError};
-pub use log::LogPage;
+pub use log::{LogEnd, LogPage};
 pub use members::{ApplicationPage, Challenged};
 pub use observer::{Commit, Observer};
 pub use outbox::{Mailer, OutboxPage};

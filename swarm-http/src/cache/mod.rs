@@ -2,9 +2,10 @@
 //!
 //! Whatever changes what the public may see adds to the tenant's log in the same commit (contract,
 //! section 10). So an answer is valid as long as the log stands where it stood when the answer was
-//! made, which is cheap to ask for. Concurrent readers of one answer share the work: one
-//! of them asks for the position, and makes the answer where there is none; those that were already
-//! waiting when it asked get the same result.
+//! made, which is cheap to ask for; a large one of a session also while only takes of other sessions
+//! are added. Concurrent readers of one answer share the work: one of them asks for the position, and
+//! makes the answer where there is none; those that were already waiting when it asked get the same
+//! result.
 
 mod lru;
 mod workers;
@@ -13,7 +14,9 @@ use std::sync::{Arc, Mutex as SyncMutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use swarm_core::service::LogEnd;
 use swarm_core::store::LogPosition;
+use swarm_core::{Error, Tenant};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::{Instant, timeout};
 use warp::http::StatusCode;
@@ -50,10 +53,26 @@ type AnswerSlot = Arc<Mutex<Option<CachedAnswer>>>;
 
 struct CachedAnswer {
     answer: Answer,
-    /// Where the log stood before the answer was made.
+    /// Where the log stood before the answer was made, or when it was seen to be unchanged.
     log: LogPosition,
+    /// The same with the last row, of a large answer.
+    end: Option<LogEnd>,
     /// When that was last asked for.
     asked: Instant,
+}
+
+impl CachedAnswer {
+    /// Whether it is right still, now that the log stands here: either it stands where it stood, or
+    /// what was added says nothing of the one session that is shown.
+    async fn is_valid(&mut self, tenant: &Tenant, log: &LogPosition) -> Result<bool, Error> {
+        if self.log == *log {
+            return Ok(true);
+        }
+        let (Some(session), Some(end)) = (self.answer.session, &self.end) else { return Ok(false) };
+        let Some(end) = tenant.unchanged(session, end, log).await? else { return Ok(false) };
+        (self.log, self.end) = (log.clone(), Some(end));
+        Ok(true)
+    }
 }
 
 impl AnswerCache {
@@ -89,12 +108,15 @@ impl AnswerCache {
             }
         };
         let log = served.tenant().log_position().await?;
-        if let Some(cached) = cached.as_mut().filter(|cached| cached.log == log) {
+        if let Some(cached) = cached.as_mut()
+            && cached.is_valid(served.tenant(), &log).await?
+        {
             cached.asked = asked;
             let answer = cached.answer.clone();
             return Ok(self.encoded(answer, gzip).await);
         }
-        let making = Arc::clone(self).make(question, cached, (log, asked), make());
+        let end = if is_large { served.tenant().log_end(log.clone()).await? } else { None };
+        let making = Arc::clone(self).make(question, cached, (log, end, asked), make());
         let answer = if is_large { self.workers.run(making).await } else { making.await };
         Ok(self.encoded(answer?, gzip).await)
     }
@@ -105,7 +127,7 @@ impl AnswerCache {
         self: Arc<Self>,
         question: Question,
         mut cached: OwnedMutexGuard<Option<CachedAnswer>>,
-        (log, asked): (LogPosition, Instant),
+        (log, end, asked): (LogPosition, Option<LogEnd>, Instant),
         make: BoxFuture<'static, Reply>,
     ) -> Reply {
         *cached = None;
@@ -115,7 +137,7 @@ impl AnswerCache {
         }
         let answer = shared(answer);
         self.lru().set_size(&question, answer.body.len());
-        *cached = Some(CachedAnswer { answer: answer.clone(), log, asked });
+        *cached = Some(CachedAnswer { answer: answer.clone(), log, end, asked });
         Ok(answer)
     }
 

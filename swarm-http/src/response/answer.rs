@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use swarm_core::wire;
+use swarm_core::{Session, SessionId, wire};
 use warp::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use warp::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 
@@ -20,6 +20,8 @@ pub(crate) struct Answer {
     pub(crate) body: Bytes,
     /// What was computed of the body, where this is a public answer with all its headers.
     pub(crate) encodings: Option<Arc<Encodings>>,
+    /// The session that this shows with its takes, where it shows nothing else.
+    pub(crate) session: Option<SessionId>,
 }
 
 impl Answer {
@@ -29,13 +31,18 @@ impl Answer {
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         // Public reads say otherwise; whatever else is answered may hold a credential.
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        Self { status, headers, body: Bytes::new(), encodings: None }
+        Self { status, headers, body: Bytes::new(), encodings: None, session: None }
     }
 
     pub(crate) fn new(status: StatusCode, kind: &'static str, text: String) -> Self {
         let mut answer = Self::empty(status);
         answer.headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
         Self { body: text.into(), ..answer }
+    }
+
+    /// Of a session and its takes, and of nothing else.
+    pub(crate) fn of_session(self, session: &Session) -> Self {
+        Self { session: Some(session.id), ..self }
     }
 
     /// The header of this name, where it is text.

@@ -8,7 +8,7 @@ use swarm_core::{MemberId, Refusal, Resource, SessionId, TakeId, wire};
 use crate::number::number;
 use crate::request::RequestContext;
 use crate::request::page::{MOST, Page};
-use crate::response::{Reply, ok};
+use crate::response::{Answer, Reply, ok};
 
 pub(crate) async fn open(request: RequestContext) -> Reply {
     ok(&request.tenant().open_session().await?)
@@ -25,12 +25,12 @@ pub(crate) async fn by_id(request: RequestContext) -> Reply {
     let (id, query) = (request.session_id()?, request.query());
     if !query.contains_key("after") && !query.contains_key("limit") {
         let (session, takes) = request.tenant().session(id).await?;
-        return Ok(wire::sessions::with_takes(&session, &takes).into());
+        return Ok(Answer::from(wire::sessions::with_takes(&session, &takes)).of_session(&session));
     }
     let Page { limit, position } = request.page(MOST, "after", |id| number(id).map(TakeId))?;
     let after = position.unwrap_or(TakeId(0));
     let page = request.tenant().session_page(id, after, limit).await?;
-    Ok(wire::sessions::with_some_takes(&page).into())
+    Ok(Answer::from(wire::sessions::with_some_takes(&page)).of_session(&page.session))
 }
 
 pub(crate) async fn by_date(request: RequestContext) -> Reply {
@@ -39,7 +39,7 @@ pub(crate) async fn by_date(request: RequestContext) -> Reply {
     let date = Day::parse(date).map_err(|_| absent())?;
     let subject = SubjectId::parse(subject.as_str()).map_err(|_| absent())?;
     let (session, takes) = request.tenant().session_on(date, subject).await?;
-    Ok(wire::sessions::with_takes(&session, &takes).into())
+    Ok(Answer::from(wire::sessions::with_takes(&session, &takes)).of_session(&session))
 }
 
 pub(crate) async fn convene(mut request: RequestContext) -> Reply {

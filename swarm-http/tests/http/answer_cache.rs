@@ -31,8 +31,12 @@ fn large_session(fixture: &Fixture, members: usize) -> Vec<Author> {
 }
 
 fn file(client: &Client, author: &Author) -> u64 {
+    file_about(client, author, "aurora")
+}
+
+fn file_about(client: &Client, author: &Author, subject: &str) -> u64 {
     let body = "b".repeat(8_000);
-    let draft = json!({ "date": DATE, "subjectId": "aurora", "body": body });
+    let draft = json!({ "date": DATE, "subjectId": subject, "body": body });
     let answer = client.submit(author, author.draft_of(draft)).expect(201);
     answer.json()["recommendationId"].as_u64().unwrap()
 }
@@ -150,4 +154,42 @@ fn an_answer_that_is_kept_costs_one_call() {
     if_none_match(&fixture.client, SESSION, &tag).expect(304);
     fixture.client.get(SESSION).expect(200);
     assert_eq!(*called.lock().unwrap(), ["log_position", "log_position"]);
+
+    // Takes of another session are looked at and change nothing.
+    let other = fixture.client.convene(DATE, "basalt");
+    fixture.client.get(SESSION).expect(200);
+    file_about(&fixture.client, &fixture.author(), "basalt");
+    let author = fixture.author();
+    fixture.client.get(SESSION).expect(200);
+    file_about(&fixture.client, &author, "basalt");
+    called.lock().unwrap().clear();
+    if_none_match(&fixture.client, SESSION, &tag).expect(304);
+    if_none_match(&fixture.client, SESSION, &tag).expect(304);
+    assert_eq!(*called.lock().unwrap(), ["log_position", "log", "log_position"]);
+    file_about(&fixture.client, &author, "basalt");
+    file(&fixture.client, &author);
+    if_none_match(&fixture.client, SESSION, &tag).expect(200);
+    let path = format!("/api/swarm/sessions/{other}");
+    assert_eq!(fixture.client.get(&path).expect(200).json()["takes"].as_array().unwrap().len(), 2);
+}
+
+/// Of a store that was restored and written to by others, the rows after those of before say nothing.
+#[test]
+fn an_answer_of_another_past_is_not_given() {
+    let clock = Clock::noon();
+    let store = clock.store();
+    let fixture = Fixture::serve(clock.clone(), store.clone(), store.clone());
+    let authors = large_session(&fixture, 4);
+    fixture.client.convene(DATE, "basalt");
+    let backup = store.copy();
+    file_about(&fixture.client, &authors[0], "basalt");
+    for _ in 0..2 {
+        fixture.client.get(SESSION).expect(200);
+    }
+    store.restore(&backup);
+    let others = store.opened_again();
+    let second = Fixture::serve(clock, others.clone(), others);
+    let newest = file(&second.client, &authors[1]);
+    file_about(&second.client, &authors[2], "basalt");
+    assert_eq!(latest(&fixture.client.get(SESSION).expect(200)), newest);
 }
