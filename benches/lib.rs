@@ -2,6 +2,8 @@
 
 #![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
 
+pub mod shipped;
+
 use std::hint::black_box;
 use std::sync::Arc;
 

@@ -12,14 +12,13 @@ use hyper::body::Bytes;
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
+use swarm_benches::shipped::process::{MEASURED, Process, stay_on, used};
 use swarm_benches::{Author, USUAL};
 use swarm_core::proof::canonical;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use warp::Filter as _;
 use warp::http::StatusCode;
-
-use crate::process::{MEASURED, Process, stay_on, used};
 
 const ACCEPTED: &str = r#"{"ok":true,"status":201,"recommendationId":12345,"verified":true}"#;
 

@@ -4,27 +4,21 @@
 //! the rounds, and of their ratios.
 //!
 //! `SWARM_PROGRAM` names another binary to measure than the one of this checkout.
-#![allow(clippy::disallowed_methods, reason = "a benchmark goes by a clock of its own")]
 #![allow(unreachable_pub, reason = "its modules are its own")]
 #![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
 
 mod floors;
-mod load;
-mod process;
 mod report;
-mod world;
 
-use std::path::PathBuf;
-use std::process::Command;
 use std::time::Duration;
 
 use hyper::StatusCode;
+use swarm_benches::shipped::load::{self, Sent};
+use swarm_benches::shipped::process::{OTHER, Process, stay_on, used};
+use swarm_benches::shipped::{World, program};
 use swarm_redis_testing::Server;
 
-use load::Sent;
-use process::{OTHER, Process, stay_on, used};
 use report::Report;
-use world::World;
 
 const ROUNDS: usize = 5;
 
@@ -74,21 +68,6 @@ fn main() {
     report.add("p99 of a take, alone", alone);
     report.add("p99 of a take, beside reads of 10,000 takes", crowded);
     report.print();
-}
-
-/// The release binary of this checkout.
-fn program() -> PathBuf {
-    if let Some(program) = std::env::var_os("SWARM_PROGRAM") {
-        return program.into();
-    }
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo)
-        .args(["build", "--locked", "--release", "--quiet", "-p", "swarm-http", "--bin", "swarm"])
-        .status();
-    assert!(built.expect("cargo").success(), "the binary does not build");
-    // This program stands in target/release/deps.
-    let own = std::env::current_exe().expect("it runs");
-    own.ancestors().nth(2).expect("a folder").join("swarm")
 }
 
 /// 100 takes in one session, 10,000 in another; answers the text that the first one is read as.

@@ -54,12 +54,18 @@ pub fn send(
 }
 
 /// Sends one request; answers what came.
+///
+/// # Panics
+/// When nothing comes.
 pub fn ask(to: SocketAddr, request: Sent) -> Response<Bytes> {
     block_on(async { exchange(&mut connect(to).await, request).await })
 }
 
 /// Sends takes one after another at a steady pace, while others read the same thing again and again;
 /// answers how long each took, counted from when it was due.
+///
+/// # Panics
+/// When a take is not accepted.
 pub fn send_beside(
     to: SocketAddr,
     requests: Vec<Sent>,
@@ -77,18 +83,42 @@ pub fn send_beside(
                 }
             });
         }
-        let mut connection = connect(to).await;
-        let start = Instant::now();
-        let mut times = Vec::new();
-        for (number, request) in (0..).zip(requests) {
-            let due = start + pace * number;
-            tokio::time::sleep_until(due.into()).await;
-            let answer = exchange(&mut connection, request).await;
-            assert_eq!(answer.status(), StatusCode::CREATED, "{:?}", answer.body());
-            times.push(due.elapsed());
+        paced(to, requests, pace).await
+    })
+}
+
+/// Sends each list of requests over a connection of its own, one after another at a steady pace; answers how long
+/// each took, counted from when it was due.
+///
+/// # Panics
+/// When one is refused.
+pub fn send_paced<const N: usize>(
+    to: SocketAddr,
+    lists: [Vec<Sent>; N],
+    pace: Duration,
+) -> [Vec<Duration>; N] {
+    block_on(async {
+        let mut all = lists.map(|requests| spawn_local(paced(to, requests, pace))).into_iter();
+        let mut times = [const { Vec::new() }; N];
+        for (times, list) in times.iter_mut().zip(&mut all) {
+            *times = list.await.expect("no client failed");
         }
         times
     })
+}
+
+async fn paced(to: SocketAddr, requests: Vec<Sent>, pace: Duration) -> Vec<Duration> {
+    let mut connection = connect(to).await;
+    let start = Instant::now();
+    let mut times = Vec::new();
+    for (number, request) in (0..).zip(requests) {
+        let due = start + pace * number;
+        tokio::time::sleep_until(due.into()).await;
+        let answer = exchange(&mut connection, request).await;
+        assert!(answer.status().is_success(), "{}: {:?}", answer.status(), answer.body());
+        times.push(due.elapsed());
+    }
+    times
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {

@@ -1,7 +1,7 @@
 //! A server as it ships, with members and open sessions, all made as everybody makes them: over HTTP.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::thread;
 
 use http_body_util::Full;
@@ -14,8 +14,8 @@ use swarm_core::json::Object;
 use swarm_core::proof::KeyPair;
 use tempfile::TempDir;
 
-use crate::load::Sent;
-use crate::process::Process;
+use super::load::Sent;
+use super::process::Process;
 
 const ADMIN: &str = "adm_of_the_benchmark";
 
@@ -23,6 +23,7 @@ const ADMIN: &str = "adm_of_the_benchmark";
 const DOORS: usize = 4;
 
 /// A member that may file.
+#[derive(Debug)]
 pub struct Author {
     key: KeyPair,
     id: MemberId,
@@ -30,31 +31,71 @@ pub struct Author {
 }
 
 /// The server, and who files what there.
+#[derive(Debug)]
 pub struct World {
+    /// The server.
     pub server: Process,
+    /// Its members.
     pub authors: Vec<Author>,
+    /// Its sessions, all of them open.
     pub sessions: Vec<Session>,
     _folder: TempDir,
 }
 
+impl Author {
+    /// The id that it goes by.
+    pub fn id(&self) -> &MemberId {
+        &self.id
+    }
+}
+
 impl World {
     /// `swarm serve` over this store, with so many members and sessions.
+    ///
+    /// # Panics
+    /// When it cannot be set up.
     pub fn new(program: &Path, store: &str, members: usize, sessions: usize) -> Self {
+        Self::with_log(program, store, members, sessions, Stdio::null())
+    }
+
+    /// The same, with the log of the server sent there.
+    ///
+    /// # Panics
+    /// When it cannot be set up.
+    pub fn with_log(
+        program: &Path,
+        store: &str,
+        members: usize,
+        sessions: usize,
+        log: Stdio,
+    ) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let mut command = Command::new(program);
         command.args(["serve", "--listen=127.0.0.1:0", "--store", store]);
         command.env("SWARM_ADMIN_TOKEN", ADMIN).current_dir(folder.path());
-        let server = Process::start(&command);
+        let server = Process::start_with_log(&command, log);
         let client = Client::new(&format!("http://{}", server.address)).expect("an address");
         let sessions = (0..sessions).map(|number| convene(&client, number)).collect();
         Self { authors: join(&client, members), server, sessions, _folder: folder }
     }
 
-    /// A take of the author in the session, both by number, as the request that files it.
+    /// A usual take of the author in the session, both by number, as the request that files it.
+    ///
+    /// # Panics
+    /// When there is no such author or session.
     pub fn take(&self, author: usize, session: usize) -> Sent {
+        self.take_of(crate::USUAL, author, session)
+    }
+
+    /// The same, with a write-up of so many characters.
+    ///
+    /// # Panics
+    /// When there is no such author or session.
+    pub fn take_of(&self, characters: usize, author: usize, session: usize) -> Sent {
         let author = self.authors.get(author).expect("a number of an author");
         let session = self.sessions.get(session).expect("a number of a session");
-        let take = sign_take(&author.key, &author.id, session, &fields()).expect("a take");
+        let take =
+            sign_take(&author.key, &author.id, session, &fields(characters)).expect("a take");
         hyper::Request::post("/api/swarm/submit")
             .header("host", self.server.address.to_string())
             .header("content-type", "application/json")
@@ -64,12 +105,18 @@ impl World {
     }
 
     /// The request that reads a session and all its takes, by number.
+    ///
+    /// # Panics
+    /// When there is no such session.
     pub fn read(&self, session: usize, tag: Option<&str>) -> Sent {
         let session = self.sessions.get(session).expect("a number of a session");
         self.get(&format!("/api/swarm/sessions/{}", session.id), tag)
     }
 
     /// A read of anything, by whoever has the answer with this tag.
+    ///
+    /// # Panics
+    /// When that is no path.
     pub fn get(&self, path: &str, tag: Option<&str>) -> Sent {
         let request = hyper::Request::get(path).header("host", self.server.address.to_string());
         let request = tag.into_iter().fold(request, |it, tag| it.header("if-none-match", tag));
@@ -116,9 +163,9 @@ fn author(client: &Client, number: usize) -> Author {
     Author { key, id, token }
 }
 
-/// A usual take: a write-up of 1,200 characters and four weights.
-fn fields() -> TakeFields {
-    let usual = swarm_benches::Author::new(1).draft(0, swarm_benches::USUAL);
+/// A take with four weights and a write-up of so many characters.
+fn fields(characters: usize) -> TakeFields {
+    let usual = crate::Author::new(1).draft(0, characters);
     TakeFields::new("constructive", 0.72)
         .with_body(usual.body.as_str())
         .with_memo(usual.memo_url.as_str())

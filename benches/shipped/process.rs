@@ -12,6 +12,9 @@ pub const MEASURED: usize = 0;
 pub const OTHER: usize = 1;
 
 /// Lets this process, and what it starts, run on one core only.
+///
+/// # Panics
+/// When there is no such core.
 pub fn stay_on(core: usize) {
     let mut cores = rustix::thread::CpuSet::new();
     cores.set(core);
@@ -19,6 +22,7 @@ pub fn stay_on(core: usize) {
 }
 
 /// A server on the measured core; killed in the end.
+#[derive(Debug)]
 pub struct Process {
     child: Child,
     /// Where it listens.
@@ -26,8 +30,19 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a command that prints `listening on http://ADDRESS` as its first line.
+    /// Starts a command that prints `listening on http://ADDRESS` as its first line; its log is dropped.
+    ///
+    /// # Panics
+    /// When it prints something else.
     pub fn start(command: &Command) -> Self {
+        Self::start_with_log(command, Stdio::null())
+    }
+
+    /// The same, with its log sent there.
+    ///
+    /// # Panics
+    /// When it prints something else.
+    pub fn start_with_log(command: &Command, log: Stdio) -> Self {
         let mut child = Command::new("taskset")
             .args(["-c", &MEASURED.to_string()])
             .arg(command.get_program())
@@ -36,7 +51,7 @@ impl Process {
             .current_dir(command.get_current_dir().unwrap_or(".".as_ref()))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(log)
             .spawn()
             .expect("taskset");
         let mut line = String::new();
@@ -50,6 +65,21 @@ impl Process {
     pub fn used(&self) -> Duration {
         used(self.child.id())
     }
+
+    /// The most memory that it had resident since it was asked last, in bytes.
+    ///
+    /// # Panics
+    /// When it runs no more.
+    pub fn peak(&self) -> usize {
+        let of = |file: &str| format!("/proc/{}/{file}", self.child.id());
+        let status = std::fs::read_to_string(of("status")).expect("it runs");
+        let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("it has memory");
+        // 5 sets the highest back to what is resident now (proc_pid_clear_refs).
+        std::fs::write(of("clear_refs"), "5").expect("it runs");
+        let kibibytes: usize =
+            line.split_whitespace().nth(1).and_then(|text| text.parse().ok()).expect("a number");
+        kibibytes << 10
+    }
 }
 
 impl Drop for Process {
@@ -60,6 +90,9 @@ impl Drop for Process {
 }
 
 /// The processor time that the threads of a process have used.
+///
+/// # Panics
+/// When it runs no more.
 pub fn used(process: u32) -> Duration {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).expect("it runs");
     let nanoseconds = threads

@@ -1,0 +1,30 @@
+//! The server as it ships: `swarm serve` as a process of its own on one core, its clients on another, over real
+//! sockets.
+#![allow(clippy::disallowed_methods, reason = "a benchmark goes by a clock of its own")]
+
+pub mod load;
+pub mod process;
+mod world;
+
+use std::path::PathBuf;
+use std::process::Command;
+
+pub use world::{Author, World};
+
+/// The release binary of this checkout, or the one that `SWARM_PROGRAM` names.
+///
+/// # Panics
+/// When it does not build.
+pub fn program() -> PathBuf {
+    if let Some(program) = std::env::var_os("SWARM_PROGRAM") {
+        return program.into();
+    }
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = Command::new(cargo)
+        .args(["build", "--locked", "--release", "--quiet", "-p", "swarm-http", "--bin", "swarm"])
+        .status();
+    assert!(built.expect("cargo").success(), "the binary does not build");
+    // This program stands in target/release/deps.
+    let own = std::env::current_exe().expect("it runs");
+    own.ancestors().nth(2).expect("a folder").join("swarm")
+}
