@@ -1,0 +1,105 @@
+//! The attacks.
+
+use std::time::Duration;
+
+use serde_json::json;
+use swarm_benches::shipped::World;
+use swarm_client::{new_key, signed_text};
+use swarm_core::domain::{Application, Contact, Lens, Name};
+
+use crate::LARGE;
+use crate::strangers::{Strangers, Then};
+
+#[derive(Clone, Copy, Debug)]
+pub enum Attack {
+    IdleConnections,
+    HalfSentHeads,
+    Challenges,
+    LargeReads,
+    SlowReads,
+    LargeBodies,
+    Applications,
+}
+
+impl Attack {
+    pub const ALL: [Self; 7] = [
+        Self::IdleConnections,
+        Self::HalfSentHeads,
+        Self::Challenges,
+        Self::LargeReads,
+        Self::SlowReads,
+        Self::LargeBodies,
+        Self::Applications,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::IdleConnections => "2,000 connections, a GET each in 5 s",
+            Self::HalfSentHeads => "2,000 half-sent heads",
+            Self::Challenges => "a member's challenge, a hundred times a second",
+            Self::LargeReads => "four readers of 4.5 MB",
+            Self::SlowReads => "200 slow readers of 4.5 MB",
+            Self::LargeBodies => "64 bodies of 2 MiB with a made-up token",
+            Self::Applications => "applications of 8 kB on eight connections",
+        }
+    }
+
+    /// Those who attack this world.
+    pub fn on(self, world: &World) -> Strangers {
+        let host = world.server.address;
+        let get = |path: &str, more: &str| {
+            format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{more}\r\n").into_bytes()
+        };
+        let post = |path: &str, more: &str, body: &str| {
+            let length = body.len();
+            format!(
+                "POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n\
+                 Content-Length: {length}\r\n{more}\r\n{body}"
+            )
+            .into_bytes()
+        };
+        let large = world.sessions.get(LARGE).expect("a session").id;
+        let large = get(&format!("/api/swarm/sessions/{large}"), CLOSE);
+        let (connections, texts, then) = match self {
+            Self::IdleConnections => {
+                (2_000, vec![get("/healthz", "")], Then::SendAgain(Duration::from_secs(5)))
+            }
+            Self::HalfSentHeads => {
+                let head = b"GET / HTTP/1.1\r\nHost:".to_vec();
+                (2_000, vec![head], Then::SendAgain(Duration::from_secs(5)))
+            }
+            Self::Challenges => {
+                let member = world.authors.first().expect("an author").id();
+                let body = json!({ "memberId": member }).to_string();
+                let ask = post("/api/swarm/token-claim/challenge", "", &body);
+                (10, vec![ask], Then::SendAgain(Duration::from_millis(100)))
+            }
+            Self::LargeReads => (4, vec![large], Then::Read),
+            // By the least rate that is borne with.
+            Self::SlowReads => (200, vec![large], Then::ReadSlowly((16 << 10) / 10)),
+            Self::LargeBodies => {
+                let token = "Authorization: Bearer tok_made_up\r\nConnection: close\r\n";
+                let body = json!({ "title": "m", "body": "b".repeat(2_000_000) }).to_string();
+                (64, vec![post("/api/swarm/memos", token, &body)], Then::Read)
+            }
+            Self::Applications => {
+                let apply = |_| post("/api/swarm/apply", CLOSE, &application());
+                (8, (0..2_000).map(apply).collect(), Then::Read)
+            }
+        };
+        Strangers { connections, texts, then }
+    }
+}
+
+const CLOSE: &str = "Connection: close\r\n";
+
+fn application() -> String {
+    let key = new_key().expect("entropy");
+    let lens = "\u{1f680}".repeat(2_000);
+    signed_text(&key.sign(Application {
+        name: Name::parse("Mallory").expect("a name"),
+        contact: Contact::parse("m@example.org").expect("a contact"),
+        lens: Lens::parse(lens).expect("a lens"),
+        public_key: key.public_key(),
+    }))
+}

@@ -1,0 +1,137 @@
+//! Strangers with many connections, from an address of their own and on a thread that lets everything else go first.
+
+use std::cell::Cell;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use std::{io, panic};
+
+use rustix::process::{Resource, Rlimit, getrlimit, setpriority_process, setrlimit};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::sync::oneshot;
+use tokio::task::LocalSet;
+use tokio::time::{Instant, sleep, timeout};
+
+/// Whose address none of the honest have.
+const ADDRESS: &str = "127.0.0.2:0";
+
+/// So many connections, on each of which one of the texts is sent, and then the next one.
+pub struct Strangers {
+    pub connections: usize,
+    pub texts: Vec<Vec<u8>>,
+    pub then: Then,
+}
+
+/// What a connection does when it has sent a text.
+#[derive(Clone, Copy)]
+pub enum Then {
+    /// Reads until it is closed.
+    Read,
+    /// The same, by so many bytes in a tenth of a second.
+    ReadSlowly(usize),
+    /// Reads what comes for so long, and sends the text again; on another connection, where this one was closed.
+    SendAgain(Duration),
+}
+
+/// Strangers at work, until this is dropped.
+pub struct Underway {
+    sent: Arc<AtomicUsize>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Strangers {
+    /// Has them begin.
+    pub fn begin(self, server: SocketAddr) -> Underway {
+        let (stop, stopped) = oneshot::channel();
+        let sent = Arc::<AtomicUsize>::default();
+        let count = Arc::clone(&sent);
+        let thread = thread::spawn(move || {
+            // Of this thread alone.
+            setpriority_process(None, 19).expect("a lower priority");
+            allow_sockets();
+            let all = LocalSet::new();
+            let (strangers, turn) = (Rc::new(self), Rc::<Cell<usize>>::default());
+            for _ in 0..strangers.connections {
+                let (strangers, turn, count) =
+                    (Rc::clone(&strangers), Rc::clone(&turn), Arc::clone(&count));
+                all.spawn_local(async move {
+                    loop {
+                        let text = strangers
+                            .texts
+                            .get(turn.replace(turn.get() + 1) % strangers.texts.len());
+                        let visited =
+                            visit(server, text.expect("within"), strangers.then, &count).await;
+                        if visited.is_err() {
+                            sleep(Duration::from_millis(10)).await;
+                        }
+                    }
+                });
+            }
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let _ = runtime.expect("a runtime").block_on(all.run_until(stopped));
+        });
+        Underway { sent, stop: Some(stop), thread: Some(thread) }
+    }
+}
+
+impl Underway {
+    /// How many texts they have sent.
+    pub fn sent(&self) -> usize {
+        self.sent.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Underway {
+    fn drop(&mut self) {
+        self.stop.take();
+        if let Some(Err(panicked)) = self.thread.take().map(JoinHandle::join) {
+            panic::resume_unwind(panicked);
+        }
+    }
+}
+
+/// Opens a connection, and uses it until the server closes it.
+async fn visit(server: SocketAddr, text: &[u8], then: Then, sent: &AtomicUsize) -> io::Result<()> {
+    let socket = TcpSocket::new_v4()?;
+    socket.bind(ADDRESS.parse().expect("an address"))?;
+    let mut socket = socket.connect(server).await?;
+    loop {
+        socket.write_all(text).await?;
+        sent.fetch_add(1, Ordering::Relaxed);
+        match then {
+            Then::Read => return read(&mut socket, 1 << 18, Duration::ZERO).await,
+            Then::ReadSlowly(bytes) => {
+                return read(&mut socket, bytes, Duration::from_millis(100)).await;
+            }
+            Then::SendAgain(pause) => {
+                let start = Instant::now();
+                let closed = timeout(pause, read(&mut socket, 1 << 12, Duration::ZERO)).await;
+                if closed.is_ok() {
+                    sleep(pause.saturating_sub(start.elapsed())).await;
+                    return Ok(());
+                }
+            }
+        }
+    }
+}
+
+/// Reads until the server closes, so many bytes at a time.
+async fn read(socket: &mut TcpStream, bytes: usize, pause: Duration) -> io::Result<()> {
+    let mut buffer = vec![0; bytes];
+    while socket.read(&mut buffer).await? > 0 {
+        if !pause.is_zero() {
+            sleep(pause).await;
+        }
+    }
+    Ok(())
+}
+
+fn allow_sockets() {
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).expect("more sockets");
+}
