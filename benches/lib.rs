@@ -16,9 +16,9 @@ use swarm_core::domain::{
     SubjectId, TakeDraft, TenantId, Timestamp, TokenHash, Weight, Weights,
 };
 use swarm_core::proof::KeyPair;
-use swarm_core::rules::{convene, judge};
-use swarm_core::store::{Basis, BasisQuery, MemberChange, MemberSaved, Store, Tenants};
-use swarm_core::{Submission, Swarm, SystemEntropy, Take, Tenant};
+use swarm_core::rules::{Filing, convene, judge};
+use swarm_core::store::{Basis, BasisQuery, Filed, MemberChange, MemberSaved, Store, Tenants};
+use swarm_core::{Entropy as _, Submission, Swarm, SystemEntropy, Take, Tenant};
 use swarm_store_memory::MemoryStore;
 
 /// How many sessions a world has, and so how many first takes an author can file in it.
@@ -215,6 +215,22 @@ impl World {
         let TakeDraft { date, subject_id, nonce, .. } = take.draft();
         let query = BasisQuery { token: &author.token, date: *date, subject_id, nonce };
         at_once(self.store.basis(&query)).expect("it answers")
+    }
+
+    /// Loads the facts that a take is judged by, and judges it.
+    pub async fn judged(&self, author: &Author, take: &Submission) -> Filing {
+        let TakeDraft { date, subject_id, nonce, .. } = take.draft();
+        let query = BasisQuery { token: &author.token, date: *date, subject_id, nonce };
+        let basis = self.store.basis(&query).await.expect("it answers");
+        let mut attempt = AttemptId([0; 16]);
+        SystemEntropy.fill(&mut attempt.0).expect("entropy");
+        judge(&basis, take, attempt).expect("nothing refuses")
+    }
+
+    /// Commits a take that was judged.
+    pub async fn commit(&self, filing: &Filing) {
+        let filed = self.store.file(filing).await.expect("it answers");
+        assert!(matches!(filed, Filed::Filed(_)), "{filed:?}");
     }
 
     /// Asks the store for the time: a round trip that does no work.

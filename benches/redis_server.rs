@@ -1,0 +1,122 @@
+//! What a take costs `redis-server`, whatever its client does: the processor time that it uses for the commit of a
+//! take, against a script with as many keys and arguments of the same size that does nothing, sent in the same
+//! way. Starts `redis-server` from the `PATH`; says medians of rounds that alternate.
+#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use redis::Script;
+use redis::aio::MultiplexedConnection;
+use swarm_benches::{SignedTakes, World};
+use swarm_core::domain::{TakeId, Timestamp};
+use swarm_core::rules::Filing;
+use swarm_redis_testing::Server;
+use swarm_store_redis::RedisStore;
+use tokio::task::JoinSet;
+
+const ROUNDS: usize = 7;
+
+/// How many takes an author files in a round.
+const TAKES: usize = 64;
+
+#[tokio::main]
+async fn main() {
+    println!(
+        "\n# redis-server: the commit of a take, against a script of its size that does nothing\n"
+    );
+    let server = Server::start(&["--appendonly", "no"]);
+    let store = RedisStore::connect(&server.url()).await.expect("it answers");
+    let client = redis::Client::open(server.url()).expect("an address");
+    let connection = client.get_multiplexed_async_connection().await.expect("it answers");
+    for authors in [1, 8, 64] {
+        let signed: Vec<_> = (1..=authors).map(SignedTakes::new).collect();
+        let (mut commits, mut nothings) = (Vec::new(), Vec::new());
+        for round in 0..ROUNDS {
+            let tenant = format!("{authors}-{round}");
+            let world = Arc::new(world(&store, &tenant, &signed).await);
+            let filings = judged(&world, &signed).await;
+            let start = used(&server);
+            at_once(&filings, |filing| commit(Arc::clone(&world), filing)).await;
+            let between = used(&server);
+            at_once(&filings, |filing| do_nothing(connection.clone(), filing)).await;
+            commits.push(between - start);
+            nothings.push(used(&server) - between);
+        }
+        let [commit, nothing] = [commits, nothings].map(|times| each(times, signed.len() * TAKES));
+        let ratio = commit / nothing;
+        println!("{authors:2} at once: {commit:.1} µs a take, {nothing:.1} µs nothing: {ratio:.2}");
+    }
+}
+
+async fn world(store: &RedisStore, tenant: &str, signed: &[SignedTakes]) -> World {
+    let authors: Vec<_> = signed.iter().map(|signed| &signed.author).collect();
+    World::set_up(store, tenant, &authors).await
+}
+
+/// The first takes of each author, judged.
+async fn judged(world: &World, signed: &[SignedTakes]) -> Vec<Vec<Arc<Filing>>> {
+    let mut filings = Vec::new();
+    for SignedTakes { author, takes } in signed {
+        let mut own = Vec::new();
+        for take in takes.iter().take(TAKES) {
+            own.push(Arc::new(world.judged(author, take).await));
+        }
+        filings.push(own);
+    }
+    filings
+}
+
+/// Sends those of each author one after another, and those of all at once.
+async fn at_once<F>(filings: &[Vec<Arc<Filing>>], send: impl Fn(Arc<Filing>) -> F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let mut authors = JoinSet::new();
+    for own in filings {
+        let calls: Vec<_> = own.iter().map(|filing| send(Arc::clone(filing))).collect();
+        authors.spawn(async move {
+            for call in calls {
+                call.await;
+            }
+        });
+    }
+    authors.join_all().await;
+}
+
+async fn commit(world: Arc<World>, filing: Arc<Filing>) {
+    world.commit(&filing).await;
+}
+
+/// Runs a script that does nothing, with what the commit of the filing is sent with.
+async fn do_nothing(mut connection: MultiplexedConnection, filing: Arc<Filing>) {
+    let take = filing.take(TakeId(0), Timestamp::EPOCH);
+    let (member, version) = filing.member();
+    let script = Script::new("return 1");
+    let mut call = script.prepare_invoke();
+    call.key("swarm:{64-0}:session:100:takes").key("swarm:{64-0}:log").key("swarm:{64-0}:takes");
+    call.arg(member.as_str()).arg(version.0).arg(take.session_id.0).arg(filing.session().1.0);
+    call.arg(Timestamp::EPOCH.millis()).arg(filing.nonce().as_str());
+    call.arg("0123456789abcdef0123456789abcdef").arg(0).arg(1);
+    let (key, signature) = (&take.public_key, take.signed.signature.as_str());
+    call.arg(format!("{} 1 {key} {signature} {}", take.session_id, filing.canonical()));
+    call.arg("2:on10:2026-11-2111:subject-100").arg(1).arg(10_000).arg("t 10000 1795000000000");
+    let _: u8 = call.invoke_async(&mut connection).await.expect("it answers");
+}
+
+/// The processor time that a server has used.
+fn used(server: &Server) -> Duration {
+    let info = server.cli(&["info", "server"]);
+    let id = info.lines().find_map(|line| line.strip_prefix("process_id:")).expect("it tells");
+    let path = format!("/proc/{}/task/{}/schedstat", id.trim(), id.trim());
+    let line = std::fs::read_to_string(path).expect("it runs");
+    let nanoseconds = line.split(' ').next().and_then(|first| first.parse().ok());
+    Duration::from_nanos(nanoseconds.expect("a number"))
+}
+
+/// The median, in microseconds, of what a round took for each of so many.
+#[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
+fn each(mut rounds: Vec<Duration>, count: usize) -> f64 {
+    rounds.sort_unstable();
+    rounds[rounds.len() / 2].as_secs_f64() * 1e6 / count as f64
+}
