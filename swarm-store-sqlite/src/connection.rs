@@ -5,6 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::failure::Outcome;
@@ -47,6 +48,9 @@ fn open(path: &Path, flags: OpenFlags) -> Outcome<Connection> {
     let mut db = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     db.busy_handler(Some(wait))?;
     db.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
+    // Otherwise a statement is prepared again whenever it gets other values: SQLite would look whether
+    // they ask for another plan.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // A full disk has no room for temporary files either.
     db.pragma_update(None, "temp_store", "memory")?;
     Ok(db)
