@@ -34,7 +34,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use swarm_core::TenantId;
 use swarm_core::store::{
-    CommitteeStore, CommitteeTenants, Readiness, Result, SeenLogs, Store, Tenants,
+    ChangeFeed, Changes, CommitteeStore, CommitteeTenants, Readiness, Result, SeenLogs, Store,
+    Tenants,
 };
 
 use changes::LastHeard;
@@ -126,6 +127,15 @@ impl Tenants for RedisStore {
             health::check(&self.client, "ready", self.strict).await
         })
         .await
+    }
+}
+
+#[async_trait]
+impl ChangeFeed for RedisStore {
+    /// A server that fails between a commit and its announcement, which is made with the next call of
+    /// this, announces nothing: whoever relies on the others looks at each tenant now and then.
+    async fn changes(&self) -> Result<Changes> {
+        self.heard.exchange(&self.client, &self.seen).await
     }
 }
 

@@ -21,7 +21,7 @@ const CRATES: [(&str, &[&str]); 8] = [
         &[
             "codec keys scripts",
             "connection",
-            "health layout",
+            "changes health layout",
             "tenant",
             ITSELF,
             "rows",

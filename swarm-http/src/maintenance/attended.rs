@@ -8,8 +8,7 @@ use swarm_core::{TenantId, Timestamp};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
-use super::PAUSE;
-use super::job::{Job, Next};
+use super::job::{Job, Next, PAUSE};
 use crate::Site;
 use crate::tenants::ServedTenant;
 

@@ -7,6 +7,10 @@ use swarm_core::{Error, Round};
 
 use crate::tenants::ServedTenant;
 
+/// How long after a round the next one begins at the earliest: windows close within 15 s of their
+/// deadline.
+pub const PAUSE: Duration = Duration::from_secs(5);
+
 /// One kind of recurring work for one tenant. It may keep state between rounds.
 #[async_trait]
 pub trait Job: Send + 'static {
@@ -17,7 +21,7 @@ pub trait Job: Send + 'static {
 /// When the round after this one is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// After the [`PAUSE`](super::PAUSE) between rounds.
+    /// After the [`PAUSE`] between rounds.
     Soon,
     /// After this time, or when the tenant has changed.
     In(Duration),

@@ -32,16 +32,12 @@ use crate::Site;
 
 pub use briefs::GenerateBriefs;
 pub use figures::CountRecords;
-pub use job::{Job, Next};
+pub use job::{Job, Next, PAUSE};
 pub use mail::{DeliverMail, LogQueuedMail};
 pub use windows::CloseWindows;
 
 use attended::Attended;
 use schedule::Scheduled;
-
-/// How long after a round the next one begins at the earliest: windows close within 15 s of their
-/// deadline.
-pub const PAUSE: Duration = Duration::from_secs(5);
 
 /// How often it is looked which tenants there are, and which have changed.
 const TICK: Duration = Duration::from_secs(1);

@@ -9,14 +9,14 @@
 mod recent;
 mod under_way;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub(super) use self::under_way::UnderWay;
 
 use self::recent::{Bytes, Recent};
-use self::under_way::SubmitsUnderWay;
+use self::under_way::{MemberKey, SubmitsUnderWay};
 use crate::domain::{
-    Day, Member, Revision, SessionId, SessionTerms, SubjectId, Take, TenantId, Timestamp, TokenHash,
+    Day, Member, Revision, SessionId, SessionTerms, SubjectId, Take, TenantId, Timestamp,
 };
 use crate::store::{Basis, BasisQuery, Versioned};
 
@@ -39,8 +39,6 @@ pub(super) struct Facts {
     sessions: Recent<(TenantId, Day, SubjectId), CachedSession>,
     under_way: SubmitsUnderWay,
 }
-
-type MemberKey = (TenantId, TokenHash);
 
 struct CachedMember {
     /// The number of the log whose store said so.
@@ -72,8 +70,8 @@ impl BasisCache {
     /// A submit begins, and is under way until what this returns is dropped; none where nothing is
     /// cached.
     pub(super) fn begin(&self, query: &BasisQuery<'_>) -> Option<UnderWay> {
-        let facts = self.facts.as_ref()?;
-        Some(UnderWay::begin(facts, self.member_key(query)))
+        let all = self.edit(|facts| facts.under_way.clone())?;
+        Some(all.begin(self.member_key(query)))
     }
 
     /// What is known to have been so in this log, and perhaps is no longer. It never has a spent
@@ -135,13 +133,10 @@ impl BasisCache {
     }
 
     fn edit<T>(&self, edit: impl FnOnce(&mut Facts) -> T) -> Option<T> {
-        Some(edit(&mut lock(self.facts.as_ref()?)))
+        let facts = self.facts.as_ref()?;
+        // Each entry is right by itself, or as good as one that is out of date.
+        Some(edit(&mut facts.lock().unwrap_or_else(PoisonError::into_inner)))
     }
-}
-
-/// Each entry is right by itself, or as good as one that is out of date.
-fn lock(facts: &SharedFacts) -> MutexGuard<'_, Facts> {
-    facts.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl CachedMember {

@@ -1,11 +1,15 @@
 //! The submits that are under way, by member.
 
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{MemberKey, SharedFacts, lock};
+use crate::domain::{TenantId, TokenHash};
 
-#[derive(Default)]
-pub(super) struct SubmitsUnderWay(HashMap<MemberKey, Submits>);
+/// A member of a tenant, by its token.
+pub(super) type MemberKey = (TenantId, TokenHash);
+
+#[derive(Clone, Default)]
+pub(super) struct SubmitsUnderWay(Arc<Mutex<HashMap<MemberKey, Submits>>>);
 
 /// Those of one member, since it had none.
 #[derive(Default)]
@@ -17,34 +21,39 @@ struct Submits {
 
 /// A submit that is under way until this is dropped.
 pub(in crate::service) struct UnderWay {
-    facts: SharedFacts,
+    all: SubmitsUnderWay,
     member: MemberKey,
 }
 
-impl UnderWay {
-    pub(super) fn begin(facts: &SharedFacts, member: MemberKey) -> Self {
-        let mut locked = lock(facts);
-        let submits = locked.under_way.0.entry(member.clone()).or_default();
+impl SubmitsUnderWay {
+    pub(super) fn begin(self, member: MemberKey) -> UnderWay {
+        let mut all = self.lock();
+        let submits = all.entry(member.clone()).or_default();
         submits.count += 1;
         submits.met |= submits.count > 1;
-        drop(locked);
-        Self { facts: SharedFacts::clone(facts), member }
+        drop(all);
+        UnderWay { all: self, member }
     }
 
+    fn lock(&self) -> MutexGuard<'_, HashMap<MemberKey, Submits>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl UnderWay {
     /// Whether another submit of the same member was under way at the same time, or may have been.
     pub(in crate::service) fn met_another(&self) -> bool {
-        lock(&self.facts).under_way.0.get(&self.member).is_some_and(|submits| submits.met)
+        self.all.lock().get(&self.member).is_some_and(|submits| submits.met)
     }
 }
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        let mut facts = lock(&self.facts);
-        let submits = &mut facts.under_way.0;
-        if let Some(of_member) = submits.get_mut(&self.member) {
+        let mut all = self.all.lock();
+        if let Some(of_member) = all.get_mut(&self.member) {
             of_member.count -= 1;
             if of_member.count == 0 {
-                submits.remove(&self.member);
+                all.remove(&self.member);
             }
         }
     }
