@@ -13,6 +13,13 @@ use tokio::time::{Instant, Sleep, sleep};
 use super::Limits;
 use super::activity::Activity;
 
+/// How much a connection writes before it is the others' turn, in bytes: whoever reads a large answer
+/// as fast as it comes would otherwise have a thread for milliseconds.
+const TURN: usize = 256 << 10;
+
+/// How much of what nobody reads is discarded in one go, in bytes.
+const DISCARD: usize = 64 << 10;
+
 /// A socket. A write that makes no progress fails at its deadline, and one with too little progress
 /// somewhat later. Closing lingers: closing a socket with unread input would reset the connection,
 /// and the client might lose the answer.
@@ -22,14 +29,21 @@ pub(crate) struct Socket {
     write_rate: usize,
     /// How much longer writes may wait, in total; what is written adds to it, at the least rate.
     credit: Duration,
+    /// What was written in this turn, in bytes.
+    turn: usize,
     /// Runs from when a write has to wait until all is written.
     stalled: Option<Pin<Box<Sleep>>>,
     activity: Activity,
     linger: Duration,
-    /// What may still be thrown away, in bytes.
+    /// What may still be discarded, in bytes.
     linger_bytes: usize,
+    /// How long it is from one piece that is discarded to the next: all that may be is spread over the
+    /// time that it may take, so that whoever sends what is refused keeps no processor busy.
+    discard_pause: Duration,
     /// Runs since our half was shut down.
     closing: Option<Pin<Box<Sleep>>>,
+    /// Runs until the next piece may be discarded.
+    pause: Option<Pin<Box<Sleep>>>,
 }
 
 impl Socket {
@@ -42,11 +56,16 @@ impl Socket {
             write_deadline: limits.write_deadline,
             write_rate: limits.write_rate,
             credit: limits.write_deadline,
+            turn: 0,
             stalled: None,
             activity,
             linger: limits.linger,
             linger_bytes: limits.linger_bytes,
+            discard_pause: limits
+                .linger
+                .mul_f64(DISCARD as f64 / limits.linger_bytes.max(DISCARD) as f64),
             closing: None,
+            pause: None,
         }
     }
 
@@ -57,17 +76,29 @@ impl Socket {
         written: Poll<io::Result<usize>>,
     ) -> Poll<io::Result<usize>> {
         if let Poll::Ready(Ok(length)) = written {
+            self.turn += length;
             self.earn(length);
         }
         if written.is_ready() {
             return written;
         }
+        self.turn = 0;
         let credit = self.credit;
         let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(credit)));
         ready!(stalled.as_mut().poll(cx));
         // Discard the unsent bytes too: otherwise the system would retry them for minutes.
         let _ = self.tcp.set_zero_linger();
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+
+    /// Whether it is the others' turn. It comes back by itself.
+    fn is_turn_over(&mut self, cx: &Context<'_>) -> bool {
+        let is_over = self.turn >= TURN;
+        if is_over {
+            self.turn = 0;
+            cx.waker().wake_by_ref();
+        }
+        is_over
     }
 
     /// Adds the time that this many bytes take at the least rate, never above the initial credit.
@@ -88,19 +119,34 @@ impl Socket {
 
     /// Discards input until its end, an error, or the limit of time or bytes.
     fn poll_discard(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let mut scrap = [0; 8 << 10];
-        while self.linger_bytes > 0 {
-            let mut scrap = ReadBuf::new(&mut scrap);
-            let read = Pin::new(&mut self.tcp).poll_read(cx, &mut scrap);
-            match (read, scrap.filled().len(), &mut self.closing) {
-                (Poll::Pending, _, Some(closing)) => return closing.as_mut().poll(cx),
-                (Poll::Ready(Ok(())), length @ 1.., _) => {
-                    self.linger_bytes = self.linger_bytes.saturating_sub(length);
-                }
-                _ => break,
+        while self.linger_bytes > 0 && !self.has_lingered(cx) {
+            if let Some(pause) = &mut self.pause {
+                ready!(pause.as_mut().poll(cx));
             }
+            let Some(length) = ready!(self.poll_discard_some(cx)) else { break };
+            self.linger_bytes = self.linger_bytes.saturating_sub(length);
+            self.pause = Some(Box::pin(sleep(self.discard_pause)));
         }
         Poll::Ready(())
+    }
+
+    fn has_lingered(&mut self, cx: &mut Context<'_>) -> bool {
+        self.closing.as_mut().is_some_and(|closing| closing.as_mut().poll(cx).is_ready())
+    }
+
+    /// Discards what there is, a piece at most; answers how much it was, or nothing at the end.
+    fn poll_discard_some(&mut self, cx: &mut Context<'_>) -> Poll<Option<usize>> {
+        let (mut scrap, mut length) = ([0; 8 << 10], 0);
+        while length < DISCARD {
+            let mut scrap = ReadBuf::new(&mut scrap);
+            match Pin::new(&mut self.tcp).poll_read(cx, &mut scrap) {
+                Poll::Ready(Ok(())) if !scrap.filled().is_empty() => length += scrap.filled().len(),
+                Poll::Pending if length > 0 => break,
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(_) => return Poll::Ready(None),
+            }
+        }
+        Poll::Ready(Some(length))
     }
 }
 
@@ -120,6 +166,10 @@ impl AsyncWrite for Socket {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
+        if self.is_turn_over(cx) {
+            return Poll::Pending;
+        }
+        let buf = buf.get(..TURN).unwrap_or(buf);
         let written = Pin::new(&mut self.tcp).poll_write(cx, buf);
         self.timed(cx, written)
     }
@@ -129,6 +179,14 @@ impl AsyncWrite for Socket {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        // What is too much for a turn is written piece by piece.
+        if bufs.iter().map(|buf| buf.len()).sum::<usize>() > TURN {
+            let first = bufs.iter().find(|buf| !buf.is_empty());
+            return self.poll_write(cx, first.map_or(&[], |buf| &**buf));
+        }
+        if self.is_turn_over(cx) {
+            return Poll::Pending;
+        }
         let written = Pin::new(&mut self.tcp).poll_write_vectored(cx, bufs);
         self.timed(cx, written)
     }
