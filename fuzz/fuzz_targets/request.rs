@@ -1,4 +1,5 @@
-//! Requests through the whole service, their text as HTTP/1.1 has it: never a 5xx.
+//! Requests through the whole service, their text as HTTP/1.1 has it: never a 5xx. There is a member
+//! with the token `ada` that has filed a take, and an operator with the token `adm`.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};
@@ -7,6 +8,8 @@ use bytes::Bytes;
 use http::Request;
 use http_body_util::Full;
 use libfuzzer_sys::fuzz_target;
+use swarm_core::domain::AdminTokenHash;
+use swarm_core::testing::World;
 use swarm_core::{Swarm, SystemEntropy, TenantId};
 use swarm_http::{AdminTokens, Site, TenantConfig};
 use swarm_store_memory::MemoryStore;
@@ -38,8 +41,14 @@ fn request(text: &[u8]) -> Option<Request<Full<Bytes>>> {
 
 static SERVED: LazyLock<(Runtime, Arc<Site>)> = LazyLock::new(|| {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-    let tenant = TenantId::parse("acme").expect("a name");
-    let config = TenantConfig::new(tenant, AdminTokens::new());
-    let swarm = Swarm::new(MemoryStore::new(), SystemEntropy);
-    (runtime.expect("a runtime"), Arc::new(Site::single(swarm, config)))
+    let runtime = runtime.expect("a runtime");
+    let (store, tenant) = (MemoryStore::new(), TenantId::parse("acme").expect("a name"));
+    runtime.block_on(async {
+        let world = World::open(Arc::new(store.clone()), tenant.clone());
+        let ada = world.author("ada").await;
+        let session = world.convened("aurora").await;
+        world.filed(&ada, &session, "nonce").await;
+    });
+    let config = TenantConfig::new(tenant, AdminTokens::single(AdminTokenHash::of(b"adm")));
+    (runtime, Arc::new(Site::single(Swarm::new(store, SystemEntropy), config)))
 });
