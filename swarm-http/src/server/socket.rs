@@ -13,10 +13,6 @@ use tokio::time::{Instant, Sleep, sleep};
 use super::Limits;
 use super::activity::Activity;
 
-/// How much a connection writes before it is the others' turn, in bytes: whoever reads a large answer
-/// as fast as it comes would otherwise have a thread for milliseconds.
-const TURN: usize = 256 << 10;
-
 /// How much of what nobody reads is discarded in one go, in bytes.
 const DISCARD: usize = 64 << 10;
 
@@ -29,8 +25,6 @@ pub(crate) struct Socket {
     write_rate: usize,
     /// How much longer writes may wait, in total; what is written adds to it, at the least rate.
     credit: Duration,
-    /// What was written in this turn, in bytes.
-    turn: usize,
     /// Runs from when a write has to wait until all is written.
     stalled: Option<Pin<Box<Sleep>>>,
     activity: Activity,
@@ -56,7 +50,6 @@ impl Socket {
             write_deadline: limits.write_deadline,
             write_rate: limits.write_rate,
             credit: limits.write_deadline,
-            turn: 0,
             stalled: None,
             activity,
             linger: limits.linger,
@@ -76,29 +69,17 @@ impl Socket {
         written: Poll<io::Result<usize>>,
     ) -> Poll<io::Result<usize>> {
         if let Poll::Ready(Ok(length)) = written {
-            self.turn += length;
             self.earn(length);
         }
         if written.is_ready() {
             return written;
         }
-        self.turn = 0;
         let credit = self.credit;
         let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(credit)));
         ready!(stalled.as_mut().poll(cx));
         // Discard the unsent bytes too: otherwise the system would retry them for minutes.
         let _ = self.tcp.set_zero_linger();
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
-    }
-
-    /// Whether it is the others' turn. It comes back by itself.
-    fn is_turn_over(&mut self, cx: &Context<'_>) -> bool {
-        let is_over = self.turn >= TURN;
-        if is_over {
-            self.turn = 0;
-            cx.waker().wake_by_ref();
-        }
-        is_over
     }
 
     /// Adds the time that this many bytes take at the least rate, never above the initial credit.
@@ -166,10 +147,6 @@ impl AsyncWrite for Socket {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        if self.is_turn_over(cx) {
-            return Poll::Pending;
-        }
-        let buf = buf.get(..TURN).unwrap_or(buf);
         let written = Pin::new(&mut self.tcp).poll_write(cx, buf);
         self.timed(cx, written)
     }
@@ -179,14 +156,6 @@ impl AsyncWrite for Socket {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        // What is too much for a turn is written piece by piece.
-        if bufs.iter().map(|buf| buf.len()).sum::<usize>() > TURN {
-            let first = bufs.iter().find(|buf| !buf.is_empty());
-            return self.poll_write(cx, first.map_or(&[], |buf| &**buf));
-        }
-        if self.is_turn_over(cx) {
-            return Poll::Pending;
-        }
         let written = Pin::new(&mut self.tcp).poll_write_vectored(cx, bufs);
         self.timed(cx, written)
     }
