@@ -53,7 +53,8 @@ impl Timestamp {
 
 /// The UTC day of a moment.
 impl Timestamp {
-    const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
+    /// A UTC day, which has no leap seconds.
+    pub(crate) const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
     /// The UTC day that this moment is in; a year before 0000 or after 9999 counts as that one.
     pub fn day(self) -> Day {

@@ -70,7 +70,6 @@ pub fn is_due(settings: &CommitteeSettings, now: Timestamp, day: &CommitteeDay) 
 /// How long [`is_due`] will be false, unless what is on file changes before: until the schedule's time
 /// of today or tomorrow, or until an earlier day, whose deadline is ahead, makes way for today.
 pub fn until_due(settings: &CommitteeSettings, now: Timestamp, day: &CommitteeDay) -> Duration {
-    const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
     if is_due(settings, now, day) {
         return Duration::ZERO;
     }
@@ -79,7 +78,7 @@ pub fn until_due(settings: &CommitteeSettings, now: Timestamp, day: &CommitteeDa
     let next = match earlier {
         _ if now < begin => begin,
         Some(earlier) if earlier.deadline < end => earlier.deadline.plus_millis(1),
-        _ => begin.plus_millis(DAY_MILLIS),
+        _ => begin.plus_millis(Timestamp::DAY_MILLIS),
     };
     now.until(next)
 }
