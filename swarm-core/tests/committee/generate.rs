@@ -109,6 +109,19 @@ fn nothing_is_due_while_the_schedule_says_so_and_something_soon_after() {
 }
 
 #[test]
+fn the_schedule_waits_for_an_earlier_day_only_where_it_can_still_generate_today() {
+    for (deadline, next) in [
+        ("2026-11-22T23:24:59.999Z", "2026-11-22T23:25:00.000Z"),
+        ("2026-11-22T23:25:00.000Z", "2026-11-23T22:45:00.000Z"),
+        ("2026-11-22T23:59:00.000Z", "2026-11-23T22:45:00.000Z"),
+    ] {
+        let (now, earlier) = (at("2026-11-22T23:00:00Z"), remade("2026-11-21T22:45:00Z", deadline));
+        let wait = until_due(&CommitteeSettings::default(), now, &at_hand(now, &earlier));
+        assert_eq!(wait, now.until(at(next)), "{deadline}");
+    }
+}
+
+#[test]
 fn no_session_is_overtaken_before_its_deadline() {
     let open = remade("2026-11-21T22:45:00Z", "2026-11-22T23:00:00Z");
     for (latest, now, expected) in [
