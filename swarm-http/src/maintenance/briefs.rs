@@ -18,9 +18,15 @@ impl Job for GenerateBriefs {
     async fn round(&mut self, served: &ServedTenant) -> Next {
         let Some(committee) = served.committee() else { return Next::Changed };
         let tenant = &served.config().id;
-        // Before the briefs are generated: what becomes due in between is not missed.
-        let until_due = committee.until_due().await;
-        match committee.generate_if_due().await {
+        let generated = match committee.until_due().await {
+            Ok(wait) if !wait.is_zero() => {
+                self.refused = None;
+                return Next::In(wait);
+            }
+            Ok(_) => committee.generate_if_due().await,
+            Err(error) => Err(error),
+        };
+        match generated {
             Ok(None) => self.refused = None,
             Ok(Some(made)) => tracing::info!(%tenant, briefs = made.briefs, "briefs generated"),
             Err(CommitteeError::Refused(refusal)) => {
@@ -35,6 +41,6 @@ impl Job for GenerateBriefs {
                 return Next::Soon;
             }
         }
-        until_due.map_or(Next::Soon, Next::In)
+        Next::Soon
     }
 }
