@@ -8,17 +8,14 @@ use swarm_core::domain::{
     Actor, Application, Attribution, Member, MemberId, Session, SessionPatch, SessionState, Signed,
     Stance, Subject, TakeDraft, TenantId, TokenClaim,
 };
-use swarm_core::proof::KeyPair;
+use swarm_core::proof::{KeyPair, KeyTables};
 use swarm_core::store::Tenants;
-use swarm_core::testing::{Author, World, applicant, keys, object, session_draft};
-use swarm_core::{Error, Refusal, Submission, Tenant};
+use swarm_core::testing::{Author, Counter, World, applicant, keys, object, session_draft};
+use swarm_core::{Error, Refusal, Submission, Swarm, Tenant};
 
 use super::answers::Answers;
 pub(crate) use super::answers::Tally;
 use super::chaos::Chaos;
-
-/// The members that are there from the beginning.
-const MEMBERS: [&str; 3] = ["ada", "bob", "cyd"];
 
 /// Who applies, is activated, and claims its token while all this goes on.
 const NEWCOMER: &str = "dan";
@@ -28,7 +25,6 @@ pub(crate) struct Desk {
     world: World,
     servers: [Tenant; 3],
     chaos: Arc<Chaos>,
-    authors: Vec<Author>,
     answers: Answers,
 }
 
@@ -36,19 +32,19 @@ impl Desk {
     /// While all is calm: a subject, a session, and members that have their tokens. Two of three
     /// servers have a basis cache.
     pub(crate) async fn open(store: Arc<dyn Tenants>, chaos: Arc<Chaos>) -> Self {
-        let world = World::open(store, TenantId::parse("acme").unwrap());
-        let servers = [world.service(), world.cached_service(), world.cached_service()];
+        let world = World::open(Arc::clone(&store), TenantId::parse("acme").unwrap());
+        let swarm = Swarm::new(store, Counter).with_key_tables(Arc::clone(&KEY_TABLES));
+        let servers = [swarm.clone(), swarm.clone().with_basis_cache(), swarm.with_basis_cache()]
+            .map(|swarm| swarm.tenant(&world.id));
         let [tenant, ..] = &servers;
         let subject = Subject::read(&mut object(r#"{"id":"aurora","name":"Aurora"}"#)).unwrap();
         let _ = tenant.put_subject(&subject, &Actor::OPERATOR).await.unwrap();
-        let mut authors = Vec::new();
         let answers = Answers::default();
-        for name in MEMBERS {
-            let author = world.author(name).await;
+        for (author, member) in &*MEMBERS {
+            world.create(member).await;
             answers.has_token(&author.id, author.token, answers.step());
-            authors.push(author);
         }
-        let desk = Self { world, servers, chaos, authors, answers };
+        let desk = Self { world, servers, chaos, answers };
         desk.convene().await.unwrap();
         desk
     }
@@ -58,10 +54,14 @@ impl Desk {
         &self.servers[self.chaos.roll(self.servers.len())]
     }
 
+    fn some_member(&self) -> &'static MemberId {
+        &MEMBERS[self.chaos.roll(MEMBERS.len())].0.id
+    }
+
     /// Everybody at once, until all have gone home.
     pub(crate) async fn work(&self) {
         let mut people: Vec<BoxFuture<'_, ()>> = Vec::new();
-        for author in &self.authors {
+        for (author, _) in &*MEMBERS {
             // Of two devices each.
             people.push(Box::pin(self.file_takes(author)));
             people.push(Box::pin(self.file_takes(author)));
@@ -98,17 +98,20 @@ impl Desk {
         }
     }
 
-    /// Two devices of the newcomer try to claim; only one may be given a token.
+    /// The newcomer applies until it has been told twice that it did. Then two devices of it try to
+    /// claim; only one may be given a token.
     async fn join(&self) {
-        let mut id = None;
+        let mut told = Vec::new();
         for _ in 0..4 {
             match self.tenant().apply(APPLICATION.clone()).await {
-                Ok(applied) => id = Some(applied),
-                Err(Error::Refused(Refusal::KeyRegistered(known))) => id = Some(known),
+                Ok(id) | Err(Error::Refused(Refusal::KeyRegistered(id))) => told.push(id),
                 Err(_) => {}
             }
+            if told.len() == 2 {
+                break;
+            }
         }
-        let Some(id) = id else { return };
+        let Some(id) = told.pop() else { return };
         self.answers.heard_of_application(&id);
         for _ in 0..4 {
             let activated = self.tenant().activate(&id, "https://acme.example", &Actor::OPERATOR);
@@ -128,7 +131,7 @@ impl Desk {
                 expires_at: given.expires_at.to_string(),
             });
             if let Ok(token) = self.tenant().claim(claim).await {
-                self.answers.heard_of_claim(token.hash());
+                return self.answers.heard_of_claim(token.hash());
             }
         }
     }
@@ -170,14 +173,14 @@ impl Desk {
     }
 
     async fn suspend(&self) -> Result<(), Error> {
-        let member = &self.authors[self.chaos.roll(MEMBERS.len())].id;
+        let member = self.some_member();
         self.tenant().deactivate(member, &Actor::OPERATOR).await?;
         self.tenant().activate(member, "https://acme.example", &Actor::OPERATOR).await?;
         Ok(())
     }
 
     async fn rotate(&self) -> Result<(), Error> {
-        let member = &self.authors[self.chaos.roll(MEMBERS.len())].id;
+        let member = self.some_member();
         let began = self.answers.step();
         let (_, token) = self.tenant().rotate_key(member, None, &Actor::OPERATOR).await?;
         self.answers.has_token(member, token.hash(), began);
@@ -190,7 +193,7 @@ impl Desk {
             if let Ok((session, takes)) = self.tenant().session_filed(session.id).await {
                 self.answers.saw(&session, &takes);
             }
-            let member = &self.authors[self.chaos.roll(MEMBERS.len())].id;
+            let member = self.some_member();
             let token = self.answers.some_token(member, |sides| self.chaos.roll(sides));
             let began = self.answers.step();
             if self.tenant().bearer(&token).await.is_ok() {
@@ -216,6 +219,17 @@ fn signed(author: &Author, session: &Session, nonce: usize, stance: usize) -> Su
     let mut all = SIGNED.lock().unwrap();
     all.entry((author.id.clone(), nonce, stance)).or_insert_with(sign).clone()
 }
+
+/// The members that are there from the beginning, the same in all schedules.
+static MEMBERS: LazyLock<[(Author, Member); 3]> = LazyLock::new(|| {
+    ["ada", "bob", "cyd"].map(Author::named).map(|author| {
+        let member = author.member();
+        (author, member)
+    })
+});
+
+/// They change no verdict, so that all schedules have them in common.
+static KEY_TABLES: LazyLock<Arc<KeyTables>> = LazyLock::new(Arc::default);
 
 static NEWCOMERS_KEYS: LazyLock<KeyPair> = LazyLock::new(|| keys(NEWCOMER));
 
