@@ -88,7 +88,7 @@ pub fn judge(
     submission: &Submission,
     attempt: AttemptId,
 ) -> Result<Filing, Rejection> {
-    weigh(Evaluation::new(basis, submission), attempt)
+    weigh(Evaluation::new(basis, submission, None), attempt)
         .map_err(|reason| rejection(reason, basis, submission))
 }
 
@@ -102,7 +102,7 @@ pub fn judge_with(
     submission: &Submission,
     attempt: AttemptId,
 ) -> Result<Filing, Rejection> {
-    weigh(Evaluation { tables: Some(tables), ..Evaluation::new(basis, submission) }, attempt)
+    weigh(Evaluation::new(basis, submission, Some(tables)), attempt)
         .map_err(|reason| rejection(reason, basis, submission))
 }
 
@@ -152,8 +152,12 @@ pub(super) struct Evaluation<'a> {
 }
 
 impl<'a> Evaluation<'a> {
-    pub(super) fn new(basis: &'a Basis, submission: &'a Submission) -> Self {
-        Self { basis, submission, tables: None, take: None }
+    pub(super) fn new(
+        basis: &'a Basis,
+        submission: &'a Submission,
+        tables: Option<&'a KeyTables>,
+    ) -> Self {
+        Self { basis, submission, tables, take: None }
     }
 
     fn filing(self, attempt: AttemptId) -> Result<Filing, Refusal> {
