@@ -161,6 +161,13 @@ mod tests {
     }
 
     #[test]
+    fn what_is_printed_of_them_tells_no_key() {
+        let tables = KeyTables::new(2);
+        tables.note_accepted(&key(1));
+        assert_eq!(format!("{tables:?}"), "KeyTables { capacity: 2, .. }");
+    }
+
+    #[test]
     fn threads_share_one_table() {
         let tables = KeyTables::default();
         tables.note_accepted(&key(1));
