@@ -109,8 +109,10 @@ impl Attended {
 impl AttendedTenant {
     /// Round after round while there is such a tenant, each with its settings of that moment.
     pub(super) async fn repeat(mut self, mut job: Box<dyn Job>) {
-        while let Some(tenant) = self.site.tenant(&self.id) {
+        loop {
+            // First: what changes from here on wakes the next round, even where this one misses it.
             self.changed.mark_unchanged();
+            let Some(tenant) = self.site.tenant(&self.id) else { return };
             let next = job.round(&tenant).await;
             drop(tenant);
             sleep(PAUSE).await;
