@@ -16,6 +16,7 @@
 //! product is right for every point of the curve, whatever its order.
 
 use std::array;
+use std::hint::black_box;
 use std::iter::successors;
 use std::sync::LazyLock;
 
@@ -44,6 +45,8 @@ impl KeyTable {
     /// s·B - k·A.
     pub(super) fn difference(&self, s: &Scalar, k: &Scalar) -> EdwardsPoint {
         let (s, k) = (BASE.digits(s), self.0.digits(k));
+        BASE.fetch(&s);
+        self.0.fetch(&k);
         let mut sum = EdwardsPoint::identity();
         for place in (0..ROWS).rev() {
             sum += sum;
@@ -90,10 +93,20 @@ impl<const ODD: usize> Multiples<ODD> {
         digits
     }
 
+    /// Reads the multiples that these digits stand for, so that the processor has them at hand: it waits for
+    /// many at once here, and for one after the other where they are added, which takes a fifth longer.
+    fn fetch(&self, digits: &Digits) {
+        for (row, digits) in self.0.iter().zip(digits.as_chunks::<16>().0) {
+            for digit in digits.iter().filter(|digit| **digit != 0) {
+                black_box(*multiple(row, *digit));
+            }
+        }
+    }
+
     /// Adds the multiples that the digits at `place` of each row stand for.
     fn add_to(&self, sum: &mut EdwardsPoint, digits: &Digits, place: usize) {
         for (row, digit) in self.0.iter().zip(digits.iter().skip(place).step_by(16)) {
-            let multiple = &row[usize::from(digit.unsigned_abs()) / 2];
+            let multiple = multiple(row, *digit);
             match digit.signum() {
                 1 => *sum += multiple,
                 -1 => *sum -= multiple,
@@ -101,6 +114,11 @@ impl<const ODD: usize> Multiples<ODD> {
             }
         }
     }
+}
+
+/// The one that an odd digit stands for, but for its sign.
+fn multiple<const ODD: usize>(row: &[EdwardsPoint; ODD], digit: i16) -> &EdwardsPoint {
+    &row[usize::from(digit.unsigned_abs()) / 2]
 }
 
 /// So many bits of a number of 32 bytes, eight at most, from `place` on.
