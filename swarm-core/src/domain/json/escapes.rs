@@ -1,12 +1,14 @@
 //! Escapes in texts.
 
+use memchr::memchr;
+
 use super::error::NotJson;
 
 /// The text that is written so between quotes, with escapes.
 pub(super) fn unescape(written: &str) -> Result<String, NotJson> {
     let mut text = String::with_capacity(written.len());
     let mut rest = written;
-    while let Some(at) = rest.find('\\') {
+    while let Some(at) = memchr(b'\\', rest.as_bytes()) {
         let (plain, escape) = rest.split_at(at);
         let (character, length) = character(escape).ok_or(NotJson)?;
         text.push_str(plain);

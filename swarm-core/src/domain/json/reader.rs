@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr2;
+
 use super::document::{Document, Value};
 use super::error::NotJson;
 use super::escapes::unescape;
@@ -126,16 +128,19 @@ impl<'a> Reader<'a> {
     /// A text in quotes: part of the input, unless it has escapes.
     fn text(&mut self) -> Result<Cow<'a, str>, NotJson> {
         let rest = self.rest()?.get(1..).ok_or(NotJson)?;
-        let stop = |byte: u8| matches!(byte, b'"' | b'\\');
-        let plain = rest.bytes().position(stop).ok_or(NotJson)?;
+        let stop = |from: usize| {
+            let at = memchr2(b'"', b'\\', rest.as_bytes().get(from..)?)?;
+            Some(from + at)
+        };
+        let plain = stop(0).ok_or(NotJson)?;
         let mut length = plain;
         while rest.as_bytes().get(length) == Some(&b'\\') {
-            let after = rest.as_bytes().get(length + 2..).ok_or(NotJson)?;
-            length += 2 + after.iter().copied().position(stop).ok_or(NotJson)?;
+            length = stop(length + 2).ok_or(NotJson)?;
         }
         let inside = rest.get(..length).ok_or(NotJson)?;
         self.at += length + 2;
-        if inside.bytes().any(|byte| byte < b' ') {
+        // Without a branch for each byte, many are compared at once.
+        if inside.bytes().fold(false, |found, byte| found | (byte < b' ')) {
             return Err(NotJson);
         }
         if length == plain { Ok(inside.into()) } else { unescape(inside).map(Cow::Owned) }
