@@ -13,7 +13,7 @@ mod report;
 use std::time::Duration;
 
 use hyper::StatusCode;
-use swarm_benches::shipped::load::{self, Sent};
+use swarm_benches::shipped::load::{self, Clients, Sent};
 use swarm_benches::shipped::process::{OTHER, Process, stay_on, used};
 use swarm_benches::shipped::{World, program};
 use swarm_redis_testing::Server;
@@ -24,7 +24,7 @@ const ROUNDS: usize = 5;
 
 /// How many members each world has, how many sessions, and how many connections its clients.
 const MEMBERS: usize = 2_000;
-const SESSIONS: usize = 2 * ROUNDS + 3;
+const SESSIONS: usize = 2 * ROUNDS + 4;
 const CONNECTIONS: usize = 64;
 
 /// How many times each thing is asked for in a round.
@@ -56,10 +56,14 @@ fn main() {
         report.add("strict verification", verification);
         let hello = (0..MEMBERS).map(|author| memory.take(author, round)).collect();
         report.add("bare warp, 201", cost(&warp, hello, StatusCode::CREATED));
-        report.add("take, memory", file_takes(&memory, round));
-        report.add("take, SQLite", file_takes(&sqlite, round));
+        report.add("take, memory", file_takes(&memory, round, Clients::Awake));
+        report.add("take, SQLite", file_takes(&sqlite, round, Clients::Awake));
+        // `redis-server` needs the core of the clients, who therefore sleep while they wait.
+        let asleep = file_takes(&memory, ROUNDS + 2 + round, Clients::Asleep);
+        report.add("take, memory, clients that sleep", asleep);
         let before = used(process_of(&redis));
-        report.add("take, Redis", file_takes(&on_redis, round));
+        report
+            .add("take, Redis, clients that sleep", file_takes(&on_redis, round, Clients::Asleep));
         report.add("take, redis-server", share(used(process_of(&redis)) - before, MEMBERS));
         read(&mut report, &memory, &warp);
     }
@@ -82,9 +86,9 @@ fn fill(world: &World) -> Vec<u8> {
 }
 
 /// What filing costs, when each member files a take in this session.
-fn file_takes(world: &World, session: usize) -> Duration {
+fn file_takes(world: &World, session: usize, clients: Clients) -> Duration {
     let takes = (0..world.authors.len()).map(|author| world.take(author, session)).collect();
-    cost(&world.server, takes, StatusCode::CREATED)
+    cost_by(clients, &world.server, takes, StatusCode::CREATED)
 }
 
 /// Reads of a session with 100 takes, and of nothing new in it, beside the bare server's of the same.
@@ -106,8 +110,17 @@ fn read(report: &mut Report, world: &World, warp: &Process) {
 
 /// The processor time that a server uses for each of the requests.
 fn cost(server: &Process, requests: Vec<Sent>, expected: StatusCode) -> Duration {
+    cost_by(Clients::Awake, server, requests, expected)
+}
+
+fn cost_by(
+    clients: Clients,
+    server: &Process,
+    requests: Vec<Sent>,
+    expected: StatusCode,
+) -> Duration {
     let (count, before) = (requests.len(), server.used());
-    load::send(server.address, CONNECTIONS, requests, expected);
+    load::send_by(clients, server.address, CONNECTIONS, requests, expected);
     share(server.used() - before, count)
 }
 

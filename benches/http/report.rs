@@ -9,14 +9,26 @@ use serde_json::json;
 const RATIOS: [(&str, &[&str], &str); 9] = [
     ("a take in memory / a strict verification", &["take, memory"], "strict verification"),
     ("a take in SQLite / a strict verification", &["take, SQLite"], "strict verification"),
-    ("a take on Redis / a strict verification", &["take, Redis"], "strict verification"),
+    (
+        "a take on Redis / a strict verification",
+        &["take, Redis, clients that sleep"],
+        "strict verification",
+    ),
     (
         "a take in memory without a strict verification / bare warp",
         &["take, memory", "strict verification"],
         "bare warp, 201",
     ),
-    ("a take on Redis / in memory", &["take, Redis"], "take, memory"),
-    ("redis-server / a take in memory", &["take, redis-server"], "take, memory"),
+    (
+        "a take on Redis / in memory",
+        &["take, Redis, clients that sleep"],
+        "take, memory, clients that sleep",
+    ),
+    (
+        "redis-server / a take in memory",
+        &["take, redis-server"],
+        "take, memory, clients that sleep",
+    ),
     (
         "bare warp / a session with 100 takes",
         &["bare warp, the same bytes"],

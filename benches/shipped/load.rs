@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::rc::Rc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use http_body_util::{BodyExt as _, Full};
@@ -10,11 +11,23 @@ use hyper::body::Bytes;
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
+use rustix::process::setpriority_process;
 use tokio::net::TcpStream;
-use tokio::task::{LocalSet, spawn_local};
+use tokio::sync::oneshot;
+use tokio::task::{LocalSet, spawn_local, yield_now};
 
 /// What is sent: the body is shared by all copies.
 pub type Sent = Request<Full<Bytes>>;
+
+/// What the clients do while they wait for answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clients {
+    /// They sleep, as clients do, so that others get their core. On one machine it is the server that wakes them,
+    /// which costs it as much as a small answer.
+    Asleep,
+    /// They look for answers again and again: the server is charged with its own work alone.
+    Awake,
+}
 
 /// Sends every request once, over so many connections, each as soon as one is free; answers how long
 /// each took.
@@ -27,10 +40,31 @@ pub fn send(
     requests: Vec<Sent>,
     expected: StatusCode,
 ) -> Vec<Duration> {
+    send_by(Clients::Asleep, to, connections, requests, expected)
+}
+
+/// The same, by clients that do this while they wait.
+///
+/// # Panics
+/// When an answer has another status: something else would be measured.
+pub fn send_by(
+    clients: Clients,
+    to: SocketAddr,
+    connections: usize,
+    requests: Vec<Sent>,
+    expected: StatusCode,
+) -> Vec<Duration> {
     let all = Rc::new(RefCell::new(requests.into_iter()));
     let times = Rc::new(RefCell::new(Vec::new()));
     block_on(async {
-        let clients: Vec<_> = (0..connections)
+        if clients == Clients::Awake {
+            spawn_local(async {
+                loop {
+                    yield_now().await;
+                }
+            });
+        }
+        let working: Vec<_> = (0..connections)
             .map(|_| {
                 let (all, times) = (Rc::clone(&all), Rc::clone(&times));
                 spawn_local(async move {
@@ -46,7 +80,7 @@ pub fn send(
                 })
             })
             .collect();
-        for client in clients {
+        for client in working {
             client.await.expect("no client failed");
         }
     });
@@ -61,8 +95,9 @@ pub fn ask(to: SocketAddr, request: Sent) -> Response<Bytes> {
     block_on(async { exchange(&mut connect(to).await, request).await })
 }
 
-/// Sends takes one after another at a steady pace, while others read the same thing again and again;
-/// answers how long each took, counted from when it was due.
+/// Sends takes one after another at a steady pace, while others read the same thing again and again; answers how long
+/// each took, counted from when it was due. Those who read do so on a thread that lets everything else go first: it
+/// is the server that they are to keep busy, not the client that is measured.
 ///
 /// # Panics
 /// When a take is not accepted.
@@ -73,6 +108,19 @@ pub fn send_beside(
     readers: usize,
     read: &Sent,
 ) -> Vec<Duration> {
+    let (stop, stopped) = oneshot::channel();
+    thread::scope(|scope| {
+        scope.spawn(move || read_until(to, readers, read, stopped));
+        let times = block_on(paced(to, requests, pace));
+        // Nobody listens where there was nobody to read.
+        let _ = stop.send(());
+        times
+    })
+}
+
+fn read_until(to: SocketAddr, readers: usize, read: &Sent, stopped: oneshot::Receiver<()>) {
+    // Of this thread alone.
+    setpriority_process(None, 19).expect("a lower priority");
     block_on(async {
         for _ in 0..readers {
             let read = read.clone();
@@ -83,8 +131,8 @@ pub fn send_beside(
                 }
             });
         }
-        paced(to, requests, pace).await
-    })
+        let _ = stopped.await;
+    });
 }
 
 /// Sends each list of requests over a connection of its own, one after another at a steady pace; answers how long
