@@ -11,15 +11,15 @@ use libfuzzer_sys::fuzz_target;
 use swarm_core::domain::AdminTokenHash;
 use swarm_core::testing::World;
 use swarm_core::{Swarm, SystemEntropy, TenantId};
-use swarm_http::{AdminTokens, Site, TenantConfig};
+use swarm_http::{AdminTokens, Site, SiteService, TenantConfig};
 use swarm_store_memory::MemoryStore;
 use tokio::runtime::Runtime;
 use tower_service::Service;
 
 fuzz_target!(|text: &[u8]| {
     let Some(request) = request(text) else { return };
-    let (runtime, site) = &*SERVED;
-    let answer = runtime.block_on(swarm_http::service(site).call(request));
+    let (runtime, service) = &*SERVED;
+    let answer = runtime.block_on(service.clone().call(request));
     let status = answer.map(|answer| answer.status()).expect("there is no other outcome");
     assert!(!status.is_server_error(), "{status}");
 });
@@ -39,7 +39,8 @@ fn request(text: &[u8]) -> Option<Request<Full<Bytes>>> {
     request.body(Full::new(Bytes::copy_from_slice(body.get(2..).unwrap_or_default()))).ok()
 }
 
-static SERVED: LazyLock<(Runtime, Arc<Site>)> = LazyLock::new(|| {
+/// The service is made once: its table of routes takes longer than most requests.
+static SERVED: LazyLock<(Runtime, SiteService)> = LazyLock::new(|| {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let runtime = runtime.expect("a runtime");
     let (store, tenant) = (MemoryStore::new(), TenantId::parse("acme").expect("a name"));
@@ -50,5 +51,6 @@ static SERVED: LazyLock<(Runtime, Arc<Site>)> = LazyLock::new(|| {
         world.filed(&ada, &session, "nonce").await;
     });
     let config = TenantConfig::new(tenant, AdminTokens::single(AdminTokenHash::of(b"adm")));
-    (runtime, Arc::new(Site::single(Swarm::new(store, SystemEntropy), config)))
+    let site = Arc::new(Site::single(Swarm::new(store, SystemEntropy), config));
+    (runtime, swarm_http::service(&site))
 });
