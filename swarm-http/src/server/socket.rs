@@ -13,6 +13,10 @@ use tokio::time::{Instant, Sleep, sleep};
 use super::Limits;
 use super::activity::Activity;
 
+/// How much a connection writes before others have their turn, in bytes: whoever reads a large answer as
+/// fast as it comes would otherwise have a thread for milliseconds.
+const PIECE: usize = 256 << 10;
+
 /// How much of what nobody reads is discarded in one go, in bytes.
 const DISCARD: usize = 64 << 10;
 
@@ -25,6 +29,8 @@ pub(crate) struct Socket {
     write_rate: usize,
     /// How much longer writes may wait, in total; what is written adds to it, at the least rate.
     credit: Duration,
+    /// What was written in this turn, in bytes.
+    written: usize,
     /// Runs from when a write has to wait until all is written.
     stalled: Option<Pin<Box<Sleep>>>,
     activity: Activity,
@@ -50,6 +56,7 @@ impl Socket {
             write_deadline: limits.write_deadline,
             write_rate: limits.write_rate,
             credit: limits.write_deadline,
+            written: 0,
             stalled: None,
             activity,
             linger: limits.linger,
@@ -69,17 +76,29 @@ impl Socket {
         written: Poll<io::Result<usize>>,
     ) -> Poll<io::Result<usize>> {
         if let Poll::Ready(Ok(length)) = written {
+            self.written += length;
             self.earn(length);
         }
         if written.is_ready() {
             return written;
         }
+        self.written = 0;
         let credit = self.credit;
         let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(credit)));
         ready!(stalled.as_mut().poll(cx));
         // Discard the unsent bytes too: otherwise the system would retry them for minutes.
         let _ = self.tcp.set_zero_linger();
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+
+    /// Waits for the next turn, if it has written enough in this one. It comes by itself.
+    fn poll_turn(&mut self, cx: &Context<'_>) -> Poll<()> {
+        if self.written < PIECE {
+            return Poll::Ready(());
+        }
+        self.written = 0;
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 
     /// Adds the time that this many bytes take at the least rate, never above the initial credit.
@@ -147,6 +166,8 @@ impl AsyncWrite for Socket {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
+        ready!(self.poll_turn(cx));
+        let buf = buf.get(..PIECE).unwrap_or(buf);
         let written = Pin::new(&mut self.tcp).poll_write(cx, buf);
         self.timed(cx, written)
     }
@@ -156,6 +177,12 @@ impl AsyncWrite for Socket {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        // What is too much for a turn is written piece by piece.
+        if bufs.iter().map(|buf| buf.len()).sum::<usize>() > PIECE {
+            let first = bufs.iter().find(|buf| !buf.is_empty());
+            return self.poll_write(cx, first.map_or(&[], |buf| &**buf));
+        }
+        ready!(self.poll_turn(cx));
         let written = Pin::new(&mut self.tcp).poll_write_vectored(cx, bufs);
         self.timed(cx, written)
     }
@@ -177,5 +204,31 @@ impl AsyncWrite for Socket {
             self.closing = Some(Box::pin(sleep(self.linger)));
         }
         self.poll_discard(cx).map(Ok)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::IoSlice;
+
+    use futures_util::FutureExt;
+    use tokio::io::AsyncWriteExt;
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_large_is_written_in_turns() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap());
+        let (_client, accepted) = (client.await.unwrap(), listener.accept().await.unwrap());
+        let mut socket = Socket::new(accepted.0, &Limits::default(), Activity::new());
+        let large = vec![b'x'; 2 * PIECE];
+        let large = [IoSlice::new(b"head"), IoSlice::new(&large)];
+        assert_eq!(socket.write_vectored(&large).await.unwrap(), 4);
+        assert!(socket.write(&large[1]).await.unwrap() <= PIECE);
+        socket.written = PIECE;
+        assert!(socket.write_vectored(&large).now_or_never().is_none());
+        assert_eq!(socket.write_vectored(&large).await.unwrap(), 4, "in the next turn");
     }
 }
