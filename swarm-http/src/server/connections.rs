@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use prometheus_client::metrics::gauge::Gauge;
@@ -12,15 +13,23 @@ use crate::metrics::Counted;
 
 use super::Limits;
 use super::activity::Activity;
+use super::turns::{Company, Turns};
 
 pub(super) struct Connections {
     tasks: JoinSet<()>,
     open: HashMap<task::Id, Open>,
-    /// How many of the open ones are of one client.
-    of_client: HashMap<IpAddr, usize>,
+    clients: HashMap<IpAddr, Client>,
+    company: Arc<Company>,
     most: usize,
-    most_of_client: usize,
+    /// Of one client; none where all have the address of a proxy.
+    most_of_client: Option<usize>,
     count: Gauge,
+}
+
+/// Who has open connections.
+struct Client {
+    count: usize,
+    turns: Arc<Turns>,
 }
 
 struct Open {
@@ -34,9 +43,10 @@ impl Connections {
         Self {
             tasks: JoinSet::new(),
             open: HashMap::new(),
-            of_client: HashMap::new(),
+            clients: HashMap::new(),
+            company: Arc::new(Company::new()),
             most: limits.connections,
-            most_of_client: limits.connections_per_address.unwrap_or(usize::MAX),
+            most_of_client: limits.connections_per_address,
             count,
         }
     }
@@ -56,7 +66,8 @@ impl Connections {
         /// How long to wait before looking again for a connection that is waiting.
         const PAUSE: Duration = Duration::from_millis(10);
         let client = client(address);
-        if self.of_client.get(&client).is_some_and(|count| *count >= self.most_of_client) {
+        let count = self.clients.get(&client).map(|client| client.count);
+        if self.most_of_client.is_some_and(|most| count >= Some(most)) {
             self.close_longest_waiting(Some(client));
         }
         while self.open.len() >= self.most && !self.close_longest_waiting(None) {
@@ -64,7 +75,7 @@ impl Connections {
         }
     }
 
-    /// Runs a connection from this address to its end.
+    /// Runs a connection from this address to its end, in turns with others of its client.
     pub(super) fn run(
         &mut self,
         address: IpAddr,
@@ -72,11 +83,17 @@ impl Connections {
         connection: impl Future<Output = ()> + Send + 'static,
     ) {
         let (client, counted) = (client(address), Counted::in_gauge(&self.count));
+        let of_client = self.clients.entry(client).or_insert_with(|| Client::new(&self.company));
+        of_client.count += 1;
+        let turns = self.most_of_client.map(|_| Arc::clone(&of_client.turns));
+        let connection = Box::pin(connection);
         let task = self.tasks.spawn(async move {
             let _counted = counted;
-            connection.await;
+            match turns {
+                Some(turns) => turns.run(connection).await,
+                None => connection.await,
+            }
         });
-        *self.of_client.entry(client).or_default() += 1;
         self.open.insert(task.id(), Open { client, activity, task });
     }
 
@@ -123,12 +140,18 @@ impl Connections {
     fn remove(&mut self, id: task::Id) {
         let Some(open) = self.open.remove(&id) else { return };
         open.task.abort();
-        if let Some(count) = self.of_client.get_mut(&open.client) {
-            *count -= 1;
-            if *count == 0 {
-                self.of_client.remove(&open.client);
+        if let Some(client) = self.clients.get_mut(&open.client) {
+            client.count -= 1;
+            if client.count == 0 {
+                self.clients.remove(&open.client);
             }
         }
+    }
+}
+
+impl Client {
+    fn new(company: &Arc<Company>) -> Self {
+        Self { count: 0, turns: Arc::new(Turns::new(company)) }
     }
 }
 

@@ -9,6 +9,7 @@ mod client;
 mod connections;
 mod requests;
 mod server;
+mod turns;
 
 use std::time::Duration;
 

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::future::pending;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
@@ -26,6 +26,8 @@ use crate::{BODY_LIMIT, MIB, SHORT};
 pub struct Server {
     pub address: SocketAddr,
     pub big_dropped: Arc<AtomicBool>,
+    /// How often a thread was kept busy.
+    pub busy: Arc<AtomicUsize>,
     stop: Option<oneshot::Sender<()>>,
     pub done: JoinHandle<std::io::Result<()>>,
 }
@@ -35,13 +37,14 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let big_dropped = Arc::new(AtomicBool::new(false));
+        let busy = Arc::<AtomicUsize>::default();
         let (stop, stopped) = oneshot::channel();
-        let routes = routes(big_dropped.clone());
+        let routes = routes(big_dropped.clone(), busy.clone());
         let done = tokio::spawn(serve(listener, warp::service(routes), limits, async {
             let _ = stopped.await;
         }));
         let stop = Some(stop);
-        Self { address, big_dropped, stop, done }
+        Self { address, big_dropped, busy, stop, done }
     }
 
     pub fn stop(&mut self) {
@@ -70,7 +73,10 @@ pub fn limits() -> Limits {
     }
 }
 
-fn routes(big_dropped: Arc<AtomicBool>) -> warp::filters::BoxedFilter<(impl Reply,)> {
+fn routes(
+    big_dropped: Arc<AtomicBool>,
+    busy: Arc<AtomicUsize>,
+) -> warp::filters::BoxedFilter<(impl Reply,)> {
     let ping = warp::path("ping").map(|| "pong".into_response());
     let body = warp::path("body")
         .and(warp::header::optional("content-length"))
@@ -85,10 +91,11 @@ fn routes(big_dropped: Arc<AtomicBool>) -> warp::filters::BoxedFilter<(impl Repl
         .and(warp::ext::get::<Peer>())
         .map(|peer: Peer| peer.0.to_string().into_response());
     let big = warp::path("big").map(move || big(big_dropped.clone()));
+    let busy = warp::path("busy").map(move || keep_busy(&busy));
     let all = ping.or(body).unify().boxed();
     let all = all.or(deny).unify().or(slow).unify().boxed();
     let all = all.or(slower).unify().or(stuck).unify().boxed();
-    let all = all.or(panic).unify().boxed();
+    let all = all.or(panic).unify().or(busy).unify().boxed();
     all.or(peer).unify().or(big).unify().boxed()
 }
 
@@ -113,6 +120,13 @@ async fn read_body(
 async fn nap(wait: Duration) -> Response {
     sleep(wait).await;
     "slow".into_response()
+}
+
+/// Has the thread for a millisecond.
+fn keep_busy(count: &AtomicUsize) -> Response {
+    count.fetch_add(1, Ordering::Relaxed);
+    std::thread::sleep(Duration::from_millis(1));
+    "done".into_response()
 }
 
 /// 64 MiB without a length; `dropped` is set when the last of it is gone.
