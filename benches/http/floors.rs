@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -12,6 +12,7 @@ use hyper::body::Bytes;
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
+use swarm_benches::shipped::load;
 use swarm_benches::shipped::process::{MEASURED, Process, stay_on, used};
 use swarm_benches::{Author, USUAL};
 use swarm_core::proof::canonical;
@@ -46,10 +47,14 @@ pub fn bare_warp(file: &Path) -> Process {
     Process::start(command.arg(BARE_WARP).arg(file))
 }
 
-/// The processor time of one strict verification, the key decoded before.
+/// The processor time of one strict verification, the key decoded before. Beside it this core is as busy as with
+/// clients that are awake: where both are threads of one physical core, each is slower while the other works.
 pub fn strict_verification() -> Duration {
     let program = std::env::current_exe().expect("it runs");
-    let output = Command::new(program).arg(VERIFY).output().expect("it runs");
+    let mut command = Command::new(program);
+    let mut child = command.arg(VERIFY).stdout(Stdio::piped()).spawn().expect("it runs");
+    load::stay_awake_until(|| child.try_wait().expect("its state").is_some());
+    let output = child.wait_with_output().expect("what it says");
     let text = String::from_utf8(output.stdout).expect("text");
     Duration::from_nanos(text.trim().parse().expect("nanoseconds"))
 }

@@ -58,11 +58,7 @@ pub fn send_by(
     let times = Rc::new(RefCell::new(Vec::new()));
     block_on(async {
         if clients == Clients::Awake {
-            spawn_local(async {
-                loop {
-                    yield_now().await;
-                }
-            });
+            spawn_local(awake_until(|| false));
         }
         let working: Vec<_> = (0..connections)
             .map(|_| {
@@ -85,6 +81,17 @@ pub fn send_by(
         }
     });
     times.take()
+}
+
+/// Waits as clients do that are awake.
+pub fn stay_awake_until(done: impl FnMut() -> bool) {
+    block_on(awake_until(done));
+}
+
+async fn awake_until(mut done: impl FnMut() -> bool) {
+    while !done() {
+        yield_now().await;
+    }
 }
 
 /// Sends one request; answers what came.
