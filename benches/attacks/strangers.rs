@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::net::SocketAddr;
-use std::process::Command;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +10,7 @@ use std::time::Duration;
 use std::{io, panic};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use rustix::thread::gettid;
+use swarm_benches::shipped::process::give_way;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::oneshot;
@@ -130,14 +129,6 @@ async fn read(socket: &mut TcpStream, bytes: usize, pause: Duration) -> io::Resu
         }
     }
     Ok(())
-}
-
-/// Has this thread run only while nobody else wants its core. At a low priority it would still end its slice of milliseconds
-/// first, while the honest wait to read what the server has answered.
-fn give_way() {
-    let thread = gettid().to_string();
-    let status = Command::new("chrt").args(["--idle", "--pid", "0", &thread]).status();
-    assert!(status.expect("chrt").success(), "it does not give way");
 }
 
 fn allow_sockets() {

@@ -11,10 +11,11 @@ use hyper::body::Bytes;
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use rustix::process::setpriority_process;
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::task::{LocalSet, spawn_local, yield_now};
+
+use super::process::give_way;
 
 /// What is sent: the body is shared by all copies.
 pub type Sent = Request<Full<Bytes>>;
@@ -126,8 +127,7 @@ pub fn send_beside(
 }
 
 fn read_until(to: SocketAddr, readers: usize, read: &Sent, stopped: oneshot::Receiver<()>) {
-    // Of this thread alone.
-    setpriority_process(None, 19).expect("a lower priority");
+    give_way();
     block_on(async {
         for _ in 0..readers {
             let read = read.clone();

@@ -29,7 +29,7 @@ pub(crate) struct Socket {
     write_rate: usize,
     /// How much longer writes may wait, in total; what is written adds to it, at the least rate.
     credit: Duration,
-    /// What was written in this turn, in bytes.
+    /// What was written since others last went first, in bytes.
     written: usize,
     /// Runs from when a write has to wait until all is written.
     stalled: Option<Pin<Box<Sleep>>>,
