@@ -52,7 +52,7 @@ impl KeyTable {
         self.0.fetch(&k);
         let mut sum = EdwardsPoint::identity();
         for place in (0..PLACES).rev() {
-            sum = &sum + &sum;
+            sum += sum;
             sum = BASE.add_to(sum, &s, place);
             sum = self.0.add_to(sum, &k, place);
         }
@@ -128,7 +128,7 @@ impl<const ODD: usize> Multiples<ODD> {
     fn add_to(&self, mut sum: EdwardsPoint, digits: &Digits, place: usize) -> EdwardsPoint {
         for (row, digit) in digits.at(place) {
             let multiple = self.multiple(row, digit);
-            sum = if digit > 0 { &sum + multiple } else { &sum - multiple };
+            if digit > 0 { sum += multiple } else { sum -= multiple }
         }
         sum
     }
