@@ -169,7 +169,8 @@ mod tests {
             let power = shifted(bits, 1);
             [power, power - Scalar::ONE, -power, Scalar::ONE - power]
         });
-        let large = [1, 3, 7, 15, 17, 31, 33, 127, 129, 255, 257].map(|value| shifted(240, value));
+        let large = [1, 3, 5, 7, 15, 17, 31, 33, 63, 65, 127, 129, 255, 257]
+            .map(|value| shifted(240, value));
         let alike = [0x11, 0x55, 0x77, 0xaa, 0xdd, 0xee, 0xff].map(|byte| [byte; 32]);
         edges.chain(large).chain(alike.map(Scalar::from_bytes_mod_order)).collect()
     }
