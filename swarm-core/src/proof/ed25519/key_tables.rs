@@ -8,10 +8,10 @@ use super::multiples::KeyTable;
 use super::{holds, holds_by};
 use crate::domain::{PublicKey, Signature};
 
-/// Tables of multiples of public keys, with which a verification takes two thirds of the time. They
-/// never change what it says.
+/// Tables of multiples of public keys, with which a verification takes half the time. They never
+/// change what it says.
 ///
-/// A table takes 20 KiB, and about a verification's time to make. So only a key with which a take was
+/// A table takes 15 KiB, and the time of four verifications to make. So only a key with which a take was
 /// [accepted](Self::note_accepted) before gets one, and no more than `capacity` keys are known: the
 /// least recently accepted goes first. Strangers, who cannot have a take accepted, neither make this
 /// grow nor push a member's table out, and nothing that is refused moves anything.
@@ -50,9 +50,9 @@ impl KeyTables {
 }
 
 impl Default for KeyTables {
-    /// Tables for 8,192 keys at most: 160 MiB when so many members have filed two takes each.
+    /// Tables for 10,240 keys at most: 150 MiB when so many members have filed two takes each.
     fn default() -> Self {
-        Self::new(8_192)
+        Self::new(10_240)
     }
 }
 

@@ -1,7 +1,9 @@
 //! Strict Ed25519: the one predicate, computed in one of two ways.
 
+mod field;
 mod key_tables;
 mod multiples;
+mod point;
 mod small_order;
 #[cfg(test)]
 mod tests;
@@ -35,7 +37,7 @@ fn holds_by(table: &KeyTable, message: &[u8], signature: &Signature, key: &Publi
         let hash = Sha512::new().chain_update(signature.r_bytes()).chain_update(key.as_bytes());
         let k = Scalar::from_bytes_mod_order_wide(&hash.chain_update(message).finalize().into());
         let r = s.map(|s| table.difference(&s, &k).compress());
-        r.into_option().is_some_and(|r| r.as_bytes() == signature.r_bytes())
+        r.into_option().is_some_and(|r| r == *signature.r_bytes())
     })
 }
 

@@ -16,15 +16,14 @@
 //! product is right for every point of the curve, whatever its order.
 
 use std::hint::black_box;
-use std::iter::successors;
+use std::iter::{self, successors};
 use std::sync::LazyLock;
-use std::{array, iter};
 
 use curve25519_dalek::EdwardsPoint;
 use curve25519_dalek::constants::ED25519_BASEPOINT_POINT;
 use curve25519_dalek::scalar::Scalar;
-use curve25519_dalek::traits::Identity as _;
 
+use super::point::{Sum, Summand};
 use crate::domain::PublicKey;
 
 /// How many points 2¹⁶ⁱ·P there are.
@@ -33,10 +32,10 @@ const ROWS: usize = 16;
 /// How many digits belong to each of them.
 const PLACES: usize = 16;
 
-/// Of the base point B: 320 KiB, made when the first key has a table.
+/// Of the base point B: 240 KiB, made when the first key has a table.
 static BASE: LazyLock<Multiples<128>> = LazyLock::new(|| Multiples::of(ED25519_BASEPOINT_POINT));
 
-/// Multiples of -A, where A is a member's key: 128 points, 20 KiB.
+/// Multiples of -A, where A is a member's key: 128 points, 15 KiB.
 pub(super) struct KeyTable(Multiples<8>);
 
 impl KeyTable {
@@ -46,13 +45,13 @@ impl KeyTable {
     }
 
     /// s·B - k·A.
-    pub(super) fn difference(&self, s: &Scalar, k: &Scalar) -> EdwardsPoint {
+    pub(super) fn difference(&self, s: &Scalar, k: &Scalar) -> Sum {
         let (s, k) = (BASE.digits(s), self.0.digits(k));
         BASE.fetch(&s);
         self.0.fetch(&k);
-        let mut sum = EdwardsPoint::identity();
+        let mut sum = Sum::NONE;
         for place in (0..PLACES).rev() {
-            sum += sum;
+            sum = sum.doubled();
             sum = BASE.add_to(sum, &s, place);
             sum = self.0.add_to(sum, &k, place);
         }
@@ -61,7 +60,7 @@ impl KeyTable {
 }
 
 /// A row for each of the points 2¹⁶ⁱ·P: its multiples by 1, 3, 5, … 2·ODD - 1.
-struct Multiples<const ODD: usize>(Vec<[EdwardsPoint; ODD]>);
+struct Multiples<const ODD: usize>(Vec<Summand>);
 
 /// Digits of a number: zero or odd, and no larger than the multiples go.
 struct Digits {
@@ -88,11 +87,10 @@ impl<const ODD: usize> Multiples<ODD> {
     fn of(point: EdwardsPoint) -> Self {
         let row = |point| {
             let twice = point + point;
-            let mut odd = successors(Some(point), |multiple| Some(multiple + twice));
-            array::from_fn(|_| odd.next().unwrap_or(point))
+            successors(Some(point), move |multiple| Some(multiple + twice)).take(ODD)
         };
         let points = successors(Some(point), |point| Some(times_65536(point)));
-        Self(points.take(ROWS).map(row).collect())
+        Self(Summand::of(&points.take(ROWS).flat_map(row).collect::<Vec<_>>()))
     }
 
     /// The non-adjacent form: from the lowest bit on, as many bits as a digit has are one digit when
@@ -125,17 +123,16 @@ impl<const ODD: usize> Multiples<ODD> {
     }
 
     /// Adds the multiples that the digits at `place` of each row stand for.
-    fn add_to(&self, mut sum: EdwardsPoint, digits: &Digits, place: usize) -> EdwardsPoint {
-        for (row, digit) in digits.at(place) {
+    fn add_to(&self, sum: Sum, digits: &Digits, place: usize) -> Sum {
+        digits.at(place).fold(sum, |sum, (row, digit)| {
             let multiple = self.multiple(row, digit);
-            if digit > 0 { sum += multiple } else { sum -= multiple }
-        }
-        sum
+            if digit > 0 { sum.plus(multiple) } else { sum.minus(multiple) }
+        })
     }
 
     /// The one that an odd digit stands for, but for its sign.
-    fn multiple(&self, row: usize, digit: i16) -> &EdwardsPoint {
-        &self.0[row][usize::from(digit.unsigned_abs()) / 2]
+    fn multiple(&self, row: usize, digit: i16) -> &Summand {
+        &self.0[row * ODD + usize::from(digit.unsigned_abs()) / 2]
     }
 }
 
@@ -183,7 +180,7 @@ mod tests {
             let scalars = scalars();
             for (s, k) in scalars.iter().zip(scalars.iter().rev().cycle().skip(1)) {
                 let products = ED25519_BASEPOINT_POINT * s - point * k;
-                assert_eq!(table.difference(s, k), products, "{s:?} {k:?}");
+                assert_eq!(table.difference(s, k).compress(), products.compress().0, "{s:?} {k:?}");
             }
         }
     }
