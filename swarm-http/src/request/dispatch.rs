@@ -18,9 +18,8 @@ use warp::http::{HeaderMap, Method, StatusCode};
 use crate::Site;
 use crate::budget::{BudgetExhausted, Reservation, SMALL};
 use crate::cache::{Question, Reader};
-use crate::response::{
-    Answer, ApiError, NOT_JSON, Reply, SERVICE_LINKS, SWARM_ERROR, SWARM_HINT, caching,
-};
+use crate::response::caching::{self, Negotiation};
+use crate::response::{Answer, ApiError, NOT_JSON, Reply, SERVICE_LINKS, SWARM_ERROR, SWARM_HINT};
 use crate::tenants::{ServedTenant, TenantRequest};
 
 use super::body::{self, BodyError, LargeBodyCheck};
@@ -60,14 +59,15 @@ where
     let id = RequestId::of(&head.headers);
     let method = head.method.clone();
     let body = pin!(body);
-    let negotiation = endpoint.has_public_read().then(|| caching::Negotiation::of(&head.headers));
+    let negotiation = endpoint.has_public_read().then(|| Negotiation::of(&head.headers));
     let public = |answer| match &negotiation {
         Some(negotiation) => caching::make_public(answer, &method, negotiation),
         None => answer,
     };
     // It stays where it is: what is handed on would be copied each time.
     let answer = pin!(async {
-        let answer = answer(&site, &endpoint, path, head, body).await;
+        let gzip = negotiation.as_ref().is_some_and(Negotiation::takes_gzip);
+        let answer = answer(&site, &endpoint, path, (head, gzip), body).await;
         let answer = public(answer.unwrap_or_else(|error| error.answer_to(b"")));
         held(&site, answer).unwrap_or_else(|BudgetExhausted| public(ApiError::Busy.into_answer()))
     });
@@ -140,9 +140,11 @@ async fn observed(
         let outcome = AssertUnwindSafe(answer).catch_unwind().await;
         let mut answer = outcome.unwrap_or_else(|_panic| ApiError::Panicked.into_answer());
         let took = began.elapsed();
-        let (error, hint) = (answer.header(&SWARM_ERROR), answer.header(&SWARM_HINT));
+        let refused = answer.status.is_client_error() || answer.status.is_server_error();
+        let why = |name| refused.then(|| answer.header(name)).flatten();
+        let (error, hint) = (why(&SWARM_ERROR), why(&SWARM_HINT));
         site.metrics.record(method, route, (answer.status, error), took.as_secs_f64());
-        let (status, micros) = (answer.status.as_u16(), took.as_micros());
+        let (status, micros) = (answer.status.as_u16(), took.as_micros() as u64);
         tracing::info!(status, micros, error, hint, "answered");
         id.stamp(&mut answer);
         answer
@@ -154,7 +156,7 @@ async fn answer<S, B, E>(
     site: &Arc<Site>,
     endpoint: &Endpoint,
     parts: Vec<String>,
-    head: RequestHead,
+    (head, gzip): (RequestHead, bool),
     body: Pin<&mut S>,
 ) -> Reply
 where
@@ -193,7 +195,7 @@ where
     let sent = bytes.clone();
     let reader = (route.work == Work::Cached).then(|| Reader {
         question: Question::new(&served.config().id, &path, &query),
-        gzip: caching::takes_gzip(&headers),
+        gzip,
         served: Arc::clone(&served),
     });
     let request = RequestContext {

@@ -29,7 +29,13 @@ impl Negotiation {
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         let known = headers.get_all(IF_NONE_MATCH).iter().cloned().collect();
         let since = headers.get(IF_MODIFIED_SINCE).and_then(date);
-        Self { known, since, gzip: takes_gzip(headers) }
+        let codings = headers.get(ACCEPT_ENCODING).and_then(|codings| codings.to_str().ok());
+        Self { known, since, gzip: codings.is_some_and(accepts_gzip) }
+    }
+
+    /// Whether the client accepts a compressed answer.
+    pub(crate) fn takes_gzip(&self) -> bool {
+        self.gzip
     }
 
     /// Whether the client has this answer already. A date counts only where it names no tag (RFC
@@ -57,12 +63,6 @@ impl Negotiation {
 
 fn date(header: &HeaderValue) -> Option<SystemTime> {
     httpdate::parse_http_date(header.to_str().ok()?).ok()
-}
-
-/// Whether the client accepts a compressed answer.
-pub(crate) fn takes_gzip(headers: &HeaderMap) -> bool {
-    let codings = headers.get(ACCEPT_ENCODING).and_then(|codings| codings.to_str().ok());
-    codings.is_some_and(accepts_gzip)
 }
 
 fn accepts_gzip(codings: &str) -> bool {

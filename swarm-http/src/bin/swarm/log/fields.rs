@@ -44,7 +44,13 @@ impl Visit for Fields<'_> {
             return self.record_debug(field, &format_args!("{value}"));
         }
         self.name(field);
-        self.write(format_args!("{value:?}"));
+        if value.bytes().all(is_plain) {
+            for part in ["\"", value, "\""] {
+                self.text.push_str(part);
+            }
+        } else {
+            self.write(format_args!("{value:?}"));
+        }
     }
 
     fn record_error(&mut self, field: &Field, error: &(dyn Error + 'static)) {
@@ -74,6 +80,12 @@ impl Visit for Fields<'_> {
 
 fn is_message(field: &Field) -> bool {
     field.name() == "message"
+}
+
+/// Whether it stands for itself in quotes, as nearly all do: that is seen sooner than how to write
+/// the others.
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')
 }
 
 /// Text in which nothing tells a terminal what to do.
