@@ -8,6 +8,7 @@ use swarm_core::store::{Changes, Result, SeenLogs};
 
 use crate::codec::{self, Context};
 use crate::connection::client::Client;
+use crate::script_call::ScriptCall;
 use crate::{keys, scripts};
 
 /// The number of the last announcement that was heard; empty before the first.
@@ -23,7 +24,7 @@ impl LastHeard {
     pub(crate) async fn exchange(&self, client: &Client, seen: &SeenLogs) -> Result<Changes> {
         const OP: &str = "changes";
         let own = seen.take_changed();
-        let mut script = scripts::CHANGES.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::CHANGES);
         script.key(keys::CHANGES).arg(self.get());
         for tenant in &own {
             script.arg(tenant.as_str());

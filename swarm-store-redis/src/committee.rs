@@ -20,6 +20,7 @@ use swarm_core::store::{
 use crate::codec::{self, Context};
 use crate::keys;
 use crate::rows::{next, optional, saved, version_arg};
+use crate::script_call::ScriptCall;
 use crate::scripts;
 use crate::tenant::TenantStore;
 
@@ -50,7 +51,7 @@ impl Committee for TenantStore {
     async fn save_committee_member(&self, change: &CommitteeMemberChange) -> Result<Saved> {
         const OP: &str = "save committee member";
         let CommitteeMemberChange { member, expected } = change;
-        let mut script = scripts::SAVE_COMMITTEE_MEMBER.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::SAVE_COMMITTEE_MEMBER);
         script.key(self.attempt(OP)?);
         script.key(self.keys.committee_members()).key(self.keys.committee_keys());
         script.arg(member.id.as_str()).arg(version_arg(*expected));
@@ -86,7 +87,7 @@ impl Committee for TenantStore {
         const OP: &str = "save committee day";
         let CommitteeDayChange { day, expected, briefs, act } = change;
         let about = day.generation.as_ref().map_or("", |made| made.subject_id.as_str());
-        let mut script = scripts::SAVE_COMMITTEE_DAY.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::SAVE_COMMITTEE_DAY);
         script.key(self.attempt(OP)?);
         script.key(self.keys.committee_days()).key(self.keys.committee_days_index());
         script.key(self.keys.committee_briefs());
@@ -117,7 +118,7 @@ impl Committee for TenantStore {
                 rows.into_iter().flatten().collect()
             }
             None => {
-                let mut script = scripts::COMMITTEE_BRIEFS.prepare_invoke();
+                let mut script = ScriptCall::of(&scripts::COMMITTEE_BRIEFS);
                 script.key(briefs).arg(brief_field(date, ""));
                 self.read(OP, &script).await?
             }
@@ -129,7 +130,7 @@ impl Committee for TenantStore {
 
     async fn committee_basis(&self, key: &ApiKeyHash) -> Result<CommitteeBasis> {
         const OP: &str = "committee basis";
-        let mut script = scripts::COMMITTEE_BASIS.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::COMMITTEE_BASIS);
         script.key(self.keys.committee_keys()).key(self.keys.committee_members());
         script.key(self.keys.committee_days()).key(self.keys.committee_days_index());
         script.arg(codec::encode_hash(key)).arg(all());
@@ -148,7 +149,7 @@ impl Committee for TenantStore {
         const OP: &str = "file committee take";
         let (member, member_version) = filing.member();
         let (date, day_version) = filing.session();
-        let mut script = scripts::FILE_COMMITTEE.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::FILE_COMMITTEE);
         script.key(self.keys.committee_members()).key(self.keys.committee_days());
         script.key(self.keys.committee_takes()).key(self.keys.committee_takes_index());
         script.key(self.keys.committee_attempts()).key(self.keys.committee_latest());

@@ -9,6 +9,7 @@ use swarm_core::store::{
 use crate::codec::{self, Context};
 use crate::keys::{self, collection_name};
 use crate::rows::optional;
+use crate::script_call::ScriptCall;
 use crate::scripts;
 use crate::tenant::TenantStore;
 
@@ -16,7 +17,7 @@ use crate::tenant::TenantStore;
 impl Documents for TenantStore {
     async fn document(&self, collection: Collection, key: &str) -> Result<Option<Document>> {
         let [rows, keys, _] = self.keys.collection(collection_name(collection)?);
-        let mut script = scripts::THROUGH.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::THROUGH);
         script.key(keys).key(rows).arg(key);
         let row: Option<String> = self.read("document", &script).await?;
         codec::decode_optional(row.as_ref(), codec::decode_document).context("document")
@@ -47,7 +48,7 @@ impl Documents for TenantStore {
         let name = collection_name(collection)?;
         let [rows, keys, index] = self.keys.collection(name);
         let flag = |set: bool| if set { "1" } else { "" };
-        let mut script = scripts::PUT_DOCUMENT.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::PUT_DOCUMENT);
         script.key(self.attempt("put document")?);
         script.key(rows).key(keys).key(index);
         script.key(self.keys.counters());

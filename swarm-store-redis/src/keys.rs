@@ -29,12 +29,12 @@ impl Keys {
 
     /// The ids of the takes of a session, in their order.
     pub(crate) fn session_takes(&self, session: SessionId) -> String {
-        self.key(&format!("session:{session}:takes"))
+        format!("{}session:{session}:takes", self.prefix)
     }
 
     /// The outcome of an attempt, for some minutes.
     pub(crate) fn attempt(&self, attempt: AttemptId) -> String {
-        self.key(&format!("attempt:{}", hex(&attempt.0)))
+        [&self.prefix, "attempt:", &hex(&attempt.0)].concat()
     }
 
     /// The rows of a collection by id, their ids by key, and the index of their groups.
@@ -43,7 +43,7 @@ impl Keys {
     }
 
     fn key(&self, name: &str) -> String {
-        format!("{}{name}", self.prefix)
+        [&self.prefix, name].concat()
     }
 }
 

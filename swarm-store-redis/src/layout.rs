@@ -14,6 +14,7 @@ use swarm_core::{StoreError, TenantId};
 
 use crate::connection::client::Client;
 use crate::keys::{Keys, NEWEST_LAYOUT};
+use crate::script_call::ScriptCall;
 use crate::scripts;
 
 /// The layout that this program reads and writes.
@@ -90,7 +91,7 @@ async fn migrate(
 ) -> Result<()> {
     let mut goes_on_at = String::new();
     loop {
-        let mut step = migration.prepare_invoke();
+        let mut step = ScriptCall::of(migration);
         step.key(keys.layout()).key(keys.log()).key(keys.takes()).key(keys.committee_takes());
         step.key(keys.counters());
         step.key(keys.nonces()).key(keys.revisions()).key(keys.superseded());

@@ -24,6 +24,7 @@ mod log;
 mod members;
 mod outbox;
 mod rows;
+mod script_call;
 mod scripts;
 mod sessions;
 mod takes;

@@ -6,6 +6,7 @@ use swarm_core::store::{Log, LogPosition, Result};
 use swarm_core::{SessionId, StoreError};
 
 use crate::codec::{self, Context};
+use crate::script_call::ScriptCall;
 use crate::scripts;
 use crate::tenant::TenantStore;
 
@@ -13,7 +14,7 @@ use crate::tenant::TenantStore;
 impl Log for TenantStore {
     async fn accept_clock(&self, act: &Act) -> Result<()> {
         const OP: &str = "accept clock";
-        let mut script = scripts::ACCEPT_CLOCK.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::ACCEPT_CLOCK);
         script.key(self.attempt(OP)?).arg(act.as_str());
         self.commit(OP, &mut script).await.map(drop)
     }
@@ -22,7 +23,7 @@ impl Log for TenantStore {
         const OP: &str = "accept store";
         // What was wiped has no mark any more.
         self.layout.mark(OP, &self.client, &self.keys).await?;
-        let mut script = scripts::ACCEPT_STORE.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::ACCEPT_STORE);
         script.key(self.attempt(OP)?).key(self.keys.log()).key(self.keys.takes());
         script.arg(act.as_str()).arg(self.seen.position().log);
         self.client.commit::<String>(OP, &script, &self.keys).await?;
@@ -39,7 +40,7 @@ impl Log for TenantStore {
         if more < 0 {
             return Ok(Vec::new());
         }
-        let mut script = scripts::LOG.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::LOG);
         script.key(self.keys.log()).key(self.keys.takes()).key(self.keys.committee_takes());
         script.arg(first).arg(first.saturating_add(more));
         let rows: Vec<String> = self.read(OP, &script).await?;
@@ -49,7 +50,7 @@ impl Log for TenantStore {
 
     async fn log_position(&self) -> Result<LogPosition> {
         const OP: &str = "log position";
-        let mut script = scripts::LOG_POSITION.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::LOG_POSITION);
         self.name_log(&mut script);
         let (how, log, size, last): (String, u64, u64, String) = self.read(OP, &script).await?;
         let position = LogPosition { log, size: Seq(size), last: last.into() };

@@ -12,13 +12,14 @@ use swarm_core::{MemberId, StoreError};
 use crate::codec::{self, Context};
 use crate::keys::BY_STATE;
 use crate::rows::{limit_arg, next, optional, version_arg};
+use crate::script_call::ScriptCall;
 use crate::tenant::TenantStore;
 use crate::{keys, scripts};
 
 #[async_trait]
 impl Members for TenantStore {
     async fn member(&self, id: &MemberId) -> Result<MemberBasis> {
-        let mut script = scripts::MEMBER.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::MEMBER);
         script.key(self.keys.members()).key(self.keys.challenges());
         script.arg(id.as_str()).arg(keys::member_slot(id));
         let rows: (Option<String>, Option<String>) = self.read("member", &script).await?;
@@ -31,7 +32,7 @@ impl Members for TenantStore {
     }
 
     async fn members(&self, query: &MemberQuery) -> Result<Vec<Arc<Member>>> {
-        let mut script = scripts::MEMBERS.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::MEMBERS);
         script.key(self.keys.members()).key(self.keys.members_index());
         script.arg(query.after.as_ref().map_or("", MemberId::as_str)).arg(limit_arg(query.limit));
         for state in &query.states {
@@ -46,7 +47,7 @@ impl Members for TenantStore {
     }
 
     async fn bearer(&self, token: &TokenHash) -> Result<Option<Arc<Member>>> {
-        let mut script = scripts::THROUGH.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::THROUGH);
         script.key(self.keys.tokens()).key(self.keys.members()).arg(codec::encode_hash(token));
         let row: Option<String> = self.read("bearer", &script).await?;
         codec::decode_optional(row.as_ref(), |row| Ok(codec::decode_member(row)?.record))
@@ -58,7 +59,7 @@ impl Members for TenantStore {
         let challenge = change.proven.as_ref().map(|proven| proven.0.to_string());
         let queued = MailState::Queued.as_str();
 
-        let mut script = scripts::SAVE_MEMBER.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::SAVE_MEMBER);
         script.key(self.attempt("save member")?);
         script.key(self.keys.members()).key(self.keys.tokens()).key(self.keys.held_keys());
         script.key(self.keys.challenges()).key(self.keys.members_index());
@@ -79,7 +80,7 @@ impl Members for TenantStore {
 
     /// Does not wait for replicas: after a failover, a lost challenge is simply requested again.
     async fn give_challenge(&self, offer: &ChallengeOffer) -> Result<Challenge> {
-        let mut script = scripts::GIVE_CHALLENGE.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::GIVE_CHALLENGE);
         script.key(self.keys.reusable_challenges()).key(self.keys.challenges());
         script.arg(offer.bucket.0).arg(keys::slot(&offer.slot));
         script.arg(codec::encode_challenge(&offer.fresh));

@@ -7,6 +7,7 @@ use swarm_core::store::{MessageChange, MessageQuery, Outbox, Result, Saved, Vers
 use crate::codec::{self, Context};
 use crate::keys::{self, BY_STATE};
 use crate::rows::saved;
+use crate::script_call::ScriptCall;
 use crate::scripts;
 use crate::tenant::TenantStore;
 
@@ -28,7 +29,7 @@ impl Outbox for TenantStore {
 
     async fn save_message(&self, change: &MessageChange) -> Result<Saved> {
         let MessageChange { message, expected } = change;
-        let mut script = scripts::SAVE_MESSAGE.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::SAVE_MESSAGE);
         script.key(self.attempt("save message")?);
         script.key(self.keys.outbox()).key(self.keys.outbox_index());
         script.arg(message.id.0).arg(expected.0);

@@ -4,6 +4,7 @@ use swarm_core::StoreError;
 use swarm_core::domain::Version;
 use swarm_core::store::{Result, Saved};
 
+use crate::script_call::ScriptCall;
 use crate::tenant::TenantStore;
 use crate::{keys, scripts};
 
@@ -19,7 +20,7 @@ impl TenantStore {
         limit: Option<usize>,
     ) -> Result<Vec<String>> {
         let limit = limit.map_or(-1, limit_arg);
-        let mut script = scripts::ROWS.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::ROWS);
         script.key(rows).key(index);
         script.arg(listing).arg(keys::end_of(listing, before)).arg(limit);
         self.read(op, &script).await
@@ -35,7 +36,7 @@ impl TenantStore {
         after: Option<u64>,
         limit: usize,
     ) -> Result<Vec<String>> {
-        let mut script = scripts::LISTINGS.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::LISTINGS);
         script.key(rows).key(index).arg(limit_arg(limit));
         for listing in listings {
             script.arg(keys::start_of(&listing, after)).arg(keys::end_of(&listing, None));

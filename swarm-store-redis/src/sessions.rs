@@ -12,6 +12,7 @@ use swarm_core::{Session, SessionId, Timestamp};
 use crate::codec::{self, Context};
 use crate::keys::{self, BY_STATE};
 use crate::rows::saved;
+use crate::script_call::ScriptCall;
 use crate::scripts;
 use crate::tenant::TenantStore;
 
@@ -51,7 +52,7 @@ impl Sessions for TenantStore {
     async fn convene(&self, convocation: &Convocation) -> Result<Arc<Session>> {
         let Convocation { draft, act } = convocation;
         let (day, state) = (draft.date.to_string(), draft.state.as_str());
-        let mut script = scripts::CONVENE.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::CONVENE);
         script.key(self.attempt("convene")?);
         script.key(self.keys.sessions()).key(self.keys.sessions_index()).key(self.keys.counters());
         script.key(self.keys.acts());
@@ -64,7 +65,7 @@ impl Sessions for TenantStore {
 
     async fn save_session(&self, change: &SessionChange) -> Result<Saved> {
         let SessionChange { session, expected, takes, none_filed_after, act } = change;
-        let mut script = scripts::SAVE_SESSION.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::SAVE_SESSION);
         script.key(self.attempt("save session")?);
         script.key(self.keys.sessions()).key(self.keys.sessions_index());
         script.key(self.keys.session_takes(session.id));

@@ -11,6 +11,7 @@ use swarm_core::{SessionId, StoreError, Take, TakeId};
 
 use crate::codec::{self, Context};
 use crate::connection::client::bounded;
+use crate::script_call::ScriptCall;
 use crate::scripts;
 use crate::sessions::on;
 use crate::tenant::TenantStore;
@@ -25,7 +26,7 @@ type Facts = (String, Option<String>, Option<String>, Option<String>, Option<Str
 #[async_trait]
 impl Takes for TenantStore {
     async fn basis(&self, query: &BasisQuery<'_>) -> Result<Basis> {
-        let mut script = scripts::BASIS.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::BASIS);
         script.key(self.keys.tokens()).key(self.keys.members());
         script.key(self.keys.sessions());
         script.arg(codec::encode_hash(query.token));
@@ -60,7 +61,7 @@ impl Takes for TenantStore {
         let deadline = filing.commit_deadline().map(|deadline| deadline.millis().to_string());
         let revision = filing.revision().get();
 
-        let mut script = scripts::FILE.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::FILE);
         script.key(self.keys.session_takes(session));
         script.arg(member.as_str()).arg(member_version.0);
         script.arg(session.0).arg(session_version.0);
@@ -85,7 +86,7 @@ impl Takes for TenantStore {
     }
 
     async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile>> {
-        let mut script = scripts::TAKE.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::TAKE);
         script.key(self.keys.takes()).arg(id.0);
         let (row, next): (Option<String>, Option<String>) = self.read("take", &script).await?;
         let superseded_by =
@@ -134,7 +135,7 @@ impl TenantStore {
         after: TakeId,
     ) -> Result<(Vec<Arc<Take>>, Option<TakeId>)> {
         const OP: &str = "latest takes";
-        let mut script = scripts::LATEST_TAKES.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::LATEST_TAKES);
         script.key(self.keys.takes()).key(self.keys.session_takes(session));
         script.arg(after.0).arg(PAGE);
         let rows: Vec<String> = self.read_bulk(OP, &script).await?;
@@ -147,7 +148,7 @@ impl TenantStore {
 
     /// The takes of a session from this position on.
     async fn page(&self, session: SessionId, first: usize) -> Result<Vec<Arc<Take>>> {
-        let mut script = scripts::TAKES.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::TAKES);
         script.key(self.keys.takes()).key(self.keys.session_takes(session));
         script.arg(first).arg(first.saturating_add(PAGE - 1));
         let rows: Vec<String> = self.read_bulk("takes", &script).await?;

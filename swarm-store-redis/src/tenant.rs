@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use redis::{Cmd, FromRedisValue, ScriptInvocation};
+use redis::{Cmd, FromRedisValue};
 use swarm_core::domain::AttemptId;
 use swarm_core::store::{Clock, Log as _, Result, SeenLog};
 use swarm_core::{Entropy, StoreError, SystemEntropy, Timestamp};
@@ -12,6 +12,7 @@ use crate::codec::{self, Context};
 use crate::connection::client::Client;
 use crate::keys::Keys;
 use crate::layout::TenantLayout;
+use crate::script_call::ScriptCall;
 use crate::scripts;
 
 /// One tenant's part of the store.
@@ -27,7 +28,7 @@ impl TenantStore {
     pub(crate) async fn commit(
         &self,
         op: &'static str,
-        script: &mut ScriptInvocation<'_>,
+        script: &mut ScriptCall<'_>,
     ) -> Result<String> {
         let _changing = self.seen.changing();
         self.mark(op).await?;
@@ -40,7 +41,7 @@ impl TenantStore {
     pub(crate) async fn write(
         &self,
         op: &'static str,
-        script: &mut ScriptInvocation<'_>,
+        script: &mut ScriptCall<'_>,
     ) -> Result<String> {
         let _changing = self.seen.changing();
         self.mark(op).await?;
@@ -53,13 +54,13 @@ impl TenantStore {
     pub(crate) async fn facts<T: FromRedisValue>(
         &self,
         op: &'static str,
-        script: &ScriptInvocation<'_>,
+        script: &ScriptCall<'_>,
     ) -> Result<T> {
         self.seen.note(self.read(op, script).await)
     }
 
     /// Tells a script which log the tenant has, and where it was seen.
-    pub(crate) fn name_log(&self, script: &mut ScriptInvocation<'_>) {
+    pub(crate) fn name_log(&self, script: &mut ScriptCall<'_>) {
         let seen = self.seen.position();
         script.key(self.keys.log()).key(self.keys.takes());
         script.arg(seen.log).arg(seen.size.0).arg(&*seen.last);
@@ -88,7 +89,7 @@ impl TenantStore {
     pub(crate) async fn read<T: FromRedisValue>(
         &self,
         op: &'static str,
-        script: &ScriptInvocation<'_>,
+        script: &ScriptCall<'_>,
     ) -> Result<T> {
         self.check(op).await?;
         self.client.read(op, script).await
@@ -98,7 +99,7 @@ impl TenantStore {
     pub(crate) async fn read_bulk<T: FromRedisValue>(
         &self,
         op: &'static str,
-        script: &ScriptInvocation<'_>,
+        script: &ScriptCall<'_>,
     ) -> Result<T> {
         self.check(op).await?;
         self.client.read_bulk(op, script).await
@@ -128,7 +129,7 @@ impl TenantStore {
 
     /// Checks that a commit would not be refused because of the log.
     pub(crate) async fn may_commit(&self) -> Result<()> {
-        let mut script = scripts::TIME_OF_COMMIT.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::TIME_OF_COMMIT);
         self.name_log(&mut script);
         self.facts::<String>("ready", &script).await.map(drop)
     }
@@ -144,7 +145,7 @@ impl TenantStore {
 #[async_trait]
 impl Clock for TenantStore {
     async fn now(&self) -> Result<Timestamp> {
-        let mut script = scripts::NOW.prepare_invoke();
+        let mut script = ScriptCall::of(&scripts::NOW);
         script.key(self.keys.log()).key(self.keys.takes());
         let now: String = self.read("now", &script).await?;
         codec::decode_timestamp(&now).context("now")

@@ -1,12 +1,9 @@
 //! Hexadecimal digits.
 
-use std::fmt::Write as _;
-
 /// Each byte as two lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    let mut text = String::with_capacity(2 * bytes.len());
+    let nibbles = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    text.extend(nibbles.filter_map(|nibble| char::from_digit(nibble.into(), 16)));
+    text
 }

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
-use redis::{Cmd, FromRedisValue, RedisResult, ScriptInvocation};
+use redis::{Cmd, FromRedisValue, RedisResult};
 use swarm_core::StoreError;
 use swarm_core::store::Result;
 use tokio::sync::OnceCell;
@@ -14,6 +14,7 @@ use super::failure::store_error;
 use super::options::Options;
 use super::replicated::ReplicatedCommits;
 use crate::keys::Keys;
+use crate::script_call::ScriptCall;
 
 /// The timeout of a call, including any retry.
 const CALL_TIMEOUT: Duration = Duration::from_secs(5);
@@ -58,7 +59,7 @@ impl Client {
     pub(crate) async fn commit<T: FromRedisValue>(
         &self,
         op: &'static str,
-        script: &ScriptInvocation<'_>,
+        script: &ScriptCall<'_>,
         keys: &Keys,
     ) -> Result<T> {
         match &self.replicated {
@@ -71,7 +72,7 @@ impl Client {
     pub(crate) async fn read<T: FromRedisValue>(
         &self,
         op: &'static str,
-        script: &ScriptInvocation<'_>,
+        script: &ScriptCall<'_>,
     ) -> Result<T> {
         in_time(op, self.connection.send(Command::Script(script))).await
     }
@@ -80,7 +81,7 @@ impl Client {
     pub(crate) async fn read_bulk<T: FromRedisValue>(
         &self,
         op: &'static str,
-        script: &ScriptInvocation<'_>,
+        script: &ScriptCall<'_>,
     ) -> Result<T> {
         let read = async {
             let bulk = self.bulk.get_or_try_init(|| Connection::open(&self.url)).await?;

@@ -1,10 +1,8 @@
 //! What is sent over a connection.
 
+use crate::script_call::ScriptCall;
 use redis::aio::ConnectionLike;
-use redis::{
-    Cmd, ErrorKind, FromRedisValue, Pipeline, RedisError, RedisResult, ScriptInvocation,
-    ServerErrorKind,
-};
+use redis::{Cmd, ErrorKind, FromRedisValue, Pipeline, RedisError, RedisResult, ServerErrorKind};
 
 /// How long a commit waits for replicas, in milliseconds: less than a server may take to answer.
 const REPLICATION_TIMEOUT: u32 = 2_000;
@@ -13,7 +11,7 @@ const REPLICATION_TIMEOUT: u32 = 2_000;
 #[derive(Clone, Copy)]
 pub(super) enum Command<'a> {
     Plain(&'a Cmd),
-    Script(&'a ScriptInvocation<'a>),
+    Script(&'a ScriptCall<'a>),
     Replicated(&'a ReplicatedScript<'a>),
 }
 
@@ -24,16 +22,29 @@ impl Command<'_> {
     ) -> RedisResult<T> {
         match self {
             Self::Plain(cmd) => cmd.query_async(connection).await,
-            // By its SHA-1; it is loaded where the server does not know it yet.
-            Self::Script(script) => script.invoke_async(connection).await,
+            Self::Script(script) => {
+                let command = script.command();
+                match command.query_async(connection).await {
+                    Err(error) if is_unknown_script(&error) => {
+                        script.load(connection).await?;
+                        command.query_async(connection).await
+                    }
+                    answer => answer,
+                }
+            }
             Self::Replicated(script) => script.execute(connection).await,
         }
     }
 }
 
+/// Whether the server does not know a script yet.
+fn is_unknown_script(error: &RedisError) -> bool {
+    error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
+}
+
 /// A script, and how many replicas are to have what it wrote before it is acknowledged.
 pub(super) struct ReplicatedScript<'a> {
-    pub(super) script: &'a ScriptInvocation<'a>,
+    pub(super) script: &'a ScriptCall<'a>,
     pub(super) fence: &'a str,
     pub(super) replicas: u8,
 }
@@ -46,8 +57,8 @@ impl ReplicatedScript<'_> {
     ) -> RedisResult<T> {
         let pipeline = self.pipeline();
         let answer: RedisResult<(T, u8)> = match pipeline.query_async(connection).await {
-            Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
-                self.script.load_async(connection).await?;
+            Err(error) if is_unknown_script(&error) => {
+                self.script.load(connection).await?;
                 pipeline.query_async(connection).await
             }
             answer => answer,
@@ -63,7 +74,7 @@ impl ReplicatedScript<'_> {
     /// after it.
     fn pipeline(&self) -> Pipeline {
         let mut pipeline = redis::pipe();
-        pipeline.invoke_script(self.script);
+        pipeline.add_command(self.script.command());
         pipeline.cmd("SET").arg(self.fence).arg("").ignore();
         pipeline.cmd("WAIT").arg(self.replicas).arg(REPLICATION_TIMEOUT);
         pipeline

@@ -6,12 +6,13 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use redis::{FromRedisValue, RedisResult, ScriptInvocation};
+use redis::{FromRedisValue, RedisResult};
 use tokio::sync::Semaphore;
 
 use super::Connection;
 use super::command::{Command, ReplicatedScript};
 use super::options::Options;
+use crate::script_call::ScriptCall;
 
 /// How many commits may wait at once.
 const CONNECTIONS: usize = 32;
@@ -39,7 +40,7 @@ impl ReplicatedCommits {
     /// end. A commit that is cancelled before its end drops its connection, which may be blocked.
     pub(super) async fn commit<T: FromRedisValue>(
         &self,
-        script: &ScriptInvocation<'_>,
+        script: &ScriptCall<'_>,
         fence: &str,
     ) -> RedisResult<T> {
         // The semaphore is never closed.
