@@ -19,7 +19,7 @@ const CRATES: [(&str, &[&str]); 8] = [
     (
         "swarm-store-redis/src",
         &[
-            "codec keys scripts",
+            "codec keys script_call scripts",
             "connection",
             "changes health layout",
             "tenant",

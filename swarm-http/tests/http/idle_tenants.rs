@@ -27,13 +27,15 @@ fn idle_tenants_cost_redis_one_call_a_second() {
     let redis = Server::start(&["--appendonly", "no"]);
     let program = serve("idle-tenants.toml", &redis);
     program.client.at("desk-7.example").convene(DAY, "aurora");
-    // Each task has had its rounds, and its pause.
+    // Each task has had its rounds, and its pause: on a busy machine, later.
     sleep(Duration::from_secs(15));
-    let before = commands(&redis);
-    sleep(Duration::from_secs(8));
-    let commands = commands(&redis) - before;
-    // The script that asks which tenants have changed runs three commands.
-    assert!((20..=4 * 12).contains(&commands), "{commands}");
+    let is_calm = |_| {
+        let before = commands(&redis);
+        sleep(Duration::from_secs(8));
+        // The script that asks which tenants have changed runs three commands.
+        (20..=4 * 12).contains(&(commands(&redis) - before))
+    };
+    assert!((0..4).any(is_calm), "{}", redis.cli(&["info", "commandstats"]));
 }
 
 #[test]

@@ -59,7 +59,7 @@ impl KeyTable {
     }
 }
 
-/// A row for each of the points 2¹⁶ⁱ·P: its multiples by 1, 3, 5, … 2·ODD - 1.
+/// One row after another, for each of the points 2¹⁶ⁱ·P: its multiples by 1, 3, 5, … 2·ODD - 1.
 struct Multiples<const ODD: usize>(Vec<Summand>);
 
 /// Digits of a number: zero or odd, and no larger than the multiples go.
