@@ -27,8 +27,12 @@ impl Job for GenerateBriefs {
             Err(error) => Err(error),
         };
         match generated {
+            // There is nobody to write for, or another server did it.
             Ok(None) => self.refused = None,
-            Ok(Some(made)) => tracing::info!(%tenant, briefs = made.briefs, "briefs generated"),
+            Ok(Some(made)) => {
+                tracing::info!(%tenant, briefs = made.briefs, "briefs generated");
+                return Next::Soon;
+            }
             Err(CommitteeError::Refused(refusal)) => {
                 if self.refused.as_ref() != Some(&refusal) {
                     tracing::warn!(%tenant, %refusal, "no briefs generated");
@@ -41,6 +45,7 @@ impl Job for GenerateBriefs {
                 return Next::Soon;
             }
         }
-        Next::Soon
+        // Until then nothing else would come of it.
+        Next::Changed
     }
 }
