@@ -11,9 +11,9 @@ use crate::domain::{PublicKey, Signature};
 /// Tables of multiples of public keys, with which a verification takes half the time. They never
 /// change what it says.
 ///
-/// A table takes 15 KiB, and the time of four or five verifications to make. So only a key with which a take was
-/// [accepted](Self::note_accepted) before gets one, and no more than `capacity` keys are known: the
-/// least recently accepted goes first. Strangers, who cannot have a take accepted, neither make this
+/// A table takes 15 KiB, and the time of four or five verifications to make. So only a key with
+/// which a take was [accepted](Self::note_accepted) before gets one, and no more than `capacity` keys
+/// are known: the least recently accepted goes first. Strangers, who cannot have a take accepted, neither make this
 /// grow nor push a member's table out, and nothing that is refused moves anything.
 ///
 /// One serves all tenants and threads. Its lock is held to look a key up, never to compute.
