@@ -12,6 +12,7 @@ use hyper::body::Bytes;
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
+use serde_json::json;
 use swarm_benches::shipped::load;
 use swarm_benches::shipped::process::{MEASURED, Process, stay_on, used};
 use swarm_benches::{Author, USUAL};
@@ -19,11 +20,12 @@ use swarm_core::proof::canonical;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use warp::Filter as _;
-use warp::http::StatusCode;
+use warp::http::header::DATE;
+use warp::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 
 const ACCEPTED: &str = r#"{"ok":true,"status":201,"recommendationId":12345,"verified":true}"#;
 
-/// The argument with which this program is the bare warp server; a file to serve follows.
+/// The argument with which this program is the bare warp server; a folder with its [`Reads`] follows.
 const BARE_WARP: &str = "bare-warp";
 
 /// The argument with which this program verifies signatures.
@@ -33,18 +35,63 @@ const VERIFY: &str = "verify";
 pub fn serve_if_asked() -> bool {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [BARE_WARP, file] => serve(std::fs::read(file).expect("a file").into()),
+        [BARE_WARP, folder] => serve(Reads::load(Path::new(folder))),
         [VERIFY] => println!("{}", verify().as_nanos()),
         _ => return false,
     }
     true
 }
 
-/// A bare warp server, which answers `POST /api/swarm/submit` with a constant, `GET /file` with the file,
-/// `GET /not-modified` with a 304.
-pub fn bare_warp(file: &Path) -> Process {
+/// What the bare warp server answers to reads: the same bytes as the server that it is compared with, head and body.
+pub struct Reads {
+    headers: [HeaderMap; 2],
+    body: Bytes,
+}
+
+impl Reads {
+    /// As a read was answered, and the same one to somebody who has that answer.
+    pub fn of(whole: Response<Bytes>, unchanged: &Response<Bytes>) -> Self {
+        let headers = [whole.headers().clone(), unchanged.headers().clone()];
+        Self { headers, body: whole.into_body() }
+    }
+
+    fn save(&self, folder: &Path) {
+        for (file, headers) in FILES.iter().zip(&self.headers) {
+            let text = |value: &HeaderValue| value.to_str().expect("text").to_owned();
+            let lines: Vec<_> =
+                headers.iter().map(|(name, value)| (name.as_str(), text(value))).collect();
+            std::fs::write(folder.join(file), json!(lines).to_string()).expect("a file");
+        }
+        std::fs::write(folder.join(BODY), &self.body).expect("a file");
+    }
+
+    fn load(folder: &Path) -> Self {
+        let read = |file| std::fs::read(folder.join(file)).expect("a file");
+        let headers = FILES.map(|file| {
+            let lines: Vec<(String, String)> =
+                serde_json::from_slice(&read(file)).expect("what was saved");
+            let header = |(name, value): (String, String)| {
+                (name.parse::<HeaderName>().expect("a name"), value.parse().expect("a value"))
+            };
+            let mut headers: HeaderMap = lines.into_iter().map(header).collect();
+            // Of its own.
+            headers.remove(DATE);
+            headers
+        });
+        Self { headers, body: read(BODY).into() }
+    }
+}
+
+/// Where the headers of reads are handed over, and the body.
+const FILES: [&str; 2] = ["whole.json", "unchanged.json"];
+const BODY: &str = "body";
+
+/// A bare warp server, which answers `POST /api/swarm/submit` with a constant, `GET /whole` and `GET /unchanged` as
+/// these reads were answered, the latter with a 304. The folder is for these answers.
+pub fn bare_warp(reads: &Reads, folder: &Path) -> Process {
+    reads.save(folder);
     let mut command = Command::new(std::env::current_exe().expect("it runs"));
-    Process::start(command.arg(BARE_WARP).arg(file))
+    Process::start(command.arg(BARE_WARP).arg(folder))
 }
 
 /// The processor time of one strict verification, the key decoded before. Beside it this core is as busy as with
@@ -59,7 +106,7 @@ pub fn strict_verification() -> Duration {
     Duration::from_nanos(text.trim().parse().expect("nanoseconds"))
 }
 
-fn serve(file: Bytes) {
+fn serve(reads: Reads) {
     let accept = warp::path!("api" / "swarm" / "submit")
         .and(warp::post())
         .and(warp::header::optional::<String>("authorization"))
@@ -70,13 +117,13 @@ fn serve(file: Bytes) {
             let json = warp::reply::with_header(ACCEPTED, "content-type", "application/json");
             warp::reply::with_status(json, StatusCode::CREATED)
         });
-    let read = warp::path!("file").and(warp::get()).map(move || {
-        warp::http::Response::builder()
-            .header("content-type", "application/json")
-            .body(Bytes::clone(&file))
-    });
-    let unchanged = warp::path!("not-modified")
-        .map(|| warp::reply::with_status(warp::reply(), StatusCode::NOT_MODIFIED));
+    let [whole, unchanged] = reads.headers;
+    let read = warp::path!("whole")
+        .and(warp::get())
+        .map(move || answered(StatusCode::OK, &whole, reads.body.clone()));
+    let unchanged = warp::path!("unchanged")
+        .and(warp::get())
+        .map(move || answered(StatusCode::NOT_MODIFIED, &unchanged, Bytes::new()));
     Runtime::new().expect("a runtime").block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         println!("listening on http://{}", listener.local_addr().expect("an address"));
@@ -88,6 +135,13 @@ fn serve(file: Bytes) {
             tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(socket), service));
         }
     });
+}
+
+fn answered(status: StatusCode, headers: &HeaderMap, body: Bytes) -> Response<Bytes> {
+    let mut answer = Response::new(body);
+    *answer.status_mut() = status;
+    *answer.headers_mut() = headers.clone();
+    answer
 }
 
 fn verify() -> Duration {

@@ -30,11 +30,11 @@ const RATIOS: [(&str, &[&str], &str); 9] = [
         "take, memory, clients that sleep",
     ),
     (
-        "bare warp / a session with 100 takes",
-        &["bare warp, the same bytes"],
+        "bare warp, the same bytes / a session with 100 takes",
+        &["bare warp, the same 200"],
         "session with 100 takes",
     ),
-    ("bare warp / 304 of a session", &["bare warp, 304"], "session, 304"),
+    ("bare warp, the same bytes / 304 of a session", &["bare warp, the same 304"], "session, 304"),
     (
         "p99 of a take beside reads / alone",
         &["p99 of a take, beside reads of 10,000 takes"],
