@@ -20,6 +20,10 @@ use tokio::time::{Instant, sleep, timeout};
 /// Whose address none of the honest have.
 const ADDRESS: &str = "127.0.0.2:0";
 
+/// How much of a text is written at a time, in bytes: while the system takes it, none of the honest on the same core
+/// can go on.
+const PIECE: usize = 32 << 10;
+
 /// So many connections, on each of which one of the texts is sent, and then the next one.
 pub struct Strangers {
     pub connections: usize,
@@ -101,7 +105,9 @@ async fn visit(server: SocketAddr, text: &[u8], then: Then, sent: &AtomicUsize) 
     socket.bind(ADDRESS.parse().expect("an address"))?;
     let mut socket = socket.connect(server).await?;
     loop {
-        socket.write_all(text).await?;
+        for piece in text.chunks(PIECE) {
+            socket.write_all(piece).await?;
+        }
         sent.fetch_add(1, Ordering::Relaxed);
         match then {
             Then::Read => return read(&mut socket, 1 << 18, Duration::ZERO).await,
