@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::io;
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -136,17 +137,11 @@ impl Socket {
 
     /// Discards what there is, a piece at most; answers how much it was, or nothing at the end.
     fn poll_discard_some(&mut self, cx: &mut Context<'_>) -> Poll<Option<usize>> {
-        let (mut scrap, mut length) = ([0; 8 << 10], 0);
-        while length < DISCARD {
-            let mut scrap = ReadBuf::new(&mut scrap);
-            match Pin::new(&mut self.tcp).poll_read(cx, &mut scrap) {
-                Poll::Ready(Ok(())) if !scrap.filled().is_empty() => length += scrap.filled().len(),
-                Poll::Pending if length > 0 => break,
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(_) => return Poll::Ready(None),
-            }
-        }
-        Poll::Ready(Some(length))
+        let mut scrap = [MaybeUninit::uninit(); DISCARD];
+        let mut scrap = ReadBuf::uninit(&mut scrap);
+        let read = ready!(Pin::new(&mut self.tcp).poll_read(cx, &mut scrap));
+        let length = scrap.filled().len();
+        Poll::Ready(read.ok().filter(|()| length > 0).map(|()| length))
     }
 }
 
