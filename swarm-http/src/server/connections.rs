@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prometheus_client::metrics::gauge::Gauge;
-use tokio::task::{self, AbortHandle, JoinError, JoinSet};
+use tokio::sync::oneshot;
+use tokio::task::{self, JoinError, JoinSet};
 use tokio::time::timeout;
 
 use crate::metrics::Counted;
@@ -35,7 +36,8 @@ struct Client {
 struct Open {
     client: IpAddr,
     activity: Activity,
-    task: AbortHandle,
+    /// Closes the connection when it is dropped.
+    _close: oneshot::Sender<()>,
 }
 
 impl Connections {
@@ -61,7 +63,7 @@ impl Connections {
 
     /// Makes room for a connection from this address. At the client's limit, closes that client's
     /// connection which has waited longest; at the total limit, the one which has waited longest of
-    /// all. While all of them are working on requests, the new connection waits.
+    /// all. While all of them are working on requests, or not closed yet, the new connection waits.
     pub(super) async fn make_room(&mut self, address: IpAddr) {
         /// How long to wait before looking again for a connection that is waiting.
         const PAUSE: Duration = Duration::from_millis(10);
@@ -70,12 +72,16 @@ impl Connections {
         if self.most_of_client.is_some_and(|most| count >= Some(most)) {
             self.close_longest_waiting(Some(client));
         }
-        while self.open.len() >= self.most && !self.close_longest_waiting(None) {
+        while self.tasks.len() >= self.most {
+            if self.open.len() >= self.most {
+                self.close_longest_waiting(None);
+            }
             let _ = timeout(PAUSE, self.ended()).await;
         }
     }
 
-    /// Runs a connection from this address to its end, in turns with others of its client.
+    /// Runs a connection from this address to its end, or until it is to be closed, in turns with others of its client.
+    /// Closing is part of a turn: where much was sent that nobody has read, the system has as much to do.
     pub(super) fn run(
         &mut self,
         address: IpAddr,
@@ -86,7 +92,14 @@ impl Connections {
         let of_client = self.clients.entry(client).or_insert_with(|| Client::new(&self.company));
         of_client.count += 1;
         let turns = self.most_of_client.map(|_| Arc::clone(&of_client.turns));
-        let connection = Box::pin(connection);
+        let (close, closed) = oneshot::channel();
+        let connection = Box::pin(async {
+            tokio::select! {
+                biased;
+                _ = closed => {}
+                () = connection => {}
+            }
+        });
         let task = self.tasks.spawn(async move {
             let _counted = counted;
             match turns {
@@ -94,7 +107,7 @@ impl Connections {
                 None => connection.await,
             }
         });
-        self.open.insert(task.id(), Open { client, activity, task });
+        self.open.insert(task.id(), Open { client, activity, _close: close });
     }
 
     /// Closes the one that has waited longest for its client, of this client or of all; answers
@@ -139,7 +152,6 @@ impl Connections {
 
     fn remove(&mut self, id: task::Id) {
         let Some(open) = self.open.remove(&id) else { return };
-        open.task.abort();
         if let Some(client) = self.clients.get_mut(&open.client) {
             client.count -= 1;
             if client.count == 0 {
@@ -240,6 +252,27 @@ mod tests {
         busy.wait_for_body();
         timeout(Duration::from_secs(1), room).await.unwrap();
         assert!(!busy.start_request());
+    }
+
+    #[tokio::test]
+    async fn closing_is_part_of_a_turn() {
+        struct Unread;
+        impl Drop for Unread {
+            fn drop(&mut self) {
+                std::thread::sleep(Duration::from_millis(6));
+            }
+        }
+        let mut connections = at_most(1, Some(1));
+        let unread = Unread;
+        connections.run(ONE, Activity::new(), async move {
+            let _unread = unread;
+            pending().await
+        });
+        let turns = Arc::clone(&connections.clients.get(&client(ONE)).unwrap().turns);
+        tokio::task::yield_now().await;
+        assert!(!turns.is_over());
+        connections.make_room(ONE).await;
+        assert!(connections.tasks.is_empty() && turns.is_over());
     }
 
     #[test]

@@ -14,7 +14,7 @@ use tokio::task::yield_now;
 use tokio::time::Instant;
 
 /// How long the connections of a client keep threads busy before it is the others' turn.
-const TURN: Duration = Duration::from_micros(500);
+const TURN: Duration = Duration::from_micros(200);
 
 /// The same where no other has come for a while, as it costs something to look for others.
 const TURN_ALONE: Duration = Duration::from_millis(5);
@@ -81,7 +81,8 @@ impl Turns {
         turn
     }
 
-    fn is_over(&self) -> bool {
+    /// Whether it is the others' turn.
+    pub(super) fn is_over(&self) -> bool {
         let used = Duration::from_nanos(self.used.load(Ordering::Relaxed));
         used >= TURN && (used >= TURN_ALONE || self.company.is_expected())
     }
