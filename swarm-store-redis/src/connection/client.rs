@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
+use futures_util::{FutureExt as _, TryFutureExt as _};
 use redis::{Cmd, FromRedisValue, RedisResult};
 use swarm_core::StoreError;
 use swarm_core::store::Result;
@@ -112,16 +113,19 @@ impl Client {
 }
 
 /// Applies the timeout of a single call to several calls together.
-pub(crate) async fn bounded<T>(
+// What is sent for each take is part of these futures. An `async fn` would have room for it twice: as what it was given, and
+// as what it waits for.
+pub(crate) fn bounded<T>(
     op: &'static str,
     calls: impl Future<Output = Result<T>>,
-) -> Result<T> {
-    match tokio::time::timeout(CALL_TIMEOUT, calls).await {
-        Ok(outcome) => outcome,
-        Err(elapsed) => Err(StoreError::unavailable(op, elapsed)),
-    }
+) -> impl Future<Output = Result<T>> {
+    let late = move |elapsed| Err(StoreError::unavailable(op, elapsed));
+    tokio::time::timeout(CALL_TIMEOUT, calls).map(move |outcome| outcome.unwrap_or_else(late))
 }
 
-async fn in_time<T>(op: &'static str, call: impl Future<Output = RedisResult<T>>) -> Result<T> {
-    bounded(op, async { call.await.map_err(|error| store_error(op, error)) }).await
+fn in_time<T>(
+    op: &'static str,
+    call: impl Future<Output = RedisResult<T>>,
+) -> impl Future<Output = Result<T>> {
+    bounded(op, call.map_err(move |error| store_error(op, error)))
 }

@@ -32,7 +32,7 @@ impl Command<'_> {
                     answer => answer,
                 }
             }
-            Self::Replicated(script) => script.execute(connection).await,
+            Self::Replicated(script) => Box::pin(script.execute(connection)).await,
         }
     }
 }

@@ -13,6 +13,7 @@ mod replicated;
 mod sentinel;
 mod standalone;
 
+use futures_util::FutureExt as _;
 use redis::{Cmd, FromRedisValue, RedisResult};
 
 #[cfg(feature = "cluster")]
@@ -34,9 +35,12 @@ impl Connection {
         install_tls_provider();
         #[cfg(feature = "cluster")]
         if let Some(nodes) = cluster::nodes(url) {
-            return Cluster::connect(nodes).await.map(|cluster| Self::Cluster(Box::new(cluster)));
+            return Cluster::connect(nodes)
+                .boxed()
+                .await
+                .map(|cluster| Self::Cluster(Box::new(cluster)));
         }
-        Standalone::connect(url).await.map(|server| Self::Standalone(Box::new(server)))
+        Standalone::connect(url).boxed().await.map(|server| Self::Standalone(Box::new(server)))
     }
 
     /// Sends a command. Retries it once when the connection was lost, whether or not the server

@@ -3,6 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use redis::aio::MultiplexedConnection;
 use redis::{
     AsyncConnectionConfig, Client, ErrorKind, FromRedisValue, IntoConnectionInfo, RedisResult, Role,
@@ -62,7 +63,7 @@ impl Standalone {
         &self,
         current: &OnceCell<MultiplexedConnection>,
     ) -> RedisResult<MultiplexedConnection> {
-        current.get_or_try_init(|| self.open()).await.cloned()
+        current.get_or_try_init(|| self.open().boxed()).await.cloned()
     }
 
     /// Opens a connection, resolving the host name again. A replica is an error.
