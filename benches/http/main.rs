@@ -48,6 +48,11 @@ fn main() {
     let sqlite = World::new(&program, "sqlite:swarm.db", MEMBERS, SESSIONS);
     let on_redis = World::new(&program, &redis.url(), MEMBERS, SESSIONS);
     fill(&memory);
+    // From a member's second take on there is a table of its key, which the first world has by now.
+    for world in [&sqlite, &on_redis] {
+        file_everybodys(world, LARGE);
+        file_everybodys(world, LARGE);
+    }
     let (whole, unchanged, tag) = answers(&memory);
     let folder = tempfile::tempdir().expect("a folder");
     let warp = floors::bare_warp(&Reads::of(whole, &unchanged), folder.path());
@@ -81,9 +86,14 @@ fn fill(world: &World) {
     let small = (0..100).map(|author| world.take(author, SMALL)).collect();
     load::send(world.server.address, CONNECTIONS, small, StatusCode::CREATED);
     for _ in 0..5 {
-        let large = (0..MEMBERS).map(|author| world.take(author, LARGE)).collect();
-        load::send(world.server.address, CONNECTIONS, large, StatusCode::CREATED);
+        file_everybodys(world, LARGE);
     }
+}
+
+/// A take of each member in this session.
+fn file_everybodys(world: &World, session: usize) {
+    let takes = (0..MEMBERS).map(|author| world.take(author, session)).collect();
+    load::send(world.server.address, CONNECTIONS, takes, StatusCode::CREATED);
 }
 
 /// How a read of the session with 100 takes is answered, and to those who have that answer, with its tag.
