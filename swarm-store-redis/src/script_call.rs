@@ -12,8 +12,10 @@ pub(crate) struct ScriptCall<'a> {
 }
 
 impl<'a> ScriptCall<'a> {
+    /// With room for what most calls have.
     pub(crate) fn of(script: &'a Script) -> Self {
-        Self { script, keys: Cmd::new(), args: Cmd::new() }
+        let (keys, args) = (Cmd::with_capacity(8, 512), Cmd::with_capacity(16, 512));
+        Self { script, keys, args }
     }
 
     pub(crate) fn key(&mut self, key: impl ToRedisArgs) -> &mut Self {

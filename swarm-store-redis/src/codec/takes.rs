@@ -15,7 +15,8 @@ pub(crate) fn encode_take(filing: &Filing) -> String {
     let take = filing.take(TakeId(0), Timestamp::EPOCH);
     let Take { session_id, revision, public_key, signed, .. } = &take;
     let (revision, signature) = (revision.get(), signed.signature.as_str());
-    format!("{session_id} {revision} {public_key} {signature} {}", filing.canonical())
+    let head = format!("{session_id} {revision} {public_key} {signature} ");
+    [&head, filing.canonical()].concat()
 }
 
 pub(crate) fn decode_take(row: &str) -> Decoded<Arc<Take>> {

@@ -28,7 +28,10 @@ impl<K, V> Default for Recent<K, V> {
 
 impl<K: Eq + Hash, V: Bytes> Recent<K, V> {
     pub(super) fn get(&mut self, key: &K) -> Option<&mut V> {
-        if let Some((key, value)) = self.older.remove_entry(key) {
+        // Until a generation was full there is no older one, and no need to hash the key for it.
+        if !self.older.is_empty()
+            && let Some((key, value)) = self.older.remove_entry(key)
+        {
             self.put(key, value);
         }
         self.younger.get_mut(key)
