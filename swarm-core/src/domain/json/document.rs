@@ -97,10 +97,10 @@ impl<'d, 'a> Members<'d, 'a> {
 }
 
 impl Fields for Members<'_, '_> {
-    fn text_if_any(&mut self, field: &'static str) -> Result<Option<String>, Invalid> {
+    fn text_if_any(&mut self, field: &'static str) -> Result<Option<Cow<'_, str>>, Invalid> {
         match self.member(field) {
             None => Ok(None),
-            Some([Node { value: Value::Text(text), .. }, ..]) => Ok(Some(take(text).into_owned())),
+            Some([Node { value: Value::Text(text), .. }, ..]) => Ok(Some(take(text))),
             Some(_) => Err(fields::not_a_string(field)),
         }
     }

@@ -1,5 +1,7 @@
 //! What fields are read from.
 
+use std::borrow::Cow;
+
 use crate::domain::Invalid;
 
 /// The members of an object, which are taken out one by one: those of an [`Object`](super::Object)
@@ -9,7 +11,7 @@ pub trait Fields {
     ///
     /// # Errors
     /// [`Invalid`] when it is no text.
-    fn text_if_any(&mut self, field: &'static str) -> Result<Option<String>, Invalid>;
+    fn text_if_any(&mut self, field: &'static str) -> Result<Option<Cow<'_, str>>, Invalid>;
 
     /// Takes a number that may be absent.
     ///
@@ -32,7 +34,7 @@ pub trait Fields {
     ///
     /// # Errors
     /// [`Invalid`] when it is absent or no text.
-    fn text(&mut self, field: &'static str) -> Result<String, Invalid> {
+    fn text(&mut self, field: &'static str) -> Result<Cow<'_, str>, Invalid> {
         self.text_if_any(field)?.ok_or_else(|| Invalid::missing(field))
     }
 

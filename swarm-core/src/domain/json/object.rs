@@ -1,5 +1,7 @@
 //! Objects, as requests carry them.
 
+use std::borrow::Cow;
+
 use serde::ser::{Serialize, Serializer};
 
 use super::fields::{Fields, not_a_list, not_a_number, not_a_string};
@@ -154,8 +156,8 @@ impl Object {
 }
 
 impl Fields for Object {
-    fn text_if_any(&mut self, field: &'static str) -> Result<Option<String>, Invalid> {
-        self.text_if_any(field)
+    fn text_if_any(&mut self, field: &'static str) -> Result<Option<Cow<'_, str>>, Invalid> {
+        Ok(self.text_if_any(field)?.map(Cow::Owned))
     }
 
     fn number_if_any(&mut self, field: &'static str) -> Result<Option<f64>, Invalid> {
