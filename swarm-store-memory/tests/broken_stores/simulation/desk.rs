@@ -119,17 +119,23 @@ impl Desk {
                 self.answers.heard_of_activation();
             }
         }
-        join_all([self.claim(&id), self.claim(&id)]).await;
+        let signed = Mutex::default();
+        join_all([self.claim(&id, &signed), self.claim(&id, &signed)]).await;
     }
 
-    async fn claim(&self, id: &MemberId) {
+    /// Both devices are given the same challenge for a while, which is signed once for both.
+    async fn claim(&self, id: &MemberId, signed: &Mutex<HashMap<String, Signed<TokenClaim>>>) {
         for _ in 0..2 {
             let Ok(given) = self.tenant().challenge(id).await else { continue };
-            let claim = NEWCOMERS_KEYS.sign(TokenClaim {
-                member_id: id.clone(),
-                challenge: given.challenge.as_str().to_owned(),
-                expires_at: given.expires_at.to_string(),
-            });
+            let sign = || {
+                NEWCOMERS_KEYS.sign(TokenClaim {
+                    member_id: id.clone(),
+                    challenge: given.challenge.as_str().to_owned(),
+                    expires_at: given.expires_at.to_string(),
+                })
+            };
+            let of_challenge = given.challenge.as_str().to_owned();
+            let claim = signed.lock().unwrap().entry(of_challenge).or_insert_with(sign).clone();
             if let Ok(token) = self.tenant().claim(claim).await {
                 return self.answers.heard_of_claim(token.hash());
             }
