@@ -61,7 +61,7 @@ fn main() {
     for round in 0..ROUNDS {
         let verification = floors::strict_verification();
         report.add("strict verification", verification);
-        let hello = (0..MEMBERS).map(|author| memory.take(author, round)).collect();
+        let hello = everybodys_takes(&memory, round);
         report.add("bare warp, 201", cost(&warp, hello, StatusCode::CREATED));
         report.add("take, memory", file_takes(&memory, round, Clients::Awake));
         report.add("take, SQLite", file_takes(&sqlite, round, Clients::Awake));
@@ -90,10 +90,14 @@ fn fill(world: &World) {
     }
 }
 
-/// A take of each member in this session.
+/// Files a take of each member in this session.
 fn file_everybodys(world: &World, session: usize) {
-    let takes = (0..MEMBERS).map(|author| world.take(author, session)).collect();
+    let takes = everybodys_takes(world, session);
     load::send(world.server.address, CONNECTIONS, takes, StatusCode::CREATED);
+}
+
+fn everybodys_takes(world: &World, session: usize) -> Vec<Sent> {
+    (0..MEMBERS).map(|author| world.take(author, session)).collect()
 }
 
 /// How a read of the session with 100 takes is answered, and to those who have that answer, with its tag.
@@ -107,8 +111,7 @@ fn answers(world: &World) -> (Response<Bytes>, Response<Bytes>, String) {
 
 /// What filing costs, when each member files a take in this session.
 fn file_takes(world: &World, session: usize, clients: Clients) -> Duration {
-    let takes = (0..world.authors.len()).map(|author| world.take(author, session)).collect();
-    cost_by(clients, &world.server, takes, StatusCode::CREATED)
+    cost_by(clients, &world.server, everybodys_takes(world, session), StatusCode::CREATED)
 }
 
 /// Reads of a session with 100 takes, and of nothing new in it, beside the bare server's of the same.
@@ -153,7 +156,7 @@ fn share(time: Duration, count: usize) -> Duration {
 /// How long 99 of 100 takes wait at most, filed every three milliseconds, while so many clients read the session with
 /// 10,000 takes as fast as they get it.
 fn beside(world: &World, session: usize, readers: usize) -> Duration {
-    let takes = (0..MEMBERS).map(|author| world.take(author, session)).collect();
+    let takes = everybodys_takes(world, session);
     let (pace, large) = (Duration::from_millis(3), world.read(LARGE, None));
     let mut times = load::send_beside(world.server.address, takes, pace, readers, &large);
     times.sort_unstable();
