@@ -54,22 +54,19 @@ impl Process {
     /// # Panics
     /// When it prints something else.
     pub fn start_with_log(command: &Command, log: Stdio) -> Self {
-        let mut child = Command::new("taskset")
-            .args(["-c", &MEASURED.to_string()])
-            .arg(command.get_program())
-            .args(command.get_args())
-            .envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))))
-            .current_dir(command.get_current_dir().unwrap_or(".".as_ref()))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(log)
-            .spawn()
-            .expect("taskset");
-        let mut line = String::new();
-        let stdout = child.stdout.take().expect("it is piped");
-        BufReader::new(stdout).read_line(&mut line).expect("a line");
+        let (child, line) = start(command, log);
         let address = line.trim().strip_prefix("listening on http://").expect("an address");
         Self { child, address: address.parse().expect("an address") }
+    }
+
+    /// Starts a command that listens at this address once it has printed a line.
+    ///
+    /// # Panics
+    /// When it prints none.
+    pub fn start_at(command: &Command, address: SocketAddr) -> Self {
+        let (child, line) = start(command, Stdio::null());
+        assert!(!line.is_empty(), "it has ended");
+        Self { child, address }
     }
 
     /// The processor time that it has used.
@@ -91,6 +88,25 @@ impl Process {
             line.split_whitespace().nth(1).and_then(|text| text.parse().ok()).expect("a number");
         kibibytes << 10
     }
+}
+
+/// Starts a command on the measured core; answers the first line that it prints.
+fn start(command: &Command, log: Stdio) -> (Child, String) {
+    let mut child = Command::new("taskset")
+        .args(["-c", &MEASURED.to_string()])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .current_dir(command.get_current_dir().unwrap_or(".".as_ref()))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(log)
+        .spawn()
+        .expect("taskset");
+    let mut line = String::new();
+    let stdout = child.stdout.take().expect("it is piped");
+    BufReader::new(stdout).read_line(&mut line).expect("a line");
+    (child, line)
 }
 
 impl Drop for Process {

@@ -9,7 +9,7 @@ use hyper::body::Bytes;
 use serde_json::json;
 use swarm_client::{Client, TakeFields, new_key, sign_take, signed_text};
 use swarm_core::Session;
-use swarm_core::domain::{MemberId, SessionId};
+use swarm_core::domain::{MemberId, SessionId, TokenHash};
 use swarm_core::json::Object;
 use swarm_core::proof::KeyPair;
 use tempfile::TempDir;
@@ -46,6 +46,16 @@ impl Author {
     /// The id that it goes by.
     pub fn id(&self) -> &MemberId {
         &self.id
+    }
+
+    /// Its public key, in base64.
+    pub fn public_key(&self) -> String {
+        self.key.public_key()
+    }
+
+    /// The hash of its bearer token.
+    pub fn token_hash(&self) -> TokenHash {
+        TokenHash::of(self.token.as_bytes())
     }
 }
 

@@ -1,0 +1,135 @@
+//! What a take costs beside services that do the same: `swarm serve` and services in Node.js (fastify, with
+//! `node:crypto` or libsodium) get the same takes in turn, in memory and on a `redis-server` each. Said are the medians
+//! of their processor times, and of the ratios round by round.
+//!
+//! The services are read from the folder that `SWARM_PEERS` names, else from `shared/peers` beside the checkout: there,
+//! `npm install` in `node` has to have been run. `SWARM_PROGRAM` names another binary to measure than the one of this
+//! checkout.
+#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use hyper::StatusCode;
+use serde_json::json;
+use swarm_benches::shipped::load::{self, Clients, Sent};
+use swarm_benches::shipped::process::{OTHER, Process, stay_on};
+use swarm_benches::shipped::{World, program};
+use swarm_core::proof::hex;
+use swarm_redis_testing::{Server, free_port};
+
+/// How many members file a take in each round, over how many connections.
+const MEMBERS: usize = 1_000;
+const CONNECTIONS: usize = 64;
+
+/// How many rounds count, after those in which programs compile what they run often and tables of keys are made.
+const ROUNDS: usize = 8;
+const WARM_UP: usize = 3;
+
+/// What the services may verify signatures with, as they name it.
+const LIBRARIES: [(&str, &str); 2] = [("node:crypto", "crypto"), ("libsodium", "sodium")];
+
+fn main() {
+    let folder = folder();
+    if !folder.join("node/node_modules").exists() {
+        println!(
+            "NOT MEASURED: {} has no services with their dependencies. Name their folder with \
+             SWARM_PEERS, and run npm install in its folder node.",
+            folder.display(),
+        );
+        return;
+    }
+    stay_on(OTHER);
+    compare(&folder, "memory", Clients::Awake, || None);
+    // `redis-server` needs the core of the clients, who therefore sleep while they wait.
+    let redis = || Some(Server::start(&["--appendonly", "no"]));
+    compare(&folder, "Redis", Clients::Asleep, redis);
+}
+
+fn folder() -> PathBuf {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/peers");
+    std::env::var_os("SWARM_PEERS").map_or_else(beside, PathBuf::from)
+}
+
+/// Files the same takes into all of them, and says what they cost.
+fn compare(folder: &Path, store: &str, clients: Clients, start: impl Fn() -> Option<Server>) {
+    let redis = start();
+    let url = redis.as_ref().map_or_else(|| "memory".to_owned(), Server::url);
+    let world = World::new(&program(), &url, MEMBERS, WARM_UP + ROUNDS);
+    let peers =
+        LIBRARIES.map(|(name, library)| (name, Peer::start(folder, library, &world, start())));
+    let servers: Vec<_> = std::iter::once(("swarm", &world.server))
+        .chain(peers.iter().map(|(name, peer)| (*name, &peer.server)))
+        .collect();
+    let mut rounds = vec![Vec::new(); servers.len()];
+    for session in 0..WARM_UP + ROUNDS {
+        let takes: Vec<_> = (0..MEMBERS).map(|author| world.take(author, session)).collect();
+        for (times, (_, server)) in rounds.iter_mut().zip(&servers) {
+            let time = cost(server, takes.clone(), clients);
+            if session >= WARM_UP {
+                times.push(time.as_secs_f64() * 1e6);
+            }
+        }
+    }
+    println!("\n{store:<16} {:>12}   {:>14}   from    to", "µs a take", "ratio to swarm");
+    let own = rounds.first().cloned().unwrap_or_default();
+    for ((name, _), times) in servers.iter().zip(rounds) {
+        let ratios = times.iter().zip(&own).map(|(time, own)| time / own).collect();
+        let ([_, time, _], [from, ratio, to]) = (range(times), range(ratios));
+        println!("{name:<16} {time:>12.1}   {ratio:>14.2}   {from:.2}  {to:.2}");
+    }
+}
+
+/// The processor time that a server uses for each of the takes.
+fn cost(server: &Process, takes: Vec<Sent>, clients: Clients) -> Duration {
+    let (count, before) = (takes.len(), server.used());
+    load::send_by(clients, server.address, CONNECTIONS, takes, StatusCode::CREATED);
+    (server.used() - before) / u32::try_from(count).expect("few")
+}
+
+/// The least, the median, the greatest.
+fn range(mut numbers: Vec<f64>) -> [f64; 3] {
+    numbers.sort_unstable_by(f64::total_cmp);
+    [0, numbers.len() / 2, numbers.len() - 1]
+        .map(|place| numbers.get(place).copied().unwrap_or(f64::NAN))
+}
+
+/// A service that knows the members and sessions of a world.
+struct Peer {
+    server: Process,
+    _redis: Option<Server>,
+    _folder: tempfile::TempDir,
+}
+
+impl Peer {
+    fn start(folder: &Path, library: &str, world: &World, redis: Option<Server>) -> Self {
+        let own = tempfile::tempdir().expect("a folder");
+        let known = own.path().join("world.json");
+        std::fs::write(&known, text(world)).expect("a file");
+        let port = free_port();
+        let mut command = Command::new("node");
+        command.arg("server.js").current_dir(folder.join("node"));
+        command.env("WORLD", known).env("PORT", port.to_string()).env("VERIFY", library);
+        if let Some(redis) = &redis {
+            command.env("REDIS_URL", redis.url());
+        }
+        let server = Process::start_at(&command, ([127, 0, 0, 1], port).into());
+        Self { server, _redis: redis, _folder: own }
+    }
+}
+
+/// The members and sessions of a world, as the services read them.
+fn text(world: &World) -> String {
+    let members: Vec<_> = world
+        .authors
+        .iter()
+        .map(|author| {
+            json!({
+                "memberId": author.id(), "publicKey": author.public_key(),
+                "tokenSha256": hex(author.token_hash().as_bytes()), "active": true,
+            })
+        })
+        .collect();
+    json!({ "members": members, "sessions": world.sessions }).to_string()
+}
