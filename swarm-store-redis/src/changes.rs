@@ -24,8 +24,8 @@ impl LastHeard {
     pub(crate) async fn exchange(&self, client: &Client, seen: &SeenLogs) -> Result<Changes> {
         const OP: &str = "changes";
         let own = seen.take_changed();
-        let mut script = ScriptCall::of(&scripts::CHANGES);
-        script.key(keys::CHANGES).arg(self.get());
+        let mut script = ScriptCall::of(&scripts::CHANGES, [keys::CHANGES]);
+        script.arg(self.get());
         for tenant in &own {
             script.arg(tenant.as_str());
         }

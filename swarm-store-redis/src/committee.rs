@@ -51,9 +51,8 @@ impl Committee for TenantStore {
     async fn save_committee_member(&self, change: &CommitteeMemberChange) -> Result<Saved> {
         const OP: &str = "save committee member";
         let CommitteeMemberChange { member, expected } = change;
-        let mut script = ScriptCall::of(&scripts::SAVE_COMMITTEE_MEMBER);
-        script.key(self.attempt(OP)?);
-        script.key(self.keys.committee_members()).key(self.keys.committee_keys());
+        let keys = [self.attempt(OP)?, self.keys.committee_members(), self.keys.committee_keys()];
+        let mut script = self.call(&scripts::SAVE_COMMITTEE_MEMBER, keys);
         script.arg(member.id.as_str()).arg(version_arg(*expected));
         script.arg(codec::encode_committee_member(next(*expected), member));
         script.arg(codec::encode_hash(&member.key));
@@ -87,10 +86,13 @@ impl Committee for TenantStore {
         const OP: &str = "save committee day";
         let CommitteeDayChange { day, expected, briefs, act } = change;
         let about = day.generation.as_ref().map_or("", |made| made.subject_id.as_str());
-        let mut script = ScriptCall::of(&scripts::SAVE_COMMITTEE_DAY);
-        script.key(self.attempt(OP)?);
-        script.key(self.keys.committee_days()).key(self.keys.committee_days_index());
-        script.key(self.keys.committee_briefs());
+        let keys = [
+            self.attempt(OP)?,
+            self.keys.committee_days(),
+            self.keys.committee_days_index(),
+            self.keys.committee_briefs(),
+        ];
+        let mut script = self.call(&scripts::SAVE_COMMITTEE_DAY, keys);
         script.arg(number(day.date)).arg(version_arg(*expected));
         script.arg(codec::encode_committee_day(next(*expected), day)).arg(about);
         script.arg(all()).arg(keys::listing(&["about"]));
@@ -118,8 +120,8 @@ impl Committee for TenantStore {
                 rows.into_iter().flatten().collect()
             }
             None => {
-                let mut script = ScriptCall::of(&scripts::COMMITTEE_BRIEFS);
-                script.key(briefs).arg(brief_field(date, ""));
+                let mut script = ScriptCall::of(&scripts::COMMITTEE_BRIEFS, [briefs]);
+                script.arg(brief_field(date, ""));
                 self.read(OP, &script).await?
             }
         };
@@ -130,12 +132,15 @@ impl Committee for TenantStore {
 
     async fn committee_basis(&self, key: &ApiKeyHash) -> Result<CommitteeBasis> {
         const OP: &str = "committee basis";
-        let mut script = ScriptCall::of(&scripts::COMMITTEE_BASIS);
-        script.key(self.keys.committee_keys()).key(self.keys.committee_members());
-        script.key(self.keys.committee_days()).key(self.keys.committee_days_index());
+        let keys = [
+            self.keys.committee_keys(),
+            self.keys.committee_members(),
+            self.keys.committee_days(),
+            self.keys.committee_days_index(),
+        ];
+        let mut script = self.call(&scripts::COMMITTEE_BASIS, keys);
         script.arg(codec::encode_hash(key)).arg(all());
-        self.name_log(&mut script);
-        let (now, member, session): Facts = self.facts(OP, &script).await?;
+        let (now, member, session): Facts = self.facts(OP, &mut script).await?;
         Ok(CommitteeBasis {
             now: codec::decode_timestamp(&now).context(OP)?,
             member: codec::decode_optional(member.as_ref(), codec::decode_committee_member)
@@ -149,11 +154,17 @@ impl Committee for TenantStore {
         const OP: &str = "file committee take";
         let (member, member_version) = filing.member();
         let (date, day_version) = filing.session();
-        let mut script = ScriptCall::of(&scripts::FILE_COMMITTEE);
-        script.key(self.keys.committee_members()).key(self.keys.committee_days());
-        script.key(self.keys.committee_takes()).key(self.keys.committee_takes_index());
-        script.key(self.keys.committee_attempts()).key(self.keys.committee_latest());
-        script.key(self.keys.counters()).key(self.keys.committee_counts());
+        let keys = [
+            self.keys.committee_members(),
+            self.keys.committee_days(),
+            self.keys.committee_takes(),
+            self.keys.committee_takes_index(),
+            self.keys.committee_attempts(),
+            self.keys.committee_latest(),
+            self.keys.counters(),
+            self.keys.committee_counts(),
+        ];
+        let mut script = self.call(&scripts::FILE_COMMITTEE, keys);
         script.arg(member.as_str()).arg(member_version.0);
         script.arg(number(date)).arg(day_version.0);
         script.arg(filing.commit_deadline().millis()).arg(hex(&filing.attempt().0));

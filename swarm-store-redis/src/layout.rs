@@ -91,11 +91,20 @@ async fn migrate(
 ) -> Result<()> {
     let mut goes_on_at = String::new();
     loop {
-        let mut step = ScriptCall::of(migration);
-        step.key(keys.layout()).key(keys.log()).key(keys.takes()).key(keys.committee_takes());
-        step.key(keys.counters());
-        step.key(keys.nonces()).key(keys.revisions()).key(keys.superseded());
-        step.key(keys.members()).key(keys.sessions()).key(keys.sessions_index());
+        let keys = [
+            keys.layout(),
+            keys.log(),
+            keys.takes(),
+            keys.committee_takes(),
+            keys.counters(),
+            keys.nonces(),
+            keys.revisions(),
+            keys.superseded(),
+            keys.members(),
+            keys.sessions(),
+            keys.sessions_index(),
+        ];
+        let mut step = ScriptCall::of(migration, keys);
         step.arg(from).arg(goes_on_at);
         goes_on_at = client.read(op, &step).await?;
         if goes_on_at.is_empty() {

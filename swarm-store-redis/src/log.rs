@@ -14,8 +14,8 @@ use crate::tenant::TenantStore;
 impl Log for TenantStore {
     async fn accept_clock(&self, act: &Act) -> Result<()> {
         const OP: &str = "accept clock";
-        let mut script = ScriptCall::of(&scripts::ACCEPT_CLOCK);
-        script.key(self.attempt(OP)?).arg(act.as_str());
+        let mut script = self.call(&scripts::ACCEPT_CLOCK, [self.attempt(OP)?]);
+        script.arg(act.as_str());
         self.commit(OP, &mut script).await.map(drop)
     }
 
@@ -23,8 +23,7 @@ impl Log for TenantStore {
         const OP: &str = "accept store";
         // What was wiped has no mark any more.
         self.layout.mark(OP, &self.client, &self.keys).await?;
-        let mut script = ScriptCall::of(&scripts::ACCEPT_STORE);
-        script.key(self.attempt(OP)?).key(self.keys.log()).key(self.keys.takes());
+        let mut script = self.call(&scripts::ACCEPT_STORE, [self.attempt(OP)?]);
         script.arg(act.as_str()).arg(self.seen.position().log);
         self.client.commit::<String>(OP, &script, &self.keys).await?;
         self.log_position().await.map(drop)
@@ -40,8 +39,8 @@ impl Log for TenantStore {
         if more < 0 {
             return Ok(Vec::new());
         }
-        let mut script = ScriptCall::of(&scripts::LOG);
-        script.key(self.keys.log()).key(self.keys.takes()).key(self.keys.committee_takes());
+        let keys = [self.keys.log(), self.keys.takes(), self.keys.committee_takes()];
+        let mut script = ScriptCall::of(&scripts::LOG, keys);
         script.arg(first).arg(first.saturating_add(more));
         let rows: Vec<String> = self.read(OP, &script).await?;
         let numbered = (after.0.saturating_add(1)..).zip(&rows);
@@ -50,8 +49,8 @@ impl Log for TenantStore {
 
     async fn log_position(&self) -> Result<LogPosition> {
         const OP: &str = "log position";
-        let mut script = ScriptCall::of(&scripts::LOG_POSITION);
-        self.name_log(&mut script);
+        let mut script = self.call(&scripts::LOG_POSITION, []);
+        self.tell_seen(&mut script);
         let (how, log, size, last): (String, u64, u64, String) = self.read(OP, &script).await?;
         let position = LogPosition { log, size: Seq(size), last: last.into() };
         match how.as_str() {

@@ -19,8 +19,8 @@ use crate::{keys, scripts};
 #[async_trait]
 impl Members for TenantStore {
     async fn member(&self, id: &MemberId) -> Result<MemberBasis> {
-        let mut script = ScriptCall::of(&scripts::MEMBER);
-        script.key(self.keys.members()).key(self.keys.challenges());
+        let keys = [self.keys.members(), self.keys.challenges()];
+        let mut script = ScriptCall::of(&scripts::MEMBER, keys);
         script.arg(id.as_str()).arg(keys::member_slot(id));
         let rows: (Option<String>, Option<String>) = self.read("member", &script).await?;
         Ok(MemberBasis {
@@ -32,8 +32,8 @@ impl Members for TenantStore {
     }
 
     async fn members(&self, query: &MemberQuery) -> Result<Vec<Arc<Member>>> {
-        let mut script = ScriptCall::of(&scripts::MEMBERS);
-        script.key(self.keys.members()).key(self.keys.members_index());
+        let keys = [self.keys.members(), self.keys.members_index()];
+        let mut script = ScriptCall::of(&scripts::MEMBERS, keys);
         script.arg(query.after.as_ref().map_or("", MemberId::as_str)).arg(limit_arg(query.limit));
         for state in &query.states {
             script.arg(keys::in_state(state.as_str()));
@@ -47,8 +47,9 @@ impl Members for TenantStore {
     }
 
     async fn bearer(&self, token: &TokenHash) -> Result<Option<Arc<Member>>> {
-        let mut script = ScriptCall::of(&scripts::THROUGH);
-        script.key(self.keys.tokens()).key(self.keys.members()).arg(codec::encode_hash(token));
+        let keys = [self.keys.tokens(), self.keys.members()];
+        let mut script = ScriptCall::of(&scripts::THROUGH, keys);
+        script.arg(codec::encode_hash(token));
         let row: Option<String> = self.read("bearer", &script).await?;
         codec::decode_optional(row.as_ref(), |row| Ok(codec::decode_member(row)?.record))
             .context("bearer")
@@ -59,11 +60,18 @@ impl Members for TenantStore {
         let challenge = change.proven.as_ref().map(|proven| proven.0.to_string());
         let queued = MailState::Queued.as_str();
 
-        let mut script = ScriptCall::of(&scripts::SAVE_MEMBER);
-        script.key(self.attempt("save member")?);
-        script.key(self.keys.members()).key(self.keys.tokens()).key(self.keys.held_keys());
-        script.key(self.keys.challenges()).key(self.keys.members_index());
-        script.key(self.keys.outbox()).key(self.keys.outbox_index()).key(self.keys.counters());
+        let keys = [
+            self.attempt("save member")?,
+            self.keys.members(),
+            self.keys.tokens(),
+            self.keys.held_keys(),
+            self.keys.challenges(),
+            self.keys.members_index(),
+            self.keys.outbox(),
+            self.keys.outbox_index(),
+            self.keys.counters(),
+        ];
+        let mut script = self.call(&scripts::SAVE_MEMBER, keys);
         script.arg(member.id.as_str()).arg(version_arg(change.expected));
         script.arg(codec::encode_member(next(change.expected), member));
         script.arg(codec::encode_token(member).unwrap_or_default());
@@ -80,8 +88,8 @@ impl Members for TenantStore {
 
     /// Does not wait for replicas: after a failover, a lost challenge is simply requested again.
     async fn give_challenge(&self, offer: &ChallengeOffer) -> Result<Challenge> {
-        let mut script = ScriptCall::of(&scripts::GIVE_CHALLENGE);
-        script.key(self.keys.reusable_challenges()).key(self.keys.challenges());
+        let keys = [self.keys.reusable_challenges(), self.keys.challenges()];
+        let mut script = self.call(&scripts::GIVE_CHALLENGE, keys);
         script.arg(offer.bucket.0).arg(keys::slot(&offer.slot));
         script.arg(codec::encode_challenge(&offer.fresh));
         let given = self.write("give challenge", &mut script).await?;

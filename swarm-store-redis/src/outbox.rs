@@ -7,7 +7,6 @@ use swarm_core::store::{MessageChange, MessageQuery, Outbox, Result, Saved, Vers
 use crate::codec::{self, Context};
 use crate::keys::{self, BY_STATE};
 use crate::rows::saved;
-use crate::script_call::ScriptCall;
 use crate::scripts;
 use crate::tenant::TenantStore;
 
@@ -29,9 +28,8 @@ impl Outbox for TenantStore {
 
     async fn save_message(&self, change: &MessageChange) -> Result<Saved> {
         let MessageChange { message, expected } = change;
-        let mut script = ScriptCall::of(&scripts::SAVE_MESSAGE);
-        script.key(self.attempt("save message")?);
-        script.key(self.keys.outbox()).key(self.keys.outbox_index());
+        let keys = [self.attempt("save message")?, self.keys.outbox(), self.keys.outbox_index()];
+        let mut script = self.call(&scripts::SAVE_MESSAGE, keys);
         script.arg(message.id.0).arg(expected.0);
         script.arg(codec::encode_message(expected.next(), message));
         script.arg(BY_STATE).arg(keys::in_state(message.state.as_str()));

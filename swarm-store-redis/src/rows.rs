@@ -20,8 +20,8 @@ impl TenantStore {
         limit: Option<usize>,
     ) -> Result<Vec<String>> {
         let limit = limit.map_or(-1, limit_arg);
-        let mut script = ScriptCall::of(&scripts::ROWS);
-        script.key(rows).key(index);
+        let keys = [rows, index];
+        let mut script = ScriptCall::of(&scripts::ROWS, keys);
         script.arg(listing).arg(keys::end_of(listing, before)).arg(limit);
         self.read(op, &script).await
     }
@@ -36,8 +36,9 @@ impl TenantStore {
         after: Option<u64>,
         limit: usize,
     ) -> Result<Vec<String>> {
-        let mut script = ScriptCall::of(&scripts::LISTINGS);
-        script.key(rows).key(index).arg(limit_arg(limit));
+        let keys = [rows, index];
+        let mut script = ScriptCall::of(&scripts::LISTINGS, keys);
+        script.arg(limit_arg(limit));
         for listing in listings {
             script.arg(keys::start_of(&listing, after)).arg(keys::end_of(&listing, None));
         }

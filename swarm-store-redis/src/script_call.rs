@@ -1,55 +1,50 @@
 //! A call of a script.
 
 use redis::aio::ConnectionLike;
-use redis::{Arg, Cmd, RedisResult, Script, ToRedisArgs};
+use redis::{Cmd, RedisResult, Script, ToRedisArgs};
 
-/// A script with its keys and arguments: what `redis::ScriptInvocation` is, but that all of them share
-/// two texts, where that has one for each.
+/// A call of a script, written as it is sent: what `redis::ScriptInvocation` is, which has a text for each key and argument.
 pub(crate) struct ScriptCall<'a> {
     script: &'a Script,
-    keys: Cmd,
-    args: Cmd,
+    command: Cmd,
 }
 
 impl<'a> ScriptCall<'a> {
-    /// With room for what most calls have.
-    pub(crate) fn of(script: &'a Script) -> Self {
-        let (keys, args) = (Cmd::with_capacity(8, 512), Cmd::with_capacity(16, 512));
-        Self { script, keys, args }
+    /// A call with these keys, and no arguments yet.
+    pub(crate) fn of<const KEYS: usize>(
+        script: &'a Script,
+        keys: [impl ToRedisArgs; KEYS],
+    ) -> Self {
+        Self::with(script, KEYS, keys)
     }
 
-    pub(crate) fn key(&mut self, key: impl ToRedisArgs) -> &mut Self {
-        self.keys.arg(key);
-        self
+    /// The same with keys of which there are so many.
+    pub(crate) fn with(
+        script: &'a Script,
+        count: usize,
+        keys: impl IntoIterator<Item = impl ToRedisArgs>,
+    ) -> Self {
+        // Room for what most calls have.
+        let mut command = Cmd::with_capacity(24, 512);
+        command.arg("EVALSHA").arg(script.get_hash()).arg(count);
+        for key in keys {
+            command.arg(key);
+        }
+        Self { script, command }
     }
 
     pub(crate) fn arg(&mut self, arg: impl ToRedisArgs) -> &mut Self {
-        self.args.arg(arg);
+        self.command.arg(arg);
         self
     }
 
     /// The command, which names the script by its SHA-1.
-    pub(crate) fn command(&self) -> Cmd {
-        let (keys, args) = (self.keys.args_iter(), self.args.args_iter());
-        let texts = || keys.clone().chain(args.clone()).filter_map(text);
-        let size = texts().map(<[u8]>::len).sum::<usize>() + 64;
-        let mut command = Cmd::with_capacity(3 + keys.len() + args.len(), size);
-        command.arg("EVALSHA").arg(self.script.get_hash()).arg(keys.len());
-        for text in texts() {
-            command.arg(text);
-        }
-        command
+    pub(crate) fn command(&self) -> &Cmd {
+        &self.command
     }
 
     /// Loads the script into the server.
     pub(crate) async fn load(&self, connection: &mut impl ConnectionLike) -> RedisResult<()> {
         self.script.load_async(connection).await.map(drop)
-    }
-}
-
-fn text(arg: Arg<&[u8]>) -> Option<&[u8]> {
-    match arg {
-        Arg::Simple(text) => Some(text),
-        _ => None,
     }
 }

@@ -12,7 +12,6 @@ use swarm_core::{Session, SessionId, Timestamp};
 use crate::codec::{self, Context};
 use crate::keys::{self, BY_STATE};
 use crate::rows::saved;
-use crate::script_call::ScriptCall;
 use crate::scripts;
 use crate::tenant::TenantStore;
 
@@ -52,10 +51,14 @@ impl Sessions for TenantStore {
     async fn convene(&self, convocation: &Convocation) -> Result<Arc<Session>> {
         let Convocation { draft, act } = convocation;
         let (day, state) = (draft.date.to_string(), draft.state.as_str());
-        let mut script = ScriptCall::of(&scripts::CONVENE);
-        script.key(self.attempt("convene")?);
-        script.key(self.keys.sessions()).key(self.keys.sessions_index()).key(self.keys.counters());
-        script.key(self.keys.acts());
+        let keys = [
+            self.attempt("convene")?,
+            self.keys.sessions(),
+            self.keys.sessions_index(),
+            self.keys.counters(),
+            self.keys.acts(),
+        ];
+        let mut script = self.call(&scripts::CONVENE, keys);
         script.arg(state).arg(codec::encode_session_draft(draft));
         script.arg(act.as_str());
         script.arg(all()).arg(keys::in_state(state)).arg(on(&day, draft.subject_id.as_str()));
@@ -65,11 +68,14 @@ impl Sessions for TenantStore {
 
     async fn save_session(&self, change: &SessionChange) -> Result<Saved> {
         let SessionChange { session, expected, takes, none_filed_after, act } = change;
-        let mut script = ScriptCall::of(&scripts::SAVE_SESSION);
-        script.key(self.attempt("save session")?);
-        script.key(self.keys.sessions()).key(self.keys.sessions_index());
-        script.key(self.keys.session_takes(session.id));
-        script.key(self.keys.acts());
+        let keys = [
+            self.attempt("save session")?,
+            self.keys.sessions(),
+            self.keys.sessions_index(),
+            self.keys.session_takes(session.id),
+            self.keys.acts(),
+        ];
+        let mut script = self.call(&scripts::SAVE_SESSION, keys);
         script.arg(session.id.0).arg(expected.0);
         script.arg(takes.map(|takes| takes.to_string()).unwrap_or_default());
         script.arg(codec::encode_session(expected.next(), session));

@@ -26,15 +26,13 @@ type Facts = (String, Option<String>, Option<String>, Option<String>, Option<Str
 #[async_trait]
 impl Takes for TenantStore {
     async fn basis(&self, query: &BasisQuery<'_>) -> Result<Basis> {
-        let mut script = ScriptCall::of(&scripts::BASIS);
-        script.key(self.keys.tokens()).key(self.keys.members());
-        script.key(self.keys.sessions());
+        let keys = [self.keys.tokens(), self.keys.members(), self.keys.sessions()];
+        let mut script = self.call(&scripts::BASIS, keys);
         script.arg(codec::encode_hash(query.token));
         script.arg(on(&query.date.to_string(), query.subject_id.as_str()));
         script.arg(query.nonce.as_str());
-        self.name_log(&mut script);
         let facts = bounded("basis", async {
-            let facts: Facts = self.facts("basis", &script).await?;
+            let facts: Facts = self.facts("basis", &mut script).await?;
             if facts.4.is_none() || self.client.replicas() == 0 {
                 return Ok(facts);
             }
@@ -61,8 +59,7 @@ impl Takes for TenantStore {
         let deadline = filing.commit_deadline().map(|deadline| deadline.millis().to_string());
         let revision = filing.revision().get();
 
-        let mut script = ScriptCall::of(&scripts::FILE);
-        script.key(self.keys.session_takes(session));
+        let mut script = self.call(&scripts::FILE, [self.keys.session_takes(session)]);
         script.arg(member.as_str()).arg(member_version.0);
         script.arg(session.0).arg(session_version.0);
         script.arg(deadline.unwrap_or_default());
@@ -86,8 +83,8 @@ impl Takes for TenantStore {
     }
 
     async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile>> {
-        let mut script = ScriptCall::of(&scripts::TAKE);
-        script.key(self.keys.takes()).arg(id.0);
+        let mut script = ScriptCall::of(&scripts::TAKE, [self.keys.takes()]);
+        script.arg(id.0);
         let (row, next): (Option<String>, Option<String>) = self.read("take", &script).await?;
         let superseded_by =
             next.as_deref().map(codec::decode_take_id).transpose().context("take")?;
@@ -135,8 +132,8 @@ impl TenantStore {
         after: TakeId,
     ) -> Result<(Vec<Arc<Take>>, Option<TakeId>)> {
         const OP: &str = "latest takes";
-        let mut script = ScriptCall::of(&scripts::LATEST_TAKES);
-        script.key(self.keys.takes()).key(self.keys.session_takes(session));
+        let keys = [self.keys.takes(), self.keys.session_takes(session)];
+        let mut script = ScriptCall::of(&scripts::LATEST_TAKES, keys);
         script.arg(after.0).arg(PAGE);
         let rows: Vec<String> = self.read_bulk(OP, &script).await?;
         let (next, rows) =
@@ -148,8 +145,8 @@ impl TenantStore {
 
     /// The takes of a session from this position on.
     async fn page(&self, session: SessionId, first: usize) -> Result<Vec<Arc<Take>>> {
-        let mut script = ScriptCall::of(&scripts::TAKES);
-        script.key(self.keys.takes()).key(self.keys.session_takes(session));
+        let keys = [self.keys.takes(), self.keys.session_takes(session)];
+        let mut script = ScriptCall::of(&scripts::TAKES, keys);
         script.arg(first).arg(first.saturating_add(PAGE - 1));
         let rows: Vec<String> = self.read_bulk("takes", &script).await?;
         codec::decode_each(&rows, codec::decode_take).context("takes")

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use redis::{Cmd, FromRedisValue};
+use redis::{Cmd, FromRedisValue, Script};
 use swarm_core::domain::AttemptId;
 use swarm_core::store::{Clock, Log as _, Result, SeenLog};
 use swarm_core::{Entropy, StoreError, SystemEntropy, Timestamp};
@@ -32,7 +32,7 @@ impl TenantStore {
     ) -> Result<String> {
         let _changing = self.seen.changing();
         self.mark(op).await?;
-        self.name_log(script);
+        self.tell_seen(script);
         let committed = self.client.commit(op, script, &self.keys).await;
         self.committed(op, committed).await
     }
@@ -45,24 +45,34 @@ impl TenantStore {
     ) -> Result<String> {
         let _changing = self.seen.changing();
         self.mark(op).await?;
-        self.name_log(script);
+        self.tell_seen(script);
         let committed = self.client.read(op, script).await;
         self.committed(op, committed).await
     }
 
-    /// Runs a script that reads facts to be judged by; its log is named already.
+    /// Runs a script that reads facts to be judged by.
     pub(crate) async fn facts<T: FromRedisValue>(
         &self,
         op: &'static str,
-        script: &ScriptCall<'_>,
+        script: &mut ScriptCall<'_>,
     ) -> Result<T> {
+        self.tell_seen(script);
         self.seen.note(self.read(op, script).await)
     }
 
-    /// Tells a script which log the tenant has, and where it was seen.
-    pub(crate) fn name_log(&self, script: &mut ScriptCall<'_>) {
+    /// A call of a script that looks at the log or appends to it, with these keys and those of the log.
+    pub(crate) fn call<'a, const KEYS: usize>(
+        &self,
+        script: &'a Script,
+        keys: [String; KEYS],
+    ) -> ScriptCall<'a> {
+        let log = [self.keys.log(), self.keys.takes()];
+        ScriptCall::with(script, KEYS + log.len(), keys.into_iter().chain(log))
+    }
+
+    /// Tells a script, with its last arguments, where the log was seen.
+    pub(crate) fn tell_seen(&self, script: &mut ScriptCall<'_>) {
         let seen = self.seen.position();
-        script.key(self.keys.log()).key(self.keys.takes());
         script.arg(seen.log).arg(seen.size.0).arg(&*seen.last);
     }
 
@@ -129,9 +139,8 @@ impl TenantStore {
 
     /// Checks that a commit would not be refused because of the log.
     pub(crate) async fn may_commit(&self) -> Result<()> {
-        let mut script = ScriptCall::of(&scripts::TIME_OF_COMMIT);
-        self.name_log(&mut script);
-        self.facts::<String>("ready", &script).await.map(drop)
+        let mut script = self.call(&scripts::TIME_OF_COMMIT, []);
+        self.facts::<String>("ready", &mut script).await.map(drop)
     }
 
     /// The key under which the outcome of a new attempt is kept.
@@ -145,8 +154,7 @@ impl TenantStore {
 #[async_trait]
 impl Clock for TenantStore {
     async fn now(&self) -> Result<Timestamp> {
-        let mut script = ScriptCall::of(&scripts::NOW);
-        script.key(self.keys.log()).key(self.keys.takes());
+        let script = self.call(&scripts::NOW, []);
         let now: String = self.read("now", &script).await?;
         codec::decode_timestamp(&now).context("now")
     }

@@ -22,16 +22,13 @@ impl Command<'_> {
     ) -> RedisResult<T> {
         match self {
             Self::Plain(cmd) => cmd.query_async(connection).await,
-            Self::Script(script) => {
-                let command = script.command();
-                match command.query_async(connection).await {
-                    Err(error) if is_unknown_script(&error) => {
-                        script.load(connection).await?;
-                        command.query_async(connection).await
-                    }
-                    answer => answer,
+            Self::Script(script) => match script.command().query_async(connection).await {
+                Err(error) if is_unknown_script(&error) => {
+                    script.load(connection).await?;
+                    script.command().query_async(connection).await
                 }
-            }
+                answer => answer,
+            },
             Self::Replicated(script) => Box::pin(script.execute(connection)).await,
         }
     }
@@ -74,7 +71,7 @@ impl ReplicatedScript<'_> {
     /// after it.
     fn pipeline(&self) -> Pipeline {
         let mut pipeline = redis::pipe();
-        pipeline.add_command(self.script.command());
+        pipeline.add_command(self.script.command().clone());
         pipeline.cmd("SET").arg(self.fence).arg("").ignore();
         pipeline.cmd("WAIT").arg(self.replicas).arg(REPLICATION_TIMEOUT);
         pipeline
