@@ -1,12 +1,13 @@
 //! Identifiers and numbers that the service itself gives out.
 
+use std::sync::Arc;
+
 use super::Invalid;
 
 /// The name of a tenant, a closed world of its own (contract, section 1):
-/// `[a-z0-9][a-z0-9-]{0,62}`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
-#[serde(transparent)]
-pub struct TenantId(String);
+/// `[a-z0-9][a-z0-9-]{0,62}`. Clones share the name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TenantId(Arc<str>);
 
 impl TenantId {
     /// Takes `text` when it is a tenant's name.
@@ -17,7 +18,7 @@ impl TenantId {
         let text = text.into();
         let letters = text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'));
         if (1..=63).contains(&text.len()) && letters && !text.starts_with('-') {
-            return Ok(Self(text));
+            return Ok(Self(text.into()));
         }
         Err(Invalid::new("tenant id", "must match [a-z0-9][a-z0-9-]{0,62}"))
     }
@@ -31,6 +32,12 @@ impl TenantId {
 impl std::fmt::Display for TenantId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+impl serde::Serialize for TenantId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) async fn submit(request: RequestContext) -> Reply {
 fn name_in_log(draft: &TakeDraft) {
     let span = tracing::Span::current();
     span.record("member", draft.member_id.as_str());
-    span.record("session", format!("{}/{}", draft.date, draft.subject_id.as_str()));
+    span.record("session", [&draft.date.to_string(), "/", draft.subject_id.as_str()].concat());
 }
 
 pub(crate) async fn signing_payload(mut request: RequestContext) -> Reply {

@@ -1,5 +1,6 @@
 //! Takes: `id filed session revision key signature payload`, the payload as it was signed.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use swarm_core::domain::{Revision, Signature, Signed};
@@ -15,8 +16,11 @@ pub(crate) fn encode_take(filing: &Filing) -> String {
     let take = filing.take(TakeId(0), Timestamp::EPOCH);
     let Take { session_id, revision, public_key, signed, .. } = &take;
     let (revision, signature) = (revision.get(), signed.signature.as_str());
-    let head = format!("{session_id} {revision} {public_key} {signature} ");
-    [&head, filing.canonical()].concat()
+    let payload = filing.canonical();
+    let mut row = String::with_capacity(payload.len() + 256);
+    // Writing to a string does not fail.
+    let _ = write!(row, "{session_id} {revision} {public_key} {signature} {payload}");
+    row
 }
 
 pub(crate) fn decode_take(row: &str) -> Decoded<Arc<Take>> {

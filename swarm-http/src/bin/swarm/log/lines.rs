@@ -70,7 +70,7 @@ impl<W: for<'a> MakeWriter<'a> + 'static> Subscriber for Lines<W> {
     }
 
     fn record(&self, span: &Id, values: &Record<'_>) {
-        let mut fields = String::new();
+        let mut fields = String::with_capacity(64);
         values.record(&mut Fields::new(&mut fields));
         self.spans.add(span, &fields);
     }
