@@ -24,7 +24,7 @@ const MEMBERS: usize = 1_000;
 const CONNECTIONS: usize = 64;
 
 /// How many rounds count, after those in which programs compile what they run often and tables of keys are made.
-const ROUNDS: usize = 8;
+const ROUNDS: usize = 20;
 const WARM_UP: usize = 3;
 
 /// What the services may verify signatures with, as they name it.

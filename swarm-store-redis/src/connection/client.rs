@@ -1,6 +1,7 @@
 //! The client that the store calls Redis through. Every call has a timeout.
 
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{FutureExt as _, TryFutureExt as _};
@@ -31,14 +32,20 @@ pub(crate) struct Client {
     bulk: OnceCell<Connection>,
     /// The connections for commits where they wait for replicas.
     replicated: Option<ReplicatedCommits>,
+    /// Each commit that is under way has a share of it.
+    under_way: Arc<()>,
 }
+
+/// How many shares there are of what is shared with one other.
+const ALONE: usize = 2;
 
 impl Client {
     /// Connects to what the options name.
     pub(crate) async fn connect(options: &Options) -> Result<Self> {
         let connection = in_time("connect", Connection::open(&options.url)).await?;
         let replicated = (options.replicas > 0).then(|| ReplicatedCommits::new(options));
-        Ok(Self { url: options.url.clone(), connection, bulk: OnceCell::new(), replicated })
+        let (url, bulk, under_way) = (options.url.clone(), OnceCell::new(), Arc::default());
+        Ok(Self { url, connection, bulk, replicated, under_way })
     }
 
     /// How many replicas have a commit before it is acknowledged.
@@ -64,8 +71,11 @@ impl Client {
         script: &ScriptCall<'_>,
         keys: &Keys,
     ) -> Result<T> {
-        // Whoever else is about to commit goes first, so that more of what is ready at the same time is sent together.
-        yield_now().await;
+        let under_way = Arc::clone(&self.under_way);
+        if Arc::strong_count(&under_way) > ALONE {
+            // Others who are about to commit go first, so that more of what is ready at the same time is sent together.
+            yield_now().await;
+        }
         match &self.replicated {
             Some(commits) => in_time(op, commits.commit(script, &keys.fence())).await,
             None => self.read(op, script).await,
