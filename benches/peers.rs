@@ -1,10 +1,11 @@
 //! What a take costs beside services that do the same: `swarm serve` and services in Node.js (fastify, with
-//! `node:crypto` or libsodium) get the same takes in turn, in memory and on a `redis-server` each. Said are the medians
-//! of their processor times, and of the ratios round by round.
+//! `node:crypto` or libsodium) get the same takes in turn, in memory and on a `redis-server` each. Printed are the medians
+//! of their processor times, and the median, the least and the greatest of the ratios round by round.
 //!
-//! The services are read from the folder that `SWARM_PEERS` names, else from `shared/peers` beside the checkout: there,
-//! `npm install` in `node` has to have been run. `SWARM_PROGRAM` names another binary to measure than the one of this
-//! checkout.
+//! The services are in the folder that `SWARM_PEERS` names (a relative one is taken from this folder), else in `shared/peers`
+//! beside the checkout: there, `npm install` in `node` has to have been run. `node/server.js` reads the file `WORLD`, listens on
+//! `PORT`, verifies with `VERIFY`, stores in `REDIS_URL` if that is set, and prints a line once it listens. `SWARM_PROGRAM`
+//! names another binary to measure than the one of this checkout.
 #![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
 
 use std::path::{Path, PathBuf};

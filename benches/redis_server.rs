@@ -101,6 +101,8 @@ async fn do_nothing(mut connection: MultiplexedConnection, filing: Arc<Filing>) 
     let (key, signature) = (&take.public_key, take.signed.signature.as_str());
     call.arg(format!("{} 1 {key} {signature} {}", take.session_id, filing.canonical()));
     call.arg("2:on10:2026-11-2111:subject-100").arg(1).arg(10_000).arg("t 10000 1795000000000");
+    // As commits of the store do, so that as much of it is read together.
+    tokio::task::yield_now().await;
     let _: u8 = call.invoke_async(&mut connection).await.expect("it answers");
 }
 

@@ -64,8 +64,8 @@ impl Process {
     /// # Panics
     /// When it prints none.
     pub fn start_at(command: &Command, address: SocketAddr) -> Self {
-        let (child, line) = start(command, Stdio::null());
-        assert!(!line.is_empty(), "it has ended");
+        let (child, line) = start(command, Stdio::inherit());
+        assert!(!line.is_empty(), "it has ended before it listened");
         Self { child, address }
     }
 
