@@ -17,8 +17,7 @@ use crate::tenant::TenantStore;
 impl Documents for TenantStore {
     async fn document(&self, collection: Collection, key: &str) -> Result<Option<Document>> {
         let [rows, keys, _] = self.keys.collection(collection_name(collection)?);
-        let keys = [keys, rows];
-        let mut script = ScriptCall::of(&scripts::THROUGH, keys);
+        let mut script = ScriptCall::of(&scripts::THROUGH, [keys, rows]);
         script.arg(key);
         let row: Option<String> = self.read("document", &script).await?;
         codec::decode_optional(row.as_ref(), codec::decode_document).context("document")
@@ -49,12 +48,12 @@ impl Documents for TenantStore {
         let name = collection_name(collection)?;
         let [rows, keys, index] = self.keys.collection(name);
         let flag = |set: bool| if set { "1" } else { "" };
-        let guarded = match &draft.guard {
+        let guards = match &draft.guard {
             Some(DocumentGuard::Session(..)) => self.keys.sessions(),
             Some(DocumentGuard::Member(..)) | None => self.keys.members(),
         };
         let (counters, acts) = (self.keys.counters(), self.keys.acts());
-        let keys = [self.attempt("put document")?, rows, keys, index, counters, guarded, acts];
+        let keys = [self.attempt("put document")?, rows, keys, index, counters, guards, acts];
         let mut script = self.call(&scripts::PUT_DOCUMENT, keys);
         script.arg(name).arg(flag(draft.key.is_some())).arg(draft.key.as_deref().unwrap_or(""));
         script.arg(in_group(&draft.group)).arg(&draft.json).arg(flag(draft.replace));

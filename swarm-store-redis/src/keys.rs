@@ -154,6 +154,7 @@ pub(crate) fn member_slot(id: &MemberId) -> String {
 /// member. Each word is preceded by its length, and the first word determines how many there are,
 /// so no list of words is a prefix of another.
 pub(crate) fn listing(words: &[&str]) -> String {
+    // Of each word the digits of its length, and a colon.
     let room = words.iter().map(|word| word.len() + 4).sum();
     words.iter().fold(String::with_capacity(room), |mut prefix, word| {
         // Writing to a string does not fail.

@@ -9,18 +9,17 @@ use crate::tenant::TenantStore;
 use crate::{keys, scripts};
 
 impl TenantStore {
-    /// The rows of a listing, the highest id first: those with an id lower than `before`, at most
+    /// The rows of a listing, by the keys of the rows and of their index, the highest id first: those with an id lower than `before`, at most
     /// `limit`.
     pub(crate) async fn listed(
         &self,
         op: &'static str,
-        [rows, index]: [String; 2],
+        keys: [String; 2],
         listing: &str,
         before: Option<u64>,
         limit: Option<usize>,
     ) -> Result<Vec<String>> {
         let limit = limit.map_or(-1, limit_arg);
-        let keys = [rows, index];
         let mut script = ScriptCall::of(&scripts::ROWS, keys);
         script.arg(listing).arg(keys::end_of(listing, before)).arg(limit);
         self.read(op, &script).await
@@ -31,12 +30,11 @@ impl TenantStore {
     pub(crate) async fn listed_after(
         &self,
         op: &'static str,
-        [rows, index]: [String; 2],
+        keys: [String; 2],
         listings: impl Iterator<Item = String> + Send,
         after: Option<u64>,
         limit: usize,
     ) -> Result<Vec<String>> {
-        let keys = [rows, index];
         let mut script = ScriptCall::of(&scripts::LISTINGS, keys);
         script.arg(limit_arg(limit));
         for listing in listings {

@@ -3,7 +3,8 @@
 use redis::aio::ConnectionLike;
 use redis::{Cmd, RedisResult, Script, ToRedisArgs};
 
-/// A call of a script, written as it is sent: what `redis::ScriptInvocation` is, which has a text for each key and argument.
+/// A call of a script. Keys and arguments are written straight into the command that is sent, where
+/// `redis::ScriptInvocation` would make a text of each first.
 pub(crate) struct ScriptCall<'a> {
     script: &'a Script,
     command: Cmd,
@@ -15,21 +16,15 @@ impl<'a> ScriptCall<'a> {
         script: &'a Script,
         keys: [impl ToRedisArgs; KEYS],
     ) -> Self {
-        Self::with(script, KEYS, keys)
+        Self::with(script, &keys, &[])
     }
 
-    /// The same with keys of which there are so many.
-    pub(crate) fn with(
-        script: &'a Script,
-        count: usize,
-        keys: impl IntoIterator<Item = impl ToRedisArgs>,
-    ) -> Self {
+    /// The same, with more keys behind them.
+    pub(crate) fn with(script: &'a Script, keys: &[impl ToRedisArgs], more: &[String]) -> Self {
         // Room for what most calls have.
         let mut command = Cmd::with_capacity(24, 512);
-        command.arg("EVALSHA").arg(script.get_hash()).arg(count);
-        for key in keys {
-            command.arg(key);
-        }
+        command.arg("EVALSHA").arg(script.get_hash()).arg(keys.len() + more.len());
+        command.arg(keys).arg(more);
         Self { script, command }
     }
 

@@ -36,7 +36,8 @@ impl Takes for TenantStore {
             if facts.4.is_none() || self.client.replicas() == 0 {
                 return Ok(facts);
             }
-            // A retried take is acknowledged again, but not before it is on the replicas.
+            // A retried take is acknowledged again, but not before it is on the replicas. The script is told already where
+            // the log was seen.
             self.client.commit("basis", &script, &self.keys).await
         });
         let (now, member, session, latest, spent) = facts.await?;

@@ -24,7 +24,8 @@ pub(crate) struct TenantStore {
 }
 
 impl TenantStore {
-    /// Runs a script that writes, and recognizes a repeated attempt; returns its outcome.
+    /// Runs a script that writes, and recognizes a repeated attempt; returns its outcome. Its call is made
+    /// by [`call`](Self::call).
     pub(crate) async fn commit(
         &self,
         op: &'static str,
@@ -37,7 +38,8 @@ impl TenantStore {
         self.committed(op, committed).await
     }
 
-    /// Runs a script that writes and is idempotent. It does not wait for replicas.
+    /// Runs a script that writes and is idempotent. It does not wait for replicas. Its call is made by
+    /// [`call`](Self::call).
     pub(crate) async fn write(
         &self,
         op: &'static str,
@@ -50,7 +52,7 @@ impl TenantStore {
         self.committed(op, committed).await
     }
 
-    /// Runs a script that reads facts to be judged by.
+    /// Runs a script that reads facts to be judged by. Its call is made by [`call`](Self::call).
     pub(crate) async fn facts<T: FromRedisValue>(
         &self,
         op: &'static str,
@@ -60,17 +62,16 @@ impl TenantStore {
         self.seen.note(self.read(op, script).await)
     }
 
-    /// A call of a script that looks at the log or appends to it, with these keys and those of the log.
+    /// A call of a script that looks at the log or appends to it: those of the log are its last keys.
     pub(crate) fn call<'a, const KEYS: usize>(
         &self,
         script: &'a Script,
         keys: [String; KEYS],
     ) -> ScriptCall<'a> {
-        let log = [self.keys.log(), self.keys.takes()];
-        ScriptCall::with(script, KEYS + log.len(), keys.into_iter().chain(log))
+        ScriptCall::with(script, &keys, &[self.keys.log(), self.keys.takes()])
     }
 
-    /// Tells a script, with its last arguments, where the log was seen.
+    /// Tells a script where the log was seen: once, since it takes its last three arguments for that.
     pub(crate) fn tell_seen(&self, script: &mut ScriptCall<'_>) {
         let seen = self.seen.position();
         script.arg(seen.log).arg(seen.size.0).arg(&*seen.last);

@@ -6,7 +6,8 @@ use super::Invalid;
 
 /// The name of a tenant, a closed world of its own (contract, section 1):
 /// `[a-z0-9][a-z0-9-]{0,62}`. Clones share the name.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[serde(transparent)]
 pub struct TenantId(Arc<str>);
 
 impl TenantId {
@@ -32,12 +33,6 @@ impl TenantId {
 impl std::fmt::Display for TenantId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
-    }
-}
-
-impl serde::Serialize for TenantId {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
     }
 }
 

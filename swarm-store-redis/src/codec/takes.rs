@@ -17,6 +17,7 @@ pub(crate) fn encode_take(filing: &Filing) -> String {
     let Take { session_id, revision, public_key, signed, .. } = &take;
     let (revision, signature) = (revision.get(), signed.signature.as_str());
     let payload = filing.canonical();
+    // And room for the words before it.
     let mut row = String::with_capacity(payload.len() + 256);
     // Writing to a string does not fail.
     let _ = write!(row, "{session_id} {revision} {public_key} {signature} {payload}");

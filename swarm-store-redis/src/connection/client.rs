@@ -32,11 +32,12 @@ pub(crate) struct Client {
     bulk: OnceCell<Connection>,
     /// The connections for commits where they wait for replicas.
     replicated: Option<ReplicatedCommits>,
-    /// Each commit that is under way has a share of it.
+    /// Cloned by each commit while it is under way, so that its count tells whether there are others. Those that wait for
+    /// replicas do not: each has a connection of its own.
     under_way: Arc<()>,
 }
 
-/// How many shares there are of what is shared with one other.
+/// How many clones of [`Client::under_way`] there are while a single commit is: the client's and that commit's.
 const ALONE: usize = 2;
 
 impl Client {
@@ -71,15 +72,15 @@ impl Client {
         script: &ScriptCall<'_>,
         keys: &Keys,
     ) -> Result<T> {
+        if let Some(commits) = &self.replicated {
+            return in_time(op, commits.commit(script, &keys.fence())).await;
+        }
         let under_way = Arc::clone(&self.under_way);
         if Arc::strong_count(&under_way) > ALONE {
-            // Others who are about to commit go first, so that more of what is ready at the same time is sent together.
+            // Others that are ready to be sent go first, so that Redis reads more of them together.
             yield_now().await;
         }
-        match &self.replicated {
-            Some(commits) => in_time(op, commits.commit(script, &keys.fence())).await,
-            None => self.read(op, script).await,
-        }
+        self.read(op, script).await
     }
 
     /// Runs a script that only reads.
