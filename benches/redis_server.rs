@@ -1,6 +1,7 @@
 //! What a take costs `redis-server`, whatever its client does: the processor time that it uses for the commit of a
 //! take, against a script with as many keys and arguments of the same size that does nothing, sent in the same
-//! way. Starts `redis-server` from the `PATH`; says medians of rounds that alternate.
+//! way; and how many times it reads from its connections for each, which it may do for several of them together. Starts
+//! `redis-server` from the `PATH`; says medians of rounds that alternate.
 #![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
 
 use std::sync::Arc;
@@ -36,16 +37,20 @@ async fn main() {
             let tenant = format!("{authors}-{round}");
             let world = Arc::new(world(&store, &tenant, &signed).await);
             let filings = judged(&world, &signed).await;
-            let start = used(&server);
+            let (start, first) = (used(&server), reads(&server));
             at_once(&filings, |filing| commit(Arc::clone(&world), filing)).await;
-            let between = used(&server);
+            let (between, second) = (used(&server), reads(&server));
             at_once(&filings, |filing| do_nothing(connection.clone(), filing)).await;
-            commits.push(between - start);
-            nothings.push(used(&server) - between);
+            let (end, last) = (used(&server), reads(&server));
+            commits.push((between - start, second - first));
+            nothings.push((end - between, last - second));
         }
-        let [commit, nothing] = [commits, nothings].map(|times| each(times, signed.len() * TAKES));
+        let [(commit, reads), (nothing, others)] =
+            [commits, nothings].map(|rounds| each(&rounds, signed.len() * TAKES));
         let ratio = commit / nothing;
-        println!("{authors:2} at once: {commit:.1} µs a take, {nothing:.1} µs nothing: {ratio:.2}");
+        println!(
+            "{authors:2} at once: {commit:.1} µs and {reads:.2} reads a take, {nothing:.1} µs and {others:.2} reads nothing: {ratio:.2}"
+        );
     }
 }
 
@@ -116,9 +121,20 @@ fn used(server: &Server) -> Duration {
     Duration::from_nanos(nanoseconds.expect("a number"))
 }
 
-/// The median, in microseconds, of what a round took for each of so many.
+/// How many times a server has read from its connections.
+fn reads(server: &Server) -> u32 {
+    let info = server.cli(&["info", "stats"]);
+    let reads = info.lines().find_map(|line| line.strip_prefix("total_reads_processed:"));
+    reads.and_then(|reads| reads.trim().parse().ok()).expect("it tells")
+}
+
+/// The median, in microseconds, of what a round took for each of so many, and that of the reads.
 #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
-fn each(mut rounds: Vec<Duration>, count: usize) -> f64 {
-    rounds.sort_unstable();
-    rounds[rounds.len() / 2].as_secs_f64() * 1e6 / count as f64
+fn each(rounds: &[(Duration, u32)], count: usize) -> (f64, f64) {
+    let median = |mut of_rounds: Vec<f64>| {
+        of_rounds.sort_unstable_by(f64::total_cmp);
+        of_rounds[of_rounds.len() / 2] / count as f64
+    };
+    let times = rounds.iter().map(|(time, _)| time.as_secs_f64() * 1e6);
+    (median(times.collect()), median(rounds.iter().map(|(_, reads)| f64::from(*reads)).collect()))
 }
