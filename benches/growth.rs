@@ -60,13 +60,11 @@ impl Growing {
         Self { world: World::new(&program(), "memory", MEMBERS, sessions), filed: 0 }
     }
 
-    /// A take of each member; answers what they cost together.
+    /// A take of each member; answers what each of them cost.
     fn file(&mut self) -> Duration {
         let session = self.filed / REVISIONS;
-        let takes: Vec<_> = (0..MEMBERS).map(|author| self.world.take(author, session)).collect();
-        let before = self.world.server.used();
-        load::send_by(Clients::Awake, self.world.server.address, 64, takes, StatusCode::CREATED);
         self.filed += 1;
-        self.world.server.used() - before
+        let takes = self.world.takes(session);
+        load::cost(Clients::Awake, &self.world.server, 64, takes, StatusCode::CREATED)
     }
 }

@@ -10,11 +10,10 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use hyper::StatusCode;
 use serde_json::json;
-use swarm_benches::shipped::load::{self, Clients, Sent};
+use swarm_benches::shipped::load::{self, Clients};
 use swarm_benches::shipped::process::{OTHER, Process, stay_on};
 use swarm_benches::shipped::{World, program};
 use swarm_core::proof::hex;
@@ -65,9 +64,9 @@ fn compare(folder: &Path, store: &str, clients: Clients, start: impl Fn() -> Opt
         .collect();
     let mut rounds = vec![Vec::new(); servers.len()];
     for session in 0..WARM_UP + ROUNDS {
-        let takes: Vec<_> = (0..MEMBERS).map(|author| world.take(author, session)).collect();
+        let takes = world.takes(session);
         for (times, (_, server)) in rounds.iter_mut().zip(&servers) {
-            let time = cost(server, takes.clone(), clients);
+            let time = load::cost(clients, server, CONNECTIONS, takes.clone(), StatusCode::CREATED);
             if session >= WARM_UP {
                 times.push(time.as_secs_f64() * 1e6);
             }
@@ -80,13 +79,6 @@ fn compare(folder: &Path, store: &str, clients: Clients, start: impl Fn() -> Opt
         let ([_, time, _], [from, ratio, to]) = (range(times), range(ratios));
         println!("{name:<16} {time:>12.1}   {ratio:>14.2}   {from:.2}  {to:.2}");
     }
-}
-
-/// The processor time that a server uses for each of the takes.
-fn cost(server: &Process, takes: Vec<Sent>, clients: Clients) -> Duration {
-    let (count, before) = (takes.len(), server.used());
-    load::send_by(clients, server.address, CONNECTIONS, takes, StatusCode::CREATED);
-    (server.used() - before) / u32::try_from(count).expect("few")
 }
 
 /// The least, the median, the greatest.

@@ -175,9 +175,6 @@ impl<S: Tenants + Clone + 'static> Target<S> {
 
     /// How often its server has read from its connections.
     fn round_trips(&self) -> u64 {
-        let Some(server) = &self.server else { return 0 };
-        let info = server.cli(&["info", "stats"]);
-        let reads = info.lines().find_map(|line| line.strip_prefix("total_reads_processed:"));
-        reads.and_then(|reads| reads.trim().parse().ok()).expect("redis 6.2 or later tells")
+        self.server.as_ref().map_or(0, Server::reads)
     }
 }

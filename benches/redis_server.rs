@@ -37,11 +37,11 @@ async fn main() {
             let tenant = format!("{authors}-{round}");
             let world = Arc::new(world(&store, &tenant, &signed).await);
             let filings = judged(&world, &signed).await;
-            let (start, first) = (used(&server), reads(&server));
+            let (start, first) = (used(&server), server.reads());
             at_once(&filings, |filing| commit(Arc::clone(&world), filing)).await;
-            let (between, second) = (used(&server), reads(&server));
+            let (between, second) = (used(&server), server.reads());
             at_once(&filings, |filing| do_nothing(connection.clone(), filing)).await;
-            let (end, last) = (used(&server), reads(&server));
+            let (end, last) = (used(&server), server.reads());
             commits.push((between - start, second - first));
             nothings.push((end - between, last - second));
         }
@@ -113,28 +113,20 @@ async fn do_nothing(mut connection: MultiplexedConnection, filing: Arc<Filing>) 
 
 /// The processor time that a server has used.
 fn used(server: &Server) -> Duration {
-    let info = server.cli(&["info", "server"]);
-    let id = info.lines().find_map(|line| line.strip_prefix("process_id:")).expect("it tells");
-    let path = format!("/proc/{}/task/{}/schedstat", id.trim(), id.trim());
+    let id = server.process();
+    let path = format!("/proc/{id}/task/{id}/schedstat");
     let line = std::fs::read_to_string(path).expect("it runs");
     let nanoseconds = line.split(' ').next().and_then(|first| first.parse().ok());
     Duration::from_nanos(nanoseconds.expect("a number"))
 }
 
-/// How many times a server has read from its connections.
-fn reads(server: &Server) -> u32 {
-    let info = server.cli(&["info", "stats"]);
-    let reads = info.lines().find_map(|line| line.strip_prefix("total_reads_processed:"));
-    reads.and_then(|reads| reads.trim().parse().ok()).expect("it tells")
-}
-
 /// The median, in microseconds, of what a round took for each of so many, and that of the reads.
 #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
-fn each(rounds: &[(Duration, u32)], count: usize) -> (f64, f64) {
+fn each(rounds: &[(Duration, u64)], count: usize) -> (f64, f64) {
     let median = |mut of_rounds: Vec<f64>| {
         of_rounds.sort_unstable_by(f64::total_cmp);
         of_rounds[of_rounds.len() / 2] / count as f64
     };
     let times = rounds.iter().map(|(time, _)| time.as_secs_f64() * 1e6);
-    (median(times.collect()), median(rounds.iter().map(|(_, reads)| f64::from(*reads)).collect()))
+    (median(times.collect()), median(rounds.iter().map(|(_, reads)| *reads as f64).collect()))
 }

@@ -61,17 +61,17 @@ fn main() {
     for round in 0..ROUNDS {
         let verification = floors::strict_verification();
         report.add("strict verification", verification);
-        let hello = everybodys_takes(&memory, round);
+        let hello = memory.takes(round);
         report.add("bare warp, 201", cost(&warp, hello, StatusCode::CREATED));
         report.add("take, memory", file_takes(&memory, round, Clients::Awake));
         report.add("take, SQLite", file_takes(&sqlite, round, Clients::Awake));
         // `redis-server` needs the core of the clients, who therefore sleep while they wait.
         let asleep = file_takes(&memory, ROUNDS + 2 + round, Clients::Asleep);
         report.add("take, memory, clients that sleep", asleep);
-        let before = used(process_of(&redis));
+        let before = used(redis.process());
         report
             .add("take, Redis, clients that sleep", file_takes(&on_redis, round, Clients::Asleep));
-        report.add("take, redis-server", share(used(process_of(&redis)) - before, MEMBERS));
+        report.add("take, redis-server", share(used(redis.process()) - before, MEMBERS));
         read(&mut report, &memory, &warp, &tag);
     }
     let alone = beside(&memory, ROUNDS, 0);
@@ -92,12 +92,8 @@ fn fill(world: &World) {
 
 /// Files a take of each member in this session.
 fn file_everybodys(world: &World, session: usize) {
-    let takes = everybodys_takes(world, session);
+    let takes = world.takes(session);
     load::send(world.server.address, CONNECTIONS, takes, StatusCode::CREATED);
-}
-
-fn everybodys_takes(world: &World, session: usize) -> Vec<Sent> {
-    (0..MEMBERS).map(|author| world.take(author, session)).collect()
 }
 
 /// How a read of the session with 100 takes is answered, and to those who have that answer, with its tag.
@@ -111,7 +107,8 @@ fn answers(world: &World) -> (Response<Bytes>, Response<Bytes>, String) {
 
 /// What filing costs, when each member files a take in this session.
 fn file_takes(world: &World, session: usize, clients: Clients) -> Duration {
-    cost_by(clients, &world.server, everybodys_takes(world, session), StatusCode::CREATED)
+    let takes = world.takes(session);
+    load::cost(clients, &world.server, CONNECTIONS, takes, StatusCode::CREATED)
 }
 
 /// Reads of a session with 100 takes, and of nothing new in it, beside the bare server's of the same.
@@ -135,18 +132,7 @@ fn read(report: &mut Report, world: &World, warp: &Process, tag: &str) {
 
 /// The processor time that a server uses for each of the requests.
 fn cost(server: &Process, requests: Vec<Sent>, expected: StatusCode) -> Duration {
-    cost_by(Clients::Awake, server, requests, expected)
-}
-
-fn cost_by(
-    clients: Clients,
-    server: &Process,
-    requests: Vec<Sent>,
-    expected: StatusCode,
-) -> Duration {
-    let (count, before) = (requests.len(), server.used());
-    load::send_by(clients, server.address, CONNECTIONS, requests, expected);
-    share(server.used() - before, count)
+    load::cost(Clients::Awake, server, CONNECTIONS, requests, expected)
 }
 
 fn share(time: Duration, count: usize) -> Duration {
@@ -156,15 +142,9 @@ fn share(time: Duration, count: usize) -> Duration {
 /// How long 99 of 100 takes wait at most, filed every three milliseconds, while so many clients read the session with
 /// 10,000 takes as fast as they get it.
 fn beside(world: &World, session: usize, readers: usize) -> Duration {
-    let takes = everybodys_takes(world, session);
+    let takes = world.takes(session);
     let (pace, large) = (Duration::from_millis(3), world.read(LARGE, None));
     let mut times = load::send_beside(world.server.address, takes, pace, readers, &large);
     times.sort_unstable();
     times.get(times.len() * 99 / 100).copied().expect("takes were filed")
-}
-
-fn process_of(redis: &Server) -> u32 {
-    let info = redis.cli(&["info", "server"]);
-    let id = info.lines().find_map(|line| line.strip_prefix("process_id:"));
-    id.and_then(|id| id.trim().parse().ok()).expect("it tells")
 }

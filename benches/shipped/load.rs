@@ -15,7 +15,7 @@ use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::task::{LocalSet, spawn_local, yield_now};
 
-use super::process::give_way;
+use super::process::{Process, give_way};
 
 /// What is sent: the body is shared by all copies.
 pub type Sent = Request<Full<Bytes>>;
@@ -82,6 +82,22 @@ pub fn send_by(
         }
     });
     times.take()
+}
+
+/// The processor time that a server uses for each of the requests, sent so.
+///
+/// # Panics
+/// When an answer has another status: something else would be measured.
+pub fn cost(
+    clients: Clients,
+    server: &Process,
+    connections: usize,
+    requests: Vec<Sent>,
+    expected: StatusCode,
+) -> Duration {
+    let (count, before) = (requests.len(), server.used());
+    send_by(clients, server.address, connections, requests, expected);
+    (server.used() - before) / u32::try_from(count).expect("few")
 }
 
 /// Waits as clients do that are awake.

@@ -97,7 +97,15 @@ impl World {
         self.take_of(crate::USUAL, author, session)
     }
 
-    /// The same, with a write-up of so many characters.
+    /// A usual take of each author in the session.
+    ///
+    /// # Panics
+    /// When there is no such session.
+    pub fn takes(&self, session: usize) -> Vec<Sent> {
+        (0..self.authors.len()).map(|author| self.take(author, session)).collect()
+    }
+
+    /// A usual take, with a write-up of so many characters.
     ///
     /// # Panics
     /// When there is no such author or session.

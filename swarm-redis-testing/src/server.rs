@@ -98,6 +98,23 @@ impl Server {
         }
     }
 
+    /// How many times it has read from its connections.
+    pub fn reads(&self) -> u64 {
+        self.told("stats", "total_reads_processed:").parse().expect("redis 6.2 or later tells")
+    }
+
+    /// The id of its process.
+    pub fn process(&self) -> u32 {
+        self.told("server", "process_id:").parse().unwrap()
+    }
+
+    /// What it tells of itself in this section, on the line that begins so.
+    fn told(&self, section: &str, name: &str) -> String {
+        let info = self.cli(&["info", section]);
+        let told = info.lines().find_map(|line| line.strip_prefix(name));
+        told.unwrap_or_default().trim().to_owned()
+    }
+
     /// The URL that connects a store to it.
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)

@@ -9,8 +9,8 @@ use crate::tenant::TenantStore;
 use crate::{keys, scripts};
 
 impl TenantStore {
-    /// The rows of a listing, by the keys of the rows and of their index, the highest id first: those with an id lower than `before`, at most
-    /// `limit`.
+    /// The rows of a listing, by the keys of the rows and of their index, the highest id first: those
+    /// with an id lower than `before`, at most `limit`.
     pub(crate) async fn listed(
         &self,
         op: &'static str,
