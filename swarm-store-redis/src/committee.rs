@@ -56,7 +56,7 @@ impl Committee for TenantStore {
         script.arg(member.id.as_str()).arg(version_arg(*expected));
         script.arg(codec::encode_committee_member(next(*expected), member));
         script.arg(codec::encode_hash(&member.key));
-        let outcome = self.commit(OP, &mut script).await?;
+        let outcome = self.commit(OP, script).await?;
         saved(OP, &outcome)
     }
 
@@ -101,7 +101,7 @@ impl Committee for TenantStore {
             script.arg(brief_field(day.date, brief.member_id.as_str()));
             script.arg(codec::encode_committee_brief(brief));
         }
-        let outcome = self.commit(OP, &mut script).await?;
+        let outcome = self.commit(OP, script).await?;
         saved(OP, &outcome)
     }
 
@@ -140,7 +140,7 @@ impl Committee for TenantStore {
         ];
         let mut script = self.call(&scripts::COMMITTEE_BASIS, keys);
         script.arg(codec::encode_hash(key)).arg(all());
-        let (now, member, session): Facts = self.facts(OP, &mut script).await?;
+        let (now, member, session): Facts = self.facts(OP, script).await?;
         Ok(CommitteeBasis {
             now: codec::decode_timestamp(&now).context(OP)?,
             member: codec::decode_optional(member.as_ref(), codec::decode_committee_member)
@@ -171,7 +171,7 @@ impl Committee for TenantStore {
         script.arg(filing.text());
         script.arg(on(date)).arg(by_on(member, date));
         script.arg(filing.subject_id().as_str()).arg(optional(filing.quota()));
-        let outcome = self.commit(OP, &mut script).await?;
+        let outcome = self.commit(OP, script).await?;
         match outcome.as_str() {
             "stale" => return Ok(CommitteeFiled::Stale),
             "late" => return Ok(CommitteeFiled::Late),

@@ -16,7 +16,7 @@ impl Log for TenantStore {
         const OP: &str = "accept clock";
         let mut script = self.call(&scripts::ACCEPT_CLOCK, [self.attempt(OP)?]);
         script.arg(act.as_str());
-        self.commit(OP, &mut script).await.map(drop)
+        self.commit(OP, script).await.map(drop)
     }
 
     async fn accept_store(&self, act: &Act) -> Result<()> {
@@ -49,8 +49,7 @@ impl Log for TenantStore {
 
     async fn log_position(&self) -> Result<LogPosition> {
         const OP: &str = "log position";
-        let mut script = self.call(&scripts::LOG_POSITION, []);
-        self.tell_seen(&mut script);
+        let script = self.tell_seen(self.call(&scripts::LOG_POSITION, []));
         let (how, log, size, last): (String, u64, u64, String) = self.read(OP, &script).await?;
         let position = LogPosition { log, size: Seq(size), last: last.into() };
         match how.as_str() {

@@ -82,7 +82,7 @@ impl Members for TenantStore {
         script.arg(BY_STATE).arg(keys::in_state(member.state.as_str()));
         script.arg(change.act.as_ref().map_or("", |act| act.as_str()));
         script.arg(optional(change.quota));
-        let outcome = self.commit("save member", &mut script).await?;
+        let outcome = self.commit("save member", script).await?;
         saved(&outcome)
     }
 
@@ -92,7 +92,7 @@ impl Members for TenantStore {
         let mut script = self.call(&scripts::GIVE_CHALLENGE, keys);
         script.arg(offer.bucket.0).arg(keys::slot(&offer.slot));
         script.arg(codec::encode_challenge(&offer.fresh));
-        let given = self.write("give challenge", &mut script).await?;
+        let given = self.write("give challenge", script).await?;
         codec::decode_challenge(&given).context("give challenge")
     }
 }

@@ -33,7 +33,7 @@ impl Outbox for TenantStore {
         script.arg(message.id.0).arg(expected.0);
         script.arg(codec::encode_message(expected.next(), message));
         script.arg(BY_STATE).arg(keys::in_state(message.state.as_str()));
-        let outcome = self.commit("save message", &mut script).await?;
+        let outcome = self.commit("save message", script).await?;
         saved("save message", &outcome)
     }
 }

@@ -62,7 +62,7 @@ impl Sessions for TenantStore {
         script.arg(state).arg(codec::encode_session_draft(draft));
         script.arg(act.as_str());
         script.arg(all()).arg(keys::in_state(state)).arg(on(&day, draft.subject_id.as_str()));
-        let outcome = self.commit("convene", &mut script).await?;
+        let outcome = self.commit("convene", script).await?;
         codec::decode_convened(&outcome, draft).map(Arc::new).context("convene")
     }
 
@@ -83,7 +83,7 @@ impl Sessions for TenantStore {
         script.arg(session.published_at.map(published_at).unwrap_or_default());
         script.arg(act.as_str());
         script.arg(none_filed_after.map(|end| end.millis().to_string()).unwrap_or_default());
-        let outcome = self.commit("save session", &mut script).await?;
+        let outcome = self.commit("save session", script).await?;
         saved("save session", &outcome)
     }
 }

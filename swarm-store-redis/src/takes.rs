@@ -31,13 +31,13 @@ impl Takes for TenantStore {
         script.arg(codec::encode_hash(query.token));
         script.arg(on(&query.date.to_string(), query.subject_id.as_str()));
         script.arg(query.nonce.as_str());
+        let script = self.tell_seen(script);
         let facts = bounded("basis", async {
-            let facts: Facts = self.facts("basis", &mut script).await?;
+            let facts: Facts = self.seen.note(self.read("basis", &script).await)?;
             if facts.4.is_none() || self.client.replicas() == 0 {
                 return Ok(facts);
             }
-            // A retried take is acknowledged again, but not before it is on the replicas. The script is told already where
-            // the log was seen.
+            // A retried take is acknowledged again, but not before it is on the replicas.
             self.client.commit("basis", &script, &self.keys).await
         });
         let (now, member, session, latest, spent) = facts.await?;
@@ -67,7 +67,7 @@ impl Takes for TenantStore {
         script.arg(filing.nonce().as_str()).arg(hex(&filing.attempt().0));
         script.arg(revision.saturating_sub(1)).arg(revision);
         script.arg(codec::encode_take(filing)).arg(on(&date.to_string(), subject.as_str()));
-        let outcome = self.commit("file", &mut script).await?;
+        let outcome = self.commit("file", script).await?;
         match outcome.as_str() {
             "stale" => return Ok(Filed::Stale),
             "late" => return Ok(Filed::Late),

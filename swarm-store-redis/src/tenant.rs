@@ -1,5 +1,6 @@
 //! One tenant's part of the store, and how its calls are made.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -15,6 +16,24 @@ use crate::layout::TenantLayout;
 use crate::script_call::ScriptCall;
 use crate::scripts;
 
+/// A call of a script that looks at the log or appends to it, and so has its keys behind its own. It
+/// may be told where the log was seen, which makes another call of it.
+pub(crate) struct LogCall<'a>(ScriptCall<'a>);
+
+impl<'a> Deref for LogCall<'a> {
+    type Target = ScriptCall<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for LogCall<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
 /// One tenant's part of the store.
 pub(crate) struct TenantStore {
     pub(crate) client: Arc<Client>,
@@ -24,57 +43,48 @@ pub(crate) struct TenantStore {
 }
 
 impl TenantStore {
-    /// Runs a script that writes, and recognizes a repeated attempt; returns its outcome. Its call is made
-    /// by [`call`](Self::call).
-    pub(crate) async fn commit(
-        &self,
-        op: &'static str,
-        script: &mut ScriptCall<'_>,
-    ) -> Result<String> {
+    /// Runs a script that writes, and recognizes a repeated attempt; returns its outcome.
+    pub(crate) async fn commit(&self, op: &'static str, script: LogCall<'_>) -> Result<String> {
         let _changing = self.seen.changing();
         self.mark(op).await?;
-        self.tell_seen(script);
-        let committed = self.client.commit(op, script, &self.keys).await;
+        let script = self.tell_seen(script);
+        let committed = self.client.commit(op, &script, &self.keys).await;
         self.committed(op, committed).await
     }
 
-    /// Runs a script that writes and is idempotent. It does not wait for replicas. Its call is made by
-    /// [`call`](Self::call).
-    pub(crate) async fn write(
-        &self,
-        op: &'static str,
-        script: &mut ScriptCall<'_>,
-    ) -> Result<String> {
+    /// Runs a script that writes and is idempotent. It does not wait for replicas.
+    pub(crate) async fn write(&self, op: &'static str, script: LogCall<'_>) -> Result<String> {
         let _changing = self.seen.changing();
         self.mark(op).await?;
-        self.tell_seen(script);
-        let committed = self.client.read(op, script).await;
+        let script = self.tell_seen(script);
+        let committed = self.client.read(op, &script).await;
         self.committed(op, committed).await
     }
 
-    /// Runs a script that reads facts to be judged by. Its call is made by [`call`](Self::call).
+    /// Runs a script that reads facts to be judged by.
     pub(crate) async fn facts<T: FromRedisValue>(
         &self,
         op: &'static str,
-        script: &mut ScriptCall<'_>,
+        script: LogCall<'_>,
     ) -> Result<T> {
-        self.tell_seen(script);
-        self.seen.note(self.read(op, script).await)
+        let script = self.tell_seen(script);
+        self.seen.note(self.read(op, &script).await)
     }
 
-    /// A call of a script that looks at the log or appends to it: those of the log are its last keys.
+    /// A call of a script that looks at the log or appends to it, with these keys before those of the log.
     pub(crate) fn call<'a, const KEYS: usize>(
         &self,
         script: &'a Script,
         keys: [String; KEYS],
-    ) -> ScriptCall<'a> {
-        ScriptCall::with(script, &keys, &[self.keys.log(), self.keys.takes()])
+    ) -> LogCall<'a> {
+        LogCall(ScriptCall::with(script, &keys, &[self.keys.log(), self.keys.takes()]))
     }
 
-    /// Tells a script where the log was seen: once, since it takes its last three arguments for that.
-    pub(crate) fn tell_seen(&self, script: &mut ScriptCall<'_>) {
+    /// Tells a script where the log was seen, which its last three arguments say.
+    pub(crate) fn tell_seen<'a>(&self, LogCall(mut script): LogCall<'a>) -> ScriptCall<'a> {
         let seen = self.seen.position();
         script.arg(seen.log).arg(seen.size.0).arg(&*seen.last);
+        script
     }
 
     /// The outcome of a commit, without where the log stands after it, which is remembered.
@@ -140,8 +150,8 @@ impl TenantStore {
 
     /// Checks that a commit would not be refused because of the log.
     pub(crate) async fn may_commit(&self) -> Result<()> {
-        let mut script = self.call(&scripts::TIME_OF_COMMIT, []);
-        self.facts::<String>("ready", &mut script).await.map(drop)
+        let script = self.call(&scripts::TIME_OF_COMMIT, []);
+        self.facts::<String>("ready", script).await.map(drop)
     }
 
     /// The key under which the outcome of a new attempt is kept.
