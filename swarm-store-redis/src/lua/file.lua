@@ -29,8 +29,9 @@ if latest_revision ~= revision_before then return 'revision taken' end
 local id = string.format('%d', (last or 0) + 1)
 -- The first write: where this is no list, it fails, and nothing is written.
 redis.call('RPUSH', filed, id)
+-- The last field is that of the revision before; where there is none, one that is written already.
 redis.call('HSET', takes, 'log', append('t ' .. id .. ' ' .. now, now),
   id, id .. ' ' .. now .. ' ' .. text, 'last', id,
-  nonce_field, attempt .. ' ' .. id, latest_field, revision .. ' ' .. id)
-if latest_id then redis.call('HSET', takes, 'next:' .. latest_id, id) end
+  nonce_field, attempt .. ' ' .. id, latest_field, revision .. ' ' .. id,
+  latest_id and 'next:' .. latest_id or 'last', id)
 return 'filed ' .. id .. ' ' .. now
