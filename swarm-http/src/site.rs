@@ -107,16 +107,18 @@ impl Site {
     }
 
     /// Asks the store whether it is ready, as `/readyz` does, and counts what it warns of in
-    /// `swarm_store_warnings` of `/metrics`. To be called once before serving, so that the count is
-    /// right from the beginning.
+    /// `swarm_store_warnings` of `/metrics`, where a store that is not ready counts as one warning. To be
+    /// called once before serving, so that the count is right from the beginning.
     ///
     /// # Errors
     /// [`Error::Store`] when it gives no sign of life, or must not be relied on.
     pub async fn ready(&self) -> Result<Readiness, Error> {
-        let mut readiness = self.tenants.services().swarm.ready().await?;
-        readiness.warnings.extend(self.clocks.warning());
-        self.metrics.store_warns(readiness.warnings.len());
-        Ok(readiness)
+        let mut ready = self.tenants.services().swarm.ready().await;
+        if let Ok(readiness) = &mut ready {
+            readiness.warnings.extend(self.clocks.warning());
+        }
+        self.metrics.store_warns(ready.as_ref().map_or(1, |readiness| readiness.warnings.len()));
+        ready
     }
 
     /// The tenant that a request is for.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 
@@ -21,8 +22,15 @@ pub(crate) struct Database {
     writer: Changes,
     readers: Sender<ReadJob>,
     clock: TimeSource,
+    /// When a change was refused last because the disk had no room for it, in milliseconds since 1970;
+    /// before all time while none was.
+    had_no_room: AtomicI64,
     _threads: Threads,
 }
+
+/// How long it counts that there was no room for a change, in milliseconds: a smaller one, such as the
+/// probe of `ready`, may find some all the while.
+const LATELY: u64 = 60_000;
 
 /// The source of the time.
 pub(crate) type TimeSource = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -49,7 +57,8 @@ impl Database {
         let (readers, mut threads) = readers::start(path)?;
         let (writer, thread) = writer::start(db, Place::of(path))?;
         threads.push(thread);
-        Ok(Self { writer, readers, clock, _threads: Threads(threads) })
+        let had_no_room = AtomicI64::new(i64::MIN);
+        Ok(Self { writer, readers, clock, had_no_room, _threads: Threads(threads) })
     }
 
     pub(crate) fn clock(&self) -> TimeSource {
@@ -77,6 +86,15 @@ impl Database {
     ) -> Outcome<T> {
         let (pending, committed) = PendingChange::new(change);
         self.writer.send(Box::new(pending)).map_err(|_| Failure::stopped())?;
-        committed.await.unwrap_or_else(|_| Err(Failure::stopped()))
+        let outcome = committed.await.unwrap_or_else(|_| Err(Failure::stopped()));
+        if outcome.as_ref().is_err_and(|failure| failure.is_of_room) {
+            self.had_no_room.store((self.clock)().millis(), Ordering::Relaxed);
+        }
+        outcome
+    }
+
+    /// Whether a change was refused within the last minute because the disk had no room for it.
+    pub(crate) fn lately_had_no_room(&self) -> bool {
+        (self.clock)().millis().abs_diff(self.had_no_room.load(Ordering::Relaxed)) < LATELY
     }
 }

@@ -17,6 +17,8 @@ pub(crate) type Outcome<T> = Result<T, Failure>;
 pub(crate) struct Failure {
     kind: StoreErrorKind,
     text: Arc<str>,
+    /// There is no room on the disk.
+    pub(crate) is_of_room: bool,
 }
 
 impl Failure {
@@ -55,7 +57,7 @@ impl Failure {
     }
 
     fn new(kind: StoreErrorKind, text: impl Into<Arc<str>>) -> Self {
-        Self { kind, text: text.into() }
+        Self { kind, text: text.into(), is_of_room: false }
     }
 }
 
@@ -68,6 +70,9 @@ impl From<rusqlite::Error> for Failure {
             }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 Self::new(StoreErrorKind::Contended, "another process did not let go of the file")
+            }
+            Some(ErrorCode::DiskFull) => {
+                Self { is_of_room: true, ..Self::unavailable(error.to_string()) }
             }
             _ => Self::unavailable(error.to_string()),
         }

@@ -98,15 +98,21 @@ impl Tenants for SqliteStore {
     }
 
     /// Checks that the file can be read, and written with a commit like any other; and that no
-    /// tenant may not commit because its log went back, or the clock is too far behind it.
+    /// tenant may not commit because its log went back, or the clock is too far behind it. Warns where
+    /// the disk had no room lately for a change.
     async fn ready(&self) -> Result<Readiness> {
         let probe = self.database.write(layout::touch).await;
-        probe.map_err(|failure| failure.of("ready"))?;
+        probe.map_err(|failure| match failure.is_of_room {
+            true => StoreError::misconfigured("ready", failure),
+            false => failure.of("ready"),
+        })?;
         let may_commit = |tenant| async move {
             self.tenant(&tenant).facts("ready", |world| world.time_of_commit().map(drop)).await
         };
         self.seen.check(may_commit).await?;
-        Ok(Readiness::default())
+        let no_room = "the disk is full: a change was refused within the last minute".to_owned();
+        let warnings = self.database.lately_had_no_room().then_some(no_room);
+        Ok(Readiness { warnings: warnings.into_iter().collect() })
     }
 }
 
@@ -210,5 +216,33 @@ impl TenantStore {
 impl swarm_core::store::Clock for TenantStore {
     async fn now(&self) -> Result<Timestamp> {
         self.read("now", |world| world.now()).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_change_that_found_no_room_is_warned_of_for_a_minute() {
+        let folder = tempfile::tempdir().unwrap();
+        let now = Arc::new(AtomicI64::new(1_795_000_000_000));
+        let clock = Arc::clone(&now);
+        let clock = move || Timestamp::from_millis(clock.load(Ordering::Relaxed)).unwrap();
+        let store = SqliteStore::open_with_clock(folder.path().join("swarm.db"), clock).unwrap();
+        let warnings = async || store.ready().await.unwrap().warnings;
+        assert!(warnings().await.is_empty());
+
+        // As on a full disk, nothing but what is there already can be written to.
+        let fill = |db: &rusqlite::Connection| Ok(db.pragma_update(None, "max_page_count", 1)?);
+        store.database.write(fill).await.unwrap();
+        let grow = |db: &rusqlite::Connection| Ok(db.execute_batch("CREATE TABLE more (it)")?);
+        assert!(store.database.write(grow).await.unwrap_err().is_of_room);
+        let warning = "the disk is full: a change was refused within the last minute";
+        assert_eq!(warnings().await, [warning]);
+        now.fetch_add(59_999, Ordering::Relaxed);
+        assert_eq!(warnings().await, [warning]);
+        now.fetch_add(1, Ordering::Relaxed);
+        assert!(warnings().await.is_empty());
     }
 }

@@ -26,6 +26,18 @@ fn a_file_says_whose_it_is_and_what_stands_in_it() {
     assert_eq!(text(&db, "integrity_check"), "ok");
 }
 
+/// On a full disk it can be read all the same.
+#[test]
+fn a_file_of_this_layout_is_opened_without_a_write() {
+    let (_folder, path) = place();
+    let first = SqliteStore::open(&path).unwrap();
+    let db = Connection::open(&path).unwrap();
+    let version = pragma(&db, "data_version");
+    SqliteStore::open(&path).unwrap();
+    assert_eq!(pragma(&db, "data_version"), version);
+    drop(first);
+}
+
 #[test]
 fn what_is_none_of_ours_is_refused_and_left_alone() {
     let (_folder, path) = place();

@@ -10,7 +10,8 @@ const APPLICATION: i32 = 0x5377_726d;
 /// The migration to each layout from the one before, in order.
 const LAYOUTS: [&str; 2] = [include_str!("1.sql"), include_str!("2.sql")];
 
-/// Migrates the file to the newest layout, in one transaction.
+/// Migrates the file to the newest layout, in one transaction. Writes nothing to one that has it: on a
+/// full disk, such a file is still opened, and read.
 ///
 /// # Errors
 /// [`Failure`], with nothing written, when the file is a database of something else, or its layout
@@ -23,6 +24,9 @@ pub(crate) fn bring_up_to_date(db: &mut Connection) -> Outcome<()> {
     let mode: String = db.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
     if mode != "wal" {
         return Err(Failure::misconfigured("the file system cannot keep a write-ahead log"));
+    }
+    if layout(db)? == LAYOUTS.len() {
+        return Ok(());
     }
     let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for make in LAYOUTS.iter().skip(layout(&change)?) {
