@@ -83,10 +83,15 @@ impl Write for &BackgroundWriter {
 impl Shared {
     fn write_to(&self, mut out: impl Write) {
         let mut lines = Vec::new();
+        let mut is_cut = false;
         loop {
             self.take(&mut lines);
-            let written = write_what_goes(&mut out, &lines);
-            self.drop_lines(lines.get(written..).unwrap_or_default());
+            // A line that was cut off ends before the next one.
+            is_cut = is_cut && write_what_goes(&mut out, b"\n") == 0;
+            let written = if is_cut { 0 } else { write_what_goes(&mut out, &lines) };
+            let (written, dropped) = lines.split_at(written);
+            is_cut |= written.last().is_some_and(|last| *last != b'\n');
+            self.drop_lines(dropped);
             lines.clear();
         }
     }
@@ -195,6 +200,38 @@ mod tests {
         writer.flush(LONG);
         let written: usize = read.try_iter().map(|lines| lines.len() / line.len()).sum();
         assert_eq!(written + dropped, 3 * room, "what waited is written after all");
+    }
+
+    /// Takes as many bytes as it is told, then fails once.
+    struct Filling(Sender<Vec<u8>>, Receiver<usize>);
+
+    impl Write for Filling {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let most = self.1.recv().map_err(io::Error::other)?.min(bytes.len());
+            self.0.send(bytes[..most].to_vec()).unwrap();
+            if most == 0 { Err(io::Error::other("full")) } else { Ok(most) }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_is_not_glued_to_the_next() {
+        let ((room, told), (written, read)) = (channel(), channel());
+        let writer = BackgroundWriter::new("test", Filling(written, told));
+        let put = |lines: &[u8], rooms: &[usize]| {
+            rooms.iter().for_each(|most| room.send(*most).unwrap());
+            writer.put(lines);
+            writer.flush(LONG);
+        };
+        put(b"one\ntwo\n", &[6, 0]);
+        put(b"three\n", &[0]);
+        put(b"four\n", &[usize::MAX, usize::MAX]);
+        put(b"five\n", &[usize::MAX]);
+        assert_eq!(read.try_iter().collect::<Vec<_>>().concat(), b"one\ntw\nfour\nfive\n");
+        assert_eq!(writer.dropped(), 2);
     }
 
     #[test]
