@@ -88,7 +88,7 @@ pub fn close_if_due(session: &Versioned<Session>, now: Timestamp) -> Option<Sess
 
 /// Changes a session's deadline or quorum. A deadline may move in every state, but not before the
 /// latest of its takes was filed, and the commit is held to that: no record ever shows a take that is
-/// late.
+/// late. `None` where nothing changes and nobody says why.
 ///
 /// # Errors
 /// [`Refusal::AlreadyAggregated`] for the quorum of a session that is.
@@ -96,7 +96,7 @@ pub fn amend(
     session: &Versioned<Session>,
     patch: &SessionPatch,
     by: &Attribution,
-) -> Result<SessionChange, Refusal> {
+) -> Result<Option<SessionChange>, Refusal> {
     let mut amended = Session::clone(&session.record);
     if let Some(quorum) = patch.quorum {
         before_aggregation(&session.record)?;
@@ -107,7 +107,8 @@ pub fn amend(
     amended.window_closes_at = deadline;
     let moves = deadline != session.record.window_closes_at;
     let act = if moves { SessionAct::Deadline } else { SessionAct::Quorum };
-    Ok(SessionChange { none_filed_after, ..change(session, amended, act, by) })
+    let changes = amended != *session.record || by.note.is_some();
+    Ok(changes.then(|| SessionChange { none_filed_after, ..change(session, amended, act, by) }))
 }
 
 /// What the snapshot of a session goes by, and its brief, change only before it is written.

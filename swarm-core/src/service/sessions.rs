@@ -203,7 +203,8 @@ impl Tenant {
         .await
     }
 
-    /// Changes a session's deadline or quorum.
+    /// Changes a session's deadline or quorum. What changes nothing is no entry of the log, unless it has
+    /// a note.
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::AlreadyAggregated`] for the quorum;
@@ -216,7 +217,10 @@ impl Tenant {
     ) -> Result<Arc<Session>, Error> {
         until_committed("amend session", || async {
             let judged = self.load(id).await?;
-            let amended = self.saved(rules::amend(&judged, patch, by)?).await?;
+            let Some(change) = rules::amend(&judged, patch, by)? else {
+                return Ok(Some(judged.record));
+            };
+            let amended = self.saved(change).await?;
             if amended.is_none() && self.load(id).await?.version == judged.version {
                 // Nobody else has changed it, so it was a take that blocked the write.
                 return Err(Refusal::FiledLater.into());

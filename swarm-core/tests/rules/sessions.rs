@@ -152,7 +152,7 @@ fn a_window_closes_by_itself_once_its_deadline_has_passed() {
 }
 
 fn amended(session: Session, patch: SessionPatch) -> Result<SessionChange, Refusal> {
-    amend(&versioned(session), &patch, &operator())
+    amend(&versioned(session), &patch, &operator()).map(Option::unwrap)
 }
 
 #[test]
@@ -186,6 +186,28 @@ fn a_quorum_changes_before_aggregation_alone() {
                 assert_eq!(change.unwrap_err(), Refusal::AlreadyAggregated);
             }
         }
+    }
+}
+
+#[test]
+fn what_changes_nothing_is_no_change_unless_someone_says_why() {
+    let silent = Attribution { note: None, ..operator() };
+    for state in STATES {
+        let before = Session { quorum: Some(2), ..in_state(state) };
+        let mut same = vec![
+            SessionPatch::default(),
+            SessionPatch { window_closes_at: Some(Some(now())), quorum: None },
+        ];
+        if BEFORE_AGGREGATION.contains(&state) {
+            same.push(SessionPatch { window_closes_at: None, quorum: Some(Some(2)) });
+        }
+        for patch in same {
+            let session = versioned(before.clone());
+            assert!(amend(&session, &patch, &silent).unwrap().is_none(), "{state} {patch:?}");
+            is_change(&amended(before.clone(), patch).unwrap(), &before, "quorum", BY_OPERATOR);
+        }
+        let patch = SessionPatch { window_closes_at: Some(None), quorum: None };
+        assert!(amend(&versioned(before), &patch, &silent).unwrap().is_some());
     }
 }
 

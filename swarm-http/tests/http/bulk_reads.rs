@@ -124,7 +124,8 @@ fn quote(port: &dyn Store, id: u64, bytes: usize) {
     };
     let stored = now(port.session(SessionId(id))).unwrap().unwrap();
     let session = Session { snapshot: Some(Arc::new(snapshot)), ..Session::clone(&stored.record) };
-    let act = rules::amend(&stored, &SessionPatch::default(), &Attribution::SCHEDULE).unwrap().act;
+    let patch = SessionPatch { quorum: Some(Some(1)), ..SessionPatch::default() };
+    let act = rules::amend(&stored, &patch, &Attribution::SCHEDULE).unwrap().unwrap().act;
     let change = SessionChange {
         session,
         expected: stored.version,

@@ -108,6 +108,11 @@ fn each_change_of_the_record_leaves_its_entry(backend: &Backend) {
     assert_eq!(last(&client)["act"], "deadline");
     patch(&client, "/sessions/1", &json!({ "quorum": 2, "note": "more" }));
     assert_eq!((&last(&client)["act"], &last(&client)["note"]), (&json!("quorum"), &json!("more")));
+    let size = log(&client).len();
+    for nothing in [json!({}), json!({ "quorum": 2 }), json!({ "state": "published" })] {
+        patch(&client, "/sessions/1", &nothing);
+    }
+    assert_eq!(log(&client).len(), size);
     client.operate("/sessions/1/brief", &json!({})).expect(201);
     assert_eq!(last(&client)["act"], "brief");
     client.operate("/sessions/1/state", &json!({ "state": "aggregated" })).expect(200);
