@@ -22,9 +22,9 @@ macro_rules! named {
 }
 
 named! {
-    MemberState, "state", "must be the name of a member state";
-    SessionState, "state", "must be the name of a session state";
-    MailState, "state", "must be the name of a message state";
+    MemberState, "state", "must be applied, approved, claimed, rejected or inactive";
+    SessionState, "state", "must be scheduled, collecting, window_closed, aggregated or published";
+    MailState, "state", "must be queued, sent, failed or undeliverable";
     CommitteeStatus, "status", "must be active or inactive";
     CommitteeStance, "stance", "must be one of the five";
 }

@@ -49,12 +49,7 @@ impl SessionState {
     /// # Errors
     /// [`Invalid`] when it is absent or the name of no state.
     pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
-        Self::named(&fields.text("state")?)
-    }
-
-    fn named(text: &str) -> Result<Self, Invalid> {
-        Self::parse(text)
-            .ok_or_else(|| Invalid::new("state", "must be the name of a session state"))
+        fields.text("state")?.parse()
     }
 }
 
@@ -153,8 +148,7 @@ impl SessionDraft {
     pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
         let date = Day::read(fields)?;
         let state = fields.text_if_any("state")?;
-        let state =
-            state.map_or(Ok(SessionState::Collecting), |text| SessionState::named(&text))?;
+        let state = state.map_or(Ok(SessionState::Collecting), |text| text.parse())?;
         if state > SessionState::Collecting {
             return Err(Invalid::new("state", "must be scheduled or collecting"));
         }

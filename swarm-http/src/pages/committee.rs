@@ -14,7 +14,7 @@ use super::markup::{Markup, clipped};
 use super::time_text::Reading;
 use super::{links, stance};
 use crate::request::RequestContext;
-use crate::request::context::INVALID_QUERY;
+use crate::request::page::no_position;
 use crate::response::Reply;
 
 /// The sessions on a page, and the letters of a synthesis that it shows.
@@ -41,7 +41,8 @@ struct Row {
 pub(crate) async fn list(request: RequestContext) -> Reply {
     let reading = reading(&request).await?;
     let query = request.query();
-    let before = query.get("before").map(|text| Day::parse(text).map_err(|_| INVALID_QUERY));
+    let before =
+        query.get("before").map(|text| Day::parse(text).map_err(|_| no_position("before")));
     let before = before.transpose()?;
     let mut lines = request.committee()?.sessions(PER_PAGE + 1, before).await?;
     let more = lines.len() > PER_PAGE;

@@ -14,7 +14,7 @@ use super::time_text::Reading;
 use super::{links, stance};
 use crate::number::number;
 use crate::request::RequestContext;
-use crate::request::context::INVALID_QUERY;
+use crate::request::page::no_position;
 use crate::response::ApiError;
 
 /// The most characters of a write-up that a list shows.
@@ -203,7 +203,7 @@ impl Named {
 }
 
 /// The number that the query gives for a parameter, if it gives one.
-pub(super) fn given(request: &RequestContext, name: &str) -> Result<Option<u64>, ApiError> {
+pub(super) fn given(request: &RequestContext, name: &'static str) -> Result<Option<u64>, ApiError> {
     let query = request.query();
-    query.get(name).map(|text| number(text).ok_or(INVALID_QUERY)).transpose()
+    query.get(name).map(|text| number(text).ok_or_else(|| no_position(name))).transpose()
 }

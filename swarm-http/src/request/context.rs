@@ -167,5 +167,7 @@ impl RequestContext {
     }
 }
 
-pub(crate) const INVALID_QUERY: ApiError =
-    ApiError::Request(StatusCode::BAD_REQUEST, "invalid query");
+/// A parameter of the query breaks this rule.
+pub(crate) fn invalid_query(name: &'static str, rule: impl Into<String>) -> ApiError {
+    ApiError::Unread("invalid query", Invalid::new(name, rule))
+}

@@ -1,6 +1,6 @@
 //! The part of a list that a query asks for.
 
-use super::context::{INVALID_QUERY, RequestContext};
+use super::context::{RequestContext, invalid_query};
 use crate::number::number;
 use crate::response::ApiError;
 
@@ -21,14 +21,21 @@ impl RequestContext {
     pub(crate) fn page<P>(
         &self,
         most: usize,
-        name: &str,
+        name: &'static str,
         parse: impl FnOnce(&str) -> Option<P>,
     ) -> Result<Page<P>, ApiError> {
         let query = self.query();
         let limit = query.get("limit").map_or(Some(USUAL), |text| number(text));
         let limit = limit.and_then(|limit| usize::try_from(limit).ok());
-        let limit = limit.filter(|limit| (1..=most).contains(limit)).ok_or(INVALID_QUERY)?;
-        let position = query.get(name).map(|text| parse(text).ok_or(INVALID_QUERY)).transpose()?;
-        Ok(Page { limit, position })
+        let limit = limit.filter(|limit| (1..=most).contains(limit)).ok_or_else(|| {
+            invalid_query("limit", format!("must be a whole number from 1 to {most}"))
+        })?;
+        let position = query.get(name).map(|text| parse(text).ok_or_else(|| no_position(name)));
+        Ok(Page { limit, position: position.transpose()? })
     }
+}
+
+/// This parameter of the query names no place in a list.
+pub(crate) fn no_position(name: &'static str) -> ApiError {
+    invalid_query(name, "must be a position as the list gives them")
 }

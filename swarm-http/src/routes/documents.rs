@@ -6,7 +6,7 @@ use swarm_core::domain::{
 use swarm_core::{Refusal, SessionId, wire};
 
 use crate::number::number;
-use crate::request::context::{INVALID_QUERY, RequestContext};
+use crate::request::context::{RequestContext, invalid_query};
 use crate::response::{Reply, ok};
 
 pub(crate) async fn subjects(request: RequestContext) -> Reply {
@@ -85,7 +85,11 @@ pub(crate) async fn brief(request: RequestContext) -> Reply {
             (Ok(date), Ok(subject)) => request.tenant().brief_on(date, subject).await?,
             _ => None,
         },
-        _ => return Err(INVALID_QUERY),
+        (None, None, None) => {
+            return Err(invalid_query("session", "is missing, and so are date and subject"));
+        }
+        (None, None, _) => return Err(invalid_query("date", "is missing")),
+        (None, _, None) => return Err(invalid_query("subject", "is missing")),
     };
     ok(&brief)
 }

@@ -1,7 +1,7 @@
 //! Applications, members and their tokens.
 
 use swarm_core::domain::{Application, MemberState, MessageId, PublicKey, TokenClaim};
-use swarm_core::{Invalid, MemberId, Refusal, Resource, wire};
+use swarm_core::{MemberId, Refusal, Resource, wire};
 
 use crate::number::number;
 use crate::request::RequestContext;
@@ -91,8 +91,7 @@ pub(crate) async fn applications(request: RequestContext) -> Reply {
 }
 
 fn member_state(text: &str) -> Result<MemberState, Refusal> {
-    let invalid = || Invalid::new("state", "must be the name of a member state");
-    MemberState::parse(text).ok_or_else(|| Refusal::InvalidRequest(invalid()))
+    text.parse().map_err(Refusal::InvalidRequest)
 }
 
 /// The messages to members, and what became of them.

@@ -43,7 +43,13 @@ fn takes_come_by_page(backend: &Backend) {
     let rest = fixture.client.get(&format!("{path}?after=4")).expect(200).json();
     assert_eq!(ids(&rest["takes"]), [6, 7].map(Value::from));
     for bad in ["limit=0", "limit=501", "limit=", "limit=1&after=x", "after=-1", "after="] {
-        fixture.client.get(&format!("{path}?{bad}")).unread(400, "invalid query");
+        let answer = fixture.client.get(&format!("{path}?{bad}"));
+        let (name, rule) = match bad.rsplit('&').next().unwrap().split_once('=').unwrap() {
+            ("limit", _) => ("limit", "must be a whole number from 1 to 500"),
+            (name, _) => (name, "must be a position as the list gives them"),
+        };
+        assert_eq!(answer.header("swarm-hint"), Some(&*format!("{name}: {rule}")));
+        answer.unread(400, "invalid query");
     }
     fixture.client.get("/api/swarm/sessions/99?limit=1").refused(404, "no such session");
 }

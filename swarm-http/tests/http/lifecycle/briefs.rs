@@ -83,7 +83,15 @@ fn a_brief_belongs_to_the_session_that_published_it(backend: &Backend) {
     {
         assert_eq!(client.get(&format!("/api/swarm/brief?{nothing}")).expect(200).text, "null");
     }
-    client.get("/api/swarm/brief").unread(400, "invalid query");
+    for (query, hint) in [
+        ("", "session: is missing, and so are date and subject"),
+        ("?date=2026-11-22", "subject: is missing"),
+        ("?subject=aurora", "date: is missing"),
+    ] {
+        let answer = client.get(&format!("/api/swarm/brief{query}"));
+        assert_eq!(answer.header("swarm-hint"), Some(hint));
+        answer.unread(400, "invalid query");
+    }
 
     for to in ["aggregated", "published"] {
         state(&client, 1, to);
