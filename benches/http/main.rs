@@ -58,6 +58,7 @@ fn main() {
     let warp = floors::bare_warp(&Reads::of(whole, &unchanged), folder.path());
 
     let mut report = Report::default();
+    let (mut scripts, mut reads) = (0, 0);
     for round in 0..ROUNDS {
         let verification = floors::strict_verification();
         report.add("strict verification", verification);
@@ -68,10 +69,12 @@ fn main() {
         // `redis-server` needs the core of the clients, who therefore sleep while they wait.
         let asleep = file_takes(&memory, ROUNDS + 2 + round, Clients::Asleep);
         report.add("take, memory, clients that sleep", asleep);
-        let before = used(redis.process());
+        let before = (used(redis.process()), redis.scripts(), redis.reads());
         report
             .add("take, Redis, clients that sleep", file_takes(&on_redis, round, Clients::Asleep));
-        report.add("take, redis-server", share(used(redis.process()) - before, MEMBERS));
+        report.add("take, redis-server", share(used(redis.process()) - before.0, MEMBERS));
+        scripts += redis.scripts() - before.1;
+        reads += redis.reads() - before.2;
         read(&mut report, &memory, &warp, &tag);
     }
     let alone = beside(&memory, ROUNDS, 0);
@@ -79,6 +82,8 @@ fn main() {
     report.add("p99 of a take, alone", alone);
     report.add("p99 of a take, beside reads of 10,000 takes", crowded);
     report.print();
+    let [scripts, reads] = [scripts, reads].map(|count| share_of(count, ROUNDS * MEMBERS));
+    println!("Redis: {scripts:.3} calls of scripts and {reads:.2} reads of connections a take");
 }
 
 /// 100 takes in one session, 10,000 in another.
@@ -133,6 +138,11 @@ fn read(report: &mut Report, world: &World, warp: &Process, tag: &str) {
 /// The processor time that a server uses for each of the requests.
 fn cost(server: &Process, requests: Vec<Sent>, expected: StatusCode) -> Duration {
     load::cost(Clients::Awake, server, CONNECTIONS, requests, expected)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
+fn share_of(count: u64, takes: usize) -> f64 {
+    count as f64 / takes as f64
 }
 
 fn share(time: Duration, count: usize) -> Duration {

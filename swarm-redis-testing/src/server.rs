@@ -98,6 +98,12 @@ impl Server {
         }
     }
 
+    /// How many calls of scripts it has had.
+    pub fn scripts(&self) -> u64 {
+        let told = self.told("commandstats", "cmdstat_evalsha:calls=");
+        told.split(',').next().and_then(|calls| calls.parse().ok()).unwrap_or_default()
+    }
+
     /// How many times it has read from its connections.
     pub fn reads(&self) -> u64 {
         self.told("stats", "total_reads_processed:").parse().expect("redis 6.2 or later tells")

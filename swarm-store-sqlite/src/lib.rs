@@ -110,8 +110,9 @@ impl Tenants for SqliteStore {
             self.tenant(&tenant).facts("ready", |world| world.time_of_commit().map(drop)).await
         };
         self.seen.check(may_commit).await?;
-        let no_room = "the disk is full: a change was refused within the last minute".to_owned();
-        let warnings = self.database.lately_had_no_room().then_some(no_room);
+        let warning =
+            "a change was refused within the last minute, since the disk was full".to_owned();
+        let warnings = self.database.lately_had_no_room().then_some(warning);
         Ok(Readiness { warnings: warnings.into_iter().collect() })
     }
 }
@@ -238,7 +239,7 @@ mod tests {
         store.database.write(fill).await.unwrap();
         let grow = |db: &rusqlite::Connection| Ok(db.execute_batch("CREATE TABLE more (it)")?);
         assert!(store.database.write(grow).await.unwrap_err().is_of_room);
-        let warning = "the disk is full: a change was refused within the last minute";
+        let warning = "a change was refused within the last minute, since the disk was full";
         assert_eq!(warnings().await, [warning]);
         now.fetch_add(59_999, Ordering::Relaxed);
         assert_eq!(warnings().await, [warning]);
