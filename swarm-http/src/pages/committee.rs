@@ -8,7 +8,7 @@ use warp::http::StatusCode;
 
 use super::charts::{Dot, stance_field};
 use super::frame::{Desk, Frame, html, reading};
-use super::lists::Subjects;
+use super::lists::{Subjects, part_title};
 use super::markdown::{HeadingLevel, markdown};
 use super::markup::{Markup, clipped};
 use super::time_text::Reading;
@@ -62,7 +62,7 @@ pub(crate) async fn list(request: RequestContext) -> Reply {
     let address = |before: Day| format!("/swarm/committee?before={before}");
     let path = before.map_or("/swarm/committee".to_owned(), address);
     let page = ListPage {
-        frame: Frame::new(Desk::of(&request), "Committee", path),
+        frame: Frame::new(Desk::of(&request), part_title("Committee", "before", before), path),
         rows: lines.iter().map(row).collect(),
         later: before.is_some(),
         next: lines.last().filter(|_| more).map(|last| address(last.date)),

@@ -1,14 +1,15 @@
 //! What stands in lists on several pages: sessions, takes, people, and where a list goes on.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::sync::Arc;
 
-use swarm_core::domain::{Snapshot, Stances, Subject, SubjectId};
+use swarm_core::domain::{Memo, Snapshot, Stances, Subject, SubjectId};
 use swarm_core::{Error, MemberId, Refusal, Session, Take, Tenant};
 
 use super::charts::{Counts, strip};
 use super::markdown::{HeadingLevel, excerpt};
-use super::markup::Markup;
+use super::markup::{Markup, named};
 use super::people::{People, Person};
 use super::time_text::Reading;
 use super::{links, stance};
@@ -31,18 +32,18 @@ impl Subjects {
 
     /// What the subject is called; by its id, where nothing is known of it.
     pub(super) fn name(&self, id: &SubjectId) -> String {
-        self.0
-            .get(id)
-            .filter(|name| !name.trim().is_empty())
-            .map_or(id.as_str(), |name| name)
-            .to_owned()
+        self.0.get(id).map_or(id.as_str(), |name| named(name, id.as_str())).to_owned()
     }
 }
 
 /// What a subject is called; by its id, where it has no name.
 pub(super) fn subject_title(subject: &Subject) -> String {
-    let name = if subject.name.trim().is_empty() { subject.id.as_str() } else { &subject.name };
-    name.to_owned()
+    named(&subject.name, subject.id.as_str()).to_owned()
+}
+
+/// What a memo is called, where something of its title can be seen.
+pub(super) fn memo_title(memo: &Memo) -> &str {
+    named(&memo.draft.title, "Untitled")
 }
 
 /// The page of a subject, and what it is called; by its id, where nothing is known of it.
@@ -200,6 +201,11 @@ impl Named {
         let shown: Vec<_> = ids.iter().take(most).map(|id| people.person(id)).collect();
         Self { more: ids.len() - shown.len(), shown }
     }
+}
+
+/// The title of a list, or of its part before or after something.
+pub(super) fn part_title(list: &str, side: &str, of: Option<impl Display>) -> String {
+    of.map_or(list.to_owned(), |of| format!("{list} {side} {of}"))
 }
 
 /// The number that the query gives for a parameter, if it gives one.

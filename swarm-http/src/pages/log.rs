@@ -6,7 +6,7 @@ use warp::http::StatusCode;
 
 use super::acts;
 use super::frame::{Desk, Frame, html, reading};
-use super::lists::given;
+use super::lists::{given, part_title};
 use super::markup::Markup;
 use crate::request::RequestContext;
 use crate::response::Reply;
@@ -45,7 +45,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let address = |before: u64| format!("/swarm/log?before={before}");
     let path = before.map_or("/swarm/log".to_owned(), address);
     let page = LogPage {
-        frame: Frame::new(Desk::of(&request), "Log", path),
+        frame: Frame::new(Desk::of(&request), part_title("Log", "before", before), path),
         rows: entries.iter().rev().filter_map(row).collect(),
         later: before.is_some(),
         next: (start > 0).then(|| address(start + 1)),

@@ -38,13 +38,64 @@ const TAGS: [&str; 24] = [
     "h6",
 ];
 
+/// How deep lists, quotes and emphasis may stand in one another. What is deeper stands there without its
+/// form: each level takes room from the page, and makes all that is in it more work.
+const DEEPEST: usize = 12;
+
+/// The most columns of a table, and the most cells of all tables of a text: a line of a few letters may
+/// be a row of many empty cells. Larger ones are shown as they were typed.
+const MOST_COLUMNS: usize = 20;
+const MOST_CELLS: usize = 5_000;
+
 /// The text, with its headings below one of level `top`.
 pub(crate) fn markdown(text: &str, top: HeadingLevel) -> Markup {
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
+    let read = |options| tame(Parser::new_ext(text, options), top);
+    let form = Options::ENABLE_STRIKETHROUGH;
+    let events = read(form | Options::ENABLE_TABLES).or_else(|| read(form)).unwrap_or_default();
     let mut out = String::with_capacity(text.len() * 3 / 2);
-    html::push_html(&mut out, tame(Parser::new_ext(text, options), top).into_iter());
-    Markup(sanitizer().clean(&out).to_string())
+    html::push_html(&mut out, in_pieces(events).into_iter());
+    let clean = sanitizer().clean(&out).to_string();
+    // No text has tags in it any more.
+    let boxed = clean.replace("<table>", BEFORE_TABLE).replace("</table>", "</table></div>");
+    Markup(boxed)
 }
+
+/// The most characters of a text, and of an address, that the sanitizer writes in one piece: the time it
+/// takes may grow with the square of them.
+const PIECE: usize = 1_000;
+
+/// The same, with a comment wherever a text gets longer than a piece, be it in one event or in many. No
+/// comment comes out of the sanitizer.
+fn in_pieces(events: Vec<Event<'_>>) -> Vec<Event<'_>> {
+    const CUT: Event<'static> = Event::InlineHtml(CowStr::Borrowed("<!---->"));
+    let mut pieces = Vec::with_capacity(events.len());
+    let mut length = 0;
+    for event in events {
+        if let Event::Text(text) | Event::Code(text) = &event {
+            length += text.len();
+            if length > PIECE {
+                pieces.push(CUT);
+                length = text.len();
+            }
+            if text.len() > PIECE {
+                let mut rest = &**text;
+                while let Some((end, _)) = rest.char_indices().nth(PIECE) {
+                    let (piece, after) = rest.split_at(end);
+                    pieces.extend([Event::Text(piece.to_owned().into()), CUT]);
+                    rest = after;
+                }
+                pieces.push(Event::Text(rest.to_owned().into()));
+                continue;
+            }
+        }
+        pieces.push(event);
+    }
+    pieces
+}
+
+/// What a table is in: it may be wider than the page, and is then moved in there, by keys, too.
+const BEFORE_TABLE: &str =
+    "<div class=\"table\" role=\"group\" aria-label=\"Table\" tabindex=\"0\"><table>";
 
 /// The beginning of a long text, `limit` characters at most, cut where a word ends; and whether
 /// that is not all of it.
@@ -103,14 +154,30 @@ fn sanitizer() -> &'static Builder<'static> {
 }
 
 /// The events of a text, without what no page may have: HTML becomes text, an image what it says
-/// of itself, a link nowhere its words, and headings keep the order of their levels.
-fn tame<'a>(parser: Parser<'a>, top: HeadingLevel) -> Vec<Event<'a>> {
+/// of itself, a link nowhere its words, and headings keep the order of their levels. `None` where its
+/// tables are too large.
+fn tame<'a>(parser: Parser<'a>, top: HeadingLevel) -> Option<Vec<Event<'a>>> {
     let mut events = Vec::new();
     let mut links = Vec::new();
     let mut in_head = false;
     let mut level = top;
+    let (mut depth, mut cells) = (0, 0);
     for event in parser {
+        depth += usize::from(matches!(&event, Event::Start(tag) if nests(tag.to_end())));
+        let is_too_deep = depth > DEEPEST;
+        depth -= usize::from(matches!(event, Event::End(tag) if nests(tag)));
         match event {
+            Event::Start(tag) if is_too_deep && nests(tag.to_end()) => {}
+            Event::End(TagEnd::Item) if is_too_deep => events.push(Event::SoftBreak),
+            Event::End(tag) if is_too_deep && nests(tag) => {}
+            Event::Start(Tag::Table(columns)) if columns.len() > MOST_COLUMNS => return None,
+            Event::Start(Tag::TableCell) => {
+                cells += 1;
+                if cells > MOST_CELLS {
+                    return None;
+                }
+                events.push(event);
+            }
             Event::Html(text) | Event::InlineHtml(text) => events.push(Event::Text(text)),
             Event::Start(Tag::HtmlBlock) => events.push(Event::Start(Tag::Paragraph)),
             Event::End(TagEnd::HtmlBlock) => events.push(Event::End(TagEnd::Paragraph)),
@@ -138,7 +205,13 @@ fn tame<'a>(parser: Parser<'a>, top: HeadingLevel) -> Vec<Event<'a>> {
             event => events.push(event),
         }
     }
-    events
+    Some(events)
+}
+
+/// What may stand in another of its kind, without an end.
+fn nests(tag: TagEnd) -> bool {
+    use TagEnd::{BlockQuote, Emphasis, Item, List, Strikethrough, Strong};
+    matches!(tag, BlockQuote(_) | List(_) | Item | Emphasis | Strong | Strikethrough)
 }
 
 fn heading(level: HeadingLevel) -> Event<'static> {
@@ -152,11 +225,11 @@ fn below(wanted: HeadingLevel, top: HeadingLevel, before: HeadingLevel) -> Headi
     HeadingLevel::try_from(level).unwrap_or(HeadingLevel::H6)
 }
 
-/// Makes a link of the events since it began, where it leads into the web and has words; a link
-/// without words shows its address.
+/// Makes a link of the events since it began, where it leads into the web by an address that is not
+/// endless, and has words; a link without words shows its address.
 fn end_link<'a>(events: &mut Vec<Event<'a>>, link: Option<(usize, CowStr<'a>, LinkType)>) {
     let Some((from, dest_url, link_type)) = link else { return };
-    if super::links::web(&dest_url).is_none() {
+    if dest_url.len() > PIECE || super::links::web(&dest_url).is_none() {
         return;
     }
     let has_words = events.get(from..).unwrap_or_default().iter().any(|event| match event {
@@ -229,6 +302,46 @@ mod tests {
             text.split_whitespace().collect::<String>(),
             "<h3>a</h3><h3>b</h3><h4>c</h4><h5>d</h5><h4>e</h4>"
         );
+    }
+
+    #[test]
+    fn nothing_is_nested_without_end() {
+        for (marks, tag) in
+            [("- ", "<ul>"), ("1. ", "<ol>"), ("> ", "<blockquote>"), ("*a **", "<em>")]
+        {
+            let nested = html(&(marks.repeat(1_000) + "deep" + &"** b*".repeat(1_000)));
+            assert!((3..=DEEPEST).contains(&nested.matches(tag).count()), "{marks}: {nested}");
+            assert!(nested.contains("deep"), "{marks}");
+        }
+        let flat = html(&format!("{0}a\n{0}b\n\nc", "- ".repeat(20)));
+        assert!(flat.ends_with("<p>c</p>") && flat.contains("a\n"), "{flat}");
+    }
+
+    #[test]
+    fn long_texts_come_out_whole() {
+        for letter in ["a", "&amp;", "\u{a7}"] {
+            let text = letter.repeat(3 * PIECE + 1);
+            assert_eq!(html(&text), format!("<p>{text}</p>"));
+            let lines = format!("{letter}\n").repeat(3 * PIECE);
+            assert_eq!(html(&lines), format!("<p>{}</p>", lines.trim()));
+            let code = html(&format!("`{}`", "a".repeat(2 * PIECE)));
+            assert_eq!(code, format!("<p>{}</p>", "a".repeat(2 * PIECE)));
+        }
+        let address = format!("https://a.example/{}", "&".repeat(PIECE));
+        assert_eq!(html(&format!("[b]({address})")), "<p>b</p>");
+    }
+
+    #[test]
+    fn tables_that_nobody_reads_are_shown_as_they_were_typed() {
+        let row = |columns: usize| format!("{}|\n", "|-".repeat(columns));
+        let most = row(MOST_COLUMNS).repeat(2);
+        assert_eq!(html(&most).matches("<th ").count(), MOST_COLUMNS);
+        assert!(html(&most).starts_with("<div class=\"table\""));
+        let wide = html(&row(MOST_COLUMNS + 1).repeat(2));
+        assert!(!wide.contains("<t") && wide.contains("|-|-|"), "{wide}");
+        let rows = MOST_CELLS / MOST_COLUMNS;
+        assert!(html(&(most.clone() + &"x\n".repeat(rows - 1))).contains("<td>x</td>"));
+        assert!(!html(&(most + &"x\n".repeat(rows))).contains("<t"));
     }
 
     #[test]

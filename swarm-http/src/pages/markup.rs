@@ -32,13 +32,34 @@ pub(crate) fn escape(text: &str) -> String {
     escaped
 }
 
-/// A page with its control characters, which HTML does not allow, replaced by a visible mark.
+/// A page with its control characters, which HTML does not allow, replaced by a visible mark, and without
+/// those that turn the order of what follows, which may lie outside of the text that they stand in.
 pub(crate) fn printable(page: String) -> String {
     let odd = |letter: char| {
         let control = letter.is_control() && !matches!(letter, '\n' | '\t');
         control || matches!(letter, '\u{fdd0}'..='\u{fdef}') || u32::from(letter) & 0xfffe == 0xfffe
     };
-    if page.contains(odd) { page.replace(odd, "\u{fffd}") } else { page }
+    let turns = |letter: char| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if page.contains(|letter| odd(letter) || turns(letter)) {
+        page.replace(odd, "\u{fffd}").replace(turns, "")
+    } else {
+        page
+    }
+}
+
+/// What something is called: its name, or another where nothing of the name can be seen.
+pub(crate) fn named<'a>(name: &'a str, other: &'a str) -> &'a str {
+    if name.chars().all(is_invisible) { other } else { name }
+}
+
+/// Whether a letter shows nothing by itself: a space, a mark that only forms others, a filler.
+fn is_invisible(letter: char) -> bool {
+    letter.is_whitespace()
+        || matches!(letter,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// The beginning of a text, in at most about `room` letters of ordinary width, for where the whole
@@ -72,6 +93,21 @@ fn letter_width(letter: char) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_turns_the_order_of_what_follows() {
+        assert_eq!(printable("\u{202e}a\u{2066}b\u{200f}\u{1b}".to_owned()), "ab\u{200f}\u{fffd}");
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_no_name() {
+        for nothing in ["", " ", "\u{200b}\u{200b}\u{2060}", "\u{202e}\u{3000}\u{3164}\u{fe0f}"] {
+            assert_eq!(named(nothing, "its id"), "its id");
+        }
+        for name in ["Ada", "\u{5d0}\u{200f}", "\u{1f680}", "."] {
+            assert_eq!(named(name, "its id"), name);
+        }
+    }
 
     #[test]
     fn markup_is_escaped() {

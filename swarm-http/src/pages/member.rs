@@ -10,9 +10,10 @@ use warp::http::StatusCode;
 
 use super::charts::{Point, member_line};
 use super::frame::{Desk, Frame, html, reading};
-use super::lists::{Subjects, given, uncounted};
+use super::lists::{Subjects, given, memo_title, uncounted};
 use super::markdown::{HeadingLevel, first_words, markdown};
 use super::markup::{Markup, clipped};
+use super::people::member_name;
 use super::time_text::Reading;
 use super::{links, stance};
 use crate::request::RequestContext;
@@ -78,12 +79,12 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let address = |before: SessionId| format!("{base}?before={before}");
     let frame = Frame::new(
         Desk::of(&request),
-        member.name.as_str(),
+        member_name(&member),
         before.map_or_else(|| base.clone(), address),
     )
     .showing(sort(tenant, &member).await?);
     let memo = |memo: &swarm_core::domain::Memo| {
-        (reading.day(memo.published_at.day()), links::memo(memo.id), memo.draft.title.clone())
+        (reading.day(memo.published_at.day()), links::memo(memo.id), memo_title(memo).to_owned())
     };
     let page = MemberPage {
         frame: frame.below("/swarm/members", "Members").article(),

@@ -5,8 +5,10 @@ use warp::http::StatusCode;
 
 use super::frame::{Desk, Frame, html, reading};
 use super::links;
-use super::lists::given;
-use super::markup::{Markup, clipped};
+use super::lists::{given, part_title};
+use super::markdown::first_words;
+use super::markup::Markup;
+use super::people::member_name;
 use crate::request::RequestContext;
 use crate::response::Reply;
 
@@ -36,17 +38,18 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let skipped = usize::try_from(from).unwrap_or(usize::MAX);
     let all = request.tenant().members().await?;
     let rows = all.iter().skip(skipped).take(PER_PAGE).map(|member| MemberRow {
-        name: member.name.as_str().to_owned(),
+        name: member_name(member).to_owned(),
         href: links::member(&member.id),
-        lens: clipped(member.lens.as_str(), LENS),
+        lens: first_words(member.lens.as_str(), LENS),
         joined: member.joined_at.map(|joined| reading.day(joined.day())).unwrap_or_default(),
     });
     let address = |from: usize| format!("/swarm/members?from={from}");
     let path = if from == 0 { "/swarm/members".to_owned() } else { address(skipped) };
     let next = skipped.saturating_add(PER_PAGE);
+    let title = part_title("Members", "after", (from > 0).then_some(from));
     let page = MembersPage {
         members: rows.collect(),
-        frame: Frame::new(Desk::of(&request), "Members", path),
+        frame: Frame::new(Desk::of(&request), title, path),
         later: from > 0,
         next: (next < all.len()).then(|| address(next)),
     };

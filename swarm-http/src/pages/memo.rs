@@ -32,7 +32,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         None => None,
     };
     let session = memo.draft.session_id.map(|id| (links::session(id), format!("session {id}")));
-    let frame = Frame::new(Desk::of(&request), memo.draft.title.as_str(), links::memo(memo.id))
+    let frame = Frame::new(Desk::of(&request), lists::memo_title(&memo), links::memo(memo.id))
         .showing(format!("Memo {}", memo.id))
         .below("/swarm/members", "Members");
     let frame = match &who.href {

@@ -3,9 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use futures_util::future::try_join_all;
-use swarm_core::{Error, MemberId, Refusal, Tenant};
+use swarm_core::{Error, Member, MemberId, Refusal, Tenant};
 
 use super::links;
+use super::markup::named;
 
 /// A member as a page names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +14,11 @@ pub(crate) struct Person {
     pub(crate) name: String,
     /// Its page, where it has one.
     pub(crate) href: Option<String>,
+}
+
+/// What a member is called; by its id, where nothing of its name can be seen.
+pub(crate) fn member_name(member: &Member) -> &str {
+    named(member.name.as_str(), member.id.as_str())
 }
 
 /// The members that a page names, by id.
@@ -28,7 +34,7 @@ impl People {
         let ids: HashSet<_> = ids.into_iter().collect();
         let found = ids.into_iter().map(|id| async move {
             match tenant.member(id).await {
-                Ok(member) => Ok(Some((id.clone(), member.name.as_str().to_owned()))),
+                Ok(member) => Ok(Some((id.clone(), member_name(&member).to_owned()))),
                 Err(Error::Refused(Refusal::NotFound(_))) => Ok(None),
                 Err(error) => Err(error),
             }

@@ -5,7 +5,7 @@ use swarm_core::SessionId;
 use warp::http::StatusCode;
 
 use super::frame::{Desk, Frame, html, reading};
-use super::lists::{SessionRow, Subjects, given};
+use super::lists::{SessionRow, Subjects, given, part_title};
 use crate::request::RequestContext;
 use crate::response::Reply;
 
@@ -31,7 +31,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let address = |before: SessionId| format!("/swarm/sessions?before={before}");
     let path = before.map_or("/swarm/sessions".to_owned(), address);
     let page = SessionsPage {
-        frame: Frame::new(Desk::of(&request), "Sessions", path),
+        frame: Frame::new(Desk::of(&request), part_title("Sessions", "before", before), path),
         rows,
         later: before.is_some(),
         next: found.next_before.map(address),

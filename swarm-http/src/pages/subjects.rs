@@ -5,7 +5,7 @@ use warp::http::StatusCode;
 
 use super::frame::{Desk, Frame, html};
 use super::links;
-use super::lists::{given, subject_title};
+use super::lists::{given, part_title, subject_title};
 use super::markup::clipped;
 use crate::request::RequestContext;
 use crate::response::Reply;
@@ -43,9 +43,10 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let address = |from: usize| format!("/swarm/subjects?from={from}");
     let path = if from == 0 { "/swarm/subjects".to_owned() } else { address(skipped) };
     let next = skipped.saturating_add(PER_PAGE);
+    let title = part_title("Subjects", "after", (from > 0).then_some(from));
     let page = SubjectsPage {
         rows: rows.collect(),
-        frame: Frame::new(Desk::of(&request), "Subjects", path),
+        frame: Frame::new(Desk::of(&request), title, path),
         later: from > 0,
         next: (next < all.len()).then(|| address(next)),
     };

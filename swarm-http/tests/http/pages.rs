@@ -17,6 +17,8 @@ const SCRIPT: &str = "</p></td></title><script>document.title='owned'</script>";
 const IMAGE: &str = "\"'><img src=http://127.0.0.1:1/x onerror=document.title='owned'>";
 const WIDE: &str = "WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW";
 const BIDI: &str = "\u{202e}evil \u{0} \u{1b}[31m \u{7f} \u{2066}";
+const UNSEEN: &str = "\u{200b} \u{2060}";
+const TEXTS: [&str; 5] = [SCRIPT, IMAGE, WIDE, BIDI, UNSEEN];
 const MARKDOWN: &str = "# one\n###### six\n![x](http://127.0.0.1:1/y)\n[js](javascript:alert(1))\n\
     [](http://web.example/)\n<iframe src=http://127.0.0.1:1/z></iframe>\n\n|a||\n|-|-|\n|1|2|\n\n\
     1. a\n   - b\n\n> quote\n\n`code`\n\n```\nWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW\n```\n";
@@ -45,9 +47,8 @@ fn pages_are_harmless_accessible_and_lead_everywhere() {
 /// Records with hostile text wherever there is text; answers their paths.
 fn fill(client: &Client) -> BTreeSet<String> {
     let mut paths = BTreeSet::new();
-    let texts = [SCRIPT, IMAGE, WIDE, BIDI];
     let mut authors = Vec::new();
-    for (nth, text) in texts.into_iter().enumerate() {
+    for (nth, text) in TEXTS.into_iter().enumerate() {
         let subject = json!({
             "id": format!("s{nth} {text}"), "status": text, "name": text, "operator": text,
             "homepage": format!("https://{WIDE}.example/"), "xHandle": text, "thesisBlurb": text,
@@ -59,7 +60,7 @@ fn fill(client: &Client) -> BTreeSet<String> {
         authors.push(author);
     }
     snapshots(client);
-    for (nth, text) in texts.into_iter().enumerate() {
+    for (nth, text) in TEXTS.into_iter().enumerate() {
         paths.extend(session(client, &authors, nth, text));
     }
     paths.extend(memo(client, &authors));
@@ -67,8 +68,16 @@ fn fill(client: &Client) -> BTreeSet<String> {
     paths
 }
 
+/// A text with all of Markdown in it, some of it without end.
+fn body(text: &str) -> String {
+    let row = |columns: usize, cell: &str| format!("{}|\n", format!("|{cell}").repeat(columns));
+    let tables = [20, 21, 500].map(|columns| row(columns, "cell") + &row(columns, "-") + "x\n\n");
+    let nested = ["> ", "- ", "1. ", "*a **"].map(|marks| marks.repeat(200) + "deep\n\n");
+    format!("{text}\n\n{MARKDOWN}\n{}{}", tables.concat(), nested.concat())
+}
+
 fn subject_id(nth: usize) -> String {
-    format!("s{nth} {}", [SCRIPT, IMAGE, WIDE, BIDI][nth])
+    format!("s{nth} {}", TEXTS[nth])
 }
 
 fn snapshots(client: &Client) {
@@ -104,11 +113,11 @@ fn session(client: &Client, authors: &[Author], nth: usize, text: &str) -> Vec<S
         )
         .expect(201);
     for (of, author) in authors.iter().enumerate() {
-        let stance = ["bearish", "neutral", WIDE, IMAGE][of];
+        let stance = ["bearish", "neutral", WIDE, IMAGE, BIDI][of];
         for revision in 0..if of == 0 { 2 } else { 1 } {
             let take = json!({
                 "date": DAY, "subjectId": subject, "stance": stance, "confidence": 0.5 + f64::from(revision) / 10.0,
-                "body": format!("{text}\n\n{MARKDOWN}"), "memoUrl": format!("https://{WIDE}.example/{IMAGE}"),
+                "body": body(text), "memoUrl": format!("https://{WIDE}.example/{IMAGE}"),
                 "weights": [{ "bucket": WIDE, "weight": 1 }, { "bucket": IMAGE, "weight": 1e300 }],
             });
             let filed = client.submit(author, author.draft_of(take)).expect(201).json();
@@ -128,17 +137,16 @@ fn session(client: &Client, authors: &[Author], nth: usize, text: &str) -> Vec<S
 fn memo(client: &Client, authors: &[Author]) -> Vec<String> {
     let publish = |author: &Author, text: &str| -> Value {
         let memo = json!({
-            "title": format!("{text}{WIDE}"), "body": format!("{text}\n\n{MARKDOWN}"),
+            "title": format!("{text}{WIDE}"), "body": body(text),
             "subjectId": subject_id(0), "sessionId": 1,
         });
         let headers = [("authorization", author.bearer())];
         let headers = headers.each_ref().map(|(name, value)| (*name, value.as_str()));
         client.post("/api/swarm/memos", &headers, &memo.to_string()).expect(201).json()
     };
-    let texts = [SCRIPT, IMAGE, WIDE, BIDI];
     authors
         .iter()
-        .zip(texts)
+        .zip(TEXTS)
         .map(|(author, text)| publish(author, text)["url"].as_str().unwrap().to_owned())
         .collect()
 }
