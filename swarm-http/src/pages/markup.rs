@@ -84,10 +84,13 @@ pub(crate) fn width(text: &str) -> usize {
     text.chars().map(letter_width).sum()
 }
 
-/// Scripts from Hangul on are about twice as wide; accents that combine are counted, too: whoever
-/// stacks them gets less of them shown.
+/// Scripts from Hangul on are about twice as wide, as are a few letters before; accents that combine are
+/// counted, too: whoever stacks them gets less of them shown.
 fn letter_width(letter: char) -> usize {
-    if u32::from(letter) < 0x1100 { 1 } else { 2 }
+    match letter {
+        'M' | 'W' | '@' | '%' | '\u{1100}'.. => 2,
+        _ => 1,
+    }
 }
 
 #[cfg(test)]

@@ -204,13 +204,12 @@ fn line(said: &[Said], subjects: &Subjects, reading: Reading) -> Option<Markup> 
         let day = reading.day_text(said.session.date);
         let confidence = said.confidence.get();
         let title = format!("{day}, {subject}: {} {confidence:.2}", said.stance);
-        Point { rank: *rank, confidence, title }
+        Point { rank: *rank, confidence, day, title }
     };
     let points: Vec<_> = known.iter().map(point).collect();
-    let day = |at: Option<&(&Said, i8)>| Some(reading.day_text(at?.0.session.date));
-    let (from, to) = (day(known.first())?, day(known.last())?);
+    let (from, to) = (&points.first()?.day, &points.last()?.day);
     let label = format!("Stances in {} sessions, from {from} to {to}", points.len());
-    Some(member_line(&points, (&from, &to), &label))
+    Some(member_line(&points, &label))
 }
 
 /// In how many of the sessions that expected the member it filed.

@@ -10,6 +10,8 @@ pub(crate) struct Point {
     pub(crate) rank: i8,
     /// 0 to 1.
     pub(crate) confidence: f64,
+    /// Its day, for the axis.
+    pub(crate) day: String,
     /// The tooltip.
     pub(crate) title: String,
 }
@@ -20,18 +22,17 @@ const ROW: f64 = 34.0;
 /// The most points that a narrow drawing has room for.
 const NARROW: usize = 20;
 
-/// The sessions of a member, the oldest first, between the days in `ends`: one drawing for wide
-/// pages, and for narrow ones another of the latest alone.
-pub(crate) fn member_line(points: &[Point], ends: (&str, &str), label: &str) -> Markup {
+/// The sessions of a member, the oldest first: one drawing for wide pages, and for narrow ones another
+/// of the latest alone.
+pub(crate) fn member_line(points: &[Point], label: &str) -> Markup {
     let latest = points.get(points.len().saturating_sub(NARROW)..).unwrap_or_default();
-    let cut = latest.len() < points.len();
-    let wide = drawing("wide", points, 17.0, ends, label);
-    let narrow = drawing("narrow", latest, 0.0, (if cut { "…" } else { ends.0 }, ends.1), label);
+    let wide = drawing("wide", points, 17.0, label);
+    let narrow = drawing("narrow", latest, 0.0, label);
     Markup(wide.0 + &narrow.0)
 }
 
 /// Beside the lines, from `left` percent on, there is room for their names, or it is above them.
-fn drawing(class: &str, points: &[Point], left: f64, ends: (&str, &str), label: &str) -> Markup {
+fn drawing(class: &str, points: &[Point], left: f64, label: &str) -> Markup {
     let above = if left == 0.0 { 8.0 } else { 0.0 };
     let row = ROW + above;
     let down = |place: usize| row * (4.0 - length(place)) + row / 2.0 + above;
@@ -57,8 +58,10 @@ fn drawing(class: &str, points: &[Point], left: f64, ends: (&str, &str), label: 
     for point in points.iter().enumerate() {
         svg.dot(super::named(point.1.rank), at(point), radius(point.1.confidence), &point.1.title);
     }
-    svg.word(Anchor::Start, (left, bottom + 18.0), ends.0);
-    svg.word(Anchor::End, (100.0, bottom + 18.0), ends.1);
+    if let [first, .., last] | [first @ last] = points {
+        svg.word(Anchor::Start, (left, bottom + 18.0), &first.day);
+        svg.word(Anchor::End, (100.0, bottom + 18.0), &last.day);
+    }
     svg.finish()
 }
 
@@ -72,13 +75,16 @@ mod tests {
     use super::*;
 
     fn points(count: usize) -> Vec<Point> {
-        let point = |nth: usize| Point { rank: 2, confidence: 0.25, title: format!("#{nth}") };
+        let point = |nth: usize| {
+            let (day, title) = (format!("{} Nov", nth + 1), format!("#{nth}"));
+            Point { rank: 2, confidence: 0.25, day, title }
+        };
         (0..count).map(point).collect()
     }
 
     #[test]
     fn a_session_is_a_dot_at_its_stance() {
-        let Markup(svg) = member_line(&points(1), ("1 Nov", "1 Nov"), "Stances");
+        let Markup(svg) = member_line(&points(1), "Stances");
         let dot = "<circle class=\"bullish\" cx=\"58.5%\" cy=\"17\" r=\"5.5\"><title>#0</title>";
         assert!(svg.contains(dot), "{svg}");
         assert!(!svg.contains("trend"));
@@ -86,10 +92,12 @@ mod tests {
 
     #[test]
     fn narrow_pages_show_the_latest() {
-        let Markup(svg) = member_line(&points(30), ("1 Nov", "30 Nov"), "Stances");
+        let Markup(svg) = member_line(&points(30), "Stances");
         let (wide, narrow) = svg.split_once("narrow").unwrap();
         assert_eq!(wide.matches("<circle").count(), 30);
         assert_eq!(narrow.matches("<circle").count(), NARROW);
-        assert!(narrow.contains("#29<") && !narrow.contains("#9<") && narrow.contains(">…<"));
+        assert!(narrow.contains("#29<") && !narrow.contains("#9<"));
+        assert!(wide.contains(">1 Nov<") && wide.contains(">30 Nov<"));
+        assert!(narrow.contains(">11 Nov<") && narrow.contains(">30 Nov<"));
     }
 }

@@ -30,10 +30,12 @@ fn draw(svg: &mut Svg, at: usize, stance: &str, members: &[&Dot]) -> Option<()> 
     let heights: Vec<_> = members.iter().map(|dot| down(dot.confidence)).collect();
     let lanes = lanes(&heights)?;
     let lines = apart(&heights)?;
-    let beside = lanes.iter().copied().max().unwrap_or_default();
-    let text_at = length(beside) * DOT + 12.0;
     svg.corner(column(at), 0.0, |corner| {
         for (((dot, y), lane), line) in members.iter().zip(&heights).zip(&lanes).zip(&lines) {
+            // To the right of all dots that the name is level with.
+            let level = heights.iter().zip(&lanes).filter(|(y, _)| (*y - line).abs() < DOT);
+            let beside = level.map(|(_, lane)| *lane).max().unwrap_or_default();
+            let text_at = length(beside) * DOT + 12.0;
             let [x, y, line_y] = [length(*lane) * DOT, *y, *line].map(figure);
             if (line - down(dot.confidence)).abs() > 4.0 {
                 let to = figure(text_at - 3.0);

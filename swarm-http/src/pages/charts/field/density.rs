@@ -1,8 +1,10 @@
 //! The stance field of many members: dots without names.
 
-use super::frame::{AXIS, Dot, TOP, column, down, finish_rows, frame, of_place, points};
+use super::frame::{
+    AXIS, Dot, TOP, begin_rows, column, down, finish_rows, frame, of_place, points,
+};
 use crate::pages::charts::STANCES;
-use crate::pages::charts::svg::{Anchor, Svg, length};
+use crate::pages::charts::svg::{Anchor, length};
 use crate::pages::markup::Markup;
 
 /// How far apart dots are, and how large, in pixels.
@@ -46,7 +48,7 @@ pub(super) fn rows(dots: &[Dot], consensus: Option<f64>, label: &str) -> Markup 
     const ROW: f64 = 26.0 + 7.0 * PITCH;
     let (shown, note) = thinned(dots);
     let bottom = ROW * 5.0 + 22.0;
-    let mut svg = Svg::new("field narrow", bottom + 10.0, label);
+    let mut svg = begin_rows(bottom, consensus, label);
     let mut lines = [0.0; 5];
     for (nth, at) in (0..STANCES.len()).rev().enumerate() {
         let top = ROW * length(nth);

@@ -95,12 +95,21 @@ pub(super) fn finish_rows(
 ) -> Markup {
     svg.line("axis", (0.0, bottom - 18.0), (100.0, bottom - 18.0));
     svg.word(Anchor::Start, (0.0, bottom), left);
-    match consensus {
-        Some(score) => mark_rows(&mut svg, lines, score, bottom),
-        None => svg.word(Anchor::End, (100.0, bottom), "sure"),
+    svg.word(Anchor::End, (100.0, bottom), "sure");
+    if let Some(score) = consensus {
+        mark_rows(&mut svg, lines, score, bottom);
     }
     svg.finish()
 }
+
+/// The beginning of a narrow drawing, the words below whose axis stand at `bottom`, and the consensus below them.
+pub(super) fn begin_rows(bottom: f64, consensus: Option<f64>, label: &str) -> Svg {
+    let below = if consensus.is_some() { 10.0 + CONSENSUS } else { 10.0 };
+    Svg::new("field narrow", bottom + below, label)
+}
+
+/// How far below the words the consensus stands.
+const CONSENSUS: f64 = 22.0;
 
 /// The mark of the consensus at the edge of a narrow drawing, between the rows whose lines are at
 /// these heights, from bearish to bullish.
@@ -113,7 +122,7 @@ fn mark_rows(svg: &mut Svg, lines: &[f64; 5], score: f64, bottom: f64) {
     };
     let y = lines.windows(2).enumerate().find_map(between).unwrap_or(bottom);
     svg.corner(100.0, y, |corner| corner.push_str("<path class=\"mean\" d=\"M0 0l9-6v12z\"/>"));
-    svg.name(Anchor::End, (100.0, bottom), 0.0, &format!("{} ◂", told(score)));
+    svg.name(Anchor::End, (100.0, bottom + CONSENSUS), 0.0, &format!("{} ◂", told(score)));
 }
 
 /// Dots as one line of points, which takes the fewest bytes: places from the corner, in pixels.

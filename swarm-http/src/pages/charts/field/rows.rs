@@ -1,6 +1,6 @@
 //! The stance field of a narrow page, with names.
 
-use super::frame::{Dot, finish_rows, of_place};
+use super::frame::{Dot, begin_rows, finish_rows, of_place};
 use crate::pages::charts::STANCES;
 use crate::pages::charts::svg::{Anchor, Svg, length};
 use crate::pages::markup::{Markup, clipped, width};
@@ -25,7 +25,7 @@ pub(super) fn drawing(dots: &[Dot], consensus: Option<f64>, label: &str) -> Mark
     let count = |row: &Vec<Placed<'_>>| row.iter().map(|placed| placed.line + 1).max().unwrap_or(0);
     let heights = rows.iter().map(|row| HEADING + LINE * length(count(row)));
     let bottom = heights.clone().sum::<f64>() + 22.0;
-    let mut svg = Svg::new("field narrow", bottom + 10.0, label);
+    let mut svg = begin_rows(bottom, consensus, label);
     let mut top = 0.0;
     let mut middles = [0.0; 5];
     for (at, (row, height)) in rows.iter().zip(heights).enumerate().rev() {
