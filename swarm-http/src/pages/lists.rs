@@ -32,17 +32,17 @@ impl Subjects {
 
     /// What the subject is called; by its id, where nothing is known of it.
     pub(super) fn name(&self, id: &SubjectId) -> String {
-        self.0.get(id).map_or(id.as_str(), |name| named(name, id.as_str())).to_owned()
+        self.0.get(id).map_or_else(|| id.as_str().to_owned(), |name| named(name, id.as_str()))
     }
 }
 
 /// What a subject is called; by its id, where it has no name.
 pub(super) fn subject_title(subject: &Subject) -> String {
-    named(&subject.name, subject.id.as_str()).to_owned()
+    named(&subject.name, subject.id.as_str())
 }
 
 /// What a memo is called, where something of its title can be seen.
-pub(super) fn memo_title(memo: &Memo) -> &str {
+pub(super) fn memo_title(memo: &Memo) -> String {
     named(&memo.draft.title, "Untitled")
 }
 

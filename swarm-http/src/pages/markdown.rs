@@ -38,12 +38,12 @@ const TAGS: [&str; 24] = [
     "h6",
 ];
 
-/// How deep lists, quotes and emphasis may stand in one another. What is deeper stands there without its
-/// form: each level takes room from the page, and makes all that is in it more work.
-const DEEPEST: usize = 12;
+/// How deep lists and quotes may stand in one another, and emphasis in itself. What is deeper stands there
+/// without its form: each level takes room from the page, and makes all that is in it more work.
+const DEEPEST: usize = 6;
 
 /// The most columns of a table, and the most cells of all tables of a text: a line of a few letters may
-/// be a row of many empty cells. Larger ones are shown as they were typed.
+/// be a row of many empty cells. Where there are more, all tables of the text are shown as they were typed.
 const MOST_COLUMNS: usize = 20;
 const MOST_CELLS: usize = 5_000;
 
@@ -60,12 +60,12 @@ pub(crate) fn markdown(text: &str, top: HeadingLevel) -> Markup {
     Markup(boxed)
 }
 
-/// The most characters of a text, and of an address, that the sanitizer writes in one piece: the time it
-/// takes may grow with the square of them.
+/// The most letters of a text, and bytes of an address, that the sanitizer writes in one piece: the time
+/// it takes may grow with the square of them.
 const PIECE: usize = 1_000;
 
-/// The same, with a comment wherever a text gets longer than a piece, be it in one event or in many. No
-/// comment comes out of the sanitizer.
+/// The same, with a comment wherever a text gets longer than a piece, be it in one event or in many; code in
+/// a line that is longer is text. No comment comes out of the sanitizer.
 fn in_pieces(events: Vec<Event<'_>>) -> Vec<Event<'_>> {
     const CUT: Event<'static> = Event::InlineHtml(CowStr::Borrowed("<!---->"));
     let mut pieces = Vec::with_capacity(events.len());
@@ -77,13 +77,13 @@ fn in_pieces(events: Vec<Event<'_>>) -> Vec<Event<'_>> {
                 pieces.push(CUT);
                 length = text.len();
             }
-            if text.len() > PIECE {
-                let mut rest = &**text;
-                while let Some((end, _)) = rest.char_indices().nth(PIECE) {
-                    let (piece, after) = rest.split_at(end);
-                    pieces.extend([Event::Text(piece.to_owned().into()), CUT]);
-                    rest = after;
-                }
+            let (mut rest, mut is_long) = (&**text, false);
+            while let Some((end, _)) = rest.char_indices().nth(PIECE) {
+                let (piece, after) = rest.split_at(end);
+                pieces.extend([Event::Text(piece.to_owned().into()), CUT]);
+                (rest, is_long) = (after, true);
+            }
+            if is_long {
                 pieces.push(Event::Text(rest.to_owned().into()));
                 continue;
             }
@@ -161,15 +161,16 @@ fn tame<'a>(parser: Parser<'a>, top: HeadingLevel) -> Option<Vec<Event<'a>>> {
     let mut links = Vec::new();
     let mut in_head = false;
     let mut level = top;
-    let (mut depth, mut cells) = (0, 0);
+    let (mut depth, mut cells) = (Depth::default(), 0);
     for event in parser {
-        depth += usize::from(matches!(&event, Event::Start(tag) if nests(tag.to_end())));
-        let is_too_deep = depth > DEEPEST;
-        depth -= usize::from(matches!(event, Event::End(tag) if nests(tag)));
+        if depth.drops(&event) {
+            // Words of two items are not one.
+            if matches!(event, Event::Start(Tag::Item) | Event::End(TagEnd::Item)) {
+                events.push(Event::SoftBreak);
+            }
+            continue;
+        }
         match event {
-            Event::Start(tag) if is_too_deep && nests(tag.to_end()) => {}
-            Event::End(TagEnd::Item) if is_too_deep => events.push(Event::SoftBreak),
-            Event::End(tag) if is_too_deep && nests(tag) => {}
             Event::Start(Tag::Table(columns)) if columns.len() > MOST_COLUMNS => return None,
             Event::Start(Tag::TableCell) => {
                 cells += 1;
@@ -208,10 +209,35 @@ fn tame<'a>(parser: Parser<'a>, top: HeadingLevel) -> Option<Vec<Event<'a>>> {
     Some(events)
 }
 
-/// What may stand in another of its kind, without an end.
-fn nests(tag: TagEnd) -> bool {
-    use TagEnd::{BlockQuote, Emphasis, Item, List, Strikethrough, Strong};
-    matches!(tag, BlockQuote(_) | List(_) | Item | Emphasis | Strong | Strikethrough)
+/// How deep a text stands in what may stand in its like without an end.
+#[derive(Default)]
+struct Depth {
+    /// In lists and quotes.
+    blocks: usize,
+    /// In emphasis.
+    marks: usize,
+}
+
+impl Depth {
+    /// Whether this event begins or ends what is too deep to have its form. To be asked of each event.
+    fn drops(&mut self, event: &Event<'_>) -> bool {
+        let (tag, begins) = match event {
+            Event::Start(tag) => (tag.to_end(), true),
+            Event::End(tag) => (*tag, false),
+            _ => return false,
+        };
+        let depth = match tag {
+            TagEnd::BlockQuote(_) | TagEnd::List(_) => &mut self.blocks,
+            // It stands in its list.
+            TagEnd::Item => return self.blocks > DEEPEST,
+            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => &mut self.marks,
+            _ => return false,
+        };
+        *depth += usize::from(begins);
+        let is_too_deep = *depth > DEEPEST;
+        *depth -= usize::from(!begins);
+        is_too_deep
+    }
 }
 
 fn heading(level: HeadingLevel) -> Event<'static> {
@@ -226,10 +252,10 @@ fn below(wanted: HeadingLevel, top: HeadingLevel, before: HeadingLevel) -> Headi
 }
 
 /// Makes a link of the events since it began, where it leads into the web by an address that is not
-/// endless, and has words; a link without words shows its address.
+/// endless; one without words shows its address.
 fn end_link<'a>(events: &mut Vec<Event<'a>>, link: Option<(usize, CowStr<'a>, LinkType)>) {
     let Some((from, dest_url, link_type)) = link else { return };
-    if dest_url.len() > PIECE || super::links::web(&dest_url).is_none() {
+    if super::links::web(&dest_url).is_none() {
         return;
     }
     let has_words = events.get(from..).unwrap_or_default().iter().any(|event| match event {
@@ -239,6 +265,9 @@ fn end_link<'a>(events: &mut Vec<Event<'a>>, link: Option<(usize, CowStr<'a>, Li
     if !has_words {
         events.truncate(from);
         events.push(Event::Text(dest_url.clone()));
+    }
+    if dest_url.len() > PIECE {
+        return;
     }
     let title = CowStr::Borrowed("");
     let id = title.clone();
@@ -306,15 +335,39 @@ mod tests {
 
     #[test]
     fn nothing_is_nested_without_end() {
-        for (marks, tag) in
-            [("- ", "<ul>"), ("1. ", "<ol>"), ("> ", "<blockquote>"), ("*a **", "<em>")]
-        {
-            let nested = html(&(marks.repeat(1_000) + "deep" + &"** b*".repeat(1_000)));
-            assert!((3..=DEEPEST).contains(&nested.matches(tag).count()), "{marks}: {nested}");
+        let marks = [
+            ("- ", "<ul>"),
+            ("1. ", "<ol>"),
+            ("> ", "<blockquote>"),
+            ("*a **", "<em>"),
+            ("~~a *b ", "<em>"),
+        ];
+        for (marks, tag) in marks {
+            let nested = html(&(marks.repeat(1_000) + "deep" + &"** b* c~~".repeat(1_000)));
+            assert!((1..=DEEPEST).contains(&nested.matches(tag).count()), "{marks}: {nested}");
             assert!(nested.contains("deep"), "{marks}");
         }
-        let flat = html(&format!("{0}a\n{0}b\n\nc", "- ".repeat(20)));
-        assert!(flat.ends_with("<p>c</p>") && flat.contains("a\n"), "{flat}");
+        for mixed in ["> - 1. ", "- > ", "> > - "] {
+            let nested = html(&(mixed.repeat(20) + "**deep**"));
+            let count = |tag| nested.matches(tag).count();
+            assert_eq!(count("<li>"), count("<ul>") + count("<ol>"), "{nested}");
+            assert_eq!(count("<li>") + count("<blockquote>"), DEEPEST, "{nested}");
+            assert!(nested.contains("<strong>deep</strong>"), "{nested}");
+        }
+    }
+
+    #[test]
+    fn words_stay_apart_where_their_lists_are_too_deep() {
+        let deep = "- ".repeat(DEEPEST + 1);
+        for text in
+            [format!("{deep}a\n{deep}b"), format!("{}a\n{}- b", deep, " ".repeat(deep.len()))]
+        {
+            let flat = html(&text);
+            assert!(flat.contains('a') && flat.contains('b') && !flat.contains("ab"), "{flat}");
+        }
+        let (last, below) = ("- ".repeat(DEEPEST), " ".repeat(2 * DEEPEST));
+        let flat = html(&format!("{last}a\n{below}- b"));
+        assert!(flat.contains("<li>a\nb\n</li>"), "{flat}");
     }
 
     #[test]
@@ -329,6 +382,8 @@ mod tests {
         }
         let address = format!("https://a.example/{}", "&".repeat(PIECE));
         assert_eq!(html(&format!("[b]({address})")), "<p>b</p>");
+        let shown = html(&format!("[]({address})"));
+        assert!(shown.starts_with("<p>https://a.example/&amp;"), "{shown}");
     }
 
     #[test]

@@ -39,7 +39,6 @@ pub(crate) fn printable(page: String) -> String {
         let control = letter.is_control() && !matches!(letter, '\n' | '\t');
         control || matches!(letter, '\u{fdd0}'..='\u{fdef}') || u32::from(letter) & 0xfffe == 0xfffe
     };
-    let turns = |letter: char| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     if page.contains(|letter| odd(letter) || turns(letter)) {
         page.replace(odd, "\u{fffd}").replace(turns, "")
     } else {
@@ -47,9 +46,14 @@ pub(crate) fn printable(page: String) -> String {
     }
 }
 
-/// What something is called: its name, or another where nothing of the name can be seen.
-pub(crate) fn named<'a>(name: &'a str, other: &'a str) -> &'a str {
-    if name.chars().all(is_invisible) { other } else { name }
+/// Whether a letter turns the order of those that follow.
+fn turns(letter: char) -> bool {
+    matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// What something is called, as a page shows it: its name, or another where nothing of the name can be seen.
+pub(crate) fn named(name: &str, other: &str) -> String {
+    if name.chars().all(is_invisible) { other.to_owned() } else { name.replace(turns, "") }
 }
 
 /// Whether a letter shows nothing by itself: a space, a mark that only forms others, a filler.
@@ -84,8 +88,8 @@ pub(crate) fn width(text: &str) -> usize {
     text.chars().map(letter_width).sum()
 }
 
-/// Scripts from Hangul on are about twice as wide, as are a few letters before; accents that combine are
-/// counted, too: whoever stacks them gets less of them shown.
+/// Scripts from Hangul on are about twice as wide, as are M, W, @ and %; accents that combine are counted,
+/// too: whoever stacks them gets less of them shown.
 fn letter_width(letter: char) -> usize {
     match letter {
         'M' | 'W' | '@' | '%' | '\u{1100}'.. => 2,
@@ -110,6 +114,7 @@ mod tests {
         for name in ["Ada", "\u{5d0}\u{200f}", "\u{1f680}", "."] {
             assert_eq!(named(name, "its id"), name);
         }
+        assert_eq!(named("\u{202e}\u{2066}Ada", "its id"), "Ada");
     }
 
     #[test]

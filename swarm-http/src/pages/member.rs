@@ -10,7 +10,7 @@ use warp::http::StatusCode;
 
 use super::charts::{Point, member_line};
 use super::frame::{Desk, Frame, html, reading};
-use super::lists::{Subjects, given, memo_title, uncounted};
+use super::lists::{Subjects, given, memo_title, part_title, uncounted};
 use super::markdown::{HeadingLevel, first_words, markdown};
 use super::markup::{Markup, clipped};
 use super::people::member_name;
@@ -82,9 +82,9 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         member_name(&member),
         before.map_or_else(|| base.clone(), address),
     )
-    .showing(sort(tenant, &member).await?);
+    .showing(part_title(&sort(tenant, &member).await?, "before", before));
     let memo = |memo: &swarm_core::domain::Memo| {
-        (reading.day(memo.published_at.day()), links::memo(memo.id), memo_title(memo).to_owned())
+        (reading.day(memo.published_at.day()), links::memo(memo.id), memo_title(memo))
     };
     let page = MemberPage {
         frame: frame.below("/swarm/members", "Members").article(),
@@ -113,7 +113,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
 async fn sort(tenant: &Tenant, member: &Member) -> Result<String, Error> {
     const ID: usize = 9;
     let members = tenant.members().await?;
-    let is_twin = |other: &&Arc<Member>| other.name == member.name && other.id != member.id;
+    let name = member_name(member);
+    let is_twin = |other: &&Arc<Member>| other.id != member.id && member_name(other) == name;
     let active = if member.state.is_active() { "Member" } else { "Former member" };
     Ok(match members.iter().find(is_twin) {
         Some(_) => format!("{active} {}", clipped(member.id.as_str(), ID)),

@@ -38,7 +38,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let skipped = usize::try_from(from).unwrap_or(usize::MAX);
     let all = request.tenant().members().await?;
     let rows = all.iter().skip(skipped).take(PER_PAGE).map(|member| MemberRow {
-        name: member_name(member).to_owned(),
+        name: member_name(member),
         href: links::member(&member.id),
         lens: first_words(member.lens.as_str(), LENS),
         joined: member.joined_at.map(|joined| reading.day(joined.day())).unwrap_or_default(),

@@ -17,7 +17,7 @@ pub(crate) struct Person {
 }
 
 /// What a member is called; by its id, where nothing of its name can be seen.
-pub(crate) fn member_name(member: &Member) -> &str {
+pub(crate) fn member_name(member: &Member) -> String {
     named(member.name.as_str(), member.id.as_str())
 }
 
@@ -34,7 +34,7 @@ impl People {
         let ids: HashSet<_> = ids.into_iter().collect();
         let found = ids.into_iter().map(|id| async move {
             match tenant.member(id).await {
-                Ok(member) => Ok(Some((id.clone(), member_name(&member).to_owned()))),
+                Ok(member) => Ok(Some((id.clone(), member_name(&member)))),
                 Err(Error::Refused(Refusal::NotFound(_))) => Ok(None),
                 Err(error) => Err(error),
             }

@@ -12,7 +12,7 @@ use warp::http::StatusCode;
 use super::acts::Entry;
 use super::charts::{Dot, signed, stance_field};
 use super::frame::{Desk, Frame, html, reading};
-use super::lists::{Named, TakeView, counts_of, given, state};
+use super::lists::{Named, TakeView, counts_of, given, part_title, state};
 use super::markup::{Markup, clipped};
 use super::people::People;
 use super::shares::{Shares, shares_of};
@@ -109,7 +109,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let address = |before: TakeId| format!("{}?before={before}", links::session(session.id));
     let path = before.map_or_else(|| links::session(session.id), address);
     let here = format!("{}, {}", subject.1, reading.day_text(session.date));
-    let title = format!("Session {}: {here}", session.id);
+    let part = part_title(&format!("Session {}", session.id), "before take", before);
+    let title = format!("{part}: {here}");
     let (state, open) = state(&session, reading);
     let desk = Desk::of(&request);
     let page = SessionPage {

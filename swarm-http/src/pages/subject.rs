@@ -10,7 +10,7 @@ use warp::http::StatusCode;
 use super::charts::{Legend, Value, value_line};
 use super::frame::{Desk, Frame, html, reading};
 use super::links;
-use super::lists::{SessionRow, Subjects, given, subject_title};
+use super::lists::{SessionRow, Subjects, given, part_title, subject_title};
 use super::markup::{Markup, clipped, escape};
 use super::time_text::{Reading, day_number};
 use crate::request::RequestContext;
@@ -67,7 +67,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let path = before.map_or_else(|| base.clone(), address);
     let page = SubjectPage {
         frame: Frame::new(Desk::of(&request), subject_title(&subject), path)
-            .showing("Subject")
+            .showing(part_title("Subject", "before", before))
             .below("/swarm/subjects", "Subjects"),
         status: clipped(&subject.status, 30),
         blurb: subject.thesis_blurb.clone(),

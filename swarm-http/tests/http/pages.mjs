@@ -97,7 +97,7 @@ for (const { path, text } of pages) {
     complain(path, `html-validate: ${ruleId}: ${message}: ${text.split('\n')[line - 1]}`);
   }
   const title = text.match(/<title>([^<]*)/)[1];
-  if (titles.has(title) && !path.includes('?')) complain(path, `has the title of ${titles.get(title)}: ${title}`);
+  if (titles.has(title)) complain(path, `has the title of ${titles.get(title)}: ${title}`);
   titles.set(title, path);
 }
 

@@ -70,10 +70,14 @@ fn fill(client: &Client) -> BTreeSet<String> {
 
 /// A text with all of Markdown in it, some of it without end.
 fn body(text: &str) -> String {
-    let row = |columns: usize, cell: &str| format!("{}|\n", format!("|{cell}").repeat(columns));
-    let tables = [20, 21, 500].map(|columns| row(columns, "cell") + &row(columns, "-") + "x\n\n");
-    let nested = ["> ", "- ", "1. ", "*a **"].map(|marks| marks.repeat(200) + "deep\n\n");
-    format!("{text}\n\n{MARKDOWN}\n{}{}", tables.concat(), nested.concat())
+    let nested =
+        ["> ", "- ", "1. ", "> - ", "*a **"].map(|marks| marks.repeat(200) + "deep\n\n").concat();
+    format!("{text}\n\n{MARKDOWN}\n{}{nested}", table(20))
+}
+
+fn table(columns: usize) -> String {
+    let row = |cell: &str| format!("{}|\n", format!("|{cell}").repeat(columns));
+    row("cell") + &row("-") + "x\n\n"
 }
 
 fn subject_id(nth: usize) -> String {
@@ -137,7 +141,7 @@ fn session(client: &Client, authors: &[Author], nth: usize, text: &str) -> Vec<S
 fn memo(client: &Client, authors: &[Author]) -> Vec<String> {
     let publish = |author: &Author, text: &str| -> Value {
         let memo = json!({
-            "title": format!("{text}{WIDE}"), "body": body(text),
+            "title": format!("{text}{WIDE}"), "body": body(text) + &table(21) + &table(500),
             "subjectId": subject_id(0), "sessionId": 1,
         });
         let headers = [("authorization", author.bearer())];

@@ -32,9 +32,9 @@ fn draw(svg: &mut Svg, at: usize, stance: &str, members: &[&Dot]) -> Option<()> 
     let lines = apart(&heights)?;
     svg.corner(column(at), 0.0, |corner| {
         for (((dot, y), lane), line) in members.iter().zip(&heights).zip(&lanes).zip(&lines) {
-            // To the right of all dots that the name is level with.
+            // To the right of its own dot, and of all that the name is level with.
             let level = heights.iter().zip(&lanes).filter(|(y, _)| (*y - line).abs() < DOT);
-            let beside = level.map(|(_, lane)| *lane).max().unwrap_or_default();
+            let beside = level.map(|(_, level)| *level).fold(*lane, usize::max);
             let text_at = length(beside) * DOT + 12.0;
             let [x, y, line_y] = [length(*lane) * DOT, *y, *line].map(figure);
             if (line - down(dot.confidence)).abs() > 4.0 {
