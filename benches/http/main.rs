@@ -82,7 +82,7 @@ fn main() {
     report.add("p99 of a take, alone", alone);
     report.add("p99 of a take, beside reads of 10,000 takes", crowded);
     report.print();
-    let [scripts, reads] = [scripts, reads].map(|count| share_of(count, ROUNDS * MEMBERS));
+    let [scripts, reads] = [scripts, reads].map(per_take);
     println!("Redis: {scripts:.3} calls of scripts and {reads:.2} reads of connections a take");
 }
 
@@ -141,8 +141,8 @@ fn cost(server: &Process, requests: Vec<Sent>, expected: StatusCode) -> Duration
 }
 
 #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
-fn share_of(count: u64, takes: usize) -> f64 {
-    count as f64 / takes as f64
+fn per_take(count: u64) -> f64 {
+    count as f64 / (ROUNDS * MEMBERS) as f64
 }
 
 fn share(time: Duration, count: usize) -> Duration {

@@ -16,8 +16,8 @@ use crate::layout::TenantLayout;
 use crate::script_call::ScriptCall;
 use crate::scripts;
 
-/// A call of a script that looks at the log or appends to it, and so has its keys behind its own. It
-/// may be told where the log was seen, which makes another call of it.
+/// A call of a script that looks at the log or appends to it, whose keys therefore stand behind its own.
+/// Told where the log was seen, it is an ordinary call; it may also be made without.
 pub(crate) struct LogCall<'a>(ScriptCall<'a>);
 
 impl<'a> Deref for LogCall<'a> {

@@ -22,13 +22,13 @@ pub(crate) struct Database {
     writer: Changes,
     readers: Sender<ReadJob>,
     clock: TimeSource,
-    /// When a change was refused last because the disk had no room for it, in milliseconds since 1970;
-    /// before all time while none was.
+    /// When the disk had no room for a write last, in milliseconds since 1970; before all time while it
+    /// always had.
     had_no_room: AtomicI64,
     _threads: Threads,
 }
 
-/// How long it counts that there was no room for a change, in milliseconds: a smaller one, such as the
+/// How long it counts that there was no room for a write, in milliseconds: a smaller one, such as the
 /// probe of `ready`, may find some all the while.
 const LATELY: u64 = 60_000;
 
@@ -93,7 +93,7 @@ impl Database {
         outcome
     }
 
-    /// Whether a change was refused within the last minute because the disk had no room for it.
+    /// Whether the disk had no room for a write within the last minute.
     pub(crate) fn lately_had_no_room(&self) -> bool {
         (self.clock)().millis().abs_diff(self.had_no_room.load(Ordering::Relaxed)) < LATELY
     }

@@ -59,9 +59,9 @@ impl SqliteStore {
     /// an existing folder. Goes by the system's clock.
     ///
     /// # Errors
-    /// [`StoreError`] when the file cannot be opened or written to, is a
-    /// database of another program or none, or was written by a newer version of Swarm. Its source
-    /// says which.
+    /// [`StoreError`] when the file cannot be opened, or made or brought up to the newest layout where it has
+    /// another; is a database of another program or none; or was written by a newer version of Swarm. Its
+    /// source says which. Whether it can be written to, [`ready`](Tenants::ready) says.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with_clock(path, clock::system_time)
     }
@@ -99,7 +99,7 @@ impl Tenants for SqliteStore {
 
     /// Checks that the file can be read, and written with a commit like any other; and that no
     /// tenant may not commit because its log went back, or the clock is too far behind it. Warns where
-    /// the disk had no room lately for a change.
+    /// the disk had no room lately for a write.
     async fn ready(&self) -> Result<Readiness> {
         let probe = self.database.write(layout::touch).await;
         probe.map_err(|failure| match failure.is_of_room {
@@ -110,8 +110,7 @@ impl Tenants for SqliteStore {
             self.tenant(&tenant).facts("ready", |world| world.time_of_commit().map(drop)).await
         };
         self.seen.check(may_commit).await?;
-        let warning =
-            "a change was refused within the last minute, since the disk was full".to_owned();
+        let warning = "the disk had no room for a write within the last minute".to_owned();
         let warnings = self.database.lately_had_no_room().then_some(warning);
         Ok(Readiness { warnings: warnings.into_iter().collect() })
     }
@@ -225,7 +224,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_change_that_found_no_room_is_warned_of_for_a_minute() {
+    async fn a_write_that_found_no_room_is_warned_of_for_a_minute() {
         let folder = tempfile::tempdir().unwrap();
         let now = Arc::new(AtomicI64::new(1_795_000_000_000));
         let clock = Arc::clone(&now);
@@ -239,7 +238,7 @@ mod tests {
         store.database.write(fill).await.unwrap();
         let grow = |db: &rusqlite::Connection| Ok(db.execute_batch("CREATE TABLE more (it)")?);
         assert!(store.database.write(grow).await.unwrap_err().is_of_room);
-        let warning = "a change was refused within the last minute, since the disk was full";
+        let warning = "the disk had no room for a write within the last minute";
         assert_eq!(warnings().await, [warning]);
         now.fetch_add(59_999, Ordering::Relaxed);
         assert_eq!(warnings().await, [warning]);

@@ -148,10 +148,10 @@ impl SessionDraft {
     pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
         let date = Day::read(fields)?;
         let state = fields.text_if_any("state")?;
-        let state = state.map_or(Ok(SessionState::Collecting), |text| text.parse())?;
-        if state > SessionState::Collecting {
-            return Err(Invalid::new("state", "must be scheduled or collecting"));
-        }
+        let state = state.map_or(Some(SessionState::Collecting), |text| SessionState::parse(&text));
+        let state = state.filter(|state| *state <= SessionState::Collecting);
+        let state =
+            state.ok_or_else(|| Invalid::new("state", "must be scheduled or collecting"))?;
         Ok(Self {
             date,
             subject_id: SubjectId::parse(fields.text("subjectId")?)?,

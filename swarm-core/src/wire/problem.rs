@@ -44,7 +44,7 @@ problems! {
     InvalidHost = 400 "invalid-host", "Send one Host header that is a host and perhaps a port.";
     InvalidTarget = 400 "invalid-target", "Ask for a path.";
     InvalidFraming = 400 "invalid-framing", "Send Content-Length, or Transfer-Encoding: chunked, once.";
-    InvalidQuery = 400 "invalid-query", "Mend the query: the reference says which parameters there are.";
+    InvalidQuery = 400 "invalid-query", "Mend the parameter that Swarm-Hint names.";
     InvalidJson = 400 "invalid-json", "Send one JSON text in UTF-8, no key twice in an object, no number beyond a double.";
     BodyIncomplete = 400 "body-incomplete", "Send the whole body, as long as Content-Length says.";
     InvalidSubmission = 400 "invalid-submission", "Mend the field that Swarm-Hint names; preflight names all of them.";

@@ -37,5 +37,5 @@ impl RequestContext {
 
 /// This parameter of the query names no place in a list.
 pub(crate) fn no_position(name: &'static str) -> ApiError {
-    invalid_query(name, "must be a position as the list gives them")
+    invalid_query(name, "must be a position that the list gave")
 }

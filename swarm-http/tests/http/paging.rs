@@ -46,7 +46,7 @@ fn takes_come_by_page(backend: &Backend) {
         let answer = fixture.client.get(&format!("{path}?{bad}"));
         let (name, rule) = match bad.rsplit('&').next().unwrap().split_once('=').unwrap() {
             ("limit", _) => ("limit", "must be a whole number from 1 to 500"),
-            (name, _) => (name, "must be a position as the list gives them"),
+            (name, _) => (name, "must be a position that the list gave"),
         };
         assert_eq!(answer.header("swarm-hint"), Some(&*format!("{name}: {rule}")));
         answer.unread(400, "invalid query");

@@ -192,7 +192,7 @@ fn headers() -> Json {
         let schema = [("type", Json::from(kind))].into();
         Json::from([("description", description.into()), ("schema", schema)])
     };
-    let hint = "The field and what is wrong with it, on one line of printable ASCII.";
+    let hint = "The field or parameter and what is wrong with it, on one line of printable ASCII.";
     [
         ("ETag", of("The answer's tag, for If-None-Match.", "string")),
         ("Swarm-Hint", of(hint, "string")),

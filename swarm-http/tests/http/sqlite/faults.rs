@@ -41,8 +41,18 @@ fn survives(fault: &str) {
         load.wait_for(50);
         fs::write(&disk, fault).unwrap();
         load.wait_for_refusals(10);
-        program.client.get("/readyz").refused(503, "store unavailable");
+        let unready = program.client.get("/readyz").expect(503).json();
+        assert_eq!(unready["error"], "store unavailable");
         program.client.get("/api/swarm/takes/1").expect(200);
+        if fault == "full" {
+            assert_eq!(unready["detail"], "database or disk is full");
+            // One that is started only now, too, serves what is there, and says why no more can be.
+            let another = Program::start_in(Arc::clone(&folder), &["serve"], &environment);
+            another.client.get("/api/swarm/takes/1").expect(200);
+            assert_eq!(another.client.get("/readyz").expect(503).json(), unready);
+            let metrics = another.client.get("/metrics").expect(200).text;
+            assert!(metrics.contains("\nswarm_store_warnings 1\n"), "{metrics}");
+        }
         fs::write(&disk, "").unwrap();
         wait_until("the disk is found again", || program.client.get("/readyz").status == 200);
     }

@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(written + dropped, 3 * room, "what waited is written after all");
     }
 
-    /// Takes as many bytes as it is told, then fails once.
+    /// Takes as many bytes as it is told, and fails where that is none.
     struct Filling(Sender<Vec<u8>>, Receiver<usize>);
 
     impl Write for Filling {
