@@ -1,6 +1,7 @@
 //! What a take costs beside services that do the same: `swarm serve` and services in Node.js (fastify, with
 //! `node:crypto` or libsodium) get the same takes in turn, in memory and on a `redis-server` each. Printed are the medians
-//! of their processor times, and the median, the least and the greatest of the ratios round by round.
+//! of their processor times, and the median, the least and the greatest of the ratios round by round; then the least time
+//! of each, of the round in which the machine was calmest for it, and the ratio of these.
 //!
 //! The services are in the folder that `SWARM_PEERS` names (a relative one is taken from this folder), else in `shared/peers`
 //! beside the checkout: there, `npm install` in `node` has to have been run. `node/server.js` reads the file `WORLD`, listens on
@@ -72,12 +73,19 @@ fn compare(folder: &Path, store: &str, clients: Clients, start: impl Fn() -> Opt
             }
         }
     }
-    println!("\n{store:<16} {:>12}   {:>14}   from    to", "µs a take", "ratio to swarm");
+    println!(
+        "\n{store:<16} {:>12}   {:>14}   from    to   {:>12}   ratio",
+        "µs a take", "ratio to swarm", "least µs"
+    );
     let own = rounds.first().cloned().unwrap_or_default();
+    let [least_own, ..] = range(own.clone());
     for ((name, _), times) in servers.iter().zip(rounds) {
         let ratios = times.iter().zip(&own).map(|(time, own)| time / own).collect();
-        let ([_, time, _], [from, ratio, to]) = (range(times), range(ratios));
-        println!("{name:<16} {time:>12.1}   {ratio:>14.2}   {from:.2}  {to:.2}");
+        let ([least, time, _], [from, ratio, to]) = (range(times), range(ratios));
+        let of_least = least / least_own;
+        println!(
+            "{name:<16} {time:>12.1}   {ratio:>14.2}   {from:.2}  {to:.2}   {least:>12.1}   {of_least:.2}"
+        );
     }
 }
 
