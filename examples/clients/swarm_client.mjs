@@ -41,11 +41,13 @@ import { parseArgs } from "node:util";
 
 const TIMEOUT = 30_000; // milliseconds
 const PAUSES = [500, 1000, 2000, 4000]; // milliseconds, before a take that got no answer is sent again
+const LARGEST = 256 << 20; // bytes of an answer that are read
+const MOST_SHOWN = 1000; // characters of a refusal that are shown
 
 /* The server answered, and the answer is not a success. */
 export class Refused extends Error {
-  constructor(status, answer) {
-    super(`${status} ${printable(answer)}`);
+  constructor(status, answer, hint) {
+    super(`${status} ${printable(answer).slice(0, MOST_SHOWN)}${hint ? `, ${printable(hint)}` : ""}`);
     Object.assign(this, { status, answer });
   }
 }
@@ -167,14 +169,22 @@ export class Swarm {
         signal: AbortSignal.timeout(TIMEOUT),
       }, resolve).on("error", reject).end(request && Buffer.from(JSON.stringify(request)));
     });
-    const text = (await buffer(response)).toString();
+    const pieces = [];
+    let length = 0;
+    for await (const piece of response) {
+      if ((length += piece.length) > LARGEST) throw new Error("the answer is too long");
+      pieces.push(piece);
+    }
+    const text = Buffer.concat(pieces).toString();
     let answer;
     try {
       answer = JSON.parse(text);
     } catch {
       throw new Refused(response.statusCode, text); // the page of something in between
     }
-    if (response.statusCode < 200 || response.statusCode > 299) throw new Refused(response.statusCode, answer);
+    if (response.statusCode < 200 || response.statusCode > 299) {
+      throw new Refused(response.statusCode, answer, response.headers["swarm-hint"]);
+    }
     return answer;
   }
 }
@@ -341,21 +351,36 @@ async function newPrivateFile(path, content) {
 }
 
 function readLine(path) {
-  return fs.readFileSync(path, "utf8").trim();
+  const line = fs.readFileSync(path, "utf8").trim();
+  if (/[^\x20-\x7e]/.test(line)) throw new Error(`${path} has more than one line`); // and no error shows what is in it
+  return line;
 }
 
 function readKey(path) {
   return keyFromText(readLine(path));
 }
 
-/* JSON on one line. What a server sends stays text: no control character reaches a terminal. */
+/* JSON on one line. What a server sends stays text: no control character reaches a terminal, and no mark that
+ * turns the order of letters. */
 function printable(answer) {
-  return JSON.stringify(answer).replace(/[\x7f-\x9f\u2028\u2029]/g,
+  return JSON.stringify(answer).replace(/[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g,
     (character) => "\\u" + character.charCodeAt(0).toString(16).padStart(4, "0"));
 }
 
-function writeLine(text, stream = process.stdout) {
-  stream.write(text + "\n");
+function writeLine(text, descriptor = 1) {
+  let left = Buffer.from(text + "\n");
+  while (left.length) {
+    try {
+      left = left.subarray(fs.writeSync(descriptor, left));
+    } catch (error) {
+      if (error.code !== "EAGAIN") throw error; // a pipe that is full for the moment
+    }
+  }
+}
+
+/* A file of UTF-8, and nothing else. */
+function readText(path) {
+  return new TextDecoder("utf-8", { fatal: true }).decode(fs.readFileSync(path));
 }
 
 // ---- Command line: exit status 0 done, 1 refused or failed, 2 bad usage -------------------------
@@ -390,17 +415,24 @@ async function verifyCommand(args) {
   try {
     const [record, asked] = await readTake(args);
     const { holds, sentences } = verify(record, args.key, asked);
-    writeLine(sentences.join("\n"));
     process.exitCode = holds ? 0 : 1;
+    tryToWrite(sentences.join("\n"), 1);
   } catch (error) {
-    writeLine(`cannot be read: ${error.message || error.code}`, process.stderr);
     process.exitCode = 2;
+    tryToWrite(`cannot be read: ${error.message || error.code}`, 2);
   }
+}
+
+/* Whoever has stopped reading still gets the verdict. */
+function tryToWrite(text, descriptor) {
+  try {
+    writeLine(text, descriptor);
+  } catch {}
 }
 
 async function readTake(args) {
   if (args.url !== undefined) return [await swarm(args).take(args.operand), Number(args.operand)];
-  if (!/^https?:\/\//.test(args.operand)) return [JSON.parse(fs.readFileSync(args.operand, "utf8"))];
+  if (!/^https?:\/\//.test(args.operand)) return [JSON.parse(readText(args.operand))];
   const url = new URL(args.operand);
   const asked = decodeURIComponent(url.pathname).match(/\/takes\/([0-9]+)$/)?.[1];
   const record = await new Swarm(url.origin, args.host).call(url.pathname + url.search);
@@ -438,7 +470,7 @@ const COMMANDS = {
   brief: [(args) => swarm(args).brief(args.operand), "--url SESSION_ID [--host]"],
   preflight: [(args) => swarm(args).preflight(token(args), signedTake(args)), TAKE],
   submit: [(args) => swarm(args).submit(token(args), signedTake(args)), TAKE],
-  diagnose: [(args) => swarm(args).diagnose(JSON.parse(fs.readFileSync(args.operand, "utf8"))), "--url FILE [--host]"],
+  diagnose: [(args) => swarm(args).diagnose(JSON.parse(readText(args.operand))), "--url FILE [--host]"],
   verify: [verifyCommand, "TAKE [--url] [--key] [--host]"],
   memo: [(args) => swarm(args).publishMemo(token(args), { ...args, subjectId: args.subject, sessionId: args.session }),
     "--url --token-file --title --body [--subject] [--session] [--host]"],
@@ -456,11 +488,11 @@ async function main([name, ...rest]) {
     const answer = await run(commandLine(usage, rest));
     if (answer !== undefined) writeLine(printable(answer));
   } catch (error) {
-    writeLine(error.message || error.code, process.stderr);
+    writeLine(error.message || error.code, 2);
     process.exitCode = error instanceof BadUsage ? 2 : 1;
     if (!(error instanceof BadUsage)) return;
     for (const [command, [, usage]] of Object.entries(COMMANDS)) {
-      writeLine(`usage: swarm_client.mjs ${command} ${usage}`, process.stderr);
+      writeLine(`usage: swarm_client.mjs ${command} ${usage}`, 2);
     }
   }
 }

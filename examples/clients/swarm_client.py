@@ -50,13 +50,15 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 TIMEOUT = 30  # seconds
 PAUSES = (0.5, 1, 2, 4)  # seconds, before a take that got no answer is sent again
+LARGEST = 256 << 20  # bytes of an answer that are read
+MOST_SHOWN = 1000  # characters of a refusal that are shown
 
 
 class Refused(Exception):
     """The server answered, and the answer is not a success."""
 
-    def __init__(self, status, answer):
-        super().__init__(f"{status} {printable(answer)}")
+    def __init__(self, status, answer, hint=None):
+        super().__init__(f"{status} {printable(answer)[:MOST_SHOWN]}" + (f", {printable(hint)}" if hint else ""))
         self.status, self.answer = status, answer if isinstance(answer, dict) else {}
 
 
@@ -162,13 +164,16 @@ class Swarm:
             connection.request("GET" if request is None else "POST", self.url.path.rstrip("/") + path,
                                None if request is None else stringify(request).encode("utf-8"), headers)
             response = connection.getresponse()
-            text = response.read().decode("utf-8", "replace")
+            raw, hint = response.read(LARGEST + 1), response.getheader("swarm-hint")
+            if len(raw) > LARGEST:
+                raise ValueError("the answer is too long")
+            text = raw.decode("utf-8", "replace")
         try:
             answer = parse_json(text)
         except ValueError:
             raise Refused(response.status, text) from None  # the page of something in between
         if not 200 <= response.status < 300:
-            raise Refused(response.status, answer)
+            raise Refused(response.status, answer, hint)
         return answer
 
 
@@ -352,7 +357,10 @@ def new_private_file(path):
 
 def read_line(path):
     with open(path, encoding="ascii") as file:
-        return file.read().strip()
+        line = file.read().strip()
+    if not line.isprintable():
+        raise ValueError(f"{path} has more than one line")  # and no error shows what is in it
+    return line
 
 
 def read_key(path):
@@ -360,13 +368,15 @@ def read_key(path):
 
 
 def printable(answer):
-    """JSON on one line. What a server sends stays text: no control character reaches a terminal."""
-    return re.sub(r"[\x7f-\x9f\u2028\u2029]", lambda match: f"\\u{ord(match[0]):04x}", stringify(answer))
+    """JSON on one line. What a server sends stays text: no control character reaches a terminal, and no
+    mark that turns the order of letters."""
+    return re.sub(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069]", lambda match: f"\\u{ord(match[0]):04x}", stringify(answer))
 
 
-def write_line(text, stream=sys.stdout):
-    stream.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")
-    stream.flush()
+def write_line(text, descriptor=1):
+    left = text.encode("utf-8", "backslashreplace") + b"\n"
+    while left:
+        left = left[os.write(descriptor, left):]
 
 
 # ---- Command line: exit status 0 done, 1 refused or failed, 2 bad usage -------------------------
@@ -409,11 +419,12 @@ def verify_command(args):
     try:
         record, asked = read_take(args)
         holds, sentences = verify(record, args.key, asked)
+        status, text, descriptor = 0 if holds else 1, "\n".join(sentences), 1
     except (Refused, ValueError, OSError, RecursionError, http.client.HTTPException) as error:
-        write_line(f"cannot be read: {str(error) or repr(error)}", sys.stderr)
-        sys.exit(2)
-    write_line("\n".join(sentences))
-    sys.exit(0 if holds else 1)
+        status, text, descriptor = 2, f"cannot be read: {str(error) or repr(error)}", 2
+    with contextlib.suppress(OSError):  # whoever has stopped reading still gets the verdict
+        write_line(text, descriptor)
+    sys.exit(status)
 
 
 def read_take(args):
@@ -488,7 +499,7 @@ def main():
     try:
         answer = args.run(args)
     except (Refused, NoAnswer, ValueError, OSError, RecursionError, http.client.HTTPException) as error:
-        write_line(str(error) or repr(error), sys.stderr)
+        write_line(str(error) or repr(error), 2)
         return 1
     if args.run not in (keygen, canonical):
         write_line(printable(answer))

@@ -1,5 +1,6 @@
 //! Requests, and what comes back.
 
+use std::net::IpAddr;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use ureq::http::{Request, Response, Uri};
 use ureq::{Agent, Body};
 
 use crate::error::{Error, InvalidUrl, Refused};
+use crate::verify::printable;
 
 /// How long a request may take, all in all.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -57,14 +59,16 @@ impl Client {
             return Err(InvalidUrl);
         }
         // A credential is for one server only: redirects are not followed.
-        let config = Agent::config_builder()
+        let mut config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)
-            .timeout_global(Some(TIMEOUT))
-            .build();
+            .timeout_global(Some(TIMEOUT));
+        if is_this_machine(uri.host().unwrap_or_default()) {
+            config = config.proxy(None);
+        }
         let base = url.trim_end_matches('/').to_owned();
-        Ok(Self { agent: config.into(), base, pauses: &PAUSES })
+        Ok(Self { agent: config.build().into(), base, pauses: &PAUSES })
     }
 
     /// Without retries.
@@ -150,6 +154,13 @@ impl Client {
     }
 }
 
+/// Whether a host is this machine, which is reached by no proxy of the environment.
+fn is_this_machine(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    host.eq_ignore_ascii_case("localhost")
+        || address.is_ok_and(|address| address.is_loopback() || address.is_unspecified())
+}
+
 fn no_answer(error: ureq::Error) -> Error {
     Error::NoAnswer(error.to_string())
 }
@@ -167,7 +178,7 @@ fn read(mut response: Response<Body>) -> Result<Json, Error> {
     let body = body.unwrap_or(Json::Null).into_object();
     let error = body.clone().text("error").unwrap_or_default();
     if status == 503 {
-        return Err(Error::NoAnswer(format!("503 {error}")));
+        return Err(Error::NoAnswer(format!("503 {}", printable(&error))));
     }
     let (code, hint) = (header("swarm-error"), header("swarm-hint"));
     Err(Error::Refused(Box::new(Refused { status, code, hint, error, body })))

@@ -100,7 +100,8 @@ const UNPROVEN: &str = "unproven: that this is the member's key; it came with th
 const SERVICE_SAYS: &str =
     "unproven: when it was filed, and as which revision: this is the server's word";
 
-/// A text as JSON, on one line, that stays text: no control character in it reaches a terminal.
+/// A text as JSON, on one line, that stays text: no control character in it reaches a terminal, and no
+/// mark that turns the order of letters.
 pub fn printable(text: &str) -> String {
     plain(&json::write(text))
 }
@@ -110,7 +111,7 @@ fn plain(json: &str) -> String {
     let mut plain = String::with_capacity(json.len());
     for character in json.chars() {
         match character {
-            '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' => {
+            '\u{7f}'..='\u{9f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
                 plain.push_str(&format!("\\u{:04x}", u32::from(character)));
             }
             character => plain.push(character),

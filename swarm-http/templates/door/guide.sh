@@ -46,12 +46,13 @@ if [ ! -s "swarm.take.$ID" ]; then
     "$MEMBER" "$(echo "$SESSION" | field date)" "$(echo "$SESSION" | sed 's/.*"subjectId":"\([^"]*\)".*/\1/')" \
     "$(openssl rand -hex 16)" "$SWARM_STANCE" "$SWARM_CONFIDENCE" "$SWARM_BODY" | sign > "swarm.take.$ID"
 fi
-NONCE=$(field nonce < "swarm.take.$ID") TOKEN=$(cat swarm.token)
+NONCE=$(field nonce < "swarm.take.$ID")
+printf 'Authorization: Bearer %s\n' "$(cat swarm.token)" > swarm.header # a file: everyone can read a command line
 on_file() { get "/api/swarm/sessions/$ID" | sed 's/{"id":/\n&/g' | grep "\"nonce\":\"$NONCE\"" | sed 's/^{"id":\([0-9]*\).*/\1/' | grep .; }
 if ! TAKE=$(on_file); then
-  FLIGHT=$(post /api/swarm/preflight -H "Authorization: Bearer $TOKEN" < "swarm.take.$ID")
+  FLIGHT=$(post /api/swarm/preflight -H @swarm.header < "swarm.take.$ID")
   case $FLIGHT in '{"ok":true'*) ;; *) echo "not filed: $FLIGHT"; exit 1 ;; esac
-  TAKE=$(post /api/swarm/submit -H "Authorization: Bearer $TOKEN" < "swarm.take.$ID" | field recommendationId)
+  TAKE=$(post /api/swarm/submit -H @swarm.header < "swarm.take.$ID" | field recommendationId)
 fi
 
 # 7. To amend: remove swarm.take.<session>, and run this again with other words.

@@ -6,7 +6,7 @@ use crate::arguments::{CheckOptions, Options, Source};
 use crate::mail::Smtp;
 use crate::open_site::CheckedTenants;
 use crate::secrets::check_token;
-use crate::{Failure, serve, store};
+use crate::{Failure, console, serve, store};
 
 pub(crate) fn run(options: CheckOptions) -> Result<(), Failure> {
     let source = Source { config: Some(options.config), ..Source::default() };
@@ -14,18 +14,18 @@ pub(crate) fn run(options: CheckOptions) -> Result<(), Failure> {
     let checked = CheckedTenants::of(&config.tenants, config.mail.as_ref())?;
     config.mail.as_ref().map(Smtp::new).transpose()?;
     store::check(&config.store)?;
-    println!("listen: {}", config.listen);
-    println!("store: {}", store::shown(&config.store));
+    console::print(&format!("listen: {}", config.listen))?;
+    console::print(&format!("store: {}", store::shown(&config.store)))?;
     if checked.tenants.is_empty() {
         if let Some(token) = serve::admin_token()? {
             check_token("SWARM_ADMIN_TOKEN", &token)?;
         }
-        println!("default: one tenant, on every host");
+        console::print("default: one tenant, on every host")?;
     }
     for (tenant, table) in checked.tenants.iter().zip(&config.tenants) {
         let operators = table.admin_token_hash.iter().map(|_| "operator");
         let named = table.admin_tokens.iter().map(|operator| operator.name.as_str());
-        println!("{}", described(tenant, &operators.chain(named).collect::<Vec<_>>()));
+        console::print(&described(tenant, &operators.chain(named).collect::<Vec<_>>()))?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use tracing_subscriber::filter::LevelFilter;
 
 use crate::arguments::Source;
 use crate::failure::with_causes;
-use crate::{Failure, brief_files, log, open_site, store};
+use crate::{Failure, brief_files, console, log, open_site, store};
 
 /// A line for each tenant that has a folder, by id; the first failure ends it.
 pub(crate) async fn run(source: Source) -> Result<(), Failure> {
@@ -23,7 +23,7 @@ pub(crate) async fn run(source: Source) -> Result<(), Failure> {
         let Some(committee) = served.committee() else { continue };
         let named = |failure: Failure| with_causes(&format!("export: {id}"), &*failure);
         let count = export.write(committee).await.map_err(named)?;
-        println!("{id}: {count} in {}", export.folder.display());
+        console::print(&format!("{id}: {count} in {}", export.folder.display()))?;
     }
     Ok(())
 }

@@ -33,7 +33,11 @@ async fn main() -> ExitCode {
         Command::Check(options) => check::run(options),
         Command::HashToken(options) => secrets::hash_token(&options),
         Command::Export(source) => export::run(source).await,
-        Command::Verify(options) => return verify::run(&options),
+        Command::Verify(options) => {
+            let verdict = verify::run(&options);
+            console::flush();
+            return verdict;
+        }
     };
     if let Err(failure) = &ended {
         console::warn(&format!("swarm: {failure}"));

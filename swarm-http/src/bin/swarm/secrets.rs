@@ -6,8 +6,8 @@ use swarm_core::domain::AdminTokenHash;
 use swarm_core::proof::hex;
 use swarm_core::{Entropy, SystemEntropy};
 
-use crate::Failure;
 use crate::arguments::HashTokenOptions;
+use crate::{Failure, console};
 
 /// A random token: `adm_` and 256 random bits in hexadecimal digits.
 pub(crate) fn mint_token() -> Result<String, Failure> {
@@ -26,9 +26,9 @@ pub(crate) fn hash_token(options: &HashTokenOptions) -> Result<(), Failure> {
     let token = if options.new { mint_token()? } else { token_from_input()? };
     check_token("token", &token)?;
     if options.new {
-        println!("{token}");
+        console::print(&token)?;
     }
-    println!("sha256:{}", hex(AdminTokenHash::of(token.as_bytes()).as_bytes()));
+    console::print(&format!("sha256:{}", hex(AdminTokenHash::of(token.as_bytes()).as_bytes())))?;
     Ok(())
 }
 

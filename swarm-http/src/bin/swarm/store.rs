@@ -52,7 +52,8 @@ pub(crate) async fn open(store: &str) -> Result<Services, Failure> {
         return in_file(Path::new(path)).await;
     }
     check(store)?;
-    let redis = RedisStore::connect(store).await.map_err(|error| with_causes("store", &error))?;
+    let named = |error| with_causes(&format!("store: {}", shown(store)), &error);
+    let redis = RedisStore::connect(store).await.map_err(named)?;
     Ok(over_a_network(redis))
 }
 

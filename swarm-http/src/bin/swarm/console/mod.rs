@@ -1,13 +1,15 @@
 //! Standard output and standard error. Either may be on a full disk, closed, or a pipe that nobody
-//! reads: nothing ever waits for them, and nothing fails with them.
+//! reads: a server never waits for them, and does not fail with them.
 
 mod background;
 
-use std::io;
+use std::io::{self, Write as _};
 use std::sync::LazyLock;
 use std::time::Duration;
 
 use background::BackgroundWriter;
+
+use crate::Failure;
 
 /// How long the end of the program waits for what is not written yet, for each of the two.
 const FLUSH: Duration = Duration::from_secs(1);
@@ -21,6 +23,16 @@ static LOG: LazyLock<BackgroundWriter> =
 /// Writes lines to standard output.
 pub(crate) fn say(text: &str) {
     OUTPUT.put(format!("{text}\n").as_bytes());
+}
+
+/// Writes lines to standard output at once: what a command was run for.
+///
+/// # Errors
+/// When they cannot be written.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut output = io::stdout().lock();
+    let written = writeln!(output, "{text}").and_then(|()| output.flush());
+    Ok(written.map_err(|error| format!("standard output: {error}"))?)
 }
 
 /// Writes a line to standard error.
