@@ -30,13 +30,18 @@ pub(super) enum Finish {
 }
 
 impl Candidate {
-    /// The bytes, and which mistakes make them; `None` where there is no such text.
-    pub(super) fn message(self, sent: &Sent) -> Option<(Vec<u8>, Vec<Code>)> {
+    /// The bytes; `None` where there is no such text.
+    pub(super) fn message(self, sent: &Sent) -> Option<Vec<u8>> {
         match self {
-            Self::Other(at) => {
-                let text = sent.others.get(at)?.clone();
-                Some((text.into_bytes(), vec![Code::OtherPayload]))
-            }
+            Self::Other(at) => sent.others.get(at).map(|text| text.clone().into_bytes()),
+            Self::Object(shape, style, finish) => Some(finish.of(write(&shape.of(sent), style))),
+        }
+    }
+
+    /// Which mistakes make them.
+    pub(super) fn codes(self, sent: &Sent) -> Vec<Code> {
+        match self {
+            Self::Other(_) => vec![Code::OtherPayload],
             Self::Object(shape, style, finish) => {
                 let fields = shape.of(sent);
                 let mut codes = differences(&sent.signed(), &fields);
@@ -45,7 +50,7 @@ impl Candidate {
                     (write(&fields, without) != text).then_some(code)
                 }));
                 codes.extend(finish.code());
-                Some((finish.of(text), codes))
+                codes
             }
         }
     }

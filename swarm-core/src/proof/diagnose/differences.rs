@@ -47,7 +47,7 @@ fn changed(key: &str, value: &Value, signed: Option<&Value>) -> Code {
 
 /// What happened to the weights.
 fn rearranged(entries: &[Value], signed: &[Value]) -> Code {
-    if signed.len() == entries.len() && signed.iter().all(|entry| entries.contains(entry)) {
+    if sorted(signed) == sorted(entries) {
         return Code::WeightsOrder;
     }
     let keys = |list: &[Value]| list.iter().map(size).sum::<usize>();
@@ -59,6 +59,13 @@ fn rearranged(entries: &[Value], signed: &[Value]) -> Code {
     } else {
         Code::KeyOrder
     }
+}
+
+/// The entries in an order that does not depend on how they were sent.
+fn sorted(entries: &[Value]) -> Vec<&Value> {
+    let mut sorted: Vec<_> = entries.iter().collect();
+    sorted.sort_unstable();
+    sorted
 }
 
 fn size(entry: &Value) -> usize {

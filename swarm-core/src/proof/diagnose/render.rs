@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::domain::json;
 
 /// A JSON value with what a reader usually drops: the order of keys, and the text of numbers.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
     Null,
     Bool(bool),
