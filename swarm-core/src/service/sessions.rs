@@ -11,7 +11,7 @@ use crate::domain::{
 use crate::rules::{self, Refusal, Resource};
 use crate::store::{Saved, SessionChange, SessionQuery, TakeQuery, Versioned};
 
-/// A page of the session list ends early once it has this many bytes of quoted text.
+/// A page of the session list ends early once its snapshots have about this many bytes of quotes and weights.
 const PAGE_BYTES: usize = 4 << 20;
 
 /// How many sessions the list has the store read at a time: whole ones, with their snapshots.
@@ -166,7 +166,7 @@ impl Tenant {
             let found = self.store.sessions(&query).await?;
             let is_end = found.len() < query.limit;
             for session in found {
-                room = room.and_then(|room| room.checked_sub(quoted(&session)));
+                room = room.and_then(|room| room.checked_sub(length(&session)));
                 if sessions.len() == limit || (room.is_none() && !sessions.is_empty()) {
                     return Ok(SessionPage { next_before: query.before, sessions });
                 }
@@ -325,8 +325,12 @@ impl Tenant {
     }
 }
 
-/// How many bytes of text a session's snapshot quotes.
-fn quoted(session: &Session) -> usize {
-    let quotes = session.snapshot.iter().flat_map(|snapshot| &snapshot.quotes);
-    quotes.map(|quote| quote.body.as_str().len()).sum()
+/// About how many bytes the quotes and weights of a session's snapshot have.
+fn length(session: &Session) -> usize {
+    /// Of an entry, without its name.
+    const WEIGHT: usize = 40;
+    let Some(snapshot) = &session.snapshot else { return 0 };
+    let quotes = snapshot.quotes.iter().map(|quote| quote.body.as_str().len());
+    let weights = snapshot.weights.iter().flatten();
+    quotes.chain(weights.map(|entry| WEIGHT + entry.bucket.as_str().len())).sum()
 }
