@@ -9,6 +9,8 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tracing::Instrument as _;
 
+use crate::server::share::Share;
+
 /// A limited number of threads, which jobs wait for in turn.
 pub(crate) struct WorkerPool(Arc<Semaphore>);
 
@@ -21,16 +23,18 @@ impl Default for WorkerPool {
 }
 
 impl WorkerPool {
-    /// Runs a job when a thread is free; once started it runs to its end, even if the caller is
-    /// gone. Panics where the job panics.
+    /// Runs a job when a thread is free, and its client has one left of its share; once started it runs to its
+    /// end, even if the caller is gone. Panics where the job panics.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
     ) -> T {
+        // First, so that no client fills the queue for the threads.
+        let share = Share::of_this_client().await;
         let turn = Arc::clone(&self.0).acquire_owned().await;
         let (runtime, work) = (Handle::current(), work.in_current_span());
         let done = spawn_blocking(move || {
-            let _turn = turn;
+            let _turns = (turn, share);
             runtime.block_on(work)
         });
         match done.await.map_err(|ended| ended.try_into_panic()) {
@@ -39,5 +43,37 @@ impl WorkerPool {
             // The runtime is shutting down, and this future with it.
             Err(Err(_cancelled)) => std::future::pending().await,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, channel};
+    use std::time::Duration;
+
+    use tokio::time::timeout;
+
+    use super::*;
+
+    /// Does many jobs for a client, each of which waits until the sender is dropped.
+    fn flood(pool: &Arc<WorkerPool>, stuck: Receiver<()>) {
+        let (share, stuck) = (Share::default(), Arc::new(std::sync::Mutex::new(stuck)));
+        for _ in 0..100 {
+            let (pool, share, stuck) = (Arc::clone(pool), share.clone(), Arc::clone(&stuck));
+            tokio::spawn(share.scope(async move {
+                pool.run(async move { stuck.lock().unwrap().recv() }).await.unwrap_err();
+            }));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_client_with_much_to_do_leaves_threads_to_others() {
+        let pool = Arc::<WorkerPool>::default();
+        let (done, stuck) = channel();
+        flood(&pool, stuck);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let other = Share::default().scope(pool.run(async { "done" }));
+        assert_eq!(timeout(Duration::from_secs(20), other).await, Ok("done"));
+        drop(done);
     }
 }

@@ -14,6 +14,7 @@ use crate::metrics::Counted;
 
 use super::Limits;
 use super::activity::Activity;
+use super::share::Share;
 use super::turns::{Company, Turns};
 
 pub(super) struct Connections {
@@ -31,6 +32,7 @@ pub(super) struct Connections {
 struct Client {
     count: usize,
     turns: Arc<Turns>,
+    share: Share,
 }
 
 struct Open {
@@ -91,7 +93,8 @@ impl Connections {
         let (client, counted) = (client(address), Counted::in_gauge(&self.count));
         let of_client = self.clients.entry(client).or_insert_with(|| Client::new(&self.company));
         of_client.count += 1;
-        let turns = self.most_of_client.map(|_| Arc::clone(&of_client.turns));
+        let own =
+            self.most_of_client.map(|_| (Arc::clone(&of_client.turns), of_client.share.clone()));
         let (close, closed) = oneshot::channel();
         let connection = Box::pin(async {
             tokio::select! {
@@ -102,8 +105,8 @@ impl Connections {
         });
         let task = self.tasks.spawn(async move {
             let _counted = counted;
-            match turns {
-                Some(turns) => turns.run(connection).await,
+            match own {
+                Some((turns, share)) => turns.run(Box::pin(share.scope(connection))).await,
                 None => connection.await,
             }
         });
@@ -163,7 +166,7 @@ impl Connections {
 
 impl Client {
     fn new(company: &Arc<Company>) -> Self {
-        Self { count: 0, turns: Arc::new(Turns::new(company)) }
+        Self { count: 0, turns: Arc::new(Turns::new(company)), share: Share::default() }
     }
 }
 

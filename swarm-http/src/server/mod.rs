@@ -9,6 +9,7 @@ mod connections;
 mod framing;
 mod host;
 mod limits;
+pub(crate) mod share;
 mod socket;
 mod tracked_body;
 mod turns;
