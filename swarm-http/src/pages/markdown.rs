@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 
 use ammonia::Builder;
-use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html};
 
 pub(crate) use pulldown_cmark::HeadingLevel;
 
@@ -47,17 +47,71 @@ const DEEPEST: usize = 6;
 const MOST_COLUMNS: usize = 20;
 const MOST_CELLS: usize = 5_000;
 
+/// The most bytes of marks of lists and quotes, and of spaces, that a line begins with: each line is looked at once for
+/// each list and quote that it may stand in.
+const MOST_MARKS: usize = 60;
+
+/// How many elements a text may have, and for how many of its bytes one more: beyond it is shown as it was typed.
+const ELEMENTS: usize = 200;
+const BYTES_OF_ELEMENT: usize = 8;
+
 /// The text, with its headings below one of level `top`.
 pub(crate) fn markdown(text: &str, top: HeadingLevel) -> Markup {
-    let read = |options| tame(Parser::new_ext(text, options), top);
+    let text = &bounded(text);
+    let read = |options| tame(text, options, top);
     let form = Options::ENABLE_STRIKETHROUGH;
-    let events = read(form | Options::ENABLE_TABLES).or_else(|| read(form)).unwrap_or_default();
+    let events = read(form | Options::ENABLE_TABLES).or_else(|| read(form));
+    let events = events.unwrap_or_else(|| as_typed(text));
     let mut out = String::with_capacity(text.len() * 3 / 2);
     html::push_html(&mut out, in_pieces(events).into_iter());
     let clean = sanitizer().clean(&out).to_string();
     // No text has tags in it any more.
     let boxed = clean.replace("<table>", BEFORE_TABLE).replace("</table>", "</table></div>");
     Markup(boxed)
+}
+
+/// The text, of whose lines none begins with more marks than there may be.
+fn bounded(text: &str) -> String {
+    let cut = |line: &mut String| {
+        let (mut kept, mut end) = (0, 0);
+        while let Some(length) = mark(line.get(end..).unwrap_or_default()) {
+            end += length;
+            if end <= MOST_MARKS {
+                kept = end;
+            }
+        }
+        line.replace_range(kept..end, "");
+    };
+    let mut bounded = String::with_capacity(text.len());
+    for line in text.split_inclusive(['\n', '\r']) {
+        let mut line = line.to_owned();
+        cut(&mut line);
+        bounded.push_str(&line);
+    }
+    bounded
+}
+
+/// How long the mark of a list or a quote, or the space, is that a text begins with, if it does.
+fn mark(text: &str) -> Option<usize> {
+    let ends =
+        |at: usize| matches!(text.as_bytes().get(at), None | Some(b' ' | b'\t' | b'\r' | b'\n'));
+    match text.as_bytes().first()? {
+        b' ' | b'\t' | b'>' => Some(1),
+        b'-' | b'+' | b'*' if ends(1) => Some(1),
+        b'0'..=b'9' => {
+            let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+            let dot = matches!(text.as_bytes().get(digits), Some(b'.' | b')'));
+            (dot && digits <= 9 && ends(digits + 1)).then_some(digits + 1)
+        }
+        _ => None,
+    }
+}
+
+/// A text without any form.
+fn as_typed(text: &str) -> Vec<Event<'_>> {
+    let block = Tag::CodeBlock(CodeBlockKind::Indented);
+    let end = Event::End(block.to_end());
+    vec![Event::Start(block), Event::Text(text.into()), end]
 }
 
 /// The most letters of a text, and bytes of an address, that the sanitizer writes in one piece: the time
@@ -113,7 +167,9 @@ pub(crate) fn excerpt(text: &str, limit: usize, top: HeadingLevel) -> (Markup, b
 /// word ends.
 pub(crate) fn first_words(text: &str, room: usize) -> String {
     let mut line = String::new();
-    for event in Parser::new(text) {
+    // All of a text is read before its first word is known, and no more than this is needed.
+    let head = text.char_indices().nth(8 * room).and_then(|(end, _)| text.get(..end));
+    for event in Parser::new(&bounded(head.unwrap_or(text))) {
         match event {
             Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineHtml(text) => {
                 line.push_str(&text);
@@ -155,14 +211,18 @@ fn sanitizer() -> &'static Builder<'static> {
 
 /// The events of a text, without what no page may have: HTML becomes text, an image what it says
 /// of itself, a link nowhere its words, and headings keep the order of their levels. `None` where its
-/// tables are too large.
-fn tame<'a>(parser: Parser<'a>, top: HeadingLevel) -> Option<Vec<Event<'a>>> {
+/// tables are too large, or its elements too many.
+fn tame(text: &str, options: Options, top: HeadingLevel) -> Option<Vec<Event<'_>>> {
     let mut events = Vec::new();
     let mut links = Vec::new();
     let mut in_head = false;
     let mut level = top;
     let (mut depth, mut cells) = (Depth::default(), 0);
-    for event in parser {
+    let mut elements = ELEMENTS + text.len() / BYTES_OF_ELEMENT;
+    for event in Parser::new_ext(text, options) {
+        if matches!(&event, Event::Start(tag) if !matches!(tag, Tag::TableCell)) {
+            elements = elements.checked_sub(1)?;
+        }
         if depth.drops(&event) {
             // Words of two items are not one.
             if matches!(event, Event::Start(Tag::Item) | Event::End(TagEnd::Item)) {
@@ -343,7 +403,7 @@ mod tests {
             ("~~a *b ", "<em>"),
         ];
         for (marks, tag) in marks {
-            let nested = html(&(marks.repeat(1_000) + "deep" + &"** b* c~~".repeat(1_000)));
+            let nested = html(&(marks.repeat(100) + "deep" + &"** b* c~~".repeat(100)));
             assert!((1..=DEEPEST).contains(&nested.matches(tag).count()), "{marks}: {nested}");
             assert!(nested.contains("deep"), "{marks}");
         }
@@ -354,6 +414,35 @@ mod tests {
             assert_eq!(count("<li>") + count("<blockquote>"), DEEPEST, "{nested}");
             assert!(nested.contains("<strong>deep</strong>"), "{nested}");
         }
+    }
+
+    #[test]
+    fn lines_begin_with_so_many_marks_and_no_more() {
+        for mark in [">", "> ", "- ", "1. ", "12) ", "\t", "+ "] {
+            let line = bounded(&(mark.repeat(200) + "text\n"));
+            assert!(line.len() <= MOST_MARKS + 5 && line.ends_with("text\n"), "{line}");
+            assert!(line.len() > MOST_MARKS - 4 && line.starts_with(mark), "{line}");
+        }
+        for whole in [
+            "-".repeat(200),
+            "*".repeat(200),
+            "1".repeat(200),
+            "a\r\n> b\n\nc".to_owned(),
+            format!("{}a", "> ".repeat(MOST_MARKS / 2)),
+            "word ".repeat(100),
+        ] {
+            assert_eq!(bounded(&whole), whole);
+        }
+    }
+
+    #[test]
+    fn what_has_more_elements_than_words_is_shown_as_it_was_typed() {
+        for text in [">>>>>>\n\n".repeat(400), "-\n+\n".repeat(400), "*a* ".repeat(600)] {
+            let typed = html(&text);
+            assert!(typed.starts_with("<pre><code>") && typed.len() < 6 * text.len(), "{typed}");
+        }
+        let list = "- a short line\n".repeat(3_000);
+        assert_eq!(html(&list).matches("<li>").count(), 3_000);
     }
 
     #[test]
