@@ -53,6 +53,7 @@ mod pages;
 mod request;
 mod response;
 mod routes;
+mod share;
 mod site;
 mod tenants;
 

@@ -61,7 +61,7 @@ const CRATES: [(&str, &[&str]); 8] = [
     (
         "swarm-http/src",
         &[
-            "budget clocks metrics number",
+            "budget clocks metrics number share",
             "tenants",
             "response",
             "cache",

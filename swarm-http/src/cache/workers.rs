@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tracing::Instrument as _;
 
-use crate::server::share::Share;
+use crate::share::Share;
 
 /// A limited number of threads, which jobs wait for in turn.
 pub(crate) struct WorkerPool(Arc<Semaphore>);

@@ -11,10 +11,10 @@ use tokio::task::{self, JoinError, JoinSet};
 use tokio::time::timeout;
 
 use crate::metrics::Counted;
+use crate::share::Share;
 
 use super::Limits;
 use super::activity::Activity;
-use super::share::Share;
 use super::turns::{Company, Turns};
 
 pub(super) struct Connections {

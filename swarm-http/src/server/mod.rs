@@ -9,7 +9,6 @@ mod connections;
 mod framing;
 mod host;
 mod limits;
-pub(crate) mod share;
 mod socket;
 mod tracked_body;
 mod turns;

@@ -9,8 +9,6 @@ use std::time::Duration;
 
 use background::BackgroundWriter;
 
-use crate::Failure;
-
 /// How long the end of the program waits for what is not written yet, for each of the two.
 const FLUSH: Duration = Duration::from_secs(1);
 
@@ -29,10 +27,10 @@ pub(crate) fn say(text: &str) {
 ///
 /// # Errors
 /// When they cannot be written.
-pub(crate) fn print(text: &str) -> Result<(), Failure> {
+pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut output = io::stdout().lock();
     let written = writeln!(output, "{text}").and_then(|()| output.flush());
-    Ok(written.map_err(|error| format!("standard output: {error}"))?)
+    written.map_err(|error| io::Error::new(error.kind(), format!("standard output: {error}")))
 }
 
 /// Writes a line to standard error.

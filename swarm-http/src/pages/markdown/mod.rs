@@ -1,6 +1,8 @@
 //! What members write, as HTML: Markdown to a safe subset (contract, section 9). HTML in it is shown
 //! as the text that it is, an image as its description, and what comes out is sanitized again.
 
+mod bounds;
+
 use std::sync::OnceLock;
 
 use ammonia::Builder;
@@ -8,6 +10,7 @@ use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Ta
 
 pub(crate) use pulldown_cmark::HeadingLevel;
 
+use self::bounds::{Depth, PIECE, bounded, in_pieces};
 use super::markup::{Markup, clipped, width};
 
 /// Everything that a text may turn into.
@@ -38,18 +41,10 @@ const TAGS: [&str; 24] = [
     "h6",
 ];
 
-/// How deep lists and quotes may stand in one another, and emphasis in itself. What is deeper stands there
-/// without its form: each level takes room from the page, and makes all that is in it more work.
-const DEEPEST: usize = 6;
-
 /// The most columns of a table, and the most cells of all tables of a text: a line of a few letters may
 /// be a row of many empty cells. Where there are more, all tables of the text are shown as they were typed.
 const MOST_COLUMNS: usize = 20;
 const MOST_CELLS: usize = 5_000;
-
-/// The most bytes of marks of lists and quotes, and of spaces, that a line begins with: each line is looked at once for
-/// each list and quote that it may stand in.
-const MOST_MARKS: usize = 60;
 
 /// How many elements a text may have, and for how many of its bytes one more: beyond it is shown as it was typed.
 const ELEMENTS: usize = 200;
@@ -70,81 +65,11 @@ pub(crate) fn markdown(text: &str, top: HeadingLevel) -> Markup {
     Markup(boxed)
 }
 
-/// The text, of whose lines none begins with more marks than there may be.
-fn bounded(text: &str) -> String {
-    let cut = |line: &mut String| {
-        let (mut kept, mut end) = (0, 0);
-        while let Some(length) = mark(line.get(end..).unwrap_or_default()) {
-            end += length;
-            if end <= MOST_MARKS {
-                kept = end;
-            }
-        }
-        line.replace_range(kept..end, "");
-    };
-    let mut bounded = String::with_capacity(text.len());
-    for line in text.split_inclusive(['\n', '\r']) {
-        let mut line = line.to_owned();
-        cut(&mut line);
-        bounded.push_str(&line);
-    }
-    bounded
-}
-
-/// How long the mark of a list or a quote, or the space, is that a text begins with, if it does.
-fn mark(text: &str) -> Option<usize> {
-    let ends =
-        |at: usize| matches!(text.as_bytes().get(at), None | Some(b' ' | b'\t' | b'\r' | b'\n'));
-    match text.as_bytes().first()? {
-        b' ' | b'\t' | b'>' => Some(1),
-        b'-' | b'+' | b'*' if ends(1) => Some(1),
-        b'0'..=b'9' => {
-            let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-            let dot = matches!(text.as_bytes().get(digits), Some(b'.' | b')'));
-            (dot && digits <= 9 && ends(digits + 1)).then_some(digits + 1)
-        }
-        _ => None,
-    }
-}
-
 /// A text without any form.
 fn as_typed(text: &str) -> Vec<Event<'_>> {
     let block = Tag::CodeBlock(CodeBlockKind::Indented);
     let end = Event::End(block.to_end());
     vec![Event::Start(block), Event::Text(text.into()), end]
-}
-
-/// The most letters of a text, and bytes of an address, that the sanitizer writes in one piece: the time
-/// it takes may grow with the square of them.
-const PIECE: usize = 1_000;
-
-/// The same, with a comment wherever a text gets longer than a piece, be it in one event or in many; code in
-/// a line that is longer is text. No comment comes out of the sanitizer.
-fn in_pieces(events: Vec<Event<'_>>) -> Vec<Event<'_>> {
-    const CUT: Event<'static> = Event::InlineHtml(CowStr::Borrowed("<!---->"));
-    let mut pieces = Vec::with_capacity(events.len());
-    let mut length = 0;
-    for event in events {
-        if let Event::Text(text) | Event::Code(text) = &event {
-            length += text.len();
-            if length > PIECE {
-                pieces.push(CUT);
-                length = text.len();
-            }
-            let (mut rest, mut is_long) = (&**text, false);
-            while let Some((end, _)) = rest.char_indices().nth(PIECE) {
-                let (piece, after) = rest.split_at(end);
-                pieces.extend([Event::Text(piece.to_owned().into()), CUT]);
-                (rest, is_long) = (after, true);
-            }
-            if is_long {
-                pieces.push(Event::Text(rest.to_owned().into()));
-                continue;
-            }
-        }
-        pieces.push(event);
-    }
-    pieces
 }
 
 /// What a table is in: it may be wider than the page, and is then moved in there, by keys, too.
@@ -269,37 +194,6 @@ fn tame(text: &str, options: Options, top: HeadingLevel) -> Option<Vec<Event<'_>
     Some(events)
 }
 
-/// How deep a text stands in what may stand in its like without an end.
-#[derive(Default)]
-struct Depth {
-    /// In lists and quotes.
-    blocks: usize,
-    /// In emphasis.
-    marks: usize,
-}
-
-impl Depth {
-    /// Whether this event begins or ends what is too deep to have its form. To be asked of each event.
-    fn drops(&mut self, event: &Event<'_>) -> bool {
-        let (tag, begins) = match event {
-            Event::Start(tag) => (tag.to_end(), true),
-            Event::End(tag) => (*tag, false),
-            _ => return false,
-        };
-        let depth = match tag {
-            TagEnd::BlockQuote(_) | TagEnd::List(_) => &mut self.blocks,
-            // It stands in its list.
-            TagEnd::Item => return self.blocks > DEEPEST,
-            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => &mut self.marks,
-            _ => return false,
-        };
-        *depth += usize::from(begins);
-        let is_too_deep = *depth > DEEPEST;
-        *depth -= usize::from(!begins);
-        is_too_deep
-    }
-}
-
 fn heading(level: HeadingLevel) -> Event<'static> {
     Event::Start(Tag::Heading { level, id: None, classes: Vec::new(), attrs: Vec::new() })
 }
@@ -337,6 +231,7 @@ fn end_link<'a>(events: &mut Vec<Event<'a>>, link: Option<(usize, CowStr<'a>, Li
 
 #[cfg(test)]
 mod tests {
+    use super::bounds::DEEPEST;
     use super::*;
 
     fn html(text: &str) -> String {
@@ -413,25 +308,6 @@ mod tests {
             assert_eq!(count("<li>"), count("<ul>") + count("<ol>"), "{nested}");
             assert_eq!(count("<li>") + count("<blockquote>"), DEEPEST, "{nested}");
             assert!(nested.contains("<strong>deep</strong>"), "{nested}");
-        }
-    }
-
-    #[test]
-    fn lines_begin_with_so_many_marks_and_no_more() {
-        for mark in [">", "> ", "- ", "1. ", "12) ", "\t", "+ "] {
-            let line = bounded(&(mark.repeat(200) + "text\n"));
-            assert!(line.len() <= MOST_MARKS + 5 && line.ends_with("text\n"), "{line}");
-            assert!(line.len() > MOST_MARKS - 4 && line.starts_with(mark), "{line}");
-        }
-        for whole in [
-            "-".repeat(200),
-            "*".repeat(200),
-            "1".repeat(200),
-            "a\r\n> b\n\nc".to_owned(),
-            format!("{}a", "> ".repeat(MOST_MARKS / 2)),
-            "word ".repeat(100),
-        ] {
-            assert_eq!(bounded(&whole), whole);
         }
     }
 
