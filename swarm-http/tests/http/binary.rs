@@ -347,6 +347,8 @@ fn a_password_in_a_bad_configuration_is_not_repeated() {
         let said = refusal(&["serve", "--config", file.to_str().unwrap()], &[]);
         assert!(!said.contains("hunter2"), "{said}");
     }
+    let said = refusal(&["serve", "--store", "redis://ada:hunter2@127.0.0.1:1/0"], &[]);
+    assert!(said.contains("store: redis://127.0.0.1:1: store unavailable"), "{said}");
     let environment =
         [("SWARM_STORE", "redis://:hunter2@a"), ("SWARM_SMTP_URL", "smtp://:hunter2@a")];
     let help = swarm(&["serve", "--help"], &environment).output().unwrap();

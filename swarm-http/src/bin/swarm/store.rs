@@ -52,8 +52,8 @@ pub(crate) async fn open(store: &str) -> Result<Services, Failure> {
         return in_file(Path::new(path)).await;
     }
     check(store)?;
-    let named = |error| with_causes(&format!("store: {}", shown(store)), &error);
-    let redis = RedisStore::connect(store).await.map_err(named)?;
+    let failed = |error| with_causes(&named(store), &error);
+    let redis = RedisStore::connect(store).await.map_err(failed)?;
     Ok(over_a_network(redis))
 }
 
@@ -83,6 +83,16 @@ pub(crate) fn shown(store: &str) -> String {
     let rest = rest.rsplit_once('@').map_or(rest, |(_, hosts)| hosts);
     let hosts = rest.split(['/', '?']).next().unwrap_or_default();
     format!("{scheme}://{hosts}")
+}
+
+/// The store by its hosts, where they are some: what is odd about an address may be its password.
+fn named(store: &str) -> String {
+    let shown = shown(store);
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    let is_host = |host: &str| host.rsplit_once(':').is_none_or(|(_, port)| is_port(port));
+    let hosts = shown.split_once("://").map_or("", |(_, hosts)| hosts);
+    let are_hosts = !hosts.is_empty() && hosts.split(',').all(is_host);
+    if are_hosts { format!("store: {shown}") } else { "store".to_owned() }
 }
 
 async fn in_file(path: &Path) -> Result<Services, Failure> {
