@@ -10,6 +10,11 @@ task_local! {
     static SHARE: Share;
 }
 
+/// How many processors there are for all.
+pub(crate) fn processors() -> usize {
+    available_parallelism().map_or(1, |count| count.get())
+}
+
 /// The share of a client in the threads that do slow work. Clones are of the same client.
 #[derive(Clone, Debug)]
 pub(crate) struct Share(Arc<Semaphore>);
@@ -17,7 +22,7 @@ pub(crate) struct Share(Arc<Semaphore>);
 impl Default for Share {
     /// As many threads as there are processors: half of all.
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(available_parallelism().map_or(1, |count| count.get()))))
+        Self(Arc::new(Semaphore::new(processors())))
     }
 }
 

@@ -1,7 +1,6 @@
 //! What is served, and what belongs to the server as a whole.
 
 use std::sync::Arc;
-use std::thread::available_parallelism;
 
 use swarm_core::store::{ChangeFeed, Readiness};
 use swarm_core::{Error, TenantId};
@@ -11,6 +10,7 @@ use crate::budget::Budget;
 use crate::cache::{AnswerCache, WorkerPool};
 use crate::clocks::DifferingClocks;
 use crate::metrics::Metrics;
+use crate::share::processors;
 use crate::tenants::{
     DuplicateHost, EveryHost, HostTable, OpenTenants, ServedTenant, Services, TenantConfig,
     TenantDirectory, TenantRequest,
@@ -136,6 +136,5 @@ impl std::fmt::Debug for Site {
 /// A diagnosis is the most expensive work that a stranger can ask for: at most half the processors
 /// work on diagnoses, so that other requests do not wait.
 fn few() -> Arc<Semaphore> {
-    let processors = available_parallelism().map_or(1, |count| count.get());
-    Arc::new(Semaphore::new((processors / 2).max(1)))
+    Arc::new(Semaphore::new((processors() / 2).max(1)))
 }

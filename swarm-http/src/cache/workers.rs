@@ -2,14 +2,13 @@
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::thread::available_parallelism;
 
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tracing::Instrument as _;
 
-use crate::share::Share;
+use crate::share::{Share, processors};
 
 /// A limited number of threads, which jobs wait for in turn.
 pub(crate) struct WorkerPool(Arc<Semaphore>);
@@ -17,8 +16,7 @@ pub(crate) struct WorkerPool(Arc<Semaphore>);
 impl Default for WorkerPool {
     /// Two for each processor: some wait for the store.
     fn default() -> Self {
-        let processors = available_parallelism().map_or(1, |count| count.get());
-        Self(Arc::new(Semaphore::new(2 * processors)))
+        Self(Arc::new(Semaphore::new(2 * processors())))
     }
 }
 

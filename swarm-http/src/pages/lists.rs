@@ -27,12 +27,13 @@ pub(super) struct Subjects(HashMap<SubjectId, String>);
 impl Subjects {
     pub(super) async fn all(tenant: &Tenant) -> Result<Self, Error> {
         let subjects = tenant.subjects().await?;
-        Ok(Self(subjects.into_iter().map(|subject| (subject.id, subject.name)).collect()))
+        let titled = |subject: Subject| (subject.id.clone(), subject_title(&subject));
+        Ok(Self(subjects.into_iter().map(titled).collect()))
     }
 
     /// What the subject is called; by its id, where nothing is known of it.
     pub(super) fn name(&self, id: &SubjectId) -> String {
-        self.0.get(id).map_or_else(|| id.as_str().to_owned(), |name| named(name, id.as_str()))
+        self.0.get(id).cloned().unwrap_or_else(|| id.as_str().to_owned())
     }
 }
 

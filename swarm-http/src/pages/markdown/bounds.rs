@@ -12,21 +12,18 @@ pub(super) const DEEPEST: usize = 6;
 
 /// The text, of whose lines none begins with more marks than there may be.
 pub(super) fn bounded(text: &str) -> String {
-    let cut = |line: &mut String| {
-        let (mut kept, mut end) = (0, 0);
-        while let Some(length) = mark(line.get(end..).unwrap_or_default()) {
-            end += length;
-            if end <= MOST_MARKS {
-                kept = end;
-            }
-        }
-        line.replace_range(kept..end, "");
-    };
     let mut bounded = String::with_capacity(text.len());
     for line in text.split_inclusive(['\n', '\r']) {
-        let mut line = line.to_owned();
-        cut(&mut line);
-        bounded.push_str(&line);
+        let (mut rest, mut left) = (line, Some(MOST_MARKS));
+        while let Some((mark, after)) = mark(rest).and_then(|length| rest.split_at_checked(length))
+        {
+            left = left.and_then(|left| left.checked_sub(mark.len()));
+            if left.is_some() {
+                bounded.push_str(mark);
+            }
+            rest = after;
+        }
+        bounded.push_str(rest);
     }
     bounded
 }

@@ -52,8 +52,8 @@ const BYTES_OF_ELEMENT: usize = 8;
 
 /// The text, with its headings below one of level `top`.
 pub(crate) fn markdown(text: &str, top: HeadingLevel) -> Markup {
-    let text = &bounded(text);
-    let read = |options| tame(text, options, top);
+    let bounded = bounded(text);
+    let read = |options| tame(&bounded, options, top);
     let form = Options::ENABLE_STRIKETHROUGH;
     let events = read(form | Options::ENABLE_TABLES).or_else(|| read(form));
     let events = events.unwrap_or_else(|| as_typed(text));
@@ -142,7 +142,7 @@ fn tame(text: &str, options: Options, top: HeadingLevel) -> Option<Vec<Event<'_>
     let mut links = Vec::new();
     let mut in_head = false;
     let mut level = top;
-    let (mut depth, mut cells) = (Depth::default(), 0);
+    let (mut depth, mut cells) = (Depth::default(), MOST_CELLS);
     let mut elements = ELEMENTS + text.len() / BYTES_OF_ELEMENT;
     for event in Parser::new_ext(text, options) {
         if matches!(&event, Event::Start(tag) if !matches!(tag, Tag::TableCell)) {
@@ -158,10 +158,7 @@ fn tame(text: &str, options: Options, top: HeadingLevel) -> Option<Vec<Event<'_>
         match event {
             Event::Start(Tag::Table(columns)) if columns.len() > MOST_COLUMNS => return None,
             Event::Start(Tag::TableCell) => {
-                cells += 1;
-                if cells > MOST_CELLS {
-                    return None;
-                }
+                cells = cells.checked_sub(1)?;
                 events.push(event);
             }
             Event::Html(text) | Event::InlineHtml(text) => events.push(Event::Text(text)),
