@@ -32,6 +32,20 @@ pub(crate) fn escape(text: &str) -> String {
     escaped
 }
 
+/// Text with each letter that turns others kept, as a reference, which [`printable`] leaves: for a block
+/// of its own, beyond which nothing in it reaches, and from which it is copied.
+pub(crate) fn exact(text: &str) -> Markup {
+    let mut exact = String::new();
+    for part in escape(text).split_inclusive(turns) {
+        let plain = part.trim_end_matches(turns);
+        exact.push_str(plain);
+        for letter in part[plain.len()..].chars() {
+            let _infallible = write!(exact, "&#{};", u32::from(letter));
+        }
+    }
+    Markup(exact)
+}
+
 /// A page with its control characters, which HTML does not allow, replaced by a visible mark, and without
 /// those that turn the order of what follows, which may lie outside of the text that they stand in.
 pub(crate) fn printable(page: String) -> String {
@@ -104,6 +118,12 @@ mod tests {
     #[test]
     fn nothing_turns_the_order_of_what_follows() {
         assert_eq!(printable("\u{202e}a\u{2066}b\u{200f}\u{1b}".to_owned()), "ab\u{200f}\u{fffd}");
+    }
+
+    #[test]
+    fn exact_text_keeps_what_turns_the_order() {
+        let exact = exact("<\u{202e}\u{2066}a\u{200f}\u{2069}");
+        assert_eq!(printable(exact.0), "&lt;&#8238;&#8294;a\u{200f}&#8297;");
     }
 
     #[test]

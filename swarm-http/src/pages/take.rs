@@ -11,7 +11,7 @@ use warp::http::StatusCode;
 use super::frame::{Desk, Frame, html, reading};
 use super::lists::uncounted;
 use super::markdown::{HeadingLevel, markdown};
-use super::markup::Markup;
+use super::markup::{Markup, exact};
 use super::people::{People, Person};
 use super::shares::{Shares, shares_of};
 use super::time_text::Reading;
@@ -42,7 +42,7 @@ struct TakePage<'a> {
     command: String,
     public_key: String,
     signature: &'a str,
-    canonical: String,
+    canonical: Markup,
 }
 
 struct RevisionRow {
@@ -83,7 +83,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         command: command(&desk, take),
         public_key: take.public_key.to_string(),
         signature: take.signed.signature.as_str(),
-        canonical: canonical(draft),
+        canonical: exact(&canonical(draft)),
         frame: Frame::new(desk, title, links::take(take.id))
             .below("/swarm/sessions", "Sessions")
             .below(links::session(take.session_id), day)
