@@ -40,7 +40,9 @@ use swarm_core::store::{
 };
 
 use changes::LastHeard;
+use connection::Address;
 use connection::client::{Client, bounded};
+use connection::failure::store_error;
 use connection::options::Options;
 use keys::Keys;
 use layout::LayoutCache;
@@ -92,8 +94,8 @@ impl RedisStore {
     /// has written, or is not strict enough. Its source says which, without the address.
     pub async fn connect(url: &str) -> Result<Self> {
         bounded("connect", async {
-            let options = Options::parse(url)?;
-            let client = Client::connect(&options).await?;
+            let (address, options) = parse(url)?;
+            let client = Client::connect(address, options.replicas).await?;
             // One that is full is connected to all the same, and is not ready.
             let (found, _) =
                 health::settings_and_memory(&client, "connect", options.strict).await?;
@@ -107,6 +109,20 @@ impl RedisStore {
         })
         .await
     }
+
+    /// Checks that this is an address [`connect`](Self::connect) can connect to, without connecting.
+    ///
+    /// # Errors
+    /// [`StoreError`](swarm_core::StoreError) when it is not. Its source says why, without the address.
+    pub fn check_address(url: &str) -> Result<()> {
+        parse(url).map(drop)
+    }
+}
+
+fn parse(url: &str) -> Result<(Address, Options)> {
+    let options = Options::parse(url)?;
+    let address = Address::parse(&options.url).map_err(|error| store_error("connect", error))?;
+    Ok((address, options))
 }
 
 #[async_trait]

@@ -96,6 +96,43 @@ fn what_is_wrong_with_a_tenant_is_named() {
 }
 
 #[test]
+fn a_check_refuses_the_addresses_that_stop_the_start() {
+    for (line, named) in [
+        ("listen = \"nowhere\"", "listen: must be HOST:PORT"),
+        ("listen = \":8080\"", "listen: must be HOST:PORT"),
+        ("listen = \"127.0.0.1:80800\"", "listen: must be HOST:PORT"),
+        ("store = \"sqlite:\"", "store: must be"),
+        ("store = \"redis://h:port\"", "store"),
+        ("store = \"redis://h/first\"", "store: redis://h"),
+        ("store = \"redis://h?strict=very\"", "strict must be"),
+        ("store = \"redis-cluster://\"", "store"),
+        ("store = \"redis-sentinel://h:1\"", "/name"),
+        ("smtp_url = \"nowhere\"\nmail_from = \"a@acme.example\"", "smtp_url"),
+        ("smtp_url = \"smtp://h\"\nmail_from = \"nobody\"", "mail_from"),
+    ] {
+        let file = configuration("bad-address.toml", &format!("{line}\n{}", tenant("acme", "")));
+        for command in ["check", "serve"] {
+            let said = refusal(&[command, "--config", file.to_str().unwrap()], &[]);
+            assert!(said.contains(named), "{command}: {line}\n{said}");
+        }
+    }
+}
+
+#[test]
+fn where_another_listens_no_store_is_made() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let environment = [("SWARM_ADMIN_TOKEN", ADMIN)];
+    let output =
+        swarm(&["serve", "--listen", &address], &environment).current_dir(&folder).output();
+    let output = output.unwrap();
+    assert!(!output.status.success());
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "");
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+}
+
+#[test]
 fn a_hangup_reads_the_tenants_again() {
     let file = configuration("hangup.toml", &everything());
     let program = Program::start(&["serve", "--config", file.to_str().unwrap()], &[]);

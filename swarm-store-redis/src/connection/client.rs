@@ -11,11 +11,10 @@ use swarm_core::store::Result;
 use tokio::sync::OnceCell;
 use tokio::task::yield_now;
 
-use super::Connection;
 use super::command::Command;
 use super::failure::store_error;
-use super::options::Options;
 use super::replicated::ReplicatedCommits;
+use super::{Address, Connection};
 use crate::keys::Keys;
 use crate::script_call::ScriptCall;
 
@@ -24,7 +23,7 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The client of a server, or of the servers of a cluster.
 pub(crate) struct Client {
-    url: String,
+    address: Address,
     /// What all calls share.
     connection: Connection,
     /// The connection for bulk reads, so that commits do not wait behind their answers; opened at
@@ -41,12 +40,12 @@ pub(crate) struct Client {
 const ALONE: usize = 2;
 
 impl Client {
-    /// Connects to what the options name.
-    pub(crate) async fn connect(options: &Options) -> Result<Self> {
-        let connection = in_time("connect", Connection::open(&options.url)).await?;
-        let replicated = (options.replicas > 0).then(|| ReplicatedCommits::new(options));
-        let (url, bulk, under_way) = (options.url.clone(), OnceCell::new(), Arc::default());
-        Ok(Self { url, connection, bulk, replicated, under_way })
+    /// Connects to what is there. So many replicas have a commit before it is acknowledged.
+    pub(crate) async fn connect(address: Address, replicas: u8) -> Result<Self> {
+        let connection = in_time("connect", Connection::open(address.clone())).await?;
+        let replicated = (replicas > 0).then(|| ReplicatedCommits::new(address.clone(), replicas));
+        let (bulk, under_way) = (OnceCell::new(), Arc::default());
+        Ok(Self { address, connection, bulk, replicated, under_way })
     }
 
     /// How many replicas have a commit before it is acknowledged.
@@ -99,7 +98,7 @@ impl Client {
         script: &ScriptCall<'_>,
     ) -> Result<T> {
         let read = async {
-            let bulk = self.bulk.get_or_try_init(|| Connection::open(&self.url)).await?;
+            let bulk = self.bulk.get_or_try_init(|| Connection::open(self.address.clone())).await?;
             bulk.send(Command::Script(script)).await
         };
         in_time(op, read).await

@@ -27,16 +27,7 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    pub(super) async fn connect(nodes: Vec<String>) -> RedisResult<Self> {
-        let client: ClusterClient = ClusterClientBuilder::new(nodes)
-            .use_protocol(ProtocolVersion::RESP3)
-            .connection_timeout(CONNECTION_TIMEOUT)
-            .response_timeout(RESPONSE_TIMEOUT)
-            .connection_concurrency_limit(MAX_IN_FLIGHT)
-            .retries(4)
-            .min_retry_wait(50)
-            .max_retry_wait(500)
-            .build()?;
+    pub(super) async fn connect(client: ClusterClient) -> RedisResult<Self> {
         let connection = client.get_async_connection().await?;
         Ok(Self { client, current: RwLock::new((0, connection)) })
     }
@@ -79,9 +70,25 @@ impl Cluster {
     }
 }
 
+/// The client of the cluster that an address names; `None` when it is not the address of a cluster.
+pub(super) fn parse(url: &str) -> RedisResult<Option<ClusterClient>> {
+    let client = nodes(url).map(|nodes| {
+        ClusterClientBuilder::new(nodes)
+            .use_protocol(ProtocolVersion::RESP3)
+            .connection_timeout(CONNECTION_TIMEOUT)
+            .response_timeout(RESPONSE_TIMEOUT)
+            .connection_concurrency_limit(MAX_IN_FLIGHT)
+            .retries(4)
+            .min_retry_wait(50)
+            .max_retry_wait(500)
+            .build()
+    });
+    client.transpose()
+}
+
 /// The nodes that the address of a cluster names, each as the address of a server; `None` when it
 /// is not the address of a cluster.
-pub(super) fn nodes(url: &str) -> Option<Vec<String>> {
+fn nodes(url: &str) -> Option<Vec<String>> {
     let (scheme, hosts) = url.split_once("-cluster://")?;
     Some(each_host(scheme, hosts.trim_end_matches('/')))
 }

@@ -14,13 +14,36 @@ mod sentinel;
 mod standalone;
 
 use futures_util::FutureExt as _;
+#[cfg(feature = "cluster")]
+use redis::cluster::ClusterClient;
 use redis::{Cmd, FromRedisValue, RedisResult};
 
 #[cfg(feature = "cluster")]
 use cluster::Cluster;
 use command::Command;
 use failure::is_from_a_replica;
-use standalone::Standalone;
+use standalone::{Standalone, Target};
+
+/// The address of one server, or of a cluster, parsed.
+#[derive(Clone)]
+pub(crate) struct Address(Servers);
+
+#[derive(Clone)]
+enum Servers {
+    One(Box<Target>),
+    #[cfg(feature = "cluster")]
+    Cluster(Box<ClusterClient>),
+}
+
+impl Address {
+    pub(crate) fn parse(url: &str) -> RedisResult<Self> {
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = cluster::parse(url)? {
+            return Ok(Self(Servers::Cluster(Box::new(cluster))));
+        }
+        Ok(Self(Servers::One(Box::new(Target::parse(url)?))))
+    }
+}
 
 /// A connection to one server, or to each server of a cluster.
 enum Connection {
@@ -30,17 +53,18 @@ enum Connection {
 }
 
 impl Connection {
-    async fn open(url: &str) -> RedisResult<Self> {
+    async fn open(Address(servers): Address) -> RedisResult<Self> {
         #[cfg(feature = "tls")]
         install_tls_provider();
-        #[cfg(feature = "cluster")]
-        if let Some(nodes) = cluster::nodes(url) {
-            return Cluster::connect(nodes)
-                .boxed()
-                .await
-                .map(|cluster| Self::Cluster(Box::new(cluster)));
-        }
-        Standalone::connect(url).boxed().await.map(|server| Self::Standalone(Box::new(server)))
+        Ok(match servers {
+            Servers::One(target) => {
+                Self::Standalone(Box::new(Standalone::connect(*target).boxed().await?))
+            }
+            #[cfg(feature = "cluster")]
+            Servers::Cluster(client) => {
+                Self::Cluster(Box::new(Cluster::connect(*client).boxed().await?))
+            }
+        })
     }
 
     /// Sends a command. Retries it once when the connection was lost, whether or not the server

@@ -9,9 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use redis::{FromRedisValue, RedisResult};
 use tokio::sync::Semaphore;
 
-use super::Connection;
 use super::command::{Command, ReplicatedScript};
-use super::options::Options;
+use super::{Address, Connection};
 use crate::script_call::ScriptCall;
 
 /// How many commits may wait at once.
@@ -19,7 +18,7 @@ const CONNECTIONS: usize = 32;
 
 /// The connections of commits that wait, one commit at a time on each.
 pub(super) struct ReplicatedCommits {
-    url: String,
+    address: Address,
     replicas: u8,
     permits: Semaphore,
     /// The connections that no commit is using.
@@ -27,9 +26,8 @@ pub(super) struct ReplicatedCommits {
 }
 
 impl ReplicatedCommits {
-    pub(super) fn new(options: &Options) -> Self {
-        let (url, replicas) = (options.url.clone(), options.replicas);
-        Self { url, replicas, permits: Semaphore::new(CONNECTIONS), idle: Mutex::default() }
+    pub(super) fn new(address: Address, replicas: u8) -> Self {
+        Self { address, replicas, permits: Semaphore::new(CONNECTIONS), idle: Mutex::default() }
     }
 
     pub(super) fn replicas(&self) -> u8 {
@@ -48,7 +46,7 @@ impl ReplicatedCommits {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = match idle {
             Some(connection) => connection,
-            None => Connection::open(&self.url).await?,
+            None => Connection::open(self.address.clone()).await?,
         };
         let commit = ReplicatedScript { script, fence, replicas: self.replicas };
         let answer = connection.send(Command::Replicated(&commit)).await;

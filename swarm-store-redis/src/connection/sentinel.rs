@@ -9,6 +9,7 @@ use redis::{
 use super::options::{each_host, tuned};
 
 /// A primary, by the name that its sentinels know it by.
+#[derive(Clone)]
 pub(super) struct MonitoredPrimary {
     sentinels: Vec<ConnectionInfo>,
     name: String,

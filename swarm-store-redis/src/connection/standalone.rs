@@ -26,11 +26,7 @@ pub(super) struct Standalone {
 }
 
 impl Standalone {
-    pub(super) async fn connect(url: &str) -> RedisResult<Self> {
-        let target = match MonitoredPrimary::parse(url)? {
-            Some(primary) => Target::Monitored(primary),
-            None => Target::Fixed(Client::open(tuned(url.into_connection_info()?))?),
-        };
+    pub(super) async fn connect(target: Target) -> RedisResult<Self> {
         let server = Self { target, current: RwLock::default() };
         server.connection(&server.current()).await?;
         Ok(server)
@@ -87,9 +83,19 @@ impl Standalone {
 }
 
 /// A server at an address, or the one that sentinels name.
-enum Target {
+#[derive(Clone)]
+pub(super) enum Target {
     Fixed(Client),
     Monitored(MonitoredPrimary),
+}
+
+impl Target {
+    pub(super) fn parse(url: &str) -> RedisResult<Self> {
+        Ok(match MonitoredPrimary::parse(url)? {
+            Some(primary) => Self::Monitored(primary),
+            None => Self::Fixed(Client::open(tuned(url.into_connection_info()?))?),
+        })
+    }
 }
 
 fn config() -> AsyncConnectionConfig {

@@ -115,8 +115,12 @@ impl Options {
         let or = |flag: Option<String>, file: Option<String>, default: &str| {
             flag.or(file).unwrap_or_else(|| default.to_owned())
         };
+        let listen = or(self.listen, file.listen, DEFAULT_LISTEN);
+        if !is_host_and_port(&listen) {
+            return Err(format!("listen: must be HOST:PORT, not {listen:?}").into());
+        }
         Ok(Config {
-            listen: or(self.listen, file.listen, DEFAULT_LISTEN),
+            listen,
             store: or(store, file.store, DEFAULT_STORE),
             trust_forwarded: self.trust_forwarded.or(file.trust_forwarded).unwrap_or_default(),
             log_format: self.log_format.or(file.log_format).unwrap_or_default(),
@@ -125,6 +129,12 @@ impl Options {
             file: path,
         })
     }
+}
+
+/// The host is looked up when the server starts.
+fn is_host_and_port(address: &str) -> bool {
+    let parts = address.rsplit_once(':');
+    parts.is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok())
 }
 
 /// The tenants that the file lists now.

@@ -24,9 +24,11 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     log::start(config.log_format, LevelFilter::INFO)?;
     let limits = limits(config.trust_forwarded);
     let (listen_on, file) = (std::mem::take(&mut config.listen), config.file.take());
+    // An address that is taken stops the start before a store is made.
+    let listener = bind(&listen_on).await?;
     let open = open_site::open(config, admin_token()?, store::open).await?;
     count_warnings(&open.site).await?;
-    let listener = listen(&listen_on).await?;
+    say_address(&listener)?;
     let (site, maintenance) = (Arc::clone(&open.site), open.maintenance());
     let (stop, hangup) = (stop_signal()?, signal(SignalKind::hangup())?);
     let stop = async {
@@ -77,12 +79,16 @@ pub(crate) fn admin_token() -> Result<Option<String>, Failure> {
     }
 }
 
-/// Takes the address, and says on standard output which one it is.
-pub(crate) async fn listen(address: &str) -> Result<TcpListener, Failure> {
+/// Takes the address. Whoever connects waits until the server is served.
+pub(crate) async fn bind(address: &str) -> Result<TcpListener, Failure> {
     let bound = TcpListener::bind(address).await;
-    let listener = bound.map_err(|error| format!("listen: {address:?}: {error}"))?;
+    Ok(bound.map_err(|error| format!("listen: {address:?}: {error}"))?)
+}
+
+/// Says on standard output which address is served.
+pub(crate) fn say_address(listener: &TcpListener) -> Result<(), Failure> {
     console::say(&format!("listening on http://{}", listener.local_addr()?));
-    Ok(listener)
+    Ok(())
 }
 
 /// Serves until told to stop, and then finishes what is in flight.

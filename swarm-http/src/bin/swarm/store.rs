@@ -45,15 +45,15 @@ pub(crate) fn in_memory() -> Services {
 /// What is kept at this address (contract, section 7). A file that is not there is made, and
 /// the log says so.
 pub(crate) async fn open(store: &str) -> Result<Services, Failure> {
+    check(store)?;
     if store == MEMORY {
         return Ok(in_memory());
     }
     if let Some(path) = store.strip_prefix(SQLITE) {
         return in_file(Path::new(path)).await;
     }
-    check(store)?;
-    let failed = |error| with_causes(&named(store), &error);
-    let redis = RedisStore::connect(store).await.map_err(failed)?;
+    let redis = RedisStore::connect(store).await;
+    let redis = redis.map_err(|error| with_causes(&named(store), &error))?;
     Ok(over_a_network(redis))
 }
 
@@ -70,11 +70,14 @@ pub(crate) async fn open_existing(store: &str) -> Result<Services, Failure> {
     }
 }
 
-/// Whether it is the address of a kind of store that there is.
+/// Whether it is an address that a store can be opened at.
 pub(crate) fn check(store: &str) -> Result<(), Failure> {
-    let schemes = || REDIS.iter().chain([&SQLITE]);
-    let known = store == MEMORY || schemes().any(|scheme| store.starts_with(scheme));
-    if known { Ok(()) } else { Err(UNKNOWN.into()) }
+    if REDIS.iter().any(|scheme| store.starts_with(scheme)) {
+        let checked = RedisStore::check_address(store);
+        return checked.map_err(|error| with_causes(&named(store), &error).into());
+    }
+    let is_file = store.strip_prefix(SQLITE).is_some_and(|path| !path.is_empty());
+    if is_file || store == MEMORY { Ok(()) } else { Err(UNKNOWN.into()) }
 }
 
 /// The address without user, password and settings.

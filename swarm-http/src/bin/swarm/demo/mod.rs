@@ -43,7 +43,8 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
     let committees = Committees::new(store, SystemEntropy);
     let site = Arc::new(Site::single((swarm, committees), tenant));
     let maintenance = Maintenance::new(&site).with(LogQueuedMail::default);
-    let listener = serve::listen(&options.listen).await?;
+    let listener = serve::bind(&options.listen).await?;
+    serve::say_address(&listener)?;
     let server = listener.local_addr()?;
     let (failed, failure) = oneshot::channel::<Failure>();
     let signal = serve::stop_signal()?;
