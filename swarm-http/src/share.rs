@@ -32,10 +32,32 @@ impl Share {
         SHARE.scope(self, work).await
     }
 
-    /// Waits until the client whose work this is has a thread left of its share; there is nothing to wait for
-    /// where it is nobody's.
-    pub(crate) async fn of_this_client() -> Option<OwnedSemaphorePermit> {
-        let share = SHARE.try_with(Self::clone).ok()?;
-        share.0.acquire_owned().await.ok()
+    /// Whether the client has threads at this moment.
+    pub(crate) fn is_used(&self) -> bool {
+        self.0.available_permits() < processors()
+    }
+}
+
+/// A thread of a client's share. Nobody has it where the work is no client's.
+#[derive(Debug)]
+pub(crate) struct ShareOfThreads(
+    #[expect(dead_code, reason = "held")] Option<OwnedSemaphorePermit>,
+);
+
+impl ShareOfThreads {
+    /// Waits until the client whose work this is has a thread left.
+    pub(crate) async fn of_this_client() -> Self {
+        match SHARE.try_with(Share::clone) {
+            Ok(share) => Self(share.0.acquire_owned().await.ok()),
+            Err(_of_nobody) => Self(None),
+        }
+    }
+
+    /// The same, if there is one left now.
+    pub(crate) fn now() -> Option<Self> {
+        match SHARE.try_with(Share::clone) {
+            Ok(share) => share.0.try_acquire_owned().ok().map(|permit| Self(Some(permit))),
+            Err(_of_nobody) => Some(Self(None)),
+        }
     }
 }

@@ -23,6 +23,7 @@ use warp::http::StatusCode;
 
 use crate::response::caching::shared;
 use crate::response::{Answer, Reply};
+use crate::share::ShareOfThreads;
 use crate::tenants::ServedTenant;
 
 use lru::{LARGE, Lru, Place};
@@ -75,6 +76,42 @@ impl CachedAnswer {
     }
 }
 
+/// What a reader does at a slot.
+enum Turn {
+    /// Take what is there.
+    Read(Answer),
+    /// Make the answer: the log stands here, and was asked for at this time.
+    Make(OwnedMutexGuard<Option<CachedAnswer>>, LogPosition, Instant),
+    /// Go on without the others, who take too long.
+    Alone,
+}
+
+/// Waits for the slot, and finds out whether what is there is right still.
+async fn turn(slot: &AnswerSlot, tenant: &Tenant) -> Result<Turn, Error> {
+    let mut asked = Instant::now();
+    let mut cached = match Arc::clone(slot).try_lock_owned() {
+        Ok(cached) => cached,
+        Err(_) => {
+            let Ok(cached) = timeout(PATIENCE, Arc::clone(slot).lock_owned()).await else {
+                return Ok(Turn::Alone);
+            };
+            if let Some(cached) = cached.as_ref().filter(|cached| cached.asked >= asked) {
+                return Ok(Turn::Read(cached.answer.clone()));
+            }
+            asked = Instant::now();
+            cached
+        }
+    };
+    let log = tenant.log_position().await?;
+    if let Some(cached) = cached.as_mut()
+        && cached.is_valid(tenant, &log).await?
+    {
+        cached.asked = asked;
+        return Ok(Turn::Read(cached.answer.clone()));
+    }
+    Ok(Turn::Make(cached, log, asked))
+}
+
 impl AnswerCache {
     pub(crate) fn new(workers: Arc<WorkerPool>) -> Self {
         Self { lru: SyncMutex::default(), workers }
@@ -92,33 +129,39 @@ impl AnswerCache {
             self.lru().set_size(&question, answer.body.len());
             return Ok(answer);
         };
-        let mut asked = Instant::now();
-        let mut cached = match Arc::clone(&slot).try_lock_owned() {
-            Ok(cached) => cached,
-            Err(_) => {
-                let Ok(cached) = timeout(PATIENCE, slot.lock_owned()).await else {
-                    return self.workers.run(make()).await;
-                };
-                if let Some(cached) = cached.as_ref().filter(|cached| cached.asked >= asked) {
-                    let answer = cached.answer.clone();
+        let mut share = None;
+        loop {
+            let (cached, log, asked) = match turn(&slot, served.tenant()).await? {
+                Turn::Read(answer) => {
+                    drop(share);
                     return Ok(self.encoded(answer, gzip).await);
                 }
-                asked = Instant::now();
-                cached
+                Turn::Make(cached, log, asked) => (cached, log, asked),
+                Turn::Alone => {
+                    let share = match share {
+                        Some(share) => share,
+                        None => ShareOfThreads::of_this_client().await,
+                    };
+                    return self.workers.run_with(share, make()).await;
+                }
+            };
+            if is_large && share.is_none() {
+                share = ShareOfThreads::now();
+                if share.is_none() {
+                    // Clients that have threads left do not wait for this one, but take the turn.
+                    drop(cached);
+                    share = Some(ShareOfThreads::of_this_client().await);
+                    continue;
+                }
             }
-        };
-        let log = served.tenant().log_position().await?;
-        if let Some(cached) = cached.as_mut()
-            && cached.is_valid(served.tenant(), &log).await?
-        {
-            cached.asked = asked;
-            let answer = cached.answer.clone();
-            return Ok(self.encoded(answer, gzip).await);
+            let end = if is_large { served.tenant().log_end(log.clone()).await? } else { None };
+            let making = Arc::clone(self).make(question, cached, (log, end, asked), make());
+            let answer = match share {
+                Some(share) => self.workers.run_with(share, making).await,
+                None => making.await,
+            };
+            return Ok(self.encoded(answer?, gzip).await);
         }
-        let end = if is_large { served.tenant().log_end(log.clone()).await? } else { None };
-        let making = Arc::clone(self).make(question, cached, (log, end, asked), make());
-        let answer = if is_large { self.workers.run(making).await } else { making.await };
-        Ok(self.encoded(answer?, gzip).await)
     }
 
     /// Makes an answer and keeps it. Waiting readers get a large one even if the one that asked has
@@ -155,5 +198,49 @@ impl AnswerCache {
 
     fn lru(&self) -> MutexGuard<'_, Lru<AnswerSlot>> {
         self.lru.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use swarm_core::{Swarm, SystemEntropy};
+    use swarm_store_memory::MemoryStore;
+
+    use super::*;
+    use crate::share::{Share, processors};
+    use crate::{AdminTokens, Site, TenantConfig};
+
+    /// A large answer, made.
+    async fn read(site: &Site, query: &str) -> Answer {
+        let tenant: swarm_core::TenantId = "acme".parse().unwrap();
+        let served = site.tenant(&tenant).unwrap();
+        let question = Question::new(&tenant, "/large", query);
+        let make = || -> BoxFuture<'static, Reply> {
+            Box::pin(async { Ok(Answer::new(StatusCode::OK, "text/plain", "a".repeat(LARGE))) })
+        };
+        site.cache.answer(Reader { served, question, gzip: true }, make).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_client_that_waits_for_its_share_holds_nobody_up() {
+        let tenant = TenantConfig::new("acme".parse().unwrap(), AdminTokens::new());
+        let site = Arc::new(Site::single(Swarm::new(MemoryStore::new(), SystemEntropy), tenant));
+        // From here on it is known to be large, whatever the query is.
+        read(&site, "").await;
+        let (busy, other) = (Share::default(), Share::default());
+        let mut held = Vec::new();
+        for _ in 0..processors() {
+            held.push(busy.clone().scope(ShareOfThreads::of_this_client()).await);
+        }
+        let waiting = tokio::spawn(busy.scope({
+            let site = Arc::clone(&site);
+            async move { read(&site, "after=1").await }
+        }));
+        tokio::task::yield_now().await;
+        let reading = other.scope(read(&site, "after=1"));
+        assert!(timeout(PATIENCE / 2, reading).await.is_ok());
+        assert!(!waiting.is_finished());
+        drop(held);
+        waiting.await.unwrap();
     }
 }

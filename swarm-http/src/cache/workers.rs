@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tracing::Instrument as _;
 
-use crate::share::{Share, processors};
+use crate::share::{ShareOfThreads, processors};
 
 /// A limited number of threads, which jobs wait for in turn.
 pub(crate) struct WorkerPool(Arc<Semaphore>);
@@ -28,7 +28,16 @@ impl WorkerPool {
         work: impl Future<Output = T> + Send + 'static,
     ) -> T {
         // First, so that no client fills the queue for the threads.
-        let share = Share::of_this_client().await;
+        let share = ShareOfThreads::of_this_client().await;
+        self.run_with(share, work).await
+    }
+
+    /// The same, for whoever has a thread of the client's share.
+    pub(crate) async fn run_with<T: Send + 'static>(
+        &self,
+        share: ShareOfThreads,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> T {
         let turn = Arc::clone(&self.0).acquire_owned().await;
         let (runtime, work) = (Handle::current(), work.in_current_span());
         let done = spawn_blocking(move || {
@@ -52,6 +61,7 @@ mod tests {
     use tokio::time::timeout;
 
     use super::*;
+    use crate::share::Share;
 
     /// Does many jobs for a client, each of which waits until the sender is dropped.
     fn flood(pool: &Arc<WorkerPool>, stuck: Receiver<()>) {

@@ -21,6 +21,8 @@ pub(super) struct Connections {
     tasks: JoinSet<()>,
     open: HashMap<task::Id, Open>,
     clients: HashMap<IpAddr, Client>,
+    /// The clients without a connection whose work goes on: if they come again, their share has not grown.
+    gone: Vec<IpAddr>,
     company: Arc<Company>,
     most: usize,
     /// Of one client; none where all have the address of a proxy.
@@ -28,7 +30,7 @@ pub(super) struct Connections {
     count: Gauge,
 }
 
-/// Who has open connections.
+/// Who has open connections, or work under way.
 struct Client {
     count: usize,
     turns: Arc<Turns>,
@@ -48,6 +50,7 @@ impl Connections {
             tasks: JoinSet::new(),
             open: HashMap::new(),
             clients: HashMap::new(),
+            gone: Vec::new(),
             company: Arc::new(Company::new()),
             most: limits.connections,
             most_of_client: limits.connections_per_address,
@@ -157,10 +160,21 @@ impl Connections {
         let Some(open) = self.open.remove(&id) else { return };
         if let Some(client) = self.clients.get_mut(&open.client) {
             client.count -= 1;
-            if client.count == 0 {
-                self.clients.remove(&open.client);
-            }
         }
+        if !self.gone.contains(&open.client) {
+            self.gone.push(open.client);
+        }
+        let clients = &mut self.clients;
+        self.gone.retain(|address| {
+            let Some(client) = clients.get(address).filter(|client| client.count == 0) else {
+                return false;
+            };
+            let is_used = client.share.is_used();
+            if !is_used {
+                clients.remove(address);
+            }
+            is_used
+        });
     }
 }
 
@@ -187,6 +201,8 @@ mod tests {
     use std::future::pending;
 
     use super::*;
+    use crate::cache::WorkerPool;
+    use crate::share::processors;
 
     const ONE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
     const OTHER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 2));
@@ -276,6 +292,33 @@ mod tests {
         assert!(!turns.is_over());
         connections.make_room(ONE).await;
         assert!(connections.tasks.is_empty() && turns.is_over());
+    }
+
+    #[tokio::test]
+    async fn who_comes_again_has_no_second_share() {
+        let pool = Arc::<WorkerPool>::default();
+        let (done, stuck) = std::sync::mpsc::channel::<()>();
+        let stuck = Arc::new(std::sync::Mutex::new(stuck));
+        let mut connections = at_most(1, Some(1));
+        for _ in 0..2 * processors() {
+            let (pool, stuck) = (Arc::clone(&pool), Arc::clone(&stuck));
+            connections.run(ONE, Activity::new(), async move {
+                pool.run(async move { stuck.lock().unwrap().recv() }).await.unwrap_err();
+            });
+            // The job has begun when this has gone by, or waits for the client's share.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            connections.make_room(ONE).await;
+        }
+        let other = Share::default().scope(pool.run(async { "done" }));
+        assert_eq!(timeout(Duration::from_secs(20), other).await, Ok("done"));
+        assert_eq!(connections.clients.len(), 1);
+        drop(done);
+        while connections.clients.get(&ONE).is_some_and(|client| client.share.is_used()) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        connections.run(OTHER, Activity::new(), async {});
+        connections.ended().await;
+        assert!(connections.clients.is_empty() && connections.gone.is_empty());
     }
 
     #[test]
