@@ -11,7 +11,7 @@ use crate::domain::{
 use crate::rules::{self, Refusal, Resource};
 use crate::store::{Saved, SessionChange, SessionQuery, TakeQuery, Versioned};
 
-/// A page of the session list ends early once its snapshots have about this many bytes of quotes and weights.
+/// A page of the session list ends early once its sessions have about this many bytes.
 const PAGE_BYTES: usize = 4 << 20;
 
 /// How many sessions the list has the store read at a time: whole ones, with their snapshots.
@@ -147,8 +147,8 @@ impl Tenant {
         Ok(self.store.published(limit).await?)
     }
 
-    /// The `limit` newest sessions with ids below `before`, or fewer where their snapshots quote
-    /// more than 4 MiB; at least one, if there is one.
+    /// The `limit` newest sessions with ids below `before`, or fewer where they have more than about
+    /// 4 MiB; at least one, if there is one.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -325,12 +325,18 @@ impl Tenant {
     }
 }
 
-/// About how many bytes the quotes and weights of a session's snapshot have.
+/// About how many bytes a session has in a list: of all that grows in it.
 fn length(session: &Session) -> usize {
-    /// Of an entry, without its name.
-    const WEIGHT: usize = 40;
-    let Some(snapshot) = &session.snapshot else { return 0 };
-    let quotes = snapshot.quotes.iter().map(|quote| quote.body.as_str().len());
-    let weights = snapshot.weights.iter().flatten();
-    quotes.chain(weights.map(|entry| WEIGHT + entry.bucket.as_str().len())).sum()
+    /// The fields of an entry, without text of its author's.
+    const QUOTE: usize = 150;
+    const OTHER: usize = 65;
+    let names = session.buckets.iter().flatten().map(|bucket| OTHER + bucket.as_str().len());
+    let roster = session.roster.iter().map(|roster| OTHER * roster.entries().len());
+    let snapshot = session.snapshot.as_deref();
+    let quotes = snapshot.into_iter().flat_map(|snapshot| &snapshot.quotes);
+    let quotes =
+        quotes.map(|quote| QUOTE + quote.stance.as_str().len() + quote.body.as_str().len());
+    let weights = snapshot.and_then(|snapshot| snapshot.weights.as_deref()).unwrap_or_default();
+    let weights = weights.iter().map(|entry| OTHER + entry.bucket.as_str().len());
+    names.chain(roster).chain(quotes).chain(weights).sum()
 }
