@@ -53,7 +53,7 @@ pub(crate) async fn open(store: &str) -> Result<Services, Failure> {
         return in_file(Path::new(path)).await;
     }
     let redis = RedisStore::connect(store).await;
-    let redis = redis.map_err(|error| with_causes(&named(store), &error))?;
+    let redis = redis.map_err(|error| with_causes(&format!("store: {}", shown(store)), &error))?;
     Ok(over_a_network(redis))
 }
 
@@ -74,28 +74,29 @@ pub(crate) async fn open_existing(store: &str) -> Result<Services, Failure> {
 pub(crate) fn check(store: &str) -> Result<(), Failure> {
     if REDIS.iter().any(|scheme| store.starts_with(scheme)) {
         let checked = RedisStore::check_address(store);
-        return checked.map_err(|error| with_causes(&named(store), &error).into());
+        return checked
+            .map_err(|error| with_causes(&format!("store: {}", shown(store)), &error).into());
     }
     let is_file = store.strip_prefix(SQLITE).is_some_and(|path| !path.is_empty());
     if is_file || store == MEMORY { Ok(()) } else { Err(UNKNOWN.into()) }
 }
 
-/// The address without user, password and settings.
+/// The address without user, password and settings; of what is odd about it nothing, since that may be the
+/// password.
 pub(crate) fn shown(store: &str) -> String {
+    if store.starts_with(SQLITE) {
+        return store.to_owned();
+    }
     let Some((scheme, rest)) = store.split_once("://") else { return store.to_owned() };
+    let rest = rest.split('?').next().unwrap_or_default();
     let rest = rest.rsplit_once('@').map_or(rest, |(_, hosts)| hosts);
-    let hosts = rest.split(['/', '?']).next().unwrap_or_default();
-    format!("{scheme}://{hosts}")
-}
-
-/// The store by its hosts, where they are some: what is odd about an address may be its password.
-fn named(store: &str) -> String {
-    let shown = shown(store);
-    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
-    let is_host = |host: &str| host.rsplit_once(':').is_none_or(|(_, port)| is_port(port));
-    let hosts = shown.split_once("://").map_or("", |(_, hosts)| hosts);
-    let are_hosts = !hosts.is_empty() && hosts.split(',').all(is_host);
-    if are_hosts { format!("store: {shown}") } else { "store".to_owned() }
+    let hosts = rest.split('/').next().unwrap_or_default();
+    let is_port = |port: &str| port.parse::<u16>().is_ok();
+    let is_host = |host: &str| match host.rsplit_once(':') {
+        Some((name, port)) => !name.is_empty() && is_port(port),
+        None => !host.is_empty(),
+    };
+    if hosts.split(',').all(is_host) { format!("{scheme}://{hosts}") } else { scheme.to_owned() }
 }
 
 async fn in_file(path: &Path) -> Result<Services, Failure> {
