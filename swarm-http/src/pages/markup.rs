@@ -49,15 +49,21 @@ pub(crate) fn exact(text: &str) -> Markup {
 /// A page with its control characters, which HTML does not allow, replaced by a visible mark, and without
 /// those that turn the order of what follows, which may lie outside of the text that they stand in.
 pub(crate) fn printable(page: String) -> String {
-    let odd = |letter: char| {
-        let control = letter.is_control() && !matches!(letter, '\n' | '\t');
-        control || matches!(letter, '\u{fdd0}'..='\u{fdef}') || u32::from(letter) & 0xfffe == 0xfffe
-    };
-    if page.contains(|letter| odd(letter) || turns(letter)) {
-        page.replace(odd, "\u{fffd}").replace(turns, "")
+    if page.contains(|letter| is_odd(letter) || turns(letter)) {
+        page.replace(is_odd, "\u{fffd}").replace(turns, "")
     } else {
         page
     }
+}
+
+/// Whether a page may hold all letters of a text.
+pub(crate) fn may_hold(text: &str) -> bool {
+    !text.contains(is_odd)
+}
+
+fn is_odd(letter: char) -> bool {
+    let control = letter.is_control() && !matches!(letter, '\n' | '\t');
+    control || matches!(letter, '\u{fdd0}'..='\u{fdef}') || u32::from(letter) & 0xfffe == 0xfffe
 }
 
 /// Whether a letter turns the order of those that follow.

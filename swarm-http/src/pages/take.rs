@@ -11,7 +11,7 @@ use warp::http::StatusCode;
 use super::frame::{Desk, Frame, html, reading};
 use super::lists::uncounted;
 use super::markdown::{HeadingLevel, markdown};
-use super::markup::{Markup, exact};
+use super::markup::{Markup, exact, may_hold};
 use super::people::{People, Person};
 use super::shares::{Shares, shares_of};
 use super::time_text::Reading;
@@ -43,6 +43,8 @@ struct TakePage<'a> {
     public_key: String,
     signature: &'a str,
     canonical: Markup,
+    /// Whether that is all of it.
+    is_whole: bool,
 }
 
 struct RevisionRow {
@@ -64,6 +66,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let subject = lists::subject(tenant, &draft.subject_id).await?;
     let who = people.person(&draft.member_id);
     let of_member = filed.iter().filter(|other| other.draft().member_id == draft.member_id);
+    let signed = canonical(draft);
     let desk = Desk::of(&request);
     let said = format!("{} on {}, {}", who.name, subject.1, draft.stance);
     let title = format!("Take {}: {said}", take.id);
@@ -83,7 +86,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         command: command(&desk, take),
         public_key: take.public_key.to_string(),
         signature: take.signed.signature.as_str(),
-        canonical: exact(&canonical(draft)),
+        is_whole: may_hold(&signed),
+        canonical: exact(&signed),
         frame: Frame::new(desk, title, links::take(take.id))
             .below("/swarm/sessions", "Sessions")
             .below(links::session(take.session_id), day)

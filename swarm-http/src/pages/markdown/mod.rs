@@ -91,10 +91,27 @@ pub(crate) fn excerpt(text: &str, limit: usize, top: HeadingLevel) -> (Markup, b
 /// The beginning of what a text says, on a line without any form, in about `room` letters, cut where a
 /// word ends.
 pub(crate) fn first_words(text: &str, room: usize) -> String {
-    let mut line = String::new();
-    // All of a text is read before its first word is known, and no more than this is needed.
+    // All of a text is read before its first word is known, so it is cut before.
+    let text = text.trim_start();
     let head = text.char_indices().nth(8 * room).and_then(|(end, _)| text.get(..end));
-    for event in Parser::new(&bounded(head.unwrap_or(text))) {
+    let head = head.unwrap_or(text);
+    let mut line = words(head, room);
+    if line.trim().is_empty() {
+        // The words come later, if there are any: until then it is as it was typed.
+        line = head.split_whitespace().collect::<Vec<_>>().join(" ");
+    }
+    let line = line.trim();
+    let clipped = clipped(line, room);
+    match clipped.strip_suffix('…').and_then(|head| head.rsplit_once(' ')) {
+        Some((words, rest)) if clipped != line && rest.len() < room / 4 => format!("{words} …"),
+        _ => clipped,
+    }
+}
+
+/// The words that a text begins with, a bit more of them than have room.
+fn words(text: &str, room: usize) -> String {
+    let mut line = String::new();
+    for event in Parser::new(&bounded(text)) {
         match event {
             Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineHtml(text) => {
                 line.push_str(&text);
@@ -110,12 +127,7 @@ pub(crate) fn first_words(text: &str, room: usize) -> String {
             break;
         }
     }
-    let line = line.trim();
-    let clipped = clipped(line, room);
-    match clipped.strip_suffix('…').and_then(|head| head.rsplit_once(' ')) {
-        Some((words, rest)) if clipped != line && rest.len() < room / 4 => format!("{words} …"),
-        _ => clipped,
-    }
+    line
 }
 
 fn sanitizer() -> &'static Builder<'static> {
@@ -242,6 +254,10 @@ mod tests {
         assert_eq!(first_words(text, 24), "Why The base case …");
         assert_eq!(first_words("<b>x</b>", 80), "<b>x</b>");
         assert_eq!(first_words("", 80), "");
+        let late = format!("{}At last.", "\n".repeat(900));
+        assert_eq!(first_words(&late, 80), "At last.");
+        let nothing = format!("[name]:\n http://a/{}\n\nAt last.", "x".repeat(900));
+        assert!(first_words(&nothing, 80).starts_with("[name]: http://a/xxx"));
     }
 
     #[test]
