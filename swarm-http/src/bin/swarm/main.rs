@@ -25,6 +25,10 @@ use clap::Parser;
 use arguments::{Command, CommandLine};
 use failure::Failure;
 
+/// A take allocates much that is small and short-lived.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[tokio::main]
 async fn main() -> ExitCode {
     let ended = match CommandLine::parse().command {
