@@ -39,7 +39,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
-const TIMEOUT = 30_000; // milliseconds
+const TIMEOUT = 30_000; // milliseconds, from the connection to the end of the answer
 const PAUSES = [500, 1000, 2000, 4000]; // milliseconds, before a take that got no answer is sent again
 const LARGEST = 256 << 20; // bytes of an answer that are read
 const MOST_SHOWN = 1000; // characters of a refusal that are shown
@@ -51,6 +51,9 @@ export class Refused extends Error {
     Object.assign(this, { status, answer });
   }
 }
+
+/* The server answered, and what it says is of no use. Asking again would not help. */
+export class Unreadable extends Error {}
 
 /* Whether the take arrived is not known. Sending the same bytes again is safe, and tells. */
 export class NoAnswer extends Error {}
@@ -92,7 +95,7 @@ export class Swarm {
         return await this.call("/api/swarm/submit", signedTake, bearer(token));
       } catch (error) {
         if (error.status === 409 && error.answer?.recommendationId !== undefined) return error.answer;
-        if (error instanceof Refused && error.status !== 503) throw error;
+        if (error instanceof Unreadable || (error instanceof Refused && error.status !== 503)) throw error;
         if (pause === undefined) {
           throw new NoAnswer(`no answer to nonce ${printable(signedTake.nonce)}: ${error.message || error.code}`);
         }
@@ -172,19 +175,19 @@ export class Swarm {
     const pieces = [];
     let length = 0;
     for await (const piece of response) {
-      if ((length += piece.length) > LARGEST) throw new Error("the answer is too long");
+      if ((length += piece.length) > LARGEST) throw new Unreadable("the answer is too long");
       pieces.push(piece);
     }
     const text = Buffer.concat(pieces).toString();
+    const succeeded = response.statusCode >= 200 && response.statusCode < 300;
     let answer;
     try {
       answer = JSON.parse(text);
     } catch {
+      if (succeeded) throw new Unreadable("an answer that is no JSON"); // not quoted: it may hold a token
       throw new Refused(response.statusCode, text); // the page of something in between
     }
-    if (response.statusCode < 200 || response.statusCode > 299) {
-      throw new Refused(response.statusCode, answer, response.headers["swarm-hint"]);
-    }
+    if (!succeeded) throw new Refused(response.statusCode, answer, response.headers["swarm-hint"]);
     return answer;
   }
 }
@@ -337,17 +340,21 @@ function base64Bytes(text, length) {
 
 // ---- Files and output ---------------------------------------------------------------------------
 
-/* For its owner alone. Never replaces a file, and leaves none behind when nothing came of it. */
+/* For its owner alone, and whole or not there: it gets its name last. Never replaces a file. */
 async function newPrivateFile(path, content) {
-  const file = fs.openSync(path, "wx", 0o600);
+  if (fs.lstatSync(path, { throwIfNoEntry: false })) throw new Error(`${path} exists`);
+  const part = `${path}.${crypto.randomUUID()}`;
+  const file = fs.openSync(part, "wx", 0o600);
   try {
     fs.writeSync(file, (await content()) + "\n");
   } catch (error) {
-    fs.unlinkSync(path);
+    fs.unlinkSync(part);
     throw error;
   } finally {
     fs.closeSync(file);
   }
+  fs.linkSync(part, path); // where this fails, the part stays, and the error names it
+  fs.unlinkSync(part);
 }
 
 function readLine(path) {
@@ -360,11 +367,20 @@ function readKey(path) {
   return keyFromText(readLine(path));
 }
 
-/* JSON on one line. What a server sends stays text: no control character reaches a terminal, and no mark that
- * turns the order of letters. */
+/* JSON on one line. */
 function printable(answer) {
-  return JSON.stringify(answer).replace(/[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g,
+  return escaped(JSON.stringify(answer));
+}
+
+/* What a server sends stays text: no control character reaches a terminal, and no mark that turns the order
+ * of letters. */
+function escaped(text) {
+  return text.replace(/[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g,
     (character) => "\\u" + character.charCodeAt(0).toString(16).padStart(4, "0"));
+}
+
+function told(error) {
+  return escaped(error.message || error.code);
 }
 
 function writeLine(text, descriptor = 1) {
@@ -373,14 +389,24 @@ function writeLine(text, descriptor = 1) {
     try {
       left = left.subarray(fs.writeSync(descriptor, left));
     } catch (error) {
-      if (error.code !== "EAGAIN") throw error; // a pipe that is full for the moment
+      if (error.code !== "EAGAIN") throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10); // a pipe that is full: 10 ms later
     }
   }
 }
 
-/* A file of UTF-8, and nothing else. */
-function readText(path) {
-  return new TextDecoder("utf-8", { fatal: true }).decode(fs.readFileSync(path));
+/* JSON in a file of UTF-8. */
+function readJson(path) {
+  return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(fs.readFileSync(path)), path);
+}
+
+/* The error of JSON.parse quotes the text, which may be a secret; this one says only where the text is from. */
+function parseJson(text, where) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`${where} is no JSON`);
+  }
 }
 
 // ---- Command line: exit status 0 done, 1 refused or failed, 2 bad usage -------------------------
@@ -402,7 +428,8 @@ async function claim(args) {
 function signedTake(args) {
   try {
     const { member: memberId, date, subject: subjectId, nonce, stance, body, "memo-url": memoUrl } = args;
-    const [confidence, weights] = [JSON.parse(args.confidence), JSON.parse(args.weights || "null")];
+    const confidence = parseJson(args.confidence, "--confidence");
+    const weights = parseJson(args.weights || "null", "--weights");
     const fields = { memberId, date, subjectId, nonce, stance, confidence, body, memoUrl, weights };
     return sign(take(fields), readKey(args.key));
   } catch (error) {
@@ -419,11 +446,11 @@ async function verifyCommand(args) {
     tryToWrite(sentences.join("\n"), 1);
   } catch (error) {
     process.exitCode = 2;
-    tryToWrite(`cannot be read: ${error.message || error.code}`, 2);
+    tryToWrite(`cannot be read: ${told(error)}`, 2);
   }
 }
 
-/* Whoever has stopped reading still gets the verdict. */
+/* Whoever has stopped reading still gets the exit status. */
 function tryToWrite(text, descriptor) {
   try {
     writeLine(text, descriptor);
@@ -432,7 +459,7 @@ function tryToWrite(text, descriptor) {
 
 async function readTake(args) {
   if (args.url !== undefined) return [await swarm(args).take(args.operand), Number(args.operand)];
-  if (!/^https?:\/\//.test(args.operand)) return [JSON.parse(readText(args.operand))];
+  if (!/^https?:\/\//.test(args.operand)) return [readJson(args.operand)];
   const url = new URL(args.operand);
   const asked = decodeURIComponent(url.pathname).match(/\/takes\/([0-9]+)$/)?.[1];
   const record = await new Swarm(url.origin, args.host).call(url.pathname + url.search);
@@ -443,7 +470,7 @@ async function canonical() {
   const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   const text = utf8.decode(await buffer(process.stdin));
   for (const line of text.split("\n")) { // at "\n" and nowhere else
-    if (line.trim()) writeLine(canonicalText(takePayload(JSON.parse(line))));
+    if (line.trim()) writeLine(canonicalText(takePayload(parseJson(line, "a line"))));
   }
 }
 
@@ -470,13 +497,13 @@ const COMMANDS = {
   brief: [(args) => swarm(args).brief(args.operand), "--url SESSION_ID [--host]"],
   preflight: [(args) => swarm(args).preflight(token(args), signedTake(args)), TAKE],
   submit: [(args) => swarm(args).submit(token(args), signedTake(args)), TAKE],
-  diagnose: [(args) => swarm(args).diagnose(JSON.parse(readText(args.operand))), "--url FILE [--host]"],
+  diagnose: [(args) => swarm(args).diagnose(readJson(args.operand)), "--url FILE [--host]"],
   verify: [verifyCommand, "TAKE [--url] [--key] [--host]"],
   memo: [(args) => swarm(args).publishMemo(token(args), { ...args, subjectId: args.subject, sessionId: args.session }),
     "--url --token-file --title --body [--subject] [--session] [--host]"],
   "committee-brief": [(args) => swarm(args).committeeBrief(args.operand), "--url MEMBER_ID [--host]"],
   "committee-submit": [(args) => swarm(args).committeeSubmit(readLine(args["api-key-file"]),
-    { ...args, confidence: JSON.parse(args.confidence) }),
+    { ...args, confidence: parseJson(args.confidence, "--confidence") }),
     "--url --api-key-file --stance --confidence --body [--model] [--host]"],
   canonical: [canonical, ""],
 };
@@ -488,11 +515,11 @@ async function main([name, ...rest]) {
     const answer = await run(commandLine(usage, rest));
     if (answer !== undefined) writeLine(printable(answer));
   } catch (error) {
-    writeLine(error.message || error.code, 2);
     process.exitCode = error instanceof BadUsage ? 2 : 1;
+    tryToWrite(told(error), 2);
     if (!(error instanceof BadUsage)) return;
     for (const [command, [, usage]] of Object.entries(COMMANDS)) {
-      writeLine(`usage: swarm_client.mjs ${command} ${usage}`, 2);
+      tryToWrite(`usage: swarm_client.mjs ${command} ${usage}`, 2);
     }
   }
 }

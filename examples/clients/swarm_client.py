@@ -34,6 +34,7 @@ import base64
 import contextlib
 import hashlib
 import http.client
+import io
 import json
 import math
 import os
@@ -48,7 +49,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-TIMEOUT = 30  # seconds
+TIMEOUT = 30  # seconds: to connect, to send, and then for the whole answer to come
 PAUSES = (0.5, 1, 2, 4)  # seconds, before a take that got no answer is sent again
 LARGEST = 256 << 20  # bytes of an answer that are read
 MOST_SHOWN = 1000  # characters of a refusal that are shown
@@ -161,20 +162,52 @@ class Swarm:
         if self.host:
             headers["Host"] = self.host
         with contextlib.closing(connect(self.url.hostname, self.url.port, timeout=TIMEOUT)) as connection:
+            connection.response_class = (
+                lambda sock, *rest, **named: http.client.HTTPResponse(InTime(sock), *rest, **named))
             connection.request("GET" if request is None else "POST", self.url.path.rstrip("/") + path,
                                None if request is None else stringify(request).encode("utf-8"), headers)
             response = connection.getresponse()
             raw, hint = response.read(LARGEST + 1), response.getheader("swarm-hint")
             if len(raw) > LARGEST:
                 raise ValueError("the answer is too long")
+            if response.length:  # bytes that were announced and have not come
+                raise http.client.IncompleteRead(raw, response.length)
             text = raw.decode("utf-8", "replace")
+        succeeded = 200 <= response.status < 300
         try:
             answer = parse_json(text)
         except ValueError:
+            if succeeded:
+                raise ValueError("an answer that is no JSON") from None  # not quoted: it may hold a token
             raise Refused(response.status, text) from None  # the page of something in between
-        if not 200 <= response.status < 300:
+        if not succeeded:
             raise Refused(response.status, answer, hint)
         return answer
+
+
+class InTime(io.RawIOBase):
+    """What a socket receives, all of it within TIMEOUT: the timeout of a socket is for each piece alone."""
+
+    def __init__(self, sock):
+        self.sock, self.pieces = sock, sock.makefile("rb", buffering=0)
+        self.deadline = time.monotonic() + TIMEOUT
+
+    def makefile(self, _mode):  # all that http.client wants of a socket to read an answer
+        return io.BufferedReader(self)
+
+    def readable(self):
+        return True
+
+    def readinto(self, piece):
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the answer takes too long")
+        self.sock.settimeout(left)
+        return self.pieces.readinto(piece)
+
+    def close(self):
+        self.pieces.close()
+        super().close()
 
 
 def bearer(token):
@@ -346,13 +379,18 @@ def base64_bytes(text, length):
 
 @contextlib.contextmanager
 def new_private_file(path):
-    """For its owner alone. Never replaces a file, and leaves none behind when nothing came of it."""
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+    """For its owner alone, and whole or not there: it gets its name last. Never replaces a file."""
+    if os.path.lexists(path):
+        raise FileExistsError(f"{path} exists")
+    part = f"{path}.{uuid.uuid4()}"
+    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
         try:
             yield file
         except BaseException:
-            os.unlink(path)
+            os.unlink(part)
             raise
+    os.link(part, path)  # where this fails, the part stays, and the error names it
+    os.unlink(part)
 
 
 def read_line(path):
@@ -368,9 +406,18 @@ def read_key(path):
 
 
 def printable(answer):
-    """JSON on one line. What a server sends stays text: no control character reaches a terminal, and no
-    mark that turns the order of letters."""
-    return re.sub(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069]", lambda match: f"\\u{ord(match[0]):04x}", stringify(answer))
+    """JSON on one line."""
+    return escaped(stringify(answer))
+
+
+def escaped(text):
+    """What a server sends stays text: no control character reaches a terminal, and no mark that turns the
+    order of letters."""
+    return re.sub(r"[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def told(error):
+    return escaped(str(error) or repr(error))
 
 
 def write_line(text, descriptor=1):
@@ -421,7 +468,7 @@ def verify_command(args):
         holds, sentences = verify(record, args.key, asked)
         status, text, descriptor = 0 if holds else 1, "\n".join(sentences), 1
     except (Refused, ValueError, OSError, RecursionError, http.client.HTTPException) as error:
-        status, text, descriptor = 2, f"cannot be read: {str(error) or repr(error)}", 2
+        status, text, descriptor = 2, f"cannot be read: {told(error)}", 2
     with contextlib.suppress(OSError):  # whoever has stopped reading still gets the verdict
         write_line(text, descriptor)
     sys.exit(status)
@@ -499,7 +546,7 @@ def main():
     try:
         answer = args.run(args)
     except (Refused, NoAnswer, ValueError, OSError, RecursionError, http.client.HTTPException) as error:
-        write_line(str(error) or repr(error), 2)
+        write_line(told(error), 2)
         return 1
     if args.run not in (keygen, canonical):
         write_line(printable(answer))

@@ -162,7 +162,11 @@ fn is_this_machine(host: &str) -> bool {
 }
 
 fn no_answer(error: ureq::Error) -> Error {
-    Error::NoAnswer(error.to_string())
+    match error {
+        // It would be as long again.
+        ureq::Error::BodyExceedsLimit(_) => Error::Unreadable("the answer is too long".to_owned()),
+        error => Error::NoAnswer(error.to_string()),
+    }
 }
 
 /// The JSON of a success. After a 503, as after no answer, the outcome is unknown.

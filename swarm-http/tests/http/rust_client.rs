@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use serde_json::json;
 use swarm_client::{CommitteeTakeFields, Error, TakeFields, new_key, sign_take, verify};
-use swarm_core::domain::{MemberState, SubjectId};
+use swarm_core::domain::{MemberState, Signed, SubjectId};
 use swarm_core::json::Json;
-use swarm_core::{SessionId, TakeId};
+use swarm_core::{SessionId, TakeDraft, TakeId};
 
 use crate::committee_fixture::chair;
 use crate::harness::{ADMIN, Client, Server};
-use crate::verification::scripted;
+use crate::verification::{answering, endless, scripted};
 
 fn client(server: &Client) -> swarm_client::Client {
     swarm_client::Client::new(&format!("http://{}/", server.address)).unwrap()
@@ -89,14 +89,7 @@ fn a_take_that_got_no_answer_is_sent_again_with_the_same_bytes() {
         (503, "<h1>in between</h1>".to_owned()),
     ]);
     let client = swarm_client::Client::new(&url).unwrap();
-    let session = {
-        let server = Server::start();
-        server.client().convene("2026-11-21", "aurora");
-        self::client(&server.client()).open_session().unwrap().unwrap()
-    };
-    let member = swarm_core::MemberId::parse("ada").unwrap();
-    let fields = TakeFields::new("cautious", 0.62);
-    let take = sign_take(&new_key().unwrap(), &member, &session, &fields).unwrap();
+    let take = take();
     assert_eq!(client.submit("tok", &take).unwrap(), TakeId(7));
     // Whether it arrived is not known, and the take is still there to be sent again.
     let unanswered = client.without_retries().submit("tok", &take);
@@ -105,6 +98,25 @@ fn a_take_that_got_no_answer_is_sent_again_with_the_same_bytes() {
     let sent: Vec<_> = (0..3).map(|_| bodies.recv_timeout(wait).unwrap()).collect();
     assert!(sent[0].starts_with(br#"{"memberId":"ada""#));
     assert_eq!((&sent[0], &sent[0]), (&sent[1], &sent[2]));
+}
+
+/// A take of nobody in particular.
+fn take() -> Signed<TakeDraft> {
+    let server = Server::start();
+    server.client().convene("2026-11-21", "aurora");
+    let session = client(&server.client()).open_session().unwrap().unwrap();
+    let member = swarm_core::MemberId::parse("ada").unwrap();
+    let fields = TakeFields::new("cautious", 0.62);
+    sign_take(&new_key().unwrap(), &member, &session, &fields).unwrap()
+}
+
+#[test]
+fn an_answer_that_is_too_long_is_not_asked_for_again() {
+    let (url, bodies) = answering([endless(), endless()]);
+    let refused = swarm_client::Client::new(&url).unwrap().submit("tok", &take());
+    let error = refused.unwrap_err();
+    assert!(matches!(&error, Error::Unreadable(why) if why == "the answer is too long"), "{error}");
+    assert_eq!(bodies.try_iter().count(), 1);
 }
 
 #[test]

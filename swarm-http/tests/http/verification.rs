@@ -2,9 +2,11 @@
 //! and how they bear a server that does not answer.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Output};
 use std::sync::mpsc::{Receiver, channel};
+use std::thread::sleep;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use swarm_core::proof::KeyPair;
@@ -17,11 +19,59 @@ const UNPROVEN: &str = "unproven: that this is the member's key";
 
 /// A server that gives these answers, whatever is asked, and tells the bodies that came.
 pub fn scripted(answers: Vec<(u16, String)>) -> (String, Receiver<Vec<u8>>) {
+    answering(answers.into_iter().map(|(status, answer)| whole(status, &answer)))
+}
+
+/// Writes an answer.
+pub type Answer = Box<dyn FnOnce(&mut TcpStream) + Send>;
+
+/// An answer as it should be.
+pub fn whole(status: u16, body: &str) -> Answer {
+    let length = body.len();
+    raw(&format!(
+        "HTTP/1.1 {status} -\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    ))
+}
+
+/// These bytes, and then the end of the connection.
+pub fn raw(text: &str) -> Answer {
+    let text = text.to_owned();
+    Box::new(move |stream| stream.write_all(text.as_bytes()).unwrap())
+}
+
+/// A success that has no end.
+pub fn endless() -> Answer {
+    Box::new(|stream| {
+        let spaces = [b' '; 1 << 16];
+        let _ = stream.write_all(b"HTTP/1.1 200 -\r\n\r\n");
+        while stream.write_all(&spaces).is_ok() {}
+    })
+}
+
+/// An answer that begins so, and goes on letter by letter for half a minute.
+pub fn dribbling(start: &str) -> Answer {
+    let start = start.to_owned();
+    Box::new(move |stream| {
+        let _ = stream.write_all(start.as_bytes());
+        for _ in 0..150 {
+            sleep(Duration::from_millis(200));
+            if stream.write_all(b"x").is_err() {
+                break;
+            }
+        }
+    })
+}
+
+/// As [`scripted`], with answers of any kind.
+pub fn answering(
+    answers: impl IntoIterator<Item = Answer, IntoIter: Send + 'static>,
+) -> (String, Receiver<Vec<u8>>) {
+    let answers = answers.into_iter();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let (tell, told) = channel();
     std::thread::spawn(move || {
-        for (status, answer) in answers {
+        for answer in answers {
             let (mut stream, _) = listener.accept().unwrap();
             let mut reader = BufReader::new(stream.try_clone().unwrap());
             let head: Vec<_> = reader
@@ -35,13 +85,8 @@ pub fn scripted(answers: Vec<(u16, String)>) -> (String, Receiver<Vec<u8>>) {
             });
             let mut body = vec![0; length.unwrap_or(0)];
             reader.read_exact(&mut body).unwrap();
-            write!(
-                stream,
-                "HTTP/1.1 {status} -\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{answer}",
-                answer.len()
-            )
-            .unwrap();
             let _ = tell.send(body);
+            answer(&mut stream);
         }
     });
     (url, told)
@@ -62,7 +107,7 @@ fn record(key: &KeyPair) -> Value {
 }
 
 /// Both clients, each in a folder that holds `files`.
-fn clients(name: &str, url: &str, files: &[(&str, &str)]) -> [ClientProgram; 2] {
+pub fn clients(name: &str, url: &str, files: &[(&str, &str)]) -> [ClientProgram; 2] {
     [(python(), "swarm_client.py"), (node(), "swarm_client.mjs")].map(|(interpreter, script)| {
         let folder = format!("{name}-{script}");
         let client = ClientProgram::new(interpreter, script, &folder, url.to_owned());
@@ -188,15 +233,16 @@ console.log((await new Swarm(process.argv[2]).submit("tok", sign(take(fields), n
     let node_options = ["--input-type=module", "-e", node_says];
     for (program, options) in [(python(), &["-B", "-c", python_says][..]), (node(), &node_options)]
     {
-        let (url, bodies) = scripted(vec![
-            (503, r#"{"ok":false,"status":503,"error":"store unavailable"}"#.to_owned()),
-            (503, "<h1>in between</h1>".to_owned()),
-            (409, r#"{"ok":false,"status":409,"error":"…","recommendationId":7}"#.to_owned()),
+        let (url, bodies) = answering([
+            whole(503, r#"{"ok":false,"status":503,"error":"store unavailable"}"#),
+            whole(503, "<h1>in between</h1>"),
+            raw("HTTP/1.1 201 -\r\ncontent-length: 99\r\n\r\n{\"ok\":"), // cut in the middle
+            whole(409, r#"{"ok":false,"status":409,"error":"…","recommendationId":7}"#),
         ]);
         let output = Command::new(program).args(options).args([&folder, &url]).output().unwrap();
         assert_eq!(said(&output).trim(), "7", "{output:?}");
         let sent: Vec<_> = bodies.iter().collect();
-        assert_eq!((sent.len(), &sent[0], &sent[1]), (3, &sent[1], &sent[2]));
+        assert_eq!((sent.len(), &sent[1..]), (4, &vec![sent[0].clone(); 3][..]));
         assert!(sent[0].starts_with(br#"{"memberId":"ada""#));
     }
 }

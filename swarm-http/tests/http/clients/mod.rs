@@ -1,5 +1,7 @@
 //! The clients under `examples/clients`, in other languages, against the real program.
 
+mod bad_answers;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -30,12 +32,15 @@ impl ClientProgram {
 
     /// Runs a command of the client.
     pub fn run(&self, arguments: &[&str]) -> Output {
-        let ran = Command::new(&self.interpreter)
-            .arg(&self.script)
-            .args(arguments)
-            .current_dir(&self.folder)
-            .output();
+        let ran = self.command(arguments).output();
         ran.unwrap_or_else(|error| panic!("{} does not run: {error}", self.interpreter))
+    }
+
+    /// A command of the client, to be run.
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.interpreter);
+        command.arg(&self.script).args(arguments).current_dir(&self.folder);
+        command
     }
 
     /// What a command prints when all is well.
