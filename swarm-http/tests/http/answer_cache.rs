@@ -1,8 +1,9 @@
 //! Large answers, which are kept: nobody is given an old one, and none is made twice.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -10,6 +11,7 @@ use crate::backend::{Backend, on_every_store};
 use crate::fixture::{Clock, Fixture};
 use crate::harness::{ADMIN, Answer, Author, Client};
 use crate::observed_store::ObservedStore;
+use crate::raw_http::Connection;
 
 on_every_store! {
     what_is_over_is_not_given_again,
@@ -171,6 +173,65 @@ fn an_answer_that_is_kept_costs_one_call() {
     if_none_match(&fixture.client, SESSION, &tag).expect(200);
     let path = format!("/api/swarm/sessions/{other}");
     assert_eq!(fixture.client.get(&path).expect(200).json()["takes"].as_array().unwrap().len(), 2);
+}
+
+/// Whoever is to make a large answer may have to wait for its share of the threads: others make it meanwhile.
+#[test]
+fn a_client_that_has_much_to_do_holds_nobody_up() {
+    let clock = Clock::noon();
+    let store = clock.store();
+    let called: Arc<Mutex<Vec<&'static str>>> = Arc::default();
+    let closed: Arc<RwLock<()>> = Arc::default();
+    let (calls, gate) = (Arc::clone(&called), Arc::clone(&closed));
+    let observed = ObservedStore::new(&store, move |call| {
+        if !call.done && call.arguments.contains("basalt") {
+            calls.lock().unwrap().push("of basalt");
+            drop(gate.read());
+        } else if !call.done {
+            calls.lock().unwrap().push(call.method);
+        }
+        Ok(())
+    });
+    let fixture = Fixture::serve(clock, store, observed);
+    let authors = large_session(&fixture, 4);
+    fixture.client.operate("/subjects", &json!({ "id": "basalt", "name": "Basalt" })).expect(201);
+    fixture.client.get(SESSION).expect(200);
+    file(&fixture.client, &authors[0]);
+    let wait_for = |count: usize, method: &str| {
+        let is_there = || {
+            let called = called.lock().unwrap();
+            called.iter().filter(|it| **it == method).count() >= count
+        };
+        assert!((0..3_000).any(|_| is_there() || {
+            thread::sleep(Duration::from_millis(10));
+            false
+        }));
+    };
+    let asked = |path: &'static str| {
+        let client = fixture.server.client();
+        thread::spawn(move || client.get(path).expect(200))
+    };
+
+    let busy = closed.write().unwrap();
+    let all = thread::available_parallelism().unwrap().get();
+    called.lock().unwrap().clear();
+    let mut waiting: Vec<_> = (0..all).map(|_| asked("/swarm/subjects/basalt")).collect();
+    wait_for(all, "of basalt");
+    called.lock().unwrap().clear();
+    waiting.push(asked(SESSION));
+    wait_for(1, "log_position");
+    let mut other = Connection::open_from_elsewhere(fixture.server.address);
+    let mut read = || {
+        let host = fixture.server.address;
+        other.send(format!("GET {SESSION} HTTP/1.1\r\nhost: {host}\r\n\r\n").as_bytes()).unwrap();
+        other.receive(false).unwrap().expect(200);
+    };
+    read();
+    called.lock().unwrap().clear();
+    read();
+    assert_eq!(*called.lock().unwrap(), ["log_position"], "the answer is not kept");
+    drop(busy);
+    waiting.into_iter().for_each(|thread| drop(thread.join().unwrap()));
 }
 
 /// Of a store that was restored and written to by others, the rows after those of before say nothing.
