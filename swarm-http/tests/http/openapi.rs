@@ -7,7 +7,9 @@ use boon::{Compiler, SchemaIndex, Schemas};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
-use crate::harness::{Answer, Server};
+use crate::committee_fixture::{chair, submit};
+use crate::fixture::Fixture;
+use crate::harness::{ADMIN, Answer, Server};
 
 /// Where the document stands for the validator: as it is for requests, and strict for answers.
 const SENT: &str = "http://sent.example/openapi.json";
@@ -167,6 +169,83 @@ fn close(schema: &mut Value) {
         }
         Value::Array(items) => items.iter_mut().for_each(close),
         _ => {}
+    }
+}
+
+/// The example of a schema, as the document has it.
+fn example(schema: &str) -> Value {
+    let schema = &description().document["components"]["schemas"][schema];
+    schema["examples"][0].clone()
+}
+
+#[test]
+fn each_body_that_is_sent_has_an_example() {
+    let described = description();
+    for (path, methods) in described.document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
+            let Some(name) = schema["$ref"].as_str().and_then(|it| it.rsplit('/').next()) else {
+                assert!(operation["requestBody"].is_null(), "{method} {path}");
+                continue;
+            };
+            let example = example(name);
+            assert!(example.is_object(), "{name} has no example");
+            let at = pointer(&["paths", path, method, "requestBody", "content"]);
+            described.holds(&format!("{SENT}#{at}/application~1json/schema"), &example, name);
+        }
+    }
+}
+
+#[test]
+fn the_examples_are_accepted_as_they_stand() {
+    let fixture = Fixture::start();
+    let client = &fixture.client;
+    for (path, schema, status) in [
+        ("/subjects", "SubjectDraft", 201),
+        ("/subjects/aurora/snapshots", "SnapshotDraft", 201),
+        ("/regime", "RegimeDraft", 200),
+        ("/signals", "Signal", 200),
+        ("/sessions", "SessionDraft", 201),
+        ("/sessions/1/roster", "RosterFreeze", 200),
+        ("/sessions/1/roster/excuse", "Excuse", 200),
+        ("/sessions/1/brief", "BriefOrder", 201),
+        ("/sessions/1/state", "StateChange", 200),
+    ] {
+        client.operate(path, &example(schema)).expect(status);
+    }
+    let operator = [("x-admin-token", ADMIN), ("content-type", "application/json")];
+    let patch = example("SessionPatch").to_string();
+    let session = "/api/swarm/admin/sessions/1";
+    client.send("PATCH", session, &operator, patch.as_bytes()).expect(200);
+    let author = fixture.author();
+    let memo = example("MemoDraft").to_string();
+    client.post("/api/swarm/memos", &[("authorization", &author.bearer())], &memo).expect(201);
+
+    let key = chair(client, "/members", &example("CommitteeMemberDraft")).expect(201).json();
+    let key = key["api_key"].as_str().unwrap();
+    chair(client, "/briefs", &example("CommitteeOrder")).expect(201);
+    submit(client, key, &example("CommitteeSubmission")).expect(200);
+    chair(client, "/synthesis", &example("CommitteeSynthesis")).expect(200);
+    chair(client, "/members/ada/status", &example("CommitteeStatus")).expect(200);
+}
+
+#[test]
+fn the_examples_are_signed() {
+    let fixture = Fixture::start();
+    let client = &fixture.client;
+    let application = example("Application");
+    client.post("/api/swarm/apply", &[], &application.to_string()).expect(201);
+    assert_eq!(example("Signed")["publicKey"], application["publicKey"]);
+    let mut submission = example("Signed");
+    submission.as_object_mut().unwrap().remove("publicKey");
+    assert_eq!(submission, example("Submission"));
+    submission.as_object_mut().unwrap().remove("signature");
+    assert_eq!(submission, example("TakeDraft"));
+    let mut claim = example("TokenClaim");
+    claim["publicKey"] = application["publicKey"].clone();
+    for signed in [example("Signed"), claim] {
+        let diagnosis = client.post("/api/swarm/diagnose", &[], &signed.to_string()).expect(200);
+        assert_eq!(diagnosis.json()["verified"], true, "{signed}");
     }
 }
 

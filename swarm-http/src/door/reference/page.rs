@@ -47,6 +47,8 @@ struct Schema {
     /// What it is, where it is no object.
     form: Option<Markup>,
     fields: Vec<Field>,
+    /// Of a body that is sent.
+    example: Option<String>,
 }
 
 struct Field {
@@ -169,7 +171,8 @@ fn schema((name, schema): (String, Json)) -> Schema {
     let object = schema.clone().into_object();
     let fields = fields(&object);
     let form = fields.is_empty().then(|| Markup(form(&schema)));
-    Schema { name, description: text(&object, "description"), form, fields }
+    let example = items(get(&object, "examples")).first().map(swarm_core::json::write);
+    Schema { name, description: text(&object, "description"), form, fields, example }
 }
 
 fn fields(object: &Object) -> Vec<Field> {

@@ -14,12 +14,23 @@ const FILES: [&str; 8] = [
     include_str!("common.json"),
 ];
 
+/// An example of what each request body holds, by the name of its schema. What is signed there is signed with one key.
+const EXAMPLES: &str = include_str!("examples.json");
+
 /// Each schema (JSON Schema, 2020-12) with its name.
 pub(super) fn all() -> Vec<(String, Json)> {
     let read = |text: &str| Json::read(text.as_bytes()).unwrap_or(Json::Null).into_object();
+    let mut examples = read(EXAMPLES);
     let files: Vec<_> = FILES.into_iter().map(read).collect();
     let members = files.iter().flat_map(|file| file.members());
-    members.map(|(name, schema)| (name.to_owned(), schema.clone())).collect()
+    let with_example = |(name, schema): (&str, &Json)| {
+        let mut schema = schema.clone().into_object();
+        if let Some(example) = examples.take(name) {
+            schema.set("examples", Json::List(vec![example]));
+        }
+        (name.to_owned(), Json::Object(schema))
+    };
+    members.map(with_example).collect()
 }
 
 /// The reference to a schema.
