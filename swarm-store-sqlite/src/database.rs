@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 
@@ -25,6 +25,8 @@ pub(crate) struct Database {
     /// When the disk had no room for a write last, in milliseconds since 1970; before all time while it
     /// always had.
     had_no_room: AtomicI64,
+    /// Whether anything in the file could not be understood.
+    is_damaged: AtomicBool,
     _threads: Threads,
 }
 
@@ -57,8 +59,8 @@ impl Database {
         let (readers, mut threads) = readers::start(path)?;
         let (writer, thread) = writer::start(db, Place::of(path))?;
         threads.push(thread);
-        let had_no_room = AtomicI64::new(i64::MIN);
-        Ok(Self { writer, readers, clock, had_no_room, _threads: Threads(threads) })
+        let (had_no_room, is_damaged) = (AtomicI64::new(i64::MIN), AtomicBool::new(false));
+        Ok(Self { writer, readers, clock, had_no_room, is_damaged, _threads: Threads(threads) })
     }
 
     pub(crate) fn clock(&self) -> TimeSource {
@@ -76,7 +78,9 @@ impl Database {
             let _ = reply.send(readers::in_snapshot(db, read));
         };
         self.readers.send(Box::new(answer)).map_err(|_| Failure::stopped())?;
-        found.await.unwrap_or_else(|_| Err(Failure::stopped()))
+        let found = found.await.unwrap_or_else(|_| Err(Failure::stopped()));
+        self.note(found.as_ref().err());
+        found
     }
 
     /// Changes the file; returns once the change is on the disk, or has failed.
@@ -87,10 +91,24 @@ impl Database {
         let (pending, committed) = PendingChange::new(change);
         self.writer.send(Box::new(pending)).map_err(|_| Failure::stopped())?;
         let outcome = committed.await.unwrap_or_else(|_| Err(Failure::stopped()));
-        if outcome.as_ref().is_err_and(|failure| failure.is_of_room) {
+        self.note(outcome.as_ref().err());
+        outcome
+    }
+
+    /// Remembers of a failure what `ready` warns of.
+    fn note(&self, failure: Option<&Failure>) {
+        let Some(failure) = failure else { return };
+        if failure.is_of_room {
             self.had_no_room.store((self.clock)().millis(), Ordering::Relaxed);
         }
-        outcome
+        if failure.is_of_damage() {
+            self.is_damaged.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether anything in the file could not be understood since it was opened.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.is_damaged.load(Ordering::Relaxed)
     }
 
     /// Whether the disk had no room for a write within the last minute.

@@ -47,6 +47,11 @@ impl Failure {
         Self::misconfigured(format!("no path to a file: {error}"))
     }
 
+    /// Whether what the file holds cannot be understood.
+    pub(crate) fn is_of_damage(&self) -> bool {
+        self.kind == StoreErrorKind::Corrupt
+    }
+
     /// This failure, of the operation named `op`.
     pub(crate) fn of(self, op: &'static str) -> StoreError {
         StoreError::new(self.kind, op, self)

@@ -99,7 +99,7 @@ impl Tenants for SqliteStore {
 
     /// Checks that the file can be read, and written with a commit like any other; and that no
     /// tenant may not commit because its log went back, or the clock is too far behind it. Warns where
-    /// the disk had no room lately for a write.
+    /// the disk had no room lately for a write, or the file was found damaged.
     async fn ready(&self) -> Result<Readiness> {
         let probe = self.database.write(layout::touch).await;
         probe.map_err(|failure| match failure.is_of_room {
@@ -110,9 +110,18 @@ impl Tenants for SqliteStore {
             self.tenant(&tenant).facts("ready", |world| world.time_of_commit().map(drop)).await
         };
         self.seen.check(may_commit).await?;
-        let warning = "the disk had no room for a write within the last minute".to_owned();
-        let warnings = self.database.lately_had_no_room().then_some(warning);
-        Ok(Readiness { warnings: warnings.into_iter().collect() })
+        let warnings = [
+            (
+                self.database.lately_had_no_room(),
+                "the disk had no room for a write within the last minute",
+            ),
+            (
+                self.database.is_damaged(),
+                "the file is damaged, or a record in it garbled: the log says which",
+            ),
+        ];
+        let warnings = warnings.into_iter().filter(|(is_so, _)| *is_so);
+        Ok(Readiness { warnings: warnings.map(|(_, warning)| warning.to_owned()).collect() })
     }
 }
 

@@ -35,6 +35,7 @@ pub(crate) fn start(db: Connection, place: Place) -> Outcome<(Changes, JoinHandl
 }
 
 fn write(db: &Connection, place: &Place, changes: &Receiver<Box<dyn Change>>) {
+    let mut has_written = false;
     while let Ok(first) = changes.recv() {
         let mut batch = vec![first];
         batch.extend(changes.try_iter().take(MAX_BATCH - 1));
@@ -42,6 +43,11 @@ fn write(db: &Connection, place: &Place, changes: &Receiver<Box<dyn Change>>) {
         for change in batch {
             change.answer(&committed);
         }
+        has_written = true;
+    }
+    if has_written && place.still_there().is_ok() {
+        // SQLite does that itself for whoever closes the file last; of two who close it at once, neither is the last.
+        let _ = db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
     }
 }
 

@@ -1,6 +1,7 @@
 //! The program on a store that went back: wiped, restored from an older copy, or failed over.
 
 use std::fs;
+use std::sync::Arc;
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -112,6 +113,35 @@ fn a_file_that_is_replaced_while_it_is_open_is_not_written_to() {
     let detail = "the file was replaced or removed while it was open: restart the server";
     assert_eq!(ready["detail"], detail);
     program.client.get("/api/swarm/takes/1").expect(200);
+}
+
+/// What SQLite keeps beside a file is of the file that was there before.
+#[test]
+fn a_server_that_is_started_on_another_file_has_that_file() {
+    let program = Program::start(&["serve"], TOKEN);
+    let ada = desk(&program.client);
+    let folder = Arc::clone(&program.folder);
+    let path = folder.path().join("swarm.db");
+    let db = Connection::open(&path).unwrap();
+    db.execute("VACUUM INTO ?1", [folder.path().join("older.db").to_str()]).unwrap();
+    drop(db);
+    for _ in 0..30 {
+        program.client.convene(DAY, "aurora");
+        file(&program.client, &ada);
+    }
+
+    fs::rename(folder.path().join("older.db"), &path).unwrap();
+    let aside = folder.path().join("swarm.db-wal.aside");
+    wait_until("its commits are set aside", || aside.exists());
+    program.stop("KILL");
+    let program = Program::start_in(Arc::clone(&folder), &["serve"], TOKEN);
+    program.client.get("/readyz").expect(200);
+    program.client.get("/api/swarm/takes/1").refused(404, "no such take");
+    file(&program.client, &ada);
+    assert!(program.stop("TERM").0.success());
+    let db = Connection::open(&path).unwrap();
+    let whole: String = db.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(whole, "ok");
 }
 
 fn serve(redis: &Server) -> Program {

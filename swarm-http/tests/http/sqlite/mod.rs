@@ -53,6 +53,26 @@ fn two_servers_share_one_file() {
     assert_eq!(other.client.get("/readyz").expect(200).json(), json!({ "status": "ready" }));
 }
 
+/// None of them closes it last.
+#[test]
+fn two_servers_that_are_stopped_at_once_leave_all_in_the_file() {
+    for _ in 0..3 {
+        let one = Program::start(&["serve"], TOKEN);
+        let other = Program::start_in(Arc::clone(&one.folder), &["serve"], TOKEN);
+        let folder = Arc::clone(&one.folder);
+        one.client.convene(DAY, "aurora");
+        one.signal("TERM");
+        assert!(other.stop("TERM").0.success());
+        assert!(one.stop("TERM").0.success());
+        let copy = folder.path().join("copy.db");
+        fs::copy(folder.path().join("swarm.db"), &copy).unwrap();
+        let db = rusqlite::Connection::open(copy).unwrap();
+        let sessions: i64 =
+            db.query_row("SELECT count(*) FROM sessions", [], |it| it.get(0)).unwrap();
+        assert_eq!(sessions, 1);
+    }
+}
+
 #[test]
 fn a_file_that_is_none_of_ours_stops_the_start_and_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
