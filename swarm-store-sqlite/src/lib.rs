@@ -230,6 +230,9 @@ impl swarm_core::store::Clock for TenantStore {
 
 #[cfg(test)]
 mod tests {
+    use swarm_core::SessionId;
+    use swarm_core::store::StoreErrorKind;
+
     use super::*;
 
     #[tokio::test]
@@ -253,5 +256,25 @@ mod tests {
         assert_eq!(warnings().await, [warning]);
         now.fetch_add(1, Ordering::Relaxed);
         assert!(warnings().await.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_file_that_was_found_damaged_is_warned_of() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("swarm.db");
+        let store = SqliteStore::open(&path).unwrap();
+        let world = swarm_core::testing::World::open(Arc::new(store.clone()), tenant());
+        world.convened("aurora").await;
+        assert!(store.ready().await.unwrap().warnings.is_empty());
+        let other = rusqlite::Connection::open(path).unwrap();
+        other.execute("UPDATE sessions SET record = '{'", []).unwrap();
+        let session = store.open(&tenant()).session(SessionId(1)).await;
+        assert_eq!(session.unwrap_err().kind(), StoreErrorKind::Corrupt);
+        let warnings = store.ready().await.unwrap().warnings;
+        assert!(warnings.first().unwrap().starts_with("the file is damaged"), "{warnings:?}");
+    }
+
+    fn tenant() -> TenantId {
+        TenantId::parse("acme").unwrap()
     }
 }
