@@ -41,13 +41,13 @@ fn everything() -> String {
 fn a_check_says_what_would_be_served() {
     let file = configuration(
         "check.toml",
-        &("store = \"redis://:hunter2@h:1/0\"\n".to_owned() + &everything()),
+        &("store = \"redis://:hunter2@h:1/0?strict=true\"\n".to_owned() + &everything()),
     );
     let output = swarm(&["check", "--config", file.to_str().unwrap()], &[]).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{said}");
     for line in [
-        "store: redis://h:1",
+        "store: redis://h:1?strict=true",
         "acme: \"Acme desk\" on acme.example; operated by operator, ada",
         "briefs at 21:00",
         "bolt: \"bolt\" on bolt.example",
@@ -55,6 +55,10 @@ fn a_check_says_what_would_be_served() {
         assert!(said.contains(line), "{said}");
     }
     assert!(!said.contains("hunter2"), "{said}");
+    // Flags and the environment beat the file, as they do for serve.
+    let said =
+        refusal(&["check", "--config", file.to_str().unwrap()], &[("SWARM_STORE", "nowhere")]);
+    assert!(said.contains("store: must be"), "{said}");
 }
 
 #[test]

@@ -23,8 +23,8 @@ pub(crate) enum Command {
     /// Serve an in-memory store, filled through the API with a subject, members, sessions and
     /// signed takes, and say what to open.
     Demo(DemoOptions),
-    /// Check a configuration, as serve does at its start, and say what would be served.
-    Check(CheckOptions),
+    /// Check what serve would be started with, flags, environment and file, and say what would be served.
+    Check(Options),
     /// Print the line that a configuration has for the admin token on standard input.
     HashToken(HashTokenOptions),
     /// Write today's briefs to the folders that the configuration names (committee.export_to), and
@@ -71,13 +71,6 @@ pub(crate) struct Options {
     /// Whom mail is from; needed with a mail server
     #[arg(long, env = "SWARM_MAIL_FROM", value_name = "ADDRESS")]
     pub(crate) mail_from: Option<String>,
-}
-
-#[derive(Args)]
-pub(crate) struct CheckOptions {
-    /// The TOML file to check
-    #[arg(long, env = "SWARM_CONFIG", value_name = "FILE")]
-    pub(crate) config: PathBuf,
 }
 
 #[derive(Args)]

@@ -2,24 +2,25 @@
 
 use swarm_http::TenantConfig;
 
-use crate::arguments::{CheckOptions, Options, Source};
+use crate::arguments::Options;
 use crate::mail::Smtp;
 use crate::open_site::CheckedTenants;
 use crate::secrets::check_token;
 use crate::{Failure, console, serve, store};
 
-pub(crate) fn run(options: CheckOptions) -> Result<(), Failure> {
-    let source = Source { config: Some(options.config), ..Source::default() };
-    let config = Options { source, ..Options::default() }.resolve()?;
+pub(crate) fn run(options: Options) -> Result<(), Failure> {
+    let config = options.resolve()?;
     let checked = CheckedTenants::of(&config.tenants, config.mail.as_ref())?;
     config.mail.as_ref().map(Smtp::new).transpose()?;
     store::check(&config.store)?;
+    let is_single = checked.tenants.is_empty();
+    if let Some(token) = serve::admin_token()?.filter(|_| is_single) {
+        check_token("SWARM_ADMIN_TOKEN", &token)?;
+    }
     console::print(&format!("listen: {}", config.listen))?;
-    console::print(&format!("store: {}", store::shown(&config.store)))?;
-    if checked.tenants.is_empty() {
-        if let Some(token) = serve::admin_token()? {
-            check_token("SWARM_ADMIN_TOKEN", &token)?;
-        }
+    let (shown, settings) = (store::shown(&config.store), store::settings(&config.store));
+    console::print(&format!("store: {shown}{settings}"))?;
+    if is_single {
         console::print("default: one tenant, on every host")?;
     }
     for (tenant, table) in checked.tenants.iter().zip(&config.tenants) {

@@ -81,6 +81,12 @@ pub(crate) fn check(store: &str) -> Result<(), Failure> {
     if is_file || store == MEMORY { Ok(()) } else { Err(UNKNOWN.into()) }
 }
 
+/// The settings behind an address of Redis, which was checked: there is no secret in them.
+pub(crate) fn settings(store: &str) -> &str {
+    let of_redis = store.find('?').filter(|_| !store.starts_with(SQLITE));
+    of_redis.and_then(|at| store.get(at..)).unwrap_or_default()
+}
+
 /// The address without user, password and settings; of what is odd about it nothing, since that may be the
 /// password.
 pub(crate) fn shown(store: &str) -> String {
