@@ -95,7 +95,9 @@ export class Swarm {
         return await this.call("/api/swarm/submit", signedTake, bearer(token));
       } catch (error) {
         if (error.status === 409 && error.answer?.recommendationId !== undefined) return error.answer;
-        if (error instanceof Unreadable || (error instanceof Refused && error.status !== 503)) throw error;
+        // Of a 408 or 5xx whoever answered, perhaps a proxy, may not know what came of the take.
+        const refused = error instanceof Refused && error.status < 500 && error.status !== 408;
+        if (error instanceof Unreadable || refused) throw error;
         if (pause === undefined) {
           throw new NoAnswer(`no answer to nonce ${printable(signedTake.nonce)}: ${error.message || error.code}`);
         }

@@ -102,8 +102,8 @@ class Swarm:
             except Refused as refusal:
                 if refusal.status == 409 and "recommendationId" in refusal.answer:
                     return refusal.answer  # it had arrived, its answer was lost
-                if refusal.status != 503:
-                    raise
+                if refusal.status < 500 and refusal.status != 408:
+                    raise  # else whoever answered, perhaps a proxy, may not know what came of it
                 trouble = refusal
             except (OSError, http.client.HTTPException) as error:
                 trouble = error

@@ -5,6 +5,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use serde::Serialize;
+use swarm_core::Invalid;
 use swarm_core::json::{self, Json, Object};
 use ureq::http::{Request, Response, Uri};
 use ureq::{Agent, Body};
@@ -48,14 +49,14 @@ impl Client {
     /// A client of the service at `url`, such as `https://acme.example`. Nothing is asked yet.
     ///
     /// # Errors
-    /// [`InvalidUrl`] unless it is one of `http` or `https`, with a host.
+    /// [`InvalidUrl`] unless it is one of `http` or `https`, with a host, and without a user, a query and a fragment.
     pub fn new(url: &str) -> Result<Self, InvalidUrl> {
         let uri: Uri = url.parse().map_err(|_| InvalidUrl)?;
         let scheme = uri.scheme_str().unwrap_or_default();
         if !matches!(scheme, "http" | "https") || uri.host().is_none_or(str::is_empty) {
             return Err(InvalidUrl);
         }
-        if uri.query().is_some() {
+        if url.contains(['?', '#', '@']) {
             return Err(InvalidUrl);
         }
         // A credential is for one server only: redirects are not followed.
@@ -133,6 +134,10 @@ impl Client {
         credential: Credential<'_>,
         body: Option<&str>,
     ) -> Result<Json, Error> {
+        if !path.starts_with('/') {
+            // It would become part of the host.
+            return Err(Invalid::new("path", "must begin with a slash").into());
+        }
         let uri = format!("{}{path}", self.base);
         let request =
             Request::builder().method(method).uri(uri).header("accept", "application/json");
@@ -142,7 +147,10 @@ impl Client {
             Credential::ApiKey(key) => request.header("x-ic-key", key),
             Credential::Operator(token) => request.header("x-admin-token", token),
         };
-        let malformed = |error: ureq::http::Error| Error::Unreadable(error.to_string());
+        // A token with a line end, for example.
+        let malformed = |error: ureq::http::Error| {
+            Error::from(Invalid::new("request", format!("cannot be sent: {error}")))
+        };
         let response = match body {
             None => self.agent.run(request.body(()).map_err(malformed)?),
             Some(body) => {
@@ -169,7 +177,12 @@ fn no_answer(error: ureq::Error) -> Error {
     }
 }
 
-/// The JSON of a success. After a 503, as after no answer, the outcome is unknown.
+/// Whether whoever answers, the service or a proxy before it, may not know what came of the request.
+fn is_open(status: u16) -> bool {
+    status == 408 || status >= 500
+}
+
+/// The JSON of a success.
 fn read(mut response: Response<Body>) -> Result<Json, Error> {
     let status = response.status().as_u16();
     let bytes =
@@ -181,8 +194,8 @@ fn read(mut response: Response<Body>) -> Result<Json, Error> {
     let header = |name| response.headers().get(name)?.to_str().ok().map(str::to_owned);
     let body = body.unwrap_or(Json::Null).into_object();
     let error = body.clone().text("error").unwrap_or_default();
-    if status == 503 {
-        return Err(Error::NoAnswer(format!("503 {}", printable(&error))));
+    if is_open(status) {
+        return Err(Error::NoAnswer(format!("{status} {}", printable(&error))));
     }
     let (code, hint) = (header("swarm-error"), header("swarm-hint"));
     Err(Error::Refused(Box::new(Refused { status, code, hint, error, body })))

@@ -13,7 +13,8 @@ pub enum Error {
     /// The service said no.
     #[error("{0}")]
     Refused(Box<Refused>),
-    /// Whether what was sent arrived is not known. A take may be sent again as it is, any time.
+    /// Whether what was sent arrived is not known: there was no answer, or a 408 or 5xx. A take may be sent
+    /// again as it is, any time.
     #[error("no answer: {0}")]
     NoAnswer(String),
     /// What came back is not what this asks for.
@@ -31,7 +32,7 @@ pub enum Error {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Refused {
-    /// The status, 300 to 599.
+    /// The status, 300 to 499.
     pub status: u16,
     /// The word of the header `Swarm-Error`, which stays as it is whatever the text becomes.
     pub code: Option<String>,
@@ -53,7 +54,7 @@ impl std::fmt::Display for Refused {
     }
 }
 
-/// No address of a service: `http` or `https`, a host, perhaps a port and a path.
+/// No address of a service: `http` or `https`, a host, perhaps a port and a path, nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an http or https URL")]
 pub struct InvalidUrl;

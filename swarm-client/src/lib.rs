@@ -4,8 +4,8 @@
 //! token, reads what is open, and [files](Client::submit) takes, each of which is signed here by
 //! [`sign_take`]. What is on file is checked by [`verify`](verify()), which needs no service.
 //!
-//! Calls block. Reads and takes that a service could not answer (503, or no answer at all) are sent again a few
-//! times with the very same bytes; [`Error::NoAnswer`] then leaves open whether a take arrived, and the same
+//! Calls block. Reads and takes that a service could not answer (no answer at all, or a 408 or 5xx of it or of a
+//! proxy) are sent again a few times with the very same bytes; [`Error::NoAnswer`] then leaves open whether a take arrived, and the same
 //! [`Signed`](swarm_core::domain::Signed) take may be sent any time later.
 
 mod answers;

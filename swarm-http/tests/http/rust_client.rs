@@ -86,18 +86,36 @@ fn a_take_that_got_no_answer_is_sent_again_with_the_same_bytes() {
     let (url, bodies) = scripted(vec![
         (503, r#"{"ok":false,"status":503,"error":"store unavailable"}"#.to_owned()),
         (409, r#"{"ok":false,"status":409,"error":"…","recommendationId":7}"#.to_owned()),
-        (503, "<h1>in between</h1>".to_owned()),
+        (504, "<h1>in between</h1>".to_owned()),
+        (408, String::new()),
     ]);
     let client = swarm_client::Client::new(&url).unwrap();
     let take = take();
     assert_eq!(client.submit("tok", &take).unwrap(), TakeId(7));
     // Whether it arrived is not known, and the take is still there to be sent again.
-    let unanswered = client.without_retries().submit("tok", &take);
-    assert!(matches!(unanswered, Err(Error::NoAnswer(_))), "{unanswered:?}");
+    let client = client.without_retries();
+    for _ in 0..2 {
+        let unanswered = client.submit("tok", &take);
+        assert!(matches!(unanswered, Err(Error::NoAnswer(_))), "{unanswered:?}");
+    }
     let wait = Duration::from_secs(10);
-    let sent: Vec<_> = (0..3).map(|_| bodies.recv_timeout(wait).unwrap()).collect();
+    let sent: Vec<_> = (0..4).map(|_| bodies.recv_timeout(wait).unwrap()).collect();
     assert!(sent[0].starts_with(br#"{"memberId":"ada""#));
-    assert_eq!((&sent[0], &sent[0]), (&sent[1], &sent[2]));
+    assert_eq!(sent[1..], vec![sent[0].clone(); 3]);
+}
+
+/// What is appended to the address of a service must not name another one, nor may a token end its header.
+#[test]
+fn a_credential_goes_to_the_service_alone() {
+    for odd in ["http://ada:pw@a.example", "http://a.example/#b", "http://a.example/?b"] {
+        assert!(swarm_client::Client::new(odd).is_err(), "{odd}");
+    }
+    let client = swarm_client::Client::new("http://127.0.0.1:1").unwrap().without_retries();
+    for path in ["7/api/x", "@127.0.0.1:2/x", ""] {
+        assert!(matches!(client.get(path), Err(Error::Invalid(_))), "{path}");
+    }
+    let unsent = client.submit("tok\n", &take());
+    assert!(matches!(unsent, Err(Error::Invalid(_))), "{unsent:?}");
 }
 
 /// A take of nobody in particular.

@@ -235,7 +235,7 @@ console.log((await new Swarm(process.argv[2]).submit("tok", sign(take(fields), n
     {
         let (url, bodies) = answering([
             whole(503, r#"{"ok":false,"status":503,"error":"store unavailable"}"#),
-            whole(503, "<h1>in between</h1>"),
+            whole(504, "<h1>in between</h1>"),
             raw("HTTP/1.1 201 -\r\ncontent-length: 99\r\n\r\n{\"ok\":"), // cut in the middle
             whole(409, r#"{"ok":false,"status":409,"error":"…","recommendationId":7}"#),
         ]);
