@@ -75,7 +75,9 @@ pub use tenants::{
     ServedTenant, Services, TenantConfig, TenantDirectory, TenantRequest,
 };
 
-/// The interface as a warp filter that leaves paths it does not know to other filters.
+/// Interface A and the pages, below `/api/swarm` and `/swarm`, as a warp filter that leaves paths it does not
+/// know to other filters. Its pages link to `/`, `/feed.xml` and `/docs`, which [`site`] alone has, as it has the
+/// guide (`/skill.md`).
 ///
 /// It goes by the full path of the request: mount it at the root, not below a prefix.
 pub fn api(site: &Arc<Site>) -> BoxedFilter<(Response,)> {
@@ -89,7 +91,7 @@ pub fn committee_api(site: &Arc<Site>) -> BoxedFilter<(Response,)> {
     filter::routes(Arc::clone(site), Table::new(routes))
 }
 
-/// Everything that the `swarm` binary serves: the interfaces, `/healthz`, `/readyz`, `/metrics`, and
+/// Everything that the `swarm` binary serves: the interfaces, the home page, the feed, the guide, the reference, `/healthz`, `/readyz`, `/metrics`, and
 /// a 404 for all other paths.
 pub fn site(site: &Arc<Site>) -> BoxedFilter<(Response,)> {
     let unknown = filter::unknown_path(Arc::clone(site), pages::unknown_path);

@@ -20,7 +20,7 @@ use crate::tenants::{
 pub struct Site {
     tenants: OpenTenants,
     directory: Box<dyn TenantDirectory>,
-    pub(crate) trust_forwarded: bool,
+    pub(crate) origins: Origins,
     pub(crate) metrics: Metrics,
     /// The memory budget for bodies and answers in flight.
     pub(crate) budget: Budget,
@@ -32,6 +32,15 @@ pub struct Site {
     pub(crate) diagnoses: Arc<Semaphore>,
 }
 
+/// What origins go by, beside the host that a request names.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Origins {
+    /// Whether the headers of a proxy name the origin.
+    pub(crate) trust_forwarded: bool,
+    /// Whether requests came over TLS, as far as no proxy says otherwise.
+    pub(crate) over_tls: bool,
+}
+
 impl Site {
     /// The tenants of this directory, which may change while they are served. A
     /// [`Swarm`](swarm_core::Swarm) alone serves interface A; with
@@ -41,7 +50,7 @@ impl Site {
         Self {
             tenants: OpenTenants::new(services.into()),
             directory: Box::new(directory),
-            trust_forwarded: false,
+            origins: Origins::default(),
             metrics: Metrics::default(),
             budget: Budget::default(),
             cache: Arc::new(AnswerCache::new(Arc::clone(&workers))),
@@ -74,7 +83,15 @@ impl Site {
     /// a proxy can reach.
     #[must_use]
     pub fn trust_forwarded(mut self, trust: bool) -> Self {
-        self.trust_forwarded = trust;
+        self.origins.trust_forwarded = trust;
+        self
+    }
+
+    /// Has links begin with `https`, for a program that ends TLS itself before it hands a request to the
+    /// [`service`](crate::service). Where a proxy is trusted, its `X-Forwarded-Proto` says it.
+    #[must_use]
+    pub fn over_tls(mut self, is: bool) -> Self {
+        self.origins.over_tls = is;
         self
     }
 

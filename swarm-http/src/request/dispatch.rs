@@ -94,7 +94,7 @@ pub(crate) async fn respond_unknown(
     let id = RequestId::of(&head.headers);
     let RequestHead { method, host, path, headers, .. } = head;
     let answer = async {
-        let origin = Origin::of(host, &headers, site.trust_forwarded);
+        let origin = Origin::of(host, &headers, site.origins);
         match site.find(&TenantRequest::new(origin.host(), &path, &headers)) {
             Some(served) => {
                 let mut answer = unknown(&headers, &served, origin.url(), UNKNOWN_PATH);
@@ -164,7 +164,7 @@ where
     B: Buf,
 {
     let RequestHead { method, host, path, query, headers } = head;
-    let origin = Origin::of(host, &headers, site.trust_forwarded);
+    let origin = Origin::of(host, &headers, site.origins);
     let served = site.find(&TenantRequest::new(origin.host(), &path, &headers));
     if served.is_none() && endpoint.is_of_tenants() {
         return Err(unknown_host(&origin));

@@ -3,6 +3,8 @@
 use warp::http::HeaderMap;
 use warp::http::uri::Authority;
 
+use crate::site::Origins;
+
 /// Where a request was sent to.
 pub(crate) struct Origin {
     https: bool,
@@ -12,13 +14,17 @@ pub(crate) struct Origin {
 impl Origin {
     /// The origin of a request to `host`. Where a proxy is trusted, its headers take precedence:
     /// `X-Forwarded-Host`, if it is a host, and `X-Forwarded-Proto`, if it is http or https.
-    pub(crate) fn of(host: Option<Authority>, headers: &HeaderMap, trust_forwarded: bool) -> Self {
-        if !trust_forwarded {
-            return Self { https: false, host };
+    pub(crate) fn of(host: Option<Authority>, headers: &HeaderMap, by: Origins) -> Self {
+        if !by.trust_forwarded {
+            return Self { https: by.over_tls, host };
         }
         let forwarded = |name| headers.get(name).and_then(first);
-        let https =
-            forwarded("x-forwarded-proto").is_some_and(|it| it.eq_ignore_ascii_case("https"));
+        let is = |scheme: &str, text: &str| text.eq_ignore_ascii_case(scheme);
+        let https = match forwarded("x-forwarded-proto") {
+            Some(text) if is("https", text) => true,
+            Some(text) if is("http", text) => false,
+            _ => by.over_tls,
+        };
         let named = forwarded("x-forwarded-host").and_then(|host| host.parse().ok());
         Self { https, host: named.filter(is_host).or(host) }
     }

@@ -46,6 +46,22 @@ fn filters_leave_other_paths_to_other_filters() {
     assert_eq!(client.send("HEAD", "/api/swarm/takes/1", &[], b"").expect(200).text, "");
 }
 
+/// A program may end TLS before its site has the request.
+#[test]
+fn links_begin_with_the_scheme_that_is_in_use() {
+    let site = || Site::single(services(&MemoryStore::new()), tenant("default", ADMIN, &[]));
+    let origin = |site: Site, headers: &[(&str, &str)]| {
+        let manifest =
+            Server::of(site).client().send("GET", "/.well-known/swarm.json", headers, b"").json();
+        manifest["origin"].as_str().unwrap().split_once("://").unwrap().0.to_owned()
+    };
+    assert_eq!(origin(site(), &[]), "http");
+    let proto = ("x-forwarded-proto", "http");
+    assert_eq!(origin(site().over_tls(true), &[proto]), "https");
+    assert_eq!(origin(site().over_tls(true).trust_forwarded(true), &[]), "https");
+    assert_eq!(origin(site().over_tls(true).trust_forwarded(true), &[proto]), "http");
+}
+
 #[test]
 fn tenants_are_added_and_removed_while_the_site_serves() {
     let table = HostTable::new();
