@@ -33,16 +33,15 @@ mod tenant;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use swarm_core::TenantId;
 use swarm_core::store::{
     ChangeFeed, Changes, CommitteeStore, CommitteeTenants, Readiness, Result, SeenLogs, Store,
     Tenants,
 };
+use swarm_core::{StoreError, TenantId};
 
 use changes::LastHeard;
 use connection::Address;
 use connection::client::{Client, bounded};
-use connection::failure::store_error;
 use connection::options::Options;
 use keys::Keys;
 use layout::LayoutCache;
@@ -121,8 +120,8 @@ impl RedisStore {
 
 fn parse(url: &str) -> Result<(Address, Options)> {
     let options = Options::parse(url)?;
-    let address = Address::parse(&options.url).map_err(|error| store_error("connect", error))?;
-    Ok((address, options))
+    let address = Address::parse(&options.url);
+    Ok((address.map_err(|error| StoreError::misconfigured("connect", error))?, options))
 }
 
 #[async_trait]

@@ -22,11 +22,11 @@ impl Links for str {
     }
 
     fn challenge(&self) -> String {
-        format!("{self}/api/swarm/token-claim/challenge")
+        format!("{}/api/swarm/token-claim/challenge", self.trim_end_matches('/'))
     }
 
     fn token_claim(&self) -> String {
-        format!("{self}/api/swarm/token-claim")
+        format!("{}/api/swarm/token-claim", self.trim_end_matches('/'))
     }
 
     fn committee_submit(&self) -> String {

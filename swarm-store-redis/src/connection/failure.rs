@@ -4,7 +4,7 @@ use redis::{ErrorKind, RedisError, ServerErrorKind};
 use swarm_core::StoreError;
 
 /// The error that ends the operation named `op`.
-pub(crate) fn store_error(op: &'static str, error: RedisError) -> StoreError {
+pub(super) fn store_error(op: &'static str, error: RedisError) -> StoreError {
     // The error of a script begins with a code from `prelude.lua`, or from the command that it
     // called.
     let said = error.to_string();
