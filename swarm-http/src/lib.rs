@@ -71,7 +71,7 @@ use request::route::{Route, Table};
 pub use request::{SiteService, body};
 pub use site::Site;
 pub use tenants::{
-    AdminTokens, DuplicateHost, DuplicateOperator, HostTable, Operators, PublicOrigin,
+    AdminTokens, DuplicateOperator, DuplicateTenant, HostTable, Operators, PublicOrigin,
     ServedTenant, Services, TenantConfig, TenantDirectory, TenantRequest,
 };
 

@@ -12,7 +12,7 @@ use crate::clocks::DifferingClocks;
 use crate::metrics::Metrics;
 use crate::share::processors;
 use crate::tenants::{
-    DuplicateHost, EveryHost, HostTable, OpenTenants, ServedTenant, Services, TenantConfig,
+    DuplicateTenant, EveryHost, HostTable, OpenTenants, ServedTenant, Services, TenantConfig,
     TenantDirectory, TenantRequest,
 };
 
@@ -69,11 +69,11 @@ impl Site {
     /// To change them later, keep a [`HostTable`] and hand it to [`new`](Self::new).
     ///
     /// # Errors
-    /// [`DuplicateHost`] when a host is named twice.
+    /// [`DuplicateTenant`] when a host or an id is named twice.
     pub fn by_host(
         services: impl Into<Services>,
         tenants: impl IntoIterator<Item = TenantConfig>,
-    ) -> Result<Self, DuplicateHost> {
+    ) -> Result<Self, DuplicateTenant> {
         let table = HostTable::new();
         table.replace(tenants)?;
         Ok(Self::new(services, table))

@@ -88,7 +88,7 @@ impl RedisStore {
     /// seconds. A connection lives on the runtime of the call that opens it.
     ///
     /// # Errors
-    /// [`StoreError`](swarm_core::StoreError) when the address is invalid, no server answers there,
+    /// [`StoreError`] when the address is invalid, no server answers there,
     /// or the server is a replica, evicts records when memory runs out, holds what a later release
     /// has written, or is not strict enough. Its source says which, without the address.
     pub async fn connect(url: &str) -> Result<Self> {
@@ -112,7 +112,7 @@ impl RedisStore {
     /// Checks that this is an address [`connect`](Self::connect) can connect to, without connecting.
     ///
     /// # Errors
-    /// [`StoreError`](swarm_core::StoreError) when it is not. Its source says why, without the address.
+    /// [`StoreError`] when it is not. Its source says why, without the address.
     pub fn check_address(url: &str) -> Result<()> {
         parse(url).map(drop)
     }

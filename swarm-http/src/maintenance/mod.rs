@@ -12,6 +12,9 @@
 //! tokio::spawn(Maintenance::new(&site).run());
 //! # }
 //! ```
+//!
+//! It ends only when a job has panicked, for all tenants: keep its handle, and stop the server then, as
+//! `swarm serve` does.
 
 mod attended;
 mod briefs;

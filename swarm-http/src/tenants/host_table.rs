@@ -7,10 +7,17 @@ use swarm_core::TenantId;
 
 use super::{TenantConfig, TenantDirectory, TenantRequest};
 
-/// This host stands twice.
+/// What only one tenant can have stands twice.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("host {0:?} stands twice")]
-pub struct DuplicateHost(pub String);
+#[non_exhaustive]
+pub enum DuplicateTenant {
+    /// This host.
+    #[error("host {0:?} stands twice")]
+    Host(String),
+    /// This id: the same records would be served to the operators of both.
+    #[error("tenant {:?} stands twice", .0.as_str())]
+    Id(TenantId),
+}
 
 /// Tenants by host. Clones share one table, so whoever keeps one adds and removes tenants while the
 /// site serves.
@@ -33,8 +40,9 @@ impl HostTable {
     /// Serves this tenant from now on; one of the same id before it is replaced.
     ///
     /// # Errors
-    /// [`DuplicateHost`] when one of its hosts is another tenant's; the table is then as it was.
-    pub fn insert(&self, tenant: TenantConfig) -> Result<(), DuplicateHost> {
+    /// [`DuplicateTenant`] when one of its hosts stands twice, or is another tenant's; the table is then as it
+    /// was.
+    pub fn insert(&self, tenant: TenantConfig) -> Result<(), DuplicateTenant> {
         let (mut tenants, tenant) = (self.write(), Arc::new(tenant));
         let others = tenants.by_id.values().filter(|other| other.id != tenant.id);
         *tenants = Tenants::of(others.cloned().chain([Arc::clone(&tenant)]))?;
@@ -51,11 +59,11 @@ impl HostTable {
     /// Serves these tenants from now on, and no others.
     ///
     /// # Errors
-    /// [`DuplicateHost`] when two of them claim one host; the table is then as it was.
+    /// [`DuplicateTenant`] when two of them have one host or one id; the table is then as it was.
     pub fn replace(
         &self,
         tenants: impl IntoIterator<Item = TenantConfig>,
-    ) -> Result<(), DuplicateHost> {
+    ) -> Result<(), DuplicateTenant> {
         let tenants = Tenants::of(tenants.into_iter().map(Arc::new))?;
         *self.write() = tenants;
         Ok(())
@@ -73,16 +81,18 @@ impl HostTable {
 }
 
 impl Tenants {
-    fn of(tenants: impl Iterator<Item = Arc<TenantConfig>>) -> Result<Self, DuplicateHost> {
+    fn of(tenants: impl Iterator<Item = Arc<TenantConfig>>) -> Result<Self, DuplicateTenant> {
         let mut all = Self::default();
         for tenant in tenants {
             for host in &tenant.hosts {
                 let name = host.to_ascii_lowercase();
                 if all.by_host.insert(name, Arc::clone(&tenant)).is_some() {
-                    return Err(DuplicateHost(host.clone()));
+                    return Err(DuplicateTenant::Host(host.clone()));
                 }
             }
-            all.by_id.insert(tenant.id.clone(), tenant);
+            if let Some(same) = all.by_id.insert(tenant.id.clone(), tenant) {
+                return Err(DuplicateTenant::Id(same.id.clone()));
+            }
         }
         Ok(all)
     }
@@ -150,11 +160,13 @@ mod tests {
         table.insert(tenant("acme", &["acme.example"])).unwrap();
         assert_eq!(found(&table, "www.acme.example"), None);
         let taken = table.insert(tenant("zenith", &["zenith.example", "Bolt.example"]));
-        assert_eq!(taken, Err(DuplicateHost("Bolt.example".to_owned())));
+        assert_eq!(taken, Err(DuplicateTenant::Host("Bolt.example".to_owned())));
         assert_eq!(found(&table, "zenith.example"), None);
         assert!(table.remove(&TenantId::parse("bolt").unwrap()));
         assert_eq!((found(&table, "bolt.example"), table.tenants().len()), (None, 1));
         assert!(table.replace([tenant("a", &["x"]), tenant("b", &["x"])]).is_err());
+        let twice = table.replace([tenant("a", &["x"]), tenant("a", &["y"])]);
+        assert_eq!(twice, Err(DuplicateTenant::Id(TenantId::parse("a").unwrap())));
         assert_eq!(found(&table, "acme.example").unwrap(), "acme");
         table.replace([tenant("b", &["x"])]).unwrap();
         assert_eq!(

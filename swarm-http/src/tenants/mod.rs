@@ -14,7 +14,7 @@ use warp::http::uri::Authority;
 
 pub use config::{Services, TenantConfig};
 pub(crate) use host_table::EveryHost;
-pub use host_table::{DuplicateHost, HostTable};
+pub use host_table::{DuplicateTenant, HostTable};
 pub(crate) use open_tenants::OpenTenants;
 pub use open_tenants::ServedTenant;
 pub use operators::{AdminTokens, DuplicateOperator, Operators};
