@@ -30,6 +30,8 @@ pub(crate) fn to_write(path: &Path) -> Outcome<Connection> {
 pub(crate) fn to_read(path: &Path) -> Outcome<Connection> {
     let db = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     db.pragma_update(None, "query_only", true)?;
+    // Opens what stands beside the file, too, while it is surely of this one.
+    db.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(db)
 }
 

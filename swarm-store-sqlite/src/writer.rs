@@ -3,6 +3,7 @@
 
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -47,6 +48,8 @@ fn write(db: &Connection, place: &Place, changes: &Receiver<Box<dyn Change>>) {
     }
     if has_written && place.still_there().is_ok() {
         // SQLite does that itself for whoever closes the file last; of two who close it at once, neither is the last.
+        // Others that write wait meanwhile.
+        let _ = db.busy_timeout(Duration::from_millis(200));
         let _ = db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
     }
 }

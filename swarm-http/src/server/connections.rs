@@ -313,9 +313,12 @@ mod tests {
         assert_eq!(timeout(Duration::from_secs(20), other).await, Ok("done"));
         assert_eq!(connections.clients.len(), 1);
         drop(done);
-        while connections.clients.get(&ONE).is_some_and(|client| client.share.is_used()) {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        let used = async {
+            while connections.clients.get(&ONE).is_some_and(|client| client.share.is_used()) {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        timeout(Duration::from_secs(20), used).await.unwrap();
         connections.run(OTHER, Activity::new(), async {});
         connections.ended().await;
         assert!(connections.clients.is_empty() && connections.gone.is_empty());

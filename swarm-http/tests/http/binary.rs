@@ -108,6 +108,7 @@ fn prepared(mut command: Command, environment: &[(&str, &str)]) -> Command {
 /// The text with which the program refuses to start.
 pub fn refusal(arguments: &[&str], environment: &[(&str, &str)]) -> String {
     let folder = tempfile::tempdir().unwrap();
+    let environment = &[&[("SWARM_LISTEN", "127.0.0.1:0")], environment].concat();
     let output = swarm(arguments, environment).current_dir(folder.path()).output().unwrap();
     assert!(!output.status.success(), "{arguments:?} {environment:?} started");
     String::from_utf8(output.stderr).unwrap()

@@ -101,16 +101,20 @@ fn what_is_wrong_with_a_tenant_is_named() {
 
 #[test]
 fn a_check_refuses_the_addresses_that_stop_the_start() {
+    for listen in ["nowhere", ":8080", "127.0.0.1:80800"] {
+        for command in ["check", "serve"] {
+            let said = refusal(&[command], &[("SWARM_LISTEN", listen)]);
+            assert!(said.contains("listen: must be HOST:PORT"), "{command}: {listen}\n{said}");
+        }
+    }
     for (line, named) in [
-        ("listen = \"nowhere\"", "listen: must be HOST:PORT"),
-        ("listen = \":8080\"", "listen: must be HOST:PORT"),
-        ("listen = \"127.0.0.1:80800\"", "listen: must be HOST:PORT"),
         ("store = \"sqlite:\"", "store: must be"),
         ("store = \"redis://h:port\"", "store: redis: "),
         ("store = \"redis://ada:hunter2\"", "store: redis: "),
+        ("store = \"redis://ada:12345?6@h\"", "store: redis: "),
         ("store = \"redis://h/first\"", "store: redis://h"),
         ("store = \"redis://h?strict=very\"", "strict must be"),
-        ("store = \"redis-cluster://\"", "store"),
+        ("store = \"redis-cluster://\"", "store: redis-cluster: "),
         ("store = \"redis-sentinel://h:1\"", "/name"),
         ("smtp_url = \"nowhere\"\nmail_from = \"a@acme.example\"", "smtp_url"),
         ("smtp_url = \"smtp://h\"\nmail_from = \"nobody\"", "mail_from"),

@@ -144,6 +144,33 @@ fn a_server_that_is_started_on_another_file_has_that_file() {
     assert_eq!(whole, "ok");
 }
 
+/// It goes on where it was: what was set aside meanwhile is of the same file.
+#[test]
+fn a_file_that_is_put_back_has_everything() {
+    let program = Program::start(&["serve"], TOKEN);
+    let ada = desk(&program.client);
+    let folder = Arc::clone(&program.folder);
+    let [path, away, other] = ["swarm.db", "away.db", "other.db"].map(|it| folder.path().join(it));
+    file(&program.client, &ada);
+    let submit = || program.client.submit(&ada, ada.draft(DAY, "aurora")).status;
+    fs::rename(&path, &away).unwrap();
+    assert_eq!(submit(), 503);
+    fs::rename(&away, &path).unwrap();
+    assert_eq!(submit(), 201);
+
+    fs::write(&other, "").unwrap();
+    fs::rename(&path, &away).unwrap();
+    fs::rename(&other, &path).unwrap();
+    assert_eq!(submit(), 503);
+    fs::rename(&away, &path).unwrap();
+    assert_eq!(submit(), 201);
+    program.stop("KILL");
+    let program = Program::start_in(folder, &["serve"], TOKEN);
+    for take in 1..=3 {
+        program.client.get(&format!("/api/swarm/takes/{take}")).expect(200);
+    }
+}
+
 fn serve(redis: &Server) -> Program {
     Program::start(&["serve", &format!("--store={}", redis.url())], TOKEN)
 }

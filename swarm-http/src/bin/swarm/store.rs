@@ -94,7 +94,10 @@ pub(crate) fn shown(store: &str) -> String {
         return store.to_owned();
     }
     let Some((scheme, rest)) = store.split_once("://") else { return store.to_owned() };
-    let rest = rest.split('?').next().unwrap_or_default();
+    let (rest, settings) = rest.split_once('?').unwrap_or((rest, ""));
+    if settings.contains('@') {
+        return scheme.to_owned();
+    }
     let rest = rest.rsplit_once('@').map_or(rest, |(_, hosts)| hosts);
     let hosts = rest.split('/').next().unwrap_or_default();
     let is_port = |port: &str| port.parse::<u16>().is_ok();
