@@ -22,16 +22,21 @@ impl Links for str {
     }
 
     fn challenge(&self) -> String {
-        format!("{}/api/swarm/token-claim/challenge", self.trim_end_matches('/'))
+        at(self, "/api/swarm/token-claim/challenge")
     }
 
     fn token_claim(&self) -> String {
-        format!("{}/api/swarm/token-claim", self.trim_end_matches('/'))
+        at(self, "/api/swarm/token-claim")
     }
 
     fn committee_submit(&self) -> String {
-        format!("{}/api/ic/submit", self.trim_end_matches('/'))
+        at(self, "/api/ic/submit")
     }
+}
+
+/// A path of an origin, which may have a slash at its end.
+fn at(origin: &str, path: &str) -> String {
+    [origin.trim_end_matches('/'), path].concat()
 }
 
 impl Links for String {

@@ -36,11 +36,11 @@ pub(crate) fn escape(text: &str) -> String {
 /// of its own, beyond which nothing in it reaches, and from which it is copied.
 pub(crate) fn exact(text: &str) -> Markup {
     let mut exact = String::new();
-    for part in escape(text).split_inclusive(turns) {
-        let plain = part.trim_end_matches(turns);
-        exact.push_str(plain);
-        for letter in part[plain.len()..].chars() {
+    for letter in escape(text).chars() {
+        if turns(letter) {
             let _infallible = write!(exact, "&#{};", u32::from(letter));
+        } else {
+            exact.push(letter);
         }
     }
     Markup(exact)
