@@ -1,7 +1,9 @@
 //! A call of a script.
 
+use std::fmt::Display;
+
 use redis::aio::ConnectionLike;
-use redis::{Cmd, RedisResult, Script, ToRedisArgs};
+use redis::{Cmd, RedisResult, RedisWrite as _, Script, ToRedisArgs};
 
 /// A call of a script. Keys and arguments are written straight into the command that is sent, where
 /// `redis::ScriptInvocation` would make a text of each first.
@@ -21,8 +23,8 @@ impl<'a> ScriptCall<'a> {
 
     /// The same, with more keys behind them.
     pub(crate) fn with(script: &'a Script, keys: &[impl ToRedisArgs], more: &[String]) -> Self {
-        // Room for what most calls have.
-        let mut command = Cmd::with_capacity(24, 512);
+        // Room for what most calls have: a take with its text among them.
+        let mut command = Cmd::with_capacity(24, 4096);
         command.arg("EVALSHA").arg(script.get_hash()).arg(keys.len() + more.len());
         command.arg(keys).arg(more);
         Self { script, command }
@@ -30,6 +32,12 @@ impl<'a> ScriptCall<'a> {
 
     pub(crate) fn arg(&mut self, arg: impl ToRedisArgs) -> &mut Self {
         self.command.arg(arg);
+        self
+    }
+
+    /// An argument as it is displayed, without a text of its own.
+    pub(crate) fn written(&mut self, arg: impl Display) -> &mut Self {
+        self.command.write_arg_fmt(arg);
         self
     }
 

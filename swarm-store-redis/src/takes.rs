@@ -66,7 +66,7 @@ impl Takes for TenantStore {
         script.arg(deadline.unwrap_or_default());
         script.arg(filing.nonce().as_str()).arg(hex(&filing.attempt().0));
         script.arg(revision.saturating_sub(1)).arg(revision);
-        script.arg(codec::encode_take(filing)).arg(on(&date.to_string(), subject.as_str()));
+        script.written(codec::TakeRow(filing)).arg(on(&date.to_string(), subject.as_str()));
         let outcome = self.commit("file", script).await?;
         match outcome.as_str() {
             "stale" => return Ok(Filed::Stale),

@@ -35,7 +35,7 @@ pub(crate) use outbox::{decode_message, encode_mail, encode_message};
 pub(crate) use sessions::{
     decode_convened, decode_session, decode_terms, encode_session, encode_session_draft,
 };
-pub(crate) use takes::{decode_filed, decode_revision, decode_take, decode_take_id, encode_take};
+pub(crate) use takes::{TakeRow, decode_filed, decode_revision, decode_take, decode_take_id};
 
 /// A stored value that cannot be decoded.
 #[derive(Debug)]

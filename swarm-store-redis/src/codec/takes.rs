@@ -1,6 +1,6 @@
 //! Takes: `id filed session revision key signature payload`, the payload as it was signed.
 
-use std::fmt::Write as _;
+use std::fmt;
 use std::sync::Arc;
 
 use swarm_core::domain::{Revision, Signature, Signed};
@@ -12,16 +12,15 @@ use super::{Corrupt, Decoded, Words, decode_timestamp, number};
 
 /// The row of a take without the id and the time, which the commit assigns. A judged take was
 /// verified, so its signature is base64: one word.
-pub(crate) fn encode_take(filing: &Filing) -> String {
-    let take = filing.take(TakeId(0), Timestamp::EPOCH);
-    let Take { session_id, revision, public_key, signed, .. } = &take;
-    let (revision, signature) = (revision.get(), signed.signature.as_str());
-    let payload = filing.canonical();
-    // And room for the words before it.
-    let mut row = String::with_capacity(payload.len() + 256);
-    // Writing to a string does not fail.
-    let _ = write!(row, "{session_id} {revision} {public_key} {signature} {payload}");
-    row
+pub(crate) struct TakeRow<'a>(pub(crate) &'a Filing);
+
+impl fmt::Display for TakeRow<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let take = self.0.take(TakeId(0), Timestamp::EPOCH);
+        let Take { session_id, revision, public_key, signed, .. } = &take;
+        let (revision, signature) = (revision.get(), signed.signature.as_str());
+        write!(f, "{session_id} {revision} {public_key} {signature} {}", self.0.canonical())
+    }
 }
 
 pub(crate) fn decode_take(row: &str) -> Decoded<Arc<Take>> {

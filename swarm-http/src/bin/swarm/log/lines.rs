@@ -16,8 +16,8 @@ use super::fields::Fields;
 use super::spans::{self, OpenSpans};
 
 thread_local! {
-    /// Where a line is put together.
-    static LINE: Cell<String> = const { Cell::new(String::new()) };
+    /// Where a line is put together, or what is said of a span.
+    static TEXT: Cell<String> = const { Cell::new(String::new()) };
     /// A second since 1970, and how lines of that second begin.
     static SECOND: Cell<(u64, [u8; DATE])> = const { Cell::new((u64::MAX, [0; DATE])) };
 }
@@ -63,27 +63,27 @@ impl<W: for<'a> MakeWriter<'a> + 'static> Subscriber for Lines<W> {
     }
 
     fn new_span(&self, span: &Attributes<'_>) -> Id {
-        let mut fields = String::with_capacity(128);
+        // Room for what a request is said to be, and for what is said of it later.
+        let mut fields = String::with_capacity(256);
         span.record(&mut Fields::new(&mut fields));
         let entered = span.is_contextual().then(spans::entered).flatten();
         self.spans.open(span.metadata(), span.parent().cloned().or(entered), fields)
     }
 
     fn record(&self, span: &Id, values: &Record<'_>) {
-        let mut fields = String::with_capacity(64);
-        values.record(&mut Fields::new(&mut fields));
-        self.spans.add(span, &fields);
+        with_text(|fields| {
+            values.record(&mut Fields::new(fields));
+            self.spans.add(span, fields);
+        });
     }
 
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        // A value that is written may log something itself: that takes another text.
-        let mut line = LINE.try_with(Cell::take).unwrap_or_default();
-        line.clear();
-        self.write(&mut line, event);
-        let _ = self.out.make_writer_for(event.metadata()).write_all(line.as_bytes());
-        let _ = LINE.try_with(|place| place.set(line));
+        with_text(|line| {
+            self.write(line, event);
+            let _ = self.out.make_writer_for(event.metadata()).write_all(line.as_bytes());
+        });
     }
 
     fn enter(&self, span: &Id) {
@@ -106,6 +106,14 @@ impl<W: for<'a> MakeWriter<'a> + 'static> Subscriber for Lines<W> {
     fn current_span(&self) -> Current {
         self.spans.current()
     }
+}
+
+/// Lends an empty text. A value that is written to it may log something itself: that takes another text.
+fn with_text(write: impl FnOnce(&mut String)) {
+    let mut text = TEXT.try_with(Cell::take).unwrap_or_default();
+    text.clear();
+    write(&mut text);
+    let _ = TEXT.try_with(|place| place.set(text));
 }
 
 /// Writes the time, to the microsecond.
