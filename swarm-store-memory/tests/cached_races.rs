@@ -48,3 +48,41 @@ async fn of_two_takes_at_once_one_becomes_the_revision() {
     world.service().submit(&ada.token, &take("elsewhere")).await.unwrap();
     assert_eq!(desk.submit(&ada.token, &take("after")).await.unwrap().revision.get(), 4);
 }
+
+/// What a server that has just started does not know is no race either.
+#[tokio::test]
+async fn of_two_takes_at_once_none_loses_to_one_that_was_there_before() {
+    let world = World::fresh(Arc::new(MemoryStore::new())).await;
+    let (ada, bob) = (world.author("ada").await, world.author("bob").await);
+    let (aurora, borealis) = (world.convened("aurora").await, world.convened("borealis").await);
+    world.service().submit(&ada.token, &ada.submission(&aurora, "before")).await.unwrap();
+
+    let desk = world.cached_service();
+    desk.submit(&bob.token, &bob.submission(&aurora, "bob")).await.unwrap();
+    desk.submit(&ada.token, &ada.submission(&borealis, "known from here on")).await.unwrap();
+    let here = ada.submission(&aurora, "here");
+    let there = ada.submission(&borealis, "there");
+    let (here, there) =
+        tokio::join!(desk.submit(&ada.token, &here), desk.submit(&ada.token, &there));
+    assert_eq!((here.unwrap().revision.get(), there.unwrap().revision.get()), (2, 2));
+}
+
+/// Nor do both lose, where the revision that they race for is out of date.
+#[tokio::test]
+async fn of_two_takes_at_once_one_wins_where_both_were_judged_by_facts_that_are_out_of_date() {
+    let start = Arc::new(StartTogether { armed: AtomicBool::new(false), line: Barrier::new(2) });
+    let store = Intercepted::new(MemoryStore::new(), Arc::clone(&start));
+    let world = World::fresh(Arc::new(store)).await;
+    let (ada, desk) = (world.author("ada").await, world.cached_service());
+    let session = world.convened("aurora").await;
+    let take = |nonce| ada.submission(&session, nonce);
+    desk.submit(&ada.token, &take("first")).await.unwrap();
+    world.service().submit(&ada.token, &take("elsewhere")).await.unwrap();
+
+    start.armed.store(true, Ordering::Relaxed);
+    let (one, other) = (take("one"), take("other"));
+    let (one, other) = tokio::join!(desk.submit(&ada.token, &one), desk.submit(&ada.token, &other));
+    let (filed, lost) = if one.is_ok() { (one, other) } else { (other, one) };
+    assert_eq!(filed.unwrap().revision.get(), 3);
+    assert!(matches!(lost, Err(Error::Refused(it)) if it.reason == Refusal::LostRace));
+}

@@ -32,7 +32,9 @@ impl Tenant {
             let basis = self.basis(&query).await?;
             let filing = rules::judge_with(&self.key_tables, &basis, submission, attempt)?;
             let refusal = match self.store.file(&filing).await? {
-                Filed::Filed(take) => return Ok(Some(self.filed(&query, take))),
+                Filed::Filed(take) => {
+                    return Ok(Some(self.filed(&query, under_way.as_ref(), take)));
+                }
                 Filed::Stale => return Ok(None),
                 Filed::Late => Refusal::WindowClosed,
                 Filed::NonceUsed => Refusal::NonceUsed,
@@ -57,11 +59,13 @@ impl Tenant {
         let judged = rules::judge_with(&self.key_tables, &basis, submission, attempt);
         let Ok(filing) = judged else { return Ok(None) };
         match self.store.file(&filing).await {
-            Ok(Filed::Filed(take)) => Ok(Some(self.filed(query, take))),
-            Ok(Filed::RevisionTaken) if under_way.met_another() => {
-                Err(self.rejection(Refusal::LostRace, query, submission).await)
+            Ok(Filed::Filed(take)) => Ok(Some(self.filed(query, Some(under_way), take))),
+            Ok(Filed::RevisionTaken) => {
+                // Looked at after the store was asked again: what was filed before is noted by then.
+                let rejection = self.rejection(Refusal::LostRace, query, submission).await;
+                if under_way.another_was_filed() { Err(rejection) } else { Ok(None) }
             }
-            Ok(Filed::Stale | Filed::Late | Filed::NonceUsed | Filed::RevisionTaken) => Ok(None),
+            Ok(Filed::Stale | Filed::Late | Filed::NonceUsed) => Ok(None),
             // Nothing was committed, perhaps because another log has begun.
             Err(error) if error.is_contended() => Ok(None),
             Err(error) => Err(error.into()),
@@ -82,7 +86,15 @@ impl Tenant {
         }
     }
 
-    fn filed(&self, query: &BasisQuery<'_>, take: Arc<Take>) -> Arc<Take> {
+    fn filed(
+        &self,
+        query: &BasisQuery<'_>,
+        under_way: Option<&UnderWay>,
+        take: Arc<Take>,
+    ) -> Arc<Take> {
+        if let Some(under_way) = under_way {
+            under_way.note_filed();
+        }
         self.cache.filed(query, &take);
         self.key_tables.note_accepted(&take.public_key);
         self.observer.tell(Commit::Take(&take));

@@ -3,8 +3,9 @@
 //! A cached basis may be out of date, and so it can only let a take through: the commit then checks
 //! every fact that the judgement relied on ([`Filing`](crate::rules::Filing)). Whatever it forbids,
 //! and whatever a commit turns down, is judged again by facts that are loaded. But of two takes of a
-//! member that are under way at once and race for a revision, one is refused (specification, section
-//! 3A): the commit turned it down because of the other, not because the cache was out of date.
+//! member in a session that are under way at once and race for a revision, one is refused
+//! (specification, section 3A): where another was filed since this one began, the commit turned it
+//! down because of the other, not because the cache was out of date.
 
 mod recent;
 mod under_way;
@@ -14,9 +15,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) use self::under_way::UnderWay;
 
 use self::recent::{Bytes, Recent};
-use self::under_way::{MemberKey, SubmitsUnderWay};
+use self::under_way::SubmitsUnderWay;
 use crate::domain::{
-    Day, Member, Revision, SessionId, SessionTerms, SubjectId, Take, TenantId, Timestamp,
+    Day, Member, Revision, SessionId, SessionTerms, SubjectId, Take, TenantId, Timestamp, TokenHash,
 };
 use crate::store::{Basis, BasisQuery, Versioned};
 
@@ -36,9 +37,15 @@ pub(super) type SharedFacts = Arc<Mutex<Facts>>;
 #[derive(Default)]
 pub(super) struct Facts {
     members: Recent<MemberKey, CachedMember>,
-    sessions: Recent<(TenantId, Day, SubjectId), CachedSession>,
+    sessions: Recent<SessionKey, CachedSession>,
     under_way: SubmitsUnderWay,
 }
+
+/// A member of a tenant, by its token.
+type MemberKey = (TenantId, TokenHash);
+
+/// The session of a tenant on a day and about a subject.
+type SessionKey = (TenantId, Day, SubjectId);
 
 struct CachedMember {
     /// The number of the log whose store said so.
@@ -71,7 +78,7 @@ impl BasisCache {
     /// cached.
     pub(super) fn begin(&self, query: &BasisQuery<'_>) -> Option<UnderWay> {
         let all = self.edit(|facts| facts.under_way.clone())?;
-        Some(all.begin(self.member_key(query)))
+        Some(all.begin((*query.token, self.session_key(query))))
     }
 
     /// What is known to have been so in this log, and perhaps is no longer. It never has a spent
@@ -128,7 +135,7 @@ impl BasisCache {
         (self.tenant.clone(), *query.token)
     }
 
-    fn session_key(&self, query: &BasisQuery<'_>) -> (TenantId, Day, SubjectId) {
+    fn session_key(&self, query: &BasisQuery<'_>) -> SessionKey {
         (self.tenant.clone(), query.date, query.subject_id.clone())
     }
 

@@ -1,59 +1,69 @@
-//! The submits that are under way, by member.
+//! The submits that are under way, by member and session.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::domain::{TenantId, TokenHash};
+use super::SessionKey;
+use crate::domain::TokenHash;
 
-/// A member of a tenant, by its token.
-pub(super) type MemberKey = (TenantId, TokenHash);
+/// What the submits have in common that race with each other: the member, by its token, and the session.
+type Race = (TokenHash, SessionKey);
 
 #[derive(Clone, Default)]
-pub(super) struct SubmitsUnderWay(Arc<Mutex<HashMap<MemberKey, Submits>>>);
+pub(super) struct SubmitsUnderWay(Arc<Mutex<HashMap<Race, Submits>>>);
 
-/// Those of one member, since it had none.
+/// Those of one race, since there was none under way.
 #[derive(Default)]
 struct Submits {
     count: usize,
-    /// Whether there have been two at once.
-    met: bool,
+    /// How many of them were filed.
+    filed: u64,
 }
 
 /// A submit that is under way until this is dropped.
 pub(in crate::service) struct UnderWay {
     all: SubmitsUnderWay,
-    member: MemberKey,
+    race: Race,
+    /// How many were filed before it began.
+    filed_before: u64,
 }
 
 impl SubmitsUnderWay {
-    pub(super) fn begin(self, member: MemberKey) -> UnderWay {
+    pub(super) fn begin(self, race: Race) -> UnderWay {
         let mut all = self.lock();
-        let submits = all.entry(member.clone()).or_default();
+        let submits = all.entry(race.clone()).or_default();
         submits.count += 1;
-        submits.met |= submits.count > 1;
+        let filed_before = submits.filed;
         drop(all);
-        UnderWay { all: self, member }
+        UnderWay { all: self, race, filed_before }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<MemberKey, Submits>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Race, Submits>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl UnderWay {
-    /// Whether another submit of the same member was under way at the same time, or may have been.
-    pub(in crate::service) fn met_another(&self) -> bool {
-        self.all.lock().get(&self.member).is_some_and(|submits| submits.met)
+    /// It was filed.
+    pub(in crate::service) fn note_filed(&self) {
+        if let Some(submits) = self.all.lock().get_mut(&self.race) {
+            submits.filed += 1;
+        }
+    }
+
+    /// Whether another one of the member in this session was filed since this one began.
+    pub(in crate::service) fn another_was_filed(&self) -> bool {
+        self.all.lock().get(&self.race).is_some_and(|submits| submits.filed > self.filed_before)
     }
 }
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
         let mut all = self.all.lock();
-        if let Some(of_member) = all.get_mut(&self.member) {
-            of_member.count -= 1;
-            if of_member.count == 0 {
-                all.remove(&self.member);
+        if let Some(submits) = all.get_mut(&self.race) {
+            submits.count -= 1;
+            if submits.count == 0 {
+                all.remove(&self.race);
             }
         }
     }
