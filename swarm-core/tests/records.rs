@@ -137,7 +137,7 @@ fn the_records_of_the_committee_are_read_back() {
     let (deadline, generated_at) = (moment, Timestamp::EPOCH);
     let made = Generation {
         subject_id: subject_id.clone(),
-        since: deadline,
+        withdrawn: 3,
         deadline,
         generated_at,
         briefs: 2,

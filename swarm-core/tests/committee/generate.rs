@@ -7,8 +7,8 @@ use swarm_core::domain::committee::{
 };
 use swarm_core::domain::{Actor, Subject, SubjectId};
 use swarm_core::rules::committee::{
-    CommitteeRefusal, KnownDay, day_to_generate, deadline, generate, is_due, set_subject,
-    set_synthesis, subject_for, until_due, withdraw,
+    CommitteeRefusal, KnownDay, NewBriefs, day_to_generate, deadline, generate, is_due,
+    set_subject, set_synthesis, subject_for, until_due, withdraw,
 };
 use swarm_core::{Resource, Timestamp};
 
@@ -243,25 +243,30 @@ fn a_generation_keeps_what_else_is_known_of_the_day() {
     };
     let (judged, now) = (known(day.clone()), at("2026-11-21T23:00:00Z"));
     let none = GenerationOrder::default();
-    let change = generate(&none, &judged, &id("aurora"), at(DEADLINE), now, &[], &Actor::SCHEDULE);
+    let (aurora, b) = (id("aurora"), id("b"));
+    let about = |subject_id, submissions| NewBriefs {
+        subject_id,
+        deadline: at(DEADLINE),
+        contents: &[],
+        submissions,
+    };
+    let change = generate(&none, &judged, &about(&aurora, 1), now, &Actor::SCHEDULE);
     assert_eq!((change.expected, change.briefs), (judged.version, Some(vec![])));
     assert_eq!((change.day.subject, change.day.synthesis), (day.subject, day.synthesis));
-    assert_eq!(change.day.generation.unwrap().generated_at, now);
+    let made = change.day.generation.unwrap();
+    assert_eq!((made.generated_at, made.withdrawn), (now, 0));
 
     // A synthesis is of takes about the subject.
     let order = GenerationOrder { subject_id: Some(id("b")), deadline: None };
-    let change = generate(&order, &judged, &id("b"), at(DEADLINE), now, &[], &Actor::SCHEDULE);
+    let change = generate(&order, &judged, &about(&b, 1), now, &Actor::SCHEDULE);
     assert_eq!((change.day.subject, change.day.synthesis), (Some(id("b")), None));
-    let plain = generate(
-        &none,
-        &KnownDay::new(blank().date, None),
-        &id("b"),
-        at(DEADLINE),
-        now,
-        &[],
-        &Actor::SCHEDULE,
-    );
+    let unknown = KnownDay::new(blank().date, None);
+    let plain = generate(&none, &unknown, &about(&b, 0), now, &Actor::SCHEDULE);
     assert_eq!((plain.expected, plain.day.subject), (None, None));
+
+    // What a day without briefs has is of one that was withdrawn.
+    let anew = generate(&none, &known(blank()), &about(&b, 2), now, &Actor::SCHEDULE);
+    assert_eq!(anew.day.generation.unwrap().withdrawn, 2);
 }
 
 #[test]

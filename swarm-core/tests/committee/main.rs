@@ -57,7 +57,7 @@ fn subject(id: &str, status: &str) -> Subject {
 /// The day 2026-11-21 with briefs about `aurora` until 23:25.
 fn generated() -> CommitteeDay {
     let made = Generation {
-        since: Timestamp::EPOCH,
+        withdrawn: 0,
         subject_id: SubjectId::parse("aurora").unwrap(),
         deadline: at(DEADLINE),
         generated_at: at("2026-11-21T22:45:00Z"),

@@ -31,7 +31,7 @@ pub async fn every_field_of_a_day_survives(tenants: Arc<dyn CommitteeTenants>) {
         date: day("2028-02-29"),
         subject: Some(subject(odd)),
         generation: Some(Generation {
-            since: moment("2028-02-29T22:00:00.001Z"),
+            withdrawn: 7,
             subject_id: subject(&format!("{odd}{odd}")),
             deadline: moment("2028-03-01T00:00:00.001Z"),
             generated_at: moment("2028-02-29T22:45:00.999Z"),

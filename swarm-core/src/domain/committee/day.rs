@@ -29,9 +29,9 @@ impl CommitteeDay {
 pub struct Generation {
     /// What the day's takes are about.
     pub subject_id: SubjectId,
-    /// When the day's briefs were first generated: takes that were received before belong to a
-    /// generation that was withdrawn, and do not count.
-    pub since: Timestamp,
+    /// How many submissions of the day, its first ones, are of generations that were withdrawn: they
+    /// do not count.
+    pub withdrawn: usize,
     /// The last moment at which a take is accepted. It may be on a later day.
     pub deadline: Timestamp,
     /// When the briefs were generated, by the store's clock.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{CommitteeRefusal, MemberSource, counts, is_current, is_over};
+use super::{CommitteeRefusal, MemberSource, is_current, is_over, standing};
 use crate::domain::committee::{
     CommitteeBrief, CommitteeBriefContent, CommitteeDay, CommitteeSettings, CommitteeTake,
     Generation, GenerationOrder, Synthesis,
@@ -47,6 +47,20 @@ impl KnownDay {
         let act = log::committee_day(act, &day, by);
         CommitteeDayChange { day, expected: self.version, briefs: None, act }
     }
+}
+
+/// What the briefs of a day are made of.
+#[derive(Clone, Copy, Debug)]
+pub struct NewBriefs<'a> {
+    /// What they are about.
+    pub subject_id: &'a SubjectId,
+    /// The last moment at which a take is accepted.
+    pub deadline: Timestamp,
+    /// What they say: one for each member.
+    pub contents: &'a [CommitteeBriefContent],
+    /// How many submissions the day has. Where no briefs are there, they are of a day that was
+    /// withdrawn.
+    pub submissions: usize,
 }
 
 /// The day whose briefs are generated now: today, or the day of the latest session while its
@@ -139,30 +153,27 @@ pub fn deadline(
         return Ok(order.deadline.unwrap_or_else(|| now.at(settings.deadline())));
     };
     let deadline = order.deadline.unwrap_or(made.deadline);
-    let is_taken_in = takes.iter().any(|take| counts(made, take));
-    if deadline > made.deadline && is_over(made, now) && is_taken_in {
+    if deadline > made.deadline && is_over(made, now) && !standing(made, takes).is_empty() {
         return Err(CommitteeRefusal::WindowClosed);
     }
     Ok(deadline)
 }
 
-/// Generates the briefs of a day; they take the place of those that are there. A subject that is
-/// ordered becomes the one set for the day, and a synthesis stays with the subject it was written
-/// about.
+/// Generates the briefs of a day; they take the place of those that are there. A subject that is ordered becomes the one set for the day, and a synthesis stays with the
+/// subject it was written about.
 pub fn generate(
     order: &GenerationOrder,
     day: &KnownDay,
-    subject_id: &SubjectId,
-    deadline: Timestamp,
+    made: &NewBriefs<'_>,
     now: Timestamp,
-    contents: &[CommitteeBriefContent],
     by: &Actor,
 ) -> CommitteeDayChange {
+    let NewBriefs { subject_id, deadline, contents, submissions } = *made;
     let before = CommitteeDay::clone(&day.record);
     let about_it = before.generation.as_ref().is_some_and(|made| made.subject_id == *subject_id);
     let generation = Generation {
         subject_id: subject_id.clone(),
-        since: before.generation.map_or(now, |made| made.since),
+        withdrawn: before.generation.map_or(submissions, |before| before.withdrawn),
         deadline,
         generated_at: now,
         briefs: contents.len(),

@@ -12,8 +12,8 @@ mod sessions;
 pub use compose::{BriefSource, MemberSource, PREVIEW_CHARACTERS, compose};
 pub use facts::CommitteeBasis;
 pub use generate::{
-    CommitteeDayChange, KnownDay, day_to_generate, deadline, generate, has_readers, is_due,
-    set_subject, set_synthesis, subject_for, until_due, withdraw,
+    CommitteeDayChange, KnownDay, NewBriefs, day_to_generate, deadline, generate, has_readers,
+    is_due, set_subject, set_synthesis, subject_for, until_due, withdraw,
 };
 pub use judge::{CommitteeFiling, is_current, judge, read};
 pub use members::{
@@ -21,5 +21,5 @@ pub use members::{
 };
 pub use refusal::CommitteeRefusal;
 pub use sessions::{
-    CommitteeSession, PublicTake, SessionLine, counted, counts, is_over, line, session,
+    CommitteeSession, PublicTake, SessionLine, counted, is_over, line, session, standing,
 };

@@ -109,9 +109,8 @@ pub fn is_over(made: &Generation, now: Timestamp) -> bool {
 /// another subject are not shown as takes about this one.
 pub fn counted(made: &Generation, takes: &[Arc<CommitteeTake>]) -> Vec<Arc<CommitteeTake>> {
     let mut newest = HashMap::new();
-    let about =
-        |take: &&Arc<CommitteeTake>| counts(made, take) && take.subject_id == made.subject_id;
-    for (place, take) in takes.iter().filter(about).enumerate() {
+    let about = |take: &&Arc<CommitteeTake>| take.subject_id == made.subject_id;
+    for (place, take) in standing(made, takes).iter().filter(about).enumerate() {
         newest.insert(&take.member_id, (place, take));
     }
     let mut newest: Vec<_> = newest.into_values().collect();
@@ -119,10 +118,14 @@ pub fn counted(made: &Generation, takes: &[Arc<CommitteeTake>]) -> Vec<Arc<Commi
     newest.into_iter().map(|(_, take)| Arc::clone(take)).collect()
 }
 
-/// Whether a take of the day belongs to this generation of its briefs, or to an earlier one that it
-/// replaced: not to one that was withdrawn.
-pub fn counts(made: &Generation, take: &CommitteeTake) -> bool {
-    take.received_at >= made.since
+/// Of all the day's submissions, in the order of their commits, those that are of this generation of
+/// its briefs, or of an earlier one that it replaced: not of one that was withdrawn. Times do not tell:
+/// a day is withdrawn where they were wrong.
+pub fn standing<'a>(
+    made: &Generation,
+    takes: &'a [Arc<CommitteeTake>],
+) -> &'a [Arc<CommitteeTake>] {
+    takes.get(made.withdrawn..).unwrap_or_default()
 }
 
 fn shown(

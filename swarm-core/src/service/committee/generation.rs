@@ -11,7 +11,7 @@ use crate::domain::{
     Timestamp,
 };
 use crate::rules::committee::{
-    self as rules, BriefSource, CommitteeDayChange, KnownDay, MemberSource,
+    self as rules, BriefSource, CommitteeDayChange, KnownDay, MemberSource, NewBriefs,
 };
 use crate::service::documents;
 use crate::service::retries::until_committed;
@@ -138,7 +138,10 @@ impl CommitteeTenant {
             recent_sessions: self.recent_sessions(&subject.id, date, now).await?,
         };
         let contents = rules::compose(source, members);
-        Ok(rules::generate(order, day, &subject.id, deadline, now, &contents, by))
+        let submissions = takes.len();
+        let made =
+            NewBriefs { subject_id: &subject.id, deadline, contents: &contents, submissions };
+        Ok(rules::generate(order, day, &made, now, by))
     }
 
     /// The latest earlier sessions of a subject. One that is not over, its deadline having moved while
@@ -192,7 +195,14 @@ impl CommitteeTenant {
             let Some(made) = day.as_ref().and_then(|day| day.record.generation.as_ref()) else {
                 continue;
             };
-            counted.extend(of_day.iter().filter(|take| rules::counts(made, take)).cloned());
+            if made.withdrawn == 0 {
+                counted.extend_from_slice(of_day);
+                continue;
+            }
+            let on = CommitteeTakesQuery::On(&[first.date]);
+            let all = self.store.committee_takes(&on).await?;
+            let standing = rules::standing(made, &all);
+            counted.extend(of_day.iter().filter(|take| standing.contains(take)).cloned());
         }
         Ok(counted)
     }

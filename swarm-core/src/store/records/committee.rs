@@ -1,7 +1,7 @@
 //! The committee: its members, days, briefs and takes.
 
 use super::fields::{
-    hash, hash_if_any, number, object_if_any, present, text, time, time_if_any, whole,
+    hash, hash_if_any, number, object_if_any, present, text, time, time_if_any, whole, whole_if_any,
 };
 use super::{Record, Unreadable};
 use crate::domain::committee::{
@@ -9,7 +9,7 @@ use crate::domain::committee::{
     CommitteeStance, CommitteeStatus, CommitteeTake, Generation, Model, Synthesis, Voice,
 };
 use crate::domain::json::{self, Json, Object};
-use crate::domain::{Confidence, Day, Invalid, Lens, Name, SubjectId, Timestamp};
+use crate::domain::{Confidence, Day, Invalid, Lens, Name, SubjectId};
 
 impl Record for CommitteeMember {
     fn to_text(&self) -> String {
@@ -60,7 +60,7 @@ impl Record for CommitteeDay {
 fn generation(made: &Generation) -> Json {
     Json::from([
         ("subject_id", Json::from(made.subject_id.as_str())),
-        ("since", text(Some(made.since))),
+        ("withdrawn", number(u64::try_from(made.withdrawn).unwrap_or(u64::MAX))),
         ("deadline", text(Some(made.deadline))),
         ("generated_at", text(Some(made.generated_at))),
         ("briefs", number(u64::try_from(made.briefs).unwrap_or(u64::MAX))),
@@ -71,7 +71,7 @@ fn read_generation(mut fields: Object) -> Result<Generation, Invalid> {
     Ok(Generation {
         subject_id: SubjectId::parse(fields.text("subject_id")?)?,
         // A day that was written before this was kept has never been withdrawn.
-        since: time_if_any(&mut fields, "since")?.unwrap_or(Timestamp::EPOCH),
+        withdrawn: whole_if_any(&mut fields, "withdrawn")?.unwrap_or(0),
         deadline: time(&mut fields, "deadline")?,
         generated_at: time(&mut fields, "generated_at")?,
         briefs: whole(&mut fields, "briefs")?,

@@ -58,7 +58,7 @@ pub fn creation(member: &CommitteeMember) -> CommitteeMemberChange {
 /// A day whose briefs were generated, open to submissions for good.
 pub fn open_day(date: &str, about: &str) -> CommitteeDay {
     let generation = Generation {
-        since: Timestamp::EPOCH,
+        withdrawn: 0,
         subject_id: subject(about),
         deadline: far(),
         generated_at: Timestamp::EPOCH,

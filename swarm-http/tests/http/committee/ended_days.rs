@@ -15,6 +15,7 @@ on_every_store! {
     the_schedule_leaves_a_session_closed_that_has_shown_its_takes,
     a_day_that_is_withdrawn_keeps_its_submissions,
     a_withdrawn_day_is_recalled_by_no_brief,
+    of_a_day_that_was_generated_anew_briefs_recall_what_was_submitted_since,
     an_inactive_member_has_no_brief,
     a_brief_that_was_not_modified_is_not_sent_again,
     members_are_listed_for_their_operator,
@@ -112,6 +113,22 @@ fn a_withdrawn_day_is_recalled_by_no_brief(backend: &Backend) {
     let brief = fixture.client.get(BRIEF).expect(200).json();
     assert_eq!(brief["recent_sessions"], json!([]));
     assert_eq!(brief["your_recent_takes"], json!([]));
+}
+
+fn of_a_day_that_was_generated_anew_briefs_recall_what_was_submitted_since(backend: &Backend) {
+    let fixture = fixture(backend);
+    fixture.client.operate("/subjects", &json!({ "id": "borealis", "name": "B" })).expect(201);
+    for (subject, stance) in [("aurora", "bullish"), ("borealis", "bearish")] {
+        chair(&fixture.client, "/day/withdraw", &json!({ "date": "2026-11-21" }));
+        chair(&fixture.client, "/briefs", &json!({ "subject_id": subject })).expect(201);
+        submit(&fixture.client, KEY, &take(stance)).expect(200);
+    }
+    fixture.clock.move_by(24 * 60 * 60 * 1_000);
+    chair(&fixture.client, "/briefs", &json!({})).expect(201);
+    let brief = fixture.client.get(BRIEF).expect(200).json();
+    let recalled = brief["your_recent_takes"].as_array().unwrap();
+    assert_eq!(recalled.len(), 1);
+    assert_eq!(recalled[0]["stance"], "bearish");
 }
 
 fn an_inactive_member_has_no_brief(backend: &Backend) {
