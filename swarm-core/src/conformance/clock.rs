@@ -7,7 +7,8 @@ use super::log::document;
 use crate::domain::{Attribution, Seq, SessionDraft, Timestamp};
 use crate::rules::convene;
 use crate::store::{
-    CLOCK_TOLERANCE_MILLIS, Collection, Filed, Result, Saved, StoreErrorKind, Tenants,
+    CLOCK_TOLERANCE_MILLIS, Collection, Filed, Result, Saved, SessionChange, StoreErrorKind,
+    Tenants,
 };
 use crate::testing::promise::{ensure, promised};
 use crate::testing::{World, act, applicant, creation, filed, moment, session_draft};
@@ -90,6 +91,28 @@ pub async fn a_clock_that_is_accepted_counts_again(
     let rows = world.log(Seq(0), 9).await;
     let times: Vec<_> = rows.iter().map(|row| (row.seq.0, row.at)).collect();
     promised!(times, [(1, noon()), (2, yesterday), (3, yesterday)]);
+}
+
+/// Once a clock is accepted, the latest take of a session is no longer the last one.
+pub async fn no_deadline_moves_before_a_take_of_a_clock_that_was_wrong(
+    tenants: Arc<dyn Tenants>,
+    set: impl Fn(Timestamp),
+) {
+    let right = noon().plus_millis(-24 * CLOCK_TOLERANCE_MILLIS);
+    set(noon());
+    let world = World::fresh(tenants).await;
+    let (session, ada) = (world.convened("subject").await, world.author("ada").await);
+    world.filed(&ada, &session, "1").await;
+    set(right);
+    world.accept_clock(&act("accepted")).await;
+    promised!(world.filed(&ada, &session, "2").await.filed_at, right);
+    for (end, expected) in
+        [(right, Saved::Stale), (noon().plus_millis(-1), Saved::Stale), (noon(), Saved::Saved)]
+    {
+        let change = world.amended(session.id, |_| {}).await;
+        let change = SessionChange { none_filed_after: Some(end), ..change };
+        promised!(world.save_session(&change).await, expected);
+    }
 }
 
 /// Even if the clock then shows an earlier time.

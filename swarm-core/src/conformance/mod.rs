@@ -129,6 +129,7 @@ macro_rules! clock_cases {
             time_stands_still_while_the_clock_is_behind
             nothing_is_committed_while_the_clock_is_far_behind
             a_clock_that_is_accepted_counts_again
+            no_deadline_moves_before_a_take_of_a_clock_that_was_wrong
             a_deadline_that_has_passed_stays_passed
         }
     };

@@ -1,13 +1,15 @@
 //! When briefs are generated, and about what.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use swarm_core::domain::committee::{
-    CommitteeDay, CommitteeSettings, Generation, GenerationOrder, SubjectOrder, Synthesis,
-    SynthesisOrder,
+    CommitteeDay, CommitteeSettings, CommitteeTake, Generation, GenerationOrder, SubjectOrder,
+    Synthesis, SynthesisOrder,
 };
 use swarm_core::domain::{Actor, Subject, SubjectId};
 use swarm_core::rules::committee::{
-    CommitteeRefusal, KnownDay, NewBriefs, day_to_generate, deadline, generate, is_due,
+    CommitteeRefusal, KnownDay, NewBriefs, day_to_generate, deadline, generate, is_due, scheduled,
     set_subject, set_synthesis, subject_for, until_due, withdraw,
 };
 use swarm_core::{Resource, Timestamp};
@@ -15,7 +17,12 @@ use swarm_core::{Resource, Timestamp};
 use super::{DEADLINE, at, day, fields, generated, subject, take, versioned};
 
 fn due(now: &str, day: &CommitteeDay) -> bool {
-    is_due(&CommitteeSettings::default(), at(now), day)
+    is_due(&CommitteeSettings::default(), at(now), day, &filed())
+}
+
+/// The submissions of a day on which there is one.
+fn filed() -> [Arc<CommitteeTake>; 1] {
+    [take("ada", "bullish", 0.5, "REGIME")]
 }
 
 fn blank() -> CommitteeDay {
@@ -67,9 +74,27 @@ fn briefs_are_due_once() {
     assert!(due("2026-11-21T23:50:00Z", &long) && !due("2026-11-22T22:50:00Z", &long));
 }
 
+#[test]
+fn a_deadline_that_passed_in_vain_does_not_keep_the_schedule_from_its_briefs() {
+    let settings = CommitteeSettings::default();
+    let noon = remade("2026-11-21T08:00:00Z", "2026-11-21T12:00:00Z");
+    let (before, time) = (at("2026-11-21T22:44:59.999Z"), at("2026-11-21T22:45:00Z"));
+    assert!(!is_due(&settings, before, &noon, &[]) && is_due(&settings, time, &noon, &[]));
+    assert_eq!(until_due(&settings, before, &noon, &[]).as_millis(), 1);
+    assert_eq!(scheduled(&settings, time, &noon).deadline, Some(at(DEADLINE)));
+    assert!(!is_due(&settings, time, &noon, &filed()));
+    // A day whose deadline is ahead keeps it.
+    let ahead = remade("2026-11-21T08:00:00Z", "2026-11-21T22:50:00Z");
+    assert_eq!(scheduled(&settings, time, &ahead).deadline, None);
+    assert!(is_due(&settings, at("2026-11-21T22:50:00Z"), &ahead, &[]));
+    // What the schedule made itself is not made again.
+    let made = remade("2026-11-21T22:45:00Z", "2026-11-21T22:50:00Z");
+    assert!(!is_due(&settings, at("2026-11-21T22:50:00Z"), &made, &[]));
+}
+
 /// Whether the schedule asks for briefs at a moment, where `latest` is the latest day on file.
 fn due_at(moment: Timestamp, latest: &CommitteeDay) -> bool {
-    is_due(&CommitteeSettings::default(), moment, &at_hand(moment, latest))
+    is_due(&CommitteeSettings::default(), moment, &at_hand(moment, latest), &filed())
 }
 
 fn at_hand(moment: Timestamp, latest: &CommitteeDay) -> CommitteeDay {
@@ -92,14 +117,14 @@ fn nothing_is_due_while_the_schedule_says_so_and_something_soon_after() {
         for step in 0..30 {
             let now = at("2026-11-21T08:30:00Z").plus_millis(step * hour * 2 + step * 60_000);
             let settings = CommitteeSettings::default();
-            let wait = until_due(&settings, now, &at_hand(now, &latest));
+            let wait = until_due(&settings, now, &at_hand(now, &latest), &filed());
             let wait = i64::try_from(wait.as_millis()).unwrap();
             let mut earlier = (0..wait).step_by(30_000).chain((wait > 0).then(|| wait - 1));
             let early = earlier.find(|passed| due_at(now.plus_millis(*passed), &latest));
             assert_eq!(early, None, "{latest:?} {now} {wait}");
             let (mut asked, mut rounds) = (now.plus_millis(wait), 0);
             while !due_at(asked, &latest) {
-                let next = until_due(&settings, asked, &at_hand(asked, &latest));
+                let next = until_due(&settings, asked, &at_hand(asked, &latest), &filed());
                 asked = asked.plus_millis(i64::try_from(next.as_millis()).unwrap());
                 rounds += 1;
                 assert!(rounds <= 3, "{latest:?} {now}: asked again and again");
@@ -116,7 +141,8 @@ fn the_schedule_waits_for_an_earlier_day_only_where_it_can_still_generate_today(
         ("2026-11-22T23:59:00.000Z", "2026-11-23T22:45:00.000Z"),
     ] {
         let (now, earlier) = (at("2026-11-22T23:00:00Z"), remade("2026-11-21T22:45:00Z", deadline));
-        let wait = until_due(&CommitteeSettings::default(), now, &at_hand(now, &earlier));
+        let settings = CommitteeSettings::default();
+        let wait = until_due(&settings, now, &at_hand(now, &earlier), &filed());
         assert_eq!(wait, now.until(at(next)), "{deadline}");
     }
 }

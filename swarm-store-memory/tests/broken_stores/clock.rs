@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use swarm_core::conformance::{
     a_clock_that_is_accepted_counts_again, a_deadline_that_has_passed_stays_passed,
+    no_deadline_moves_before_a_take_of_a_clock_that_was_wrong,
     nothing_is_committed_while_the_clock_is_far_behind,
     time_stands_still_while_the_clock_is_behind,
 };
 use swarm_core::domain::Act;
 use swarm_core::rules::Filing;
-use swarm_core::store::{Filed, Result, async_trait};
+use swarm_core::store::{Filed, Result, Saved, SessionChange, async_trait};
 use swarm_core::testing::ManualClock;
 use swarm_core::{Take, Tenants, Timestamp};
 use swarm_store_memory::MemoryStore;
@@ -22,6 +23,7 @@ pub(crate) const CASES: &[&str] = &[
     "time_stands_still_while_the_clock_is_behind",
     "nothing_is_committed_while_the_clock_is_far_behind",
     "a_clock_that_is_accepted_counts_again",
+    "no_deadline_moves_before_a_take_of_a_clock_that_was_wrong",
     "a_deadline_that_has_passed_stays_passed",
 ];
 
@@ -97,6 +99,27 @@ impl Fault for AcceptanceIdle {
 async fn a_store_whose_clock_cannot_be_accepted_is_caught() {
     let (clock, store) = on_a_clock(|_| AcceptanceIdle);
     expect_broken(a_clock_that_is_accepted_counts_again(store, |now| clock.set(now))).await;
+}
+
+/// Of the takes of a session only the last is looked at.
+struct LastTakeAlone;
+
+#[async_trait]
+impl Fault for LastTakeAlone {
+    async fn save_session(&self, worlds: &Worlds, change: &SessionChange) -> Result<Saved> {
+        let last = worlds.own.takes(change.session.id).await?.pop();
+        let none_after = change.none_filed_after;
+        let none_filed_after = none_after.filter(|end| last.is_some_and(|it| it.filed_at > *end));
+        worlds.own.save_session(&SessionChange { none_filed_after, ..change.clone() }).await
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_takes_the_last_take_for_the_latest_is_caught() {
+    let (clock, store) = on_a_clock(|_| LastTakeAlone);
+    let set = |now| clock.set(now);
+    let case = no_deadline_moves_before_a_take_of_a_clock_that_was_wrong(store, set);
+    expect_broken(case).await;
 }
 
 #[tokio::test]

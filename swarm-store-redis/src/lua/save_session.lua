@@ -1,6 +1,6 @@
 -- Writes a session, if its version, and the number of its takes where one is given, are those
--- expected, and the last of them, where a moment is given, was not filed after it. When it was
--- published never changes.
+-- expected, and none of them, where a moment is given, was filed after it. When it was published
+-- never changes.
 local sessions, index, filed, acts = KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local id, expected, count, row = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local prefix, state_prefix, published_prefix, act = ARGV[5], ARGV[6], ARGV[7], ARGV[8]
@@ -9,10 +9,13 @@ local none_after = ARGV[9]
 local before = redis.call('HGET', sessions, id)
 if not at_version(before, expected) then return 'stale' end
 if count ~= '' and redis.call('LLEN', filed) ~= tonumber(count) then return 'stale' end
-local last = none_after ~= '' and redis.call('LINDEX', filed, -1)
-if last then
-  local filed_at = words(redis.call('HGET', takes, last), '^%d+ (%d+) ')
-  if tonumber(filed_at) > tonumber(none_after) then return 'stale' end
+if none_after ~= '' then
+  -- The last is the latest, unless a clock was accepted that was behind the log.
+  local first = redis.call('HGET', takes, 'clock') and 0 or -1
+  for _, take in ipairs(redis.call('LRANGE', filed, first, -1)) do
+    local filed_at = words(redis.call('HGET', takes, take), '^%d+ (%d+) ')
+    if tonumber(filed_at) > tonumber(none_after) then return 'stale' end
+  end
 end
 local old_state = words(before, '^%d+ (%S+) ')
 local now = time_of_commit()

@@ -70,21 +70,38 @@ pub fn day_to_generate(latest: Option<&CommitteeDay>, now: Timestamp) -> Day {
     latest.filter(|latest| is_current(latest, now)).map_or(now.day(), |latest| latest.date)
 }
 
-/// Whether the schedule asks for the briefs of this day now: it is today and time, the deadline is
-/// ahead, and there are none, or only such as an operator had generated before their time. So a
-/// server that starts late catches up, and one that comes second does nothing.
-pub fn is_due(settings: &CommitteeSettings, now: Timestamp, day: &CommitteeDay) -> bool {
+/// Whether the schedule asks for the briefs of this day now, which has these submissions: it is today
+/// and time, the deadline is ahead, and there are none, or only such as an operator had generated
+/// before their time. So a server that starts late catches up, and one that comes second does
+/// nothing. A deadline that an operator ordered is that of the schedule, too, but where it has passed
+/// without a take.
+pub fn is_due(
+    settings: &CommitteeSettings,
+    now: Timestamp,
+    day: &CommitteeDay,
+    takes: &[Arc<CommitteeTake>],
+) -> bool {
     let (begin, end) = (now.at(settings.brief_at()), now.at(settings.deadline()));
     let made = day.generation.as_ref();
-    let end = made.map_or(end, |made| made.deadline);
+    let end = made.filter(|made| !passed_in_vain(made, takes, now)).map_or(end, |it| it.deadline);
     let early = made.is_none_or(|made| made.generated_at < begin);
     day.date == now.day() && (begin..end).contains(&now) && early
 }
 
+/// Whether the deadline has passed, and nothing was submitted.
+fn passed_in_vain(made: &Generation, takes: &[Arc<CommitteeTake>], now: Timestamp) -> bool {
+    now >= made.deadline && standing(made, takes).is_empty()
+}
+
 /// How long [`is_due`] will be false, unless what is on file changes before: until the schedule's time
 /// of today or tomorrow, or until an earlier day, whose deadline is ahead, makes way for today.
-pub fn until_due(settings: &CommitteeSettings, now: Timestamp, day: &CommitteeDay) -> Duration {
-    if is_due(settings, now, day) {
+pub fn until_due(
+    settings: &CommitteeSettings,
+    now: Timestamp,
+    day: &CommitteeDay,
+    takes: &[Arc<CommitteeTake>],
+) -> Duration {
+    if is_due(settings, now, day, takes) {
         return Duration::ZERO;
     }
     let (begin, end) = (now.at(settings.brief_at()), now.at(settings.deadline()));
@@ -95,6 +112,18 @@ pub fn until_due(settings: &CommitteeSettings, now: Timestamp, day: &CommitteeDa
         _ => begin.plus_millis(Timestamp::DAY_MILLIS),
     };
     now.until(next)
+}
+
+/// What the schedule orders, where [`is_due`]: nothing, so that the day keeps what it has; but the
+/// deadline of the settings, where its own has passed.
+pub fn scheduled(
+    settings: &CommitteeSettings,
+    now: Timestamp,
+    day: &CommitteeDay,
+) -> GenerationOrder {
+    let passed = day.generation.as_ref().filter(|made| now >= made.deadline);
+    let deadline = passed.map(|_| now.at(settings.deadline()));
+    GenerationOrder { subject_id: None, deadline }
 }
 
 /// Whether anyone reads what is generated. Where no member is active the schedule convenes nothing;

@@ -13,7 +13,7 @@ pub use compose::{BriefSource, MemberSource, PREVIEW_CHARACTERS, compose};
 pub use facts::CommitteeBasis;
 pub use generate::{
     CommitteeDayChange, KnownDay, NewBriefs, day_to_generate, deadline, generate, has_readers,
-    is_due, set_subject, set_synthesis, subject_for, until_due, withdraw,
+    is_due, scheduled, set_subject, set_synthesis, subject_for, until_due, withdraw,
 };
 pub use judge::{CommitteeFiling, is_current, judge, read};
 pub use members::{

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{CommitteeError, CommitteeTenant};
-use crate::domain::committee::{BriefRecentSession, CommitteeTake, GenerationOrder};
+use crate::domain::committee::{BriefRecentSession, CommitteeDay, CommitteeTake, GenerationOrder};
 use crate::domain::json::Object;
 use crate::domain::{
     Actor, Day, Invalid, Regime, Subject, SubjectId, SubjectSnapshot, SubjectSnapshotDraft,
@@ -49,15 +49,16 @@ impl CommitteeTenant {
     pub async fn generate_if_due(&self) -> Result<Option<Generated>, CommitteeError> {
         until_committed("generate briefs", || async {
             let (now, day) = self.day_to_generate().await?;
-            if !rules::is_due(&self.settings, now, &day.record) {
+            let takes = self.submissions(&day.record).await?;
+            if !rules::is_due(&self.settings, now, &day.record, &takes) {
                 return Ok(Some(None));
             }
             let members = self.member_sources(day.record.date).await?;
             if !rules::has_readers(&members) {
                 return Ok(Some(None));
             }
-            let (order, by) = (GenerationOrder::default(), &Actor::SCHEDULE);
-            let change = self.compose(&order, &day, now, &members, by).await?;
+            let order = rules::scheduled(&self.settings, now, &day.record);
+            let change = self.compose(&order, &day, now, &members, &Actor::SCHEDULE).await?;
             Ok(self.commit(&change).await?.map(Some))
         })
         .await
@@ -69,7 +70,8 @@ impl CommitteeTenant {
     /// [`CommitteeError::Store`].
     pub async fn until_due(&self) -> Result<Duration, CommitteeError> {
         let (now, day) = self.day_to_generate().await?;
-        Ok(rules::until_due(&self.settings, now, &day.record))
+        let takes = self.submissions(&day.record).await?;
+        Ok(rules::until_due(&self.settings, now, &day.record, &takes))
     }
 
     /// Generates today's briefs now, in place of those that are there. While the deadline of an
@@ -116,6 +118,11 @@ impl CommitteeTenant {
         Ok((now, KnownDay::new(date, on_file)))
     }
 
+    /// All submissions of a day, in the order of their commits.
+    async fn submissions(&self, day: &CommitteeDay) -> Result<Vec<Arc<CommitteeTake>>, StoreError> {
+        self.store.committee_takes(&CommitteeTakesQuery::On(&[day.date])).await
+    }
+
     async fn compose(
         &self,
         order: &GenerationOrder,
@@ -127,7 +134,7 @@ impl CommitteeTenant {
         let date = day.record.date;
         let subjects = self.all(Collection::Subjects, None, Subject::read).await?;
         let subject = rules::subject_for(order, &day.record, &subjects, now)?;
-        let takes = self.store.committee_takes(&CommitteeTakesQuery::On(&[date])).await?;
+        let takes = self.submissions(&day.record).await?;
         let deadline = rules::deadline(order, &self.settings, &day.record, &takes, now)?;
         let source = BriefSource {
             date,
@@ -160,7 +167,7 @@ impl CommitteeTenant {
         let mut recent = Vec::new();
         for day in self.store.committee_sessions(&query).await? {
             let date = day.record.date;
-            let takes = self.store.committee_takes(&CommitteeTakesQuery::On(&[date])).await?;
+            let takes = self.submissions(&day.record).await?;
             let synthesis = rules::line(&day.record, &takes, now).and_then(|line| line.synthesis);
             recent.extend(synthesis.map(|synthesis| BriefRecentSession { date, synthesis }));
         }
@@ -191,16 +198,13 @@ impl CommitteeTenant {
         let mut counted = Vec::with_capacity(takes.len());
         for of_day in takes.chunk_by(|take, next| take.date == next.date) {
             let Some(first) = of_day.first() else { continue };
-            let day = self.store.committee_day(first.date).await?;
-            let Some(made) = day.as_ref().and_then(|day| day.record.generation.as_ref()) else {
-                continue;
-            };
+            let Some(day) = self.store.committee_day(first.date).await? else { continue };
+            let Some(made) = &day.record.generation else { continue };
             if made.withdrawn == 0 {
                 counted.extend_from_slice(of_day);
                 continue;
             }
-            let on = CommitteeTakesQuery::On(&[first.date]);
-            let all = self.store.committee_takes(&on).await?;
+            let all = self.submissions(&day.record).await?;
             let standing = rules::standing(made, &all);
             counted.extend(of_day.iter().filter(|take| standing.contains(take)).cloned());
         }

@@ -13,6 +13,7 @@ use crate::harness::ADMIN;
 on_every_store! {
     a_session_that_has_shown_its_takes_stays_closed,
     the_schedule_leaves_a_session_closed_that_has_shown_its_takes,
+    the_schedule_opens_a_session_again_that_had_no_take,
     a_day_that_is_withdrawn_keeps_its_submissions,
     a_withdrawn_day_is_recalled_by_no_brief,
     of_a_day_that_was_generated_anew_briefs_recall_what_was_submitted_since,
@@ -76,6 +77,17 @@ fn the_schedule_leaves_a_session_closed_that_has_shown_its_takes(backend: &Backe
     assert_eq!(fixture.client.get(SESSION).expect(200).text, shown);
     assert_eq!(fixture.client.get(BRIEF).expect(200).text, brief);
     submit(&fixture.client, KEY, &take("bullish")).unread(409, "submission window closed");
+}
+
+fn the_schedule_opens_a_session_again_that_had_no_take(backend: &Backend) {
+    let fixture = fixture(backend);
+    let order = json!({ "deadline_utc": fixture.clock.after(1_000) });
+    chair(&fixture.client, "/briefs", &order).expect(201);
+    fixture.clock.move_by(UNTIL_THE_SCHEDULE);
+    assert_eq!((tick(&fixture), tick(&fixture)), (Some(1), None));
+    let session = fixture.client.get(SESSION).expect(200).json();
+    assert_eq!(session["deadline_utc"], "2026-11-21T23:25:00.000Z");
+    submit(&fixture.client, KEY, &take("bullish")).expect(200);
 }
 
 /// And then the schedule finds a day that was not generated.
