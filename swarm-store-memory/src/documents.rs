@@ -82,5 +82,5 @@ fn is_full(collection: &DocumentCollection, group: &str, quota: DocumentQuota) -
     let Some(before) = count(quota.most).checked_sub(1) else { return true };
     let places = collection.groups.get(group).into_iter().flatten();
     let mut documents = places.rev().filter_map(|place| collection.documents.get(*place));
-    documents.nth(before).is_some_and(|document| document.created_at >= quota.since)
+    documents.nth(before).is_some_and(|document| quota.counts(document.created_at))
 }

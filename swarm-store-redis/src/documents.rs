@@ -66,6 +66,7 @@ impl Documents for TenantStore {
         script.arg(draft.act.as_ref().map_or("", Act::as_str)).arg(session.unwrap_or_default());
         script.arg(optional(draft.quota.map(|quota| quota.most)));
         script.arg(optional(draft.quota.map(|quota| quota.since.millis())));
+        script.arg(optional(draft.quota.map(|quota| quota.until.millis())));
         let outcome = self.commit("put document", script).await?;
         codec::decode_put(&outcome, &draft.json).context("put document")
     }

@@ -98,7 +98,7 @@ fn is_full(world: &World<'_>, collection: &str, draft: &DocumentDraft) -> Outcom
     let Some(before) = quota.most.checked_sub(1) else { return Ok(true) };
     let values: Values<'_> = &[&collection, &draft.group, &before];
     let made = world.one(AMONG_THE_LAST, values, |row| timestamp(row.get(0)?))?;
-    Ok(made.is_some_and(|made| made >= quota.since))
+    Ok(made.is_some_and(|made| quota.counts(made)))
 }
 
 fn replace(world: &World<'_>, collection: &str, document: Document) -> Outcome<Put> {

@@ -13,7 +13,8 @@ const REVIEW_SECONDS: u32 = 60 * 60;
 pub struct QuotaReached {
     /// Which.
     pub quota: Quota,
-    /// In how many seconds there may be room again, 1 to 86,400.
+    /// In how many seconds there may be room again: 1 to 86,400, or more where a session's deadline is
+    /// farther away.
     pub retry_after: u32,
 }
 
@@ -25,9 +26,17 @@ impl QuotaReached {
 
     /// A member has used up its quota for the current UTC day.
     pub fn today(quota: Quota, now: Timestamp) -> Self {
-        let into_day = now.millis() - day_began(now).millis();
-        let seconds = u32::try_from(into_day / 1_000).unwrap_or_default();
-        Self { quota, retry_after: 24 * 60 * 60 - seconds }
+        Self::until(quota, now, tomorrow_begins(now))
+    }
+
+    /// A member has used up its quota for a session, whose day may not be over with the UTC day.
+    pub fn session(quota: Quota, now: Timestamp, deadline: Timestamp) -> Self {
+        Self::until(quota, now, tomorrow_begins(now).max(deadline))
+    }
+
+    fn until(quota: Quota, now: Timestamp, moment: Timestamp) -> Self {
+        let seconds = now.until(moment).as_millis().div_ceil(1_000);
+        Self { quota, retry_after: u32::try_from(seconds).unwrap_or(u32::MAX) }
     }
 }
 
@@ -53,24 +62,35 @@ impl fmt::Display for Quota {
     }
 }
 
-/// How many documents of a group may have come since a moment.
+/// How many documents of a group may come in a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DocumentQuota {
     /// So many, the one to write included.
     pub most: u32,
-    /// Counted are those made at this moment by the store's clock, or later.
+    /// Counted are those made at this moment by the store's clock, or later,
     pub since: Timestamp,
+    /// but before this one: later ones are of a clock that was wrong.
+    pub until: Timestamp,
 }
 
 impl DocumentQuota {
     /// So many in the UTC day that it is.
     pub fn today(most: u32, now: Timestamp) -> Self {
-        Self { most, since: day_began(now) }
+        Self { most, since: day_began(now), until: tomorrow_begins(now) }
+    }
+
+    /// Whether a document counts that was made at this moment.
+    pub fn counts(&self, made: Timestamp) -> bool {
+        (self.since..self.until).contains(&made)
     }
 }
 
 fn day_began(now: Timestamp) -> Timestamp {
     now.at(TimeOfDay::from_minutes(0))
+}
+
+fn tomorrow_begins(now: Timestamp) -> Timestamp {
+    day_began(now).plus_millis(Timestamp::DAY_MILLIS)
 }
 
 #[cfg(test)]
@@ -84,8 +104,20 @@ mod tests {
         {
             let now = Timestamp::parse("now", &format!("2026-11-21T{time}Z")).unwrap();
             assert_eq!(QuotaReached::today(Quota::MemosPerDay, now).retry_after, seconds);
-            let since = DocumentQuota::today(1, now).since.to_string();
-            assert_eq!(since, "2026-11-21T00:00:00.000Z");
+            let DocumentQuota { since, until, .. } = DocumentQuota::today(1, now);
+            let day = [since, until].map(|moment| moment.to_string());
+            assert_eq!(day, ["2026-11-21T00:00:00.000Z", "2026-11-22T00:00:00.000Z"]);
+        }
+    }
+
+    #[test]
+    fn in_a_session_there_is_room_again_once_it_is_over_and_the_day_too() {
+        let now = Timestamp::parse("now", "2026-11-21T22:00:00Z").unwrap();
+        let hour = 60 * 60;
+        for (deadline, hours) in [(-1, 2), (1, 2), (2, 2), (48, 48)] {
+            let deadline = now.plus_millis(deadline * hour * 1_000);
+            let reached = QuotaReached::session(Quota::CommitteeSubmissionsPerDay, now, deadline);
+            assert_eq!(i64::from(reached.retry_after), hours * hour, "{deadline}");
         }
     }
 }

@@ -140,7 +140,7 @@ pub fn freeze_roster(
     Ok(change(session, frozen, SessionAct::Roster, by))
 }
 
-/// Excuses a listed member, or expects it again.
+/// Excuses a listed member, or expects it again. `None` where nothing changes and nobody says why.
 ///
 /// # Errors
 /// [`Refusal::AlreadyAggregated`]; [`Refusal::NoRoster`] without a roster, [`Refusal::NotFound`] when the member is not on it.
@@ -149,15 +149,18 @@ pub fn excuse(
     member: &MemberId,
     excused: bool,
     by: &Attribution,
-) -> Result<SessionChange, Refusal> {
+) -> Result<Option<SessionChange>, Refusal> {
     before_aggregation(&session.record)?;
     let mut changed = Session::clone(&session.record);
     let roster = changed.roster.as_mut().ok_or(Refusal::NoRoster)?;
     let entry = roster.entry_mut(member).ok_or(Refusal::NotFound(Resource::RosterMember))?;
     entry.excused = excused;
+    if changed == *session.record && by.note.is_none() {
+        return Ok(None);
+    }
     let act = log::excused(&changed, member, excused, by);
     let (session, expected) = (changed, session.version);
-    Ok(SessionChange { session, expected, takes: None, none_filed_after: None, act })
+    Ok(Some(SessionChange { session, expected, takes: None, none_filed_after: None, act }))
 }
 
 fn change(

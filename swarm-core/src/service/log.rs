@@ -136,15 +136,23 @@ impl Tenant {
     /// Such a record never changes, so that it may be read long after its commit.
     async fn digest_of(&self, source: DigestSource) -> Result<String, Error> {
         match source {
-            DigestSource::Memo(id) => Ok(rules::digest(&self.kept_memo(id).await?.0)),
+            DigestSource::Memo(id) => {
+                let memo = self.memo_if_any(id).await?;
+                let (memo, _) = memo.ok_or_else(|| missing(format!("no memo {id}")))?;
+                Ok(rules::digest(&memo))
+            }
             DigestSource::SubjectSnapshot(subject, id) => {
                 let key = id.to_string();
                 let document = self.store.document(Collection::SubjectSnapshots, &key).await?;
-                let missing = || StoreError::corrupt("read log", format!("no snapshot {id}"));
-                let document = document.ok_or_else(missing)?;
+                let document = document.ok_or_else(|| missing(format!("no snapshot {id}")))?;
                 let draft = read(&document, SubjectSnapshotDraft::read)?;
                 Ok(rules::digest(&snapshot(&subject, draft, &document)))
             }
         }
     }
+}
+
+/// What the log names is on file for good.
+fn missing(what: String) -> StoreError {
+    StoreError::corrupt("read log", what)
 }

@@ -241,10 +241,11 @@ impl Tenant {
         roster: &Roster,
         by: &Attribution,
     ) -> Result<Arc<Session>, Error> {
-        self.change(id, |session| rules::freeze_roster(session, roster, by)).await
+        self.change(id, |session| rules::freeze_roster(session, roster, by).map(Some)).await
     }
 
-    /// Excuses a member on a session's roster, or expects it again.
+    /// Excuses a member on a session's roster, or expects it again. What changes nothing is no entry of
+    /// the log, unless it has a note.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] for the session or the member; [`Refusal::AlreadyAggregated`];
@@ -262,11 +263,14 @@ impl Tenant {
     async fn change(
         &self,
         id: SessionId,
-        judge: impl Fn(&Versioned<Session>) -> Result<SessionChange, Refusal> + Send + Sync,
+        judge: impl Fn(&Versioned<Session>) -> Result<Option<SessionChange>, Refusal> + Send + Sync,
     ) -> Result<Arc<Session>, Error> {
         until_committed("change session", || async {
-            let change = judge(&self.load(id).await?)?;
-            self.saved(change).await
+            let judged = self.load(id).await?;
+            match judge(&judged)? {
+                Some(change) => self.saved(change).await,
+                None => Ok(Some(judged.record)),
+            }
         })
         .await
     }

@@ -21,8 +21,9 @@ pub trait Documents: Send + Sync {
     /// file; or, with nothing written, [`Put::Stale`] when the record that `draft.guard` names has
     /// another version, [`Put::Exists`] when there is a document with this key and `draft.replace`
     /// is not set, [`Put::Full`] when a new one would be more than `draft.quota` allows. Times
-    /// increase with ids, so for the quota it is enough to look at one document: the one that,
-    /// counted back from the newest, would exceed it.
+    /// increase with ids, but where a clock was accepted that is behind the log, so for the quota it is
+    /// enough to look at one document: the one that, counted back from the newest, would exceed it,
+    /// if it [counts](DocumentQuota::counts).
     async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put>;
 }
 

@@ -250,12 +250,15 @@ fn a_listed_member_is_excused_and_expected_again_before_aggregation() {
                 assert_eq!(change.unwrap_err(), Refusal::AlreadyAggregated);
                 continue;
             }
-            let change = change.unwrap();
+            let change = change.unwrap().unwrap();
             is_change(&change, &with(state, after), "excuse", BY_OPERATOR);
             let ends = format!(r#"}},"memberId":"ada","excused":{after}}}"#);
             assert!(change.act.as_str().ends_with(&ends), "{}", change.act.as_str());
         }
     }
+    let again =
+        excuse(&versioned(with(Collecting, true)), &id("ada"), true, &Attribution::SCHEDULE);
+    assert_eq!(again.map(|change| change.is_some()), Ok(false), "nothing changes, nobody says why");
     let excused = |session: Session| {
         excuse(&versioned(session), &id("linus"), true, &Attribution::SCHEDULE).unwrap_err()
     };

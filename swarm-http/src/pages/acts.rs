@@ -29,9 +29,10 @@ impl Entry {
         })
     }
 
-    /// What it says, with links to what it is about.
-    pub(super) fn describe(mut self, reading: Reading) -> Markup {
+    /// What it says, with links to what it is about; a memo that was retracted is not there any more.
+    pub(super) fn describe(mut self, is_retracted: bool, reading: Reading) -> Markup {
         let text = |fields: &mut Object, field| fields.text_if_any(field).ok().flatten();
+        let published = self.memo();
         let fields = &mut self.fields;
         let told = match self.kind.as_str() {
             "take" => {
@@ -51,9 +52,8 @@ impl Entry {
                 format!("{} {}", member_link(text(fields, "id")), escape(&act.replace('-', " ")))
             }
             "memo" => {
-                let id = number(fields, "id").map(MemoId);
                 let act = text(fields, "act").unwrap_or_default();
-                let memo = match id.filter(|_| act == "published") {
+                let memo = match published.filter(|_| !is_retracted) {
                     Some(id) => anchor(&links::memo(id), &format!("memo {id}")),
                     None => "a memo".to_owned(),
                 };
@@ -83,7 +83,7 @@ impl Entry {
     /// What an operator did to a session, after the act before it.
     pub(super) fn act(
         mut self,
-        before: Option<&Deadline>,
+        before: Option<&Terms>,
         people: &People,
         reading: Reading,
     ) -> String {
@@ -91,11 +91,16 @@ impl Entry {
         told + &by(&mut self.fields)
     }
 
-    /// The deadline of the session after this act.
-    pub(super) fn deadline(&self) -> Option<Deadline> {
-        let mut session = session_of(&mut self.fields.clone())?;
-        let deadline = session.text_if_any("windowClosesAt").ok().flatten();
-        Some(Deadline(deadline.and_then(|text| Timestamp::parse("windowClosesAt", &text).ok())))
+    /// The terms of the session after this act.
+    pub(super) fn terms(&self) -> Option<Terms> {
+        session_of(&mut self.fields.clone()).as_mut().map(Terms::of)
+    }
+
+    /// The memo that was published.
+    pub(super) fn memo(&self) -> Option<MemoId> {
+        let mut fields = self.fields.clone();
+        let published = self.kind == "memo" && fields.text("act").is_ok_and(|it| it == "published");
+        number(&mut fields, "id").filter(|_| published).map(MemoId)
     }
 
     /// The member that the act names.
@@ -104,8 +109,48 @@ impl Entry {
     }
 }
 
-/// The deadline of a session, where it had one.
-pub(super) struct Deadline(Option<Timestamp>);
+/// What an operator may change of a session.
+pub(super) struct Terms {
+    deadline: Option<Timestamp>,
+    quorum: Option<u64>,
+}
+
+impl Terms {
+    fn of(session: &mut Object) -> Self {
+        let deadline = session.text_if_any("windowClosesAt").ok().flatten();
+        let deadline = deadline.and_then(|text| Timestamp::parse("windowClosesAt", &text).ok());
+        Self { deadline, quorum: number(session, "quorum") }
+    }
+
+    /// How they differ from those before; where these are not known, what they are.
+    fn told(&self, before: Option<&Self>, reading: Reading) -> String {
+        let time = |moment| reading.time_text(moment);
+        let Some(before) = before else {
+            let deadline = self.deadline.map(|deadline| format!("deadline {}", time(deadline)));
+            let quorum = self.quorum.map(|quorum| format!("quorum {quorum}"));
+            let or_none =
+                |term: Option<String>, none: &str| term.unwrap_or_else(|| none.to_owned());
+            let (deadline, quorum) =
+                (or_none(deadline, "no deadline"), or_none(quorum, "no quorum"));
+            return format!("terms: {deadline}, {quorum}");
+        };
+        let deadline = match (before.deadline, self.deadline) {
+            (from, to) if from == to => None,
+            (Some(from), Some(to)) => {
+                Some(format!("deadline moved from {} to {}", time(from), time(to)))
+            }
+            (None, Some(to)) => Some(format!("deadline set to {}", time(to))),
+            (_, None) => Some("deadline lifted".to_owned()),
+        };
+        let quorum = match self.quorum {
+            to if before.quorum == to => None,
+            Some(quorum) => Some(format!("quorum set to {quorum}")),
+            None => Some("quorum lifted".to_owned()),
+        };
+        let told: Vec<_> = deadline.into_iter().chain(quorum).collect();
+        if told.is_empty() { "remark".to_owned() } else { told.join(", ") }
+    }
+}
 
 fn session_of(fields: &mut Object) -> Option<Object> {
     let session = fields.clone().take("session")?;
@@ -114,19 +159,17 @@ fn session_of(fields: &mut Object) -> Option<Object> {
 
 fn act_text(
     fields: &mut Object,
-    before: Option<&Deadline>,
+    before: Option<&Terms>,
     people: &People,
     reading: Reading,
 ) -> String {
     let act = fields.text("act").unwrap_or_default();
     let mut session = session_of(fields).unwrap_or_default();
     let state = session.text("state").unwrap_or_default();
-    let deadline = session.text_if_any("windowClosesAt").ok().flatten();
-    let deadline = deadline.and_then(|text| Timestamp::parse("windowClosesAt", &text).ok());
-    let time = |moment| reading.time_text(moment);
+    let terms = Terms::of(&mut session);
     match act.as_str() {
-        "convened" => match deadline {
-            Some(deadline) => format!("convened, deadline {}", time(deadline)),
+        "convened" => match terms.deadline {
+            Some(deadline) => format!("convened, deadline {}", reading.time_text(deadline)),
             None => "convened, without a deadline".to_owned(),
         },
         "state" => match state.as_str() {
@@ -135,17 +178,7 @@ fn act_text(
             "aggregated" => "aggregated: the snapshot is frozen".to_owned(),
             state => state.to_owned(),
         },
-        "deadline" => match (before.and_then(|before| before.0), deadline) {
-            (Some(from), Some(to)) => {
-                format!("deadline moved from {} to {}", time(from), time(to))
-            }
-            (_, Some(to)) => format!("deadline set to {}", time(to)),
-            (_, None) => "deadline lifted".to_owned(),
-        },
-        "quorum" => match number(&mut session, "quorum") {
-            Some(quorum) => format!("quorum set to {quorum}"),
-            None => "quorum lifted".to_owned(),
-        },
+        "deadline" | "quorum" => terms.told(before, reading),
         "roster" => "roster frozen".to_owned(),
         "excuse" => {
             let who = fields.text("memberId").ok().and_then(|id| MemberId::parse(id).ok());

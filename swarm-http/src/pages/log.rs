@@ -1,7 +1,8 @@
 //! `/swarm/log`: the log, the newest first.
 
 use askama::Template;
-use swarm_core::domain::Seq;
+use swarm_core::domain::{MemoId, Seq};
+use swarm_core::{Error, Refusal, Tenant};
 use warp::http::StatusCode;
 
 use super::acts;
@@ -29,6 +30,13 @@ struct Row {
     what: Markup,
 }
 
+async fn is_retracted(tenant: &Tenant, memo: MemoId) -> Result<bool, Error> {
+    match tenant.memo(memo).await {
+        Err(Error::Refused(Refusal::NotFound(_))) => Ok(true),
+        memo => memo.map(|_| false),
+    }
+}
+
 pub(crate) async fn page(request: RequestContext) -> Reply {
     let reading = reading(&request).await?;
     let tenant = request.tenant();
@@ -38,15 +46,20 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let start = end.saturating_sub(PER_PAGE);
     let most = usize::try_from(end - start).unwrap_or(0);
     let entries = if most == 0 { Vec::new() } else { tenant.log(Seq(start), most).await?.entries };
-    let row = |entry: &String| {
-        let entry = acts::Entry::read(entry)?;
-        Some(Row { seq: entry.seq, when: reading.time(entry.at), what: entry.describe(reading) })
-    };
+    let mut rows = Vec::with_capacity(entries.len());
+    for entry in entries.iter().rev().filter_map(|text| acts::Entry::read(text)) {
+        let is_retracted = match entry.memo() {
+            Some(memo) => is_retracted(tenant, memo).await?,
+            None => false,
+        };
+        let (seq, when) = (entry.seq, reading.time(entry.at));
+        rows.push(Row { seq, when, what: entry.describe(is_retracted, reading) });
+    }
     let address = |before: u64| format!("/swarm/log?before={before}");
     let path = before.map_or("/swarm/log".to_owned(), address);
     let page = LogPage {
         frame: Frame::new(Desk::of(&request), part_title("Log", "before", before), path),
-        rows: entries.iter().rev().filter_map(row).collect(),
+        rows,
         later: before.is_some(),
         next: (start > 0).then(|| address(start + 1)),
     };

@@ -292,7 +292,7 @@ fn acts(entries: Vec<Entry>, people: &People, reading: Reading) -> Vec<Act> {
     let mut before = None;
     let mut acts = Vec::with_capacity(entries.len());
     for entry in entries {
-        let (when, after) = (reading.time(entry.at), entry.deadline());
+        let (when, after) = (reading.time(entry.at), entry.terms());
         acts.push(Act { when, what: entry.act(before.as_ref(), people, reading) });
         before = after;
     }

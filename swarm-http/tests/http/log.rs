@@ -99,6 +99,9 @@ fn each_change_of_the_record_leaves_its_entry(backend: &Backend) {
     let entry = last(&client);
     assert_eq!((&entry["act"], &entry["memberId"]), (&json!("excuse"), &json!(ada.id)));
     assert_eq!(entry["excused"], true);
+    let before = log(&client).len();
+    client.operate("/sessions/1/roster/excuse", &excuse).expect(200);
+    assert_eq!(log(&client).len(), before, "nothing changed");
 
     patch(
         &client,

@@ -7,6 +7,7 @@
     reason = "a test panics, and its modules are its own"
 )]
 
+mod acts;
 mod answer_cache;
 mod backend;
 mod binary;

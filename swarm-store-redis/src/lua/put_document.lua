@@ -6,7 +6,7 @@ local collection, named, key = ARGV[1], ARGV[2], ARGV[3]
 local prefix, text, replace = ARGV[4], ARGV[5], ARGV[6]
 local guard, guard_version = ARGV[7], ARGV[8]
 local act, session = ARGV[9], ARGV[10]
-local quota, since = ARGV[11], ARGV[12]
+local quota, since, until_then = ARGV[11], ARGV[12], ARGV[13]
 
 if guard_version ~= ''
   and not at_version(redis.call('HGET', guards, guard), guard_version) then
@@ -36,7 +36,8 @@ if quota ~= '' then
   local below, first = '(' .. prefix .. ':', '[' .. prefix
   local made = redis.call('ZREVRANGEBYLEX', index, below, first, 'LIMIT', quota - 1, 1)[1]
   made = made and words(redis.call('HGET', rows, id_of(made)), '^%d+ (%d+) ')
-  if made and tonumber(made) >= tonumber(since) then return 'full' end
+  made = made and tonumber(made)
+  if made and made >= tonumber(since) and made < tonumber(until_then) then return 'full' end
 end
 
 id = mint(counters, collection)

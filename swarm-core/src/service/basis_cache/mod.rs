@@ -15,9 +15,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) use self::under_way::UnderWay;
 
 use self::recent::{Bytes, Recent};
-use self::under_way::SubmitsUnderWay;
+use self::under_way::{SessionKey, SubmitsUnderWay};
 use crate::domain::{
-    Day, Member, Revision, SessionId, SessionTerms, SubjectId, Take, TenantId, Timestamp, TokenHash,
+    Member, Revision, SessionId, SessionTerms, Take, TenantId, Timestamp, TokenHash,
 };
 use crate::store::{Basis, BasisQuery, Versioned};
 
@@ -43,9 +43,6 @@ pub(super) struct Facts {
 
 /// A member of a tenant, by its token.
 type MemberKey = (TenantId, TokenHash);
-
-/// The session of a tenant on a day and about a subject.
-type SessionKey = (TenantId, Day, SubjectId);
 
 struct CachedMember {
     /// The number of the log whose store said so.

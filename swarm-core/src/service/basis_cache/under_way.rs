@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::SessionKey;
-use crate::domain::TokenHash;
+use crate::domain::{Day, SubjectId, TenantId, TokenHash};
+
+/// The session of a tenant on a day and about a subject.
+pub(super) type SessionKey = (TenantId, Day, SubjectId);
 
 /// What the submits have in common that race with each other: the member, by its token, and the session.
 type Race = (TokenHash, SessionKey);

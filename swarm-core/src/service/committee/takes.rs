@@ -50,7 +50,7 @@ impl CommitteeTenant {
                 CommitteeFiled::Late => Err(CommitteeRefusal::WindowClosed.into()),
                 CommitteeFiled::Full => {
                     let quota = Quota::CommitteeSubmissionsPerDay;
-                    let reached = QuotaReached::today(quota, basis.now);
+                    let reached = QuotaReached::session(quota, basis.now, filing.commit_deadline());
                     Err(CommitteeRefusal::QuotaReached(reached).into())
                 }
                 CommitteeFiled::Stale => Ok(None),

@@ -85,10 +85,18 @@ impl Tenant {
         Ok(())
     }
 
-    pub(in crate::service) async fn kept_memo(&self, id: MemoId) -> Result<(Memo, bool), Error> {
+    async fn kept_memo(&self, id: MemoId) -> Result<(Memo, bool), Error> {
+        let kept = self.memo_if_any(id).await?;
+        Ok(kept.ok_or(Refusal::NotFound(Resource::Memo))?)
+    }
+
+    /// A memo, and whether it was retracted.
+    pub(in crate::service) async fn memo_if_any(
+        &self,
+        id: MemoId,
+    ) -> Result<Option<(Memo, bool)>, StoreError> {
         let document = self.store.document(Collection::Memos, &id.to_string()).await?;
-        let document = document.ok_or(Refusal::NotFound(Resource::Memo))?;
-        Ok(kept(&document)?)
+        document.as_ref().map(kept).transpose()
     }
 }
 

@@ -125,7 +125,8 @@ impl Tenant {
             DocumentDraft { key, group, json, replace: true, guard: None, quota: None, act };
         match self.put(collection, &draft).await? {
             Put::Created(_) => Ok(Written::Created),
-            Put::Replaced(_) | Put::Exists | Put::Full | Put::Stale => Ok(Written::Replaced),
+            Put::Replaced(_) => Ok(Written::Replaced),
+            other => Err(StoreError::corrupt("put document", format!("{other:?}")).into()),
         }
     }
 

@@ -1,0 +1,76 @@
+//! What the pages say that operators did.
+
+use serde_json::{Value, json};
+
+use crate::harness::{ADMIN, Author, Client, Server};
+
+/// A session without terms, and what was then done to it, one act after another.
+fn amended(client: &Client, patches: &[Value]) {
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    let draft = json!({ "date": "2026-11-21", "subjectId": "aurora" });
+    client.operate("/sessions", &draft).expect(201);
+    let headers = [("content-type", "application/json"), ("x-admin-token", ADMIN)];
+    for patch in patches {
+        let path = "/api/swarm/admin/sessions/1";
+        client.send("PATCH", path, &headers, patch.to_string().as_bytes()).expect(200);
+    }
+}
+
+/// The text of a page, without its elements.
+fn text(client: &Client, path: &str) -> String {
+    let page = client.get(path).expect(200).text;
+    let parts = page.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
+    parts.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn acts_are_told_by_what_they_changed() {
+    let server = Server::start();
+    let client = server.client();
+    amended(
+        &client,
+        &[
+            json!({ "note": "only a remark" }),
+            json!({ "quorum": 3 }),
+            json!({ "note": "second remark" }),
+            json!({ "quorum": 4, "windowClosesAt": "2030-01-01T00:00:00Z" }),
+            json!({ "quorum": null, "windowClosesAt": "2031-01-01T00:00:00Z" }),
+            json!({ "windowClosesAt": null }),
+        ],
+    );
+    let page = text(&client, "/swarm/sessions/1");
+    let mut rest = page.as_str();
+    for told in [
+        "convened, without a deadline, by operator",
+        "remark, by operator: “only a remark”",
+        "quorum set to 3, by operator",
+        "remark, by operator: “second remark”",
+        "deadline set to 1 Jan 2030",
+        ", quorum set to 4, by operator",
+        "deadline moved from 1 Jan 2030",
+        ", quorum lifted, by operator",
+        "deadline lifted, by operator",
+    ] {
+        let at = rest.find(told).unwrap_or_else(|| panic!("no “{told}” in {rest}"));
+        rest = &rest[at + told.len()..];
+    }
+    // A line of the log stands alone.
+    let log = text(&client, "/swarm/log");
+    for told in ["session 1: terms: no deadline, no quorum, by", ", quorum 4, by operator"] {
+        assert!(log.contains(told), "no “{told}” in {log}");
+    }
+}
+
+#[test]
+fn the_log_links_no_memo_that_is_gone() {
+    let server = Server::start();
+    let client = server.client();
+    let ada = Author::join(&client, "Ada");
+    let bearer = format!("Bearer {}", ada.token);
+    let memo = json!({ "title": "A memo", "body": "Long." }).to_string();
+    client.post("/api/swarm/memos", &[("authorization", &bearer)], &memo).expect(201);
+    let linked = || client.get("/swarm/log").expect(200).text.contains("/swarm/memos/1");
+    assert!(linked());
+    client.operate("/memos/1/retract", &json!({})).expect(200);
+    assert!(!linked());
+}
