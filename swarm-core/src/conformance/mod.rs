@@ -3,8 +3,7 @@
 //! Each case tests one promise of the port, the one in its name; [`conformance!`] turns the list of
 //! all cases into one test each. A case opens a tenant that nobody has used, its name beginning
 //! with `conformance-`, so that nothing has to be deleted, and all cases may run at once against
-//! one server. It requires nothing of the store's clock but that it advances: where a deadline has
-//! to pass, the case waits for it. Where one of many must win, many compete concurrently.
+//! one server. It requires nothing of the store's clock but that it advances.
 //!
 //! [`conformance!`]: crate::conformance!
 
@@ -29,9 +28,9 @@ mod tenants;
 /// Makes one test of each case of the [suite](mod@crate::conformance), for the store that
 /// `harness` sets up.
 ///
-/// `harness` names an `async fn()` that returns a pair: a guard, dropped when the case has ended (a
-/// server to stop, or `()`), and the store as an `Arc<dyn Tenants>`. It runs before each case. The
-/// tests need `tokio` with the features `macros` and `rt-multi-thread`.
+/// `harness` names an `async fn()` that runs before each case and returns a pair: a guard, dropped after
+/// it (a server to stop, or `()`), and the store as an `Arc<dyn Tenants>`. The tests need `tokio` with
+/// the features `macros` and `rt-multi-thread`.
 ///
 /// ```
 /// # use std::sync::Arc;

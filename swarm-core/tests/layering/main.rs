@@ -184,10 +184,12 @@ fn a_crate_uses_only_what_it_may_know() {
 
 #[test]
 fn files_stay_short() {
-    for (folder, _) in CRATES {
-        for (path, code) in sources(folder) {
-            assert!(code.lines().count() <= 400, "{path:?} is too long");
-        }
+    let crates = fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().path());
+    let crates: Vec<_> = crates.filter(|path| path.join("Cargo.toml").exists()).collect();
+    assert!(crates.len() >= CRATES.len());
+    for path in crates.iter().flat_map(|folder| files(folder)) {
+        let lines = fs::read_to_string(&path).unwrap().lines().count();
+        assert!(lines <= 400, "{path:?} has {lines} lines");
     }
 }
 
@@ -201,20 +203,29 @@ fn absent(folder: &str, words: &[&str]) {
 
 /// Each Rust file below a folder of the workspace, without its comments.
 fn sources(folder: &str) -> Vec<(PathBuf, String)> {
+    let code = |path: PathBuf| {
+        let code = without_comments(&fs::read_to_string(&path).unwrap());
+        (path, code)
+    };
+    let found: Vec<_> = files(&root().join(folder)).into_iter().map(code).collect();
+    assert!(!found.is_empty(), "no sources in {folder}");
+    found
+}
+
+/// The Rust files below a folder, but for what is built there.
+fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut folders = vec![root().join(folder)];
+    let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
-            if path.is_dir() {
+            if path.is_dir() && !path.ends_with("target") {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let code = without_comments(&fs::read_to_string(&path).unwrap());
-                found.push((path, code));
+                found.push(path);
             }
         }
     }
-    assert!(!found.is_empty(), "no sources in {folder}");
     found
 }
 

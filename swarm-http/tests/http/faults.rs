@@ -5,10 +5,10 @@ use std::sync::Arc;
 use swarm_redis_testing::{Server, wait_until};
 
 use crate::backend::{Backend, connect};
-use crate::binary::Program;
 use crate::fixture::{Clock, Fixture};
 use crate::harness::ADMIN;
 use crate::load::Load;
+use crate::program::Program;
 
 struct FailingRedis {
     /// It has on disk what it has acknowledged.

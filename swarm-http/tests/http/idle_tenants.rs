@@ -7,8 +7,8 @@ use serde_json::json;
 use swarm_core::domain::Timestamp;
 use swarm_redis_testing::{Server, wait_until};
 
-use crate::binary::{Program, configuration};
 use crate::harness::ADMIN;
+use crate::program::{Program, configuration};
 use crate::tenant_configuration::tenant;
 
 const DAY: &str = "2026-11-21";

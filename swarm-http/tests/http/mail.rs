@@ -11,9 +11,9 @@ use swarm_http::{PublicOrigin, Site};
 use swarm_store_memory::MemoryStore;
 
 use crate::backend::AnyStore;
-use crate::binary::{Program, configuration};
 use crate::clients::python;
 use crate::harness::{ADMIN, Client, Server, fresh_key, services, signed_text, tenant};
+use crate::program::{Program, configuration};
 use crate::tenant_configuration;
 
 /// An SMTP server that prints what it is handed, a JSON object a line; its first line is its port.

@@ -39,6 +39,7 @@ mod observed_store;
 mod openapi;
 mod pages;
 mod paging;
+mod program;
 mod quotas;
 mod races;
 mod raw_http;

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use swarm_redis_testing::{Server, wait_until};
 
-use crate::binary::{Program, swarm};
 use crate::harness::ADMIN;
+use crate::program::{Program, swarm};
 use crate::raw_http::exchange;
 
 const ASK: &str = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";

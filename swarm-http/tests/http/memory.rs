@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::binary::Program;
 use crate::harness::{ADMIN, Author};
+use crate::program::Program;
 use crate::raw_http::Connection;
 
 const MIB: usize = 1 << 20;

@@ -4,8 +4,8 @@ use swarm_core::domain::AdminTokenHash;
 use swarm_core::proof::hex;
 use swarm_redis_testing::wait_until;
 
-use crate::binary::{Program, configuration};
 use crate::harness::{ADMIN, Author, Client};
+use crate::program::{Program, configuration};
 
 #[test]
 fn the_log_says_why_a_take_was_refused_and_the_metrics_how_often() {

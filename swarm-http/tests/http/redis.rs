@@ -6,8 +6,8 @@ use swarm_core::proof::hex;
 use swarm_redis_testing::{Cluster, Server, wait_until};
 
 use crate::backend::Backend;
-use crate::binary::{Program, configuration, refusal, swarm};
 use crate::harness::{ADMIN, Answer, Author, Client};
+use crate::program::{Program, configuration, refusal, swarm};
 
 const DAY: &str = "2026-11-21";
 

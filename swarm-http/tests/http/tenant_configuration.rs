@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::json;
 use swarm_core::domain::AdminTokenHash;
 
-use crate::binary::{Program, configuration, refusal, swarm};
 use crate::harness::ADMIN;
+use crate::program::{Program, configuration, refusal, swarm};
 
 const ADA: &str = "adm_ada_0123456789";
 

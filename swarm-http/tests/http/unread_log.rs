@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use swarm_redis_testing::wait_until;
 use tempfile::TempDir;
 
-use crate::binary::swarm;
 use crate::harness::{ADMIN, Client};
+use crate::program::swarm;
 
 /// More lines than may wait.
 const REQUESTS: usize = 12_000;

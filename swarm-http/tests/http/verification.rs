@@ -11,9 +11,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use swarm_core::proof::KeyPair;
 
-use crate::binary::swarm;
 use crate::clients::{ClientProgram, node, python};
 use crate::harness::{Author, fresh_key, signed_text};
+use crate::program::swarm;
 
 const UNPROVEN: &str = "unproven: that this is the member's key";
 

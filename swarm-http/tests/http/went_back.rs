@@ -7,8 +7,8 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 use swarm_redis_testing::{Server, wait_until};
 
-use crate::binary::Program;
 use crate::harness::{ADMIN, Author, Client};
+use crate::program::Program;
 
 const DAY: &str = "2026-11-21";
 const TOKEN: &[(&str, &str)] = &[("SWARM_ADMIN_TOKEN", ADMIN)];

@@ -11,10 +11,10 @@ use swarm_http::maintenance::PAUSE;
 use swarm_redis_testing::{Server, wait_until};
 
 use crate::backend::{Backend, on_every_store};
-use crate::binary::{Program, configuration};
 use crate::clock::Clock;
 use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Author, Client, fresh_nonce, signed_text};
+use crate::program::{Program, configuration};
 use crate::tenant_configuration::hash;
 
 const DATE: &str = "2026-11-21";

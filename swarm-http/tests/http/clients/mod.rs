@@ -7,9 +7,9 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use crate::binary::Program;
 use crate::committee_fixture::chair;
 use crate::harness::ADMIN;
+use crate::program::Program;
 
 /// A client program, in a folder of its own.
 pub struct ClientProgram {

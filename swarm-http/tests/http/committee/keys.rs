@@ -8,10 +8,10 @@ use swarm_core::domain::{ApiKeyHash, TimeOfDay};
 use swarm_core::{CommitteeSettings, TenantId};
 use swarm_http::Site;
 
-use crate::binary::Program;
 use crate::committee_fixture::{self, KEY, chair, refused, submit, take};
 use crate::fixture::{Clock, Fixture};
 use crate::harness::{ADMIN, Answer, Server, services, tenant};
+use crate::program::Program;
 use crate::raw_http;
 use crate::secrets::SpiedFixture;
 

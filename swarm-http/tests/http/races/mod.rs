@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use swarm_core::domain::{Application, Contact, Lens, Name};
 
 use crate::backend::{Backend, on_every_store};
-use crate::binary::Program;
 use crate::fixture::{Clock, Fixture};
 use crate::harness::{Answer, Author, Client, fresh_key, signed_text};
 use crate::observed_store::ObservedStore;
+use crate::program::Program;
 use crate::wrong_clocks::wrong_clocks;
 
 on_every_store! {

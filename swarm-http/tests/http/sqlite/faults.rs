@@ -8,10 +8,10 @@ use swarm_store_sqlite::SqliteStore;
 
 use super::{TOKEN, library};
 use crate::backend::Backend;
-use crate::binary::Program;
 use crate::clock::Clock;
 use crate::fixture::Fixture;
 use crate::load::Load;
+use crate::program::Program;
 
 #[test]
 fn a_disk_that_is_full_takes_nothing_and_is_found_again() {

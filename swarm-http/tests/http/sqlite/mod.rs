@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::binary::{Program, refusal};
 use crate::harness::{ADMIN, Author, fresh_nonce};
+use crate::program::{Program, refusal};
 
 const DAY: &str = "2026-11-21";
 const TOKEN: &[(&str, &str)] = &[("SWARM_ADMIN_TOKEN", ADMIN)];

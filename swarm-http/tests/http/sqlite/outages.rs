@@ -16,9 +16,9 @@ use swarm_store_sqlite::SqliteStore;
 use tempfile::TempDir;
 
 use super::{TOKEN, library};
-use crate::binary::Program;
 use crate::fixture::{convene, insert_member, member, takes};
 use crate::harness::{Author, Client, fresh_key, fresh_nonce, signed_text};
+use crate::program::Program;
 
 const DATE: &str = "2026-11-21";
 const MEMBERS: usize = 64;

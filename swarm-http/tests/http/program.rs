@@ -1,0 +1,117 @@
+//! The program, as an operator runs it.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use tempfile::TempDir;
+
+use crate::harness::Client;
+
+/// `swarm`, running; killed if it is still there in the end.
+pub struct Program {
+    child: Child,
+    stdout: BufReader<std::process::ChildStdout>,
+    stderr: Option<JoinHandle<String>>,
+    pub client: Client,
+    /// Its working directory.
+    pub folder: Arc<TempDir>,
+}
+
+impl Program {
+    /// Starts it in an empty folder and on a free port, and waits until it listens.
+    pub fn start(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+        Self::start_in(Arc::new(tempfile::tempdir().unwrap()), arguments, environment)
+    }
+
+    pub fn start_in(
+        folder: Arc<TempDir>,
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Self {
+        Self::spawn(folder, swarm(arguments, environment))
+    }
+
+    /// Starts it by another command, which takes its arguments.
+    pub fn run(command: Command, environment: &[(&str, &str)]) -> Self {
+        Self::spawn(Arc::new(tempfile::tempdir().unwrap()), prepared(command, environment))
+    }
+
+    fn spawn(folder: Arc<TempDir>, mut command: Command) -> Self {
+        let mut child =
+            command.arg("--listen=127.0.0.1:0").current_dir(folder.path()).spawn().unwrap();
+        let mut stderr = child.stderr.take().unwrap();
+        let stderr = std::thread::spawn(move || {
+            let mut text = String::new();
+            stderr.read_to_string(&mut text).unwrap();
+            text
+        });
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        stdout.read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("listening on http://").expect(&line);
+        let client = Client::new(address.parse().unwrap());
+        Self { child, stdout, stderr: Some(stderr), client, folder }
+    }
+
+    pub fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).unwrap();
+        line
+    }
+
+    /// The memory that it has resident, in bytes.
+    pub fn memory(&self) -> usize {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() << 10
+    }
+
+    pub fn signal(&self, signal: &str) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+    }
+
+    /// Sends the signal, and waits for the end; answers how it ended, and the log.
+    pub fn stop(mut self, signal: &str) -> (ExitStatus, String) {
+        self.signal(signal);
+        let status = self.child.wait().unwrap();
+        (status, self.stderr.take().unwrap().join().unwrap())
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub fn swarm(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_swarm"));
+    command.args(arguments);
+    prepared(command, environment)
+}
+
+fn prepared(mut command: Command, environment: &[(&str, &str)]) -> Command {
+    command.env_clear().envs(environment.iter().copied());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// The text with which the program refuses to start.
+pub fn refusal(arguments: &[&str], environment: &[(&str, &str)]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let environment = &[&[("SWARM_LISTEN", "127.0.0.1:0")], environment].concat();
+    let output = swarm(arguments, environment).current_dir(folder.path()).output().unwrap();
+    assert!(!output.status.success(), "{arguments:?} {environment:?} started");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+pub fn configuration(name: &str, text: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
