@@ -29,7 +29,7 @@ impl LastHeard {
         for tenant in &own {
             script.arg(tenant.as_str());
         }
-        let answer: Result<Answer> = client.read(OP, &script).await;
+        let answer: Result<Answer> = client.run(OP, &script).await;
         if answer.is_err() {
             // To be announced by the next call.
             own.iter().for_each(|tenant| drop(seen.of(tenant).changing()));

@@ -106,7 +106,7 @@ async fn migrate(
         ];
         let mut step = ScriptCall::of(migration, keys);
         step.arg(from).arg(goes_on_at);
-        goes_on_at = client.read(op, &step).await?;
+        goes_on_at = client.run(op, &step).await?;
         if goes_on_at.is_empty() {
             return Ok(());
         }

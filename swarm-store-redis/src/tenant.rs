@@ -57,7 +57,7 @@ impl TenantStore {
         let _changing = self.seen.changing();
         self.mark(op).await?;
         let script = self.tell_seen(script);
-        let committed = self.client.read(op, &script).await;
+        let committed = self.client.run(op, &script).await;
         self.committed(op, committed).await
     }
 
@@ -113,7 +113,7 @@ impl TenantStore {
         script: &ScriptCall<'_>,
     ) -> Result<T> {
         self.check(op).await?;
-        self.client.read(op, script).await
+        self.client.run(op, script).await
     }
 
     /// Runs a script with a large answer. Commits do not wait behind it.

@@ -209,10 +209,13 @@ impl<'a> Evaluation<'a> {
 }
 
 fn within_window(session: &SessionTerms, now: Timestamp) -> Result<(), Refusal> {
-    match session.window_closes_at {
-        Some(deadline) if now > deadline => Err(Refusal::WindowClosed),
-        _ => Ok(()),
-    }
+    if takes_may_come(session.window_closes_at, now) { Ok(()) } else { Err(Refusal::WindowClosed) }
+}
+
+/// Whether first takes are accepted in a session with this deadline, whatever its state: until then, or
+/// for good where it has none.
+pub fn takes_may_come(deadline: Option<Timestamp>, now: Timestamp) -> bool {
+    deadline.is_none_or(|deadline| now <= deadline)
 }
 
 fn on_roster(session: &SessionTerms, member: &MemberId) -> Result<(), Refusal> {

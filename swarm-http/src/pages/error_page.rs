@@ -9,7 +9,7 @@ use crate::response::{Answer, ApiError};
 
 /// The page of an error, with its status and headers.
 pub(crate) fn page(desk: Desk, error: ApiError) -> Answer {
-    let answer = error.into_answer();
+    let answer = error.answer_to(b"");
     let told = Json::read(&answer.body).ok().and_then(|body| body.into_object().text("error").ok());
     let title = capitalized(told.as_deref().unwrap_or_default());
     let page = FaultPage {

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use swarm_core::domain::{Memo, Snapshot, Stances, Subject, SubjectId};
+use swarm_core::rules::takes_may_come;
 use swarm_core::{Error, MemberId, Refusal, Session, Take, Tenant};
 
 use super::charts::{Counts, strip};
@@ -90,14 +91,15 @@ pub(super) fn state(session: &Session, reading: Reading) -> (&'static str, bool)
     use swarm_core::domain::SessionState::{
         Aggregated, Collecting, Published, Scheduled, WindowClosed,
     };
-    let open = session.window_closes_at.is_none_or(|deadline| reading.now <= deadline);
-    match session.state {
-        Published => ("published", false),
-        Aggregated => ("aggregated", false),
-        Scheduled if open => ("scheduled", true),
-        Collecting if open => ("open", true),
-        Scheduled | Collecting | WindowClosed => ("closed", false),
-    }
+    let open = takes_may_come(session.window_closes_at, reading.now);
+    let word = match session.state {
+        Published => "published",
+        Aggregated => "aggregated",
+        Scheduled if open => "scheduled",
+        Collecting if open => "open",
+        Scheduled | Collecting | WindowClosed => "closed",
+    };
+    (word, open)
 }
 
 pub(super) fn counts(stances: &Stances) -> Counts {

@@ -36,8 +36,8 @@ pub(crate) enum Work {
     Short,
     /// So expensive that it runs apart from other requests.
     Long,
-    /// The same, and a large answer may be cached. It must depend only on what is in the log,
-    /// neither on the time nor on the origin.
+    /// The answer is cached where it pays; what was large before is made apart from other requests. It must
+    /// depend only on what is in the log, neither on the time nor on the origin.
     Cached,
 }
 

@@ -79,11 +79,11 @@ impl Client {
             // Others that are ready to be sent go first, so that Redis reads more of them together.
             yield_now().await;
         }
-        self.read(op, script).await
+        self.run(op, script).await
     }
 
-    /// Runs a script that only reads.
-    pub(crate) async fn read<T: FromRedisValue>(
+    /// Runs a script that may be sent twice, since it only reads or knows an attempt again.
+    pub(crate) async fn run<T: FromRedisValue>(
         &self,
         op: &'static str,
         script: &ScriptCall<'_>,

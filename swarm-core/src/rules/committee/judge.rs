@@ -1,6 +1,8 @@
 //! The judgement of a submission to the committee (specification, section 2B; contract, section
 //! 3).
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use super::{CommitteeBasis, CommitteeRefusal};
@@ -9,7 +11,9 @@ use crate::domain::committee::{
     CommitteeStance, CommitteeStatus, CommitteeTake, Generation, KeyPrefix, Model,
 };
 use crate::domain::json::{self, Json, Object};
-use crate::domain::{AttemptId, Confidence, Day, Invalid, SubjectId, Timestamp, Version};
+use crate::domain::{
+    AttemptId, Confidence, Day, Invalid, SubjectId, TimeOfDay, Timestamp, Version,
+};
 use crate::proof::ApiKey;
 use crate::rules::Versioned;
 
@@ -173,6 +177,12 @@ pub fn read(fields: &mut Object) -> Result<CommitteeDraft, CommitteeRefusal> {
 /// which an operator may set to a later day, is not past.
 pub fn is_current(day: &CommitteeDay, now: Timestamp) -> bool {
     day.generation.as_ref().is_some_and(|made| day.date == now.day() || now <= made.deadline)
+}
+
+/// How long these briefs will be those of today, unless what is on file changes.
+pub fn stays_current(made: &Generation, now: Timestamp) -> Duration {
+    let midnight = now.at(TimeOfDay::from_minutes(0)).plus_millis(Timestamp::DAY_MILLIS);
+    now.until(midnight.max(made.deadline.plus_millis(1)))
 }
 
 fn holder<'a>(

@@ -15,7 +15,7 @@ pub use generate::{
     CommitteeDayChange, KnownDay, NewBriefs, day_to_generate, deadline, generate, has_readers,
     is_due, scheduled, set_subject, set_synthesis, subject_for, until_due, withdraw,
 };
-pub use judge::{CommitteeFiling, is_current, judge, read};
+pub use judge::{CommitteeFiling, is_current, judge, read, stays_current};
 pub use members::{
     CommitteeMemberChange, create_member, has_briefs, rotate_member_key, set_status,
 };
