@@ -22,7 +22,10 @@ impl DifferingClocks {
         if !differ {
             self.lock().remove(tenant);
         } else if self.lock().insert(tenant.clone()) {
-            tracing::error!(%tenant, "the schedule stands still: the store's clock is another");
+            tracing::error!(
+                %tenant,
+                "the schedule stands still: the clocks of the store and of this server differ by more than an hour"
+            );
         }
     }
 

@@ -167,7 +167,7 @@ async fn generating_again_replaces_briefs_and_no_submission() {
     // The deadline is tomorrow: today's briefs stand until then.
     fixture.set("2026-11-22T00:30:00Z");
     fixture.brief("ada").await;
-    let generation = desk.generation().await.unwrap().unwrap();
+    let (generation, _) = desk.generation().await.unwrap().unwrap();
     assert_eq!((generation.deadline, generation.briefs), (again.deadline, 2));
     desk.submit(&ada, &posted("over midnight")).await.unwrap();
     let again = desk.generate(&GenerationOrder::default(), &Actor::SCHEDULE).await.unwrap();

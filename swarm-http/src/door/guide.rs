@@ -61,6 +61,8 @@ struct OpenSession {
     date: String,
     subject: String,
     deadline: String,
+    /// Whether only those on a roster may file.
+    is_listed: bool,
 }
 
 async fn now(request: &RequestContext) -> Result<Now, ApiError> {
@@ -82,6 +84,7 @@ fn shown(session: &Session) -> OpenSession {
         date: session.date.to_string(),
         subject: code(session.subject_id.as_str()),
         deadline: session.window_closes_at.map_or("not set".to_owned(), |it| it.to_string()),
+        is_listed: session.roster.is_some(),
     }
 }
 

@@ -72,7 +72,7 @@ def take():
         raise SystemExit("Read the brief, and run this again with SWARM_STANCE, SWARM_CONFIDENCE and SWARM_BODY.")
     return json.dumps(signed({
         "memberId": member, "date": session["date"], "subjectId": session["subjectId"], "nonce": str(uuid.uuid4()),
-        "stance": os.environ["SWARM_STANCE"], "confidence": json.loads(os.environ["SWARM_CONFIDENCE"]),  # 1, not 1.0
+        "stance": os.environ["SWARM_STANCE"], "confidence": json.loads(os.environ["SWARM_CONFIDENCE"]),  # 1, not 1.0; 0 or from 0.0001 on
         "body": os.environ["SWARM_BODY"], "memoUrl": ""}))  # and here "weights", if you send any
 take = json.loads(kept(f"swarm.take.{session['id']}", take))
 

@@ -1,12 +1,13 @@
 //! What is read of the committee, and its synthesis.
 
-use crate::domain::{Actor, Day};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::{CommitteeError, CommitteeTenant};
 use crate::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMemberId, Generation, SubjectOrder, SynthesisOrder,
 };
+use crate::domain::{Actor, Day, Timestamp};
 use crate::rules::Resource;
 use crate::rules::committee::{
     self as rules, CommitteeRefusal, CommitteeSession, KnownDay, SessionLine,
@@ -57,28 +58,34 @@ impl CommitteeTenant {
         Ok(readers.map(|member| member.record.id.clone()).collect())
     }
 
-    /// The generation that the briefs of today are of: another one means other briefs.
+    /// The generation that the briefs of today are of, another one meaning other briefs, and how long
+    /// they will be those of today.
     ///
     /// # Errors
     /// [`CommitteeError::Store`].
-    pub async fn generation(&self) -> Result<Option<Generation>, CommitteeError> {
-        Ok(self.today().await?.and_then(|day| day.generation.clone()))
+    pub async fn generation(&self) -> Result<Option<(Generation, Duration)>, CommitteeError> {
+        let (now, day) = self.today().await?;
+        let made = day.and_then(|day| day.generation.clone());
+        Ok(made.map(|made| {
+            let stays = rules::stays_current(&made, now);
+            (made, stays)
+        }))
     }
 
     async fn todays(
         &self,
         member: Option<&CommitteeMemberId>,
     ) -> Result<Vec<Arc<CommitteeBrief>>, CommitteeError> {
-        match self.today().await? {
+        match self.today().await?.1 {
             Some(day) => Ok(self.store.committee_briefs(day.date, member).await?),
             None => Ok(Vec::new()),
         }
     }
 
-    /// The day whose briefs are those of today.
-    async fn today(&self) -> Result<Option<Arc<CommitteeDay>>, CommitteeError> {
+    /// The time, and the day whose briefs are those of today.
+    async fn today(&self) -> Result<(Timestamp, Option<Arc<CommitteeDay>>), CommitteeError> {
         let now = self.store.now().await?;
-        Ok(self.latest().await?.filter(|day| rules::is_current(day, now)))
+        Ok((now, self.latest().await?.filter(|day| rules::is_current(day, now))))
     }
 
     /// The day of the latest session.

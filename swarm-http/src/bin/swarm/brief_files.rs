@@ -56,28 +56,33 @@ impl ExportBriefs {
         Self { exports, written: None }
     }
 
-    async fn refresh(&mut self, served: &ServedTenant) -> Result<(), Failure> {
+    /// Answers when the briefs of today will be those of yesterday.
+    async fn refresh(&mut self, served: &ServedTenant) -> Result<Next, Failure> {
         let id = &served.config().id;
         let export = self.exports.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned();
-        let (Some(export), Some(committee)) = (export, served.committee()) else { return Ok(()) };
+        let (Some(export), Some(committee)) = (export, served.committee()) else {
+            return Ok(Next::Changed);
+        };
         // Before the briefs: those that come in between are written twice, not missed.
         let (generation, readers) = (committee.generation().await?, committee.readers().await?);
+        let (generation, stays) = generation.unzip();
         let written = Some((export.clone(), generation, readers));
         if self.written != written {
             export.write(committee).await?;
             self.written = written;
         }
-        Ok(())
+        Ok(stays.map_or(Next::Changed, Next::In))
     }
 }
 
 #[async_trait]
 impl Job for ExportBriefs {
     async fn round(&mut self, served: &ServedTenant) -> Next {
-        let Err(error) = self.refresh(served).await else { return Next::Changed };
-        let tenant = &served.config().id;
-        tracing::error!(%tenant, error = &*error, "briefs not exported");
-        Next::Soon
+        self.refresh(served).await.unwrap_or_else(|error| {
+            let tenant = &served.config().id;
+            tracing::error!(%tenant, error = &*error, "briefs not exported");
+            Next::Soon
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use lettre::message::Mailbox;
 use serde::Deserialize;
 
 use crate::Failure;
@@ -92,6 +93,11 @@ pub(crate) struct MailConfig {
     pub(crate) from: Option<String>,
 }
 
+/// Whom mail is from: an address, perhaps with a name. What is none breaks this rule.
+pub(crate) fn sender(text: &str) -> Result<Mailbox, &'static str> {
+    text.parse().map_err(|_| "must be desk@example.org or Desk <desk@example.org>")
+}
+
 impl Source {
     /// What a server would go by that is given nothing else.
     pub(crate) fn resolve(self) -> Result<Config, Failure> {
@@ -106,6 +112,9 @@ impl Options {
         let path = config.clone();
         let file = config.as_deref().map(read).transpose()?.unwrap_or_default();
         let from = self.mail_from.or(file.mail_from);
+        if let Some(Err(rule)) = from.as_deref().map(sender) {
+            return Err(format!("mail_from: {rule}").into());
+        }
         let mail = match self.smtp_url.or(file.smtp_url) {
             Some(_) if from.is_none() && file.tenants.is_empty() => {
                 return Err("smtp_url needs mail_from".into());

@@ -15,7 +15,7 @@ use swarm_http::TenantConfig;
 use tokio::time::timeout;
 
 use crate::Failure;
-use crate::config::MailConfig;
+use crate::config::{MailConfig, sender};
 
 /// How long one conversation with the SMTP server may take: far less than the lease of a message.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -30,7 +30,7 @@ pub(crate) struct Smtp {
 impl Smtp {
     pub(crate) fn new(config: &MailConfig) -> Result<Self, Failure> {
         let from = config.from.as_deref().map(sender).transpose();
-        let from = from.map_err(|error| format!("mail_from: {error}"))?;
+        let from = from.map_err(|rule| format!("mail_from: {rule}"))?;
         // The address of the server may hold a password: it is not repeated. The deadline is ours,
         // of a conversation as a whole.
         let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(&config.smtp_url)
@@ -44,11 +44,6 @@ impl Smtp {
         let from = own.or_else(|| self.from.clone())?;
         Some(Box::new(TenantSmtp { transport: self.transport.clone(), from }))
     }
-}
-
-/// Whom mail is from: an address, perhaps with a name.
-pub(crate) fn sender(text: &str) -> Result<Mailbox, lettre::address::AddressError> {
-    text.parse()
 }
 
 /// An SMTP server, and whom mail is from.

@@ -1,5 +1,6 @@
 //! `swarm serve`
 
+use std::convert::Infallible;
 use std::env::{self, VarError};
 use std::future::Future;
 use std::path::PathBuf;
@@ -8,10 +9,10 @@ use std::sync::Arc;
 use swarm_core::Error;
 use swarm_core::store::StoreErrorKind;
 use swarm_http::Site;
-use swarm_http::maintenance::Maintenance;
 use swarm_http::server::Limits;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::JoinError;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::arguments::Options;
@@ -34,7 +35,7 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let stop = async {
         tokio::select! { () = stop => {}, () = reload_on(hangup, file, open) => {} }
     };
-    serve(listener, &site, maintenance, limits, stop).await
+    serve(listener, &site, maintenance.run(), limits, stop).await
 }
 
 /// Opening the store has logged its warnings: here they are only counted. One that opened and is not
@@ -95,11 +96,11 @@ pub(crate) fn say_address(listener: &TcpListener) -> Result<(), Failure> {
 pub(crate) async fn serve(
     listener: TcpListener,
     site: &Arc<Site>,
-    maintenance: Maintenance,
+    maintenance: impl Future<Output = Result<Infallible, JoinError>> + Send + 'static,
     limits: Limits,
     stop: impl Future<Output = ()>,
 ) -> Result<(), Failure> {
-    let mut maintenance = tokio::spawn(maintenance.run());
+    let mut maintenance = tokio::spawn(maintenance);
     let mut failed = false;
     let stop = async {
         tokio::select! {

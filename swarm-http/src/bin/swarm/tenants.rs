@@ -7,9 +7,9 @@ use swarm_core::domain::{Actor, AdminTokenHash, Invalid, Quotas, TimeOfDay};
 use swarm_core::{CommitteeSettings, TenantId};
 use swarm_http::{AdminTokens, PublicOrigin, TenantConfig};
 
-use crate::config::{AdminTokenTable, CommitteeTable, QuotasTable, TenantTable};
+use crate::config::{AdminTokenTable, CommitteeTable, QuotasTable, TenantTable, sender};
 use crate::secrets::{check_token, mint_token};
-use crate::{Failure, console, mail};
+use crate::{Failure, console};
 
 /// The one tenant of a server without a list of them, on every host.
 pub(crate) fn default_tenant(admin_token: Option<String>) -> Result<TenantConfig, Failure> {
@@ -59,7 +59,7 @@ fn tenant(table: &TenantTable) -> Result<TenantConfig, Failure> {
     let origin = table.public_origin.as_deref().map(PublicOrigin::parse).transpose();
     tenant.public_origin = origin.map_err(|invalid| bad("public_origin", &invalid.rule))?;
     if let Some(from) = &table.mail_from {
-        mail::sender(from).map_err(|fault| bad("mail_from", &fault.to_string()))?;
+        sender(from).map_err(|rule| bad("mail_from", rule))?;
         tenant.mail_from = Some(from.clone());
     }
     tenant.quotas = quotas(&table.quotas);

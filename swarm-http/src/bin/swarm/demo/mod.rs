@@ -47,6 +47,7 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
     serve::say_address(&listener)?;
     let server = listener.local_addr()?;
     let (failed, failure) = oneshot::channel::<Failure>();
+    let (filled, is_filled) = oneshot::channel::<()>();
     let signal = serve::stop_signal()?;
     let until = async {
         tokio::select! { () = signal => None, failure = failure => failure.ok() }
@@ -56,12 +57,20 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
         // The client blocks.
         match spawn_blocking(move || fill(server, admin_token, clock)).await {
             // The sender is kept, so that the server goes on until a signal comes.
-            Ok(Ok(())) => std::future::pending().await,
+            Ok(Ok(())) => {
+                drop(filled);
+                std::future::pending().await
+            }
             Ok(Err(failure)) => drop(failed.send(failure)),
             Err(panicked) => drop(failed.send(panicked.into())),
         }
     });
     let stop = async { ended = until.await };
+    // Until then the store's clock is another than this program's.
+    let maintenance = async {
+        let _ = is_filled.await;
+        maintenance.run().await
+    };
     serve::serve(listener, &site, maintenance, serve::limits(false), stop).await?;
     ended.map_or(Ok(()), Err)
 }
