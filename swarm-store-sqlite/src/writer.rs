@@ -40,7 +40,9 @@ fn write(db: &Connection, place: &Place, changes: &Receiver<Box<dyn Change>>) {
     while let Ok(first) = changes.recv() {
         let mut batch = vec![first];
         batch.extend(changes.try_iter().take(MAX_BATCH - 1));
+        // What was written to a file that is replaced meanwhile is gone with it.
         let committed = place.still_there().and_then(|()| commit(db, &mut batch));
+        let committed = committed.and_then(|()| place.still_there());
         for change in batch {
             change.answer(&committed);
         }
@@ -132,6 +134,29 @@ mod tests {
         assert!(one.is_ok() && two.is_ok());
         assert!(failed.unwrap_err().to_string().contains("nowhere"));
         assert_eq!(numbers(&db), [1, 2]);
+    }
+
+    #[test]
+    fn what_is_written_to_a_file_that_is_replaced_meanwhile_is_not_acknowledged() {
+        let folder = tempfile::tempdir().unwrap();
+        let db = with_numbers(&folder);
+        let path = std::path::PathBuf::from(db.path().unwrap());
+        let (changes, thread) = start(db, Place::of(&path)).unwrap();
+        let (kept, committed) = PendingChange::new(insert_one);
+        changes.send(Box::new(kept)).unwrap();
+        committed.blocking_recv().unwrap().unwrap();
+        let (lost, committed) = PendingChange::new(move |db: &Connection| {
+            insert_one(db)?;
+            std::fs::rename(&path, path.with_extension("moved")).map_err(Failure::path)
+        });
+        changes.send(Box::new(lost)).unwrap();
+        assert!(committed.blocking_recv().unwrap().is_err());
+        drop(changes);
+        thread.join().unwrap();
+    }
+
+    fn insert_one(db: &Connection) -> Outcome<()> {
+        run(db, "INSERT INTO numbers VALUES (1)")
     }
 
     /// A full disk can do that.

@@ -6,9 +6,6 @@ use ed25519_dalek::VerifyingKey;
 
 use super::Invalid;
 
-/// The longest signature text that is looked at (specification, section 8A).
-const SIGNATURE_MAX: usize = 2_000;
-
 /// An Ed25519 public key that may be registered, decoded once and kept decoded.
 ///
 /// Small-order points and encodings that are not canonical are no keys (contract, section 2).
@@ -77,12 +74,15 @@ impl serde::Serialize for PublicKey {
 pub struct Signature(String);
 
 impl Signature {
+    /// The most characters of a text that is looked at (specification, section 8A).
+    pub const MAX: u32 = 2_000;
+
     /// Takes `text` as it is.
     ///
     /// # Errors
     /// [`Invalid`] when it is too long.
     pub fn parse(text: impl Into<String>) -> Result<Self, Invalid> {
-        super::text::bounded("signature", text.into(), 0, SIGNATURE_MAX).map(Self)
+        super::text::bounded("signature", text.into(), 0, Self::MAX as usize).map(Self)
     }
 
     /// The text, exactly as it came.

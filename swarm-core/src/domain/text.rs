@@ -30,6 +30,9 @@ macro_rules! text {
         pub struct $name(String);
 
         impl $name {
+            /// The most characters that it has.
+            pub const MAX: u32 = $max;
+
             /// Takes `text` as it is.
             ///
             /// # Errors

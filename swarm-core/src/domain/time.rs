@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, Timelike, Utc};
 
 use super::Invalid;
 use super::json::Object;
@@ -14,13 +14,17 @@ pub struct Timestamp(DateTime<Utc>);
 
 impl Timestamp {
     /// Reads any valid RFC 3339 text of the years 0000 to 9999 (UTC); what is finer than a
-    /// millisecond is cut off.
+    /// millisecond is cut off. A second 60 is one at the end of a UTC day alone, and counts as the next.
     ///
     /// # Errors
     /// [`Invalid`], naming `field`, when the text is no such moment.
     pub fn parse(field: &'static str, text: &str) -> Result<Self, Invalid> {
         DateTime::parse_from_rfc3339(text)
             .ok()
+            .map(|moment| moment.to_utc())
+            .filter(|moment| {
+                !is_leap_second(*moment) || (moment.hour(), moment.minute()) == (23, 59)
+            })
             .and_then(|moment| Self::from_millis(moment.timestamp_millis()))
             .filter(|moment| (0..=9999).contains(&moment.0.year()))
             .ok_or_else(|| Invalid::new(field, "must be an RFC 3339 date and time"))
@@ -49,6 +53,10 @@ impl Timestamp {
         let last = DateTime::<Utc>::MAX_UTC.timestamp_millis();
         Self::from_millis(self.millis().saturating_add(millis).min(last)).unwrap_or(self)
     }
+}
+
+fn is_leap_second(moment: DateTime<Utc>) -> bool {
+    moment.timestamp_subsec_nanos() >= 1_000_000_000
 }
 
 /// The UTC day of a moment.
@@ -214,6 +222,17 @@ mod tests {
     }
 
     #[test]
+    fn a_minute_has_a_second_60_at_the_end_of_a_day_alone() {
+        let read = |text| Timestamp::parse("t", text).map(|moment| moment.to_string());
+        for text in ["2016-12-31T23:59:60Z", "2017-01-01T00:59:60+01:00"] {
+            assert_eq!(read(text), Ok("2017-01-01T00:00:00.000Z".into()), "{text}");
+        }
+        for bad in ["2026-11-21T12:34:60Z", "2026-11-21T23:59:60+01:00", "2026-11-21T23:59:61Z"] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
     fn days_match_the_pattern_alone() {
         for text in ["2026-02-28", "2026-02-30", "0000-00-00", "9999-99-99"] {
             assert_eq!(Day::parse(text).map(|day| day.to_string()), Ok(text.to_owned()));
@@ -229,6 +248,7 @@ mod tests {
         let known = |text| Day::parse(text).is_ok_and(Day::is_in_calendar);
         assert!(known("2028-02-29") && !known("2026-02-29") && !known("2026-00-10"));
     }
+
     #[test]
     fn a_day_begins_at_midnight_in_utc() {
         let moment = |text| Timestamp::parse("t", text).unwrap();

@@ -134,7 +134,7 @@ pub(super) const CHECKS: [Check; 10] = [
     |evaluation| not_excused(evaluation.session()?, &evaluation.member()?.record.id),
     |evaluation| evaluation.key().map(|_| ()),
     |evaluation| evaluation.revision().map(|_| ()),
-    |evaluation| amendable(evaluation.session()?, evaluation.revision()?),
+    |evaluation| amendable(evaluation.session()?, evaluation.basis.latest),
     |evaluation| evaluation.verify(),
     |evaluation| unspent(evaluation.basis),
 ];
@@ -235,8 +235,8 @@ fn not_excused(session: &SessionTerms, member: &MemberId) -> Result<(), Refusal>
 
 /// After aggregation a first take may still come, an amendment may not (specification, section
 /// 3A, rule 3).
-fn amendable(session: &SessionTerms, revision: Revision) -> Result<(), Refusal> {
-    if session.state >= SessionState::Aggregated && revision > Revision::FIRST {
+fn amendable(session: &SessionTerms, latest: Option<Revision>) -> Result<(), Refusal> {
+    if session.state >= SessionState::Aggregated && latest.is_some() {
         return Err(Refusal::AmendmentClosed);
     }
     Ok(())

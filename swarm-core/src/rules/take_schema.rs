@@ -1,7 +1,7 @@
 //! What a brief says of the take that its session expects, as a JSON Schema (contract, section 4).
 
 use crate::domain::json::Json;
-use crate::domain::{Bucket, STANCES, Session};
+use crate::domain::{Body, Bucket, STANCES, Session};
 
 /// A JSON Schema (2020-12). It refuses nothing that submit accepts of an understood stance and of
 /// listed buckets: what may be left out may be `null` too, and weights are never required.
@@ -15,7 +15,11 @@ pub(super) fn take_schema(session: &Session) -> Json {
             "confidence",
             [("type", "number".into()), ("minimum", 0.0.into()), ("maximum", 1.0.into())].into(),
         ),
-        ("body", [("type", texts(["string", "null"])), ("maxLength", 10_000.0.into())].into()),
+        (
+            "body",
+            [("type", texts(["string", "null"])), ("maxLength", f64::from(Body::MAX).into())]
+                .into(),
+        ),
         ("weights", weights(session.buckets.as_deref())),
     ]);
     [
@@ -33,7 +37,7 @@ fn weights(buckets: Option<&[Bucket]>) -> Json {
     let mut bucket = vec![
         ("type", Json::from("string")),
         ("minLength", Json::from(1.0)),
-        ("maxLength", Json::from(100.0)),
+        ("maxLength", Json::from(f64::from(Bucket::MAX))),
     ];
     if let Some(buckets) = buckets {
         bucket.push(("enum", texts(buckets.iter().map(Bucket::as_str))));

@@ -2,12 +2,14 @@
 
 use serde::Serialize;
 use swarm_core::SessionId;
-use swarm_core::domain::Revision;
+use swarm_core::domain::{Body, MemoUrl, Nonce, Revision, Signature, Stance};
+use swarm_core::rules::CHALLENGE_MILLIS;
 use warp::http::StatusCode;
 use warp::http::header::LINK;
 
 use super::guide;
 use crate::request::RequestContext;
+use crate::request::route::BODY_LIMIT;
 use crate::response::{Answer, Reply, SERVICE_LINKS, ok};
 
 /// `/.well-known/swarm.json`.
@@ -56,7 +58,7 @@ struct Links {
     api: String,
 }
 
-/// Characters, unless the name says bytes (specification, section 8A).
+/// Characters, unless the name says otherwise (specification, section 8A).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Limits {
@@ -67,19 +69,19 @@ struct Limits {
     body: u32,
     memo_url: u32,
     signature: u32,
-    challenge_seconds: u32,
+    challenge_seconds: i64,
 }
 
 fn limits() -> Limits {
     Limits {
-        request_bytes: 256 << 10,
+        request_bytes: BODY_LIMIT,
         takes_per_session: Revision::CAP.get(),
-        nonce: 200,
-        stance: 100,
-        body: 10_000,
-        memo_url: 2_000,
-        signature: 2_000,
-        challenge_seconds: 600,
+        nonce: Nonce::MAX,
+        stance: Stance::MAX,
+        body: Body::MAX,
+        memo_url: MemoUrl::MAX,
+        signature: Signature::MAX,
+        challenge_seconds: CHALLENGE_MILLIS / 1_000,
     }
 }
 

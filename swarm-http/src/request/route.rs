@@ -17,7 +17,7 @@ use super::context::RequestContext;
 use super::credential::Access;
 
 /// The largest body of a request, in bytes (contract, section 3).
-const BODY_LIMIT: usize = 256 << 10;
+pub(crate) const BODY_LIMIT: usize = 256 << 10;
 
 pub(crate) struct Route {
     pub(crate) path: &'static str,

@@ -2,12 +2,6 @@
 
 use super::CommitteeStance;
 
-/// The fewest characters that a body has.
-const SHORTEST: usize = 80;
-
-/// The most characters that a body has.
-const LONGEST: usize = 4_000;
-
 /// What may stand after the trailer, and what a blank line is made of.
 const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
 
@@ -31,6 +25,12 @@ pub const TRAILER_PATTERN: &str = "(^|\\n)STANCE: (bullish|constructive|neutral|
 pub struct CommitteeBody(String);
 
 impl CommitteeBody {
+    /// The fewest characters that it has.
+    pub const MIN: u32 = 80;
+
+    /// The most characters that it has.
+    pub const MAX: u32 = 4_000;
+
     /// Takes `text` as it is.
     ///
     /// # Errors
@@ -38,10 +38,10 @@ impl CommitteeBody {
     pub fn parse(text: impl Into<String>) -> Result<Self, BodyFault> {
         let text = text.into();
         let length = text.chars().count();
-        if length < SHORTEST {
+        if length < Self::MIN as usize {
             return Err(BodyFault::TooShort);
         }
-        if length > LONGEST {
+        if length > Self::MAX as usize {
             return Err(BodyFault::TooLong);
         }
         if !ends_with_trailer(&text) {

@@ -1,7 +1,7 @@
 //! The refusals of the committee: what it answers when a rule is broken.
 
 use crate::domain::Invalid;
-use crate::domain::committee::{BodyFault, CommitteeMemberId, CommitteeStance};
+use crate::domain::committee::{BodyFault, CommitteeBody, CommitteeMemberId, CommitteeStance};
 use crate::rules::{QuotaReached, Resource};
 
 /// A refusal. `Display` is the text on the wire, byte for byte, [`detail`](Self::detail) what
@@ -83,8 +83,12 @@ impl CommitteeRefusal {
                 Some(format!("stance must be one of {allowed}"))
             }
             Self::BadConfidence => Some("confidence must be a number from 0 to 1".to_owned()),
-            Self::BodyTooShort => Some("body must have at least 80 characters".to_owned()),
-            Self::BodyTooLong => Some("body must have at most 4000 characters".to_owned()),
+            Self::BodyTooShort => {
+                Some(format!("body must have at least {} characters", CommitteeBody::MIN))
+            }
+            Self::BodyTooLong => {
+                Some(format!("body must have at most {} characters", CommitteeBody::MAX))
+            }
             Self::MissingStanceLine => Some(
                 "the last line must be STANCE: <stance> | CONFIDENCE: <decimal from 0 to 1>"
                     .to_owned(),
