@@ -53,29 +53,29 @@ struct TenantSmtp {
 }
 
 impl TenantSmtp {
-    async fn hand_over(&self, to: Address, mail: &Mail) -> Result<(), Failure> {
-        let message = Message::builder()
+    /// None where the contact is no address, or one that mail cannot name.
+    fn letter(&self, mail: &Mail) -> Option<Message> {
+        let to: Address = mail.to.as_str().trim().parse().ok()?;
+        let letter = Message::builder()
             .message_id(Some(message_id(self.from.email.domain(), mail)))
             .header(MIME_VERSION_1_0)
             .from(self.from.clone())
             .to(Mailbox::new(None, to))
             .subject(mail.subject.as_str())
             .header(ContentType::TEXT_PLAIN)
-            .body(mail.body.clone())?;
-        self.transport.send(message).await?;
-        Ok(())
+            .body(mail.body.clone());
+        letter.ok()
     }
 }
 
 #[async_trait]
 impl Mailer for TenantSmtp {
     async fn send(&self, mail: &Mail) -> Attempt {
-        let to: Address = match mail.to.as_str().trim().parse() {
-            Ok(to) => to,
-            Err(_) => return Attempt::Undeliverable("contact is no e-mail address".to_owned()),
+        let Some(letter) = self.letter(mail) else {
+            return Attempt::Undeliverable("contact is no e-mail address".to_owned());
         };
-        match timeout(TIMEOUT, self.hand_over(to, mail)).await {
-            Ok(Ok(())) => Attempt::Sent,
+        match timeout(TIMEOUT, self.transport.send(letter)).await {
+            Ok(Ok(_)) => Attempt::Sent,
             Ok(Err(error)) => Attempt::Failed(error.to_string()),
             Err(_elapsed) => Attempt::Failed("the mail server took too long".to_owned()),
         }
