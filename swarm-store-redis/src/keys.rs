@@ -85,7 +85,8 @@ keys! {
     /// `next:` and a take id, the id of the next revision; `nonce:`, member and nonce, attempt and take id;
     /// `latest:`, session and member, the latest revision and its take id; `last`, the last take id;
     /// `member:` or `session:` and an id, its version; `newest:`, day and subject, the newest session;
-    /// `log`, the number of the log, its size, and the time of its last row.
+    /// `log`, the number of the log, its size, and the time of its last row; `clock`, once one was accepted
+    /// that was behind the log.
     takes: "takes";
     /// Attempt and take id by member and nonce, up to layout 2.
     nonces: "nonces";

@@ -61,7 +61,8 @@ impl Tenant {
         match self.store.file(&filing).await {
             Ok(Filed::Filed(take)) => Ok(Some(self.filed(query, Some(under_way), take))),
             Ok(Filed::RevisionTaken) => {
-                // Looked at after the store was asked again: what was filed before is noted by then.
+                // Looked at after the store was asked again: by then it is noted what was filed before,
+                // unless the task that was told of it has not run since.
                 let rejection = self.rejection(Refusal::LostRace, query, submission).await;
                 if under_way.another_was_filed() { Err(rejection) } else { Ok(None) }
             }

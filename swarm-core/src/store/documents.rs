@@ -21,9 +21,9 @@ pub trait Documents: Send + Sync {
     /// file; or, with nothing written, [`Put::Stale`] when the record that `draft.guard` names has
     /// another version, [`Put::Exists`] when there is a document with this key and `draft.replace`
     /// is not set, [`Put::Full`] when a new one would be more than `draft.quota` allows. Times
-    /// increase with ids, but where a clock was accepted that is behind the log, so for the quota it is
-    /// enough to look at one document: the one that, counted back from the newest, would exceed it,
-    /// if it [counts](DocumentQuota::counts).
+    /// increase with ids, but where a clock was accepted that is behind the log. So for the quota it is
+    /// enough to look at one document: the one that, counted back from the newest, would exceed it, if
+    /// it [counts](DocumentQuota::counts); on the day of such a clock that may be too strict.
     async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put>;
 }
 

@@ -9,8 +9,8 @@ use swarm_core::domain::committee::{
 };
 use swarm_core::domain::{Actor, Subject, SubjectId};
 use swarm_core::rules::committee::{
-    CommitteeRefusal, KnownDay, NewBriefs, day_to_generate, deadline, generate, is_due, scheduled,
-    set_subject, set_synthesis, subject_for, until_due, withdraw,
+    CommitteeRefusal, KnownDay, NewBriefs, day_to_generate, deadline, generate, is_current, is_due,
+    scheduled, set_subject, set_synthesis, stays_current, subject_for, until_due, withdraw,
 };
 use swarm_core::{Resource, Timestamp};
 
@@ -144,6 +144,23 @@ fn the_schedule_waits_for_an_earlier_day_only_where_it_can_still_generate_today(
         let settings = CommitteeSettings::default();
         let wait = until_due(&settings, now, &at_hand(now, &earlier), &filed());
         assert_eq!(wait, now.until(at(next)), "{deadline}");
+    }
+}
+
+#[test]
+fn briefs_are_those_of_today_as_long_as_it_is_said() {
+    for (deadline, now) in [
+        (DEADLINE, "2026-11-21T22:50:00Z"),
+        (DEADLINE, "2026-11-21T23:30:00Z"),
+        ("2026-11-22T00:30:00Z", "2026-11-21T23:00:00Z"),
+        ("2026-11-22T00:30:00Z", "2026-11-22T00:29:00Z"),
+        ("2026-11-22T00:30:00Z", "2026-11-22T00:30:00Z"),
+        ("2026-11-24T12:00:00Z", "2026-11-23T12:00:00Z"),
+    ] {
+        let (day, now) = (remade("2026-11-21T22:45:00Z", deadline), at(now));
+        let stays = i64::try_from(stays_current(&day, now).as_millis()).unwrap();
+        let is_current = |passed| is_current(&day, now.plus_millis(passed));
+        assert!(is_current(0) && is_current(stays - 1) && !is_current(stays), "{deadline} {now}");
     }
 }
 

@@ -30,7 +30,7 @@ if id then
   return committed('replaced ' .. head .. key)
 end
 
--- Ids follow the time: the one by which it would be too many tells.
+-- The one by which it would be too many tells, since ids follow the time but for a clock that was wrong.
 if quota == '0' then return 'full' end
 if quota ~= '' then
   local below, first = '(' .. prefix .. ':', '[' .. prefix

@@ -73,8 +73,8 @@ pub fn day_to_generate(latest: Option<&CommitteeDay>, now: Timestamp) -> Day {
 /// Whether the schedule asks for the briefs of this day now, which has these submissions: it is today
 /// and time, the deadline is ahead, and there are none, or only such as an operator had generated
 /// before their time. So a server that starts late catches up, and one that comes second does
-/// nothing. A deadline that an operator ordered is that of the schedule, too, but where it has passed
-/// without a take.
+/// nothing. A deadline that an operator ordered is that of the schedule, too, unless it has passed
+/// without a take; of briefs that were generated in their time it always is.
 pub fn is_due(
     settings: &CommitteeSettings,
     now: Timestamp,
@@ -188,8 +188,9 @@ pub fn deadline(
     Ok(deadline)
 }
 
-/// Generates the briefs of a day; they take the place of those that are there. A subject that is ordered becomes the one set for the day, and a synthesis stays with the
-/// subject it was written about.
+/// Generates the briefs of a day; they take the place of those that are there. A subject that is
+/// ordered becomes the one set for the day, and a synthesis stays with the subject it was written
+/// about.
 pub fn generate(
     order: &GenerationOrder,
     day: &KnownDay,

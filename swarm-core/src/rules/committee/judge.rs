@@ -179,10 +179,13 @@ pub fn is_current(day: &CommitteeDay, now: Timestamp) -> bool {
     day.generation.as_ref().is_some_and(|made| day.date == now.day() || now <= made.deadline)
 }
 
-/// How long these briefs will be those of today, unless what is on file changes.
-pub fn stays_current(made: &Generation, now: Timestamp) -> Duration {
+/// How long the briefs of this day, which [are](is_current) those of today, will be, unless what is on
+/// file changes: until it is over, or until its deadline has passed, whichever is later.
+pub fn stays_current(day: &CommitteeDay, now: Timestamp) -> Duration {
     let midnight = now.at(TimeOfDay::from_minutes(0)).plus_millis(Timestamp::DAY_MILLIS);
-    now.until(midnight.max(made.deadline.plus_millis(1)))
+    let over = if day.date == now.day() { midnight } else { now };
+    let passed = day.generation.as_ref().map_or(now, |made| made.deadline.plus_millis(1));
+    now.until(over.max(passed))
 }
 
 fn holder<'a>(

@@ -49,7 +49,7 @@ impl CommitteeTenant {
     pub async fn generate_if_due(&self) -> Result<Option<Generated>, CommitteeError> {
         until_committed("generate briefs", || async {
             let (now, day) = self.day_to_generate().await?;
-            let takes = self.submissions(&day.record).await?;
+            let takes = self.takes_that_matter(&day.record, now).await?;
             if !rules::is_due(&self.settings, now, &day.record, &takes) {
                 return Ok(Some(None));
             }
@@ -70,7 +70,7 @@ impl CommitteeTenant {
     /// [`CommitteeError::Store`].
     pub async fn until_due(&self) -> Result<Duration, CommitteeError> {
         let (now, day) = self.day_to_generate().await?;
-        let takes = self.submissions(&day.record).await?;
+        let takes = self.takes_that_matter(&day.record, now).await?;
         Ok(rules::until_due(&self.settings, now, &day.record, &takes))
     }
 
@@ -116,6 +116,18 @@ impl CommitteeTenant {
         let date = rules::day_to_generate(latest.as_deref(), now);
         let on_file = self.store.committee_day(date).await?;
         Ok((now, KnownDay::new(date, on_file)))
+    }
+
+    /// The submissions of a day, where the schedule asks for its briefs unless there are some.
+    async fn takes_that_matter(
+        &self,
+        day: &CommitteeDay,
+        now: Timestamp,
+    ) -> Result<Vec<Arc<CommitteeTake>>, StoreError> {
+        match rules::is_due(&self.settings, now, day, &[]) {
+            true => self.submissions(day).await,
+            false => Ok(Vec::new()),
+        }
     }
 
     /// All submissions of a day, in the order of their commits.

@@ -65,11 +65,7 @@ impl CommitteeTenant {
     /// [`CommitteeError::Store`].
     pub async fn generation(&self) -> Result<Option<(Generation, Duration)>, CommitteeError> {
         let (now, day) = self.today().await?;
-        let made = day.and_then(|day| day.generation.clone());
-        Ok(made.map(|made| {
-            let stays = rules::stays_current(&made, now);
-            (made, stays)
-        }))
+        Ok(day.and_then(|day| Some((day.generation.clone()?, rules::stays_current(&day, now)))))
     }
 
     async fn todays(

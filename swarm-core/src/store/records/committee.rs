@@ -70,7 +70,7 @@ fn generation(made: &Generation) -> Json {
 fn read_generation(mut fields: Object) -> Result<Generation, Invalid> {
     Ok(Generation {
         subject_id: SubjectId::parse(fields.text("subject_id")?)?,
-        // A day that was written before this was kept has never been withdrawn.
+        // Of a day that was written before this was kept, all count.
         withdrawn: whole_if_any(&mut fields, "withdrawn")?.unwrap_or(0),
         deadline: time(&mut fields, "deadline")?,
         generated_at: time(&mut fields, "generated_at")?,
