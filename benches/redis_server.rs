@@ -4,13 +4,12 @@
 //! `redis-server` from the `PATH`; says medians of rounds that alternate.
 #![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
 
+mod nothing;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use redis::Script;
-use redis::aio::MultiplexedConnection;
 use swarm_benches::{SignedTakes, World};
-use swarm_core::domain::{TakeId, Timestamp};
 use swarm_core::rules::Filing;
 use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
@@ -30,6 +29,7 @@ async fn main() {
     let store = RedisStore::connect(&server.url()).await.expect("it answers");
     let client = redis::Client::open(server.url()).expect("an address");
     let connection = client.get_multiplexed_async_connection().await.expect("it answers");
+    let record = nothing::record(SignedTakes::new(1).takes.first().expect("takes"));
     for authors in [1, 8, 64] {
         let signed: Vec<_> = (1..=authors).map(SignedTakes::new).collect();
         let (mut commits, mut nothings) = (Vec::new(), Vec::new());
@@ -40,7 +40,7 @@ async fn main() {
             let (start, first) = (used(&server), server.reads());
             at_once(&filings, |filing| commit(Arc::clone(&world), filing)).await;
             let (between, second) = (used(&server), server.reads());
-            at_once(&filings, |filing| do_nothing(connection.clone(), filing)).await;
+            at_once(&filings, |_| nothing::call(connection.clone(), record.clone())).await;
             let (end, last) = (used(&server), server.reads());
             commits.push((between - start, second - first));
             nothings.push((end - between, last - second));
@@ -91,24 +91,6 @@ where
 
 async fn commit(world: Arc<World>, filing: Arc<Filing>) {
     world.commit(&filing).await;
-}
-
-/// Runs a script that does nothing, with what the commit of the filing is sent with.
-async fn do_nothing(mut connection: MultiplexedConnection, filing: Arc<Filing>) {
-    let take = filing.take(TakeId(0), Timestamp::EPOCH);
-    let (member, version) = filing.member();
-    let script = Script::new("return 1");
-    let mut call = script.prepare_invoke();
-    call.key("swarm:{64-0}:session:100:takes").key("swarm:{64-0}:log").key("swarm:{64-0}:takes");
-    call.arg(member.as_str()).arg(version.0).arg(take.session_id.0).arg(filing.session().1.0);
-    call.arg(Timestamp::EPOCH.millis()).arg(filing.nonce().as_str());
-    call.arg("0123456789abcdef0123456789abcdef").arg(0).arg(1);
-    let (key, signature) = (&take.public_key, take.signed.signature.as_str());
-    call.arg(format!("{} 1 {key} {signature} {}", take.session_id, filing.canonical()));
-    call.arg("2:on10:2026-11-2111:subject-100").arg(1).arg(10_000).arg("t 10000 1795000000000");
-    // As commits of the store do, so that as much of it is read together.
-    tokio::task::yield_now().await;
-    let _: u8 = call.invoke_async(&mut connection).await.expect("it answers");
 }
 
 /// The processor time that a server has used.

@@ -8,12 +8,16 @@
 #![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
 
 mod floors;
+#[path = "../nothing.rs"]
+mod nothing;
 mod report;
 
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use hyper::body::Bytes;
 use hyper::{Response, StatusCode};
+use swarm_benches::SignedTakes;
 use swarm_benches::shipped::load::{self, Clients, Sent};
 use swarm_benches::shipped::process::{OTHER, Process, stay_on, used};
 use swarm_benches::shipped::{World, program};
@@ -28,6 +32,9 @@ const ROUNDS: usize = 5;
 const MEMBERS: usize = 2_000;
 const SESSIONS: usize = 2 * ROUNDS + 4;
 const CONNECTIONS: usize = 64;
+
+/// How many calls of a script that does nothing are under way at once.
+const AT_ONCE: usize = 10;
 
 /// How many times each thing is asked for in a round: so often that the connections, which are new in each, count
 /// for nothing.
@@ -58,7 +65,7 @@ fn main() {
     let warp = floors::bare_warp(&Reads::of(whole, &unchanged), folder.path());
 
     let mut report = Report::default();
-    let (mut scripts, mut reads) = (0, 0);
+    let (mut scripts, mut reads, mut idle_reads) = (0, 0, 0);
     for round in 0..ROUNDS {
         let verification = floors::strict_verification();
         report.add("strict verification", verification);
@@ -75,6 +82,10 @@ fn main() {
         report.add("take, redis-server", share(used(redis.process()) - before.0, MEMBERS));
         scripts += redis.scripts() - before.1;
         reads += redis.reads() - before.2;
+        let before = (used(redis.process()), redis.reads());
+        do_nothing(&redis.url());
+        report.add("nothing, redis-server", share(used(redis.process()) - before.0, MEMBERS));
+        idle_reads += redis.reads() - before.1;
         read(&mut report, &memory, &warp, &tag);
     }
     let alone = beside(&memory, ROUNDS, 0);
@@ -82,8 +93,9 @@ fn main() {
     report.add("p99 of a take, alone", alone);
     report.add("p99 of a take, beside reads of 10,000 takes", crowded);
     report.print();
-    let [scripts, reads] = [scripts, reads].map(per_take);
+    let [scripts, reads, idle_reads] = [scripts, reads, idle_reads].map(per_take);
     println!("Redis: {scripts:.3} calls of scripts and {reads:.2} reads of connections a take");
+    println!("and {idle_reads:.2} reads of connections for a script that does nothing");
 }
 
 /// 100 takes in one session, 10,000 in another.
@@ -147,6 +159,23 @@ fn per_take(count: u64) -> f64 {
 
 fn share(time: Duration, count: usize) -> Duration {
     time / u32::try_from(count).expect("few")
+}
+
+/// Calls a script that does nothing as often as takes were filed, by so many at once that Redis reads as many of
+/// them together as of the takes.
+fn do_nothing(url: &str) {
+    let record = nothing::record(SignedTakes::new(1).takes.first().expect("takes"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime").block_on(async {
+        let client = redis::Client::open(url).expect("an address");
+        let connection = client.get_multiplexed_async_connection().await.expect("it answers");
+        let calls = async || {
+            for _ in 0..MEMBERS / AT_ONCE {
+                nothing::call(connection.clone(), record.clone()).await;
+            }
+        };
+        join_all((0..AT_ONCE).map(|_| calls())).await;
+    });
 }
 
 /// How long 99 of 100 takes wait at most, filed every three milliseconds, while so many clients read the session with

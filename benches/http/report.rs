@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 /// The ratios: a name, what is divided (the first measurement less the others), and by what.
-const RATIOS: [(&str, &[&str], &str); 9] = [
+const RATIOS: [(&str, &[&str], &str); 10] = [
     ("a take in memory / a strict verification", &["take, memory"], "strict verification"),
     ("a take in SQLite / a strict verification", &["take, SQLite"], "strict verification"),
     (
@@ -28,6 +28,11 @@ const RATIOS: [(&str, &[&str], &str); 9] = [
         "redis-server / a take in memory",
         &["take, redis-server"],
         "take, memory, clients that sleep",
+    ),
+    (
+        "redis-server, a take / a script of its size that does nothing",
+        &["take, redis-server"],
+        "nothing, redis-server",
     ),
     (
         "bare warp, the same bytes / a session with 100 takes",
