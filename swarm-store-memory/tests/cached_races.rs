@@ -28,34 +28,46 @@ impl Interceptor for StartTogether {
     }
 }
 
-#[tokio::test]
-async fn of_two_takes_at_once_one_becomes_the_revision() {
+async fn world() -> (Arc<StartTogether>, World) {
     let start = Arc::new(StartTogether { armed: AtomicUsize::new(0), line: Barrier::new(2) });
     let store = Intercepted::new(MemoryStore::new(), Arc::clone(&start));
-    let world = World::fresh(Arc::new(store)).await;
-    let (ada, desk) = (world.author("ada").await, world.cached_service());
-    let session = world.convened("aurora").await;
-    let take = |nonce| ada.submission(&session, nonce);
-    desk.submit(&ada.token, &take("first")).await.unwrap();
+    (start, World::fresh(Arc::new(store)).await)
+}
 
-    start.armed.store(2, Ordering::Relaxed);
-    let (one, other) = (take("one"), take("other"));
-    let (one, other) = tokio::join!(desk.submit(&ada.token, &one), desk.submit(&ada.token, &other));
-    let (filed, lost) = if one.is_ok() { (one, other) } else { (other, one) };
-    assert_eq!(filed.unwrap().revision.get(), 2);
-    assert!(matches!(lost, Err(Error::Refused(it)) if it.reason == Refusal::LostRace));
+/// Nor do both lose where the revision that they race for is out of date: they are judged again, and race again.
+#[tokio::test]
+async fn of_two_takes_at_once_one_becomes_the_revision() {
+    for (elsewhere, filings, revision) in [(false, 2, 2), (true, 4, 3)] {
+        let (start, world) = world().await;
+        let (ada, desk) = (world.author("ada").await, world.cached_service());
+        let session = world.convened("aurora").await;
+        let take = |nonce| ada.submission(&session, nonce);
+        desk.submit(&ada.token, &take("first")).await.unwrap();
+        if elsewhere {
+            world.service().submit(&ada.token, &take("elsewhere")).await.unwrap();
+        }
 
-    // What another server files is no race, but news.
-    world.service().submit(&ada.token, &take("elsewhere")).await.unwrap();
-    assert_eq!(desk.submit(&ada.token, &take("after")).await.unwrap().revision.get(), 4);
+        start.armed.store(filings, Ordering::Relaxed);
+        let takes = [take("one"), take("other")];
+        let [one, other] = takes.each_ref().map(|take| desk.submit(&ada.token, take));
+        let (one, other) = tokio::join!(one, other);
+        let (filed, lost) = if one.is_ok() { (one, other) } else { (other, one) };
+        assert_eq!(filed.unwrap().revision.get(), revision);
+        assert!(matches!(lost, Err(Error::Refused(it)) if it.reason == Refusal::LostRace));
+
+        // What another server files is no race, but news.
+        world.service().submit(&ada.token, &take("news")).await.unwrap();
+        assert_eq!(
+            desk.submit(&ada.token, &take("after")).await.unwrap().revision.get(),
+            revision + 2
+        );
+    }
 }
 
 /// What a server that has just started does not know is no race either.
 #[tokio::test]
 async fn of_two_takes_at_once_none_loses_to_one_that_was_there_before() {
-    let start = Arc::new(StartTogether { armed: AtomicUsize::new(0), line: Barrier::new(2) });
-    let store = Intercepted::new(MemoryStore::new(), Arc::clone(&start));
-    let world = World::fresh(Arc::new(store)).await;
+    let (start, world) = world().await;
     let (ada, bob) = (world.author("ada").await, world.author("bob").await);
     let (aurora, borealis) = (world.convened("aurora").await, world.convened("borealis").await);
     world.service().submit(&ada.token, &ada.submission(&aurora, "before")).await.unwrap();
@@ -69,24 +81,4 @@ async fn of_two_takes_at_once_none_loses_to_one_that_was_there_before() {
     let (here, there) =
         tokio::join!(desk.submit(&ada.token, &here), desk.submit(&ada.token, &there));
     assert_eq!((here.unwrap().revision.get(), there.unwrap().revision.get()), (2, 2));
-}
-
-/// Nor do both lose, where the revision that they race for is out of date.
-#[tokio::test]
-async fn of_two_takes_at_once_one_wins_where_both_were_judged_by_facts_that_are_out_of_date() {
-    let start = Arc::new(StartTogether { armed: AtomicUsize::new(0), line: Barrier::new(2) });
-    let store = Intercepted::new(MemoryStore::new(), Arc::clone(&start));
-    let world = World::fresh(Arc::new(store)).await;
-    let (ada, desk) = (world.author("ada").await, world.cached_service());
-    let session = world.convened("aurora").await;
-    let take = |nonce| ada.submission(&session, nonce);
-    desk.submit(&ada.token, &take("first")).await.unwrap();
-    world.service().submit(&ada.token, &take("elsewhere")).await.unwrap();
-
-    start.armed.store(4, Ordering::Relaxed);
-    let (one, other) = (take("one"), take("other"));
-    let (one, other) = tokio::join!(desk.submit(&ada.token, &one), desk.submit(&ada.token, &other));
-    let (filed, lost) = if one.is_ok() { (one, other) } else { (other, one) };
-    assert_eq!(filed.unwrap().revision.get(), 3);
-    assert!(matches!(lost, Err(Error::Refused(it)) if it.reason == Refusal::LostRace));
 }

@@ -79,10 +79,19 @@ impl Timestamp {
         self.millis().div_euclid(Self::DAY_MILLIS)
     }
 
+    /// When the UTC day of this moment began.
+    pub fn day_begin(self) -> Self {
+        self.plus_millis(-self.millis().rem_euclid(Self::DAY_MILLIS))
+    }
+
+    /// When the UTC day of this moment is over, and the next begins.
+    pub fn day_end(self) -> Self {
+        self.day_begin().plus_millis(Self::DAY_MILLIS)
+    }
+
     /// The moment at which it is `time` on the UTC day of this moment.
     pub fn at(self, time: TimeOfDay) -> Self {
-        let into_day = self.millis().rem_euclid(Self::DAY_MILLIS);
-        self.plus_millis(i64::from(time.minutes) * 60_000 - into_day)
+        self.day_begin().plus_millis(i64::from(time.minutes) * 60_000)
     }
 }
 

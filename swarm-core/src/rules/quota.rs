@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::domain::{TimeOfDay, Timestamp};
+use crate::domain::Timestamp;
 
 /// In how many seconds an operator may have looked at an application.
 const REVIEW_SECONDS: u32 = 60 * 60;
@@ -26,12 +26,12 @@ impl QuotaReached {
 
     /// A member has used up its quota for the current UTC day.
     pub fn today(quota: Quota, now: Timestamp) -> Self {
-        Self::until(quota, now, tomorrow_begins(now))
+        Self::until(quota, now, now.day_end())
     }
 
     /// A member has used up its quota for a session, whose day may not be over with the UTC day.
     pub fn session(quota: Quota, now: Timestamp, deadline: Timestamp) -> Self {
-        Self::until(quota, now, tomorrow_begins(now).max(deadline))
+        Self::until(quota, now, now.day_end().max(deadline))
     }
 
     fn until(quota: Quota, now: Timestamp, moment: Timestamp) -> Self {
@@ -76,21 +76,13 @@ pub struct DocumentQuota {
 impl DocumentQuota {
     /// So many in the UTC day that it is.
     pub fn today(most: u32, now: Timestamp) -> Self {
-        Self { most, since: day_began(now), until: tomorrow_begins(now) }
+        Self { most, since: now.day_begin(), until: now.day_end() }
     }
 
     /// Whether a document counts that was made at this moment.
     pub fn counts(&self, made: Timestamp) -> bool {
         (self.since..self.until).contains(&made)
     }
-}
-
-fn day_began(now: Timestamp) -> Timestamp {
-    now.at(TimeOfDay::from_minutes(0))
-}
-
-fn tomorrow_begins(now: Timestamp) -> Timestamp {
-    day_began(now).plus_millis(Timestamp::DAY_MILLIS)
 }
 
 #[cfg(test)]

@@ -11,9 +11,7 @@ use crate::domain::committee::{
     CommitteeStance, CommitteeStatus, CommitteeTake, Generation, KeyPrefix, Model,
 };
 use crate::domain::json::{self, Json, Object};
-use crate::domain::{
-    AttemptId, Confidence, Day, Invalid, SubjectId, TimeOfDay, Timestamp, Version,
-};
+use crate::domain::{AttemptId, Confidence, Day, Invalid, SubjectId, Timestamp, Version};
 use crate::proof::ApiKey;
 use crate::rules::Versioned;
 
@@ -182,8 +180,7 @@ pub fn is_current(day: &CommitteeDay, now: Timestamp) -> bool {
 /// How long the briefs of this day, which [are](is_current) those of today, will be, unless what is on
 /// file changes: until it is over, or until its deadline has passed, whichever is later.
 pub fn stays_current(day: &CommitteeDay, now: Timestamp) -> Duration {
-    let midnight = now.at(TimeOfDay::from_minutes(0)).plus_millis(Timestamp::DAY_MILLIS);
-    let over = if day.date == now.day() { midnight } else { now };
+    let over = if day.date == now.day() { now.day_end() } else { now };
     let passed = day.generation.as_ref().map_or(now, |made| made.deadline.plus_millis(1));
     now.until(over.max(passed))
 }
