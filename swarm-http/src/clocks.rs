@@ -5,6 +5,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use swarm_core::TenantId;
 
+const STANDS_STILL: &str = "the schedule stands still: \
+                            the clocks of the store and of this server differ by more than an hour";
+
 /// The tenants whose schedule stands still.
 #[derive(Debug, Default)]
 pub(crate) struct DifferingClocks(Mutex<BTreeSet<TenantId>>);
@@ -12,9 +15,7 @@ pub(crate) struct DifferingClocks(Mutex<BTreeSet<TenantId>>);
 impl DifferingClocks {
     /// What `/readyz` warns of, if there is such a tenant.
     pub(crate) fn warning(&self) -> Option<String> {
-        let text = "the schedule stands still: \
-                    the clocks of the store and of this server differ by more than an hour";
-        (!self.lock().is_empty()).then(|| text.to_owned())
+        (!self.lock().is_empty()).then(|| STANDS_STILL.to_owned())
     }
 
     /// Logs a change, not every round.
@@ -22,10 +23,7 @@ impl DifferingClocks {
         if !differ {
             self.lock().remove(tenant);
         } else if self.lock().insert(tenant.clone()) {
-            tracing::error!(
-                %tenant,
-                "the schedule stands still: the clocks of the store and of this server differ by more than an hour"
-            );
+            tracing::error!(%tenant, "{STANDS_STILL}");
         }
     }
 

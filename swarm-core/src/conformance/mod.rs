@@ -1,9 +1,9 @@
 //! The suite that any implementation of the storage port runs.
 //!
-//! Each case tests one promise of the port, the one in its name; [`conformance!`] turns the list of
-//! all cases into one test each. A case opens a tenant that nobody has used, its name beginning
-//! with `conformance-`, so that nothing has to be deleted, and all cases may run at once against
-//! one server. It requires nothing of the store's clock but that it advances.
+//! Each case tests one promise of the port, the one in its name; [`conformance!`] turns the list of all cases into one
+//! test each. A case opens a tenant that nobody has used, its name beginning with `conformance-`, so that nothing has to
+//! be deleted, and all cases may run at once against one server. It requires nothing of the store's clock but that it
+//! advances: where a deadline has to pass, the case waits for it. Where one of many must win, many compete concurrently.
 //!
 //! [`conformance!`]: crate::conformance!
 

@@ -107,8 +107,8 @@ pub fn amend(
     amended.window_closes_at = deadline;
     let moves = deadline != session.record.window_closes_at;
     let act = if moves { SessionAct::Deadline } else { SessionAct::Quorum };
-    let changes = amended != *session.record || by.note.is_some();
-    Ok(changes.then(|| SessionChange { none_filed_after, ..change(session, amended, act, by) }))
+    let is_news = is_news(session, &amended, by);
+    Ok(is_news.then(|| SessionChange { none_filed_after, ..change(session, amended, act, by) }))
 }
 
 /// What the snapshot of a session goes by, and its brief, change only before it is written.
@@ -155,12 +155,17 @@ pub fn excuse(
     let roster = changed.roster.as_mut().ok_or(Refusal::NoRoster)?;
     let entry = roster.entry_mut(member).ok_or(Refusal::NotFound(Resource::RosterMember))?;
     entry.excused = excused;
-    if changed == *session.record && by.note.is_none() {
+    if !is_news(session, &changed, by) {
         return Ok(None);
     }
     let act = log::excused(&changed, member, excused, by);
     let (session, expected) = (changed, session.version);
     Ok(Some(SessionChange { session, expected, takes: None, none_filed_after: None, act }))
+}
+
+/// Whether something changes, or somebody says why it does not.
+fn is_news(judged: &Versioned<Session>, session: &Session, by: &Attribution) -> bool {
+    *session != *judged.record || by.note.is_some()
 }
 
 fn change(

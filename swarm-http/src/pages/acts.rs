@@ -126,12 +126,11 @@ impl Terms {
     fn told(&self, before: Option<&Self>, reading: Reading) -> String {
         let time = |moment| reading.time_text(moment);
         let Some(before) = before else {
-            let deadline = self.deadline.map(|deadline| format!("deadline {}", time(deadline)));
-            let quorum = self.quorum.map(|quorum| format!("quorum {quorum}"));
-            let or_none =
-                |term: Option<String>, none: &str| term.unwrap_or_else(|| none.to_owned());
-            let (deadline, quorum) =
-                (or_none(deadline, "no deadline"), or_none(quorum, "no quorum"));
+            let deadline = self.deadline.map_or("no deadline".to_owned(), |deadline| {
+                format!("deadline {}", time(deadline))
+            });
+            let quorum =
+                self.quorum.map_or("no quorum".to_owned(), |quorum| format!("quorum {quorum}"));
             return format!("terms: {deadline}, {quorum}");
         };
         let deadline = match (before.deadline, self.deadline) {

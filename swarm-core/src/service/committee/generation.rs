@@ -125,14 +125,9 @@ impl CommitteeTenant {
         now: Timestamp,
     ) -> Result<Vec<Arc<CommitteeTake>>, StoreError> {
         match rules::is_due(&self.settings, now, day, &[]) {
-            true => self.submissions(day).await,
+            true => self.submissions(day.date).await,
             false => Ok(Vec::new()),
         }
-    }
-
-    /// All submissions of a day, in the order of their commits.
-    async fn submissions(&self, day: &CommitteeDay) -> Result<Vec<Arc<CommitteeTake>>, StoreError> {
-        self.store.committee_takes(&CommitteeTakesQuery::On(&[day.date])).await
     }
 
     async fn compose(
@@ -146,7 +141,7 @@ impl CommitteeTenant {
         let date = day.record.date;
         let subjects = self.all(Collection::Subjects, None, Subject::read).await?;
         let subject = rules::subject_for(order, &day.record, &subjects, now)?;
-        let takes = self.submissions(&day.record).await?;
+        let takes = self.submissions(date).await?;
         let deadline = rules::deadline(order, &self.settings, &day.record, &takes, now)?;
         let source = BriefSource {
             date,
@@ -179,7 +174,7 @@ impl CommitteeTenant {
         let mut recent = Vec::new();
         for day in self.store.committee_sessions(&query).await? {
             let date = day.record.date;
-            let takes = self.submissions(&day.record).await?;
+            let takes = self.submissions(date).await?;
             let synthesis = rules::line(&day.record, &takes, now).and_then(|line| line.synthesis);
             recent.extend(synthesis.map(|synthesis| BriefRecentSession { date, synthesis }));
         }
@@ -216,7 +211,7 @@ impl CommitteeTenant {
                 counted.extend_from_slice(of_day);
                 continue;
             }
-            let all = self.submissions(&day.record).await?;
+            let all = self.submissions(first.date).await?;
             let standing = rules::standing(made, &all);
             counted.extend(of_day.iter().filter(|take| standing.contains(take)).cloned());
         }

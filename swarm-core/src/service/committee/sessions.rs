@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::{CommitteeError, CommitteeTenant};
 use crate::domain::committee::{
-    CommitteeBrief, CommitteeDay, CommitteeMemberId, Generation, SubjectOrder, SynthesisOrder,
+    CommitteeBrief, CommitteeDay, CommitteeMemberId, CommitteeTake, Generation, SubjectOrder,
+    SynthesisOrder,
 };
 use crate::domain::{Actor, Day, Timestamp};
 use crate::rules::Resource;
@@ -125,9 +126,14 @@ impl CommitteeTenant {
         // The time first: takes that show are those that were there when the deadline had passed.
         let now = self.store.now().await?;
         let day = self.store.committee_day(date).await?;
-        let takes = self.store.committee_takes(&CommitteeTakesQuery::On(&[date])).await?;
+        let takes = self.submissions(date).await?;
         let session = day.and_then(|day| rules::session(&day.record, &takes, now));
         Ok(session.ok_or(CommitteeRefusal::NotFound(Resource::Session))?)
+    }
+
+    /// All submissions of a day, in the order of their commits.
+    pub(super) async fn submissions(&self, date: Day) -> store::Result<Vec<Arc<CommitteeTake>>> {
+        self.store.committee_takes(&CommitteeTakesQuery::On(&[date])).await
     }
 
     /// Sets the subject of a day: the next generation of that day's briefs is about it.

@@ -90,7 +90,7 @@ pub(crate) struct Config {
 pub(crate) struct MailConfig {
     pub(crate) smtp_url: String,
     /// Whom the mail of tenants is from that do not say so themselves.
-    pub(crate) from: Option<String>,
+    pub(crate) from: Option<Mailbox>,
 }
 
 /// Whom mail is from: an address, perhaps with a name. What is none breaks this rule.
@@ -112,9 +112,8 @@ impl Options {
         let path = config.clone();
         let file = config.as_deref().map(read).transpose()?.unwrap_or_default();
         let from = self.mail_from.or(file.mail_from);
-        if let Some(Err(rule)) = from.as_deref().map(sender) {
-            return Err(format!("mail_from: {rule}").into());
-        }
+        let from = from.as_deref().map(sender).transpose();
+        let from = from.map_err(|rule| format!("mail_from: {rule}"))?;
         let mail = match self.smtp_url.or(file.smtp_url) {
             Some(_) if from.is_none() && file.tenants.is_empty() => {
                 return Err("smtp_url needs mail_from".into());

@@ -29,13 +29,11 @@ pub(crate) struct Smtp {
 
 impl Smtp {
     pub(crate) fn new(config: &MailConfig) -> Result<Self, Failure> {
-        let from = config.from.as_deref().map(sender).transpose();
-        let from = from.map_err(|rule| format!("mail_from: {rule}"))?;
         // The address of the server may hold a password: it is not repeated. The deadline is ours,
         // of a conversation as a whole.
         let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(&config.smtp_url)
             .map_err(|_| "smtp_url: must be smtp://host:port or smtps://host:port")?;
-        Ok(Self { transport: transport.timeout(None).build(), from })
+        Ok(Self { transport: transport.timeout(None).build(), from: config.from.clone() })
     }
 
     /// What hands over the mail of this tenant.
