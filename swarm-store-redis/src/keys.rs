@@ -18,6 +18,7 @@ pub(crate) const NEWEST_LAYOUT: &str = "swarm:layout";
 pub(crate) const CHANGES: &str = "swarm:changes";
 
 /// The keys of one tenant.
+#[derive(Clone)]
 pub(crate) struct Keys {
     prefix: String,
 }

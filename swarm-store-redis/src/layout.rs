@@ -4,13 +4,12 @@
 //! with the newest of its tenants'. A program refuses to read or write a layout newer than its own,
 //! and migrates an older one to its own, step by step.
 
-use std::collections::HashMap;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use redis::Script;
+use swarm_core::StoreError;
 use swarm_core::store::Result;
-use swarm_core::{StoreError, TenantId};
 
 use crate::connection::client::Client;
 use crate::keys::{Keys, NEWEST_LAYOUT};
@@ -23,17 +22,6 @@ pub(crate) const LAYOUT: usize = MIGRATIONS.len();
 /// The migration from each layout to the next; the first is for tenants without a mark.
 const MIGRATIONS: [&LazyLock<Script>; 3] =
     [&scripts::LAYOUT_1, &scripts::LAYOUT_2, &scripts::LAYOUT_3];
-
-/// What is known of the tenants that were used so far.
-#[derive(Default)]
-pub(crate) struct LayoutCache(Mutex<HashMap<TenantId, Arc<TenantLayout>>>);
-
-impl LayoutCache {
-    pub(crate) fn of(&self, tenant: &TenantId) -> Arc<TenantLayout> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(known.entry(tenant.clone()).or_default())
-    }
-}
 
 /// What is known of one tenant.
 #[derive(Default)]

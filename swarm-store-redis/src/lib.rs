@@ -2,7 +2,7 @@
 //! watch, or on a cluster.
 //!
 //! Redis 6.2 or later, or Valkey. All keys of a tenant are in one slot of a cluster; each write is
-//! one script, which checks all its guards, by the server's own clock, before it writes anything.
+//! one script, which checks all guards of what it writes, by the server's own clock, before it writes that.
 //! Scripts are idempotent: one that is sent twice returns the outcome of its first run. Which
 //! acknowledged writes a server may lose when it goes down depends on its configuration: see
 //! `README.md`.
@@ -17,6 +17,8 @@ mod committee;
 mod connection;
 mod counts;
 mod documents;
+mod filing;
+mod group_commit;
 mod health;
 mod keys;
 mod layout;
@@ -44,14 +46,13 @@ use connection::Address;
 use connection::client::{Client, bounded};
 use connection::options::Options;
 use keys::Keys;
-use layout::LayoutCache;
-use tenant::TenantStore;
+use tenant::{SharedByTenant, TenantStore};
 
 /// All tenants, in Redis. Cloning shares the connections.
 #[derive(Clone)]
 pub struct RedisStore {
     client: Arc<Client>,
-    layouts: Arc<LayoutCache>,
+    shared: Arc<SharedByTenant>,
     seen: Arc<SeenLogs>,
     heard: Arc<LastHeard>,
     strict: bool,
@@ -82,10 +83,12 @@ impl RedisStore {
     ///   `appendonly yes`, `appendfsync always` and `no-appendfsync-on-rewrite no`, or do not say
     ///   (by default `false`: warns);
     /// - `wait=N` has every commit on N replicas (0 to 255, by default 0) before it is acknowledged.
-    ///   When they do not have it within two seconds, what came of it is not known.
+    ///   When they do not have it within two seconds (four for a take that went with others), what came of it is
+    ///   not known.
     ///
     /// A connection that is lost later is opened again by itself; no call takes longer than five
-    /// seconds. A connection lives on the runtime of the call that opens it.
+    /// seconds. A connection lives on the runtime of the call that opens it, and so do commits of takes that go
+    /// together on that of the first of them.
     ///
     /// # Errors
     /// [`StoreError`] when the address is invalid, no server answers there,
@@ -103,8 +106,8 @@ impl RedisStore {
             }
             layout::refuse_newer("connect", &client).await?;
             client.load("connect", &scripts::texts()).await?;
-            let (layouts, seen, heard) = Default::default();
-            Ok(Self { client: Arc::new(client), layouts, seen, heard, strict: options.strict })
+            let (shared, seen, heard) = Default::default();
+            Ok(Self { client: Arc::new(client), shared, seen, heard, strict: options.strict })
         })
         .await
     }
@@ -167,7 +170,7 @@ impl RedisStore {
             client: Arc::clone(&self.client),
             seen: self.seen.of(tenant),
             keys: Keys::of(tenant),
-            layout: self.layouts.of(tenant),
+            shared: self.shared.of(tenant),
         }
     }
 }

@@ -22,7 +22,7 @@ impl Log for TenantStore {
     async fn accept_store(&self, act: &Act) -> Result<()> {
         const OP: &str = "accept store";
         // What was wiped has no mark any more.
-        self.layout.mark(OP, &self.client, &self.keys).await?;
+        self.shared.layout.mark(OP, &self.client, &self.keys).await?;
         let mut script = self.call(&scripts::ACCEPT_STORE, [self.attempt(OP)?]);
         script.arg(act.as_str()).arg(self.seen.position().log);
         self.client.commit::<String>(OP, &script, &self.keys).await?;

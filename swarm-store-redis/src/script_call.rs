@@ -1,9 +1,7 @@
 //! A call of a script.
 
-use std::fmt::Display;
-
 use redis::aio::ConnectionLike;
-use redis::{Cmd, RedisResult, RedisWrite as _, Script, ToRedisArgs};
+use redis::{Cmd, RedisResult, Script, ToRedisArgs};
 
 /// A call of a script. Keys and arguments are written straight into the command that is sent, where
 /// `redis::ScriptInvocation` would make a text of each first.
@@ -35,10 +33,10 @@ impl<'a> ScriptCall<'a> {
         self
     }
 
-    /// An argument as it is displayed, without a text of its own.
-    pub(crate) fn written(&mut self, arg: impl Display) -> &mut Self {
-        self.command.write_arg_fmt(arg);
-        self
+    pub(crate) fn args<'b>(&mut self, args: impl Iterator<Item = &'b str>) {
+        for arg in args {
+            self.command.arg(arg);
+        }
     }
 
     /// The command, which names the script by its SHA-1.

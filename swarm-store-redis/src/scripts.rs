@@ -7,6 +7,12 @@ use redis::Script;
 use swarm_core::store::CLOCK_TOLERANCE_MILLIS;
 use swarm_core::store::records::BEFORE_SNAPSHOT;
 
+/// How many arguments of a take name the fields that [`FILE`] checks it against.
+pub(crate) const FIELDS: usize = 5;
+
+/// How many more it is told of each take.
+const REST: usize = 8;
+
 macro_rules! scripts {
     ($($(#[$doc:meta])* $name:ident: $kind:ident $($part:literal)*;)*) => {
         $(
@@ -50,6 +56,7 @@ fn text(parts: &str) -> String {
     format!(
         "local CLOCK_TOLERANCE = {CLOCK_TOLERANCE_MILLIS}\n\
          local BEFORE_SNAPSHOT = '{BEFORE_SNAPSHOT}'\n\
+         local FIELDS, REST = {FIELDS}, {REST}\n\
          {parts}"
     )
 }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use swarm_core::domain::TakeOnFile;
-use swarm_core::proof::hex;
 use swarm_core::rules::Filing;
 use swarm_core::store::{Basis, BasisQuery, Filed, Result, TakeQuery, Takes};
 use swarm_core::{SessionId, StoreError, Take, TakeId};
@@ -54,20 +53,7 @@ impl Takes for TenantStore {
     }
 
     async fn file(&self, filing: &Filing) -> Result<Filed> {
-        let (member, member_version) = filing.member();
-        let (session, session_version) = filing.session();
-        let (date, subject) = filing.newest_of();
-        let deadline = filing.commit_deadline().map(|deadline| deadline.millis().to_string());
-        let revision = filing.revision().get();
-
-        let mut script = self.call(&scripts::FILE, [self.keys.session_takes(session)]);
-        script.arg(member.as_str()).arg(member_version.0);
-        script.arg(session.0).arg(session_version.0);
-        script.arg(deadline.unwrap_or_default());
-        script.arg(filing.nonce().as_str()).arg(hex(&filing.attempt().0));
-        script.arg(revision.saturating_sub(1)).arg(revision);
-        script.written(codec::TakeRow(filing)).arg(on(&date.to_string(), subject.as_str()));
-        let outcome = self.commit("file", script).await?;
+        let outcome = bounded("file", self.commit_take(filing)).await?;
         match outcome.as_str() {
             "stale" => return Ok(Filed::Stale),
             "late" => return Ok(Filed::Late),

@@ -1,16 +1,18 @@
 //! One tenant's part of the store, and how its calls are made.
 
+use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use redis::{Cmd, FromRedisValue, Script};
 use swarm_core::domain::AttemptId;
-use swarm_core::store::{Clock, Log as _, Result, SeenLog};
-use swarm_core::{Entropy, StoreError, SystemEntropy, Timestamp};
+use swarm_core::store::{Clock, Log as _, LogPosition, Result, SeenLog};
+use swarm_core::{Entropy, StoreError, SystemEntropy, TenantId, Timestamp};
 
 use crate::codec::{self, Context};
 use crate::connection::client::Client;
+use crate::group_commit::GroupCommit;
 use crate::keys::Keys;
 use crate::layout::TenantLayout;
 use crate::script_call::ScriptCall;
@@ -19,6 +21,15 @@ use crate::scripts;
 /// A call of a script that looks at the log or appends to it, whose keys therefore stand behind its own.
 /// Told where the log was seen, it is an ordinary call; it may also be made without.
 pub(crate) struct LogCall<'a>(ScriptCall<'a>);
+
+impl<'a> LogCall<'a> {
+    /// Told that the log was seen here, which its last three arguments say.
+    fn told(self, seen: &LogPosition) -> ScriptCall<'a> {
+        let Self(mut script) = self;
+        script.arg(seen.log).arg(seen.size.0).arg(&*seen.last);
+        script
+    }
+}
 
 impl<'a> Deref for LogCall<'a> {
     type Target = ScriptCall<'a>;
@@ -34,20 +45,49 @@ impl DerefMut for LogCall<'_> {
     }
 }
 
+/// What is shared of each tenant that was opened so far.
+#[derive(Default)]
+pub(crate) struct SharedByTenant(Mutex<HashMap<TenantId, Arc<Shared>>>);
+
+/// What all share who have opened the same tenant.
+#[derive(Default)]
+pub(crate) struct Shared {
+    pub(crate) layout: TenantLayout,
+    pub(crate) group_commit: Arc<GroupCommit>,
+}
+
+impl SharedByTenant {
+    pub(crate) fn of(&self, tenant: &TenantId) -> Arc<Shared> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(known.entry(tenant.clone()).or_default())
+    }
+}
+
 /// One tenant's part of the store.
+#[derive(Clone)]
 pub(crate) struct TenantStore {
     pub(crate) client: Arc<Client>,
     pub(crate) seen: Arc<SeenLog>,
     pub(crate) keys: Keys,
-    pub(crate) layout: Arc<TenantLayout>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 impl TenantStore {
     /// Runs a script that writes, and recognizes a repeated attempt; returns its outcome.
     pub(crate) async fn commit(&self, op: &'static str, script: LogCall<'_>) -> Result<String> {
+        self.commit_at(op, script, self.seen.position()).await
+    }
+
+    /// The same, of what was judged by facts of the log that was seen here.
+    pub(crate) async fn commit_at(
+        &self,
+        op: &'static str,
+        script: LogCall<'_>,
+        seen: LogPosition,
+    ) -> Result<String> {
         let _changing = self.seen.changing();
         self.mark(op).await?;
-        let script = self.tell_seen(script);
+        let script = script.told(&seen);
         let committed = self.client.commit(op, &script, &self.keys).await;
         self.committed(op, committed).await
     }
@@ -72,19 +112,13 @@ impl TenantStore {
     }
 
     /// A call of a script that looks at the log or appends to it, with these keys before those of the log.
-    pub(crate) fn call<'a, const KEYS: usize>(
-        &self,
-        script: &'a Script,
-        keys: [String; KEYS],
-    ) -> LogCall<'a> {
-        LogCall(ScriptCall::with(script, &keys, &[self.keys.log(), self.keys.takes()]))
+    pub(crate) fn call<'a>(&self, script: &'a Script, keys: impl AsRef<[String]>) -> LogCall<'a> {
+        LogCall(ScriptCall::with(script, keys.as_ref(), &[self.keys.log(), self.keys.takes()]))
     }
 
-    /// Tells a script where the log was seen, which its last three arguments say.
-    pub(crate) fn tell_seen<'a>(&self, LogCall(mut script): LogCall<'a>) -> ScriptCall<'a> {
-        let seen = self.seen.position();
-        script.arg(seen.log).arg(seen.size.0).arg(&*seen.last);
-        script
+    /// Tells a script where the log was seen.
+    pub(crate) fn tell_seen<'a>(&self, script: LogCall<'a>) -> ScriptCall<'a> {
+        script.told(&self.seen.position())
     }
 
     /// The outcome of a commit, without where the log stands after it, which is remembered.
@@ -134,18 +168,18 @@ impl TenantStore {
 
     /// Checks, before the tenant's first read, that its layout is this program's.
     async fn check(&self, op: &'static str) -> Result<()> {
-        if self.layout.is_checked() {
+        if self.shared.layout.is_checked() {
             return Ok(());
         }
-        Box::pin(self.layout.check(op, &self.client, &self.keys)).await
+        Box::pin(self.shared.layout.check(op, &self.client, &self.keys)).await
     }
 
     /// Marks the tenant, before its first write, with this program's layout.
     async fn mark(&self, op: &'static str) -> Result<()> {
-        if self.layout.is_marked() {
+        if self.shared.layout.is_marked() {
             return Ok(());
         }
-        Box::pin(self.layout.mark(op, &self.client, &self.keys)).await
+        Box::pin(self.shared.layout.mark(op, &self.client, &self.keys)).await
     }
 
     /// Checks that a commit would not be refused because of the log.

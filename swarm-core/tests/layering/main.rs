@@ -19,13 +19,14 @@ const CRATES: [(&str, &[&str]); 8] = [
     (
         "swarm-store-redis/src",
         &[
-            "codec keys script_call scripts",
+            "codec group_commit keys script_call scripts",
             "connection",
             "changes health layout",
             "tenant",
             ITSELF,
             "rows",
             "committee counts documents log members outbox sessions",
+            "filing",
             "takes",
         ],
     ),

@@ -1,7 +1,6 @@
 //! The client that the store calls Redis through. Every call has a timeout.
 
 use std::future::Future;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{FutureExt as _, TryFutureExt as _};
@@ -9,7 +8,6 @@ use redis::{Cmd, FromRedisValue, RedisResult};
 use swarm_core::StoreError;
 use swarm_core::store::Result;
 use tokio::sync::OnceCell;
-use tokio::task::yield_now;
 
 use super::command::Command;
 use super::failure::store_error;
@@ -31,21 +29,14 @@ pub(crate) struct Client {
     bulk: OnceCell<Connection>,
     /// The connections for commits where they wait for replicas.
     replicated: Option<ReplicatedCommits>,
-    /// Cloned by each commit while it is under way, so that its count tells whether there are others. Those that wait for
-    /// replicas do not: each has a connection of its own.
-    under_way: Arc<()>,
 }
-
-/// How many clones of [`Client::under_way`] there are while a single commit is: the client's and that commit's.
-const ALONE: usize = 2;
 
 impl Client {
     /// Connects to what is there. So many replicas have a commit before it is acknowledged.
     pub(crate) async fn connect(address: Address, replicas: u8) -> Result<Self> {
         let connection = in_time("connect", Connection::open(address.clone())).await?;
         let replicated = (replicas > 0).then(|| ReplicatedCommits::new(address.clone(), replicas));
-        let (bulk, under_way) = (OnceCell::new(), Arc::default());
-        Ok(Self { address, connection, bulk, replicated, under_way })
+        Ok(Self { address, connection, bulk: OnceCell::new(), replicated })
     }
 
     /// How many replicas have a commit before it is acknowledged.
@@ -73,11 +64,6 @@ impl Client {
     ) -> Result<T> {
         if let Some(commits) = &self.replicated {
             return in_time(op, commits.commit(script, &keys.fence())).await;
-        }
-        let under_way = Arc::clone(&self.under_way);
-        if Arc::strong_count(&under_way) > ALONE {
-            // Others that are ready to be sent go first, so that Redis reads more of them together.
-            yield_now().await;
         }
         self.run(op, script).await
     }

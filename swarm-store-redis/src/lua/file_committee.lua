@@ -30,5 +30,5 @@ redis.call('HINCRBY', counts, by, 1)
 redis.call('ZADD', index, 0, entry(on, id), 0, entry(by, id))
 if before then redis.call('ZREM', index, entry(by, before)) end
 redis.call('HSET', latest, by .. subject, id)
-redis.call('HSET', takes, 'log', append('c ' .. id .. ' ' .. now, now))
+redis.call('HSET', takes, 'log', append({ 'c ' .. id .. ' ' .. now }, now))
 return 'filed ' .. now

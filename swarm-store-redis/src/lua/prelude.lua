@@ -54,10 +54,11 @@ local function since_seen()
   return tonumber(log_number) > tonumber(number) and 'later' or 'back'
 end
 
--- Appends a row to the log, whose mark is given where it is another text, and returns where the log
--- then stands, which the caller writes. What a commit appends last is told with its outcome.
+-- Appends rows to the log, the mark of whose last one is given where it is another text, and returns where
+-- the log then stands, which the caller writes. What a commit appends last is told with its outcome.
 local size_after, last_mark = '0', ''
-local function append(row, now, other_mark)
-  size_after, last_mark = string.format('%d', redis.call('RPUSH', log, row)), other_mark or row
+local function append(rows, now, other_mark)
+  size_after = string.format('%d', redis.call('RPUSH', log, unpack(rows)))
+  last_mark = other_mark or rows[#rows]
   return log_number .. ' ' .. size_after .. ' ' .. now
 end

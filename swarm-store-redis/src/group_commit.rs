@@ -1,0 +1,152 @@
+//! Takes of a tenant that are committed together: of what a take costs Redis, much is the call of its script.
+//! A call is made where none has begun lately, and where enough takes wait, as TCP sends what is small.
+
+use std::iter::{once, zip};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{fmt::Display, fmt::Write as _};
+
+use swarm_core::SessionId;
+use swarm_core::store::Result;
+use tokio::sync::oneshot;
+
+/// How many takes go together at most: as many do not wait. With more of them, each would hardly cost less.
+const MOST: usize = 32;
+
+/// So many bytes do not wait either, and no take is added to them, since Redis answers nobody else meanwhile: those of 32
+/// usual takes.
+const ENOUGH: usize = 64 * 1024;
+
+/// How many of the first arguments of a take name fields that it writes: those of its nonce, and of the latest revision.
+const WRITTEN: usize = 2;
+
+/// A take as the script is told of it.
+pub(crate) struct EncodedTake {
+    pub(crate) session: SessionId,
+    /// The log by whose facts it was judged, where one was seen.
+    pub(crate) log: Option<u64>,
+    args: String,
+    /// Where each argument ends.
+    ends: Vec<usize>,
+}
+
+impl EncodedTake {
+    /// Without arguments.
+    pub(crate) fn new(session: SessionId, log: Option<u64>) -> Self {
+        // Room for those of most takes.
+        Self { session, log, args: String::with_capacity(3072), ends: Vec::with_capacity(16) }
+    }
+
+    pub(crate) fn arg(&mut self, arg: impl Display) -> &mut Self {
+        // Writing to a string does not fail.
+        let _ = write!(self.args, "{arg}");
+        self.ends.push(self.args.len());
+        self
+    }
+
+    pub(crate) fn args(&self) -> impl Iterator<Item = &str> {
+        let begins = once(0).chain(self.ends.iter().copied());
+        zip(begins, &self.ends).map(|(begin, end)| &self.args[begin..*end])
+    }
+
+    /// Whether both may go in one call: they write no field in common, and were judged by the same log.
+    fn goes_with(&self, other: &Self) -> bool {
+        let is_apart =
+            zip(self.args(), other.args()).take(WRITTEN).all(|(one, other)| one != other);
+        self.log == other.log && is_apart
+    }
+}
+
+/// The takes of a tenant that wait, and how many calls there are whose end they wait for.
+#[derive(Default)]
+pub(crate) struct GroupCommit(Mutex<Group>);
+
+#[derive(Default)]
+struct Group {
+    calls: usize,
+    /// In the order in which they came.
+    waiting: Vec<WaitingTake>,
+    /// How long the arguments of these are.
+    bytes: usize,
+}
+
+/// A take that waits for a call.
+pub(crate) struct WaitingTake {
+    pub(crate) take: Arc<EncodedTake>,
+    /// Is told the outcome; where this is dropped, that it is not known.
+    pub(crate) caller: oneshot::Sender<Result<String>>,
+}
+
+/// Calls that are made one after the other while takes wait for their end.
+pub(crate) struct Calls {
+    group: Arc<GroupCommit>,
+    began: bool,
+    ended: bool,
+}
+
+impl GroupCommit {
+    /// A take that waits from now on, and the calls that are to be made for it, if it does not go with others'.
+    pub(crate) fn add(
+        self: &Arc<Self>,
+        take: Arc<EncodedTake>,
+    ) -> (oneshot::Receiver<Result<String>>, Option<Calls>) {
+        let (caller, outcome) = oneshot::channel();
+        let mut group = self.lock();
+        group.bytes += take.args.len();
+        group.waiting.push(WaitingTake { take, caller });
+        let is_enough = group.waiting.len() >= MOST || group.bytes >= ENOUGH;
+        let goes = group.calls == 0 || is_enough;
+        group.calls += usize::from(goes);
+        let calls = || Calls { group: Arc::clone(self), began: false, ended: false };
+        (outcome, goes.then(calls))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Group> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Calls {
+    /// The takes of the next call, first the one that has waited longest. None where none waits for it: then this was
+    /// the last one. A take whose caller has gone is left out.
+    pub(crate) fn next(&mut self) -> Vec<WaitingTake> {
+        let (mut takes, mut bytes) = (Vec::<WaitingTake>::new(), 0);
+        let mut group = self.group.lock();
+        // After the first call, those that wait may wait for the end of other calls.
+        if !std::mem::replace(&mut self.began, true) || group.calls == 1 {
+            group.bytes = 0;
+            for waiting in std::mem::take(&mut group.waiting) {
+                if waiting.caller.is_closed() {
+                    continue;
+                }
+                let is_room = takes.len() < MOST && bytes < ENOUGH;
+                if is_room && takes.iter().all(|other| waiting.take.goes_with(&other.take)) {
+                    bytes += waiting.take.args.len();
+                    takes.push(waiting);
+                } else {
+                    group.bytes += waiting.take.args.len();
+                    group.waiting.push(waiting);
+                }
+            }
+        }
+        if takes.is_empty() {
+            group.calls -= 1;
+            self.ended = true;
+        }
+        takes
+    }
+}
+
+impl Drop for Calls {
+    /// Where these are not made to their end, takes that nobody else would send are told nothing.
+    fn drop(&mut self) {
+        if self.ended {
+            return;
+        }
+        let mut group = self.group.lock();
+        group.calls -= 1;
+        if group.calls == 0 {
+            group.waiting.clear();
+            group.bytes = 0;
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Takes that wait for a call and go together with the next: each as if it went alone.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
+
+mod world;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use swarm_core::rules::Filing;
+use swarm_core::store::{Filed, Result, Store, StoreErrorKind};
+use swarm_core::testing::{Author, act};
+use swarm_core::{Session, TakeId};
+use swarm_redis_testing::Server;
+use swarm_store_redis::RedisStore;
+use tokio::task::{JoinHandle, yield_now};
+use tokio::time::timeout;
+
+use world::{draft, joined, judged, nonces, open};
+
+/// A tenant whose server can be held, so that takes wait.
+struct Desk {
+    redis: Server,
+    store: Arc<dyn Store>,
+    session: Arc<Session>,
+    authors: Vec<Author>,
+}
+
+type Call = JoinHandle<Result<Filed>>;
+
+/// Those that come first go at once, and 32 more each time that as many wait; those that are left go after them.
+#[tokio::test]
+async fn takes_that_wait_go_together() {
+    let desk = Desk::open(70).await;
+    let filings = desk.filings("nonce").await;
+    let before = desk.redis.scripts();
+    let mut filed = desk.filed(desk.held(filings).await).await;
+    let calls = desk.redis.scripts() - before;
+    assert!((3..=6).contains(&calls), "{calls} calls");
+    filed.sort_unstable();
+    assert_eq!(filed, (1..=70).map(TakeId).collect::<Vec<_>>());
+    assert_eq!(nonces(&*desk.store, &desk.session).await, ["nonce"; 70]);
+}
+
+#[tokio::test]
+async fn of_two_takes_of_a_member_that_wait_the_first_wins() {
+    let desk = Desk::open(3).await;
+    let mut filings = Vec::new();
+    for (author, nonce) in [(0, "1"), (1, "2"), (2, "3"), (1, "4")] {
+        filings.push(judged(&*desk.store, &desk.authors[author], &desk.session, nonce).await);
+    }
+    let calls = desk.held(filings).await;
+    let mut outcomes = Vec::new();
+    for call in calls {
+        outcomes.push(matches!(call.await.unwrap().unwrap(), Filed::Filed(_)));
+    }
+    assert_eq!(outcomes, [true, true, true, false]);
+    assert_eq!(nonces(&*desk.store, &desk.session).await, ["1", "2", "3"]);
+}
+
+#[tokio::test]
+async fn takes_of_a_member_in_many_sessions_go_together() {
+    let desk = Desk::open(1).await;
+    let mut filings = Vec::new();
+    for subject in 0..30 {
+        let session = desk.store.convene(&draft(&subject.to_string())).await.unwrap();
+        let nonce = subject.to_string();
+        filings.push(judged(&*desk.store, &desk.authors[0], &session, &nonce).await);
+    }
+    // One nonce in two sessions is spent by one of them.
+    let session = desk.store.convene(&draft("last")).await.unwrap();
+    filings.push(judged(&*desk.store, &desk.authors[0], &session, "29").await);
+    let before = desk.redis.scripts();
+    let mut calls = desk.held(filings).await;
+    let spent = calls.pop().unwrap().await.unwrap().unwrap();
+    assert!(matches!(spent, Filed::NonceUsed), "{spent:?}");
+    assert_eq!(desk.filed(calls).await.len(), 30);
+    let calls = desk.redis.scripts() - before;
+    assert!(calls <= 5, "{calls} calls");
+}
+
+/// The facts by which they were judged may be others now.
+#[tokio::test]
+async fn none_that_waits_is_filed_in_a_log_that_has_begun_since() {
+    let desk = Desk::open(12).await;
+    desk.filed(desk.held(desk.filings("first").await).await).await;
+    let filings = desk.filings("second").await;
+    let elsewhere = open(&RedisStore::connect(&desk.redis.url()).await.unwrap());
+    desk.redis.cli(&["flushall"]);
+    elsewhere.accept_store(&act("accepted")).await.unwrap();
+    let session = elsewhere.convene(&draft("subject")).await.unwrap();
+    assert_eq!(session.id, desk.session.id);
+    for author in &desk.authors {
+        joined(&*elsewhere, author.id.as_str()).await;
+    }
+    for call in desk.held(filings).await {
+        assert_eq!(call.await.unwrap().unwrap_err().kind(), StoreErrorKind::Contended);
+    }
+    assert!(nonces(&*desk.store, &desk.session).await.is_empty());
+    desk.filed(desk.held(desk.filings("third").await).await).await;
+}
+
+/// As where a connection has its turn later, or its client reads nothing.
+#[tokio::test]
+async fn nobody_waits_for_a_caller_that_does_not_look() {
+    let desk = Desk::open(3).await;
+    let filings = desk.filings("nonce").await;
+    let mut first = desk.store.file(&filings[0]);
+    tokio::select! {
+        biased;
+        filed = &mut first => panic!("{filed:?}"),
+        () = yield_now() => {}
+    }
+    for filing in &filings[1..] {
+        let filed = timeout(Duration::from_secs(1), desk.store.file(filing)).await.unwrap();
+        assert!(matches!(filed.unwrap(), Filed::Filed(_)));
+    }
+    assert!(matches!(first.await.unwrap(), Filed::Filed(_)));
+}
+
+#[tokio::test]
+async fn one_that_cannot_be_written_keeps_none_from_being_filed() {
+    let desk = Desk::open(8).await;
+    let odd = desk.store.convene(&draft("odd")).await.unwrap();
+    let mut filings = desk.filings("nonce").await;
+    filings[4] = judged(&*desk.store, &desk.authors[4], &odd, "nonce").await;
+    desk.redis.cli(&["set", &format!("swarm:{{acme}}:session:{}:takes", odd.id), "no list"]);
+    let mut calls = desk.held(filings).await;
+    let error = calls.remove(4).await.unwrap().unwrap_err();
+    assert_eq!(error.kind(), StoreErrorKind::Corrupt);
+    let mut filed = desk.filed(calls).await;
+    filed.sort_unstable();
+    assert_eq!(filed, (1..=7).map(TakeId).collect::<Vec<_>>());
+    assert_eq!(nonces(&*desk.store, &desk.session).await.len(), 7);
+}
+
+#[tokio::test]
+async fn callers_that_leave_keep_none_from_being_filed() {
+    for leaving in [vec![0], vec![1], vec![32], vec![0, 1, 2, 33], vec![0, 3, 32, 33, 39]] {
+        let desk = Desk::open(40).await;
+        let filings = desk.filings("nonce").await;
+        let calls = desk.hold(filings).await;
+        let mut staying = Vec::new();
+        for (number, call) in calls.into_iter().enumerate() {
+            if leaving.contains(&number) { call.abort() } else { staying.push(call) }
+        }
+        desk.release();
+        let mut filed = desk.filed(staying).await;
+        filed.sort_unstable();
+        filed.dedup();
+        assert_eq!(filed.len(), 40 - leaving.len(), "{leaving:?}");
+        // Takes whose callers have left may be filed.
+        let on_file = nonces(&*desk.store, &desk.session).await.len();
+        assert!((filed.len()..=40).contains(&on_file), "{leaving:?}: {on_file}");
+        let again = judged(&*desk.store, &desk.authors[0], &desk.session, "again").await;
+        assert!(matches!(desk.store.file(&again).await.unwrap(), Filed::Filed(_)), "{leaving:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_fails_fails_none_that_went_with_it() {
+    let desk = Desk::open(8).await;
+    let filings = desk.filings("nonce").await;
+    let calls = desk.hold(filings).await;
+    desk.redis.cli(&["client", "kill", "type", "normal"]);
+    desk.release();
+    let mut filed = desk.filed(calls).await;
+    filed.sort_unstable();
+    filed.dedup();
+    assert_eq!(filed.len(), 8);
+    assert_eq!(nonces(&*desk.store, &desk.session).await.len(), 8);
+}
+
+impl Desk {
+    async fn open(authors: usize) -> Self {
+        let redis = Server::start(&["--appendonly", "no"]);
+        let store = open(&RedisStore::connect(&redis.url()).await.unwrap());
+        let session = store.convene(&draft("subject")).await.unwrap();
+        let mut joining = Vec::new();
+        for number in 0..authors {
+            joining.push(joined(&*store, &format!("member-{number}")).await);
+        }
+        Self { redis, store, session, authors: joining }
+    }
+
+    /// A take of each.
+    async fn filings(&self, nonce: &str) -> Vec<Filing> {
+        let mut filings = Vec::new();
+        for author in &self.authors {
+            filings.push(judged(&*self.store, author, &self.session, nonce).await);
+        }
+        filings
+    }
+
+    /// Files these, in their order, while the server runs no script.
+    async fn hold(&self, filings: Vec<Filing>) -> Vec<Call> {
+        self.redis.cli(&["client", "pause", "60000", "write"]);
+        let mut calls = Vec::new();
+        for filing in filings {
+            let store = Arc::clone(&self.store);
+            calls.push(tokio::spawn(async move { store.file(&filing).await }));
+            // On its one thread each comes to where it waits.
+            yield_now().await;
+        }
+        calls
+    }
+
+    fn release(&self) {
+        self.redis.cli(&["client", "unpause"]);
+    }
+
+    async fn held(&self, filings: Vec<Filing>) -> Vec<Call> {
+        let calls = self.hold(filings).await;
+        self.release();
+        calls
+    }
+
+    /// The ids of the takes, all of which were filed.
+    async fn filed(&self, calls: Vec<Call>) -> Vec<TakeId> {
+        let mut ids = Vec::new();
+        for call in calls {
+            let Filed::Filed(take) = call.await.unwrap().unwrap() else { panic!("not filed") };
+            ids.push(take.id);
+        }
+        ids
+    }
+}
