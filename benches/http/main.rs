@@ -30,7 +30,7 @@ const ROUNDS: usize = 5;
 
 /// How many members each world has, how many sessions, and how many connections its clients.
 const MEMBERS: usize = 2_000;
-const SESSIONS: usize = 2 * ROUNDS + 4;
+const SESSIONS: usize = 4 * ROUNDS + 4;
 const CONNECTIONS: usize = 64;
 
 /// How many calls of a script that does nothing are under way at once.
@@ -39,6 +39,9 @@ const AT_ONCE: usize = 10;
 /// How many times each thing is asked for in a round: so often that the connections, which are new in each, count
 /// for nothing.
 const READS: usize = 10_000;
+
+/// How many takes are filed at a steady pace in a round.
+const PACED: usize = 1_000;
 
 /// The sessions that are read: one with 100 takes, one with 10,000.
 const SMALL: usize = SESSIONS - 1;
@@ -74,7 +77,7 @@ fn main() {
         report.add("take, memory", file_takes(&memory, round, Clients::Awake));
         report.add("take, SQLite", file_takes(&sqlite, round, Clients::Awake));
         // `redis-server` needs the core of the clients, who therefore sleep while they wait.
-        let asleep = file_takes(&memory, ROUNDS + 2 + round, Clients::Asleep);
+        let asleep = file_takes(&memory, ROUNDS + round, Clients::Asleep);
         report.add("take, memory, clients that sleep", asleep);
         let before = (used(redis.process()), redis.scripts(), redis.reads());
         report
@@ -87,11 +90,10 @@ fn main() {
         report.add("nothing, redis-server", share(used(redis.process()) - before.0, MEMBERS));
         idle_reads += redis.reads() - before.1;
         read(&mut report, &memory, &warp, &tag);
+        report.add("p99 of a take, alone", wait(&memory, 2 * ROUNDS + round, 0));
+        let beside = wait(&memory, 3 * ROUNDS + round, 1);
+        report.add("p99 of a take, beside reads of 10,000 takes", beside);
     }
-    let alone = beside(&memory, ROUNDS, 0);
-    let crowded = beside(&memory, ROUNDS + 1, 1);
-    report.add("p99 of a take, alone", alone);
-    report.add("p99 of a take, beside reads of 10,000 takes", crowded);
     report.print();
     let [scripts, reads, idle_reads] = [scripts, reads, idle_reads].map(per_take);
     println!("Redis: {scripts:.3} calls of scripts and {reads:.2} reads of connections a take");
@@ -180,8 +182,8 @@ fn do_nothing(url: &str) {
 
 /// How long 99 of 100 takes wait at most, filed every three milliseconds, while so many clients read the session with
 /// 10,000 takes as fast as they get it.
-fn beside(world: &World, session: usize, readers: usize) -> Duration {
-    let takes = world.takes(session);
+fn wait(world: &World, session: usize, readers: usize) -> Duration {
+    let takes = world.takes(session).into_iter().take(PACED).collect();
     let (pace, large) = (Duration::from_millis(3), world.read(LARGE, None));
     let mut times = load::send_beside(world.server.address, takes, pace, readers, &large);
     times.sort_unstable();
