@@ -103,13 +103,25 @@ fn encoded(filing: &Filing, log: Option<u64>) -> EncodedTake {
     let deadline = filing.commit_deadline().map(|deadline| deadline.millis().to_string());
     let revision = filing.revision().get();
 
-    let mut take = EncodedTake::new(session, log);
-    take.arg(format_args!("nonce:{}:{member}{nonce}", member.as_str().len()));
-    take.arg(format_args!("latest:{session}:{member}"));
-    take.arg(format_args!("member:{member}")).arg(format_args!("session:{session}"));
-    take.arg(format_args!("newest:{}", on(&date.to_string(), subject.as_str())));
-    take.arg(member_version.0).arg(session.0).arg(session_version.0);
-    take.arg(deadline.unwrap_or_default()).arg(hex(&filing.attempt().0));
-    take.arg(revision.saturating_sub(1)).arg(revision).arg(codec::TakeRow(filing));
-    take
+    EncodedTake::new(
+        session,
+        log,
+        [
+            &format_args!("nonce:{}:{member}{nonce}", member.as_str().len()),
+            &format_args!("latest:{session}:{member}"),
+            &format_args!("member:{member}"),
+            &format_args!("session:{session}"),
+            &format_args!("newest:{}", on(&date.to_string(), subject.as_str())),
+        ],
+        [
+            &member_version.0,
+            &session.0,
+            &session_version.0,
+            &deadline.unwrap_or_default(),
+            &hex(&filing.attempt().0),
+            &revision.saturating_sub(1),
+            &revision,
+            &codec::TakeRow(filing),
+        ],
+    )
 }

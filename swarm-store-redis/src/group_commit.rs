@@ -9,6 +9,8 @@ use swarm_core::SessionId;
 use swarm_core::store::Result;
 use tokio::sync::oneshot;
 
+use crate::scripts::{FIELDS, REST};
+
 /// How many takes go together at most: as many do not wait. With more of them, each would hardly cost less.
 const MOST: usize = 32;
 
@@ -16,7 +18,7 @@ const MOST: usize = 32;
 /// usual takes.
 const ENOUGH: usize = 64 * 1024;
 
-/// How many of the first arguments of a take name fields that it writes: those of its nonce, and of the latest revision.
+/// How many of the fields that a take is checked against it writes, the first: of its nonce, and of the latest revision.
 const WRITTEN: usize = 2;
 
 /// A take as the script is told of it.
@@ -26,21 +28,27 @@ pub(crate) struct EncodedTake {
     pub(crate) log: Option<u64>,
     args: String,
     /// Where each argument ends.
-    ends: Vec<usize>,
+    ends: [usize; ARGS],
 }
 
-impl EncodedTake {
-    /// Without arguments.
-    pub(crate) fn new(session: SessionId, log: Option<u64>) -> Self {
-        // Room for those of most takes.
-        Self { session, log, args: String::with_capacity(3072), ends: Vec::with_capacity(16) }
-    }
+const ARGS: usize = FIELDS + REST;
 
-    pub(crate) fn arg(&mut self, arg: impl Display) -> &mut Self {
-        // Writing to a string does not fail.
-        let _ = write!(self.args, "{arg}");
-        self.ends.push(self.args.len());
-        self
+impl EncodedTake {
+    /// A take that is checked against these fields, and the rest that `file.lua` is told of it, in its order.
+    pub(crate) fn new(
+        session: SessionId,
+        log: Option<u64>,
+        fields: [&dyn Display; FIELDS],
+        rest: [&dyn Display; REST],
+    ) -> Self {
+        // Room for those of most takes.
+        let (mut args, mut ends) = (String::with_capacity(3072), [0; ARGS]);
+        for (arg, end) in zip(fields.into_iter().chain(rest), &mut ends) {
+            // Writing to a string does not fail.
+            let _ = write!(args, "{arg}");
+            *end = args.len();
+        }
+        Self { session, log, args, ends }
     }
 
     pub(crate) fn args(&self) -> impl Iterator<Item = &str> {
@@ -65,8 +73,6 @@ struct Group {
     calls: usize,
     /// In the order in which they came.
     waiting: Vec<WaitingTake>,
-    /// How long the arguments of these are.
-    bytes: usize,
 }
 
 /// A take that waits for a call.
@@ -79,8 +85,14 @@ pub(crate) struct WaitingTake {
 /// Calls that are made one after the other while takes wait for their end.
 pub(crate) struct Calls {
     group: Arc<GroupCommit>,
-    began: bool,
-    ended: bool,
+    stage: Stage,
+}
+
+#[derive(PartialEq, Eq)]
+enum Stage {
+    First,
+    Later,
+    Ended,
 }
 
 impl GroupCommit {
@@ -91,12 +103,10 @@ impl GroupCommit {
     ) -> (oneshot::Receiver<Result<String>>, Option<Calls>) {
         let (caller, outcome) = oneshot::channel();
         let mut group = self.lock();
-        group.bytes += take.args.len();
         group.waiting.push(WaitingTake { take, caller });
-        let is_enough = group.waiting.len() >= MOST || group.bytes >= ENOUGH;
-        let goes = group.calls == 0 || is_enough;
+        let goes = group.calls == 0 || is_enough(&group.waiting);
         group.calls += usize::from(goes);
-        let calls = || Calls { group: Arc::clone(self), began: false, ended: false };
+        let calls = || Calls { group: Arc::clone(self), stage: Stage::First };
         (outcome, goes.then(calls))
     }
 
@@ -109,44 +119,44 @@ impl Calls {
     /// The takes of the next call, first the one that has waited longest. None where none waits for it: then this was
     /// the last one. A take whose caller has gone is left out.
     pub(crate) fn next(&mut self) -> Vec<WaitingTake> {
-        let (mut takes, mut bytes) = (Vec::<WaitingTake>::new(), 0);
+        let mut takes = Vec::new();
         let mut group = self.group.lock();
         // After the first call, those that wait may wait for the end of other calls.
-        if !std::mem::replace(&mut self.began, true) || group.calls == 1 {
-            group.bytes = 0;
+        if self.stage == Stage::First || group.calls == 1 {
             for waiting in std::mem::take(&mut group.waiting) {
                 if waiting.caller.is_closed() {
                     continue;
                 }
-                let is_room = takes.len() < MOST && bytes < ENOUGH;
-                if is_room && takes.iter().all(|other| waiting.take.goes_with(&other.take)) {
-                    bytes += waiting.take.args.len();
-                    takes.push(waiting);
-                } else {
-                    group.bytes += waiting.take.args.len();
-                    group.waiting.push(waiting);
-                }
+                let goes_along = !is_enough(&takes)
+                    && takes.iter().all(|other| waiting.take.goes_with(&other.take));
+                if goes_along { takes.push(waiting) } else { group.waiting.push(waiting) }
             }
         }
+        self.stage = Stage::Later;
         if takes.is_empty() {
             group.calls -= 1;
-            self.ended = true;
+            self.stage = Stage::Ended;
         }
         takes
     }
 }
 
+/// Whether these do not wait for others.
+fn is_enough(takes: &[WaitingTake]) -> bool {
+    let bytes = || takes.iter().map(|it| it.take.args.len()).sum::<usize>();
+    takes.len() >= MOST || bytes() >= ENOUGH
+}
+
 impl Drop for Calls {
     /// Where these are not made to their end, takes that nobody else would send are told nothing.
     fn drop(&mut self) {
-        if self.ended {
+        if self.stage == Stage::Ended {
             return;
         }
         let mut group = self.group.lock();
         group.calls -= 1;
         if group.calls == 0 {
             group.waiting.clear();
-            group.bytes = 0;
         }
     }
 }

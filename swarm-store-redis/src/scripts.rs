@@ -11,7 +11,7 @@ use swarm_core::store::records::BEFORE_SNAPSHOT;
 pub(crate) const FIELDS: usize = 5;
 
 /// How many more it is told of each take.
-const REST: usize = 8;
+pub(crate) const REST: usize = 8;
 
 macro_rules! scripts {
     ($($(#[$doc:meta])* $name:ident: $kind:ident $($part:literal)*;)*) => {
