@@ -7,16 +7,17 @@ mod world;
 use std::sync::Arc;
 use std::time::Duration;
 
+use swarm_core::domain::{Body, MemoUrl, TakeDraft};
 use swarm_core::rules::Filing;
 use swarm_core::store::{Filed, Result, Store, StoreErrorKind};
 use swarm_core::testing::{Author, act};
 use swarm_core::{Session, TakeId};
-use swarm_redis_testing::Server;
+use swarm_redis_testing::{ProgramClock, Server};
 use swarm_store_redis::RedisStore;
 use tokio::task::{JoinHandle, yield_now};
 use tokio::time::timeout;
 
-use world::{draft, joined, judged, nonces, open};
+use world::{BOUND, draft, joined, judged, nonces, open, recovered};
 
 /// A tenant whose server can be held, so that takes wait.
 struct Desk {
@@ -171,9 +172,67 @@ async fn a_call_that_fails_fails_none_that_went_with_it() {
     assert_eq!(nonces(&*desk.store, &desk.session).await.len(), 8);
 }
 
+/// Redis answers nobody else meanwhile.
+#[tokio::test]
+async fn long_takes_go_a_few_at_a_time() {
+    let desk = Desk::open(12).await;
+    let mut filings = Vec::new();
+    for author in &desk.authors {
+        let long = TakeDraft {
+            body: Body::parse("long ".repeat(2_000)).unwrap(),
+            memo_url: MemoUrl::parse("https://example.com/".to_owned() + &"m".repeat(1_900))
+                .unwrap(),
+            ..author.draft(&desk.session, "nonce")
+        };
+        let take = author.sign(long);
+        let basis = author.basis(&*desk.store, &take).await.unwrap();
+        filings.push(swarm_core::testing::judged(&basis, &take));
+    }
+    let before = desk.redis.scripts();
+    desk.filed(desk.held(filings).await).await;
+    let calls = desk.redis.scripts() - before;
+    // Six of them are 64 KiB.
+    assert!((3..=4).contains(&calls), "{calls} calls");
+}
+
+#[tokio::test]
+async fn what_is_refused_to_all_is_told_to_each() {
+    const HOUR: i64 = 3_600_000;
+    let clock = ProgramClock::at(100 * HOUR);
+    let desk = Desk::open_at(&clock, 8).await;
+    let refused: [(StoreErrorKind, &dyn Fn(), &dyn Fn()); 3] = [
+        (StoreErrorKind::ClockBehind, &|| clock.set(98 * HOUR), &|| clock.set(100 * HOUR)),
+        (StoreErrorKind::Unavailable, &|| desk.allow_memory("1"), &|| desk.allow_memory("0")),
+        (StoreErrorKind::Unavailable, &|| desk.follow("127.0.0.1", "1"), &|| {
+            desk.follow("no", "one");
+        }),
+    ];
+    for (kind, begin, end) in refused {
+        let calls = desk.hold(desk.filings("nonce").await).await;
+        begin();
+        desk.release();
+        for call in calls {
+            let outcome = timeout(BOUND, call).await.unwrap().unwrap();
+            assert_eq!(outcome.unwrap_err().kind(), kind);
+        }
+        end();
+        recovered(&*desk.store).await;
+        assert!(nonces(&*desk.store, &desk.session).await.is_empty());
+    }
+    desk.filed(desk.held(desk.filings("nonce").await).await).await;
+}
+
 impl Desk {
     async fn open(authors: usize) -> Self {
-        let redis = Server::start(&["--appendonly", "no"]);
+        Self::on(Server::start(&["--appendonly", "no"]), authors).await
+    }
+
+    /// With a server that goes by this clock.
+    async fn open_at(clock: &ProgramClock, authors: usize) -> Self {
+        Self::on(Server::start_in(&clock.environment(), &["--appendonly", "no"]), authors).await
+    }
+
+    async fn on(redis: Server, authors: usize) -> Self {
         let store = open(&RedisStore::connect(&redis.url()).await.unwrap());
         let session = store.convene(&draft("subject")).await.unwrap();
         let mut joining = Vec::new();
@@ -203,6 +262,14 @@ impl Desk {
             yield_now().await;
         }
         calls
+    }
+
+    fn allow_memory(&self, bytes: &str) {
+        self.redis.cli(&["config", "set", "maxmemory", bytes]);
+    }
+
+    fn follow(&self, host: &str, port: &str) {
+        self.redis.cli(&["replicaof", host, port]);
     }
 
     fn release(&self) {
