@@ -6,16 +6,14 @@ use std::time::Duration;
 
 use swarm_core::StoreError;
 use swarm_core::domain::Seq;
-use swarm_core::proof::hex;
 use swarm_core::rules::Filing;
 use swarm_core::store::Result;
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
-use crate::codec;
-use crate::group_commit::{Calls, EncodedTake, WaitingTake};
+use crate::encoded_take::EncodedTake;
+use crate::group_commit::{Calls, WaitingTake};
 use crate::scripts;
-use crate::sessions::on;
 use crate::tenant::TenantStore;
 
 /// How long takes wait for the end of a call of others at most: longer than one takes that has not far to go.
@@ -27,7 +25,7 @@ impl TenantStore {
         // What was judged by the facts of a log is judged again where another begins before it is sent.
         let seen = self.seen.position();
         let log = (seen.size > Seq(0)).then_some(seen.log);
-        let take = Arc::new(encoded(filing, log));
+        let take = Arc::new(EncodedTake::new(filing, log));
         let (outcome, calls) = self.shared.group_commit.add(Arc::clone(&take));
         if let Some(calls) = calls {
             // A task of its own: those that go along must not wait until this caller is polled again.
@@ -60,7 +58,9 @@ impl TenantStore {
 
     /// Commits these takes, and tells each what came of it. Where the call fails, or answers what is no outcome for each,
     /// those that went together are told nothing.
-    async fn tell(self, takes: Vec<WaitingTake>) {
+    async fn tell(self, mut takes: Vec<WaitingTake>) {
+        // What is told of a session is told once.
+        takes.sort_by(|one, other| one.take.of_session.cmp(&other.take.of_session));
         let encoded: Vec<_> = takes.iter().map(|it| &*it.take).collect();
         match self.commit_together(&encoded).await {
             Ok(outcomes) => {
@@ -85,43 +85,21 @@ impl TenantStore {
         if takes.iter().any(|take| take.log.is_some_and(|log| log < seen.log)) {
             return Err(StoreError::contended("file", "another log has begun"));
         }
+        // Of each session its first take, and how many it has.
+        let sessions: Vec<_> = takes
+            .chunk_by(|one, other| one.of_session == other.of_session)
+            .filter_map(|takes| Some((takes.first()?, takes.len())))
+            .collect();
         let lists: Vec<_> =
-            takes.iter().map(|take| self.keys.session_takes(take.session)).collect();
+            sessions.iter().map(|(take, _)| self.keys.session_takes(take.session)).collect();
         let mut script = self.call(&scripts::FILE, lists);
-        takes.iter().for_each(|take| script.args(take.args().take(scripts::FIELDS)));
-        takes.iter().for_each(|take| script.args(take.args().skip(scripts::FIELDS)));
+        for (take, count) in &sessions {
+            script.args(take.of_session.rest());
+            script.arg(count);
+        }
+        sessions.iter().for_each(|(take, _)| script.args(take.of_session.fields()));
+        takes.iter().for_each(|take| script.args(take.own.fields()));
+        takes.iter().for_each(|take| script.args(take.own.rest()));
         self.commit_at("file", script, seen).await
     }
-}
-
-/// What `file.lua` is told of a take that was judged by this log, in its order.
-fn encoded(filing: &Filing, log: Option<u64>) -> EncodedTake {
-    let (member, member_version) = filing.member();
-    let (session, session_version) = filing.session();
-    let (date, subject) = filing.newest_of();
-    let nonce = filing.nonce().as_str();
-    let deadline = filing.commit_deadline().map(|deadline| deadline.millis().to_string());
-    let revision = filing.revision().get();
-
-    EncodedTake::new(
-        session,
-        log,
-        [
-            &format_args!("nonce:{}:{member}{nonce}", member.as_str().len()),
-            &format_args!("latest:{session}:{member}"),
-            &format_args!("member:{member}"),
-            &format_args!("session:{session}"),
-            &format_args!("newest:{}", on(&date.to_string(), subject.as_str())),
-        ],
-        [
-            &member_version.0,
-            &session.0,
-            &session_version.0,
-            &deadline.unwrap_or_default(),
-            &hex(&filing.attempt().0),
-            &revision.saturating_sub(1),
-            &revision,
-            &codec::TakeRow(filing),
-        ],
-    )
 }

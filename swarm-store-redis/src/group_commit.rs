@@ -1,15 +1,12 @@
 //! Takes of a tenant that are committed together: of what a take costs Redis, much is the call of its script.
 //! A call is made where none has begun lately, and where enough takes wait, as TCP sends what is small.
 
-use std::iter::{once, zip};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::{fmt::Display, fmt::Write as _};
 
-use swarm_core::SessionId;
 use swarm_core::store::Result;
 use tokio::sync::oneshot;
 
-use crate::scripts::{FIELDS, REST};
+use crate::encoded_take::EncodedTake;
 
 /// How many takes go together at most: as many do not wait. With more of them, each would hardly cost less.
 const MOST: usize = 32;
@@ -17,52 +14,6 @@ const MOST: usize = 32;
 /// So many bytes do not wait either, and no take is added to them, since Redis answers nobody else meanwhile: those of 32
 /// usual takes.
 const ENOUGH: usize = 64 * 1024;
-
-/// How many of the fields that a take is checked against it writes, the first: of its nonce, and of the latest revision.
-const WRITTEN: usize = 2;
-
-/// A take as the script is told of it.
-pub(crate) struct EncodedTake {
-    pub(crate) session: SessionId,
-    /// The log by whose facts it was judged, where one was seen.
-    pub(crate) log: Option<u64>,
-    args: String,
-    /// Where each argument ends.
-    ends: [usize; ARGS],
-}
-
-const ARGS: usize = FIELDS + REST;
-
-impl EncodedTake {
-    /// A take that is checked against these fields, and the rest that `file.lua` is told of it, in its order.
-    pub(crate) fn new(
-        session: SessionId,
-        log: Option<u64>,
-        fields: [&dyn Display; FIELDS],
-        rest: [&dyn Display; REST],
-    ) -> Self {
-        // Room for those of most takes.
-        let (mut args, mut ends) = (String::with_capacity(3072), [0; ARGS]);
-        for (arg, end) in zip(fields.into_iter().chain(rest), &mut ends) {
-            // Writing to a string does not fail.
-            let _ = write!(args, "{arg}");
-            *end = args.len();
-        }
-        Self { session, log, args, ends }
-    }
-
-    pub(crate) fn args(&self) -> impl Iterator<Item = &str> {
-        let begins = once(0).chain(self.ends.iter().copied());
-        zip(begins, &self.ends).map(|(begin, end)| &self.args[begin..*end])
-    }
-
-    /// Whether both may go in one call: they write no field in common, and were judged by the same log.
-    fn goes_with(&self, other: &Self) -> bool {
-        let is_apart =
-            zip(self.args(), other.args()).take(WRITTEN).all(|(one, other)| one != other);
-        self.log == other.log && is_apart
-    }
-}
 
 /// The takes of a tenant that wait, and how many calls there are whose end they wait for.
 #[derive(Default)]
@@ -143,7 +94,7 @@ impl Calls {
 
 /// Whether these do not wait for others.
 fn is_enough(takes: &[WaitingTake]) -> bool {
-    let bytes = || takes.iter().map(|it| it.take.args.len()).sum::<usize>();
+    let bytes = || takes.iter().map(|it| it.take.len()).sum::<usize>();
     takes.len() >= MOST || bytes() >= ENOUGH
 }
 

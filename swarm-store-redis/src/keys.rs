@@ -188,6 +188,11 @@ pub(crate) fn in_state(state: &str) -> String {
     listing(&["state", state])
 }
 
+/// The listing of the sessions of a day and subject.
+pub(crate) fn sessions_on(day: &str, subject: &str) -> String {
+    listing(&["on", day, subject])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

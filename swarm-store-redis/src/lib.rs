@@ -17,6 +17,7 @@ mod committee;
 mod connection;
 mod counts;
 mod documents;
+mod encoded_take;
 mod filing;
 mod group_commit;
 mod health;

@@ -7,11 +7,14 @@ use redis::Script;
 use swarm_core::store::CLOCK_TOLERANCE_MILLIS;
 use swarm_core::store::records::BEFORE_SNAPSHOT;
 
-/// How many arguments of a take name the fields that [`FILE`] checks it against.
-pub(crate) const FIELDS: usize = 5;
+/// How many fields [`FILE`] checks a session against, and how many more arguments it has of it: the last is how many
+/// takes it has.
+pub(crate) const SESSION_FIELDS: usize = 2;
+pub(crate) const SESSION_REST: usize = 4;
 
-/// How many more it is told of each take.
-pub(crate) const REST: usize = 8;
+/// How many fields [`FILE`] checks a take against beside, and how many more arguments it has of it.
+pub(crate) const FIELDS: usize = 3;
+pub(crate) const REST: usize = 5;
 
 macro_rules! scripts {
     ($($(#[$doc:meta])* $name:ident: $kind:ident $($part:literal)*;)*) => {
@@ -56,6 +59,7 @@ fn text(parts: &str) -> String {
     format!(
         "local CLOCK_TOLERANCE = {CLOCK_TOLERANCE_MILLIS}\n\
          local BEFORE_SNAPSHOT = '{BEFORE_SNAPSHOT}'\n\
+         local SESSION_FIELDS, SESSION_REST = {SESSION_FIELDS}, {SESSION_REST}\n\
          local FIELDS, REST = {FIELDS}, {REST}\n\
          {parts}"
     )

@@ -28,7 +28,7 @@ impl Sessions for TenantStore {
         let (listing, limit) = match (&query.on, query.state) {
             (Some((day, subject)), state) => {
                 let limit = state.is_none().then_some(query.limit);
-                (on(&day.to_string(), subject.as_str()), limit)
+                (keys::sessions_on(&day.to_string(), subject.as_str()), limit)
             }
             (None, Some(state)) => (keys::in_state(state.as_str()), Some(query.limit)),
             (None, None) => (all(), Some(query.limit)),
@@ -61,7 +61,10 @@ impl Sessions for TenantStore {
         let mut script = self.call(&scripts::CONVENE, keys);
         script.arg(state).arg(codec::encode_session_draft(draft));
         script.arg(act.as_str());
-        script.arg(all()).arg(keys::in_state(state)).arg(on(&day, draft.subject_id.as_str()));
+        script
+            .arg(all())
+            .arg(keys::in_state(state))
+            .arg(keys::sessions_on(&day, draft.subject_id.as_str()));
         let outcome = self.commit("convene", script).await?;
         codec::decode_convened(&outcome, draft).map(Arc::new).context("convene")
     }
@@ -102,9 +105,4 @@ fn published() -> String {
 /// moments before 1970, and a minus sign would break the order.
 fn published_at(moment: Timestamp) -> String {
     keys::with_number(&published(), moment.millis().abs_diff(i64::MIN))
-}
-
-/// The listing of the sessions of a day and subject.
-pub(crate) fn on(day: &str, subject: &str) -> String {
-    keys::listing(&["on", day, subject])
 }

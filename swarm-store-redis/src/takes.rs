@@ -10,9 +10,9 @@ use swarm_core::{SessionId, StoreError, Take, TakeId};
 
 use crate::codec::{self, Context};
 use crate::connection::client::bounded;
+use crate::keys::sessions_on;
 use crate::script_call::ScriptCall;
 use crate::scripts;
-use crate::sessions::on;
 use crate::tenant::TenantStore;
 
 /// How many takes of a session are read at a time: commits get their turn in between.
@@ -28,7 +28,7 @@ impl Takes for TenantStore {
         let keys = [self.keys.tokens(), self.keys.members(), self.keys.sessions()];
         let mut script = self.call(&scripts::BASIS, keys);
         script.arg(codec::encode_hash(query.token));
-        script.arg(on(&query.date.to_string(), query.subject_id.as_str()));
+        script.arg(sessions_on(&query.date.to_string(), query.subject_id.as_str()));
         script.arg(query.nonce.as_str());
         let script = self.tell_seen(script);
         let facts = bounded("basis", async {

@@ -4,6 +4,7 @@
 
 mod world;
 
+use std::iter::zip;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -78,6 +79,35 @@ async fn takes_of_a_member_in_many_sessions_go_together() {
     assert_eq!(desk.filed(calls).await.len(), 30);
     let calls = desk.redis.scripts() - before;
     assert!(calls <= 5, "{calls} calls");
+}
+
+#[tokio::test]
+async fn each_is_told_what_came_of_it_alone() {
+    let desk = Desk::open(12).await;
+    let other = desk.store.convene(&draft("other")).await.unwrap();
+    let mut filings = Vec::new();
+    for (author, session) in zip(&desk.authors, [&desk.session, &other].into_iter().cycle()) {
+        filings.push(judged(&*desk.store, author, session, "nonce").await);
+    }
+    // The others' session is the newest of its day no more, and one nonce is spent elsewhere.
+    desk.store.convene(&draft("other")).await.unwrap();
+    let third = desk.store.convene(&draft("third")).await.unwrap();
+    let spent = judged(&*desk.store, &desk.authors[6], &third, "nonce").await;
+    let _ = desk.store.file(&spent).await.unwrap();
+    let calls = desk.held(filings).await;
+    for (place, call) in calls.into_iter().enumerate() {
+        match call.await.unwrap().unwrap() {
+            Filed::Filed(take) => {
+                assert_eq!(take.draft().member_id, desk.authors[place].id);
+                assert!(place % 2 == 0 && place != 6, "{place}");
+            }
+            Filed::Stale => assert_eq!(place % 2, 1),
+            Filed::NonceUsed => assert_eq!(place, 6),
+            outcome => panic!("{outcome:?}"),
+        }
+    }
+    assert_eq!(nonces(&*desk.store, &desk.session).await.len(), 5);
+    assert!(nonces(&*desk.store, &other).await.is_empty());
 }
 
 /// The facts by which they were judged may be others now.
@@ -200,7 +230,8 @@ async fn what_is_refused_to_all_is_told_to_each() {
     const HOUR: i64 = 3_600_000;
     let clock = ProgramClock::at(100 * HOUR);
     let desk = Desk::open_at(&clock, 8).await;
-    let refused: [(StoreErrorKind, &dyn Fn(), &dyn Fn()); 3] = [
+    type Refusal<'a> = (StoreErrorKind, &'a dyn Fn(), &'a dyn Fn());
+    let refused: [Refusal<'_>; 3] = [
         (StoreErrorKind::ClockBehind, &|| clock.set(98 * HOUR), &|| clock.set(100 * HOUR)),
         (StoreErrorKind::Unavailable, &|| desk.allow_memory("1"), &|| desk.allow_memory("0")),
         (StoreErrorKind::Unavailable, &|| desk.follow("127.0.0.1", "1"), &|| {

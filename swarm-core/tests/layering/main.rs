@@ -19,8 +19,9 @@ const CRATES: [(&str, &[&str]); 8] = [
     (
         "swarm-store-redis/src",
         &[
-            "codec group_commit keys script_call scripts",
-            "connection",
+            "codec keys script_call scripts",
+            "encoded_take",
+            "connection group_commit",
             "changes health layout",
             "tenant",
             ITSELF,

@@ -1,53 +1,67 @@
 -- Files takes, each if the guards of its filing hold, checked in the order of the port. What these compare,
--- and what is written, stands in one hash. Attempts are kept with their nonces, for ever. The arguments are
--- the fields that each take is checked against, of which the first two are written, too, and behind those of
--- all takes the rest of each. No two write the same field, so that all that is compared is read before anything
--- is written, and nothing may fail after that but what is asked of `push`. The outcomes are lines.
-local count = #KEYS - 2
-local facts = redis.call('HMGET', takes, 'log', 'last', unpack(ARGV, 1, FIELDS * count))
+-- and what is written, stands in one hash. Attempts are kept with their nonces, for ever. The keys are the lists
+-- of the sessions that have the takes. The arguments are what is told of each session, the last how many takes it has,
+-- then the fields that sessions are checked against, those of the takes, of which the first two are written, too,
+-- and what is told of each take. No two write the same field, so that all that is compared is read before anything
+-- is written, and nothing may fail after that. The outcomes are lines.
+local sessions, count = #KEYS - 2, 0
+for place = 1, sessions do count = count + ARGV[SESSION_REST * place] end
+local before = SESSION_REST * sessions
+local fields = SESSION_FIELDS * sessions + FIELDS * count
+local facts = redis.call('HMGET', takes, 'log', 'last', unpack(ARGV, before + 1, before + fields))
 guard(facts[1])
-local last, now = facts[2] or 0, nil
-local rows, written = {}, {}
+local last, now = tonumber(facts[2] or 0), nil
+local rows, written, outcomes = {}, {}, {}
 
--- A take whose id cannot be listed has no outcome; alone, it ends the script, and nothing is written.
-local push = count == 1 and redis.call or redis.pcall
+-- Where the fields of the next take begin, and what is told of it.
+local field, arg = SESSION_FIELDS * sessions, before + fields
 
-local function file(filed, place)
-  local field, arg = FIELDS * place, FIELDS * count + REST * place
-  local spent, latest, of_member, of_session, newest = unpack(facts, field + 3, field + 7)
-  local member_version, session, session_version, commit_deadline, attempt, revision_before, revision,
-    text = unpack(ARGV, arg + 1, arg + REST)
+local function file(session_holds, deadline, ids)
+  local spent, latest, of_member = facts[field + 3], facts[field + 4], facts[field + 5]
+  local member_version, attempt, revision_before, revision, text = unpack(ARGV, arg + 1, arg + REST)
 
   if spent and string.sub(spent, 1, #attempt + 1) == attempt .. ' ' then
     return 'again ' .. (redis.call('HGET', takes, string.sub(spent, #attempt + 2)) or '')
   end
-  if of_member ~= member_version or of_session ~= session_version or newest ~= session then
-    return 'stale'
-  end
+  if of_member ~= member_version or not session_holds then return 'stale' end
   now = now or time_of_commit()
-  if commit_deadline ~= '' and tonumber(now) > tonumber(commit_deadline) then return 'late' end
+  if deadline and tonumber(now) > deadline then return 'late' end
   if spent then return 'nonce used' end
   local latest_revision, latest_id = '0', nil
   if latest then latest_revision, latest_id = string.match(latest, '^(%d+) (%d+)$') end
   if latest_revision ~= revision_before then return 'revision taken' end
+  if not ids then return '' end
 
-  local id = string.format('%d', last + 1)
-  if type(push('RPUSH', filed, id)) == 'table' then return '' end
-  last = id
-  rows[#rows + 1] = 't ' .. id .. ' ' .. now
-  local n = #written
+  last = last + 1
+  local id, n = string.format('%d', last), #written
+  ids[#ids + 1], rows[#rows + 1] = id, 't ' .. id .. ' ' .. now
   written[n + 1], written[n + 2] = id, id .. ' ' .. now .. ' ' .. text
-  written[n + 3], written[n + 4] = ARGV[field + 1], attempt .. ' ' .. id
-  written[n + 5], written[n + 6] = ARGV[field + 2], revision .. ' ' .. id
+  written[n + 3], written[n + 4] = ARGV[before + field + 1], attempt .. ' ' .. id
+  written[n + 5], written[n + 6] = ARGV[before + field + 2], revision .. ' ' .. id
   if latest_id then written[n + 7], written[n + 8] = 'next:' .. latest_id, id end
   return 'filed ' .. id .. ' ' .. now
 end
 
-local outcomes = {}
-for place = 1, count do
-  outcomes[place] = file(KEYS[place], place - 1)
+-- Whether ids can be listed there. A take that is alone ends the script where they cannot, and nothing is written;
+-- others of such a session have no outcome.
+local function is_list(key)
+  return count == 1 or type(redis.pcall('LLEN', key)) == 'number'
+end
+
+for place = 1, sessions do
+  local at, told = SESSION_FIELDS * (place - 1), SESSION_REST * (place - 1)
+  local version, session, deadline, of_takes = unpack(ARGV, told + 1, told + SESSION_REST)
+  deadline = tonumber(deadline)
+  local session_holds = facts[at + 3] == version and facts[at + 4] == session
+  local ids = is_list(KEYS[place]) and {}
+  for _ = 1, of_takes do
+    outcomes[#outcomes + 1] = file(session_holds, deadline, ids)
+    field, arg = field + FIELDS, arg + REST
+  end
+  if ids and #ids > 0 then redis.call('RPUSH', KEYS[place], unpack(ids)) end
 end
 if #rows > 0 then
-  redis.call('HSET', takes, 'log', append(rows, now), 'last', last, unpack(written))
+  local last_id = string.format('%d', last)
+  redis.call('HSET', takes, 'log', append(rows, now), 'last', last_id, unpack(written))
 end
 return table.concat(outcomes, '\n')

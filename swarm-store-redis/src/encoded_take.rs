@@ -1,0 +1,109 @@
+//! A take as `file.lua` is told of it.
+
+use std::fmt::{Display, Write as _};
+use std::iter::{once, zip};
+
+use swarm_core::SessionId;
+use swarm_core::proof::hex;
+use swarm_core::rules::Filing;
+
+use crate::codec;
+use crate::keys::sessions_on;
+use crate::scripts::{FIELDS, REST, SESSION_FIELDS, SESSION_REST};
+
+/// A take, and what it is checked against.
+pub(crate) struct EncodedTake {
+    pub(crate) session: SessionId,
+    /// The log by whose facts it was judged, where one was seen.
+    pub(crate) log: Option<u64>,
+    /// What is told of its session, but for how many takes it has.
+    pub(crate) of_session: Args<SESSION_FIELDS, { SESSION_REST - 1 }>,
+    pub(crate) own: Args<FIELDS, REST>,
+}
+
+/// Arguments of a script: the fields that it reads, and the rest.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Args<const FIELDS: usize, const REST: usize> {
+    text: String,
+    /// Where each argument ends.
+    ends: ([usize; FIELDS], [usize; REST]),
+}
+
+impl EncodedTake {
+    /// Of a take that was judged by the facts of this log.
+    pub(crate) fn new(filing: &Filing, log: Option<u64>) -> Self {
+        let (member, member_version) = filing.member();
+        let (session, session_version) = filing.session();
+        let (date, subject) = filing.newest_of();
+        let nonce = filing.nonce().as_str();
+        let deadline = filing.commit_deadline().map(|deadline| deadline.millis().to_string());
+        let revision = filing.revision().get();
+        Self {
+            session,
+            log,
+            of_session: Args::new(
+                128,
+                [
+                    &format_args!("session:{session}"),
+                    &format_args!("newest:{}", sessions_on(&date.to_string(), subject.as_str())),
+                ],
+                [&session_version.0, &session.0, &deadline.unwrap_or_default()],
+            ),
+            own: Args::new(
+                3072,
+                [
+                    &format_args!("nonce:{}:{member}{nonce}", member.as_str().len()),
+                    &format_args!("latest:{session}:{member}"),
+                    &format_args!("member:{member}"),
+                ],
+                [
+                    &member_version.0,
+                    &hex(&filing.attempt().0),
+                    &revision.saturating_sub(1),
+                    &revision,
+                    &codec::TakeRow(filing),
+                ],
+            ),
+        }
+    }
+
+    /// Whether both may go in one call: they write no field in common, and were judged by the same log.
+    pub(crate) fn goes_with(&self, other: &Self) -> bool {
+        /// The first fields: of the nonce, and of the latest revision.
+        const WRITTEN: usize = 2;
+        let mut written = zip(self.own.fields(), other.own.fields()).take(WRITTEN);
+        self.log == other.log && written.all(|(one, other)| one != other)
+    }
+
+    /// How many bytes it has alone.
+    pub(crate) fn len(&self) -> usize {
+        self.own.text.len()
+    }
+}
+
+impl<const FIELDS: usize, const REST: usize> Args<FIELDS, REST> {
+    /// With room for as many bytes as most have.
+    fn new(room: usize, fields: [&dyn Display; FIELDS], rest: [&dyn Display; REST]) -> Self {
+        let (mut text, mut ends) = (String::with_capacity(room), ([0; FIELDS], [0; REST]));
+        let all = ends.0.iter_mut().chain(&mut ends.1);
+        for (arg, end) in zip(fields.into_iter().chain(rest), all) {
+            // Writing to a string does not fail.
+            let _ = write!(text, "{arg}");
+            *end = text.len();
+        }
+        Self { text, ends }
+    }
+
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &str> {
+        self.all().take(FIELDS)
+    }
+
+    pub(crate) fn rest(&self) -> impl Iterator<Item = &str> {
+        self.all().skip(FIELDS)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &str> {
+        let ends = || self.ends.0.iter().chain(&self.ends.1).copied();
+        zip(once(0).chain(ends()), ends()).map(|(begin, end)| &self.text[begin..end])
+    }
+}
