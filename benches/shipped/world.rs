@@ -1,20 +1,22 @@
 //! A server as it ships, with members and open sessions, all made as everybody makes them: over HTTP.
 
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 
 use http_body_util::Full;
+use hyper::StatusCode;
 use hyper::body::Bytes;
-use serde_json::json;
+use serde_json::{Value, json};
 use swarm_client::{Client, TakeFields, new_key, sign_take, signed_text};
 use swarm_core::Session;
-use swarm_core::domain::{MemberId, SessionId, TokenHash};
+use swarm_core::domain::{AdminTokenHash, MemberId, SessionId, TokenHash};
 use swarm_core::json::Object;
-use swarm_core::proof::KeyPair;
+use swarm_core::proof::{KeyPair, hex};
 use tempfile::TempDir;
 
-use super::load::Sent;
+use super::load::{self, Sent};
 use super::process::Process;
 
 const ADMIN: &str = "adm_of_the_benchmark";
@@ -80,9 +82,45 @@ impl World {
         log: Stdio,
     ) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut command = Command::new(program);
-        command.args(["serve", "--listen=127.0.0.1:0", "--store", store]);
-        command.env("SWARM_ADMIN_TOKEN", ADMIN).current_dir(folder.path());
+        let mut command = serve(program);
+        command.args(["--store", store]).env("SWARM_ADMIN_TOKEN", ADMIN);
+        Self::of(command, folder, members, sessions, log)
+    }
+
+    /// The first of so many tenants of `swarm serve` in memory, each of which has an open session.
+    ///
+    /// # Panics
+    /// When it cannot be set up.
+    pub fn first_of(program: &Path, tenants: usize, members: usize, sessions: usize) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let config = folder.path().join("swarm.toml");
+        fs::write(&config, configuration(tenants)).expect("a file");
+        let mut command = serve(program);
+        command.arg("--config").arg(config);
+        let world = Self::of(command, folder, members, sessions, Stdio::null());
+        for (path, body) in opening(0) {
+            let ask = |number| {
+                hyper::Request::post(format!("/api/swarm/admin{path}"))
+                    .header("host", host(number))
+                    .header("content-type", "application/json")
+                    .header("x-admin-token", ADMIN)
+                    .body(Full::new(body.to_string().into()))
+                    .expect("a request")
+            };
+            let requests = (1..tenants).map(ask).collect();
+            load::send(world.server.address, 64, requests, StatusCode::CREATED);
+        }
+        world
+    }
+
+    fn of(
+        mut command: Command,
+        folder: TempDir,
+        members: usize,
+        sessions: usize,
+        log: Stdio,
+    ) -> Self {
+        command.current_dir(folder.path());
         let server = Process::start_with_log(&command, log);
         let client = Client::new(&format!("http://{}", server.address)).expect("an address");
         let sessions = (0..sessions).map(|number| convene(&client, number)).collect();
@@ -142,19 +180,52 @@ impl World {
     }
 }
 
-fn convene(client: &Client, number: usize) -> Session {
+/// Of so many tenants in memory.
+fn configuration(tenants: usize) -> String {
+    let hash = hex(AdminTokenHash::of(ADMIN.as_bytes()).as_bytes());
+    let table = |number| {
+        let host = host(number);
+        format!(
+            r#"
+            [[tenants]]
+            id = "t{number}"
+            hosts = ["{host}"]
+            admin_token_hash = "sha256:{hash}"
+            "#
+        )
+    };
+    "store = 'memory'".to_owned() + &(0..tenants).map(table).collect::<String>()
+}
+
+/// Of a tenant. The first is found by the address.
+fn host(number: usize) -> String {
+    if number == 0 { "127.0.0.1".to_owned() } else { format!("t{number}.example") }
+}
+
+fn serve(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.args(["serve", "--listen=127.0.0.1:0"]);
+    command
+}
+
+/// What an operator sends, and where, to open a session.
+fn opening(number: usize) -> [(&'static str, Value); 2] {
     let id = format!("subject-{number}");
     let subject = json!({ "id": id, "name": id, "thesisBlurb": "A lending market." });
-    operate(client, "/subjects", &subject);
     let draft = json!({
         "date": "2026-11-21", "subjectId": id, "windowClosesAt": "9999-12-31T23:59:59Z",
     });
-    let convened = operate(client, "/sessions", &draft).take("session");
+    [("/subjects", subject), ("/sessions", draft)]
+}
+
+fn convene(client: &Client, number: usize) -> Session {
+    let [_, mut convened] = opening(number).map(|(path, body)| operate(client, path, &body));
+    let convened = convened.take("session");
     let id = convened.expect("a session").into_object().id_if_any("id").expect("an id");
     client.session(SessionId(id.expect("an id"))).expect("it is there").0
 }
 
-fn operate(client: &Client, path: &str, body: &serde_json::Value) -> Object {
+fn operate(client: &Client, path: &str, body: &Value) -> Object {
     let path = format!("/api/swarm/admin{path}");
     client.operate(ADMIN, "POST", &path, body).expect("an operator may")
 }

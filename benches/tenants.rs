@@ -1,0 +1,56 @@
+//! Whether a take costs the same beside many tenants: two servers as they ship, in memory, get the same takes in turn,
+//! one of which serves one tenant, the other many, each with an open session. Said are the ratios of their processor
+//! times, and what the other tenants cost while nobody asks for anything.
+//!
+//! An argument says how many tenants there are: 10,000 by default. `SWARM_PROGRAM` names another binary to measure than
+//! the one of this checkout.
+#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use hyper::StatusCode;
+use swarm_benches::shipped::load::{self, Clients};
+use swarm_benches::shipped::process::{OTHER, stay_on};
+use swarm_benches::shipped::{World, program};
+
+const MEMBERS: usize = 1_000;
+
+/// How many times both are measured.
+const ROUNDS: usize = 15;
+
+/// How long nobody asks for anything.
+const IDLE: Duration = Duration::from_secs(20);
+
+fn main() {
+    stay_on(OTHER);
+    let tenants = std::env::args().skip(1).find_map(|count| count.parse().ok()).unwrap_or(10_000);
+    let [alone, beside] = [1, tenants].map(|tenants| {
+        let world = World::first_of(&program(), tenants, MEMBERS, ROUNDS + 2);
+        // From a member's second take on there is a table of its key.
+        file(&world, ROUNDS);
+        file(&world, ROUNDS + 1);
+        world
+    });
+    let ratio =
+        |session| file(&beside, session).as_secs_f64() / file(&alone, session).as_secs_f64();
+    let mut ratios: [f64; ROUNDS] = std::array::from_fn(ratio);
+    ratios.sort_by(f64::total_cmp);
+    let [least, .., greatest] = ratios;
+    let median = ratios[ROUNDS / 2];
+    println!(
+        "a take beside {tenants} tenants / beside none: {median:.2} ({least:.2} to {greatest:.2})"
+    );
+    for (world, tenants) in [(&alone, 1), (&beside, tenants)] {
+        let before = world.server.used();
+        sleep(IDLE);
+        let share = (world.server.used() - before).as_secs_f64() / IDLE.as_secs_f64();
+        let memory = world.server.peak() >> 20;
+        println!("{tenants} tenants: {:.1} % of a core while idle, {memory} MiB", share * 100.0);
+    }
+}
+
+/// A take of each member; answers what each of them cost.
+fn file(world: &World, session: usize) -> Duration {
+    load::cost(Clients::Awake, &world.server, 64, world.takes(session), StatusCode::CREATED)
+}
