@@ -21,12 +21,12 @@ pub(crate) struct EncodedTake {
     pub(crate) own: Args<FIELDS, REST>,
 }
 
-/// Arguments of a script: the fields that it reads, and the rest.
+/// Arguments of a script: the `F` fields that it reads, and the rest, `R` of them.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Args<const FIELDS: usize, const REST: usize> {
+pub(crate) struct Args<const F: usize, const R: usize> {
     text: String,
     /// Where each argument ends.
-    ends: ([usize; FIELDS], [usize; REST]),
+    ends: ([usize; F], [usize; R]),
 }
 
 impl EncodedTake {
@@ -81,10 +81,10 @@ impl EncodedTake {
     }
 }
 
-impl<const FIELDS: usize, const REST: usize> Args<FIELDS, REST> {
+impl<const F: usize, const R: usize> Args<F, R> {
     /// With room for as many bytes as most have.
-    fn new(room: usize, fields: [&dyn Display; FIELDS], rest: [&dyn Display; REST]) -> Self {
-        let (mut text, mut ends) = (String::with_capacity(room), ([0; FIELDS], [0; REST]));
+    fn new(room: usize, fields: [&dyn Display; F], rest: [&dyn Display; R]) -> Self {
+        let (mut text, mut ends) = (String::with_capacity(room), ([0; F], [0; R]));
         let all = ends.0.iter_mut().chain(&mut ends.1);
         for (arg, end) in zip(fields.into_iter().chain(rest), all) {
             // Writing to a string does not fail.
@@ -95,11 +95,11 @@ impl<const FIELDS: usize, const REST: usize> Args<FIELDS, REST> {
     }
 
     pub(crate) fn fields(&self) -> impl Iterator<Item = &str> {
-        self.all().take(FIELDS)
+        self.all().take(F)
     }
 
     pub(crate) fn rest(&self) -> impl Iterator<Item = &str> {
-        self.all().skip(FIELDS)
+        self.all().skip(F)
     }
 
     fn all(&self) -> impl Iterator<Item = &str> {

@@ -59,7 +59,6 @@ impl TenantStore {
     /// Commits these takes, and tells each what came of it. Where the call fails, or answers what is no outcome for each,
     /// those that went together are told nothing.
     async fn tell(self, mut takes: Vec<WaitingTake>) {
-        // What is told of a session is told once.
         takes.sort_by(|one, other| one.take.of_session.cmp(&other.take.of_session));
         let encoded: Vec<_> = takes.iter().map(|it| &*it.take).collect();
         match self.commit_together(&encoded).await {
@@ -80,6 +79,7 @@ impl TenantStore {
     }
 
     /// Commits takes in one call; returns a line for each, which is empty where it could not be written and others could.
+    /// Those of one session that stand side by side have it told once.
     async fn commit_together(&self, takes: &[&EncodedTake]) -> Result<String> {
         let seen = self.seen.position();
         if takes.iter().any(|take| take.log.is_some_and(|log| log < seen.log)) {

@@ -69,6 +69,7 @@ async fn takes_of_a_member_in_many_sessions_go_together() {
         let nonce = subject.to_string();
         filings.push(judged(&*desk.store, &desk.authors[0], &session, &nonce).await);
     }
+    let sessions: Vec<_> = filings.iter().map(|filing| filing.session().0).collect();
     // One nonce in two sessions is spent by one of them.
     let session = desk.store.convene(&draft("last")).await.unwrap();
     filings.push(judged(&*desk.store, &desk.authors[0], &session, "29").await);
@@ -76,9 +77,13 @@ async fn takes_of_a_member_in_many_sessions_go_together() {
     let mut calls = desk.held(filings).await;
     let spent = calls.pop().unwrap().await.unwrap().unwrap();
     assert!(matches!(spent, Filed::NonceUsed), "{spent:?}");
-    assert_eq!(desk.filed(calls).await.len(), 30);
+    let filed = desk.filed(calls).await;
     let calls = desk.redis.scripts() - before;
     assert!(calls <= 5, "{calls} calls");
+    for (session, id) in zip(sessions, filed) {
+        let on_file = desk.store.takes(session).await.unwrap();
+        assert_eq!(on_file.iter().map(|take| take.id).collect::<Vec<_>>(), [id]);
+    }
 }
 
 #[tokio::test]
@@ -89,21 +94,25 @@ async fn each_is_told_what_came_of_it_alone() {
     for (author, session) in zip(&desk.authors, [&desk.session, &other].into_iter().cycle()) {
         filings.push(judged(&*desk.store, author, session, "nonce").await);
     }
-    // The others' session is the newest of its day no more, and one nonce is spent elsewhere.
+    // The others' session is the newest of its day no more, one nonce is spent elsewhere, one revision is taken.
     desk.store.convene(&draft("other")).await.unwrap();
     let third = desk.store.convene(&draft("third")).await.unwrap();
-    let spent = judged(&*desk.store, &desk.authors[6], &third, "nonce").await;
-    let _ = desk.store.file(&spent).await.unwrap();
+    for (author, session, nonce) in [(6, &third, "nonce"), (8, &desk.session, "earlier")] {
+        let earlier = judged(&*desk.store, &desk.authors[author], session, nonce).await;
+        assert!(matches!(desk.store.file(&earlier).await.unwrap(), Filed::Filed(_)));
+    }
     let calls = desk.held(filings).await;
     for (place, call) in calls.into_iter().enumerate() {
         match call.await.unwrap().unwrap() {
             Filed::Filed(take) => {
-                assert_eq!(take.draft().member_id, desk.authors[place].id);
-                assert!(place % 2 == 0 && place != 6, "{place}");
+                let on_file = desk.store.take(take.id).await.unwrap().unwrap();
+                assert_eq!(on_file.take.draft().member_id, desk.authors[place].id);
+                assert!([0, 2, 4, 10].contains(&place), "{place}");
             }
             Filed::Stale => assert_eq!(place % 2, 1),
             Filed::NonceUsed => assert_eq!(place, 6),
-            outcome => panic!("{outcome:?}"),
+            Filed::RevisionTaken => assert_eq!(place, 8),
+            Filed::Late => panic!("{place}"),
         }
     }
     assert_eq!(nonces(&*desk.store, &desk.session).await.len(), 5);
@@ -200,6 +209,28 @@ async fn a_call_that_fails_fails_none_that_went_with_it() {
     filed.dedup();
     assert_eq!(filed.len(), 8);
     assert_eq!(nonces(&*desk.store, &desk.session).await.len(), 8);
+}
+
+/// However they come, each session's list is written once a call.
+#[tokio::test]
+async fn takes_of_a_session_are_listed_together() {
+    let desk = Desk::open(30).await;
+    let other = desk.store.convene(&draft("other")).await.unwrap();
+    let mut filings = Vec::new();
+    for (author, session) in zip(&desk.authors, [&desk.session, &other].into_iter().cycle()) {
+        filings.push(judged(&*desk.store, author, session, "nonce").await);
+    }
+    let pushes = || {
+        let stats = desk.redis.cli(&["info", "commandstats"]);
+        let pushes = stats.lines().find_map(|line| line.strip_prefix("cmdstat_rpush:calls="));
+        pushes.unwrap().split(',').next().unwrap().parse::<u64>().unwrap()
+    };
+    let before = (desk.redis.scripts(), pushes());
+    desk.filed(desk.held(filings).await).await;
+    let (calls, pushes) = (desk.redis.scripts() - before.0, pushes() - before.1);
+    // The log is written, too.
+    assert!(pushes <= 3 * calls, "{pushes} in {calls} calls");
+    assert_eq!(nonces(&*desk.store, &other).await.len(), 15);
 }
 
 /// Redis answers nobody else meanwhile.

@@ -1,22 +1,24 @@
--- Files takes, each if the guards of its filing hold, checked in the order of the port. What these compare,
--- and what is written, stands in one hash. Attempts are kept with their nonces, for ever. The keys are the lists
--- of the sessions that have the takes. The arguments are what is told of each session, the last how many takes it has,
--- then the fields that sessions are checked against, those of the takes, of which the first two are written, too,
--- and what is told of each take. No two write the same field, so that all that is compared is read before anything
--- is written, and nothing may fail after that. The outcomes are lines.
+-- Files takes, each if the guards of its filing hold, checked in the order of the port. What these compare, and what
+-- is written, stands in one hash. Attempts are kept with their nonces, for ever. The outcomes are lines.
+--
+-- The keys are the lists of the sessions that have the takes. The arguments are:
+--   of each session: its version, its id, the deadline, how many of the takes it has;
+--   of each session the fields that it is checked against, of each take the same;
+--   of each take: the member's version, the attempt, the revision before it and its own, and its text.
+-- No two takes write the same field, so that all that is compared is read before anything is written. After the first
+-- write nothing fails: the hash and the lists are known to be what they should be by then.
 local sessions, count = #KEYS - 2, 0
 for place = 1, sessions do count = count + ARGV[SESSION_REST * place] end
-local before = SESSION_REST * sessions
+local told = SESSION_REST * sessions
 local fields = SESSION_FIELDS * sessions + FIELDS * count
-local facts = redis.call('HMGET', takes, 'log', 'last', unpack(ARGV, before + 1, before + fields))
+local facts = redis.call('HMGET', takes, 'log', 'last', unpack(ARGV, told + 1, told + fields))
 guard(facts[1])
-local last, now = tonumber(facts[2] or 0), nil
+local last, last_id, now = tonumber(facts[2] or 0), nil, nil
 local rows, written, outcomes = {}, {}, {}
 
--- Where the fields of the next take begin, and what is told of it.
-local field, arg = SESSION_FIELDS * sessions, before + fields
-
-local function file(session_holds, deadline, ids)
+local function file(place, session_holds, deadline, ids)
+  local field = SESSION_FIELDS * sessions + FIELDS * (place - 1)
+  local arg = told + fields + REST * (place - 1)
   local spent, latest, of_member = facts[field + 3], facts[field + 4], facts[field + 5]
   local member_version, attempt, revision_before, revision, text = unpack(ARGV, arg + 1, arg + REST)
 
@@ -34,10 +36,10 @@ local function file(session_holds, deadline, ids)
 
   last = last + 1
   local id, n = string.format('%d', last), #written
-  ids[#ids + 1], rows[#rows + 1] = id, 't ' .. id .. ' ' .. now
+  last_id, ids[#ids + 1], rows[#rows + 1] = id, id, 't ' .. id .. ' ' .. now
   written[n + 1], written[n + 2] = id, id .. ' ' .. now .. ' ' .. text
-  written[n + 3], written[n + 4] = ARGV[before + field + 1], attempt .. ' ' .. id
-  written[n + 5], written[n + 6] = ARGV[before + field + 2], revision .. ' ' .. id
+  written[n + 3], written[n + 4] = ARGV[told + field + 1], attempt .. ' ' .. id
+  written[n + 5], written[n + 6] = ARGV[told + field + 2], revision .. ' ' .. id
   if latest_id then written[n + 7], written[n + 8] = 'next:' .. latest_id, id end
   return 'filed ' .. id .. ' ' .. now
 end
@@ -49,19 +51,17 @@ local function is_list(key)
 end
 
 for place = 1, sessions do
-  local at, told = SESSION_FIELDS * (place - 1), SESSION_REST * (place - 1)
-  local version, session, deadline, of_takes = unpack(ARGV, told + 1, told + SESSION_REST)
+  local field, arg = SESSION_FIELDS * (place - 1), SESSION_REST * (place - 1)
+  local version, session, deadline, of_takes = unpack(ARGV, arg + 1, arg + SESSION_REST)
+  local session_holds = facts[field + 3] == version and facts[field + 4] == session
   deadline = tonumber(deadline)
-  local session_holds = facts[at + 3] == version and facts[at + 4] == session
   local ids = is_list(KEYS[place]) and {}
   for _ = 1, of_takes do
-    outcomes[#outcomes + 1] = file(session_holds, deadline, ids)
-    field, arg = field + FIELDS, arg + REST
+    outcomes[#outcomes + 1] = file(#outcomes + 1, session_holds, deadline, ids)
   end
   if ids and #ids > 0 then redis.call('RPUSH', KEYS[place], unpack(ids)) end
 end
 if #rows > 0 then
-  local last_id = string.format('%d', last)
   redis.call('HSET', takes, 'log', append(rows, now), 'last', last_id, unpack(written))
 end
 return table.concat(outcomes, '\n')
