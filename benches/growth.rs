@@ -11,7 +11,7 @@ use std::time::Duration;
 use hyper::StatusCode;
 use swarm_benches::shipped::load::{self, Clients};
 use swarm_benches::shipped::process::{OTHER, stay_on};
-use swarm_benches::shipped::{World, program};
+use swarm_benches::shipped::{World, program, spread};
 
 const MEMBERS: usize = 1_000;
 
@@ -38,10 +38,7 @@ fn main() {
         let mut young = Growing::new(ROUNDS + 1);
         young.file();
         let ratio = |()| old.file().as_secs_f64() / young.file().as_secs_f64();
-        let mut ratios = [(); ROUNDS].map(ratio);
-        ratios.sort_by(f64::total_cmp);
-        let [least, .., greatest] = ratios;
-        let median = ratios[ROUNDS / 2];
+        let [least, median, greatest] = spread([(); ROUNDS].map(ratio));
         println!("{size:>10} {median:>8.2} {least:>8.2} {greatest:>8.2} {bytes:>14}");
     }
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use hyper::StatusCode;
 use swarm_benches::shipped::load::{self, Clients};
 use swarm_benches::shipped::process::{OTHER, stay_on};
-use swarm_benches::shipped::{World, program};
+use swarm_benches::shipped::{World, program, spread};
 
 const MEMBERS: usize = 1_000;
 
@@ -25,8 +25,9 @@ const IDLE: Duration = Duration::from_secs(20);
 fn main() {
     stay_on(OTHER);
     let tenants = std::env::args().skip(1).find_map(|count| count.parse().ok()).unwrap_or(10_000);
+    let program = program();
     let [alone, beside] = [1, tenants].map(|tenants| {
-        let world = World::first_of(&program(), tenants, MEMBERS, ROUNDS + 2);
+        let world = World::first_of(&program, tenants, MEMBERS, ROUNDS + 2);
         // From a member's second take on there is a table of its key.
         file(&world, ROUNDS);
         file(&world, ROUNDS + 1);
@@ -34,10 +35,7 @@ fn main() {
     });
     let ratio =
         |session| file(&beside, session).as_secs_f64() / file(&alone, session).as_secs_f64();
-    let mut ratios: [f64; ROUNDS] = std::array::from_fn(ratio);
-    ratios.sort_by(f64::total_cmp);
-    let [least, .., greatest] = ratios;
-    let median = ratios[ROUNDS / 2];
+    let [least, median, greatest] = spread::<ROUNDS>(std::array::from_fn(ratio));
     println!(
         "a take beside {tenants} tenants / beside none: {median:.2} ({least:.2} to {greatest:.2})"
     );

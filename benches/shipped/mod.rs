@@ -11,6 +11,13 @@ use std::process::Command;
 
 pub use world::{Author, World};
 
+/// The least, the median and the greatest of these.
+pub fn spread<const N: usize>(mut numbers: [f64; N]) -> [f64; 3] {
+    const { assert!(N > 0, "of nothing there is none") };
+    numbers.sort_by(f64::total_cmp);
+    [numbers[0], numbers[N / 2], numbers[N - 1]]
+}
+
 /// The release binary of this checkout, or the one that `SWARM_PROGRAM` names.
 ///
 /// # Panics
