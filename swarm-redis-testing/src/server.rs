@@ -100,7 +100,12 @@ impl Server {
 
     /// How many calls of scripts it has had.
     pub fn scripts(&self) -> u64 {
-        let told = self.told("commandstats", "cmdstat_evalsha:calls=");
+        self.calls("evalsha")
+    }
+
+    /// How many calls of this command it has had, those by scripts among them.
+    pub fn calls(&self, command: &str) -> u64 {
+        let told = self.told("commandstats", &format!("cmdstat_{command}:calls="));
         told.split(',').next().and_then(|calls| calls.parse().ok()).unwrap_or_default()
     }
 
