@@ -1,6 +1,7 @@
 //! A server as it ships, with members and open sessions, all made as everybody makes them: over HTTP.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -41,7 +42,7 @@ pub struct World {
     pub authors: Vec<Author>,
     /// Its sessions, all of them open.
     pub sessions: Vec<Session>,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Author {
@@ -124,7 +125,19 @@ impl World {
         let server = Process::start_with_log(&command, log);
         let client = Client::new(&format!("http://{}", server.address)).expect("an address");
         let sessions = (0..sessions).map(|number| convene(&client, number)).collect();
-        Self { authors: join(&client, members), server, sessions, _folder: folder }
+        Self { authors: join(&client, members), server, sessions, folder }
+    }
+
+    /// The size of the files in its working directory, in bytes.
+    ///
+    /// # Panics
+    /// When they cannot be looked at.
+    pub fn disk(&self) -> usize {
+        let files = fs::read_dir(&self.folder).expect("a folder");
+        let size =
+            |file: io::Result<fs::DirEntry>| file.and_then(|file| Ok(file.metadata()?.len()));
+        usize::try_from(files.map(|file| size(file).expect("its size")).sum::<u64>())
+            .expect("64 bits")
     }
 
     /// A usual take of the author in the session, both by number, as the request that files it.

@@ -94,7 +94,8 @@ impl Connections {
         connection: impl Future<Output = ()> + Send + 'static,
     ) {
         let (client, counted) = (client(address), Counted::in_gauge(&self.count));
-        let of_client = self.clients.entry(client).or_insert_with(|| Client::new(&self.company));
+        let of_client =
+            self.clients.entry(client).or_insert_with(|| Client::new(client, &self.company));
         of_client.count += 1;
         let own =
             self.most_of_client.map(|_| (Arc::clone(&of_client.turns), of_client.share.clone()));
@@ -179,8 +180,9 @@ impl Connections {
 }
 
 impl Client {
-    fn new(company: &Arc<Company>) -> Self {
-        Self { count: 0, turns: Arc::new(Turns::new(company)), share: Share::default() }
+    fn new(address: IpAddr, company: &Arc<Company>) -> Self {
+        let turns = Turns::new(number(address), company);
+        Self { count: 0, turns: Arc::new(turns), share: Share::default() }
     }
 }
 
@@ -193,6 +195,14 @@ fn client(address: IpAddr) -> IpAddr {
             Ipv6Addr::from(network).into()
         }
         v4 => v4,
+    }
+}
+
+/// A number that no other client has, whenever it comes: the bits of its address, or of its network.
+fn number(client: IpAddr) -> u64 {
+    match client {
+        IpAddr::V4(address) => address.to_bits().into(),
+        IpAddr::V6(network) => (network.to_bits() >> 64) as u64,
     }
 }
 

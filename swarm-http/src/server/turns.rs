@@ -2,9 +2,8 @@
 
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -31,6 +30,8 @@ pub(super) struct Turns {
     queue: Semaphore,
     /// For how long threads have been busy since others went first, in nanoseconds.
     used: AtomicU64,
+    /// Whose they are.
+    client: u64,
     company: Arc<Company>,
 }
 
@@ -38,19 +39,20 @@ pub(super) struct Turns {
 #[derive(Debug)]
 pub(super) struct Company {
     start: Instant,
-    /// Who was served last: the address of its turns.
-    served: AtomicUsize,
+    /// Who was served last.
+    served: AtomicU64,
     /// When that was another than before, in milliseconds since the start.
     changed: AtomicU64,
 }
 
 impl Turns {
-    /// On the threads of this runtime.
-    pub(super) fn new(company: &Arc<Company>) -> Self {
+    /// Of the client with this number, on the threads of this runtime.
+    pub(super) fn new(client: u64, company: &Arc<Company>) -> Self {
         let threads = Handle::current().metrics().num_workers();
         Self {
             queue: Semaphore::new(threads),
             used: AtomicU64::new(0),
+            client,
             company: Arc::clone(company),
         }
     }
@@ -90,7 +92,7 @@ impl Turns {
     /// Does it, and charges the client with the time.
     fn timed<T>(&self, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
-        self.company.serve(ptr::from_ref(self).addr(), start);
+        self.company.serve(self.client, start);
         let done = work();
         self.charge(start.elapsed());
         done
@@ -103,10 +105,10 @@ impl Turns {
 
 impl Company {
     pub(super) fn new() -> Self {
-        Self { start: Instant::now(), served: AtomicUsize::new(0), changed: AtomicU64::new(0) }
+        Self { start: Instant::now(), served: AtomicU64::new(0), changed: AtomicU64::new(0) }
     }
 
-    fn serve(&self, client: usize, now: Instant) {
+    fn serve(&self, client: u64, now: Instant) {
         if self.served.load(Ordering::Relaxed) != client {
             self.served.store(client, Ordering::Relaxed);
             self.changed.store((now - self.start).as_millis() as u64, Ordering::Relaxed);
@@ -145,7 +147,7 @@ mod tests {
     /// Who had a turn before a connection of another client had so many.
     async fn beside(each: Duration, connections: usize, own: usize) -> Vec<usize> {
         let company = Arc::new(Company::new());
-        let (turns, log) = (Arc::new(Turns::new(&company)), Log::default());
+        let (turns, log) = (Arc::new(Turns::new(1, &company)), Log::default());
         let mut tasks = JoinSet::new();
         for number in 0..connections {
             tasks.spawn(busy(number, each, turns.clone(), log.clone()));
@@ -155,7 +157,7 @@ mod tests {
                 yield_now().await;
             }
         };
-        Turns::new(&company).run(Box::pin(other)).await;
+        Turns::new(2, &company).run(Box::pin(other)).await;
         log.lock().unwrap().clone()
     }
 
@@ -174,7 +176,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_client_has_longer_turns_where_no_other_was_for_a_while() {
         let company = Arc::new(Company::new());
-        let (one, other) = (Turns::new(&company), Turns::new(&company));
+        let (one, other) = (Turns::new(1, &company), Turns::new(2, &company));
         let is_over = |used| {
             one.used.store(0, Ordering::Relaxed);
             one.charge(used);
@@ -187,13 +189,15 @@ mod tests {
         one.timed(|| ());
         assert!(!is_over(TURN));
         assert!(is_over(TURN_ALONE));
+        Turns::new(1, &company).timed(|| ());
+        assert!(!is_over(TURN), "who comes again is no other");
         other.timed(|| ());
         assert!(is_over(TURN));
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_waits_for_a_client_takes_no_turn() {
-        let turns = Turns::new(&Arc::new(Company::new()));
+        let turns = Turns::new(1, &Arc::new(Company::new()));
         let waiting = async { turns.run(Box::pin(pending::<()>())).await };
         tokio::select! {
             biased;

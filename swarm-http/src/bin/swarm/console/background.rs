@@ -2,6 +2,7 @@
 //! in its buffer are dropped and counted.
 
 use std::io::{self, ErrorKind, Write};
+use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -19,10 +20,8 @@ pub(super) struct BackgroundWriter(Arc<Shared>);
 #[derive(Default)]
 struct Shared {
     pending: Mutex<Pending>,
-    /// There is something to write.
+    /// There is something to write, and the thread waits for it.
     arrived: Condvar,
-    /// All that had arrived is written, or dropped.
-    settled: Condvar,
     dropped: AtomicU64,
 }
 
@@ -32,6 +31,8 @@ struct Pending {
     text: Vec<u8>,
     /// Whether lines that were taken out of `text` are still being written.
     writing: bool,
+    /// Whether the thread has to be woken.
+    waiting: bool,
 }
 
 impl BackgroundWriter {
@@ -50,11 +51,13 @@ impl BackgroundWriter {
         if pending.text.len() + lines.len() > ROOM {
             return self.0.drop_lines(lines);
         }
-        // The thread waits only where there was nothing to do.
-        if pending.text.is_empty() {
+        pending.text.extend_from_slice(lines);
+        let waiting = mem::take(&mut pending.waiting);
+        // Woken earlier, the thread would wait for the lock, and this one be asked to wake it again.
+        drop(pending);
+        if waiting {
             self.0.arrived.notify_one();
         }
-        pending.text.extend_from_slice(lines);
     }
 
     /// The lines that were dropped so far.
@@ -64,8 +67,19 @@ impl BackgroundWriter {
 
     /// Waits until nothing is left to write, at most as long as `patience`.
     pub(super) fn flush(&self, patience: Duration) {
-        let unsettled = |pending: &mut Pending| pending.writing || !pending.text.is_empty();
-        let _ = self.0.settled.wait_timeout_while(self.0.lock(), patience, unsettled);
+        const PAUSE: Duration = Duration::from_millis(1);
+        for _ in 0..patience.as_millis() {
+            if self.0.lock().is_settled() {
+                return;
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+}
+
+impl Pending {
+    fn is_settled(&self) -> bool {
+        !self.writing && self.text.is_empty()
     }
 }
 
@@ -96,20 +110,24 @@ impl Shared {
         }
     }
 
-    /// Waits for lines and for those right after them, and puts them in place of `lines`, which are
-    /// settled.
+    /// Gathers lines, and puts them in place of `lines`, which are settled. While they keep coming, nobody has to wake
+    /// this thread.
     fn take(&self, lines: &mut Vec<u8>) {
         let mut pending = self.lock();
         pending.writing = false;
-        while pending.text.is_empty() {
-            self.settled.notify_all();
-            pending = self.arrived.wait(pending).unwrap_or_else(PoisonError::into_inner);
+        loop {
+            drop(pending);
+            thread::sleep(GATHER);
+            pending = self.lock();
+            if !pending.text.is_empty() {
+                break;
+            }
+            pending.waiting = true;
+            let woken = self.arrived.wait_while(pending, |pending| pending.waiting);
+            pending = woken.unwrap_or_else(PoisonError::into_inner);
         }
-        drop(pending);
-        thread::sleep(GATHER);
-        let mut pending = self.lock();
         pending.writing = true;
-        std::mem::swap(&mut pending.text, lines);
+        mem::swap(&mut pending.text, lines);
     }
 
     fn drop_lines(&self, lines: &[u8]) {
