@@ -3,7 +3,7 @@
 //! takes of the first need of memory and of the disk.
 //!
 //! The arguments say how many takes are on file at most (a million by default), how many characters the write-up of
-//! each has (1,200), and in which store they are (`memory`, or `sqlite:swarm.db`). `SWARM_PROGRAM` names another
+//! each has (1,200), and in which store they are (in memory, or such as `sqlite:swarm.db`). `SWARM_PROGRAM` names another
 //! binary to measure than the one of this checkout.
 #![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
 
@@ -29,8 +29,8 @@ fn main() {
     let mut numbers = arguments.iter().filter_map(|argument| argument.parse().ok());
     let most = numbers.next().unwrap_or(1_000_000);
     let characters = numbers.next().unwrap_or(USUAL);
-    let in_file = arguments.iter().find(|argument| argument.starts_with("sqlite:"));
-    let store = in_file.map_or("memory", |store| store);
+    let is_store = |argument: &&String| argument.contains(':');
+    let store = arguments.iter().find(is_store).map_or("memory", |store| store);
     let sizes = || (3..).map(|power| 10_usize.pow(power)).take_while(|size| *size < most);
     let measured = (sizes().count() + 1) * ROUNDS;
     let mut old = Growing::new(store, characters, most / MEMBERS + measured);
@@ -76,8 +76,7 @@ impl Growing {
     fn file(&mut self) -> Duration {
         let session = self.filed / REVISIONS;
         self.filed += 1;
-        let take = |author| self.world.take_of(self.characters, author, session);
-        let takes = (0..MEMBERS).map(take).collect();
+        let takes = self.world.takes_of(self.characters, session);
         load::cost(Clients::Awake, &self.world.server, 64, takes, StatusCode::CREATED)
     }
 }

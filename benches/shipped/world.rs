@@ -133,11 +133,10 @@ impl World {
     /// # Panics
     /// When they cannot be looked at.
     pub fn disk(&self) -> usize {
-        let files = fs::read_dir(&self.folder).expect("a folder");
-        let size =
-            |file: io::Result<fs::DirEntry>| file.and_then(|file| Ok(file.metadata()?.len()));
-        usize::try_from(files.map(|file| size(file).expect("its size")).sum::<u64>())
-            .expect("64 bits")
+        let size = |file: io::Result<fs::DirEntry>| Ok(file?.metadata()?.len());
+        let all =
+            fs::read_dir(&self.folder).and_then(|files| files.map(size).sum::<io::Result<u64>>());
+        usize::try_from(all.expect("their sizes")).expect("64 bits")
     }
 
     /// A usual take of the author in the session, both by number, as the request that files it.
@@ -153,7 +152,15 @@ impl World {
     /// # Panics
     /// When there is no such session.
     pub fn takes(&self, session: usize) -> Vec<Sent> {
-        (0..self.authors.len()).map(|author| self.take(author, session)).collect()
+        self.takes_of(crate::USUAL, session)
+    }
+
+    /// A take of each author in the session, with a write-up of so many characters.
+    ///
+    /// # Panics
+    /// When there is no such session.
+    pub fn takes_of(&self, characters: usize, session: usize) -> Vec<Sent> {
+        (0..self.authors.len()).map(|author| self.take_of(characters, author, session)).collect()
     }
 
     /// A usual take, with a write-up of so many characters.

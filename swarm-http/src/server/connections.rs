@@ -1,7 +1,7 @@
 //! The open connections, and how room is made for a new one.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,9 +20,9 @@ use super::turns::{Company, Turns};
 pub(super) struct Connections {
     tasks: JoinSet<()>,
     open: HashMap<task::Id, Open>,
-    clients: HashMap<IpAddr, Client>,
+    clients: HashMap<u64, Client>,
     /// The clients without a connection whose work goes on: if they come again, their share has not grown.
-    gone: Vec<IpAddr>,
+    gone: Vec<u64>,
     company: Arc<Company>,
     most: usize,
     /// Of one client; none where all have the address of a proxy.
@@ -38,7 +38,7 @@ struct Client {
 }
 
 struct Open {
-    client: IpAddr,
+    client: u64,
     activity: Activity,
     /// Closes the connection when it is dropped.
     _close: oneshot::Sender<()>,
@@ -119,7 +119,7 @@ impl Connections {
 
     /// Closes the one that has waited longest for its client, of this client or of all; answers
     /// whether there was one.
-    pub(super) fn close_longest_waiting(&mut self, client: Option<IpAddr>) -> bool {
+    pub(super) fn close_longest_waiting(&mut self, client: Option<u64>) -> bool {
         let eligible = |open: &Open| client.is_none_or(|client| open.client == client);
         let waiting = self.open.iter().filter(|(_, open)| eligible(open));
         let waiting = waiting.filter_map(|(id, open)| Some((open.activity.waiting_since()?, id)));
@@ -166,13 +166,13 @@ impl Connections {
             self.gone.push(open.client);
         }
         let clients = &mut self.clients;
-        self.gone.retain(|address| {
-            let Some(client) = clients.get(address).filter(|client| client.count == 0) else {
+        self.gone.retain(|number| {
+            let Some(client) = clients.get(number).filter(|client| client.count == 0) else {
                 return false;
             };
             let is_used = client.share.is_used();
             if !is_used {
-                clients.remove(address);
+                clients.remove(number);
             }
             is_used
         });
@@ -180,29 +180,18 @@ impl Connections {
 }
 
 impl Client {
-    fn new(address: IpAddr, company: &Arc<Company>) -> Self {
-        let turns = Turns::new(number(address), company);
-        Self { count: 0, turns: Arc::new(turns), share: Share::default() }
+    fn new(number: u64, company: &Arc<Company>) -> Self {
+        Self { count: 0, turns: Arc::new(Turns::new(number, company)), share: Share::default() }
     }
 }
 
-/// The client behind an address. For IPv6 that is a network of 64 bits: whoever has one address of
-/// it has them all.
-fn client(address: IpAddr) -> IpAddr {
+/// The number of the client behind an address, the same whenever it comes. For IPv6 that is of a network of 64 bits:
+/// whoever has one address of it has them all. No network that is in use has the number of an IPv4 address: its first 32
+/// bits would be zero.
+fn client(address: IpAddr) -> u64 {
     match address.to_canonical() {
-        IpAddr::V6(address) => {
-            let network = u128::from(address) & !u128::from(u64::MAX);
-            Ipv6Addr::from(network).into()
-        }
-        v4 => v4,
-    }
-}
-
-/// A number that no other client has, whenever it comes: the bits of its address, or of its network.
-fn number(client: IpAddr) -> u64 {
-    match client {
         IpAddr::V4(address) => address.to_bits().into(),
-        IpAddr::V6(network) => (network.to_bits() >> 64) as u64,
+        IpAddr::V6(address) => (address.to_bits() >> 64) as u64,
     }
 }
 
@@ -324,7 +313,8 @@ mod tests {
         assert_eq!(connections.clients.len(), 1);
         drop(done);
         let used = async {
-            while connections.clients.get(&ONE).is_some_and(|client| client.share.is_used()) {
+            while connections.clients.get(&client(ONE)).is_some_and(|client| client.share.is_used())
+            {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
@@ -339,6 +329,6 @@ mod tests {
         let of = |text: &str| client(text.parse().unwrap());
         assert_eq!(of("2001:db8::1"), of("2001:db8::ffff:1"));
         assert_ne!(of("2001:db8::1"), of("2001:db8:0:1::1"));
-        assert_eq!(of("::ffff:192.0.2.1"), ONE);
+        assert_eq!(of("::ffff:192.0.2.1"), client(ONE));
     }
 }

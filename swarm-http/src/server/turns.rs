@@ -30,7 +30,7 @@ pub(super) struct Turns {
     queue: Semaphore,
     /// For how long threads have been busy since others went first, in nanoseconds.
     used: AtomicU64,
-    /// Whose they are.
+    /// The number of the client.
     client: u64,
     company: Arc<Company>,
 }
@@ -39,7 +39,7 @@ pub(super) struct Turns {
 #[derive(Debug)]
 pub(super) struct Company {
     start: Instant,
-    /// Who was served last.
+    /// The number of the client that was served last.
     served: AtomicU64,
     /// When that was another than before, in milliseconds since the start.
     changed: AtomicU64,
