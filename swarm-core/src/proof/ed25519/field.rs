@@ -17,8 +17,9 @@ impl Reduced {
     pub(super) const ZERO: Self = Self::small(0);
     pub(super) const ONE: Self = Self::small(1);
 
-    const fn small(number: u64) -> Self {
-        Self(fiat::fiat_25519_tight_field_element([number, 0, 0, 0, 0]))
+    pub(super) const fn small(number: u64) -> Self {
+        let limbs = [number & ((1 << 51) - 1), number >> 51, 0, 0, 0];
+        Self(fiat::fiat_25519_tight_field_element(limbs))
     }
 
     /// Of the lower 255 bits, the least significant byte first.
@@ -38,24 +39,6 @@ impl Reduced {
 
     pub(super) fn square(self) -> Self {
         Loose::from(self).square()
-    }
-
-    /// One divided by it, or zero for zero: its power by p - 2 = 2²⁵⁵ - 21.
-    pub(super) fn invert(self) -> Self {
-        let squared = |number: Self, times| (0..times).fold(number, |number, _| number.square());
-        let two = self.square();
-        let nine = squared(two, 2) * self;
-        let eleven = nine * two;
-        // Powers by 2ⁿ - 1.
-        let ones_5 = eleven.square() * nine;
-        let ones_10 = squared(ones_5, 5) * ones_5;
-        let ones_20 = squared(ones_10, 10) * ones_10;
-        let ones_40 = squared(ones_20, 20) * ones_20;
-        let ones_50 = squared(ones_40, 10) * ones_10;
-        let ones_100 = squared(ones_50, 50) * ones_50;
-        let ones_200 = squared(ones_100, 100) * ones_100;
-        let ones_250 = squared(ones_200, 50) * ones_50;
-        squared(ones_250, 5) * eleven
     }
 }
 

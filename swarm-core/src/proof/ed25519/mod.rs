@@ -1,6 +1,7 @@
 //! Strict Ed25519: the one predicate, computed in one of two ways.
 
 mod field;
+mod inverse;
 mod key_tables;
 mod multiples;
 mod point;

@@ -10,6 +10,7 @@ use curve25519_dalek::EdwardsPoint;
 use curve25519_dalek::constants::EIGHT_TORSION;
 
 use super::field::{Loose, Reduced};
+use super::inverse::inverse;
 
 /// A point (x/z, y/z), with t = x·y/z.
 #[derive(Clone, Copy)]
@@ -79,7 +80,7 @@ impl Sum {
 
     /// Its encoding in 32 bytes (RFC 8032, section 5.1.2).
     pub(super) fn compress(&self) -> [u8; 32] {
-        let inverse = self.z.invert();
+        let inverse = inverse(self.z);
         let odd = (self.x * inverse).to_bytes()[0] & 1;
         let mut bytes = (self.y * inverse).to_bytes();
         bytes[31] |= odd << 7;
@@ -106,10 +107,10 @@ impl Summand {
             before
         });
         let before: Vec<_> = before.collect();
-        let mut inverse = product.invert();
+        let mut left = inverse(product);
         let of_each = |(sum, before): (&Sum, Reduced)| {
-            let z = inverse * before;
-            inverse = inverse * sum.z;
+            let z = left * before;
+            left = left * sum.z;
             let (x, y) = (sum.x * z, sum.y * z);
             let (half_x, half_y) = (x * HALF, y * HALF);
             let (plus, minus) = (half_y + half_x, half_y - half_x);
