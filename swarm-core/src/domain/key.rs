@@ -1,16 +1,19 @@
 //! Public keys, and payloads with their signatures.
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::VerifyingKey;
 
 use super::Invalid;
 
-/// An Ed25519 public key that may be registered, decoded once and kept decoded.
+/// An Ed25519 public key that may be registered, decoded once and kept decoded. Clones share it, since
+/// each take has the key that verified it.
 ///
 /// Small-order points and encodings that are not canonical are no keys (contract, section 2).
 #[derive(Clone, PartialEq, Eq)]
-pub struct PublicKey(VerifyingKey);
+pub struct PublicKey(Arc<VerifyingKey>);
 
 impl PublicKey {
     /// Reads standard base64, with padding, of the raw 32 bytes.
@@ -30,7 +33,7 @@ impl PublicKey {
     pub fn from_bytes(bytes: &[u8; 32]) -> Option<Self> {
         let key = VerifyingKey::from_bytes(bytes).ok()?;
         let canonical = key.to_edwards().compress().as_bytes() == bytes;
-        (canonical && !key.is_weak()).then_some(Self(key))
+        (canonical && !key.is_weak()).then(|| Self(Arc::new(key)))
     }
 
     /// The raw bytes.
