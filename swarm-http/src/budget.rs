@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::HeaderValue;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
-use warp::http::HeaderValue;
 
 /// A body or an answer up to this size, in bytes, is not counted.
 pub(crate) const SMALL: usize = 64 << 10;

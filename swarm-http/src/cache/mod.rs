@@ -14,12 +14,12 @@ use std::sync::{Arc, Mutex as SyncMutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use http::StatusCode;
 use swarm_core::service::LogEnd;
 use swarm_core::store::LogPosition;
 use swarm_core::{Error, Tenant};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::{Instant, timeout};
-use warp::http::StatusCode;
 
 use crate::response::caching::shared;
 use crate::response::{Answer, Reply};

@@ -1,10 +1,10 @@
 //! The guides, with the origin in use and the state of this tenant.
 
 use askama::Template;
+use http::StatusCode;
 use swarm_core::domain::{Session, SessionState};
 use swarm_core::wire::Problem;
 use swarm_core::{SessionId, json};
-use warp::http::StatusCode;
 
 use crate::request::RequestContext;
 use crate::response::{Answer, ApiError, Reply};

@@ -1,7 +1,7 @@
 //! The root: a page for people, a guide for agents, JSON for programs.
 
-use warp::http::HeaderValue;
-use warp::http::header::VARY;
+use http::HeaderValue;
+use http::header::VARY;
 
 use super::{guide, manifest};
 use crate::pages::{self, quality};

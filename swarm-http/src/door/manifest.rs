@@ -1,11 +1,11 @@
 //! Where everything stands, for programs.
 
+use http::StatusCode;
+use http::header::LINK;
 use serde::Serialize;
 use swarm_core::SessionId;
 use swarm_core::domain::{Body, MemoUrl, Nonce, Revision, Signature, Stance};
 use swarm_core::rules::CHALLENGE_MILLIS;
-use warp::http::StatusCode;
-use warp::http::header::LINK;
 
 use super::guide;
 use crate::request::RequestContext;

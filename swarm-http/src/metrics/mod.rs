@@ -4,6 +4,7 @@ mod figures;
 
 use std::fmt;
 
+use http::{Method, StatusCode};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric as _};
@@ -12,7 +13,6 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
-use warp::http::{Method, StatusCode};
 
 use figures::AllFigures;
 pub(crate) use figures::{Figures, TenantFigures};

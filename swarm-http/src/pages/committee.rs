@@ -1,10 +1,10 @@
 //! `/swarm/committee` and `/swarm/committee/<date>`: the daily committee.
 
 use askama::Template;
+use http::StatusCode;
 use swarm_core::domain::Day;
 use swarm_core::rules::committee::PublicTake;
 use swarm_core::{CommitteeRefusal, Resource};
-use warp::http::StatusCode;
 
 use super::charts::{Dot, stance_field};
 use super::frame::{Desk, Frame, html, reading};

@@ -1,8 +1,8 @@
 //! Error pages, for what was not found or could not be read, with a link back.
 
 use askama::Template;
+use http::StatusCode;
 use swarm_core::json::Json;
-use warp::http::StatusCode;
 
 use super::frame::{Desk, Frame, html};
 use crate::response::{Answer, ApiError};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use atom_syndication::{Entry, Feed, FixedDateTime, Generator, Link, Person, Text};
+use http::StatusCode;
 use swarm_core::{Session, Timestamp};
-use warp::http::StatusCode;
 
 use super::charts::signed;
 use super::frame::{Desk, reading};

@@ -1,8 +1,8 @@
 //! The parts that all pages share: the head, the breadcrumbs, and the security headers.
 
 use askama::Template;
+use http::{HeaderName, HeaderValue, StatusCode};
 use swarm_core::Timestamp;
-use warp::http::{HeaderName, HeaderValue, StatusCode};
 
 use super::markup::{clipped, printable};
 use super::time_text::Reading;

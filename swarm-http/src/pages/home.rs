@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use askama::Template;
 use futures_util::future::try_join_all;
+use http::StatusCode;
 use swarm_core::{Error, Session, Take, Tenant};
-use warp::http::StatusCode;
 
 use super::charts::strip;
 use super::frame::{Desk, Frame, html, reading};

@@ -1,9 +1,9 @@
 //! `/swarm/log`: the log, the newest first.
 
 use askama::Template;
+use http::StatusCode;
 use swarm_core::domain::{MemoId, Seq};
 use swarm_core::{Error, Refusal, Tenant};
-use warp::http::StatusCode;
 
 use super::acts;
 use super::frame::{Desk, Frame, html, reading};

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use askama::Template;
 use futures_util::future::try_join_all;
+use http::StatusCode;
 use swarm_core::domain::{Body, Confidence, MemberState, Quote, Stance};
 use swarm_core::{Error, Member, MemberId, Session, SessionId, TakeId, Tenant};
-use warp::http::StatusCode;
 
 use super::charts::{Point, member_line};
 use super::frame::{Desk, Frame, html, reading};

@@ -1,7 +1,7 @@
 //! `/swarm/members`: the active members, by page.
 
 use askama::Template;
-use warp::http::StatusCode;
+use http::StatusCode;
 
 use super::frame::{Desk, Frame, html, reading};
 use super::links;

@@ -1,7 +1,7 @@
 //! `/swarm/memos/<id>`: a memo.
 
 use askama::Template;
-use warp::http::StatusCode;
+use http::StatusCode;
 
 use super::frame::{Desk, Frame, html, reading};
 use super::markdown::{HeadingLevel, markdown};

@@ -30,7 +30,7 @@ pub(crate) mod subjects;
 pub(crate) mod take;
 mod time_text;
 
-use warp::http::HeaderMap;
+use http::HeaderMap;
 
 use crate::request::RequestContext;
 use crate::response::{Answer, ApiError};

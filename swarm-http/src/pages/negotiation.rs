@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use warp::http::header::{ACCEPT, VARY};
-use warp::http::{HeaderMap, HeaderValue};
+use http::header::{ACCEPT, VARY};
+use http::{HeaderMap, HeaderValue};
 
 use super::error_page;
 use super::frame::Desk;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use askama::Template;
+use http::StatusCode;
 use swarm_core::domain::{Brief, RosterEntry, Snapshot};
 use swarm_core::json::Json;
 use swarm_core::rules::resolve;
 use swarm_core::{Error, MemberId, Session, Take, TakeId};
-use warp::http::StatusCode;
 
 use super::acts::Entry;
 use super::charts::{Dot, signed, stance_field};

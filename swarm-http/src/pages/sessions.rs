@@ -1,8 +1,8 @@
 //! `/swarm/sessions`: all sessions, by page.
 
 use askama::Template;
+use http::StatusCode;
 use swarm_core::SessionId;
-use warp::http::StatusCode;
 
 use super::frame::{Desk, Frame, html, reading};
 use super::lists::{SessionRow, Subjects, given, part_title};

@@ -1,6 +1,6 @@
 //! What pages load: the style sheet and the icon.
 
-use warp::http::StatusCode;
+use http::StatusCode;
 
 use crate::request::RequestContext;
 use crate::response::{Answer, Reply};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use askama::Template;
+use http::StatusCode;
 use swarm_core::domain::{Subject, SubjectId, SubjectSnapshot};
 use swarm_core::{Error, Session, SessionId, Tenant};
-use warp::http::StatusCode;
 
 use super::charts::{Legend, Value, value_line};
 use super::frame::{Desk, Frame, html, reading};

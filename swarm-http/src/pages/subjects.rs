@@ -1,7 +1,7 @@
 //! `/swarm/subjects`: all subjects, by page.
 
 use askama::Template;
-use warp::http::StatusCode;
+use http::StatusCode;
 
 use super::frame::{Desk, Frame, html};
 use super::links;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use askama::Template;
+use http::StatusCode;
 use swarm_core::domain::{Snapshot, TakeDraft, Weights};
 use swarm_core::proof::canonical;
 use swarm_core::{Take, json};
-use warp::http::StatusCode;
 
 use super::frame::{Desk, Frame, html, reading};
 use super::lists::uncounted;

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use http::{HeaderMap, StatusCode};
 use swarm_core::domain::{
     Actor, Attribution, Invalid, MemberId, MemoId, SessionId, SubjectId, TakeId, TokenHash,
 };
 use swarm_core::json::{Document, Json, Object};
 use swarm_core::proof::ApiKey;
 use swarm_core::{CommitteeRefusal, CommitteeTenant, Refusal, Resource, Tenant};
-use warp::http::{HeaderMap, StatusCode};
 
 use crate::Site;
 use crate::number::number;

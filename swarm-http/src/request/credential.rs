@@ -1,11 +1,11 @@
 //! Who asks: a bearer token, an operator's credential (specification, section 5A), or an API key
 //! (5B).
 
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, StatusCode};
 use swarm_core::domain::{Actor, TokenHash};
 use swarm_core::proof::ApiKey;
 use swarm_core::{CommitteeRefusal, Refusal};
-use warp::http::header::AUTHORIZATION;
-use warp::http::{HeaderMap, StatusCode};
 
 use crate::response::ApiError;
 use crate::tenants::ServedTenant;

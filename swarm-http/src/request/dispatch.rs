@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use futures_util::{FutureExt, Stream};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, ETAG, LINK};
+use http::uri::Authority;
+use http::{HeaderMap, Method, StatusCode};
 use swarm_core::json::{Json, NotJson};
 use tokio::time::Instant;
 use tracing::Instrument as _;
 use tracing::field::Empty;
-use warp::http::header::{CONTENT_LENGTH, CONTENT_TYPE, ETAG, LINK};
-use warp::http::uri::Authority;
-use warp::http::{HeaderMap, Method, StatusCode};
 
 use crate::Site;
 use crate::budget::{BudgetExhausted, Reservation, SMALL};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use http::uri::Authority;
+use http::{HeaderMap, Method};
 use warp::filters::BoxedFilter;
 use warp::filters::path::FullPath;
-use warp::http::uri::Authority;
-use warp::http::{HeaderMap, Method};
 use warp::reply::Response;
 use warp::{Filter, reject};
 

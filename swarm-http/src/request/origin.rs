@@ -1,7 +1,7 @@
 //! The origin that a client named: the host, and how it reached it (contract, section 1).
 
-use warp::http::HeaderMap;
-use warp::http::uri::Authority;
+use http::HeaderMap;
+use http::uri::Authority;
 
 use crate::site::Origins;
 
@@ -41,7 +41,7 @@ impl Origin {
 }
 
 /// Each proxy appends: the first value is what the client asked for.
-fn first(value: &warp::http::HeaderValue) -> Option<&str> {
+fn first(value: &http::HeaderValue) -> Option<&str> {
     value.to_str().ok()?.split(',').next().map(str::trim)
 }
 

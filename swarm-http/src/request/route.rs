@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use http::{HeaderValue, Method};
 use matchit::Router;
 use percent_encoding::percent_decode_str;
-use warp::http::{HeaderValue, Method};
 
 use crate::Site;
 use crate::response::{ApiError, Reply};

@@ -8,11 +8,11 @@ use std::task::{Context, Poll};
 use bytes::{Buf, Bytes};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use http::header::HOST;
+use http::{Request, Response};
 use http_body_util::{BodyDataStream, Full};
 use hyper::body::Body;
 use tower_service::Service;
-use warp::http::header::HOST;
-use warp::http::{Request, Response};
 
 use crate::Site;
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use swarm_core::{Session, SessionId, wire};
-use warp::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
-use warp::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 
 use super::encodings::Encodings;
 

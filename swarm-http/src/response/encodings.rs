@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use http::HeaderValue;
 use sha2::{Digest, Sha256};
 use swarm_core::proof::hex;
-use warp::http::HeaderValue;
 
 /// The suffix of a compressed body's tag.
 pub(super) const GZIPPED: &str = "-gzip";

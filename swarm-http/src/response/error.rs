@@ -1,11 +1,11 @@
 //! What goes wrong (specification, section 7A; contract, sections 3 and 5).
 
+use http::header::{ALLOW, LINK, RETRY_AFTER};
+use http::{HeaderName, HeaderValue, StatusCode};
 use swarm_core::{
     CommitteeError, CommitteeRefusal, Error, Invalid, Refusal, Rejection, StoreError, SubmitError,
     wire,
 };
-use warp::http::header::{ALLOW, LINK, RETRY_AFTER};
-use warp::http::{HeaderName, HeaderValue, StatusCode};
 
 use super::Answer;
 

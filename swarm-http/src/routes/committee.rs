@@ -2,14 +2,14 @@
 
 use std::time::{Duration, SystemTime};
 
+use http::StatusCode;
+use http::header::{HeaderValue, LAST_MODIFIED};
 use swarm_core::domain::Day;
 use swarm_core::domain::committee::{
     CommitteeMemberDraft, CommitteeMemberId, CommitteeStatus, GenerationOrder, SubjectOrder,
     SynthesisOrder,
 };
 use swarm_core::{CommitteeRefusal, Resource, Timestamp, wire};
-use warp::http::StatusCode;
-use warp::http::header::{HeaderValue, LAST_MODIFIED};
 
 use crate::request::RequestContext;
 use crate::request::page::{MOST, Page};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use http::StatusCode;
 use serde::Serialize;
 use swarm_core::store::Readiness;
-use warp::http::StatusCode;
 
 use crate::Site;
 use crate::response::{Answer, ApiError, Reply, ok};

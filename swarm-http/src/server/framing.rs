@@ -1,7 +1,7 @@
 //! How long a request says its body is.
 
-use warp::http::HeaderMap;
-use warp::http::header::TRANSFER_ENCODING;
+use http::HeaderMap;
+use http::header::TRANSFER_ENCODING;
 
 /// Refuses a body that is encoded twice, or otherwise than in chunks: a proxy in front of us may
 /// see another end of the body (RFC 9112, section 6.3). Wrong lengths are refused by hyper.

@@ -1,10 +1,10 @@
 //! The one host that a request names.
 
 use bytes::Bytes;
+use http::header::{HOST, HeaderValue};
+use http::uri::Authority;
+use http::{Request, Response};
 use swarm_core::wire;
-use warp::http::header::{HOST, HeaderValue};
-use warp::http::uri::Authority;
-use warp::http::{Request, Response};
 
 use crate::response::Answer;
 

@@ -22,6 +22,8 @@ use std::pin::pin;
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::header::{CONNECTION, HeaderValue};
+use http::{Request, Response};
 use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -32,8 +34,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::time::sleep;
 use tower_service::Service;
-use warp::http::header::{CONNECTION, HeaderValue};
-use warp::http::{Request, Response};
 
 use self::activity::Activity;
 use self::connections::Connections;

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use crate::tenants::AdminTokens;
 
-    use warp::http::HeaderMap;
+    use http::HeaderMap;
 
     fn tenant(id: &str, hosts: &[&str]) -> TenantConfig {
         TenantConfig::new(TenantId::parse(id).unwrap(), AdminTokens::new()).on_hosts(hosts.to_vec())

@@ -8,9 +8,9 @@ mod origin;
 
 use std::sync::Arc;
 
+use http::HeaderMap;
+use http::uri::Authority;
 use swarm_core::TenantId;
-use warp::http::HeaderMap;
-use warp::http::uri::Authority;
 
 pub use config::{Services, TenantConfig};
 pub(crate) use host_table::EveryHost;

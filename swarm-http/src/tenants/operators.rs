@@ -1,8 +1,8 @@
 //! Who may operate a tenant.
 
 use async_trait::async_trait;
+use http::HeaderMap;
 use swarm_core::domain::{Actor, AdminTokenHash};
-use warp::http::HeaderMap;
 
 /// Decides who may operate a tenant, and under which name their acts stand in the log.
 ///

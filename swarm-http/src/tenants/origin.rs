@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use http::uri::Authority;
 use swarm_core::Invalid;
-use warp::http::uri::Authority;
 
 /// `https://acme.example` or `http://acme.example:8080`: a scheme and a host, perhaps with a port.
 #[derive(Clone, Debug, PartialEq, Eq)]

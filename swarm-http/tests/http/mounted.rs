@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use http::HeaderMap;
 use serde_json::json;
 use swarm_core::TenantId;
 use swarm_core::domain::{Actor, AdminTokenHash};
@@ -10,7 +11,6 @@ use swarm_http::server::{Limits, serve};
 use swarm_http::{AdminTokens, HostTable, Operators, Site, TenantConfig};
 use swarm_store_memory::MemoryStore;
 use warp::Filter as _;
-use warp::http::HeaderMap;
 
 use crate::harness::{ADMIN, Author, Client, Server, services, tenant};
 use crate::raw_http;

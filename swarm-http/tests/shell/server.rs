@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use futures_util::{Stream, StreamExt, stream};
+use http::StatusCode;
 use swarm_http::body;
 use swarm_http::body::BodyError;
 use swarm_http::server::{Limits, Peer, serve};
@@ -16,7 +17,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
-use warp::http::StatusCode;
 use warp::reply::Response;
 use warp::{Filter, Reply};
 

@@ -107,7 +107,7 @@ fn quotas(table: &QuotasTable) -> Quotas {
 
 /// Whether a request could name it: an authority without user and port.
 fn is_host(host: &str) -> bool {
-    host.parse().is_ok_and(|authority: warp::http::uri::Authority| authority.host() == host)
+    host.parse().is_ok_and(|authority: http::uri::Authority| authority.host() == host)
 }
 
 /// What is not set is as the specification has it (section 8B).

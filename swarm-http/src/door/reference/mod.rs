@@ -11,7 +11,7 @@ mod schemas;
 
 use std::sync::{Arc, OnceLock};
 
-use warp::http::StatusCode;
+use http::StatusCode;
 
 use super::guide;
 use crate::request::RequestContext;

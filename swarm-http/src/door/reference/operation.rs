@@ -1,7 +1,7 @@
 //! What is said of a route: its line in `operations.txt`, and what the table of routes knows itself.
 
+use http::Method;
 use swarm_core::wire::Problem;
-use warp::http::Method;
 
 use crate::request::credential::Access;
 use crate::request::route::{BodyRule, Handler, Route};

@@ -1,9 +1,9 @@
 //! The reference as a page.
 
 use askama::Template;
+use http::StatusCode;
 use swarm_core::json::{Json, Object};
 use swarm_core::wire::Problem;
-use warp::http::StatusCode;
 
 use super::operation::{Operation, Parameter};
 use super::schemas;
