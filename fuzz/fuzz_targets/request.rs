@@ -9,7 +9,7 @@ use http::Request;
 use http_body_util::Full;
 use libfuzzer_sys::fuzz_target;
 use swarm_core::domain::AdminTokenHash;
-use swarm_core::testing::World;
+use swarm_testing::World;
 use swarm_core::{Swarm, SystemEntropy, TenantId};
 use swarm_http::{AdminTokens, Site, SiteService, TenantConfig};
 use swarm_store_memory::MemoryStore;

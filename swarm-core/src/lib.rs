@@ -32,14 +32,12 @@
 //! - [`store`]: the port that a storage implements.
 //! - [`service`]: load → judge → commit what was judged.
 //! - [`wire`]: what a front end answers over HTTP.
-//! - `testing` (feature of that name): what tests build upon.
-//! - `conformance` (feature of that name): the suite that any store runs.
+//!
+//! The crate `swarm-testing` has the suite that any store runs, and fixtures for tests.
 //!
 //! # Feature flags
 //!
 //! - `system-entropy` (default): [`SystemEntropy`], the randomness of the operating system.
-//! - `conformance`: the suite that any store runs; it brings tokio.
-//! - `testing`: worlds, authors and records for tests of your own.
 //!
 //! "Specification" and "contract" in these pages are the interface specification of the service
 //! and the decisions where it is silent; `API.md` in the repository carries both for users.
@@ -54,11 +52,6 @@ pub mod wire;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
-
-#[cfg(feature = "conformance")]
-pub mod conformance;
-#[cfg(feature = "testing")]
-pub mod testing;
 
 pub use domain::committee::CommitteeSettings;
 pub use domain::json;

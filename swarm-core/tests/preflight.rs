@@ -5,14 +5,14 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use swarm_core::Refusal;
 use swarm_core::domain::{
     AttemptId, MemberState, Revision, Roster, RosterEntry, Session, SessionId, SessionState, Take,
     TakeId, Timestamp, Version,
 };
 use swarm_core::json::{Json, Object, write};
 use swarm_core::rules::{Basis, Draft, Preflight, Submission, Versioned, judge, preflight};
-use swarm_core::testing::{Author, claimed, session_draft};
-use swarm_core::{Refusal, testing};
+use swarm_testing::{Author, claimed, session_draft};
 
 const DEADLINE: i64 = 1_000;
 
@@ -52,7 +52,7 @@ fn against() -> impl Strategy<Value = Against> {
 fn session(facts: &Against) -> Session {
     let mut session = session_draft("aurora").convened(SessionId(7), Timestamp::EPOCH);
     session.window_closes_at = Timestamp::from_millis(DEADLINE);
-    let entry = RosterEntry { member_id: testing::id("ada"), excused: facts.excused };
+    let entry = RosterEntry { member_id: swarm_testing::id("ada"), excused: facts.excused };
     let entries = if facts.not_listed { vec![] } else { vec![entry] };
     session.roster = Some(Roster::parse(entries).unwrap());
     if facts.aggregated {
@@ -86,7 +86,7 @@ fn basis(facts: &Against) -> Basis {
         member.state = MemberState::Inactive;
     }
     if facts.other_member {
-        member.id = testing::id("grace");
+        member.id = swarm_testing::id("grace");
     }
     if facts.no_key {
         member.public_key = None;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use swarm_core::domain::{Attribution, Session, SessionState};
 use swarm_core::json::write;
-use swarm_core::testing::{Author, World};
 use swarm_core::{Refusal, SubmitError, Take, Tenant};
 use swarm_store_memory::MemoryStore;
+use swarm_testing::{Author, World};
 use tokio::sync::Barrier;
 use tokio::task::JoinHandle;
 

@@ -9,9 +9,9 @@ use swarm_core::store::{
     ChallengeBucket, ChallengeOffer, ChallengeSlot, Filed, MemberChange, MemberSaved,
     ProvenChallenge,
 };
-use swarm_core::testing::{ManualClock, World, challenge, judged, moment, seed, session_draft};
 use swarm_core::{TenantId, Timestamp};
 use swarm_store_memory::MemoryStore;
+use swarm_testing::{ManualClock, World, challenge, judged, moment, seed, session_draft};
 
 #[tokio::test]
 async fn a_take_lands_at_its_deadline_and_is_late_a_millisecond_after() {

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use swarm_core::testing::ManualClock;
 use swarm_core::{CommitteeTenants, Timestamp};
 use swarm_store_memory::MemoryStore;
+use swarm_testing::ManualClock;
 
 async fn memory() -> ((), Arc<dyn CommitteeTenants>) {
     ((), Arc::new(MemoryStore::new()))
 }
 
-swarm_core::committee_conformance!(memory);
+swarm_testing::committee_conformance!(memory);
 
 async fn with_a_clock() -> (ManualClock, Arc<dyn CommitteeTenants>) {
     let clock = ManualClock::at(Timestamp::EPOCH);
@@ -18,4 +18,4 @@ async fn with_a_clock() -> (ManualClock, Arc<dyn CommitteeTenants>) {
     (clock, Arc::new(MemoryStore::with_clock(move || shown.now())))
 }
 
-swarm_core::committee_clock_conformance!(with_a_clock, ManualClock::set);
+swarm_testing::committee_clock_conformance!(with_a_clock, ManualClock::set);

@@ -8,13 +8,13 @@ use swarm_core::domain::{Actor, Day, Subject, TimeOfDay};
 use swarm_core::json::{Object, write};
 use swarm_core::proof::ApiKey;
 use swarm_core::rules::committee::SessionLine;
-use swarm_core::testing::committee::{draft, id, posted};
-use swarm_core::testing::{ManualClock, day, moment, object, race};
 use swarm_core::{
     CommitteeError, CommitteeRefusal, CommitteeSettings, CommitteeTenant, Committees, Resource,
     Swarm, SystemEntropy, TenantId,
 };
 use swarm_store_memory::MemoryStore;
+use swarm_testing::committee::{draft, id, posted};
+use swarm_testing::{ManualClock, day, moment, object, race};
 
 const ORIGIN: &str = "https://acme.example";
 

@@ -2,15 +2,15 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use swarm_core::testing::ManualClock;
 use swarm_core::{Tenants, Timestamp};
 use swarm_store_memory::MemoryStore;
+use swarm_testing::ManualClock;
 
 async fn in_memory() -> ((), Arc<dyn Tenants>) {
     ((), Arc::new(MemoryStore::new()))
 }
 
-swarm_core::conformance!(in_memory);
+swarm_testing::conformance!(in_memory);
 
 async fn with_a_clock() -> (ManualClock, Arc<dyn Tenants>) {
     let clock = ManualClock::at(Timestamp::EPOCH);
@@ -18,7 +18,7 @@ async fn with_a_clock() -> (ManualClock, Arc<dyn Tenants>) {
     (clock, Arc::new(MemoryStore::with_clock(move || shown.now())))
 }
 
-swarm_core::clock_conformance!(with_a_clock, ManualClock::set);
+swarm_testing::clock_conformance!(with_a_clock, ManualClock::set);
 
 /// A store and its backup.
 struct BackedUp {
@@ -44,4 +44,4 @@ async fn again(guard: &BackedUp) -> Arc<dyn Tenants> {
     Arc::new(guard.store.opened_again())
 }
 
-swarm_core::continuity_conformance!(that_goes_back, back_up, restore, again);
+swarm_testing::continuity_conformance!(that_goes_back, back_up, restore, again);

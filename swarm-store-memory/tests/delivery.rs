@@ -9,9 +9,9 @@ use async_trait::async_trait;
 use swarm_core::domain::{Actor, Application, Contact, Lens, Mail, MailState, Message, Name};
 use swarm_core::proof::KeyPair;
 use swarm_core::rules::{Attempt, LEASE_MILLIS, MAIL_ATTEMPTS};
-use swarm_core::testing::ManualClock;
 use swarm_core::{Mailer, MemberId, Swarm, SystemEntropy, Tenant, TenantId, Timestamp};
 use swarm_store_memory::MemoryStore;
+use swarm_testing::ManualClock;
 use tokio::time::timeout;
 
 const ORIGIN: &str = "https://acme.example";

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use swarm_core::TenantId;
 use swarm_core::store::ChangeFeed;
-use swarm_core::testing::World;
 use swarm_redis_testing::{Server, wait_until};
 use swarm_store_redis::RedisStore;
+use swarm_testing::World;
 
 #[tokio::test]
 async fn a_change_is_heard_by_all_and_once() {

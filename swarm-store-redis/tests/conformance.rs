@@ -44,7 +44,7 @@ mod on_a_server {
         guard.connect().await
     }
 
-    swarm_core::conformance!(server, killed);
+    swarm_testing::conformance!(server, killed);
 
     async fn again(guard: &Guard) -> Arc<dyn Tenants> {
         guard.connect().await
@@ -64,7 +64,7 @@ mod on_a_server {
         server.cli(&["SWAPDB", "0", "1"]);
     }
 
-    swarm_core::continuity_conformance!(server, back_up, restore, again);
+    swarm_testing::continuity_conformance!(server, back_up, restore, again);
 
     mod committee {
         use super::*;
@@ -80,7 +80,7 @@ mod on_a_server {
             guard.connect().await
         }
 
-        swarm_core::committee_conformance!(server, killed);
+        swarm_testing::committee_conformance!(server, killed);
     }
 }
 
@@ -102,7 +102,7 @@ mod on_a_server_with_a_clock {
         clock.set(now.millis());
     }
 
-    swarm_core::clock_conformance!(server, set);
+    swarm_testing::clock_conformance!(server, set);
 
     mod committee {
         use super::*;
@@ -114,7 +114,7 @@ mod on_a_server_with_a_clock {
             ((server, clock), Arc::new(store))
         }
 
-        swarm_core::committee_clock_conformance!(server, set);
+        swarm_testing::committee_clock_conformance!(server, set);
     }
 }
 
@@ -133,7 +133,7 @@ mod on_a_server_and_its_replica {
         ((), Arc::new(RedisStore::connect(&url).await.unwrap()))
     }
 
-    swarm_core::conformance!(servers);
+    swarm_testing::conformance!(servers);
 }
 
 #[cfg(feature = "cluster")]
@@ -147,11 +147,11 @@ mod on_a_cluster {
         ((), Arc::new(RedisStore::connect(&CLUSTER.url()).await.unwrap()))
     }
 
-    swarm_core::conformance!(cluster);
+    swarm_testing::conformance!(cluster);
 
     async fn rooms() -> ((), Arc<dyn CommitteeTenants>) {
         ((), Arc::new(RedisStore::connect(&CLUSTER.url()).await.unwrap()))
     }
 
-    swarm_core::committee_conformance!(rooms);
+    swarm_testing::committee_conformance!(rooms);
 }

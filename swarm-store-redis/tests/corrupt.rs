@@ -12,9 +12,9 @@ use swarm_core::store::{
     CommitteeDayChange, CommitteeMemberChange, CommitteeStore, MemberChange, MemberSaved,
     MessageChange, MessageQuery, SessionChange, Store, Versioned,
 };
-use swarm_core::testing::Author;
 use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
+use swarm_testing::Author;
 
 use world::committee::{convened, opening, seat};
 use world::{creation_with_mail, draft};

@@ -13,10 +13,10 @@ use swarm_core::store::{
     Collection, Filed, MemberQuery, MemberSaved, MessageChange, MessageQuery, Put, Saved,
     SessionChange, Store, Versioned,
 };
-use swarm_core::testing::Author;
 use swarm_core::{Session, SessionId, TakeId};
 use swarm_redis_testing::{Proxy, Server, free_port};
 use swarm_store_redis::RedisStore;
+use swarm_testing::Author;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 

@@ -11,10 +11,10 @@ use std::time::Duration;
 use swarm_core::domain::{Body, MemoUrl, TakeDraft};
 use swarm_core::rules::Filing;
 use swarm_core::store::{Filed, Result, Store, StoreErrorKind};
-use swarm_core::testing::{Author, act};
 use swarm_core::{Session, TakeId};
 use swarm_redis_testing::{ProgramClock, Server};
 use swarm_store_redis::RedisStore;
+use swarm_testing::{Author, act};
 use tokio::task::{JoinHandle, yield_now};
 use tokio::time::timeout;
 
@@ -237,7 +237,7 @@ async fn long_takes_go_a_few_at_a_time() {
         };
         let take = author.sign(long);
         let basis = author.basis(&*desk.store, &take).await.unwrap();
-        filings.push(swarm_core::testing::judged(&basis, &take));
+        filings.push(swarm_testing::judged(&basis, &take));
     }
     let before = desk.redis.scripts();
     desk.filed(desk.held(filings).await).await;

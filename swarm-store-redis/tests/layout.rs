@@ -9,10 +9,10 @@ use std::fmt::Debug;
 
 use swarm_core::domain::Seq;
 use swarm_core::store::{Basis, Filed, Result, Store, StoreErrorKind, TakeQuery};
-use swarm_core::testing::Author;
 use swarm_core::{Session, TakeId, Tenants};
 use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
+use swarm_testing::Author;
 
 use world::{ALL, draft, facts, joined, judged, open};
 

@@ -7,9 +7,9 @@ mod world;
 use swarm_core::TakeDraft;
 use swarm_core::domain::{Body, Day};
 use swarm_core::store::{CommitteeFiled, Filed, Saved};
-use swarm_core::testing::judged;
 use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
+use swarm_testing::judged;
 
 use world::{committee, draft, joined, open};
 

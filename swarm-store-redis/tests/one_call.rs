@@ -8,10 +8,10 @@ use swarm_core::domain::{
     Actor, Attribution, MemberState, Roster, RosterEntry, Session, SessionPatch, SessionState,
     Subject, TakeDraft, TenantId, Timestamp, TokenHash,
 };
-use swarm_core::testing::{Author, World, id, object, session_draft};
 use swarm_core::{Error, Refusal, Submission, Swarm, SystemEntropy, TakeId, Tenant};
 use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
+use swarm_testing::{Author, World, id, object, session_draft};
 use tokio::task::JoinSet;
 
 /// A tenant on two servers, of which one has a basis cache, and the Redis behind them.

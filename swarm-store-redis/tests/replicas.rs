@@ -16,10 +16,10 @@ use swarm_core::store::{
     CommitteeFiled, Filed, MemberSaved, MessageChange, MessageQuery, Result, SessionChange, Store,
     Versioned,
 };
-use swarm_core::testing::Author;
 use swarm_core::{Session, Tenants};
 use swarm_redis_testing::{Cluster, Proxy, Server};
 use swarm_store_redis::RedisStore;
+use swarm_testing::Author;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};

@@ -14,12 +14,10 @@ use swarm_core::store::{
     Convocation, DocumentDraft, Filing, MemberChange, MessageChange, Result, SessionChange,
     StoreErrorKind,
 };
-use swarm_core::testing::committee::{self, CommitteeWorld};
-use swarm_core::testing::{
-    Author, World, act, applicant, creation, mail, seed, session_draft, unique,
-};
 use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
+use swarm_testing::committee::{self, CommitteeWorld};
+use swarm_testing::{Author, World, act, applicant, creation, mail, seed, session_draft, unique};
 
 /// What a tenant has: a member, a session with a take in it, a message, a document, a committee with
 /// a submission.

@@ -263,7 +263,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("swarm.db");
         let store = SqliteStore::open(&path).unwrap();
-        let world = swarm_core::testing::World::open(Arc::new(store.clone()), tenant());
+        let world = swarm_testing::World::open(Arc::new(store.clone()), tenant());
         world.convened("aurora").await;
         assert!(store.ready().await.unwrap().warnings.is_empty());
         let other = rusqlite::Connection::open(path).unwrap();

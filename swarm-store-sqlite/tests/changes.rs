@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use swarm_core::TenantId;
 use swarm_core::store::ChangeFeed;
-use swarm_core::testing::World;
 use swarm_store_sqlite::SqliteStore;
+use swarm_testing::World;
 
 #[tokio::test]
 async fn own_changes_are_known_by_tenant_and_those_of_others_may_be_anywhere() {

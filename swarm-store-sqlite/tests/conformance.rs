@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use rusqlite::{Connection, TransactionBehavior};
-use swarm_core::testing::ManualClock;
 use swarm_core::{CommitteeTenants, Tenants, Timestamp};
 use swarm_store_sqlite::SqliteStore;
+use swarm_testing::ManualClock;
 use tempfile::TempDir;
 
 fn open(folder: &TempDir) -> Arc<SqliteStore> {
@@ -39,14 +39,14 @@ mod interface_a {
         open(folder)
     }
 
-    swarm_core::conformance!(in_a_file, again);
+    swarm_testing::conformance!(in_a_file, again);
 
     async fn with_a_clock() -> (FileAndClock, Arc<dyn Tenants>) {
         let (guard, store) = open_with_clock();
         (guard, store)
     }
 
-    swarm_core::clock_conformance!(with_a_clock, set);
+    swarm_testing::clock_conformance!(with_a_clock, set);
 
     async fn back_up(folder: &TempDir) {
         let copy = folder.path().join("copy.db");
@@ -72,7 +72,7 @@ mod interface_a {
         change.commit().unwrap();
     }
 
-    swarm_core::continuity_conformance!(in_a_file, back_up, restore, again);
+    swarm_testing::continuity_conformance!(in_a_file, back_up, restore, again);
 }
 
 mod interface_b {
@@ -88,12 +88,12 @@ mod interface_b {
         open(folder)
     }
 
-    swarm_core::committee_conformance!(in_a_file, again);
+    swarm_testing::committee_conformance!(in_a_file, again);
 
     async fn with_a_clock() -> (FileAndClock, Arc<dyn CommitteeTenants>) {
         let (guard, store) = open_with_clock();
         (guard, store)
     }
 
-    swarm_core::committee_clock_conformance!(with_a_clock, set);
+    swarm_testing::committee_clock_conformance!(with_a_clock, set);
 }

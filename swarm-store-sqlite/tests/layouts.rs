@@ -10,9 +10,9 @@ use rusqlite::Connection;
 use swarm_core::store::{
     ChallengeBucket, ChallengeOffer, ChallengeSlot, StoreError, StoreErrorKind,
 };
-use swarm_core::testing::{World, challenge};
 use swarm_core::{TenantId, Tenants, Timestamp};
 use swarm_store_sqlite::SqliteStore;
+use swarm_testing::{World, challenge};
 use tempfile::TempDir;
 
 #[test]

@@ -100,11 +100,13 @@ pub struct Act {
 }
 
 impl Act {
-    pub(crate) fn new(text: String) -> Self {
+    /// An entry of this text, without its `seq` and `at`.
+    pub fn new(text: String) -> Self {
         Self { text, session: None }
     }
 
-    pub(crate) fn on(session: SessionId, text: String) -> Self {
+    /// An entry of this text about a session that is on file.
+    pub fn on(session: SessionId, text: String) -> Self {
         Self { text, session: Some(session) }
     }
 

@@ -3,7 +3,7 @@
 //! A store keeps records and compares facts. It knows no rule: a write carries, as its guard, the
 //! facts that the judgement behind it relied on, and the store commits it only while they hold.
 //! `Ok` means that the store answered, `Err` that it could not; a lost race is an outcome, not an
-//! error. The suite in `swarm_core::conformance` tests whether an implementation does this.
+//! error. The suite in `swarm_testing::conformance` tests whether an implementation does this.
 
 mod changes;
 mod committee;

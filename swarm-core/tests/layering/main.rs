@@ -13,7 +13,7 @@ use modules::{Arrow, ITSELF, Modules};
 
 /// The modules of each crate, from the bottom up: a row uses only what stands in those before it.
 /// What a crate's `lib.rs` or `main.rs` has of its own is called `itself`.
-const CRATES: [(&str, &[&str]); 8] = [
+const CRATES: [(&str, &[&str]); 9] = [
     ("swarm-core/src", &LAYERS),
     ("swarm-store-memory/src", &["log_rows records", "world", ITSELF, PORT]),
     (
@@ -46,6 +46,10 @@ const CRATES: [(&str, &[&str]); 8] = [
             "committee documents takes",
             "log",
         ],
+    ),
+    (
+        "swarm-testing/src",
+        &["clock promise race records", "author", "world", "committee", ITSELF, "conformance"],
     ),
     ("swarm-redis-testing/src", &["clock ports proxy", "server", "cluster"]),
     (
@@ -97,14 +101,10 @@ const CRATES: [(&str, &[&str]); 8] = [
 const PORT: &str = "committee counts documents log members outbox sessions takes";
 
 /// The layers of the core.
-const LAYERS: [&str; 8] =
-    ["domain", "proof", "rules", "store", "service", "wire", "testing", "conformance"];
+const LAYERS: [&str; 6] = ["domain", "proof", "rules", "store", "service", "wire"];
 
 /// The layers that wait for something.
-const ASYNC: [&str; 4] = ["store", "service", "testing", "conformance"];
-
-/// The layers that are for tests alone.
-const FOR_TESTS: [&str; 2] = ["testing", "conformance"];
+const ASYNC: [&str; 2] = ["store", "service"];
 
 #[test]
 fn a_module_uses_only_those_below_it() {
@@ -170,9 +170,8 @@ fn rules_do_not_wait() {
 #[test]
 fn a_crate_uses_only_what_it_may_know() {
     let foreign = ["tokio::", "warp::", "hyper::", "redis::", "swarm_http", "swarm_store_"];
-    for layer in LAYERS.iter().filter(|layer| !FOR_TESTS.contains(layer)) {
-        absent(&format!("swarm-core/src/{layer}"), &foreign);
-    }
+    absent("swarm-core/src", &foreign);
+    absent("swarm-testing/src", &["warp::", "hyper::", "redis::", "swarm_http", "swarm_store_"]);
     absent("swarm-store-memory/src", &["tokio::", "warp::", "hyper::", "swarm_http"]);
     absent("swarm-store-redis/src", &["warp::", "hyper::", "swarm_http", "swarm_store_memory"]);
     absent("swarm-store-sqlite/src", &["warp::", "hyper::", "swarm_http", "swarm_store_memory"]);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use swarm_core::domain::{Challenge, Member, MemberState, Signed, TokenClaim, TokenHash};
 use swarm_core::proof::{BearerToken, ChallengeText};
 use swarm_core::rules::{ChallengeSlot, MemberBasis, MemberChange, claim, offer_challenge};
-use swarm_core::testing::{applicant, challenge, claimed, id, key, keys, moment, seed};
 use swarm_core::{Refusal, Timestamp};
+use swarm_testing::{applicant, challenge, claimed, id, key, keys, moment, seed};
 
 use super::{JUDGED, now, versioned};
 

@@ -14,8 +14,8 @@ use swarm_core::rules::{
     DigestSource, aggregate, brief_published, clock_accepted, convene, digest, digest_source,
     entry, memo_published, memo_retracted, snapshot_added, subject_put,
 };
-use swarm_core::testing::{Author, day, id, moment, object, session_draft, subject};
 use swarm_core::{Session, SessionId, Take, TakeId, Timestamp, json};
+use swarm_testing::{Author, day, id, moment, object, session_draft, subject};
 
 use super::{now, operator};
 

@@ -2,7 +2,7 @@
 
 use swarm_core::domain::{MailState, Message, MessageId};
 use swarm_core::rules::{Attempt, MAIL_ATTEMPTS, MessageChange, lease, settle};
-use swarm_core::testing::mail;
+use swarm_testing::mail;
 
 use super::{JUDGED, now, versioned};
 

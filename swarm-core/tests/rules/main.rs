@@ -14,7 +14,7 @@ use std::sync::Arc;
 use swarm_core::Timestamp;
 use swarm_core::domain::{Actor, Attribution, Note, Version};
 use swarm_core::rules::Versioned;
-use swarm_core::testing::moment;
+use swarm_testing::moment;
 
 /// The version of every record that is judged here.
 const JUDGED: Version = Version(3);

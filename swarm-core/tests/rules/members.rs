@@ -9,7 +9,7 @@ use swarm_core::rules::{
     MemberChange, activate, admit, deactivate, may_be_read, reject, reject_competing_application,
     rotate,
 };
-use swarm_core::testing::{applicant, claimed, creation, key, keys, mail};
+use swarm_testing::{applicant, claimed, creation, key, keys, mail};
 
 use super::{JUDGED, now, versioned};
 

@@ -3,7 +3,7 @@
 use swarm_core::Refusal;
 use swarm_core::domain::{Invalid, MemberState, SessionState};
 use swarm_core::rules::{Quota, QuotaReached, Resource};
-use swarm_core::testing::id;
+use swarm_testing::id;
 
 use super::now;
 

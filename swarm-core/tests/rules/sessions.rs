@@ -9,8 +9,8 @@ use swarm_core::rules::{
     Resource, SessionChange, Versioned, advance, aggregate, amend, close_if_due, convene, excuse,
     freeze_roster, is_due,
 };
-use swarm_core::testing::{Author, id, moment, session_draft};
 use swarm_core::{Refusal, Session, SessionId, Take, TakeId, Timestamp};
+use swarm_testing::{Author, id, moment, session_draft};
 
 use super::{JUDGED, now, operator, versioned};
 

@@ -8,8 +8,8 @@ use swarm_core::domain::{
 };
 use swarm_core::proof::canonical;
 use swarm_core::rules::{Basis, Draft, Filing, Submission, judge, preflight, resolve};
-use swarm_core::testing::{Author, object, session_draft};
 use swarm_core::{Refusal, Rejection, Session, SessionId, Take, TakeId, Timestamp};
+use swarm_testing::{Author, object, session_draft};
 
 use super::{JUDGED, now, versioned};
 

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use swarm_core::conformance::{
+use swarm_core::domain::Act;
+use swarm_core::rules::Filing;
+use swarm_core::store::{Filed, Result, Saved, SessionChange, async_trait};
+use swarm_core::{Take, Tenants, Timestamp};
+use swarm_store_memory::MemoryStore;
+use swarm_testing::ManualClock;
+use swarm_testing::conformance::{
     a_clock_that_is_accepted_counts_again, a_deadline_that_has_passed_stays_passed,
     no_deadline_moves_before_a_take_of_a_clock_that_was_wrong,
     nothing_is_committed_while_the_clock_is_far_behind,
     time_stands_still_while_the_clock_is_behind,
 };
-use swarm_core::domain::Act;
-use swarm_core::rules::Filing;
-use swarm_core::store::{Filed, Result, Saved, SessionChange, async_trait};
-use swarm_core::testing::ManualClock;
-use swarm_core::{Take, Tenants, Timestamp};
-use swarm_store_memory::MemoryStore;
 
 use crate::broken::{Broken, Fault, Intact, Worlds};
 use crate::expect_broken;

@@ -3,14 +3,14 @@
 use std::sync::{Arc, Mutex};
 
 use swarm_core::Tenants;
-use swarm_core::conformance::{
-    a_store_that_is_accepted_takes_commits_again, a_store_that_lost_rows_takes_no_commits,
-    a_store_that_was_wiped_takes_no_commits, a_store_with_other_rows_takes_no_commits,
-};
 use swarm_core::domain::Act;
 use swarm_core::rules::Filing;
 use swarm_core::store::{Basis, BasisQuery, Filed, LogPosition, Result, async_trait};
 use swarm_store_memory::MemoryStore;
+use swarm_testing::conformance::{
+    a_store_that_is_accepted_takes_commits_again, a_store_that_lost_rows_takes_no_commits,
+    a_store_that_was_wiped_takes_no_commits, a_store_with_other_rows_takes_no_commits,
+};
 
 use crate::broken::{Broken, Fault, Intact, Worlds};
 use crate::expect_broken;

@@ -7,7 +7,7 @@ use swarm_core::store::{
     Collection, Document, DocumentDraft, DocumentGuard, MemberChange, MemberSaved, MessageQuery,
     Put, Result, Versioned, async_trait,
 };
-use swarm_core::testing::FIRST;
+use swarm_testing::FIRST;
 
 use crate::broken::{Fault, Worlds};
 use crate::tenants::fault;

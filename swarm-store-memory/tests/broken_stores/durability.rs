@@ -1,9 +1,9 @@
 //! Stores that forget when they are closed.
 
-use swarm_core::conformance::{guards_outlive_the_store, records_outlive_the_store};
 use swarm_core::domain::MemberId;
 use swarm_core::store::{Basis, BasisQuery, MemberBasis, Result, async_trait};
 use swarm_store_memory::MemoryStore;
+use swarm_testing::conformance::{guards_outlive_the_store, records_outlive_the_store};
 
 use crate::broken::{Broken, Fault, Intact, Worlds};
 use crate::expect_broken;

@@ -58,7 +58,8 @@ pub(crate) use plant;
 mod caught {
     use std::sync::Arc;
 
-    use swarm_core::{Tenants, conformance as suite};
+    use swarm_core::Tenants;
+    use swarm_testing::conformance as suite;
 
     use crate as planted;
     use crate::broken::{Broken, Fault};
@@ -265,16 +266,16 @@ mod intact {
         ((), Broken::store(Intact))
     }
 
-    swarm_core::conformance!(intact);
+    swarm_testing::conformance!(intact);
 }
 
 /// A case that catches nothing may be one that cannot fail.
 #[test]
 fn every_case_catches_a_fault() {
     let caught = [caught::CASES, openings::CASES, clock::CASES, durability::CASES].concat();
-    let cases = swarm_core::conformance_cases!(names);
-    let of_durability = swarm_core::durability_cases!(names);
-    let cases = cases.iter().chain(&of_durability).chain(&swarm_core::clock_cases!(names));
+    let cases = swarm_testing::conformance_cases!(names);
+    let of_durability = swarm_testing::durability_cases!(names);
+    let cases = cases.iter().chain(&of_durability).chain(&swarm_testing::clock_cases!(names));
     let idle: Vec<_> = cases.filter(|case| !caught.contains(case)).collect();
     assert!(idle.is_empty(), "these catch nothing: {idle:#?}");
 }

@@ -8,7 +8,7 @@ use swarm_core::store::{
     ChallengeOffer, ChallengeSlot, MemberBasis, MemberChange, MemberQuery, MemberSaved, Result,
     Versioned, async_trait,
 };
-use swarm_core::testing::{FIRST, applicant};
+use swarm_testing::{FIRST, applicant};
 
 use crate::broken::{Fault, Worlds};
 use crate::tenants::fault;

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use swarm_core::conformance::{
-    a_world_opened_by_racers_is_one, a_world_opened_twice_is_the_same, committee,
-    the_store_gives_a_sign_of_life,
-};
 use swarm_core::store::{CommitteeStore, Readiness, Result, Store, async_trait};
 use swarm_core::{CommitteeTenants, StoreError, TenantId, Tenants};
 use swarm_store_memory::MemoryStore;
+use swarm_testing::conformance::{
+    a_world_opened_by_racers_is_one, a_world_opened_twice_is_the_same, committee,
+    the_store_gives_a_sign_of_life,
+};
 
 use crate::expect_broken;
 

@@ -11,7 +11,7 @@ use swarm_core::rules::Filing;
 use swarm_core::store::{
     Basis, BasisQuery, Filed, MemberQuery, Result, SessionChange, SessionQuery, Store, async_trait,
 };
-use swarm_core::testing::act;
+use swarm_testing::act;
 use tokio::time::sleep;
 
 use crate::broken::{Fault, Worlds, time};

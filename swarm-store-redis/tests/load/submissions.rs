@@ -7,7 +7,7 @@ use swarm_core::domain::committee::CommitteeTake;
 use swarm_core::store::{
     CommitteeFiled, CommitteeFiling, CommitteeStore, CommitteeTakesQuery, Result,
 };
-use swarm_core::testing::committee::id;
+use swarm_testing::committee::id;
 use tokio::time::timeout;
 
 use crate::world::BOUND;

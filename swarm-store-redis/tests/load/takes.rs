@@ -5,8 +5,8 @@ use std::sync::Arc;
 use swarm_core::domain::{Revision, TakeOnFile};
 use swarm_core::rules::Filing;
 use swarm_core::store::{Filed, Result, Store};
-use swarm_core::testing::Author;
 use swarm_core::{Session, Take};
+use swarm_testing::Author;
 use tokio::time::timeout;
 
 use crate::world::{BOUND, draft, facts, joined, try_judge};

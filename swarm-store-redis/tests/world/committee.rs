@@ -10,11 +10,9 @@ use swarm_core::store::{
     CommitteeDayChange, CommitteeFiled, CommitteeFiling, CommitteeMemberChange, CommitteeStore,
     CommitteeTakesQuery, CommitteeTenants as _, Result, Saved,
 };
-use swarm_core::testing::committee::{
-    attempt, creation, first_save, key, member, open_day, posted,
-};
-use swarm_core::testing::day;
 use swarm_store_redis::RedisStore;
+use swarm_testing::committee::{attempt, creation, first_save, key, member, open_day, posted};
+use swarm_testing::day;
 
 /// The same tenant's committee, through any store of the same server.
 pub(crate) fn open(store: &RedisStore) -> Arc<dyn CommitteeStore> {
@@ -37,7 +35,7 @@ pub(crate) fn opening(name: &str) -> CommitteeDayChange {
 }
 
 pub(crate) fn brief(name: &str) -> CommitteeBrief {
-    swarm_core::testing::committee::brief(name, "")
+    swarm_testing::committee::brief(name, "")
 }
 
 /// A committee that is in session, with these members.

@@ -1,4 +1,4 @@
-//! A tenant's world through stores that may fail: what `swarm_core::testing` leaves to them.
+//! A tenant's world through stores that may fail: what `swarm_testing` leaves to them.
 
 #![allow(dead_code, reason = "not every test needs every helper")]
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
@@ -14,9 +14,9 @@ use swarm_core::store::{
     Basis, Clock, Collection, Convocation, DocumentDraft, Filed, MemberChange, MemberQuery,
     MemberSaved, MessageQuery, Put, Result, SessionQuery, Store,
 };
-use swarm_core::testing::{Author, mail, session_draft};
 use swarm_core::{Session, TakeId, TenantId, Tenants};
 use swarm_store_redis::RedisStore;
+use swarm_testing::{Author, mail, session_draft};
 use tokio::time::{sleep, timeout};
 
 /// Any call answers within this time, whatever happens to it.
@@ -61,7 +61,7 @@ pub(crate) async fn try_judge(
     nonce: &str,
 ) -> Result<Filing> {
     let facts = facts(store, author, session, nonce).await?;
-    Ok(swarm_core::testing::judged(&facts, &author.submission(session, nonce)))
+    Ok(swarm_testing::judged(&facts, &author.submission(session, nonce)))
 }
 
 /// The same, of a store that answers.

@@ -17,7 +17,8 @@ pub(crate) use broken::Fault;
 mod caught {
     use std::sync::Arc;
 
-    use swarm_core::{CommitteeTenants, conformance::committee as suite};
+    use swarm_core::CommitteeTenants;
+    use swarm_testing::conformance::committee as suite;
 
     use super::Fault;
     use crate::broken::Broken;
@@ -102,13 +103,13 @@ mod intact {
         ((), Broken::committee(Intact))
     }
 
-    swarm_core::committee_conformance!(intact);
+    swarm_testing::committee_conformance!(intact);
 }
 
 #[tokio::test]
 async fn a_store_that_forgets_a_committee_is_caught() {
     let (first, empty) = (Broken::committee(Intact), Broken::committee(Intact));
-    let outlives = swarm_core::conformance::committee::a_committee_outlives_the_store;
+    let outlives = swarm_testing::conformance::committee::a_committee_outlives_the_store;
     crate::expect_broken(outlives(first, async || empty)).await;
 }
 
@@ -116,7 +117,7 @@ async fn a_store_that_forgets_a_committee_is_caught() {
 #[test]
 fn every_case_catches_a_fault() {
     let caught = [caught::CASES, crate::openings::OF_COMMITTEE].concat();
-    let cases = swarm_core::committee_conformance_cases!(names);
+    let cases = swarm_testing::committee_conformance_cases!(names);
     let idle: Vec<_> = cases.iter().filter(|case| !caught.contains(case)).collect();
     assert!(idle.is_empty(), "these catch nothing: {idle:#?}");
 }

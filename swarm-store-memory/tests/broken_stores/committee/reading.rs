@@ -9,8 +9,8 @@ use swarm_core::domain::{ApiKeyHash, Day};
 use swarm_core::store::{
     CommitteeBasis, CommitteeDayChange, CommitteeTakesQuery, Result, Saved, Versioned, async_trait,
 };
-use swarm_core::testing::FIRST;
-use swarm_core::testing::committee::member;
+use swarm_testing::FIRST;
+use swarm_testing::committee::member;
 
 use super::broken::{Fault, Worlds};
 use crate::tenants::fault;

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use swarm_core::domain::{MemberId, Session, SessionId, Snapshot, Take, TakeId, TokenHash};
 use swarm_core::proof::canonical;
 use swarm_core::store::SessionQuery;
-use swarm_core::testing::World;
 use swarm_core::{Error, Submission, SubmitError, Tenant};
+use swarm_testing::World;
 
 use super::replay::replay;
 

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use swarm_core::StoreError;
 use swarm_core::store::Result;
-use swarm_core::testing::{ManualClock, moment};
+use swarm_testing::{ManualClock, moment};
 
 /// Delays, losses, calls that arrive twice, and a clock that jumps. Two of one seed are alike.
 pub(crate) struct Chaos {

@@ -10,8 +10,8 @@ use swarm_core::domain::{
 };
 use swarm_core::proof::{KeyPair, KeyTables};
 use swarm_core::store::Tenants;
-use swarm_core::testing::{Author, Counter, World, applicant, keys, object, session_draft};
 use swarm_core::{Error, Refusal, Submission, Swarm, Tenant};
+use swarm_testing::{Author, Counter, World, applicant, keys, object, session_draft};
 
 use super::answers::Answers;
 pub(crate) use super::answers::Tally;

@@ -1,0 +1,200 @@
+//! A tenant's committee, members in it, and takes submitted by them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::records::{attempt, draft, posted};
+use crate::promise::{broken, ensure, promised};
+use crate::{Counter, unique};
+use swarm_core::domain::committee::{
+    CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeSettings,
+    CommitteeTake, GenerationOrder,
+};
+use swarm_core::domain::json::{self, Json, Object};
+use swarm_core::domain::{
+    Actor, ApiKeyHash, AttemptId, Day, LogRow, Seq, Subject, TenantId, Timestamp,
+};
+use swarm_core::proof::ApiKey;
+use swarm_core::rules::Versioned;
+use swarm_core::rules::committee::{CommitteeRefusal, judge};
+use swarm_core::service::{CommitteeError, CommitteeTenant, Committees, Receipt};
+use swarm_core::store::{
+    Collection, CommitteeBasis, CommitteeDayChange, CommitteeFiled, CommitteeFiling,
+    CommitteeMemberChange, CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery,
+    CommitteeTenants, DocumentDraft, LogPosition, Put, Saved,
+};
+
+/// One tenant's committee in a store that answers: the counterpart of
+/// [`World`](crate::World).
+#[derive(Clone)]
+pub struct CommitteeWorld {
+    tenants: Arc<dyn CommitteeTenants>,
+    /// The tenant.
+    pub id: TenantId,
+    store: Arc<dyn CommitteeStore>,
+}
+
+impl CommitteeWorld {
+    /// An unused committee, even if the store has been through other runs.
+    pub async fn fresh(tenants: Arc<dyn CommitteeTenants>) -> Self {
+        let lobby = TenantId::parse("conformance").unwrap();
+        let now = tenants.open_committee(&lobby).now().await.unwrap().millis();
+        let id = format!("conformance-c-{now}-{}-{}", std::process::id(), unique());
+        Self::open(tenants, TenantId::parse(id).unwrap())
+    }
+
+    /// The committee of this tenant.
+    pub fn open(tenants: Arc<dyn CommitteeTenants>, id: TenantId) -> Self {
+        Self { store: tenants.open_committee(&id), tenants, id }
+    }
+
+    /// The port itself.
+    pub fn store(&self) -> &dyn CommitteeStore {
+        &*self.store
+    }
+
+    /// The same committee, under the rules.
+    pub fn service(&self) -> CommitteeTenant {
+        let committees = Committees::new(Arc::clone(&self.tenants), Counter);
+        committees.tenant(&self.id, CommitteeSettings::default())
+    }
+
+    /// The number of the last row of the log.
+    pub async fn log_size(&self) -> Seq {
+        self.log_position().await.size
+    }
+
+    /// Waits until the store's clock is past `moment`.
+    pub async fn pass(&self, moment: Timestamp) {
+        while self.now().await <= moment {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+}
+
+impl std::fmt::Debug for CommitteeWorld {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "CommitteeWorld({:?})", self.id)
+    }
+}
+
+macro_rules! answers {
+    ($($method:ident as $call:ident($($name:ident: $type:ty),*) -> $answer:ty;)*) => {
+        /// The methods of the port, for a store that answers: where it cannot, the test ends.
+        impl CommitteeWorld {$(
+            #[doc = concat!("`", stringify!($method), "` of the port.")]
+            pub async fn $call(&self, $($name: $type),*) -> $answer {
+                self.store.$method($($name),*).await.unwrap()
+            }
+        )*}
+    };
+}
+
+answers! {
+    now as now() -> Timestamp;
+    committee_members as members() -> Vec<Versioned<CommitteeMember>>;
+    committee_member as member(id: &CommitteeMemberId) -> Option<Versioned<CommitteeMember>>;
+    save_committee_member as save_member(change: &CommitteeMemberChange) -> Saved;
+    committee_day as day(date: Day) -> Option<Versioned<CommitteeDay>>;
+    committee_sessions as sessions(query: &CommitteeSessionQuery) -> Vec<Versioned<CommitteeDay>>;
+    save_committee_day as save_day(change: &CommitteeDayChange) -> Saved;
+    committee_briefs as briefs(date: Day, member: Option<&CommitteeMemberId>)
+        -> Vec<Arc<CommitteeBrief>>;
+    committee_basis as basis(key: &ApiKeyHash) -> CommitteeBasis;
+    file_committee as file(filing: &CommitteeFiling) -> CommitteeFiled;
+    committee_takes as takes(query: &CommitteeTakesQuery<'_>) -> Vec<Arc<CommitteeTake>>;
+    log as log(after: Seq, limit: usize) -> Vec<LogRow>;
+    log_position as log_position() -> LogPosition;
+}
+
+/// What tests do again and again.
+impl CommitteeWorld {
+    /// Creates a member; its key.
+    pub async fn seat(&self, name: &str) -> ApiKey {
+        self.service().create_member(&draft(name)).await.unwrap()
+    }
+
+    /// Writes a day that must be writable as it is.
+    pub async fn put_day(&self, change: &CommitteeDayChange) {
+        promised!(self.save_day(change).await, Saved::Saved);
+    }
+
+    /// Puts a subject on file.
+    pub async fn put_subject(&self, id: &str) {
+        let fields: [(&str, Json); 2] = [("id", id.into()), ("name", "Aurora".into())];
+        let subject = Subject::read(&mut object(fields.into())).unwrap();
+        let draft = DocumentDraft {
+            key: Some(id.to_owned()),
+            group: String::new(),
+            json: json::write(&subject),
+            replace: false,
+            guard: None,
+            quota: None,
+            act: None,
+        };
+        let put = self.store.put_document(Collection::Subjects, &draft).await.unwrap();
+        ensure!(matches!(put, Put::Created(_)), "a new document", put);
+    }
+
+    /// Generates the briefs of today with this deadline; the day.
+    pub async fn generated(&self, deadline: Timestamp) -> Day {
+        let order = GenerationOrder { subject_id: None, deadline: Some(deadline) };
+        self.service().generate(&order, &Actor::SCHEDULE).await.unwrap().date
+    }
+
+    /// Judges a submission about the day `date` by the facts of the moment, whichever day is the
+    /// latest.
+    pub async fn judged(&self, key: &ApiKey, date: Day, mark: &str) -> CommitteeFiling {
+        self.judged_as(key, date, mark, attempt()).await
+    }
+
+    /// The same, as this attempt.
+    pub async fn judged_as(
+        &self,
+        key: &ApiKey,
+        date: Day,
+        mark: &str,
+        attempt: AttemptId,
+    ) -> CommitteeFiling {
+        let facts = self.basis(&key.hash()).await;
+        let facts = CommitteeBasis { session: self.day(date).await, ..facts };
+        let settings = CommitteeSettings::default();
+        let judged = judge(&facts, settings.key_prefix(), key, &posted(mark), attempt);
+        judged.unwrap_or_else(|refusal| {
+            let promised = "facts by which the rules let it through";
+            broken("a submission", &promised, &(refusal, facts), format_args!(""))
+        })
+    }
+
+    /// Files a submission about the day `date`.
+    pub async fn filed(&self, key: &ApiKey, date: Day, mark: &str) -> Arc<CommitteeTake> {
+        filed(self.file(&self.judged(key, date, mark).await).await)
+    }
+
+    /// All submissions of a day.
+    pub async fn takes_on(&self, date: Day) -> Vec<Arc<CommitteeTake>> {
+        self.takes(&CommitteeTakesQuery::On(&[date])).await
+    }
+}
+
+/// The record that was filed.
+#[track_caller]
+pub fn filed(outcome: CommitteeFiled) -> Arc<CommitteeTake> {
+    match outcome {
+        CommitteeFiled::Filed(take) => take,
+        other => broken("a filing", &"Filed", &other, format_args!("")),
+    }
+}
+
+/// The receipt, or why there is none: a store that cannot answer ends the case.
+#[track_caller]
+pub fn answered(outcome: Result<Receipt, CommitteeError>) -> Result<Receipt, CommitteeRefusal> {
+    outcome.map_err(|error| match error {
+        CommitteeError::Refused(refusal) => refusal,
+        other => panic!("no answer: {other:?}"),
+    })
+}
+
+fn object(json: Json) -> Object {
+    json.into_object()
+}

@@ -1,0 +1,148 @@
+//! A store whose clock runs back (contract, section 10).
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use super::log::document;
+use crate::promise::{ensure, promised};
+use crate::{World, act, applicant, creation, filed, moment, session_draft};
+use swarm_core::domain::{Attribution, Seq, SessionDraft, Timestamp};
+use swarm_core::rules::convene;
+use swarm_core::store::{
+    CLOCK_TOLERANCE_MILLIS, Collection, Filed, Result, Saved, SessionChange, StoreErrorKind,
+    Tenants,
+};
+
+/// While the clock is up to an hour behind the log.
+pub async fn time_stands_still_while_the_clock_is_behind(
+    tenants: Arc<dyn Tenants>,
+    set: impl Fn(Timestamp),
+) {
+    let noon = noon();
+    set(noon);
+    let world = World::fresh(tenants).await;
+    let (session, ada) = (world.convened("subject").await, world.author("ada").await);
+    promised!(world.filed(&ada, &session, "1").await.filed_at, noon);
+
+    set(earliest());
+    promised!(world.now().await, noon);
+    promised!(world.filed(&ada, &session, "2").await.filed_at, noon);
+    promised!(world.convened("other").await.convened_at, noon);
+    set(noon.plus_millis(-1));
+    promised!(world.filed(&ada, &session, "3").await.filed_at, noon);
+
+    set(noon.plus_millis(1));
+    promised!(world.now().await, noon.plus_millis(1));
+    promised!(world.filed(&ada, &session, "4").await.filed_at, noon.plus_millis(1));
+}
+
+/// While it is more than an hour behind; the store then says that it is not ready.
+pub async fn nothing_is_committed_while_the_clock_is_far_behind(
+    tenants: Arc<dyn Tenants>,
+    set: impl Fn(Timestamp),
+) {
+    let noon = noon();
+    set(noon);
+    let world = World::fresh(Arc::clone(&tenants)).await;
+    let (session, ada) = (world.convened("subject").await, world.author("ada").await);
+    world.filed(&ada, &session, "1").await;
+    let filing = world.judged(&ada, &ada.submission(&session, "2")).await;
+    let amended = world.amended(session.id, |_| {}).await;
+    let mut joined = creation(&applicant("grace"));
+    joined.act = Some(act("member"));
+    let convocation = convene(&session_draft("other"), &Attribution::SCHEDULE);
+    let size = world.log_size().await;
+
+    set(earliest().plus_millis(-1));
+    promised!(world.now().await, noon, "reads go on");
+    let store = world.store();
+    refused(store.file(&filing).await);
+    refused(store.save_session(&amended).await);
+    refused(store.save_member(&joined).await);
+    refused(store.convene(&convocation).await);
+    refused(store.put_document(Collection::Memos, &document(None, "memo")).await);
+    promised!(world.log_size().await, size);
+    promised!(world.takes(session.id).await.len(), 1);
+    refused(tenants.ready().await);
+
+    set(earliest());
+    promised!(tenants.ready().await.is_ok(), true, "once the clock is near enough");
+    promised!(filed(world.file(&filing).await).filed_at, noon);
+    promised!(world.save_session(&amended).await, Saved::Saved);
+}
+
+/// Once an operator accepts it, even if it is a day behind; later commits have its time.
+pub async fn a_clock_that_is_accepted_counts_again(
+    tenants: Arc<dyn Tenants>,
+    set: impl Fn(Timestamp),
+) {
+    let yesterday = noon().plus_millis(-24 * CLOCK_TOLERANCE_MILLIS);
+    set(noon());
+    let world = World::fresh(Arc::clone(&tenants)).await;
+    let (session, ada) = (world.convened("subject").await, world.author("ada").await);
+    let filing = world.judged(&ada, &ada.submission(&session, "1")).await;
+    set(yesterday);
+    refused(world.store().file(&filing).await);
+
+    world.accept_clock(&act("accepted")).await;
+    promised!(tenants.ready().await.is_ok(), true, "once the clock was accepted");
+    promised!(world.now().await, yesterday);
+    promised!(filed(world.file(&filing).await).filed_at, yesterday);
+    let rows = world.log(Seq(0), 9).await;
+    let times: Vec<_> = rows.iter().map(|row| (row.seq.0, row.at)).collect();
+    promised!(times, [(1, noon()), (2, yesterday), (3, yesterday)]);
+}
+
+/// Once a clock is accepted, the latest take of a session is no longer the last one.
+pub async fn no_deadline_moves_before_a_take_of_a_clock_that_was_wrong(
+    tenants: Arc<dyn Tenants>,
+    set: impl Fn(Timestamp),
+) {
+    let right = noon().plus_millis(-24 * CLOCK_TOLERANCE_MILLIS);
+    set(noon());
+    let world = World::fresh(tenants).await;
+    let (session, ada) = (world.convened("subject").await, world.author("ada").await);
+    world.filed(&ada, &session, "1").await;
+    set(right);
+    world.accept_clock(&act("accepted")).await;
+    promised!(world.filed(&ada, &session, "2").await.filed_at, right);
+    for (end, expected) in
+        [(right, Saved::Stale), (noon().plus_millis(-1), Saved::Stale), (noon(), Saved::Saved)]
+    {
+        let change = world.amended(session.id, |_| {}).await;
+        let change = SessionChange { none_filed_after: Some(end), ..change };
+        promised!(world.save_session(&change).await, expected);
+    }
+}
+
+/// Even if the clock then shows an earlier time.
+pub async fn a_deadline_that_has_passed_stays_passed(
+    tenants: Arc<dyn Tenants>,
+    set: impl Fn(Timestamp),
+) {
+    let noon = noon();
+    set(noon);
+    let world = World::fresh(tenants).await;
+    let ada = world.author("ada").await;
+    let closing = SessionDraft { window_closes_at: Some(noon), ..session_draft("subject") };
+    let session = world.convene(&closing).await;
+    let filing = world.judged(&ada, &ada.submission(&session, "1")).await;
+    set(noon.plus_millis(1));
+    world.convened("other").await;
+    set(noon.plus_millis(-60_000));
+    promised!(world.file(&filing).await, Filed::Late);
+}
+
+fn noon() -> Timestamp {
+    moment("2026-11-21T12:00:00Z")
+}
+
+/// The farthest that a clock may be behind noon.
+fn earliest() -> Timestamp {
+    noon().plus_millis(-CLOCK_TOLERANCE_MILLIS)
+}
+
+fn refused<T: Debug>(outcome: Result<T>) {
+    let kind = outcome.as_ref().map_err(|error| error.kind());
+    ensure!(matches!(kind, Err(StoreErrorKind::ClockBehind)), "that the clock is behind", outcome);
+}

@@ -1,0 +1,63 @@
+//! A store whose clock runs back, as the committee meets it (contract, section 10).
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use crate::committee::{CommitteeWorld, creation, first_save, member, next_save, open_day};
+use crate::promise::{ensure, promised};
+use crate::{day, moment};
+use swarm_core::domain::{Seq, Timestamp};
+use swarm_core::store::{CLOCK_TOLERANCE_MILLIS, CommitteeTenants, Result, StoreErrorKind};
+
+const DATE: &str = "2026-11-21";
+
+/// While the clock is up to an hour behind them.
+pub async fn rows_of_the_committee_never_go_back_in_time(
+    tenants: Arc<dyn CommitteeTenants>,
+    set: impl Fn(Timestamp),
+) {
+    let noon = moment("2026-11-21T12:00:00Z");
+    set(noon);
+    let world = CommitteeWorld::fresh(tenants).await;
+    let key = world.seat("ada").await;
+    world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
+
+    set(noon.plus_millis(-CLOCK_TOLERANCE_MILLIS));
+    promised!(world.now().await, noon);
+    promised!(world.filed(&key, day(DATE), "plain").await.received_at, noon);
+    let on_file = world.day(day(DATE)).await.unwrap();
+    world.put_day(&next_save(&on_file, open_day(DATE, "basalt"))).await;
+    let rows = world.log(Seq(0), 9).await;
+    promised!(rows.iter().map(|row| row.at).collect::<Vec<_>>(), [noon; 3]);
+
+    // A submission is the last row: time stands still behind it, too.
+    set(noon.plus_millis(1));
+    world.filed(&key, day(DATE), "later").await;
+    set(noon);
+    promised!(world.now().await, noon.plus_millis(1));
+}
+
+/// While it is more than an hour behind.
+pub async fn the_committee_commits_nothing_while_the_clock_is_far_behind(
+    tenants: Arc<dyn CommitteeTenants>,
+    set: impl Fn(Timestamp),
+) {
+    let noon = moment("2026-11-21T12:00:00Z");
+    set(noon);
+    let world = CommitteeWorld::fresh(tenants).await;
+    let key = world.seat("ada").await;
+    world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
+    let filing = world.judged(&key, day(DATE), "plain").await;
+    let again = next_save(&world.day(day(DATE)).await.unwrap(), open_day(DATE, "basalt"));
+
+    set(noon.plus_millis(-CLOCK_TOLERANCE_MILLIS - 1));
+    refused(world.store().file_committee(&filing).await);
+    refused(world.store().save_committee_day(&again).await);
+    refused(world.store().save_committee_member(&creation(&member("grace"))).await);
+    promised!((world.log_size().await, world.members().await.len()), (Seq(1), 1));
+}
+
+fn refused<T: Debug>(outcome: Result<T>) {
+    let kind = outcome.as_ref().map_err(|error| error.kind());
+    ensure!(matches!(kind, Err(StoreErrorKind::ClockBehind)), "that the clock is behind", outcome);
+}

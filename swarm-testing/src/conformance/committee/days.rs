@@ -1,0 +1,334 @@
+//! Days, their briefs and sessions.
+
+use std::sync::Arc;
+
+use crate::committee::{
+    CommitteeWorld, brief, creation, far, first_save, id, key, member, next_save, open_day,
+};
+use crate::promise::{ensure, promised};
+use crate::{FIRST, count, day, moment, race, subject};
+use swarm_core::domain::committee::{CommitteeBrief, CommitteeDay, Generation, Synthesis};
+use swarm_core::domain::{Day, Version};
+use swarm_core::rules::Versioned;
+use swarm_core::store::{
+    CommitteeDayChange, CommitteeMemberChange, CommitteeSessionQuery, CommitteeTenants, Saved,
+};
+
+pub async fn an_unknown_day_has_nothing(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let date = day("2026-11-21");
+    promised!(world.day(date).await, None);
+    promised!(world.briefs(date, None).await, []);
+    promised!(world.briefs(date, Some(&id("ada"))).await, []);
+    promised!(world.takes_on(date).await, []);
+    promised!(found(&world, CommitteeSessionQuery::default()).await, [""; 0]);
+}
+
+pub async fn every_field_of_a_day_survives(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let odd = "\u{0}\r\n\"\\\u{1f680} {} \u{202e}";
+    let full = CommitteeDay {
+        date: day("2028-02-29"),
+        subject: Some(subject(odd)),
+        generation: Some(Generation {
+            withdrawn: 7,
+            subject_id: subject(&format!("{odd}{odd}")),
+            deadline: moment("2028-03-01T00:00:00.001Z"),
+            generated_at: moment("2028-02-29T22:45:00.999Z"),
+            briefs: 12_345,
+        }),
+        synthesis: Some(Synthesis::parse(odd.repeat(7)).unwrap()),
+    };
+    let mut version = FIRST;
+    world.put_day(&first_save(&full)).await;
+    for next in [
+        CommitteeDay { generation: None, ..full.clone() },
+        CommitteeDay { subject: None, ..full.clone() },
+        CommitteeDay { synthesis: None, ..full.clone() },
+        CommitteeDay::blank(full.date),
+        full,
+    ] {
+        let stored = world.day(next.date).await.unwrap();
+        promised!(stored.version, version);
+        world.put_day(&next_save(&stored, next.clone())).await;
+        version = version.next();
+        let written = Versioned { version, record: Arc::new(next) };
+        promised!(world.day(written.record.date).await, Some(written));
+    }
+}
+
+pub async fn a_day_is_saved_only_at_the_version_it_was_judged_by(
+    tenants: Arc<dyn CommitteeTenants>,
+) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let date = day("2026-11-21");
+    let early = CommitteeDayChange {
+        expected: Some(FIRST),
+        briefs: Some(vec![brief("ada", "lost")]),
+        ..first_save(&open_day("2026-11-21", "aurora"))
+    };
+    promised!(world.save_day(&early).await, Saved::Stale);
+    promised!((world.day(date).await, world.briefs(date, None).await), (None, vec![]));
+    world.put_day(&first_save(&CommitteeDay::blank(date))).await;
+    for expected in [None, Some(FIRST.next())] {
+        let change = CommitteeDayChange { expected, ..early.clone() };
+        promised!(world.save_day(&change).await, Saved::Stale);
+    }
+    promised!(*world.day(date).await.unwrap().record, CommitteeDay::blank(date));
+    promised!(world.briefs(date, None).await, []);
+}
+
+pub async fn sessions_come_latest_first(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let dates = ["2027-01-01", "2026-12-31", "2028-02-29", "2026-02-28", "2026-10-02"];
+    for date in dates {
+        world.put_day(&first_save(&open_day(date, "aurora"))).await;
+    }
+    for blank in ["2029-01-01", "2026-11-21"] {
+        world.put_day(&first_save(&CommitteeDay::blank(day(blank)))).await;
+    }
+    let mut ordered = dates;
+    ordered.sort_unstable_by(|a, b| b.cmp(a));
+    let query = |before: Option<&str>, limit| CommitteeSessionQuery {
+        subject: None,
+        before: before.map(day),
+        limit,
+    };
+    promised!(found(&world, query(None, 9)).await, ordered);
+    promised!(found(&world, query(None, 2)).await, ordered[..2]);
+    promised!(found(&world, query(Some("2026-12-31"), 9)).await, ordered[3..]);
+    promised!(found(&world, query(Some("2027-01-01"), 1)).await, ordered[2..3]);
+    promised!(found(&world, query(Some("2026-02-28"), 9)).await, [""; 0]);
+}
+
+pub async fn sessions_are_found_by_subject(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    for (date, about) in [("2026-11-18", "a"), ("2026-11-19", "b"), ("2026-11-20", "a")] {
+        world.put_day(&first_save(&open_day(date, about))).await;
+    }
+    let about = |it: &str| CommitteeSessionQuery {
+        subject: Some(subject(it)),
+        limit: 9,
+        ..CommitteeSessionQuery::default()
+    };
+    promised!(found(&world, about("a")).await, ["2026-11-20", "2026-11-18"]);
+    promised!(found(&world, about("c")).await, [""; 0]);
+    let before = CommitteeSessionQuery { before: Some(day("2026-11-20")), ..about("a") };
+    promised!(found(&world, before).await, ["2026-11-18"]);
+    // A day that is generated again about another subject is found by that one.
+    let judged = world.day(day("2026-11-18")).await.unwrap();
+    world.put_day(&next_save(&judged, open_day("2026-11-18", "b"))).await;
+    promised!(found(&world, about("a")).await, ["2026-11-20"]);
+    promised!(found(&world, about("b")).await, ["2026-11-19", "2026-11-18"]);
+}
+
+pub async fn the_facts_show_the_latest_session(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    world.put_day(&first_save(&open_day("2026-11-20", "a"))).await;
+    world.put_day(&first_save(&open_day("2026-11-19", "b"))).await;
+    world.put_day(&first_save(&CommitteeDay::blank(day("2026-11-21")))).await;
+    let before = world.now().await;
+    let facts = world.basis(&key("nobody").hash()).await;
+    ensure!(
+        (before..=world.now().await).contains(&facts.now),
+        "a time by the store\'s clock, during the call",
+        facts.now
+    );
+    promised!(facts.session, world.day(day("2026-11-20")).await);
+}
+
+/// Nor has it briefs; and what was listed is found no more.
+pub async fn a_day_that_loses_its_generation_is_no_session(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let first = first_save(&open_day("2026-11-21", "a"));
+    let made = CommitteeDayChange { briefs: Some(vec![brief("ada", "1")]), ..first };
+    world.put_day(&made).await;
+    let judged = world.day(day("2026-11-21")).await.unwrap();
+    let blank = next_save(&judged, CommitteeDay::blank(day("2026-11-21")));
+    world.put_day(&CommitteeDayChange { briefs: Some(vec![]), ..blank }).await;
+    promised!(world.basis(&key("nobody").hash()).await.session, None);
+    let all = CommitteeSessionQuery { limit: 9, ..CommitteeSessionQuery::default() };
+    let about = CommitteeSessionQuery { subject: Some(subject("a")), ..all.clone() };
+    promised!(found(&world, all).await, [""; 0]);
+    promised!(found(&world, about).await, [""; 0]);
+    promised!(world.briefs(day("2026-11-21"), None).await, []);
+}
+
+/// One writer saves the day, then the member, again and again.
+pub async fn the_facts_are_read_in_one_snapshot(tenants: Arc<dyn CommitteeTenants>) {
+    const ROUNDS: u64 = 60;
+    let world = CommitteeWorld::fresh(tenants).await;
+    promised!(world.save_member(&creation(&member("ada"))).await, Saved::Saved);
+    world.put_day(&first_save(&open_day("2026-11-21", "aurora"))).await;
+    let run = |racer: u64| {
+        let world = world.clone();
+        async move {
+            for version in (1..=ROUNDS).map(Version) {
+                if racer == 0 {
+                    let day = first_save(&open_day("2026-11-21", "aurora"));
+                    world.put_day(&CommitteeDayChange { expected: Some(version), ..day }).await;
+                    let (member, expected) = (member("ada"), Some(version));
+                    let change = CommitteeMemberChange { member, expected };
+                    promised!(world.save_member(&change).await, Saved::Saved);
+                    continue;
+                }
+                let facts = world.basis(&key("ada").hash()).await;
+                let day = facts.session.map_or(0, |day| day.version.0);
+                let member = facts.member.map_or(0, |member| member.version.0);
+                let together = day == member || day == member + 1;
+                ensure!(together, "a day saved before its member", (day, member));
+            }
+        }
+    };
+    race((0..5).map(run)).await;
+}
+
+pub async fn briefs_take_the_place_of_all_briefs_of_their_day(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let date = day("2026-11-21");
+    let mut version: Option<Version> = None;
+    for names in [&["b", "a"][..], &["b", "c"], &[], &["a"]] {
+        let briefs = names.iter().map(|name| brief(name, &format!("{version:?}")));
+        let briefs: Vec<CommitteeBrief> = briefs.collect();
+        world
+            .put_day(&CommitteeDayChange {
+                expected: version,
+                briefs: Some(briefs.clone()),
+                ..first_save(&open_day("2026-11-21", "aurora"))
+            })
+            .await;
+        version = Some(version.map_or(FIRST, Version::next));
+        let mut sorted = briefs;
+        sorted.sort_by(|a, b| a.member_id.cmp(&b.member_id));
+        let on_file: Vec<_> = sorted.iter().cloned().map(Arc::new).collect();
+        promised!(world.briefs(date, None).await, on_file);
+        for name in ["a", "b", "c"] {
+            let own = on_file.iter().find(|brief| brief.member_id == id(name)).cloned();
+            let own: Vec<_> = own.into_iter().collect();
+            promised!(world.briefs(date, Some(&id(name))).await, own);
+        }
+    }
+}
+
+pub async fn briefs_stay_when_their_day_is_saved_without(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let date = day("2026-11-21");
+    let open = open_day("2026-11-21", "aurora");
+    let briefs = Some(vec![brief("ada", "mark")]);
+    world.put_day(&CommitteeDayChange { briefs, ..first_save(&open) }).await;
+    let judged = world.day(date).await.unwrap();
+    let synthesis = Some(Synthesis::parse("text").unwrap());
+    world.put_day(&next_save(&judged, CommitteeDay { synthesis, ..open })).await;
+    promised!(world.briefs(date, None).await, [Arc::new(brief("ada", "mark"))]);
+}
+
+/// As when a clock was set back: what is generated for an earlier day is there, beside the rest.
+pub async fn briefs_of_later_days_stay(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    for date in ["2026-11-21", "2026-09-30"] {
+        let briefs = Some(vec![brief("ada", date), brief("grace", date)]);
+        let open = open_day(date, "aurora");
+        world.put_day(&CommitteeDayChange { briefs, ..first_save(&open) }).await;
+    }
+    for date in ["2026-11-21", "2026-09-30"] {
+        let on_file = [brief("ada", date), brief("grace", date)].map(Arc::new);
+        promised!(world.briefs(day(date), None).await, on_file);
+        promised!(world.briefs(day(date), Some(&id("grace"))).await, on_file[1..]);
+    }
+}
+
+pub async fn the_text_of_a_brief_survives_byte_for_byte(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let mark = "\u{0}\r\n\"\\ {} \u{1f680}\u{feff}\u{ffff}".repeat(999);
+    let odd = CommitteeBrief {
+        generated_at: moment("2026-11-21T22:45:00.123Z"),
+        ..brief("a_d-a", &mark)
+    };
+    let briefs = Some(vec![odd.clone()]);
+    let open = open_day("2026-11-21", "aurora");
+    world.put_day(&CommitteeDayChange { briefs, ..first_save(&open) }).await;
+    promised!(world.briefs(open.date, Some(&odd.member_id)).await, [Arc::new(odd)]);
+}
+
+pub async fn of_racing_saves_of_one_day_one_wins(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    for expected in [None, Some(FIRST)] {
+        let save = |racer: u32| {
+            let briefs = Some(vec![brief("ada", &racer.to_string())]);
+            let open = open_day("2026-11-21", &racer.to_string());
+            let change = CommitteeDayChange { expected, briefs, ..first_save(&open) };
+            let world = world.clone();
+            async move { world.save_day(&change).await }
+        };
+        let outcomes = race((0..32).map(save)).await;
+        promised!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Stale)), (1, 31));
+        let winner = outcomes.iter().position(|it| *it == Saved::Saved).unwrap().to_string();
+        let date = day("2026-11-21");
+        let on_file = world.day(date).await.unwrap();
+        promised!(*on_file.record, open_day("2026-11-21", &winner));
+        promised!(world.briefs(date, None).await, [Arc::new(brief("ada", &winner))]);
+    }
+}
+
+/// One writer, many readers: whoever reads sees one generation whole.
+pub async fn readers_see_the_briefs_of_one_generation(tenants: Arc<dyn CommitteeTenants>) {
+    const ROUNDS: usize = 40;
+    let world = CommitteeWorld::fresh(tenants).await;
+    let date = day("2026-11-21");
+    let run = |racer: usize| {
+        let world = world.clone();
+        async move {
+            let mut expected = None;
+            for round in 0..ROUNDS {
+                if racer == 0 {
+                    let names = ["a", "b", "c", "d"];
+                    let briefs = names.map(|name| brief(name, &round.to_string()));
+                    let open = open_day("2026-11-21", "aurora");
+                    let briefs = Some(briefs.to_vec());
+                    world
+                        .put_day(&CommitteeDayChange { expected, briefs, ..first_save(&open) })
+                        .await;
+                    expected = Some(expected.map_or(FIRST, Version::next));
+                    continue;
+                }
+                let briefs = world.briefs(date, None).await;
+                ensure!(
+                    matches!(briefs.len(), 0 | 4),
+                    "all four briefs of a generation, or none",
+                    briefs
+                );
+                ensure!(
+                    briefs.windows(2).all(|pair| pair[0].head == pair[1].head),
+                    "briefs of one generation",
+                    briefs
+                );
+            }
+        }
+    };
+    race((0..8).map(run)).await;
+}
+
+pub async fn racing_generations_come_one_after_the_other(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    world.put_subject("aurora").await;
+    world.seat("ada").await;
+    world.seat("grace").await;
+    let generate = |_| {
+        let world = world.clone();
+        async move { world.generated(far()).await }
+    };
+    let dates: Vec<Day> = race((0..16).map(generate)).await;
+    let mut writes = 0;
+    let days: std::collections::BTreeSet<_> = dates.into_iter().collect();
+    for date in &days {
+        writes += world.day(*date).await.unwrap().version.0;
+    }
+    promised!(writes, 16);
+    promised!(world.service().briefs().await.unwrap().len(), 2);
+}
+
+/// The days that match, as text, in the order of the answer.
+async fn found(world: &CommitteeWorld, query: CommitteeSessionQuery) -> Vec<String> {
+    let days = world.sessions(&query).await;
+    days.iter().map(|day| day.record.date.to_string()).collect()
+}

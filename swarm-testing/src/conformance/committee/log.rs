@@ -1,0 +1,43 @@
+//! The log, as the committee writes it.
+
+use std::sync::Arc;
+
+use crate::committee::{CommitteeWorld, filed, first_save, next_save, open_day};
+use crate::day;
+use crate::promise::promised;
+use swarm_core::domain::{Logged, Seq};
+use swarm_core::store::{CommitteeTenants, Saved};
+
+const DATE: &str = "2026-11-21";
+
+pub async fn days_and_takes_leave_a_row_each(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let key = world.seat("ada").await;
+    let opened = first_save(&open_day(DATE, "aurora"));
+    world.put_day(&opened).await;
+    let take = world.filed(&key, day(DATE), "plain").await;
+    let on_file = world.day(day(DATE)).await.unwrap();
+    let again = next_save(&on_file, open_day(DATE, "basalt"));
+    world.put_day(&again).await;
+
+    let rows = world.log(Seq(0), 10).await;
+    let logged: Vec<_> = rows.iter().map(|row| row.logged.clone()).collect();
+    let act = |text: &str| Logged::Act { text: text.to_owned(), minted: None };
+    let taken = Logged::CommitteeTake(Arc::clone(&take));
+    promised!(logged, [act(opened.act.as_str()), taken, act(again.act.as_str())]);
+    let numbers: Vec<_> = rows.iter().map(|row| row.seq.0).collect();
+    promised!(numbers, [1, 2, 3]);
+    promised!(rows[1].at, take.received_at);
+}
+
+pub async fn what_the_committee_refuses_leaves_no_row(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let key = world.seat("ada").await;
+    let opened = first_save(&open_day(DATE, "aurora"));
+    world.put_day(&opened).await;
+    promised!(world.save_day(&opened).await, Saved::Stale);
+    let filing = world.judged(&key, day(DATE), "plain").await;
+    let first = filed(world.file(&filing).await);
+    promised!(filed(world.file(&filing).await), first);
+    promised!(world.log_size().await, Seq(2));
+}

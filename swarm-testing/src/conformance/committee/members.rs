@@ -1,0 +1,139 @@
+//! Members and their keys.
+
+use std::sync::Arc;
+
+use crate::committee::{CommitteeWorld, creation, draft, id, key, member};
+use crate::promise::promised;
+use crate::{FIRST, count, race};
+use swarm_core::domain::committee::{CommitteeMember, CommitteeStatus, Voice};
+use swarm_core::domain::{Lens, Name, Timestamp};
+use swarm_core::rules::Versioned;
+use swarm_core::store::{CommitteeMemberChange, CommitteeTenants, Saved};
+
+pub async fn a_committee_has_no_members_at_first(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    promised!(world.members().await, []);
+    let facts = world.basis(&key("ada").hash()).await;
+    promised!((facts.member, facts.session), (None, None));
+}
+
+pub async fn every_field_of_a_member_survives(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let odd = "\u{0}\r\n\"\\\u{1f680} {} \u{202e}";
+    let full = CommitteeMember {
+        name: Name::parse(odd).unwrap(),
+        lens: Lens::parse(odd.repeat(3)).unwrap(),
+        voice: Voice::parse(odd.repeat(5)).unwrap(),
+        status: CommitteeStatus::Inactive,
+        created_at: Timestamp::EPOCH.plus_millis(1_795_301_100_123),
+        ..member("a_d-a0")
+    };
+    promised!(world.save_member(&creation(&full)).await, Saved::Saved);
+    let on_file = Versioned { version: FIRST, record: Arc::new(full.clone()) };
+    promised!(world.basis(&full.key).await.member.as_ref(), Some(&on_file));
+    promised!(world.members().await, std::slice::from_ref(&on_file));
+    promised!(world.member(&full.id).await, Some(on_file));
+
+    let plain = CommitteeMember { id: full.id, ..member("other") };
+    let change = CommitteeMemberChange { member: plain.clone(), expected: Some(FIRST) };
+    promised!(world.save_member(&change).await, Saved::Saved);
+    let on_file = Versioned { version: FIRST.next(), record: Arc::new(plain) };
+    promised!(world.members().await, [on_file]);
+}
+
+pub async fn members_are_listed_by_id(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    for name in ["b", "a_", "a", "a-", "0", "aa", "a0"] {
+        promised!(world.save_member(&creation(&member(name))).await, Saved::Saved);
+    }
+    let members = world.members().await;
+    let ids: Vec<_> = members.iter().map(|member| member.record.id.as_str()).collect();
+    promised!(ids, ["0", "a", "a-", "a0", "a_", "aa", "b"]);
+    for member in members {
+        promised!(world.member(&member.record.id).await.as_ref(), Some(&member));
+    }
+    promised!(world.member(&id("ab")).await, None);
+}
+
+pub async fn a_member_is_created_once(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    promised!(world.save_member(&creation(&member("ada"))).await, Saved::Saved);
+    let again = CommitteeMember { key: key("other").hash(), ..member("ada") };
+    promised!(world.save_member(&creation(&again)).await, Saved::Stale);
+    promised!(*world.members().await[0].record, member("ada"));
+    promised!(world.basis(&key("other").hash()).await.member, None);
+}
+
+pub async fn a_member_is_saved_only_at_the_version_it_was_judged_by(
+    tenants: Arc<dyn CommitteeTenants>,
+) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let stranger = CommitteeMemberChange { member: member("ada"), expected: Some(FIRST) };
+    promised!(world.save_member(&stranger).await, Saved::Stale);
+    promised!(world.members().await, []);
+    promised!(world.save_member(&creation(&member("ada"))).await, Saved::Saved);
+    let change = CommitteeMemberChange { expected: Some(FIRST.next()), ..stranger };
+    promised!(world.save_member(&change).await, Saved::Stale);
+}
+
+pub async fn a_replaced_key_is_nobodys(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let old = world.seat("ada").await;
+    let other = world.seat("grace").await;
+    let new = world.service().rotate_member_key(&id("ada")).await.unwrap();
+    promised!(world.basis(&old.hash()).await.member, None);
+    for (key, name) in [(new, "ada"), (other, "grace")] {
+        let found = world.basis(&key.hash()).await.member.unwrap();
+        promised!(found.record.id, id(name));
+    }
+}
+
+pub async fn a_key_finds_its_member_whatever_its_status(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let key = world.seat("ada").await;
+    for status in [CommitteeStatus::Inactive, CommitteeStatus::Active] {
+        world.service().set_member_status(&id("ada"), status).await.unwrap();
+        let found = world.basis(&key.hash()).await.member.unwrap();
+        promised!(found.record.status, status);
+    }
+}
+
+pub async fn of_racing_creations_of_one_member_one_wins(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let create = |_| {
+        let service = world.service();
+        async move { service.create_member(&draft("ada")).await.ok() }
+    };
+    let keys = race((0..32).map(create)).await;
+    let won: Vec<_> = keys.into_iter().flatten().collect();
+    promised!(won.len(), 1);
+    promised!(world.members().await[0].record.key, won[0].hash());
+}
+
+pub async fn of_racing_saves_of_one_member_one_wins(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    promised!(world.save_member(&creation(&member("ada"))).await, Saved::Saved);
+    let save = |racer: u32| {
+        let member = CommitteeMember { key: key(&racer.to_string()).hash(), ..member("ada") };
+        let change = CommitteeMemberChange { member, expected: Some(FIRST) };
+        let world = world.clone();
+        async move { world.save_member(&change).await }
+    };
+    let outcomes = race((0..32).map(save)).await;
+    promised!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Stale)), (1, 31));
+    promised!(world.members().await[0].version, FIRST.next());
+}
+
+pub async fn of_racing_rotations_one_key_lives(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    world.seat("ada").await;
+    let rotate = |_| {
+        let service = world.service();
+        async move { service.rotate_member_key(&id("ada")).await.unwrap() }
+    };
+    let mut live = 0;
+    for key in race((0..8).map(rotate)).await {
+        live += usize::from(world.basis(&key.hash()).await.member.is_some());
+    }
+    promised!(live, 1);
+}

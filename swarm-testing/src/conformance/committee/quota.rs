@@ -1,0 +1,57 @@
+//! How often a member submits in a day.
+
+use std::sync::Arc;
+
+use crate::committee::{CommitteeWorld, filed, first_save, next_save, open_day};
+use crate::promise::promised;
+use crate::{count, day, race};
+use swarm_core::proof::ApiKey;
+use swarm_core::store::{CommitteeFiled, CommitteeFiling, CommitteeTenants};
+
+const DATE: &str = "2026-11-21";
+
+pub async fn a_member_submits_no_oftener_than_its_quota(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let [ada, grace] = [world.seat("ada").await, world.seat("grace").await];
+    world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
+    world.put_day(&first_save(&open_day("2026-11-22", "aurora"))).await;
+    promised!(world.file(&within(&world, &ada, DATE, 0).await).await, CommitteeFiled::Full);
+    world.filed(&grace, day(DATE), "another member").await;
+    world.filed(&ada, day("2026-11-22"), "another day").await;
+    let first = within(&world, &ada, DATE, 2).await;
+    let take = filed(world.file(&first).await);
+    filed(world.file(&within(&world, &ada, DATE, 2).await).await);
+    promised!(world.file(&within(&world, &ada, DATE, 2).await).await, CommitteeFiled::Full);
+    promised!(filed(world.file(&first).await), take, "an attempt that is sent again");
+    promised!(world.takes_on(day(DATE)).await.len(), 3);
+
+    // Also where it is about another subject now.
+    let judged = world.day(day(DATE)).await.unwrap();
+    world.put_day(&next_save(&judged, open_day(DATE, "borealis"))).await;
+    promised!(world.file(&within(&world, &ada, DATE, 2).await).await, CommitteeFiled::Full);
+    filed(world.file(&within(&world, &ada, DATE, 3).await).await);
+}
+
+pub async fn of_racing_submissions_no_more_than_the_quota_are_kept(
+    tenants: Arc<dyn CommitteeTenants>,
+) {
+    let world = &CommitteeWorld::fresh(tenants).await;
+    let ada = world.seat("ada").await;
+    world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
+    let mut filings = Vec::new();
+    for _ in 0..32 {
+        filings.push(within(world, &ada, DATE, 7).await);
+    }
+    let file = |filing: CommitteeFiling| {
+        let world = world.clone();
+        async move { world.file(&filing).await }
+    };
+    let outcomes = race(filings.into_iter().map(file)).await;
+    promised!(count(&outcomes, &CommitteeFiled::Full), 25);
+    promised!(world.takes_on(day(DATE)).await.len(), 7);
+}
+
+/// A submission for this day, where the member may have so many.
+async fn within(world: &CommitteeWorld, key: &ApiKey, date: &str, quota: u32) -> CommitteeFiling {
+    world.judged(key, day(date), "mark").await.within(quota)
+}

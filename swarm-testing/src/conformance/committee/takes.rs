@@ -1,0 +1,337 @@
+//! Submissions.
+
+use std::sync::Arc;
+
+use crate::committee::{
+    CommitteeWorld, answered, attempt, far, filed, first_save, id, next_save, open_day, posted,
+};
+use crate::conformance::exact_deadline::meet;
+use crate::promise::{ensure, promised};
+use crate::{FIRST, count, day, race, subject};
+use swarm_core::domain::committee::{
+    CommitteeDay, CommitteeSettings, CommitteeStatus, CommitteeTake, Generation,
+};
+use swarm_core::domain::json::{self, Json};
+use swarm_core::domain::{Quotas, Timestamp};
+use swarm_core::proof::commit_reference;
+use swarm_core::rules::committee::{CommitteeRefusal, judge};
+use swarm_core::store::{
+    CommitteeBasis, CommitteeFiled, CommitteeTakesQuery, CommitteeTenants, Versioned,
+};
+
+const DATE: &str = "2026-11-21";
+
+pub async fn every_field_of_a_take_survives(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let key = world.seat("ada").await;
+    let odd = "\u{0}\r\n\"\\\u{1f680} {} \u{202e}";
+    world.put_day(&first_save(&open_day(DATE, odd))).await;
+    let body = format!("{}\nSTANCE: bearish | CONFIDENCE: 0.1 \r\n\n", odd.repeat(9));
+    let fields: [(&str, Json); 5] = [
+        ("stance", "bearish".into()),
+        ("confidence", 0.1.into()),
+        ("body", Json::Text(body)),
+        ("model", odd.into()),
+        ("generated_at", "2026-11-21T23:59:59.9999+01:00".into()),
+    ];
+    let posted = json::write(&Json::from(fields));
+    let facts = world.basis(&key.hash()).await;
+    let service = world.service();
+    let prefix = service.settings().key_prefix();
+    let filing = judge(&facts, prefix, &key, posted.as_bytes(), attempt()).unwrap();
+    let before = world.now().await;
+    let take = filed(world.file(&filing).await);
+    ensure!(
+        (before..=world.now().await).contains(&take.received_at),
+        "a time by the store\'s clock, during the call",
+        take.received_at
+    );
+    promised!(*take, filing.take(take.received_at));
+    promised!(take.generated_at.to_string(), "2026-11-21T22:59:59.999Z");
+    let read = world.takes_on(day(DATE)).await;
+    promised!(read, [Arc::clone(&take)]);
+    promised!(commit_reference(&read[0]), commit_reference(&take));
+
+    let plain = world.filed(&key, day(DATE), "plain").await;
+    promised!((plain.model.clone(), plain.generated_at), (None, plain.received_at));
+    promised!(world.takes_on(day(DATE)).await, [take, plain]);
+}
+
+pub async fn takes_stand_in_the_order_of_their_commits(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let keys = [world.seat("ada").await, world.seat("grace").await];
+    let dates = [day("2026-11-20"), day(DATE)];
+    for date in ["2026-11-20", DATE] {
+        world.put_day(&first_save(&open_day(date, "aurora"))).await;
+    }
+    let mut by_day = [vec![], vec![]];
+    for number in 0..24 {
+        let (key, of_day) = (&keys[number / 2 % 2], number % 2);
+        by_day[of_day].push(world.filed(key, dates[of_day], &number.to_string()).await);
+    }
+    ensure!(
+        by_day.iter().all(|takes| takes.is_sorted_by_key(|take| take.received_at)),
+        "times in the order of commits",
+        by_day
+    );
+    for (date, takes) in dates.into_iter().zip(&by_day) {
+        promised!(world.takes_on(date).await, *takes);
+    }
+    let unknown = day("2026-11-22");
+    let asked = [dates[1], unknown, dates[0]];
+    let both = [by_day[1].clone(), by_day[0].clone()].concat();
+    promised!(world.takes(&CommitteeTakesQuery::On(&asked)).await, both);
+    promised!(world.takes(&CommitteeTakesQuery::On(&[])).await, []);
+}
+
+pub async fn a_take_changes_neither_its_member_nor_its_day(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let key = world.seat("ada").await;
+    world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
+    let (members, days) = (world.members().await, world.day(day(DATE)).await);
+    world.filed(&key, day(DATE), "mark").await;
+    promised!((world.members().await, world.day(day(DATE)).await), (members, days));
+}
+
+pub async fn the_latest_take_of_each_day_and_subject_counts(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let (ada, grace) = (world.seat("ada").await, world.seat("grace").await);
+    let mut last: Vec<Arc<CommitteeTake>> = Vec::new();
+    let days = [("2026-11-18", "a"), ("2026-11-19", "b"), ("2026-11-20", "a"), ("2026-11-20", "b")];
+    // The last of them about `a` once more, in place of what was said before.
+    for (date, about) in days.into_iter().chain([("2026-11-20", "a")]) {
+        let open = open_day(date, about);
+        match world.day(open.date).await {
+            None => world.put_day(&first_save(&open)).await,
+            Some(judged) => world.put_day(&next_save(&judged, open.clone())).await,
+        }
+        world.filed(&ada, open.date, "first").await;
+        last.retain(|take| (take.date, take.subject_id.as_str()) != (open.date, about));
+        last.insert(0, world.filed(&ada, open.date, "second").await);
+        world.filed(&grace, open.date, "other").await;
+    }
+    let latest = async |name: &str, before, limit| {
+        let (member, before) = (&id(name), day(before));
+        world.takes(&CommitteeTakesQuery::Latest { member, before, limit }).await
+    };
+    promised!(latest("ada", "2026-11-21", 9).await, last);
+    promised!(latest("ada", "2026-11-21", 3).await, last[..3]);
+    promised!(latest("ada", "2026-11-20", 9).await, last[2..]);
+    promised!(latest("ada", "2026-11-18", 9).await, []);
+    promised!(latest("grace", "2026-11-21", 9).await.len(), 4);
+    promised!(latest("nobody", "2026-11-21", 9).await, []);
+}
+
+pub async fn an_attempt_sent_again_gets_its_first_answer(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let key = world.seat("ada").await;
+    world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
+    let filing = world.judged(&key, day(DATE), "mark").await;
+    let take = filed(world.file(&filing).await);
+    promised!(filed(world.file(&filing).await), take);
+    // Even if the facts have changed since.
+    world.service().set_member_status(&id("ada"), CommitteeStatus::Inactive).await.unwrap();
+    let judged = world.day(day(DATE)).await.unwrap();
+    world.put_day(&next_save(&judged, closing(world.now().await))).await;
+    promised!(filed(world.file(&filing).await), take);
+    promised!(world.takes_on(day(DATE)).await, [take]);
+}
+
+pub async fn an_attempt_of_another_member_is_another(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let keys = [world.seat("ada").await, world.seat("grace").await];
+    world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
+    let attempt = attempt();
+    for key in &keys {
+        let filing = world.judged_as(key, day(DATE), "mark", attempt).await;
+        promised!(filed(world.file(&filing).await).member_id, *filing.member().0);
+    }
+    promised!(world.takes_on(day(DATE)).await.len(), 2);
+}
+
+pub async fn a_filing_is_stale_when_its_member_has(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let key = world.seat("ada").await;
+    world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
+    let filing = world.judged(&key, day(DATE), "mark").await;
+    world.service().rotate_member_key(&id("ada")).await.unwrap();
+    promised!(world.file(&filing).await, CommitteeFiled::Stale);
+    promised!(world.takes_on(day(DATE)).await, []);
+}
+
+pub async fn a_filing_is_stale_when_its_day_has(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let key = world.seat("ada").await;
+    world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
+    let filing = world.judged(&key, day(DATE), "mark").await;
+    let judged = world.day(day(DATE)).await.unwrap();
+    // It is stale and late: stale comes first, because it is judged again.
+    world.put_day(&next_save(&judged, closing(Timestamp::EPOCH))).await;
+    promised!(world.file(&filing).await, CommitteeFiled::Stale);
+    promised!(world.takes_on(day(DATE)).await, []);
+}
+
+/// Not a millisecond earlier is late.
+pub async fn a_filing_lands_at_its_very_deadline(tenants: Arc<dyn CommitteeTenants>) {
+    let world = &CommitteeWorld::fresh(tenants).await;
+    let key = &world.seat("ada").await;
+    world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
+    meet(world.store(), async |deadlines| {
+        let facts = world.basis(&key.hash()).await;
+        let judged = deadlines.into_iter().map(|deadline| {
+            let record = Arc::new(closing(deadline));
+            let session = facts.session.as_ref().map(|it| Versioned { record, ..it.clone() });
+            let facts = CommitteeBasis { session, now: facts.now.min(deadline), ..facts.clone() };
+            let settings = CommitteeSettings::default();
+            judge(&facts, settings.key_prefix(), key, &posted("mark"), attempt()).unwrap()
+        });
+        let filings: Vec<_> = judged.collect();
+        async move || {
+            let file = |filing| {
+                let world = world.clone();
+                async move { world.file(&filing).await }
+            };
+            let outcomes = race(filings.into_iter().map(file)).await;
+            let landed = |outcome| match outcome {
+                CommitteeFiled::Late => None,
+                other => Some(filed(other).received_at),
+            };
+            outcomes.into_iter().map(landed).collect()
+        }
+    })
+    .await;
+}
+
+pub async fn a_filing_is_late_after_its_deadline(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let key = world.seat("ada").await;
+    let deadline = world.now().await.plus_millis(20);
+    world.put_day(&first_save(&closing(deadline))).await;
+    // Judged as if the deadline were still ahead.
+    let facts = CommitteeBasis { now: deadline, ..world.basis(&key.hash()).await };
+    let service = world.service();
+    let prefix = service.settings().key_prefix();
+    let filing = judge(&facts, prefix, &key, &posted("mark"), attempt()).unwrap();
+    promised!(filing.commit_deadline(), deadline);
+    world.pass(deadline).await;
+    promised!(world.file(&filing).await, CommitteeFiled::Late);
+    promised!(world.takes_on(day(DATE)).await, []);
+}
+
+pub async fn an_attempt_sent_many_times_at_once_is_filed_once(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    let key = world.seat("ada").await;
+    world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
+    let filing = Arc::new(world.judged(&key, day(DATE), "mark").await);
+    let send = |_| {
+        let (world, filing) = (world.clone(), Arc::clone(&filing));
+        async move { filed(world.file(&filing).await) }
+    };
+    let takes = race((0..16).map(send)).await;
+    promised!(count(&takes, &takes[0]), 16);
+    promised!(world.takes_on(day(DATE)).await, takes[..1]);
+}
+
+/// Under the rules: 64 submissions of four members, all on record, each with its own receipt.
+pub async fn racing_submissions_are_all_kept(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    world.put_subject("aurora").await;
+    let mut keys = Vec::new();
+    for name in ["a", "b", "c", "d"] {
+        keys.push(world.seat(name).await);
+    }
+    let date = world.generated(far()).await;
+    let submit = |racer: usize| {
+        let (service, key) = (world.service(), keys[racer % 4].clone());
+        let posted = posted(&racer.to_string());
+        async move { answered(service.submit(&key, &posted).await).unwrap() }
+    };
+    let receipts = race((0..64).map(submit)).await;
+    let takes = world.takes_on(date).await;
+    promised!(takes.len(), 64);
+    ensure!(
+        takes.is_sorted_by_key(|take| take.received_at),
+        "times in the order of commits",
+        takes
+    );
+    let mut told: Vec<_> = receipts.iter().map(|receipt| receipt.commit.clone()).collect();
+    let mut kept: Vec<_> = takes.iter().map(|take| commit_reference(take)).collect();
+    told.sort_unstable();
+    kept.sort_unstable();
+    promised!(told, kept);
+    ensure!(
+        takes.iter().all(|take| take.subject_id == subject("aurora")),
+        "takes about the subject of their day",
+        takes
+    );
+}
+
+pub async fn submissions_that_race_the_deadline_land_before_it(tenants: Arc<dyn CommitteeTenants>) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    world.put_subject("aurora").await;
+    let key = world.seat("ada").await;
+    let deadline = world.now().await.plus_millis(60);
+    let date = world.generated(deadline).await;
+    let mut without_end = Quotas::default();
+    without_end.committee_submissions_per_day = u32::MAX;
+    let submit = |racer: usize| {
+        let (service, key) = (world.service().with_quotas(without_end), key.clone());
+        async move {
+            let mut landed = 0;
+            loop {
+                let posted = posted(&format!("{racer} {landed}"));
+                match answered(service.submit(&key, &posted).await) {
+                    Ok(_) => landed += 1,
+                    Err(refusal) => {
+                        promised!(refusal, CommitteeRefusal::WindowClosed);
+                        return landed;
+                    }
+                }
+            }
+        }
+    };
+    let landed: usize = race((0..8).map(submit)).await.into_iter().sum();
+    let takes = world.takes_on(date).await;
+    promised!(takes.len(), landed);
+    ensure!(takes.iter().all(|take| take.received_at <= deadline), "takes up to {deadline}", takes);
+    let session = world.service().session(date).await.unwrap();
+    promised!(session.takes.len(), landed.min(1));
+}
+
+pub async fn submissions_that_race_a_rotation_are_kept_or_refused(
+    tenants: Arc<dyn CommitteeTenants>,
+) {
+    let world = CommitteeWorld::fresh(tenants).await;
+    world.put_subject("aurora").await;
+    let old = world.seat("ada").await;
+    let date = world.generated(far()).await;
+    let run = |racer: usize| {
+        let (service, old) = (world.service(), old.clone());
+        async move {
+            if racer == 0 {
+                service.rotate_member_key(&id("ada")).await.unwrap();
+                // It stops working with the commit: later submissions are refused.
+                let late = answered(service.submit(&old, &posted("late")).await);
+                promised!(late, Err(CommitteeRefusal::InvalidKey));
+                return 0;
+            }
+            match answered(service.submit(&old, &posted(&racer.to_string())).await) {
+                Ok(_) => 1,
+                Err(refusal) => {
+                    promised!(refusal, CommitteeRefusal::InvalidKey);
+                    0
+                }
+            }
+        }
+    };
+    let landed: usize = race((0..32).map(run)).await.into_iter().sum();
+    promised!(world.takes_on(date).await.len(), landed);
+    promised!(world.members().await[0].version, FIRST.next());
+}
+
+/// The day with this deadline.
+fn closing(deadline: Timestamp) -> CommitteeDay {
+    let open = open_day(DATE, "aurora");
+    let generation = open.generation.map(|made| Generation { deadline, ..made });
+    CommitteeDay { generation, ..open }
+}

@@ -1,0 +1,160 @@
+//! A store that went back: it was wiped, restored from a backup, or failed over (contract, section
+//! 10).
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use super::log::document;
+use crate::promise::{ensure, promised};
+use crate::{Author, World, act, applicant, creation, filed, session_draft};
+use swarm_core::domain::{Attribution, Logged, Seq, Session};
+use swarm_core::rules::{Filing, convene};
+use swarm_core::store::{Collection, MemberChange, Result, SessionChange, StoreErrorKind, Tenants};
+
+/// As after a fail-over to a replica that did not have the last commits.
+pub async fn a_store_that_lost_rows_takes_no_commits(
+    tenants: Arc<dyn Tenants>,
+    back_up: impl AsyncFn(),
+    restore: impl AsyncFn(),
+    _again: impl AsyncFn() -> Arc<dyn Tenants>,
+) {
+    let (world, session, ada) = world(&tenants).await;
+    back_up().await;
+    world.filed(&ada, &session, "1").await;
+    let refused = Commits::judged(&world, &session, &ada).await;
+    let seen = world.log_position().await;
+
+    restore().await;
+    refused.are_refused(&world, &tenants).await;
+    promised!(world.takes(session.id).await.len(), 0, "reads go on");
+    promised!(world.log_position().await.size, Seq(1), "reads go on");
+    promised!(world.store().seen_log().await.unwrap(), seen);
+}
+
+/// What was judged by then is not committed, and no facts are there to judge by.
+pub async fn a_store_that_was_wiped_takes_no_commits(
+    tenants: Arc<dyn Tenants>,
+    back_up: impl AsyncFn(),
+    restore: impl AsyncFn(),
+    _again: impl AsyncFn() -> Arc<dyn Tenants>,
+) {
+    back_up().await;
+    let (world, session, ada) = world(&tenants).await;
+    let refused = Commits::judged(&world, &session, &ada).await;
+    restore().await;
+    refused.are_refused(&world, &tenants).await;
+    promised!(world.log_size().await, Seq(0));
+}
+
+/// Another process, which has not seen what was lost, commits more than was lost.
+pub async fn a_store_with_other_rows_takes_no_commits(
+    tenants: Arc<dyn Tenants>,
+    back_up: impl AsyncFn(),
+    restore: impl AsyncFn(),
+    again: impl AsyncFn() -> Arc<dyn Tenants>,
+) {
+    let (world, session, ada) = world(&tenants).await;
+    back_up().await;
+    world.filed(&ada, &session, "1").await;
+    let refused = Commits::judged(&world, &session, &ada).await;
+
+    restore().await;
+    let other = World::open(again().await, world.id.clone());
+    for subject in ["others", "more"] {
+        other.convened(subject).await;
+    }
+    promised!(world.log_size().await, Seq(3));
+    refused.are_refused(&world, &tenants).await;
+}
+
+/// By the process that was asked to, and by all others: their next commit sees that another log
+/// has begun.
+pub async fn a_store_that_is_accepted_takes_commits_again(
+    tenants: Arc<dyn Tenants>,
+    back_up: impl AsyncFn(),
+    restore: impl AsyncFn(),
+    again: impl AsyncFn() -> Arc<dyn Tenants>,
+) {
+    let (world, session, ada) = world(&tenants).await;
+    back_up().await;
+    let tenants_elsewhere = again().await;
+    let elsewhere = World::open(Arc::clone(&tenants_elsewhere), world.id.clone());
+    elsewhere.filed(&ada, &session, "1").await;
+    elsewhere.filed(&ada, &session, "2").await;
+    world.log_position().await;
+    restore().await;
+    let fresh = World::open(again().await, world.id.clone());
+    let waiting = Commits::judged(&fresh, &session, &ada).await;
+    waiting.are_refused(&world, &tenants).await;
+    waiting.are_refused(&elsewhere, &tenants_elsewhere).await;
+
+    for log in [2, 3] {
+        world.accept_store(&act("accepted")).await;
+        promised!(tenants.ready().await.is_ok(), true, "once the store was accepted");
+        let position = world.log_position().await;
+        promised!((position.log, position.size), (log, Seq(log)));
+    }
+    let rows = world.log(Seq(1), 9).await;
+    let minted = rows.iter().map(|row| match row.logged {
+        Logged::Act { minted, .. } => minted,
+        _ => None,
+    });
+    promised!(minted.collect::<Vec<_>>(), [Some(2), Some(3)], "the numbers of the logs");
+
+    // What was judged before another log began is judged again.
+    let kind = elsewhere.store().file(&waiting.filing).await.map_err(|error| error.kind());
+    promised!(kind, Err(StoreErrorKind::Contended));
+    promised!(filed(elsewhere.file(&waiting.filing).await).revision.get(), 1);
+    promised!(tenants_elsewhere.ready().await.is_ok(), true, "in another process");
+    world.filed(&ada, &session, "4").await;
+}
+
+/// A world in whose log there is one row: a session; and a member that can file in it.
+async fn world(tenants: &Arc<dyn Tenants>) -> (World, Arc<Session>, Author) {
+    let world = World::fresh(Arc::clone(tenants)).await;
+    let (session, ada) = (world.convened("subject").await, world.author("ada").await);
+    (world, session, ada)
+}
+
+/// What was judged and is to be committed.
+struct Commits<'a> {
+    filing: Filing,
+    amended: SessionChange,
+    joined: MemberChange,
+    ada: &'a Author,
+    session: &'a Session,
+}
+
+impl<'a> Commits<'a> {
+    async fn judged(world: &World, session: &'a Session, ada: &'a Author) -> Self {
+        let mut joined = creation(&applicant("grace"));
+        joined.act = Some(act("member"));
+        Self {
+            filing: world.judged(ada, &ada.submission(session, "3")).await,
+            amended: world.amended(session.id, |_| {}).await,
+            joined,
+            ada,
+            session,
+        }
+    }
+
+    async fn are_refused(&self, world: &World, tenants: &Arc<dyn Tenants>) {
+        let (store, size) = (world.store(), world.log_size().await);
+        let submission = self.ada.submission(self.session, "4");
+        refused(store.file(&self.filing).await);
+        refused(self.ada.basis(store, &submission).await);
+        refused(store.save_session(&self.amended).await);
+        refused(store.save_member(&self.joined).await);
+        let convocation = convene(&session_draft("other"), &Attribution::SCHEDULE);
+        refused(store.convene(&convocation).await);
+        refused(store.put_document(Collection::Memos, &document(None, "memo")).await);
+        refused(store.accept_clock(&act("accepted")).await);
+        refused(tenants.ready().await);
+        promised!(world.log_size().await, size, "nothing is committed");
+    }
+}
+
+fn refused<T: Debug>(outcome: Result<T>) {
+    let kind = outcome.as_ref().map_err(|error| error.kind());
+    ensure!(matches!(kind, Err(StoreErrorKind::WentBack)), "that the store went back", outcome);
+}

@@ -1,0 +1,44 @@
+//! How many records there are, by their states.
+
+use std::sync::Arc;
+
+use crate::promise::promised;
+use crate::{World, applicant, creation, id, mail};
+use swarm_core::domain::{MailState, MemberState, Message, SessionState};
+use swarm_core::store::{Countable, MemberChange, MemberSaved, MessageChange, Saved, Tenants};
+
+pub async fn records_are_counted_in_the_state_of_their_last_commit(tenants: Arc<dyn Tenants>) {
+    let [one, other] = [World::fresh(Arc::clone(&tenants)).await, World::fresh(tenants).await];
+    for name in ["ada", "grace", "joan"] {
+        let change = MemberChange { mail: Some(mail("queued")), ..creation(&applicant(name)) };
+        promised!(one.save_member(&change).await, MemberSaved::Saved);
+        one.convened(name).await;
+    }
+    // Every other world has records of its own.
+    other.create(&applicant("ada")).await;
+    let session = other.convened("ada").await;
+    other.amend(session.id, |session| session.state = SessionState::Published).await;
+
+    one.edit(&id("ada"), |member| member.state = MemberState::Rejected).await;
+    let closed = one.convened("closed").await;
+    one.amend(closed.id, |session| session.state = SessionState::WindowClosed).await;
+    let first = one.messages(None, None).await.swap_remove(0);
+    let message = Message { state: MailState::Sent, ..Message::clone(&first.record) };
+    let sent = MessageChange { message, expected: first.version };
+    promised!(one.save_message(&sent).await, Saved::Saved);
+
+    for (what, here, there) in [
+        (Countable::Members(MemberState::Applied), 2, 1),
+        (Countable::Members(MemberState::Rejected), 1, 0),
+        (Countable::Members(MemberState::Claimed), 0, 0),
+        (Countable::Sessions(SessionState::Collecting), 3, 0),
+        (Countable::Sessions(SessionState::WindowClosed), 1, 0),
+        (Countable::Sessions(SessionState::Published), 0, 1),
+        (Countable::Messages(MailState::Queued), 2, 0),
+        (Countable::Messages(MailState::Sent), 1, 0),
+        (Countable::Messages(MailState::Failed), 0, 0),
+    ] {
+        promised!(one.count(what).await, here, "{what:?}");
+        promised!(other.count(what).await, there, "{what:?} in another world");
+    }
+}

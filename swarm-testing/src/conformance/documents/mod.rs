@@ -1,0 +1,233 @@
+//! Documents.
+
+mod quota;
+
+use std::sync::Arc;
+
+use crate::promise::{ensure, promised};
+use crate::{FIRST, World, applicant, id, odd_texts, race};
+use swarm_core::domain::{SessionId, Timestamp, Version};
+use swarm_core::store::Collection::{Briefs, Subjects};
+use swarm_core::store::{Document, DocumentDraft, DocumentGuard, Put, Tenants};
+
+pub use quota::*;
+
+pub async fn collections_are_empty_at_first(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    promised!(world.documents(Subjects, None).await, []);
+    promised!(world.documents(Subjects, Some("")).await, []);
+    promised!(world.document(Subjects, "key").await, None);
+}
+
+pub async fn documents_count_from_one_in_each_collection(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for collection in [Subjects, Briefs] {
+        for (id, key) in (1..).zip(["b", "a", "c"]) {
+            let before = world.now().await;
+            let created = created(world.put_document(collection, &draft(key, "{}")).await);
+            ensure!(
+                (before..=world.now().await).contains(&created.created_at),
+                "a time by the store\'s clock, during the call",
+                created.created_at
+            );
+            promised!(created, document(id, key, "{}", created.created_at));
+            promised!(world.document(collection, key).await, Some(created));
+        }
+        let listed = world.documents(collection, None).await;
+        promised!(listed.iter().map(|it| it.id).collect::<Vec<_>>(), [1, 2, 3]);
+    }
+}
+
+pub async fn a_document_without_a_key_gets_its_id_for_one(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for id in 1..=11_u64 {
+        let unnamed = DocumentDraft { key: None, replace: false, ..draft("", "{}") };
+        let created = created(world.put_document(Subjects, &unnamed).await);
+        promised!((created.id, created.key.clone()), (id, id.to_string()));
+        promised!(world.document(Subjects, &id.to_string()).await, Some(created));
+    }
+}
+
+/// The new text takes the place of the old; the id and the time stay.
+pub async fn a_document_replaces_the_one_with_its_key(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let other = created(world.put_document(Subjects, &draft("other", "{}")).await);
+    let first = created(world.put_document(Subjects, &draft("key", "{}")).await);
+    world.pass(first.created_at).await;
+    for json in [r#"{"long":"text"}"#, "{}", "{}"] {
+        let now = Document { json: json.to_owned(), ..first.clone() };
+        let outcome = world.put_document(Subjects, &draft("key", json)).await;
+        promised!(outcome, Put::Replaced(now.clone()));
+        promised!(world.document(Subjects, "key").await, Some(now.clone()));
+        promised!(world.documents(Subjects, None).await, [other.clone(), now]);
+    }
+}
+
+pub async fn a_document_that_may_not_replace_leaves_the_other(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let once = |json| DocumentDraft { replace: false, ..draft("key", json) };
+    let first = created(world.put_document(Subjects, &once("1")).await);
+    promised!(world.put_document(Subjects, &once("2")).await, Put::Exists);
+    promised!(world.documents(Subjects, None).await, [first]);
+}
+
+pub async fn a_document_holds_for_the_version_of_its_member(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&applicant("ada")).await;
+    let guard = |name: &str, version: Version| DocumentGuard::Member(id(name), version);
+    created(world.put_document(Subjects, &guarded("key", guard("ada", FIRST))).await);
+    world.edit(&id("ada"), |_| {}).await;
+    for (key, name, version) in
+        [("key", "ada", FIRST), ("new", "ada", FIRST.next().next()), ("new", "grace", FIRST)]
+    {
+        let outcome = world.put_document(Subjects, &guarded(key, guard(name, version))).await;
+        promised!(outcome, Put::Stale);
+    }
+    promised!(world.documents(Subjects, None).await.len(), 1);
+    created(world.put_document(Subjects, &guarded("new", guard("ada", FIRST.next()))).await);
+}
+
+/// Not of a member whose id is the same text.
+pub async fn a_document_holds_for_the_version_of_its_session(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let session = world.convened("subject").await.id;
+    world.create(&applicant(&session.to_string())).await;
+    world.create(&applicant("2")).await;
+    created(world.put_document(Briefs, &guarded("key", of_session(session, FIRST))).await);
+    world.amend(session, |_| {}).await;
+    for (key, session, version) in [
+        ("key", session, FIRST),
+        ("new", session, FIRST),
+        ("new", session, FIRST.next().next()),
+        ("new", SessionId(2), FIRST),
+    ] {
+        let draft = guarded(key, of_session(session, version));
+        let outcome = world.put_document(Briefs, &draft).await;
+        promised!(outcome, Put::Stale);
+    }
+    promised!(world.documents(Briefs, None).await.len(), 1);
+    created(world.put_document(Briefs, &guarded("new", of_session(session, FIRST.next()))).await);
+}
+
+pub async fn documents_are_found_by_their_group(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let mut groups = odd_texts();
+    groups.push(String::new());
+    for round in 0..2 {
+        for group in &groups {
+            let draft =
+                DocumentDraft { group: group.clone(), ..draft(&format!("{round}{group}"), "{}") };
+            created(world.put_document(Subjects, &draft).await);
+            let replaced = world.put_document(Subjects, &draft).await;
+            ensure!(
+                matches!(replaced, Put::Replaced(_)),
+                "a document in the place of another",
+                replaced
+            );
+        }
+    }
+    for group in &groups {
+        let found = world.documents(Subjects, Some(group)).await;
+        let keys: Vec<_> = found.into_iter().map(|document| document.key).collect();
+        promised!(keys, [format!("0{group}"), format!("1{group}")]);
+        promised!(world.documents(Briefs, Some(group)).await, []);
+    }
+    promised!(world.documents(Subjects, None).await.len(), 2 * groups.len());
+}
+
+pub async fn the_text_of_a_document_survives_byte_for_byte(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let megabyte = format!("\"{}\"", "\u{1f680}".repeat(250_000));
+    let texts = [
+        "{ \"b\" : 1.0 ,\r\n\t\"a\":[ ], \"a\":{} }\n",
+        "[0.30000000000000004,5e-324,-0,1e400,123456789012345678901234567890]",
+        "\"\\u0061\\/\u{2028}\u{7f}\u{feff}e\u{301}\u{ffff}\"",
+        "null",
+        &megabyte,
+    ];
+    for text in texts {
+        let _ = world.put_document(Subjects, &draft("key", text)).await;
+        let read = world.document(Subjects, "key").await.unwrap().json;
+        ensure!(read == text, "the text that was written", read);
+    }
+}
+
+pub async fn documents_with_odd_keys_are_not_confused(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let mut keys = odd_texts();
+    keys.push(String::new());
+    for key in &keys {
+        promised!(world.document(Subjects, key).await, None);
+        created(world.put_document(Subjects, &draft(key, &format!("{key:?}"))).await);
+    }
+    for key in &keys {
+        promised!(world.document(Subjects, key).await.unwrap().json, format!("{key:?}"));
+    }
+}
+
+pub async fn of_racing_writes_of_one_key_one_creates(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for replace in [true, false] {
+        let key = format!("key {replace}");
+        let put = |racer: usize| {
+            let draft = DocumentDraft { replace, ..draft(&key, &racer.to_string()) };
+            let world = world.clone();
+            async move { world.put_document(Subjects, &draft).await }
+        };
+        let outcomes = race((0..32).map(put)).await;
+        let won = outcomes.iter().filter(|outcome| matches!(outcome, Put::Created(_))).count();
+        let lost = outcomes.iter().filter(|outcome| match outcome {
+            Put::Created(_) => false,
+            Put::Replaced(_) => replace,
+            Put::Exists => !replace,
+            Put::Full | Put::Stale => false,
+        });
+        promised!((won, lost.count()), (1, 31));
+    }
+    promised!(world.documents(Subjects, None).await.len(), 2);
+}
+
+pub async fn racing_documents_leave_no_gap(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let add = |racer: usize| {
+        let unnamed = DocumentDraft { key: None, ..draft("", &racer.to_string()) };
+        let world = world.clone();
+        async move { created(world.put_document(Subjects, &unnamed).await).id }
+    };
+    let mut ids = race((0..32).map(add)).await;
+    ids.sort_unstable();
+    promised!(ids, (1..=32).collect::<Vec<_>>());
+}
+
+/// A document that may take the place of another.
+fn draft(key: &str, json: &str) -> DocumentDraft {
+    DocumentDraft {
+        key: Some(key.to_owned()),
+        group: String::new(),
+        json: json.to_owned(),
+        replace: true,
+        guard: None,
+        quota: None,
+        act: None,
+    }
+}
+
+/// A document that holds for what `guard` names.
+fn guarded(key: &str, guard: DocumentGuard) -> DocumentDraft {
+    DocumentDraft { guard: Some(guard), ..draft(key, "{}") }
+}
+
+fn of_session(id: SessionId, version: Version) -> DocumentGuard {
+    DocumentGuard::Session(id, version)
+}
+
+fn document(id: u64, key: &str, json: &str, created_at: Timestamp) -> Document {
+    Document { id, key: key.to_owned(), json: json.to_owned(), created_at }
+}
+
+fn created(outcome: Put) -> Document {
+    match outcome {
+        Put::Created(document) => document,
+        other => panic!("promised: a new document; came: {other:?}"),
+    }
+}

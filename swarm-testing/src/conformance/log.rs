@@ -1,0 +1,204 @@
+//! The log.
+
+use std::sync::Arc;
+
+use crate::promise::{ensure, promised};
+use crate::{World, act, applicant, creation, filed, race, session_draft};
+use swarm_core::domain::{
+    Attribution, LogRow, Logged, MemberId, Seq, Session, SessionId, Take, TakeId, Version,
+};
+use swarm_core::rules::convene;
+use swarm_core::store::{
+    Collection, DocumentDraft, DocumentGuard, Filed, MemberChange, MemberSaved, Put, Saved,
+    SessionChange, Tenants,
+};
+
+const START: Seq = Seq(0);
+
+const MANY: usize = 10_000;
+
+pub async fn a_log_is_empty_at_first(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    promised!(world.log(START, MANY).await, []);
+    promised!(world.log_size().await, START);
+    promised!(world.acts_on(SessionId(1)).await, []);
+}
+
+/// Acts and takes, in the order of their commits; what carries no act leaves no row.
+pub async fn each_commit_that_carries_an_act_leaves_a_row(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let convocation = convene(&session_draft("subject"), &Attribution::SCHEDULE);
+    let session = world.convene(&session_draft("subject")).await;
+    let author = world.author("ada").await;
+    let take = world.filed(&author, &session, "nonce").await;
+    let public = MemberChange { act: Some(act("member")), ..creation(&applicant("grace")) };
+    promised!(world.save_member(&public).await, MemberSaved::Saved);
+    let closed = world.amended(session.id, |_| {}).await;
+    promised!(world.save_session(&closed).await, Saved::Saved);
+    let memo = written(world.put_document(Collection::Memos, &document(None, "memo")).await);
+    let subject = document(Some("aurora"), "subject");
+    let _ = written(world.put_document(Collection::Subjects, &subject).await);
+    let _ = written(world.put_document(Collection::Subjects, &subject).await);
+
+    let rows = world.log(START, MANY).await;
+    promised!(numbers(&rows), (1..=7).collect::<Vec<_>>());
+    promised!(rows[0].logged, acted(convocation.act.as_str(), Some(session.id.0)));
+    promised!(rows[1].logged, Logged::Take(take));
+    promised!(rows[2].logged, acted(act("member").as_str(), None));
+    promised!(rows[3].logged, acted(closed.act.as_str(), None));
+    promised!(rows[4].logged, acted(act("memo").as_str(), Some(memo)));
+    promised!(rows[5].logged, rows[6].logged);
+    promised!(world.log_size().await, Seq(7));
+}
+
+pub async fn a_row_has_the_time_of_its_commit(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let session = world.convened("subject").await;
+    let take = world.filed(&world.author("ada").await, &session, "nonce").await;
+    let memo = world.put_document(Collection::Memos, &document(None, "memo")).await;
+    let Put::Created(memo) = memo else { panic!("promised: a new document; came: {memo:?}") };
+    let times: Vec<_> = world.log(START, MANY).await.iter().map(|row| row.at).collect();
+    promised!(times, [session.convened_at, take.filed_at, memo.created_at]);
+}
+
+pub async fn the_log_is_read_by_pages(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for number in 0..25 {
+        world.convened(&format!("subject {number}")).await;
+    }
+    let (mut read, mut after) = (Vec::new(), START);
+    loop {
+        let page = world.log(after, 10).await;
+        let Some(last) = page.last() else { break };
+        after = last.seq;
+        read.extend(page);
+    }
+    promised!(numbers(&read), (1..=25).collect::<Vec<_>>());
+    promised!(world.log(Seq(24), MANY).await, read[24..]);
+    promised!(world.log(Seq(u64::MAX), MANY).await, []);
+    promised!(world.log(START, 0).await, []);
+}
+
+pub async fn what_is_refused_leaves_no_row(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let (session, author) = (world.convened("subject").await, world.author("ada").await);
+    let submission = author.submission(&session, "nonce");
+    let stale = world.judged(&author, &submission).await;
+    let change = world.amended(session.id, |_| {}).await;
+    promised!(world.save_session(&change).await, Saved::Saved);
+    let size = world.log_size().await;
+
+    promised!(world.save_session(&change).await, Saved::Stale);
+    promised!(world.file(&stale).await, Filed::Stale);
+    let unknown = SessionChange {
+        session: Session { id: SessionId(77), ..Session::clone(&session) },
+        expected: Version(1),
+        takes: None,
+        none_filed_after: None,
+        act: act("unknown"),
+    };
+    promised!(world.save_session(&unknown).await, Saved::Stale);
+    let change = world.edited(&author.id, |_| {}).await;
+    let stale = MemberChange { expected: None, act: Some(act("member")), ..change };
+    promised!(world.save_member(&stale).await, MemberSaved::Stale);
+    let once = DocumentDraft { replace: false, ..document(Some("key"), "brief") };
+    let put = world.put_document(Collection::Briefs, &once).await;
+    ensure!(matches!(put, Put::Created(_)), "a new document", put);
+    promised!(world.put_document(Collection::Briefs, &once).await, Put::Exists);
+    let guard = Some(DocumentGuard::Member(MemberId::parse("nobody").unwrap(), Version(1)));
+    let guarded = DocumentDraft { guard, ..document(None, "memo") };
+    promised!(world.put_document(Collection::Memos, &guarded).await, Put::Stale);
+
+    promised!(world.log_size().await, Seq(size.0 + 1));
+}
+
+pub async fn an_attempt_sent_again_leaves_one_row(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let (session, author) = (world.convened("subject").await, world.author("ada").await);
+    let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
+    let first = filed(world.file(&filing).await);
+    promised!(filed(world.file(&filing).await), first);
+    promised!(world.log_size().await, Seq(2));
+}
+
+pub async fn racing_commits_leave_rows_without_a_gap(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let session = world.convened("subject").await;
+    let mut authors = Vec::new();
+    for racer in 0..16 {
+        authors.push(world.author(&format!("member {racer}")).await);
+    }
+    let racers = authors.into_iter().enumerate().map(|(racer, author)| {
+        let (world, session) = (world.clone(), Arc::clone(&session));
+        async move {
+            if racer % 4 == 0 {
+                let _ =
+                    written(world.put_document(Collection::Memos, &document(None, "memo")).await);
+            }
+            world.filed(&author, &session, "nonce").await.id
+        }
+    });
+    race(racers).await;
+    let rows = world.log(START, MANY).await;
+    promised!(numbers(&rows), (1..=21).collect::<Vec<_>>());
+    ensure!(rows.is_sorted_by_key(|row| row.at), "times that never run back", rows);
+    let logged: Vec<_> = rows.iter().filter_map(|row| take_of(row).map(|take| take.id)).collect();
+    promised!(logged, (1..=16).map(TakeId).collect::<Vec<_>>());
+}
+
+pub async fn acts_are_found_by_their_session(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let (one, other) = (world.convened("one").await, world.convened("other").await);
+    world.filed(&world.author("ada").await, &one, "nonce").await;
+    world.amend(one.id, |_| {}).await;
+    promised!(numbers(&world.acts_on(one.id).await), [1, 4]);
+    promised!(numbers(&world.acts_on(other.id).await), [2]);
+    promised!(world.acts_on(SessionId(3)).await, []);
+}
+
+pub async fn logs_of_tenants_are_apart(tenants: Arc<dyn Tenants>) {
+    let one = World::fresh(Arc::clone(&tenants)).await;
+    let other = World::fresh(tenants).await;
+    one.convened("subject").await;
+    one.convened("subject").await;
+    other.convened("subject").await;
+    promised!((one.log_size().await, other.log_size().await), (Seq(2), Seq(1)));
+    promised!(numbers(&other.log(START, MANY).await), [1]);
+    promised!(numbers(&one.acts_on(SessionId(1)).await), [1]);
+    promised!(numbers(&other.acts_on(SessionId(2)).await), [0; 0]);
+}
+
+/// A document that says so in the log.
+pub(super) fn document(key: Option<&str>, kind: &str) -> DocumentDraft {
+    DocumentDraft {
+        key: key.map(str::to_owned),
+        group: String::new(),
+        json: "{}".to_owned(),
+        replace: true,
+        guard: None,
+        quota: None,
+        act: Some(act(kind)),
+    }
+}
+
+fn written(outcome: Put) -> u64 {
+    match outcome {
+        Put::Created(document) | Put::Replaced(document) => document.id,
+        other => panic!("promised: a document on file; came: {other:?}"),
+    }
+}
+
+fn acted(text: &str, minted: Option<u64>) -> Logged {
+    Logged::Act { text: text.to_owned(), minted }
+}
+
+fn take_of(row: &LogRow) -> Option<&Arc<Take>> {
+    match &row.logged {
+        Logged::Take(take) => Some(take),
+        _ => None,
+    }
+}
+
+fn numbers(rows: &[LogRow]) -> Vec<u64> {
+    rows.iter().map(|row| row.seq.0).collect()
+}

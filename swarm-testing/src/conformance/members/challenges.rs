@@ -1,0 +1,167 @@
+//! Challenges, and what they prove.
+
+use std::sync::Arc;
+
+use crate::conformance::exact_deadline::meet;
+use crate::promise::promised;
+use crate::{FIRST, World, applicant, challenge, count, id, mail, odd_texts, race, secret, seed};
+use swarm_core::domain::MemberState::{Approved, Claimed};
+use swarm_core::domain::{Member, Timestamp, TokenHash, Version};
+use swarm_core::store::MemberSaved::{Saved, Stale};
+use swarm_core::store::{ChallengeSlot, MemberChange, MemberSaved, ProvenChallenge, Tenants};
+
+pub async fn a_challenge_replaces_the_one_before(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for name in ["ada", "grace"] {
+        world.create(&applicant(name)).await;
+    }
+    promised!(world.member(&id("ada")).await.challenge, None);
+    for challenge in [world.live_challenge("first").await, world.live_challenge("second").await] {
+        world.set_challenge(&ChallengeSlot::Member(id("ada")), &challenge).await;
+        promised!(world.member(&id("ada")).await.challenge, Some(challenge));
+    }
+    promised!(world.member(&id("grace")).await.challenge, None);
+}
+
+pub async fn a_decoy_is_nobodys_challenge(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let names = odd_texts();
+    for name in &names {
+        world.create(&applicant(name)).await;
+    }
+    let decoy = world.live_challenge("decoy").await;
+    let challenge = world.live_challenge("live").await;
+    world.set_challenge(&ChallengeSlot::Decoy, &decoy).await;
+    world.set_challenge(&ChallengeSlot::Member(id("ab")), &challenge).await;
+    world.set_challenge(&ChallengeSlot::Decoy, &decoy).await;
+    for name in &names {
+        let shown = world.member(&id(name)).await.challenge;
+        promised!(shown, (name == "ab").then(|| challenge.clone()));
+        promised!(claim(&world, name, "decoy").await, Stale);
+    }
+}
+
+/// Otherwise a first claim could not be distinguished from a second one.
+pub async fn a_challenge_and_its_member_leave_each_other_alone(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&applicant("ada")).await;
+    let challenge = world.live_challenge("challenge").await;
+    let judged = world.edited(&id("ada"), |ada| ada.state = Approved).await;
+    world.set_challenge(&ChallengeSlot::Member(id("ada")), &challenge).await;
+    promised!(world.stored(&id("ada")).await.version, FIRST);
+    promised!(world.save_member(&judged).await, Saved);
+    promised!(claim(&world, "ada", "challenge").await, Saved);
+    promised!(world.member(&id("ada")).await.challenge, Some(challenge));
+}
+
+pub async fn only_the_live_challenge_proves_a_change(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for name in ["ada", "grace"] {
+        world.create(&Member { state: Approved, ..applicant(name) }).await;
+    }
+    promised!(claim(&world, "ada", "absent").await, Stale);
+    for text in ["replaced", "live"] {
+        world
+            .set_challenge(&ChallengeSlot::Member(id("ada")), &world.live_challenge(text).await)
+            .await;
+    }
+    let another = world.live_challenge("another's").await;
+    world.set_challenge(&ChallengeSlot::Member(id("grace")), &another).await;
+    for text in ["absent", "replaced", "another's"] {
+        promised!(claim(&world, "ada", text).await, Stale);
+    }
+    promised!(world.stored(&id("ada")).await.version, FIRST);
+    promised!(world.bearer(&secret("token of ada")).await, None);
+    promised!(claim(&world, "ada", "live").await, Saved);
+    promised!(world.bearer(&secret("token of ada")).await.unwrap().id, id("ada"));
+}
+
+/// The mail of a claim tells the time of its commit.
+pub async fn a_challenge_proves_up_to_its_expiry(tenants: Arc<dyn Tenants>) {
+    let world = &World::fresh(tenants).await;
+    let mut round = 0;
+    meet(world.store(), async |expiries| {
+        round += 1;
+        let mut claims = Vec::new();
+        for (number, expires_at) in expiries.into_iter().enumerate() {
+            let member = applicant(&format!("{round}.{number}"));
+            world.create(&member).await;
+            let challenge = challenge("live", expires_at);
+            world.set_challenge(&ChallengeSlot::Member(member.id.clone()), &challenge).await;
+            let mut claim = world.edited(&member.id, |member| member.state = Claimed).await;
+            claim.proven = Some(ProvenChallenge(seed("live")));
+            claim.mail = Some(mail(member.id.as_str()));
+            claims.push(claim);
+        }
+        async move || stamps(world, claims).await
+    })
+    .await;
+}
+
+/// Commits all claims at once; when each was committed, if it was.
+async fn stamps(world: &World, claims: Vec<MemberChange>) -> Vec<Option<Timestamp>> {
+    let names: Vec<_> = claims.iter().map(|claim| claim.member.id.to_string()).collect();
+    let commit = |claim: MemberChange| {
+        let world = world.clone();
+        async move { world.save_member(&claim).await }
+    };
+    let outcomes = race(claims.into_iter().map(commit)).await;
+    let queued = world.messages(None, None).await;
+    let stamp = |name: &String| {
+        let mail = queued.iter().find(|it| it.record.mail.subject == *name);
+        mail.map(|it| it.record.queued_at)
+    };
+    let stamps: Vec<_> = names.iter().map(stamp).collect();
+    for (outcome, stamp) in outcomes.iter().zip(&stamps) {
+        let promised = if stamp.is_some() { Saved } else { Stale };
+        promised!(*outcome, promised, "mail queued with its commit");
+    }
+    stamps
+}
+
+pub async fn an_expired_challenge_proves_nothing(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&Member { state: Approved, ..applicant("ada") }).await;
+    let expires_at = world.now().await.plus_millis(20);
+    let challenge = challenge("expired", expires_at);
+    world.set_challenge(&ChallengeSlot::Member(id("ada")), &challenge).await;
+    world.pass(expires_at).await;
+    promised!(claim(&world, "ada", "expired").await, Stale);
+    promised!(world.stored(&id("ada")).await.version, FIRST);
+}
+
+pub async fn of_racing_claims_one_wins(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&Member { state: Approved, ..applicant("ada") }).await;
+    world
+        .set_challenge(&ChallengeSlot::Member(id("ada")), &world.live_challenge("live").await)
+        .await;
+    let judged = world.edited(&id("ada"), |ada| ada.state = Claimed).await;
+    let claim = |racer: usize| {
+        let (world, mut change) = (world.clone(), judged.clone());
+        change.member.token = Some(token(racer));
+        change.proven = Some(ProvenChallenge(seed("live")));
+        change.mail = Some(mail("claimed"));
+        async move { world.save_member(&change).await }
+    };
+    let outcomes = race((0..64).map(claim)).await;
+    promised!((count(&outcomes, &Saved), count(&outcomes, &Stale)), (1, 63));
+    let won = outcomes.iter().position(|outcome| *outcome == Saved).unwrap();
+    for racer in 0..64 {
+        promised!(world.bearer(&token(racer)).await.is_some(), racer == won);
+    }
+    promised!(world.stored(&id("ada")).await.version, Version(2));
+    promised!(world.messages(None, None).await.len(), 1);
+}
+
+/// Claims a token for this member with the challenge of this text.
+async fn claim(world: &World, name: &str, challenge: &str) -> MemberSaved {
+    let mut change = world.edited(&id(name), |member| member.state = Claimed).await;
+    change.member.token = Some(secret(&format!("token of {name}")));
+    change.proven = Some(ProvenChallenge(seed(challenge)));
+    world.save_member(&change).await
+}
+
+fn token(racer: usize) -> TokenHash {
+    secret(&format!("token {racer}"))
+}

@@ -1,0 +1,109 @@
+//! Who holds a key.
+
+use std::sync::Arc;
+
+use crate::promise::promised;
+use crate::{World, applicant, count, creation, id, key, race, secret};
+use swarm_core::domain::MemberState::{Applied, Approved, Claimed, Inactive, Rejected};
+use swarm_core::domain::{Lens, Member};
+use swarm_core::store::MemberSaved::{KeyHeld, Saved};
+use swarm_core::store::{MemberChange, Tenants};
+
+pub async fn a_held_key_keeps_other_members_out(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for state in [Applied, Approved, Claimed] {
+        let holder = Member { state, ..applicant(state.as_str()) };
+        world.create(&holder).await;
+        for state in [Applied, Approved, Claimed] {
+            let token = Some(secret("other"));
+            let other = Member { id: id("other"), state, token, ..holder.clone() };
+            promised!(world.save_member(&creation(&other)).await, KeyHeld(holder.id.clone()));
+        }
+    }
+    promised!(world.member(&id("other")).await.member, None);
+    promised!(world.bearer(&secret("other")).await, None);
+}
+
+/// Who tries keeps the key and the token that it had.
+pub async fn a_held_key_cannot_be_changed_to(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&applicant("ada")).await;
+    world.create(&Member { token: Some(secret("old")), ..applicant("grace") }).await;
+    let on_file = world.stored(&id("grace")).await;
+    let mut change = world.edited(&id("grace"), |grace| grace.token = Some(secret("new"))).await;
+    change.member.public_key = Some(key("ada"));
+    promised!(world.save_member(&change).await, KeyHeld(id("ada")));
+    promised!(world.stored(&id("grace")).await, on_file);
+    promised!(world.bearer(&secret("old")).await, Some(on_file.record));
+    promised!(world.bearer(&secret("new")).await, None);
+    promised!(world.save_member(&with_key_of("grace")).await, KeyHeld(id("grace")));
+}
+
+pub async fn a_member_that_holds_no_key_meets_nobody(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&applicant("ada")).await;
+    for state in [Rejected, Inactive] {
+        let other = Member { state, ..with_key_of("ada").member };
+        world.create(&Member { id: id(state.as_str()), ..other }).await;
+    }
+    for keyless in ["grace", "hedy"] {
+        world.create(&Member { public_key: None, ..applicant(keyless) }).await;
+    }
+    promised!(world.save_member(&with_key_of("ada")).await, KeyHeld(id("ada")));
+}
+
+pub async fn the_holder_of_a_key_may_save_again(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&applicant("ada")).await;
+    for state in [Approved, Claimed, Inactive, Approved] {
+        world.edit(&id("ada"), |ada| ada.state = state).await;
+    }
+    promised!(world.save_member(&with_key_of("ada")).await, KeyHeld(id("ada")));
+}
+
+pub async fn a_key_is_free_once_its_holder_lets_go(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for (name, state, key) in [
+        ("rejected", Rejected, Some(key("rejected"))),
+        ("inactive", Inactive, Some(key("inactive"))),
+        ("another key", Applied, Some(key("fresh"))),
+        ("no key", Applied, None),
+    ] {
+        world.create(&applicant(name)).await;
+        promised!(world.save_member(&with_key_of(name)).await, KeyHeld(id(name)));
+        world.edit(&id(name), |holder| (holder.state, holder.public_key) = (state, key)).await;
+        world
+            .create(&Member { id: id(&format!("after {name}")), ..with_key_of(name).member })
+            .await;
+    }
+    promised!(world.save_member(&with_key_of("fresh")).await, KeyHeld(id("another key")));
+}
+
+pub async fn who_comes_back_for_a_key_meets_its_new_holder(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&Member { state: Inactive, ..applicant("ada") }).await;
+    world.create(&Member { id: id("grace"), ..with_key_of("ada").member }).await;
+    world.edit(&id("ada"), |ada| ada.lens = Lens::parse("away").unwrap()).await;
+    let back = world.edited(&id("ada"), |ada| ada.state = Approved).await;
+    promised!(world.save_member(&back).await, KeyHeld(id("grace")));
+    world.edit(&id("grace"), |grace| grace.state = Rejected).await;
+    promised!(world.save_member(&back).await, Saved);
+}
+
+pub async fn of_racing_applications_with_one_key_one_wins(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let named = |racer: usize| id(&format!("member {racer}"));
+    let apply = |racer: usize| {
+        let (world, member) = (world.clone(), Member { id: named(racer), ..applicant("ada") });
+        async move { world.save_member(&creation(&member)).await }
+    };
+    let outcomes = race((0..32).map(apply)).await;
+    let won = named(outcomes.iter().position(|outcome| *outcome == Saved).unwrap());
+    promised!((count(&outcomes, &Saved), count(&outcomes, &KeyHeld(won))), (1, 31));
+    promised!(world.everybody().await.len(), 1);
+}
+
+/// The write of a newcomer with the key of the applicant of this name.
+fn with_key_of(name: &str) -> MemberChange {
+    creation(&Member { public_key: Some(key(name)), ..applicant("newcomer") })
+}

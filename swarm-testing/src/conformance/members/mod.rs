@@ -1,0 +1,230 @@
+//! Members, their tokens and their mail.
+
+mod challenges;
+mod keys;
+mod quota;
+mod reusable_challenges;
+
+use std::sync::Arc;
+
+use crate::promise::{ensure, promised};
+use crate::{FIRST, World, applicant, count, creation, id, key, moment, odd_texts, race, secret};
+use swarm_core::domain::MemberState;
+use swarm_core::domain::MemberState::{Applied, Approved, Claimed, Inactive, Rejected};
+use swarm_core::domain::{Contact, Lens, Member, Name, Timestamp, Version};
+use swarm_core::store::MemberSaved::{Saved, Stale};
+use swarm_core::store::{MemberChange, MemberQuery, Tenants};
+
+pub use challenges::*;
+pub use keys::*;
+pub use quota::*;
+pub use reusable_challenges::*;
+
+const NOBODY: &[&str] = &[];
+
+pub async fn an_unknown_member_has_no_facts(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    promised!(world.everybody().await, []);
+    world.create(&applicant("ada")).await;
+    let basis = world.member(&id("grace")).await;
+    promised!((basis.member, basis.challenge), (None, None));
+    promised!(world.bearer(&secret("grace")).await, None);
+}
+
+/// Also when a later save leaves out what an earlier one had, and the other way round.
+pub async fn every_field_of_a_member_survives(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let odd = "\u{0} e\u{301}\r\n\u{1f680}\u{ffff}\"\\ ";
+    let full = Member {
+        name: Name::parse(odd).unwrap(),
+        contact: Contact::parse(format!("{odd}@")).unwrap(),
+        lens: Lens::parse("\u{1f680}".repeat(2_000)).unwrap(),
+        state: Claimed,
+        applied_at: moment("0000-01-01T00:00:00.001Z"),
+        reviewed_at: Some(moment("9999-12-31T23:59:59.999Z")),
+        joined_at: Some(moment("1969-12-31T23:59:59.999Z")),
+        claimed_at: Some(Timestamp::EPOCH),
+        token: Some(secret("token")),
+        ..applicant("ada")
+    };
+    let bare = Member { public_key: None, ..applicant("ada") };
+    world.create(&full).await;
+    for member in [&full, &bare, &full] {
+        world.edit(&full.id, |on_file| on_file.clone_from(member)).await;
+        promised!(*world.stored(&full.id).await.record, *member);
+        promised!(world.everybody().await, [Arc::new(member.clone())]);
+    }
+    promised!(world.bearer(&secret("token")).await, Some(Arc::new(full)));
+}
+
+pub async fn members_with_odd_ids_are_not_confused(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let odd = odd_texts().into_iter().map(|text| Member {
+        name: Name::parse(&*text).unwrap(),
+        token: Some(secret(&text)),
+        ..applicant(&text)
+    });
+    let odd: Vec<Member> = odd.collect();
+    for member in &odd {
+        world.create(member).await;
+    }
+    let mut ids: Vec<_> = odd.iter().map(|member| member.id.to_string()).collect();
+    ids.sort();
+    promised!(listed(&world, &[Applied]).await, ids);
+    for member in &odd {
+        promised!(*world.stored(&member.id).await.record, *member);
+        promised!(world.bearer(&member.token.unwrap()).await.as_deref(), Some(member));
+    }
+}
+
+pub async fn members_are_listed_by_their_state(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    promised!(listed(&world, &MemberState::ALL).await, NOBODY);
+    for state in MemberState::ALL {
+        for number in 1..=2 {
+            world.create(&Member { state, ..applicant(&format!("{state} {number}")) }).await;
+        }
+    }
+    promised!(listed(&world, &[]).await, NOBODY);
+    for state in MemberState::ALL {
+        let both = [format!("{state} 1"), format!("{state} 2")];
+        promised!(listed(&world, &[state]).await, both);
+    }
+    let active = ["approved 1", "approved 2", "claimed 1", "claimed 2"];
+    promised!(listed(&world, &[Claimed, Approved]).await, active);
+    promised!(listed(&world, &MemberState::ALL).await.len(), 10);
+}
+
+pub async fn pages_cover_every_member_once(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let mut names = odd_texts();
+    for (name, state) in names.iter().zip([Applied, Approved, Rejected].into_iter().cycle()) {
+        world.create(&Member { state, ..applicant(name) }).await;
+    }
+    names.sort();
+    let states = MemberState::ALL.to_vec();
+    let mut query = MemberQuery { states, after: None, limit: 7 };
+    for page in names.chunks(7) {
+        let members = world.found_members(&query).await;
+        promised!(members.iter().map(|it| it.id.to_string()).collect::<Vec<_>>(), page);
+        query.after = members.last().map(|member| member.id.clone());
+    }
+    promised!(world.found_members(&query).await, []);
+    query = MemberQuery { after: Some(id("nobody")), ..MemberQuery::in_states(&[Approved]) };
+    let members = world.found_members(&query).await;
+    ensure!(members.iter().all(|it| it.id > id("nobody")), "those after an id of nobody", members);
+    ensure!(members.iter().all(|it| it.state == Approved), "those in the state", members);
+}
+
+pub async fn a_member_is_listed_in_the_state_of_its_last_commit(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&applicant("ada")).await;
+    world.create(&applicant("grace")).await;
+    for state in [Approved, Claimed, Claimed, Inactive, Rejected, Applied, Claimed] {
+        let mut moved = world.edited(&id("ada"), |ada| ada.state = state).await;
+        promised!(world.save_member(&moved).await, Saved);
+        let others: Vec<_> = MemberState::ALL.into_iter().filter(|it| *it != state).collect();
+        promised!(
+            listed(&world, &others).await,
+            if state == Applied { NOBODY } else { &["grace"] }
+        );
+        moved.member.state = Rejected;
+        promised!(world.save_member(&moved).await, Stale);
+        let there = listed(&world, &[state]).await;
+        ensure!(there.contains(&"ada".to_owned()), "ada, in the state of her last commit", there);
+        promised!(listed(&world, &MemberState::ALL).await, ["ada", "grace"]);
+    }
+}
+
+pub async fn a_member_is_created_once(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&applicant("ada")).await;
+    let on_file = world.stored(&id("ada")).await;
+    let again = Member {
+        state: Claimed,
+        public_key: Some(key("another")),
+        token: Some(secret("another")),
+        ..applicant("ada")
+    };
+    promised!(world.save_member(&creation(&again)).await, Stale);
+    promised!(world.stored(&id("ada")).await, on_file);
+    promised!(world.bearer(&secret("another")).await, None);
+    world.create(&applicant("another")).await;
+}
+
+pub async fn a_change_holds_only_for_the_version_it_was_judged_by(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&applicant("ada")).await;
+    for _ in 1..12 {
+        world.edit(&id("ada"), |ada| ada.state = Approved).await;
+    }
+    let on_file = world.stored(&id("ada")).await;
+    promised!(on_file.version, Version(12));
+    for version in [0, 1, 2, 11, 13, 120, u64::MAX] {
+        let mut change = world.edited(&id("ada"), |ada| ada.token = Some(secret("token"))).await;
+        change.expected = Some(Version(version));
+        promised!(world.save_member(&change).await, Stale);
+    }
+    promised!(world.stored(&id("ada")).await, on_file);
+    promised!(world.bearer(&secret("token")).await, None);
+}
+
+pub async fn a_change_never_creates_a_member(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for version in [0, 1] {
+        let expected = Some(Version(version));
+        let change = MemberChange { expected, ..creation(&applicant("ada")) };
+        promised!(world.save_member(&change).await, Stale);
+    }
+    promised!(world.everybody().await, []);
+}
+
+pub async fn each_save_raises_the_version_of_its_member_by_one(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&applicant("ada")).await;
+    world.create(&applicant("grace")).await;
+    for version in 1..=12 {
+        promised!(world.stored(&id("ada")).await.version, Version(version));
+        world.edit(&id("ada"), |_| {}).await;
+    }
+    promised!(world.stored(&id("grace")).await.version, FIRST);
+}
+
+pub async fn a_token_finds_its_member_whatever_its_state(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&applicant("ada")).await;
+    world.edit(&id("ada"), |ada| ada.token = Some(secret("token"))).await;
+    for state in [Applied, Approved, Claimed, Rejected, Inactive] {
+        world.edit(&id("ada"), |ada| ada.state = state).await;
+        let bearer = world.bearer(&secret("token")).await;
+        promised!(bearer, Some(world.stored(&id("ada")).await.record));
+    }
+}
+
+pub async fn a_token_dies_with_the_commit_that_replaces_it(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&Member { token: Some(secret("first")), ..applicant("ada") }).await;
+    world.edit(&id("ada"), |ada| ada.token = Some(secret("second"))).await;
+    promised!(world.bearer(&secret("first")).await, None);
+    promised!(world.bearer(&secret("second")).await.unwrap().id, id("ada"));
+    world.edit(&id("ada"), |ada| ada.token = None).await;
+    promised!(world.bearer(&secret("second")).await, None);
+}
+
+pub async fn of_racing_creations_of_one_member_one_wins(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let create = |racer: usize| {
+        let public_key = Some(key(&format!("key {racer}")));
+        let (world, member) = (world.clone(), Member { public_key, ..applicant("ada") });
+        async move { world.save_member(&creation(&member)).await }
+    };
+    let outcomes = race((0..32).map(create)).await;
+    promised!((count(&outcomes, &Saved), count(&outcomes, &Stale)), (1, 31));
+    promised!(world.stored(&id("ada")).await.version, FIRST);
+}
+
+/// The ids of the members in these states.
+async fn listed(world: &World, states: &[MemberState]) -> Vec<String> {
+    let members = world.members(states).await;
+    members.iter().map(|member| member.id.to_string()).collect()
+}

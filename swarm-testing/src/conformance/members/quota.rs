@@ -1,0 +1,46 @@
+//! How many members may be in a state.
+
+use std::sync::Arc;
+
+use crate::promise::promised;
+use crate::{World, applicant, count, creation, id, key, race};
+use swarm_core::domain::Member;
+use swarm_core::domain::MemberState::{Applied, Approved, Claimed};
+use swarm_core::store::MemberSaved::{Full, KeyHeld, Saved, Stale};
+use swarm_core::store::{MemberChange, Tenants};
+
+pub async fn a_state_takes_in_no_more_than_its_quota(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for name in ["approved", "claimed"] {
+        let state = if name == "approved" { Approved } else { Claimed };
+        world.create(&Member { state, ..applicant(name) }).await;
+    }
+    promised!(world.save_member(&within(0, &applicant("ada"))).await, Full);
+    for (name, outcome) in [("ada", Saved), ("grace", Saved), ("hedy", Full)] {
+        promised!(world.save_member(&within(2, &applicant(name))).await, outcome, "for {name}");
+    }
+    promised!(world.member(&id("hedy")).await.member, None);
+    let same_key = Member { public_key: Some(key("ada")), ..applicant("hedy") };
+    promised!(world.save_member(&within(2, &same_key)).await, KeyHeld(id("ada")));
+    promised!(world.save_member(&within(2, &applicant("ada"))).await, Stale);
+    world.edit(&id("ada"), |ada| ada.state = Approved).await;
+    promised!(world.save_member(&within(2, &applicant("hedy"))).await, Saved);
+    world.create(&applicant("whoever has no quota")).await;
+}
+
+pub async fn of_racing_applications_no_more_than_the_quota_come_in(tenants: Arc<dyn Tenants>) {
+    let world = &World::fresh(tenants).await;
+    world.create(&Member { state: Applied, ..applicant("ada") }).await;
+    let apply = |racer: usize| {
+        let world = world.clone();
+        async move { world.save_member(&within(8, &applicant(&racer.to_string()))).await }
+    };
+    let outcomes = race((0..32).map(apply)).await;
+    promised!((count(&outcomes, &Saved), count(&outcomes, &Full)), (7, 25));
+    promised!(world.members(&[Applied]).await.len(), 8);
+}
+
+/// The creation of this member, where at most so many may be in its state.
+fn within(quota: u32, member: &Member) -> MemberChange {
+    MemberChange { quota: Some(quota), ..creation(member) }
+}

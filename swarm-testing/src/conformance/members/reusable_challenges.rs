@@ -1,0 +1,88 @@
+//! Reusable challenges: who asks again is given the same.
+
+use std::sync::Arc;
+
+use crate::promise::promised;
+use crate::{World, applicant, challenge, id, moment, race};
+use swarm_core::domain::{Challenge, Timestamp};
+use swarm_core::store::{ChallengeBucket, ChallengeOffer, ChallengeSlot, Tenants};
+
+const FAR: i64 = 600_000;
+
+pub async fn a_reusable_challenge_is_given_again(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let first = reusable(&world, "first", FAR).await;
+    promised!(asked(&world, 1, &first, &ChallengeSlot::Decoy).await, first);
+    for name in ["second", "third"] {
+        let fresh = reusable(&world, name, 2 * FAR).await;
+        promised!(asked(&world, 1, &fresh, &ChallengeSlot::Decoy).await, first);
+    }
+}
+
+pub async fn a_challenge_that_is_no_longer_reusable_is_replaced(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let first = reusable(&world, "first", 20).await;
+    promised!(asked(&world, 1, &first, &ChallengeSlot::Decoy).await, first);
+    world.pass(first.reusable_until).await;
+    let second = reusable(&world, "second", FAR).await;
+    promised!(asked(&world, 1, &second, &ChallengeSlot::Decoy).await, second);
+    promised!(asked(&world, 1, &first, &ChallengeSlot::Decoy).await, second);
+}
+
+pub async fn each_bucket_has_a_challenge_of_its_own(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let buckets = [0, 1, 10, 255, 256, u16::MAX];
+    for _ in 0..2 {
+        for bucket in buckets {
+            let fresh =
+                Challenge { reusable_until: far(), ..challenge(&bucket.to_string(), far()) };
+            promised!(asked(&world, bucket, &fresh, &ChallengeSlot::Decoy).await, fresh);
+        }
+    }
+}
+
+/// Even if it was given only as a decoy before: the applicant was approved meanwhile.
+pub async fn a_challenge_is_live_where_it_was_given_last(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&applicant("ada")).await;
+    let adas = ChallengeSlot::Member(id("ada"));
+    let first = reusable(&world, "first", FAR).await;
+    promised!(asked(&world, 1, &first, &ChallengeSlot::Decoy).await, first);
+    promised!(world.member(&id("ada")).await.challenge, None);
+    let second = reusable(&world, "second", FAR).await;
+    promised!(asked(&world, 1, &second, &adas).await, first);
+    promised!(world.member(&id("ada")).await.challenge, Some(first.clone()));
+    promised!(asked(&world, 2, &second, &ChallengeSlot::Decoy).await, second);
+    promised!(world.member(&id("ada")).await.challenge, Some(first));
+}
+
+pub async fn who_ask_at_once_are_given_the_same(tenants: Arc<dyn Tenants>) {
+    let world = &World::fresh(tenants).await;
+    world.create(&applicant("ada")).await;
+    let ask = |racer: usize| {
+        let world = world.clone();
+        async move {
+            let fresh = reusable(&world, &racer.to_string(), FAR).await;
+            asked(&world, 1, &fresh, &ChallengeSlot::Member(id("ada"))).await
+        }
+    };
+    let given = race((0..32).map(ask)).await;
+    let live = world.member(&id("ada")).await.challenge.unwrap();
+    promised!(given, vec![live; 32]);
+}
+
+/// A challenge of this name that is reusable for so many milliseconds from now, and good for longer.
+async fn reusable(world: &World, name: &str, millis: i64) -> Challenge {
+    let now = world.now().await;
+    Challenge { reusable_until: now.plus_millis(millis), ..challenge(name, far()) }
+}
+
+fn far() -> Timestamp {
+    moment("2999-12-31T00:00:00Z")
+}
+
+/// The challenge that a request is given.
+async fn asked(world: &World, bucket: u16, fresh: &Challenge, slot: &ChallengeSlot) -> Challenge {
+    let (fresh, slot) = (fresh.clone(), slot.clone());
+    world.give_challenge(&ChallengeOffer { bucket: ChallengeBucket(bucket), fresh, slot }).await
+}

@@ -1,0 +1,175 @@
+//! The messages to members.
+
+use std::sync::Arc;
+
+use crate::promise::{ensure, promised};
+use crate::{FIRST, World, applicant, count, creation, id, key, mail, race, seed};
+use swarm_core::domain::{Mail, MailState, Member, Message, MessageId, Timestamp};
+use swarm_core::store::{
+    MemberChange, MemberSaved, MessageChange, MessageQuery, ProvenChallenge, Saved, Tenants,
+    Versioned,
+};
+
+pub async fn mail_is_queued_in_the_order_of_commits(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    promised!(world.messages(None, None).await, []);
+    let before = world.now().await;
+    let subjects = ["first", "\u{0}\r\n", "", "\u{1f680}", "5", "6", "7", "8", "9", "10", "11"];
+    for subject in subjects {
+        let mail = Some(Mail { body: subject.repeat(3), ..mail(subject) });
+        let change = MemberChange { mail, ..creation(&applicant(&format!("member {subject}"))) };
+        promised!(world.save_member(&change).await, MemberSaved::Saved);
+        world.edit(&change.member.id, |_| {}).await;
+    }
+    let after = world.now().await;
+    let queued = world.messages(None, None).await;
+    promised!(queued.len(), subjects.len());
+    for ((place, queued), subject) in (1..).zip(&queued).zip(subjects) {
+        let mail = Mail { body: subject.repeat(3), ..mail(subject) };
+        promised!(queued.version, FIRST);
+        ensure!(
+            (before..=after).contains(&queued.record.queued_at),
+            "a time by the store\'s clock, during the call",
+            queued.record.queued_at
+        );
+        promised!(*queued.record, mail.queued(MessageId(place), queued.record.queued_at));
+    }
+}
+
+pub async fn mail_is_not_queued_without_its_commit(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&applicant("ada")).await;
+    let again = creation(&applicant("ada"));
+    let unproven = MemberChange {
+        proven: Some(ProvenChallenge(seed("challenge"))),
+        ..world.edited(&id("ada"), |_| {}).await
+    };
+    let intruder = creation(&Member { public_key: Some(key("ada")), ..applicant("grace") });
+    let refused = [
+        (again, MemberSaved::Stale),
+        (unproven, MemberSaved::Stale),
+        (intruder, MemberSaved::KeyHeld(id("ada"))),
+    ];
+    for (change, outcome) in refused {
+        let change = MemberChange { mail: Some(mail("lost")), ..change };
+        promised!(world.save_member(&change).await, outcome);
+    }
+    promised!(world.messages(None, None).await, []);
+}
+
+pub async fn every_field_of_a_message_survives_a_save(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let queued = queued(&world, "ada").await;
+    let at = |millis| Timestamp::EPOCH.plus_millis(millis);
+    let record = &queued.record;
+    let leased = Message { attempts: 1, due_at: at(1), ..Message::clone(record) };
+    let failed = Message { last_error: Some("\u{0}\r\n\u{1f680}".to_owned()), ..leased.clone() };
+    let sent = Message { state: MailState::Sent, sent_at: Some(at(2)), ..failed.clone() };
+    let mut expected = queued.version;
+    for message in [leased, failed, sent] {
+        let change = MessageChange { message: message.clone(), expected };
+        promised!(world.save_message(&change).await, Saved::Saved);
+        expected = expected.next();
+        let written = Versioned { version: expected, record: Arc::new(message) };
+        promised!(world.messages(None, None).await, [written]);
+    }
+}
+
+pub async fn a_message_is_saved_only_at_the_version_it_was_judged_by(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let queued = queued(&world, "ada").await;
+    let message = Message::clone(&queued.record);
+    let unknown = Message { id: MessageId(9), ..message.clone() };
+    for (message, expected) in [
+        (message.clone(), queued.version.next()),
+        (unknown, queued.version),
+        (Message { id: MessageId(0), ..message }, queued.version),
+    ] {
+        let change = MessageChange { message, expected };
+        promised!(world.save_message(&change).await, Saved::Stale);
+    }
+    promised!(world.messages(None, None).await, [queued]);
+}
+
+pub async fn messages_are_found_by_the_state_they_are_in(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let states = [MailState::Queued, MailState::Sent, MailState::Failed, MailState::Undeliverable];
+    for (number, state) in states.into_iter().cycle().take(12).enumerate() {
+        let queued = queued(&world, &format!("member {number}")).await;
+        let message = Message { state, ..Message::clone(&queued.record) };
+        let change = MessageChange { message, expected: queued.version };
+        promised!(world.save_message(&change).await, Saved::Saved);
+    }
+    for (first, state) in (1..).zip(states) {
+        let found = world.messages(Some(state), None).await;
+        let ids: Vec<_> = found.iter().map(|message| message.record.id.0).collect();
+        promised!(ids, [first, first + 4, first + 8], "{state:?}");
+    }
+}
+
+pub async fn messages_are_found_from_any_of_them_on(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for number in 1..=12 {
+        let queued = queued(&world, &format!("member {number}")).await;
+        let state = if number % 3 == 0 { MailState::Sent } else { MailState::Queued };
+        let message = Message { state, ..Message::clone(&queued.record) };
+        let change = MessageChange { message, expected: queued.version };
+        promised!(world.save_message(&change).await, Saved::Saved);
+    }
+    for after in [0, 1, 2, 9, 10, 11, 12, 13, u64::MAX] {
+        let found = |state| {
+            let world = world.clone();
+            async move {
+                let found = world.messages(state, Some(MessageId(after))).await;
+                found.iter().map(|message| message.record.id.0).collect::<Vec<_>>()
+            }
+        };
+        let later = || (1..=12).filter(|id| *id > after);
+        promised!(found(None).await, later().collect::<Vec<_>>());
+        let sent: Vec<u64> = later().filter(|id| id % 3 == 0).collect();
+        promised!(found(Some(MailState::Sent)).await, sent);
+        let queued: Vec<u64> = later().filter(|id| id % 3 != 0).collect();
+        promised!(found(Some(MailState::Queued)).await, queued);
+    }
+}
+
+pub async fn pages_cover_every_message_once(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for (number, state) in (1..=10).zip(MailState::ALL.into_iter().cycle()) {
+        let queued = queued(&world, &format!("member {number}")).await;
+        let message = Message { state, ..Message::clone(&queued.record) };
+        let change = MessageChange { message, expected: queued.version };
+        promised!(world.save_message(&change).await, Saved::Saved);
+    }
+    let (mut ids, mut after) = (Vec::new(), None);
+    loop {
+        let page = MessageQuery { after, limit: 3, ..MessageQuery::ALL };
+        let page = world.found_messages(&page).await;
+        promised!(page.len(), 3.min(10 - ids.len()), "after {after:?}");
+        let Some(last) = page.last() else { break };
+        after = Some(last.record.id);
+        ids.extend(page.iter().map(|message| message.record.id.0));
+    }
+    promised!(ids, (1..=10).collect::<Vec<_>>());
+    let queued = MessageQuery { state: Some(MailState::Queued), limit: 1, ..MessageQuery::ALL };
+    promised!(world.found_messages(&queued).await.len(), 1);
+}
+
+pub async fn of_racing_leases_of_one_message_one_wins(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let queued = queued(&world, "ada").await;
+    let lease = |racer: u32| {
+        let message = Message { attempts: racer, ..Message::clone(&queued.record) };
+        let (world, expected) = (world.clone(), queued.version);
+        async move { world.save_message(&MessageChange { message, expected }).await }
+    };
+    let outcomes = race((0..32).map(lease)).await;
+    promised!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Stale)), (1, 31));
+}
+
+/// The message that comes in with a new member.
+async fn queued(world: &World, name: &str) -> Versioned<Message> {
+    let change = MemberChange { mail: Some(mail("hello")), ..creation(&applicant(name)) };
+    promised!(world.save_member(&change).await, MemberSaved::Saved);
+    world.messages(None, None).await.pop().unwrap()
+}

@@ -1,0 +1,78 @@
+//! Deadlines that move among takes.
+
+use std::sync::Arc;
+
+use tokio::task::JoinHandle;
+
+use crate::World;
+use crate::promise::{ensure, promised};
+use swarm_core::domain::{Attribution, SessionPatch, Timestamp, Version};
+use swarm_core::rules::Refusal;
+use swarm_core::service::Error;
+use swarm_core::store::Saved::{Saved, Stale};
+use swarm_core::store::{SessionChange, Tenants};
+
+/// A take at exactly that moment is not after it, and takes of other sessions do not count.
+pub async fn a_save_may_hold_to_when_the_last_take_was_filed(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let (session, other) = (world.convened("subject").await, world.convened("other").await);
+    let save = async |end: Timestamp| {
+        let change = world.amended(session.id, |_| {}).await;
+        let change = SessionChange { none_filed_after: Some(end), ..change };
+        world.save_session(&change).await
+    };
+    let first = world.filed(&author, &session, "1").await.filed_at;
+    promised!(save(first.plus_millis(-1)).await, Stale);
+    promised!(save(first).await, Saved);
+    world.pass(first).await;
+    let last = world.filed(&author, &session, "2").await.filed_at;
+    world.pass(last).await;
+    world.filed(&author, &other, "3").await;
+    for end in [Timestamp::EPOCH, first, last.plus_millis(-1)] {
+        promised!(save(end).await, Stale);
+    }
+    for end in [last, last.plus_millis(1), last.plus_millis(1_000_000_000_000)] {
+        promised!(save(end).await, Saved);
+    }
+    promised!(world.session(session.id).await.unwrap().version, Version(5));
+
+    let untouched = world.convened("untouched").await;
+    let change = world.amended(untouched.id, |_| {}).await;
+    let change = SessionChange { none_filed_after: Some(Timestamp::EPOCH), ..change };
+    promised!(world.save_session(&change).await, Saved);
+}
+
+/// However deadlines are moved while takes are filed, none on record is late.
+pub async fn a_moving_deadline_and_racing_takes_agree(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let session = world.convened("subject").await;
+    let mut filing = Vec::new();
+    for name in 0..8 {
+        let (world, session) = (world.clone(), session.clone());
+        let author = world.author(&name.to_string()).await;
+        filing.push(tokio::spawn(async move {
+            for nonce in 0..5 {
+                let submission = author.submission(&session, &nonce.to_string());
+                // It may be in time, late, or refused: only what is on file counts.
+                let _ = world.service().submit(&author.token, &submission).await;
+            }
+        }));
+    }
+    while !filing.iter().all(JoinHandle::is_finished) {
+        let window_closes_at = Some(Some(world.now().await));
+        let patch = SessionPatch { window_closes_at, ..SessionPatch::default() };
+        if let Err(error) =
+            world.service().amend_session(session.id, &patch, &Attribution::SCHEDULE).await
+        {
+            let filed_later = matches!(error, Error::Refused(Refusal::FiledLater));
+            ensure!(filed_later, "a refusal only because of a take on file", error);
+        }
+        let Some(end) = world.session(session.id).await.unwrap().record.window_closes_at else {
+            continue;
+        };
+        for take in world.takes(session.id).await {
+            ensure!(take.filed_at <= end, "no take later than its deadline", (take, end));
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! Sessions.
+
+mod deadlines;
+mod published;
+mod take_counts;
+
+use std::sync::Arc;
+
+use crate::promise::{ensure, promised};
+use crate::{Author, FIRST, World, act, count, day, id, moment, odd_texts, race, session_draft};
+use swarm_core::domain::SessionState::{
+    Aggregated, Collecting, Published, Scheduled, WindowClosed,
+};
+use swarm_core::domain::{
+    Body, Bucket, BucketWeight, Confidence, Consensus, Participation, Quorum, Quote, Revision,
+    Roster, RosterEntry, Session, SessionDraft, SessionId, Snapshot, Stance, Stances, SubjectId,
+    TakeId, Timestamp, Version,
+};
+use swarm_core::store::Saved::{Saved, Stale};
+use swarm_core::store::{SessionChange, SessionQuery, Tenants, Versioned};
+
+pub use deadlines::*;
+pub use published::*;
+pub use take_counts::*;
+
+/// As many as there are.
+const ALL: SessionQuery = SessionQuery { on: None, state: None, before: None, limit: 1_000 };
+
+const NONE: [u64; 0] = [];
+
+pub async fn an_unknown_session_is_none(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    promised!(world.sessions(&ALL).await, []);
+    world.convened("subject").await;
+    for unknown in [0, 2, u64::MAX] {
+        promised!(world.session(SessionId(unknown)).await, None);
+    }
+}
+
+pub async fn sessions_count_from_one_as_they_convene(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for number in 1..=12 {
+        let date = day(if number % 2 == 0 { "2026-11-21" } else { "2026-11-20" });
+        let convened = world.convene(&SessionDraft { date, ..session_draft("subject") }).await;
+        promised!(convened.id, SessionId(number));
+    }
+}
+
+pub async fn racing_sessions_leave_no_gap(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let convene = |racer: usize| {
+        let (world, subject) = (world.clone(), format!("subject {}", racer % 4));
+        async move { world.convened(&subject).await }
+    };
+    let mut convened = race((0..32).map(convene)).await;
+    convened.sort_by_key(|session| session.id);
+    let ids: Vec<u64> = convened.iter().map(|session| session.id.0).collect();
+    promised!(ids, (1..=32).collect::<Vec<_>>());
+    convened.reverse();
+    promised!(world.sessions(&ALL).await, convened);
+}
+
+pub async fn a_session_is_convened_by_the_stores_clock(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let before = world.now().await;
+    let convened = world.convened("subject").await.convened_at;
+    ensure!(
+        (before..=world.now().await).contains(&convened),
+        "a time by the store\'s clock, during the call",
+        convened
+    );
+}
+
+pub async fn every_field_of_a_draft_survives(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let full = SessionDraft {
+        date: day("0000-01-01"),
+        subject_id: SubjectId::parse("\u{1f680}\0\n{a}").unwrap(),
+        state: Scheduled,
+        window_closes_at: Some(moment("9999-12-31T23:59:59.999Z")),
+        quorum: Some(u32::MAX),
+        buckets: Some(odd_texts().into_iter().map(|name| Bucket::parse(name).unwrap()).collect()),
+        roster: Some(odd_roster()),
+    };
+    let empty = SessionDraft {
+        date: day("9999-12-31"),
+        window_closes_at: Some(moment("1969-12-31T23:59:59.999Z")),
+        quorum: Some(0),
+        buckets: Some(vec![]),
+        roster: Some(Roster::parse(vec![]).unwrap()),
+        ..session_draft("empty")
+    };
+    for draft in [full, empty, session_draft("bare")] {
+        let convened = world.convene(&draft).await;
+        promised!(*convened, draft.convened(convened.id, convened.convened_at));
+        let on_file = Versioned { version: FIRST, record: Arc::clone(&convened) };
+        promised!(world.session(convened.id).await, Some(on_file));
+        assert_terms(&world, &convened).await;
+        promised!(world.sessions(&SessionQuery { limit: 1, ..ALL }).await, [convened]);
+    }
+}
+
+/// Also when a later save leaves out what an earlier one had, and the other way round.
+pub async fn every_field_of_a_session_survives_a_save(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let bare = world.convened("subject").await;
+    let full = Session {
+        published_at: Some(world.now().await),
+        state: Published,
+        window_closes_at: Some(Timestamp::EPOCH),
+        quorum: Some(7),
+        buckets: Some(vec![Bucket::parse("\u{0}").unwrap()]),
+        roster: Some(odd_roster()),
+        snapshot: Some(Arc::new(full_snapshot())),
+        ..Session::clone(&bare)
+    };
+    let sparse = Session {
+        state: Aggregated,
+        snapshot: Some(Arc::new(sparse_snapshot())),
+        ..Session::clone(&bare)
+    };
+    let scheduled = Session { state: Scheduled, ..Session::clone(&bare) };
+    for (version, session) in (2..).zip([&full, &sparse, &full, &bare, &scheduled]) {
+        world.amend(bare.id, |on_file| on_file.clone_from(session)).await;
+        let record = Arc::new(session.clone());
+        promised!(world.sessions(&ALL).await, [Arc::clone(&record)]);
+        let on_file = Versioned { version: Version(version), record };
+        promised!(world.session(bare.id).await, Some(on_file));
+        assert_terms(&world, session).await;
+    }
+}
+
+/// Sees that takes are judged by what is on file of their session.
+async fn assert_terms(world: &World, session: &Session) {
+    let author = Author::named("ada");
+    let facts = world.facts(&author, &author.submission(session, "nonce")).await;
+    promised!(facts.session, world.terms(session.id).await);
+}
+
+pub async fn sessions_come_newest_first_up_to_the_limit(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for _ in 1..=12 {
+        world.convened("subject").await;
+    }
+    for limit in [0, 1, 5, 12, 13] {
+        let newest: Vec<u64> = (1..=12).rev().take(limit).collect();
+        promised!(world.found(&SessionQuery { limit, ..ALL }).await, newest);
+        promised!(world.found(&SessionQuery { limit, ..on("subject") }).await, newest);
+    }
+}
+
+pub async fn pages_cover_every_session_once(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for _ in 1..=12 {
+        world.convened("subject").await;
+    }
+    for query in [ALL, on("subject"), SessionQuery { state: Some(Collecting), ..ALL }] {
+        let mut query = SessionQuery { limit: 5, ..query };
+        let mut covered: Vec<u64> = Vec::new();
+        for length in [5, 5, 2, 0] {
+            let page = world.found(&query).await;
+            promised!(page.len(), length);
+            query.before = page.last().copied().map(SessionId);
+            covered.extend(page);
+        }
+        promised!(covered, (1..=12).rev().collect::<Vec<_>>());
+    }
+}
+
+pub async fn before_names_any_number(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for _ in 1..=3 {
+        world.convened("subject").await;
+    }
+    let expected: [(u64, &[u64]); 5] =
+        [(0, &[]), (1, &[]), (2, &[1]), (4, &[3, 2, 1]), (u64::MAX, &[3, 2, 1])];
+    for (before, ids) in expected {
+        let before = Some(SessionId(before));
+        promised!(world.found(&SessionQuery { before, ..ALL }).await, ids);
+        promised!(world.found(&SessionQuery { before, ..on("subject") }).await, ids);
+    }
+}
+
+pub async fn sessions_are_found_by_day_and_subject(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let another_day = SessionDraft { date: day("2026-11-22"), ..session_draft("subject") };
+    world.convened("subject").await;
+    world.convene(&another_day).await;
+    world.convened("another").await;
+    world.convened("subject").await;
+    promised!(world.found(&on("subject")).await, [4, 1]);
+    let on_another_day =
+        SessionQuery { on: Some((another_day.date, another_day.subject_id)), ..ALL };
+    promised!(world.found(&on_another_day).await, [2]);
+    promised!(world.found(&on("unknown")).await, NONE);
+}
+
+pub async fn odd_subjects_are_not_confused(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for subject in odd_texts() {
+        promised!(world.found(&on(&subject)).await, NONE, "{subject:?}");
+        let session = world.convened(&subject).await;
+        promised!(session.subject_id.as_str(), subject);
+        promised!(world.found(&on(&subject)).await, [session.id.0], "{subject:?}");
+    }
+}
+
+pub async fn sessions_are_found_by_the_state_they_are_in(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for _ in 1..=3 {
+        world.convened("subject").await;
+    }
+    world.convene(&SessionDraft { state: Scheduled, ..session_draft("subject") }).await;
+    let mut left = Collecting;
+    for state in [WindowClosed, Aggregated, Published, WindowClosed] {
+        world.amend(SessionId(2), |session| session.state = state).await;
+        promised!(world.found(&SessionQuery { state: Some(state), ..ALL }).await, [2]);
+        promised!(world.found(&SessionQuery { state: Some(state), ..on("subject") }).await, [2]);
+        let others: &[u64] = if left == Collecting { &[3, 1] } else { &[] };
+        promised!(world.found(&SessionQuery { state: Some(left), ..ALL }).await, others);
+        left = state;
+    }
+    world.amend(SessionId(2), |session| session.state = Collecting).await;
+    let collecting = SessionQuery { state: Some(Collecting), ..ALL };
+    promised!(world.found(&collecting).await, [3, 2, 1]);
+    promised!(world.found(&SessionQuery { limit: 1, ..collecting.clone() }).await, [3]);
+    let before = Some(SessionId(3));
+    promised!(world.found(&SessionQuery { before, limit: 1, ..collecting }).await, [2]);
+    promised!(world.found(&SessionQuery { state: Some(Scheduled), ..ALL }).await, [4]);
+}
+
+pub async fn a_session_is_saved_only_at_the_version_it_was_judged_by(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let session = world.convened("subject").await;
+    for quorum in 1..12 {
+        world.amend(session.id, |session| session.quorum = Some(quorum)).await;
+    }
+    let on_file = world.session(session.id).await;
+    promised!(on_file.as_ref().map(|session| session.version), Some(Version(12)));
+    for version in [0, 1, 2, 11, 13, 120, u64::MAX] {
+        let mut change = world.amended(session.id, |session| session.state = WindowClosed).await;
+        change.expected = Version(version);
+        promised!(world.save_session(&change).await, Stale);
+    }
+    promised!(world.session(session.id).await, on_file);
+    promised!(world.found(&SessionQuery { state: Some(WindowClosed), ..ALL }).await, NONE);
+}
+
+pub async fn a_save_never_convenes_a_session(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for (id, version) in [(1, 0), (1, 1), (7, 1)] {
+        let session = session_draft("subject").convened(SessionId(id), Timestamp::EPOCH);
+        let (expected, act) = (Version(version), act("saved"));
+        let change = SessionChange { session, expected, takes: None, none_filed_after: None, act };
+        promised!(world.save_session(&change).await, Stale);
+    }
+    promised!(world.sessions(&ALL).await, []);
+    promised!(world.convened("subject").await.id, SessionId(1));
+}
+
+pub async fn of_racing_saves_of_one_version_one_wins(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let session = world.convened("subject").await;
+    let judged = world.amended(session.id, |_| {}).await;
+    let save = |quorum: u32| {
+        let (world, mut change) = (world.clone(), judged.clone());
+        change.session.quorum = Some(quorum);
+        async move { world.save_session(&change).await }
+    };
+    let outcomes = race((0..32).map(save)).await;
+    promised!((count(&outcomes, &Saved), count(&outcomes, &Stale)), (1, 31));
+    let on_file = world.session(session.id).await.unwrap();
+    let won = on_file.record.quorum.unwrap();
+    promised!(outcomes.iter().position(|outcome| *outcome == Saved), Some(won as usize));
+    promised!(on_file.version, Version(2));
+}
+
+fn on(subject: &str) -> SessionQuery {
+    let SessionDraft { date, subject_id, .. } = session_draft(subject);
+    SessionQuery { on: Some((date, subject_id)), ..ALL }
+}
+
+/// In an order that is not that of the ids.
+fn odd_roster() -> Roster {
+    let entry = |(place, name): (usize, String)| RosterEntry {
+        member_id: id(&name),
+        excused: place % 3 == 0,
+    };
+    Roster::parse(odd_texts().into_iter().enumerate().map(entry).rev().collect()).unwrap()
+}
+
+fn full_snapshot() -> Snapshot {
+    let bucket =
+        |(name, weight): (&str, f64)| BucketWeight { bucket: Bucket::parse(name).unwrap(), weight };
+    let quote = Quote {
+        take_id: TakeId(9_007_199_254_740_991),
+        member_id: id("a:b"),
+        revision: Revision::CAP,
+        stance: Stance::parse("\u{1f680}\0").unwrap(),
+        confidence: Confidence::parse(5e-324).unwrap(),
+        body: Body::parse("\u{1f680}\u{0}\r\n\"\\\u{2028}").unwrap(),
+    };
+    Snapshot {
+        aggregated_at: moment("2026-11-21T22:45:00.001Z"),
+        participation: Participation { members: 3, expected: Some(9), rate: Some(1.0 / 3.0) },
+        quorum: Some(Quorum { required: 4, met: false }),
+        stances: Stances {
+            bearish: 1,
+            cautious: 2,
+            neutral: 3,
+            constructive: 4,
+            bullish: 5,
+            other: 6,
+        },
+        consensus: Some(Consensus { stance: "cautious", score: -1.1, confidence: 0.1 + 0.2 }),
+        weights: Some([("b", 5e-324), ("a", 0.1 + 0.2), ("\0", 1.0)].map(bucket).into()),
+        quotes: vec![quote.clone(), Quote { member_id: id("a"), ..quote }],
+    }
+}
+
+fn sparse_snapshot() -> Snapshot {
+    Snapshot {
+        aggregated_at: Timestamp::EPOCH,
+        participation: Participation { members: 0, expected: None, rate: None },
+        quorum: None,
+        stances: Stances::default(),
+        consensus: None,
+        weights: None,
+        quotes: vec![],
+    }
+}

@@ -1,0 +1,72 @@
+//! The sessions that were published last.
+
+use std::sync::Arc;
+
+use super::NONE;
+use crate::promise::{ensure, promised};
+use crate::{FIRST, World};
+use swarm_core::domain::{Session, SessionId, SessionState, Timestamp};
+use swarm_core::store::{Saved, Tenants};
+
+pub async fn sessions_are_found_by_when_they_were_published(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    promised!(found(&world, 9).await, NONE);
+    let moments = [-62_135_596_800_000, 9, -1, 0, 253_402_300_799_999, 10, 1_795_000_000_000];
+    for millis in moments {
+        let session = world.convened("subject").await;
+        let published = found(&world, 9).await;
+        ensure!(!published.contains(&session.id.0), "only sessions that were published", published);
+        publish(&world, session.id, Timestamp::EPOCH.plus_millis(millis)).await;
+    }
+    world.convened("subject").await;
+    let in_their_order = [5, 7, 6, 2, 4, 3, 1];
+    for limit in [0, 1, 5, 7, 9] {
+        let first: Vec<u64> = in_their_order.into_iter().take(limit).collect();
+        promised!(found(&world, limit).await, first);
+    }
+    let latest = world.session(SessionId(5)).await.unwrap().record;
+    promised!(world.published(1).await, [latest]);
+}
+
+pub async fn of_sessions_published_at_once_the_newest_come_first(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for _ in 1..=12 {
+        world.convened("subject").await;
+    }
+    for id in [3, 12, 1, 9, 10, 2] {
+        publish(&world, SessionId(id), Timestamp::EPOCH).await;
+    }
+    promised!(found(&world, 4).await, [12, 10, 9, 3]);
+    promised!(found(&world, 9).await, [12, 10, 9, 3, 2, 1]);
+}
+
+pub async fn a_session_that_is_saved_again_is_published_once(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for millis in [2, 1] {
+        let session = world.convened("subject").await;
+        publish(&world, session.id, Timestamp::EPOCH.plus_millis(millis)).await;
+    }
+    for quorum in 1..=2 {
+        world.amend(SessionId(2), |session| session.quorum = Some(quorum)).await;
+        promised!(found(&world, 9).await, [1, 2]);
+        promised!(world.published(9).await[1].quorum, Some(quorum));
+    }
+    let mut moved = world.amended(SessionId(2), |_| {}).await;
+    moved.expected = FIRST;
+    moved.session.published_at = Some(Timestamp::EPOCH.plus_millis(3));
+    promised!(world.save_session(&moved).await, Saved::Stale);
+    promised!(found(&world, 9).await, [1, 2]);
+}
+
+/// Publishes a session at this moment.
+async fn publish(world: &World, id: SessionId, moment: Timestamp) {
+    let publish = |session: &mut Session| {
+        (session.state, session.published_at) = (SessionState::Published, Some(moment));
+    };
+    world.amend(id, publish).await;
+}
+
+/// The ids of those published last.
+async fn found(world: &World, limit: usize) -> Vec<u64> {
+    world.published(limit).await.iter().map(|session| session.id.0).collect()
+}

@@ -1,0 +1,114 @@
+//! By which clock takes are filed, and when it is read.
+
+use std::sync::Arc;
+
+use crate::conformance::exact_deadline::meet;
+use crate::promise::ensure;
+use crate::{Author, World, judged, race};
+use swarm_core::domain::{Revision, Session, SessionTerms, Timestamp};
+use swarm_core::store::{Basis, Filed, Tenants};
+
+/// Not a millisecond earlier is late.
+pub async fn a_filing_lands_at_its_very_deadline(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let authors = world.authors(32).await;
+    let (world, authors) = (&world, &authors);
+    meet(world.store(), async |deadlines| {
+        let session = world.convened("subject").await;
+        let mut filings = Vec::new();
+        for (author, deadline) in authors.iter().zip(&deadlines) {
+            let submission = author.submission(&session, &session.id.to_string());
+            let facts = world.facts(author, &submission).await;
+            filings.push(judged(&closing(facts, *deadline), &submission));
+        }
+        async move || {
+            let outcomes = world.race_to_file(filings).await;
+            outcomes.into_iter().map(landed).collect()
+        }
+    })
+    .await;
+}
+
+/// The facts as if the session closed at `deadline`, and it were still ahead.
+fn closing(mut facts: Basis, deadline: Timestamp) -> Basis {
+    if let Some(session) = &mut facts.session {
+        let terms = SessionTerms::clone(&session.record);
+        session.record = Arc::new(SessionTerms { window_closes_at: Some(deadline), ..terms });
+    }
+    Basis { now: facts.now.min(deadline), ..facts }
+}
+
+fn landed(outcome: Filed) -> Option<Timestamp> {
+    match outcome {
+        Filed::Filed(take) => Some(take.filed_at),
+        Filed::Late => None,
+        other => {
+            panic!("a filing in time or late\n  promised: Filed or Late\n      came: {other:?}")
+        }
+    }
+}
+
+/// How long a commit may take once its time is read, in milliseconds: until then readers may go on
+/// without it.
+const COMMIT: i64 = 2_000;
+
+/// And not when its turn was still to come: no reader finds it missing long after its time.
+pub async fn a_take_is_stamped_at_its_commit(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let session = world.convened("subject").await;
+    let mut authors = Vec::new();
+    for name in 0..16 {
+        authors.push(Arc::new(world.author(&name.to_string()).await));
+    }
+    let run = |racer: usize| {
+        let (world, session, author) =
+            (world.clone(), Arc::clone(&session), Arc::clone(&authors[racer / 2]));
+        async move {
+            match racer % 2 {
+                0 => file_all(&world, &author, &session).await,
+                _ => watch(&world, &author, &session).await,
+            }
+        }
+    };
+    let seen = race((0..2 * authors.len()).map(run)).await;
+    let takes = world.takes(session.id).await;
+    ensure!(takes.is_sorted_by_key(|take| take.filed_at), "times in the order of ids", takes);
+    for (author, shown) in authors.iter().zip(seen.chunks(2).map(|pair| &pair[1])) {
+        for take in takes.iter().filter(|take| take.draft().member_id == author.id) {
+            for (now, latest) in shown {
+                let there = latest.is_some_and(|latest| latest >= take.revision);
+                let (early, late) =
+                    (take.filed_at <= *now, take.filed_at.plus_millis(COMMIT) >= *now);
+                ensure!(
+                    if there { early } else { late },
+                    "no take on file before its time, and none missing long after it",
+                    (now, latest, take.revision, take.filed_at)
+                );
+            }
+        }
+    }
+}
+
+/// What was shown: the time, and the latest revision by then.
+type Shown = Vec<(Timestamp, Option<Revision>)>;
+
+async fn file_all(world: &World, author: &Author, session: &Session) -> Shown {
+    for nonce in ["1", "2", "3", "4", "5"] {
+        world.filed(author, session, nonce).await;
+    }
+    Vec::new()
+}
+
+/// Looks until all takes are there.
+async fn watch(world: &World, author: &Author, session: &Session) -> Shown {
+    let submission = author.submission(session, "never");
+    let mut shown = Vec::new();
+    loop {
+        let facts = world.facts(author, &submission).await;
+        shown.push((facts.now, facts.latest));
+        if facts.latest == Some(Revision::CAP) {
+            return shown;
+        }
+        tokio::task::yield_now().await;
+    }
+}

@@ -1,0 +1,76 @@
+//! Facts that are read together.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::task::yield_now;
+
+use crate::promise::ensure;
+use crate::{Author, World, race};
+use swarm_core::domain::Session;
+use swarm_core::store::{Basis, Tenants, Versioned};
+
+/// One writer saves the session, then the member, then files a take, again and again; whoever reads
+/// the facts meanwhile sees them as they were at one moment.
+pub async fn the_facts_are_read_in_one_snapshot(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = Arc::new(world.author("ada").await);
+    for round in 0..12_u64 {
+        let session = world.convened("subject").await;
+        let done = Arc::new(AtomicBool::new(false));
+        let run = |racer: u64| {
+            let (world, author) = (world.clone(), Arc::clone(&author));
+            let (session, done) = (Arc::clone(&session), Arc::clone(&done));
+            async move {
+                if racer == 0 {
+                    write(&world, &author, &session).await;
+                    done.store(true, Ordering::SeqCst);
+                }
+                while !done.load(Ordering::SeqCst) {
+                    for revision in 1..=5 {
+                        look(&world, &author, &session, 5 * round, revision).await;
+                        yield_now().await;
+                    }
+                }
+            }
+        };
+        race((0..5).map(run)).await;
+    }
+}
+
+async fn write(world: &World, author: &Author, session: &Session) {
+    for revision in 1..=5 {
+        world.amend(session.id, |_| {}).await;
+        world.edit(&author.id, |_| {}).await;
+        world.filed(author, session, &nonce(session, revision)).await;
+    }
+}
+
+/// `before`: how often the member was saved before this round.
+async fn look(world: &World, author: &Author, session: &Session, before: u64, revision: u8) {
+    let submission = author.submission(session, &nonce(session, revision));
+    let facts = world.facts(author, &submission).await;
+    let saves = saves(&facts.session);
+    let edits = saves_of_member(&facts) - before;
+    let filed = u64::from(facts.latest.map_or(0, |latest| latest.get()));
+    let seen = (saves, edits, filed, facts.spent.as_ref().map(|take| take.revision));
+    ensure!(saves == edits || saves == edits + 1, "a session saved before its member", seen);
+    ensure!(edits == filed || edits == filed + 1, "a member saved before it filed", seen);
+    let spent = filed >= u64::from(revision);
+    ensure!(facts.spent.is_some() == spent, "a nonce spent with its take", seen);
+    if let Some(take) = &facts.spent {
+        ensure!(take.filed_at <= facts.now, "no take of later than now", (take, facts.now));
+    }
+}
+
+fn nonce(session: &Session, revision: u8) -> String {
+    format!("{}.{revision}", session.id)
+}
+
+fn saves<T>(record: &Option<Versioned<T>>) -> u64 {
+    record.as_ref().map_or(0, |record| record.version.0 - 1)
+}
+
+fn saves_of_member(facts: &Basis) -> u64 {
+    saves(&facts.member)
+}

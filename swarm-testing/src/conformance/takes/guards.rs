@@ -1,0 +1,304 @@
+//! The guards of a filing, and their order.
+
+use std::sync::Arc;
+
+use crate::promise::{ensure, promised};
+use crate::{World, count, day, filed, judged, odd_texts, session_draft};
+use swarm_core::domain::MemberState::{Claimed, Inactive};
+use swarm_core::domain::{AttemptId, Revision, SessionDraft, SessionState, SessionTerms, TakeId};
+use swarm_core::rules::judge;
+use swarm_core::store::Filed::{Late, NonceUsed, RevisionTaken, Stale};
+use swarm_core::store::{Basis, Tenants};
+
+pub async fn an_attempt_sent_again_gets_its_first_answer(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
+    let take = filed(world.file(&filing).await);
+    promised!(filed(world.file(&filing).await), take);
+    world.filed(&author, &session, "amendment").await;
+    promised!(filed(world.file(&filing).await), take);
+    world.edit(&author.id, |ada| ada.state = Inactive).await;
+    promised!(filed(world.file(&filing).await), take);
+    world.amend(session.id, |session| session.state = SessionState::Aggregated).await;
+    promised!(filed(world.file(&filing).await), take);
+    promised!(world.takes(session.id).await.len(), 2);
+}
+
+pub async fn an_attempt_sent_again_late_gets_its_first_answer(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    let submission = author.submission(&session, "nonce");
+    let attempt = AttemptId([7; 16]);
+    let facts = world.facts(&author, &submission).await;
+    let take = filed(world.file(&judge(&facts, &submission, attempt).unwrap()).await);
+    let deadline = facts.now;
+    world.amend(session.id, |session| session.window_closes_at = Some(deadline)).await;
+    world.pass(deadline).await;
+    // The same attempt, as if it had been judged with the deadline in force.
+    let session = world.terms(session.id).await;
+    let again = judge(&Basis { session, ..facts }, &submission, attempt).unwrap();
+    promised!(filed(world.file(&again).await), take);
+}
+
+pub async fn a_filing_is_stale_when_its_member_has(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
+    world.edit(&author.id, |_| {}).await;
+    promised!(world.file(&filing).await, Stale);
+    world.assert_unfiled(&author, &session, "nonce").await;
+    promised!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
+}
+
+pub async fn a_filing_is_stale_when_its_session_has(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
+    world.amend(session.id, |_| {}).await;
+    promised!(world.file(&filing).await, Stale);
+    world.assert_unfiled(&author, &session, "nonce").await;
+    promised!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
+}
+
+/// A session of another day or subject is none; the take that is judged again lands in the newer.
+pub async fn a_filing_is_stale_when_there_is_a_newer_session(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    for round in 0..11 {
+        let session = world.convened("subject").await;
+        let [first, next] = [0, 1].map(|take| format!("{round}.{take}"));
+        let filing = world.judged(&author, &author.submission(&session, &first)).await;
+        world.convened("subject:").await;
+        world.convene(&SessionDraft { date: day("2026-11-22"), ..session_draft("subject") }).await;
+        let take = filed(world.file(&filing).await);
+
+        let submission = author.submission(&session, &next);
+        let filing = world.judged(&author, &submission).await;
+        let newer = world.convened("subject").await;
+        promised!(world.file(&filing).await, Stale, "{newer:?} is newer");
+        promised!(world.takes(session.id).await, [take]);
+        promised!(world.facts(&author, &submission).await.spent, None);
+        let again = filed(world.file(&world.judged(&author, &submission).await).await);
+        promised!((again.session_id, again.revision), (newer.id, Revision::FIRST));
+    }
+}
+
+/// A filing is committed to the newest session, or not at all.
+pub async fn a_newer_session_and_racing_takes_agree(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let authors = world.authors(16).await;
+    for round in 0..16 {
+        let session = world.convened("subject").await;
+        let filings = world.judged_of_each(&authors, &session, &round.to_string()).await;
+        let convening = tokio::spawn({
+            let world = world.clone();
+            async move { world.convened("subject").await }
+        });
+        let outcomes = world.race_to_file(filings).await;
+        let newer = convening.await.unwrap();
+        let landed = world.takes(session.id).await;
+        promised!(count(&outcomes, &Stale), 16 - landed.len());
+        ensure!(
+            landed.iter().all(|take| take.filed_at <= newer.convened_at),
+            "no take lands in a session once a newer one has convened",
+            (newer, landed)
+        );
+    }
+}
+
+pub async fn a_filing_lands_up_to_its_deadline(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    let deadline = world.now().await.plus_millis(600_000);
+    world.amend(session.id, |session| session.window_closes_at = Some(deadline)).await;
+    world.filed(&author, &session, "nonce").await;
+}
+
+pub async fn a_filing_is_late_after_its_deadline(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.closed("subject").await;
+    let facts = world.facts(&author, &author.submission(&session, "nonce")).await;
+    let filing = judged(&in_time(facts), &author.submission(&session, "nonce"));
+    promised!(world.file(&filing).await, Late);
+    world.assert_unfiled(&author, &session, "nonce").await;
+    // Whoever has a newer session to be judged for is not late for the older one.
+    world.convened("subject").await;
+    promised!(world.file(&filing).await, Stale);
+    promised!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
+}
+
+/// Whatever the session's record says: a store compares, it does not judge.
+pub async fn the_deadline_is_that_of_the_filing(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let (open, closed) = (world.convened("open").await, world.closed("closed").await);
+    for (session, deadline) in [(&open, closed.window_closes_at), (&closed, None)] {
+        let submission = author.submission(session, "nonce");
+        let mut facts = world.facts(&author, &submission).await;
+        let judged_by = facts.session.as_mut().unwrap();
+        judged_by.record = Arc::new(SessionTerms { window_closes_at: deadline, ..session.terms() });
+        let outcome = world.file(&judged(&in_time(facts), &submission)).await;
+        promised!(outcome == Late, deadline.is_some());
+    }
+    promised!(world.takes(closed.id).await.len(), 1);
+}
+
+/// Also in another session.
+pub async fn a_member_spends_a_nonce_once(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let sessions = [world.convened("subject").await, world.convened("other").await];
+    let mut filings = Vec::new();
+    for session in &sessions {
+        filings.push(world.judged(&author, &author.submission(session, "nonce")).await);
+    }
+    let take = world.filed(&author, &sessions[0], "nonce").await;
+    for filing in filings {
+        promised!(world.file(&filing).await, NonceUsed);
+    }
+    for session in &sessions {
+        let facts = world.facts(&author, &author.submission(session, "nonce")).await;
+        promised!(facts.spent.as_ref(), Some(&take));
+    }
+    promised!(world.takes(sessions[1].id).await, []);
+    promised!(world.filed(&author, &sessions[1], "fresh").await.id, TakeId(2));
+}
+
+pub async fn a_nonce_stays_spent_whatever_becomes_of_its_member(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    let submission = author.submission(&session, "nonce");
+    let take = world.filed(&author, &session, "nonce").await;
+    for state in [Inactive, Claimed] {
+        world.edit(&author.id, |ada| ada.state = state).await;
+    }
+    let facts = world.facts(&author, &submission).await;
+    promised!((facts.spent.as_ref(), facts.latest), (Some(&take), Some(Revision::FIRST)));
+    let filing = judged(&Basis { spent: None, ..facts }, &submission);
+    promised!(world.file(&filing).await, NonceUsed);
+}
+
+/// Though their ids and nonces, run together, would read the same.
+pub async fn nobody_spends_the_nonce_of_another_member(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let session = world.convened("subject").await;
+    let members = ["a", "a:b", "ab", "a\0b", "{a}", "1", "11"];
+    let nonces = ["b:c", "c", "bc", "b\0c", ":b:c"];
+    for member in members {
+        let author = world.author(member).await;
+        for (revision, nonce) in (1..).zip(nonces) {
+            let take = world.filed(&author, &session, nonce).await;
+            promised!(take.revision.get(), revision, "{member:?} {nonce:?}");
+        }
+    }
+}
+
+pub async fn odd_nonces_are_not_confused(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let longest = ["a", "b"].map(|last| "\u{1f680}".repeat(199) + last);
+    for nonces in [odd_texts(), longest.to_vec()].concat().chunks(5) {
+        let session = world.convened("subject").await;
+        for nonce in nonces {
+            let facts = world.facts(&author, &author.submission(&session, nonce)).await;
+            promised!(facts.spent, None, "{nonce:?}");
+            let take = world.filed(&author, &session, nonce).await;
+            let facts = world.facts(&author, &author.submission(&session, nonce)).await;
+            promised!(facts.spent, Some(take));
+        }
+    }
+}
+
+/// Though the numbers of sessions and the ids of members, run together, would read the same.
+pub async fn revisions_are_counted_for_each_member_in_each_session(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let mut sessions = Vec::new();
+    for subject in 1..=12 {
+        sessions.push(world.convened(&subject.to_string()).await);
+    }
+    for member in ["1", "11", ":1", "1:1"] {
+        let author = world.author(member).await;
+        for session in &sessions {
+            for revision in 1..=2 {
+                let nonce = format!("{}.{revision}", session.id);
+                let take = world.filed(&author, session, &nonce).await;
+                promised!(take.revision.get(), revision);
+            }
+        }
+    }
+}
+
+pub async fn a_revision_is_taken_once(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    for revision in 1..=5 {
+        let [won, lost] = [format!("won {revision}"), format!("lost {revision}")];
+        let filing = world.judged(&author, &author.submission(&session, &lost)).await;
+        promised!(world.filed(&author, &session, &won).await.revision.get(), revision);
+        promised!(world.file(&filing).await, RevisionTaken);
+        promised!(world.facts(&author, &author.submission(&session, &lost)).await.spent, None);
+    }
+    promised!(world.takes(session.id).await.len(), 5);
+    let next = world.convened("next").await;
+    promised!(world.filed(&author, &next, "lost 1").await.id, TakeId(6));
+}
+
+pub async fn a_revision_does_not_come_before_its_turn(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    let submission = author.submission(&session, "nonce");
+    for ahead in 1..=4 {
+        let facts = world.facts(&author, &submission).await;
+        let filing = judged(&Basis { latest: Revision::new(ahead), ..facts }, &submission);
+        promised!(world.file(&filing).await, RevisionTaken);
+    }
+    world.assert_unfiled(&author, &session, "nonce").await;
+}
+
+/// A filing that breaks every guard, mended step by step.
+pub async fn guards_are_checked_in_their_order(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let (session, other) = (world.closed("subject").await, world.convened("other").await);
+    world.filed(&author, &other, "spent").await;
+    let (spent, fresh) =
+        (author.submission(&session, "spent"), author.submission(&session, "fresh"));
+    let ahead = |facts: Basis| Basis { latest: Revision::new(3), ..unspent(in_time(facts)) };
+
+    let stale = judged(&ahead(world.facts(&author, &spent).await), &spent);
+    world.edit(&author.id, |_| {}).await;
+    promised!(world.file(&stale).await, Stale);
+
+    let late = judged(&ahead(world.facts(&author, &spent).await), &spent);
+    promised!(world.file(&late).await, Late);
+    world.amend(session.id, |session| session.window_closes_at = None).await;
+    promised!(world.file(&late).await, Stale);
+
+    let replayed = judged(&ahead(world.facts(&author, &spent).await), &spent);
+    promised!(world.file(&replayed).await, NonceUsed);
+    let early = judged(&ahead(world.facts(&author, &fresh).await), &fresh);
+    promised!(world.file(&early).await, RevisionTaken);
+    world.assert_unfiled(&author, &session, "fresh").await;
+    let _ = filed(world.file(&world.judged(&author, &fresh).await).await);
+}
+
+/// The facts as they were at the deadline.
+fn in_time(facts: Basis) -> Basis {
+    let deadline = facts.session.as_ref().and_then(|session| session.record.window_closes_at);
+    Basis { now: deadline.unwrap_or(facts.now), ..facts }
+}
+
+/// The facts as they were before the nonce was spent.
+fn unspent(facts: Basis) -> Basis {
+    Basis { spent: None, ..facts }
+}

@@ -1,0 +1,214 @@
+//! Takes, and the facts they are judged by.
+
+mod clock;
+mod consistency;
+mod guards;
+mod latest;
+mod races;
+mod refused_writes;
+
+use std::sync::Arc;
+
+use crate::promise::{ensure, promised};
+use crate::{Author, World, day, filed, judged, odd_texts, session_draft};
+use swarm_core::domain::MemberState::{Applied, Approved, Claimed, Inactive, Rejected};
+use swarm_core::domain::{
+    Body, Bucket, Confidence, MemoUrl, Nonce, Revision, Session, SessionDraft, SessionId, Stance,
+    TakeDraft, TakeId, TakeOnFile, Weight, Weights,
+};
+use swarm_core::proof::{canonical, verify};
+use swarm_core::store::Tenants;
+
+pub use clock::*;
+pub use consistency::*;
+pub use guards::*;
+pub use latest::*;
+pub use races::*;
+pub use refused_writes::*;
+
+pub async fn the_facts_about_strangers_are_the_time_alone(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let (author, stranger) = (world.author("ada").await, Author::named("grace"));
+    let session = world.convened("subject").await;
+    let elsewhere = session_draft("elsewhere").convened(session.id, session.convened_at);
+    let before = world.now().await;
+
+    let facts = world.facts(&stranger, &author.submission(&session, "nonce")).await;
+    promised!((facts.member, facts.latest, facts.spent), (None, None, None));
+    promised!(facts.session, world.terms(session.id).await);
+    ensure!(
+        (before..=world.now().await).contains(&facts.now),
+        "a time by the store\'s clock, during the call",
+        facts.now
+    );
+
+    let facts = world.facts(&author, &author.submission(&elsewhere, "nonce")).await;
+    promised!((facts.session, facts.latest, facts.spent), (None, None, None));
+    promised!(facts.member, world.member(&author.id).await.member);
+    ensure!(
+        (before..=world.now().await).contains(&facts.now),
+        "a time by the store\'s clock, during the call",
+        facts.now
+    );
+}
+
+pub async fn the_facts_show_a_member_whatever_its_state(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    let take = world.filed(&author, &session, "nonce").await;
+    for state in [Applied, Approved, Claimed, Rejected, Inactive] {
+        world.edit(&author.id, |ada| ada.state = state).await;
+        let facts = world.facts(&author, &author.submission(&session, "nonce")).await;
+        promised!(facts.member, world.member(&author.id).await.member);
+        promised!((facts.latest, facts.spent), (Some(Revision::FIRST), Some(Arc::clone(&take))));
+    }
+}
+
+pub async fn the_facts_are_those_of_the_newest_session_of_the_day(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    for number in 1..=11 {
+        let session = world.convened("subject").await;
+        let facts = world.facts(&author, &author.submission(&session, "nonce")).await;
+        promised!(facts.session.unwrap().record.id, SessionId(number));
+        promised!(facts.latest, None);
+        let take = world.filed(&author, &session, &format!("nonce {number}")).await;
+        promised!((take.session_id, take.revision), (session.id, Revision::FIRST));
+    }
+}
+
+pub async fn the_facts_are_those_of_the_day_asked_for(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let mut sessions = Vec::new();
+    for date in ["2026-11-21", "2026-11-23", "2026-11-22"].map(day) {
+        sessions.push(world.convene(&SessionDraft { date, ..session_draft("subject") }).await);
+    }
+    for session in sessions {
+        let facts = world.facts(&author, &author.submission(&session, "nonce")).await;
+        promised!(*facts.session.unwrap().record, session.terms());
+    }
+}
+
+pub async fn odd_subjects_have_facts_of_their_own(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let mut sessions = Vec::new();
+    for subject in odd_texts() {
+        sessions.push(world.convened(&subject).await);
+    }
+    for session in sessions {
+        let take = world.filed(&author, &session, session.subject_id.as_str()).await;
+        promised!((take.session_id, take.revision), (session.id, Revision::FIRST));
+        promised!(world.takes(session.id).await, [take]);
+    }
+}
+
+/// Byte for byte, so that anyone can still verify it.
+pub async fn every_field_of_a_take_survives(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("a:{b}*\0").await;
+    let session = world.convened("\u{1f680}\0\n{a}").await;
+    for draft in full_drafts(&author, &session) {
+        let submission = author.sign(draft.clone());
+        let (facts, before) = (world.facts(&author, &submission).await, world.now().await);
+        let filing = judged(&facts, &submission);
+        let take = filed(world.file(&filing).await);
+        ensure!(
+            (before..=world.now().await).contains(&take.filed_at),
+            "a time by the store\'s clock, during the call",
+            take.filed_at
+        );
+        promised!(*take, filing.take(take.id, take.filed_at));
+        promised!(canonical(take.draft()), canonical(&draft));
+        ensure!(
+            verify(&take.signed, &take.public_key).is_some(),
+            "a take that its key verifies",
+            take
+        );
+
+        let on_file = TakeOnFile { take: Arc::clone(&take), superseded_by: None };
+        promised!(world.take(take.id).await, Some(on_file));
+        promised!(world.takes(session.id).await.last(), Some(&take));
+        promised!(world.facts(&author, &submission).await.spent, Some(take));
+    }
+}
+
+/// Each knows the one after it.
+pub async fn takes_count_from_one_and_revisions_follow_each_other(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let authors = [world.author("ada").await, world.author("grace").await];
+    let sessions = [world.convened("subject").await, world.convened("other").await];
+    let mut takes = Vec::new();
+    for revision in 1..=5 {
+        for author in &authors {
+            for session in &sessions {
+                let nonce = format!("{}-{revision}", session.id);
+                let take = world.filed(author, session, &nonce).await;
+                let facts = world.facts(author, &author.submission(session, &nonce)).await;
+                promised!((take.revision.get(), facts.latest), (revision, Some(take.revision)));
+                takes.push(take);
+            }
+        }
+    }
+    for (place, take) in takes.iter().enumerate() {
+        promised!(take.id, TakeId(place as u64 + 1));
+        let superseded_by = takes.get(place + 4).map(|next| next.id);
+        let on_file = TakeOnFile { take: Arc::clone(take), superseded_by };
+        promised!(world.take(take.id).await, Some(on_file));
+    }
+    for session in sessions {
+        let in_session = takes.iter().filter(|take| take.session_id == session.id).cloned();
+        promised!(world.takes(session.id).await, in_session.collect::<Vec<_>>());
+    }
+}
+
+pub async fn an_unknown_take_is_none(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    world.filed(&author, &session, "nonce").await;
+    for unknown in [0, 2, u64::MAX] {
+        promised!(world.take(TakeId(unknown)).await, None);
+        promised!(world.takes(SessionId(unknown)).await, []);
+    }
+}
+
+pub async fn a_take_changes_neither_its_member_nor_its_session(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    let before = (world.stored(&author.id).await, world.session(session.id).await);
+    world.filed(&author, &session, "nonce").await;
+    promised!((world.stored(&author.id).await, world.session(session.id).await), before);
+}
+
+/// As long and as odd as the rules allow.
+fn full_drafts(author: &Author, session: &Session) -> [TakeDraft; 3] {
+    let weight =
+        |(name, weight): (String, f64)| Weight { bucket: Bucket::parse(name).unwrap(), weight };
+    let odd = odd_texts()
+        .into_iter()
+        .zip([5e-324, 0.1 + 0.2, 1e300, 0.0, 1.0, 123.0].into_iter().cycle());
+    let controls: String = (0..=0x9f).filter_map(char::from_u32).collect();
+    let plain = author.draft(session, "plain");
+    let odd = TakeDraft {
+        nonce: Nonce::parse("\0\r\n\"\\ ").unwrap(),
+        stance: Stance::parse("\u{202e}e\u{301}\u{ffff}").unwrap(),
+        confidence: Confidence::parse(-0.0).unwrap(),
+        body: Body::parse(controls + "\u{2028}\u{2029}\u{feff}\u{10ffff}").unwrap(),
+        memo_url: MemoUrl::parse(" javascript:\0").unwrap(),
+        weights: Some(Weights::parse(odd.map(weight).collect()).unwrap()),
+        ..plain.clone()
+    };
+    let long = TakeDraft {
+        nonce: Nonce::parse("\u{1f680}".repeat(200)).unwrap(),
+        stance: Stance::parse("\u{1f680}".repeat(100)).unwrap(),
+        confidence: Confidence::parse(5e-324).unwrap(),
+        body: Body::parse("\u{1f680}".repeat(10_000)).unwrap(),
+        memo_url: MemoUrl::parse("\u{1f680}".repeat(2_000)).unwrap(),
+        ..plain.clone()
+    };
+    [plain, odd, long]
+}

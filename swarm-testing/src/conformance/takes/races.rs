@@ -1,0 +1,138 @@
+//! Many takes at once.
+
+use std::sync::Arc;
+
+use crate::promise::{ensure, promised};
+use crate::{World, count, filed, race};
+use swarm_core::domain::TakeId;
+use swarm_core::rules::Refusal;
+use swarm_core::service::SubmitError;
+use swarm_core::store::Filed::{NonceUsed, RevisionTaken};
+use swarm_core::store::Tenants;
+
+pub async fn an_attempt_sent_many_times_at_once_is_filed_once(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    let filing = Arc::new(world.judged(&author, &author.submission(&session, "nonce")).await);
+    let send = |_| {
+        let (world, filing) = (world.clone(), Arc::clone(&filing));
+        async move { filed(world.file(&filing).await) }
+    };
+    let takes = race((0..16).map(send)).await;
+    promised!(count(&takes, &takes[0]), 16);
+    promised!(world.takes(session.id).await, takes[..1]);
+}
+
+pub async fn of_racing_filings_of_one_revision_one_wins(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    for revision in 1..=5 {
+        let nonce = |racer: usize| format!("{revision}.{racer}");
+        let mut filings = Vec::new();
+        for racer in 0..32 {
+            filings.push(world.judged(&author, &author.submission(&session, &nonce(racer))).await);
+        }
+        let outcomes = world.race_to_file(filings).await;
+        promised!(count(&outcomes, &RevisionTaken), 31);
+        let won =
+            outcomes.into_iter().find(|outcome| *outcome != RevisionTaken).map(filed).unwrap();
+        promised!((won.revision.get(), won.id), (revision, TakeId(u64::from(revision))));
+        promised!(world.takes(session.id).await.last(), Some(&won));
+    }
+}
+
+pub async fn of_racing_filings_with_one_nonce_one_wins(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let sessions = [world.convened("subject").await, world.convened("other").await];
+    let mut filings = Vec::new();
+    for racer in 0..32 {
+        let submission = author.submission(&sessions[racer % 2], "nonce");
+        filings.push(world.judged(&author, &submission).await);
+    }
+    let outcomes = world.race_to_file(filings).await;
+    promised!(count(&outcomes, &NonceUsed), 31);
+    let [first, second] = [&sessions[0], &sessions[1]].map(|session| world.takes(session.id));
+    promised!(first.await.len() + second.await.len(), 1);
+}
+
+pub async fn racing_members_do_not_disturb_each_other(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let session = world.convened("subject").await;
+    let mut filings = Vec::new();
+    for racer in 0..32 {
+        let author = world.author(&format!("member {racer}")).await;
+        filings.push(world.judged(&author, &author.submission(&session, "nonce")).await);
+    }
+    let mut takes: Vec<_> = world.race_to_file(filings).await.into_iter().map(filed).collect();
+    takes.sort_by_key(|take| take.id);
+    let ids: Vec<u64> = takes.iter().map(|take| take.id.0).collect();
+    promised!(ids, (1..=32).collect::<Vec<_>>());
+    ensure!(takes.is_sorted_by_key(|take| take.filed_at), "times in the order of ids", takes);
+    promised!(world.takes(session.id).await, takes);
+}
+
+/// Under the rules: some nonces come twice, and the cap is five.
+pub async fn racing_submissions_leave_no_gap(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    for round in 0..4 {
+        let session = world.convened("subject").await;
+        let submit = |racer: usize| {
+            let submission = author.submission(&session, &format!("{round}.{}", racer % 48));
+            let (service, token) = (world.service(), author.token);
+            async move { service.submit(&token, &submission).await }
+        };
+        let mut stand = Vec::new();
+        for outcome in race((0..64).map(submit)).await {
+            match outcome {
+                Ok(take) => stand.push(take),
+                Err(SubmitError::Refused(refused)) => ensure!(
+                    matches!(
+                        refused.reason,
+                        Refusal::LostRace | Refusal::CapReached | Refusal::NonceUsed
+                    ),
+                    "a lost race, the cap, or a nonce used",
+                    refused
+                ),
+                Err(error) => panic!("{error}"),
+            }
+        }
+        stand.sort_by_key(|take| take.id);
+        let revisions: Vec<u8> = stand.iter().map(|take| take.revision.get()).collect();
+        ensure!((1..=5).contains(&stand.len()), "one take at least, five at most", stand);
+        promised!(revisions, (1..).take(stand.len()).collect::<Vec<_>>());
+        promised!(world.takes(session.id).await, stand);
+    }
+}
+
+/// So that a client that lost its answer learns that its take stands.
+pub async fn who_submits_again_is_told_of_the_take_on_file(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    let submission = author.submission(&session, "nonce");
+    let submit = |_| {
+        let (service, token, submission) = (world.service(), author.token, submission.clone());
+        async move { service.submit(&token, &submission).await }
+    };
+    let outcomes = race((0..16).map(submit)).await;
+    let takes = world.takes(session.id).await;
+    promised!(takes.len(), 1);
+    let mut accepted = 0;
+    for outcome in outcomes {
+        match outcome {
+            Ok(take) => accepted += usize::from(take == takes[0]),
+            Err(SubmitError::Refused(refused)) => {
+                promised!(
+                    (refused.reason, refused.original),
+                    (Refusal::NonceUsed, Some(TakeId(1)))
+                );
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    promised!(accepted, 1);
+}

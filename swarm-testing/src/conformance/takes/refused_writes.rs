@@ -1,0 +1,101 @@
+//! Writes that are refused beside others that are not.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use crate::promise::promised;
+use crate::{
+    Author, World, act, applicant, creation, filed, id, judged, key, mail, race, session_draft,
+};
+use swarm_core::domain::{Member, MessageId, Session, SessionId, SessionTerms, Timestamp, Version};
+use swarm_core::rules::Filing;
+use swarm_core::store::Collection::Subjects;
+use swarm_core::store::{
+    Basis, DocumentDraft, Filed, MemberSaved, MessageChange, Put, Saved, SessionChange, Tenants,
+};
+
+/// Also where a store commits many in one go, and whatever is wrong with one of them.
+pub async fn a_write_that_is_refused_takes_no_other_with_it(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let authors = world.authors(8).await;
+    let _ = world.put_document(Subjects, &document("there")).await;
+    for round in 0..8 {
+        let session = world.convened("subject").await;
+        let mut racers: Vec<Racer> = Vec::new();
+        for author in &authors {
+            let submission = author.submission(&session, &session.id.to_string());
+            let facts = world.facts(author, &submission).await;
+            racers.extend(refusals(&world, late(author, facts.clone(), &session)));
+            racers.push(good(&world, judged(&facts, &submission)));
+        }
+        race(racers).await;
+        let takes = world.takes(session.id).await;
+        promised!(takes.len(), authors.len(), "all takes of round {round} on file");
+    }
+}
+
+type Racer = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A filing that must land, and be found.
+fn good(world: &World, filing: Filing) -> Racer {
+    let world = world.clone();
+    Box::pin(async move {
+        let take = filed(world.file(&filing).await);
+        let found = world.take(take.id).await.map(|found| found.take);
+        promised!(found, Some(take), "a take that was acknowledged");
+    })
+}
+
+/// Writes that no store commits, some with numbers that hardly one can keep.
+fn refusals(world: &World, late: Filing) -> Vec<Racer> {
+    let [one, two, three, four, five] = [(); 5].map(|()| world.clone());
+    vec![
+        Box::pin(async move { promised!(one.file(&late).await, Filed::Late) }),
+        Box::pin(async move {
+            let taken = creation(&Member { public_key: Some(key("0")), ..applicant("new") });
+            promised!(two.save_member(&taken).await, MemberSaved::KeyHeld(id("0")));
+        }),
+        Box::pin(async move {
+            let session = session_draft("s").convened(SessionId(u64::MAX), Timestamp::EPOCH);
+            let change = SessionChange {
+                session,
+                expected: Version(u64::MAX),
+                takes: None,
+                none_filed_after: None,
+                act: act("stale"),
+            };
+            promised!(three.save_session(&change).await, Saved::Stale);
+        }),
+        Box::pin(async move {
+            let message = mail("x").queued(MessageId(u64::MAX), Timestamp::EPOCH);
+            let change = MessageChange { message, expected: Version(u64::MAX) };
+            promised!(four.save_message(&change).await, Saved::Stale);
+        }),
+        Box::pin(async move {
+            promised!(five.put_document(Subjects, &document("there")).await, Put::Exists);
+        }),
+    ]
+}
+
+/// A filing of another nonce, judged in time, whose deadline has passed.
+fn late(author: &Author, mut facts: Basis, session: &Session) -> Filing {
+    let deadline = facts.now.plus_millis(-1_000);
+    if let Some(session) = &mut facts.session {
+        let terms = SessionTerms::clone(&session.record);
+        session.record = Arc::new(SessionTerms { window_closes_at: Some(deadline), ..terms });
+    }
+    let submission = author.submission(session, &format!("late {}", session.id));
+    judged(&Basis { now: deadline, ..facts }, &submission)
+}
+
+fn document(key: &str) -> DocumentDraft {
+    DocumentDraft {
+        key: Some(key.to_owned()),
+        group: String::new(),
+        json: "{}".to_owned(),
+        replace: false,
+        guard: None,
+        quota: None,
+        act: None,
+    }
+}

@@ -1,0 +1,72 @@
+//! Documents with one key, group and number in two worlds.
+
+use std::sync::Arc;
+
+use super::twins::{both, twins};
+use crate::promise::promised;
+use crate::{applicant, id};
+use swarm_core::domain::Version;
+use swarm_core::store::Collection::Subjects;
+use swarm_core::store::{Document, DocumentDraft, DocumentGuard, Put, Tenants};
+
+pub async fn documents_are_those_of_their_own_world(tenants: Arc<dyn Tenants>) {
+    let worlds = twins(tenants).await;
+    let mut own = [vec![], vec![]];
+    for key in ["a", "b"] {
+        for ((world, mark), own) in both(&worlds).into_iter().zip(&mut own) {
+            own.push(written(world.put_document(Subjects, &draft(key, mark)).await));
+        }
+    }
+    // Replaced in the other alone.
+    own[1][0] = written(worlds[1].put_document(Subjects, &draft("a", "replaced")).await);
+    for ((world, mark), own) in both(&worlds).into_iter().zip(&own) {
+        promised!(world.documents(Subjects, None).await, *own, "in the {mark} world");
+        promised!(world.documents(Subjects, Some("group")).await, *own, "in the {mark} world");
+        for document in own {
+            let read = world.document(Subjects, &document.key).await;
+            promised!(read.as_ref(), Some(document), "in the {mark} world");
+        }
+    }
+}
+
+/// Neither keys nor numbers nor versions of members of the other world count.
+pub async fn a_document_is_put_into_its_own_world(tenants: Arc<dyn Tenants>) {
+    let [one, other] = twins(tenants).await;
+    for world in [&one, &other] {
+        world.create(&applicant("ada")).await;
+    }
+    one.edit(&id("ada"), |_| {}).await;
+    let once = |key, version| DocumentDraft {
+        replace: false,
+        guard: Some(DocumentGuard::Member(id("ada"), Version(version))),
+        ..draft(key, "once")
+    };
+    promised!(one.put_document(Subjects, &once("a", 1)).await, Put::Stale);
+    promised!(other.put_document(Subjects, &once("a", 2)).await, Put::Stale);
+    for (world, version) in [(&one, 2), (&other, 1)] {
+        let first = written(world.put_document(Subjects, &once("a", version)).await);
+        promised!((first.id, first.key.as_str()), (1, "a"));
+        promised!(world.put_document(Subjects, &once("a", version)).await, Put::Exists);
+    }
+}
+
+fn draft(key: &str, mark: &str) -> DocumentDraft {
+    DocumentDraft {
+        key: Some(key.to_owned()),
+        group: "group".to_owned(),
+        json: format!("{mark:?}"),
+        replace: true,
+        guard: None,
+        quota: None,
+        act: None,
+    }
+}
+
+fn written(outcome: Put) -> Document {
+    match outcome {
+        Put::Created(document) | Put::Replaced(document) => document,
+        other => panic!(
+            "a document of this world alone\n  promised: Created or Replaced\n      came: {other:?}"
+        ),
+    }
+}

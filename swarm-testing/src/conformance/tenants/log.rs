@@ -1,0 +1,28 @@
+//! Rows with one number in two worlds.
+
+use std::sync::Arc;
+
+use super::twins::{both, twins};
+use crate::promise::promised;
+use swarm_core::domain::{Seq, SessionId};
+use swarm_core::store::Tenants;
+
+pub async fn the_log_is_that_of_its_own_world(tenants: Arc<dyn Tenants>) {
+    let worlds = twins(tenants).await;
+    for ((world, _), saves) in both(&worlds).into_iter().zip([1, 2]) {
+        let session = world.convened("subject").await;
+        for _ in 0..saves {
+            world.amend(session.id, |session| session.quorum = Some(saves)).await;
+        }
+    }
+    for ((world, mark), rows) in both(&worlds).into_iter().zip([2, 3]) {
+        let log = world.log(Seq(0), 9).await;
+        let numbers: Vec<_> = log.iter().map(|row| row.seq.0).collect();
+        promised!(numbers, (1..=rows).collect::<Vec<_>>(), "in the {mark} world");
+        promised!(world.log_size().await, Seq(rows), "in the {mark} world");
+        promised!(world.log(Seq(1), 9).await, log[1..], "in the {mark} world");
+        let session = world.session(SessionId(1)).await.map(|it| it.record.convened_at);
+        promised!(log.first().map(|row| row.at), session, "in the {mark} world");
+        promised!(world.acts_on(SessionId(1)).await, log, "in the {mark} world");
+    }
+}

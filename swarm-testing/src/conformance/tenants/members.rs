@@ -1,0 +1,120 @@
+//! Members with one name, token and key in two worlds.
+
+use std::sync::Arc;
+
+use super::twins::{both, twins};
+use crate::promise::promised;
+use crate::{applicant, claimed, creation, id, key, secret, seed};
+use swarm_core::domain::MemberState::{Claimed, Rejected};
+use swarm_core::domain::{Challenge, Lens, Member, MemberState, Version};
+use swarm_core::store::MemberSaved::{KeyHeld, Saved, Stale};
+use swarm_core::store::{
+    ChallengeBucket, ChallengeOffer, ChallengeSlot, MemberChange, ProvenChallenge, Tenants,
+};
+
+pub async fn members_are_those_of_their_own_world(tenants: Arc<dyn Tenants>) {
+    let worlds = twins(tenants).await;
+    for (world, mark) in both(&worlds) {
+        world.create(&marked(mark)).await;
+    }
+    for (world, mark) in both(&worlds) {
+        let own = Arc::new(marked(mark));
+        promised!(world.stored(&own.id).await.record, own, "in the {mark} world");
+        promised!(world.everybody().await, [Arc::clone(&own)], "in the {mark} world");
+        promised!(world.members(&[Claimed]).await, [Arc::clone(&own)], "in the {mark} world");
+        promised!(world.bearer(&secret("ada")).await, Some(own), "in the {mark} world");
+    }
+}
+
+/// No write reaches into the other world, and no version of the other one counts.
+pub async fn a_member_is_saved_in_its_own_world(tenants: Arc<dyn Tenants>) {
+    let [one, other] = twins(tenants).await;
+    for world in [&one, &other] {
+        world.create(&applicant("ada")).await;
+    }
+    for _ in 0..3 {
+        one.edit(&id("ada"), |ada| ada.state = Claimed).await;
+    }
+    promised!(*other.stored(&id("ada")).await.record, applicant("ada"));
+    promised!(other.stored(&id("ada")).await.version, Version(1));
+    let at = |version| MemberChange {
+        expected: Some(Version(version)),
+        ..creation(&Member { state: Rejected, ..applicant("ada") })
+    };
+    promised!(other.save_member(&at(4)).await, Stale);
+    promised!(one.save_member(&at(1)).await, Stale);
+    promised!(other.save_member(&at(1)).await, Saved);
+    promised!(one.stored(&id("ada")).await.version, Version(4));
+    one.create(&applicant("grace")).await;
+    promised!(other.save_member(&creation(&applicant("grace"))).await, Saved);
+}
+
+pub async fn a_key_is_held_in_its_own_world(tenants: Arc<dyn Tenants>) {
+    let [one, other] = twins(tenants).await;
+    let with_the_key =
+        |name: &str| creation(&Member { public_key: Some(key("ada")), ..applicant(name) });
+    promised!(one.save_member(&with_the_key("ada")).await, Saved);
+    promised!(other.save_member(&with_the_key("grace")).await, Saved);
+    promised!(one.save_member(&with_the_key("hedy")).await, KeyHeld(id("ada")));
+    promised!(other.save_member(&with_the_key("hedy")).await, KeyHeld(id("grace")));
+    one.edit(&id("ada"), |ada| ada.state = Rejected).await;
+    promised!(other.save_member(&with_the_key("hedy")).await, KeyHeld(id("grace")));
+    promised!(one.save_member(&with_the_key("hedy")).await, Saved);
+}
+
+pub async fn a_token_dies_in_its_own_world(tenants: Arc<dyn Tenants>) {
+    let [one, other] = twins(tenants).await;
+    for world in [&one, &other] {
+        world.create(&claimed("ada")).await;
+    }
+    one.edit(&id("ada"), |ada| ada.token = Some(secret("new"))).await;
+    promised!(one.bearer(&secret("ada")).await, None);
+    promised!(other.bearer(&secret("ada")).await, Some(Arc::new(claimed("ada"))));
+    promised!(other.bearer(&secret("new")).await, None);
+}
+
+pub async fn a_challenge_is_live_in_its_own_world(tenants: Arc<dyn Tenants>) {
+    let worlds = twins(tenants).await;
+    for (world, mark) in both(&worlds) {
+        world.create(&applicant("ada")).await;
+        world
+            .set_challenge(&ChallengeSlot::Member(id("ada")), &world.live_challenge(mark).await)
+            .await;
+    }
+    for (world, mark) in both(&worlds) {
+        let shown = world.member(&id("ada")).await.challenge.map(|challenge| challenge.seed);
+        promised!(shown, Some(seed(mark)));
+    }
+    for ((world, mark), (_, foreign)) in
+        both(&worlds).into_iter().zip(both(&worlds).into_iter().rev())
+    {
+        for (proof, outcome) in [(foreign, Stale), (mark, Saved)] {
+            let mut claim = world.edited(&id("ada"), |ada| ada.state = Claimed).await;
+            claim.proven = Some(ProvenChallenge(seed(proof)));
+            promised!(
+                world.save_member(&claim).await,
+                outcome,
+                "proven by {proof} in the {mark} world"
+            );
+        }
+    }
+}
+
+pub async fn a_reusable_challenge_is_that_of_its_own_world(tenants: Arc<dyn Tenants>) {
+    let worlds = twins(tenants).await;
+    for _ in 0..2 {
+        for (world, mark) in both(&worlds) {
+            let reusable_until = world.now().await.plus_millis(600_000);
+            let fresh = Challenge { reusable_until, ..world.live_challenge(mark).await };
+            let offer =
+                ChallengeOffer { bucket: ChallengeBucket(7), fresh, slot: ChallengeSlot::Decoy };
+            promised!(world.give_challenge(&offer).await.seed, seed(mark));
+        }
+    }
+}
+
+/// A claimed member with a mark of its world. Each world's has a key of its own.
+fn marked(mark: &str) -> Member {
+    let lens = Lens::parse(mark).unwrap();
+    Member { lens, public_key: Some(key(mark)), state: MemberState::Claimed, ..claimed("ada") }
+}

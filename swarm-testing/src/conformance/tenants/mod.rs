@@ -1,0 +1,139 @@
+//! Tenants: each a closed world.
+
+mod documents;
+mod log;
+mod members;
+mod outbox;
+mod sessions;
+mod takes;
+mod twins;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::task::spawn_blocking;
+
+use crate::promise::{ensure, promised};
+use crate::{World, applicant, creation, mail};
+use swarm_core::domain::{MessageId, SessionId, TakeId, TenantId};
+use swarm_core::store::{
+    ChallengeSlot, Collection::Subjects, Document, DocumentDraft, MemberChange, MemberSaved, Put,
+    SessionQuery, Tenants,
+};
+
+pub use documents::*;
+pub use log::*;
+pub use members::*;
+pub use outbox::*;
+pub use sessions::*;
+pub use takes::*;
+
+pub async fn the_store_gives_a_sign_of_life(tenants: Arc<dyn Tenants>) {
+    let ready = tenants.ready().await;
+    ensure!(ready.is_ok(), "a store that is ready", ready);
+}
+
+/// Members with one name, key, token and nonce live in both, and both count from 1.
+pub async fn worlds_share_nothing(tenants: Arc<dyn Tenants>) {
+    for world in alike(tenants).await {
+        let author = world.author("ada").await;
+        let session = world.convened("subject").await;
+        promised!(session.id, SessionId(1));
+        promised!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
+
+        let mail = Some(mail("hello"));
+        let change = MemberChange { mail, ..creation(&applicant("grace")) };
+        promised!(world.save_member(&change).await, MemberSaved::Saved);
+        promised!(
+            world.messages(None, None).await.iter().map(|it| it.record.id).collect::<Vec<_>>(),
+            [MessageId(1)]
+        );
+        let created = world.put_document(Subjects, &document()).await;
+        ensure!(
+            matches!(created, Put::Created(Document { id: 1, .. })),
+            "the first document",
+            created
+        );
+    }
+}
+
+pub async fn nothing_is_seen_from_another_world(tenants: Arc<dyn Tenants>) {
+    let [world, others @ ..] = alike(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    let take = world.filed(&author, &session, "nonce").await;
+    let challenge = world.live_challenge("challenge").await;
+    world.set_challenge(&ChallengeSlot::Member(author.id.clone()), &challenge).await;
+    let put = world.put_document(Subjects, &document()).await;
+    ensure!(matches!(put, Put::Created(_)), "a new document", put);
+
+    for other in others {
+        promised!(other.everybody().await, []);
+        promised!(other.bearer(&author.token).await, None);
+        promised!(other.member(&author.id).await.challenge, None);
+        promised!(other.session(session.id).await, None);
+        promised!(other.sessions(&SessionQuery { limit: 9, ..SessionQuery::default() }).await, []);
+        promised!((other.take(take.id).await, other.takes(session.id).await), (None, vec![]));
+        promised!(other.messages(None, None).await, []);
+        promised!(other.documents(Subjects, None).await, []);
+        let facts = other.facts(&author, &author.submission(&session, "nonce")).await;
+        promised!((facts.member, facts.session, facts.latest), (None, None, None));
+        promised!(facts.spent, None);
+    }
+}
+
+pub async fn a_world_opened_twice_is_the_same(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(Arc::clone(&tenants)).await;
+    let author = world.author("ada").await;
+    let again = World::open(tenants, world.id.clone());
+    promised!(again.everybody().await, world.everybody().await);
+    let session = again.convened("subject").await;
+    let take = again.filed(&author, &session, "nonce").await;
+    promised!(world.takes(session.id).await, [take]);
+}
+
+pub async fn a_world_opened_by_racers_is_one(tenants: Arc<dyn Tenants>) {
+    let fresh = World::fresh(Arc::clone(&tenants)).await.id;
+    let arrived = Arc::new(AtomicUsize::new(0));
+    let open_all = |_| {
+        let (tenants, fresh, arrived) = (Arc::clone(&tenants), fresh.clone(), Arc::clone(&arrived));
+        let open = move |number: usize| {
+            let name = TenantId::parse(format!("{fresh}-raced-{number}")).unwrap();
+            arrived.fetch_add(1, Ordering::SeqCst);
+            while arrived.load(Ordering::SeqCst) < 2 * (number + 1) {
+                std::thread::yield_now();
+            }
+            World::open(Arc::clone(&tenants), name)
+        };
+        // Opening is not `async`: only on threads of their own do the openings run concurrently.
+        spawn_blocking(|| (0..500).map(open).collect::<Vec<World>>())
+    };
+    let [one, other] = [(), ()].map(open_all);
+    for (one, other) in one.await.unwrap().iter().zip(other.await.unwrap()) {
+        one.create(&applicant("ada")).await;
+        promised!(other.everybody().await.len(), 1);
+    }
+}
+
+fn document() -> DocumentDraft {
+    let (key, json) = (Some("key".to_owned()), "{}".to_owned());
+    DocumentDraft {
+        key,
+        group: String::new(),
+        json,
+        replace: false,
+        guard: None,
+        quota: None,
+        act: None,
+    }
+}
+
+/// Fresh worlds whose names begin alike.
+async fn alike(tenants: Arc<dyn Tenants>) -> [World; 4] {
+    let world = World::fresh(Arc::clone(&tenants)).await;
+    let [dash, letter, word] = ["-", "x", "-members"].map(|more| {
+        let name = TenantId::parse(format!("{}{more}", world.id)).unwrap();
+        World::open(Arc::clone(&tenants), name)
+    });
+    [world, dash, letter, word]
+}

@@ -1,0 +1,110 @@
+//! Sessions with one number, day and subject in two worlds.
+
+use std::sync::Arc;
+
+use super::twins::{both, twins};
+use crate::promise::promised;
+use crate::{Author, World, session_draft};
+use swarm_core::domain::SessionState::{Aggregated, Collecting, Published};
+use swarm_core::domain::{Session, SessionDraft, SessionId, Version};
+use swarm_core::store::Saved::{Saved, Stale};
+use swarm_core::store::{SessionChange, SessionQuery, Tenants};
+
+const ALL: SessionQuery = SessionQuery { on: None, state: None, before: None, limit: 9 };
+
+pub async fn sessions_are_those_of_their_own_world(tenants: Arc<dyn Tenants>) {
+    let worlds = twins(tenants).await;
+    let mut own = [vec![], vec![]];
+    for number in [1, 2] {
+        for ((world, _), own) in both(&worlds).into_iter().zip(&mut own) {
+            own.insert(0, marked(world, number).await);
+        }
+    }
+    worlds[1].convened("third").await;
+    own[1].insert(0, worlds[1].session(SessionId(3)).await.unwrap().record);
+    for ((world, mark), own) in both(&worlds).into_iter().zip(&own) {
+        let SessionDraft { date, subject_id, .. } = session_draft("subject");
+        let on = SessionQuery { on: Some((date, subject_id)), ..ALL };
+        let about: Vec<_> =
+            own.iter().filter(|it| it.subject_id.as_str() == "subject").cloned().collect();
+        promised!(world.sessions(&ALL).await, *own, "in the {mark} world");
+        promised!(world.sessions(&on).await, about, "by subject in the {mark} world");
+        let collecting = SessionQuery { state: Some(Collecting), ..ALL };
+        promised!(world.sessions(&collecting).await, *own, "by state in the {mark} world");
+        let before = SessionQuery { before: Some(SessionId(2)), ..ALL };
+        promised!(world.sessions(&before).await, own[own.len() - 1..], "in the {mark} world");
+        for session in own {
+            let read = world.session(session.id).await.map(|it| it.record);
+            promised!(read.as_ref(), Some(session), "in the {mark} world");
+        }
+    }
+    promised!(worlds[0].session(SessionId(3)).await, None);
+}
+
+pub async fn publications_are_those_of_their_own_world(tenants: Arc<dyn Tenants>) {
+    let worlds = twins(tenants).await;
+    for (world, _) in both(&worlds) {
+        for number in [1, 2] {
+            marked(world, number).await;
+        }
+    }
+    for ((world, _), id) in both(&worlds).into_iter().zip([1, 2]) {
+        let now = world.now().await;
+        world.amend(SessionId(id), |it| (it.state, it.published_at) = (Published, Some(now))).await;
+    }
+    for ((world, mark), id) in both(&worlds).into_iter().zip([1, 2]) {
+        let own = world.session(SessionId(id)).await.unwrap().record;
+        promised!(world.published(9).await, [own], "in the {mark} world");
+    }
+}
+
+/// No write reaches into the other world, and neither versions nor takes of the other one count.
+pub async fn a_session_is_saved_in_its_own_world(tenants: Arc<dyn Tenants>) {
+    let worlds = twins(tenants).await;
+    let [one, other] = &worlds;
+    for (world, _) in both(&worlds) {
+        marked(world, 1).await;
+    }
+    let untouched = other.session(SessionId(1)).await;
+    for _ in 0..3 {
+        one.amend(SessionId(1), |session| session.quorum = Some(9)).await;
+    }
+    promised!(other.session(SessionId(1)).await, untouched);
+    let judged = other.amended(SessionId(1), |session| session.quorum = Some(8)).await;
+    let at = |version| SessionChange { expected: Version(version), ..judged.clone() };
+    promised!(other.save_session(&at(4)).await, Stale);
+    promised!(one.save_session(&at(1)).await, Stale);
+    promised!(other.save_session(&at(1)).await, Saved);
+    promised!(one.session(SessionId(1)).await.map(|it| it.version), Some(Version(4)));
+}
+
+pub async fn takes_are_counted_in_their_own_world(tenants: Arc<dyn Tenants>) {
+    let worlds = twins(tenants).await;
+    for (world, _) in both(&worlds) {
+        marked(world, 1).await;
+        world.author("ada").await;
+    }
+    let [one, other] = &worlds;
+    let ada = Author::named("ada");
+    for (world, nonces) in [(one, &["1", "2"][..]), (other, &["1"][..])] {
+        let session = world.session(SessionId(1)).await.unwrap().record;
+        for nonce in nonces {
+            world.filed(&ada, &session, nonce).await;
+        }
+    }
+    for ((world, mark), filed) in both(&worlds).into_iter().zip([2, 1]) {
+        let aggregation = world.amended(SessionId(1), |session| session.state = Aggregated).await;
+        for wrong in [3 - filed, 3, 0] {
+            let aggregation = SessionChange { takes: Some(wrong), ..aggregation.clone() };
+            promised!(world.save_session(&aggregation).await, Stale, "over {wrong} takes, {mark}");
+        }
+        let aggregation = SessionChange { takes: Some(filed), ..aggregation };
+        promised!(world.save_session(&aggregation).await, Saved, "over {filed} takes, {mark}");
+    }
+}
+
+/// A session about `subject`, with a mark of its world.
+async fn marked(world: &World, number: u32) -> Arc<Session> {
+    let mark = if world.id.as_str().ends_with("-x") { 20 } else { 10 };
+    world.convene(&SessionDraft { quorum: Some(mark + number), ..session_draft("subject") }).await
+}

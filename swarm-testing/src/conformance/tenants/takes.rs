@@ -1,0 +1,121 @@
+//! Takes with one number, author and nonce in two worlds.
+
+use std::sync::Arc;
+
+use super::twins::{both, twins};
+use crate::promise::promised;
+use crate::{Author, World, filed, id};
+use swarm_core::domain::{
+    AttemptId, Body, Lens, Member, Revision, Session, SessionId, Take, TakeDraft, TakeId,
+    TakeOnFile,
+};
+use swarm_core::rules::judge;
+use swarm_core::store::{TakeQuery, Tenants};
+
+/// Everything that a basis has; each of its facts differs between the two worlds.
+pub async fn the_facts_are_those_of_their_own_world(tenants: Arc<dyn Tenants>) {
+    let worlds = twins(tenants).await;
+    let ada = furnished(&worlds).await;
+    worlds[1].edit(&id("ada"), |ada| ada.lens = Lens::parse("other").unwrap()).await;
+    let sessions = [session(&worlds[0], 1).await, session(&worlds[1], 2).await];
+    let mut takes = [vec![], vec![]];
+    for (place, count) in [(0, 3), (1, 1)] {
+        for nonce in ["a", "b", "c"].into_iter().take(count) {
+            let take = worlds[place].filed(&ada, &sessions[place], nonce).await;
+            takes[place].push(take);
+        }
+    }
+    for (((world, mark), session), takes) in both(&worlds).into_iter().zip(&sessions).zip(&takes) {
+        for (place, nonce) in ["a", "b", "c"].into_iter().enumerate() {
+            let facts = world.facts(&ada, &ada.submission(session, nonce)).await;
+            promised!(facts.member, Some(world.stored(&ada.id).await), "in the {mark} world");
+            promised!(facts.session, world.terms(session.id).await, "in the {mark} world");
+            let latest = Revision::new(u8::try_from(takes.len()).unwrap());
+            promised!(facts.latest, latest, "in the {mark} world");
+            promised!(facts.spent.as_ref(), takes.get(place), "nonce {nonce} in the {mark} world");
+        }
+    }
+}
+
+/// Neither attempts nor nonces, revisions, versions or newer sessions of the other world count.
+pub async fn a_take_lands_in_its_own_world(tenants: Arc<dyn Tenants>) {
+    let worlds = twins(tenants).await;
+    let ada = furnished(&worlds).await;
+    let [one, other] = &worlds;
+    for world in &worlds {
+        world.convened("subject").await;
+    }
+    let newest = [session(one, 2).await, session(other, 3).await];
+    for (attempt, nonce) in [(1, "a"), (2, "b"), (3, "c")] {
+        let take = land(one, &ada, &newest[0], nonce, attempt).await;
+        promised!((take.id, take.revision.get()), (TakeId(u64::from(attempt)), attempt));
+    }
+    one.edit(&ada.id, |_| {}).await;
+    one.amend(SessionId(2), |_| {}).await;
+    for (attempt, nonce) in [(1, "a"), (2, "c")] {
+        let take = land(other, &ada, &newest[1], nonce, attempt).await;
+        promised!(take.session_id, SessionId(3), "the session of this world");
+        promised!((take.id, take.revision.get()), (TakeId(u64::from(attempt)), attempt));
+        promised!(other.takes(SessionId(3)).await.last(), Some(&take));
+    }
+    promised!(one.takes(SessionId(2)).await.len(), 3);
+    promised!(one.takes(SessionId(3)).await, []);
+}
+
+pub async fn takes_are_those_of_their_own_world(tenants: Arc<dyn Tenants>) {
+    let worlds = twins(tenants).await;
+    let mut own = [vec![], vec![]];
+    for (((world, mark), own), nonces) in
+        both(&worlds).into_iter().zip(&mut own).zip([&["a"][..], &["a", "b"]])
+    {
+        let (ada, session) = (world.author("ada").await, world.convened("subject").await);
+        for nonce in nonces {
+            let body = Body::parse(mark).unwrap();
+            let submission = ada.sign(TakeDraft { body, ..ada.draft(&session, nonce) });
+            own.push(filed(world.file(&world.judged(&ada, &submission).await).await));
+        }
+    }
+    for ((world, mark), own) in both(&worlds).into_iter().zip(&own) {
+        promised!(world.takes(SessionId(1)).await, *own, "in the {mark} world");
+        let all = TakeQuery { session: SessionId(1), after: TakeId(0), limit: usize::MAX };
+        promised!(world.latest_takes(&all).await, own[own.len() - 1..], "in the {mark} world");
+        for (place, take) in own.iter().enumerate() {
+            let superseded_by = own.get(place + 1).map(|next| next.id);
+            let on_file = TakeOnFile { take: Arc::clone(take), superseded_by };
+            promised!(world.take(take.id).await, Some(on_file), "in the {mark} world");
+        }
+    }
+    promised!(worlds[0].take(TakeId(2)).await, None);
+}
+
+/// Puts the member `ada` into both, one session about `subject` into the one, two into the other.
+async fn furnished(worlds: &[World; 2]) -> Author {
+    let ada = Author::named("ada");
+    for ((world, mark), sessions) in both(worlds).into_iter().zip([1, 2]) {
+        world.create(&Member { lens: Lens::parse(mark).unwrap(), ..ada.member() }).await;
+        for _ in 0..sessions {
+            world.convened("subject").await;
+        }
+    }
+    ada
+}
+
+async fn session(world: &World, id: u64) -> Arc<Session> {
+    world.session(SessionId(id)).await.unwrap().record
+}
+
+async fn land(
+    world: &World,
+    ada: &Author,
+    session: &Session,
+    nonce: &str,
+    attempt: u8,
+) -> Arc<Take> {
+    let submission = ada.submission(session, nonce);
+    let facts = world.facts(ada, &submission).await;
+    let filing = judge(&facts, &submission, AttemptId([attempt; 16]));
+    match filing {
+        Ok(filing) => filed(world.file(&filing).await),
+        Err(rejection) => panic!("facts of another world: {:?} of {facts:?}", rejection.reason),
+    }
+}

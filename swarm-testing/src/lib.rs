@@ -1,0 +1,43 @@
+//! Fixtures and the conformance suite for stores of Swarm.
+//!
+//! [`conformance!`] makes one test of each promise of the storage port, for the store that it is given.
+//! The fixtures set up tests of your own: a [`World`] is a fresh tenant of any store, an [`Author`] a member
+//! that can sign, and the other functions build plain records.
+//!
+//! ```
+//! # use std::sync::Arc;
+//! # use swarm_core::Tenants;
+//! use swarm_testing::World;
+//!
+//! # async fn a_take_is_on_file(store: Arc<dyn Tenants>) {
+//! let world = World::fresh(store).await;
+//! let ada = world.author("ada").await;
+//! let session = world.convened("aurora").await;
+//! let take = world.filed(&ada, &session, "nonce").await;
+//! assert_eq!(world.takes(session.id).await, [take]);
+//! # }
+//! ```
+//!
+//! The fixtures panic when they cannot be set up. A test that expects a store to fail calls it directly,
+//! by [`World::store`].
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up panics")]
+
+mod author;
+mod clock;
+pub(crate) mod promise;
+mod race;
+mod records;
+mod world;
+
+pub mod committee;
+pub mod conformance;
+
+pub use author::Author;
+pub use clock::ManualClock;
+pub use race::{Counter, count, race, unique};
+pub use records::{
+    FIRST, act, act_on, applicant, challenge, claimed, creation, day, id, key, keys, mail, moment,
+    object, odd_texts, secret, seed, session_draft, subject,
+};
+pub use world::{World, filed, judged};

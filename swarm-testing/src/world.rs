@@ -1,0 +1,333 @@
+//! A tenant's world, members in it, and takes signed by them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::records::{act_on, challenge, creation, session_draft};
+use super::{Author, Counter, race, unique};
+use crate::promise::{broken, promised};
+use swarm_core::domain::{
+    Act, AttemptId, Attribution, Challenge, LogRow, MailState, Member, MemberId, MemberState,
+    Message, MessageId, Seq, Session, SessionDraft, SessionId, SessionTerms, Take, TakeId,
+    TakeOnFile, TenantId, Timestamp, TokenHash,
+};
+use swarm_core::rules::{Filing, Submission, convene, judge};
+use swarm_core::service::{Swarm, Tenant};
+use swarm_core::store::{
+    Basis, BasisQuery, ChallengeBucket, ChallengeOffer, ChallengeSlot, Collection, Countable,
+    Document, DocumentDraft, Filed, LogPosition, MemberBasis, MemberChange, MemberQuery,
+    MemberSaved, MessageChange, MessageQuery, Put, Saved, SessionChange, SessionQuery, Store,
+    TakeQuery, Tenants, Versioned,
+};
+
+/// One tenant (its "world") in a store that answers. It has the methods of the port, without their
+/// `Result`s, and what tests do with them again and again.
+#[derive(Clone)]
+pub struct World {
+    tenants: Arc<dyn Tenants>,
+    /// The tenant.
+    pub id: TenantId,
+    store: Arc<dyn Store>,
+}
+
+impl World {
+    /// An unused tenant, even if the store has been through other runs.
+    pub async fn fresh(tenants: Arc<dyn Tenants>) -> Self {
+        let lobby = TenantId::parse("conformance").unwrap();
+        let now = tenants.open(&lobby).now().await.unwrap().millis();
+        let id = format!("conformance-{now}-{}-{}", std::process::id(), unique());
+        Self::open(tenants, TenantId::parse(id).unwrap())
+    }
+
+    /// The world of this tenant.
+    pub fn open(tenants: Arc<dyn Tenants>, id: TenantId) -> Self {
+        Self { store: tenants.open(&id), tenants, id }
+    }
+
+    /// The port itself.
+    pub fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    /// The same world, under the rules.
+    pub fn service(&self) -> Tenant {
+        self.swarm().tenant(&self.id)
+    }
+
+    /// The same world, under the rules, with a basis cache of its own.
+    pub fn cached_service(&self) -> Tenant {
+        self.swarm().with_basis_cache().tenant(&self.id)
+    }
+
+    fn swarm(&self) -> Swarm {
+        Swarm::new(Arc::clone(&self.tenants), Counter)
+    }
+
+    /// The messages, where given those in this state, and with higher ids than `after`.
+    pub async fn messages(
+        &self,
+        state: Option<MailState>,
+        after: Option<MessageId>,
+    ) -> Vec<Versioned<Message>> {
+        self.found_messages(&MessageQuery { state, after, ..MessageQuery::ALL }).await
+    }
+
+    /// The messages that match.
+    pub async fn found_messages(&self, query: &MessageQuery) -> Vec<Versioned<Message>> {
+        self.store.messages(query).await.unwrap()
+    }
+
+    /// The number of the last row of the log.
+    pub async fn log_size(&self) -> Seq {
+        self.log_position().await.size
+    }
+
+    /// Waits until the store's clock is past `moment`.
+    pub async fn pass(&self, moment: Timestamp) {
+        while self.now().await <= moment {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+}
+
+impl std::fmt::Debug for World {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "World({:?})", self.id)
+    }
+}
+
+macro_rules! answers {
+    ($($method:ident($($name:ident: $type:ty),*) -> $answer:ty;)*) => {
+        /// The methods of the port, for a store that answers: where it cannot, the test ends.
+        impl World {$(
+            #[doc = concat!("`", stringify!($method), "` of the port.")]
+            pub async fn $method(&self, $($name: $type),*) -> $answer {
+                self.store.$method($($name),*).await.unwrap()
+            }
+        )*}
+    };
+}
+
+answers! {
+    now() -> Timestamp;
+    member(id: &MemberId) -> MemberBasis;
+    bearer(token: &TokenHash) -> Option<Arc<Member>>;
+    save_member(change: &MemberChange) -> MemberSaved;
+    give_challenge(offer: &ChallengeOffer) -> Challenge;
+    save_message(change: &MessageChange) -> Saved;
+    session(id: SessionId) -> Option<Versioned<Session>>;
+    sessions(query: &SessionQuery) -> Vec<Arc<Session>>;
+    published(limit: usize) -> Vec<Arc<Session>>;
+    save_session(change: &SessionChange) -> Saved;
+    basis(query: &BasisQuery<'_>) -> Basis;
+    file(filing: &Filing) -> Filed;
+    take(id: TakeId) -> Option<TakeOnFile>;
+    takes(session: SessionId) -> Vec<Arc<Take>>;
+    latest_takes(query: &TakeQuery) -> Vec<Arc<Take>>;
+    document(collection: Collection, key: &str) -> Option<Document>;
+    documents(collection: Collection, group: Option<&str>) -> Vec<Document>;
+    put_document(collection: Collection, draft: &DocumentDraft) -> Put;
+    accept_clock(act: &Act) -> ();
+    accept_store(act: &Act) -> ();
+    log(after: Seq, limit: usize) -> Vec<LogRow>;
+    log_position() -> LogPosition;
+    acts_on(session: SessionId) -> Vec<LogRow>;
+    count(what: Countable) -> u64;
+}
+
+/// Members.
+impl World {
+    /// Commits a new member.
+    pub async fn create(&self, member: &Member) {
+        promised!(self.save_member(&creation(member)).await, MemberSaved::Saved);
+    }
+
+    /// The members in these states, by id.
+    pub async fn members(&self, states: &[MemberState]) -> Vec<Arc<Member>> {
+        self.found_members(&MemberQuery::in_states(states)).await
+    }
+
+    /// The members that match, by id.
+    pub async fn found_members(&self, query: &MemberQuery) -> Vec<Arc<Member>> {
+        self.store.members(query).await.unwrap()
+    }
+
+    /// All members, whatever their state.
+    pub async fn everybody(&self) -> Vec<Arc<Member>> {
+        self.members(&MemberState::ALL).await
+    }
+
+    /// What is on file of a member that is there.
+    pub async fn stored(&self, id: &MemberId) -> Versioned<Member> {
+        self.member(id).await.member.unwrap()
+    }
+
+    /// The change that `edit` makes to the member on file.
+    pub async fn edited(&self, id: &MemberId, edit: impl FnOnce(&mut Member)) -> MemberChange {
+        let Versioned { version, record } = self.stored(id).await;
+        let mut member = Member::clone(&record);
+        edit(&mut member);
+        MemberChange { expected: Some(version), ..creation(&member) }
+    }
+
+    /// Commits the change that `edit` makes to the member on file.
+    pub async fn edit(&self, id: &MemberId, edit: impl FnOnce(&mut Member)) {
+        let change = self.edited(id, edit).await;
+        promised!(self.save_member(&change).await, MemberSaved::Saved);
+    }
+}
+
+/// Challenges.
+impl World {
+    /// Makes this challenge live in this slot.
+    pub async fn set_challenge(&self, slot: &ChallengeSlot, challenge: &Challenge) {
+        let offer = ChallengeOffer {
+            bucket: ChallengeBucket(0),
+            fresh: challenge.clone(),
+            slot: slot.clone(),
+        };
+        promised!(self.give_challenge(&offer).await, *challenge);
+    }
+
+    /// A challenge of this name that outlives the test.
+    pub async fn live_challenge(&self, name: &str) -> Challenge {
+        challenge(name, self.now().await.plus_millis(600_000))
+    }
+}
+
+/// Sessions.
+impl World {
+    /// Convenes a session.
+    pub async fn convene(&self, draft: &SessionDraft) -> Arc<Session> {
+        let convocation = convene(draft, &Attribution::SCHEDULE);
+        self.store.convene(&convocation).await.unwrap()
+    }
+
+    /// A session about `subject`, open to all, without a deadline.
+    pub async fn convened(&self, subject: &str) -> Arc<Session> {
+        self.convene(&session_draft(subject)).await
+    }
+
+    /// A session whose deadline has just passed.
+    pub async fn closed(&self, subject: &str) -> Arc<Session> {
+        let deadline = self.now().await;
+        let window_closes_at = Some(deadline);
+        let draft = SessionDraft { window_closes_at, ..session_draft(subject) };
+        let session = self.convene(&draft).await;
+        self.pass(deadline).await;
+        session
+    }
+
+    /// The change that `edit` makes to the session on file.
+    pub async fn amended(&self, id: SessionId, edit: impl FnOnce(&mut Session)) -> SessionChange {
+        let Versioned { version, record } = self.session(id).await.unwrap();
+        let mut session = Session::clone(&record);
+        edit(&mut session);
+        SessionChange {
+            session,
+            expected: version,
+            takes: None,
+            none_filed_after: None,
+            act: act_on(id, "amended"),
+        }
+    }
+
+    /// Commits the change that `edit` makes to the session on file.
+    pub async fn amend(&self, id: SessionId, edit: impl FnOnce(&mut Session)) {
+        let change = self.amended(id, edit).await;
+        promised!(self.save_session(&change).await, Saved::Saved);
+    }
+
+    /// What takes in a session are judged by, where there is one.
+    pub async fn terms(&self, id: SessionId) -> Option<Versioned<SessionTerms>> {
+        Some(self.session(id).await?.map(Session::terms))
+    }
+
+    /// The ids that match, in the order of the answer.
+    pub async fn found(&self, query: &SessionQuery) -> Vec<u64> {
+        self.sessions(query).await.iter().map(|session| session.id.0).collect()
+    }
+}
+
+/// Takes.
+impl World {
+    /// A claimed member that can sign.
+    pub async fn author(&self, name: &str) -> Author {
+        let author = Author::named(name);
+        self.create(&author.member()).await;
+        author
+    }
+
+    /// So many of them.
+    pub async fn authors(&self, count: usize) -> Vec<Author> {
+        let mut authors = Vec::new();
+        for name in 0..count {
+            authors.push(self.author(&name.to_string()).await);
+        }
+        authors
+    }
+
+    /// The facts that a submission of `author` is judged by.
+    pub async fn facts(&self, author: &Author, submission: &Submission) -> Basis {
+        author.basis(self.store(), submission).await.unwrap()
+    }
+
+    /// Judges a take of `author` by the facts of the moment.
+    pub async fn judged(&self, author: &Author, submission: &Submission) -> Filing {
+        judged(&self.facts(author, submission).await, submission)
+    }
+
+    /// Judges a take of each in `session`, by the facts of the moment.
+    pub async fn judged_of_each(
+        &self,
+        authors: &[Author],
+        session: &Session,
+        nonce: &str,
+    ) -> Vec<Filing> {
+        let mut filings = Vec::new();
+        for author in authors {
+            filings.push(self.judged(author, &author.submission(session, nonce)).await);
+        }
+        filings
+    }
+
+    /// Files a take of `author`.
+    pub async fn filed(&self, author: &Author, session: &Session, nonce: &str) -> Arc<Take> {
+        let filing = self.judged(author, &author.submission(session, nonce)).await;
+        filed(self.file(&filing).await)
+    }
+
+    /// Files all of them at once; the outcomes, in the order of the filings.
+    pub async fn race_to_file(&self, filings: Vec<Filing>) -> Vec<Filed> {
+        let file = |filing: Filing| {
+            let world = self.clone();
+            async move { world.file(&filing).await }
+        };
+        race(filings.into_iter().map(file)).await
+    }
+
+    /// Sees that nothing stands in `session`, and that this nonce of `author` is unspent.
+    pub async fn assert_unfiled(&self, author: &Author, session: &Session, nonce: &str) {
+        let facts = self.facts(author, &author.submission(session, nonce)).await;
+        promised!((facts.latest, facts.spent), (None, None));
+        promised!(self.takes(session.id).await, []);
+    }
+}
+
+/// Judges a submission that the rules allow; each call is another attempt.
+pub fn judged(basis: &Basis, submission: &Submission) -> Filing {
+    let attempt = u128::from(unique()).to_le_bytes();
+    judge(basis, submission, AttemptId(attempt)).unwrap_or_else(|rejection| {
+        let promised = "facts by which the rules let it through";
+        broken("a submission", &promised, &(rejection, basis), format_args!(""))
+    })
+}
+
+/// The take that was filed.
+#[track_caller]
+pub fn filed(outcome: Filed) -> Arc<Take> {
+    match outcome {
+        Filed::Filed(take) => take,
+        other => broken("a filing", &"Filed", &other, format_args!("")),
+    }
+}
