@@ -13,8 +13,8 @@ use swarm_client::{Client, signed_text};
 use swarm_core::domain::AdminTokenHash;
 use swarm_core::json::Json;
 use swarm_core::{Swarm, SystemEntropy, TenantId};
-use swarm_http::server::{Limits, serve};
 use swarm_http::{AdminTokens, Site, TenantConfig};
+use swarm_server::{Limits, serve};
 use swarm_store_memory::MemoryStore;
 
 /// How many strangers ask at once.

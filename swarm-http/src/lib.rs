@@ -1,23 +1,18 @@
 //! The REST interface of Swarm.
 //!
 //! ```no_run
-//! use std::future::pending;
 //! use std::sync::Arc;
 //!
 //! use swarm_core::domain::AdminTokenHash;
 //! use swarm_core::{Swarm, SystemEntropy};
-//! use swarm_http::server::Limits;
 //! use swarm_http::{AdminTokens, Site, TenantConfig};
 //! use swarm_store_memory::MemoryStore;
-//! use tokio::net::TcpListener;
 //!
-//! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let swarm = Swarm::new(MemoryStore::new(), SystemEntropy);
 //! let operator = AdminTokens::single(AdminTokenHash::of(b"choose-sixteen-or-more"));
 //! let site = Arc::new(Site::single(swarm, TenantConfig::new("acme".parse()?, operator)));
-//! let listener = TcpListener::bind("127.0.0.1:8080").await?;
-//! swarm_http::serve(listener, &site, Limits::default(), pending()).await?;
+//! let filter = swarm_http::site(&site); // for `warp::serve`, or `swarm_server::serve_site(listener, &site, …)`
 //! # Ok(())
 //! # }
 //! ```
@@ -32,16 +27,11 @@
 //!
 //! [`Site`] says which tenants are served, and `/skill.md` of a running one how to become a member.
 //! [`api`] makes a warp filter of a site, to mount beside filters of your own, [`service`] a tower
-//! service, for axum and others; [`server::serve`] runs either behind an accept loop with bounds.
+//! service, for axum and others. `swarm-server` has an accept loop that bounds what clients can hold.
 //! [`maintenance`] is what happens by itself: run it beside the server. The rules are those of
 //! `swarm-core`; what stands here is the wire: paths, headers, status codes, pages.
-//!
-//! # Feature flags
-//!
-//! - `bin` (default): the program `swarm`. A server of your own needs none of what it brings.
 
 pub mod maintenance;
-pub mod server;
 
 mod budget;
 mod cache;
@@ -57,18 +47,20 @@ mod share;
 mod site;
 mod tenants;
 
-use std::io;
 use std::sync::Arc;
 
-use tokio::net::TcpListener;
+use bytes::Bytes;
+use http::Response;
+use swarm_core::wire;
 use warp::Filter as _;
 use warp::filters::BoxedFilter;
-use warp::reply::Response;
 
 use request::filter;
 use request::route::{Route, Table};
+use response::Answer;
 
 pub use request::{SiteService, body};
+pub use share::{ClientPermit, ClientShare};
 pub use site::Site;
 pub use tenants::{
     AdminTokens, DuplicateOperator, DuplicateTenant, HostTable, Operators, PublicOrigin,
@@ -80,12 +72,12 @@ pub use tenants::{
 /// guide (`/skill.md`).
 ///
 /// It goes by the full path of the request: mount it at the root, not below a prefix.
-pub fn api(site: &Arc<Site>) -> BoxedFilter<(Response,)> {
+pub fn api(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
     filter::routes(Arc::clone(site), Table::new(interface_a()))
 }
 
 /// Interface B, the daily committee, as a filter of its own; see [`api`].
-pub fn committee_api(site: &Arc<Site>) -> BoxedFilter<(Response,)> {
+pub fn committee_api(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
     let mut routes = routes::committee();
     routes.extend(routes::pages::of_committee());
     filter::routes(Arc::clone(site), Table::new(routes))
@@ -93,7 +85,7 @@ pub fn committee_api(site: &Arc<Site>) -> BoxedFilter<(Response,)> {
 
 /// Everything that the `swarm` binary serves: the interfaces, the home page, the feed, the guide, the reference, `/healthz`, `/readyz`, `/metrics`, and
 /// a 404 for all other paths.
-pub fn site(site: &Arc<Site>) -> BoxedFilter<(Response,)> {
+pub fn site(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
     let unknown = filter::unknown_path(Arc::clone(site), pages::unknown_path);
     filter::routes(Arc::clone(site), Table::new(all_routes(site.has_committees())))
         .or(unknown)
@@ -102,26 +94,16 @@ pub fn site(site: &Arc<Site>) -> BoxedFilter<(Response,)> {
 }
 
 /// The same as a [tower](https://docs.rs/tower-service) service, for servers that are not warp. It
-/// takes requests with any body; axum mounts it as a fallback, and [`server::serve`] runs it.
+/// takes requests with any body; axum mounts it as a fallback, and the accept loop of `swarm-server` runs it.
 pub fn service(site: &Arc<Site>) -> SiteService {
     let table = Table::new(all_routes(site.has_committees()));
     SiteService::new(Arc::clone(site), table, pages::unknown_path)
 }
 
-/// Serves that on a listener until `stop` resolves, with the bounds of [`server::serve`], and counts
-/// the connections in the metrics of the site.
-///
-/// # Errors
-/// Only if the listener has no address.
-pub async fn serve(
-    listener: TcpListener,
-    site: &Arc<Site>,
-    limits: server::Limits,
-    stop: impl Future<Output = ()>,
-) -> io::Result<()> {
-    let count = site.metrics.connections();
-    // A site has no use for the address of a client.
-    server::serve_counted(listener, service(site), limits, (count, false), stop).await
+/// An answer of the core as a response, with the headers that every answer of this crate has. For what a server
+/// answers before a request reaches the [`service`].
+pub fn response<B: From<Bytes>>(answer: wire::Answer) -> Response<B> {
+    Answer::from(answer).into_response()
 }
 
 fn all_routes(with_committees: bool) -> Vec<Route> {

@@ -1,4 +1,4 @@
-//! How much of what all clients use one client may have at a time.
+//! The share of one client in the threads that do slow work.
 
 use std::sync::Arc;
 use std::thread::available_parallelism;
@@ -7,7 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task_local;
 
 task_local! {
-    static SHARE: Share;
+    static SHARE: ClientShare;
 }
 
 /// How many processors there are for all.
@@ -15,47 +15,47 @@ pub(crate) fn processors() -> usize {
     available_parallelism().map_or(1, |count| count.get())
 }
 
-/// The share of a client in the threads that do slow work. Clones are of the same client.
+/// The share of a client in the threads that do slow work: at most as many at once as there are processors, which is
+/// half of all. Clones belong to the same client.
+///
+/// A server runs what it does for a client within [`scope`](Self::scope); without one, no share applies.
 #[derive(Clone, Debug)]
-pub(crate) struct Share(Arc<Semaphore>);
+pub struct ClientShare(Arc<Semaphore>);
 
-impl Default for Share {
-    /// As many threads as there are processors: half of all.
+impl Default for ClientShare {
     fn default() -> Self {
         Self(Arc::new(Semaphore::new(processors())))
     }
 }
 
-impl Share {
-    /// Does the work of a connection for the client.
-    pub(crate) async fn scope<T>(self, work: impl Future<Output = T>) -> T {
+impl ClientShare {
+    /// Runs `work` on behalf of the client.
+    pub async fn scope<T>(self, work: impl Future<Output = T>) -> T {
         SHARE.scope(self, work).await
     }
 
-    /// Whether the client has threads at this moment.
-    pub(crate) fn is_used(&self) -> bool {
+    /// Whether the client holds a thread at this moment.
+    pub fn is_used(&self) -> bool {
         self.0.available_permits() < processors()
     }
 }
 
-/// A thread of a client's share. Nobody has it where the work is no client's.
+/// A permit for one thread of a client's share, given back when dropped.
 #[derive(Debug)]
-pub(crate) struct ShareOfThreads(
-    #[expect(dead_code, reason = "held")] Option<OwnedSemaphorePermit>,
-);
+pub struct ClientPermit(#[expect(dead_code, reason = "held")] Option<OwnedSemaphorePermit>);
 
-impl ShareOfThreads {
-    /// Waits until the client whose work this is has a thread left.
-    pub(crate) async fn of_this_client() -> Self {
-        match SHARE.try_with(Share::clone) {
+impl ClientPermit {
+    /// Waits until the client in whose [scope](ClientShare::scope) this runs has a thread left.
+    pub async fn acquire() -> Self {
+        match SHARE.try_with(ClientShare::clone) {
             Ok(share) => Self(share.0.acquire_owned().await.ok()),
             Err(_of_nobody) => Self(None),
         }
     }
 
     /// The same, if there is one left now.
-    pub(crate) fn now() -> Option<Self> {
-        match SHARE.try_with(Share::clone) {
+    pub(crate) fn try_acquire() -> Option<Self> {
+        match SHARE.try_with(ClientShare::clone) {
             Ok(share) => share.0.try_acquire_owned().ok().map(|permit| Self(Some(permit))),
             Err(_of_nobody) => Some(Self(None)),
         }

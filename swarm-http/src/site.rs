@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use prometheus_client::metrics::gauge::Gauge;
 use swarm_core::store::{ChangeFeed, Readiness};
 use swarm_core::{Error, TenantId};
 use tokio::sync::Semaphore;
@@ -101,6 +102,11 @@ impl Site {
     pub fn with_dropped_log_lines(mut self, dropped: fn() -> u64) -> Self {
         self.metrics.count_dropped_log_lines(dropped);
         self
+    }
+
+    /// The gauge `swarm_connections` of `/metrics`, which the server that accepts connections keeps.
+    pub fn connections(&self) -> Gauge {
+        self.metrics.connections()
     }
 
     /// The tenants that are served now, for work that no request asks for.

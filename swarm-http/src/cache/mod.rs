@@ -23,7 +23,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::response::caching::shared;
 use crate::response::{Answer, Reply};
-use crate::share::ShareOfThreads;
+use crate::share::ClientPermit;
 use crate::tenants::ServedTenant;
 
 use lru::{LARGE, Lru, Place};
@@ -140,17 +140,17 @@ impl AnswerCache {
                 Turn::Alone => {
                     let share = match share {
                         Some(share) => share,
-                        None => ShareOfThreads::of_this_client().await,
+                        None => ClientPermit::acquire().await,
                     };
                     return self.workers.run_with(share, make()).await;
                 }
             };
             if is_large && share.is_none() {
-                share = ShareOfThreads::now();
+                share = ClientPermit::try_acquire();
                 if share.is_none() {
                     // Clients that have threads left do not wait for this one, but take the turn.
                     drop(cached);
-                    share = Some(ShareOfThreads::of_this_client().await);
+                    share = Some(ClientPermit::acquire().await);
                     continue;
                 }
             }

@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tracing::Instrument as _;
 
-use crate::share::{ShareOfThreads, processors};
+use crate::share::{ClientPermit, processors};
 
 /// A limited number of threads, which jobs wait for in turn.
 pub(crate) struct WorkerPool(Arc<Semaphore>);
@@ -28,14 +28,14 @@ impl WorkerPool {
         work: impl Future<Output = T> + Send + 'static,
     ) -> T {
         // First, so that no client fills the queue for the threads.
-        let share = ShareOfThreads::of_this_client().await;
+        let share = ClientPermit::acquire().await;
         self.run_with(share, work).await
     }
 
     /// The same, for whoever has a thread of the client's share.
     pub(crate) async fn run_with<T: Send + 'static>(
         &self,
-        share: ShareOfThreads,
+        share: ClientPermit,
         work: impl Future<Output = T> + Send + 'static,
     ) -> T {
         let turn = Arc::clone(&self.0).acquire_owned().await;
@@ -61,11 +61,11 @@ mod tests {
     use tokio::time::timeout;
 
     use super::*;
-    use crate::share::Share;
+    use crate::share::ClientShare;
 
     /// Does many jobs for a client, each of which waits until the sender is dropped.
     fn flood(pool: &Arc<WorkerPool>, stuck: Receiver<()>) {
-        let (share, stuck) = (Share::default(), Arc::new(std::sync::Mutex::new(stuck)));
+        let (share, stuck) = (ClientShare::default(), Arc::new(std::sync::Mutex::new(stuck)));
         for _ in 0..100 {
             let (pool, share, stuck) = (Arc::clone(pool), share.clone(), Arc::clone(&stuck));
             tokio::spawn(share.scope(async move {
@@ -80,7 +80,7 @@ mod tests {
         let (done, stuck) = channel();
         flood(&pool, stuck);
         tokio::time::sleep(Duration::from_millis(50)).await;
-        let other = Share::default().scope(pool.run(async { "done" }));
+        let other = ClientShare::default().scope(pool.run(async { "done" }));
         assert_eq!(timeout(Duration::from_secs(20), other).await, Ok("done"));
         drop(done);
     }

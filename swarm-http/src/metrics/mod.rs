@@ -104,7 +104,7 @@ impl Metrics {
         Counted::in_gauge(&self.in_flight)
     }
 
-    /// Where the connections are counted.
+    /// The gauge of open connections.
     pub(crate) fn connections(&self) -> Gauge {
         self.connections.clone()
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// The bounds of [`serve`](super::serve). Values outside of their range are moved to its nearest end.
+/// The bounds of [`serve`](crate::serve). Values outside of their range are moved to its nearest end.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// The most connections at a time, at least 1. A new one closes the connection that has waited
@@ -52,7 +52,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    pub(super) fn in_range(self) -> Self {
+    pub(crate) fn in_range(self) -> Self {
         let day = Duration::from_secs(24 * 60 * 60);
         Self {
             connections: self.connections.max(1),

@@ -20,13 +20,13 @@ enum Phase {
 
 impl Activity {
     /// Of a connection that was accepted right now.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Arc::new(Mutex::new(Phase::Waiting { since: Instant::now() })))
     }
 
     /// The head of a request has arrived. Returns false when the connection is already being
     /// closed, so that nobody would read the answer.
-    pub(super) fn start_request(&self) -> bool {
+    pub(crate) fn start_request(&self) -> bool {
         let mut phase = self.phase();
         if matches!(*phase, Phase::Closing) {
             return false;
@@ -36,23 +36,23 @@ impl Activity {
     }
 
     /// It is the client's turn: to read the answer, or more of it, and to ask again.
-    pub(super) fn wait_for_client(&self) {
+    pub(crate) fn wait_for_client(&self) {
         self.turn(|_| Phase::Waiting { since: Instant::now() });
     }
 
     /// The client has to send more of its body. It waits since the request began, so that nobody
     /// gains time by sending slowly.
-    pub(super) fn wait_for_body(&self) {
+    pub(crate) fn wait_for_body(&self) {
         self.turn(|since| Phase::Waiting { since });
     }
 
     /// More of the body is there, or its end.
-    pub(super) fn resume(&self) {
+    pub(crate) fn resume(&self) {
         self.turn(|since| Phase::Working { since });
     }
 
     /// Since when the connection waits for its client, if it does.
-    pub(super) fn waiting_since(&self) -> Option<Instant> {
+    pub(crate) fn waiting_since(&self) -> Option<Instant> {
         match *self.phase() {
             Phase::Waiting { since } => Some(since),
             Phase::Working { .. } | Phase::Closing => None,
@@ -60,7 +60,7 @@ impl Activity {
     }
 
     /// Closes it, unless it is working on a request. Returns whether it did.
-    pub(super) fn close_if_waiting(&self) -> bool {
+    pub(crate) fn close_if_waiting(&self) -> bool {
         let mut phase = self.phase();
         let waiting = matches!(*phase, Phase::Waiting { .. });
         if waiting {

@@ -7,8 +7,8 @@ use serde_json::json;
 use swarm_core::TenantId;
 use swarm_core::domain::{Actor, AdminTokenHash};
 use swarm_core::store::async_trait;
-use swarm_http::server::{Limits, serve};
 use swarm_http::{AdminTokens, HostTable, Operators, Site, TenantConfig};
+use swarm_server::{Limits, serve};
 use swarm_store_memory::MemoryStore;
 use warp::Filter as _;
 

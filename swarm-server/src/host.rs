@@ -6,11 +6,9 @@ use http::uri::Authority;
 use http::{Request, Response};
 use swarm_core::wire;
 
-use crate::response::Answer;
-
 /// Refuses a target without a path (as of CONNECT), and leaves exactly one host in the headers: an
 /// absolute target's, which goes before the Host header (RFC 9112, section 3.2.2), or that one.
-pub(super) fn settle_host<B>(request: &mut Request<B>) -> Result<(), &'static str> {
+pub(crate) fn settle_host<B>(request: &mut Request<B>) -> Result<(), &'static str> {
     let mut hosts = request.headers().get_all(HOST).iter();
     let named = hosts.next().ok_or("missing host")?.as_bytes();
     let target = request.uri().authority().map(|target| target.as_str().as_bytes());
@@ -59,8 +57,8 @@ fn is_authority(text: &[u8]) -> bool {
 const INVALID_HOST: &str = "invalid host";
 
 /// What is answered to a request that names no one host.
-pub(super) fn bad_request<B: From<Bytes>>(error: &'static str) -> Response<B> {
-    Answer::from(wire::Answer::error(400, error)).into_response()
+pub(crate) fn bad_request<B: From<Bytes>>(error: &'static str) -> Response<B> {
+    swarm_http::response(wire::Answer::error(400, error))
 }
 
 #[cfg(test)]

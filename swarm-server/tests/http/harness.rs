@@ -13,8 +13,8 @@ use swarm_core::json::{Json, write};
 use swarm_core::proof::{KeyPair, Payload};
 use swarm_core::wire::Problem;
 use swarm_core::{CommitteeTenants, Committees, MemberId, Swarm, SystemEntropy, TenantId, Tenants};
-use swarm_http::server::Limits;
 use swarm_http::{AdminTokens, Site, TenantConfig};
+use swarm_server::Limits;
 use swarm_store_memory::MemoryStore;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -44,7 +44,7 @@ impl Server {
     pub fn of(site: Site) -> Self {
         let never = std::future::pending();
         Self::running(|listener| async move {
-            swarm_http::serve(listener, &Arc::new(site), Limits::default(), never).await
+            swarm_server::serve_site(listener, &Arc::new(site), Limits::default(), never).await
         })
     }
 

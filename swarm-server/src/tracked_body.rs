@@ -8,9 +8,9 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 
-use super::activity::Activity;
+use crate::activity::Activity;
 
-/// The body of a request as [`serve`](super::serve) hands it to a service.
+/// The body of a request as [`serve`](crate::serve) hands it to a service.
 #[derive(Debug)]
 pub struct TrackedBody {
     body: Incoming,

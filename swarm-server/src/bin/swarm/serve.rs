@@ -9,7 +9,7 @@ use std::sync::Arc;
 use swarm_core::Error;
 use swarm_core::store::StoreErrorKind;
 use swarm_http::Site;
-use swarm_http::server::Limits;
+use swarm_server::Limits;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinError;
@@ -108,7 +108,7 @@ pub(crate) async fn serve(
             _ = &mut maintenance => failed = true,
         }
     };
-    swarm_http::serve(listener, site, limits, stop).await?;
+    swarm_server::serve_site(listener, site, limits, stop).await?;
     maintenance.abort();
     if failed { Err("the work in the background failed".into()) } else { Ok(()) }
 }

@@ -1,8 +1,32 @@
-//! Serves a service on a listener, with a bound on everything a client can hold on to. A warp filter
-//! is one by `warp::service`.
+//! The server of Swarm: an accept loop with a bound on everything that a client can hold.
 //!
-//! HTTP/1.0 and HTTP/1.1 only. What a handler does in its own time is not bounded here: it reads
-//! its body with [`crate::body::read`] and sets its own deadlines.
+//! [`serve_site`] serves a [`Site`] of `swarm-http`; [`serve`] serves any tower service, a warp filter by
+//! `warp::service`. The binary `swarm` (feature `bin`, on by default) adds configuration, stores and commands.
+//!
+//! ```no_run
+//! use std::future::pending;
+//! use std::sync::Arc;
+//!
+//! use swarm_core::domain::AdminTokenHash;
+//! use swarm_core::{Swarm, SystemEntropy};
+//! use swarm_http::{AdminTokens, Site, TenantConfig};
+//! use swarm_server::Limits;
+//! use swarm_store_memory::MemoryStore;
+//! use tokio::net::TcpListener;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let swarm = Swarm::new(MemoryStore::new(), SystemEntropy);
+//! let operator = AdminTokens::single(AdminTokenHash::of(b"choose-sixteen-or-more"));
+//! let site = Arc::new(Site::single(swarm, TenantConfig::new("acme".parse()?, operator)));
+//! let listener = TcpListener::bind("127.0.0.1:8080").await?;
+//! swarm_server::serve_site(listener, &site, Limits::default(), pending()).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! HTTP/1.0 and HTTP/1.1 only. The accept loop does not bound what a handler does in its own time: a handler reads its
+//! body with [`swarm_http::body::read`] and sets its own deadlines.
 
 mod activity;
 mod connections;
@@ -19,6 +43,7 @@ use std::future::{Future, poll_fn};
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -29,6 +54,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use prometheus_client::metrics::gauge::Gauge;
+use swarm_http::Site;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -74,8 +100,24 @@ where
     serve_counted(listener, service, limits, (Gauge::default(), names_peers), stop).await
 }
 
-/// The same, and counts the connections; requests may go without their [`Peer`].
-pub(crate) async fn serve_counted<S, B>(
+/// Serves all of a site, [`swarm_http::service`], as [`serve`] does, and counts the open connections in its metrics.
+///
+/// # Errors
+/// As [`serve`].
+pub async fn serve_site(
+    listener: TcpListener,
+    site: &Arc<Site>,
+    limits: Limits,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
+    // A site has no use for the address of a client.
+    let names_peers = false;
+    let service = swarm_http::service(site);
+    serve_counted(listener, service, limits, (site.connections(), names_peers), stop).await
+}
+
+/// The same as [`serve`], with the gauge of open connections, and whether requests carry their [`Peer`].
+async fn serve_counted<S, B>(
     listener: TcpListener,
     service: S,
     limits: Limits,

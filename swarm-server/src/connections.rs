@@ -6,18 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prometheus_client::metrics::gauge::Gauge;
+use swarm_http::ClientShare;
 use tokio::sync::oneshot;
 use tokio::task::{self, JoinError, JoinSet};
 use tokio::time::timeout;
 
-use crate::metrics::Counted;
-use crate::share::Share;
+use crate::Limits;
+use crate::activity::Activity;
+use crate::turns::{Company, Turns};
 
-use super::Limits;
-use super::activity::Activity;
-use super::turns::{Company, Turns};
-
-pub(super) struct Connections {
+pub(crate) struct Connections {
     tasks: JoinSet<()>,
     open: HashMap<task::Id, Open>,
     clients: HashMap<u64, Client>,
@@ -34,7 +32,7 @@ pub(super) struct Connections {
 struct Client {
     count: usize,
     turns: Arc<Turns>,
-    share: Share,
+    share: ClientShare,
 }
 
 struct Open {
@@ -45,7 +43,7 @@ struct Open {
 }
 
 impl Connections {
-    pub(super) fn new(limits: &Limits, count: Gauge) -> Self {
+    pub(crate) fn new(limits: &Limits, count: Gauge) -> Self {
         Self {
             tasks: JoinSet::new(),
             open: HashMap::new(),
@@ -59,7 +57,7 @@ impl Connections {
     }
 
     /// Waits until a connection ends; for ever where there is none.
-    pub(super) async fn ended(&mut self) {
+    pub(crate) async fn ended(&mut self) {
         match self.tasks.join_next_with_id().await {
             Some(ended) => self.forget(ended),
             None => std::future::pending().await,
@@ -69,7 +67,7 @@ impl Connections {
     /// Makes room for a connection from this address. At the client's limit, closes that client's
     /// connection which has waited longest; at the total limit, the one which has waited longest of
     /// all. While all of them are working on requests, or not closed yet, the new connection waits.
-    pub(super) async fn make_room(&mut self, address: IpAddr) {
+    pub(crate) async fn make_room(&mut self, address: IpAddr) {
         /// How long to wait before looking again for a connection that is waiting.
         const PAUSE: Duration = Duration::from_millis(10);
         let client = client(address);
@@ -87,13 +85,13 @@ impl Connections {
 
     /// Runs a connection from this address to its end, or until it is to be closed, in turns with others of its client.
     /// Closing is part of a turn: where much was sent that nobody has read, the system has as much to do.
-    pub(super) fn run(
+    pub(crate) fn run(
         &mut self,
         address: IpAddr,
         activity: Activity,
         connection: impl Future<Output = ()> + Send + 'static,
     ) {
-        let (client, counted) = (client(address), Counted::in_gauge(&self.count));
+        let (client, counted) = (client(address), Counted::new(&self.count));
         let of_client =
             self.clients.entry(client).or_insert_with(|| Client::new(client, &self.company));
         of_client.count += 1;
@@ -119,7 +117,7 @@ impl Connections {
 
     /// Closes the one that has waited longest for its client, of this client or of all; answers
     /// whether there was one.
-    pub(super) fn close_longest_waiting(&mut self, client: Option<u64>) -> bool {
+    pub(crate) fn close_longest_waiting(&mut self, client: Option<u64>) -> bool {
         let eligible = |open: &Open| client.is_none_or(|client| open.client == client);
         let waiting = self.open.iter().filter(|(_, open)| eligible(open));
         let waiting = waiting.filter_map(|(id, open)| Some((open.activity.waiting_since()?, id)));
@@ -133,7 +131,7 @@ impl Connections {
     }
 
     /// Waits for all of them, at most as long as `drain`, and drops the rest.
-    pub(super) async fn finish(mut self, drain: Duration) {
+    pub(crate) async fn finish(mut self, drain: Duration) {
         let all = async {
             while let Some(ended) = self.tasks.join_next_with_id().await {
                 self.forget(ended);
@@ -179,9 +177,29 @@ impl Connections {
     }
 }
 
+/// A connection, counted while it is open.
+struct Counted(Gauge);
+
+impl Counted {
+    fn new(gauge: &Gauge) -> Self {
+        gauge.inc();
+        Self(gauge.clone())
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
 impl Client {
     fn new(number: u64, company: &Arc<Company>) -> Self {
-        Self { count: 0, turns: Arc::new(Turns::new(number, company)), share: Share::default() }
+        Self {
+            count: 0,
+            turns: Arc::new(Turns::new(number, company)),
+            share: ClientShare::default(),
+        }
     }
 }
 
@@ -200,8 +218,7 @@ mod tests {
     use std::future::pending;
 
     use super::*;
-    use crate::cache::WorkerPool;
-    use crate::share::processors;
+    use swarm_http::ClientPermit;
 
     const ONE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
     const OTHER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 2));
@@ -295,23 +312,23 @@ mod tests {
 
     #[tokio::test]
     async fn who_comes_again_has_no_second_share() {
-        let pool = Arc::<WorkerPool>::default();
-        let (done, stuck) = std::sync::mpsc::channel::<()>();
-        let stuck = Arc::new(std::sync::Mutex::new(stuck));
+        let (held, mut permits) = tokio::sync::mpsc::unbounded_channel();
+        let processors = std::thread::available_parallelism().unwrap().get();
         let mut connections = at_most(1, Some(1));
-        for _ in 0..2 * processors() {
-            let (pool, stuck) = (Arc::clone(&pool), Arc::clone(&stuck));
+        for _ in 0..2 * processors {
+            let held = held.clone();
             connections.run(ONE, Activity::new(), async move {
-                pool.run(async move { stuck.lock().unwrap().recv() }).await.unwrap_err();
+                held.send(ClientPermit::acquire().await).unwrap();
+                pending().await
             });
-            // The job has begun when this has gone by, or waits for the client's share.
+            // The permit is acquired when this has gone by, or the share is used up.
             tokio::time::sleep(Duration::from_millis(20)).await;
             connections.make_room(ONE).await;
         }
-        let other = Share::default().scope(pool.run(async { "done" }));
-        assert_eq!(timeout(Duration::from_secs(20), other).await, Ok("done"));
+        assert_eq!(permits.len(), processors);
         assert_eq!(connections.clients.len(), 1);
-        drop(done);
+        permits.close();
+        while permits.recv().await.is_some() {}
         let used = async {
             while connections.clients.get(&client(ONE)).is_some_and(|client| client.share.is_used())
             {

@@ -12,7 +12,7 @@ use futures_util::{Stream, StreamExt, stream};
 use http::StatusCode;
 use swarm_http::body;
 use swarm_http::body::BodyError;
-use swarm_http::server::{Limits, Peer, serve};
+use swarm_server::{Limits, Peer, serve};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;

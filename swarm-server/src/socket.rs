@@ -11,8 +11,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::Limits;
-use super::activity::Activity;
+use crate::Limits;
+use crate::activity::Activity;
 
 /// How much a connection writes before others have their turn, in bytes: whoever reads a large answer as
 /// fast as it comes would otherwise have a thread for milliseconds.

@@ -24,7 +24,7 @@ const EXPECTED: Duration = Duration::from_secs(1);
 /// The turns of a client. Without them, whoever has many connections has as many places in the queue of each thread; and
 /// a thread with much to do looks seldom at who else has sent something.
 #[derive(Debug)]
-pub(super) struct Turns {
+pub(crate) struct Turns {
     /// As many connections at a time as there are threads, in the order in which they asked: alone, a client may use
     /// them all.
     queue: Semaphore,
@@ -37,7 +37,7 @@ pub(super) struct Turns {
 
 /// Whether there is more than one client.
 #[derive(Debug)]
-pub(super) struct Company {
+pub(crate) struct Company {
     start: Instant,
     /// The number of the client that was served last.
     served: AtomicU64,
@@ -47,7 +47,7 @@ pub(super) struct Company {
 
 impl Turns {
     /// Of the client with this number, on the threads of this runtime.
-    pub(super) fn new(client: u64, company: &Arc<Company>) -> Self {
+    pub(crate) fn new(client: u64, company: &Arc<Company>) -> Self {
         let threads = Handle::current().metrics().num_workers();
         Self {
             queue: Semaphore::new(threads),
@@ -58,7 +58,7 @@ impl Turns {
     }
 
     /// Runs a connection to its end, whenever it is its turn.
-    pub(super) async fn run<C: Future + Unpin>(&self, mut connection: C) -> C::Output {
+    pub(crate) async fn run<C: Future + Unpin>(&self, mut connection: C) -> C::Output {
         loop {
             let mut turn = self.next().await;
             let polled = poll_fn(|cx| match turn.take() {
@@ -84,7 +84,7 @@ impl Turns {
     }
 
     /// Whether it is the others' turn.
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         let used = Duration::from_nanos(self.used.load(Ordering::Relaxed));
         used >= TURN && (used >= TURN_ALONE || self.company.is_expected())
     }
@@ -104,7 +104,7 @@ impl Turns {
 }
 
 impl Company {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { start: Instant::now(), served: AtomicU64::new(0), changed: AtomicU64::new(0) }
     }
 
