@@ -18,7 +18,7 @@ use swarm_core::domain::{
     Timestamp,
 };
 use swarm_core::json::{self, Json};
-use swarm_core::proof::{KeyTables, canonical, verify};
+use swarm_core::proof::{canonical, verify};
 use swarm_core::rules::{Basis, Versioned, judge};
 use swarm_core::wire::Status as _;
 
@@ -88,8 +88,8 @@ fn verification(c: &mut Criterion) {
     let mut group = group(
         c,
         "verify",
-        "verify(), without and with a table of the key, against dalek's verify_strict on the \
-         canonical bytes, with the key decoded before and with the key decoded each time",
+        "verify() against dalek's verify_strict on the canonical bytes, with the key decoded \
+         before and with the key decoded each time",
     );
     for (size, characters) in SIZES {
         let Author { keys, key, .. } = Author::new(1);
@@ -100,11 +100,6 @@ fn verification(c: &mut Criterion) {
         let decoded = VerifyingKey::from_bytes(key.as_bytes()).expect("a key");
         group.bench_function(format!("swarm, {size}"), |b| {
             b.iter(|| verify(black_box(&signed), black_box(&key)))
-        });
-        let tables = KeyTables::default();
-        tables.note_accepted(&key);
-        group.bench_function(format!("swarm, table, {size}"), |b| {
-            b.iter(|| tables.verify(black_box(&signed), black_box(&key)))
         });
         group.bench_function(format!("dalek, key decoded before, {size}"), |b| {
             b.iter(|| decoded.verify_strict(black_box(bytes.as_bytes()), &signature))

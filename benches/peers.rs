@@ -24,7 +24,7 @@ use swarm_redis_testing::{Server, free_port};
 const MEMBERS: usize = 1_000;
 const CONNECTIONS: usize = 64;
 
-/// How many rounds count, after those in which programs compile what they run often and tables of keys are made.
+/// How many rounds count, after those in which programs warm up.
 const ROUNDS: usize = 20;
 const WARM_UP: usize = 3;
 

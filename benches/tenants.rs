@@ -28,7 +28,7 @@ fn main() {
     let program = program();
     let [alone, beside] = [1, tenants].map(|tenants| {
         let world = World::first_of(&program, tenants, MEMBERS, ROUNDS + 2);
-        // From a member's second take on there is a table of its key.
+        // Warm up: the first takes are not measured.
         file(&world, ROUNDS);
         file(&world, ROUNDS + 1);
         world

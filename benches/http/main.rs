@@ -58,7 +58,7 @@ fn main() {
     let sqlite = World::new(&program, "sqlite:swarm.db", MEMBERS, SESSIONS);
     let on_redis = World::new(&program, &redis.url(), MEMBERS, SESSIONS);
     fill(&memory);
-    // From a member's second take on there is a table of its key, which the first world has by now.
+    // The first world has filed as many takes by now.
     for world in [&sqlite, &on_redis] {
         file_everybodys(world, LARGE);
         file_everybodys(world, LARGE);

@@ -15,7 +15,7 @@ pub use api_key::ApiKey;
 pub use canonical::{Payload, canonical};
 pub use commit_reference::commit_reference;
 pub use diagnose::diagnose;
-pub use ed25519::{KeyTables, holds};
+pub use ed25519::holds;
 pub use hex::hex;
 pub use sign::KeyPair;
 pub use token::{BearerToken, ChallengeText};

@@ -1,11 +1,11 @@
-//! Payloads whose signature holds.
+//! Payloads whose signature was verified.
 
 use std::sync::Arc;
 
-use super::{KeyTables, Payload, canonical, holds};
-use crate::domain::{PublicKey, Signature, Signed};
+use super::{Payload, canonical, holds};
+use crate::domain::{PublicKey, Signed};
 
-/// A payload whose signature holds. Only verification makes one.
+/// A payload whose signature holds. Only [`verify`] makes one.
 #[derive(Clone, Debug)]
 pub struct Verified<T> {
     signed: Arc<Signed<T>>,
@@ -14,7 +14,7 @@ pub struct Verified<T> {
 }
 
 impl<T> Verified<T> {
-    /// What was signed, and the signature.
+    /// The payload with its signature.
     pub fn signed(&self) -> &Arc<Signed<T>> {
         &self.signed
     }
@@ -24,34 +24,15 @@ impl<T> Verified<T> {
         &self.canonical
     }
 
-    /// The key that it was checked against.
+    /// The key that the signature was verified with.
     pub fn key(&self) -> &PublicKey {
         &self.key
     }
 }
 
-/// Verifies a payload: its signature must hold over the canonical bytes. `None` when it does not,
-/// whatever is wrong with it, be it only its base64.
+/// Verifies that the signature of a payload holds over its canonical bytes. `None` for any other
+/// signature, also where only its base64 is malformed.
 pub fn verify<T: Payload>(signed: &Arc<Signed<T>>, key: &PublicKey) -> Option<Verified<T>> {
-    verified(signed, key, holds)
-}
-
-impl KeyTables {
-    /// What [`verify`] says, by the table of the key where it is known.
-    pub fn verify<T: Payload>(
-        &self,
-        signed: &Arc<Signed<T>>,
-        key: &PublicKey,
-    ) -> Option<Verified<T>> {
-        verified(signed, key, |message, signature, key| self.holds(message, signature, key))
-    }
-}
-
-fn verified<T: Payload>(
-    signed: &Arc<Signed<T>>,
-    key: &PublicKey,
-    holds: impl FnOnce(&[u8], &Signature, &PublicKey) -> bool,
-) -> Option<Verified<T>> {
     let canonical = canonical(&signed.payload);
     holds(canonical.as_bytes(), &signed.signature, key).then(|| Verified {
         signed: Arc::clone(signed),

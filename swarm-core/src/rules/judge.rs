@@ -7,7 +7,7 @@ use crate::domain::{
     AttemptId, Day, Member, MemberId, Nonce, PublicKey, Revision, SessionId, SessionState,
     SessionTerms, Signed, SubjectId, Take, TakeDraft, TakeId, Timestamp, Version,
 };
-use crate::proof::{KeyTables, Verified, canonical, verify};
+use crate::proof::{Verified, canonical, verify};
 
 /// A take that may be filed while the facts it was judged by still hold. Only judgement makes one,
 /// so that no store can be given a take that was not judged.
@@ -88,21 +88,7 @@ pub fn judge(
     submission: &Submission,
     attempt: AttemptId,
 ) -> Result<Filing, Rejection> {
-    weigh(Evaluation::new(basis, submission, None), attempt)
-        .map_err(|reason| rejection(reason, basis, submission))
-}
-
-/// The same judgement, where the signature is verified by the table of its key if that is known.
-///
-/// # Errors
-/// [`Rejection`]: that of the first rule that is broken.
-pub fn judge_with(
-    tables: &KeyTables,
-    basis: &Basis,
-    submission: &Submission,
-    attempt: AttemptId,
-) -> Result<Filing, Rejection> {
-    weigh(Evaluation::new(basis, submission, Some(tables)), attempt)
+    weigh(Evaluation::new(basis, submission), attempt)
         .map_err(|reason| rejection(reason, basis, submission))
 }
 
@@ -147,17 +133,12 @@ pub(super) type Check = fn(&mut Evaluation<'_>) -> Result<(), Refusal>;
 pub(super) struct Evaluation<'a> {
     basis: &'a Basis,
     submission: &'a Submission,
-    tables: Option<&'a KeyTables>,
     take: Option<Verified<TakeDraft>>,
 }
 
 impl<'a> Evaluation<'a> {
-    pub(super) fn new(
-        basis: &'a Basis,
-        submission: &'a Submission,
-        tables: Option<&'a KeyTables>,
-    ) -> Self {
-        Self { basis, submission, tables, take: None }
+    pub(super) fn new(basis: &'a Basis, submission: &'a Submission) -> Self {
+        Self { basis, submission, take: None }
     }
 
     fn filing(self, attempt: AttemptId) -> Result<Filing, Refusal> {
@@ -198,11 +179,7 @@ impl<'a> Evaluation<'a> {
     }
 
     fn verify(&mut self) -> Result<(), Refusal> {
-        let (signed, key) = (&self.submission.0, self.key()?);
-        let take = match self.tables {
-            Some(tables) => tables.verify(signed, key),
-            None => verify(signed, key),
-        };
+        let take = verify(&self.submission.0, self.key()?);
         self.take = Some(take.ok_or(Refusal::BadSignature)?);
         Ok(())
     }

@@ -27,7 +27,7 @@ pub use challenge::{
 };
 pub use facts::{Basis, MemberBasis, Versioned};
 pub(crate) use judge::rejection;
-pub use judge::{Filing, judge, judge_with, takes_may_come};
+pub use judge::{Filing, judge, takes_may_come};
 pub use log::{
     DigestSource, brief_published, clock_accepted, digest, digest_source, entry, memo_published,
     memo_retracted, regime_put, signal_put, snapshot_added, store_accepted, subject_put,

@@ -25,7 +25,7 @@ pub struct Preflight {
 /// [`Refusal::UnknownToken`]: without a token nothing else is revealed.
 pub fn preflight(basis: &Basis, draft: &Draft) -> Result<Preflight, Refusal> {
     let basis = &without_replacements(basis, draft);
-    let mut evaluation = Evaluation::new(basis, &draft.submission, None);
+    let mut evaluation = Evaluation::new(basis, &draft.submission);
     let mut findings: Vec<_> =
         draft.invalid.iter().cloned().map(Refusal::InvalidSubmission).collect();
     for check in CHECKS {

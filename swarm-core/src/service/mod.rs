@@ -21,7 +21,6 @@ use std::sync::Arc;
 use self::basis_cache::{BasisCache, SharedFacts};
 use self::observer::TenantObserver;
 use crate::domain::{Quotas, TenantId};
-use crate::proof::KeyTables;
 use crate::rules::{MailText, StandardMailText};
 use crate::store::{Readiness, Store, Tenants};
 
@@ -44,7 +43,6 @@ pub struct Swarm {
     tenants: Arc<dyn Tenants>,
     entropy: Arc<dyn Entropy>,
     mail_text: Arc<dyn MailText>,
-    key_tables: Arc<KeyTables>,
     observer: Option<Arc<dyn Observer>>,
     facts: Option<SharedFacts>,
 }
@@ -56,7 +54,6 @@ impl Swarm {
             tenants: Arc::new(tenants),
             entropy: Arc::new(entropy),
             mail_text: Arc::new(StandardMailText),
-            key_tables: Arc::default(),
             observer: None,
             facts: None,
         }
@@ -83,19 +80,12 @@ impl Swarm {
         Self { mail_text: Arc::new(mail_text), ..self }
     }
 
-    /// The same, with these tables of its members' keys in place of [`KeyTables::default`].
-    #[must_use]
-    pub fn with_key_tables(self, key_tables: Arc<KeyTables>) -> Self {
-        Self { key_tables, ..self }
-    }
-
     /// One tenant's records, under the rules. Cheap, no I/O.
     pub fn tenant(&self, id: &TenantId) -> Tenant {
         Tenant {
             store: self.tenants.open(id),
             entropy: Arc::clone(&self.entropy),
             mail_text: Arc::clone(&self.mail_text),
-            key_tables: Arc::clone(&self.key_tables),
             quotas: Quotas::default(),
             observer: TenantObserver::new(id, self.observer.as_ref()),
             cache: BasisCache::new(id, self.facts.as_ref()),
@@ -123,7 +113,6 @@ pub struct Tenant {
     store: Arc<dyn Store>,
     entropy: Arc<dyn Entropy>,
     mail_text: Arc<dyn MailText>,
-    key_tables: Arc<KeyTables>,
     quotas: Quotas,
     observer: TenantObserver,
     cache: BasisCache,

@@ -30,7 +30,7 @@ impl Tenant {
         }
         until_committed("file", || async {
             let basis = self.basis(&query).await?;
-            let filing = rules::judge_with(&self.key_tables, &basis, submission, attempt)?;
+            let filing = rules::judge(&basis, submission, attempt)?;
             let refusal = match self.store.file(&filing).await? {
                 Filed::Filed(take) => {
                     return Ok(Some(self.filed(&query, under_way.as_ref(), take)));
@@ -56,8 +56,7 @@ impl Tenant {
     ) -> Result<Option<Arc<Take>>, SubmitError> {
         let Some(log) = self.log_of_cache().await? else { return Ok(None) };
         let Some(basis) = self.cache.recall(query, log) else { return Ok(None) };
-        let judged = rules::judge_with(&self.key_tables, &basis, submission, attempt);
-        let Ok(filing) = judged else { return Ok(None) };
+        let Ok(filing) = rules::judge(&basis, submission, attempt) else { return Ok(None) };
         match self.store.file(&filing).await {
             Ok(Filed::Filed(take)) => Ok(Some(self.filed(query, Some(under_way), take))),
             Ok(Filed::RevisionTaken) => {
@@ -97,7 +96,6 @@ impl Tenant {
             under_way.note_filed();
         }
         self.cache.filed(query, &take);
-        self.key_tables.note_accepted(&take.public_key);
         self.observer.tell(Commit::Take(&take));
         take
     }

@@ -1,49 +1,55 @@
-//! Strict Ed25519: the one predicate, computed in one of two ways.
+//! Strict verification of Ed25519 signatures, by ed25519-dalek.
 
-mod field;
-mod inverse;
-mod key_tables;
-mod multiples;
-mod point;
-mod small_order;
 #[cfg(test)]
 mod tests;
 
-use curve25519_dalek::scalar::Scalar;
 use ed25519_dalek::Verifier as _;
-use sha2::{Digest, Sha512};
 
-pub use key_tables::KeyTables;
-
-use self::multiples::KeyTable;
-use self::small_order::is_small_order;
 use crate::domain::{PublicKey, Signature};
 
 /// Whether a signature holds over a message, strictly: no small-order component, no malleable or
-/// non-canonical encoding (contract, section 2).
+/// non-canonical encoding (API.md, signatures).
 ///
-/// This is `verify_strict` of ed25519-dalek without decompressing R: what `verify` accepts has the
-/// canonical encoding of R, so that R is of small order exactly when it is one of eight texts, and a
-/// [`PublicKey`] never is.
+/// This accepts exactly what `verify_strict` of ed25519-dalek accepts for a [`PublicKey`], without
+/// decompressing R. `verify` compares R as bytes with the canonical encoding of s·B - k·A, so an R that
+/// it accepts is of small order only if it is one of [`SMALL_ORDER`]. The key is screened when it is read.
 pub fn holds(message: &[u8], signature: &Signature, key: &PublicKey) -> bool {
-    strictly(signature, |signature| key.verifying_key().verify(message, signature).is_ok())
-}
-
-/// The same, with a table of multiples of the key: R must be the canonical encoding of s·B - k·A,
-/// where k is the SHA-512 of R, A and the message, and s a scalar in its canonical encoding. All of
-/// this is public, so how long it takes may depend on it.
-fn holds_by(table: &KeyTable, message: &[u8], signature: &Signature, key: &PublicKey) -> bool {
-    strictly(signature, |signature| {
-        let s = Scalar::from_canonical_bytes(*signature.s_bytes());
-        let hash = Sha512::new().chain_update(signature.r_bytes()).chain_update(key.as_bytes());
-        let k = Scalar::from_bytes_mod_order_wide(&hash.chain_update(message).finalize().into());
-        let r = s.map(|s| table.difference(&s, &k).compress());
-        r.into_option().is_some_and(|r| r == *signature.r_bytes())
+    signature.decoded().is_some_and(|signature| {
+        !SMALL_ORDER.contains(signature.r_bytes())
+            && key.verifying_key().verify(message, &signature).is_ok()
     })
 }
 
-fn strictly(signature: &Signature, holds: impl FnOnce(&ed25519_dalek::Signature) -> bool) -> bool {
-    signature
-        .decoded()
-        .is_some_and(|signature| !is_small_order(signature.r_bytes()) && holds(&signature))
+/// The canonical encodings of the eight points of small order. The y coordinate is 1, -1 or 0, or that
+/// of a point of order eight; the highest bit is the sign of x, which is 0 for the first two.
+const SMALL_ORDER: [[u8; 32]; 8] = {
+    const ONE: [u8; 32] = with_ends([0; 32], 0x01, 0x00);
+    const MINUS_ONE: [u8; 32] = with_ends([0xff; 32], 0xec, 0x7f);
+    const ZERO: [u8; 32] = [0; 32];
+    const ORDER_EIGHT: [u8; 32] = [
+        0xc7, 0x17, 0x6a, 0x70, 0x3d, 0x4d, 0xd8, 0x4f, 0xba, 0x3c, 0x0b, 0x76, 0x0d, 0x10, 0x67,
+        0x0f, 0x2a, 0x20, 0x53, 0xfa, 0x2c, 0x39, 0xcc, 0xc6, 0x4e, 0xc7, 0xfd, 0x77, 0x92, 0xac,
+        0x03, 0x7a,
+    ];
+    const ORDER_EIGHT_NEGATED: [u8; 32] = [
+        0x26, 0xe8, 0x95, 0x8f, 0xc2, 0xb2, 0x27, 0xb0, 0x45, 0xc3, 0xf4, 0x89, 0xf2, 0xef, 0x98,
+        0xf0, 0xd5, 0xdf, 0xac, 0x05, 0xd3, 0xc6, 0x33, 0x39, 0xb1, 0x38, 0x02, 0x88, 0x6d, 0x53,
+        0xfc, 0x05,
+    ];
+    [
+        ONE,
+        MINUS_ONE,
+        ZERO,
+        with_ends(ZERO, 0x00, 0x80),
+        ORDER_EIGHT,
+        with_ends(ORDER_EIGHT, 0xc7, 0xfa),
+        ORDER_EIGHT_NEGATED,
+        with_ends(ORDER_EIGHT_NEGATED, 0x26, 0x85),
+    ]
+};
+
+const fn with_ends(mut bytes: [u8; 32], first: u8, last: u8) -> [u8; 32] {
+    bytes[0] = first;
+    bytes[31] = last;
+    bytes
 }

@@ -8,7 +8,7 @@ use swarm_core::domain::{
     Actor, Application, Attribution, Member, MemberId, Session, SessionPatch, SessionState, Signed,
     Stance, Subject, TakeDraft, TenantId, TokenClaim,
 };
-use swarm_core::proof::{KeyPair, KeyTables};
+use swarm_core::proof::KeyPair;
 use swarm_core::store::Tenants;
 use swarm_core::{Error, Refusal, Submission, Swarm, Tenant};
 use swarm_testing::{Author, Counter, World, applicant, keys, object, session_draft};
@@ -33,7 +33,7 @@ impl Desk {
     /// servers have a basis cache.
     pub(crate) async fn open(store: Arc<dyn Tenants>, chaos: Arc<Chaos>) -> Self {
         let world = World::open(Arc::clone(&store), TenantId::parse("acme").unwrap());
-        let swarm = Swarm::new(store, Counter).with_key_tables(Arc::clone(&KEY_TABLES));
+        let swarm = Swarm::new(store, Counter);
         let servers = [swarm.clone(), swarm.clone().with_basis_cache(), swarm.with_basis_cache()]
             .map(|swarm| swarm.tenant(&world.id));
         let [tenant, ..] = &servers;
@@ -233,9 +233,6 @@ static MEMBERS: LazyLock<[(Author, Member); 3]> = LazyLock::new(|| {
         (author, member)
     })
 });
-
-/// They change no verdict, so that all schedules have them in common.
-static KEY_TABLES: LazyLock<Arc<KeyTables>> = LazyLock::new(Arc::default);
 
 static NEWCOMERS_KEYS: LazyLock<KeyPair> = LazyLock::new(|| keys(NEWCOMER));
 
