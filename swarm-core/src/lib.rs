@@ -39,8 +39,7 @@
 //!
 //! - `system-entropy` (default): [`SystemEntropy`], the randomness of the operating system.
 //!
-//! "Specification" and "contract" in these pages are the interface specification of the service
-//! and the decisions where it is silent; `API.md` in the repository carries both for users.
+//! Numbers such as "API.md, 5.2" are sections of the REST reference, `API.md` in the repository.
 
 pub mod domain;
 pub mod proof;

@@ -110,7 +110,7 @@ fn basis(facts: &Against) -> Basis {
     }
 }
 
-/// What stands against the take, in the order of the contract, section 3.
+/// What stands against the take, in the order of API.md, 5.2.
 fn expected(facts: &Against) -> Vec<Refusal> {
     let member = !facts.other_member;
     let session = !facts.no_session;

@@ -1,11 +1,11 @@
-//! Briefs: what a member reads before it files a take (specification, section 2A).
+//! Briefs: what a member reads before it files a take (API.md, 6.6).
 
 use serde::Serialize;
 
 use super::json::{Json, Object};
 use super::{BriefId, Day, Invalid, SessionState, Signal, Subject, SubjectId, Timestamp};
 
-/// The content of a brief. Its fields have the casing that the specification gives each.
+/// The content of a brief. Its fields are partly camelCase and partly snake_case (API.md, 6.6).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BriefBody {
@@ -82,7 +82,7 @@ pub struct Brief {
     pub date: Day,
     /// The subject of its session.
     pub subject_id: SubjectId,
-    /// Its session, as text: here alone the specification makes it one.
+    /// Its session, as text: a number everywhere else.
     pub session_id: String,
     /// When it was committed, by the store's clock.
     pub created_at: Timestamp,

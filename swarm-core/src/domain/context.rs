@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::json::{Json, Object};
 use super::{Day, Invalid, SubjectId, SubjectSnapshotId, Timestamp, bounded};
 
-/// The state of the world on a day (contract, section 5). Interface A shows the first five fields,
-/// with the names of the specification, section 2A.
+/// The state of the world on a day (API.md, 7.4). Interface A shows the first five fields,
+/// with the names of API.md, 6.6.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Regime {
     /// Its day.
@@ -41,7 +41,7 @@ impl Regime {
     }
 }
 
-/// One finding of research for a day (specification, section 2A).
+/// One finding of research for a day (API.md, 6.6).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Signal {
     /// What it is called, 1 to 200 characters.
@@ -67,7 +67,7 @@ impl Signal {
     }
 }
 
-/// What a subject holds on a day, as the operator sends it (contract, section 4).
+/// What a subject holds on a day, as the operator sends it (API.md, 6.8).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SubjectSnapshotDraft {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Invalid;
 
-/// The name of a tenant, a closed world of its own (contract, section 1):
+/// The name of a tenant, a closed world of its own (API.md, 2):
 /// `[a-z0-9][a-z0-9-]{0,62}`. Clones share the name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(transparent)]
@@ -92,7 +92,7 @@ impl Version {
 }
 
 /// The number of a take among its member's takes in one session: 1 is the original, 2 to 5 are
-/// amendments (specification, section 3A).
+/// amendments (API.md, 5.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(transparent)]
 pub struct Revision(u8);
@@ -101,7 +101,7 @@ impl Revision {
     /// The original take.
     pub const FIRST: Self = Self(1);
 
-    /// The most takes that a member may file in one session (specification, section 8A).
+    /// The most takes that a member may file in one session (API.md, 5.4).
     pub const CAP: Self = Self(5);
 
     /// The revision with this number, if there can be one.

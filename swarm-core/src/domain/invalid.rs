@@ -1,7 +1,7 @@
 //! Why a field was refused.
 
 /// A field that breaks its rule. On the wire most places name only the kind of request that was
-/// invalid; operators get this text as `detail` (contract, section 5).
+/// invalid; operators get this text as `detail` (API.md, 7.1).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field} {rule}")]
 pub struct Invalid {

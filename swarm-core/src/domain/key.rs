@@ -11,7 +11,7 @@ use super::Invalid;
 /// An Ed25519 public key that may be registered, decoded once and kept decoded. Clones share it, since
 /// each take has the key that verified it.
 ///
-/// Small-order points and encodings that are not canonical are no keys (contract, section 2).
+/// Small-order points and encodings that are not canonical are no keys (API.md, 3.2).
 #[derive(Clone, PartialEq, Eq)]
 pub struct PublicKey(Arc<VerifyingKey>);
 
@@ -70,14 +70,14 @@ impl serde::Serialize for PublicKey {
     }
 }
 
-/// The text of a signature as it came: at most 2,000 characters (specification, section 8A). Only
+/// The text of a signature as it came: at most 2,000 characters (API.md, 5.1). Only
 /// verification tells whether it is the base64 of anything.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(transparent)]
 pub struct Signature(String);
 
 impl Signature {
-    /// The most characters of a text that is looked at (specification, section 8A).
+    /// The most characters of a text that is looked at (API.md, 5.1).
     pub const MAX: u32 = 2_000;
 
     /// Takes `text` as it is.

@@ -1,7 +1,7 @@
 //! Where a front end serves what mails and briefs point at.
 
 /// The addresses that mails and briefs name. An origin, as `https://acme.example`, is one: with the
-/// paths of the specification behind it. A front end that serves other paths says them here.
+/// paths of API.md behind it. A front end that serves other paths says them here.
 pub trait Links {
     /// The front end itself.
     fn origin(&self) -> String;

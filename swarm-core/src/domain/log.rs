@@ -1,4 +1,4 @@
-//! The log: what each commit adds to it (contract, section 10).
+//! The log: what each commit adds to it (API.md, 11).
 
 use std::borrow::Cow;
 use std::sync::Arc;

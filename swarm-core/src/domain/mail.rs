@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Contact, MessageId, Timestamp};
 
-/// A message to a member (specification, section 6).
+/// A message to a member (API.md, 7.5).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mail {
     /// The contact that the member gave, as it is.
@@ -55,7 +55,7 @@ impl std::fmt::Display for MailState {
     }
 }
 
-/// A message in the outbox (contract, section 5).
+/// A message in the outbox (API.md, 7.5).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
     /// Its id.

@@ -7,7 +7,7 @@ use super::{
     Contact, Invalid, Lens, MemberId, Name, PublicKey, Signature, Signed, Timestamp, TokenHash,
 };
 
-/// The fields of an application, in the order in which they are signed (contract, section 2).
+/// The fields of an application, in the order in which they are signed (API.md, 3.1).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Application {
@@ -37,7 +37,7 @@ impl Application {
     }
 }
 
-/// The fields of a token claim, in the order in which they are signed (contract, section 2).
+/// The fields of a token claim, in the order in which they are signed (API.md, 3.1).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenClaim {
@@ -64,7 +64,7 @@ impl TokenClaim {
     }
 }
 
-/// How far a member has come (specification, section 3A).
+/// How far a member has come (API.md, 4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemberState {
@@ -106,8 +106,7 @@ impl MemberState {
         matches!(self, Self::Approved | Self::Claimed)
     }
 
-    /// Whether a member in this state keeps others from applying with its key (contract, section
-    /// 5).
+    /// Whether a member in this state keeps others from applying with its key (API.md, 4.2).
     pub fn holds_key(self) -> bool {
         matches!(self, Self::Applied | Self::Approved | Self::Claimed)
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::json::Object;
 use super::{Invalid, MemberId, MemoId, SessionId, SubjectId, Timestamp, bounded};
 
-/// What a member publishes (contract, section 5).
+/// What a member publishes (API.md, 5.6).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MemoDraft {
@@ -35,7 +35,7 @@ impl MemoDraft {
     }
 }
 
-/// A memo on file (contract, section 4).
+/// A memo on file (API.md, 6.7).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Memo {

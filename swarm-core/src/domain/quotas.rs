@@ -1,4 +1,4 @@
-//! How much a tenant takes in (contract, section 3).
+//! How much a tenant takes in (API.md, 5.7).
 
 /// The quotas of a tenant. What is over one is refused with 429 until there is room again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,9 +22,9 @@ impl Default for Quotas {
 mod tests {
     use super::*;
 
-    /// As the contract has them (section 3).
+    /// The defaults of API.md, 5.7.
     #[test]
-    fn defaults_are_those_of_the_contract() {
+    fn default_quotas() {
         let Quotas { pending_applications, memos_per_day, committee_submissions_per_day } =
             Quotas::default();
         let defaults = [pending_applications, memos_per_day, committee_submissions_per_day];

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// The SHA-256 of a secret of the kind `S`: what is stored of it (specification, section 5). Hashes
+/// The SHA-256 of a secret of the kind `S`: what is stored of it (API.md, 4.4 and 8.1). Hashes
 /// of different kinds do not mix. Compared in constant time; its `Debug` shows nothing.
 #[derive(Eq)]
 pub struct SecretHash<S = BearerSecret>([u8; 32], PhantomData<fn() -> S>);

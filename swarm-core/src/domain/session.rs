@@ -8,8 +8,7 @@ use serde::Serialize;
 use super::json::{Json, Object};
 use super::{Bucket, Day, Invalid, MemberId, SessionId, Snapshot, SubjectId, Timestamp};
 
-/// The state of a session. It reports; it never refuses a take on its own (specification,
-/// section 3A, rule 1).
+/// The state of a session. It reports; it never refuses a take on its own (API.md, 5.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionState {
@@ -78,7 +77,7 @@ impl RosterEntry {
     }
 }
 
-/// Who a session expects: each member once (specification, section 4A, submit rule 4).
+/// Who a session expects: each member once (API.md, 6.4).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Roster(Vec<RosterEntry>);
@@ -121,7 +120,7 @@ impl Roster {
     }
 }
 
-/// What an operator convenes (contract, section 5).
+/// What an operator convenes (API.md, 7.3).
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionDraft {
     /// The day, one that the calendar has.
@@ -186,7 +185,7 @@ impl SessionDraft {
 }
 
 /// A change of a session's deadline or quorum: `None` leaves as it is, `Some(None)` clears
-/// (contract, section 5).
+/// (API.md, 7.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SessionPatch {
     /// The new deadline.
@@ -236,7 +235,7 @@ fn read_buckets(fields: &mut Object) -> Result<Option<Vec<Bucket>>, Invalid> {
     Ok(buckets)
 }
 
-/// A session (specification, section 2A; contract, section 4).
+/// A session (API.md, 6.4).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Session {

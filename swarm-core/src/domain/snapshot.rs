@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Body, Bucket, Confidence, MemberId, Revision, Stance, TakeId, Timestamp};
 
-/// The frozen outcome of a session (contract, section 4). Written once, never recomputed.
+/// The frozen outcome of a session (API.md, 6.5). Written once, never recomputed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Snapshot {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::json::{Json, Object};
 use super::{Day, Invalid, SubjectId};
 
-/// A subject (specification, section 2A; the types are those of the contract, section 4).
+/// A subject (API.md, 6.10).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Subject {

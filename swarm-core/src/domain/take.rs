@@ -12,8 +12,8 @@ use super::{
     Stance, SubjectId, TakeId, Timestamp,
 };
 
-/// The fields of a take that its member signs (specification, section 4A, "Canonical signing
-/// rule"): serialized, in this order, it *is* the canonical payload.
+/// The fields of a take that its member signs (API.md, 3.1): serialized, in this order, it *is* the
+/// canonical payload.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TakeDraft {
@@ -42,7 +42,7 @@ impl TakeDraft {
     /// Reads the fields of a signing draft.
     ///
     /// # Errors
-    /// [`Invalid`], naming the first field that breaks its rule (specification, section 4A).
+    /// [`Invalid`], naming the first field that breaks its rule (API.md, 5.1).
     pub fn read(fields: &mut dyn Fields) -> Result<Self, Invalid> {
         Ok(Self {
             member_id: MemberId::parse(fields.text("memberId")?)?,
@@ -58,7 +58,7 @@ impl TakeDraft {
     }
 }
 
-/// How sure a member is: a finite number from 0 to 1, both included (specification, section 8A).
+/// How sure a member is: a finite number from 0 to 1, both included (API.md, 5.1).
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
 #[serde(transparent)]
 pub struct Confidence(f64);
@@ -99,7 +99,7 @@ impl Weight {
 }
 
 /// The weights of a take: distinct buckets, none negative, and a total that is positive and finite
-/// (specification, section 4A; contract, section 3).
+/// (API.md, 5.1).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Weights(Vec<Weight>);
@@ -153,7 +153,7 @@ fn sorted_sum(values: &mut [f64]) -> f64 {
     values.iter().sum()
 }
 
-/// A take on file: immutable, and enough for anyone to verify it (contract, section 4).
+/// A take on file: immutable, and enough for anyone to verify it (API.md, 6.3).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Take {
     /// Its id, `recommendationId` in the answer to a submit.

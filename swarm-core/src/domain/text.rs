@@ -1,7 +1,7 @@
 //! Text of bounded length: the identifiers and labels that arrive from outside.
 //!
 //! Lengths count characters (Unicode scalar values), and text is kept exactly as it came: no
-//! trimming, no normalisation (specification, section 8).
+//! trimming, no normalisation (API.md, 1.1).
 
 use super::Invalid;
 
@@ -66,19 +66,19 @@ macro_rules! text {
 pub(super) use text;
 
 text!(
-    /// The identifier of a member (specification, sections 2A and 8A).
+    /// The identifier of a member (API.md, 5.1).
     MemberId, "memberId", 1..=100
 );
 text!(
-    /// The identifier of a subject: any text (specification, section 8A; contract, section 4).
+    /// The identifier of a subject: any text (API.md, 5.1).
     SubjectId, "subjectId", 1..=100
 );
 text!(
-    /// What makes a take unique for its member, forever (specification, section 4A, submit).
+    /// What makes a take unique for its member, forever (API.md, 5.1).
     Nonce, "nonce", 1..=200
 );
 text!(
-    /// The name of one part of a weighted take (contract, section 3).
+    /// The name of one part of a weighted take (API.md, 5.1).
     Bucket, "bucket", 1..=100
 );
 text!(
@@ -86,23 +86,23 @@ text!(
     Stance, "stance", 1..=100
 );
 text!(
-    /// The write-up of a take (specification, section 8A). Empty when omitted.
+    /// The write-up of a take (API.md, 5.1). Empty when omitted.
     Body, "body", 0..=10_000
 );
 text!(
-    /// The address of a longer memo: any text, never fetched (contract, section 3).
+    /// The address of a longer memo: any text, never fetched (API.md, 5.1).
     MemoUrl, "memoUrl", 0..=2_000
 );
 text!(
-    /// What a member is called (contract, section 5).
+    /// What a member is called (API.md, 4.2).
     Name, "name", 1..=100
 );
 text!(
-    /// Where the operator reaches a member (contract, section 5). Shown to operators only.
+    /// Where the operator reaches a member (API.md, 4.2). Shown to operators only.
     Contact, "contact", 1..=200
 );
 text!(
-    /// How a member looks at the world (contract, section 5). Empty when omitted.
+    /// How a member looks at the world (API.md, 4.2). Empty when omitted.
     Lens, "lens", 0..=2_000
 );
 
@@ -114,7 +114,7 @@ impl From<uuid::Uuid> for MemberId {
 
 impl Stance {
     /// The rank of a stance that aggregation understands: bearish −2, cautious −1, neutral 0,
-    /// constructive 1, bullish 2; `None` for any other text (specification, section 4A).
+    /// constructive 1, bullish 2; `None` for any other text (API.md, 6.5).
     pub fn known(&self) -> Option<i8> {
         STANCES.iter().find(|(name, _)| *name == self.0).map(|(_, rank)| *rank)
     }

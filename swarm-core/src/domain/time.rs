@@ -7,7 +7,7 @@ use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, Timelike, Utc};
 use super::Invalid;
 use super::json::Object;
 
-/// A moment in UTC, to the millisecond (contract, "Terms"). On the wire
+/// A moment in UTC, to the millisecond (API.md, 1.1). On the wire
 /// `2026-11-21T22:45:00.000Z`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Timestamp(DateTime<Utc>);
@@ -107,8 +107,8 @@ impl serde::Serialize for Timestamp {
     }
 }
 
-/// A date as written, `YYYY-MM-DD`: ten characters that match the pattern (specification, section
-/// 4A). It need not be in the calendar: a take may name 2026-02-30 and will find no session.
+/// A date as written, `YYYY-MM-DD`: ten characters that match the pattern (API.md, 5.1). It need not be in
+/// the calendar: a take may name 2026-02-30 and will find no session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Day {
     year: u16,

@@ -1,4 +1,4 @@
-//! The API keys of the committee. Only their hashes are ever stored (specification, section 5B).
+//! The API keys of the committee. Only their hashes are ever stored (API.md, 8.1).
 
 use super::hex;
 use crate::domain::ApiKeyHash;

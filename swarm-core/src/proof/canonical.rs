@@ -1,5 +1,4 @@
-//! The exact bytes that are signed (specification, section 4A, "Canonical signing rule";
-//! contract, section 2).
+//! The exact bytes that are signed (API.md, 3).
 
 use serde::Serialize;
 

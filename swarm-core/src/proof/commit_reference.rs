@@ -7,7 +7,7 @@ use crate::domain::json;
 use crate::proof::hex;
 
 /// The reference of a record: `sha256:` and the hexadecimal digest of its canonical text
-/// (contract, section 6).
+/// (API.md, 8.6).
 ///
 /// That text is what ECMAScript's `JSON.stringify` gives for an object with the keys `member_id`,
 /// `date`, `subject_id`, `stance`, `confidence`, `body`, `model` (`null` where none was told),

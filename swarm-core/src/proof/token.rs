@@ -1,4 +1,4 @@
-//! Secrets that the service mints. Only their hashes are ever stored (specification, section 5A).
+//! Secrets that the service mints. Only their hashes are ever stored (API.md, 4.4).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -1,4 +1,4 @@
-//! What a brief says (specification, section 2A).
+//! What a brief says (API.md, 6.6).
 
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
-//! The challenges that token claims sign (specification, sections 3A and 4A; contract, section 5).
+//! The challenges that token claims sign (API.md, 4.3).
 
 use super::MemberBasis;
 use crate::domain::{Challenge, ChallengeSeed, MemberId, Timestamp, TokenClaim, TokenHash};
 use crate::proof::ChallengeText;
 
-/// How long a challenge is good, in milliseconds: ten minutes (specification, section 8A).
+/// How long a challenge is good, in milliseconds: ten minutes (API.md, 4.3).
 pub const CHALLENGE_MILLIS: i64 = 10 * 60 * 1_000;
 
 /// For how long requests for a member's challenge are given the same one, in milliseconds: thirty
@@ -44,7 +44,7 @@ pub enum ChallengeSlot {
 pub struct ProvenChallenge(pub ChallengeSeed);
 
 /// The challenge to give to whoever asks for the one of `id`, unless one is reusable. Only an active
-/// member gets it live (specification, section 3A).
+/// member gets it live (API.md, 4.3).
 pub fn offer_challenge(
     id: &MemberId,
     basis: &MemberBasis,

@@ -1,4 +1,4 @@
-//! The judgement of a submitted take (specification, section 4A, submit; contract, section 3).
+//! The judgement of a submitted take (API.md, 5.2).
 
 use std::sync::Arc;
 
@@ -79,7 +79,7 @@ impl Filing {
     }
 }
 
-/// Judges a submission by the facts, in the order of the contract, section 3.
+/// Judges a submission by the facts, in the order of API.md, 5.2.
 ///
 /// # Errors
 /// [`Rejection`]: that of the first rule that is broken.
@@ -111,7 +111,7 @@ fn weigh(mut evaluation: Evaluation<'_>, attempt: AttemptId) -> Result<Filing, R
     evaluation.filing(attempt)
 }
 
-/// All that may refuse a take, in the order of the contract, section 3.
+/// All that may refuse a take, in the order of API.md, 5.2.
 pub(super) const CHECKS: [Check; 10] = [
     |evaluation| evaluation.member().map(|_| ()),
     |evaluation| evaluation.session().map(|_| ()),
@@ -210,8 +210,7 @@ fn not_excused(session: &SessionTerms, member: &MemberId) -> Result<(), Refusal>
     }
 }
 
-/// After aggregation a first take may still come, an amendment may not (specification, section
-/// 3A, rule 3).
+/// After aggregation a first take may still come, an amendment may not (API.md, 5.3).
 fn amendable(session: &SessionTerms, latest: Option<Revision>) -> Result<(), Refusal> {
     if session.state >= SessionState::Aggregated && latest.is_some() {
         return Err(Refusal::AmendmentClosed);

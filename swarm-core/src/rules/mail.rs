@@ -1,4 +1,4 @@
-//! The delivery of a message: attempts and retries, by one server at a time (contract, section 5).
+//! The delivery of a message: attempts and retries, by one server at a time (API.md, 7.5).
 
 use super::Versioned;
 use crate::domain::{MailState, Message, Timestamp, Version};

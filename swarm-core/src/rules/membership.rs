@@ -1,5 +1,4 @@
-//! What becomes of a member: application, review, token claim (specification, section 3A;
-//! contract, section 5).
+//! What becomes of a member: application, review, token claim (API.md, 4 and 7.2).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! All that would refuse a take, at once (contract, section 8).
+//! All that would refuse a take, at once (API.md, 9.3).
 
 use super::judge::{CHECKS, Evaluation};
 use super::{Basis, Draft, Refusal};

@@ -1,4 +1,4 @@
-//! How much a tenant takes in (contract, sections 3 and 7).
+//! How much a tenant takes in (API.md, 5.7).
 
 use std::fmt;
 

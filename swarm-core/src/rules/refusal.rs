@@ -3,8 +3,8 @@
 use super::QuotaReached;
 use crate::domain::{Invalid, MemberId, MemberState, SessionState, TakeId};
 
-/// A refusal. `Display` is the text on the wire, byte for byte (specification, section 7A, in the
-/// order of its table; then contract, section 5).
+/// A refusal. `Display` is the text on the wire, byte for byte (API.md, 5.2, in the order of its table;
+/// then 4 and 7).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -177,8 +177,7 @@ impl std::fmt::Display for Resource {
 }
 
 /// A refused submission. When it conflicts, and the very same take is already on file, `original`
-/// names that take: a client that lost its answer learns that the take stands (contract, section
-/// 3).
+/// names that take: a client that lost its answer learns that the take stands (API.md, 5.5).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 #[non_exhaustive]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::domain::{MemberId, Take};
 
-/// One take per member, the highest revision, in the order of filing (specification, section 1).
+/// One take per member, the highest revision, in the order of filing (API.md, 5.4).
 pub fn resolve(takes: &[Arc<Take>]) -> Vec<Arc<Take>> {
     let mut by_revision: Vec<_> = takes.iter().collect();
     by_revision.sort_unstable_by_key(|take| take.revision);

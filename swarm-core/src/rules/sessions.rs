@@ -1,5 +1,4 @@
-//! What becomes of a session: its state, its deadline, its roster (specification, section 3A;
-//! contract, section 5).
+//! What becomes of a session: its state, its deadline, its roster (API.md, 7.3).
 
 use std::sync::Arc;
 
@@ -143,7 +142,8 @@ pub fn freeze_roster(
 /// Excuses a listed member, or expects it again. `None` where nothing changes and nobody says why.
 ///
 /// # Errors
-/// [`Refusal::AlreadyAggregated`]; [`Refusal::NoRoster`] without a roster, [`Refusal::NotFound`] when the member is not on it.
+/// [`Refusal::AlreadyAggregated`]; [`Refusal::NoRoster`] without a roster, [`Refusal::NotFound`] when the
+/// member is not on it.
 pub fn excuse(
     session: &Versioned<Session>,
     member: &MemberId,

@@ -1,4 +1,4 @@
-//! What a brief says of the take that its session expects, as a JSON Schema (contract, section 4).
+//! What a brief says of the take that its session expects, as a JSON Schema (API.md, 6.6).
 
 use crate::domain::json::Json;
 use crate::domain::{Body, Bucket, STANCES, Session};

@@ -24,7 +24,7 @@ pub struct LogEnd {
 
 impl Tenant {
     /// The entries after the one numbered `after` (0: from the beginning), the oldest first, at most
-    /// `limit` (contract, section 10).
+    /// `limit` (API.md, 11.1).
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -38,7 +38,7 @@ impl Tenant {
     }
 
     /// Accepts the store's clock as it is: from here on it counts again, and commits that were refused
-    /// because it is behind the log are taken (contract, section 10). The log says so.
+    /// because it is behind the log are taken (API.md, 11.3). The log says so.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -47,7 +47,7 @@ impl Tenant {
     }
 
     /// Accepts the store as it is, though its log is not the one that was seen before: what it holds
-    /// counts from here on, and commits are taken again (contract, section 10). The log says so.
+    /// counts from here on, and commits are taken again (API.md, 11.4). The log says so.
     ///
     /// # Errors
     /// [`Error::Store`].

@@ -33,7 +33,7 @@ pub struct ApplicationPage {
 }
 
 impl Tenant {
-    /// Takes an application; answers the id of the member-to-be (specification, section 4A).
+    /// Takes an application; answers the id of the member-to-be (API.md, 4.2).
     ///
     /// # Errors
     /// [`Refusal::BadApplication`] when the signature does not hold, [`Refusal::KeyRegistered`]
@@ -190,7 +190,7 @@ impl Tenant {
     }
 
     /// Gives a challenge, alike for every id, whether or not a claim can succeed with it: the same
-    /// answer, after the same reads and writes (specification, section 4A). Whoever asks for the
+    /// answer, after the same reads and writes (API.md, 4.3). Whoever asks for the
     /// same id within 30 seconds gets the same.
     ///
     /// # Errors
@@ -205,7 +205,7 @@ impl Tenant {
     }
 
     /// Claims a member's bearer token by key proof, once. The token is in the answer and nowhere
-    /// else (specification, section 5A).
+    /// else (API.md, 4.4).
     ///
     /// # Errors
     /// [`Refusal::ClaimRefused`] when it proves nothing, [`Refusal::AlreadyClaimed`] when it comes

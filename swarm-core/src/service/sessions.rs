@@ -40,7 +40,7 @@ pub struct TakePage {
 }
 
 impl Tenant {
-    /// Convenes a session (contract, section 5).
+    /// Convenes a session (API.md, 7.3).
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is no such subject.

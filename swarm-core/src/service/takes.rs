@@ -10,12 +10,12 @@ use crate::rules::{self, Draft, Preflight, Refusal, Resource, Submission};
 use crate::store::{Basis, BasisQuery, Filed, StoreError};
 
 impl Tenant {
-    /// Files a take: signed by the member whose bearer token hashes to `token` (specification,
-    /// section 4A, submit). When this returns the take, it is committed.
+    /// Files a take: signed by the member whose bearer token hashes to `token` (API.md, 5). When this
+    /// returns the take, it is committed.
     ///
     /// # Errors
-    /// [`SubmitError::Refused`] with the first rule that is broken, in the order of the contract,
-    /// section 3; the other variants when the outcome is not known.
+    /// [`SubmitError::Refused`] with the first rule that is broken, in the order of API.md,
+    /// 5.2; the other variants when the outcome is not known.
     pub async fn submit(
         &self,
         token: &TokenHash,
@@ -100,7 +100,7 @@ impl Tenant {
         take
     }
 
-    /// Lists everything that would refuse a take now, and files nothing (contract, section 8).
+    /// Lists everything that would refuse a take now, and files nothing (API.md, 9.3).
     ///
     /// # Errors
     /// [`Refusal::UnknownToken`] when the token is no active member's.

@@ -27,10 +27,10 @@ pub enum StoreErrorKind {
     /// Its settings are such that it must not be relied on. An operator has to correct them.
     Misconfigured,
     /// Its clock is too far behind the log. Nothing is committed until it has caught up or an
-    /// operator accepts it (contract, section 10).
+    /// operator accepts it (API.md, 11.3).
     ClockBehind,
     /// The log is not the one that was seen before: it is shorter, or has other rows. Nothing is
-    /// committed until an operator accepts the store as it is (contract, section 10).
+    /// committed until an operator accepts the store as it is (API.md, 11.4).
     WentBack,
 }
 

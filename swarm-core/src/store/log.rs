@@ -46,8 +46,8 @@ pub trait Log: Send + Sync {
     async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>>;
 }
 
-/// How far behind the last entry a store's clock may be, in milliseconds: one hour (contract,
-/// section 10). Up to that, commits get the time of the last entry.
+/// How far behind the last entry a store's clock may be, in milliseconds: one hour (API.md, 11.3). Up to
+/// that, commits get the time of the last entry.
 pub const CLOCK_TOLERANCE_MILLIS: i64 = 60 * 60 * 1_000;
 
 /// The time of a commit, by the store's clock and the time of the last row of the log: it never

@@ -57,8 +57,7 @@ impl LogPosition {
 }
 
 /// What a process has seen of one tenant's log. Its commits are held to it: a store that was wiped,
-/// restored from a backup or failed over is not to go on as if nothing had happened (contract,
-/// section 10).
+/// restored from a backup or failed over is not to go on as if nothing had happened (API.md, 11.4).
 #[derive(Debug, Default)]
 pub struct SeenLog {
     position: Mutex<LogPosition>,

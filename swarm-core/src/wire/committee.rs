@@ -1,5 +1,5 @@
-//! The daily committee: its answers to members and operators (specification, section 4B; contract,
-//! section 6). Brief files are made by [`CommitteeBrief::text`](crate::domain::committee::CommitteeBrief::text).
+//! The daily committee: its answers to members and operators (API.md, 8). Brief files are made by
+//! [`CommitteeBrief::text`](crate::domain::committee::CommitteeBrief::text).
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! What is answered when a call gave no result (specification, section 7; contract, sections 3, 5
-//! and 6).
+//! What is answered when a call gave no result (API.md, 1.2).
 
 use std::error::Error as _;
 

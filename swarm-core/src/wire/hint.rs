@@ -1,4 +1,4 @@
-//! One line of help beside an error (contract, section 8).
+//! One line of help beside an error (API.md, 1.2).
 
 use std::fmt::Write as _;
 

@@ -12,7 +12,7 @@ pub fn accepted() -> Answer {
     Answer::done(200, &Nothing {})
 }
 
-/// A page of the log: `{entries, next}`, each entry as its exact text (contract, section 10).
+/// A page of the log: `{entries, next}`, each entry as its exact text (API.md, 11.1).
 pub fn page(page: &LogPage) -> Answer {
     let next = page.next.map_or_else(|| "null".to_owned(), |seq| seq.to_string());
     let body = format!(r#"{{"entries":[{}],"next":{next}}}"#, page.entries.join(","));

@@ -24,7 +24,7 @@ pub fn applied(member_id: &MemberId) -> Answer {
     Answer::new(201, &Applied { ok: true, member_id, status: MemberState::Applied })
 }
 
-/// How far an application has come. Never echoes name, contact or key (specification, section 2A).
+/// How far an application has come. Never echoes name, contact or key (API.md, 4.1).
 pub fn application(member: &Member) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -94,7 +94,7 @@ pub fn all(members: &[Arc<Member>]) -> Answer {
     })
 }
 
-/// (Contract, section 4.)
+/// What the public reads of a member (API.md, 6.9).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct PublicMember<'a> {

@@ -1,10 +1,10 @@
-//! The codes of the errors: a stable word for each, and what to do (contract, section 8).
+//! The codes of the errors: a stable word for each, and what to do (API.md, 1.2).
 
 use crate::rules::committee::CommitteeRefusal;
 use crate::rules::{Refusal, Rejection};
 
 /// The text, with status 500, when a submission to the committee could not be stored
-/// (specification, section 7B).
+/// (API.md, 8.5).
 pub const NOT_PERSISTED: &str = "failed to persist submission";
 
 macro_rules! problems {

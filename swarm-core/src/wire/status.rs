@@ -5,7 +5,7 @@ use crate::rules::{Refusal, Rejection};
 
 /// What has a status in HTTP.
 pub trait Status {
-    /// The number that the specification gives it, section 7.
+    /// Its status code (API.md, 5.2, 7.1 and 8.5).
     fn status(&self) -> u16;
 }
 

@@ -1,4 +1,4 @@
-//! Challenges, and the claims that answer them (contract, section 5).
+//! Challenges, and the claims that answer them (API.md, 4.3).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The log, word for word (contract, section 10).
+//! The log, word for word (API.md, 11.2).
 
 use std::sync::Arc;
 

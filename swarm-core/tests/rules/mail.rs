@@ -1,4 +1,4 @@
-//! Deliveries: who tries when, and what is remembered of it (contract, section 5).
+//! Deliveries: who tries when, and what is remembered of it (API.md, 7.5).
 
 use swarm_core::domain::{MailState, Message, MessageId};
 use swarm_core::rules::{Attempt, MAIL_ATTEMPTS, MessageChange, lease, settle};

@@ -1,4 +1,4 @@
-//! What becomes of a member (specification, section 3A; contract, section 5).
+//! What becomes of a member (API.md, 4 and 7.2).
 
 use std::sync::Arc;
 

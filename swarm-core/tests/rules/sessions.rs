@@ -1,4 +1,4 @@
-//! What becomes of a session (specification, section 3A; contract, section 5).
+//! What becomes of a session (API.md, 7.3).
 
 use std::sync::Arc;
 

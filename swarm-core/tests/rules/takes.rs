@@ -1,5 +1,5 @@
-//! Which takes may be filed, and which of them count (specification, section 4A; contract, section
-//! 3). The order of the checks is held to in `tests/preflight.rs`.
+//! Which takes may be filed, and which of them count (API.md, 5.2). The order of the checks is held to in
+//! `tests/preflight.rs`.
 
 use std::sync::Arc;
 

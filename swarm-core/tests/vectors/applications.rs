@@ -43,7 +43,7 @@ fn whoever_signs_an_application_is_admitted_with_its_key() {
     }
 }
 
-/// A text that is no key, or no strong one, is a bad signature (contract, section 5).
+/// A text that is no key, or no strong one, is a bad signature (API.md, 4.2).
 #[test]
 fn no_weak_key_is_admitted() {
     #[derive(Deserialize)]

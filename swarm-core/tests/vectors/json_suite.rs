@@ -10,8 +10,8 @@ use swarm_core::json::{self, Json};
 
 use crate::files::{canonical_value, records, third_party};
 
-/// Must parse by the suite, and is refused here: an object names each key once (contract, section
-/// 3), for what was signed is not to depend on which of two values a reader takes.
+/// Must parse by the suite, and is refused here: an object names each key once (API.md, 1.1), for what was
+/// signed is not to depend on which of two values a reader takes.
 const REFUSED_ON_PURPOSE: [&str; 2] =
     ["y_object_duplicated_key.json", "y_object_duplicated_key_and_value.json"];
 

@@ -36,7 +36,7 @@ fn keys_are_accepted_or_refused_as_expected() {
                 false
             }
             // The only keys left open are those of mixed order. They are neither of small order
-            // nor badly encoded, so the service takes them (contract, section 2).
+            // nor badly encoded, so the service takes them (API.md, 3.2).
             _ => {
                 either += 1;
                 assert!(case.note.starts_with("mixed order"), "{}", case.note);

@@ -1,4 +1,4 @@
-//! The takes that the interface leaves open, and what the contract decided.
+//! Takes at the edges of the rules (API.md, 5.1), and what becomes of each.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -30,7 +30,7 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// What the contract decides; `None`: the take is filed.
+/// The refusal; `None`: the take is filed.
 fn decision(case: &Case) -> Option<(u16, &'static str)> {
     match case.class.as_str() {
         // Text is valid Unicode, keys are there once, and the text begins with JSON (section 2
@@ -56,7 +56,7 @@ fn decision(case: &Case) -> Option<(u16, &'static str)> {
 }
 
 #[test]
-fn the_contract_decides_every_edge() {
+fn every_edge_case_is_decided() {
     let mut ledger = Ledger::seeded();
     let mut filed = 0;
     for case in cases() {

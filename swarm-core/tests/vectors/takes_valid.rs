@@ -86,7 +86,7 @@ fn in_their_order_all_are_filed_with_their_revision() {
     assert_eq!(ledger.takes().len(), cases.len());
 }
 
-/// The record of a take is all that anyone needs to verify it (contract, section 4).
+/// The record of a take is all that anyone needs to verify it (API.md, 6.3).
 #[test]
 fn records_of_takes_verify_from_their_own_text() {
     let mut ledger = Ledger::seeded();

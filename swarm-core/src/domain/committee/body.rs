@@ -1,4 +1,4 @@
-//! The body of a committee take, and the line it ends with (specification, section 2B).
+//! The body of a committee take, and the line it ends with (API.md, 8.4).
 
 use super::CommitteeStance;
 

@@ -1,5 +1,4 @@
-//! Brief files: what a member of the committee reads before it submits (specification, section
-//! 2B).
+//! Brief files: what a member of the committee reads before it submits (API.md, 8.2).
 
 use std::sync::Arc;
 
@@ -9,11 +8,11 @@ use super::{CommitteeMemberId, CommitteeStance};
 use crate::domain::json::{self, Json, Object};
 use crate::domain::{Confidence, Day, Lens, Links, Name, Prompt, SubjectId, Timestamp};
 
-/// The content of a brief file, in the order and with the names of the specification, section 2B,
-/// but for `submit_to`: that depends on who asks (contract, section 1).
+/// The content of a brief file, in the order and with the names of API.md, 8.2,
+/// but for `submit_to`: that depends on who asks (API.md, 2.2).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CommitteeBriefContent {
-    /// 1 (specification, section 9B).
+    /// 1 (API.md, 1.3).
     pub schema_version: u8,
     /// The day of the session, in UTC.
     pub date: Day,
@@ -50,7 +49,7 @@ pub struct BriefSubject {
 
 /// A regime as briefs of the committee show it: without one on file, all fields are `null`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the specification gives these columns no other meaning")]
+#[expect(missing_docs, reason = "API.md names these columns and no more")]
 pub struct CommitteeRegime {
     pub composite: Option<f64>,
     pub composite_percentile: Option<Json>,

@@ -45,7 +45,7 @@ text!(
     Synthesis, "synthesis", 1..=4_000
 );
 
-/// An operator's wish to set the subject of a day (contract, section 6).
+/// An operator's wish to set the subject of a day (API.md, 8.8).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubjectOrder {
     /// The day.
@@ -64,7 +64,7 @@ impl SubjectOrder {
     }
 }
 
-/// An operator's wish to generate the briefs of today (contract, section 6).
+/// An operator's wish to generate the briefs of today (API.md, 8.8).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GenerationOrder {
     /// The subject, which also becomes the one set for the day.
@@ -87,7 +87,7 @@ impl GenerationOrder {
     }
 }
 
-/// An operator's synthesis of a day (contract, section 6).
+/// An operator's synthesis of a day (API.md, 8.8).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SynthesisOrder {
     /// The day.

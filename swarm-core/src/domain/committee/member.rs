@@ -6,7 +6,7 @@ use crate::domain::json::Object;
 use crate::domain::text::text;
 use crate::domain::{ApiKeyHash, Invalid, Lens, Name, Timestamp, bounded};
 
-/// The id of a member (contract, section 6): `[a-z0-9][a-z0-9_-]{0,99}`.
+/// The id of a member (API.md, 8.1): `[a-z0-9][a-z0-9_-]{0,99}`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct CommitteeMemberId(String);
@@ -42,7 +42,7 @@ text!(
     Voice, "voice", 0..=20_000
 );
 
-/// A member as the operator creates it (contract, section 6).
+/// A member as the operator creates it (API.md, 8.8).
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommitteeMemberDraft {
     /// Its id.
@@ -70,7 +70,7 @@ impl CommitteeMemberDraft {
     }
 }
 
-/// Whether a member may submit (specification, section 3B).
+/// Whether a member may submit (API.md, 8.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CommitteeStatus {
@@ -125,7 +125,7 @@ pub struct CommitteeMember {
     pub status: CommitteeStatus,
     /// When it was created, by the store's clock.
     pub created_at: Timestamp,
-    /// What is stored of its API key (specification, section 5B).
+    /// What is stored of its API key (API.md, 8.1).
     #[serde(skip)]
     pub key: ApiKeyHash,
 }

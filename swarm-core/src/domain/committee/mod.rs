@@ -1,4 +1,4 @@
-//! The types of interface B, the daily committee (specification, part B of each section).
+//! The types of interface B, the daily committee (API.md, 8).
 
 mod body;
 mod brief;

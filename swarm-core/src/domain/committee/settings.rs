@@ -1,4 +1,4 @@
-//! What is set for the committee of a tenant (contract, section 6).
+//! What is set for the committee of a tenant (API.md, 13.2).
 
 use crate::domain::{Invalid, TimeOfDay};
 
@@ -44,7 +44,7 @@ impl CommitteeSettings {
 }
 
 impl Default for CommitteeSettings {
-    /// `ic`, 22:45 and 23:25 (specification, section 8B).
+    /// `ic`, 22:45 and 23:25 (API.md, 13.2).
     fn default() -> Self {
         Self {
             key_prefix: KeyPrefix("ic".to_owned()),
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_defaults_are_those_of_the_specification() {
+    fn default_committee_settings() {
         let settings = CommitteeSettings::default();
         let shown = [settings.brief_at, settings.deadline].map(|time| time.to_string());
         assert_eq!(

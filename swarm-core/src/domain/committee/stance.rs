@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-/// The five stances of the committee (specification, section 2B).
+/// The five stances of the committee (API.md, 8.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the specification gives these words no other meaning")]
+#[expect(missing_docs, reason = "the words say it")]
 pub enum CommitteeStance {
     Bullish,
     Constructive,
@@ -15,7 +15,7 @@ pub enum CommitteeStance {
 }
 
 impl CommitteeStance {
-    /// All of them, in the order of the specification.
+    /// All of them, in the order of API.md, 8.4.
     pub const ALL: [Self; 5] =
         [Self::Bullish, Self::Constructive, Self::Neutral, Self::Cautious, Self::Bearish];
 

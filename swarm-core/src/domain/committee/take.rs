@@ -11,7 +11,7 @@ text!(
     Model, "model", 0..=200
 );
 
-/// The fields of a submission, all valid (specification, section 2B).
+/// The fields of a submission, all valid (API.md, 8.4).
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommitteeDraft {
     /// The position taken.

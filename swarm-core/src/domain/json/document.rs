@@ -78,7 +78,7 @@ impl<'a> Document<'a> {
 }
 
 /// The members of an object in a [`Document`]. One that is `null` counts as absent; one that is never
-/// taken is ignored (contract, "Terms").
+/// taken is ignored (API.md, 1.1).
 #[derive(Debug)]
 pub struct Members<'d, 'a>(&'d mut [Node<'a>]);
 

@@ -1,4 +1,4 @@
-//! JSON, read strictly and written as ECMAScript writes it (contract, section 2).
+//! JSON, read strictly and written as ECMAScript writes it (API.md, 1.1 and 3.1).
 //!
 //! Reading refuses duplicate keys at any depth, text that is not valid Unicode, and numbers that
 //! no double can hold; a number becomes the nearest double, exactly. Writing prints numbers as

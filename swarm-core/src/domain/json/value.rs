@@ -23,7 +23,7 @@ pub enum Json {
 }
 
 /// A JSON object whose members are taken out one by one. A member that is `null` counts as absent;
-/// one that is never taken is ignored (contract, "Terms"). It keeps the order of its members.
+/// one that is never taken is ignored (API.md, 1.1). It keeps the order of its members.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Object(pub(super) Vec<(String, Json)>);
 

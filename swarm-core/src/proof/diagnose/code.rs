@@ -12,7 +12,7 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// All codes, in the order of the contract, section 8.
+            /// All codes, in the order of API.md, 9.4.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
             /// The code on the wire.

@@ -1,4 +1,4 @@
-//! The signature doctor: what was done wrong where a signature does not hold (contract, section 8).
+//! The signature doctor: what was done wrong where a signature does not hold (API.md, 9.4).
 //!
 //! It looks at what was sent, tries what people really do, and says which of it verifies. It reads
 //! no store and keeps nothing; it never calls verified what a strict verification refuses.

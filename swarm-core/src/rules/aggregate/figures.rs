@@ -1,4 +1,4 @@
-//! The figures of a snapshot (contract, section 4).
+//! The figures of a snapshot (API.md, 6.5).
 
 /// `value` to 12 decimals, half away from zero; zero has no sign.
 ///

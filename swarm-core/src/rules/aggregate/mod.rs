@@ -1,4 +1,4 @@
-//! The snapshot of a session, from the takes that count (contract, section 4).
+//! The snapshot of a session, from the takes that count (API.md, 6.5).
 
 mod consensus;
 mod figures;

@@ -1,4 +1,4 @@
-//! What a brief file says (specification, section 2B).
+//! What a brief file says (API.md, 8.2).
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::domain::{
 };
 use crate::rules::brief::regime_on;
 
-/// How many characters of an earlier take a brief shows, at most (specification, section 8B).
+/// How many characters of an earlier take a brief shows, at most (API.md, 8.2).
 pub const PREVIEW_CHARACTERS: usize = 600;
 
 /// What all the briefs of a day are made from.

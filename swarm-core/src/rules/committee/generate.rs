@@ -1,4 +1,4 @@
-//! When briefs are generated, and about what (contract, section 6).
+//! When briefs are generated, and about what (API.md, 8.3).
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,4 @@
-//! The judgement of a submission to the committee (specification, section 2B; contract, section
-//! 3).
+//! The judgement of a submission to the committee (API.md, 8.4 and 8.5).
 
 use std::time::Duration;
 
@@ -114,8 +113,8 @@ impl CommitteeFiling {
     }
 }
 
-/// Judges a submission, a key and the bytes that came with it, by the facts, in the order of the
-/// contract, section 3. That the key has its shape was judged when it was parsed.
+/// Judges a submission, a key and the bytes that came with it, by the facts, in the order of
+/// API.md, 8.5. The form of the key was checked when it was parsed.
 ///
 /// # Errors
 /// [`CommitteeRefusal`]: that of the first rule that is broken.
@@ -144,8 +143,8 @@ pub fn judge(
     })
 }
 
-/// Reads the fields of a submission, in the order of the contract, section 3. `model` and
-/// `generated_at` come last: they are optional, and the specification has no error for them.
+/// Reads the fields of a submission, in the order of API.md, 8.5. `model` and
+/// `generated_at` come last: they are optional.
 ///
 /// # Errors
 /// [`CommitteeRefusal`]: for the first field that breaks its rule.

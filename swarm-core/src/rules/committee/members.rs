@@ -1,4 +1,4 @@
-//! What becomes of a member of the committee (contract, section 6).
+//! What becomes of a member of the committee (API.md, 8.8).
 
 use crate::domain::committee::{CommitteeMember, CommitteeMemberDraft, CommitteeStatus, KeyPrefix};
 use crate::domain::{Timestamp, Version};

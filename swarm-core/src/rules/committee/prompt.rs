@@ -1,4 +1,4 @@
-//! The prompt of a brief file, and the schema of the answer to it (specification, section 2B).
+//! The prompt of a brief file, and the schema of the answer to it (API.md, 8.2).
 
 use crate::domain::committee::{
     BriefRecentSession, BriefRecentTake, BriefSnapshot, BriefSubject, CommitteeBody,

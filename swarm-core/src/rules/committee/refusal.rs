@@ -5,8 +5,7 @@ use crate::domain::committee::{BodyFault, CommitteeBody, CommitteeMemberId, Comm
 use crate::rules::{QuotaReached, Resource};
 
 /// A refusal. `Display` is the text on the wire, byte for byte, [`detail`](Self::detail) what
-/// stands beside it (specification, section 7B, in the order of its table; then contract, section
-/// 6).
+/// stands beside it (API.md, 8.5, in the order of its table; then 8.8).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommitteeRefusal {
@@ -48,8 +47,7 @@ pub enum CommitteeRefusal {
     #[error("quota reached")]
     QuotaReached(QuotaReached),
 
-    /// `model` or `generated_at` of a submission breaks its rule. The specification names no error
-    /// for these.
+    /// `model` or `generated_at` of a submission breaks its rule.
     #[error("invalid submission")]
     InvalidSubmission(Invalid),
     /// A field of an operator's request breaks its rule.

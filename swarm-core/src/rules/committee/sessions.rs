@@ -1,4 +1,4 @@
-//! What the public reads of the committee's sessions (contract, section 6).
+//! What the public reads of the committee's sessions (API.md, 8.7).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -141,8 +141,8 @@ fn synthesis(day: &CommitteeDay, shown: Option<&[Arc<CommitteeTake>]>) -> Option
     written.or_else(|| shown.map(summary))
 }
 
-/// One line of facts: how many takes, how many of each stance that was taken, in the order of the
-/// specification, and the mean confidence.
+/// One line of facts: the number of takes, the number of each stance that occurs (in the order of API.md,
+/// 8.4), and the mean confidence.
 fn summary(takes: &[Arc<CommitteeTake>]) -> String {
     let mut stances = Vec::new();
     for stance in CommitteeStance::ALL {

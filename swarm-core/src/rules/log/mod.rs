@@ -1,4 +1,4 @@
-//! The log: what stands in it, word for word (contract, section 10).
+//! The log: what stands in it, word for word (API.md, 11.2).
 
 mod acts;
 mod entry;

@@ -4,7 +4,7 @@
 //! every fact that the judgement relied on ([`Filing`](crate::rules::Filing)). Whatever it forbids,
 //! and whatever a commit turns down, is judged again by facts that are loaded. But of two takes of a
 //! member in a session that are under way at once and race for a revision, one is refused
-//! (specification, section 3A): where another was filed since this one began, the commit turned it
+//! (API.md, 5.4): where another was filed since this one began, the commit turned it
 //! down because of the other, not because the cache was out of date.
 
 mod recent;

@@ -17,10 +17,10 @@ use crate::service::documents;
 use crate::service::retries::until_committed;
 use crate::store::{Collection, CommitteeSessionQuery, CommitteeTakesQuery, Saved, StoreError};
 
-/// How many earlier sessions a brief recalls (specification, section 8B).
+/// How many earlier sessions a brief recalls (API.md, 8.2).
 const RECENT_SESSIONS: usize = 3;
 
-/// How many takes of its member a brief recalls (specification, section 8B).
+/// How many takes of its member a brief recalls (API.md, 8.2).
 const RECENT_TAKES: usize = 5;
 
 /// What a generation brought.

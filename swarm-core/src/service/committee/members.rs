@@ -14,8 +14,7 @@ use crate::service::retries::until_committed;
 use crate::store::{self, CommitteeMemberChange, Saved};
 
 impl CommitteeTenant {
-    /// Creates an active member. Its key is in the answer and nowhere else (specification, section
-    /// 5B).
+    /// Creates an active member. Its key is in the answer and nowhere else (API.md, 8.8).
     ///
     /// # Errors
     /// [`CommitteeRefusal::MemberExists`].

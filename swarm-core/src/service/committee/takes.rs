@@ -10,7 +10,7 @@ use crate::service::Commit;
 use crate::service::retries::until_committed;
 use crate::store::CommitteeFiled;
 
-/// The receipt of a submission (specification, section 4B).
+/// The receipt of a submission (API.md, 8.4).
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Receipt {
@@ -33,8 +33,8 @@ impl CommitteeTenant {
     /// shape is refused with [`CommitteeRefusal::MissingKey`] by whoever reads it.
     ///
     /// # Errors
-    /// [`CommitteeError::Refused`] with the first rule that is broken, in the order of the
-    /// contract, section 3; the other variants when the outcome is not known.
+    /// [`CommitteeError::Refused`] with the first rule that is broken, in the order of
+    /// API.md, 8.5; the other variants when the outcome is not known.
     pub async fn submit(&self, key: &ApiKey, body: &[u8]) -> Result<Receipt, CommitteeError> {
         let (hash, prefix) = (key.hash(), self.settings.key_prefix());
         let attempt = AttemptId(self.entropy.bytes()?);

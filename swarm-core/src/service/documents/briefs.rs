@@ -12,7 +12,7 @@ use crate::service::retries::until_committed;
 use crate::service::{Error, Tenant};
 use crate::store::{Collection, Document, DocumentDraft, DocumentGuard, Put, StoreError};
 
-/// How many published sessions a brief recalls (specification, section 8A).
+/// How many published sessions a brief recalls (API.md, 6.6).
 const RECENT_SESSIONS: usize = 5;
 
 impl Tenant {
