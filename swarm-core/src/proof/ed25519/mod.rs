@@ -8,7 +8,7 @@ use ed25519_dalek::Verifier as _;
 use crate::domain::{PublicKey, Signature};
 
 /// Whether a signature holds over a message, strictly: no small-order component, no malleable or
-/// non-canonical encoding (API.md, signatures).
+/// non-canonical encoding (API.md, 3.2).
 ///
 /// This accepts exactly what `verify_strict` of ed25519-dalek accepts for a [`PublicKey`], without
 /// decompressing R. `verify` compares R as bytes with the canonical encoding of s·B - k·A, so an R that
