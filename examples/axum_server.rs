@@ -1,6 +1,6 @@
 //! The core behind axum: two routes of somebody's own, without `swarm-http`.
 //!
-//! [`wire::Answer`] says what the specification answers, for a take as for a refusal; the front end
+//! [`wire::Answer`] says what API.md has the service answer, for a take as for a refusal; the front end
 //! adds paths and headers.
 //!
 //! Run it: `cargo run -p swarm-examples --example axum_server`

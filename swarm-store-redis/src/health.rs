@@ -20,7 +20,7 @@ const DURABLE: [(&str, &str); 4] = [
 ];
 
 /// The memory in use, in per cent, from which the store warns, and from which it is not ready
-/// (contract, section 3).
+/// (API.md, 13.4).
 const FILLING: u64 = 80;
 const FULL: u64 = 95;
 

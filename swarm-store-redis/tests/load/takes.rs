@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use crate::world::{BOUND, draft, facts, joined, try_judge};
 
-/// How many takes a member may file in a session (specification, section 8A).
+/// How many takes a member may file in a session (API.md, 5.4).
 const CAP: usize = 5;
 
 /// A member that files as much as it may in one session of its own after another, each take with

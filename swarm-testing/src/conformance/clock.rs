@@ -1,4 +1,4 @@
-//! A store whose clock runs back (contract, section 10).
+//! A store whose clock runs back (API.md, 11.3).
 
 use std::fmt::Debug;
 use std::sync::Arc;

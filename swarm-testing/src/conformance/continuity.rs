@@ -1,5 +1,4 @@
-//! A store that went back: it was wiped, restored from a backup, or failed over (contract, section
-//! 10).
+//! A store that went back: it was wiped, restored from a backup, or failed over (API.md, 11.4).
 
 use std::fmt::Debug;
 use std::sync::Arc;

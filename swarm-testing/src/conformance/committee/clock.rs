@@ -1,4 +1,4 @@
-//! A store whose clock runs back, as the committee meets it (contract, section 10).
+//! A store whose clock runs back, as the committee meets it (API.md, 11.3).
 
 use std::fmt::Debug;
 use std::sync::Arc;
