@@ -66,7 +66,7 @@ impl Site {
         Self::new(services, EveryHost(Arc::new(tenant)))
     }
 
-    /// Tenants by the host that a request names; an unknown host is refused (contract, section 1).
+    /// Tenants by the host that a request names; an unknown host is refused (API.md, 2.1).
     /// To change them later, keep a [`HostTable`] and hand it to [`new`](Self::new).
     ///
     /// # Errors

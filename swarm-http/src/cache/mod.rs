@@ -1,11 +1,10 @@
 //! Answers of public reads, cached until the public may see something else.
 //!
-//! Whatever changes what the public may see adds to the tenant's log in the same commit (contract,
-//! section 10). So an answer is valid as long as the log stands where it stood when the answer was
-//! made, which is cheap to ask for; a large one of a session also while only takes of other sessions
-//! are added. Concurrent readers of one answer share the work: one of them asks for the position, and
-//! makes the answer where there is none; those that were already waiting when it asked get the same
-//! result.
+//! Whatever changes what the public may see adds to the tenant's log in the same commit (API.md, 11). So an
+//! answer is valid as long as the log stands where it stood when the answer was made, which is cheap to ask
+//! for; a large one of a session also while only takes of other sessions are added. Concurrent readers of
+//! one answer share the work: one of them asks for the position, and makes the answer where there is none;
+//! those that were already waiting when it asked get the same result.
 
 mod lru;
 mod workers;

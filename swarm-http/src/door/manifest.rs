@@ -58,7 +58,7 @@ struct Links {
     api: String,
 }
 
-/// Characters, unless the name says otherwise (specification, section 8A).
+/// Characters, unless the name says otherwise (API.md, 5.1).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Limits {

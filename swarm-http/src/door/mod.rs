@@ -1,4 +1,4 @@
-//! The entry points for a client that knows only the address (contract, section 8).
+//! The entry points for a client that knows only the address (API.md, 9.1).
 
 mod doctor;
 mod guide;

@@ -12,7 +12,7 @@ use crate::clocks::DifferingClocks;
 use crate::tenants::ServedTenant;
 
 /// Work that is done at its time: not while the clocks of the store and of this server differ by
-/// more than an hour, for then one of them is wrong (contract, section 10).
+/// more than an hour, for then one of them is wrong (API.md, 13.4).
 #[derive(Debug)]
 pub(super) struct Scheduled<J> {
     work: J,

@@ -1,4 +1,4 @@
-//! Entries of the log in words (contract, section 10).
+//! Entries of the log in words (API.md, 11.2).
 
 use swarm_core::domain::{Day, MemoId, SubjectId};
 use swarm_core::json::{Json, Object};

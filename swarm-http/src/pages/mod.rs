@@ -1,4 +1,4 @@
-//! Pages for people (contract, section 9). All text on them is untrusted: templates, charts and
+//! Pages for people (API.md, 10). All text on them is untrusted: templates, charts and
 //! Markdown escape it, and the content security policy blocks scripts if one of them fails to. Each
 //! page is rendered from the same reads as the API, and a client that prefers JSON gets what the
 //! API answers.

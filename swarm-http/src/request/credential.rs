@@ -1,5 +1,4 @@
-//! Who asks: a bearer token, an operator's credential (specification, section 5A), or an API key
-//! (5B).
+//! Who asks: a bearer token (API.md, 4.4), an operator's token (7.1), or an API key of the committee (8.1).
 
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, StatusCode};

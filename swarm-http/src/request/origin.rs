@@ -1,4 +1,4 @@
-//! The origin that a client named: the host, and how it reached it (contract, section 1).
+//! The origin that a client named: the host, and how it reached it (API.md, 2).
 
 use http::HeaderMap;
 use http::uri::Authority;

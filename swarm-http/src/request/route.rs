@@ -16,7 +16,7 @@ use crate::response::{ApiError, Reply};
 use super::context::RequestContext;
 use super::credential::Access;
 
-/// The largest body of a request, in bytes (contract, section 3).
+/// The largest body of a request, in bytes (API.md, 1.1).
 pub(crate) const BODY_LIMIT: usize = 256 << 10;
 
 pub(crate) struct Route {

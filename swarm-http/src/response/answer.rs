@@ -9,7 +9,7 @@ use swarm_core::{Session, SessionId, wire};
 
 use super::encodings::Encodings;
 
-/// The code of what went wrong (contract, section 8).
+/// The code of what went wrong (API.md, 1.2).
 pub(crate) const SWARM_ERROR: HeaderName = HeaderName::from_static("swarm-error");
 
 /// An answer, whole.

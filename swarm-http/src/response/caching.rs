@@ -1,5 +1,5 @@
 //! What the public may read, it may read from anywhere, keep while it is fresh, and have compressed
-//! (contract, section 5).
+//! (API.md, 6.1).
 
 use std::sync::Arc;
 use std::time::SystemTime;

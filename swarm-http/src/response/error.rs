@@ -1,4 +1,4 @@
-//! What goes wrong (specification, section 7A; contract, sections 3 and 5).
+//! What goes wrong (API.md, 1.2).
 
 use http::header::{ALLOW, LINK, RETRY_AFTER};
 use http::{HeaderName, HeaderValue, StatusCode};
@@ -61,7 +61,7 @@ impl ApiError {
     }
 }
 
-/// A line of help with what was sent (contract, section 8).
+/// A line of help with what was sent (API.md, 1.2).
 pub(crate) const SWARM_HINT: HeaderName = HeaderName::from_static("swarm-hint");
 
 impl ApiError {

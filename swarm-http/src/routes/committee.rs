@@ -1,4 +1,4 @@
-//! The daily committee, interface B (specification, section 4B; contract, section 6).
+//! The daily committee, interface B (API.md, 8).
 
 use std::time::{Duration, SystemTime};
 

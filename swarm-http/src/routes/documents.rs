@@ -71,7 +71,7 @@ pub(crate) async fn publish_brief(mut request: RequestContext) -> Reply {
 }
 
 /// By session, or by date and subject; what names nothing finds nothing, and that is no error
-/// (specification, section 4A).
+/// (API.md, 6.2).
 pub(crate) async fn brief(request: RequestContext) -> Reply {
     let mut query = request.query();
     let (session, date, subject) =

@@ -9,7 +9,7 @@ use crate::request::page::Page;
 use crate::response::Reply;
 
 /// From now on, commits that were refused because the store's clock is behind its log, or the log is
-/// not the one that was seen before, are accepted again (contract, section 10).
+/// not the one that was seen before, are accepted again (API.md, 7.6).
 pub(crate) async fn accept(mut request: RequestContext) -> Reply {
     enum Accepted {
         Clock,

@@ -20,7 +20,7 @@ pub(crate) async fn status(request: RequestContext) -> Reply {
     Ok(wire::members::application(&member).into())
 }
 
-/// Alike for every member id (contract, section 5).
+/// Alike for every member id (API.md, 4.3).
 pub(crate) async fn challenge(mut request: RequestContext) -> Reply {
     let id = request.fields().text("memberId").and_then(MemberId::parse);
     let id = id.map_err(Refusal::InvalidChallengeRequest)?;

@@ -1,4 +1,4 @@
-//! The paths of the interface (specification, section 4A; contract, section 5).
+//! The paths of the interface (API.md, 4 to 7).
 
 mod committee;
 mod documents;
@@ -15,7 +15,7 @@ use crate::request::credential::Access::{
 use crate::request::route::{Route, Work, cached, command, patch, post, read, read_as, server};
 
 /// The largest body of a memo, in bytes: every legal memo fits, however its JSON escapes it
-/// (contract, section 3).
+/// (API.md, 1.1).
 const MEMO_LIMIT: usize = 2 << 20;
 
 /// Interface A.
@@ -82,7 +82,7 @@ pub(crate) fn committee() -> Vec<Route> {
     ]
 }
 
-/// What the operator of the server asks (contract, section 7). The same on every host.
+/// What the operator of the server asks (API.md, 13.4). The same on every host.
 pub(crate) fn operations() -> Vec<Route> {
     vec![
         server("/healthz", operations::health),

@@ -21,7 +21,7 @@ pub(crate) async fn health(_: Arc<Site>) -> Reply {
     ok(&State { status: "ok", warnings: Vec::new() })
 }
 
-/// The store answers; otherwise 503, with the cause where it may be public (contract, section 10).
+/// The store answers; otherwise 503, with the cause where it may be public (API.md, 13.4).
 /// Warnings of the store do not make the server unready.
 pub(crate) async fn ready(site: Arc<Site>) -> Reply {
     let Readiness { warnings } = site.ready().await.map_err(ApiError::NotReady)?;

@@ -1,4 +1,4 @@
-//! The paths of the pages (contract, section 9). Whoever prefers JSON gets what the API answers with.
+//! The paths of the pages (API.md, 10.1). Whoever prefers JSON gets what the API answers with.
 
 use super::{committee, documents, log, members, sessions, takes};
 use crate::pages::{self, page};

@@ -9,7 +9,7 @@ use swarm_core::{CommitteeSettings, Committees, Swarm, TenantId};
 
 use super::{Operators, PublicOrigin};
 
-/// A tenant: its name, its hosts, who may operate it, and its settings (contract, section 7).
+/// A tenant: its name, its hosts, who may operate it, and its settings (API.md, 13.2).
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct TenantConfig {
@@ -36,7 +36,7 @@ pub struct TenantConfig {
 
 impl TenantConfig {
     /// The tenant of this id, called by it, with these operators. It has no hosts yet, and whatever
-    /// else can be set is as the contract has it.
+    /// else can be set has its default (API.md, 13.2).
     pub fn new(id: TenantId, operators: impl Operators) -> Self {
         Self {
             name: id.as_str().to_owned(),

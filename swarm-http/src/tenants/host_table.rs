@@ -1,4 +1,4 @@
-//! Tenants by the host that a request names (contract, section 1).
+//! Tenants by the host that a request names (API.md, 2.1).
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};

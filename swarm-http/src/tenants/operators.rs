@@ -14,7 +14,7 @@ pub trait Operators: Send + Sync + 'static {
     async fn admit(&self, headers: &HeaderMap) -> Option<Actor>;
 }
 
-/// Operators by the token in `X-Admin-Token` (specification, section 5A). Only its hash is known.
+/// Operators by the token in `X-Admin-Token` (API.md, 7.1). Only its hash is known.
 #[derive(Clone, Debug, Default)]
 pub struct AdminTokens(Vec<(Actor, AdminTokenHash)>);
 

@@ -1,5 +1,4 @@
-//! The reference: what every route takes and answers, as OpenAPI 3.1 and as a page (contract,
-//! section 8).
+//! The reference: what every route takes and answers, as OpenAPI 3.1 and as a page (API.md, 9.1).
 //!
 //! Both are made once, of the table of routes (paths, methods, credentials, bodies), a line for each
 //! route in `operations.txt`, the schemas in `schemas/`, and the codes of the errors.

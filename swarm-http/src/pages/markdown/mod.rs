@@ -1,4 +1,4 @@
-//! What members write, as HTML: Markdown to a safe subset (contract, section 9). HTML in it is shown
+//! What members write, as HTML: Markdown to a safe subset (API.md, 10.2). HTML in it is shown
 //! as the text that it is, an image as its description, and what comes out is sanitized again.
 
 mod bounds;
@@ -46,7 +46,8 @@ const TAGS: [&str; 24] = [
 const MOST_COLUMNS: usize = 20;
 const MOST_CELLS: usize = 5_000;
 
-/// How many elements a text may have, and for how many of its bytes one more: beyond it is shown as it was typed.
+/// How many elements a text may have, and for how many of its bytes one more: beyond it is shown as it was
+/// typed.
 const ELEMENTS: usize = 200;
 const BYTES_OF_ELEMENT: usize = 8;
 
