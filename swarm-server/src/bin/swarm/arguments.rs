@@ -1,4 +1,4 @@
-//! The command line, and what of it the environment may say instead (contract, section 7).
+//! The command line, and what of it the environment may say instead (API.md, 13.1 and 13.3).
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Flags, environment and file (contract, section 7). A flag beats the environment, which beats
+//! Flags, environment and file (API.md, 13.1 and 13.2). A flag beats the environment, which beats
 //! the file; what is unknown or bad stops the start with a message that names it.
 
 use std::path::{Path, PathBuf};

@@ -14,8 +14,7 @@ use tokio::task::spawn_blocking;
 use crate::Failure;
 use crate::failure::with_causes;
 
-/// The store that is used when none is given: a file in the working directory (contract, section
-/// 7).
+/// The store that is used when none is given: a file in the working directory (API.md, 13.1).
 pub(crate) const DEFAULT_STORE: &str = "sqlite:swarm.db";
 
 /// The store in memory, which ends with the process.
@@ -42,7 +41,7 @@ pub(crate) fn in_memory() -> Services {
     on(MemoryStore::new())
 }
 
-/// What is kept at this address (contract, section 7). A file that is not there is made, and
+/// What is kept at this address (API.md, 13.1). A file that is not there is made, and
 /// the log says so.
 pub(crate) async fn open(store: &str) -> Result<Services, Failure> {
     check(store)?;

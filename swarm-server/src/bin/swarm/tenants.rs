@@ -95,7 +95,7 @@ fn one_line(text: &str, least: usize, most: usize) -> Option<String> {
     (fits && !text.chars().any(char::is_control)).then(|| text.to_owned())
 }
 
-/// What is not set is as the contract has it (section 7).
+/// What is not set has its default (API.md, 13.2).
 fn quotas(table: &QuotasTable) -> Quotas {
     let mut quotas = Quotas::default();
     let set = |quota: &mut u32, written: Option<u32>| *quota = written.unwrap_or(*quota);
@@ -110,7 +110,7 @@ fn is_host(host: &str) -> bool {
     host.parse().is_ok_and(|authority: http::uri::Authority| authority.host() == host)
 }
 
-/// What is not set is as the specification has it (section 8B).
+/// What is not set has its default (API.md, 13.2).
 fn committee(table: &CommitteeTable) -> Result<CommitteeSettings, Invalid> {
     let default = CommitteeSettings::default();
     let time = |field, text: &Option<String>, default| match text {
@@ -137,7 +137,7 @@ mod tests {
         }
     }
 
-    /// What is set is served, each by its own name; what is not is as the contract has it.
+    /// What is set is served, each by its own name; what is not has its default (API.md, 13.2).
     #[test]
     fn quotas_are_those_that_are_set() {
         let set = |text: &str| {

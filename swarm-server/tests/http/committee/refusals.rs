@@ -14,7 +14,7 @@ use Check::{
 
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
-/// The checks of a submission, in the order of the contract, section 3; what HTTP refuses stands
+/// The checks of a submission, in the order of API.md, 8.5; what HTTP refuses stands
 /// after the shape of the key, which is looked at before the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Check {
@@ -40,7 +40,7 @@ const CHECKS: [Check; 14] = [
 ];
 
 impl Check {
-    /// The row of the specification's table 7B, and the detail beside it.
+    /// The row of the table in API.md, 8.5, and its detail.
     fn answer(self) -> (u16, &'static str, Option<&'static str>) {
         match self {
             KeyShape => (401, "missing or malformed x-ic-key", None),

@@ -69,8 +69,7 @@ fn the_last_millisecond_of_a_leap_day_counts(backend: &Backend) {
     fixture.client.submit(&author, author.draft("2028-02-29", "aurora")).refused(409, CLOSED);
 }
 
-/// Neither state refuses a take before the deadline, nor accepts one after it (specification,
-/// section 3A, rules 1 and 3).
+/// Neither state refuses a take before the deadline, nor accepts one after it (API.md, 5.3).
 fn no_state_of_a_session_refuses_or_accepts(backend: &Backend) {
     let fixture = Fixture::on(backend);
     for state in ["scheduled", "collecting", "window_closed", "aggregated", "published"] {
@@ -105,7 +104,7 @@ fn no_state_of_a_session_refuses_or_accepts(backend: &Backend) {
     }
 }
 
-/// Superseded or not, and whatever state the session is in (contract, section 4).
+/// Superseded or not, and whatever state the session is in (API.md, 7.3).
 fn a_deadline_never_comes_before_a_take_on_file(backend: &Backend) {
     const LATER: &str = "a take on file was filed after that deadline";
     let fixture = Fixture::on(backend);

@@ -31,7 +31,7 @@ on_every_store! {
     limits_of_a_bucket_count_characters,
 }
 
-/// The checks of a submission, in the order of the contract, section 3.
+/// The checks of a submission, in the order of API.md, 5.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Check {
     Bearer,
@@ -56,7 +56,7 @@ const CHECKS: [Check; 14] = [
 ];
 
 impl Check {
-    /// The row of the specification's table 7A.
+    /// The row of the table in API.md, 5.2.
     fn answer(self) -> (u16, &'static str) {
         match self {
             Bearer => (401, "missing bearer token"),

@@ -194,7 +194,7 @@ fn a_patch_is_an_object(backend: &Backend) {
     }
 }
 
-/// Only the deadline may still move (contract, section 4).
+/// Only the deadline may still move (API.md, 7.3).
 fn what_a_snapshot_goes_by_stays(backend: &Backend) {
     const AGGREGATED: &str = "session already aggregated";
     let fixture = Fixture::on(backend);

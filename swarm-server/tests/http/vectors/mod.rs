@@ -23,7 +23,7 @@ use crate::vector_files::{own, records, unhex};
 on_every_store! {
     valid_takes_are_filed_in_order_and_read_back_as_they_were_signed,
     invalid_takes_are_refused_and_leave_no_trace,
-    edges_are_decided_as_the_contract_says,
+    edge_cases_are_decided_as_in_the_core,
 }
 
 #[derive(Deserialize)]
@@ -268,7 +268,7 @@ struct Edge {
     canonical: String,
 }
 
-fn edges_are_decided_as_the_contract_says(backend: &Backend) {
+fn edge_cases_are_decided_as_in_the_core(backend: &Backend) {
     let vectors = VectorFixture::start(backend);
     let cases: Vec<Edge> = records(&own("interop/takes_edge.jsonl"));
     assert_eq!(cases.len(), 36);
