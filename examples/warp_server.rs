@@ -10,7 +10,6 @@ use std::sync::Arc;
 use swarm_core::domain::Actor;
 use swarm_core::store::async_trait;
 use swarm_core::{Commit, Swarm, SystemEntropy, TenantId};
-use swarm_http::maintenance::Maintenance;
 use swarm_http::{HostTable, Operators, Site, TenantConfig};
 use swarm_server::{Limits, serve};
 use swarm_store_memory::MemoryStore;
@@ -26,7 +25,7 @@ async fn main() -> Outcome<()> {
     let swarm = Swarm::new(MemoryStore::new(), SystemEntropy).observed_by(tell);
     let tenants = HostTable::new();
     let site = Arc::new(Site::new(swarm, tenants.clone()));
-    tokio::spawn(Maintenance::new(&site).run());
+    tokio::spawn(site.maintenance().run());
 
     let hello = warp::path!("hello").map(|| "This one is ours.");
     let filters = hello.or(swarm_http::api(&site));

@@ -28,14 +28,11 @@
 //! [`Site`] says which tenants are served, and `/skill.md` of a running one how to become a member.
 //! [`api`] makes a warp filter of a site, to mount beside filters of your own, [`service`] a tower
 //! service, for axum and others. `swarm-server` has an accept loop that bounds what clients can hold.
-//! [`maintenance`] is what happens by itself: run it beside the server. The rules are those of
+//! [`Site::maintenance`] is the background work: run it beside the server. The rules are those of
 //! `swarm-core`; what stands here is the wire: paths, headers, status codes, pages.
-
-pub mod maintenance;
 
 mod budget;
 mod cache;
-mod clocks;
 mod door;
 mod metrics;
 mod number;

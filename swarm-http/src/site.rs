@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use prometheus_client::metrics::gauge::Gauge;
 use swarm_core::store::{ChangeFeed, Readiness};
-use swarm_core::{Error, TenantId};
+use swarm_core::{CommitteeTenant, Error, Tenant, TenantId};
+use swarm_maintenance::{ClockCheck, Directory, MaintainedTenant, Maintenance};
 use tokio::sync::Semaphore;
 
 use crate::budget::Budget;
 use crate::cache::{AnswerCache, WorkerPool};
-use crate::clocks::DifferingClocks;
-use crate::metrics::Metrics;
+use crate::metrics::{CountRecords, Metrics};
 use crate::share::processors;
 use crate::tenants::{
     DuplicateTenant, EveryHost, HostTable, OpenTenants, ServedTenant, Services, TenantConfig,
@@ -27,8 +27,7 @@ pub struct Site {
     pub(crate) budget: Budget,
     pub(crate) workers: Arc<WorkerPool>,
     pub(crate) cache: Arc<AnswerCache>,
-    /// The tenants whose schedule stands still.
-    pub(crate) clocks: Arc<DifferingClocks>,
+    clocks: Arc<ClockCheck>,
     /// Limits how many diagnoses run at once.
     pub(crate) diagnoses: Arc<Semaphore>,
 }
@@ -109,7 +108,7 @@ impl Site {
         self.metrics.connections()
     }
 
-    /// The tenants that are served now, for work that no request asks for.
+    /// The tenants that are served now, for background work.
     pub fn tenants(&self) -> Vec<Arc<ServedTenant>> {
         self.tenants.retain(self.directory.tenants())
     }
@@ -124,9 +123,12 @@ impl Site {
         self.tenants.services().committees.is_some()
     }
 
-    /// What tells which tenants have changed, where the store does.
-    pub(crate) fn changes(&self) -> Option<&Arc<dyn ChangeFeed>> {
-        self.tenants.services().changes.as_ref()
+    /// The background work for the tenants of the site, and the counts of `/metrics`. Add the delivery of mail, and run
+    /// it beside the server.
+    pub fn maintenance(self: &Arc<Self>) -> Maintenance<Self> {
+        let site = Arc::clone(self);
+        Maintenance::new(self, &self.clocks)
+            .with(move || CountRecords::new(site.metrics.figures_of_tenant()))
     }
 
     /// Asks the store whether it is ready, as `/readyz` does, and counts what it warns of in
@@ -147,6 +149,36 @@ impl Site {
     /// The tenant that a request is for.
     pub(crate) fn find(&self, request: &TenantRequest<'_>) -> Option<Arc<ServedTenant>> {
         self.directory.find(request).map(|config| self.tenants.get(config))
+    }
+}
+
+impl Directory for Site {
+    type Tenant = ServedTenant;
+
+    fn tenants(&self) -> Vec<Arc<ServedTenant>> {
+        Self::tenants(self)
+    }
+
+    fn tenant(&self, id: &TenantId) -> Option<Arc<ServedTenant>> {
+        Self::tenant(self, id)
+    }
+
+    fn changes(&self) -> Option<&Arc<dyn ChangeFeed>> {
+        self.tenants.services().changes.as_ref()
+    }
+}
+
+impl MaintainedTenant for ServedTenant {
+    fn id(&self) -> &TenantId {
+        &self.config().id
+    }
+
+    fn tenant(&self) -> &Tenant {
+        Self::tenant(self)
+    }
+
+    fn committee(&self) -> Option<&CommitteeTenant> {
+        Self::committee(self)
     }
 }
 

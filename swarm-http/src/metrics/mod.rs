@@ -1,5 +1,6 @@
 //! What the server counts, in the text format of OpenMetrics.
 
+mod count_records;
 mod figures;
 
 use std::fmt;
@@ -14,6 +15,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
+pub(crate) use count_records::CountRecords;
 use figures::AllFigures;
 pub(crate) use figures::{Figures, TenantFigures};
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use swarm_core::domain::Timestamp;
-use swarm_http::maintenance::PAUSE;
+use swarm_maintenance::PAUSE;
 use swarm_redis_testing::{Server, wait_until};
 
 use crate::backend::{Backend, on_every_store};

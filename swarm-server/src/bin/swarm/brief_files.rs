@@ -13,7 +13,7 @@ use swarm_core::json::Json;
 use swarm_core::proof::hex;
 use swarm_core::{CommitteeTenant, TenantId};
 use swarm_http::ServedTenant;
-use swarm_http::maintenance::{Job, Next};
+use swarm_maintenance::{Job, Next};
 use tokio::task::spawn_blocking;
 
 use crate::Failure;
@@ -76,7 +76,7 @@ impl ExportBriefs {
 }
 
 #[async_trait]
-impl Job for ExportBriefs {
+impl Job<ServedTenant> for ExportBriefs {
     async fn round(&mut self, served: &ServedTenant) -> Next {
         self.refresh(served).await.unwrap_or_else(|error| {
             let tenant = &served.config().id;

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use swarm_http::maintenance::{DeliverMail, LogQueuedMail, Maintenance};
-use swarm_http::{HostTable, Services, Site, TenantConfig};
+use swarm_http::{HostTable, ServedTenant, Services, Site, TenantConfig};
+use swarm_maintenance::{DeliverMail, LogQueuedMail, Maintenance};
 
 use crate::brief_files::{self, ExportBriefs, Exports};
 use crate::config::{self, Config, MailConfig, TenantTable};
@@ -76,14 +76,14 @@ pub(crate) async fn open(
 
 impl OpenSite {
     /// The work in the background.
-    pub(crate) fn maintenance(&self) -> Maintenance {
+    pub(crate) fn maintenance(&self) -> Maintenance<Site> {
         let exports = Arc::clone(&self.exports);
-        let maintenance = Maintenance::new(&self.site);
+        let maintenance = self.site.maintenance();
         let maintenance = maintenance.with(move || ExportBriefs::new(Arc::clone(&exports)));
         match self.smtp.clone() {
             Some(smtp) => maintenance.with(move || {
                 let smtp = smtp.clone();
-                DeliverMail(move |tenant: &TenantConfig| smtp.mailer(tenant))
+                DeliverMail(move |served: &ServedTenant| smtp.mailer(served.config()))
             }),
             None => maintenance.with(LogQueuedMail::default),
         }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use swarm_client::Client;
 use swarm_core::{Committees, Swarm, SystemEntropy, TakeId};
 use swarm_http::Site;
-use swarm_http::maintenance::{LogQueuedMail, Maintenance};
+use swarm_maintenance::LogQueuedMail;
 use swarm_store_memory::MemoryStore;
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
@@ -42,7 +42,7 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
     let swarm = Swarm::new(store.clone(), SystemEntropy);
     let committees = Committees::new(store, SystemEntropy);
     let site = Arc::new(Site::single((swarm, committees), tenant));
-    let maintenance = Maintenance::new(&site).with(LogQueuedMail::default);
+    let maintenance = site.maintenance().with(LogQueuedMail::default);
     let listener = serve::bind(&options.listen).await?;
     serve::say_address(&listener)?;
     let server = listener.local_addr()?;

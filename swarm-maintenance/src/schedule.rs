@@ -1,4 +1,4 @@
-//! The schedule stands still while nobody can tell what time it is.
+//! Pauses scheduled work while the clocks disagree.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -7,33 +7,33 @@ use async_trait::async_trait;
 use swarm_core::Timestamp;
 use swarm_core::store::CLOCK_TOLERANCE_MILLIS;
 
-use super::job::{Job, Next};
-use crate::clocks::DifferingClocks;
-use crate::tenants::ServedTenant;
+use crate::clocks::ClockCheck;
+use crate::directory::MaintainedTenant;
+use crate::job::{Job, Next};
 
-/// Work that is done at its time: not while the clocks of the store and of this server differ by
-/// more than an hour, for then one of them is wrong (API.md, 13.4).
+/// A job that pauses while the clocks of the store and of this server differ by more than an hour: one of them is
+/// wrong (API.md, 13.4).
 #[derive(Debug)]
-pub(super) struct Scheduled<J> {
+pub(crate) struct Scheduled<J> {
     work: J,
-    clocks: Arc<DifferingClocks>,
+    clocks: Arc<ClockCheck>,
 }
 
 impl<J> Scheduled<J> {
-    pub(super) fn new(work: J, clocks: &Arc<DifferingClocks>) -> Self {
+    pub(crate) fn new(work: J, clocks: &Arc<ClockCheck>) -> Self {
         Self { work, clocks: Arc::clone(clocks) }
     }
 }
 
 #[async_trait]
-impl<J: Job> Job for Scheduled<J> {
-    async fn round(&mut self, tenant: &ServedTenant) -> Next {
-        // Without an answer of the store there is nothing to compare, and the work itself says so.
+impl<T: MaintainedTenant, J: Job<T>> Job<T> for Scheduled<J> {
+    async fn round(&mut self, tenant: &T) -> Next {
+        // If the store does not answer there is nothing to compare; the job reports the failure.
         let differ = match tenant.tenant().now().await {
             Ok(now) => differ(now, system_time()),
             Err(_) => false,
         };
-        self.clocks.note(&tenant.config().id, differ);
+        self.clocks.note(tenant.id(), differ);
         if differ { Next::Soon } else { self.work.round(tenant).await }
     }
 }

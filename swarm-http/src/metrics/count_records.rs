@@ -1,17 +1,17 @@
-//! The figures of `/metrics` that are counted in the store.
+//! The gauges of `/metrics` that are counted in the store.
 
 use async_trait::async_trait;
 use swarm_core::domain::{MailState, MemberState, SessionState};
 use swarm_core::store::Countable;
 use swarm_core::{Error, Tenant};
+use swarm_maintenance::{Job, Next};
 
-use super::job::{Job, Next};
-use crate::metrics::{Figures, TenantFigures};
+use super::{Figures, TenantFigures};
 use crate::tenants::ServedTenant;
 
 /// Counts a tenant's records in the background, so that reading `/metrics` costs the store nothing.
 #[derive(Debug)]
-pub struct CountRecords(TenantFigures);
+pub(crate) struct CountRecords(TenantFigures);
 
 impl CountRecords {
     pub(crate) fn new(figures: TenantFigures) -> Self {
@@ -20,7 +20,7 @@ impl CountRecords {
 }
 
 #[async_trait]
-impl Job for CountRecords {
+impl Job<ServedTenant> for CountRecords {
     async fn round(&mut self, served: &ServedTenant) -> Next {
         // An error is not logged here: closing windows on the same store logs it.
         let Ok(figures) = figures(served.tenant()).await else { return Next::Soon };

@@ -1,4 +1,4 @@
-//! The clocks of the store and of this server, where they differ too much.
+//! Whether the clocks of the store and of this server agree.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,17 +8,18 @@ use swarm_core::TenantId;
 const STANDS_STILL: &str = "the schedule stands still: \
                             the clocks of the store and of this server differ by more than an hour";
 
-/// The tenants whose schedule stands still.
+/// The tenants whose scheduled work is paused, because the clock of their store and that of this server differ by more
+/// than an hour.
 #[derive(Debug, Default)]
-pub(crate) struct DifferingClocks(Mutex<BTreeSet<TenantId>>);
+pub struct ClockCheck(Mutex<BTreeSet<TenantId>>);
 
-impl DifferingClocks {
-    /// What `/readyz` warns of, if there is such a tenant.
-    pub(crate) fn warning(&self) -> Option<String> {
+impl ClockCheck {
+    /// What a health check should warn of, if there is such a tenant.
+    pub fn warning(&self) -> Option<String> {
         (!self.lock().is_empty()).then(|| STANDS_STILL.to_owned())
     }
 
-    /// Logs a change, not every round.
+    /// Records the result of one comparison, and logs it when it begins.
     pub(crate) fn note(&self, tenant: &TenantId, differ: bool) {
         if !differ {
             self.lock().remove(tenant);

@@ -1,21 +1,20 @@
-//! Work that is done again and again.
+//! Recurring work for one tenant.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use swarm_core::{Error, Round};
 
-use crate::tenants::ServedTenant;
+use crate::directory::MaintainedTenant;
 
-/// How long after a round the next one begins at the earliest: windows close within 15 s of their
-/// deadline.
+/// Shortest time between two rounds of a job: windows close within 15 s of their deadline.
 pub const PAUSE: Duration = Duration::from_secs(5);
 
 /// One kind of recurring work for one tenant. It may keep state between rounds.
 #[async_trait]
-pub trait Job: Send + 'static {
+pub trait Job<T: MaintainedTenant>: Send + 'static {
     /// Does what is due now. Errors are logged, and the work is retried in the next round.
-    async fn round(&mut self, tenant: &ServedTenant) -> Next;
+    async fn round(&mut self, tenant: &T) -> Next;
 }
 
 /// When the round after this one is due.
@@ -30,15 +29,19 @@ pub enum Next {
 }
 
 impl Next {
-    /// The round that what waits for its time asks for.
+    /// When the work that `round` left is due.
     fn after(round: Round) -> Self {
         round.next_in.map_or(Self::Changed, Self::In)
     }
 }
 
 /// Logs the result of a round, unless there was nothing to do.
-pub(super) fn report(tenant: &ServedTenant, what: &str, round: Result<Round, Error>) -> Next {
-    let tenant = &tenant.config().id;
+pub(crate) fn report<T: MaintainedTenant>(
+    tenant: &T,
+    what: &str,
+    round: Result<Round, Error>,
+) -> Next {
+    let tenant = tenant.id();
     match round {
         Ok(round) => {
             if round.done > 0 {

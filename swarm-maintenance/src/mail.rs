@@ -1,24 +1,25 @@
-//! What becomes of the messages of an outbox.
+//! Delivery of queued mail.
 
 use async_trait::async_trait;
 use swarm_core::Mailer;
 use swarm_core::domain::MessageId;
 
-use super::job::{Job, Next, report};
-use crate::tenants::{ServedTenant, TenantConfig};
+use crate::directory::MaintainedTenant;
+use crate::job::{Job, Next, report};
 
-/// Sends the queued messages through the mailer that the function returns for a tenant; without one
-/// they stay queued.
+/// Sends the queued messages through the mailer that the function returns for a tenant. Without a mailer they stay
+/// queued.
 #[derive(Clone, Debug)]
 pub struct DeliverMail<F>(pub F);
 
 #[async_trait]
-impl<F> Job for DeliverMail<F>
+impl<T, F> Job<T> for DeliverMail<F>
 where
-    F: Fn(&TenantConfig) -> Option<Box<dyn Mailer>> + Send + 'static,
+    T: MaintainedTenant,
+    F: Fn(&T) -> Option<Box<dyn Mailer>> + Send + 'static,
 {
-    async fn round(&mut self, tenant: &ServedTenant) -> Next {
-        match (self.0)(tenant.config()) {
+    async fn round(&mut self, tenant: &T) -> Next {
+        match (self.0)(tenant) {
             Some(mailer) => {
                 report(tenant, "messages sent", tenant.tenant().deliver(&*mailer).await)
             }
@@ -34,9 +35,9 @@ pub struct LogQueuedMail {
 }
 
 #[async_trait]
-impl Job for LogQueuedMail {
-    async fn round(&mut self, served: &ServedTenant) -> Next {
-        let tenant = &served.config().id;
+impl<T: MaintainedTenant> Job<T> for LogQueuedMail {
+    async fn round(&mut self, served: &T) -> Next {
+        let tenant = served.id();
         // An error is not logged here: closing windows on the same store logs it.
         let Ok(queued) = served.tenant().queued(self.last).await else { return Next::Soon };
         for message in queued {

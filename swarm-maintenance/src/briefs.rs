@@ -3,21 +3,21 @@
 use async_trait::async_trait;
 use swarm_core::{CommitteeError, CommitteeRefusal};
 
-use super::job::{Job, Next};
-use crate::tenants::ServedTenant;
+use crate::directory::MaintainedTenant;
+use crate::job::{Job, Next};
 
-/// Generates the briefs of a committee at their time, or later where no server was up then.
+/// Generates the briefs of a committee at their time, or later where no server ran then.
 #[derive(Debug, Default)]
 pub struct GenerateBriefs {
-    /// Why nothing was generated, as it was logged last: once, not every round.
+    /// The last refusal that was logged, so that each is logged once and not every round.
     refused: Option<CommitteeRefusal>,
 }
 
 #[async_trait]
-impl Job for GenerateBriefs {
-    async fn round(&mut self, served: &ServedTenant) -> Next {
+impl<T: MaintainedTenant> Job<T> for GenerateBriefs {
+    async fn round(&mut self, served: &T) -> Next {
         let Some(committee) = served.committee() else { return Next::Changed };
-        let tenant = &served.config().id;
+        let tenant = served.id();
         let generated = match committee.until_due().await {
             Ok(wait) if !wait.is_zero() => {
                 self.refused = None;
@@ -27,7 +27,7 @@ impl Job for GenerateBriefs {
             Err(error) => Err(error),
         };
         match generated {
-            // There is nobody to write for, or another server did it.
+            // The committee has no members, or another server generated them.
             Ok(None) => self.refused = None,
             Ok(Some(made)) => {
                 tracing::info!(%tenant, briefs = made.briefs, "briefs generated");
@@ -45,7 +45,6 @@ impl Job for GenerateBriefs {
                 return Next::Soon;
             }
         }
-        // Until then nothing else would come of it.
         Next::Changed
     }
 }

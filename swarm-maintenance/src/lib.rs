@@ -1,0 +1,117 @@
+//! The background work of Swarm: windows close at their deadline, briefs are generated at their time, mail is
+//! delivered.
+//!
+//! Without it a server answers, but nothing happens on schedule. Run it beside the server, on every server: several
+//! servers on one store share the work, and each piece is done once. It knows `swarm-core` and no HTTP, so that any
+//! front end can run it. Where the store reports which tenants have changed ([`ChangeFeed`]), a tenant is visited when
+//! something is due or has changed, and idle tenants cost next to nothing.
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//!
+//! use swarm_core::{Swarm, SystemEntropy, TenantId};
+//! use swarm_maintenance::{Maintenance, SingleTenant};
+//! use swarm_store_memory::MemoryStore;
+//!
+//! # async fn beside_a_server() -> Result<(), Box<dyn std::error::Error>> {
+//! let id = TenantId::parse("acme")?;
+//! let tenant = Swarm::new(MemoryStore::new(), SystemEntropy).tenant(&id);
+//! let served = Arc::new(SingleTenant::new(id, tenant));
+//! tokio::spawn(Maintenance::new(&served, &Arc::default()).run());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`Maintenance::run`] ends only when a job has panicked, for all tenants: keep its handle, and stop the server then,
+//! as `swarm serve` does.
+
+mod attended;
+mod briefs;
+mod clocks;
+mod directory;
+mod job;
+mod mail;
+mod schedule;
+mod windows;
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::sleep;
+
+pub use briefs::GenerateBriefs;
+pub use clocks::ClockCheck;
+pub use directory::{Directory, MaintainedTenant, SingleTenant};
+pub use job::{Job, Next, PAUSE};
+pub use mail::{DeliverMail, LogQueuedMail};
+pub use windows::CloseWindows;
+
+#[cfg(doc)]
+use swarm_core::store::ChangeFeed;
+
+use attended::Attended;
+use schedule::Scheduled;
+
+/// Interval between looks at which tenants there are, and which have changed.
+const TICK: Duration = Duration::from_secs(1);
+
+type NewJob<T> = Box<dyn Fn() -> Box<dyn Job<T>> + Send + Sync>;
+
+/// The background work for all tenants of a directory.
+///
+/// Each job of each tenant runs in a task of its own, so that none waits for another. The tasks of a new tenant start
+/// within seconds; those of a removed tenant end with their current round.
+pub struct Maintenance<D: Directory> {
+    directory: Arc<D>,
+    jobs: Vec<NewJob<D::Tenant>>,
+}
+
+impl<D: Directory> Maintenance<D> {
+    /// Closes windows and generates the briefs of committees. Both pause while the clocks of the store and of this
+    /// server differ by more than an hour, which `clocks` records.
+    ///
+    /// Mail is further work: see [`DeliverMail`] and [`LogQueuedMail`].
+    pub fn new(directory: &Arc<D>, clocks: &Arc<ClockCheck>) -> Self {
+        let maintenance = Self { directory: Arc::clone(directory), jobs: Vec::new() };
+        let (windows, briefs) = (Arc::clone(clocks), Arc::clone(clocks));
+        maintenance
+            .with(move || Scheduled::new(CloseWindows, &windows))
+            .with(move || Scheduled::new(GenerateBriefs::default(), &briefs))
+    }
+
+    /// Adds a job: `job` makes the one of a tenant.
+    #[must_use]
+    pub fn with<J: Job<D::Tenant>>(mut self, job: impl Fn() -> J + Send + Sync + 'static) -> Self {
+        self.jobs.push(Box::new(move || Box::new(job())));
+        self
+    }
+
+    /// Runs all jobs until the future is dropped.
+    ///
+    /// # Errors
+    /// Only when a job panicked, which is a defect; the others end with it.
+    pub async fn run(self) -> Result<Infallible, JoinError> {
+        let (mut tasks, mut attended) =
+            (JoinSet::new(), Attended::new(Arc::clone(&self.directory)));
+        loop {
+            for tenant in attended.find_new() {
+                for new_job in &self.jobs {
+                    tasks.spawn(tenant.clone().repeat(new_job()));
+                }
+            }
+            attended.notice_changes().await;
+            tokio::select! {
+                () = sleep(TICK) => {}
+                Some(ended) = tasks.join_next() => ended?,
+            }
+        }
+    }
+}
+
+impl<D: Directory> std::fmt::Debug for Maintenance<D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Maintenance").field("jobs", &self.jobs.len()).finish_non_exhaustive()
+    }
+}
