@@ -18,6 +18,9 @@ use swarm_core::{
     MemberId, Submission, SubmitError, Swarm, SystemEntropy, TakeDraft, TakeId, Tenant, TenantId,
 };
 use swarm_store_memory::MemoryStore;
+
+/// The origin at which members reach the service.
+const SERVICE: &str = "https://embedder.example";
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -133,14 +136,14 @@ async fn join(tenant: &Tenant, keys: &KeyPair) -> Outcome<(MemberId, BearerToken
         public_key: keys.public_key(),
     };
     let member = tenant.apply(keys.sign(application)).await?;
-    tenant.activate(&member, "https://embedder.example", &Actor::SCHEDULE).await?;
-    let challenged = tenant.challenge(&member).await?;
+    tenant.activate(&member, SERVICE, &Actor::SCHEDULE).await?;
+    let challenged = tenant.challenge(&member, SERVICE).await?;
     let claim = TokenClaim {
         member_id: member.clone(),
         challenge: challenged.challenge.as_str().to_owned(),
         expires_at: challenged.expires_at.to_string(),
     };
-    let token = tenant.claim(keys.sign(claim)).await?;
+    let token = tenant.claim(keys.sign(claim), SERVICE).await?;
     Ok((member, token))
 }
 

@@ -170,8 +170,9 @@ impl World {
     pub fn take_of(&self, characters: usize, author: usize, session: usize) -> Sent {
         let author = self.authors.get(author).expect("a number of an author");
         let session = self.sessions.get(session).expect("a number of a session");
-        let take =
-            sign_take(&author.key, &author.id, session, &fields(characters)).expect("a take");
+        let service = format!("http://{}", self.server.address);
+        let take = sign_take(&service, &author.key, &author.id, session, &fields(characters))
+            .expect("a take");
         hyper::Request::post("/api/swarm/submit")
             .header("host", self.server.address.to_string())
             .header("content-type", "application/json")

@@ -22,7 +22,7 @@
  *   const { memberId } = await swarm.apply(key, "Ada", "ada@example.org");
  *   const token = await swarm.claim(key, memberId); // once an operator has activated the member
  *   const fields = { memberId, date: "2026-11-21", subjectId: "aurora", stance: "cautious", confidence: 0.62 };
- *   const signed = sign(take(fields), key);
+ *   const signed = sign(take({ ...fields, nonce: swarm.nonce() }), key);
  *   await swarm.submit(token, signed); // after a NoAnswer: the same "signed" again, never a new one
  *
  * The whole protocol: build a payload (an object whose keys have a fixed order), write it as exactly
@@ -58,12 +58,20 @@ export class Unreadable extends Error {}
 /* Whether the take arrived is not known. Sending the same bytes again is safe, and tells. */
 export class NoAnswer extends Error {}
 
-/* A service, by its base URL. `host` is the name to ask for, where the URL has only an address. */
+/* A service, by its base URL. `host` is the name to ask for, where the URL has only an address; `origin` is
+ * what its members know it by, where that is not the URL's own. */
 export class Swarm {
-  constructor(url, host) {
+  constructor(url, host, origin) {
     this.url = new URL(url);
     this.host = host;
+    this.origin = originOf(origin ?? (host ? `${this.url.protocol}//${host}` : url));
     if (!/^https?:$/.test(this.url.protocol)) throw new Error("not an http or https URL");
+  }
+
+  /* A fresh nonce, which names the service that the take is signed for. */
+  nonce() {
+    const nonce = `${this.origin} ${crypto.randomUUID()}`;
+    return nonce.length <= 200 ? nonce : crypto.randomUUID();
   }
 
   // Joining.
@@ -80,6 +88,9 @@ export class Swarm {
   async claim(key, memberId) {
     const given = await this.call("/api/swarm/token-claim/challenge", { memberId });
     const challenge = string(given, "challenge");
+    if (originOf(challenge.split(" ", 1)[0]) !== this.origin) { // whoever gave it could claim the token there
+      throw new Error(`the challenge is for another service than ${this.origin}: ${printable(challenge)}`);
+    }
     const expiresAt = string(given, "expiresAt"); // the text as received, never reformatted
     const claimed = await this.call("/api/swarm/token-claim", sign({ memberId, challenge, expiresAt }, key));
     return string(claimed, "token");
@@ -192,6 +203,11 @@ export class Swarm {
     if (!succeeded) throw new Refused(response.statusCode, answer, response.headers["swarm-hint"]);
     return answer;
   }
+}
+
+/* Scheme and host, with the port unless it goes without saying; undefined where it is no URL. */
+function originOf(url) {
+  return URL.canParse(url) ? new URL(url).origin : undefined;
 }
 
 function bearer(token) {
@@ -432,7 +448,8 @@ function signedTake(args) {
     const { member: memberId, date, subject: subjectId, nonce, stance, body, "memo-url": memoUrl } = args;
     const confidence = parseJson(args.confidence, "--confidence");
     const weights = parseJson(args.weights || "null", "--weights");
-    const fields = { memberId, date, subjectId, nonce, stance, confidence, body, memoUrl, weights };
+    const fields = { memberId, date, subjectId, stance, confidence, body, memoUrl, weights };
+    fields.nonce = nonce ?? swarm(args).nonce();
     return sign(take(fields), readKey(args.key));
   } catch (error) {
     throw new BadUsage(error.message);
@@ -477,7 +494,7 @@ async function canonical() {
 }
 
 function swarm(args) {
-  return new Swarm(args.url, args.host);
+  return new Swarm(args.url, args.host, args.origin);
 }
 
 function token(args) {
@@ -485,28 +502,28 @@ function token(args) {
 }
 
 const TAKE = "--url --key --token-file --member --date --subject --stance --confidence "
-  + "[--body] [--memo-url] [--weights] [--nonce] [--host]";
+  + "[--body] [--memo-url] [--weights] [--nonce] [--host] [--origin]";
 
 // What runs a command, and its arguments: an OPERAND, an --option, a [--option] that may be left out.
 const COMMANDS = {
   keygen: [keygen, "KEYFILE"],
   apply: [(args) => swarm(args).apply(readKey(args.key), args.name, args.contact, args.lens),
-    "--url --key --name --contact [--lens] [--host]"],
-  status: [(args) => swarm(args).application(args.operand), "--url MEMBER_ID [--host]"],
-  claim: [claim, "--url --key --member --token-file [--host]"],
-  "open-session": [(args) => swarm(args).openSession(), "--url [--host]"],
-  sessions: [(args) => swarm(args).sessions(args.limit, args.before), "--url [--limit] [--before] [--host]"],
-  brief: [(args) => swarm(args).brief(args.operand), "--url SESSION_ID [--host]"],
+    "--url --key --name --contact [--lens] [--host] [--origin]"],
+  status: [(args) => swarm(args).application(args.operand), "--url MEMBER_ID [--host] [--origin]"],
+  claim: [claim, "--url --key --member --token-file [--host] [--origin]"],
+  "open-session": [(args) => swarm(args).openSession(), "--url [--host] [--origin]"],
+  sessions: [(args) => swarm(args).sessions(args.limit, args.before), "--url [--limit] [--before] [--host] [--origin]"],
+  brief: [(args) => swarm(args).brief(args.operand), "--url SESSION_ID [--host] [--origin]"],
   preflight: [(args) => swarm(args).preflight(token(args), signedTake(args)), TAKE],
   submit: [(args) => swarm(args).submit(token(args), signedTake(args)), TAKE],
-  diagnose: [(args) => swarm(args).diagnose(readJson(args.operand)), "--url FILE [--host]"],
-  verify: [verifyCommand, "TAKE [--url] [--key] [--host]"],
+  diagnose: [(args) => swarm(args).diagnose(readJson(args.operand)), "--url FILE [--host] [--origin]"],
+  verify: [verifyCommand, "TAKE [--url] [--key] [--host] [--origin]"],
   memo: [(args) => swarm(args).publishMemo(token(args), { ...args, subjectId: args.subject, sessionId: args.session }),
-    "--url --token-file --title --body [--subject] [--session] [--host]"],
-  "committee-brief": [(args) => swarm(args).committeeBrief(args.operand), "--url MEMBER_ID [--host]"],
+    "--url --token-file --title --body [--subject] [--session] [--host] [--origin]"],
+  "committee-brief": [(args) => swarm(args).committeeBrief(args.operand), "--url MEMBER_ID [--host] [--origin]"],
   "committee-submit": [(args) => swarm(args).committeeSubmit(readLine(args["api-key-file"]),
     { ...args, confidence: parseJson(args.confidence, "--confidence") }),
-    "--url --api-key-file --stance --confidence --body [--model] [--host]"],
+    "--url --api-key-file --stance --confidence --body [--model] [--host] [--origin]"],
   canonical: [canonical, ""],
 };
 

@@ -21,7 +21,7 @@ As a library (keys are objects of "cryptography", fields plain values, answers d
     swarm = Swarm("http://127.0.0.1:8080")
     member = swarm.apply(key := new_key(), "Ada", "ada@example.org")["memberId"]
     token = swarm.claim(key, member)  # once an operator has activated the member
-    signed = sign(take(member, "2026-11-21", "aurora", "cautious", 0.62), key)
+    signed = sign(take(member, "2026-11-21", "aurora", "cautious", 0.62, nonce=swarm.nonce()), key)
     receipt = swarm.submit(token, signed)  # after a NoAnswer: the same "signed" again, never a new one
 
 The whole protocol: build a payload (an object whose keys have a fixed order), write it as exactly
@@ -68,12 +68,19 @@ class NoAnswer(Exception):
 
 
 class Swarm:
-    """A service, by its base URL. `host` is the name to ask for, where the URL has only an address."""
+    """A service, by its base URL. `host` is the name to ask for, where the URL has only an address; `origin`
+    is what its members know it by, where that is not the URL's own."""
 
-    def __init__(self, url, host=None):
+    def __init__(self, url, host=None, origin=None):
         self.url, self.host = urlsplit(url), host
         if self.url.scheme not in ("http", "https") or not self.url.hostname or self.url.port == 0:
             raise ValueError("not an http or https URL")
+        self.origin = origin_of(origin or (f"{self.url.scheme}://{host}" if host else url))
+
+    def nonce(self):
+        """A fresh one, which names the service that the take is signed for."""
+        nonce = f"{self.origin} {uuid.uuid4()}"
+        return nonce if len(nonce) <= 200 else str(uuid.uuid4())
 
     # Joining.
 
@@ -87,7 +94,10 @@ class Swarm:
     def claim(self, key, member_id):
         """The bearer token of an activated member, which the service shows this once."""
         given = self.call("/api/swarm/token-claim/challenge", {"memberId": member_id})
-        payload = {"memberId": member_id, "challenge": string(given, "challenge"),
+        challenge = string(given, "challenge")
+        if origin_of(challenge.partition(" ")[0]) != self.origin:  # whoever gave it could claim the token there
+            raise ValueError(f"the challenge is for another service than {self.origin}: {printable(challenge)}")
+        payload = {"memberId": member_id, "challenge": challenge,
                    "expiresAt": string(given, "expiresAt")}  # the text as received, never reformatted
         return string(self.call("/api/swarm/token-claim", sign(payload, key)), "token")
 
@@ -208,6 +218,18 @@ class InTime(io.RawIOBase):
     def close(self):
         self.pieces.close()
         super().close()
+
+
+def origin_of(url):
+    """Scheme and host, with the port unless it goes without saying; None where it is no http or https URL."""
+    try:
+        url = urlsplit(url)
+        usual = {"http": 80, "https": 443}[url.scheme]
+        port = "" if url.port in (None, usual) else f":{url.port}"
+    except (ValueError, KeyError):
+        return None
+    host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
+    return f"{url.scheme}://{host}{port}"
 
 
 def bearer(token):
@@ -443,7 +465,8 @@ def claim(args):
 def signed_take(args):
     try:
         return sign(take(args.member, args.date, args.subject, args.stance, parse_json(args.confidence), args.body,
-                         args.memo_url, parse_json(args.weights or "null"), args.nonce), read_key(args.key))
+                         args.memo_url, parse_json(args.weights or "null"), args.nonce or swarm(args).nonce()),
+                    read_key(args.key))
     except ValueError as error:
         args.bad_usage(str(error))
 
@@ -499,7 +522,7 @@ def canonical(args):
 
 def swarm(args):
     try:
-        return Swarm(args.url, args.host)
+        return Swarm(args.url, args.host, args.origin)
     except ValueError as error:
         args.bad_usage(str(error))
 
@@ -535,8 +558,8 @@ def main():
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, run, arguments in COMMANDS:
         sub = commands.add_parser(name, allow_abbrev=False)
-        sub.set_defaults(run=run, host=None, bad_usage=sub.error)
-        for argument in (arguments + (" [--host]" if "--url" in arguments else "")).split():
+        sub.set_defaults(run=run, host=None, origin=None, bad_usage=sub.error)
+        for argument in (arguments + (" [--host] [--origin]" if "--url" in arguments else "")).split():
             option = argument.strip("[]")
             if option.startswith("--"):
                 sub.add_argument(option, required=option == argument)

@@ -11,6 +11,9 @@ use swarm_core::json::{self, Json, Object};
 use swarm_core::proof::{BearerToken, KeyPair};
 use swarm_core::{MemberId, TakeDraft, Tenant};
 
+/// The origin at which members reach the service.
+const SERVICE: &str = "https://embedder.example";
+
 pub(crate) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 /// A member, as its agent: the key never leaves it.
@@ -30,14 +33,14 @@ impl Agent {
         let session = SessionDraft::read(&mut session?)?;
         tenant.convene(&session, &Attribution::from(operator.clone())).await?;
         let id = tenant.apply(keys.sign(application(&keys)?)).await?;
-        tenant.activate(&id, "https://embedder.example", &operator).await?;
-        let challenged = tenant.challenge(&id).await?;
+        tenant.activate(&id, SERVICE, &operator).await?;
+        let challenged = tenant.challenge(&id, SERVICE).await?;
         let claim = TokenClaim {
             member_id: id.clone(),
             challenge: challenged.challenge.as_str().to_owned(),
             expires_at: challenged.expires_at.to_string(),
         };
-        let token = tenant.claim(keys.sign(claim)).await?;
+        let token = tenant.claim(keys.sign(claim), SERVICE).await?;
         Ok(Self { id, keys, token })
     }
 

@@ -33,6 +33,8 @@ pub struct Client {
     agent: Agent,
     /// Without a slash at its end.
     base: String,
+    /// The origin that members know the service by.
+    service: String,
     pauses: &'static [Duration],
 }
 
@@ -69,7 +71,22 @@ impl Client {
             config = config.proxy(None);
         }
         let base = url.trim_end_matches('/').to_owned();
-        Ok(Self { agent: config.build().into(), base, pauses: &PAUSES })
+        let service = origin(url).ok_or(InvalidUrl)?;
+        Ok(Self { agent: config.build().into(), base, service, pauses: &PAUSES })
+    }
+
+    /// The same service, known to its members by another origin than that of the URL, such as
+    /// `https://acme.example` where the URL is of a machine behind it.
+    ///
+    /// # Errors
+    /// [`InvalidUrl`] unless it is an `http` or `https` URL.
+    pub fn known_as(self, url: &str) -> Result<Self, InvalidUrl> {
+        Ok(Self { service: origin(url).ok_or(InvalidUrl)?, ..self })
+    }
+
+    /// The origin that challenges of the service must name, and that nonces begin with.
+    pub fn service(&self) -> &str {
+        &self.service
     }
 
     /// Without retries.
@@ -160,6 +177,20 @@ impl Client {
         };
         read(response.map_err(no_answer)?)
     }
+}
+
+/// The origin of an `http` or `https` URL: in lower case, without the port that goes without saying.
+pub(crate) fn origin(url: &str) -> Option<String> {
+    let uri: Uri = url.parse().ok()?;
+    let scheme = uri.scheme_str()?.to_ascii_lowercase();
+    let host = uri.host()?.to_ascii_lowercase();
+    let default = match &*scheme {
+        "http" => 80,
+        "https" => 443,
+        _ => return None,
+    };
+    let port = uri.port_u16().filter(|port| *port != default);
+    Some(format!("{scheme}://{host}{}", port.map_or_else(String::new, |port| format!(":{port}"))))
 }
 
 /// Whether a host is this machine, which is reached by no proxy of the environment.

@@ -20,6 +20,17 @@ pub enum Error {
     /// What came back is not what this asks for.
     #[error("not understood: {0}")]
     Unreadable(String),
+    /// The challenge names another service than the one that was asked.
+    #[error(
+        "the challenge is for {:?}, not for {expected}: nothing was signed",
+        printable(.named)
+    )]
+    OtherService {
+        /// The origin that it names; empty where it names none.
+        named: String,
+        /// The origin of the service that was asked.
+        expected: String,
+    },
     /// What was to be sent breaks a rule.
     #[error("{0}")]
     Invalid(#[from] Invalid),

@@ -3,10 +3,10 @@
 use serde::Serialize;
 use swarm_core::MemberId;
 use swarm_core::domain::{Application, Contact, Lens, Name, TokenClaim};
-use swarm_core::proof::KeyPair;
+use swarm_core::proof::{ChallengeText, KeyPair};
 
 use crate::answers::ApplicationProgress;
-use crate::connection::{Client, Credential};
+use crate::connection::{Client, Credential, origin};
 use crate::error::{Error, unreadable};
 use crate::reading::part;
 use crate::takes::Sent;
@@ -47,6 +47,8 @@ impl Client {
     /// The bearer token of an activated member, which the service shows this once.
     ///
     /// # Errors
+    /// [`Error::OtherService`], and nothing is signed, when the challenge names another service than
+    /// [`Client::service`]: that one could claim the member's token there.
     /// [`Error::Refused`] with the code `claim-refused` before an operator has activated the member, and
     /// `already-claimed` after the first time.
     pub fn claim(&self, key: &KeyPair, member: &MemberId) -> Result<String, Error> {
@@ -58,9 +60,15 @@ impl Client {
         let asked = Asked { member_id: member };
         let mut given = self.post("/api/swarm/token-claim/challenge", Credential::None, &asked)?;
         // The texts exactly as they were received: they are what is signed.
+        let challenge = given.text("challenge").map_err(unreadable)?;
+        let named = ChallengeText::service(&challenge).unwrap_or_default();
+        if origin(named).as_deref() != Some(self.service()) {
+            let (named, expected) = (named.to_owned(), self.service().to_owned());
+            return Err(Error::OtherService { named, expected });
+        }
         let claim = key.sign(TokenClaim {
             member_id: member.clone(),
-            challenge: given.text("challenge").map_err(unreadable)?,
+            challenge,
             expires_at: given.text("expiresAt").map_err(unreadable)?,
         });
         let mut claimed =

@@ -46,12 +46,14 @@ impl TakeFields {
     }
 }
 
-/// A take on this session, with a fresh nonce, signed. Keep it until it is filed: sent again, it is the
-/// same take, while another signature would be another.
+/// A take on this session, with a fresh nonce, signed for the service with this origin (see
+/// [`Client::service`]). Keep it until it is filed: sent again, it is the same take, while another
+/// signature would be another.
 ///
 /// # Errors
 /// [`Error::Invalid`] when a field breaks its rule, [`Error::NoEntropy`].
 pub fn sign_take(
+    service: &str,
     key: &KeyPair,
     member: &MemberId,
     session: &Session,
@@ -61,7 +63,7 @@ pub fn sign_take(
         member_id: member.clone(),
         date: session.date,
         subject_id: session.subject_id.clone(),
-        nonce: new_nonce()?,
+        nonce: new_nonce(service)?,
         stance: Stance::parse(fields.stance.as_str())?,
         confidence: Confidence::parse(fields.confidence)?,
         body: Body::parse(fields.body.as_str())?,
@@ -70,12 +72,14 @@ pub fn sign_take(
     }))
 }
 
-/// A nonce that was never used: 128 random bits.
+/// A nonce that was never used: the origin of the service where it fits, so that whoever reads the take
+/// sees which service it was signed for, and 128 random bits.
 ///
 /// # Errors
 /// [`Error::NoEntropy`].
-pub fn new_nonce() -> Result<Nonce, Error> {
-    Ok(Nonce::parse(hex(&random::<16>()?))?)
+pub fn new_nonce(service: &str) -> Result<Nonce, Error> {
+    let random = hex(&random::<16>()?);
+    Ok(Nonce::parse(format!("{service} {random}")).or_else(|_| Nonce::parse(random))?)
 }
 
 /// A new key pair. Keep its seed elsewhere if it is to outlive the process: see

@@ -60,7 +60,7 @@ pub use request::{SiteService, body};
 pub use share::{ClientPermit, ClientShare};
 pub use site::Site;
 pub use tenants::{
-    AdminTokens, DuplicateOperator, DuplicateTenant, HostTable, Operators, PublicOrigin,
+    AdminTokens, DuplicateOperator, DuplicateTenant, Host, HostTable, Operators, PublicOrigin,
     ServedTenant, Services, TenantConfig, TenantDirectory, TenantRequest,
 };
 

@@ -36,16 +36,25 @@ impl std::fmt::Debug for BearerToken {
     }
 }
 
-/// The text of a token-claim challenge: a digest of 32 random bytes and the member's id, opaque to
-/// whoever gets it. So members that share a seed have different texts.
+/// The text of a token-claim challenge: the origin of the service, a space, and a digest of 32 random
+/// bytes and the member's id.
+///
+/// The origin tells the member which service its signature is for. A service that the member also signs
+/// for cannot pass a challenge of this one on as its own. Members that share a seed have different texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChallengeText(String);
 
 impl ChallengeText {
-    /// The challenge that this seed makes for `member`.
-    pub fn of(member: &MemberId, seed: &ChallengeSeed) -> Self {
+    /// The challenge that this seed makes for `member` at the service with this origin, such as
+    /// `https://acme.example`.
+    pub fn of(service: &str, member: &MemberId, seed: &ChallengeSeed) -> Self {
         let digest = Sha256::new().chain_update(seed.0).chain_update(member.as_str()).finalize();
-        Self(URL_SAFE_NO_PAD.encode(digest))
+        Self(format!("{service} {}", URL_SAFE_NO_PAD.encode(digest)))
+    }
+
+    /// The origin that a challenge names, as far as it names one.
+    pub fn service(challenge: &str) -> Option<&str> {
+        challenge.split_once(' ').map(|(service, _)| service)
     }
 
     /// The text.
@@ -69,9 +78,13 @@ mod tests {
 
     /// SHA-256 of 32 bytes and "ada", by Python.
     #[test]
-    fn a_challenge_is_a_digest_in_base64_for_urls() {
-        let text = |id| ChallengeText::of(&MemberId::parse(id).unwrap(), &ChallengeSeed([7; 32]));
-        assert_eq!(text("ada").as_str(), "cW74HgUFHceYtzxQMb0x4ZEMvi6yQwP6e2XIF_uhXuQ");
+    fn a_challenge_names_its_service_and_is_a_digest() {
+        let (service, seed) = ("https://acme.example", ChallengeSeed([7; 32]));
+        let text = |id| ChallengeText::of(service, &MemberId::parse(id).unwrap(), &seed);
+        let ada = "https://acme.example cW74HgUFHceYtzxQMb0x4ZEMvi6yQwP6e2XIF_uhXuQ";
+        assert_eq!(text("ada").as_str(), ada);
         assert_ne!(text("grace"), text("ada"));
+        assert_eq!(ChallengeText::service(ada), Some(service));
+        assert_eq!(ChallengeText::service("cW74HgUFHceY"), None);
     }
 }

@@ -1,15 +1,16 @@
 //! The challenges that token claims sign (API.md, 4.3).
 
-use super::MemberBasis;
-use crate::domain::{Challenge, ChallengeSeed, MemberId, Timestamp, TokenClaim, TokenHash};
+use super::{MemberBasis, Refusal};
+use crate::domain::{Challenge, ChallengeSeed, MemberId, Signed, Timestamp, TokenClaim, TokenHash};
 use crate::proof::ChallengeText;
 
 /// How long a challenge is good, in milliseconds: ten minutes (API.md, 4.3).
 pub const CHALLENGE_MILLIS: i64 = 10 * 60 * 1_000;
 
-/// For how long requests for a member's challenge are given the same one, in milliseconds: thirty
-/// seconds, so that strangers who keep asking cannot invalidate it before the member's claim.
-pub const CHALLENGE_REUSABLE_MILLIS: i64 = 30 * 1_000;
+/// For how long requests for a member's challenge are given the same one, in milliseconds: five
+/// minutes. Strangers who keep asking cannot replace it before the member has claimed, and whatever is
+/// given out is good for five minutes more at least.
+pub const CHALLENGE_REUSABLE_MILLIS: i64 = 5 * 60 * 1_000;
 
 /// A fresh challenge to hand out, unless an earlier one is still reusable.
 #[derive(Clone, Debug)]
@@ -43,6 +44,27 @@ pub enum ChallengeSlot {
 #[derive(Clone, Debug)]
 pub struct ProvenChallenge(pub ChallengeSeed);
 
+/// Which part of a refused token claim is at fault, as far as the claim alone tells: none of this depends
+/// on whether the member exists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ClaimFault {
+    /// The challenge names another service than this one.
+    OtherService {
+        /// The origin of this one.
+        service: String,
+    },
+    /// `expiresAt` is not the text that came with a challenge.
+    NotAnExpiry,
+    /// `expiresAt` has passed.
+    Expired,
+    /// The signature is not standard base64 of 64 bytes.
+    Encoding,
+    /// None of these: the member is not approved, the challenge was replaced, or the signature does not
+    /// hold.
+    Unproven,
+}
+
 /// The challenge to give to whoever asks for the one of `id`, unless one is reusable. Only an active
 /// member gets it live (API.md, 4.3).
 pub fn offer_challenge(
@@ -63,11 +85,32 @@ pub fn offer_challenge(
     ChallengeOffer { bucket: bucket_of(id), fresh, slot }
 }
 
-/// Whether a claim names this challenge, as it was given out, in time.
-pub(super) fn answers(claim: &TokenClaim, challenge: &Challenge, now: Timestamp) -> bool {
-    claim.challenge == ChallengeText::of(&claim.member_id, &challenge.seed).as_str()
+/// Whether a claim names this challenge, as this service gave it out, in time.
+pub(super) fn answers(
+    claim: &TokenClaim,
+    service: &str,
+    challenge: &Challenge,
+    now: Timestamp,
+) -> bool {
+    claim.challenge == ChallengeText::of(service, &claim.member_id, &challenge.seed).as_str()
         && claim.expires_at == challenge.expires_at.to_string()
         && now <= challenge.expires_at
+}
+
+/// The refusal of a claim.
+pub(super) fn refusal(claim: &Signed<TokenClaim>, service: &str, now: Timestamp) -> Refusal {
+    let TokenClaim { challenge, expires_at, .. } = &claim.payload;
+    let expiry = Timestamp::parse("expiresAt", expires_at).ok();
+    let expiry = expiry.filter(|expiry| expiry.to_string() == *expires_at);
+    Refusal::ClaimRefused(match expiry {
+        _ if ChallengeText::service(challenge) != Some(service) => {
+            ClaimFault::OtherService { service: service.to_owned() }
+        }
+        None => ClaimFault::NotAnExpiry,
+        Some(expiry) if now > expiry => ClaimFault::Expired,
+        Some(_) if claim.signature.decoded().is_none() => ClaimFault::Encoding,
+        Some(_) => ClaimFault::Unproven,
+    })
 }
 
 fn bucket_of(id: &MemberId) -> ChallengeBucket {

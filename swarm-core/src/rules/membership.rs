@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::challenge::{ProvenChallenge, answers};
+use super::challenge::{ProvenChallenge, answers, refusal};
 use super::log::{self, MemberAct};
 use super::{MemberBasis, Refusal, Versioned};
 use crate::domain::{
@@ -137,22 +137,25 @@ pub fn deactivate(member: &Versioned<Member>, by: &Actor) -> Result<MemberChange
     Ok(public(member, inactive, MemberAct::Deactivated, Some(by)))
 }
 
-/// Judges a token claim: the first that proves the key gets the token that `random` makes.
+/// Judges a token claim at the service with this origin: the first that proves the key gets the token
+/// that `random` makes.
 ///
 /// # Errors
 /// [`Refusal::ClaimRefused`] when it proves nothing, [`Refusal::AlreadyClaimed`] when it does, but
 /// the token was claimed before.
 pub fn claim(
     claim: &Arc<Signed<TokenClaim>>,
+    service: &str,
     basis: &MemberBasis,
     now: Timestamp,
     random: [u8; 16],
 ) -> Result<(MemberChange, BearerToken), Refusal> {
     let member = basis.member.as_ref().filter(|member| member.record.state.is_active());
-    let member = member.ok_or(Refusal::ClaimRefused)?;
-    let challenge = basis.challenge.as_ref().ok_or(Refusal::ClaimRefused)?;
-    if !(answers(&claim.payload, challenge, now) && proves(claim, &member.record)) {
-        return Err(Refusal::ClaimRefused);
+    let (Some(member), Some(challenge)) = (member, basis.challenge.as_ref()) else {
+        return Err(refusal(claim, service, now));
+    };
+    if !(answers(&claim.payload, service, challenge, now) && proves(claim, &member.record)) {
+        return Err(refusal(claim, service, now));
     }
     if member.record.state == MemberState::Claimed {
         return Err(Refusal::AlreadyClaimed);

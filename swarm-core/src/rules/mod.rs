@@ -23,7 +23,7 @@ pub use aggregate::aggregate;
 pub use brief::{BriefFacts, compose};
 pub use challenge::{
     CHALLENGE_MILLIS, CHALLENGE_REUSABLE_MILLIS, ChallengeBucket, ChallengeOffer, ChallengeSlot,
-    ProvenChallenge, offer_challenge,
+    ClaimFault, ProvenChallenge, offer_challenge,
 };
 pub use facts::{Basis, MemberBasis, Versioned};
 pub(crate) use judge::rejection;

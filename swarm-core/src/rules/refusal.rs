@@ -1,6 +1,6 @@
 //! Refusals: what the service answers when a rule is broken.
 
-use super::QuotaReached;
+use super::{ClaimFault, QuotaReached};
 use crate::domain::{Invalid, MemberId, MemberState, SessionState, TakeId};
 
 /// A refusal. `Display` is the text on the wire, byte for byte (API.md, 5.2, in the order of its table;
@@ -71,7 +71,7 @@ pub enum Refusal {
     InvalidTokenClaim(Invalid),
     /// The claim proves nothing: unknown, expired, replaced or wrongly signed.
     #[error("token claim refused")]
-    ClaimRefused,
+    ClaimRefused(ClaimFault),
     /// The token was claimed before.
     #[error("token already claimed")]
     AlreadyClaimed,

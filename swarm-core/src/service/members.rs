@@ -190,32 +190,38 @@ impl Tenant {
     }
 
     /// Gives a challenge, alike for every id, whether or not a claim can succeed with it: the same
-    /// answer, after the same reads and writes (API.md, 4.3). Whoever asks for the
-    /// same id within 30 seconds gets the same.
+    /// answer, after the same reads and writes (API.md, 4.3). Whoever asks for the same id within five minutes gets the
+    /// same. `service` is the origin that the challenge names, such as `https://acme.example`: where a
+    /// tenant is reached by several, the one that its members know.
     ///
     /// # Errors
     /// [`Error::Store`], [`Error::Entropy`].
-    pub async fn challenge(&self, id: &MemberId) -> Result<Challenged, Error> {
+    pub async fn challenge(&self, id: &MemberId, service: &str) -> Result<Challenged, Error> {
         let now = self.store.now().await?;
         let basis = self.store.member(id).await?;
         let seed = ChallengeSeed(self.entropy.bytes()?);
         let offer = rules::offer_challenge(id, &basis, seed, now);
         let Challenge { seed, expires_at, .. } = self.store.give_challenge(&offer).await?;
-        Ok(Challenged { challenge: ChallengeText::of(id, &seed), expires_at })
+        Ok(Challenged { challenge: ChallengeText::of(service, id, &seed), expires_at })
     }
 
     /// Claims a member's bearer token by key proof, once. The token is in the answer and nowhere
-    /// else (API.md, 4.4).
+    /// else. `service` is the origin that the challenge must name.
     ///
     /// # Errors
     /// [`Refusal::ClaimRefused`] when it proves nothing, [`Refusal::AlreadyClaimed`] when it comes
     /// second.
-    pub async fn claim(&self, claim: Signed<TokenClaim>) -> Result<BearerToken, Error> {
+    pub async fn claim(
+        &self,
+        claim: Signed<TokenClaim>,
+        service: &str,
+    ) -> Result<BearerToken, Error> {
         let claim = Arc::new(claim);
         until_committed("claim", || async {
             let now = self.store.now().await?;
             let basis = self.store.member(&claim.payload.member_id).await?;
-            let (change, token) = rules::claim(&claim, &basis, now, self.entropy.bytes()?)?;
+            let (change, token) =
+                rules::claim(&claim, service, &basis, now, self.entropy.bytes()?)?;
             match self.commit_member(&change).await? {
                 MemberSaved::Saved => Ok(Some(token)),
                 MemberSaved::Stale | MemberSaved::KeyHeld(_) | MemberSaved::Full => Ok(None),

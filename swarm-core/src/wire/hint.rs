@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::domain::Invalid;
 use crate::domain::json::{self, Json};
 use crate::rules::committee::CommitteeRefusal;
-use crate::rules::{QuotaReached, Refusal};
+use crate::rules::{ClaimFault, QuotaReached, Refusal};
 
 /// The most characters of what was sent that a hint quotes.
 const QUOTED: usize = 40;
@@ -23,6 +23,7 @@ pub fn hint(refusal: &Refusal, body: &[u8]) -> Option<String> {
         | Refusal::InvalidMemo(invalid) => Some(field_hint(invalid, body)),
         Refusal::BadSignature | Refusal::BadApplication { .. } => Some(DIAGNOSE.to_owned()),
         Refusal::QuotaReached(reached) => Some(quota_hint(reached)),
+        Refusal::ClaimRefused(fault) => Some(claim_hint(fault)),
         _ => None,
     }
 }
@@ -45,6 +46,22 @@ pub fn committee_hint(refusal: &CommitteeRefusal, body: &[u8]) -> Option<String>
     };
     let rule = rule.strip_prefix(field).map(|rule| rule.trim_start().to_owned()).unwrap_or(rule);
     Some(field_hint(&Invalid { field, rule }, body))
+}
+
+fn claim_hint(fault: &ClaimFault) -> String {
+    let text = match fault {
+        ClaimFault::OtherService { service } => {
+            return printable(&format!("challenge: must begin with {service}, the service asked"));
+        }
+        ClaimFault::NotAnExpiry => "expiresAt: must be the text that came with the challenge",
+        ClaimFault::Expired => "expiresAt: has passed, ask for a new challenge",
+        ClaimFault::Encoding => "signature: must be standard base64 of 64 bytes",
+        ClaimFault::Unproven => {
+            "memberId is not approved (GET /api/swarm/apply/<memberId>), or challenge was replaced (ask \
+             again), or signature does not hold (POST the same body to /api/swarm/diagnose)"
+        }
+    };
+    text.to_owned()
 }
 
 fn quota_hint(QuotaReached { quota, retry_after }: &QuotaReached) -> String {

@@ -164,7 +164,7 @@ impl From<&Refusal> for Problem {
             Refusal::KeyRegistered(_) => Self::KeyRegistered,
             Refusal::InvalidChallengeRequest(_) => Self::InvalidChallengeRequest,
             Refusal::InvalidTokenClaim(_) => Self::InvalidTokenClaim,
-            Refusal::ClaimRefused => Self::ClaimRefused,
+            Refusal::ClaimRefused(_) => Self::ClaimRefused,
             Refusal::AlreadyClaimed => Self::AlreadyClaimed,
             Refusal::InvalidMemo(_) => Self::InvalidMemo,
             Refusal::InvalidRequest(_) => Self::InvalidRequest,

@@ -12,7 +12,7 @@ pub trait Status {
 impl Status for Refusal {
     fn status(&self) -> u16 {
         match self {
-            Self::MissingBearer | Self::UnknownToken | Self::ClaimRefused => 401,
+            Self::MissingBearer | Self::UnknownToken | Self::ClaimRefused(_) => 401,
             Self::TokenMismatch | Self::NotOnRoster | Self::Excused | Self::NoKey => 403,
             Self::NoSession | Self::NotFound(_) => 404,
             Self::QuotaReached(_) => 429,

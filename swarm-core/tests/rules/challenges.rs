@@ -2,15 +2,21 @@
 
 use std::sync::Arc;
 
-use swarm_core::domain::{Challenge, Member, MemberState, Signed, TokenClaim, TokenHash};
+use swarm_core::domain::{
+    Challenge, Member, MemberState, Signature, Signed, TokenClaim, TokenHash,
+};
 use swarm_core::proof::{BearerToken, ChallengeText};
-use swarm_core::rules::{ChallengeSlot, MemberBasis, MemberChange, claim, offer_challenge};
+use swarm_core::rules::{
+    ChallengeSlot, ClaimFault, MemberBasis, MemberChange, claim, offer_challenge,
+};
 use swarm_core::{Refusal, Timestamp};
 use swarm_testing::{applicant, challenge, claimed, id, key, keys, moment, seed};
 
 use super::{JUDGED, now, versioned};
 
 const RANDOM: [u8; 16] = [7; 16];
+
+const SERVICE: &str = "https://acme.example";
 
 fn expires_at() -> Timestamp {
     moment("2026-11-21T12:10:00Z")
@@ -25,11 +31,11 @@ fn in_state(state: MemberState) -> Member {
 }
 
 #[test]
-fn a_challenge_is_good_for_ten_minutes_and_given_again_for_thirty_seconds() {
+fn a_challenge_is_good_for_ten_minutes_and_given_again_for_five_minutes() {
     let offer = offer_challenge(&id("ada"), &of(None), seed("fresh"), now());
     let fresh = Challenge {
         seed: seed("fresh"),
-        reusable_until: moment("2026-11-21T12:00:30Z"),
+        reusable_until: moment("2026-11-21T12:05:00Z"),
         expires_at: moment("2026-11-21T12:10:00Z"),
     };
     assert_eq!(offer.fresh, fresh);
@@ -61,7 +67,7 @@ fn the_place_of_a_challenge_goes_by_the_id_alone() {
 fn answer() -> TokenClaim {
     TokenClaim {
         member_id: id("ada"),
-        challenge: ChallengeText::of(&id("ada"), &seed("seed")).as_str().to_owned(),
+        challenge: ChallengeText::of(SERVICE, &id("ada"), &seed("seed")).as_str().to_owned(),
         expires_at: "2026-11-21T12:10:00.000Z".to_owned(),
     }
 }
@@ -71,7 +77,7 @@ fn judged(
     basis: &MemberBasis,
     now: Timestamp,
 ) -> Result<(MemberChange, BearerToken), Refusal> {
-    claim(&Arc::new(claim_of), basis, now, RANDOM)
+    claim(&Arc::new(claim_of), SERVICE, basis, now, RANDOM)
 }
 
 fn refusal(claim_of: Signed<TokenClaim>, basis: &MemberBasis, now: Timestamp) -> Option<Refusal> {
@@ -106,30 +112,51 @@ fn a_claim_in_time_gets_the_token() {
 #[test]
 fn a_claim_that_proves_nothing_is_refused() {
     let approved = || of(Some(in_state(MemberState::Approved)));
-    let refused = Some(Refusal::ClaimRefused);
+    let unproven = Some(Refusal::ClaimRefused(ClaimFault::Unproven));
     let signed = |answer| keys("ada").sign(answer);
-    let late = expires_at().plus_millis(1);
-    assert_eq!(refusal(signed(answer()), &approved(), late), refused, "late");
-
-    let other = ChallengeText::of(&id("grace"), &seed("seed")).as_str().to_owned();
+    let other = ChallengeText::of(SERVICE, &id("grace"), &seed("seed")).as_str().to_owned();
+    let later = "2026-11-21T12:10:00.001Z".to_owned();
     for wrong in [
         TokenClaim { challenge: other, ..answer() },
-        TokenClaim { challenge: String::new(), ..answer() },
-        TokenClaim { expires_at: "2026-11-21T12:10:00Z".to_owned(), ..answer() },
-        TokenClaim { expires_at: "2026-11-21T12:10:00.001Z".to_owned(), ..answer() },
+        TokenClaim { challenge: format!("{SERVICE} "), ..answer() },
+        TokenClaim { expires_at: later, ..answer() },
     ] {
-        assert_eq!(refusal(signed(wrong.clone()), &approved(), now()), refused, "{wrong:?}");
+        assert_eq!(refusal(signed(wrong.clone()), &approved(), now()), unproven, "{wrong:?}");
     }
     let forged = keys("grace").sign(answer());
-    assert_eq!(refusal(forged, &approved(), now()), refused, "signed by another");
+    assert_eq!(refusal(forged, &approved(), now()), unproven, "signed by another");
 
     let without_challenge = MemberBasis { challenge: None, ..approved() };
-    assert_eq!(refusal(signed(answer()), &without_challenge, now()), refused, "no challenge");
-    assert_eq!(refusal(signed(answer()), &of(None), now()), refused, "no member");
+    assert_eq!(refusal(signed(answer()), &without_challenge, now()), unproven, "no challenge");
+    assert_eq!(refusal(signed(answer()), &of(None), now()), unproven, "no member");
     let keyless = Member { public_key: None, ..in_state(MemberState::Approved) };
-    assert_eq!(refusal(signed(answer()), &of(Some(keyless)), now()), refused, "no key");
+    assert_eq!(refusal(signed(answer()), &of(Some(keyless)), now()), unproven, "no key");
     for state in [MemberState::Applied, MemberState::Rejected, MemberState::Inactive] {
-        assert_eq!(refusal(signed(answer()), &of(Some(in_state(state))), now()), refused);
+        assert_eq!(refusal(signed(answer()), &of(Some(in_state(state))), now()), unproven);
+    }
+}
+
+/// The same fault whether or not there is such a member.
+#[test]
+fn a_refused_claim_says_which_field_is_at_fault() {
+    let bases = [of(Some(in_state(MemberState::Approved))), of(None)];
+    let signed = |answer| keys("ada").sign(answer);
+    let random = answer().challenge.split_once(' ').unwrap().1.to_owned();
+    let elsewhere = ["https://other.example ", &random].concat();
+    let short = "2026-11-21T12:10:00Z".to_owned();
+    let unencoded = Signature::parse("ab".repeat(64)).unwrap();
+    let other = ClaimFault::OtherService { service: SERVICE.to_owned() };
+    for (claim, at, fault) in [
+        (signed(TokenClaim { challenge: elsewhere, ..answer() }), now(), other.clone()),
+        (signed(TokenClaim { challenge: random, ..answer() }), now(), other),
+        (signed(TokenClaim { expires_at: short, ..answer() }), now(), ClaimFault::NotAnExpiry),
+        (signed(answer()), expires_at().plus_millis(1), ClaimFault::Expired),
+        (Signed { payload: answer(), signature: unencoded }, now(), ClaimFault::Encoding),
+    ] {
+        for basis in &bases {
+            let refused = refusal(claim.clone(), basis, at);
+            assert_eq!(refused, Some(Refusal::ClaimRefused(fault.clone())));
+        }
     }
 }
 
@@ -140,5 +167,5 @@ fn a_second_claim_is_told_so_if_it_proves_the_key() {
     let second = refusal(keys("ada").sign(answer()), &basis, now());
     assert_eq!(second, Some(Refusal::AlreadyClaimed));
     let forged = refusal(keys("grace").sign(answer()), &basis, now());
-    assert_eq!(forged, Some(Refusal::ClaimRefused));
+    assert_eq!(forged, Some(Refusal::ClaimRefused(ClaimFault::Unproven)));
 }

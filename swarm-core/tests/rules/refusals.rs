@@ -2,7 +2,7 @@
 
 use swarm_core::Refusal;
 use swarm_core::domain::{Invalid, MemberState, SessionState};
-use swarm_core::rules::{Quota, QuotaReached, Resource};
+use swarm_core::rules::{ClaimFault, Quota, QuotaReached, Resource};
 use swarm_testing::id;
 
 use super::now;
@@ -43,7 +43,7 @@ fn a_conflict_is_what_another_moment_might_have_accepted() {
         R::BadSignature,
         R::InvalidApplication(invalid()),
         R::BadApplication { expected_payload: String::new() },
-        R::ClaimRefused,
+        R::ClaimRefused(ClaimFault::Unproven),
         R::NotFound(Resource::Take),
         R::QuotaReached(QuotaReached::pending()),
     ] {

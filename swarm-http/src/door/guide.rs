@@ -72,7 +72,7 @@ async fn now(request: &RequestContext) -> Result<Now, ApiError> {
         tenant: config.id.to_string(),
         name: one_line(&config.name),
         about: one_line(&config.about),
-        origin: origin(request),
+        origin: request.origin(),
         open: open(request).await?.iter().map(|session| shown(session)).collect(),
         subjects: subjects.iter().map(|subject| code(subject.id.as_str())).collect(),
     })
@@ -96,14 +96,6 @@ pub(super) async fn open(
     let mut sessions = page.sessions;
     sessions.retain(|session| session.state == SessionState::Collecting);
     Ok(sessions)
-}
-
-/// The origin in use. It is written into code that readers run unchanged, so a host that is more
-/// than a name or an address with a port is not repeated there.
-pub(super) fn origin(request: &RequestContext) -> String {
-    let origin = request.origin();
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b".:/-_[]".contains(&b);
-    if origin.bytes().all(plain) { origin } else { "http://localhost".to_owned() }
 }
 
 /// Text of an operator as it may stand between backticks: JSON where it is anything unusual.

@@ -14,7 +14,7 @@ use crate::response::{Answer, Reply, SERVICE_LINKS, ok};
 
 /// `/.well-known/swarm.json`.
 pub(crate) async fn manifest(request: RequestContext) -> Reply {
-    let origin = guide::origin(&request);
+    let origin = request.origin();
     let at = |path: &str| format!("{origin}{path}");
     let mut answer = ok(&Manifest {
         tenant: request.served.config().id.as_str(),

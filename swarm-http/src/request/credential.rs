@@ -1,7 +1,7 @@
 //! Who asks: a bearer token (API.md, 4.4), an operator's token (7.1), or an API key of the committee (8.1).
 
-use http::header::AUTHORIZATION;
-use http::{HeaderMap, StatusCode};
+use http::header::{AUTHORIZATION, AsHeaderName};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use swarm_core::domain::{Actor, TokenHash};
 use swarm_core::proof::ApiKey;
 use swarm_core::{CommitteeRefusal, Refusal};
@@ -57,15 +57,22 @@ pub(crate) async fn admit(
     }
 }
 
+/// The token of the one `Authorization` header.
 fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
-    let (scheme, token) = headers.get(AUTHORIZATION)?.as_bytes().split_at_checked(7)?;
+    let (scheme, token) = only(headers, AUTHORIZATION)?.as_bytes().split_at_checked(7)?;
     let token = token.trim_ascii();
     (scheme.eq_ignore_ascii_case(b"bearer ") && !token.is_empty()).then_some(token)
 }
 
-/// The committee member's API key, as it was sent; a repeated header counts as no key.
+/// The committee member's API key, as it was sent.
 fn api_key(headers: &HeaderMap) -> Option<&str> {
-    let mut sent = headers.get_all("x-ic-key").iter();
-    let key = sent.next()?.to_str().ok()?;
-    sent.next().is_none().then_some(key)
+    only(headers, "x-ic-key")?.to_str().ok()
+}
+
+/// The value of a header that was sent once. Of several, a proxy in front may have checked another than
+/// the one that counts here, so a credential that is sent twice is none.
+pub(crate) fn only(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&HeaderValue> {
+    let mut sent = headers.get_all(name).iter();
+    let value = sent.next()?;
+    sent.next().is_none().then_some(value)
 }

@@ -8,7 +8,6 @@ use std::time::Duration;
 use bytes::{Buf, Bytes};
 use futures_util::{FutureExt, Stream};
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, ETAG, LINK};
-use http::uri::Authority;
 use http::{HeaderMap, Method, StatusCode};
 use swarm_core::json::{Json, NotJson};
 use tokio::time::Instant;
@@ -20,7 +19,7 @@ use crate::budget::{BudgetExhausted, Reservation, SMALL};
 use crate::cache::{Question, Reader};
 use crate::response::caching::{self, Negotiation};
 use crate::response::{Answer, ApiError, NOT_JSON, Reply, SERVICE_LINKS, SWARM_ERROR, SWARM_HINT};
-use crate::tenants::{ServedTenant, TenantRequest};
+use crate::tenants::{Host, ServedTenant, TenantRequest};
 
 use super::body::{self, BodyError, LargeBodyCheck};
 use super::context::RequestContext;
@@ -35,7 +34,7 @@ const BODY_DEADLINE: Duration = Duration::from_secs(10);
 /// A request without its body.
 pub(crate) struct RequestHead {
     pub(crate) method: Method,
-    pub(crate) host: Option<Authority>,
+    pub(crate) host: Option<Host>,
     pub(crate) path: String,
     pub(crate) query: String,
     pub(crate) headers: HeaderMap,
@@ -111,7 +110,7 @@ const UNKNOWN_PATH: ApiError = ApiError::Request(StatusCode::NOT_FOUND, "not fou
 
 /// The host is logged: usually it is missing from the configuration.
 fn unknown_host(origin: &Origin) -> ApiError {
-    tracing::Span::current().record("host", origin.host().map_or("", Authority::as_str));
+    tracing::Span::current().record("host", origin.host().map_or("", Host::as_str));
     ApiError::Request(StatusCode::MISDIRECTED_REQUEST, "unknown host")
 }
 

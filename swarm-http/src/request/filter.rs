@@ -10,6 +10,7 @@ use warp::reply::Response;
 use warp::{Filter, reject};
 
 use crate::Site;
+use crate::tenants::Host;
 
 use super::dispatch::{RequestHead, UnknownPath, respond, respond_unknown};
 use super::route::Table;
@@ -52,10 +53,11 @@ fn head() -> impl Filter<Extract = (RequestHead,), Error = warp::Rejection> + Cl
         .and(warp::header::headers_cloned())
         .map(
             |method: Method,
-             host: Option<Authority>,
+             named: Option<Authority>,
              path: FullPath,
              query: String,
              headers: HeaderMap| {
+                let host = named.and_then(|host| Host::parse(host.as_str()));
                 RequestHead { method, host, path: path.as_str().to_owned(), query, headers }
             },
         )

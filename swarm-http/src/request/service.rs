@@ -15,6 +15,7 @@ use hyper::body::Body;
 use tower_service::Service;
 
 use crate::Site;
+use crate::tenants::Host;
 
 use super::dispatch::{RequestHead, UnknownPath, respond, respond_unknown};
 use super::route::Table;
@@ -70,8 +71,10 @@ where
 /// The headers are moved, not copied.
 fn split<B>(request: Request<B>) -> (RequestHead, B) {
     let (parts, body) = request.into_parts();
-    let named = || parts.headers.get(HOST)?.to_str().ok()?.parse().ok();
-    let host = parts.uri.authority().cloned().or_else(named);
+    let host = match parts.uri.authority() {
+        Some(target) => Host::parse(target.as_str()),
+        None => parts.headers.get(HOST).and_then(Host::parse),
+    };
     let path = parts.uri.path().to_owned();
     let query = parts.uri.query().unwrap_or_default().to_owned();
     let (method, headers) = (parts.method, parts.headers);

@@ -24,14 +24,14 @@ pub(crate) async fn status(request: RequestContext) -> Reply {
 pub(crate) async fn challenge(mut request: RequestContext) -> Reply {
     let id = request.fields().text("memberId").and_then(MemberId::parse);
     let id = id.map_err(Refusal::InvalidChallengeRequest)?;
-    let given = request.tenant().challenge(&id).await?;
+    let given = request.tenant().challenge(&id, &request.public_origin()).await?;
     Ok(wire::members::challenge(&id, &given).into())
 }
 
 pub(crate) async fn claim(mut request: RequestContext) -> Reply {
     let claim = TokenClaim::read(&mut request.fields()).map_err(Refusal::InvalidTokenClaim)?;
     let member_id = claim.payload.member_id.clone();
-    let token = request.tenant().claim(claim).await?;
+    let token = request.tenant().claim(claim, &request.public_origin()).await?;
     Ok(wire::members::claimed(&member_id, &token).into())
 }
 

@@ -100,11 +100,7 @@ impl Tenants {
 
 impl TenantDirectory for HostTable {
     fn find(&self, request: &TenantRequest<'_>) -> Option<Arc<TenantConfig>> {
-        let host = request.host?.host();
-        let tenants = self.read();
-        let found = tenants.by_host.get(host);
-        // Hosts are mostly sent in lower case: only the others need a copy.
-        found.or_else(|| tenants.by_host.get(&host.to_ascii_lowercase())).map(Arc::clone)
+        self.read().by_host.get(request.host?.name()).map(Arc::clone)
     }
 
     fn tenant(&self, id: &TenantId) -> Option<Arc<TenantConfig>> {

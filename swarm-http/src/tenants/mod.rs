@@ -1,6 +1,7 @@
 //! Who is served: tenants, how a request finds its own, and who may operate one.
 
 mod config;
+mod host;
 mod host_table;
 mod open_tenants;
 mod operators;
@@ -9,10 +10,10 @@ mod origin;
 use std::sync::Arc;
 
 use http::HeaderMap;
-use http::uri::Authority;
 use swarm_core::TenantId;
 
 pub use config::{Services, TenantConfig};
+pub use host::Host;
 pub(crate) use host_table::EveryHost;
 pub use host_table::{DuplicateTenant, HostTable};
 pub(crate) use open_tenants::OpenTenants;
@@ -45,7 +46,7 @@ pub trait TenantDirectory: Send + Sync + 'static {
 pub struct TenantRequest<'a> {
     /// The host that the client named, perhaps with a port; as a proxy forwards it, where the site
     /// trusts proxies.
-    pub host: Option<&'a Authority>,
+    pub host: Option<&'a Host>,
     /// The path as it was sent.
     pub path: &'a str,
     /// The headers.
@@ -53,7 +54,7 @@ pub struct TenantRequest<'a> {
 }
 
 impl<'a> TenantRequest<'a> {
-    pub(crate) fn new(host: Option<&'a Authority>, path: &'a str, headers: &'a HeaderMap) -> Self {
+    pub(crate) fn new(host: Option<&'a Host>, path: &'a str, headers: &'a HeaderMap) -> Self {
         Self { host, path, headers }
     }
 }

@@ -4,6 +4,8 @@ use async_trait::async_trait;
 use http::HeaderMap;
 use swarm_core::domain::{Actor, AdminTokenHash};
 
+use crate::request::credential::only;
+
 /// Decides who may operate a tenant, and under which name their acts stand in the log.
 ///
 /// [`AdminTokens`] is the plain implementation. Others may look for another credential, or ask
@@ -14,7 +16,7 @@ pub trait Operators: Send + Sync + 'static {
     async fn admit(&self, headers: &HeaderMap) -> Option<Actor>;
 }
 
-/// Operators by the token in `X-Admin-Token` (API.md, 7.1). Only its hash is known.
+/// Operators by the token in `X-Admin-Token`, sent once (API.md, 7.1). Only its hash is known.
 #[derive(Clone, Debug, Default)]
 pub struct AdminTokens(Vec<(Actor, AdminTokenHash)>);
 
@@ -56,7 +58,7 @@ impl AdminTokens {
 #[async_trait]
 impl Operators for AdminTokens {
     async fn admit(&self, headers: &HeaderMap) -> Option<Actor> {
-        let sent = AdminTokenHash::of(headers.get("x-admin-token")?.as_bytes());
+        let sent = AdminTokenHash::of(only(headers, "x-admin-token")?.as_bytes());
         let admitted = self.0.iter().find(|(_, hash)| *hash == sent);
         admitted.map(|(name, _)| name.clone())
     }

@@ -2,31 +2,32 @@
 
 use std::fmt;
 
-use http::uri::Authority;
 use swarm_core::Invalid;
 
-/// `https://acme.example` or `http://acme.example:8080`: a scheme and a host, perhaps with a port.
+use super::Host;
+
+/// `https://acme.example` or `http://acme.example:8080`: a scheme and a host, perhaps with a port, in
+/// lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicOrigin(String);
 
 impl PublicOrigin {
-    /// The origin that `text` is.
+    /// Reads an origin.
     ///
     /// # Errors
     /// [`Invalid`] for anything else than `http://` or `https://` and a host.
-    pub fn parse(text: impl Into<String>) -> Result<Self, Invalid> {
-        let text = text.into();
-        let authority = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-        let authority = authority.and_then(|host| host.parse::<Authority>().ok());
-        let host = authority.as_ref().map(Authority::host).unwrap_or_default();
-        if host.is_empty() || text.contains('@') {
-            let rule = "must be http:// or https:// and a host, nothing more";
-            return Err(Invalid::new("public_origin", rule));
-        }
-        Ok(Self(text))
+    pub fn parse(text: impl AsRef<str>) -> Result<Self, Invalid> {
+        let parts = text.as_ref().split_once("://");
+        let origin = parts.and_then(|(scheme, host)| {
+            let scheme = scheme.to_ascii_lowercase();
+            let host = Host::parse(host).filter(|_| matches!(&*scheme, "http" | "https"))?;
+            Some(Self(format!("{scheme}://{host}")))
+        });
+        let rule = "must be http:// or https:// and a host, nothing more";
+        origin.ok_or_else(|| Invalid::new("public_origin", rule))
     }
 
-    /// As it was written.
+    /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

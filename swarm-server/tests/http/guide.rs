@@ -126,13 +126,14 @@ fn everything_is_found_from_the_address_alone() {
     assert!(skill.header("etag").is_some());
 }
 
-/// A host stands in code that is run: what is more than a name is not repeated.
+/// The guide repeats the host in code that readers run.
 #[test]
-fn a_hostile_host_gets_no_code_into_the_guide() {
+fn a_host_that_is_no_name_is_refused() {
     let server = Server::start();
-    let client = server.client().at("a'$(id)'.example");
-    for path in ["/skill.md", "/llms.txt", "/.well-known/swarm.json"] {
-        let text = client.get(path).expect(200).text;
-        assert!(!text.contains("$(id)") && text.contains("http://localhost"), "{text}");
+    for host in ["a'$(id)'.example", "x;$(id)"] {
+        let client = server.client().at(host);
+        for path in ["/skill.md", "/llms.txt", "/.well-known/swarm.json", "/swarm/takes/1"] {
+            client.get(path).unread(400, "invalid host");
+        }
     }
 }

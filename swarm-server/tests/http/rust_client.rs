@@ -45,13 +45,15 @@ fn a_member_joins_files_and_amends() {
     let brief = client.brief(session.id).unwrap().unwrap();
     assert_eq!((brief.session_id.as_str(), brief.subject_id.as_str()), ("1", "aurora"));
     let take = TakeFields::new("cautious", 0.62).with_body("Utilisation is high.");
-    let first = sign_take(&key, &member, &session, &take).unwrap();
+    let first = sign_take(client.service(), &key, &member, &session, &take).unwrap();
     let flight = client.preflight(&token, &first).unwrap();
     assert!(flight.ok && flight.session_id == Some(session.id), "{flight:?}");
     assert_eq!(client.submit(&token, &first).unwrap(), TakeId(1));
     assert_eq!(client.submit(&token, &first).unwrap(), TakeId(1), "the same take stands");
-    let second = sign_take(&key, &member, &session, &take).unwrap();
+    let second = sign_take(client.service(), &key, &member, &session, &take).unwrap();
     assert_eq!(client.submit(&token, &second).unwrap(), TakeId(2));
+    let origin = format!("http://{} ", operator.address);
+    assert!(second.payload.nonce.as_str().starts_with(&origin), "{:?}", second.payload.nonce);
     let (_, takes) = client.session(session.id).unwrap();
     assert_eq!(takes, [client.take(TakeId(2)).unwrap()]);
 
@@ -62,6 +64,34 @@ fn a_member_joins_files_and_amends() {
     let aurora = SubjectId::parse("aurora").unwrap();
     client.publish_memo(&token, "On aurora", "Long.", Some(&aurora), Some(SessionId(1))).unwrap();
     assert_eq!(code(client.take(TakeId(3)).unwrap_err()), "not-found");
+}
+
+/// What another service would relay is not signed.
+#[test]
+fn a_challenge_of_another_service_is_not_signed() {
+    let given = |challenge: &str| {
+        let expires_at = "2026-11-21T12:10:00.000Z";
+        let body = json!({ "memberId": "m", "challenge": challenge, "expiresAt": expires_at });
+        (200, body.to_string())
+    };
+    let (url, bodies) = scripted(vec![given("https://acme.example random"), given("random")]);
+    let client = swarm_client::Client::new(&url).unwrap();
+    let member = swarm_core::MemberId::parse("m").unwrap();
+    for named in ["https://acme.example", ""] {
+        let refused = client.claim(&new_key().unwrap(), &member).unwrap_err();
+        assert!(
+            matches!(&refused, Error::OtherService { named: it, .. } if it == named),
+            "{refused}"
+        );
+    }
+    let asked: Vec<_> = bodies.try_iter().collect();
+    assert_eq!(asked.len(), 2, "nothing but the challenge was asked for");
+
+    // Known to its members by another name, it is the service all the same.
+    let claimed = (201, json!({ "token": "tok_m_0" }).to_string());
+    let (url, _) = scripted(vec![given("https://Acme.example:443 random"), claimed]);
+    let client = swarm_client::Client::new(&url).unwrap().known_as("https://acme.example").unwrap();
+    assert_eq!(client.claim(&new_key().unwrap(), &member).unwrap(), "tok_m_0");
 }
 
 #[test]
@@ -125,7 +155,7 @@ fn take() -> Signed<TakeDraft> {
     let session = client(&server.client()).open_session().unwrap().unwrap();
     let member = swarm_core::MemberId::parse("ada").unwrap();
     let fields = TakeFields::new("cautious", 0.62);
-    sign_take(&new_key().unwrap(), &member, &session, &fields).unwrap()
+    sign_take("http://a", &new_key().unwrap(), &member, &session, &fields).unwrap()
 }
 
 #[test]

@@ -22,6 +22,7 @@ on_every_store! {
     a_key_and_its_challenges_belong_to_one_world,
     hosts_are_found_in_any_case_and_on_any_port,
     a_forwarded_host_counts_only_where_it_is_trusted,
+    a_forwarded_origin_appears_in_links,
     an_unknown_host_is_misdirected_whatever_is_asked,
 }
 
@@ -276,6 +277,11 @@ fn hosts_are_found_in_any_case_and_on_any_port(backend: &Backend) {
     ] {
         assert_eq!(ask(host), None, "{host}");
     }
+    for host in ["acme.example:+80", "acme.example:http", "acme.example:65536", "x;$(id)"] {
+        let head = format!("GET {PATH} HTTP/1.1\r\nHost: {host}\r\n\r\n");
+        let answer = raw_http::exchange(tenants.server.address, head.as_bytes());
+        answer.unread(400, "invalid host");
+    }
     // The target goes before the header.
     let target = format!("http://acme.example{PATH}");
     let absolute = answered(&tenants.server, &target, "Host: bolt.example\r\n");
@@ -299,6 +305,11 @@ fn a_forwarded_host_counts_only_where_it_is_trusted(backend: &Backend) {
             ("acme.example", "bolt.example/x", Some("acme")),
             ("acme.example", "bolt example", Some("acme")),
             ("acme.example", "user@bolt.example", Some("acme")),
+            ("acme.example", "bolt.example:http", Some("acme")),
+            ("acme.example", "bolt.example:99999", Some("acme")),
+            ("acme.example", "bolt.example:+80", Some("acme")),
+            ("acme.example", "bolt.example:$(id)", Some("acme")),
+            ("acme.example", "bolt.example;$(id)", Some("acme")),
             ("unknown.example", "no host", None),
             ("unknown.example", "acme.example", Some("acme")),
         ] {
@@ -313,6 +324,26 @@ fn a_forwarded_host_counts_only_where_it_is_trusted(backend: &Backend) {
         }
         let plain = answered(&tenants.server, PATH, "Host: acme.example\r\n");
         assert_eq!(plain.as_deref(), Some("acme"));
+    }
+}
+
+/// What is no host or no scheme counts for nothing, so links name the origin that was asked.
+fn a_forwarded_origin_appears_in_links(backend: &Backend) {
+    let mut tenants = TwoTenants::start(backend);
+    tenants.server = Server::of(site(&tenants.store).trust_forwarded(true));
+    for (forwarded_host, scheme, origin) in [
+        ("WWW.acme.example:8443", "HTTPS", "https://www.acme.example:8443"),
+        ("acme.example", "HTTP", "http://acme.example"),
+        ("bolt.example:http", "https", "https://acme.example:81"),
+        ("acme.example:$(id)", "ftp", "http://acme.example:81"),
+        ("", "", "http://acme.example:81"),
+    ] {
+        let head = format!(
+            "GET /.well-known/swarm.json HTTP/1.1\r\nHost: acme.example:81\r\n\
+             X-Forwarded-Host: {forwarded_host}\r\nX-Forwarded-Proto: {scheme}\r\n\r\n"
+        );
+        let answer = raw_http::exchange(tenants.server.address, head.as_bytes());
+        assert_eq!(answer.expect(200).json()["origin"], origin, "{forwarded_host} {scheme}");
     }
 }
 

@@ -12,7 +12,6 @@ use std::sync::{Arc, OnceLock};
 
 use http::StatusCode;
 
-use super::guide;
 use crate::request::RequestContext;
 use crate::request::route::{Route, read};
 use crate::response::{Answer, Reply};
@@ -47,7 +46,7 @@ impl Reference {
 type Shared = Arc<OnceLock<Reference>>;
 
 async fn openapi(reference: Shared, request: RequestContext) -> Reply {
-    let text = reference.get().map(|made| made.document.text(&guide::origin(&request)));
+    let text = reference.get().map(|made| made.document.text(&request.origin()));
     Ok(Answer::new(StatusCode::OK, "application/json", text.unwrap_or_default()))
 }
 

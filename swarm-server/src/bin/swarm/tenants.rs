@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use swarm_core::domain::committee::KeyPrefix;
 use swarm_core::domain::{Actor, AdminTokenHash, Invalid, Quotas, TimeOfDay};
 use swarm_core::{CommitteeSettings, TenantId};
-use swarm_http::{AdminTokens, PublicOrigin, TenantConfig};
+use swarm_http::{AdminTokens, Host, PublicOrigin, TenantConfig};
 
 use crate::config::{AdminTokenTable, CommitteeTable, QuotasTable, TenantTable, sender};
 use crate::secrets::{check_token, mint_token};
@@ -105,9 +105,9 @@ fn quotas(table: &QuotasTable) -> Quotas {
     quotas
 }
 
-/// Whether a request could name it: an authority without user and port.
+/// Whether a request could name it without a port.
 fn is_host(host: &str) -> bool {
-    host.parse().is_ok_and(|authority: http::uri::Authority| authority.host() == host)
+    Host::parse(host).is_some_and(|parsed| parsed.name().eq_ignore_ascii_case(host))
 }
 
 /// What is not set has its default (API.md, 13.2).

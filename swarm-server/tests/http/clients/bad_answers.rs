@@ -18,6 +18,9 @@ use crate::verification::{answering, clients, dribbling, endless, raw, scripted,
 const SECOND: Duration = Duration::from_secs(1);
 const LONG: Duration = Duration::from_secs(30);
 
+/// What members know the scripted services by.
+const ORIGIN: &str = "--origin=https://acme.example";
+
 const FILED: &str = r#"{"ok":true,"status":201,"recommendationId":7,"verified":true}"#;
 
 fn errors(output: &Output) -> String {
@@ -45,7 +48,7 @@ fn submit(client: &ClientProgram) -> Output {
 /// Claims a token, into `my.token`.
 fn claim(client: &ClientProgram) -> Command {
     client.run(&["keygen", "my.key"]);
-    let files = ["--key=my.key", "--token-file=my.token", "--member=ada"];
+    let files = ["--key=my.key", "--token-file=my.token", "--member=ada", ORIGIN];
     client.command(&[&["claim", "--url", &client.url], &files[..]].concat())
 }
 
@@ -71,6 +74,23 @@ print(int(Swarm(sys.argv[2]).submit("tok", signed)["recommendationId"]))
     assert!(start.elapsed() < LONG, "{:?}", start.elapsed());
 }
 
+/// What another service would relay is not signed, and leaves no file behind.
+#[test]
+fn a_challenge_of_another_service_is_not_signed() {
+    for named in ["https://other.example c", "c", "http://acme.example c"] {
+        let challenge = json!({ "challenge": named, "expiresAt": "2026-11-21T00:00:00Z" });
+        for which in [0, 1] {
+            let (url, bodies) = scripted(vec![(200, challenge.to_string())]);
+            let client = &clients("other-service", &url, &[])[which];
+            let output = claim(client).output().unwrap();
+            let error = errors(&output);
+            assert!(error.contains("for another service than https://acme.example"), "{error}");
+            assert_eq!((output.status.code(), bodies.try_iter().count()), (Some(1), 1));
+            assert!(!client.folder.join("my.token").exists());
+        }
+    }
+}
+
 #[test]
 fn an_answer_that_is_too_long_is_not_asked_for_again() {
     for which in [0, 1] {
@@ -84,7 +104,9 @@ fn an_answer_that_is_too_long_is_not_asked_for_again() {
 
 #[test]
 fn a_success_that_is_no_json_is_not_quoted() {
-    let challenge = json!({ "challenge": "c", "expiresAt": "2026-11-21T00:00:00Z" }).to_string();
+    let challenge =
+        json!({ "challenge": "https://acme.example c", "expiresAt": "2026-11-21T00:00:00Z" })
+            .to_string();
     let cut = r#"{"ok":true,"token":"swarm_tok_sec"#;
     for which in [0, 1] {
         let (url, bodies) = scripted(vec![(200, challenge.clone()), (201, cut.to_owned())]);

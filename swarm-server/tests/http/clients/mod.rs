@@ -114,13 +114,17 @@ fn journey(interpreter: String, script: &str) {
     // Sent again after a lost answer, the very same take is found to stand.
     assert_eq!(client.asks("submit", &fields)["recommendationId"], 1);
     let take = program.client.get("/api/swarm/takes/1").expect(200).json();
+    let fresh: Vec<_> = fields.iter().filter(|it| !it.starts_with("--nonce")).copied().collect();
+    assert_eq!(client.asks("submit", &fresh)["recommendationId"], 2);
+    let nonce = program.client.get("/api/swarm/takes/2").expect(200).json()["nonce"].clone();
+    assert!(nonce.as_str().unwrap().starts_with(&format!("{} ", client.url)), "{nonce}");
     assert_eq!((&take["publicKey"], &take["memberId"]), (&json!(key), &json!(id)));
 
     let permalink = format!("{}/swarm/takes/1", client.url);
     let verified = client.says(&["verify", &permalink, "--key", &key]);
     assert!(verified.starts_with(&format!("holds: the key {key} signed this")), "{verified}");
     assert!(verified.contains("\"constructive\", confidence 1e-7"), "{verified}");
-    assert_eq!(client.run(&["verify", "--url", &client.url, "2"]).status.code(), Some(2));
+    assert_eq!(client.run(&["verify", "--url", &client.url, "3"]).status.code(), Some(2));
     reads(&client);
     committee(&program, &client);
 }

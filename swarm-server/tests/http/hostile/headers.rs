@@ -50,6 +50,25 @@ fn tokens_of_any_bytes_are_unknown() {
     fixture.client.get("/healthz").expect(200);
 }
 
+/// A proxy may have checked another one than the server does.
+#[test]
+fn a_credential_that_is_sent_twice_is_none() {
+    let fixture = Fixture::start();
+    let author = fixture.author();
+    let (good, bad) = (format!("Authorization: {}", author.bearer()), "Authorization: Bearer x");
+    for headers in [[good.as_bytes(), bad.as_bytes()], [bad.as_bytes(), good.as_bytes()]] {
+        let verify = request("GET /api/swarm/verify-token", &headers);
+        raw_http::exchange(fixture.server.address, &verify).refused(401, "missing bearer token");
+    }
+    let (good, bad) = (&b"X-Admin-Token: adm_of_the_tests"[..], &b"X-Admin-Token: x"[..]);
+    for headers in [[good, bad], [bad, good], [good, good]] {
+        let outbox = request("GET /api/swarm/admin/outbox", &headers);
+        raw_http::exchange(fixture.server.address, &outbox).refused(401, "admin token required");
+        let members = request("GET /api/ic/admin/members", &headers);
+        raw_http::exchange(fixture.server.address, &members).unread(401, "admin token required");
+    }
+}
+
 #[test]
 fn request_ids_are_plain_or_ours() {
     let fixture = Fixture::start();

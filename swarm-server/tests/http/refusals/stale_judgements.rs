@@ -266,8 +266,9 @@ fn the_same_proof_comes_first() {
     let same = TokenClaim::read(&mut fields).unwrap();
     let token: Arc<Mutex<String>> = Arc::default();
     let first = Arc::clone(&token);
+    let service = format!("http://{}", interleaving.fixture.client.address);
     interleaving.meddle_before("save_member", move |tenant| {
-        now(tenant.claim(same)).unwrap().reveal().clone_into(&mut first.lock().unwrap());
+        now(tenant.claim(same, &service)).unwrap().reveal().clone_into(&mut first.lock().unwrap());
     });
     claim(&interleaving, &proof).refused(409, "token already claimed");
     let bearer = format!("Bearer {}", token.lock().unwrap());
@@ -281,9 +282,9 @@ fn what_a_proof_relies_on_is_gone() {
     let (id, _, proof) = claimant(&interleaving);
     let clock = interleaving.fixture.clock.clone();
     interleaving.meddle_before("save_member", move |tenant| {
-        // For thirty seconds it would be the same one.
-        clock.move_by(31_000);
-        drop(now(tenant.challenge(&id)).unwrap());
+        // Within five minutes it would be the same one.
+        clock.move_by(301_000);
+        drop(now(tenant.challenge(&id, "http://test.example")).unwrap());
     });
     claim(&interleaving, &proof).refused(401, "token claim refused");
     interleaving.check_meddled();

@@ -17,6 +17,8 @@ use super::answers::Answers;
 pub(crate) use super::answers::Tally;
 use super::chaos::Chaos;
 
+const SERVICE: &str = "https://acme.example";
+
 /// Who applies, is activated, and claims its token while all this goes on.
 const NEWCOMER: &str = "dan";
 
@@ -114,7 +116,7 @@ impl Desk {
         let Some(id) = told.pop() else { return };
         self.answers.heard_of_application(&id);
         for _ in 0..4 {
-            let activated = self.tenant().activate(&id, "https://acme.example", &Actor::OPERATOR);
+            let activated = self.tenant().activate(&id, SERVICE, &Actor::OPERATOR);
             if activated.await.is_ok() {
                 self.answers.heard_of_activation();
             }
@@ -126,7 +128,7 @@ impl Desk {
     /// Both devices are given the same challenge for a while, which is signed once for both.
     async fn claim(&self, id: &MemberId, signed: &Mutex<HashMap<String, Signed<TokenClaim>>>) {
         for _ in 0..2 {
-            let Ok(given) = self.tenant().challenge(id).await else { continue };
+            let Ok(given) = self.tenant().challenge(id, SERVICE).await else { continue };
             let sign = || {
                 NEWCOMERS_KEYS.sign(TokenClaim {
                     member_id: id.clone(),
@@ -136,7 +138,7 @@ impl Desk {
             };
             let of_challenge = given.challenge.as_str().to_owned();
             let claim = signed.lock().unwrap().entry(of_challenge).or_insert_with(sign).clone();
-            if let Ok(token) = self.tenant().claim(claim).await {
+            if let Ok(token) = self.tenant().claim(claim, SERVICE).await {
                 return self.answers.heard_of_claim(token.hash());
             }
         }

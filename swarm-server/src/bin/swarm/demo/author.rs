@@ -56,7 +56,7 @@ impl Author {
             member_id: self.id.clone(),
             date: said.date,
             subject_id: SubjectId::parse(said.subject)?,
-            nonce: new_nonce()?,
+            nonce: new_nonce(client.service())?,
             stance: Stance::parse(said.stance)?,
             confidence: Confidence::parse(said.confidence)?,
             body: Body::parse(said.body.as_str())?,

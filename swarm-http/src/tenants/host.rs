@@ -1,0 +1,152 @@
+//! Hosts: the one parser for those that requests name and those that are configured.
+
+use std::fmt;
+use std::net::Ipv6Addr;
+use std::ops::Range;
+
+use swarm_core::Invalid;
+
+/// A host, perhaps with a port, in lower case: `acme.example`, `127.0.0.1:8080`, `[::1]:8080`.
+///
+/// A name consists of ASCII letters, digits, dots, hyphens and underscores, so a host can stand in links
+/// and commands as it is. RFC 3986 allows more, which no host on the internet uses.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Host {
+    text: String,
+    /// Where the name ends and the port, if any, begins with its colon.
+    name_end: usize,
+}
+
+impl Host {
+    /// The longest host, in bytes: a name of 253 (RFC 1035) and a port.
+    const MAX: usize = 253 + ":65535".len();
+
+    /// Reads a host and perhaps a port, 0 to 65535; a colon without digits is no port (RFC 3986,
+    /// section 3.2.3). `None` for anything else.
+    pub fn parse(text: impl AsRef<[u8]>) -> Option<Self> {
+        let text = text.as_ref();
+        if text.len() > Self::MAX {
+            return None;
+        }
+        let name_end = name_end(text)?;
+        let (name, port) = text.split_at_checked(name_end)?;
+        let port = match port {
+            [] | [b':'] => &[][..],
+            [b':', digits @ ..] if is_port(digits) => port,
+            _ => return None,
+        };
+        let mut text = String::with_capacity(name.len() + port.len());
+        text.extend(name.iter().chain(port).map(|byte| char::from(byte.to_ascii_lowercase())));
+        Some(Self { text, name_end })
+    }
+
+    /// The name or address without the port; an IPv6 address stands in brackets.
+    pub fn name(&self) -> &str {
+        self.part(0..self.name_end)
+    }
+
+    /// The port, where one is named.
+    pub fn port(&self) -> Option<u16> {
+        self.part(self.name_end + 1..self.text.len()).parse().ok()
+    }
+
+    /// The name and the port.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    fn part(&self, range: Range<usize>) -> &str {
+        self.text.get(range).unwrap_or_default()
+    }
+}
+
+/// Where the name at the beginning ends; `None` where there is none.
+fn name_end(text: &[u8]) -> Option<usize> {
+    if text.first() == Some(&b'[') {
+        let close = text.iter().position(|byte| *byte == b']')?;
+        let address = std::str::from_utf8(text.get(1..close)?).ok()?;
+        return address.parse::<Ipv6Addr>().is_ok().then_some(close + 1);
+    }
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_".contains(byte);
+    let end = text.iter().position(|byte| !is_part(byte)).unwrap_or(text.len());
+    (end > 0).then_some(end)
+}
+
+/// `u16::from_str` also takes a sign.
+fn is_port(digits: &[u8]) -> bool {
+    let text = std::str::from_utf8(digits).unwrap_or_default();
+    digits.iter().all(u8::is_ascii_digit) && text.parse::<u16>().is_ok()
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::str::FromStr for Host {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        Self::parse(text).ok_or_else(|| Invalid::new("host", "must be a host, perhaps with a port"))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test panics")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_read_in_lower_case() {
+        for (text, name, port) in [
+            ("acme.example", "acme.example", None),
+            ("WWW.Acme.example:8080", "www.acme.example", Some(8080)),
+            ("127.0.0.1:0", "127.0.0.1", Some(0)),
+            ("a_b-c.", "a_b-c.", None),
+            ("a:", "a", None),
+            ("a:65535", "a", Some(65535)),
+            ("[::1]", "[::1]", None),
+            ("[::FFFF:1.2.3.4]:80", "[::ffff:1.2.3.4]", Some(80)),
+        ] {
+            let host = Host::parse(text).unwrap();
+            assert_eq!((host.name(), host.port()), (name, port), "{text}");
+            assert_eq!(host.as_str(), text.to_lowercase().trim_end_matches(':'));
+        }
+    }
+
+    #[test]
+    fn what_is_no_host_is_refused() {
+        for text in [
+            "",
+            ":80",
+            "a:http",
+            "a:99999",
+            "a:65536",
+            "a:+80",
+            "a:-1",
+            "a:8a",
+            "a::",
+            "a:80:80",
+            "a:$(id)",
+            "x;$(id)",
+            "a'b",
+            "a b",
+            "a@b",
+            "a/b",
+            "a%20b",
+            "é",
+            "a,b",
+            "[::1",
+            "[]",
+            "[x]",
+            "[::1]x",
+            "[::1]80",
+            "[fe80::1%25eth0]",
+            "http://a",
+        ] {
+            assert_eq!(Host::parse(text), None, "{text}");
+        }
+        assert_eq!(Host::parse("a".repeat(300)), None);
+    }
+}
