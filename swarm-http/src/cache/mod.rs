@@ -1,201 +1,205 @@
 //! Answers of public reads, cached until the public may see something else.
 //!
-//! Whatever changes what the public may see adds to the tenant's log in the same commit (API.md, 11). So an
-//! answer is valid as long as the log stands where it stood when the answer was made, which is cheap to ask
-//! for; a large one of a session also while only takes of other sessions are added. Concurrent readers of
-//! one answer share the work: one of them asks for the position, and makes the answer where there is none;
-//! those that were already waiting when it asked get the same result.
+//! Every commit that changes what the public may see appends to the tenant's log (API.md, 11).
+//! So an answer is valid while the log is at the position at which the answer was made, and a reader
+//! revalidates with one cheap call. An answer about one session also stays valid while only takes of
+//! other sessions are appended. Readers of a large answer share the work of making it: one makes it
+//! on the worker pool, the others wait for the result.
 
-mod lru;
+mod question;
 mod workers;
 
-use std::sync::{Arc, Mutex as SyncMutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use http::StatusCode;
+use quick_cache::sync::{Cache, DefaultLifecycle, EntryAction, EntryResult};
+use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 use swarm_core::service::LogEnd;
 use swarm_core::store::LogPosition;
 use swarm_core::{Error, Tenant};
-use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::{Instant, timeout};
 
-use crate::response::caching::shared;
+use crate::response::caching::prepared;
 use crate::response::{Answer, Reply};
-use crate::share::ClientPermit;
 use crate::tenants::ServedTenant;
 
-use lru::{LARGE, Lru, Place};
+pub(crate) use question::Question;
+pub(crate) use workers::{TenantJobs, WorkerPool};
 
-pub(crate) use lru::Question;
-pub(crate) use workers::WorkerPool;
+/// The capacity, in bytes. The compressed form of an answer counts as half its size.
+const CAPACITY: u64 = 64 << 20;
 
-/// How long a reader waits for another reader of the same answer before it goes on alone.
+/// The overhead counted for each cached answer, in bytes: its headers.
+const OVERHEAD: usize = 2 << 10;
+
+/// The expected number of cached answers.
+const EXPECTED_ANSWERS: usize = 10_000;
+
+/// The longest wait for another reader that makes the same answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Who asks.
+/// The size from which an answer is compressed on the worker pool, in bytes.
+const LARGE: usize = 16 << 10;
+
+/// A request for an answer that may be cached.
 pub(crate) struct Reader {
-    /// Whom.
     pub(crate) served: Arc<ServedTenant>,
     pub(crate) question: Question,
     /// Whether the answer may be compressed.
     pub(crate) gzip: bool,
+    /// Whether the size of the answer depends on what is stored, so that the worker pool makes it.
+    pub(crate) is_large: bool,
 }
 
 /// The cached answers.
 pub(crate) struct AnswerCache {
-    lru: SyncMutex<Lru<AnswerSlot>>,
+    answers: Cache<Question, Arc<CachedAnswer>, AnswerWeighter>,
     workers: Arc<WorkerPool>,
 }
 
-/// Where an answer is cached, and where its readers wait for each other.
-type AnswerSlot = Arc<Mutex<Option<CachedAnswer>>>;
-
 struct CachedAnswer {
     answer: Answer,
-    /// Where the log stood before the answer was made, or when it was seen to be unchanged.
+    /// The position of the log before the answer was made, or when it was last revalidated.
     log: LogPosition,
-    /// The same with the last row, of a large answer.
+    /// The last entry at that position, of an answer about one session.
     end: Option<LogEnd>,
-    /// When that was last asked for.
+    /// When the position was asked for.
     asked: Instant,
 }
 
-impl CachedAnswer {
-    /// Whether it is right still, now that the log stands here: either it stands where it stood, or
-    /// what was added says nothing of the one session that is shown.
-    async fn is_valid(&mut self, tenant: &Tenant, log: &LogPosition) -> Result<bool, Error> {
-        if self.log == *log {
-            return Ok(true);
-        }
-        let (Some(session), Some(end)) = (self.answer.session, &self.end) else { return Ok(false) };
-        let Some(end) = tenant.unchanged(session, end, log).await? else { return Ok(false) };
-        (self.log, self.end) = (log.clone(), Some(end));
-        Ok(true)
-    }
-}
+#[derive(Clone)]
+struct AnswerWeighter;
 
-/// What a reader does at a slot.
-enum Turn {
-    /// Take what is there.
-    Read(Answer),
-    /// Make the answer: the log stands here, and was asked for at this time.
-    Make(OwnedMutexGuard<Option<CachedAnswer>>, LogPosition, Instant),
-    /// Go on without the others, who take too long.
-    Alone,
-}
-
-/// Waits for the slot, and finds out whether what is there is right still.
-async fn turn(slot: &AnswerSlot, tenant: &Tenant) -> Result<Turn, Error> {
-    let mut asked = Instant::now();
-    let mut cached = match Arc::clone(slot).try_lock_owned() {
-        Ok(cached) => cached,
-        Err(_) => {
-            let Ok(cached) = timeout(PATIENCE, Arc::clone(slot).lock_owned()).await else {
-                return Ok(Turn::Alone);
-            };
-            if let Some(cached) = cached.as_ref().filter(|cached| cached.asked >= asked) {
-                return Ok(Turn::Read(cached.answer.clone()));
-            }
-            asked = Instant::now();
-            cached
-        }
-    };
-    let log = tenant.log_position().await?;
-    if let Some(cached) = cached.as_mut()
-        && cached.is_valid(tenant, &log).await?
-    {
-        cached.asked = asked;
-        return Ok(Turn::Read(cached.answer.clone()));
+impl Weighter<Question, Arc<CachedAnswer>> for AnswerWeighter {
+    fn weight(&self, question: &Question, cached: &Arc<CachedAnswer>) -> u64 {
+        let body = cached.answer.body.len();
+        (OVERHEAD + question.len() + body + body / 2) as u64
     }
-    Ok(Turn::Make(cached, log, asked))
 }
 
 impl AnswerCache {
     pub(crate) fn new(workers: Arc<WorkerPool>) -> Self {
-        Self { lru: SyncMutex::default(), workers }
+        // One shard: each has its part of the capacity, which has to hold the largest answer.
+        let options = OptionsBuilder::new()
+            .shards(1)
+            .estimated_items_capacity(EXPECTED_ANSWERS)
+            .weight_capacity(CAPACITY)
+            .build();
+        let answers = match options {
+            Ok(options) => {
+                let (hasher, lifecycle) =
+                    (DefaultHashBuilder::default(), DefaultLifecycle::default());
+                Cache::with_options(options, AnswerWeighter, hasher, lifecycle)
+            }
+            Err(_both_capacities_are_given) => {
+                Cache::with_weighter(EXPECTED_ANSWERS, CAPACITY, AnswerWeighter)
+            }
+        };
+        Self { answers, workers }
     }
 
-    /// The answer to a reader; `make` makes it when it is not cached.
+    /// The answer to a reader: a cached one that is valid, or else what `make` makes.
     pub(crate) async fn answer(
-        self: &Arc<Self>,
+        &self,
         reader: Reader,
         make: impl FnOnce() -> BoxFuture<'static, Reply> + Send,
     ) -> Reply {
-        let Reader { served, question, gzip } = reader;
-        let Some(Place { slot, is_large }) = self.lru().place(&question) else {
-            let answer = make().await?;
-            self.lru().set_size(&question, answer.body.len());
-            return Ok(answer);
-        };
-        let mut share = None;
+        let Reader { served, question, gzip, is_large } = reader;
+        let mut permit = None;
         loop {
-            let (cached, log, asked) = match turn(&slot, served.tenant()).await? {
-                Turn::Read(answer) => {
-                    drop(share);
-                    return Ok(self.encoded(answer, gzip).await);
-                }
-                Turn::Make(cached, log, asked) => (cached, log, asked),
-                Turn::Alone => {
-                    let share = match share {
-                        Some(share) => share,
-                        None => ClientPermit::acquire().await,
-                    };
-                    return self.workers.run_with(share, make()).await;
-                }
-            };
-            if is_large && share.is_none() {
-                share = ClientPermit::try_acquire();
-                if share.is_none() {
-                    // Clients that have threads left do not wait for this one, but take the turn.
-                    drop(cached);
-                    share = Some(ClientPermit::acquire().await);
-                    continue;
-                }
+            let asked = Instant::now();
+            let log = served.tenant().log_position().await?;
+            if let Some(answer) = self.valid(&question, served.tenant(), &log, asked).await? {
+                // A permit must not be held while another is waited for.
+                drop(permit);
+                return Ok(self.compressed(&served, answer, gzip).await);
             }
-            let end = if is_large { served.tenant().log_end(log.clone()).await? } else { None };
-            let making = Arc::clone(self).make(question, cached, (log, end, asked), make());
-            let answer = match share {
-                Some(share) => self.workers.run_with(share, making).await,
-                None => making.await,
+            if !is_large {
+                let answer = prepared(make().await?, false);
+                if answer.status == StatusCode::OK {
+                    let cached = CachedAnswer { answer: answer.clone(), log, end: None, asked };
+                    self.answers.insert(question, Arc::new(cached));
+                }
+                return Ok(answer);
+            }
+            let entry = self.answers.entry_async(&question, |_, cached| {
+                if cached.log == log || cached.asked >= asked {
+                    EntryAction::Retain(cached.answer.clone())
+                } else {
+                    EntryAction::ReplaceWithGuard
+                }
+            });
+            let guard = match timeout(PATIENCE, entry).await {
+                Ok(EntryResult::Retained(answer)) => {
+                    drop(permit);
+                    return Ok(self.compressed(&served, answer, gzip).await);
+                }
+                Ok(EntryResult::Replaced(guard, _) | EntryResult::Vacant(guard)) => Some(guard),
+                Ok(EntryResult::Removed(..) | EntryResult::Timeout) | Err(_) => None,
             };
-            return Ok(self.encoded(answer?, gzip).await);
-        }
-    }
-
-    /// Makes an answer and keeps it. Waiting readers get a large one even if the one that asked has
-    /// gone.
-    async fn make(
-        self: Arc<Self>,
-        question: Question,
-        mut cached: OwnedMutexGuard<Option<CachedAnswer>>,
-        (log, end, asked): (LogPosition, Option<LogEnd>, Instant),
-        make: BoxFuture<'static, Reply>,
-    ) -> Reply {
-        *cached = None;
-        let answer = make.await?;
-        if answer.status != StatusCode::OK {
+            let Some(guard) = guard else {
+                let permit = match permit {
+                    Some(permit) => permit,
+                    None => self.workers.permit(served.jobs()).await,
+                };
+                let making = make();
+                let alone = async move { making.await.map(|answer| prepared(answer, gzip)) };
+                return self.workers.run_with(permit, alone).await;
+            };
+            permit = permit.or_else(|| self.workers.permit_now(served.jobs()));
+            let Some(permit) = permit.take() else {
+                // Clients with permits left must not wait for this one.
+                drop(guard);
+                permit = Some(self.workers.permit(served.jobs()).await);
+                continue;
+            };
+            let end = served.tenant().log_end(log.clone()).await?;
+            let making = make();
+            let work = async move { making.await.map(|answer| prepared(answer, gzip)) };
+            let answer = self.workers.run_with(permit, work).await?;
+            if answer.status == StatusCode::OK {
+                let cached = CachedAnswer { answer: answer.clone(), log, end, asked };
+                // It fails where the entry was removed meanwhile.
+                let _ = guard.insert(Arc::new(cached));
+            }
             return Ok(answer);
         }
-        let answer = shared(answer);
-        self.lru().set_size(&question, answer.body.len());
-        *cached = Some(CachedAnswer { answer: answer.clone(), log, end, asked });
-        Ok(answer)
     }
 
-    /// Compressing a large answer is slow, so it is done apart from other requests, as making it is.
-    async fn encoded(&self, answer: Answer, gzip: bool) -> Answer {
+    /// The cached answer, if it is valid at this position of the log.
+    async fn valid(
+        &self,
+        question: &Question,
+        tenant: &Tenant,
+        log: &LogPosition,
+        asked: Instant,
+    ) -> Result<Option<Answer>, Error> {
+        let Some(cached) = self.answers.get(question) else { return Ok(None) };
+        if cached.log == *log {
+            return Ok(Some(cached.answer.clone()));
+        }
+        let (Some(session), Some(end)) = (cached.answer.session, &cached.end) else {
+            return Ok(None);
+        };
+        let Some(end) = tenant.unchanged(session, end, log).await? else { return Ok(None) };
+        let answer = cached.answer.clone();
+        let revalidated = CachedAnswer { answer, log: log.clone(), end: Some(end), asked };
+        let answer = revalidated.answer.clone();
+        self.answers.insert(question.clone(), Arc::new(revalidated));
+        Ok(Some(answer))
+    }
+
+    /// Compresses a large answer on the worker pool, where nobody has asked for that before.
+    async fn compressed(&self, served: &ServedTenant, answer: Answer, gzip: bool) -> Answer {
         if gzip
             && answer.body.len() >= LARGE
             && let Some(encodings) = answer.encodings.clone().filter(|it| !it.has_gzip())
         {
             let body = answer.body.clone();
-            let _ = self.workers.run(async move { encodings.gzip(&body) }).await;
+            let _ = self.workers.run(served.jobs(), async move { encodings.gzip(&body) }).await;
         }
         answer
-    }
-
-    fn lru(&self) -> MutexGuard<'_, Lru<AnswerSlot>> {
-        self.lru.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,47 +1,80 @@
-//! Runs slow work on threads of its own, apart from those that answer requests.
+//! A bounded pool of threads for work whose cost depends on what is stored, so that the threads that
+//! answer requests are never held up by it.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 use tracing::Instrument as _;
 
 use crate::share::{ClientPermit, processors};
 
-/// A limited number of threads, which jobs wait for in turn.
+/// The number of jobs that run at a time: two for each processor, as some wait for the store.
+fn max_jobs() -> usize {
+    2 * processors()
+}
+
+/// The jobs of one tenant that run at a time: fewer than all, so that no tenant fills the pool.
+#[derive(Debug)]
+pub(crate) struct TenantJobs(Arc<Semaphore>);
+
+impl Default for TenantJobs {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(max_jobs() * 3 / 4)))
+    }
+}
+
+/// The pool. Jobs wait for a thread in the order in which they came.
 pub(crate) struct WorkerPool(Arc<Semaphore>);
 
+/// Permission for a job of one client and one tenant, each of which has a part of the pool.
+pub(crate) struct JobPermit(
+    #[expect(dead_code, reason = "held")] ClientPermit,
+    #[expect(dead_code, reason = "held")] Option<OwnedSemaphorePermit>,
+);
+
 impl Default for WorkerPool {
-    /// Two for each processor: some wait for the store.
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(2 * processors())))
+        Self(Arc::new(Semaphore::new(max_jobs())))
     }
 }
 
 impl WorkerPool {
-    /// Runs a job when a thread is free, and its client has one left of its share; once started it runs to its
-    /// end, even if the caller is gone. Panics where the job panics.
-    pub(crate) async fn run<T: Send + 'static>(
-        &self,
-        work: impl Future<Output = T> + Send + 'static,
-    ) -> T {
-        // First, so that no client fills the queue for the threads.
-        let share = ClientPermit::acquire().await;
-        self.run_with(share, work).await
+    /// Waits until the client and the tenant may each run another job.
+    pub(crate) async fn permit(&self, of: &TenantJobs) -> JobPermit {
+        let of_client = ClientPermit::acquire().await;
+        JobPermit(of_client, Arc::clone(&of.0).acquire_owned().await.ok())
     }
 
-    /// The same, for whoever has a thread of the client's share.
-    pub(crate) async fn run_with<T: Send + 'static>(
+    /// The same, if there is nothing to wait for.
+    pub(crate) fn permit_now(&self, of: &TenantJobs) -> Option<JobPermit> {
+        let of_client = ClientPermit::try_acquire()?;
+        Some(JobPermit(of_client, Some(Arc::clone(&of.0).try_acquire_owned().ok()?)))
+    }
+
+    /// Runs a job as soon as it may. A job that has started runs to its end, even if the caller is
+    /// gone. Panics where the job panics.
+    pub(crate) async fn run<T: Send + 'static>(
         &self,
-        share: ClientPermit,
+        of: &TenantJobs,
         work: impl Future<Output = T> + Send + 'static,
     ) -> T {
-        let turn = Arc::clone(&self.0).acquire_owned().await;
+        let permit = self.permit(of).await;
+        self.run_with(permit, work).await
+    }
+
+    /// The same, with a permit.
+    pub(crate) async fn run_with<T: Send + 'static>(
+        &self,
+        permit: JobPermit,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> T {
+        let thread = Arc::clone(&self.0).acquire_owned().await;
         let (runtime, work) = (Handle::current(), work.in_current_span());
         let done = spawn_blocking(move || {
-            let _turns = (turn, share);
+            let _held = (permit, thread);
             runtime.block_on(work)
         });
         match done.await.map_err(|ended| ended.try_into_panic()) {
@@ -55,7 +88,7 @@ impl WorkerPool {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::{Receiver, channel};
+    use std::sync::mpsc::{Receiver, Sender, channel};
     use std::time::Duration;
 
     use tokio::time::timeout;
@@ -63,24 +96,51 @@ mod tests {
     use super::*;
     use crate::share::ClientShare;
 
-    /// Does many jobs for a client, each of which waits until the sender is dropped.
-    fn flood(pool: &Arc<WorkerPool>, stuck: Receiver<()>) {
-        let (share, stuck) = (ClientShare::default(), Arc::new(std::sync::Mutex::new(stuck)));
+    /// Jobs wait for this until the sender is dropped.
+    type Stuck = Arc<std::sync::Mutex<Receiver<()>>>;
+
+    fn stuck() -> (Sender<()>, Stuck) {
+        let (done, stuck) = channel();
+        (done, Arc::new(std::sync::Mutex::new(stuck)))
+    }
+
+    /// Starts a hundred jobs of a client and a tenant.
+    fn flood(pool: &Arc<WorkerPool>, tenant: &Arc<TenantJobs>, share: &ClientShare, stuck: &Stuck) {
         for _ in 0..100 {
-            let (pool, share, stuck) = (Arc::clone(pool), share.clone(), Arc::clone(&stuck));
-            tokio::spawn(share.scope(async move {
-                pool.run(async move { stuck.lock().unwrap().recv() }).await.unwrap_err();
+            let (pool, tenant) = (Arc::clone(pool), Arc::clone(tenant));
+            let stuck = Arc::clone(stuck);
+            tokio::spawn(share.clone().scope(async move {
+                let job = async move { stuck.lock().unwrap().recv() };
+                pool.run(&tenant, job).await.unwrap_err();
             }));
         }
     }
 
     #[tokio::test]
-    async fn a_client_with_much_to_do_leaves_threads_to_others() {
-        let pool = Arc::<WorkerPool>::default();
-        let (done, stuck) = channel();
-        flood(&pool, stuck);
+    async fn a_client_with_many_jobs_leaves_threads_to_others() {
+        let (pool, tenant) = (Arc::<WorkerPool>::default(), Arc::<TenantJobs>::default());
+        let (done, stuck) = stuck();
+        flood(&pool, &tenant, &ClientShare::default(), &stuck);
         tokio::time::sleep(Duration::from_millis(50)).await;
-        let other = ClientShare::default().scope(pool.run(async { "done" }));
+        let other = ClientShare::default().scope(pool.run(&tenant, async { "done" }));
+        let other = timeout(Duration::from_secs(20), other).await;
+        drop(done);
+        // With one processor, a tenant has one job at a time, and a client as many.
+        if processors() > 1 {
+            assert_eq!(other, Ok("done"));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_tenant_with_many_readers_leaves_threads_to_other_tenants() {
+        let (pool, tenant) = (Arc::<WorkerPool>::default(), Arc::<TenantJobs>::default());
+        let (done, stuck) = stuck();
+        for _ in 0..8 {
+            flood(&pool, &tenant, &ClientShare::default(), &stuck);
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let other = TenantJobs::default();
+        let other = ClientShare::default().scope(pool.run(&other, async { "done" }));
         assert_eq!(timeout(Duration::from_secs(20), other).await, Ok("done"));
         drop(done);
     }

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use http::StatusCode;
-use swarm_core::domain::{Session, SessionState};
+use swarm_core::domain::Session;
 use swarm_core::wire::Problem;
 use swarm_core::{SessionId, json};
 
@@ -88,14 +88,14 @@ fn shown(session: &Session) -> OpenSession {
     }
 }
 
-/// The sessions that collect takes, the newest first.
+/// The open sessions that a guide lists.
+const OPEN: usize = 100;
+
+/// The newest sessions that collect takes, the newest first.
 pub(super) async fn open(
     request: &RequestContext,
 ) -> Result<Vec<std::sync::Arc<Session>>, ApiError> {
-    let page = request.tenant().sessions(100, None).await?;
-    let mut sessions = page.sessions;
-    sessions.retain(|session| session.state == SessionState::Collecting);
-    Ok(sessions)
+    Ok(request.tenant().open_sessions(OPEN).await?)
 }
 
 /// Text of an operator as it may stand between backticks: JSON where it is anything unusual.

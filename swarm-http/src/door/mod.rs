@@ -23,9 +23,9 @@ pub(crate) fn help() -> Vec<Route> {
 pub(crate) fn signposts() -> Vec<Route> {
     vec![
         read("/", home::home).with(Work::Long),
-        read("/llms.txt", guide::llms),
-        read("/skill.md", guide::skill),
-        read("/.well-known/swarm.json", manifest::manifest),
+        read("/llms.txt", guide::llms).with(Work::Long),
+        read("/skill.md", guide::skill).with(Work::Long),
+        read("/.well-known/swarm.json", manifest::manifest).with(Work::Long),
         read("/robots.txt", manifest::robots),
     ]
 }

@@ -192,9 +192,10 @@ where
         }
     };
     let sent = bytes.clone();
-    let reader = (route.work == Work::Cached).then(|| Reader {
-        question: Question::new(&served.config().id, &path, &query),
+    let reader = matches!(route.work, Work::CachedShort | Work::CachedLong).then(|| Reader {
+        question: Question::new(&served.config().id, route.path, &parts, (route.params, &query)),
         gzip,
+        is_large: route.work == Work::CachedLong,
         served: Arc::clone(&served),
     });
     let request = RequestContext {
@@ -210,7 +211,15 @@ where
     };
     let answer = match reader {
         Some(reader) => site.cache.answer(reader, || handler.answer(request)).await,
-        None if route.work == Work::Long => site.workers.run(handler.answer(request)).await,
+        None if route.work == Work::Long => {
+            let (served, is_public) = (Arc::clone(&request.served), route.is_public_read());
+            let made = handler.answer(request);
+            let work = async move {
+                let answer = made.await?;
+                Ok(if is_public { caching::prepared(answer, gzip) } else { answer })
+            };
+            site.workers.run(served.jobs(), work).await
+        }
         None => handler.answer(request).await,
     };
     Ok(answer.unwrap_or_else(|error| error.answer_to(&sent)))

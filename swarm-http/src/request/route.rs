@@ -26,19 +26,23 @@ pub(crate) struct Route {
     /// What body it takes, if any.
     pub(crate) body: Option<BodyRule>,
     pub(crate) work: Work,
+    /// The parameters of the query that its answer depends on. All others are ignored.
+    pub(crate) params: &'static [&'static str],
     pub(crate) handler: Handler,
 }
 
-/// How expensive the answer is.
+/// How expensive the answer is, and where it is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// Cheap.
+    /// Its cost is bounded whatever is stored: it is made on the thread of the request.
     Short,
-    /// So expensive that it runs apart from other requests.
+    /// Its cost depends on what is stored: the worker pool makes it.
     Long,
-    /// The answer is cached where it pays; what was large before is made apart from other requests. It must
-    /// depend only on what is in the log, neither on the time nor on the origin.
-    Cached,
+    /// As `Short`, and cached. The answer must depend only on what is in the log, neither on the time
+    /// nor on the origin.
+    CachedShort,
+    /// As `Long`, and cached in the same way.
+    CachedLong,
 }
 
 /// A JSON body.
@@ -80,9 +84,9 @@ pub(crate) fn read(path: &'static str, handler: impl AsyncHandler<RequestContext
     read_as(Access::Public, path, handler)
 }
 
-/// The same, for an answer that may be cached.
+/// A public read whose answer is cached, and made by the worker pool.
 pub(crate) fn cached(path: &'static str, handler: impl AsyncHandler<RequestContext>) -> Route {
-    read(path, handler).with(Work::Cached)
+    read(path, handler).with(Work::CachedLong)
 }
 
 /// A read with a credential.
@@ -92,7 +96,7 @@ pub(crate) fn read_as(
     handler: impl AsyncHandler<RequestContext>,
 ) -> Route {
     let handler = Handler::Tenant(Box::new(handler));
-    Route { path, method: Method::GET, access, body: None, work: Work::Short, handler }
+    Route { path, method: Method::GET, access, body: None, work: Work::Short, params: &[], handler }
 }
 
 /// A request with a JSON body.
@@ -127,7 +131,7 @@ pub(crate) fn patch(
 pub(crate) fn server(path: &'static str, handler: impl AsyncHandler<Arc<Site>>) -> Route {
     let handler = Handler::Server(Box::new(handler));
     let (method, access, work) = (Method::GET, Access::Public, Work::Short);
-    Route { path, method, access, body: None, work, handler }
+    Route { path, method, access, body: None, work, params: &[], handler }
 }
 
 impl Route {
@@ -144,6 +148,11 @@ impl Route {
     /// With work of this cost.
     pub(crate) fn with(self, work: Work) -> Self {
         Self { work, ..self }
+    }
+
+    /// With an answer that depends on these parameters of the query.
+    pub(crate) fn of_query(self, params: &'static [&'static str]) -> Self {
+        Self { params, ..self }
     }
 
     /// With its body as bytes.

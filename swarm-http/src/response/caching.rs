@@ -95,9 +95,22 @@ pub(crate) fn make_public(answer: Answer, method: &Method, negotiation: &Negotia
     answer
 }
 
+/// An answer to a public read with all that is computed of its body: the tag, and its compressed form
+/// if the client takes it.
+pub(crate) fn prepared(answer: Answer, gzip: bool) -> Answer {
+    let answer = shared(answer);
+    if let Some(encodings) = answer.encodings.as_ref()
+        && gzip
+        && answer.body.len() >= COMPRESS_FROM
+    {
+        let _ = encodings.gzip(&answer.body);
+    }
+    answer
+}
+
 /// The answer with the headers for other origins (CORS), and those for caches where it is one that
 /// they may keep: it then has [`Encodings`], and is the same for every client.
-pub(crate) fn shared(mut answer: Answer) -> Answer {
+fn shared(mut answer: Answer) -> Answer {
     if answer.encodings.is_some() {
         return answer;
     }

@@ -23,13 +23,13 @@ pub(crate) fn api() -> Vec<Route> {
     vec![
         post(Member, "/api/swarm/submit", takes::submit).unread(),
         post(Public, "/api/swarm/signing-payload", takes::signing_payload),
-        cached("/api/swarm/takes/{id}", takes::record),
+        read("/api/swarm/takes/{id}", takes::record).with(Work::CachedShort),
         cached("/api/swarm/open-session", sessions::open),
-        cached("/api/swarm/sessions", sessions::list),
-        cached("/api/swarm/sessions/{id}", sessions::by_id),
+        cached("/api/swarm/sessions", sessions::list).of_query(&["limit", "before"]),
+        cached("/api/swarm/sessions/{id}", sessions::by_id).of_query(&["limit", "after"]),
         cached("/api/swarm/sessions/{date}/{subject}", sessions::by_date),
-        cached("/api/swarm/log", log::entries),
-        cached("/api/swarm/brief", documents::brief),
+        cached("/api/swarm/log", log::entries).of_query(&["limit", "after"]),
+        cached("/api/swarm/brief", documents::brief).of_query(&["session", "date", "subject"]),
         post(Member, "/api/swarm/memos", documents::publish_memo).up_to(MEMO_LIMIT),
         cached("/api/swarm/memos/{id}", documents::memo),
         post(Public, "/api/swarm/apply", members::apply),
@@ -38,7 +38,7 @@ pub(crate) fn api() -> Vec<Route> {
         post(Public, "/api/swarm/token-claim", members::claim),
         read_as(Member, "/api/swarm/verify-token", members::verify_token),
         cached("/api/swarm/members", members::list),
-        cached("/api/swarm/members/{id}", members::one),
+        read("/api/swarm/members/{id}", members::one).with(Work::CachedShort),
         cached("/api/swarm/subjects", documents::subjects),
         cached("/api/swarm/subjects/{id}", documents::subject),
         cached("/api/swarm/subjects/{id}/snapshots", documents::snapshots),
@@ -54,13 +54,16 @@ pub(crate) fn api() -> Vec<Route> {
         post(Operator, "/api/swarm/admin/regime", documents::put_regime),
         post(Operator, "/api/swarm/admin/signals", documents::put_signal),
         command(Operator, "/api/swarm/admin/memos/{id}/retract", documents::retract_memo),
-        post(Operator, "/api/swarm/admin/sessions", sessions::convene),
-        patch(Operator, "/api/swarm/admin/sessions/{id}", sessions::amend),
+        post(Operator, "/api/swarm/admin/sessions", sessions::convene).with(Work::Long),
+        patch(Operator, "/api/swarm/admin/sessions/{id}", sessions::amend).with(Work::Long),
         post(Operator, "/api/swarm/admin/sessions/{id}/brief", documents::publish_brief)
-            .or_nothing(),
+            .or_nothing()
+            .with(Work::Long),
         post(Operator, "/api/swarm/admin/sessions/{id}/state", sessions::advance).with(Work::Long),
-        post(Operator, "/api/swarm/admin/sessions/{id}/roster", sessions::freeze_roster),
-        post(Operator, "/api/swarm/admin/sessions/{id}/roster/excuse", sessions::excuse),
+        post(Operator, "/api/swarm/admin/sessions/{id}/roster", sessions::freeze_roster)
+            .with(Work::Long),
+        post(Operator, "/api/swarm/admin/sessions/{id}/roster/excuse", sessions::excuse)
+            .with(Work::Long),
     ]
 }
 
@@ -68,15 +71,17 @@ pub(crate) fn api() -> Vec<Route> {
 pub(crate) fn committee() -> Vec<Route> {
     vec![
         post(CommitteeMember, "/api/ic/submit", committee::submit).unread(),
-        read("/data/committee/briefs/today/{file}", committee::brief),
+        read("/data/committee/briefs/today/{file}", committee::brief).with(Work::Long),
         read("/api/ic/sessions", committee::sessions).with(Work::Long),
         read("/api/ic/sessions/{date}", committee::session).with(Work::Long),
         post(CommitteeOperator, "/api/ic/admin/members", committee::create_member),
-        read_as(CommitteeOperator, "/api/ic/admin/members", committee::members),
+        read_as(CommitteeOperator, "/api/ic/admin/members", committee::members).with(Work::Long),
         command(CommitteeOperator, "/api/ic/admin/members/{id}/rotate-key", committee::rotate_key),
         post(CommitteeOperator, "/api/ic/admin/members/{id}/status", committee::set_status),
         post(CommitteeOperator, "/api/ic/admin/day", committee::set_subject),
-        post(CommitteeOperator, "/api/ic/admin/briefs", committee::generate).or_nothing(),
+        post(CommitteeOperator, "/api/ic/admin/briefs", committee::generate)
+            .or_nothing()
+            .with(Work::Long),
         post(CommitteeOperator, "/api/ic/admin/synthesis", committee::set_synthesis),
         post(CommitteeOperator, "/api/ic/admin/day/withdraw", committee::withdraw),
     ]

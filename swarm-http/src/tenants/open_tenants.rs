@@ -6,12 +6,15 @@ use std::sync::{Arc, PoisonError, RwLock};
 use swarm_core::{CommitteeTenant, Tenant, TenantId};
 
 use super::{Services, TenantConfig};
+use crate::cache::TenantJobs;
 
 /// A tenant that is served: its settings, and the services that answer for it.
 pub struct ServedTenant {
     config: Arc<TenantConfig>,
     tenant: Tenant,
     committee: Option<CommitteeTenant>,
+    /// Its part of the worker pool.
+    jobs: TenantJobs,
 }
 
 impl ServedTenant {
@@ -23,6 +26,7 @@ impl ServedTenant {
                 .map(|committees| committees.tenant(&config.id, config.committee.clone()))
                 .map(|committee| committee.with_quotas(config.quotas)),
             config,
+            jobs: TenantJobs::default(),
         }
     }
 
@@ -34,6 +38,10 @@ impl ServedTenant {
     /// Its world of interface A.
     pub fn tenant(&self) -> &Tenant {
         &self.tenant
+    }
+
+    pub(crate) fn jobs(&self) -> &TenantJobs {
+        &self.jobs
     }
 
     /// Its committee, where the site has committees.

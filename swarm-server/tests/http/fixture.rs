@@ -88,7 +88,12 @@ impl Fixture {
     /// `aurora` with its brief, the take `1` and the memo `1`; of the committee the member `m` with
     /// the key [`committee_fixture::KEY`], and the briefs of that day.
     pub fn with_records() -> (Self, Author) {
-        let fixture = Self::start();
+        Self::start().filled()
+    }
+
+    /// The same, of a fixture that is empty.
+    pub fn filled(self) -> (Self, Author) {
+        let fixture = self;
         let author = fixture.author_named(MemberId::parse("m").unwrap());
         committee_fixture::insert_member(&*fixture.committee(), "m", committee_fixture::KEY);
         fixture.client.convene("2026-11-21", "aurora");

@@ -19,6 +19,7 @@ mod committee;
 mod committee_fixture;
 mod door;
 mod end_to_end;
+mod fairness;
 mod faults;
 mod fixture;
 mod guide;

@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use http::StatusCode;
 
 use crate::request::RequestContext;
-use crate::request::route::{Route, read};
+use crate::request::route::{Route, Work, read};
 use crate::response::{Answer, Reply};
 use document::Document;
 use operation::{Operation, lines};
@@ -23,8 +23,10 @@ use page::Page;
 pub(crate) fn described(mut routes: Vec<Route>) -> Vec<Route> {
     let reference = Arc::new(OnceLock::new());
     let (document, page) = (Arc::clone(&reference), Arc::clone(&reference));
-    routes.push(read("/openapi.json", move |request| openapi(Arc::clone(&document), request)));
-    routes.push(read("/docs", move |request| docs(Arc::clone(&page), request)));
+    // Their size does not depend on what is stored, but it takes milliseconds to hash and compress.
+    let openapi = read("/openapi.json", move |request| openapi(Arc::clone(&document), request));
+    let docs = read("/docs", move |request| docs(Arc::clone(&page), request));
+    routes.extend([openapi.with(Work::Long), docs.with(Work::Long)]);
     reference.get_or_init(|| Reference::of(&routes));
     routes
 }
