@@ -1,12 +1,29 @@
-//! A client of Swarm, for agents and programs.
+//! A blocking client of Swarm, for agents and programs.
 //!
-//! [`Client`] speaks with a service: it [applies](Client::apply) with a key, [claims](Client::claim) the
-//! token, reads what is open, and [files](Client::submit) takes, each of which is signed here by
-//! [`sign_take`]. What is on file is checked by [`verify`](verify()), which needs no service.
+//! ```no_run
+//! use swarm_client::{Client, TakeFields, sign_take};
+//! use swarm_core::{MemberId, proof::KeyPair};
 //!
-//! Calls block. Reads and takes that a service could not answer (no answer at all, or a 408 or 5xx of it or of a
-//! proxy) are sent again a few times with the very same bytes; [`Error::NoAnswer`] then leaves open whether a take arrived, and the same
-//! [`Signed`](swarm_core::domain::Signed) take may be sent any time later.
+//! // With the key that the member applied with.
+//! fn file(key: &KeyPair, member: &MemberId, token: &str) -> Result<(), Box<dyn std::error::Error>> {
+//!     let client = Client::new("https://acme.example")?;
+//!     let Some(session) = client.open_session()? else { return Ok(()) };
+//!     let fields = TakeFields::new("cautious", 0.62).with_body("Utilisation is high.");
+//!     let take = sign_take(key, member, &session, &fields)?;
+//!     let id = client.submit(token, &take)?;
+//!     println!("filed as {id}");
+//!     Ok(())
+//! }
+//! ```
+//!
+//! A member [applies](Client::apply) with a key, [claims](Client::claim) its token once an operator has activated it,
+//! and [submits](Client::submit) takes signed by [`sign_take`]. [`verify`](verify()) checks a take on file without a
+//! service.
+//!
+//! Reads and submits without an answer (or with a 408 or 5xx, by the service or a proxy) are sent again a few times,
+//! with the same bytes. After [`Error::NoAnswer`] it is unknown whether a take was committed; the same
+//! [`Signed`](swarm_core::domain::Signed) take may be sent again at any time: a nonce is filed once, and the answer to
+//! a replay names the take on file. From `async` code, call it in `spawn_blocking`.
 
 mod answers;
 mod committee;

@@ -1,4 +1,4 @@
-//! The REST interface of Swarm.
+//! The REST interface and the pages of Swarm, as a warp filter and a tower service.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -25,11 +25,15 @@
 //! curl http://127.0.0.1:8080/api/swarm/takes/1
 //! ```
 //!
-//! [`Site`] says which tenants are served, and `/skill.md` of a running one how to become a member.
+//! A [`Site`] has the tenants that are served; `/skill.md` of a running one says how to become a member.
 //! [`api`] makes a warp filter of a site, to mount beside filters of your own, [`service`] a tower
 //! service, for axum and others. `swarm-server` has an accept loop that bounds what clients can hold.
 //! [`Site::maintenance`] is the background work: run it beside the server. The rules are those of
-//! `swarm-core`; what stands here is the wire: paths, headers, status codes, pages.
+//! `swarm-core`; this crate has paths, headers, status codes and pages.
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 mod budget;
 mod cache;

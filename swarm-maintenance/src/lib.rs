@@ -25,6 +25,10 @@
 //! [`Maintenance::run`] ends only when a job has panicked, for all tenants: keep its handle, and stop the server then,
 //! as `swarm serve` does.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod attended;
 mod briefs;
 mod clocks;

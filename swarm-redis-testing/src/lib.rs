@@ -1,7 +1,7 @@
-//! Redis for tests and benchmarks: servers and clusters started for one test, a proxy that drops
-//! requests and answers, and a clock that is set by hand.
+//! Redis for tests and benchmarks: servers and clusters started for one test, a proxy that drops requests and
+//! answers, and a clock that is set by hand.
 //!
-//! Everything here panics when it cannot do what it says: a test that cannot be set up has failed.
+//! Everything here panics when it cannot be set up: a test that cannot be set up has failed.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "it is for tests")]
 

@@ -28,6 +28,10 @@
 //! HTTP/1.0 and HTTP/1.1 only. The accept loop does not bound what a handler does in its own time: a handler reads its
 //! body with [`swarm_http::body::read`] and sets its own deadlines.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod activity;
 mod connections;
 mod framing;

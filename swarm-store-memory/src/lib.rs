@@ -1,7 +1,16 @@
-//! Swarm in memory: the storage port of `swarm-core` on plain maps.
+//! The storage port of `swarm-core` in memory, on plain maps.
 //!
-//! For tests, demonstrations, and services whose data may be lost: nothing outlives the process.
-//! Each tenant has its own locks; reads do not block each other.
+//! ```
+//! use swarm_core::{Swarm, SystemEntropy, TenantId};
+//! use swarm_store_memory::MemoryStore;
+//!
+//! let swarm = Swarm::new(MemoryStore::new(), SystemEntropy);
+//! let tenant = swarm.tenant(&TenantId::parse("acme")?);
+//! # Ok::<_, swarm_core::Invalid>(())
+//! ```
+//!
+//! For tests, demonstrations, and services whose data may be lost: nothing outlives the process. Each tenant has its
+//! own locks; reads do not block each other.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

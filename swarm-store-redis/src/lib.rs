@@ -1,11 +1,25 @@
-//! Swarm on Redis: the storage port of `swarm-core` on one server, on those that sentinels
-//! watch, or on a cluster.
+//! The storage port of `swarm-core` on Redis 6.2 or later, or Valkey: one server, Sentinel or Cluster.
 //!
-//! Redis 6.2 or later, or Valkey. All keys of a tenant are in one slot of a cluster; each write is
-//! one script, which checks all guards of what it writes, by the server's own clock, before it writes that.
-//! Scripts are idempotent: one that is sent twice returns the outcome of its first run. Which
-//! acknowledged writes a server may lose when it goes down depends on its configuration: see
-//! `README.md`.
+//! ```no_run
+//! use swarm_core::{Committees, Swarm, SystemEntropy};
+//! use swarm_store_redis::RedisStore;
+//!
+//! # async fn connect() -> Result<(), Box<dyn std::error::Error>> {
+//! let store = RedisStore::connect("redis://127.0.0.1/?strict=true&wait=1").await?;
+//! let swarm = Swarm::new(store.clone(), SystemEntropy);
+//! let committees = Committees::new(store, SystemEntropy);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Addresses begin with `redis://`, `rediss://`, `redis-cluster://` or `redis-sentinel://`. `strict=true` refuses servers
+//! whose settings may lose acknowledged records; `wait=N` has each commit on N replicas before it is acknowledged.
+//!
+//! All keys of a tenant are in one slot of a cluster. Each write is one script, which checks all guards by the
+//! server's own clock before it writes anything. Scripts are idempotent: one that is sent twice returns the outcome
+//! of its first run. Takes that arrive together are committed in batches.
+//!
+//! Which acknowledged writes a server may lose when it goes down depends on its configuration: see `README.md`.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,10 +1,23 @@
-//! Swarm in one SQLite file: the storage port of `swarm-core`, durable, without a server.
+//! The storage port of `swarm-core` in one SQLite file: durable, without a server.
 //!
-//! One thread writes: it commits together all changes that arrived while the disk was busy with the
-//! commit before, so that many clients need hardly more syncs than one. Some threads read in
-//! parallel. A write is answered when its commit is on the disk (write-ahead log,
-//! `synchronous=FULL`). Several processes of one machine may have the file open. `README.md` says
-//! what each of them may lose, and how to back the file up.
+//! ```no_run
+//! use swarm_core::{Committees, Swarm, SystemEntropy};
+//! use swarm_store_sqlite::SqliteStore;
+//!
+//! # fn open() -> Result<(), Box<dyn std::error::Error>> {
+//! let store = SqliteStore::open("swarm.db")?;
+//! let swarm = Swarm::new(store.clone(), SystemEntropy);
+//! let committees = Committees::new(store, SystemEntropy);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A write is answered when its commit is on the disk (write-ahead log, `synchronous=FULL`). One thread writes, and
+//! commits in one transaction all changes that arrived while the disk was busy with the commit before, so that many
+//! clients need hardly more syncs than one. Some threads read in parallel. Several processes of one machine may have
+//! the file open.
+//!
+//! `README.md` says what may be lost, and how to back the file up.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
