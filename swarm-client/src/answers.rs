@@ -1,4 +1,4 @@
-//! What a service answers that is no record of the core.
+//! Answers of the service that are not records of the core.
 
 use swarm_core::domain::MemberState;
 use swarm_core::json::{Json, Object};
@@ -7,13 +7,13 @@ use swarm_core::{Invalid, MemberId, Session, SessionId};
 
 use crate::error::{Error, unreadable};
 
-/// How far an application has come.
+/// The state of an application.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ApplicationProgress {
-    /// Whose it is.
+    /// The id of its member.
     pub id: MemberId,
-    /// Approved: the token waits to be claimed. Claimed: takes can be filed.
+    /// Approved: the token can be claimed. Claimed: takes can be filed.
     pub state: MemberState,
 }
 
@@ -44,29 +44,29 @@ impl SessionPage {
     }
 }
 
-/// All that would refuse a take.
+/// The result of a preflight.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Preflight {
-    /// Whether it would be filed.
+    /// Whether the take would be filed.
     pub ok: bool,
-    /// The session that it would be filed in.
+    /// The session that the take would be filed in.
     pub session_id: Option<SessionId>,
-    /// How many milliseconds are left, where there is a deadline.
+    /// Milliseconds until the deadline, where there is one.
     pub millis_left: Option<u64>,
-    /// What would refuse it, in the order of the checks.
+    /// The checks that would refuse it, in their order.
     pub findings: Vec<PreflightFinding>,
 }
 
-/// One thing that would refuse a take.
+/// A check that would refuse a take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PreflightFinding {
-    /// The status that submit would answer.
+    /// The status of the answer to a submit.
     pub status: u16,
-    /// Its text.
+    /// The text of the error.
     pub error: String,
-    /// The field and its rule, where it is a field.
+    /// The field and its rule, for an invalid field.
     pub detail: Option<String>,
 }
 
@@ -87,27 +87,27 @@ impl Preflight {
     }
 }
 
-/// What is wrong with a signature.
+/// The diagnosis of a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnosis {
     /// `take`, `application` or `token-claim`.
     pub kind: String,
-    /// Whether the service would call the signature good.
+    /// Whether the signature verifies.
     pub verified: bool,
     /// The text that should have been signed.
     pub canonical: String,
-    /// What was done otherwise.
+    /// The mistakes that were found.
     pub findings: Vec<Finding>,
 }
 
-/// One mistake.
+/// A mistake that was made in signing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// Its word, as `trailing-newline`.
+    /// Its code, such as `trailing-newline`.
     pub code: String,
-    /// The same for people, with what to do.
+    /// What it is and how to fix it, for people.
     pub message: String,
 }
 
@@ -126,7 +126,7 @@ impl Diagnosis {
     }
 }
 
-/// An id that an answer carries.
+/// The id in an answer.
 pub(crate) fn id(mut fields: Object, field: &'static str) -> Result<u64, Error> {
     let id = fields.whole_if_any(field).map_err(unreadable)?;
     id.ok_or_else(|| unreadable(Invalid::missing(field)))

@@ -7,7 +7,7 @@ use crate::connection::{Client, Credential};
 use crate::error::{Error, unreadable};
 use crate::reading::part;
 
-/// What a member of the committee submits.
+/// The fields of a submission to the committee.
 #[derive(Clone, Debug, Serialize)]
 pub struct CommitteeTakeFields<'a> {
     /// bullish, constructive, neutral, cautious or bearish.
@@ -16,17 +16,17 @@ pub struct CommitteeTakeFields<'a> {
     pub confidence: f64,
     /// 80 to 4,000 characters, ending with `STANCE: <stance> | CONFIDENCE: <0-1>`.
     pub body: &'a str,
-    /// What wrote it.
+    /// The name of the model that wrote it.
     pub model: Option<&'a str>,
 }
 
-/// What a member of the committee is given for a submission.
+/// The receipt of a submission to the committee.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CommitteeReceipt {
     /// The day of the session, `YYYY-MM-DD`.
     pub date: String,
-    /// The reference of the record, which the published session shows.
+    /// The commit reference of the record (API.md, 8.6), which the published session shows too.
     pub commit: String,
 }
 
@@ -39,7 +39,7 @@ impl Client {
         self.get(&format!("/data/committee/briefs/today/{}.json", part(member_id)))
     }
 
-    /// Submits to the day's session. It is sent once; two of the same do no harm.
+    /// Submits to the day's session. It is sent once, without retries; sending it again does no harm.
     ///
     /// # Errors
     /// [`Error`], as of every call.

@@ -1,4 +1,4 @@
-//! Requests, and what comes back.
+//! Requests with retries, and their answers.
 
 use std::net::IpAddr;
 use std::thread::sleep;
@@ -13,10 +13,10 @@ use ureq::{Agent, Body};
 use crate::error::{Error, InvalidUrl, Refused};
 use crate::verify::printable;
 
-/// How long a request may take, all in all.
+/// The longest time for one request, from connecting to the end of the answer.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The largest answer that is read, in bytes.
+/// The largest body of an answer, in bytes.
 const LARGEST: u64 = 256 << 20;
 
 /// The pauses before a request without an answer is retried.
@@ -27,18 +27,18 @@ const PAUSES: [Duration; 4] = [
     Duration::from_secs(4),
 ];
 
-/// A service, by its address. Clones share its connections.
+/// A client of one service. Clones share its connections.
 #[derive(Clone, Debug)]
 pub struct Client {
     agent: Agent,
-    /// Without a slash at its end.
+    /// Without a trailing slash.
     base: String,
     /// The origin that members know the service by.
     service: String,
     pauses: &'static [Duration],
 }
 
-/// What goes along with a request.
+/// The credential of a request.
 #[derive(Clone, Copy)]
 pub(crate) enum Credential<'a> {
     None,
@@ -48,10 +48,10 @@ pub(crate) enum Credential<'a> {
 }
 
 impl Client {
-    /// A client of the service at `url`, such as `https://acme.example`. Nothing is asked yet.
+    /// A client of the service at `url`, such as `https://acme.example`. It sends nothing yet.
     ///
     /// # Errors
-    /// [`InvalidUrl`] unless it is one of `http` or `https`, with a host, and without a user, a query and a fragment.
+    /// [`InvalidUrl`] unless it has the scheme `http` or `https`, a host, and no user, query or fragment.
     pub fn new(url: &str) -> Result<Self, InvalidUrl> {
         let uri: Uri = url.parse().map_err(|_| InvalidUrl)?;
         let scheme = uri.scheme_str().unwrap_or_default();
@@ -95,7 +95,7 @@ impl Client {
         Self { pauses: &[], ..self }
     }
 
-    /// Reads what is at `path`; retries while there is no answer.
+    /// Sends a GET, with retries while there is no answer.
     ///
     /// # Errors
     /// [`Error`], as of every call.
@@ -103,7 +103,7 @@ impl Client {
         self.until_answered(|| self.once("GET", path, Credential::None, None))
     }
 
-    /// Sends these bytes; retries while there is no answer.
+    /// Sends a POST, with retries while there is no answer.
     pub(crate) fn post_until_answered(
         &self,
         path: &str,
@@ -152,7 +152,7 @@ impl Client {
         body: Option<&str>,
     ) -> Result<Json, Error> {
         if !path.starts_with('/') {
-            // It would become part of the host.
+            // Without this it would become part of the host.
             return Err(Invalid::new("path", "must begin with a slash").into());
         }
         let uri = format!("{}{path}", self.base);
@@ -193,7 +193,7 @@ pub(crate) fn origin(url: &str) -> Option<String> {
     Some(format!("{scheme}://{host}{}", port.map_or_else(String::new, |port| format!(":{port}"))))
 }
 
-/// Whether a host is this machine, which is reached by no proxy of the environment.
+/// Whether a host is this machine, for which proxies of the environment are not used.
 fn is_this_machine(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     host.eq_ignore_ascii_case("localhost")
@@ -208,12 +208,12 @@ fn no_answer(error: ureq::Error) -> Error {
     }
 }
 
-/// Whether whoever answers, the service or a proxy before it, may not know what came of the request.
+/// Whether a status leaves the outcome of the request unknown, whether by the service or a proxy.
 fn is_open(status: u16) -> bool {
     status == 408 || status >= 500
 }
 
-/// The JSON of a success.
+/// The JSON body of a 2xx.
 fn read(mut response: Response<Body>) -> Result<Json, Error> {
     let status = response.status().as_u16();
     let bytes =

@@ -1,4 +1,4 @@
-//! What can come instead of an answer.
+//! Errors of the calls.
 
 use swarm_core::Invalid;
 use swarm_core::json::Object;
@@ -6,18 +6,18 @@ use swarm_core::store::records::Unreadable;
 
 use crate::verify::printable;
 
-/// Why a call gave no result.
+/// The error of a call.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The service said no.
+    /// The service refused the request.
     #[error("{0}")]
     Refused(Box<Refused>),
-    /// Whether what was sent arrived is not known: there was no answer, or a 408 or 5xx. A take may be sent
-    /// again as it is, any time.
+    /// The outcome is unknown: there was no answer, or a 408 or 5xx. The same take may be sent again at any
+    /// time.
     #[error("no answer: {0}")]
     NoAnswer(String),
-    /// What came back is not what this asks for.
+    /// The answer does not have the expected form.
     #[error("not understood: {0}")]
     Unreadable(String),
     /// The challenge names another service than the one that was asked.
@@ -31,27 +31,27 @@ pub enum Error {
         /// The origin of the service that was asked.
         expected: String,
     },
-    /// What was to be sent breaks a rule.
+    /// A field to be sent breaks a rule.
     #[error("{0}")]
     Invalid(#[from] Invalid),
-    /// The system gave no randomness for a key or a nonce.
+    /// The operating system has no randomness for a key or a nonce.
     #[error("no randomness from the system")]
     NoEntropy,
 }
 
-/// A refusal, as the service told it.
+/// A refusal by the service.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Refused {
     /// The status, 300 to 499.
     pub status: u16,
-    /// The word of the header `Swarm-Error`, which stays as it is whatever the text becomes.
+    /// The code of the error (header `Swarm-Error`): stable, unlike the text.
     pub code: Option<String>,
-    /// The line of the header `Swarm-Hint`.
+    /// The hint (header `Swarm-Hint`).
     pub hint: Option<String>,
     /// The text.
     pub error: String,
-    /// All of the body, where it is a JSON object.
+    /// The whole body, when it is a JSON object.
     pub body: Object,
 }
 
@@ -65,7 +65,7 @@ impl std::fmt::Display for Refused {
     }
 }
 
-/// No address of a service: `http` or `https`, a host, perhaps a port and a path, nothing else.
+/// Not the URL of a service: `http` or `https`, a host, optionally a port and a path, nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an http or https URL")]
 pub struct InvalidUrl;
@@ -76,7 +76,7 @@ impl From<Unreadable> for Error {
     }
 }
 
-/// A field of an answer that is missing or is something else.
+/// A field of an answer that is missing or has another type.
 pub(crate) fn unreadable(invalid: Invalid) -> Error {
     Error::Unreadable(invalid.to_string())
 }

@@ -1,4 +1,4 @@
-//! From a key to a token.
+//! Joining: application and token claim.
 
 use serde::Serialize;
 use swarm_core::MemberId;
@@ -12,11 +12,11 @@ use crate::reading::part;
 use crate::takes::Sent;
 
 impl Client {
-    /// Applies with this key; answers the id that the service gave the application. An operator sees
-    /// `contact`, everyone the rest.
+    /// Applies with this key; returns the member id. Only operators see `contact`; the rest is public once the
+    /// member is activated.
     ///
     /// # Errors
-    /// [`Error::Refused`] with the code `key-registered` when this key has applied before.
+    /// [`Error::Refused`] with the code `key-registered` when an application with this key exists.
     pub fn apply(
         &self,
         key: &KeyPair,
@@ -35,7 +35,7 @@ impl Client {
         applied.text("memberId").and_then(MemberId::parse).map_err(unreadable)
     }
 
-    /// How far an application has come.
+    /// The state of an application.
     ///
     /// # Errors
     /// [`Error::Refused`] with the code `not-found` when there is none.
@@ -44,7 +44,7 @@ impl Client {
         ApplicationProgress::read(answer.into_object())
     }
 
-    /// The bearer token of an activated member, which the service shows this once.
+    /// Claims the bearer token of an activated member. The service shows it only once.
     ///
     /// # Errors
     /// [`Error::OtherService`], and nothing is signed, when the challenge names another service than
@@ -59,7 +59,7 @@ impl Client {
         }
         let asked = Asked { member_id: member };
         let mut given = self.post("/api/swarm/token-claim/challenge", Credential::None, &asked)?;
-        // The texts exactly as they were received: they are what is signed.
+        // The texts exactly as received: they are what is signed.
         let challenge = given.text("challenge").map_err(unreadable)?;
         let named = ChallengeText::service(&challenge).unwrap_or_default();
         if origin(named).as_deref() != Some(self.service()) {

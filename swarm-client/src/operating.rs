@@ -1,4 +1,4 @@
-//! What operators send.
+//! Requests of operators.
 
 use serde::Serialize;
 use swarm_core::json::Object;
@@ -7,7 +7,7 @@ use crate::connection::{Client, Credential};
 use crate::error::Error;
 
 impl Client {
-    /// Sends an operator's request, once: `POST` or `PATCH`, a path, the body.
+    /// Sends an operator's request, without retries: `POST` or `PATCH`, a path, the body.
     ///
     /// # Errors
     /// [`Error`], as of every call.

@@ -1,4 +1,4 @@
-//! What there is to file a take in, and to read before.
+//! Reads: sessions, briefs, takes; and publishing memos.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
@@ -63,8 +63,8 @@ impl Client {
         Ok(Take::read(&mut answer.into_object())?)
     }
 
-    /// Publishes a memo, Markdown of at most 100,000 characters; answers its id. It is sent once: after
-    /// [`Error::NoAnswer`] look whether it is there.
+    /// Publishes a memo, Markdown of at most 100,000 characters; returns its id. It is sent without retries: after
+    /// [`Error::NoAnswer`], check whether it exists.
     ///
     /// # Errors
     /// [`Error`], as of every call.
@@ -103,10 +103,10 @@ fn read_brief(mut fields: Object) -> Result<Brief, Error> {
     })
 }
 
-/// All but what RFC 3986 lets stand everywhere.
+/// Every character but the unreserved ones of RFC 3986.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// A text as one part of a path.
+/// A text, encoded as one segment of a path.
 pub(crate) fn part(text: &str) -> String {
     utf8_percent_encode(text, ENCODED).to_string()
 }

@@ -1,4 +1,4 @@
-//! Takes: signed here, filed once.
+//! Takes: signing and submitting.
 
 use serde::Serialize;
 use swarm_core::domain::{Body, Confidence, MemoUrl, Nonce, Signature, Signed, Stance, Weights};
@@ -10,8 +10,7 @@ use crate::answers::{Diagnosis, Preflight, id};
 use crate::connection::{Client, Credential};
 use crate::error::Error;
 
-/// What a member says of a session's subject. Limits are those of the service, and are checked when
-/// it is signed.
+/// The fields of a take that its member chooses. Limits (API.md, 5.1) are checked when it is signed.
 #[derive(Clone, Debug, Default)]
 pub struct TakeFields {
     stance: String,
@@ -22,7 +21,7 @@ pub struct TakeFields {
 }
 
 impl TakeFields {
-    /// This stance, held with this confidence, 0 to 1.
+    /// A stance, with a confidence from 0 to 1.
     pub fn new(stance: impl Into<String>, confidence: f64) -> Self {
         Self { stance: stance.into(), confidence, ..Self::default() }
     }
@@ -33,13 +32,13 @@ impl TakeFields {
         Self { body: body.into(), ..self }
     }
 
-    /// With the address of a longer memo.
+    /// With the URL of a longer memo.
     #[must_use]
     pub fn with_memo(self, url: impl Into<String>) -> Self {
         Self { memo_url: url.into(), ..self }
     }
 
-    /// With a division of a whole among buckets.
+    /// With weights of buckets.
     #[must_use]
     pub fn with_weights(self, weights: Weights) -> Self {
         Self { weights: Some(weights), ..self }
@@ -82,7 +81,7 @@ pub fn new_nonce(service: &str) -> Result<Nonce, Error> {
     Ok(Nonce::parse(format!("{service} {random}")).or_else(|_| Nonce::parse(random))?)
 }
 
-/// A new key pair. Keep its seed elsewhere if it is to outlive the process: see
+/// A new key pair. Store its seed if it is to outlive the process: see
 /// [`KeyPair::from_seed`].
 ///
 /// # Errors
@@ -98,16 +97,16 @@ fn random<const N: usize>() -> Result<[u8; N], Error> {
 }
 
 impl Client {
-    /// Files a take; answers its id. It is sent until there is an answer: one nonce is filed once, and
-    /// where it had arrived before, its id comes all the same.
+    /// Submits a take; returns its id. It is retried while there is no answer, which is idempotent: the answer
+    /// to a replay is the id of the take on file.
     ///
     /// # Errors
-    /// [`Error::NoAnswer`]: whether it is on file is not known; the same take may be sent again.
+    /// [`Error::NoAnswer`] when it is unknown whether the take is on file; the same take may be sent again.
     pub fn submit(&self, token: &str, take: &Signed<TakeDraft>) -> Result<TakeId, Error> {
         let body = signed_text(take);
         match self.post_until_answered("/api/swarm/submit", Credential::Bearer(token), &body) {
             Ok(receipt) => id(receipt, "recommendationId").map(TakeId),
-            // This very take is on file: its answer was lost.
+            // A replay: this take is on file, and its answer was lost.
             Err(Error::Refused(refused))
                 if refused.status == 409 && refused.body.has("recommendationId") =>
             {
@@ -117,7 +116,7 @@ impl Client {
         }
     }
 
-    /// All that would refuse a take at this moment. Nothing is filed, no nonce is spent.
+    /// Runs the checks of a submit without filing: everything that would refuse the take now (API.md, 9.3).
     ///
     /// # Errors
     /// [`Error`], as of every call.
@@ -126,8 +125,8 @@ impl Client {
         Preflight::read(self.post_until_answered("/api/swarm/preflight", credential, &body)?)
     }
 
-    /// What is wrong with the signature in `body`: that of a submit, an application or a token claim,
-    /// whole, with `publicKey` beside it where its member has none on file.
+    /// Diagnoses the signature in `body`: the whole body of a submit, an application or a token claim, with
+    /// `publicKey` added where its member has none on file (API.md, 9.4).
     ///
     /// # Errors
     /// [`Error`], as of every call.
@@ -137,8 +136,8 @@ impl Client {
     }
 }
 
-/// What was signed with its signature beside its fields, as it is sent: for one payload always the
-/// same text.
+/// A signed payload as it is sent: its fields and its signature. The same payload always gives the same
+/// text.
 pub fn signed_text<T: Payload>(signed: &Signed<T>) -> String {
     json::write(&Sent::of(signed))
 }

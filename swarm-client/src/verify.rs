@@ -1,4 +1,4 @@
-//! What a take proves by itself, and what it does not.
+//! Offline verification of a take's record.
 
 use std::sync::Arc;
 
@@ -6,24 +6,24 @@ use swarm_core::domain::{PublicKey, Signed};
 use swarm_core::json::{self, Object};
 use swarm_core::{Submission, TakeDraft, TakeId, proof};
 
-/// What became of a verification.
+/// The result of a verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// Whether the take holds.
+    /// Whether the signature verifies and the record is consistent.
     pub holds: bool,
-    /// What that says, for people, a sentence each: who signed what, and what is not proven.
+    /// The findings for people, one sentence each: who signed what, and what is not proven.
     pub sentences: Vec<String>,
 }
 
-/// Verifies the record of a take, as a service gives it or a file holds it. No service is asked.
+/// Verifies the record of a take, without asking a service.
 ///
-/// `key` is the public key that its member is known by from elsewhere (base64): without it, the take is
-/// held to the key that came with it, and the verdict says that this proves nothing of whose it is.
-/// `asked` is the id that was asked for, where one was.
+/// `key` is the public key of the member in base64, known from another source. Without it, the key in the
+/// record is used, and the verdict says that this does not prove whose key it is. `asked` is the id of the
+/// requested take, if any.
 ///
 /// # Errors
-/// [`Invalid`](swarm_core::Invalid) when `record` is no take at all.
+/// [`Invalid`](swarm_core::Invalid) when `record` is not a take.
 ///
 /// ```
 /// use swarm_client::verify;
@@ -100,13 +100,13 @@ const UNPROVEN: &str = "unproven: that this is the member's key; it came with th
 const SERVICE_SAYS: &str =
     "unproven: when it was filed, and as which revision: this is the server's word";
 
-/// A text as JSON, on one line, that stays text: no control character in it reaches a terminal, and no
-/// mark that turns the order of letters.
+/// A text as JSON on one line, safe to print on a terminal: control characters and marks that change the
+/// direction of text are escaped.
 pub fn printable(text: &str) -> String {
     plain(&json::write(text))
 }
 
-/// JSON escapes the control characters of ASCII; here the others, and what else breaks a line.
+/// JSON escapes the control characters of ASCII; this covers the others, and other line breaks.
 fn plain(json: &str) -> String {
     let mut plain = String::with_capacity(json.len());
     for character in json.chars() {
