@@ -5,7 +5,7 @@ use swarm_core::json::Json;
 
 use crate::connection::{Client, Credential};
 use crate::error::{Error, unreadable};
-use crate::reading::part;
+use crate::reading::path_segment;
 
 /// The fields of a submission to the committee.
 #[derive(Clone, Debug, Serialize)]
@@ -36,7 +36,7 @@ impl Client {
     /// # Errors
     /// [`Error::Refused`] with the code `not-found` when there is none.
     pub fn committee_brief(&self, member_id: &str) -> Result<Json, Error> {
-        self.get(&format!("/data/committee/briefs/today/{}.json", part(member_id)))
+        self.get(&format!("/data/committee/briefs/today/{}.json", path_segment(member_id)))
     }
 
     /// Submits to the day's session. It is sent once, without retries; sending it again does no harm.

@@ -14,13 +14,13 @@ use crate::error::{Error, InvalidUrl, Refused};
 use crate::verify::printable;
 
 /// The longest time for one request, from connecting to the end of the answer.
-const TIMEOUT: Duration = Duration::from_secs(30);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The largest body of an answer, in bytes.
-const LARGEST: u64 = 256 << 20;
+const MAX_ANSWER_BYTES: u64 = 256 << 20;
 
-/// The pauses before a request without an answer is retried.
-const PAUSES: [Duration; 4] = [
+/// The delays before each retry of a request without an answer.
+const RETRY_DELAYS: [Duration; 4] = [
     Duration::from_millis(500),
     Duration::from_secs(1),
     Duration::from_secs(2),
@@ -35,7 +35,7 @@ pub struct Client {
     base: String,
     /// The origin that members know the service by.
     service: String,
-    pauses: &'static [Duration],
+    retry_delays: &'static [Duration],
 }
 
 /// The credential of a request.
@@ -66,13 +66,13 @@ impl Client {
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)
-            .timeout_global(Some(TIMEOUT));
-        if is_this_machine(uri.host().unwrap_or_default()) {
+            .timeout_global(Some(REQUEST_TIMEOUT));
+        if is_local_host(uri.host().unwrap_or_default()) {
             config = config.proxy(None);
         }
         let base = url.trim_end_matches('/').to_owned();
         let service = origin(url).ok_or(InvalidUrl)?;
-        Ok(Self { agent: config.build().into(), base, service, pauses: &PAUSES })
+        Ok(Self { agent: config.build().into(), base, service, retry_delays: &RETRY_DELAYS })
     }
 
     /// The same service, known to its members by another origin than that of the URL, such as
@@ -92,7 +92,7 @@ impl Client {
     /// Without retries.
     #[must_use]
     pub fn without_retries(self) -> Self {
-        Self { pauses: &[], ..self }
+        Self { retry_delays: &[], ..self }
     }
 
     /// Sends a GET, with retries while there is no answer.
@@ -100,17 +100,17 @@ impl Client {
     /// # Errors
     /// [`Error`], as of every call.
     pub fn get(&self, path: &str) -> Result<Json, Error> {
-        self.until_answered(|| self.once("GET", path, Credential::None, None))
+        self.with_retries(|| self.send_once("GET", path, Credential::None, None))
     }
 
     /// Sends a POST, with retries while there is no answer.
-    pub(crate) fn post_until_answered(
+    pub(crate) fn post_with_retries(
         &self,
         path: &str,
         credential: Credential<'_>,
         body: &str,
     ) -> Result<Object, Error> {
-        self.until_answered(|| self.once("POST", path, credential, Some(body)))
+        self.with_retries(|| self.send_once("POST", path, credential, Some(body)))
             .map(Json::into_object)
     }
 
@@ -131,11 +131,11 @@ impl Client {
         credential: Credential<'_>,
         body: &impl Serialize,
     ) -> Result<Object, Error> {
-        self.once(method, path, credential, Some(&json::write(body))).map(Json::into_object)
+        self.send_once(method, path, credential, Some(&json::write(body))).map(Json::into_object)
     }
 
-    fn until_answered(&self, attempt: impl Fn() -> Result<Json, Error>) -> Result<Json, Error> {
-        for pause in self.pauses {
+    fn with_retries(&self, attempt: impl Fn() -> Result<Json, Error>) -> Result<Json, Error> {
+        for pause in self.retry_delays {
             match attempt() {
                 Err(Error::NoAnswer(_)) => sleep(*pause),
                 answered => return answered,
@@ -144,7 +144,7 @@ impl Client {
         attempt()
     }
 
-    fn once(
+    fn send_once(
         &self,
         method: &str,
         path: &str,
@@ -194,7 +194,7 @@ pub(crate) fn origin(url: &str) -> Option<String> {
 }
 
 /// Whether a host is this machine, for which proxies of the environment are not used.
-fn is_this_machine(host: &str) -> bool {
+fn is_local_host(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     host.eq_ignore_ascii_case("localhost")
         || address.is_ok_and(|address| address.is_loopback() || address.is_unspecified())
@@ -209,15 +209,19 @@ fn no_answer(error: ureq::Error) -> Error {
 }
 
 /// Whether a status leaves the outcome of the request unknown, whether by the service or a proxy.
-fn is_open(status: u16) -> bool {
+fn is_outcome_unknown(status: u16) -> bool {
     status == 408 || status >= 500
 }
 
 /// The JSON body of a 2xx.
 fn read(mut response: Response<Body>) -> Result<Json, Error> {
     let status = response.status().as_u16();
-    let bytes =
-        response.body_mut().with_config().limit(LARGEST).read_to_vec().map_err(no_answer)?;
+    let bytes = response
+        .body_mut()
+        .with_config()
+        .limit(MAX_ANSWER_BYTES)
+        .read_to_vec()
+        .map_err(no_answer)?;
     let body = Json::read(&bytes);
     if (200..300).contains(&status) {
         return body.map_err(|_| Error::Unreadable("an answer that is no JSON".to_owned()));
@@ -225,7 +229,7 @@ fn read(mut response: Response<Body>) -> Result<Json, Error> {
     let header = |name| response.headers().get(name)?.to_str().ok().map(str::to_owned);
     let body = body.unwrap_or(Json::Null).into_object();
     let error = body.clone().text("error").unwrap_or_default();
-    if is_open(status) {
+    if is_outcome_unknown(status) {
         return Err(Error::NoAnswer(format!("{status} {}", printable(&error))));
     }
     let (code, hint) = (header("swarm-error"), header("swarm-hint"));

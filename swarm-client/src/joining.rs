@@ -8,8 +8,8 @@ use swarm_core::proof::{ChallengeText, KeyPair};
 use crate::answers::ApplicationProgress;
 use crate::connection::{Client, Credential, origin};
 use crate::error::{Error, unreadable};
-use crate::reading::part;
-use crate::takes::Sent;
+use crate::reading::path_segment;
+use crate::takes::SignedBody;
 
 impl Client {
     /// Applies with this key; returns the member id. Only operators see `contact`; the rest is public once the
@@ -31,7 +31,7 @@ impl Client {
             public_key: key.public_key(),
         });
         let mut applied =
-            self.post("/api/swarm/apply", Credential::None, &Sent::of(&application))?;
+            self.post("/api/swarm/apply", Credential::None, &SignedBody::of(&application))?;
         applied.text("memberId").and_then(MemberId::parse).map_err(unreadable)
     }
 
@@ -40,7 +40,7 @@ impl Client {
     /// # Errors
     /// [`Error::Refused`] with the code `not-found` when there is none.
     pub fn application(&self, member: &MemberId) -> Result<ApplicationProgress, Error> {
-        let answer = self.get(&format!("/api/swarm/apply/{}", part(member.as_str())))?;
+        let answer = self.get(&format!("/api/swarm/apply/{}", path_segment(member.as_str())))?;
         ApplicationProgress::read(answer.into_object())
     }
 
@@ -54,11 +54,12 @@ impl Client {
     pub fn claim(&self, key: &KeyPair, member: &MemberId) -> Result<String, Error> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
-        struct Asked<'a> {
+        struct ChallengeRequest<'a> {
             member_id: &'a MemberId,
         }
-        let asked = Asked { member_id: member };
-        let mut given = self.post("/api/swarm/token-claim/challenge", Credential::None, &asked)?;
+        let request = ChallengeRequest { member_id: member };
+        let mut given =
+            self.post("/api/swarm/token-claim/challenge", Credential::None, &request)?;
         // The texts exactly as received: they are what is signed.
         let challenge = given.text("challenge").map_err(unreadable)?;
         let named = ChallengeText::service(&challenge).unwrap_or_default();
@@ -72,7 +73,7 @@ impl Client {
             expires_at: given.text("expiresAt").map_err(unreadable)?,
         });
         let mut claimed =
-            self.post("/api/swarm/token-claim", Credential::None, &Sent::of(&claim))?;
+            self.post("/api/swarm/token-claim", Credential::None, &SignedBody::of(&claim))?;
         claimed.text("token").map_err(unreadable)
     }
 }

@@ -9,7 +9,7 @@
 //!     let client = Client::new("https://acme.example")?;
 //!     let Some(session) = client.open_session()? else { return Ok(()) };
 //!     let fields = TakeFields::new("cautious", 0.62).with_body("Utilisation is high.");
-//!     let take = sign_take(key, member, &session, &fields)?;
+//!     let take = sign_take(client.service(), key, member, &session, &fields)?;
 //!     let id = client.submit(token, &take)?;
 //!     println!("filed as {id}");
 //!     Ok(())

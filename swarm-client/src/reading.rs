@@ -107,6 +107,6 @@ fn read_brief(mut fields: Object) -> Result<Brief, Error> {
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// A text, encoded as one segment of a path.
-pub(crate) fn part(text: &str) -> String {
+pub(crate) fn path_segment(text: &str) -> String {
     utf8_percent_encode(text, ENCODED).to_string()
 }

@@ -104,7 +104,7 @@ impl Client {
     /// [`Error::NoAnswer`] when it is unknown whether the take is on file; the same take may be sent again.
     pub fn submit(&self, token: &str, take: &Signed<TakeDraft>) -> Result<TakeId, Error> {
         let body = signed_text(take);
-        match self.post_until_answered("/api/swarm/submit", Credential::Bearer(token), &body) {
+        match self.post_with_retries("/api/swarm/submit", Credential::Bearer(token), &body) {
             Ok(receipt) => id(receipt, "recommendationId").map(TakeId),
             // A replay: this take is on file, and its answer was lost.
             Err(Error::Refused(refused))
@@ -122,7 +122,7 @@ impl Client {
     /// [`Error`], as of every call.
     pub fn preflight(&self, token: &str, take: &Signed<TakeDraft>) -> Result<Preflight, Error> {
         let (credential, body) = (Credential::Bearer(token), signed_text(take));
-        Preflight::read(self.post_until_answered("/api/swarm/preflight", credential, &body)?)
+        Preflight::read(self.post_with_retries("/api/swarm/preflight", credential, &body)?)
     }
 
     /// Diagnoses the signature in `body`: the whole body of a submit, an application or a token claim, with
@@ -132,24 +132,24 @@ impl Client {
     /// [`Error`], as of every call.
     pub fn diagnose(&self, body: &Json) -> Result<Diagnosis, Error> {
         let body = json::write(body);
-        Diagnosis::read(self.post_until_answered("/api/swarm/diagnose", Credential::None, &body)?)
+        Diagnosis::read(self.post_with_retries("/api/swarm/diagnose", Credential::None, &body)?)
     }
 }
 
 /// A signed payload as it is sent: its fields and its signature. The same payload always gives the same
 /// text.
 pub fn signed_text<T: Payload>(signed: &Signed<T>) -> String {
-    json::write(&Sent::of(signed))
+    json::write(&SignedBody::of(signed))
 }
 
 #[derive(Serialize)]
-pub(crate) struct Sent<'a, T> {
+pub(crate) struct SignedBody<'a, T> {
     #[serde(flatten)]
     payload: &'a T,
     signature: &'a Signature,
 }
 
-impl<'a, T> Sent<'a, T> {
+impl<'a, T> SignedBody<'a, T> {
     pub(crate) fn of(signed: &'a Signed<T>) -> Self {
         Self { payload: &signed.payload, signature: &signed.signature }
     }

@@ -57,7 +57,7 @@ pub fn verify(
     } else {
         return Ok(Verdict {
             holds: true,
-            sentences: said(submission.draft(), &named, key.is_some()),
+            sentences: findings(submission.draft(), &named, key.is_some()),
         });
     };
     Ok(Verdict { holds: false, sentences: vec![format!("does not hold: {fault}")] })
@@ -67,9 +67,9 @@ fn is_signed(take: &Arc<Signed<TakeDraft>>, key: &str) -> bool {
     PublicKey::parse(key).is_ok_and(|key| proof::verify(take, &key).is_some())
 }
 
-fn said(take: &TakeDraft, key: &str, is_known: bool) -> Vec<String> {
+fn findings(take: &TakeDraft, key: &str, is_known: bool) -> Vec<String> {
     let shown = |text: &str| printable(text);
-    let mut said = vec![
+    let mut findings = vec![
         format!("holds: the key {key} signed this, to the byte"),
         format!(
             "member {} says of {} on \"{}\": {}, confidence {}",
@@ -82,16 +82,16 @@ fn said(take: &TakeDraft, key: &str, is_known: bool) -> Vec<String> {
     ];
     for (name, text) in [("body", take.body.as_str()), ("memoUrl", take.memo_url.as_str())] {
         if !text.is_empty() {
-            said.push(format!("{name}: {}", shown(text)));
+            findings.push(format!("{name}: {}", shown(text)));
         }
     }
     if let Some(weights) = &take.weights {
-        said.push(format!("weights: {}", plain(&json::write(weights))));
+        findings.push(format!("weights: {}", plain(&json::write(weights))));
     }
-    said.push(format!("nonce: {}", shown(take.nonce.as_str())));
-    said.push(if is_known { GIVEN.to_owned() } else { UNPROVEN.to_owned() });
-    said.push(SERVICE_SAYS.to_owned());
-    said
+    findings.push(format!("nonce: {}", shown(take.nonce.as_str())));
+    findings.push(if is_known { GIVEN.to_owned() } else { UNPROVEN.to_owned() });
+    findings.push(SERVICE_SAYS.to_owned());
+    findings
 }
 
 const GIVEN: &str = "given: the key is the one that you named";
