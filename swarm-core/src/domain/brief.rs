@@ -5,34 +5,34 @@ use serde::Serialize;
 use super::json::{Json, Object};
 use super::{BriefId, Day, Invalid, SessionState, Signal, Subject, SubjectId, Timestamp};
 
-/// The content of a brief. Its fields are partly camelCase and partly snake_case (API.md, 6.6).
+/// The content of a brief. Some of its fields are camelCase, others snake_case (API.md, 6.6).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BriefBody {
     /// The latest regime.
     pub regime: Option<BriefRegime>,
-    /// The subject, whole.
+    /// The complete subject.
     pub subject: Subject,
     /// The most recently published sessions of any subject, up to five.
     pub recent_sessions: Vec<RecentSession>,
     /// The research signals of the session's day.
     pub research_signals: Vec<Signal>,
-    /// A prompt that an agent can act on at once.
+    /// A prompt that an agent can use as it is.
     pub prompt: Prompt,
-    /// A JSON Schema (2020-12) of the take that is expected.
+    /// A JSON Schema (2020-12) for the expected take.
     pub take_schema: Json,
-    /// The deadline when the brief was published; the session's own governs.
+    /// The deadline at the time of publication. The deadline of the session governs.
     pub window_closes_at: Option<Timestamp>,
 }
 
-/// A regime as briefs of interface A show it.
+/// The fields of a regime in briefs of interface A.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BriefRegime {
     /// Its day.
     pub date: Day,
     /// The composite score.
     pub composite: Option<f64>,
-    /// The regime that it stands for.
+    /// The regime that the score stands for.
     pub regime: Option<String>,
     /// The regime by macro data alone.
     pub macro_regime: Option<String>,
@@ -40,7 +40,7 @@ pub struct BriefRegime {
     pub onchain_regime: Option<String>,
 }
 
-/// A published session as briefs show it.
+/// The fields of a published session in briefs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RecentSession {
     /// Its day.
@@ -54,17 +54,17 @@ pub struct RecentSession {
 /// A prompt for authoring a take.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Prompt {
-    /// Who the model is, and how it answers.
+    /// The system prompt: the role of the model, and the form of its answer.
     pub system: String,
-    /// What it is asked.
+    /// The user prompt: the task.
     pub user: String,
 }
 
 impl Prompt {
-    /// Reads a prompt from the field `prompt`, where it is there.
+    /// Reads the optional field `prompt`.
     ///
     /// # Errors
-    /// [`Invalid`] when it is no object with both texts.
+    /// [`Invalid`] when it is not an object with both strings.
     pub fn read(fields: &mut Object) -> Result<Option<Self>, Invalid> {
         let Some(prompt) = fields.take("prompt") else { return Ok(None) };
         let mut prompt = prompt.into_object();
@@ -72,7 +72,7 @@ impl Prompt {
     }
 }
 
-/// A brief on file.
+/// A stored brief.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Brief {
@@ -82,10 +82,10 @@ pub struct Brief {
     pub date: Day,
     /// The subject of its session.
     pub subject_id: SubjectId,
-    /// Its session, as text: a number everywhere else.
+    /// Its session, as a string; everywhere else the id is a number.
     pub session_id: String,
     /// When it was committed, by the store's clock.
     pub created_at: Timestamp,
-    /// Its content, as it was published.
+    /// Its content, as published.
     pub body: Json,
 }

@@ -1,31 +1,31 @@
-//! The challenges that token claims sign.
+//! Challenges, which a member signs to claim its token.
 
 use std::fmt;
 
 use super::secret::parse_hex;
 use super::{Invalid, Timestamp};
 
-/// A challenge as the store keeps it: what its text is made from, and until when it is good.
+/// A stored challenge: the seed of its text, and its validity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Challenge {
-    /// What its text is made from, together with the id of the member that is to sign it.
+    /// The seed. The text of the challenge is derived from it and the member's id.
     pub seed: ChallengeSeed,
-    /// Until this moment, requests for the member's challenge are given this one.
+    /// Until this time, further requests for the member's challenge receive this one.
     pub reusable_until: Timestamp,
-    /// The last moment at which a claim may be committed with it.
+    /// The last time at which a claim with it may be committed.
     pub expires_at: Timestamp,
 }
 
-/// Random bytes that challenges are made from. No secret: a challenge is told to whoever asks. Its
-/// `Display` is 64 hexadecimal digits.
+/// The random bytes that a challenge is derived from. They are not secret: challenges are public.
+/// `Display` writes 64 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ChallengeSeed(pub [u8; 32]);
 
 impl ChallengeSeed {
-    /// Reads the digits back.
+    /// Parses what `Display` writes.
     ///
     /// # Errors
-    /// [`Invalid`] unless there are 64 of them.
+    /// [`Invalid`] unless the text is 64 hexadecimal digits.
     pub fn parse(digits: &str) -> Result<Self, Invalid> {
         let bytes = parse_hex(digits);
         bytes.map(Self).ok_or_else(|| Invalid::new("seed", "must be 64 hexadecimal digits"))

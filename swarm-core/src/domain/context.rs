@@ -1,25 +1,25 @@
-//! What briefs give their readers to go by: regimes, research signals, subject snapshots.
+//! The background material of briefs: regimes, research signals, subject snapshots.
 
 use serde::Serialize;
 
 use super::json::{Json, Object};
 use super::{Day, Invalid, SubjectId, SubjectSnapshotId, Timestamp, bounded};
 
-/// The state of the world on a day (API.md, 7.4). Interface A shows the first five fields,
-/// with the names of API.md, 6.6.
+/// The market regime of a day (API.md, 7.4). Interface A shows the first five fields, with the
+/// names of API.md, 6.6.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Regime {
     /// Its day.
     pub date: Day,
     /// The composite score.
     pub composite: Option<f64>,
-    /// The regime that it stands for.
+    /// The regime that the score stands for.
     pub regime: Option<String>,
     /// The regime by macro data alone.
     pub macro_regime: Option<String>,
     /// The regime by on-chain data alone.
     pub onchain_regime: Option<String>,
-    /// Everything else that the operator sent: percentiles, thresholds.
+    /// All other fields that the operator sent, such as percentiles and thresholds.
     #[serde(flatten)]
     pub rest: Object,
 }
@@ -41,14 +41,14 @@ impl Regime {
     }
 }
 
-/// One finding of research for a day (API.md, 6.6).
+/// One research finding for a day (API.md, 6.6).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Signal {
-    /// What it is called, 1 to 200 characters.
+    /// Its name, 1 to 200 characters.
     pub signal_key: String,
     /// Its day.
     pub date: Day,
-    /// What was found.
+    /// Its content: any JSON value.
     pub payload: Json,
 }
 
@@ -67,21 +67,21 @@ impl Signal {
     }
 }
 
-/// What a subject holds on a day, as the operator sends it (API.md, 6.8).
+/// The holdings of a subject on a day, as the operator sends them (API.md, 6.8).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SubjectSnapshotDraft {
     /// Its day.
     pub date: Day,
-    /// What all of it is worth, in US dollars.
+    /// The total value, in US dollars.
     pub total_value_usd: Option<f64>,
-    /// What it is made of.
+    /// The single holdings.
     pub positions: Vec<Position>,
-    /// What stands out.
+    /// Remarks.
     pub notable: Vec<String>,
 }
 
-/// A part of what a subject holds.
+/// One holding of a subject.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Position {
@@ -89,9 +89,9 @@ pub struct Position {
     pub token: String,
     /// The chain it is on.
     pub chain: Option<String>,
-    /// What it is worth, in US dollars.
+    /// Its value, in US dollars.
     pub value_usd: Option<f64>,
-    /// Its part of the whole, in the operator's unit.
+    /// Its share of the total, in the operator's unit.
     pub pct: Option<f64>,
 }
 
@@ -122,7 +122,7 @@ impl Position {
     }
 }
 
-/// A subject snapshot on file.
+/// A stored subject snapshot.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SubjectSnapshot {
@@ -130,7 +130,7 @@ pub struct SubjectSnapshot {
     pub id: SubjectSnapshotId,
     /// The subject.
     pub subject_id: SubjectId,
-    /// What was sent.
+    /// Its content.
     #[serde(flatten)]
     pub draft: SubjectSnapshotDraft,
     /// When it was committed, by the store's clock.

@@ -1,9 +1,10 @@
-//! Whether names stand once.
+//! A check for duplicate names.
 
-/// Whether no name is there twice. Few are compared with each other, many are sorted.
+/// Whether all names are distinct. Up to `MAX_PAIRWISE` names are compared in pairs, without an
+/// allocation; more are sorted.
 pub(crate) fn are_distinct<'n>(mut names: impl Iterator<Item = &'n str> + Clone) -> bool {
-    const FEW: usize = 16;
-    if names.clone().nth(FEW).is_some() {
+    const MAX_PAIRWISE: usize = 16;
+    if names.clone().nth(MAX_PAIRWISE).is_some() {
         let mut names: Vec<&str> = names.collect();
         names.sort_unstable();
         return names.windows(2).all(|pair| pair.first() != pair.last());
@@ -21,7 +22,7 @@ mod tests {
     use super::are_distinct;
 
     #[test]
-    fn one_that_is_there_twice_is_found_wherever_it_is() {
+    fn duplicate_is_found_at_any_position() {
         for count in [0, 1, 2, 15, 16, 17, 18, 40] {
             let names: Vec<String> = (0..count).map(|number: usize| number.to_string()).collect();
             assert!(are_distinct(names.iter().map(String::as_str)), "{count}");

@@ -1,17 +1,17 @@
-//! Identifiers and numbers that the service itself gives out.
+//! Identifiers and numbers that the service assigns.
 
 use std::sync::Arc;
 
 use super::Invalid;
 
-/// The name of a tenant, a closed world of its own (API.md, 2):
-/// `[a-z0-9][a-z0-9-]{0,62}`. Clones share the name.
+/// The name of a tenant (API.md, 2): `[a-z0-9][a-z0-9-]{0,62}`. Tenants share no data. Clones share
+/// one allocation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(transparent)]
 pub struct TenantId(Arc<str>);
 
 impl TenantId {
-    /// Takes `text` when it is a tenant's name.
+    /// Parses the name of a tenant.
     ///
     /// # Errors
     /// [`Invalid`] when it does not match the pattern.
@@ -54,12 +54,13 @@ macro_rules! counted {
 }
 
 counted!(
-    /// The id of a session: counts from 1 in each tenant, minted by the store when it convenes.
+    /// The id of a session, assigned by the store when the session is convened; counts from 1 in
+    /// each tenant.
     SessionId
 );
 counted!(
-    /// The id of a take, `recommendationId` on the wire: counts from 1 in each tenant, minted by
-    /// the store at the commit.
+    /// The id of a take, `recommendationId` on the wire, assigned by the store at the commit;
+    /// counts from 1 in each tenant.
     TakeId
 );
 counted!(
@@ -79,8 +80,8 @@ counted!(
     SubjectSnapshotId
 );
 counted!(
-    /// How often a record was written. A store sets it to 1 when the record first comes and adds
-    /// one with every write; guards compare it.
+    /// How often a record was written. A store sets it to 1 when the record is created and
+    /// increments it with each write. Guards compare it (optimistic concurrency control).
     Version
 );
 
@@ -101,10 +102,10 @@ impl Revision {
     /// The original take.
     pub const FIRST: Self = Self(1);
 
-    /// The most takes that a member may file in one session (API.md, 5.4).
+    /// The last revision: a member may file five takes in one session (API.md, 5.4).
     pub const CAP: Self = Self(5);
 
-    /// The revision with this number, if there can be one.
+    /// The revision with this number; `None` unless it is 1 to 5.
     pub fn new(number: u8) -> Option<Self> {
         (Self::FIRST.0..=Self::CAP.0).contains(&number).then_some(Self(number))
     }
@@ -123,7 +124,8 @@ impl Revision {
     }
 }
 
-/// One attempt to commit something: the same id however often a client library resends it.
+/// The id of one attempt to commit. It stays the same when a client library resends the command,
+/// so that a store can recognise the repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AttemptId(pub [u8; 16]);
 
@@ -132,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tenant_ids_follow_their_pattern() {
+    fn tenant_ids_match_their_pattern() {
         for good in ["a", "0", "acme", "a-b-", &"x".repeat(63)] {
             assert!(TenantId::parse(good).is_ok(), "{good}");
         }

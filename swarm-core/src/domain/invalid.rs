@@ -1,7 +1,7 @@
-//! Why a field was refused.
+//! The error of a field that breaks its rule.
 
-/// A field that breaks its rule. On the wire most places name only the kind of request that was
-/// invalid; operators get this text as `detail` (API.md, 7.1).
+/// A field that breaks its rule. Most routes answer only which kind of request was invalid; routes
+/// for operators add this text as `detail` (API.md, 7.1).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field} {rule}")]
 pub struct Invalid {
@@ -12,12 +12,12 @@ pub struct Invalid {
 }
 
 impl Invalid {
-    /// The field named `field` does not keep the rule that it `rule`.
+    /// The error of the field `field`. `rule` completes a sentence: "must be a number".
     pub fn new(field: &'static str, rule: impl Into<String>) -> Self {
         Self { field, rule: rule.into() }
     }
 
-    /// The field named `field` is not there.
+    /// The error of a required field that is absent.
     pub fn missing(field: &'static str) -> Self {
         Self::new(field, "is missing")
     }

@@ -1,4 +1,4 @@
-//! Public keys, and payloads with their signatures.
+//! Public keys, signatures, and signed payloads.
 
 use std::sync::Arc;
 
@@ -8,28 +8,29 @@ use ed25519_dalek::VerifyingKey;
 
 use super::Invalid;
 
-/// An Ed25519 public key that may be registered, decoded once and kept decoded. Clones share it, since
-/// each take has the key that verified it.
+/// An Ed25519 public key that may be registered, kept in decoded form. Clones share one allocation,
+/// because each take carries the key that verified it.
 ///
-/// Small-order points and encodings that are not canonical are no keys (API.md, 3.2).
+/// Points of small order and non-canonical encodings are refused (API.md, 3.2).
 #[derive(Clone, PartialEq, Eq)]
 pub struct PublicKey(Arc<VerifyingKey>);
 
 impl PublicKey {
-    /// Reads standard base64, with padding, of the raw 32 bytes.
+    /// Parses the padded standard base64 of the 32 raw bytes.
     ///
     /// # Errors
     /// [`Invalid`] for any other text, and for a key that may not be registered.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let mut bytes = [0; 32];
-        // The decoder would also take fewer bytes than there is room for: 44 characters are 32.
+        // The decoder also accepts shorter input, so check the length: 32 bytes are 44 characters.
         let exact = text.len() == 44 && STANDARD.decode_slice(text, &mut bytes) == Ok(32);
         exact.then_some(bytes).as_ref().and_then(Self::from_bytes).ok_or_else(|| {
             Invalid::new("publicKey", "must be base64 of the 32 raw bytes of a strong Ed25519 key")
         })
     }
 
-    /// The key with these bytes, unless they are no canonical encoding of a strong point.
+    /// The key with these bytes; `None` unless they are the canonical encoding of a point that is
+    /// not of small order.
     pub fn from_bytes(bytes: &[u8; 32]) -> Option<Self> {
         let key = VerifyingKey::from_bytes(bytes).ok()?;
         let canonical = key.to_edwards().compress().as_bytes() == bytes;
@@ -70,17 +71,17 @@ impl serde::Serialize for PublicKey {
     }
 }
 
-/// The text of a signature as it came: at most 2,000 characters (API.md, 5.1). Only
-/// verification tells whether it is the base64 of anything.
+/// The text of a signature as received: at most 2,000 characters (API.md, 5.1). It may be anything;
+/// only verification decodes it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(transparent)]
 pub struct Signature(String);
 
 impl Signature {
-    /// The most characters of a text that is looked at (API.md, 5.1).
+    /// The maximum length in characters (API.md, 5.1).
     pub const MAX: u32 = 2_000;
 
-    /// Takes `text` as it is.
+    /// Checks the length of `text` and keeps it unchanged.
     ///
     /// # Errors
     /// [`Invalid`] when it is too long.
@@ -88,7 +89,7 @@ impl Signature {
         super::text::bounded("signature", text.into(), 0, Self::MAX as usize).map(Self)
     }
 
-    /// The text, exactly as it came.
+    /// The text, exactly as received.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -104,11 +105,11 @@ impl Signature {
     }
 }
 
-/// A payload together with a signature that nobody has verified yet.
+/// A payload together with an unverified signature.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Signed<T> {
-    /// What is said to have been signed.
+    /// The payload that the signature is claimed to cover.
     pub payload: T,
-    /// The signature, as it came.
+    /// The signature, as received.
     pub signature: Signature,
 }

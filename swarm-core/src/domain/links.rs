@@ -1,18 +1,19 @@
-//! Where a front end serves what mails and briefs point at.
+//! The addresses that mails and briefs link to.
 
-/// The addresses that mails and briefs name. An origin, as `https://acme.example`, is one: with the
-/// paths of API.md behind it. A front end that serves other paths says them here.
+/// The addresses that mails and briefs link to. It is implemented for strings: an origin such as
+/// `https://acme.example`, followed by the paths of API.md. A front end that serves other paths
+/// implements it with those.
 pub trait Links {
-    /// The front end itself.
+    /// The address of the front end.
     fn origin(&self) -> String;
 
-    /// Where a member asks for a challenge.
+    /// The address at which a member requests a challenge.
     fn challenge(&self) -> String;
 
-    /// Where a member claims its token.
+    /// The address at which a member claims its token.
     fn token_claim(&self) -> String;
 
-    /// Where a member of the committee submits.
+    /// The address at which a committee member submits.
     fn committee_submit(&self) -> String;
 }
 
@@ -34,7 +35,7 @@ impl Links for str {
     }
 }
 
-/// A path of an origin, which may have a slash at its end.
+/// Joins an origin and a path. The origin may end with a slash.
 fn at(origin: &str, path: &str) -> String {
     [origin.trim_end_matches('/'), path].concat()
 }

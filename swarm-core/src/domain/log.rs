@@ -22,7 +22,7 @@ impl std::fmt::Display for Seq {
 }
 
 text!(
-    /// What an operator says about a change; it stands in the log for ever.
+    /// The remark of an operator on a change, kept in the log permanently.
     Note, "note", 0..=500
 );
 
@@ -115,8 +115,8 @@ impl Act {
         &self.text
     }
 
-    /// The session that is acted on, where it has an id already. What convenes a session acts on the
-    /// one that the commit gives an id.
+    /// The session that is acted on, where it has an id already. What convenes a session acts on
+    /// the one that the commit gives an id.
     pub fn session(&self) -> Option<SessionId> {
         self.session
     }

@@ -1,4 +1,4 @@
-//! Messages to members, and what became of them.
+//! Mail to members, and the messages of the outbox.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use super::{Contact, MessageId, Timestamp};
 /// A message to a member (API.md, 7.5).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mail {
-    /// The contact that the member gave, as it is.
+    /// The contact that the member gave, unchanged.
     pub to: Contact,
     /// The subject line.
     pub subject: String,
@@ -15,17 +15,17 @@ pub struct Mail {
     pub body: String,
 }
 
-/// What became of a message.
+/// The delivery state of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MailState {
-    /// It waits for its next attempt, or for the end of one that is under way.
+    /// It waits for its next attempt, or an attempt is in progress.
     Queued,
-    /// It was handed over.
+    /// The mail server accepted it.
     Sent,
-    /// It was tried as often as it may be.
+    /// The last permitted attempt failed.
     Failed,
-    /// The contact is nothing that mail can be sent to.
+    /// The contact is not a mail address.
     Undeliverable,
 }
 
@@ -60,24 +60,25 @@ impl std::fmt::Display for MailState {
 pub struct Message {
     /// Its id.
     pub id: MessageId,
-    /// What is to be sent.
+    /// The mail to send.
     pub mail: Mail,
-    /// What became of it.
+    /// Its delivery state.
     pub state: MailState,
     /// When it was committed, by the store's clock.
     pub queued_at: Timestamp,
-    /// When it was handed over.
+    /// When the mail server accepted it.
     pub sent_at: Option<Timestamp>,
-    /// How often it was tried.
+    /// The number of attempts so far.
     pub attempts: u32,
-    /// Why the last attempt came to nothing.
+    /// Why the last attempt failed.
     pub last_error: Option<String>,
-    /// When it may be tried next. While one server tries, this is when others may.
+    /// The time of the next attempt. During an attempt, this is when the lease of the sending
+    /// server ends and another one may try.
     pub due_at: Timestamp,
 }
 
 impl Mail {
-    /// The message that this becomes, once the commit has given it an id and a time.
+    /// The queued message, with the id and the time that the commit assigned.
     pub fn queued(&self, id: MessageId, queued_at: Timestamp) -> Message {
         Message {
             id,

@@ -1,4 +1,4 @@
-//! Members and their applications: one record from the application on.
+//! Members and their applications. An application creates the record of the member.
 
 use serde::Serialize;
 
@@ -7,17 +7,17 @@ use super::{
     Contact, Invalid, Lens, MemberId, Name, PublicKey, Signature, Signed, Timestamp, TokenHash,
 };
 
-/// The fields of an application, in the order in which they are signed (API.md, 3.1).
+/// The signed fields of an application (API.md, 3.1). The order of the fields matters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Application {
-    /// What the member is called.
+    /// The name of the member.
     pub name: Name,
     /// Where the operator reaches it.
     pub contact: Contact,
-    /// How it looks at the world; empty when omitted.
+    /// Its point of view; empty when omitted.
     pub lens: Lens,
-    /// The text of its public key: whether it is a key is for verification to say.
+    /// The text of its public key, not yet parsed.
     pub public_key: String,
 }
 
@@ -37,15 +37,15 @@ impl Application {
     }
 }
 
-/// The fields of a token claim, in the order in which they are signed (API.md, 3.1).
+/// The signed fields of a token claim (API.md, 3.1). The order of the fields matters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenClaim {
-    /// Who claims its token.
+    /// The member that claims its token.
     pub member_id: MemberId,
-    /// The challenge it was given.
+    /// The challenge that the member received.
     pub challenge: String,
-    /// When that challenge expires, as text, exactly as it was given.
+    /// The expiry of that challenge: the text exactly as received.
     pub expires_at: String,
 }
 
@@ -64,19 +64,19 @@ impl TokenClaim {
     }
 }
 
-/// How far a member has come (API.md, 4.1).
+/// The state of a member (API.md, 4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemberState {
-    /// Applied; no operator has looked at it.
+    /// Applied; not yet reviewed by an operator.
     Applied,
-    /// Activated by an operator; its token is not claimed.
+    /// Activated by an operator; the token is not yet claimed.
     Approved,
-    /// Activated, and its token claimed.
+    /// Activated, with a claimed token.
     Claimed,
     /// Refused by an operator.
     Rejected,
-    /// Was active, and is no longer.
+    /// Deactivated.
     Inactive,
 }
 
@@ -101,12 +101,13 @@ impl MemberState {
         }
     }
 
-    /// Whether a member in this state is active: it may claim its token, and file takes with it.
+    /// Whether a member in this state is active: may claim its token, and file takes with it.
     pub fn is_active(self) -> bool {
         matches!(self, Self::Approved | Self::Claimed)
     }
 
-    /// Whether a member in this state keeps others from applying with its key (API.md, 4.2).
+    /// Whether a member in this state occupies its key: nobody else may apply with it (API.md,
+    /// 4.2).
     pub fn holds_key(self) -> bool {
         matches!(self, Self::Applied | Self::Approved | Self::Claimed)
     }
@@ -123,22 +124,22 @@ impl std::fmt::Display for MemberState {
 pub struct Member {
     /// Its id: a UUID minted at the application.
     pub id: MemberId,
-    /// What it is called.
+    /// Its name.
     pub name: Name,
-    /// Where the operator reaches it. For operators only.
+    /// Where the operator reaches it. Shown to operators only.
     pub contact: Contact,
-    /// How it looks at the world.
+    /// Its point of view.
     pub lens: Lens,
-    /// The key that its signatures are checked against; `None` only for a member that came
-    /// otherwise than by an application and has not registered one.
+    /// The key that verifies its signatures; `None` only for a member that was created without an
+    /// application and has not registered one.
     pub public_key: Option<PublicKey>,
-    /// How far it has come.
+    /// Its state.
     pub state: MemberState,
     /// When it applied.
     pub applied_at: Timestamp,
     /// When an operator last activated or rejected it.
     pub reviewed_at: Option<Timestamp>,
-    /// When it was first activated: it has been a member since.
+    /// When it was first activated.
     pub joined_at: Option<Timestamp>,
     /// When it claimed its token.
     pub claimed_at: Option<Timestamp>,

@@ -1,11 +1,11 @@
-//! Memos: the longer texts of members.
+//! Memos: longer texts that members publish.
 
 use serde::Serialize;
 
 use super::json::Object;
 use super::{Invalid, MemberId, MemoId, SessionId, SubjectId, Timestamp, bounded};
 
-/// What a member publishes (API.md, 5.6).
+/// A memo as the member sends it (API.md, 5.6).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MemoDraft {
@@ -13,9 +13,9 @@ pub struct MemoDraft {
     pub title: String,
     /// Its text, 1 to 100,000 characters.
     pub body: String,
-    /// The subject it is about, where it is about one.
+    /// The subject it is about, if any.
     pub subject_id: Option<SubjectId>,
-    /// The session it belongs to, where it belongs to one.
+    /// The session it belongs to, if any.
     pub session_id: Option<SessionId>,
 }
 
@@ -35,15 +35,15 @@ impl MemoDraft {
     }
 }
 
-/// A memo on file (API.md, 6.7).
+/// A stored memo (API.md, 6.7).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Memo {
     /// Its id.
     pub id: MemoId,
-    /// Whose it is.
+    /// Its author.
     pub member_id: MemberId,
-    /// What was published.
+    /// Its content.
     #[serde(flatten)]
     pub draft: MemoDraft,
     /// When it was committed, by the store's clock.

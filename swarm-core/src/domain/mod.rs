@@ -1,4 +1,5 @@
-//! The types of the domain. A value of these types is valid by construction: parse, don't validate.
+//! The types of the domain: members, sessions, takes, and the values they are made of. A value of
+//! one of these types is valid by construction: parse, don't validate.
 
 pub mod committee;
 pub mod json;

@@ -1,4 +1,4 @@
-//! What `Display` writes, `FromStr` reads.
+//! `FromStr` for types with names on the wire. It reads what `Display` writes.
 
 use std::str::FromStr;
 

@@ -1,6 +1,6 @@
-//! Conversions from text.
+//! A macro that implements the standard conversions from text.
 
-/// Lets what has a `parse` of its own be read by `str::parse` and `TryFrom` too.
+/// Implements `FromStr` and `TryFrom<String>` for a type with an associated function `parse`.
 macro_rules! parsed {
     ($name:ty) => {
         impl std::str::FromStr for $name {

@@ -1,14 +1,14 @@
-//! How much a tenant takes in (API.md, 5.7).
+//! Quotas on what a tenant accepts (API.md, 5.7).
 
-/// The quotas of a tenant. What is over one is refused with 429 until there is room again.
+/// The quotas of a tenant. A request over a quota is refused with 429.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Quotas {
-    /// Applications that wait for an operator. 10,000.
+    /// The maximum number of applications that await review. Default 10,000.
     pub pending_applications: u32,
-    /// Memos of one member, a UTC day. 100.
+    /// The maximum number of memos of one member per UTC day. Default 100.
     pub memos_per_day: u32,
-    /// Submissions of one committee member, a UTC day. 50.
+    /// The maximum number of submissions of one committee member per UTC day. Default 50.
     pub committee_submissions_per_day: u32,
 }
 
@@ -22,7 +22,7 @@ impl Default for Quotas {
 mod tests {
     use super::*;
 
-    /// The defaults of API.md, 5.7.
+    /// The values are those of API.md, 5.7.
     #[test]
     fn default_quotas() {
         let Quotas { pending_applications, memos_per_day, committee_submissions_per_day } =

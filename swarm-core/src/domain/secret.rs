@@ -1,22 +1,22 @@
-//! Secrets are known by their hashes only.
+//! Hashes of secrets. Only hashes are stored, never the secrets themselves.
 
 use std::marker::PhantomData;
 
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// The SHA-256 of a secret of the kind `S`: what is stored of it (API.md, 4.4 and 8.1). Hashes
-/// of different kinds do not mix. Compared in constant time; its `Debug` shows nothing.
+/// The SHA-256 of a secret of the kind `S` (API.md, 4.4 and 8.1). Hashes of different kinds are
+/// different types. Comparison takes constant time, and `Debug` hides the hash.
 #[derive(Eq)]
 pub struct SecretHash<S = BearerSecret>([u8; 32], PhantomData<fn() -> S>);
 
-/// What is stored of a member's bearer token.
+/// The hash of a member's bearer token.
 pub type TokenHash = SecretHash<BearerSecret>;
 
-/// What is stored of a committee member's API key.
+/// The hash of a committee member's API key.
 pub type ApiKeyHash = SecretHash<ApiKeySecret>;
 
-/// What is configured of an operator's token.
+/// The hash of an operator's token.
 pub type AdminTokenHash = SecretHash<AdminSecret>;
 
 macro_rules! kinds {
@@ -42,7 +42,7 @@ impl<S> SecretHash<S> {
         Self::from_bytes(Sha256::digest(secret).into())
     }
 
-    /// Reads `sha256:` and 64 hexadecimal digits, as configurations carry it.
+    /// Parses the form used in configurations: `sha256:` and 64 hexadecimal digits.
     pub fn parse(text: &str) -> Option<Self> {
         parse_hex(text.strip_prefix("sha256:")?).map(Self::from_bytes)
     }
@@ -52,7 +52,7 @@ impl<S> SecretHash<S> {
         &self.0
     }
 
-    /// The hash with these bytes, as a store kept them.
+    /// The hash with these bytes, for stores.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes, PhantomData)
     }
@@ -84,7 +84,7 @@ impl<S> std::fmt::Debug for SecretHash<S> {
     }
 }
 
-/// The bytes that 64 hexadecimal digits stand for.
+/// Decodes 64 hexadecimal digits.
 pub(super) fn parse_hex(digits: &str) -> Option<[u8; 32]> {
     let mut bytes = [0; 32];
     if digits.len() != 64 {
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_configured_form_is_read_back() {
+    fn parse_reads_sha256_prefix_and_hex_digits() {
         // SHA-256 of "abc", FIPS 180-2.
         let hex = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(TokenHash::parse(&format!("sha256:{hex}")), Some(TokenHash::of(b"abc")));
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_shows_nothing() {
+    fn debug_hides_the_hash() {
         assert_eq!(format!("{:?}", TokenHash::of(b"abc")), "SecretHash(..)");
     }
 }

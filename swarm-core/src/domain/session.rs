@@ -1,4 +1,4 @@
-//! Sessions: one subject, one date, a deadline, and perhaps a roster.
+//! Sessions: one subject, one date, an optional deadline, and an optional roster.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -8,7 +8,8 @@ use serde::Serialize;
 use super::json::{Json, Object};
 use super::{Bucket, Day, Invalid, MemberId, SessionId, Snapshot, SubjectId, Timestamp};
 
-/// The state of a session. It reports; it never refuses a take on its own (API.md, 5.3).
+/// The state of a session. It is informational: deadline and roster decide whether a take is
+/// accepted (API.md, 5.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionState {
@@ -18,7 +19,7 @@ pub enum SessionState {
     Collecting,
     /// The window has closed.
     WindowClosed,
-    /// Aggregated: the snapshot is written and frozen.
+    /// The snapshot is written and frozen.
     Aggregated,
     /// The aggregate is public.
     Published,
@@ -43,10 +44,10 @@ impl SessionState {
         }
     }
 
-    /// Reads a state that must be there.
+    /// Reads the required field `state`.
     ///
     /// # Errors
-    /// [`Invalid`] when it is absent or the name of no state.
+    /// [`Invalid`] when it is absent or does not name a state.
     pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
         fields.text("state")?.parse()
     }
@@ -58,13 +59,13 @@ impl std::fmt::Display for SessionState {
     }
 }
 
-/// A member that a session expects, or has excused.
+/// A member on the roster of a session, expected or excused.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RosterEntry {
     /// The member.
     pub member_id: MemberId,
-    /// An excused member is listed, not expected, and may not file.
+    /// Whether the member is excused: listed, but not expected, and not allowed to file.
     pub excused: bool,
 }
 
@@ -77,13 +78,13 @@ impl RosterEntry {
     }
 }
 
-/// Who a session expects: each member once (API.md, 6.4).
+/// The members that a session expects, each listed once (API.md, 6.4).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Roster(Vec<RosterEntry>);
 
 impl Roster {
-    /// Takes the entries in the order given.
+    /// Checks the entries and keeps their order.
     ///
     /// # Errors
     /// [`Invalid`] when a member is listed twice.
@@ -95,10 +96,10 @@ impl Roster {
         Err(Invalid::new("roster", "must list each member once"))
     }
 
-    /// Reads a roster from a field of `fields`, where it is there.
+    /// Reads a roster from the optional field `field`.
     ///
     /// # Errors
-    /// [`Invalid`] when it is no list of members.
+    /// [`Invalid`] when it is not a list of distinct members.
     pub fn read(fields: &mut Object, field: &'static str) -> Result<Option<Self>, Invalid> {
         let entries = fields.list_if_any(field, RosterEntry::read)?;
         let roster = entries.map(Self::parse).transpose();
@@ -120,22 +121,22 @@ impl Roster {
     }
 }
 
-/// What an operator convenes (API.md, 7.3).
+/// A session to convene (API.md, 7.3).
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionDraft {
-    /// The day, one that the calendar has.
+    /// The day; it exists in the calendar.
     pub date: Day,
     /// The subject.
     pub subject_id: SubjectId,
-    /// The state to begin in: scheduled or collecting.
+    /// The initial state: scheduled or collecting.
     pub state: SessionState,
-    /// The last moment for takes; `None`: no deadline yet.
+    /// The last time at which takes are accepted; `None`: no deadline yet.
     pub window_closes_at: Option<Timestamp>,
-    /// The members that a quorate session needs.
+    /// The number of members required for a quorum.
     pub quorum: Option<u32>,
     /// The buckets of a bucket-weight session.
     pub buckets: Option<Vec<Bucket>>,
-    /// Who is expected.
+    /// The expected members.
     pub roster: Option<Roster>,
 }
 
@@ -164,7 +165,7 @@ impl SessionDraft {
 }
 
 impl SessionDraft {
-    /// The session that this draft becomes, once the commit has given it an id and a time.
+    /// The convened session, with the id and the time that the commit assigned.
     pub fn convened(&self, id: SessionId, convened_at: Timestamp) -> Session {
         let Self { date, subject_id, state, window_closes_at, quorum, buckets, roster } =
             self.clone();
@@ -184,8 +185,9 @@ impl SessionDraft {
     }
 }
 
-/// A change of a session's deadline or quorum: `None` leaves as it is, `Some(None)` clears
-/// (API.md, 7.3).
+/// A change of a session's deadline or quorum: `None` keeps the value, `Some(None)` clears it
+/// (API.md,
+/// 7.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SessionPatch {
     /// The new deadline.
@@ -195,7 +197,7 @@ pub struct SessionPatch {
 }
 
 impl SessionPatch {
-    /// Reads a change; here `null` clears.
+    /// Reads a change. Unlike elsewhere, `null` is not the same as absent: it clears the value.
     ///
     /// # Errors
     /// [`Invalid`], naming the first field that breaks its rule.
@@ -245,27 +247,27 @@ pub struct Session {
     pub date: Day,
     /// Its subject.
     pub subject_id: SubjectId,
-    /// How far it has come.
+    /// Its state.
     pub state: SessionState,
     /// The last moment for takes, itself included; `None`: no deadline yet.
     pub window_closes_at: Option<Timestamp>,
     /// When it was convened, by the store's clock.
     pub convened_at: Timestamp,
-    /// The members that a quorate session needs.
+    /// The number of members required for a quorum.
     pub quorum: Option<u32>,
     /// The buckets of a bucket-weight session.
     pub buckets: Option<Vec<Bucket>>,
-    /// Who is expected; `None`: everyone may file.
+    /// The expected members; `None`: every member may file.
     pub roster: Option<Roster>,
-    /// When it was published, by the store's clock; on the wire only once it was.
+    /// When it was published, by the store's clock; omitted on the wire until then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published_at: Option<Timestamp>,
-    /// What aggregation wrote, once; `None` until then.
+    /// The result of aggregation; `None` until then.
     pub snapshot: Option<Arc<Snapshot>>,
 }
 
 impl Session {
-    /// What takes in it are judged by.
+    /// The terms on which its takes are judged.
     pub fn terms(&self) -> SessionTerms {
         SessionTerms {
             id: self.id,
@@ -275,24 +277,24 @@ impl Session {
         }
     }
 
-    /// Whether the takes of this member count: where there is a roster, it is listed and not
-    /// excused.
+    /// Whether takes of this member count: without a roster always, otherwise when the member is
+    /// listed and not excused.
     pub fn expects(&self, member: &MemberId) -> bool {
         let Some(roster) = &self.roster else { return true };
         roster.entry(member).is_some_and(|entry| !entry.excused)
     }
 }
 
-/// What a session says of who may file in it, and until when: all that a take is judged by. What
-/// grows with the takes, the snapshot, is no part of it.
+/// The part of a session on which its takes are judged: who may file, and until when. It excludes
+/// the snapshot, whose size grows with the number of takes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionTerms {
     /// Its id.
     pub id: SessionId,
-    /// How far it has come.
+    /// Its state.
     pub state: SessionState,
     /// The last moment for takes, itself included; `None`: no deadline yet.
     pub window_closes_at: Option<Timestamp>,
-    /// Who is expected; `None`: everyone may file.
+    /// The expected members; `None`: every member may file.
     pub roster: Option<Roster>,
 }

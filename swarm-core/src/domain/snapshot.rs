@@ -1,50 +1,50 @@
-//! The snapshot of a session: what aggregation wrote, once and for all.
+//! The snapshot of a session: the frozen result of its aggregation.
 
 use serde::Serialize;
 
 use super::{Body, Bucket, Confidence, MemberId, Revision, Stance, TakeId, Timestamp};
 
-/// The frozen outcome of a session (API.md, 6.5). Written once, never recomputed.
+/// The result of aggregating a session (API.md, 6.5). Written once, never recomputed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Snapshot {
     /// When it was written, by the store's clock.
     pub aggregated_at: Timestamp,
-    /// How many members took part.
+    /// The number of members that took part.
     pub participation: Participation,
-    /// Whether enough did; `None` where no quorum was set.
+    /// Whether the quorum was met; `None` when none was set.
     pub quorum: Option<Quorum>,
-    /// How many took each stance.
+    /// The number of members with each stance.
     pub stances: Stances,
-    /// Where they stand together; `None` where nobody took a known stance.
+    /// The combined position; `None` when no take has a known stance.
     pub consensus: Option<Consensus>,
-    /// The mean of the distributions; `None` where no take carries one.
+    /// The mean of the weight distributions; `None` when no take has weights.
     pub weights: Option<Vec<BucketWeight>>,
-    /// What they said, word for word, one per member.
+    /// The write-ups verbatim, one for each member.
     pub quotes: Vec<Quote>,
 }
 
-/// How many distinct members took part, of how many expected.
+/// The number of distinct members that took part, and of those expected.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Participation {
-    /// Distinct members with a take on file.
+    /// Distinct members with a take.
     pub members: usize,
     /// Members on the roster that are not excused; `None` without a roster.
     pub expected: Option<usize>,
-    /// Expected members that took part, as a part of the expected; `None` without any.
+    /// The share of the expected members that took part, 0 to 1; `None` when none are expected.
     pub rate: Option<f64>,
 }
 
 /// The quorum that was set, and whether it was met.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Quorum {
-    /// The members needed.
+    /// The required number of members.
     pub required: u32,
-    /// Whether as many took part.
+    /// Whether at least that many took part.
     pub met: bool,
 }
 
-/// The number of members for each known stance, and for all others together.
+/// The number of members for each known stance, and for all other stances together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Stances {
     /// Rank −2.
@@ -57,14 +57,14 @@ pub struct Stances {
     pub constructive: usize,
     /// Rank 2.
     pub bullish: usize,
-    /// Stances that aggregation does not understand.
+    /// Any other stance.
     pub other: usize,
 }
 
-/// Where the members with a known stance stand together.
+/// The combined position of the members with a known stance.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Consensus {
-    /// The known stance nearest to the score; ties go toward neutral.
+    /// The known stance nearest to the score; a tie goes to the one closer to neutral.
     pub stance: &'static str,
     /// The mean rank, weighted by confidence; −2 to 2.
     pub score: f64,
@@ -72,7 +72,7 @@ pub struct Consensus {
     pub confidence: f64,
 }
 
-/// The mean share of a bucket; all of them together are 1.
+/// The mean share of a bucket. The shares of all buckets add up to 1.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BucketWeight {
     /// The bucket.
@@ -87,9 +87,9 @@ pub struct BucketWeight {
 pub struct Quote {
     /// The take.
     pub take_id: TakeId,
-    /// Whose it is.
+    /// Its author.
     pub member_id: MemberId,
-    /// Which revision counted.
+    /// The revision that counted.
     pub revision: Revision,
     /// Its stance.
     pub stance: Stance,

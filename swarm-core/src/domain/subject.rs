@@ -1,4 +1,4 @@
-//! Subjects: what sessions are about.
+//! Subjects: the topics of sessions.
 
 use serde::Serialize;
 
@@ -11,9 +11,9 @@ use super::{Day, Invalid, SubjectId};
 pub struct Subject {
     /// Its id: any text of 1 to 100 characters.
     pub id: SubjectId,
-    /// `active` unless said otherwise.
+    /// Its status; `active` when omitted.
     pub status: String,
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Who runs it.
     pub operator: Option<String>,
@@ -21,21 +21,21 @@ pub struct Subject {
     pub homepage: Option<String>,
     /// Its handle on X.
     pub x_handle: Option<String>,
-    /// What it is about, in a few words.
+    /// A short thesis about it.
     pub thesis_blurb: Option<String>,
     /// Its wallets, as the operator describes them.
     pub wallets: Vec<Object>,
     /// Its NFT contracts, as the operator describes them.
     pub nft_contracts: Vec<Object>,
-    /// Where the record comes from.
+    /// The source of the record.
     pub source: Option<String>,
-    /// What kind of recommendation is asked for.
+    /// The kind of recommendation that is asked for.
     pub recommendation_type: Option<String>,
-    /// The member that it is, where it is one.
+    /// The member that this subject represents, if any.
     pub linked_member_id: Option<String>,
-    /// Facts to bear in mind.
+    /// Facts that authors should consider.
     pub structural_notes: Vec<String>,
-    /// When an operator last looked at it.
+    /// When an operator last reviewed it.
     pub last_reviewed: Option<Day>,
 }
 

@@ -1,4 +1,4 @@
-//! Takes: what a member says of a session, and what is kept of it.
+//! Takes: the signed opinions of members, as sent and as stored.
 
 use std::sync::Arc;
 
@@ -12,28 +12,28 @@ use super::{
     Stance, SubjectId, TakeId, Timestamp,
 };
 
-/// The fields of a take that its member signs (API.md, 3.1): serialized, in this order, it *is* the
-/// canonical payload.
+/// The signed fields of a take (API.md, 3.1). Serializing it gives the canonical payload: the order
+/// of the fields matters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TakeDraft {
-    /// Whose take it is.
+    /// The author.
     pub member_id: MemberId,
     /// The day of the session.
     pub date: Day,
     /// The subject of the session.
     pub subject_id: SubjectId,
-    /// Unique for the member, forever.
+    /// Unique among all takes of the member.
     pub nonce: Nonce,
     /// The position taken.
     pub stance: Stance,
-    /// How sure the member is.
+    /// The confidence of the member.
     pub confidence: Confidence,
     /// The write-up; empty when omitted.
     pub body: Body,
     /// The address of a longer memo; empty when omitted.
     pub memo_url: MemoUrl,
-    /// How the member would divide a whole among buckets.
+    /// The distribution over buckets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<Weights>,
 }
@@ -58,13 +58,14 @@ impl TakeDraft {
     }
 }
 
-/// How sure a member is: a finite number from 0 to 1, both included (API.md, 5.1).
+/// The confidence of a member: a number from 0 to 1, inclusive (API.md, 5.1).
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
 #[serde(transparent)]
 pub struct Confidence(f64);
 
 impl Confidence {
-    /// Takes a number from 0 to 1. Zero has no sign, as it has none once it is written.
+    /// Checks that `value` is from 0 to 1. Negative zero becomes zero, since `JSON.stringify`
+    /// writes no sign.
     ///
     /// # Errors
     /// [`Invalid`] for any other number, and for NaN.
@@ -81,12 +82,12 @@ impl Confidence {
     }
 }
 
-/// One bucket and its share. Shares are relative: only their proportion counts.
+/// A bucket and its weight. Only the proportions of the weights count.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Weight {
     /// The bucket.
     pub bucket: Bucket,
-    /// Its share: finite, not negative.
+    /// Its weight: finite and not negative.
     pub weight: f64,
 }
 
@@ -98,8 +99,8 @@ impl Weight {
     }
 }
 
-/// The weights of a take: distinct buckets, none negative, and a total that is positive and finite
-/// (API.md, 5.1).
+/// The weights of a take: distinct buckets, finite weights that are not negative, and a positive,
+/// finite total (API.md, 5.1).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Weights(Vec<Weight>);
@@ -112,10 +113,10 @@ impl Weights {
         is_there.then(|| Self::parse(entries)).transpose()
     }
 
-    /// Takes the entries in the order given.
+    /// Checks the entries and keeps their order.
     ///
     /// # Errors
-    /// [`Invalid`] when they break one of the rules above; an empty list has no positive total.
+    /// [`Invalid`] when they break one of the rules above. An empty list has no positive total.
     pub fn parse(entries: Vec<Weight>) -> Result<Self, Invalid> {
         let invalid = |rule| Err(Invalid::new("weights", rule));
         if !are_distinct(entries.iter().map(|entry| entry.bucket.as_str())) {
@@ -137,15 +138,17 @@ impl Weights {
     }
 }
 
-/// The sum of `values`, added in ascending order: it depends on the values alone, to the last bit.
+/// The sum of `values`, added in ascending order, so that the result does not depend on their
+/// order.
 pub(crate) fn ascending_sum(values: impl Iterator<Item = f64> + Clone) -> f64 {
-    let mut few = [0.0; 16];
+    // Short lists are sorted on the stack.
+    let mut buffer = [0.0; 16];
     let count = values.clone().count();
-    let Some(few) = few.get_mut(..count) else {
+    let Some(buffer) = buffer.get_mut(..count) else {
         return sorted_sum(&mut values.collect::<Vec<_>>());
     };
-    few.iter_mut().zip(values).for_each(|(place, value)| *place = value);
-    sorted_sum(few)
+    buffer.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    sorted_sum(buffer)
 }
 
 fn sorted_sum(values: &mut [f64]) -> f64 {
@@ -153,10 +156,10 @@ fn sorted_sum(values: &mut [f64]) -> f64 {
     values.iter().sum()
 }
 
-/// A take on file: immutable, and enough for anyone to verify it (API.md, 6.3).
+/// A stored take: immutable, with everything that is needed to verify it (API.md, 6.3).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Take {
-    /// Its id, `recommendationId` in the answer to a submit.
+    /// Its id, `recommendationId` in the response to a submission.
     pub id: TakeId,
     /// The session it was filed in.
     pub session_id: SessionId,
@@ -164,25 +167,25 @@ pub struct Take {
     pub revision: Revision,
     /// When it was committed, by the store's clock.
     pub filed_at: Timestamp,
-    /// What the member signed, and the signature.
+    /// The payload and the signature.
     pub signed: Arc<Signed<TakeDraft>>,
     /// The key that verified it.
     pub public_key: PublicKey,
 }
 
 impl Take {
-    /// What the member signed.
+    /// The signed payload.
     pub fn draft(&self) -> &TakeDraft {
         &self.signed.payload
     }
 }
 
-/// A take, and the next revision where there is one: what a reader of a single take sees.
+/// A take, and the id of the revision that superseded it, as a read of a single take shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TakeOnFile {
     /// The take.
     pub take: Arc<Take>,
-    /// The id of the revision after it.
+    /// The id of the next revision, if any.
     pub superseded_by: Option<TakeId>,
 }
 

@@ -1,7 +1,7 @@
-//! Text of bounded length: the identifiers and labels that arrive from outside.
+//! Text of bounded length: identifiers, labels and longer texts from requests.
 //!
-//! Lengths count characters (Unicode scalar values), and text is kept exactly as it came: no
-//! trimming, no normalisation (API.md, 1.1).
+//! Lengths count characters (Unicode scalar values). Text is kept exactly as received, without
+//! trimming or normalisation (API.md, 1.1).
 
 use super::Invalid;
 
@@ -12,7 +12,7 @@ pub(crate) fn bounded(
     min: usize,
     max: usize,
 ) -> Result<String, Invalid> {
-    // A character has at most four bytes, so most texts are judged by their length alone.
+    // A text of at most `max` bytes has at most `max` characters: most texts need no counting.
     let too_long = text.len() > max && text.chars().count() > max;
     let too_short = text.len() < min || (min > 1 && text.chars().count() < min);
     if too_long || too_short {
@@ -30,10 +30,10 @@ macro_rules! text {
         pub struct $name(String);
 
         impl $name {
-            /// The most characters that it has.
+            /// The maximum length in characters.
             pub const MAX: u32 = $max;
 
-            /// Takes `text` as it is.
+            /// Checks the length of `text` and keeps it unchanged.
             ///
             /// # Errors
             /// [`Invalid`] when it is too short or too long.
@@ -41,7 +41,7 @@ macro_rules! text {
                 bounded($field, text.into(), $min, $max).map(Self)
             }
 
-            /// The text, exactly as it came.
+            /// The text, exactly as received.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -74,15 +74,15 @@ text!(
     SubjectId, "subjectId", 1..=100
 );
 text!(
-    /// What makes a take unique for its member, forever (API.md, 5.1).
+    /// A text that a member uses for one take only, in any session (API.md, 5.1).
     Nonce, "nonce", 1..=200
 );
 text!(
-    /// The name of one part of a weighted take (API.md, 5.1).
+    /// The name of a category among which a take divides its weights (API.md, 5.1).
     Bucket, "bucket", 1..=100
 );
 text!(
-    /// The position of a take. Any text is accepted; five are understood (see [`Stance::known`]).
+    /// The position of a take. Any text is accepted; five have a rank (see [`Stance::known`]).
     Stance, "stance", 1..=100
 );
 text!(
@@ -94,7 +94,7 @@ text!(
     MemoUrl, "memoUrl", 0..=2_000
 );
 text!(
-    /// What a member is called (API.md, 4.2).
+    /// The name of a member (API.md, 4.2).
     Name, "name", 1..=100
 );
 text!(
@@ -102,7 +102,7 @@ text!(
     Contact, "contact", 1..=200
 );
 text!(
-    /// How a member looks at the world (API.md, 4.2). Empty when omitted.
+    /// The point of view of a member (API.md, 4.2). Empty when omitted.
     Lens, "lens", 0..=2_000
 );
 
@@ -113,14 +113,14 @@ impl From<uuid::Uuid> for MemberId {
 }
 
 impl Stance {
-    /// The rank of a stance that aggregation understands: bearish −2, cautious −1, neutral 0,
-    /// constructive 1, bullish 2; `None` for any other text (API.md, 6.5).
+    /// The rank of a known stance: bearish −2, cautious −1, neutral 0, constructive 1, bullish 2;
+    /// `None` for any other text (API.md, 6.5).
     pub fn known(&self) -> Option<i8> {
         STANCES.iter().find(|(name, _)| *name == self.0).map(|(_, rank)| *rank)
     }
 }
 
-/// The stances that aggregation understands, with their ranks, from low to high.
+/// The known stances with their ranks, in ascending order.
 pub const STANCES: [(&str, i8); 5] =
     [("bearish", -2), ("cautious", -1), ("neutral", 0), ("constructive", 1), ("bullish", 2)];
 
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_kept_as_it_came() {
+    fn text_is_neither_trimmed_nor_normalized() {
         let odd = " e\u{301}\u{0}\r\n ";
         assert_eq!(Nonce::parse(odd).map(|n| n.as_str().to_owned()), Ok(odd.to_owned()));
     }

@@ -1,4 +1,4 @@
-//! Instants and days. Nothing in this crate asks a clock: time comes from the store.
+//! Timestamps, days, and times of day. This crate reads no clock: the time comes from the store.
 
 use std::time::Duration;
 
@@ -7,17 +7,17 @@ use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, Timelike, Utc};
 use super::Invalid;
 use super::json::Object;
 
-/// A moment in UTC, to the millisecond (API.md, 1.1). On the wire
-/// `2026-11-21T22:45:00.000Z`.
+/// A time in UTC with millisecond precision (API.md, 1.1), on the wire `2026-11-21T22:45:00.000Z`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Timestamp(DateTime<Utc>);
 
 impl Timestamp {
-    /// Reads any valid RFC 3339 text of the years 0000 to 9999 (UTC); what is finer than a
-    /// millisecond is cut off. A second 60 is one at the end of a UTC day alone, and counts as the next.
+    /// Parses an RFC 3339 text of the years 0000 to 9999 (UTC). Fractions of a millisecond are
+    /// truncated. A second 60 (a leap second) is valid only at the end of a UTC day, and is read as
+    /// the first second of the next day.
     ///
     /// # Errors
-    /// [`Invalid`], naming `field`, when the text is no such moment.
+    /// [`Invalid`], naming `field`, for any other text.
     pub fn parse(field: &'static str, text: &str) -> Result<Self, Invalid> {
         DateTime::parse_from_rfc3339(text)
             .ok()
@@ -33,7 +33,7 @@ impl Timestamp {
     /// The start of 1970.
     pub const EPOCH: Self = Self(DateTime::UNIX_EPOCH);
 
-    /// The moment `millis` milliseconds after the start of 1970, where the calendar reaches it.
+    /// The time `millis` milliseconds after the start of 1970; `None` when out of chrono's range.
     pub fn from_millis(millis: i64) -> Option<Self> {
         DateTime::from_timestamp_millis(millis).map(Self)
     }
@@ -43,12 +43,12 @@ impl Timestamp {
         self.0.timestamp_millis()
     }
 
-    /// How long it is from here until `later`; nothing where that is past.
+    /// The duration from here until `later`; zero when `later` is not later.
     pub fn until(self, later: Self) -> Duration {
         Duration::from_millis(later.millis().saturating_sub(self.millis()).try_into().unwrap_or(0))
     }
 
-    /// The moment `millis` milliseconds later (the last one that the calendar reaches, at most).
+    /// The time `millis` milliseconds later, saturating at the last time that chrono represents.
     pub fn plus_millis(self, millis: i64) -> Self {
         let last = DateTime::<Utc>::MAX_UTC.timestamp_millis();
         Self::from_millis(self.millis().saturating_add(millis).min(last)).unwrap_or(self)
@@ -59,12 +59,12 @@ fn is_leap_second(moment: DateTime<Utc>) -> bool {
     moment.timestamp_subsec_nanos() >= 1_000_000_000
 }
 
-/// The UTC day of a moment.
+/// The UTC day of a timestamp.
 impl Timestamp {
-    /// A UTC day, which has no leap seconds.
+    /// The milliseconds of a UTC day, without leap seconds.
     pub(crate) const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
-    /// The UTC day that this moment is in; a year before 0000 or after 9999 counts as that one.
+    /// The UTC day of this time; the year is clamped to 0000–9999.
     pub fn day(self) -> Day {
         let part = |part: u32| u8::try_from(part).unwrap_or_default();
         Day {
@@ -74,22 +74,22 @@ impl Timestamp {
         }
     }
 
-    /// How many days the UTC day of this moment is after the first of 1970.
+    /// The number of the UTC day, counted from 1970-01-01 as day 0.
     pub fn day_number(self) -> i64 {
         self.millis().div_euclid(Self::DAY_MILLIS)
     }
 
-    /// When the UTC day of this moment began.
+    /// The start of the UTC day of this time.
     pub fn day_begin(self) -> Self {
         self.plus_millis(-self.millis().rem_euclid(Self::DAY_MILLIS))
     }
 
-    /// When the UTC day of this moment is over, and the next begins.
+    /// The end of the UTC day of this time, which is the start of the next.
     pub fn day_end(self) -> Self {
         self.day_begin().plus_millis(Self::DAY_MILLIS)
     }
 
-    /// The moment at which it is `time` on the UTC day of this moment.
+    /// The time of day `time` on the UTC day of this time.
     pub fn at(self, time: TimeOfDay) -> Self {
         self.day_begin().plus_millis(i64::from(time.minutes) * 60_000)
     }
@@ -107,8 +107,8 @@ impl serde::Serialize for Timestamp {
     }
 }
 
-/// A date as written, `YYYY-MM-DD`: ten characters that match the pattern (API.md, 5.1). It need not be in
-/// the calendar: a take may name 2026-02-30 and will find no session.
+/// A date in the form `YYYY-MM-DD` (API.md, 5.1). It need not be in the calendar: a take may name
+/// 2026-02-30, and then no session matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Day {
     year: u16,
@@ -117,7 +117,7 @@ pub struct Day {
 }
 
 impl Day {
-    /// Reads four ASCII digits, a hyphen, two digits, a hyphen and two digits.
+    /// Parses four ASCII digits, a hyphen, two digits, a hyphen and two digits.
     ///
     /// # Errors
     /// [`Invalid`] for any other text.
@@ -138,7 +138,7 @@ impl Day {
         })
     }
 
-    /// Reads a day that the calendar has.
+    /// Parses a day that exists in the calendar.
     ///
     /// # Errors
     /// [`Invalid`], naming `field`, for any other text.
@@ -149,15 +149,15 @@ impl Day {
             .ok_or_else(|| Invalid::new(field, "must be a day of the calendar, YYYY-MM-DD"))
     }
 
-    /// Takes a day that the calendar has from the field `date`.
+    /// Reads the required field `date`, which must exist in the calendar.
     ///
     /// # Errors
-    /// [`Invalid`] when it is absent or no such day.
+    /// [`Invalid`] when it is absent or not such a day.
     pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
         Self::in_calendar("date", &fields.text("date")?)
     }
 
-    /// Whether the calendar has this day.
+    /// Whether this day exists in the calendar.
     pub fn is_in_calendar(self) -> bool {
         NaiveDate::from_ymd_opt(self.year.into(), self.month.into(), self.day.into()).is_some()
     }
@@ -175,7 +175,7 @@ impl serde::Serialize for Day {
     }
 }
 
-/// A time of day in UTC, to the minute, `00:00` to `23:59`.
+/// A time of day in UTC with minute precision, `00:00` to `23:59`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TimeOfDay {
     /// Minutes since midnight, 0 to 1439.
@@ -183,12 +183,12 @@ pub struct TimeOfDay {
 }
 
 impl TimeOfDay {
-    /// The time so many minutes after midnight, 0 to 1439; where there is none, the last.
+    /// The time `minutes` after midnight, clamped to 23:59.
     pub const fn from_minutes(minutes: u16) -> Self {
         Self { minutes: if minutes < 24 * 60 { minutes } else { 24 * 60 - 1 } }
     }
 
-    /// Reads two ASCII digits, a colon and two digits, on the 24-hour clock.
+    /// Parses two ASCII digits, a colon and two digits, on the 24-hour clock.
     ///
     /// # Errors
     /// [`Invalid`], naming `field`, for any other text.
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn instants_keep_milliseconds_and_print_in_utc() {
+    fn timestamps_keep_milliseconds_and_print_in_utc() {
         let printed = |text| Timestamp::parse("t", text).map(|moment| moment.to_string());
         assert_eq!(
             printed("2026-11-21T23:45:00.1239+01:00"),
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_minute_has_a_second_60_at_the_end_of_a_day_alone() {
+    fn leap_second_is_valid_only_at_the_end_of_a_utc_day() {
         let read = |text| Timestamp::parse("t", text).map(|moment| moment.to_string());
         for text in ["2016-12-31T23:59:60Z", "2017-01-01T00:59:60+01:00"] {
             assert_eq!(read(text), Ok("2017-01-01T00:00:00.000Z".into()), "{text}");
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn days_match_the_pattern_alone() {
+    fn day_parse_checks_only_the_pattern() {
         for text in ["2026-02-28", "2026-02-30", "0000-00-00", "9999-99-99"] {
             assert_eq!(Day::parse(text).map(|day| day.to_string()), Ok(text.to_owned()));
         }
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn the_calendar_knows_leap_years() {
+    fn calendar_has_leap_years() {
         let known = |text| Day::parse(text).is_ok_and(Day::is_in_calendar);
         assert!(known("2028-02-29") && !known("2026-02-29") && !known("2026-00-10"));
     }
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn times_of_day_are_written_in_full() {
+    fn time_of_day_has_two_digits_each() {
         for text in ["00:00", "09:05", "23:59"] {
             assert_eq!(TimeOfDay::parse("t", text).map(|time| time.to_string()), Ok(text.into()));
         }

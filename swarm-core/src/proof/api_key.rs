@@ -1,21 +1,22 @@
-//! The API keys of the committee. Only their hashes are ever stored (API.md, 8.1).
+//! The API keys of the committee. Only their hashes are stored (API.md, 8.1).
 
 use super::hex;
 use crate::domain::ApiKeyHash;
 use crate::domain::committee::{CommitteeMemberId, KeyPrefix};
 
-/// A key, `<prefix>_<member_id>_<32 hex>`: shown once, never stored, never printed by `Debug`.
+/// An API key, `<prefix>_<member_id>_<32 hex>`. It is shown once and never stored, and `Debug`
+/// hides it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(String);
 
 impl ApiKey {
-    /// The key that these 16 random bytes make for `member`.
+    /// Makes the key of `member` from 16 random bytes.
     pub fn mint(prefix: &KeyPrefix, member: &CommitteeMemberId, random: [u8; 16]) -> Self {
         Self(format!("{prefix}_{member}_{}", hex(&random)))
     }
 
-    /// Takes what came with a request when it has the shape of a key, be it of another prefix. The
-    /// shape allows hexadecimal digits of either case; keys are minted in lower case.
+    /// Parses a text of the form of a key, with any prefix, or returns `None`. Hexadecimal digits
+    /// may have either case, although keys are minted in lower case.
     pub fn parse(text: &str) -> Option<Self> {
         let (prefix, rest) = text.split_once('_')?;
         let (member, digits) = rest.rsplit_once('_')?;
@@ -30,12 +31,12 @@ impl ApiKey {
         self.0.split_once('_').is_some_and(|(start, _)| start == prefix.as_str())
     }
 
-    /// The key to show to the operator, this once.
+    /// The text of the key, to be shown to the operator once.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// What is stored of it.
+    /// The hash to store.
     pub fn hash(&self) -> ApiKeyHash {
         ApiKeyHash::of(self.0.as_bytes())
     }
@@ -52,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_minted_key_has_its_shape_and_hides_itself() {
+    fn minted_key_parses_and_debug_hides_it() {
         let prefix = KeyPrefix::parse("ic").unwrap();
         let member = CommitteeMemberId::parse("ada_l-1").unwrap();
         let key = ApiKey::mint(&prefix, &member, [0xab; 16]);
@@ -63,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn other_shapes_are_no_keys() {
+    fn parse_refuses_other_forms() {
         let hex = "0123456789abcdefABCDEF0123456789";
         for good in [format!("ic_a_{hex}"), format!("desk_a_b-_{hex}"), format!("a_0___{hex}")] {
             assert!(ApiKey::parse(&good).is_some(), "{good}");

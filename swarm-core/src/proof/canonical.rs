@@ -1,12 +1,12 @@
-//! The exact bytes that are signed (API.md, 3).
+//! The canonical text of a payload: the exact bytes that are signed (API.md, 3).
 
 use serde::Serialize;
 
 use crate::domain::json;
 use crate::domain::{Application, TakeDraft, TokenClaim};
 
-/// What can be signed. The fields of the type, in their order, are the keys of the canonical JSON
-/// object: nothing is ever added to it.
+/// A payload that can be signed. The fields of the type, in order, are the keys of the canonical
+/// JSON object.
 pub trait Payload: Serialize + sealed::Sealed {}
 
 impl Payload for TakeDraft {}
@@ -20,11 +20,11 @@ mod sealed {
     impl Sealed for super::TokenClaim {}
 }
 
-/// The canonical text of `payload`: what ECMAScript's `JSON.stringify` gives. Its UTF-8 bytes are
-/// what is signed.
+/// The canonical text of `payload`, as `JSON.stringify` of ECMAScript writes it. Its UTF-8 bytes
+/// are signed.
 pub fn canonical<T: Payload>(payload: &T) -> String {
-    json::write_with_room(payload, USUAL)
+    json::write_with_capacity(payload, TYPICAL_BYTES)
 }
 
-/// More bytes than most takes have.
-const USUAL: usize = 2_048;
+/// The initial capacity of the text: most takes are shorter.
+const TYPICAL_BYTES: usize = 2_048;

@@ -1,6 +1,6 @@
-//! Hexadecimal digits.
+//! Hexadecimal encoding.
 
-/// Each byte as two lower-case hexadecimal digits.
+/// Encodes each byte as two lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(2 * bytes.len());
     let nibbles = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);

@@ -1,4 +1,4 @@
-//! What is signed, what is hashed, and how either is checked.
+//! Signatures, tokens, keys and hashes: how they are made and checked.
 
 pub mod diagnose;
 

@@ -1,4 +1,4 @@
-//! The other side of verification, for clients, demonstrations and tests.
+//! Signing, for clients, demonstrations and tests. The service itself never signs.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -7,16 +7,16 @@ use ed25519_dalek::{Signer, SigningKey};
 use super::{Payload, canonical};
 use crate::domain::{Signature, Signed};
 
-/// A member's own key pair. The service never holds one. Wiped from memory when dropped.
+/// The key pair of a member. It is zeroed when dropped.
 pub struct KeyPair(SigningKey);
 
 impl KeyPair {
-    /// The key pair of a 32-byte Ed25519 seed, which is the private key.
+    /// The key pair of a 32-byte Ed25519 seed (the private key).
     pub fn from_seed(seed: &[u8; 32]) -> Self {
         Self(SigningKey::from_bytes(seed))
     }
 
-    /// The public key, as it is registered: standard base64 of the raw 32 bytes.
+    /// The public key in the form used for registration: standard base64 of the 32 raw bytes.
     pub fn public_key(&self) -> String {
         STANDARD.encode(self.0.verifying_key().as_bytes())
     }
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_pair_shows_its_public_half_alone() {
+    fn debug_shows_only_the_public_key() {
         let keys = KeyPair::from_seed(&[7; 32]);
         assert_eq!(format!("{keys:?}"), format!("KeyPair({})", keys.public_key()));
     }

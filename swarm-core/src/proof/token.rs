@@ -1,4 +1,4 @@
-//! Secrets that the service mints. Only their hashes are ever stored (API.md, 4.4).
+//! Bearer tokens and the texts of challenges. Only the hashes of tokens are stored (API.md, 4.4).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -7,24 +7,24 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{ChallengeSeed, MemberId, TokenHash};
 
-/// A member's bearer token, `tok_<memberId>_<uuid>`: shown once, never stored, never printed by
-/// `Debug`.
+/// The bearer token of a member, `tok_<memberId>_<uuid>`. It is shown once and never stored, and
+/// `Debug` hides it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BearerToken(String);
 
 impl BearerToken {
-    /// The token that these 16 random bytes make for `member`.
+    /// Makes the token of `member` from 16 random bytes.
     pub fn mint(member: &MemberId, random: [u8; 16]) -> Self {
         let uuid = uuid::Builder::from_random_bytes(random).into_uuid();
         Self(format!("tok_{member}_{uuid}"))
     }
 
-    /// The token to show to its member, this once.
+    /// The text of the token, to be shown to its member once.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// What is stored of it.
+    /// The hash to store.
     pub fn hash(&self) -> TokenHash {
         TokenHash::of(self.0.as_bytes())
     }
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_has_its_form_and_hides_itself() {
+    fn minted_token_has_its_form_and_debug_hides_it() {
         let member = MemberId::parse("m-1");
         let token = member.map(|member| BearerToken::mint(&member, [0xff; 16]));
         let shown = token.as_ref().map(|token| token.reveal().to_owned());
@@ -76,9 +76,9 @@ mod tests {
         assert_eq!(format!("{token:?}"), "Ok(BearerToken(..))");
     }
 
-    /// SHA-256 of 32 bytes and "ada", by Python.
+    /// The expected value was computed with Python: SHA-256 of the 32 bytes and "ada".
     #[test]
-    fn a_challenge_names_its_service_and_is_a_digest() {
+    fn challenge_is_origin_and_url_safe_base64_of_sha256() {
         let (service, seed) = ("https://acme.example", ChallengeSeed([7; 32]));
         let text = |id| ChallengeText::of(service, &MemberId::parse(id).unwrap(), &seed);
         let ada = "https://acme.example cW74HgUFHceYtzxQMb0x4ZEMvi6yQwP6e2XIF_uhXuQ";

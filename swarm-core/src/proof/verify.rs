@@ -1,11 +1,11 @@
-//! Payloads whose signature was verified.
+//! Payloads with a verified signature.
 
 use std::sync::Arc;
 
 use super::{Payload, canonical, holds};
 use crate::domain::{PublicKey, Signed};
 
-/// A payload whose signature holds. Only [`verify`] makes one.
+/// A payload whose signature was verified. Only [`verify`] constructs it.
 #[derive(Clone, Debug)]
 pub struct Verified<T> {
     signed: Arc<Signed<T>>,
@@ -19,7 +19,7 @@ impl<T> Verified<T> {
         &self.signed
     }
 
-    /// The text over which the signature holds: [`canonical`] of the payload, built once.
+    /// The signed text: [`canonical`] of the payload, computed once.
     pub fn canonical(&self) -> &str {
         &self.canonical
     }
@@ -30,8 +30,8 @@ impl<T> Verified<T> {
     }
 }
 
-/// Verifies that the signature of a payload holds over its canonical bytes. `None` for any other
-/// signature, also where only its base64 is malformed.
+/// Verifies the signature over the canonical bytes of the payload. `None` when it does not hold,
+/// also when it is not valid base64.
 pub fn verify<T: Payload>(signed: &Arc<Signed<T>>, key: &PublicKey) -> Option<Verified<T>> {
     let canonical = canonical(&signed.payload);
     holds(canonical.as_bytes(), &signed.signature, key).then(|| Verified {

@@ -1,11 +1,11 @@
-//! A status and a text.
+//! A response without its headers: a status and a JSON text.
 
 use serde::Serialize;
 
 use super::Problem;
 use crate::domain::json;
 
-/// An answer, but for its headers.
+/// A response without its headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Answer {
@@ -18,7 +18,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// `value` as it is, with status 200.
+    /// A response with status 200 and `value` as its body.
     pub fn ok<T: Serialize + ?Sized>(value: &T) -> Self {
         Self::new(200, value)
     }
@@ -53,6 +53,6 @@ impl Answer {
     }
 }
 
-/// Nothing more to say.
+/// An empty set of further fields.
 #[derive(Serialize)]
 pub(super) struct Nothing {}

@@ -1,5 +1,5 @@
-//! The daily committee: its answers to members and operators (API.md, 8). Brief files are made by
-//! [`CommitteeBrief::text`](crate::domain::committee::CommitteeBrief::text).
+//! Responses of the daily committee (API.md, 8), except brief files, which
+//! [`CommitteeBrief::text`](crate::domain::committee::CommitteeBrief::text) writes.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use crate::proof::ApiKey;
 use crate::rules::committee::SessionLine;
 use crate::service::{Generated, Receipt};
 
-/// The receipt of a submission that is committed: `{ok, …receipt}`.
+/// The receipt of a committed submission: `{ok, …receipt}`.
 pub fn filed(receipt: &Receipt) -> Answer {
     done(200, receipt)
 }
 
-/// A page of the list: `{sessions}`.
+/// A page of sessions: `{sessions}`.
 pub fn sessions(sessions: &[SessionLine]) -> Answer {
     #[derive(Serialize)]
     struct Sessions<'a> {
@@ -27,7 +27,7 @@ pub fn sessions(sessions: &[SessionLine]) -> Answer {
     Answer::ok(&Sessions { sessions })
 }
 
-/// All members, as their operator sees them: `{members: [{id, name, lens, voice, status}]}`.
+/// All members, for operators: `{members: [{id, name, lens, voice, status}]}`.
 pub fn members(members: &[Arc<CommitteeMember>]) -> Answer {
     #[derive(Serialize)]
     struct Members<'a> {
@@ -48,12 +48,12 @@ pub fn members(members: &[Arc<CommitteeMember>]) -> Answer {
     Answer::ok(&Members { members: listed.collect() })
 }
 
-/// A new member and its key, shown this once: 201 `{ok, member_id, api_key}`.
+/// A new member and its key, which is shown once: 201 `{ok, member_id, api_key}`.
 pub fn member_created(member_id: &CommitteeMemberId, key: &ApiKey) -> Answer {
     keyed(201, member_id, key)
 }
 
-/// A member's new key, shown this once: `{ok, member_id, api_key}`.
+/// A member's new key, which is shown once: `{ok, member_id, api_key}`.
 pub fn key_rotated(member_id: &CommitteeMemberId, key: &ApiKey) -> Answer {
     keyed(200, member_id, key)
 }
@@ -67,12 +67,12 @@ fn keyed(status: u16, member_id: &CommitteeMemberId, key: &ApiKey) -> Answer {
     done(status, &Keyed { member_id, api_key: key.reveal() })
 }
 
-/// Briefs that were generated: 201 `{ok, …generated}`.
+/// Generated briefs: 201 `{ok, …generated}`.
 pub fn generated(generated: &Generated) -> Answer {
     done(201, generated)
 }
 
-/// A status, a subject or a synthesis that was set: `{ok}`.
+/// A status, a subject or a synthesis was set: `{ok}`.
 pub fn written() -> Answer {
     done(200, &Nothing {})
 }

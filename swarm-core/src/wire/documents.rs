@@ -1,4 +1,4 @@
-//! Subjects and their snapshots, memos, briefs, and what briefs go by.
+//! Responses about subjects and their snapshots, memos, briefs, regimes and signals.
 
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ pub fn subjects(subjects: &[Subject]) -> Answer {
     Answer::ok(&Subjects { subjects })
 }
 
-/// A subject that an operator has put: 201 where there was none, else 200, `{ok, status, subject}`.
+/// A stored subject: 201 when it is new, else 200, `{ok, status, subject}`.
 pub fn subject_put(subject: &Subject, written: Written) -> Answer {
     #[derive(Serialize)]
     struct Kept<'a> {
@@ -38,7 +38,7 @@ pub fn snapshots(snapshots: &[SubjectSnapshot]) -> Answer {
     Answer::ok(&Snapshots { snapshots })
 }
 
-/// A snapshot that an operator has added: 201 `{ok, status, snapshot}`.
+/// An added snapshot: 201 `{ok, status, snapshot}`.
 pub fn snapshot_added(snapshot: &SubjectSnapshot) -> Answer {
     #[derive(Serialize)]
     struct Added<'a> {
@@ -47,7 +47,7 @@ pub fn snapshot_added(snapshot: &SubjectSnapshot) -> Answer {
     Answer::done(201, &Added { snapshot })
 }
 
-/// A memo that its member has published, and where it can be read: 201 `{ok, status, memoId, url}`.
+/// A published memo and its URL: 201 `{ok, status, memoId, url}`.
 pub fn memo_published(memo: &Memo, url: &str) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -58,7 +58,7 @@ pub fn memo_published(memo: &Memo, url: &str) -> Answer {
     Answer::done(201, &Published { memo_id: memo.id, url })
 }
 
-/// A brief that an operator has published: 201 `{ok, status, brief}`.
+/// A published brief: 201 `{ok, status, brief}`.
 pub fn brief_published(brief: &Brief) -> Answer {
     #[derive(Serialize)]
     struct Published<'a> {
@@ -67,7 +67,7 @@ pub fn brief_published(brief: &Brief) -> Answer {
     Answer::done(201, &Published { brief })
 }
 
-/// A regime, a signal or a retraction that was written: `{ok, status}`.
+/// A regime, a signal or a retraction was written: `{ok, status}`.
 pub fn written() -> Answer {
     Answer::done(200, &Nothing {})
 }

@@ -1,4 +1,4 @@
-//! The log.
+//! Responses about the log.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! Applications, members, their tokens and messages.
+//! Responses about applications, members, tokens and the outbox.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::domain::{
 use crate::proof::BearerToken;
 use crate::service::{ApplicationPage, Challenged, OutboxPage};
 
-/// An application that came in: 201 `{ok, memberId, status}`.
+/// A received application: 201 `{ok, memberId, status}`.
 pub fn applied(member_id: &MemberId) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -24,7 +24,7 @@ pub fn applied(member_id: &MemberId) -> Answer {
     Answer::new(201, &Applied { ok: true, member_id, status: MemberState::Applied })
 }
 
-/// How far an application has come. Never echoes name, contact or key (API.md, 4.1).
+/// The state of an application, without name, contact and key (API.md, 4.1).
 pub fn application(member: &Member) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -44,7 +44,7 @@ pub fn application(member: &Member) -> Answer {
     })
 }
 
-/// A challenge, alike for every member id: `{memberId, challenge, expiresAt}`.
+/// A challenge: `{memberId, challenge, expiresAt}`. It does not reveal whether the member exists.
 pub fn challenge(member_id: &MemberId, given: &Challenged) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -57,7 +57,7 @@ pub fn challenge(member_id: &MemberId, given: &Challenged) -> Answer {
     Answer::ok(&Challenge { member_id, challenge, expires_at })
 }
 
-/// A claimed token, shown this once: 201 `{ok, status, memberId, token}`.
+/// A claimed token, which is shown once: 201 `{ok, status, memberId, token}`.
 pub fn claimed(member_id: &MemberId, token: &BearerToken) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -68,7 +68,7 @@ pub fn claimed(member_id: &MemberId, token: &BearerToken) -> Answer {
     Answer::done(201, &Claimed { member_id, token: token.reveal() })
 }
 
-/// Whose a bearer token is: `{memberId}`.
+/// The member that a bearer token belongs to: `{memberId}`.
 pub fn bearer(member: &Member) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -78,12 +78,12 @@ pub fn bearer(member: &Member) -> Answer {
     Answer::ok(&Bearer { member_id: &member.id })
 }
 
-/// A member as everyone may see it.
+/// The public view of a member.
 pub fn public(member: &Member) -> Answer {
     Answer::ok(&PublicMember::of(member))
 }
 
-/// All members as everyone may see them: `{members}`.
+/// The public view of all members: `{members}`.
 pub fn all(members: &[Arc<Member>]) -> Answer {
     #[derive(Serialize)]
     struct Members<'a> {
@@ -94,7 +94,7 @@ pub fn all(members: &[Arc<Member>]) -> Answer {
     })
 }
 
-/// What the public reads of a member (API.md, 6.9).
+/// The public view of a member (API.md, 6.9).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct PublicMember<'a> {
@@ -119,7 +119,7 @@ impl<'a> PublicMember<'a> {
     }
 }
 
-/// What an operator made of a member: `{ok, status, memberId, state}`.
+/// The state of a member after an operator's review: `{ok, status, memberId, state}`.
 pub fn reviewed(member_id: &MemberId, state: MemberState) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -130,7 +130,8 @@ pub fn reviewed(member_id: &MemberId, state: MemberState) -> Answer {
     Answer::done(200, &Reviewed { member_id, state })
 }
 
-/// A new token, shown this once, and the key: `{ok, status, memberId, token, publicKey}`.
+/// A new token, which is shown once, and the registered key: `{ok, status, memberId, token,
+/// publicKey}`.
 pub fn rotated(member: &Member, token: &BearerToken) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -143,7 +144,7 @@ pub fn rotated(member: &Member, token: &BearerToken) -> Answer {
     Answer::done(200, &Rotated { member_id: &member.id, token: token.reveal(), public_key })
 }
 
-/// Applications as operators may see them: `{applications, nextAfter?}`.
+/// A page of applications, for operators: `{applications, nextAfter?}`.
 pub fn applications(page: &ApplicationPage) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -187,7 +188,7 @@ impl<'a> FullApplication<'a> {
     }
 }
 
-/// The messages to members, and what became of them: `{messages, nextAfter}`.
+/// A page of the outbox: `{messages, nextAfter?}`.
 pub fn outbox(page: &OutboxPage) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]

@@ -1,5 +1,5 @@
-//! What a front end answers over HTTP, whatever server it is built on: an [`Answer`] has a status and
-//! a JSON text, and is made of what the core said.
+//! HTTP responses for the results of the core, independent of the server: an [`Answer`] has a
+//! status and a JSON body.
 //!
 //! ```
 //! use swarm_core::{SubmitError, Take, wire};
@@ -12,12 +12,12 @@
 //! }
 //! ```
 //!
-//! An error has a [`Problem`] too, which goes into the header `Swarm-Error`; [`hint`] makes what may stand in
-//! `Swarm-Hint`.
+//! An error also has a [`Problem`], whose code goes into the header `Swarm-Error`. [`hint`] gives
+//! the optional header `Swarm-Hint`.
 //!
-//! What is public as it is (a take, a session, a subject, a memo) goes through [`Answer::ok`]. Headers
-//! are the front end's own: content type `application/json`, and `Link: …; rel="original"` for the
-//! [`original`](crate::Rejection::original) of a rejection.
+//! Types whose serialization is public (a take, a session, a subject, a memo) go through
+//! [`Answer::ok`]. The front end sets the headers: content type `application/json`, and
+//! `Link: …; rel="original"` for the [`original`](crate::Rejection::original) of a rejection.
 
 pub mod committee;
 pub mod documents;

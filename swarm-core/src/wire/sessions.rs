@@ -1,4 +1,4 @@
-//! Sessions.
+//! Responses about sessions.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::Answer;
 use crate::domain::{Session, SessionId, Take, TakeId};
 use crate::service::{SessionPage, TakePage};
 
-/// A session and the takes that count in it: `{session, takes}`.
+/// A session and the takes that count, the latest revision of each member: `{session, takes}`.
 pub fn with_takes(session: &Session, takes: &[Arc<Take>]) -> Answer {
     #[derive(Serialize)]
     struct WithTakes<'a> {
@@ -18,7 +18,7 @@ pub fn with_takes(session: &Session, takes: &[Arc<Take>]) -> Answer {
     Answer::ok(&WithTakes { session, takes })
 }
 
-/// A session and some of the takes that count in it: `{session, takes, nextAfter?}`.
+/// A session and a page of the takes that count: `{session, takes, nextAfter?}`.
 pub fn with_some_takes(page: &TakePage) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -32,7 +32,7 @@ pub fn with_some_takes(page: &TakePage) -> Answer {
     Answer::ok(&WithSomeTakes { session, takes, next_after: *next_after })
 }
 
-/// A page of the list: `{sessions, nextBefore?}`.
+/// A page of sessions: `{sessions, nextBefore?}`.
 pub fn page(page: &SessionPage) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -44,12 +44,12 @@ pub fn page(page: &SessionPage) -> Answer {
     Answer::ok(&Page { sessions: &page.sessions, next_before: page.next_before })
 }
 
-/// A session that an operator has convened: 201 `{ok, status, session}`.
+/// A newly convened session: 201 `{ok, status, session}`.
 pub fn convened(session: &Session) -> Answer {
     written(201, session)
 }
 
-/// A session that an operator has changed: `{ok, status, session}`.
+/// A changed session: `{ok, status, session}`.
 pub fn changed(session: &Session) -> Answer {
     written(200, session)
 }

@@ -1,4 +1,4 @@
-//! Takes.
+//! Responses about takes.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use crate::domain::{Revision, SessionId, Take, TakeDraft, TakeId, Timestamp};
 use crate::proof::canonical;
 use crate::rules::{Preflight, Refusal};
 
-/// The receipt of a take that is committed: 201 `{ok, status, recommendationId, verified}`.
+/// The receipt of a committed take: 201 `{ok, status, recommendationId, verified}`.
 pub fn filed(take: &Take) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -18,7 +18,8 @@ pub fn filed(take: &Take) -> Answer {
     Answer::done(201, &Receipt { recommendation_id: take.id, verified: true })
 }
 
-/// All that would refuse a take: `{ok, sessionId, revision, windowClosesAt, millisLeft, findings}`.
+/// All reasons for which a take would be refused: `{ok, sessionId, revision, windowClosesAt,
+/// millisLeft, findings}`.
 pub fn preflight(preflight: &Preflight) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -59,7 +60,7 @@ impl Found {
     }
 }
 
-/// What a member has to sign: `{canonical}`.
+/// The text that a member has to sign: `{canonical}`.
 pub fn signing_payload(draft: &TakeDraft) -> Answer {
     #[derive(Serialize)]
     struct Payload {

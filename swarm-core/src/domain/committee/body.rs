@@ -1,40 +1,42 @@
-//! The body of a committee take, and the line it ends with (API.md, 8.4).
+//! The body of a committee take, and the trailer line at its end (API.md, 8.4).
 
 use super::CommitteeStance;
 
-/// What may stand after the trailer, and what a blank line is made of.
+/// The characters allowed after the trailer, and in blank lines.
 const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
 
-/// The trailer as a regular expression of ECMAScript, for JSON Schema: it matches exactly the
-/// bodies whose trailer [`CommitteeBody::parse`] accepts.
+/// The trailer as an ECMAScript regular expression, for JSON Schema. It matches exactly the bodies
+/// whose trailer [`CommitteeBody::parse`] accepts.
 pub const TRAILER_PATTERN: &str = "(^|\\n)STANCE: (bullish|constructive|neutral|cautious|bearish) \
      \\| CONFIDENCE: (0(\\.[0-9]+)?|1(\\.0+)?)[ \\t\\r\\n]*$";
 
-/// The body of a committee take: 80 to 4,000 characters, kept as they came, of which the last line
-/// that is not blank is the trailer.
+/// The body of a committee take: 80 to 4,000 characters, kept as received. The last line that is
+/// not blank is the trailer.
 ///
-/// The trailer is `STANCE: `, one of the five stances, ` | CONFIDENCE: ` and a decimal: `0` or `1`,
-/// then perhaps a point and digits, zeros only after a `1`. So no sign, no exponent, no second
-/// leading zero, no percent, no bare point. Case and inner spaces count, nothing may stand before
-/// it on its line, and only ASCII counts: look-alikes (`：`, `｜`, a no-break space) are no trailer.
-/// After it may come spaces, tabs and blank lines. A line ends at LF, with or without CR before it;
-/// a CR alone or a Unicode line separator ends none. The trailer is not compared with the fields
-/// of the take, nor are the three paragraphs looked at.
+/// The trailer is `STANCE: `, one of the five stances, ` | CONFIDENCE: ` and a decimal number. The
+/// number is `0` or `1`, optionally followed by a point and digits; after `1` all digits are zero.
+/// It has no sign, exponent, further leading zero, percent sign, or trailing point.
+///
+/// Case and inner spaces must match exactly, and nothing may precede the trailer on its line.
+/// Look-alikes outside ASCII (`：`, `｜`, a no-break space) do not match. Spaces, tabs and blank
+/// lines may follow. A line ends at LF, optionally preceded by CR; a lone CR or a Unicode line
+/// separator does not end a line. The trailer is not compared with the fields of the take, and the
+/// three paragraphs are not checked.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(transparent)]
 pub struct CommitteeBody(String);
 
 impl CommitteeBody {
-    /// The fewest characters that it has.
+    /// The minimum length in characters.
     pub const MIN: u32 = 80;
 
-    /// The most characters that it has.
+    /// The maximum length in characters.
     pub const MAX: u32 = 4_000;
 
-    /// Takes `text` as it is.
+    /// Checks the length of `text` and keeps it unchanged.
     ///
     /// # Errors
-    /// [`BodyFault`]: the first that there is, in the order of its variants.
+    /// The first [`BodyFault`] that applies, in the order of the variants.
     pub fn parse(text: impl Into<String>) -> Result<Self, BodyFault> {
         let text = text.into();
         let length = text.chars().count();
@@ -50,13 +52,13 @@ impl CommitteeBody {
         Ok(Self(text))
     }
 
-    /// The text, exactly as it came.
+    /// The text, exactly as received.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// What is wrong with a body.
+/// Why a body was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyFault {
     /// It has fewer than 80 characters.
@@ -100,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn each_stance_and_each_decimal_makes_a_trailer() {
+    fn trailer_accepts_each_stance_and_decimal() {
         for stance in CommitteeStance::ALL {
             for confidence in ["0", "1", "0.0", "0.72", "1.0", "1.000", "0.000000000000000000001"] {
                 assert!(trailer(&format!("STANCE: {stance} | CONFIDENCE: {confidence}")).is_ok());
@@ -109,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn other_numbers_make_none() {
+    fn trailer_refuses_other_numbers() {
         for bad in [
             "", "0.", "1.", ".5", "00", "00.5", "01", "1.1", "1.01", "2", "-0", "-0.5", "+0.5",
             "1e0", "5e-1", "0,5", "50%", "0.5.5", "0.5x", "0x1", "NaN", "０.5", "0.５", "½",
@@ -130,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_last_line_counts() {
+    fn trailer_must_be_the_whole_last_line() {
         let stance = "STANCE: neutral | CONFIDENCE: 0.5";
         for bad in [
             format!("{stance}\nand so on"),
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn every_character_of_the_form_counts() {
+    fn trailer_must_match_exactly() {
         for bad in [
             "stance: neutral | confidence: 0.5",
             "Stance: neutral | Confidence: 0.5",
@@ -184,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_count_characters_and_come_before_the_trailer() {
+    fn length_in_characters_is_checked_before_the_trailer() {
         let stance = "\nSTANCE: neutral | CONFIDENCE: 0.5";
         let body = |length: usize| {
             CommitteeBody::parse("\u{1f680}".repeat(length - stance.len()) + stance).map(|_| ())

@@ -1,4 +1,4 @@
-//! Brief files: what a member of the committee reads before it submits (API.md, 8.2).
+//! Brief files, which a committee member reads before it submits (API.md, 8.2).
 
 use std::sync::Arc;
 
@@ -8,35 +8,35 @@ use super::{CommitteeMemberId, CommitteeStance};
 use crate::domain::json::{self, Json, Object};
 use crate::domain::{Confidence, Day, Lens, Links, Name, Prompt, SubjectId, Timestamp};
 
-/// The content of a brief file, in the order and with the names of API.md, 8.2,
-/// but for `submit_to`: that depends on who asks (API.md, 2.2).
+/// The content of a brief file, in the order and with the names of API.md, 8.2, except `submit_to`,
+/// which depends on the host of the request (API.md, 2.2).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CommitteeBriefContent {
-    /// 1 (API.md, 1.3).
+    /// Always 1 (API.md, 1.3).
     pub schema_version: u8,
     /// The day of the session, in UTC.
     pub date: Day,
-    /// The day's subject.
+    /// The id of the day's subject.
     pub subject_id: SubjectId,
-    /// The subject itself.
+    /// The subject.
     pub subject: BriefSubject,
     /// The latest regime.
     pub regime: CommitteeRegime,
     /// The latest snapshot of the subject.
     pub subject_snapshot: Option<BriefSnapshot>,
-    /// The latest sessions of the same subject, up to three, the newest first.
+    /// The latest sessions of the same subject: up to three, newest first.
     pub recent_sessions: Vec<BriefRecentSession>,
-    /// Whose brief it is.
+    /// The member that the brief is for.
     pub member: BriefMember,
-    /// The latest takes of the member, up to five, the newest first.
+    /// The latest takes of the member: up to five, newest first.
     pub your_recent_takes: Vec<BriefRecentTake>,
-    /// A prompt that an agent can act on at once.
+    /// A prompt that an agent can use as it is.
     pub prompt: Arc<Prompt>,
-    /// A JSON Schema (2020-12) of the take that is expected.
+    /// A JSON Schema (2020-12) for the expected take.
     pub response_schema: Arc<Json>,
 }
 
-/// A subject as briefs of the committee show it.
+/// The fields of a subject in briefs of the committee.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the fields of Subject, in snake_case")]
 pub struct BriefSubject {
@@ -47,7 +47,7 @@ pub struct BriefSubject {
     pub structural_notes: Vec<String>,
 }
 
-/// A regime as briefs of the committee show it: without one on file, all fields are `null`.
+/// The fields of a regime in briefs of the committee; all `null` when none is stored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "API.md names these columns and no more")]
 pub struct CommitteeRegime {
@@ -62,12 +62,12 @@ pub struct CommitteeRegime {
     pub factor_percentile: Option<Json>,
     /// The bucket thresholds, as the operator sent them.
     pub thresholds: Option<Json>,
-    /// Everything else that the operator sent, but for the day.
+    /// All other fields that the operator sent, except the day.
     #[serde(flatten)]
     pub rest: Object,
 }
 
-/// A subject snapshot as briefs of the committee show it.
+/// The fields of a subject snapshot in briefs of the committee.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the fields of SubjectSnapshot, in snake_case")]
 pub struct BriefSnapshot {
@@ -77,7 +77,7 @@ pub struct BriefSnapshot {
     pub notable: Vec<String>,
 }
 
-/// A part of what a subject holds.
+/// One holding of a subject.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the fields of Position, in snake_case")]
 pub struct BriefPosition {
@@ -87,27 +87,27 @@ pub struct BriefPosition {
     pub pct: Option<f64>,
 }
 
-/// An earlier session.
+/// An earlier session in a brief.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BriefRecentSession {
     /// Its day.
     pub date: Day,
-    /// What its takes come to.
+    /// The operator's synthesis of its takes.
     pub synthesis: String,
 }
 
-/// An echo of the member.
+/// The member that the brief is for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BriefMember {
     /// Its id.
     pub id: CommitteeMemberId,
-    /// What it is called.
+    /// Its name.
     pub name: Name,
-    /// How it looks at the world; may be empty.
+    /// Its point of view; may be empty.
     pub lens: Lens,
 }
 
-/// An earlier take of the member.
+/// An earlier take of the member in a brief.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BriefRecentTake {
     /// Its day.
@@ -116,28 +116,28 @@ pub struct BriefRecentTake {
     pub subject_id: SubjectId,
     /// The position taken.
     pub stance: CommitteeStance,
-    /// How sure the member was.
+    /// The confidence of the member.
     pub confidence: Confidence,
     /// The first 600 characters of its body.
     pub body_preview: String,
 }
 
-/// A brief on file: its JSON text in two parts, for between them stands `submit_to`, which is
-/// filled in when it is read.
+/// A stored brief: its JSON text in two parts. The value of `submit_to` goes between them when the
+/// brief is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitteeBrief {
-    /// Whose it is.
+    /// The member that it belongs to.
     pub member_id: CommitteeMemberId,
     /// When it was generated, by the store's clock.
     pub generated_at: Timestamp,
-    /// The text up to the value of `submit_to`.
+    /// The text before the value of `submit_to`.
     pub head: String,
-    /// The text after it.
+    /// The text after the value of `submit_to`.
     pub tail: String,
 }
 
 impl CommitteeBrief {
-    /// The brief to keep.
+    /// The brief to store.
     pub fn new(
         content: &CommitteeBriefContent,
         deadline: Timestamp,
@@ -157,8 +157,8 @@ impl CommitteeBrief {
         }
     }
 
-    /// The brief file for readers of a front end with these links, such as an origin:
-    /// `https://acme.example`.
+    /// The complete brief file for a front end with these links; an origin such as
+    /// `https://acme.example` will do.
     pub fn text(&self, links: &(impl Links + ?Sized)) -> String {
         format!("{}{}{}", self.head, json::write(&links.committee_submit()), self.tail)
     }

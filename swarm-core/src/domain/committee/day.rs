@@ -1,10 +1,10 @@
-//! The days of the committee. A day whose briefs were generated is a session.
+//! The days of the committee. A day becomes a session when its briefs are generated.
 
 use crate::domain::json::Object;
 use crate::domain::text::text;
 use crate::domain::{Day, Invalid, SubjectId, Timestamp, bounded};
 
-/// What is on file of a day, but for its briefs and takes.
+/// The record of a day, without its briefs and takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitteeDay {
     /// The day, in UTC.
@@ -13,12 +13,12 @@ pub struct CommitteeDay {
     pub subject: Option<SubjectId>,
     /// The latest generation of its briefs.
     pub generation: Option<Generation>,
-    /// What an operator wrote of its takes.
+    /// The operator's synthesis of its takes.
     pub synthesis: Option<Synthesis>,
 }
 
 impl CommitteeDay {
-    /// A day of which nothing is known.
+    /// A day without any data.
     pub fn blank(date: Day) -> Self {
         Self { date, subject: None, generation: None, synthesis: None }
     }
@@ -27,25 +27,25 @@ impl CommitteeDay {
 /// A generation of briefs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Generation {
-    /// What the day's takes are about.
+    /// The subject of the day's takes.
     pub subject_id: SubjectId,
-    /// How many submissions of the day, its first ones, are of generations that were withdrawn: they
-    /// do not count.
+    /// The number of the day's submissions that belong to withdrawn generations. They are the first
+    /// ones of the day, and do not count.
     pub withdrawn: usize,
-    /// The last moment at which a take is accepted. It may be on a later day.
+    /// The last time at which a take is accepted. It may be on a later day.
     pub deadline: Timestamp,
     /// When the briefs were generated, by the store's clock.
     pub generated_at: Timestamp,
-    /// How many there are.
+    /// The number of briefs.
     pub briefs: usize,
 }
 
 text!(
-    /// What an operator writes of the takes of a day.
+    /// A text in which an operator sums up the takes of a day.
     Synthesis, "synthesis", 1..=4_000
 );
 
-/// An operator's wish to set the subject of a day (API.md, 8.8).
+/// A request of an operator to set the subject of a day (API.md, 8.8).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubjectOrder {
     /// The day.
@@ -64,17 +64,17 @@ impl SubjectOrder {
     }
 }
 
-/// An operator's wish to generate the briefs of today (API.md, 8.8).
+/// A request of an operator to generate the briefs of today (API.md, 8.8).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GenerationOrder {
-    /// The subject, which also becomes the one set for the day.
+    /// The subject. It also becomes the subject set for the day.
     pub subject_id: Option<SubjectId>,
-    /// The deadline: any moment.
+    /// The deadline: any time.
     pub deadline: Option<Timestamp>,
 }
 
 impl GenerationOrder {
-    /// Reads `subject_id` and `deadline_utc`, which may be absent.
+    /// Reads the optional fields `subject_id` and `deadline_utc`.
     ///
     /// # Errors
     /// [`Invalid`], naming the first field that breaks its rule.
@@ -87,12 +87,12 @@ impl GenerationOrder {
     }
 }
 
-/// An operator's synthesis of a day (API.md, 8.8).
+/// A request of an operator to set the synthesis of a day (API.md, 8.8).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SynthesisOrder {
     /// The day.
     pub date: Day,
-    /// What its takes come to.
+    /// The text.
     pub synthesis: Synthesis,
 }
 

@@ -12,7 +12,7 @@ use crate::domain::{ApiKeyHash, Invalid, Lens, Name, Timestamp, bounded};
 pub struct CommitteeMemberId(String);
 
 impl CommitteeMemberId {
-    /// Takes `text` when it is an id.
+    /// Parses an id.
     ///
     /// # Errors
     /// [`Invalid`], naming the field `id`, when it does not match the pattern.
@@ -38,7 +38,7 @@ impl std::fmt::Display for CommitteeMemberId {
 }
 
 text!(
-    /// The voice document of a member: how it writes. Empty when none is registered.
+    /// The voice document of a member, which describes its style. Empty when none is registered.
     Voice, "voice", 0..=20_000
 );
 
@@ -47,11 +47,11 @@ text!(
 pub struct CommitteeMemberDraft {
     /// Its id.
     pub id: CommitteeMemberId,
-    /// What it is called.
+    /// Its name.
     pub name: Name,
-    /// How it looks at the world; empty when omitted.
+    /// Its point of view; empty when omitted.
     pub lens: Lens,
-    /// How it writes; empty when omitted.
+    /// Its voice document; empty when omitted.
     pub voice: Voice,
 }
 
@@ -74,9 +74,9 @@ impl CommitteeMemberDraft {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CommitteeStatus {
-    /// It may, and gets briefs.
+    /// It may submit, and gets briefs.
     Active,
-    /// It may not, and gets none.
+    /// It may not submit, and gets no briefs.
     Inactive,
 }
 
@@ -89,7 +89,7 @@ impl CommitteeStatus {
     /// Reads the field `status`.
     ///
     /// # Errors
-    /// [`Invalid`] when it is absent or no status.
+    /// [`Invalid`] when it is absent or not a status.
     pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
         Self::parse(&fields.text("status")?)
             .ok_or_else(|| Invalid::new("status", "must be active or inactive"))
@@ -110,22 +110,22 @@ impl std::fmt::Display for CommitteeStatus {
     }
 }
 
-/// A member on file. Serialized, it is what operators see: without its key.
+/// A stored member. Serialized for operators, without its key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CommitteeMember {
     /// Its id.
     pub id: CommitteeMemberId,
-    /// What it is called.
+    /// Its name.
     pub name: Name,
-    /// How it looks at the world; may be empty.
+    /// Its point of view; may be empty.
     pub lens: Lens,
-    /// How it writes; empty where no voice document is registered.
+    /// Its voice document; empty when none is registered.
     pub voice: Voice,
     /// Whether it may submit.
     pub status: CommitteeStatus,
     /// When it was created, by the store's clock.
     pub created_at: Timestamp,
-    /// What is stored of its API key (API.md, 8.1).
+    /// The hash of its API key (API.md, 8.1).
     #[serde(skip)]
     pub key: ApiKeyHash,
 }
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_follow_their_pattern() {
+    fn ids_match_their_pattern() {
         for good in ["a", "0", "ada_l-1", "a_", &"x".repeat(100)] {
             assert!(CommitteeMemberId::parse(good).is_ok(), "{good}");
         }

@@ -1,8 +1,8 @@
-//! What is set for the committee of a tenant (API.md, 13.2).
+//! The settings of a tenant's committee (API.md, 13.2).
 
 use crate::domain::{Invalid, TimeOfDay};
 
-/// The settings of a tenant's committee. They come from outside; nothing stores them.
+/// The settings of a tenant's committee. They come from the configuration and are not stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitteeSettings {
     key_prefix: KeyPrefix,
@@ -11,8 +11,8 @@ pub struct CommitteeSettings {
 }
 
 impl CommitteeSettings {
-    /// Keys that begin with `key_prefix`, briefs at `brief_at`, takes until `deadline`, both in
-    /// UTC.
+    /// API keys begin with `key_prefix`, briefs are generated at `brief_at`, and takes are accepted
+    /// until `deadline`, both in UTC.
     ///
     /// # Errors
     /// [`Invalid`] unless the deadline is later in the day than the briefs.
@@ -27,7 +27,7 @@ impl CommitteeSettings {
         Ok(Self { key_prefix, brief_at, deadline })
     }
 
-    /// What keys begin with.
+    /// The prefix of API keys.
     pub fn key_prefix(&self) -> &KeyPrefix {
         &self.key_prefix
     }
@@ -37,7 +37,7 @@ impl CommitteeSettings {
         self.brief_at
     }
 
-    /// The last minute for takes, in UTC: they are accepted until it begins.
+    /// The deadline for takes, in UTC: the start of this minute.
     pub fn deadline(&self) -> TimeOfDay {
         self.deadline
     }
@@ -54,12 +54,12 @@ impl Default for CommitteeSettings {
     }
 }
 
-/// What the keys of a tenant's committee begin with: `[a-z]{1,16}`.
+/// The prefix of a committee's API keys: `[a-z]{1,16}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyPrefix(String);
 
 impl KeyPrefix {
-    /// Takes `text` when it is a prefix.
+    /// Parses a prefix.
     ///
     /// # Errors
     /// [`Invalid`] when it does not match the pattern.
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_deadline_comes_after_the_briefs() {
+    fn deadline_must_be_later_than_the_briefs() {
         let time = TimeOfDay::from_minutes;
         let prefix = || KeyPrefix::parse("ic").unwrap();
         assert!(CommitteeSettings::new(prefix(), time(1), time(2)).is_ok());
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn prefixes_follow_their_pattern() {
+    fn prefixes_match_their_pattern() {
         for bad in ["", "IC", "i-c", "ic_", "i1", "ä", "abcdefghijklmnopq"] {
             assert!(KeyPrefix::parse(bad).is_err(), "{bad}");
         }

@@ -1,4 +1,4 @@
-//! The takes of the committee, and what is kept of them.
+//! The takes of the committee, as sent and as stored.
 
 use serde::Serialize;
 
@@ -16,21 +16,21 @@ text!(
 pub struct CommitteeDraft {
     /// The position taken.
     pub stance: CommitteeStance,
-    /// How sure the member is.
+    /// The confidence of the member.
     pub confidence: Confidence,
     /// The reasoning, with its trailer.
     pub body: CommitteeBody,
-    /// The model that wrote it, if given.
+    /// The name of the model that wrote it, if given.
     pub model: Option<Model>,
     /// When it was written, if given.
     pub generated_at: Option<Timestamp>,
 }
 
-/// A submission on file: immutable. Serialized, its fields in this order *are* the canonical text
-/// that [`commit_reference`](crate::proof::commit_reference) digests.
+/// A stored submission: immutable. Serializing it gives the canonical text that
+/// [`commit_reference`](crate::proof::commit_reference) digests: the order of the fields matters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CommitteeTake {
-    /// Whose it is.
+    /// Its author.
     pub member_id: CommitteeMemberId,
     /// The day of its session.
     pub date: Day,
@@ -38,13 +38,13 @@ pub struct CommitteeTake {
     pub subject_id: SubjectId,
     /// The position taken.
     pub stance: CommitteeStance,
-    /// How sure the member is.
+    /// The confidence of the member.
     pub confidence: Confidence,
     /// The reasoning, with its trailer.
     pub body: CommitteeBody,
-    /// The model that wrote it; `null` if not given.
+    /// The name of the model that wrote it; `null` if not given.
     pub model: Option<Model>,
-    /// When it was written; if that was not given, when it was received.
+    /// When it was written; when it was received if not given.
     pub generated_at: Timestamp,
     /// When it was committed, by the store's clock.
     pub received_at: Timestamp,

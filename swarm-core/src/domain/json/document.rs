@@ -1,4 +1,4 @@
-//! A text that was read, before anything is made of it.
+//! A parsed JSON text that borrows from its input.
 
 use std::borrow::Cow;
 use std::iter::from_fn;
@@ -9,18 +9,18 @@ use super::number::Number;
 use super::value::Json;
 use crate::domain::Invalid;
 
-/// A JSON text that was read strictly. Its values stand in one list, and texts without escapes are
-/// parts of the input: reading allocates once, where nothing is escaped.
+/// A parsed JSON text. All values are in one flat list, and strings without escapes borrow from the
+/// input, so that parsing usually allocates once.
 #[derive(Debug)]
 pub struct Document<'a>(Vec<Node<'a>>);
 
-/// A value. The values inside of it follow it.
+/// A value. The values that it contains follow it in the list.
 #[derive(Debug)]
 struct Node<'a> {
-    /// The key, where it is a member of an object.
+    /// The key, if it is a member of an object.
     key: Cow<'a, str>,
     value: Value<'a>,
-    /// How many values it is, itself and all inside of it.
+    /// The number of values in the list that belong to it, including itself.
     size: usize,
 }
 
@@ -35,20 +35,20 @@ pub(super) enum Value<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// Room for as many values as a usual take has.
-    const ROOM: usize = 32;
+    /// The initial capacity: the number of values in a typical take.
+    const CAPACITY: usize = 32;
 
     pub(super) fn new() -> Self {
-        Self(Vec::with_capacity(Self::ROOM))
+        Self(Vec::with_capacity(Self::CAPACITY))
     }
 
-    /// Begins a value, and says where it stands.
+    /// Begins a value, and returns its index.
     pub(super) fn begin(&mut self, key: Cow<'a, str>) -> usize {
         self.0.push(Node { key, value: Value::Null, size: 0 });
         self.0.len() - 1
     }
 
-    /// Ends the value that began there.
+    /// Ends the value at this index.
     pub(super) fn end(&mut self, place: usize, value: Value<'a>) {
         let size = self.0.len() - place;
         if let Some(node) = self.0.get_mut(place) {
@@ -56,7 +56,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The keys of the object that began there.
+    /// The keys of the object at this index.
     pub(super) fn keys(&self, place: usize) -> impl Iterator<Item = &str> + Clone {
         let mut rest = self.0.get(place + 1..).unwrap_or_default();
         from_fn(move || {
@@ -66,19 +66,19 @@ impl<'a> Document<'a> {
         })
     }
 
-    /// The members of the object that it is; anything else has none.
+    /// The members of the outermost object; any other value has none.
     pub fn members(&mut self) -> Members<'_, 'a> {
         Members::of(&mut self.0)
     }
 
-    /// The value that it is.
+    /// Converts it to an owned value.
     pub fn into_json(mut self) -> Json {
         json(&mut self.0)
     }
 }
 
-/// The members of an object in a [`Document`]. One that is `null` counts as absent; one that is never
-/// taken is ignored (API.md, 1.1).
+/// The members of an object in a [`Document`]. A member that is `null` counts as absent, and
+/// unknown members are ignored (API.md, 1.1).
 #[derive(Debug)]
 pub struct Members<'d, 'a>(&'d mut [Node<'a>]);
 
@@ -128,7 +128,7 @@ impl Fields for Members<'_, '_> {
     }
 }
 
-/// The values that follow each other, each with all that is inside of it.
+/// Splits a list into its values, each with the values that it contains.
 fn values<'n, 'a>(mut rest: &'n mut [Node<'a>]) -> impl Iterator<Item = &'n mut [Node<'a>]> {
     from_fn(move || {
         let size = rest.first()?.size;

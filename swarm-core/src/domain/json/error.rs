@@ -1,4 +1,4 @@
-//! What is no JSON.
+//! The error of parsing JSON.
 
 /// The bytes are not one JSON text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

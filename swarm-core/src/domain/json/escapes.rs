@@ -1,10 +1,10 @@
-//! Escapes in texts.
+//! Escapes in JSON strings.
 
 use memchr::memchr;
 
 use super::error::NotJson;
 
-/// The text that is written so between quotes, with escapes.
+/// Decodes the text between the quotes of a string with escapes.
 pub(super) fn unescape(written: &str) -> Result<String, NotJson> {
     let mut text = String::with_capacity(written.len());
     let mut rest = written;
@@ -16,14 +16,14 @@ pub(super) fn unescape(written: &str) -> Result<String, NotJson> {
         rest = escape.get(length..).ok_or(NotJson)?;
     }
     text.push_str(rest);
-    // What is kept of a take is not to be larger than it.
+    // A stored take should not occupy more memory than its request had bytes.
     if text.len() < written.len() / 2 {
         text.shrink_to_fit();
     }
     Ok(text)
 }
 
-/// The character at the beginning, and how many bytes its escape has.
+/// Decodes the escape at the start of the text; also returns its length in bytes.
 fn character(escape: &str) -> Option<(char, usize)> {
     let character = match escape.as_bytes().get(1)? {
         letter @ (b'"' | b'\\' | b'/') => char::from(*letter),
@@ -38,7 +38,7 @@ fn character(escape: &str) -> Option<(char, usize)> {
     Some((character, 2))
 }
 
-/// A character of one unit of UTF-16, or of two, which are escaped one after the other.
+/// Decodes `\uXXXX`, or two of them that form a surrogate pair.
 fn unicode(escape: &str) -> Option<(char, usize)> {
     let unit = |at: usize| {
         let digits = escape.get(at..at + 6)?.strip_prefix("\\u")?;
@@ -61,9 +61,9 @@ mod tests {
     use super::super::{Document, Json};
 
     proptest! {
-        /// What another reader makes of a text, and whether it is one, is what this one says.
+        /// `serde_json` accepts the same strings and decodes them to the same text.
         #[test]
-        fn texts_are_those_of_serde_json(
+        fn strings_decode_as_in_serde_json(
             parts in proptest::collection::vec(
                 prop_oneof![
                     r#"\\["\\/bfnrtu]"#,
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_was_mostly_escapes_keeps_no_room_for_them() {
+    fn decoded_string_keeps_no_spare_capacity() {
         let text = format!("\"{}\"", "\\u0041".repeat(1_000));
         let Json::Text(text) = Document::read(text.as_bytes()).unwrap().into_json() else {
             panic!("a text");

@@ -1,47 +1,47 @@
-//! What fields are read from.
+//! A common interface to the members of a JSON object.
 
 use std::borrow::Cow;
 
 use crate::domain::Invalid;
 
-/// The members of an object, which are taken out one by one: those of an [`Object`](super::Object)
-/// or of a [`Document`](super::Document). One that is `null` counts as absent.
+/// The members of an object, which a reader takes one by one: those of an [`Object`](super::Object)
+/// or of a [`Document`](super::Document). A member that is `null` counts as absent.
 pub trait Fields {
-    /// Takes a text that may be absent.
+    /// Takes an optional string.
     ///
     /// # Errors
-    /// [`Invalid`] when it is no text.
+    /// [`Invalid`] when it is not a string.
     fn text_if_any(&mut self, field: &'static str) -> Result<Option<Cow<'_, str>>, Invalid>;
 
-    /// Takes a number that may be absent.
+    /// Takes an optional number.
     ///
     /// # Errors
-    /// [`Invalid`] when it is no number.
+    /// [`Invalid`] when it is not a number.
     fn number_if_any(&mut self, field: &'static str) -> Result<Option<f64>, Invalid>;
 
-    /// Takes a list that may be absent, and lets `read` take the members of each of its objects; what
-    /// is no object has none. Whether there was a list.
+    /// Takes an optional list and calls `read` with the members of each of its elements. An element
+    /// that is not an object has no members. Returns whether the list is present.
     ///
     /// # Errors
-    /// [`Invalid`] when it is no list, or what `read` says first.
+    /// [`Invalid`] when it is not a list; else the first error of `read`.
     fn objects_if_any(
         &mut self,
         field: &'static str,
         read: &mut dyn FnMut(&mut dyn Fields) -> Result<(), Invalid>,
     ) -> Result<bool, Invalid>;
 
-    /// Takes a text that must be there.
+    /// Takes a required string.
     ///
     /// # Errors
-    /// [`Invalid`] when it is absent or no text.
+    /// [`Invalid`] when it is absent or not a string.
     fn text(&mut self, field: &'static str) -> Result<Cow<'_, str>, Invalid> {
         self.text_if_any(field)?.ok_or_else(|| Invalid::missing(field))
     }
 
-    /// Takes a number that must be there.
+    /// Takes a required number.
     ///
     /// # Errors
-    /// [`Invalid`] when it is absent or no number.
+    /// [`Invalid`] when it is absent or not a number.
     fn number(&mut self, field: &'static str) -> Result<f64, Invalid> {
         self.number_if_any(field)?.ok_or_else(|| Invalid::missing(field))
     }

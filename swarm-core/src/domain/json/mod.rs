@@ -1,10 +1,10 @@
-//! JSON, read strictly and written as ECMAScript writes it (API.md, 1.1 and 3.1).
+//! A strict JSON parser, and a writer with the output of `JSON.stringify` (API.md, 1.1 and 3.1).
 //!
-//! Reading refuses duplicate keys at any depth, text that is not valid Unicode, and numbers that
-//! no double can hold; a number becomes the nearest double, exactly. Writing prints numbers as
-//! `Number::toString` does and escapes what `JSON.stringify` escapes, nothing else. A value that
-//! was read is written as it came: the members of its objects in their order, and its numbers digit
-//! for digit.
+//! The parser refuses duplicate keys at any depth, text that is not valid Unicode, and numbers
+//! outside the range of a double. A number becomes the nearest double. The writer prints numbers
+//! like `Number::toString` and escapes what `JSON.stringify` escapes, nothing else. A parsed value
+//! is written back unchanged except for white space and escapes: members keep their order, numbers
+//! their digits.
 
 mod document;
 mod error;
@@ -27,15 +27,15 @@ pub use value::{Json, Object};
 
 /// The JSON text of `value`, as `JSON.stringify` would write it.
 ///
-/// The types of this crate always have one; a value of yours that refuses to be serialized, or
-/// has a map with keys that are no text, gives `null`.
+/// All types of this crate can be serialized. A value of another type that fails to serialize, or
+/// that contains a map with keys other than strings, gives `null`.
 pub fn write<T: Serialize + ?Sized>(value: &T) -> String {
-    write_with_room(value, 256)
+    write_with_capacity(value, 256)
 }
 
-/// The same, where most texts have no more than `room` bytes.
-pub(crate) fn write_with_room<T: Serialize + ?Sized>(value: &T, room: usize) -> String {
-    let mut bytes = Vec::with_capacity(room);
+/// As [`write()`], with the initial capacity of the buffer in bytes.
+pub(crate) fn write_with_capacity<T: Serialize + ?Sized>(value: &T, capacity: usize) -> String {
+    let mut bytes = Vec::with_capacity(capacity);
     let written =
         value.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, EcmaScript));
     match (written, String::from_utf8(bytes)) {
@@ -44,8 +44,8 @@ pub(crate) fn write_with_room<T: Serialize + ?Sized>(value: &T, room: usize) -> 
     }
 }
 
-/// Compact JSON with the number text of ECMAScript. Escapes need no word: `serde_json` escapes
-/// exactly what `JSON.stringify` does.
+/// Compact JSON with the numbers of ECMAScript. `serde_json` already escapes exactly what
+/// `JSON.stringify` does.
 struct EcmaScript;
 
 impl serde_json::ser::Formatter for EcmaScript {
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn text_must_be_unicode() {
+    fn invalid_unicode_is_refused() {
         for bad in [&b"\"\xff\""[..], br#""\ud800""#, br#"{"unknown":"\udc00"}"#, b"\xef\xbb\xbf{}"]
         {
             assert_eq!(Json::read(bad), Err(NotJson));
@@ -74,14 +74,14 @@ mod tests {
     }
 
     #[test]
-    fn depth_is_bounded_without_a_crash() {
+    fn deep_nesting_is_refused_without_stack_overflow() {
         let nested = |depth| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         assert!(Json::read(nested(100).as_bytes()).is_ok());
         assert_eq!(Json::read(nested(200_000).as_bytes()), Err(NotJson));
     }
 
     #[test]
-    fn what_was_read_is_written_as_it_came() {
+    fn parsed_value_is_written_back_unchanged() {
         for text in [
             r#"{"b":1.0,"a":[-0,1E3,0.10,{"z":1e-7,"y":123456789012345678901234567890}],"":5e-324}"#,
             r#"[9007199254740993,18446744073709551615,1e21,1.5,-1,0,0.30000000000000004]"#,
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_print_as_ecmascript_prints_them() {
+    fn numbers_print_as_in_ecmascript() {
         let printed = |text: &str| match Json::read(text.as_bytes()) {
             Ok(Json::Number(number)) => Ok(write(&number.get())),
             other => other.map(|value| write(&value)),
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_object_has_no_members() {
+    fn value_that_is_not_an_object_has_no_members() {
         let mut object = Json::List(vec![]).into_object();
         assert!(object.text("memberId").is_err());
     }

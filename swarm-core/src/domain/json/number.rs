@@ -1,10 +1,10 @@
-//! Numbers, as they were written.
+//! Numbers that keep the digits they were written with.
 
 use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// A number: the nearest double, and its text where that is not the one ECMAScript gives the
-/// double.
+/// A number: the nearest double, and its original text where that differs from the text that
+/// ECMAScript gives the double.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Number {
     value: f64,
@@ -12,7 +12,7 @@ pub struct Number {
 }
 
 impl Number {
-    /// The number that was written so.
+    /// The number that was written as `text`.
     pub(super) fn written(value: f64, text: &str) -> Self {
         let is_usual = ryu_js::Buffer::new().format_finite(value) == text;
         Self { value, text: (!is_usual).then(|| text.into()) }

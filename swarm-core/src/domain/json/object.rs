@@ -1,4 +1,4 @@
-//! Objects, as requests carry them.
+//! Reading fields from JSON objects.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::value::{Json, Object};
 use crate::domain::Invalid;
 
 impl Object {
-    /// The members, in their order.
+    /// The members, in order.
     pub fn members(&self) -> impl Iterator<Item = (&str, &Json)> {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
     }
@@ -26,7 +26,7 @@ impl Object {
         self.0.iter().any(|(key, _)| key == field)
     }
 
-    /// Sets a member, replacing one of that name.
+    /// Sets a member, replacing an existing one.
     pub fn set(&mut self, field: &str, value: Json) {
         match self.0.iter_mut().find(|(key, _)| key == field) {
             Some((_, stored)) => *stored = value,
@@ -34,27 +34,27 @@ impl Object {
         }
     }
 
-    /// Takes all members that are left, to be kept and shown inside of others.
+    /// Takes all remaining members, to be stored and shown inside another object.
     ///
     /// # Errors
-    /// [`Invalid`] when one is nested more than 64 deep.
+    /// [`Invalid`] when one is nested deeper than 64 levels.
     pub(crate) fn rest(&mut self) -> Result<Self, Invalid> {
         let rest = Json::Object(std::mem::take(self)).free("body")?;
         Ok(rest.into_object())
     }
 
-    /// Takes a text that must be there.
+    /// Takes a required string.
     ///
     /// # Errors
-    /// [`Invalid`] when it is absent or no text.
+    /// [`Invalid`] when it is absent or not a string.
     pub fn text(&mut self, field: &'static str) -> Result<String, Invalid> {
         self.text_if_any(field)?.ok_or_else(|| Invalid::missing(field))
     }
 
-    /// Takes a text that may be absent.
+    /// Takes an optional string.
     ///
     /// # Errors
-    /// [`Invalid`] when it is no text.
+    /// [`Invalid`] when it is not a string.
     pub fn text_if_any(&mut self, field: &'static str) -> Result<Option<String>, Invalid> {
         match self.take(field) {
             None => Ok(None),
@@ -63,18 +63,18 @@ impl Object {
         }
     }
 
-    /// Takes a number that must be there.
+    /// Takes a required number.
     ///
     /// # Errors
-    /// [`Invalid`] when it is absent or no number.
+    /// [`Invalid`] when it is absent or not a number.
     pub fn number(&mut self, field: &'static str) -> Result<f64, Invalid> {
         self.number_if_any(field)?.ok_or_else(|| Invalid::missing(field))
     }
 
-    /// Takes a number that may be absent.
+    /// Takes an optional number.
     ///
     /// # Errors
-    /// [`Invalid`] when it is no number.
+    /// [`Invalid`] when it is not a number.
     pub fn number_if_any(&mut self, field: &'static str) -> Result<Option<f64>, Invalid> {
         match self.take(field) {
             None => Ok(None),
@@ -83,10 +83,10 @@ impl Object {
         }
     }
 
-    /// Takes a whole number, 0 to 2^53, that may be absent.
+    /// Takes an optional integer, 0 to 2^53.
     ///
     /// # Errors
-    /// [`Invalid`] when it is no such number.
+    /// [`Invalid`] for any other value.
     pub fn whole_if_any(&mut self, field: &'static str) -> Result<Option<u64>, Invalid> {
         const END: f64 = 9_007_199_254_740_992.0;
         match self.number_if_any(field)? {
@@ -99,8 +99,7 @@ impl Object {
         }
     }
 
-    /// Takes an id that may be absent: a [whole number](Self::whole_if_any), or its decimal digits
-    /// as a text.
+    /// Takes an optional id: an [integer](Self::whole_if_any), or its decimal digits as a string.
     ///
     /// # Errors
     /// [`Invalid`] when it is neither.
@@ -112,7 +111,7 @@ impl Object {
         number.map(Some).ok_or_else(|| Invalid::new(field, "must be a number, or its digits"))
     }
 
-    /// Takes a truth value that may be absent.
+    /// Takes an optional boolean.
     ///
     /// # Errors
     /// [`Invalid`] when it is neither `true` nor `false`.
@@ -124,10 +123,10 @@ impl Object {
         }
     }
 
-    /// Takes a list that may be absent and reads each of its elements.
+    /// Takes an optional list and reads each of its elements.
     ///
     /// # Errors
-    /// [`Invalid`] when it is no list, or what `read` says of an element.
+    /// [`Invalid`] when it is not a list; else the first error of `read`.
     pub fn list_if_any<T>(
         &mut self,
         field: &'static str,
@@ -142,10 +141,10 @@ impl Object {
         }
     }
 
-    /// Takes a list of texts; absent, it is empty.
+    /// Takes a list of strings; empty when absent.
     ///
     /// # Errors
-    /// [`Invalid`] when it is no list of texts.
+    /// [`Invalid`] when it is not a list of strings.
     pub fn texts(&mut self, field: &'static str) -> Result<Vec<String>, Invalid> {
         let text = |item| match item {
             Json::Text(text) => Ok(text),

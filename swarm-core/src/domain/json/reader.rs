@@ -1,4 +1,4 @@
-//! The one reader.
+//! The JSON parser.
 
 use std::borrow::Cow;
 
@@ -10,18 +10,18 @@ use super::escapes::unescape;
 use super::value::Json;
 use crate::domain::distinct::are_distinct;
 
-/// How deep values may be nested.
-const DEEPEST: usize = 127;
+/// The maximum nesting depth.
+const MAX_DEPTH: usize = 127;
 
 impl<'a> Document<'a> {
-    /// Reads one JSON text (RFC 8259). Values may be nested 127 deep.
+    /// Parses one JSON text (RFC 8259) with at most 127 levels of nesting.
     ///
     /// # Errors
-    /// [`NotJson`] when `bytes` are anything else than one JSON text in UTF-8.
+    /// [`NotJson`] when `bytes` are anything but one JSON text in UTF-8.
     pub fn read(bytes: &'a [u8]) -> Result<Self, NotJson> {
         let text = std::str::from_utf8(bytes).map_err(|_| NotJson)?;
         let mut reader = Reader { text, at: 0, document: Self::new() };
-        reader.value(Cow::default(), DEEPEST)?;
+        reader.value(Cow::default(), MAX_DEPTH)?;
         match reader.next() {
             None => Ok(reader.document),
             Some(_) => Err(NotJson),
@@ -30,10 +30,10 @@ impl<'a> Document<'a> {
 }
 
 impl Json {
-    /// Reads one JSON text (RFC 8259), as a [`Document`] is read.
+    /// Parses one JSON text (RFC 8259), like [`Document::read`].
     ///
     /// # Errors
-    /// [`NotJson`] when `bytes` are anything else than one JSON text in UTF-8.
+    /// [`NotJson`] when `bytes` are anything but one JSON text in UTF-8.
     pub fn read(bytes: &[u8]) -> Result<Self, NotJson> {
         Document::read(bytes).map(Document::into_json)
     }
@@ -43,12 +43,12 @@ struct Reader<'a> {
     text: &'a str,
     /// The position, in bytes.
     at: usize,
-    /// What was read so far.
+    /// The values parsed so far.
     document: Document<'a>,
 }
 
 impl<'a> Reader<'a> {
-    /// A value, which may be nested this deep, and the key that it stands at.
+    /// Parses the value of the member `key`. It may contain `depth` more levels of nesting.
     fn value(&mut self, key: Cow<'a, str>, depth: usize) -> Result<(), NotJson> {
         let place = self.document.begin(key);
         let value = match self.next().ok_or(NotJson)? {
@@ -98,7 +98,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Skips a comma, or the end of the object or list.
+    /// Skips a comma or the closing character `end`; returns whether it was `end`.
     fn is_end(&mut self, end: u8) -> Result<bool, NotJson> {
         let next = self.next();
         self.at += 1;
@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    /// A text in quotes: part of the input, unless it has escapes.
+    /// Parses a string. It borrows from the input unless it has escapes.
     fn text(&mut self) -> Result<Cow<'a, str>, NotJson> {
         let rest = self.rest()?.get(1..).ok_or(NotJson)?;
         let stop = |from: usize| {
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
         }
         let inside = rest.get(..length).ok_or(NotJson)?;
         self.at += length + 2;
-        // Without a branch for each byte, many are compared at once.
+        // A fold without branches, so that the compiler vectorizes it.
         if inside.bytes().fold(false, |found, byte| found | (byte < b' ')) {
             return Err(NotJson);
         }
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
         Ok(Value::Number { value, text })
     }
 
-    /// The next byte that is not white space.
+    /// Skips white space, and returns the next byte without consuming it.
     fn next(&mut self) -> Option<u8> {
         let rest = self.text.as_bytes().get(self.at..)?;
         let spaces = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));

@@ -1,11 +1,11 @@
-//! Values, as they were read.
+//! Owned JSON values.
 
 use serde::ser::{Serialize, Serializer};
 
 use super::number::Number;
 use crate::domain::Invalid;
 
-/// A JSON value. Serializes back to JSON as it was read.
+/// A JSON value. Serializing it gives the JSON that it was parsed from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json {
     /// `null`
@@ -22,19 +22,20 @@ pub enum Json {
     Object(Object),
 }
 
-/// A JSON object whose members are taken out one by one. A member that is `null` counts as absent;
-/// one that is never taken is ignored (API.md, 1.1). It keeps the order of its members.
+/// A JSON object, in the order of its members. A reader takes the members one by one: a member that
+/// is `null` counts as absent, and unknown members are ignored (API.md, 1.1).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Object(pub(super) Vec<(String, Json)>);
 
 impl Json {
-    /// Takes a value of any form, for the field `field`, to be kept and shown inside of others.
+    /// Accepts a value of any shape for `field`, to be stored and shown inside another value.
     ///
     /// # Errors
-    /// [`Invalid`] when it is nested more than 64 deep: what it is shown in must stay readable.
+    /// [`Invalid`] when it is nested deeper than 64 levels. The limit is lower than the parser's,
+    /// so that a response that contains the value can still be parsed.
     pub(crate) fn free(self, field: &'static str) -> Result<Self, Invalid> {
-        const DEEPEST: usize = 64;
-        if self.depth() <= DEEPEST {
+        const MAX_DEPTH: usize = 64;
+        if self.depth() <= MAX_DEPTH {
             return Ok(self);
         }
         Err(Invalid::new(field, "must not be nested more than 64 deep"))
@@ -50,8 +51,8 @@ impl Json {
         }
     }
 
-    /// The object that this value is; anything else counts as an object without members, so that
-    /// whatever a request needs is missing from it.
+    /// Converts it to an object. Any other value becomes an object without members, so that reading
+    /// a required field reports it as missing.
     pub fn into_object(self) -> Object {
         match self {
             Self::Object(object) => object,

@@ -1,4 +1,4 @@
-//! What is sent to the doctor.
+//! The request body of a diagnosis: any kind of signed payload.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ enum Payload {
     TokenClaim(Arc<Signed<TokenClaim>>),
 }
 
-/// The body of a submit, an application or a token claim, whole.
+/// The complete body of a submission, an application or a token claim.
 #[derive(Clone, Debug)]
 pub struct SignedBody {
     payload: Payload,
@@ -42,8 +42,8 @@ impl SignedBody {
     /// Reads a body of any of the three kinds.
     ///
     /// # Errors
-    /// [`Invalid`] when it is of none of them, naming the first field that keeps it from being what
-    /// it looks like.
+    /// [`Invalid`] when it is none of them. The error names the first invalid field of the kind
+    /// that the body resembles.
     pub fn read(bytes: &[u8]) -> Result<Self, Invalid> {
         let none = || Invalid::new("body", "must be JSON: an object with its signature");
         let fields = Json::read(bytes).map_err(|_| none())?.into_object();
@@ -58,12 +58,13 @@ impl SignedBody {
         Ok(Self { sent: Sent { kind, fields: members, others }, payload, public_key })
     }
 
-    /// What it is.
+    /// The kind of payload.
     pub fn kind(&self) -> PayloadKind {
         self.sent.kind
     }
 
-    /// Whose signature it has, where it says so: the key of that member is the one that counts.
+    /// The member that is said to have signed it, whose registered key counts; `None` for an
+    /// application.
     pub fn member_id(&self) -> Option<&MemberId> {
         match &self.payload {
             Payload::Take(signed) => Some(&signed.payload.member_id),
@@ -72,8 +73,8 @@ impl SignedBody {
         }
     }
 
-    /// Whether the signature holds as the service asks for it, by the registered key, or else by
-    /// the one that was sent.
+    /// Whether the signature passes strict verification, with the registered key or, if there is
+    /// none, with the key in the body.
     pub(super) fn holds(&self, registered: Option<&PublicKey>) -> bool {
         let sent = self.public_key.as_deref().and_then(|text| PublicKey::parse(text).ok());
         let Some(key) = registered.or(sent.as_ref()) else { return false };
@@ -84,7 +85,7 @@ impl SignedBody {
         }
     }
 
-    /// The text to sign; of an application with this key, where one is given.
+    /// The canonical text. In an application, `key` replaces the public key, if given.
     pub(super) fn canonical(&self, key: Option<&PublicKey>) -> String {
         match &self.payload {
             Payload::Take(signed) => canonical(&signed.payload),
@@ -116,28 +117,28 @@ impl SignedBody {
     }
 }
 
-/// What was sent, as it was written.
+/// The body as sent, with its order of keys and its number texts.
 #[derive(Clone, Debug)]
 pub(super) struct Sent {
     pub(super) kind: PayloadKind,
     pub(super) fields: Fields,
-    /// The texts that may have been signed in place of this payload.
+    /// Other texts that may have been signed by mistake.
     pub(super) others: Vec<String>,
 }
 
 impl Sent {
-    /// The keys that are signed, in their order.
+    /// The keys of the payload, in canonical order.
     pub(super) fn keys(&self) -> &'static [&'static str] {
         keys(self.kind)
     }
 
-    /// A field, unless it is absent.
+    /// A field; `None` when absent or null.
     pub(super) fn field(&self, name: &str) -> Option<&Value> {
         let found = self.fields.iter().find(|(key, _)| key == name);
         found.map(|(_, value)| value).filter(|value| **value != Value::Null)
     }
 
-    /// The fields that are signed, in their order.
+    /// The fields of the payload, in canonical order.
     pub(super) fn signed(&self) -> Fields {
         let mut fields = Fields::new();
         for key in self.keys() {
@@ -187,7 +188,8 @@ fn kind_of(payload: &Payload) -> PayloadKind {
     }
 }
 
-/// A take where it can be one, else what has the fields of another kind.
+/// Reads a take if possible, else a token claim, else an application. If none is valid, returns the
+/// error of the kind that the fields suggest.
 fn read_payload(fields: &Object) -> Result<Payload, Invalid> {
     let take = || -> Result<_, Invalid> {
         let mut fields = fields.clone();
@@ -210,8 +212,8 @@ fn read_payload(fields: &Object) -> Result<Payload, Invalid> {
     }
 }
 
-/// The canonical texts of other kinds that these fields also make, and what else is signed in
-/// place of a payload: the challenge alone, the nonce, the text.
+/// Texts that may have been signed by mistake: the canonical texts of the other kinds that these
+/// fields also form, and single fields.
 fn others(fields: &Object, kind: PayloadKind) -> Vec<String> {
     let take = TakeDraft::read(&mut fields.clone()).map(|payload| canonical(&payload));
     let claim = TokenClaim::read(&mut fields.clone()).map(|signed| canonical(&signed.payload));

@@ -1,4 +1,4 @@
-//! What people really sign: each mistake alone, then those that come together.
+//! The texts that clients sign by mistake: single mistakes first, then common combinations.
 
 use sha2::{Digest, Sha256, Sha512};
 
@@ -9,16 +9,16 @@ use super::render::{Escapes, Layout, Numbers, Style, write};
 use super::shapes::{Form, Shape};
 use crate::proof::hex;
 
-/// A way of making the bytes that are signed.
+/// A way of producing the signed bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Candidate {
-    /// An object, written in a style, with something done to its text.
+    /// An object, written in a style, with a transformation of its text.
     Object(Shape, Style, Finish),
-    /// One of the texts that are no such object, by its number.
+    /// One of [`Sent::others`], by index.
     Other(usize),
 }
 
-/// What is done to the text before it is signed.
+/// A transformation of the text before it is signed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Finish {
     Nothing,
@@ -30,7 +30,7 @@ pub(super) enum Finish {
 }
 
 impl Candidate {
-    /// The bytes; `None` where there is no such text.
+    /// The bytes; `None` when there is no such text.
     pub(super) fn message(self, sent: &Sent) -> Option<Vec<u8>> {
         match self {
             Self::Other(at) => sent.others.get(at).map(|text| text.clone().into_bytes()),
@@ -38,7 +38,7 @@ impl Candidate {
         }
     }
 
-    /// Which mistakes make them.
+    /// The mistakes that this candidate contains.
     pub(super) fn codes(self, sent: &Sent) -> Vec<Code> {
         match self {
             Self::Other(_) => vec![Code::OtherPayload],
@@ -57,7 +57,7 @@ impl Candidate {
 }
 
 impl Style {
-    /// The mistakes that this style may be, each with the style that lacks it.
+    /// The possible mistakes of this style, each with the style without that mistake.
     fn parts(self) -> impl Iterator<Item = (Code, Self)> {
         let layout = match self.layout {
             Layout::Pretty(_) => Code::Pretty,
@@ -95,16 +95,17 @@ impl Finish {
     }
 }
 
-/// All candidates, the likeliest first: a diagnosis stops at its bound.
+/// All candidates, the likeliest first, because the number of verifications is bounded.
 pub(super) fn all() -> impl Iterator<Item = Candidate> {
     shapes()
         .chain(styles())
         .chain(finishes())
-        .chain((0..OTHERS).map(Candidate::Other))
-        .chain(together())
+        .chain((0..MAX_OTHERS).map(Candidate::Other))
+        .chain(combinations())
 }
 
-const OTHERS: usize = 6;
+/// The maximum length of [`Sent::others`]: two other kinds and four single fields.
+const MAX_OTHERS: usize = 6;
 
 const PLAIN: Style =
     Style { layout: Layout::Compact, escapes: Escapes::Least, numbers: Numbers::EcmaScript };
@@ -166,8 +167,8 @@ fn finishes() -> impl Iterator<Item = Candidate> {
     FINISHES.iter().map(|finish| Candidate::Object(Shape::Payload, PLAIN, *finish))
 }
 
-/// What the writers of JSON in common languages do when they are left to themselves.
-fn together() -> impl Iterator<Item = Candidate> {
+/// The default output of the JSON writers of common languages.
+fn combinations() -> impl Iterator<Item = Candidate> {
     const PYTHON: Style =
         Style { layout: Layout::Spaced, escapes: Escapes::Ascii, numbers: Numbers::AsSent };
     const STYLES: &[Style] = &[

@@ -1,10 +1,10 @@
-//! The mistakes that have a name.
+//! The codes and messages of signing mistakes.
 
 use serde::{Serialize, Serializer};
 
 macro_rules! codes {
     ($($name:ident = $code:literal, $message:literal;)*) => {
-        /// A mistake that people make when they sign.
+        /// A signing mistake.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Code {
@@ -20,7 +20,7 @@ macro_rules! codes {
                 match self { $(Self::$name => $code,)* }
             }
 
-            /// What was done, and what to do.
+            /// What went wrong, and how to correct it.
             pub fn message(self) -> &'static str {
                 match self { $(Self::$name => $message,)* }
             }

@@ -1,9 +1,9 @@
-//! In what an object that was signed differs from the payload.
+//! The differences between a signed object and the payload that should have been signed.
 
 use super::code::Code;
 use super::render::{Fields, Value};
 
-/// The mistakes that make `signed` of `payload`.
+/// The mistakes that turn `payload` into `signed`.
 pub(super) fn differences(payload: &Fields, signed: &Fields) -> Vec<Code> {
     let mut codes = Vec::new();
     if order(payload, signed) != order(signed, payload) {
@@ -23,7 +23,7 @@ pub(super) fn differences(payload: &Fields, signed: &Fields) -> Vec<Code> {
     codes
 }
 
-/// The keys of `these` that the others have too, in their order.
+/// The keys of `these` that `others` also has, in order.
 fn order<'a>(these: &'a Fields, others: &Fields) -> Vec<&'a str> {
     let keys = these.iter().map(|(key, _)| key.as_str());
     keys.filter(|key| find(others, key).is_some()).collect()
@@ -33,7 +33,7 @@ fn find<'a>(fields: &'a Fields, name: &str) -> Option<&'a Value> {
     fields.iter().find(|(key, _)| key == name).map(|(_, value)| value)
 }
 
-/// What happened to a field of the payload.
+/// The mistake that changed a field of the payload.
 fn changed(key: &str, value: &Value, signed: Option<&Value>) -> Code {
     match (key, value, signed) {
         (_, Value::List(entries), Some(Value::List(signed))) => rearranged(entries, signed),
@@ -45,7 +45,7 @@ fn changed(key: &str, value: &Value, signed: Option<&Value>) -> Code {
     }
 }
 
-/// What happened to the weights.
+/// The mistake that changed the weights.
 fn rearranged(entries: &[Value], signed: &[Value]) -> Code {
     if sorted(signed) == sorted(entries) {
         return Code::WeightsOrder;
@@ -61,7 +61,7 @@ fn rearranged(entries: &[Value], signed: &[Value]) -> Code {
     }
 }
 
-/// The entries in an order that does not depend on how they were sent.
+/// The entries in a canonical order.
 fn sorted(entries: &[Value]) -> Vec<&Value> {
     let mut sorted: Vec<_> = entries.iter().collect();
     sorted.sort_unstable();

@@ -1,5 +1,4 @@
-//! Signatures and keys as they are really sent: what they were meant to be, and what is wrong with
-//! how they are written.
+//! Lenient decoding of signatures and keys, and the mistakes in their encoding.
 
 use base64::Engine as _;
 use base64::alphabet;
@@ -10,7 +9,7 @@ use ed25519_dalek::{Signature, SigningKey};
 use super::code::Code;
 use crate::domain::PublicKey;
 
-/// What a text was meant to be, and which mistakes its writing has.
+/// A decoded value, and the mistakes in its encoding.
 #[derive(Clone, Debug)]
 pub(super) struct Decoded<T> {
     pub(super) codes: Vec<Code>,
@@ -20,7 +19,7 @@ pub(super) struct Decoded<T> {
 const LENIENT: GeneralPurposeConfig =
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
 
-/// The signature that `text` was meant to be, if it is 64 bytes in any form.
+/// Decodes a signature from any encoding of 64 bytes.
 pub(super) fn signature(text: &str) -> Option<Decoded<Signature>> {
     let mut codes = Vec::new();
     let dense: String = text.split_whitespace().collect();
@@ -38,7 +37,7 @@ pub(super) fn signature(text: &str) -> Option<Decoded<Signature>> {
     Some(Decoded { codes, value: Signature::from_bytes(&bytes) })
 }
 
-/// The public keys that `text` may have been meant to be, the likeliest first.
+/// The public keys that `text` may encode, the likeliest first.
 pub(super) fn keys(text: Option<&str>) -> Vec<Decoded<PublicKey>> {
     let Some(text) = text else { return Vec::new() };
     if let Some(inside) = armoured(text) {
@@ -55,10 +54,10 @@ pub(super) fn keys(text: Option<&str>) -> Vec<Decoded<PublicKey>> {
     of_bytes(&bytes, written, &[Code::KeyDer])
 }
 
-/// What an Ed25519 public key begins with in DER (RFC 8410), before its 32 bytes.
+/// The DER prefix of an Ed25519 public key (RFC 8410), before its 32 bytes.
 const SPKI: &[u8] = b"\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\x00";
 
-/// What a private one begins with, before its seed.
+/// The DER prefix of an Ed25519 private key, before its seed.
 const PKCS8: &[u8] = b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
 
 fn of_bytes(bytes: &[u8], written: &[Code], wrapped: &[Code]) -> Vec<Decoded<PublicKey>> {
@@ -72,7 +71,7 @@ fn of_bytes(bytes: &[u8], written: &[Code], wrapped: &[Code]) -> Vec<Decoded<Pub
     };
     let found = match bytes.len() {
         32 => [public(bytes, &[written]), private(bytes)],
-        // A seed, and its public key behind it.
+        // A seed, followed by its public key.
         64 => [private(&bytes[..32]), None],
         _ => [
             bytes.strip_prefix(SPKI).and_then(|raw| public(raw, &[written, wrapped])),
@@ -114,11 +113,11 @@ fn hexadecimal(digits: &str) -> Vec<u8> {
         .collect()
 }
 
-/// The base64 between the lines of a PEM file.
+/// The base64 between the header and the footer of a PEM file.
 fn armoured(text: &str) -> Option<String> {
     let (_, rest) = text.split_once("-----BEGIN ")?;
     let (_, rest) = rest.split_once("-----")?;
     let (inside, _) = rest.split_once("-----END ")?;
-    // The line ends may have come as two characters each.
+    // Line breaks may have been sent as a backslash and an `n`.
     Some(inside.replace("\\n", "").split_whitespace().collect())
 }

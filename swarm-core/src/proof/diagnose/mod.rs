@@ -1,7 +1,8 @@
-//! The signature doctor: what was done wrong where a signature does not hold (API.md, 9.4).
+//! The signature doctor: explains why a signature does not verify (API.md, 9.4).
 //!
-//! It looks at what was sent, tries what people really do, and says which of it verifies. It reads
-//! no store and keeps nothing; it never calls verified what a strict verification refuses.
+//! It tries common mistakes (another key order, white space, a signed digest …) and reports the one
+//! that makes the signature verify. It reads no store and keeps no state. It never reports a
+//! signature as verified that strict verification refuses.
 
 mod body;
 mod candidates;
@@ -22,33 +23,33 @@ use encodings::Decoded;
 pub use body::{PayloadKind, SignedBody};
 pub use code::Code;
 
-/// The most signatures that one diagnosis verifies.
-pub const VERIFICATIONS: usize = 64;
+/// The maximum number of signature verifications in one diagnosis.
+pub const MAX_VERIFICATIONS: usize = 64;
 
-/// What the doctor found.
+/// The result of a diagnosis.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diagnosis {
-    /// What kind of payload it was taken for.
+    /// The detected kind of payload.
     pub kind: PayloadKind,
-    /// Whether the signature holds, as strictly as the service asks for.
+    /// Whether the signature passes strict verification.
     pub verified: bool,
     /// The text that should have been signed.
     pub canonical: String,
-    /// What was done otherwise; empty when, and only when, it is verified.
+    /// The mistakes; empty exactly when `verified` is true.
     pub findings: Vec<Finding>,
 }
 
 /// One mistake.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// Which one.
+    /// Its code.
     pub code: Code,
-    /// The same for people, with what to do.
+    /// An explanation, and how to correct it.
     pub message: &'static str,
 }
 
-/// Says what is wrong with the signature in `body`. `registered` is the key that its member has on
-/// file; a key in the body counts where there is none.
+/// Finds what is wrong with the signature in `body`. `registered` is the registered key of the
+/// member; without one, the key in the body counts.
 ///
 /// # Errors
 /// [`Invalid`] when there is no key to check the signature with.
@@ -68,7 +69,7 @@ pub fn diagnose(body: &SignedBody, registered: Option<&PublicKey>) -> Result<Dia
     })
 }
 
-/// The keys to try, the one that counts first.
+/// The keys to try, starting with the one that counts.
 fn keys(
     registered: Option<&PublicKey>,
     mut sent: Vec<Decoded<PublicKey>>,
@@ -82,8 +83,8 @@ fn keys(
     sent
 }
 
-/// The key that explains the signature, by its place, and all that was done wrong. What is wrong
-/// with how signature and key are written is certain, whatever was signed.
+/// The index of the key that explains the signature, and all mistakes. Mistakes in the encoding of
+/// signature and key are reported in any case, whatever was signed.
 fn mistakes(body: &SignedBody, keys: &[Decoded<PublicKey>]) -> (usize, Vec<Code>) {
     let signature = encodings::signature(body.signature());
     let mut codes = signature.as_ref().map_or_else(Vec::new, |found| found.codes.clone());
@@ -94,7 +95,7 @@ fn mistakes(body: &SignedBody, keys: &[Decoded<PublicKey>]) -> (usize, Vec<Code>
     (key, codes)
 }
 
-/// The verifications of one diagnosis: none is made twice, and there are [`VERIFICATIONS`] at most.
+/// The verifications of one diagnosis: at most [`MAX_VERIFICATIONS`], without repetitions.
 struct Verifications {
     signature: Signature,
     made: HashSet<(usize, Vec<u8>)>,
@@ -105,11 +106,11 @@ impl Verifications {
         Self { signature, made: HashSet::new() }
     }
 
-    /// The first key that the signature holds by, by its place, and what was signed in place of the
-    /// canonical text: that text by each key, then everything else by the key that counts first.
+    /// The index of the first key with which the signature holds, and the mistakes in the signed
+    /// text. Tries the canonical text with each key, then every other candidate with the first key.
     ///
-    /// An application contains its key. One that was written in another way may have been signed
-    /// as it was written, or as it should be.
+    /// An application contains its key. If that was encoded wrongly, the signed text may contain it
+    /// as sent or corrected, so both are tried.
     fn find(
         &mut self,
         body: &SignedBody,
@@ -131,7 +132,7 @@ impl Verifications {
 
     fn holds(&mut self, at: usize, key: &PublicKey, message: Vec<u8>) -> bool {
         let message = (at, message);
-        if self.made.len() == VERIFICATIONS || self.made.contains(&message) {
+        if self.made.len() == MAX_VERIFICATIONS || self.made.contains(&message) {
             return false;
         }
         let holds = key.verifying_key().verify_strict(&message.1, &self.signature).is_ok();
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_verified_once_is_not_verified_again() {
+    fn same_verification_is_not_repeated() {
         let (mut verifications, key) = signed_by(&SigningKey::from_bytes(&[7; 32]), b"text");
         assert!(verifications.holds(0, &key, b"text".to_vec()));
         assert!(!verifications.holds(0, &key, b"text".to_vec()));
@@ -160,8 +161,8 @@ mod tests {
     }
 
     #[test]
-    fn one_diagnosis_verifies_so_many_signatures_and_no_more() {
-        for (others, is_verified) in [(VERIFICATIONS - 1, true), (VERIFICATIONS, false)] {
+    fn number_of_verifications_is_bounded() {
+        for (others, is_verified) in [(MAX_VERIFICATIONS - 1, true), (MAX_VERIFICATIONS, false)] {
             let (mut verifications, key) = signed_by(&SigningKey::from_bytes(&[7; 32]), b"text");
             for other in 0..others {
                 assert!(!verifications.holds(0, &key, other.to_string().into_bytes()));

@@ -1,4 +1,4 @@
-//! JSON text as other programs write it.
+//! Writes JSON as other programs do: other white space, escapes and number formats.
 
 use std::fmt::Write as _;
 
@@ -7,22 +7,22 @@ use serde_json::value::RawValue;
 
 use crate::domain::json;
 
-/// A JSON value with what a reader usually drops: the order of keys, and the text of numbers.
+/// A JSON value that keeps the order of keys and the text of numbers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
     Null,
     Bool(bool),
-    /// The number, as it was written.
+    /// The number, as sent.
     Number(String),
     Text(String),
     List(Vec<Value>),
     Object(Fields),
 }
 
-/// The members of an object, in their order.
+/// The members of an object, in order.
 pub(super) type Fields = Vec<(String, Value)>;
 
-/// Reads one JSON text, which must have been found to be one.
+/// Parses a text that is known to be valid JSON.
 pub(super) fn read(text: &str) -> Option<Value> {
     Some(match text.trim_ascii_start().as_bytes().first()? {
         b'{' => {
@@ -59,7 +59,7 @@ impl<'de> Visitor<'de> for Members {
     }
 }
 
-/// How a program writes JSON. The default is how it is signed.
+/// How a program writes JSON. The default is the canonical style.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Style {
     pub(super) layout: Layout,
@@ -73,7 +73,7 @@ pub(super) enum Layout {
     Compact,
     /// `", "` and `": "`.
     Spaced,
-    /// On lines of their own, each level indented by this.
+    /// One member per line, each level indented by this string.
     Pretty(&'static str),
 }
 
@@ -81,13 +81,13 @@ pub(super) enum Layout {
 pub(super) enum Escapes {
     #[default]
     Least,
-    /// Everything that is not printable ASCII, with lower-case digits.
+    /// All characters outside ASCII, with lower-case digits.
     Ascii,
     /// The same, with upper-case digits.
     AsciiUpper,
     /// `\/`.
     Slash,
-    /// Both of these, the digits in lower case.
+    /// `Ascii` and `Slash` together.
     AsciiSlash,
     /// `<`, `>`, `&`, U+2028 and U+2029.
     Html,
@@ -97,15 +97,15 @@ pub(super) enum Escapes {
 pub(super) enum Numbers {
     #[default]
     EcmaScript,
-    /// As they stand in the request.
+    /// As in the request.
     AsSent,
-    /// `1.0` for 1.
+    /// Integers with a decimal point: `1.0` for 1.
     Point,
     /// Two decimals.
     Cents,
 }
 
-/// The text of an object in this style.
+/// Writes an object in this style.
 pub(super) fn write(fields: &Fields, style: Style) -> String {
     let mut text = String::new();
     Writer { text: &mut text, style }.object(fields, 0);
@@ -194,7 +194,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A character of a string that has its necessary escapes.
+    /// Writes a character of a string that already has the mandatory escapes.
     fn escape(&mut self, character: char, style: Escapes) {
         let slash = matches!(style, Escapes::Slash | Escapes::AsciiSlash) && character == '/';
         let unicode = match style {

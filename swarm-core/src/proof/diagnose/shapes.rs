@@ -1,42 +1,43 @@
-//! The objects that people sign in place of the payload.
+//! The objects that clients sign by mistake in place of the payload.
 
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::body::Sent;
 use super::render::{Fields, Value};
 
-/// An object, made of what was sent.
+/// A way of building an object from the request body.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shape {
-    /// What should have been signed.
+    /// The payload that should have been signed.
     Payload,
-    /// All that was sent but the signature, and but the key that came beside it, as it was sent.
+    /// The body as sent, without `signature` and without `publicKey` unless that is part of the
+    /// payload.
     AsSent,
-    /// The same with that key.
+    /// The body as sent, without `signature`.
     AsSentWithKey,
-    /// The payload, its keys in the order in which they were sent.
+    /// The payload, with its keys in the order of the body.
     SentOrder,
-    /// The payload, its keys sorted.
+    /// The payload, with its keys sorted.
     Sorted,
-    /// The payload, each weight before its bucket.
+    /// The payload, with `weight` before `bucket`.
     WeightFirst,
     /// The payload without these keys.
     Without(&'static [&'static str]),
-    /// The payload, with `null` for those of its keys that are empty or absent.
+    /// The payload, with `null` for those of these keys that are empty or absent.
     Null(&'static [&'static str]),
-    /// The payload, its weights sorted by bucket.
+    /// The payload, with its weights sorted by bucket.
     ByBucket,
-    /// The payload, its weights sorted, the greatest first.
+    /// The payload, with its weights in descending order.
     ByWeight,
-    /// The payload, its weights from behind.
+    /// The payload, with its weights in reverse order.
     Reversed,
     /// The payload and an empty signature.
     EmptySignature,
-    /// The payload and a signature that is null.
+    /// The payload and `"signature": null`.
     NullSignature,
-    /// The payload, then all else that was sent.
+    /// The payload, followed by all other fields of the body.
     Extended,
-    /// The payload, every text in this normal form.
+    /// The payload, with each string in this Unicode normal form.
     Normalized(Form),
 }
 
@@ -50,7 +51,7 @@ pub(super) enum Form {
 }
 
 impl Shape {
-    /// The object.
+    /// Builds the object.
     pub(super) fn of(self, sent: &Sent) -> Fields {
         let payload = sent.signed();
         match self {
@@ -77,7 +78,8 @@ impl Shape {
     }
 }
 
-/// A key of an application is part of it, however it was sent.
+/// The body as sent, without the keys in `but` that are not part of the payload. (`publicKey` is
+/// part of an application.)
 fn as_sent(sent: &Sent, but: &[&str]) -> Fields {
     let is_left_out = |key: &str| but.contains(&key) && !sent.keys().contains(&key);
     sent.fields.iter().filter(|(key, _)| !is_left_out(key)).cloned().collect()

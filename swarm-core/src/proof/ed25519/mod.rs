@@ -7,12 +7,13 @@ use ed25519_dalek::Verifier as _;
 
 use crate::domain::{PublicKey, Signature};
 
-/// Whether a signature holds over a message, strictly: no small-order component, no malleable or
-/// non-canonical encoding (API.md, 3.2).
+/// Whether a signature holds over a message under strict verification: no small-order component, no
+/// malleable or non-canonical encoding (API.md, 3.2).
 ///
 /// This accepts exactly what `verify_strict` of ed25519-dalek accepts for a [`PublicKey`], without
-/// decompressing R. `verify` compares R as bytes with the canonical encoding of s·B - k·A, so an R that
-/// it accepts is of small order only if it is one of [`SMALL_ORDER`]. The key is screened when it is read.
+/// decompressing R. `verify` compares the bytes of R with the canonical encoding of s·B - k·A, so
+/// an R that it accepts is of small order only if it is one of [`SMALL_ORDER`]. Weak keys are
+/// refused when they are parsed.
 pub fn holds(message: &[u8], signature: &Signature, key: &PublicKey) -> bool {
     signature.decoded().is_some_and(|signature| {
         !SMALL_ORDER.contains(signature.r_bytes())
@@ -20,8 +21,8 @@ pub fn holds(message: &[u8], signature: &Signature, key: &PublicKey) -> bool {
     })
 }
 
-/// The canonical encodings of the eight points of small order. The y coordinate is 1, -1 or 0, or that
-/// of a point of order eight; the highest bit is the sign of x, which is 0 for the first two.
+/// The canonical encodings of the eight points of small order. The y coordinate is 1, -1 or 0, or
+/// that of a point of order eight; the highest bit is the sign of x, which is 0 for the first two.
 const SMALL_ORDER: [[u8; 32]; 8] = {
     const ONE: [u8; 32] = with_ends([0; 32], 0x01, 0x00);
     const MINUS_ONE: [u8; 32] = with_ends([0xff; 32], 0xec, 0x7f);

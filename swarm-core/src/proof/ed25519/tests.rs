@@ -1,4 +1,5 @@
-//! `holds` against dalek's `verify_strict`, with small-order components in keys and signatures.
+//! Compares `holds` with dalek's `verify_strict`, for keys and signatures with small-order
+//! components.
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::collections::HashSet;
@@ -78,7 +79,7 @@ struct Member {
 }
 
 impl Member {
-    /// A member whose key has this small-order component; `None` where it has no other.
+    /// A member whose key has this small-order component; `None` when it is of small order itself.
     fn new(secret: Scalar, torsion: EdwardsPoint) -> Option<Self> {
         let key = PublicKey::from_bytes(&(EdwardsPoint::mul_base(&secret) + torsion).compress().0)?;
         Some(Self { secret, key })
