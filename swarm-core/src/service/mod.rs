@@ -65,10 +65,10 @@ impl Swarm {
         Self { observer: Some(Arc::new(observer)), ..self }
     }
 
-    /// The same, judging takes by the facts of earlier ones where these let them through: for stores
-    /// that are asked over a network, since most takes then cost one call in place of two. The commit
-    /// checks all of those facts, and nothing is refused by them. They take 64 MiB at most,
-    /// whatever the number of tenants.
+    /// The same, judging takes by the facts of earlier ones where these let them through: most takes then
+    /// cost one call of the store in place of two, which pays where calls are dear (over a network, or to a
+    /// thread that reads a file). The commit checks all of those facts, and nothing is refused by them. They
+    /// take 64 MiB at most, whatever the number of tenants.
     #[must_use]
     pub fn with_basis_cache(self) -> Self {
         Self { facts: Some(SharedFacts::default()), ..self }

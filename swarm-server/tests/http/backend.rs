@@ -36,6 +36,9 @@ impl<T: Tenants + CommitteeTenants> BothPorts for T {}
 
 pub type AnyStore = Arc<dyn BothPorts>;
 
+/// The file of a store on SQLite, in its folder.
+pub const FILE: &str = "swarm.db";
+
 /// A store with nothing in it, and the clock that it goes by.
 #[derive(Clone)]
 pub struct Backend {
@@ -43,8 +46,8 @@ pub struct Backend {
     pub store: AnyStore,
     /// What holds the store, where this process does not; until the last of these is dropped.
     pub redis: Option<Arc<Redis>>,
-    /// Where its file is, where it has one.
-    _folder: Option<Arc<TempDir>>,
+    /// The folder of its file, if it is on SQLite; until the last of these is dropped.
+    pub folder: Option<Arc<TempDir>>,
 }
 
 impl Backend {
@@ -55,16 +58,15 @@ impl Backend {
 
     /// On a store that this process holds.
     pub fn within(clock: Clock, store: AnyStore) -> Self {
-        Self { clock, store, redis: None, _folder: None }
+        Self { clock, store, redis: None, folder: None }
     }
 
     pub fn sqlite() -> Self {
-        let (clock, folder) = (Clock::noon(), tempfile::tempdir().unwrap());
+        let (clock, folder) = (Clock::of_programs(), tempfile::tempdir().unwrap());
         let hands = clock.clone();
-        let store =
-            SqliteStore::open_with_clock(folder.path().join("swarm.db"), move || hands.now());
+        let store = SqliteStore::open_with_clock(folder.path().join(FILE), move || hands.now());
         let within = Self::within(clock, Arc::new(store.unwrap()));
-        Self { _folder: Some(Arc::new(folder)), ..within }
+        Self { folder: Some(Arc::new(folder)), ..within }
     }
 
     /// On a Redis of its own, which does not wait for its disk: it is not to come back.
@@ -72,7 +74,7 @@ impl Backend {
         let clock = Clock::of_programs();
         let redis = Redis::start_in(&clock.environment(), &["--appendonly", "no"]);
         let store = Arc::new(connect(&redis.url()));
-        Self { clock, store, redis: Some(Arc::new(redis)), _folder: None }
+        Self { clock, store, redis: Some(Arc::new(redis)), folder: None }
     }
 
     /// One tenant on every host.

@@ -9,8 +9,9 @@ use serde_json::json;
 use swarm_core::domain::Timestamp;
 use swarm_maintenance::PAUSE;
 use swarm_redis_testing::{Server, wait_until};
+use tempfile::TempDir;
 
-use crate::backend::{Backend, on_every_store};
+use crate::backend::{Backend, FILE, on_every_store};
 use crate::clock::Clock;
 use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Author, Client, fresh_nonce, signed_text};
@@ -92,6 +93,20 @@ const FIVE_MINUTES: i64 = 300_000;
 /// Two servers on one Redis that goes by `clock`: one is five minutes ahead of it, the other
 /// behind. Their committee takes in what racers submit.
 pub fn wrong_clocks(redis: &Server, clock: &Clock) -> [(Program, Clock); 2] {
+    [FIVE_MINUTES, -FIVE_MINUTES].map(|wrong_by| {
+        let own = Clock::of_programs();
+        own.move_by(clock.now().millis() - own.now().millis() + wrong_by);
+        serve(&redis.url(), own)
+    })
+}
+
+/// Two servers on the SQLite file in `folder`, both with this clock.
+pub fn on_one_file(folder: &TempDir, clock: &Clock) -> [(Program, Clock); 2] {
+    let store = format!("sqlite:{}", folder.path().join(FILE).display());
+    [(); 2].map(|()| serve(&store, clock.clone()))
+}
+
+fn serve(store: &str, own: Clock) -> (Program, Clock) {
     let tenant = format!(
         "[[tenants]]\nid = \"default\"\nhosts = [\"127.0.0.1\"]\nadmin_token_hash = \"{}\"\n\
          [tenants.quotas]\ncommittee_submissions_per_day = 1000000\n",
@@ -99,13 +114,8 @@ pub fn wrong_clocks(redis: &Server, clock: &Clock) -> [(Program, Clock); 2] {
     );
     let name = format!("wrong-clocks-{}.toml", fresh_nonce());
     let config = format!("--config={}", configuration(&name, &tenant).display());
-    let store = format!("--store={}", redis.url());
-    [FIVE_MINUTES, -FIVE_MINUTES].map(|wrong_by| {
-        let own = Clock::of_programs();
-        own.move_by(clock.now().millis() - own.now().millis() + wrong_by);
-        let program = Program::start(&["serve", &store, &config], &own.environment());
-        (program, own)
-    })
+    let store = format!("--store={store}");
+    (Program::start(&["serve", &store, &config], &own.environment()), own)
 }
 
 fn date_header(client: &Client) -> Timestamp {

@@ -53,7 +53,7 @@ pub(crate) async fn open(store: &str) -> Result<Services, Failure> {
     }
     let redis = RedisStore::connect(store).await;
     let redis = redis.map_err(|error| with_causes(&format!("store: {}", shown(store)), &error))?;
-    Ok(over_a_network(redis))
+    Ok(with_basis_cache(redis))
 }
 
 /// Opens what an earlier process stored at this address.
@@ -115,7 +115,7 @@ async fn in_file(path: &Path) -> Result<Services, Failure> {
     if is_new {
         tracing::info!("store: made {name}");
     }
-    Ok(on(store))
+    Ok(with_basis_cache(store))
 }
 
 fn on(store: impl Tenants + CommitteeTenants + ChangeFeed + Clone + 'static) -> Services {
@@ -125,8 +125,9 @@ fn on(store: impl Tenants + CommitteeTenants + ChangeFeed + Clone + 'static) -> 
     Services { changes: Some(changes), ..services }
 }
 
-/// The same, with as few calls of the store as can be.
-fn over_a_network(
+/// The same, judging takes by cached facts where these let them through: most takes then cost one call of
+/// the store in place of two.
+fn with_basis_cache(
     store: impl Tenants + CommitteeTenants + ChangeFeed + Clone + 'static,
 ) -> Services {
     let services = on(store);

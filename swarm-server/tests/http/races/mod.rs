@@ -1,5 +1,6 @@
 //! Who comes first when all come at once, over connections of their own, to a store that answers
-//! none of them at once. To Redis they come through two servers whose own clocks are wrong.
+//! none of them at once. To Redis they come through two servers whose own clocks are wrong, to a SQLite
+//! file through two servers that have it open at once.
 
 mod committee;
 
@@ -15,7 +16,7 @@ use crate::fixture::{Clock, Fixture};
 use crate::harness::{Answer, Author, Client, fresh_key, signed_text};
 use crate::observed_store::ObservedStore;
 use crate::program::Program;
-use crate::wrong_clocks::wrong_clocks;
+use crate::wrong_clocks::{on_one_file, wrong_clocks};
 
 on_every_store! {
     of_many_takes_each_revision_is_won_once,
@@ -43,14 +44,17 @@ struct RaceFixture {
 
 impl RaceFixture {
     fn start(backend: &Backend) -> Self {
-        if let Some(redis) = &backend.redis {
-            let servers = wrong_clocks(redis, &backend.clock).into();
-            return Self { fixture: Fixture::on(backend), servers };
-        }
-        let clock = Clock::noon();
-        let store = clock.store();
-        let observed = ObservedStore::new(&store, |_| Ok(()));
-        Self { fixture: Fixture::serve(clock, store, observed), servers: vec![] }
+        let servers = match (&backend.redis, &backend.folder) {
+            (Some(redis), _) => wrong_clocks(redis, &backend.clock),
+            (None, Some(folder)) => on_one_file(folder, &backend.clock),
+            (None, None) => {
+                let clock = Clock::noon();
+                let store = clock.store();
+                let observed = ObservedStore::new(&store, |_| Ok(()));
+                return Self { fixture: Fixture::serve(clock, store, observed), servers: vec![] };
+            }
+        };
+        Self { fixture: Fixture::on(backend), servers: servers.into() }
     }
 
     /// A connection of a racer's own.

@@ -2,6 +2,7 @@
 
 mod faults;
 mod outages;
+mod processes;
 
 use std::fs;
 use std::path::PathBuf;
