@@ -125,7 +125,7 @@ fn save_day(records: &mut Records, change: &CommitteeDayChange) -> Saved {
     }
     if let Some(briefs) = &change.briefs {
         let by_member = |brief: &CommitteeBrief| (brief.member_id.clone(), Arc::new(brief.clone()));
-        // Nobody reads the briefs of earlier days.
+        // Briefs of earlier days are never read.
         records.briefs = records.briefs.split_off(&date);
         records.briefs.insert(date, briefs.iter().map(by_member).collect());
     }

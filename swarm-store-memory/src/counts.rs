@@ -1,4 +1,4 @@
-//! How many records there are.
+//! Counts of records.
 
 use async_trait::async_trait;
 use swarm_core::store::{Countable, Counts, Result};

@@ -9,8 +9,8 @@
 //! # Ok::<_, swarm_core::Invalid>(())
 //! ```
 //!
-//! For tests, demonstrations, and services whose data may be lost: nothing outlives the process. Each tenant has its
-//! own locks; reads do not block each other.
+//! For tests, demonstrations, and services whose data may be lost: nothing outlives the process. Each
+//! tenant has its own locks; reads do not block each other.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -40,7 +40,7 @@ use swarm_core::{TenantId, Timestamp};
 
 use world::World;
 
-/// All tenants, in memory. Cloning shares them.
+/// A store in memory. Clones share its records.
 #[derive(Clone)]
 pub struct MemoryStore {
     worlds: Arc<RwLock<Worlds>>,
@@ -54,17 +54,17 @@ type Worlds = HashMap<TenantId, Arc<RwLock<World>>>;
 type TimeSource = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 impl MemoryStore {
-    /// An empty store that goes by the system's clock.
+    /// An empty store with the system's clock.
     pub fn new() -> Self {
         Self::with_clock(system_time)
     }
 
-    /// An empty store that goes by `clock`, for tests and simulations.
+    /// An empty store with this clock, for tests and simulations.
     pub fn with_clock(clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         Self { worlds: Arc::default(), clock: Arc::new(clock), seen: Arc::default() }
     }
 
-    /// A backup: another store with the records that this one has now. For tests and simulations.
+    /// A backup: another store with a copy of the current records. For tests and simulations.
     #[must_use]
     pub fn copy(&self) -> Self {
         let worlds = lock_to_read(&self.worlds);
@@ -75,7 +75,7 @@ impl MemoryStore {
         Self { worlds, clock: Arc::clone(&self.clock), seen: Arc::default() }
     }
 
-    /// Has the records of a backup in place of its own. For tests and simulations.
+    /// Replaces its records by those of a backup. For tests and simulations.
     pub fn restore(&self, backup: &Self) {
         let backup = lock_to_read(&backup.worlds);
         for (id, world) in lock_to_read(&self.worlds).iter() {
@@ -84,8 +84,8 @@ impl MemoryStore {
         }
     }
 
-    /// The same records as another process has them, which has seen nothing of them yet. For tests
-    /// and simulations.
+    /// The same records as opened by another process, which has seen nothing of them yet. For tests and
+    /// simulations.
     #[must_use]
     pub fn opened_again(&self) -> Self {
         Self { seen: Arc::default(), ..self.clone() }
@@ -124,8 +124,8 @@ impl Tenants for MemoryStore {
         Arc::new(self.tenant(tenant))
     }
 
-    /// Not ready only when a tenant may not commit. It gives no warning that nothing outlives the
-    /// process: that is its purpose.
+    /// Not ready only when commits of a tenant are refused. That nothing outlives the process is its
+    /// purpose and no warning.
     async fn ready(&self) -> Result<Readiness> {
         let may_commit = |tenant| async move { self.tenant(&tenant).may_commit() };
         self.seen.check(may_commit).await?;
@@ -154,12 +154,12 @@ struct TenantStore {
 }
 
 impl TenantStore {
-    /// Reads the world, in parallel with other readers.
+    /// Locks the records for reading, in parallel with other readers.
     fn read<T>(&self, look: impl FnOnce(&World) -> T) -> T {
         look(&lock_to_read(&self.world))
     }
 
-    /// Reads facts to be judged by: as [`read`](Self::read), unless the log went back.
+    /// Reads facts for a judgement: as [`read`](Self::read), but an error when the log went back.
     fn facts<T>(&self, look: impl FnOnce(&World) -> T) -> Result<T> {
         let facts = self.read(|world| {
             world.check_facts(&self.seen.position())?;
@@ -168,7 +168,7 @@ impl TenantStore {
         self.seen.note(facts)
     }
 
-    /// Changes the world, alone, at the time of the commit: the clock is read under the lock, so a
+    /// Locks the records for writing, at the time of the commit: the clock is read under the lock, so that a
     /// commit that waited for the lock does not get an earlier time.
     fn commit<T>(&self, change: impl FnOnce(&mut World, Timestamp) -> T) -> Result<T> {
         self.change(|world, seen| {
@@ -178,8 +178,8 @@ impl TenantStore {
         })
     }
 
-    /// Changes the world, alone, and remembers where its log then stands. The change is told where
-    /// it was seen before.
+    /// Locks the records for writing, and remembers the log's position afterwards. The closure gets the
+    /// position seen before.
     fn change<T>(&self, change: impl FnOnce(&mut World, &LogPosition) -> Result<T>) -> Result<T> {
         let _changing = self.seen.changing();
         let mut world = lock_to_write(&self.world);
@@ -207,8 +207,8 @@ impl Clock for TenantStore {
     }
 }
 
-// Writers check everything before they write anything, so that what a writer left behind that
-// panicked is as whole as anything else.
+// Writers check everything before they write anything, so the records are consistent even after a writer
+// panicked.
 
 fn lock_to_read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
     lock.read().unwrap_or_else(PoisonError::into_inner)

@@ -1,4 +1,4 @@
-//! The messages to members.
+//! The outbox.
 
 use async_trait::async_trait;
 use swarm_core::domain::Message;

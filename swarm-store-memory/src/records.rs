@@ -12,7 +12,7 @@ use swarm_core::store::{CommitteeSessionQuery, Versioned};
 #[derive(Clone, Default)]
 pub(crate) struct Records {
     pub(crate) members: BTreeMap<CommitteeMemberId, Versioned<CommitteeMember>>,
-    /// Whose record carries the hash.
+    /// Members by key hash.
     pub(crate) keys: HashMap<ApiKeyHash, CommitteeMemberId>,
     pub(crate) days: BTreeMap<Day, Versioned<CommitteeDay>>,
     pub(crate) briefs: BTreeMap<Day, BTreeMap<CommitteeMemberId, Arc<CommitteeBrief>>>,
@@ -20,7 +20,7 @@ pub(crate) struct Records {
     pub(crate) takes: BTreeMap<Day, Vec<Submitted>>,
 }
 
-/// A submission, and the attempt that brought it.
+/// A submission, and the attempt that committed it.
 #[derive(Clone)]
 pub(crate) struct Submitted {
     pub(crate) attempt: AttemptId,

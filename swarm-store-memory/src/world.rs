@@ -1,4 +1,4 @@
-//! One tenant's records, and the indexes that find them.
+//! The records of one tenant, and their indexes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
@@ -18,22 +18,22 @@ use crate::records::Records;
 #[derive(Clone, Default)]
 pub(crate) struct World {
     pub(crate) members: HashMap<MemberId, MemberRow>,
-    /// Who is in the state.
+    /// Members by state.
     pub(crate) states: HashMap<MemberState, BTreeSet<MemberId>>,
-    /// Whose record carries the token.
+    /// Members by token hash.
     pub(crate) tokens: HashMap<TokenHash, MemberId>,
-    /// Who holds the key.
+    /// Members by held key.
     pub(crate) keys: HashMap<PublicKey, MemberId>,
     pub(crate) challenges: HashMap<MemberId, Challenge>,
     pub(crate) decoy: Option<Challenge>,
-    /// What was given out last.
+    /// The challenge issued last.
     pub(crate) reusable_challenges: HashMap<ChallengeBucket, Challenge>,
-    /// Message `n` stands at `n - 1`.
+    /// Message `n` is at index `n - 1`.
     pub(crate) outbox: Vec<Versioned<Message>>,
     pub(crate) sessions: BTreeMap<SessionId, SessionRow>,
     /// The sessions of a day and subject, by id.
     pub(crate) days: HashMap<Day, HashMap<SubjectId, Vec<SessionId>>>,
-    /// Take `n` stands at `n - 1`.
+    /// Take `n` is at index `n - 1`.
     pub(crate) takes: Vec<Arc<Take>>,
     pub(crate) documents: HashMap<Collection, DocumentCollection>,
     pub(crate) committee: Records,
@@ -46,7 +46,7 @@ pub(crate) struct MemberRow {
     pub(crate) nonces: HashMap<Nonce, SpentNonce>,
 }
 
-/// What a nonce was spent on.
+/// The take and the attempt that spent a nonce.
 #[derive(Clone)]
 pub(crate) struct SpentNonce {
     pub(crate) attempt: AttemptId,
@@ -56,7 +56,7 @@ pub(crate) struct SpentNonce {
 #[derive(Clone)]
 pub(crate) struct SessionRow {
     pub(crate) session: Versioned<Session>,
-    /// Those of the session.
+    /// The terms of `session`.
     pub(crate) terms: Versioned<SessionTerms>,
     /// Every take, by id.
     pub(crate) takes: Vec<TakeId>,
@@ -67,19 +67,19 @@ pub(crate) struct SessionRow {
 /// The documents of a collection.
 #[derive(Clone, Default)]
 pub(crate) struct DocumentCollection {
-    /// Document `n` stands at `n - 1`.
+    /// Document `n` is at index `n - 1`.
     pub(crate) documents: Vec<Document>,
     pub(crate) keys: HashMap<String, usize>,
     pub(crate) groups: HashMap<String, Vec<usize>>,
 }
 
 impl World {
-    /// Checks, for a commit, that the log goes on from where it was seen.
+    /// Checks, before a commit, that the log continues the one that was seen.
     pub(crate) fn check_commit(&self, seen: &LogPosition) -> Result<()> {
         seen.check_commit(self.log.number(), self.log.mark(seen.size).as_deref())
     }
 
-    /// Checks the same for facts that are read.
+    /// The same check for facts that are read.
     pub(crate) fn check_facts(&self, seen: &LogPosition) -> Result<()> {
         seen.check_facts(self.log.number(), self.log.mark(seen.size).as_deref())
     }
@@ -110,7 +110,7 @@ impl World {
 }
 
 impl SessionRow {
-    /// A session that nobody has filed in.
+    /// A session without takes.
     pub(crate) fn new(session: Versioned<Session>) -> Self {
         let terms = session.map(Session::terms);
         Self { session, terms, takes: Vec::new(), revisions: HashMap::new() }
@@ -121,7 +121,7 @@ impl SessionRow {
         self.session = session;
     }
 
-    /// The latest take of the member that this one is of.
+    /// The latest take of the same member in the same session.
     pub(crate) fn latest_id(&self, take: &TakeDraft) -> Option<TakeId> {
         self.revisions.get(&take.member_id)?.last().copied()
     }
@@ -132,12 +132,12 @@ impl SessionRow {
     }
 }
 
-/// A quota as a number of records.
+/// A quota as a count of records.
 pub(crate) fn count(quota: u32) -> usize {
     usize::try_from(quota).unwrap_or(usize::MAX)
 }
 
-/// The id that comes after `count` others.
+/// The next id after `count` records.
 pub(crate) fn next_id(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX).saturating_add(1)
 }
