@@ -1,4 +1,4 @@
-//! A clock for child processes that is set by hand.
+//! A manual clock for child processes.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -9,20 +9,20 @@ use std::sync::LazyLock;
 
 use tempfile::TempDir;
 
-/// A clock that stands still until it is set. Programs started with its
-/// [`environment`](Self::environment) read the time from it, `redis-server` among them.
+/// A clock that stands still until it is set. Programs started with its [`environment`](Self::environment),
+/// `redis-server` among them, read the time from it.
 #[derive(Debug)]
 pub struct ProgramClock {
     /// The file that programs read the time from.
     face: File,
-    /// The paths of the library that is loaded into programs, and of the file that it reads.
+    /// The paths of the preloaded library, and of the file that it reads.
     paths: [String; 2],
     /// The folder of both files, deleted on drop.
     _folder: TempDir,
 }
 
 impl ProgramClock {
-    /// A clock that shows this many milliseconds since 1970.
+    /// A clock set to this many milliseconds since 1970.
     pub fn at(millis: i64) -> Self {
         static LIBRARY: LazyLock<Vec<u8>> = LazyLock::new(|| {
             let folder = tempfile::tempdir().unwrap();

@@ -10,12 +10,12 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Starts one without replicas.
+    /// Starts a cluster without replicas.
     pub fn start() -> Self {
         Self::start_with(0)
     }
 
-    /// Starts one, with this many replicas for each primary.
+    /// Starts a cluster with `replicas` replicas for each primary.
     pub fn start_with(replicas: usize) -> Self {
         let options = ["--cluster-enabled", "yes", "--cluster-node-timeout", "5000"];
         let nodes = (0..3 * (1 + replicas)).map(|_| Server::start(&options));
@@ -49,7 +49,7 @@ impl Cluster {
         }
     }
 
-    /// The URL that connects a store to it.
+    /// The URL for a store.
     pub fn url(&self) -> String {
         let nodes: Vec<String> =
             self.nodes.iter().map(|node| format!("127.0.0.1:{}", node.port)).collect();

@@ -51,24 +51,23 @@ impl Proxy {
         Self { port, settings }
     }
 
-    /// The port that it listens on.
+    /// Its port.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The URL of a store behind it.
+    /// The URL for a store.
     pub fn url(&self, scheme: &str) -> String {
         format!("{scheme}://127.0.0.1:{}", self.port)
     }
 
-    /// Drops the next script calls, as many as `calls`; then lets scripts run, but drops as many of
-    /// their answers as `answers`.
+    /// Drops the next `calls` script calls, then the answers of the next `answers` calls.
     pub fn drop_next(&self, calls: usize, answers: usize) {
         self.settings.lost_calls.store(calls, Ordering::SeqCst);
         self.settings.lost_answers.store(answers, Ordering::SeqCst);
     }
 
-    /// Forwards this many scripts before any is dropped.
+    /// Forwards this many script calls before any is dropped.
     pub fn let_pass(&self, scripts: usize) {
         self.settings.spared.store(scripts, Ordering::SeqCst);
     }
@@ -84,7 +83,7 @@ impl Proxy {
     }
 }
 
-/// Forwards bytes both settings, until a loss or the end of either side closes both.
+/// Forwards bytes in both directions, until a loss or the end of either side closes both.
 async fn relay(mut client: TcpStream, mut server: TcpStream, settings: Arc<Settings>) {
     let number = settings.opened.fetch_add(1, Ordering::SeqCst);
     let (mut asked, mut answered) = (vec![0; 65_536], vec![0; 65_536]);

@@ -32,9 +32,9 @@ const WATCH: &str = r#"
 /// A `redis-server`, killed when it is dropped, and its files with it.
 #[derive(Debug)]
 pub struct Server {
-    /// Where it listens.
+    /// Its port.
     pub port: u16,
-    /// Where its files are.
+    /// The folder of its files.
     pub folder: PathBuf,
     environment: Vec<(String, String)>,
     options: Vec<String>,
@@ -47,7 +47,7 @@ impl Server {
         Self::start_in(&[], options)
     }
 
-    /// Starts it with these variables in its environment.
+    /// Starts a server with these environment variables.
     pub fn start_in(environment: &[(&str, &str)], options: &[&str]) -> Self {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let environment = environment.iter().map(owned).collect();
@@ -58,7 +58,7 @@ impl Server {
         server
     }
 
-    /// Starts it again where it stopped: same port, same files.
+    /// Restarts it with the same port and files.
     pub fn resume(&mut self) {
         let mut shell = Command::new("sh");
         shell
@@ -98,48 +98,50 @@ impl Server {
         }
     }
 
-    /// How many calls of scripts it has had.
+    /// The number of script calls so far.
     pub fn scripts(&self) -> u64 {
         self.calls("evalsha")
     }
 
-    /// How many calls of this command it has had, those by scripts among them.
+    /// The number of calls of this command so far, those by scripts included.
     pub fn calls(&self, command: &str) -> u64 {
-        let told = self.told("commandstats", &format!("cmdstat_{command}:calls="));
-        told.split(',').next().and_then(|calls| calls.parse().ok()).unwrap_or_default()
+        let value = self.info_field("commandstats", &format!("cmdstat_{command}:calls="));
+        value.split(',').next().and_then(|calls| calls.parse().ok()).unwrap_or_default()
     }
 
-    /// How many times it has read from its connections.
+    /// The number of reads from its connections so far.
     pub fn reads(&self) -> u64 {
-        self.told("stats", "total_reads_processed:").parse().expect("redis 6.2 or later tells")
+        self.info_field("stats", "total_reads_processed:")
+            .parse()
+            .expect("redis 6.2 or later reports it")
     }
 
-    /// The id of its process.
+    /// Its process id.
     pub fn process(&self) -> u32 {
-        self.told("server", "process_id:").parse().unwrap()
+        self.info_field("server", "process_id:").parse().unwrap()
     }
 
-    /// What it tells of itself in this section, on the line that begins so.
-    fn told(&self, section: &str, name: &str) -> String {
+    /// The value of a field of `INFO section`.
+    fn info_field(&self, section: &str, name: &str) -> String {
         let info = self.cli(&["info", section]);
-        let told = info.lines().find_map(|line| line.strip_prefix(name));
-        told.unwrap_or_default().trim().to_owned()
+        let value = info.lines().find_map(|line| line.strip_prefix(name));
+        value.unwrap_or_default().trim().to_owned()
     }
 
-    /// The URL that connects a store to it.
+    /// The URL for a store.
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
     /// Sends it a signal.
     pub fn signal(&self, signal: &str) {
-        // While it is stopped it cannot be asked.
+        // A stopped process does not answer.
         let mut shell = Command::new("sh");
         shell.args(["-c", r#"kill -"$0" "$(cat "$1/pid")""#, signal]).arg(&self.folder);
         assert!(shell.status().unwrap().success());
     }
 
-    /// What `redis-cli` prints.
+    /// The output of `redis-cli`.
     pub fn cli(&self, command: &[&str]) -> String {
         cli(&[&["-p", &self.port.to_string()], command].concat())
     }
@@ -150,12 +152,12 @@ impl Server {
         self.wait_until_it_says("master_link_status:up");
     }
 
-    /// Waits until its information about replication contains this line.
+    /// Waits until `INFO replication` contains this line.
     pub fn wait_until_it_says(&self, line: &str) {
         wait_until(line, || self.cli(&["info", "replication"]).contains(line));
     }
 
-    /// Waits until it sends cluster clients to these ports.
+    /// Waits until it redirects cluster clients to these ports.
     pub fn wait_until_it_leads_to(&self, ports: &[u16]) {
         wait_until("the cluster has new ports", || {
             let slots = self.cli(&["cluster", "slots"]);
@@ -177,14 +179,14 @@ impl Drop for Server {
     }
 }
 
-/// What `redis-cli` prints.
+/// The output of `redis-cli`.
 pub(crate) fn cli(arguments: &[&str]) -> String {
     let output = Command::new("redis-cli").args(arguments).output();
     let output = output.expect("redis-cli is not on the PATH: install redis (or valkey)");
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Waits until `done` returns true, 20 seconds at most; `what` describes it when it fails.
+/// Waits until `done` returns true, at most 20 seconds; `what` is the message when it does not.
 pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     for _ in 0..1_000 {
         if done() {
