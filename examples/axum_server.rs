@@ -1,6 +1,6 @@
-//! The core behind axum: two routes of somebody's own, without `swarm-http`.
+//! The core behind axum: two routes, without `swarm-http`.
 //!
-//! [`wire::Answer`] says what API.md has the service answer, for a take as for a refusal; the front end
+//! [`wire::Answer`] has status and body as API.md describes them, for takes and refusals; the front end
 //! adds paths and headers.
 //!
 //! Run it: `cargo run -p swarm-examples --example axum_server`
@@ -61,7 +61,7 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     headers.get(AUTHORIZATION)?.as_bytes().strip_prefix(b"Bearer ")
 }
 
-/// What the core answers, as axum sends it.
+/// An answer of the core as a response of axum.
 struct Reply(wire::Answer);
 
 impl From<&Refusal> for Reply {

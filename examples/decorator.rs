@@ -1,4 +1,4 @@
-//! A store made of two stores, and a count of what is filed in it: callers do not notice either.
+//! A store composed of two stores, and an interceptor that counts filed takes.
 //!
 //! Run it: `cargo run -p swarm-examples --example decorator`
 
@@ -16,7 +16,7 @@ use swarm_store_memory::MemoryStore;
 
 use common::{Agent, Outcome};
 
-/// Counts the takes that are filed; all other calls pass by.
+/// Counts filed takes; all other calls are forwarded.
 #[derive(Default)]
 struct CountFilings(AtomicUsize);
 
@@ -29,7 +29,7 @@ impl Interceptor for CountFilings {
     }
 }
 
-/// Keeps `tenant` in a store of its own, and everybody else in another.
+/// Keeps one tenant in a store of its own, and all others in another.
 struct Split {
     tenant: TenantId,
     own: MemoryStore,

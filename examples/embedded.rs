@@ -1,7 +1,7 @@
 //! The core inside another server: a line of JSON in, a line of JSON out, over plain TCP.
 //!
-//! The core knows no HTTP. Whoever embeds it brings a transport, here [`serve`], [`talk`] and
-//! [`answer`], and calls the methods of a [`Tenant`]; the rules stay where they are.
+//! The core knows no HTTP. An embedder brings a transport, here [`serve`], [`talk`] and [`answer`], and
+//! calls the methods of a [`Tenant`].
 //!
 //! Run it: `cargo run -p swarm-examples --example embedded`
 
@@ -58,7 +58,7 @@ async fn serve(listener: TcpListener, tenant: Tenant) -> Outcome<()> {
     }
 }
 
-/// Answers a connection line by line, up to a megabyte of them.
+/// Answers a connection line by line, at most a megabyte.
 async fn talk(mut socket: TcpStream, tenant: Tenant) -> Outcome<()> {
     let (input, mut output) = socket.split();
     let mut lines = BufReader::new(input.take(1 << 20)).lines();
@@ -112,7 +112,7 @@ struct Refused {
     on_file: Option<TakeId>,
 }
 
-// The operator: a subject, and a session on it that takes for an hour.
+// The operator: a subject, and a session on it that is open for an hour.
 
 async fn convene(tenant: &Tenant) -> Outcome<()> {
     let subject = br#"{ "id": "acme-fund", "name": "Acme Fund" }"#;

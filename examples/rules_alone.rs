@@ -1,4 +1,4 @@
-//! The rules without a store, without `async`, without a clock: facts in, a judgement out.
+//! The rules without a store, `async` or a clock: facts in, a judgement out.
 //!
 //! Run it: `cargo run -p swarm-examples --example rules_alone`
 
@@ -42,8 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What a service does between load and commit. The id and the time are the store's to give: here
-/// they are made up.
+/// What a service does between load and commit. Id and time come from the store; here they are made up.
 fn judge(facts: &Basis, signed: &Signed<TakeDraft>, id: u64) -> Result<Take, Rejection> {
     let filing = rules::judge(facts, &Submission::new(signed.clone()), AttemptId([0; 16]))?;
     Ok(filing.take(TakeId(id), facts.now))
@@ -56,7 +55,7 @@ fn told(judgement: &Result<Take, Rejection>) -> String {
     }
 }
 
-/// A session that takes until 23:25, and wants two members.
+/// A session with a deadline at 23:25 and a quorum of two.
 fn session() -> Result<Versioned<Session>, Box<dyn Error>> {
     let fields = br#"{ "date": "2026-11-21", "subjectId": "acme", "quorum": 2,
                        "windowClosesAt": "2026-11-21T23:25:00Z" }"#;
@@ -65,7 +64,7 @@ fn session() -> Result<Versioned<Session>, Box<dyn Error>> {
     Ok(Versioned { version: Version(1), record: Arc::new(session) })
 }
 
-/// What a member signs.
+/// The payload that a member signs.
 fn draft(name: &str, stance: &str, confidence: f64) -> Result<TakeDraft, Box<dyn Error>> {
     let fields = format!(
         r#"{{ "memberId": "{name}", "date": "2026-11-21", "subjectId": "acme", "nonce": "n-1",
@@ -74,7 +73,7 @@ fn draft(name: &str, stance: &str, confidence: f64) -> Result<TakeDraft, Box<dyn
     Ok(TakeDraft::read(&mut Json::read(fields.as_bytes())?.into_object())?)
 }
 
-/// All the facts that a take of this member is judged by, as a store would load them.
+/// The facts that a take of this member is judged by, as a store would load them.
 fn basis(
     session: &Versioned<Session>,
     name: &str,

@@ -1,5 +1,5 @@
-//! The whole interface inside somebody's warp server: its filters beside theirs, a tenant added while
-//! it serves, operators whom their gateway knows, and an observer of what is committed.
+//! The whole interface inside another warp server: filters of both, a tenant added at run time, operators
+//! authenticated by a gateway, and an observer of commits.
 //!
 //! Run it: `cargo run -p swarm-examples --example warp_server`
 
@@ -42,14 +42,14 @@ async fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// Called after each commit, in the task of the request: it hands over what takes time.
+/// Called after each commit, in the task of the request: it must not block.
 fn tell(tenant: &TenantId, commit: Commit<'_>) {
     if let Commit::Document(collection, document) = commit {
         println!("{tenant}: {collection} {:?} is on file", document.key);
     }
 }
 
-/// Operators are whom the gateway before this server has let in, by the name that it sends.
+/// Operators are authenticated by a gateway in front, which sends their name.
 struct Gateway;
 
 #[async_trait]
@@ -59,7 +59,7 @@ impl Operators for Gateway {
     }
 }
 
-/// Puts a subject of acme, as its operator ada.
+/// Creates a subject of acme, as its operator ada.
 async fn visit(server: SocketAddr) -> Outcome<String> {
     spawn_blocking(move || {
         let http = ureq::Agent::config_builder().http_status_as_error(false).build().new_agent();

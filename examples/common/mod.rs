@@ -1,4 +1,4 @@
-//! A member that the examples file takes with: it applies, is activated, and claims its token.
+//! The member of the examples: it applies, is activated, and claims its token.
 
 use std::error::Error;
 
@@ -16,7 +16,7 @@ const SERVICE: &str = "https://embedder.example";
 
 pub(crate) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// A member, as its agent: the key never leaves it.
+/// An agent that is a member: its key never leaves it.
 pub(crate) struct Agent {
     id: MemberId,
     keys: KeyPair,
@@ -24,7 +24,7 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
-    /// Joins a tenant that has a session about `aurora` on 2026-11-21, which is convened here.
+    /// Convenes a session about `aurora` on 2026-11-21, and joins its tenant.
     pub(crate) async fn join(tenant: &Tenant) -> Outcome<Self> {
         let (operator, keys) = (Actor::OPERATOR, KeyPair::from_seed(&[7; 32]));
         let subject = Subject::read(&mut object(r#"{ "id": "aurora", "name": "Aurora" }"#)?)?;

@@ -1,5 +1,5 @@
-//! The canonical text of any take that can be read is what `JSON.stringify` would give, which is
-//! made here by another writer: serde_json, with numbers by the algorithm of ECMAScript.
+//! The canonical text of any valid take is what `JSON.stringify` gives, compared with a second writer:
+//! serde_json, with ECMAScript's number text.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! The strict reader takes only what is JSON, and what it took reads the same once it is written.
+//! The strict reader accepts only JSON, and a value that was read and written reads the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,4 @@
-//! A row of any store, whatever stands in it: read, or said to be unreadable; and what was read is
-//! the same once it is written.
+//! Any bytes as a stored record: decoded or rejected, never a panic; and a decoded record round-trips.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Requests through the whole service, their text as HTTP/1.1 has it: never a 5xx. There is a member
-//! with the token `ada` that has filed a take, and an operator with the token `adm`.
+//! Requests, as HTTP/1.1 text, through the whole service: never a 5xx. The fixture has a member with the token
+//! `ada` that has filed a take, and an operator with the token `adm`.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};
@@ -39,7 +39,7 @@ fn request(text: &[u8]) -> Option<Request<Full<Bytes>>> {
     request.body(Full::new(Bytes::copy_from_slice(body.get(2..).unwrap_or_default()))).ok()
 }
 
-/// The service is made once: its table of routes takes longer than most requests.
+/// Made once: building the table of routes takes longer than most requests.
 static SERVED: LazyLock<(Runtime, SiteService)> = LazyLock::new(|| {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let runtime = runtime.expect("a runtime");

@@ -1,5 +1,5 @@
-//! A signature holds exactly where strict verification of the library under it says so, whatever
-//! the bytes of key and signature are. Half of the inputs are signed first, so that some hold.
+//! A signature verifies exactly when the strict verification of ed25519-dalek accepts it, for any bytes of
+//! key and signature. Half of the inputs are signed first, so that some verify.
 #![no_main]
 
 use base64::Engine;
@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 use swarm_core::domain::{PublicKey, Signature};
 use swarm_core::proof::holds;
 
-/// A key or the seed of one, what a signature is changed by or is, whether it is made, a message.
+/// A key or its seed, a signature or what to change in one, whether to sign, and a message.
 type Input<'a> = ([u8; 32], [u8; 64], bool, &'a [u8]);
 
 fuzz_target!(|input: Input<'_>| {

@@ -1,4 +1,4 @@
-//! Days and moments that can be read print as a text that is read as the same one.
+//! Days and instants that parse round-trip through their text.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! A body of the committee that is taken ends with the trailer, and one that is not does not: by a
-//! second reader, which goes from the end backwards.
+//! A committee body is accepted exactly when it ends with the trailer, compared with a second parser that reads
+//! backwards from the end.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
