@@ -24,6 +24,7 @@ const STRANGERS: usize = 200;
 const HONEST: usize = 400;
 
 fn main() {
+    println!("signatures: {}", swarm_benches::signature_backend());
     let url = server();
     let client = Client::new(&url).expect("an address").without_retries();
     honest(&client);

@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
 
+mod backend;
 pub mod shipped;
 
 use std::hint::black_box;
@@ -21,6 +22,8 @@ use swarm_core::store::{Basis, BasisQuery, Filed, MemberChange, MemberSaved, Sto
 use swarm_core::{Entropy as _, Submission, Swarm, SystemEntropy, Take, Tenant};
 use swarm_store_memory::MemoryStore;
 
+pub use backend::signature_backend;
+
 /// How many sessions a world has, and so how many first takes an author can file in it.
 pub const SESSIONS: usize = 256;
 
@@ -30,13 +33,13 @@ pub const USUAL: usize = 1_200;
 /// The characters of the longest write-up.
 pub const LONGEST: usize = 10_000;
 
-/// Opens a group of benchmarks and prints what it measures against what.
+/// Opens a group of benchmarks and prints what it measures against what, and what verifies signatures.
 pub fn group<'a>(
     criterion: &'a mut Criterion,
     name: &str,
     against: &str,
 ) -> BenchmarkGroup<'a, WallTime> {
-    println!("\n# {name}: {against}\n");
+    println!("\n# {name}: {against}\nsignatures: {}\n", signature_backend());
     criterion.benchmark_group(name)
 }
 

@@ -29,6 +29,7 @@ const SYNCS: u32 = 200;
 const SLOWER: &str = "SWARM_BENCH_SLOWER";
 
 fn main() {
+    println!("signatures: {}", swarm_benches::signature_backend());
     let slower = env::var_os(SLOWER).is_some();
     let disk = if slower { "the disk, each sync 2 ms longer" } else { "the disk as it is" };
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::json;
+use swarm_benches::signature_backend;
 
 /// The ratios: a name, what is divided (the first measurement less the others), and by what.
 const RATIOS: [(&str, &[&str], &str); 10] = [
@@ -76,7 +77,9 @@ impl Report {
         }
         let ratios: BTreeMap<_, _> =
             RATIOS.iter().map(|(name, parts, whole)| (name, self.ratios(parts, whole))).collect();
-        let json = json!({ "microseconds": self.rounds, "ratios": ratios });
+        let json = json!({
+            "signatures": signature_backend(), "microseconds": self.rounds, "ratios": ratios,
+        });
         let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("http.json");
         std::fs::write(&path, json.to_string()).expect("a file");
         println!("\nall rounds: {}", path.display());

@@ -18,20 +18,30 @@ pub fn spread<const N: usize>(mut numbers: [f64; N]) -> [f64; 3] {
     [numbers[0], numbers[N / 2], numbers[N - 1]]
 }
 
-/// The release binary of this checkout, or the one that `SWARM_PROGRAM` names.
+/// The binary of this checkout in the `dist` profile, or the one that `SWARM_PROGRAM` names. Prints what verifies
+/// signatures in this build.
 ///
 /// # Panics
 /// When it does not build.
 pub fn program() -> PathBuf {
+    println!("signatures: {}", crate::signature_backend());
     if let Some(program) = std::env::var_os("SWARM_PROGRAM") {
         return program.into();
     }
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo)
-        .args(["build", "--locked", "--release", "--quiet", "-p", "swarm-http", "--bin", "swarm"])
+        .args([
+            "build",
+            "--locked",
+            "--profile=dist",
+            "--quiet",
+            "-p",
+            "swarm-server",
+            "--bin=swarm",
+        ])
         .status();
     assert!(built.expect("cargo").success(), "the binary does not build");
-    // This program stands in target/release/deps.
+    // This program is in target/release/deps.
     let own = std::env::current_exe().expect("it runs");
-    own.ancestors().nth(2).expect("a folder").join("swarm")
+    own.ancestors().nth(3).expect("a folder").join("dist/swarm")
 }
