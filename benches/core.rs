@@ -20,7 +20,7 @@ use swarm_core::domain::{
 use swarm_core::json::{self, Json};
 use swarm_core::proof::{canonical, verify};
 use swarm_core::rules::{Basis, Versioned, judge};
-use swarm_core::wire::Status as _;
+use swarm_core::wire::Problem;
 
 criterion_group! {
     name = core;
@@ -136,7 +136,10 @@ fn judgement(c: &mut Criterion) {
         ("late", &late, &take, 409),
     ] {
         let judged = || judge(black_box(basis), black_box(take), AttemptId([0; 16]));
-        assert_eq!(judged().map_or_else(|refused| refused.status(), |_| 201), status);
+        assert_eq!(
+            judged().map_or_else(|refused| Problem::from(&refused).status(), |_| 201),
+            status
+        );
         group.bench_function(name, |b| b.iter(judged));
     }
 }

@@ -12,7 +12,7 @@ use swarm_core::domain::{
 use swarm_core::json::{self, Json};
 use swarm_core::proof::KeyPair;
 use swarm_core::rules::{self, Basis, Rejection, Submission, Versioned};
-use swarm_core::wire::Status as _;
+use swarm_core::wire::Problem;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let session = session()?;
@@ -51,7 +51,7 @@ fn judge(facts: &Basis, signed: &Signed<TakeDraft>, id: u64) -> Result<Take, Rej
 fn told(judgement: &Result<Take, Rejection>) -> String {
     match judgement {
         Ok(take) => format!("accepted, {}", json::write(take)),
-        Err(rejection) => format!("{}, {rejection}", rejection.status()),
+        Err(rejection) => format!("{}, {rejection}", Problem::from(rejection).status()),
     }
 }
 

@@ -3,31 +3,29 @@
 use bytes::Bytes;
 use http::header::{HOST, HeaderValue};
 use http::{Request, Response};
-use swarm_core::wire;
+use swarm_core::wire::{self, RequestError};
 use swarm_http::Host;
 
 /// Refuses a target without a path (as of CONNECT), and leaves exactly one host in the headers: an
 /// absolute target's, which goes before the Host header (RFC 9112, section 3.2.2), or that one.
-pub(crate) fn settle_host<B>(request: &mut Request<B>) -> Result<(), &'static str> {
+pub(crate) fn settle_host<B>(request: &mut Request<B>) -> Result<(), RequestError> {
     let mut hosts = request.headers().get_all(HOST).iter();
-    let named = hosts.next().ok_or("missing host")?;
+    let named = hosts.next().ok_or(RequestError::MissingHost)?;
     if request.uri().path_and_query().is_none() {
-        return Err("invalid target");
+        return Err(RequestError::InvalidTarget);
     }
     if hosts.next().is_some() || Host::parse(named).is_none() {
-        return Err(INVALID_HOST);
+        return Err(RequestError::InvalidHost);
     }
     if let Some(target) = request.uri().authority() {
-        let target = Host::parse(target.as_str()).ok_or(INVALID_HOST)?;
-        let target = HeaderValue::try_from(target.as_str()).map_err(|_| INVALID_HOST)?;
-        request.headers_mut().insert(HOST, target);
+        let target = Host::parse(target.as_str()).ok_or(RequestError::InvalidHost)?;
+        let target = HeaderValue::try_from(target.as_str());
+        request.headers_mut().insert(HOST, target.map_err(|_| RequestError::InvalidHost)?);
     }
     Ok(())
 }
 
-const INVALID_HOST: &str = "invalid host";
-
-/// What is answered to a request that names no one host.
-pub(crate) fn bad_request<B: From<Bytes>>(error: &'static str) -> Response<B> {
-    swarm_http::response(wire::Answer::error(400, error))
+/// The answer to a request whose head is not served.
+pub(crate) fn bad_request<B: From<Bytes>>(error: &RequestError) -> Response<B> {
+    swarm_http::response(wire::Answer::from(error))
 }

@@ -250,7 +250,7 @@ where
             poll_fn(|cx| service.poll_ready(cx)).await?;
             service.call(request).await?
         }
-        Err(refusal) => bad_request(refusal),
+        Err(error) => bad_request(&error),
     };
     if !body.is_reached() {
         // The unread rest of the body makes the connection unusable: tell the client.

@@ -1,6 +1,6 @@
 //! Quotas on what a tenant accepts (API.md, 5.7).
 
-/// The quotas of a tenant. A request over a quota is refused with 429.
+/// The quotas of a tenant. A request over a quota is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Quotas {

@@ -84,6 +84,9 @@ pub enum Refusal {
     #[error("quota reached")]
     QuotaReached(QuotaReached),
 
+    /// No operator's token came with the request, or a wrong one.
+    #[error("admin token required")]
+    MissingAdminToken,
     /// A field of an operator's request breaks its rule.
     #[error("invalid request")]
     InvalidRequest(Invalid),

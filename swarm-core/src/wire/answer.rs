@@ -13,7 +13,7 @@ pub struct Answer {
     pub status: u16,
     /// The body: a JSON text.
     pub body: String,
-    /// What went wrong, of an error: the header `Swarm-Error` names it.
+    /// The code of an error, for the header `Swarm-Error`.
     pub problem: Option<Problem>,
 }
 
@@ -23,17 +23,9 @@ impl Answer {
         Self::new(200, value)
     }
 
-    /// `{error}`, for a request that the rules never saw.
-    pub fn error(status: u16, error: &str) -> Self {
-        #[derive(Serialize)]
-        struct Plain<'a> {
-            error: &'a str,
-        }
-        Self::new(status, &Plain { error }).with(Problem::of_text(status, error))
-    }
-
-    pub(super) fn with(self, problem: Problem) -> Self {
-        Self { problem: Some(problem), ..self }
+    /// An error, with the status of its code.
+    pub(super) fn error<T: Serialize>(problem: Problem, body: &T) -> Self {
+        Self { problem: Some(problem), ..Self::new(problem.status(), body) }
     }
 
     pub(super) fn new<T: Serialize + ?Sized>(status: u16, value: &T) -> Self {
@@ -51,6 +43,15 @@ impl Answer {
         }
         Self::new(status, &Done { ok: true, status, fields })
     }
+}
+
+/// `{error}`, with the status of its code.
+pub(super) fn plain_error(error: &str, problem: Problem) -> Answer {
+    #[derive(Serialize)]
+    struct Plain<'a> {
+        error: &'a str,
+    }
+    Answer::error(problem, &Plain { error })
 }
 
 /// An empty set of further fields.

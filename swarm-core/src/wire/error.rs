@@ -4,7 +4,8 @@ use std::error::Error as _;
 
 use serde::Serialize;
 
-use super::{Answer, NOT_PERSISTED, Problem, Status};
+use super::answer::plain_error;
+use super::{Answer, Problem};
 use crate::domain::{MemberId, TakeId};
 use crate::rules::committee::CommitteeRefusal;
 use crate::rules::{Refusal, Rejection};
@@ -14,18 +15,16 @@ use crate::store::{StoreError, StoreErrorKind};
 /// The text, with status 503, when the store did not answer.
 const UNAVAILABLE: &str = "store unavailable";
 
-impl Answer {
-    /// The answer to an operator whose token is missing or wrong.
-    pub fn admin_token_required() -> Self {
-        Self::refused(&Refused::new(401, "admin token required"), Problem::AdminToken)
-    }
+/// The text, with status 500, when a submission to the committee could not be stored.
+const NOT_PERSISTED: &str = "failed to persist submission";
 
-    /// What a member of the committee is told whose submission came to nothing: as any refusal, but
-    /// [`NOT_PERSISTED`] when the outcome is not known.
+impl Answer {
+    /// The answer to a submission to the committee without a receipt: a refusal as any other, or a 500
+    /// when the outcome is not known.
     pub fn of_submission(error: &CommitteeError) -> Self {
         match error {
             CommitteeError::Refused(refusal) => refusal.into(),
-            _ => Self::error(500, NOT_PERSISTED),
+            _ => plain_error(NOT_PERSISTED, Problem::NotPersisted),
         }
     }
 
@@ -37,15 +36,13 @@ impl Answer {
         );
         let cause = error.source().filter(|_| is_told);
         let detail = cause.map(ToString::to_string);
-        Self::refused(&Refused { detail, ..Refused::new(503, UNAVAILABLE) }, Problem::Unavailable)
-    }
-
-    fn refused(body: &Refused<'_>, problem: Problem) -> Self {
-        Self::new(body.status, body).with(problem)
+        let problem = Problem::Unavailable;
+        Self::error(problem, &Refused { detail, ..Refused::new(problem, UNAVAILABLE) })
     }
 
     fn unavailable() -> Self {
-        Self::refused(&Refused::new(503, UNAVAILABLE), Problem::Unavailable)
+        let problem = Problem::Unavailable;
+        Self::error(problem, &Refused::new(problem, UNAVAILABLE))
     }
 }
 
@@ -67,10 +64,10 @@ struct Refused<'a> {
 }
 
 impl<'a> Refused<'a> {
-    fn new(status: u16, error: &'a str) -> Self {
+    fn new(problem: Problem, error: &'a str) -> Self {
         Self {
             ok: false,
-            status,
+            status: problem.status(),
             error,
             detail: None,
             expected_payload: None,
@@ -81,8 +78,8 @@ impl<'a> Refused<'a> {
 }
 
 fn refusal(refusal: &Refusal, original: Option<TakeId>) -> Answer {
-    let text = refusal.to_string();
-    let mut body = Refused::new(refusal.status(), &text);
+    let (problem, text) = (Problem::from(refusal), refusal.to_string());
+    let mut body = Refused::new(problem, &text);
     body.recommendation_id = original;
     match refusal {
         Refusal::InvalidRequest(invalid) => body.detail = Some(invalid.to_string()),
@@ -92,7 +89,7 @@ fn refusal(refusal: &Refusal, original: Option<TakeId>) -> Answer {
         Refusal::KeyRegistered(holder) => body.member_id = Some(holder),
         _ => {}
     }
-    Answer::refused(&body, refusal.into())
+    Answer::error(problem, &body)
 }
 
 impl From<&Refusal> for Answer {
@@ -134,7 +131,7 @@ impl From<&CommitteeRefusal> for Answer {
             detail: Option<String>,
         }
         let body = Detailed { error: refusal.to_string(), detail: refusal.detail() };
-        Self::new(refusal.status(), &body).with(refusal.into())
+        Self::error(refusal.into(), &body)
     }
 }
 
@@ -143,7 +140,7 @@ impl From<&CommitteeError> for Answer {
     fn from(error: &CommitteeError) -> Self {
         match error {
             CommitteeError::Refused(refusal) => refusal.into(),
-            _ => Self::error(503, UNAVAILABLE),
+            _ => plain_error(UNAVAILABLE, Problem::Unavailable),
         }
     }
 }

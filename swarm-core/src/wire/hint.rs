@@ -68,12 +68,12 @@ fn quota_hint(QuotaReached { quota, retry_after }: &QuotaReached) -> String {
     format!("{quota}: there are as many as there may be, try again in {retry_after} s")
 }
 
-/// What is said of a body that is no JSON.
-pub const JSON: &str =
+/// The hint for a body that is no JSON.
+pub(super) const JSON: &str =
     "body: must be one JSON text in UTF-8, no key twice, no number beyond a double";
 
 /// The field, the rule that it breaks, and what was sent.
-pub fn field_hint(invalid: &Invalid, body: &[u8]) -> String {
+pub(super) fn field_hint(invalid: &Invalid, body: &[u8]) -> String {
     let Invalid { field, rule } = invalid;
     let sent = Json::read(body).ok().and_then(|json| json.into_object().take(field));
     let quoted = sent.filter(|_| rule != "is missing").map(|value| quote(&value));

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! An error also has a [`Problem`], whose code goes into the header `Swarm-Error`. [`hint`] gives
-//! the optional header `Swarm-Hint`.
+//! the optional header `Swarm-Hint`. An error that no rule made is a [`RequestError`].
 //!
 //! Types whose serialization is public (a take, a session, a subject, a memo) go through
 //! [`Answer::ok`]. The front end sets the headers: content type `application/json`, and
@@ -30,9 +30,9 @@ mod answer;
 mod error;
 mod hint;
 mod problem;
-mod status;
+mod request_error;
 
 pub use answer::Answer;
-pub use hint::{JSON as JSON_HINT, committee_hint, field_hint, hint};
-pub use problem::{NOT_PERSISTED, Problem};
-pub use status::Status;
+pub use hint::{committee_hint, hint};
+pub use problem::Problem;
+pub use request_error::RequestError;

@@ -3,10 +3,6 @@
 use crate::rules::committee::CommitteeRefusal;
 use crate::rules::{Refusal, Rejection};
 
-/// The text, with status 500, when a submission to the committee could not be stored
-/// (API.md, 8.5).
-pub const NOT_PERSISTED: &str = "failed to persist submission";
-
 macro_rules! problems {
     ($($name:ident = $status:literal $code:literal, $remedy:literal;)*) => {
         /// What went wrong, as the header `Swarm-Error` names it.
@@ -39,7 +35,6 @@ macro_rules! problems {
 }
 
 problems! {
-    BadRequest = 400 "bad-request", "Read the text of the error.";
     MissingHost = 400 "missing-host", "Send one Host header.";
     InvalidHost = 400 "invalid-host", "Send one Host header that is a host and perhaps a port.";
     InvalidTarget = 400 "invalid-target", "Ask for a path.";
@@ -94,7 +89,6 @@ problems! {
     NoBrief = 409 "no-brief", "Wait until the briefs of the day are generated.";
     MemberExists = 409 "member-exists", "Choose another id.";
     NoSubject = 409 "no-subject", "Name a subject, or activate one.";
-    Conflict = 409 "conflict", "Read the text of the error, and look again at what is on file.";
     BodyTooLarge = 413 "body-too-large", "Send a smaller body.";
     NotJsonType = 415 "unsupported-media-type", "Send Content-Type: application/json.";
     UnknownHost = 421 "unknown-host", "Use a host that this server serves.";
@@ -103,44 +97,6 @@ problems! {
     NotPersisted = 500 "not-persisted", "Whether it was kept is not known: send the same again, two of the same do no harm.";
     Busy = 503 "busy", "Wait as long as Retry-After says, and ask again.";
     Unavailable = 503 "unavailable", "Whether it was kept is not known: send the very same bytes again.";
-}
-
-impl Problem {
-    /// What an error of no rule is, by its text.
-    pub(super) fn of_text(status: u16, error: &str) -> Self {
-        match error {
-            "missing host" => Self::MissingHost,
-            "invalid host" => Self::InvalidHost,
-            "invalid target" => Self::InvalidTarget,
-            "invalid query" => Self::InvalidQuery,
-            "invalid json body" => Self::InvalidJson,
-            "invalid signing draft" => Self::InvalidDraft,
-            "invalid diagnosis" => Self::InvalidDiagnosis,
-            "body incomplete" => Self::BodyIncomplete,
-            "admin token required" => Self::AdminToken,
-            "not found" => Self::UnknownPath,
-            "method not allowed" => Self::MethodNotAllowed,
-            "body too slow" => Self::BodyTooSlow,
-            "body too large" => Self::BodyTooLarge,
-            "unknown host" => Self::UnknownHost,
-            "invalid transfer encoding" => Self::InvalidFraming,
-            "too busy" => Self::Busy,
-            NOT_PERSISTED => Self::NotPersisted,
-            _ => Self::of_status(status),
-        }
-    }
-
-    fn of_status(status: u16) -> Self {
-        match status {
-            401 => Self::AdminToken,
-            404 => Self::NotFound,
-            409 => Self::Conflict,
-            415 => Self::NotJsonType,
-            500 => Self::Internal,
-            503 => Self::Unavailable,
-            _ => Self::BadRequest,
-        }
-    }
 }
 
 impl From<&Refusal> for Problem {
@@ -168,6 +124,7 @@ impl From<&Refusal> for Problem {
             Refusal::AlreadyClaimed => Self::AlreadyClaimed,
             Refusal::InvalidMemo(_) => Self::InvalidMemo,
             Refusal::InvalidRequest(_) => Self::InvalidRequest,
+            Refusal::MissingAdminToken => Self::AdminToken,
             Refusal::QuotaReached(_) => Self::QuotaReached,
             Refusal::NotFound(_) => Self::NotFound,
             Refusal::MemberIs(_) => Self::MemberState,
@@ -203,6 +160,7 @@ impl From<&CommitteeRefusal> for Problem {
             CommitteeRefusal::WindowClosed => Self::WindowClosed,
             CommitteeRefusal::InvalidSubmission(_) => Self::InvalidSubmission,
             CommitteeRefusal::InvalidRequest(_) => Self::InvalidRequest,
+            CommitteeRefusal::MissingAdminToken => Self::AdminToken,
             CommitteeRefusal::QuotaReached(_) => Self::QuotaReached,
             CommitteeRefusal::NotFound(_) => Self::NotFound,
             CommitteeRefusal::MemberExists(_) => Self::MemberExists,

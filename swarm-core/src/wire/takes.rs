@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Answer, Status};
+use super::{Answer, Problem};
 use crate::domain::{Revision, SessionId, Take, TakeDraft, TakeId, Timestamp};
 use crate::proof::canonical;
 use crate::rules::{Preflight, Refusal};
@@ -56,7 +56,7 @@ impl Found {
             Refusal::InvalidSubmission(invalid) => Some(invalid.to_string()),
             _ => None,
         };
-        Self { status: refusal.status(), error: refusal.to_string(), detail }
+        Self { status: Problem::from(refusal).status(), error: refusal.to_string(), detail }
     }
 }
 

@@ -11,7 +11,8 @@ use swarm_core::rules::committee::{
     CommitteeBasis, CommitteeFiling, CommitteeRefusal, judge, read,
 };
 use swarm_core::rules::{Quota, QuotaReached};
-use swarm_core::wire::{NOT_PERSISTED, Status as _};
+use swarm_core::store::StoreError;
+use swarm_core::wire::{Answer, Problem};
 
 use super::{DEADLINE, at, day, facts, generated, key, member, posted, take, trailer, versioned};
 
@@ -247,9 +248,17 @@ fn refusals_have_the_words_of_the_table() {
         (R::NoBrief, 409, "no brief published yet for today"),
         (R::WindowClosed, 409, "submission window closed"),
     ] {
-        assert_eq!((refusal.status(), refusal.to_string().as_str()), (status, text));
+        assert_eq!(
+            (Problem::from(&refusal).status(), refusal.to_string().as_str()),
+            (status, text)
+        );
     }
-    assert_eq!(NOT_PERSISTED, "failed to persist submission");
+    let lost = Answer::of_submission(&StoreError::unavailable("file", "connection lost").into());
+    assert_eq!(
+        (lost.status, lost.body.as_str()),
+        (500, r#"{"error":"failed to persist submission"}"#)
+    );
+    assert_eq!(lost.problem, Some(Problem::NotPersisted));
     let detail = R::BadStance.detail().unwrap();
     for stance in ["bullish", "constructive", "neutral", "cautious", "bearish"] {
         assert!(detail.contains(stance));

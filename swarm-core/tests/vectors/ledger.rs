@@ -13,7 +13,7 @@ use swarm_core::json::Json;
 use swarm_core::proof::KeyPair;
 use swarm_core::rules::judge;
 use swarm_core::store::{Basis, Versioned};
-use swarm_core::wire::Status as _;
+use swarm_core::wire::Problem;
 use swarm_core::{
     Member, MemberId, Refusal, Session, SessionId, Submission, Take, TakeDraft, TakeId, Timestamp,
 };
@@ -122,7 +122,7 @@ impl Ledger {
         let body = Json::read(request).map_err(|error| Answer::new(400, error))?;
         let submission = Submission::read(&mut body.into_object())
             .map_err(Refusal::InvalidSubmission)
-            .map_err(|refusal| Answer::new(refusal.status(), refusal))?;
+            .map_err(|refusal| Answer::new(Problem::from(&refusal).status(), refusal))?;
         self.file(bearer, &submission)
     }
 
@@ -135,7 +135,7 @@ impl Ledger {
         let basis = self.basis(bearer, submission.draft());
         let filing = judge(&basis, submission, AttemptId([0; 16])).map_err(|refused| Answer {
             original: refused.original,
-            ..Answer::new(refused.reason.status(), refused)
+            ..Answer::new(Problem::from(&refused).status(), refused)
         })?;
         let id = TakeId(self.takes.len() as u64 + 1);
         let take = Arc::new(filing.take(id, basis.now));

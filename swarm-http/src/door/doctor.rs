@@ -5,25 +5,25 @@ use std::sync::Arc;
 use swarm_core::domain::PublicKey;
 use swarm_core::proof::diagnose::SignedBody;
 use swarm_core::rules::Draft;
-use swarm_core::{Error, Invalid, Refusal, proof, wire};
+use swarm_core::wire::{self, RequestError};
+use swarm_core::{Error, Refusal, proof};
 
 use crate::request::RequestContext;
 use crate::response::{ApiError, Reply, ok};
 
 pub(crate) async fn diagnose(request: RequestContext) -> Reply {
     let turn = Arc::clone(&request.site.diagnoses).try_acquire_owned();
-    let turn = turn.map_err(|_| ApiError::Busy)?;
-    let body = SignedBody::read(&request.bytes).map_err(not_signed)?;
+    let turn = turn.map_err(|_| RequestError::Busy)?;
+    let body = SignedBody::read(&request.bytes).map_err(RequestError::InvalidDiagnosis)?;
     let registered = registered(&request, &body).await?;
     let diagnosis = tokio::task::spawn_blocking(move || {
         let _turn = turn;
         proof::diagnose(&body, registered.as_ref())
     });
-    ok(&diagnosis.await.map_err(|_| ApiError::Panicked)?.map_err(not_signed)?)
-}
-
-fn not_signed(invalid: Invalid) -> ApiError {
-    ApiError::Unread("invalid diagnosis", invalid)
+    ok(&diagnosis
+        .await
+        .map_err(|_| RequestError::Internal)?
+        .map_err(RequestError::InvalidDiagnosis)?)
 }
 
 /// The key that its member has on file.

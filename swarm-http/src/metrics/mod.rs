@@ -14,6 +14,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
+use swarm_core::wire::Problem;
 
 pub(crate) use count_records::CountRecords;
 use figures::AllFigures;
@@ -44,7 +45,16 @@ struct Answered {
 /// `accepted`, or the code of the error.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Outcome {
-    outcome: String,
+    outcome: &'static str,
+}
+
+/// A submission whose outcomes are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Submitted {
+    /// `swarm_submits_total`.
+    Take,
+    /// `swarm_committee_submits_total`.
+    CommitteeTake,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -113,20 +123,22 @@ impl Metrics {
 
     pub(crate) fn record(
         &self,
-        method: &Method,
-        route: &'static str,
-        (status, error): (StatusCode, Option<&str>),
+        (method, route): (&Method, &'static str),
+        status: StatusCode,
         seconds: f64,
     ) {
         let answered = Answered { method: known(method), route, status: status.as_u16() };
         self.requests.get_or_create(&answered).inc();
         self.seconds.get_or_create(&AtRoute { route }).observe(seconds);
-        let submits = match (method, route) {
-            (&Method::POST, "/api/swarm/submit") => &self.submits,
-            (&Method::POST, "/api/ic/submit") => &self.committee_submits,
-            _ => return,
+    }
+
+    /// Counts what came of a submission: `accepted`, or the code of the error.
+    pub(crate) fn submitted(&self, what: Submitted, error: Option<Problem>) {
+        let submits = match what {
+            Submitted::Take => &self.submits,
+            Submitted::CommitteeTake => &self.committee_submits,
         };
-        let outcome = error.unwrap_or("accepted").to_owned();
+        let outcome = error.map_or("accepted", Problem::code);
         submits.get_or_create(&Outcome { outcome }).inc();
     }
 

@@ -9,7 +9,7 @@ use crate::response::{Answer, ApiError};
 
 /// The page of an error, with its status and headers.
 pub(crate) fn page(desk: Desk, error: ApiError) -> Answer {
-    let answer = error.answer_to(b"");
+    let answer = error.into_answer();
     let told = Json::read(&answer.body).ok().and_then(|body| body.into_object().text("error").ok());
     let title = capitalized(told.as_deref().unwrap_or_default());
     let page = FaultPage {
@@ -18,9 +18,9 @@ pub(crate) fn page(desk: Desk, error: ApiError) -> Answer {
     };
     let rendered = html(answer.status, &page);
     // The headers of the error stay: which methods are allowed, when to retry.
-    let mut headers = answer.headers;
+    let (mut headers, problem) = (answer.headers, answer.problem);
     headers.extend(rendered.headers.clone());
-    Answer { headers, ..rendered }
+    Answer { headers, problem, ..rendered }
 }
 
 #[derive(Template)]

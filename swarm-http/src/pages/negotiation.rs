@@ -10,7 +10,7 @@ use super::error_page;
 use super::frame::Desk;
 use crate::request::RequestContext;
 use crate::request::route::{AsyncHandler, Route, Work, read};
-use crate::response::Reply;
+use crate::response::{ApiError, Reply};
 
 /// A page at this path; a client that prefers JSON gets the answer of the API.
 pub(crate) fn page(
@@ -32,7 +32,7 @@ async fn answer(
     request: RequestContext,
 ) -> Reply {
     let mut answer = if prefers_json(accept(&request.headers)) {
-        record.answer(request).await.unwrap_or_else(|error| error.answer_to(b""))
+        record.answer(request).await.unwrap_or_else(ApiError::into_answer)
     } else {
         let desk = Desk::of(&request);
         page.answer(request).await.unwrap_or_else(|error| error_page::page(desk, error))

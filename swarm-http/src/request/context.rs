@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{HeaderMap, StatusCode};
+use http::HeaderMap;
 use swarm_core::domain::{
     Actor, Attribution, Invalid, MemberId, MemoId, SessionId, SubjectId, TakeId, TokenHash,
 };
 use swarm_core::json::{Document, Json, Object};
 use swarm_core::proof::ApiKey;
+use swarm_core::wire::RequestError;
 use swarm_core::{CommitteeRefusal, CommitteeTenant, Refusal, Resource, Tenant};
 
 use crate::Site;
@@ -42,7 +43,7 @@ impl RequestContext {
 
     /// The tenant's committee. Its routes are served only where there is one.
     pub(crate) fn committee(&self) -> Result<&CommitteeTenant, ApiError> {
-        self.served.committee().ok_or(ApiError::Request(StatusCode::NOT_FOUND, "not found"))
+        self.served.committee().ok_or(RequestError::UnknownPath.into())
     }
 
     /// The hash of the bearer token.
@@ -106,7 +107,7 @@ impl RequestContext {
     pub(crate) fn by(&self) -> Result<&Actor, ApiError> {
         match &self.credential {
             Credential::Operator(name) => Ok(name),
-            _ => Err(ApiError::AdminToken),
+            _ => Err(Refusal::MissingAdminToken.into()),
         }
     }
 
@@ -169,5 +170,5 @@ impl RequestContext {
 
 /// A parameter of the query breaks this rule.
 pub(crate) fn invalid_query(name: &'static str, rule: impl Into<String>) -> ApiError {
-    ApiError::Unread("invalid query", Invalid::new(name, rule))
+    RequestError::InvalidQuery(Invalid::new(name, rule)).into()
 }

@@ -1,7 +1,7 @@
 //! Who asks: a bearer token (API.md, 4.4), an operator's token (7.1), or an API key of the committee (8.1).
 
 use http::header::{AUTHORIZATION, AsHeaderName};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue};
 use swarm_core::domain::{Actor, TokenHash};
 use swarm_core::proof::ApiKey;
 use swarm_core::{CommitteeRefusal, Refusal};
@@ -46,14 +46,14 @@ pub(crate) async fn admit(
             let token = bearer(headers).ok_or(Refusal::MissingBearer)?;
             Ok(Credential::Bearer(TokenHash::of(token)))
         }
-        Access::Operator => operator().await.ok_or(ApiError::AdminToken),
+        Access::Operator => Ok(operator().await.ok_or(Refusal::MissingAdminToken)?),
         Access::CommitteeMember => {
             let key = api_key(headers).and_then(ApiKey::parse);
             Ok(Credential::ApiKey(key.ok_or(CommitteeRefusal::MissingKey)?))
         }
-        Access::CommitteeOperator => operator()
-            .await
-            .ok_or(ApiError::Request(StatusCode::UNAUTHORIZED, "admin token required")),
+        Access::CommitteeOperator => {
+            Ok(operator().await.ok_or(CommitteeRefusal::MissingAdminToken)?)
+        }
     }
 }
 

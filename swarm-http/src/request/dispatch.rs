@@ -8,8 +8,9 @@ use std::time::Duration;
 use bytes::{Buf, Bytes};
 use futures_util::{FutureExt, Stream};
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, ETAG, LINK};
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, Method};
 use swarm_core::json::{Json, NotJson};
+use swarm_core::wire::{Problem, RequestError};
 use tokio::time::Instant;
 use tracing::Instrument as _;
 use tracing::field::Empty;
@@ -17,8 +18,9 @@ use tracing::field::Empty;
 use crate::Site;
 use crate::budget::{BudgetExhausted, Reservation, SMALL};
 use crate::cache::{Question, Reader};
+use crate::metrics::Submitted;
 use crate::response::caching::{self, Negotiation};
-use crate::response::{Answer, ApiError, NOT_JSON, Reply, SERVICE_LINKS, SWARM_ERROR, SWARM_HINT};
+use crate::response::{Answer, ApiError, Reply, SERVICE_LINKS, SWARM_HINT};
 use crate::tenants::{Host, ServedTenant, TenantRequest};
 
 use super::body::{self, BodyError, LargeBodyCheck};
@@ -67,10 +69,11 @@ where
     let answer = pin!(async {
         let gzip = negotiation.as_ref().is_some_and(Negotiation::takes_gzip);
         let answer = answer(&site, &endpoint, path, (head, gzip), body).await;
-        let answer = public(answer.unwrap_or_else(|error| error.answer_to(b"")));
-        held(&site, answer).unwrap_or_else(|BudgetExhausted| public(ApiError::Busy.into_answer()))
+        let answer = public(answer.unwrap_or_else(ApiError::into_answer));
+        held(&site, answer).unwrap_or_else(|error| public(ApiError::from(error).into_answer()))
     });
-    observed(&site, id, &method, endpoint.pattern(), answer).await
+    let route = (endpoint.pattern(), endpoint.submitted(&method));
+    observed(&site, id, &method, route, answer).await
 }
 
 /// The answer, with its bytes counted against the memory budget.
@@ -96,22 +99,21 @@ pub(crate) async fn respond_unknown(
         let origin = Origin::of(host, &headers, site.origins);
         match site.find(&TenantRequest::new(origin.host(), &path, &headers)) {
             Some(served) => {
-                let mut answer = unknown(&headers, &served, origin.url(), UNKNOWN_PATH);
+                let mut answer =
+                    unknown(&headers, &served, origin.url(), RequestError::UnknownPath.into());
                 answer.headers.insert(LINK, SERVICE_LINKS);
                 answer
             }
             None => unknown_host(&origin).into_answer(),
         }
     };
-    observed(site, id, &method, "unknown", answer).await
+    observed(site, id, &method, ("unknown", None), answer).await
 }
-
-const UNKNOWN_PATH: ApiError = ApiError::Request(StatusCode::NOT_FOUND, "not found");
 
 /// The host is logged: usually it is missing from the configuration.
 fn unknown_host(origin: &Origin) -> ApiError {
     tracing::Span::current().record("host", origin.host().map_or("", Host::as_str));
-    ApiError::Request(StatusCode::MISDIRECTED_REQUEST, "unknown host")
+    RequestError::UnknownHost.into()
 }
 
 /// Logs and counts a request, and answers 500 for a handler that panicked.
@@ -119,7 +121,7 @@ async fn observed(
     site: &Site,
     id: RequestId,
     method: &Method,
-    route: &'static str,
+    (route, submitted): (&'static str, Option<Submitted>),
     answer: impl Future<Output = Answer> + Send,
 ) -> Answer {
     let _in_flight = site.metrics.enter();
@@ -137,12 +139,16 @@ async fn observed(
     );
     let answered = async {
         let outcome = AssertUnwindSafe(answer).catch_unwind().await;
-        let mut answer = outcome.unwrap_or_else(|_panic| ApiError::Panicked.into_answer());
+        let mut answer =
+            outcome.unwrap_or_else(|_panic| ApiError::from(RequestError::Internal).into_answer());
         let took = began.elapsed();
-        let refused = answer.status.is_client_error() || answer.status.is_server_error();
-        let why = |name| refused.then(|| answer.header(name)).flatten();
-        let (error, hint) = (why(&SWARM_ERROR), why(&SWARM_HINT));
-        site.metrics.record(method, route, (answer.status, error), took.as_secs_f64());
+        let problem = answer.problem;
+        site.metrics.record((method, route), answer.status, took.as_secs_f64());
+        if let Some(what) = submitted {
+            site.metrics.submitted(what, problem);
+        }
+        let error = problem.map(Problem::code);
+        let hint = problem.and_then(|_| answer.header(&SWARM_HINT));
         let (status, micros) = (answer.status.as_u16(), took.as_micros() as u64);
         tracing::info!(status, micros, error, hint, "answered");
         id.stamp(&mut answer);
@@ -250,12 +256,8 @@ where
     B: Buf,
 {
     let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    let not_json = || {
-        let error = "content type must be application/json";
-        ApiError::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, error)
-    };
     if !is_json(headers) && !rule.optional {
-        return Err(not_json());
+        return Err(RequestError::NotJsonType.into());
     }
     let mut reservation = None;
     let large = async { large.await.map(|some| reservation = Some(some)) };
@@ -268,7 +270,7 @@ where
     if rule.optional && body.is_empty() {
         return Ok(Bytes::from_static(b"{}"));
     }
-    if is_json(headers) { Ok(body) } else { Err(not_json()) }
+    if is_json(headers) { Ok(body) } else { Err(RequestError::NotJsonType.into()) }
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
@@ -279,22 +281,22 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 impl From<NotJson> for ApiError {
     fn from(NotJson: NotJson) -> Self {
-        Self::Request(StatusCode::BAD_REQUEST, NOT_JSON)
+        RequestError::InvalidJson.into()
     }
 }
 
 impl From<BodyError> for ApiError {
     fn from(error: BodyError) -> Self {
-        match error {
-            BodyError::TooLarge => Self::Request(StatusCode::PAYLOAD_TOO_LARGE, "body too large"),
-            BodyError::TooSlow => Self::Request(StatusCode::REQUEST_TIMEOUT, "body too slow"),
-            BodyError::Broken => Self::Request(StatusCode::BAD_REQUEST, "body incomplete"),
-        }
+        Self::Request(match error {
+            BodyError::TooLarge => RequestError::BodyTooLarge,
+            BodyError::TooSlow => RequestError::BodyTooSlow,
+            BodyError::Broken => RequestError::BodyIncomplete,
+        })
     }
 }
 
 impl From<BudgetExhausted> for ApiError {
     fn from(BudgetExhausted: BudgetExhausted) -> Self {
-        Self::Busy
+        RequestError::Busy.into()
     }
 }

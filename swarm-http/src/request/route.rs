@@ -11,6 +11,7 @@ use matchit::Router;
 use percent_encoding::percent_decode_str;
 
 use crate::Site;
+use crate::metrics::Submitted;
 use crate::response::{ApiError, Reply};
 
 use super::context::RequestContext;
@@ -28,6 +29,8 @@ pub(crate) struct Route {
     pub(crate) work: Work,
     /// The parameters of the query that its answer depends on. All others are ignored.
     pub(crate) params: &'static [&'static str],
+    /// What it submits, where the outcomes are counted.
+    pub(crate) submitted: Option<Submitted>,
     pub(crate) handler: Handler,
 }
 
@@ -96,7 +99,8 @@ pub(crate) fn read_as(
     handler: impl AsyncHandler<RequestContext>,
 ) -> Route {
     let handler = Handler::Tenant(Box::new(handler));
-    Route { path, method: Method::GET, access, body: None, work: Work::Short, params: &[], handler }
+    let (method, work, submitted) = (Method::GET, Work::Short, None);
+    Route { path, method, access, body: None, work, params: &[], submitted, handler }
 }
 
 /// A request with a JSON body.
@@ -131,7 +135,7 @@ pub(crate) fn patch(
 pub(crate) fn server(path: &'static str, handler: impl AsyncHandler<Arc<Site>>) -> Route {
     let handler = Handler::Server(Box::new(handler));
     let (method, access, work) = (Method::GET, Access::Public, Work::Short);
-    Route { path, method, access, body: None, work, params: &[], handler }
+    Route { path, method, access, body: None, work, params: &[], submitted: None, handler }
 }
 
 impl Route {
@@ -143,6 +147,11 @@ impl Route {
     /// A missing body counts as an empty object.
     pub(crate) fn or_nothing(self) -> Self {
         Self { body: self.body.map(|body| BodyRule { optional: true, ..body }), ..self }
+    }
+
+    /// With its outcomes counted.
+    pub(crate) fn counted(self, submitted: Submitted) -> Self {
+        Self { submitted: Some(submitted), ..self }
     }
 
     /// With work of this cost.
@@ -223,6 +232,11 @@ impl Endpoint {
         let method = if method == Method::HEAD { &Method::GET } else { method };
         let route = self.routes.iter().find(|route| route.method == *method);
         route.ok_or_else(|| ApiError::Method(self.allow.clone()))
+    }
+
+    /// What a request with this method submits.
+    pub(crate) fn submitted(&self, method: &Method) -> Option<Submitted> {
+        self.routes.iter().find(|route| route.method == *method)?.submitted
     }
 
     pub(crate) fn has_public_read(&self) -> bool {

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
-use swarm_core::{Session, SessionId, wire};
+use swarm_core::wire::{self, Problem};
+use swarm_core::{Session, SessionId};
 
 use super::encodings::Encodings;
 
-/// The code of what went wrong (API.md, 1.2).
-pub(crate) const SWARM_ERROR: HeaderName = HeaderName::from_static("swarm-error");
+/// The code of an error (API.md, 1.2).
+const SWARM_ERROR: HeaderName = HeaderName::from_static("swarm-error");
 
 /// An answer, whole.
 #[derive(Clone)]
@@ -18,6 +19,8 @@ pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
+    /// The code of an error, as the header `Swarm-Error` has it.
+    pub(crate) problem: Option<Problem>,
     /// What was computed of the body, where this is a public answer with all its headers.
     pub(crate) encodings: Option<Arc<Encodings>>,
     /// The session that this shows with its takes, where it shows nothing else.
@@ -31,7 +34,7 @@ impl Answer {
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         // Public reads say otherwise; whatever else is answered may hold a credential.
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        Self { status, headers, body: Bytes::new(), encodings: None, session: None }
+        Self { status, headers, body: Bytes::new(), problem: None, encodings: None, session: None }
     }
 
     pub(crate) fn new(status: StatusCode, kind: &'static str, text: String) -> Self {
@@ -63,6 +66,7 @@ impl From<wire::Answer> for Answer {
         let status = StatusCode::from_u16(answer.status);
         let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut whole = Self::new(status, "application/json", answer.body);
+        whole.problem = answer.problem;
         if let Some(problem) = answer.problem {
             whole.headers.insert(SWARM_ERROR, HeaderValue::from_static(problem.code()));
         }

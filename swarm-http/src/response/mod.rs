@@ -6,6 +6,6 @@ mod encodings;
 mod error;
 mod reply;
 
-pub(crate) use answer::{Answer, SWARM_ERROR};
-pub(crate) use error::{ApiError, NOT_JSON, SERVICE_LINKS, SWARM_HINT};
+pub(crate) use answer::Answer;
+pub(crate) use error::{ApiError, SERVICE_LINKS, SWARM_HINT};
 pub(crate) use reply::{Reply, ok};

@@ -9,6 +9,7 @@ pub(crate) mod pages;
 mod sessions;
 mod takes;
 
+use crate::metrics::Submitted;
 use crate::request::credential::Access::{
     CommitteeMember, CommitteeOperator, Member, Operator, Public,
 };
@@ -21,7 +22,7 @@ const MEMO_LIMIT: usize = 2 << 20;
 /// Interface A.
 pub(crate) fn api() -> Vec<Route> {
     vec![
-        post(Member, "/api/swarm/submit", takes::submit).unread(),
+        post(Member, "/api/swarm/submit", takes::submit).unread().counted(Submitted::Take),
         post(Public, "/api/swarm/signing-payload", takes::signing_payload),
         read("/api/swarm/takes/{id}", takes::record).with(Work::CachedShort),
         cached("/api/swarm/open-session", sessions::open),
@@ -70,7 +71,9 @@ pub(crate) fn api() -> Vec<Route> {
 /// Interface B.
 pub(crate) fn committee() -> Vec<Route> {
     vec![
-        post(CommitteeMember, "/api/ic/submit", committee::submit).unread(),
+        post(CommitteeMember, "/api/ic/submit", committee::submit)
+            .unread()
+            .counted(Submitted::CommitteeTake),
         read("/data/committee/briefs/today/{file}", committee::brief).with(Work::Long),
         read("/api/ic/sessions", committee::sessions).with(Work::Long),
         read("/api/ic/sessions/{date}", committee::session).with(Work::Long),

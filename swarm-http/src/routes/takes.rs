@@ -1,10 +1,11 @@
 //! Filing takes, and reading them back.
 
 use swarm_core::domain::TakeDraft;
-use swarm_core::{Refusal, Submission, wire};
+use swarm_core::wire::{self, RequestError};
+use swarm_core::{Refusal, Submission};
 
 use crate::request::RequestContext;
-use crate::response::{ApiError, Reply, ok};
+use crate::response::{Reply, ok};
 
 pub(crate) async fn submit(request: RequestContext) -> Reply {
     let read = Submission::read(&mut request.document()?.members());
@@ -22,8 +23,7 @@ fn name_in_log(draft: &TakeDraft) {
 }
 
 pub(crate) async fn signing_payload(mut request: RequestContext) -> Reply {
-    let draft = TakeDraft::read(&mut request.fields())
-        .map_err(|invalid| ApiError::Unread("invalid signing draft", invalid))?;
+    let draft = TakeDraft::read(&mut request.fields()).map_err(RequestError::InvalidDraft)?;
     Ok(wire::takes::signing_payload(&draft).into())
 }
 

@@ -50,6 +50,9 @@ pub enum CommitteeRefusal {
     /// `model` or `generated_at` of a submission breaks its rule.
     #[error("invalid submission")]
     InvalidSubmission(Invalid),
+    /// No operator's token came with the request, or a wrong one.
+    #[error("admin token required")]
+    MissingAdminToken,
     /// A field of an operator's request breaks its rule.
     #[error("invalid request")]
     InvalidRequest(Invalid),

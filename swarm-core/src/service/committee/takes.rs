@@ -28,7 +28,7 @@ pub struct Receipt {
 }
 
 impl CommitteeTenant {
-    /// Files a submission: `key` is what the header `x-ic-key` holds, and `body` what came with it,
+    /// Files a submission: `key` is the API key, and `body` the text of the submission,
     /// unread. When this returns the receipt, it is committed. A request without a key of the right
     /// shape is refused with [`CommitteeRefusal::MissingKey`] by whoever reads it.
     ///
