@@ -57,7 +57,7 @@ use warp::Filter as _;
 use warp::filters::BoxedFilter;
 
 use request::filter;
-use request::route::{Route, Table};
+use request::table::Table;
 use response::Answer;
 
 pub use request::{SiteService, body};
@@ -74,21 +74,19 @@ pub use tenants::{
 ///
 /// It goes by the full path of the request: mount it at the root, not below a prefix.
 pub fn api(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
-    filter::routes(Arc::clone(site), Table::new(interface_a()))
+    filter::routes(Arc::clone(site), Table::new(routes::api()))
 }
 
 /// Interface B, the daily committee, as a filter of its own; see [`api`].
 pub fn committee_api(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
-    let mut routes = routes::committee();
-    routes.extend(routes::pages::of_committee());
-    filter::routes(Arc::clone(site), Table::new(routes))
+    filter::routes(Arc::clone(site), Table::new(routes::committee()))
 }
 
 /// Everything that the `swarm` binary serves: the interfaces, the home page, the feed, the guide, the reference, `/healthz`, `/readyz`, `/metrics`, and
 /// a 404 for all other paths.
 pub fn site(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
     let unknown = filter::unknown_path(Arc::clone(site), pages::unknown_path);
-    filter::routes(Arc::clone(site), Table::new(all_routes(site.has_committees())))
+    filter::routes(Arc::clone(site), Table::new(routes::site(site.has_committees())))
         .or(unknown)
         .unify()
         .boxed()
@@ -97,7 +95,7 @@ pub fn site(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
 /// The same as a [tower](https://docs.rs/tower-service) service, for servers that are not warp. It
 /// takes requests with any body; axum mounts it as a fallback, and the accept loop of `swarm-server` runs it.
 pub fn service(site: &Arc<Site>) -> SiteService {
-    let table = Table::new(all_routes(site.has_committees()));
+    let table = Table::new(routes::site(site.has_committees()));
     SiteService::new(Arc::clone(site), table, pages::unknown_path)
 }
 
@@ -107,23 +105,7 @@ pub fn response<B: From<Bytes>>(answer: wire::Answer) -> Response<B> {
     Answer::from(answer).into_response()
 }
 
-fn all_routes(with_committees: bool) -> Vec<Route> {
-    let mut routes = door::signposts();
-    routes.extend(interface_a());
-    if with_committees {
-        routes.extend(routes::committee());
-        routes.extend(routes::pages::of_committee());
-    }
-    routes.extend(routes::pages::root());
-    routes.extend(routes::operations());
-    door::described(routes)
-}
-
 /// What a site counts, in the text format of OpenMetrics, as `/metrics` answers it.
 pub fn metrics(site: &Site) -> String {
     site.metrics.text()
-}
-
-fn interface_a() -> Vec<Route> {
-    routes::api().into_iter().chain(door::help()).chain(routes::pages::of_sessions()).collect()
 }

@@ -11,16 +11,16 @@ pub(crate) struct Question(String);
 
 impl Question {
     /// `parts` are the open parts of the path, and `query` is the query as it was sent, of which the
-    /// route reads the parameters named `params`, the last of each name.
+    /// route reads these `params` (name and schema), the last of each name.
     pub(crate) fn new(
         tenant: &TenantId,
         route: &str,
         parts: &[String],
-        (params, query): (&[&str], &str),
+        (params, query): (&[(&str, &str)], &str),
     ) -> Self {
         let mut text = [tenant.as_str(), " ", route].concat();
         parts.iter().for_each(|part| push(&mut text, part));
-        for name in params {
+        for (name, _) in params {
             let given = form_urlencoded::parse(query.as_bytes()).filter(|(key, _)| key == name);
             match given.last() {
                 Some((_, value)) => push(&mut text, &value),
@@ -48,7 +48,12 @@ mod tests {
     fn question(parts: &[&str], query: &str) -> Question {
         let tenant = TenantId::parse("acme").unwrap();
         let parts: Vec<_> = parts.iter().map(|&part| part.to_owned()).collect();
-        Question::new(&tenant, "/list/{id}", &parts, (&["after", "limit"], query))
+        Question::new(
+            &tenant,
+            "/list/{id}",
+            &parts,
+            (&[("after", "Id"), ("limit", "PageLimit")], query),
+        )
     }
 
     #[test]

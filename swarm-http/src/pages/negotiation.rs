@@ -12,9 +12,10 @@ use crate::request::RequestContext;
 use crate::request::route::{AsyncHandler, Route, Work, read};
 use crate::response::{ApiError, Reply};
 
-/// A page at this path; a client that prefers JSON gets the answer of the API.
+/// A page at this path; a client that prefers JSON gets the answer of the API, which has this schema.
 pub(crate) fn page(
     path: &'static str,
+    schema: &'static str,
     record: impl AsyncHandler<RequestContext>,
     page: impl AsyncHandler<RequestContext>,
 ) -> Route {
@@ -23,7 +24,7 @@ pub(crate) fn page(
         let either = Arc::clone(&either);
         async move { answer(&either.0, &either.1, request).await }
     });
-    route.with(Work::Long)
+    route.with(Work::Long).answers(200, &["text/html", schema])
 }
 
 async fn answer(

@@ -28,7 +28,8 @@ use super::context::RequestContext;
 use super::credential::{Credential, admit};
 use super::id::RequestId;
 use super::origin::Origin;
-use super::route::{BodyRule, Endpoint, Handler, Work};
+use super::route::{BodyRule, Handler, Work};
+use super::table::Endpoint;
 
 /// How long a body may take to arrive, all of it.
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
@@ -199,7 +200,7 @@ where
     };
     let sent = bytes.clone();
     let reader = matches!(route.work, Work::CachedShort | Work::CachedLong).then(|| Reader {
-        question: Question::new(&served.config().id, route.path, &parts, (route.params, &query)),
+        question: Question::new(&served.config().id, route.path, &parts, (route.query, &query)),
         gzip,
         is_large: route.work == Work::CachedLong,
         served: Arc::clone(&served),

@@ -13,7 +13,7 @@ use crate::Site;
 use crate::tenants::Host;
 
 use super::dispatch::{RequestHead, UnknownPath, respond, respond_unknown};
-use super::route::Table;
+use super::table::Table;
 
 /// The filter of these routes; paths that are not among them are rejected as not found.
 pub(crate) fn routes(site: Arc<Site>, table: Table) -> BoxedFilter<(Response,)> {

@@ -10,6 +10,7 @@ mod origin;
 pub(crate) mod page;
 pub(crate) mod route;
 mod service;
+pub(crate) mod table;
 
 pub(crate) use context::RequestContext;
 pub use service::SiteService;

@@ -1,18 +1,16 @@
-//! The table of routes: a path, a method, who may call it, and what answers.
+//! A row of the table of routes: a method and a path, who may call it, what answers, and what the reference
+//! says of it.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use http::{HeaderValue, Method};
-use matchit::Router;
-use percent_encoding::percent_decode_str;
+use http::Method;
+use swarm_core::wire::Problem;
 
 use crate::Site;
 use crate::metrics::Submitted;
-use crate::response::{ApiError, Reply};
+use crate::response::Reply;
 
 use super::context::RequestContext;
 use super::credential::Access;
@@ -20,18 +18,56 @@ use super::credential::Access;
 /// The largest body of a request, in bytes (API.md, 1.1).
 pub(crate) const BODY_LIMIT: usize = 256 << 10;
 
+/// One route.
 pub(crate) struct Route {
-    pub(crate) path: &'static str,
+    pub(crate) section: Section,
     pub(crate) method: Method,
+    pub(crate) path: &'static str,
     pub(crate) access: Access,
-    /// What body it takes, if any.
+    /// Its body, if it takes one.
     pub(crate) body: Option<BodyRule>,
     pub(crate) work: Work,
     /// The parameters of the query that its answer depends on. All others are ignored.
-    pub(crate) params: &'static [&'static str],
+    pub(crate) query: &'static [Parameter],
     /// What it submits, where the outcomes are counted.
     pub(crate) submitted: Option<Submitted>,
     pub(crate) handler: Handler,
+    pub(crate) about: Description,
+}
+
+/// What the reference says of a route. A schema is named as in `door/reference/schemas`.
+#[derive(Default)]
+pub(crate) struct Description {
+    /// What it is for, in a sentence.
+    pub(crate) summary: &'static str,
+    /// The schemas of the parts that the path leaves open, in order.
+    pub(crate) parts: Vec<&'static str>,
+    /// Each status of success, with the schemas or media types of its body.
+    pub(crate) answers: Vec<(u16, Forms)>,
+    /// Its own errors. Those of every request like it (host, credential, body) are added.
+    pub(crate) refusals: &'static [Problem],
+}
+
+/// A parameter of the query: its name, and its schema.
+pub(crate) type Parameter = (&'static str, &'static str);
+
+/// The forms that a body may have: media types, or schemas of JSON.
+pub(crate) type Forms = Vec<&'static str>;
+
+/// A section of the reference, in its order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Section {
+    #[default]
+    Door,
+    Joining,
+    Takes,
+    Sessions,
+    Records,
+    Log,
+    Operating,
+    Committee,
+    Pages,
+    Server,
 }
 
 /// How expensive the answer is, and where it is made.
@@ -51,6 +87,7 @@ pub(crate) enum Work {
 /// A JSON body.
 #[derive(Clone, Copy)]
 pub(crate) struct BodyRule {
+    pub(crate) schema: &'static str,
     /// The largest, in bytes.
     pub(crate) limit: usize,
     /// Whether a missing body counts as an empty object.
@@ -98,47 +135,72 @@ pub(crate) fn read_as(
     path: &'static str,
     handler: impl AsyncHandler<RequestContext>,
 ) -> Route {
-    let handler = Handler::Tenant(Box::new(handler));
-    let (method, work, submitted) = (Method::GET, Work::Short, None);
-    Route { path, method, access, body: None, work, params: &[], submitted, handler }
+    Route::new(Method::GET, access, path, Handler::Tenant(Box::new(handler)))
 }
 
-/// A request with a JSON body.
+/// A request that does something.
 pub(crate) fn post(
     access: Access,
     path: &'static str,
     handler: impl AsyncHandler<RequestContext>,
 ) -> Route {
-    let body = Some(BodyRule { limit: BODY_LIMIT, optional: false, unread: false });
-    Route { method: Method::POST, body, ..read_as(access, path, handler) }
+    Route::new(Method::POST, access, path, Handler::Tenant(Box::new(handler)))
 }
 
-/// A request that says all in its path.
-pub(crate) fn command(
-    access: Access,
-    path: &'static str,
-    handler: impl AsyncHandler<RequestContext>,
-) -> Route {
-    Route { body: None, ..post(access, path, handler) }
-}
-
-/// A change, with a JSON body.
+/// A change.
 pub(crate) fn patch(
     access: Access,
     path: &'static str,
     handler: impl AsyncHandler<RequestContext>,
 ) -> Route {
-    Route { method: Method::PATCH, ..post(access, path, handler) }
+    Route::new(Method::PATCH, access, path, Handler::Tenant(Box::new(handler)))
 }
 
 /// A question to the server, not to a tenant.
 pub(crate) fn server(path: &'static str, handler: impl AsyncHandler<Arc<Site>>) -> Route {
-    let handler = Handler::Server(Box::new(handler));
-    let (method, access, work) = (Method::GET, Access::Public, Work::Short);
-    Route { path, method, access, body: None, work, params: &[], submitted: None, handler }
+    Route::new(Method::GET, Access::Public, path, Handler::Server(Box::new(handler)))
 }
 
+/// What a route is besides its method, path, access and handler.
 impl Route {
+    fn new(method: Method, access: Access, path: &'static str, handler: Handler) -> Self {
+        Self {
+            section: Section::default(),
+            method,
+            path,
+            access,
+            body: None,
+            query: &[],
+            work: Work::Short,
+            submitted: None,
+            handler,
+            about: Description::default(),
+        }
+    }
+
+    /// What it is for.
+    pub(crate) fn about(mut self, summary: &'static str) -> Self {
+        self.about.summary = summary;
+        self
+    }
+
+    /// With the next part that the path leaves open, by its schema.
+    pub(crate) fn part(mut self, schema: &'static str) -> Self {
+        self.about.parts.push(schema);
+        self
+    }
+
+    /// With these parameters of the query.
+    pub(crate) fn query(self, query: &'static [Parameter]) -> Self {
+        Self { query, ..self }
+    }
+
+    /// With a JSON body of this schema.
+    pub(crate) fn body(self, schema: &'static str) -> Self {
+        let body = BodyRule { schema, limit: BODY_LIMIT, optional: false, unread: false };
+        Self { body: Some(body), ..self }
+    }
+
     /// With another limit for the body, in bytes.
     pub(crate) fn up_to(self, limit: usize) -> Self {
         Self { body: self.body.map(|body| BodyRule { limit, ..body }), ..self }
@@ -147,6 +209,23 @@ impl Route {
     /// A missing body counts as an empty object.
     pub(crate) fn or_nothing(self) -> Self {
         Self { body: self.body.map(|body| BodyRule { optional: true, ..body }), ..self }
+    }
+
+    /// With its body as bytes.
+    pub(crate) fn unread(self) -> Self {
+        Self { body: self.body.map(|body| BodyRule { unread: true, ..body }), ..self }
+    }
+
+    /// With an answer of this status, in one of these forms.
+    pub(crate) fn answers(mut self, status: u16, forms: &[&'static str]) -> Self {
+        self.about.answers.push((status, forms.to_vec()));
+        self
+    }
+
+    /// With these errors of its own.
+    pub(crate) fn refuses(mut self, refusals: &'static [Problem]) -> Self {
+        self.about.refusals = refusals;
+        self
     }
 
     /// With its outcomes counted.
@@ -159,16 +238,6 @@ impl Route {
         Self { work, ..self }
     }
 
-    /// With an answer that depends on these parameters of the query.
-    pub(crate) fn of_query(self, params: &'static [&'static str]) -> Self {
-        Self { params, ..self }
-    }
-
-    /// With its body as bytes.
-    pub(crate) fn unread(self) -> Self {
-        Self { body: self.body.map(|body| BodyRule { unread: true, ..body }), ..self }
-    }
-
     /// Whether anyone may read it, from any origin, and keep it while it is fresh.
     pub(crate) fn is_public_read(&self) -> bool {
         let of_tenant = matches!(self.handler, Handler::Tenant(_));
@@ -176,84 +245,25 @@ impl Route {
     }
 }
 
-/// All routes, found by path.
-pub(crate) struct Table(Router<Arc<Endpoint>>);
+impl Section {
+    /// These routes, as they belong to the section.
+    pub(crate) fn rows(self, routes: Vec<Route>) -> Vec<Route> {
+        routes.into_iter().map(|route| Route { section: self, ..route }).collect()
+    }
 
-/// What answers at one path.
-pub(crate) struct Endpoint {
-    routes: Vec<Route>,
-    allow: HeaderValue,
-}
-
-impl Table {
-    /// # Panics
-    /// When two of the paths contradict each other: the table is written down, not input.
-    #[expect(clippy::panic, reason = "the table is a constant; every start builds it")]
-    pub(crate) fn new(routes: Vec<Route>) -> Self {
-        let mut paths: HashMap<&'static str, Vec<Route>> = HashMap::new();
-        for route in routes {
-            paths.entry(route.path).or_default().push(route);
+    /// Its heading in the reference.
+    pub(crate) fn heading(self) -> &'static str {
+        match self {
+            Self::Door => "The door",
+            Self::Joining => "Joining",
+            Self::Takes => "Takes",
+            Self::Sessions => "Sessions",
+            Self::Records => "Members, subjects, memos",
+            Self::Log => "The log",
+            Self::Operating => "Operating",
+            Self::Committee => "The daily committee",
+            Self::Pages => "Pages",
+            Self::Server => "How the server is",
         }
-        let mut router = Router::new();
-        for (path, routes) in paths {
-            if let Err(error) = router.insert(path, Arc::new(Endpoint::new(routes))) {
-                panic!("{path}: {error}");
-            }
-        }
-        Self(router)
-    }
-
-    /// The endpoint at this path, and the parts that it leaves open, percent-decoded. A part that
-    /// is not UTF-8 then is part of no path.
-    pub(crate) fn find(&self, path: &str) -> Option<(Arc<Endpoint>, Vec<String>)> {
-        let found = self.0.at(path).ok()?;
-        let decode = |part| percent_decode_str(part).decode_utf8().ok().map(Cow::into_owned);
-        let parts = found.params.iter().map(|(_, part)| decode(part)).collect::<Option<_>>()?;
-        Some((Arc::clone(found.value), parts))
-    }
-}
-
-impl Endpoint {
-    fn new(routes: Vec<Route>) -> Self {
-        let mut methods = vec!["OPTIONS"];
-        for route in &routes {
-            methods.push(route.method.as_str());
-            if route.method == Method::GET {
-                methods.push("HEAD");
-            }
-        }
-        methods.sort_unstable();
-        let allow = HeaderValue::try_from(methods.join(", "));
-        Self { routes, allow: allow.unwrap_or(HeaderValue::from_static("GET")) }
-    }
-
-    /// The route for this method; a HEAD is a GET whose answer the server sends without its body.
-    pub(crate) fn route(&self, method: &Method) -> Result<&Route, ApiError> {
-        let method = if method == Method::HEAD { &Method::GET } else { method };
-        let route = self.routes.iter().find(|route| route.method == *method);
-        route.ok_or_else(|| ApiError::Method(self.allow.clone()))
-    }
-
-    /// What a request with this method submits.
-    pub(crate) fn submitted(&self, method: &Method) -> Option<Submitted> {
-        self.routes.iter().find(|route| route.method == *method)?.submitted
-    }
-
-    pub(crate) fn has_public_read(&self) -> bool {
-        self.routes.iter().any(Route::is_public_read)
-    }
-
-    /// Whether this endpoint answers for tenants, each on its own hosts.
-    pub(crate) fn is_of_tenants(&self) -> bool {
-        self.routes.iter().any(|route| matches!(route.handler, Handler::Tenant(_)))
-    }
-
-    pub(crate) fn allow(&self) -> &HeaderValue {
-        &self.allow
-    }
-
-    /// The path as it stands in the table.
-    pub(crate) fn pattern(&self) -> &'static str {
-        self.routes.first().map_or("", |route| route.path)
     }
 }

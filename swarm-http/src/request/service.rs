@@ -18,7 +18,7 @@ use crate::Site;
 use crate::tenants::Host;
 
 use super::dispatch::{RequestHead, UnknownPath, respond, respond_unknown};
-use super::route::Table;
+use super::table::Table;
 
 /// Answers every request for a site; see [`service`](crate::service). Clones are cheap and share
 /// everything.

@@ -3,11 +3,80 @@
 use swarm_core::domain::{
     Day, MemoDraft, Prompt, Regime, Signal, Subject, SubjectId, SubjectSnapshotDraft,
 };
+use swarm_core::wire::Problem::{
+    InvalidMemo, InvalidRequest, NotFound, QuotaReached, UnknownToken,
+};
 use swarm_core::{Refusal, SessionId, wire};
 
 use crate::number::number;
 use crate::request::context::{RequestContext, invalid_query};
+use crate::request::credential::Access::{Member, Operator};
+use crate::request::route::{Route, Section, cached, post};
 use crate::response::{Reply, ok};
+
+/// Subjects, memos, and what briefs are made of.
+pub(super) fn routes() -> Vec<Route> {
+    [
+        Section::Records.rows(vec![
+            cached("/api/swarm/subjects", subjects)
+                .about("All subjects, by id")
+                .answers(200, &["Subjects"]),
+            cached("/api/swarm/subjects/{id}", subject)
+                .about("A subject")
+                .part("SubjectId")
+                .answers(200, &["Subject"])
+                .refuses(&[NotFound]),
+            cached("/api/swarm/subjects/{id}/snapshots", snapshots)
+                .about("What a subject held, by date, then id")
+                .part("SubjectId")
+                .answers(200, &["SubjectSnapshots"])
+                .refuses(&[NotFound]),
+            post(Member, "/api/swarm/memos", publish_memo)
+                .about("Publish a memo")
+                .body("MemoDraft")
+                .up_to(super::MEMO_LIMIT)
+                .answers(201, &["MemoReceipt"])
+                .refuses(&[InvalidMemo, UnknownToken, NotFound, QuotaReached]),
+            cached("/api/swarm/memos/{id}", memo)
+                .about("A memo")
+                .part("Id")
+                .answers(200, &["Memo"])
+                .refuses(&[NotFound]),
+        ]),
+        Section::Operating.rows(vec![
+            post(Operator, "/api/swarm/admin/subjects", put_subject)
+                .about("Create a subject, or replace it")
+                .body("SubjectDraft")
+                .answers(200, &["SubjectWritten"])
+                .answers(201, &["SubjectWritten"])
+                .refuses(&[InvalidRequest]),
+            post(Operator, "/api/swarm/admin/subjects/{id}/snapshots", add_snapshot)
+                .about("Say what a subject holds")
+                .part("SubjectId")
+                .body("SnapshotDraft")
+                .answers(201, &["SnapshotAdded"])
+                .refuses(&[InvalidRequest, NotFound]),
+            post(Operator, "/api/swarm/admin/regime", put_regime)
+                .about("Record the regime of a day, in place of the one there is")
+                .body("RegimeDraft")
+                .answers(200, &["Written"])
+                .refuses(&[InvalidRequest]),
+            post(Operator, "/api/swarm/admin/signals", put_signal)
+                .about("Record a signal of a day, in place of the one there is")
+                .body("Signal")
+                .answers(200, &["Written"])
+                .refuses(&[InvalidRequest]),
+            post(Operator, "/api/swarm/admin/memos/{id}/retract", retract_memo)
+                .about("Retract a memo")
+                .part("Id")
+                .answers(200, &["Written"])
+                .refuses(&[NotFound]),
+        ]),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
 
 pub(crate) async fn subjects(request: RequestContext) -> Reply {
     Ok(wire::documents::subjects(&request.tenant().subjects().await?).into())

@@ -1,12 +1,40 @@
 //! The log of what was done.
 
 use swarm_core::domain::Seq;
+use swarm_core::wire::Problem::InvalidRequest;
 use swarm_core::{Invalid, wire};
 
 use crate::number::number;
 use crate::request::RequestContext;
+use crate::request::credential::Access::Operator;
 use crate::request::page::Page;
+use crate::request::route::{Route, Section, cached, post};
 use crate::response::Reply;
+
+/// The log, and accepting a store that went back.
+pub(super) fn routes() -> Vec<Route> {
+    [
+        Section::Log.rows(vec![
+            cached("/api/swarm/log", entries)
+                .about("What was done, the oldest first")
+                .query(&[("after", "Seq"), ("limit", "LogLimit")])
+                .answers(200, &["Log"]),
+        ]),
+        Section::Operating.rows(vec![
+            post(Operator, "/api/swarm/admin/accept", accept)
+                .about(
+                    "Accept the store as it is: a clock that is behind the log counts again, \
+                 or a log that went back is gone on with",
+                )
+                .body("Acceptance")
+                .answers(200, &["Written"])
+                .refuses(&[InvalidRequest]),
+        ]),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
 
 /// From now on, commits that were refused because the store's clock is behind its log, or the log is
 /// not the one that was seen before, are accepted again (API.md, 7.6).

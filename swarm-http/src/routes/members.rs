@@ -1,12 +1,97 @@
 //! Applications, members and their tokens.
 
 use swarm_core::domain::{Application, MemberState, MessageId, PublicKey, TokenClaim};
+use swarm_core::wire::Problem::{
+    self, AlreadyClaimed, BadSignature, ClaimRefused, InvalidApplication, InvalidChallengeRequest,
+    InvalidRequest, InvalidTokenClaim, KeyRegistered, NotFound, QuotaReached, UnknownToken,
+};
 use swarm_core::{MemberId, Refusal, Resource, wire};
 
 use crate::number::number;
 use crate::request::RequestContext;
+use crate::request::credential::Access::{Member, Operator, Public};
 use crate::request::page::{MOST, Page};
+use crate::request::route::{Route, Section, Work, cached, post, read, read_as};
 use crate::response::{ApiError, Reply};
+
+/// Joining, members, and what operators do with them.
+pub(super) fn routes() -> Vec<Route> {
+    [
+        Section::Joining.rows(vec![
+            post(Public, "/api/swarm/apply", apply)
+                .about("Apply, signed with the key that is applied with")
+                .body("Application")
+                .answers(201, &["Applied"])
+                .refuses(&[InvalidApplication, BadSignature, KeyRegistered, QuotaReached]),
+            read("/api/swarm/apply/{id}", status)
+                .about("How far an application has come")
+                .part("MemberId")
+                .answers(200, &["ApplicationState"])
+                .refuses(&[NotFound]),
+            post(Public, "/api/swarm/token-claim/challenge", challenge)
+                .about("A challenge to sign, good for 10 minutes")
+                .body("MemberName")
+                .answers(200, &["Challenge"])
+                .refuses(&[InvalidChallengeRequest]),
+            post(Public, "/api/swarm/token-claim", claim)
+                .about("Claim the bearer token with a signed challenge, once")
+                .body("TokenClaim")
+                .answers(201, &["Token"])
+                .refuses(&[InvalidTokenClaim, ClaimRefused, AlreadyClaimed]),
+            read_as(Member, "/api/swarm/verify-token", verify_token)
+                .about("Whose token this is")
+                .answers(200, &["MemberName"])
+                .refuses(&[UnknownToken]),
+        ]),
+        Section::Records.rows(vec![
+            cached("/api/swarm/members", list)
+                .about("The active members")
+                .answers(200, &["Members"]),
+            read("/api/swarm/members/{id}", one)
+                .with(Work::CachedShort)
+                .about("A member")
+                .part("MemberId")
+                .answers(200, &["Member"])
+                .refuses(&[NotFound]),
+        ]),
+        Section::Operating.rows(vec![
+            read_as(Operator, "/api/swarm/admin/applications", applications)
+                .about("Applications by memberId, with name and contact")
+                .query(&[("state", "MemberState"), ("limit", "PageLimit"), ("after", "MemberId")])
+                .with(Work::Long)
+                .answers(200, &["Applications"])
+                .refuses(&[InvalidRequest]),
+            post(Operator, "/api/swarm/admin/activate", activate)
+                .about("Let an applicant in, or a member in again")
+                .body("MemberName")
+                .answers(200, &["Reviewed"])
+                .refuses(&[InvalidRequest, NotFound, Problem::MemberState, KeyRegistered]),
+            post(Operator, "/api/swarm/admin/reject", reject)
+                .about("Turn an applicant down")
+                .body("MemberName")
+                .answers(200, &["Reviewed"])
+                .refuses(&[InvalidRequest, NotFound, Problem::MemberState]),
+            post(Operator, "/api/swarm/admin/deactivate", deactivate)
+                .about("Shut a member out: its token resolves no more")
+                .body("MemberName")
+                .answers(200, &["Reviewed"])
+                .refuses(&[InvalidRequest, NotFound, Problem::MemberState]),
+            post(Operator, "/api/swarm/admin/rotate-key", rotate_key)
+                .about("A new token for a member, and a new key where one is given")
+                .body("KeyRotation")
+                .answers(200, &["KeyRotated"])
+                .refuses(&[InvalidRequest, NotFound, Problem::MemberState, KeyRegistered]),
+            read_as(Operator, "/api/swarm/admin/outbox", outbox)
+                .about("Messages to members, and what became of them")
+                .query(&[("limit", "PageLimit"), ("after", "Id")])
+                .with(Work::Long)
+                .answers(200, &["Outbox"]),
+        ]),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
 
 pub(crate) async fn apply(mut request: RequestContext) -> Reply {
     let application =

@@ -5,9 +5,25 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde::Serialize;
 use swarm_core::store::Readiness;
+use swarm_core::wire::Problem::Unavailable;
 
 use crate::Site;
+use crate::request::route::{Route, Section, server};
 use crate::response::{Answer, ApiError, Reply, ok};
+
+/// What the operator of the server asks, the same on every host.
+pub(super) fn routes() -> Vec<Route> {
+    Section::Server.rows(vec![
+        server("/healthz", health).about("The process is up").answers(200, &["Health"]),
+        server("/readyz", ready)
+            .about("The store answers, and may be relied on")
+            .answers(200, &["Readiness"])
+            .refuses(&[Unavailable]),
+        server("/metrics", metrics)
+            .about("What was counted, as OpenMetrics")
+            .answers(200, &["application/openmetrics-text"]),
+    ])
+}
 
 #[derive(Serialize)]
 struct State {

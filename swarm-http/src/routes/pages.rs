@@ -1,35 +1,80 @@
-//! The paths of the pages (API.md, 10.1). Whoever prefers JSON gets what the API answers with.
+//! The paths of the pages (API.md, 10). A client that prefers JSON gets the answer of the API.
+
+use swarm_core::wire::Problem::NotFound;
 
 use super::{committee, documents, log, members, sessions, takes};
 use crate::pages::{self, page};
-use crate::request::route::{Route, Work, read};
+use crate::request::route::{Route, Section, Work, read};
 
-/// What stands at the root of a site of its own, beside the home page.
-pub(crate) fn root() -> Vec<Route> {
-    vec![read("/feed.xml", pages::feed).with(Work::Long)]
-}
-
-/// The pages of interface A, and what they load.
-pub(crate) fn of_sessions() -> Vec<Route> {
-    vec![
-        page("/swarm/sessions", sessions::list, pages::sessions::page),
-        page("/swarm/sessions/{id}", sessions::by_id, pages::session::page),
-        page("/swarm/members", members::list, pages::members::page),
-        page("/swarm/members/{id}", members::one, pages::member::page),
-        page("/swarm/subjects", documents::subjects, pages::subjects::page),
-        page("/swarm/subjects/{id}", documents::subject, pages::subject::page),
-        page("/swarm/takes/{id}", takes::record, pages::take::page),
-        page("/swarm/memos/{id}", documents::memo, pages::memo::page),
-        page("/swarm/log", log::entries, pages::log::page),
-        read("/swarm/style.css", pages::style),
-        read("/swarm/icon.svg", pages::icon),
-    ]
+/// The pages of interface A.
+pub(super) fn routes() -> Vec<Route> {
+    Section::Pages.rows(vec![
+        page("/swarm/sessions", "Sessions", sessions::list, pages::sessions::page)
+            .about("All sessions")
+            .query(&[("before", "Id"), ("limit", "PageLimit")]),
+        page("/swarm/sessions/{id}", "SessionWithTakes", sessions::by_id, pages::session::page)
+            .about("A session: who said what, who has not, what the operator did")
+            .part("Id")
+            .query(&[("before", "Id")])
+            .refuses(&[NotFound]),
+        page("/swarm/members", "Members", members::list, pages::members::page)
+            .about("The members")
+            .query(&[("from", "MemberId")]),
+        page("/swarm/members/{id}", "Member", members::one, pages::member::page)
+            .about("A member, its takes and memos")
+            .part("MemberId")
+            .query(&[("before", "Id")])
+            .refuses(&[NotFound]),
+        page("/swarm/subjects", "Subjects", documents::subjects, pages::subjects::page)
+            .about("The subjects")
+            .query(&[("from", "SubjectId")]),
+        page("/swarm/subjects/{id}", "Subject", documents::subject, pages::subject::page)
+            .about("A subject, what it held, its sessions")
+            .part("SubjectId")
+            .query(&[("before", "Id")])
+            .refuses(&[NotFound]),
+        page("/swarm/takes/{id}", "Take", takes::record, pages::take::page)
+            .about("A take and its revisions, with what it takes to verify it")
+            .part("Id")
+            .refuses(&[NotFound]),
+        page("/swarm/memos/{id}", "Memo", documents::memo, pages::memo::page)
+            .about("A memo")
+            .part("Id")
+            .refuses(&[NotFound]),
+        page("/swarm/log", "Log", log::entries, pages::log::page)
+            .about("The log, the newest first")
+            .query(&[("before", "Id"), ("after", "Seq"), ("limit", "LogLimit")]),
+        read("/swarm/style.css", pages::style)
+            .about("The look of the pages")
+            .answers(200, &["text/css"]),
+        read("/swarm/icon.svg", pages::icon).about("Their icon").answers(200, &["image/svg+xml"]),
+    ])
 }
 
 /// The pages of interface B.
-pub(crate) fn of_committee() -> Vec<Route> {
-    vec![
-        page("/swarm/committee", committee::sessions, pages::committee::list),
-        page("/swarm/committee/{date}", committee::session, pages::committee::session),
-    ]
+pub(super) fn of_committee() -> Vec<Route> {
+    Section::Pages.rows(vec![
+        page("/swarm/committee", "CommitteeSessions", committee::sessions, pages::committee::list)
+            .about("The committee's sessions")
+            .query(&[("before", "Day"), ("limit", "PageLimit")]),
+        page(
+            "/swarm/committee/{date}",
+            "CommitteeSession",
+            committee::session,
+            pages::committee::session,
+        )
+        .about("A session of the committee")
+        .part("Day")
+        .refuses(&[NotFound]),
+    ])
+}
+
+/// At the root of a site of its own, beside the home page.
+pub(super) fn at_root() -> Vec<Route> {
+    Section::Pages.rows(vec![
+        read("/feed.xml", pages::feed)
+            .about("An Atom feed of the sessions published last")
+            .with(Work::Long)
+            .answers(200, &["application/atom+xml"]),
+    ])
 }

@@ -3,12 +3,102 @@
 use swarm_core::domain::{
     Day, Invalid, Roster, SessionDraft, SessionPatch, SessionState, SubjectId,
 };
+use swarm_core::wire::Problem::{
+    self, AlreadyAggregated, BriefPublished, FiledLater, InvalidRequest, NoRoster, NotFound,
+    RosterFrozen,
+};
 use swarm_core::{MemberId, Refusal, Resource, SessionId, TakeId, wire};
 
 use crate::number::number;
 use crate::request::RequestContext;
+use crate::request::credential::Access::Operator;
 use crate::request::page::{MOST, Page};
+use crate::request::route::{Route, Section, Work, cached, patch, post};
 use crate::response::{Answer, Reply, ok};
+
+/// Sessions and their briefs.
+pub(super) fn routes() -> Vec<Route> {
+    [
+        Section::Sessions.rows(vec![
+            cached("/api/swarm/open-session", open)
+                .about(
+                    "The newest session in state collecting, or null. Ask every few minutes, \
+                 with If-None-Match",
+                )
+                .answers(200, &["OpenSession"]),
+            cached("/api/swarm/sessions", list)
+                .about("Sessions by id, the highest first")
+                .query(&[("limit", "PageLimit"), ("before", "Id")])
+                .answers(200, &["Sessions"]),
+            cached("/api/swarm/sessions/{id}", by_id)
+                .about("A session and its takes: all of them, or with a query a page")
+                .part("Id")
+                .query(&[("after", "Id"), ("limit", "PageLimit")])
+                .answers(200, &["SessionWithTakes"])
+                .refuses(&[NotFound]),
+            cached("/api/swarm/sessions/{date}/{subject}", by_date)
+                .about("The newest session of a day and subject, and its takes")
+                .part("Day")
+                .part("SubjectId")
+                .answers(200, &["SessionWithTakes"])
+                .refuses(&[NotFound]),
+            cached("/api/swarm/brief", super::documents::brief)
+                .about(
+                    "The brief of a session; by date and subject that of the newest session of \
+                 the day that has one. Null where there is none",
+                )
+                .query(&[("session", "Id"), ("date", "Day"), ("subject", "SubjectId")])
+                .answers(200, &["BriefOrNull"]),
+        ]),
+        Section::Operating.rows(vec![
+            post(Operator, "/api/swarm/admin/sessions", convene)
+                .with(Work::Long)
+                .about("Convene a session")
+                .body("SessionDraft")
+                .answers(201, &["SessionConvened"])
+                .refuses(&[InvalidRequest, NotFound]),
+            patch(Operator, "/api/swarm/admin/sessions/{id}", amend)
+                .with(Work::Long)
+                .about("Move or clear the deadline, set the quorum")
+                .part("Id")
+                .body("SessionPatch")
+                .answers(200, &["SessionChanged"])
+                .refuses(&[InvalidRequest, NotFound, FiledLater, AlreadyAggregated]),
+            post(Operator, "/api/swarm/admin/sessions/{id}/state", advance)
+                .about("Move a session on; aggregated writes its snapshot")
+                .part("Id")
+                .body("StateChange")
+                .with(Work::Long)
+                .answers(200, &["SessionChanged"])
+                .refuses(&[InvalidRequest, NotFound, Problem::SessionState]),
+            post(Operator, "/api/swarm/admin/sessions/{id}/roster", freeze_roster)
+                .with(Work::Long)
+                .about("Freeze who is expected, once")
+                .part("Id")
+                .body("RosterFreeze")
+                .answers(200, &["SessionChanged"])
+                .refuses(&[InvalidRequest, NotFound, RosterFrozen, AlreadyAggregated]),
+            post(Operator, "/api/swarm/admin/sessions/{id}/roster/excuse", excuse)
+                .with(Work::Long)
+                .about("Excuse a listed member, or expect it again")
+                .part("Id")
+                .body("Excuse")
+                .answers(200, &["SessionChanged"])
+                .refuses(&[InvalidRequest, NotFound, NoRoster, AlreadyAggregated]),
+            post(Operator, "/api/swarm/admin/sessions/{id}/brief", super::documents::publish_brief)
+                .with(Work::Long)
+                .about("Publish the brief of a session, once")
+                .part("Id")
+                .body("BriefOrder")
+                .or_nothing()
+                .answers(201, &["BriefPublished"])
+                .refuses(&[InvalidRequest, NotFound, BriefPublished, AlreadyAggregated]),
+        ]),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
 
 pub(crate) async fn open(request: RequestContext) -> Reply {
     ok(&request.tenant().open_session().await?)

@@ -1,11 +1,71 @@
 //! Filing takes, and reading them back.
 
 use swarm_core::domain::TakeDraft;
+use swarm_core::wire::Problem::{
+    AmendmentClosed, BadSignature, Busy, CapReached, Excused, InvalidDiagnosis, InvalidDraft,
+    InvalidSubmission, LostRace, NoKey, NoSession, NonceUsed, NotFound, NotOnRoster, TokenMismatch,
+    UnknownToken, WindowClosed,
+};
 use swarm_core::wire::{self, RequestError};
 use swarm_core::{Refusal, Submission};
 
+use crate::door::doctor;
+use crate::metrics::Submitted;
 use crate::request::RequestContext;
+use crate::request::credential::Access::{Member, Public};
+use crate::request::route::{Route, Section, Work, post, read};
 use crate::response::{Reply, ok};
+
+/// Takes: what helps to sign one, filing it, reading it back.
+pub(super) fn routes() -> Vec<Route> {
+    Section::Takes.rows(vec![
+        post(Public, "/api/swarm/signing-payload", signing_payload)
+            .about("The canonical text of a take, to be signed")
+            .body("TakeDraft")
+            .answers(200, &["Canonical"])
+            .refuses(&[InvalidDraft]),
+        post(Member, "/api/swarm/preflight", doctor::preflight)
+            .about(
+                "All that would refuse a take at this moment; nothing is filed, no nonce \
+                 is spent",
+            )
+            .body("Submission")
+            .answers(200, &["Preflight"])
+            .refuses(&[UnknownToken]),
+        post(Member, "/api/swarm/submit", submit)
+            .about("File a take, or a revision of one")
+            .body("Submission")
+            .unread()
+            .counted(Submitted::Take)
+            .answers(201, &["Receipt"])
+            .refuses(&[
+                InvalidSubmission,
+                UnknownToken,
+                TokenMismatch,
+                NoSession,
+                WindowClosed,
+                NotOnRoster,
+                Excused,
+                NoKey,
+                CapReached,
+                AmendmentClosed,
+                BadSignature,
+                NonceUsed,
+                LostRace,
+            ]),
+        post(Public, "/api/swarm/diagnose", doctor::diagnose)
+            .about("What is wrong with a signature")
+            .body("Signed")
+            .answers(200, &["Diagnosis"])
+            .refuses(&[InvalidDiagnosis, Busy]),
+        read("/api/swarm/takes/{id}", record)
+            .with(Work::CachedShort)
+            .about("A take, whole, as it was filed")
+            .part("Id")
+            .answers(200, &["Take"])
+            .refuses(&[NotFound]),
+    ])
+}
 
 pub(crate) async fn submit(request: RequestContext) -> Reply {
     let read = Submission::read(&mut request.document()?.members());

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use swarm_core::json::{Json, write};
 use swarm_core::wire::Problem;
 
-use super::operation::{Operation, Parameter};
+use super::described::{is_of_committee, is_page, parts, problems};
 use super::schemas::{self, reference};
 use crate::request::credential::Access;
+use crate::request::route::Route;
 
 /// The document, but for the origin.
 pub(super) struct Document {
@@ -20,14 +21,14 @@ const DESCRIPTION: &str = "Automated agents file signed takes on dated sessions.
      X-Request-Id; public reads have an ETag, honour If-None-Match, and may be read from any origin.";
 
 impl Document {
-    pub(super) fn of(operations: &[Operation]) -> Self {
+    pub(super) fn of(routes: &[Route]) -> Self {
         let info = Json::from([
             ("title", "Swarm".into()),
             ("version", env!("CARGO_PKG_VERSION").into()),
             ("description", DESCRIPTION.into()),
         ]);
         let mut responses = Responses::default();
-        let paths = paths(operations, &mut responses);
+        let paths = paths(routes, &mut responses);
         let schemas = schemas::all().into_iter().collect();
         let components = Json::from([
             ("securitySchemes", credentials()),
@@ -47,55 +48,55 @@ impl Document {
     }
 }
 
-fn paths(operations: &[Operation], responses: &mut Responses) -> Json {
+fn paths(routes: &[Route], responses: &mut Responses) -> Json {
     let mut paths: Vec<(&str, Vec<(String, Json)>)> = Vec::new();
-    for operation in operations {
-        let method = operation.method.as_str().to_ascii_lowercase();
-        let described = (method, described(operation, responses));
-        match paths.iter_mut().find(|(path, _)| *path == operation.path) {
+    for route in routes {
+        let method = route.method.as_str().to_ascii_lowercase();
+        let described = (method, described(route, responses));
+        match paths.iter_mut().find(|(path, _)| *path == route.path) {
             Some((_, methods)) => methods.push(described),
-            None => paths.push((operation.path, vec![described])),
+            None => paths.push((route.path, vec![described])),
         }
     }
     let of = |methods: Vec<(String, Json)>| Json::Object(methods.into_iter().collect());
     paths.into_iter().map(|(path, methods)| (path, of(methods))).collect()
 }
 
-fn described(operation: &Operation, responses: &mut Responses) -> Json {
-    let parts = operation.parts.iter().map(|part| parameter(part, "path"));
-    let query = operation.query.iter().map(|part| parameter(part, "query"));
+fn described(route: &Route, responses: &mut Responses) -> Json {
+    let parts = parts(route).map(|part| parameter(part, "path"));
+    let query = route.query.iter().map(|part| parameter(*part, "query"));
     let parameters: Vec<_> = parts.chain(query).collect();
     let mut fields = vec![
-        ("tags", [Json::from(operation.group)].into_iter().collect()),
-        ("summary", operation.summary.into()),
+        ("tags", [Json::from(route.section.heading())].into_iter().collect()),
+        ("summary", route.about.summary.into()),
     ];
-    if let Some(scheme) = scheme(operation.access) {
+    if let Some(scheme) = scheme(route.access) {
         let needed = Json::from([(scheme, Json::List(Vec::new()))]);
         fields.push(("security", [needed].into_iter().collect()));
     }
     if !parameters.is_empty() {
         fields.push(("parameters", parameters.into_iter().collect()));
     }
-    if let Some((schema, rule)) = operation.body {
+    if let Some(rule) = route.body {
         let description = Json::Text(format!("At most {} bytes.", rule.limit));
         fields.push((
             "requestBody",
             [
                 ("description", description),
                 ("required", Json::Bool(!rule.optional)),
-                ("content", content(&[schema])),
+                ("content", content(&[rule.schema])),
             ]
             .into(),
         ));
     }
-    fields.push(("responses", answers(operation, responses)));
+    fields.push(("responses", answers(route, responses)));
     fields.into_iter().collect()
 }
 
-fn parameter(Parameter { name, schema }: &Parameter, place: &str) -> Json {
+fn parameter((name, schema): (&str, &str), place: &str) -> Json {
     let required = Json::Bool(place == "path");
     [
-        ("name", Json::from(*name)),
+        ("name", Json::from(name)),
         ("in", place.into()),
         ("required", required),
         ("schema", reference(schema)),
@@ -103,26 +104,26 @@ fn parameter(Parameter { name, schema }: &Parameter, place: &str) -> Json {
     .into()
 }
 
-fn answers(operation: &Operation, responses: &mut Responses) -> Json {
+fn answers(route: &Route, responses: &mut Responses) -> Json {
     let mut all: Vec<(String, Json)> = Vec::new();
-    for (status, forms) in &operation.answers {
+    for (status, forms) in &route.about.answers {
         let mut answer = vec![("description", "All is well.".into())];
-        if operation.is_public_read {
+        if route.is_public_read() {
             answer.push(("headers", [("ETag", header("ETag"))].into()));
         }
         answer.push(("content", content(forms)));
         all.push((status.to_string(), answer.into_iter().collect()));
     }
-    if operation.is_public_read {
+    if route.is_public_read() {
         let unchanged = "What If-None-Match names is what would be answered.";
         all.push(("304".to_owned(), [("description", unchanged.into())].into()));
     }
     let mut by_status: BTreeMap<u16, Vec<Problem>> = BTreeMap::new();
-    for problem in &operation.problems {
-        by_status.entry(problem.status()).or_default().push(*problem);
+    for problem in problems(route) {
+        by_status.entry(problem.status()).or_default().push(problem);
     }
     for (status, problems) in by_status {
-        all.push((status.to_string(), responses.of(operation, status, &problems)));
+        all.push((status.to_string(), responses.of(route, status, &problems)));
     }
     Json::Object(all.into_iter().collect())
 }
@@ -141,10 +142,10 @@ fn content(forms: &[&str]) -> Json {
 struct Responses(BTreeMap<String, Json>);
 
 impl Responses {
-    fn of(&mut self, operation: &Operation, status: u16, problems: &[Problem]) -> Json {
-        let (form, forms): (_, &[&str]) = if operation.is_of_committee() {
+    fn of(&mut self, route: &Route, status: u16, problems: &[Problem]) -> Json {
+        let (form, forms): (_, &[&str]) = if is_of_committee(route) {
             ("committee-", &["CommitteeError"])
-        } else if operation.is_page() {
+        } else if is_page(route) {
             ("page-", &["Error", "text/html"])
         } else {
             ("", &["Error"])

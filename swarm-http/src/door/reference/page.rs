@@ -5,11 +5,12 @@ use http::StatusCode;
 use swarm_core::json::{Json, Object};
 use swarm_core::wire::Problem;
 
-use super::operation::{Operation, Parameter};
+use super::described::problems;
 use super::schemas;
 use crate::pages::{Desk, Frame, Markup, html};
 use crate::request::RequestContext;
 use crate::request::credential::Access;
+use crate::request::route::Route;
 use crate::response::Answer;
 
 /// The page, but for what it says of the tenant.
@@ -59,19 +60,9 @@ struct Field {
 }
 
 impl Page {
-    pub(super) fn of(operations: &[Operation]) -> Self {
-        let mut groups: Vec<Group> = Vec::new();
-        for operation in operations {
-            let described = describe(operation);
-            match groups.iter_mut().find(|group| group.name == operation.group) {
-                Some(group) => group.operations.push(described),
-                None => groups.push(Group {
-                    name: operation.group,
-                    anchor: operation.group.to_lowercase().replace([' ', ','], "-"),
-                    operations: vec![described],
-                }),
-            }
-        }
+    pub(super) fn of(routes: &[Route]) -> Self {
+        let sections = routes.chunk_by(|one, next| one.section == next.section);
+        let groups = sections.filter_map(group).collect();
         Self { groups, schemas: schemas::all().into_iter().map(schema).collect() }
     }
 
@@ -86,34 +77,41 @@ impl Page {
     }
 }
 
-fn describe(operation: &Operation) -> Described {
+/// The routes of one section.
+fn group(routes: &[Route]) -> Option<Group> {
+    let name = routes.first()?.section.heading();
+    let anchor = name.to_lowercase().replace([' ', ','], "-");
+    Some(Group { name, anchor, operations: routes.iter().map(describe).collect() })
+}
+
+fn describe(route: &Route) -> Described {
     let mut facts = Vec::new();
-    if let Some(credential) = credential(operation.access) {
+    if let Some(credential) = credential(route.access) {
         facts.push(("Credential", Markup(format!("<code>{credential}</code>"))));
     }
-    if !operation.query.is_empty() {
-        let query: Vec<_> = operation.query.iter().map(asked).collect();
+    if !route.query.is_empty() {
+        let query: Vec<_> = route.query.iter().map(asked).collect();
         facts.push(("Query", Markup(query.join(", "))));
     }
-    if let Some((schema, rule)) = operation.body {
+    if let Some(rule) = route.body {
         let or_none = if rule.optional { ", or none" } else { "" };
-        facts.push(("Body", Markup(link(schema) + or_none)));
+        facts.push(("Body", Markup(link(rule.schema) + or_none)));
     }
-    let answers = operation.answers.iter().map(|(status, forms)| {
+    let answers = route.about.answers.iter().map(|(status, forms)| {
         let forms: Vec<_> = forms.iter().map(|form| link(form)).collect();
         format!("{status} {}", forms.join(" or "))
     });
     facts.push(("Answers", Markup(answers.collect::<Vec<_>>().join(", "))));
-    let own: Vec<_> = operation.problems.iter().copied().filter(|it| is_telling(*it)).collect();
+    let own: Vec<_> = problems(route).into_iter().filter(|it| is_telling(*it)).collect();
     if !own.is_empty() {
         let by_status = own.chunk_by(|one, next| one.status() == next.status());
         let refusals: Vec<_> = by_status.map(refusals).collect();
         facts.push(("Refusals", Markup(refusals.join("<br>"))));
     }
     Described {
-        method: operation.method.to_string(),
-        path: operation.path,
-        summary: operation.summary,
+        method: route.method.to_string(),
+        path: route.path,
+        summary: route.about.summary,
         facts,
     }
 }
@@ -147,7 +145,7 @@ fn is_telling(problem: Problem) -> bool {
     )
 }
 
-fn asked(Parameter { name, schema }: &Parameter) -> String {
+fn asked((name, schema): &(&str, &str)) -> String {
     format!("<code>{name}</code> {}", link(schema))
 }
 

@@ -1,0 +1,54 @@
+//! What the reference needs to know of a route beyond its row.
+
+use swarm_core::wire::Problem;
+
+use crate::request::credential::Access;
+use crate::request::route::{Handler, Route, Section};
+
+/// The parts that the path leaves open: a name and a schema each.
+pub(super) fn parts(route: &Route) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let open = |part: &'static str| part.strip_prefix('{')?.strip_suffix('}');
+    route.path.split('/').filter_map(open).zip(route.about.parts.iter().copied())
+}
+
+/// Whether its errors have the form of interface B.
+pub(super) fn is_of_committee(route: &Route) -> bool {
+    route.section == Section::Committee
+}
+
+/// Whether people read it too.
+pub(super) fn is_page(route: &Route) -> bool {
+    route.about.answers.iter().any(|(_, forms)| forms.len() > 1 && forms.contains(&"text/html"))
+}
+
+/// Its own errors, and those of every request like it, by status.
+pub(super) fn problems(route: &Route) -> Vec<Problem> {
+    let mut problems = route.about.refusals.to_vec();
+    problems.extend(on_the_way(route));
+    problems.sort_unstable_by_key(|problem| (problem.status(), problem.code()));
+    problems.dedup();
+    problems
+}
+
+/// Errors before a handler sees the request, and of a store that does not answer.
+fn on_the_way(route: &Route) -> Vec<Problem> {
+    let mut problems = vec![Problem::MissingHost, Problem::InvalidHost, Problem::InvalidTarget];
+    problems.extend([Problem::InvalidFraming, Problem::Internal]);
+    if matches!(route.handler, Handler::Tenant(_)) {
+        problems.extend([Problem::UnknownHost, Problem::Busy, Problem::Unavailable]);
+    }
+    if !route.query.is_empty() {
+        problems.push(Problem::InvalidQuery);
+    }
+    if route.body.is_some() {
+        problems.extend([Problem::InvalidJson, Problem::BodyIncomplete, Problem::BodyTooSlow]);
+        problems.extend([Problem::BodyTooLarge, Problem::NotJsonType]);
+    }
+    problems.extend(match route.access {
+        Access::Public => None,
+        Access::Member => Some(Problem::MissingBearer),
+        Access::Operator | Access::CommitteeOperator => Some(Problem::AdminToken),
+        Access::CommitteeMember => Some(Problem::MissingKey),
+    });
+    problems
+}
