@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use swarm_core::domain::{Actor, Application, Contact, Lens, Mail, MailState, Message, Name};
 use swarm_core::proof::KeyPair;
-use swarm_core::rules::{Attempt, LEASE_MILLIS, MAIL_ATTEMPTS};
+use swarm_core::rules::{Attempt, LEASE_MILLIS, MAX_MAIL_ATTEMPTS};
 use swarm_core::{Mailer, MemberId, Swarm, SystemEntropy, Tenant, TenantId, Timestamp};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::ManualClock;
@@ -101,17 +101,17 @@ async fn it_is_tried_again_after_a_wait_and_given_up_in_the_end() {
     fixture.clock.advance(29_999);
     fixture.tenant.deliver(&down).await.unwrap();
     assert_eq!(down.attempts(), 1, "the first wait is half a minute");
-    for _ in 1..MAIL_ATTEMPTS {
+    for _ in 1..MAX_MAIL_ATTEMPTS {
         assert_eq!(fixture.message().await.state, MailState::Queued);
         fixture.clock.advance(HOUR);
         fixture.tenant.deliver(&down).await.unwrap();
     }
     let message = fixture.message().await;
-    assert_eq!((message.state, message.attempts), (MailState::Failed, MAIL_ATTEMPTS));
+    assert_eq!((message.state, message.attempts), (MailState::Failed, MAX_MAIL_ATTEMPTS));
     assert_eq!(message.last_error.as_deref(), Some("connection refused"));
     fixture.clock.advance(HOUR);
     fixture.tenant.deliver(&down).await.unwrap();
-    assert_eq!(down.attempts(), usize::try_from(MAIL_ATTEMPTS).unwrap());
+    assert_eq!(down.attempts(), usize::try_from(MAX_MAIL_ATTEMPTS).unwrap());
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What a brief says (API.md, 6.6).
+//! The composition of briefs (API.md, 6.6).
 
 use std::sync::Arc;
 
@@ -10,25 +10,25 @@ use crate::domain::{
     BriefBody, BriefRegime, Day, Prompt, RecentSession, Regime, STANCES, Session, Signal, Subject,
 };
 
-/// What a brief is made from.
+/// The facts that a brief is composed from.
 #[derive(Clone, Debug)]
 pub struct BriefFacts {
     /// The session it is published for.
     pub session: Arc<Session>,
     /// Its subject.
     pub subject: Subject,
-    /// All regimes on file, those of later days too.
+    /// All stored regimes, including those of later days.
     pub regimes: Vec<Regime>,
-    /// The sessions published last, the latest first.
+    /// The most recently published sessions, latest first.
     pub published: Vec<Arc<Session>>,
     /// The signals of its day.
     pub signals: Vec<Signal>,
 }
 
-/// Writes the brief of a session; `prompt`, where the operator gives one, goes as it is.
+/// Composes the brief of a session. A `prompt` from the operator is used unchanged.
 ///
 /// # Errors
-/// [`Refusal::AlreadyAggregated`].
+/// [`Refusal::AlreadyAggregated`] when the session is.
 pub fn compose(facts: BriefFacts, prompt: Option<Prompt>) -> Result<BriefBody, Refusal> {
     let BriefFacts { session, subject, regimes, published, signals } = facts;
     before_aggregation(&session)?;
@@ -48,7 +48,7 @@ pub fn compose(facts: BriefFacts, prompt: Option<Prompt>) -> Result<BriefBody, R
     })
 }
 
-/// The latest regime on a day. Rows of later days may be on file, and a brief knows no future.
+/// The latest regime as of `date`. Later rows may be stored already; a brief must not contain them.
 pub(super) fn regime_on(date: Day, regimes: Vec<Regime>) -> Option<Regime> {
     regimes.into_iter().filter(|regime| regime.date <= date).max_by_key(|regime| regime.date)
 }

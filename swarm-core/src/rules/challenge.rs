@@ -1,51 +1,51 @@
-//! The challenges that token claims sign (API.md, 4.3).
+//! The rules for challenges, which token claims sign (API.md, 4.3).
 
 use super::{MemberBasis, Refusal};
 use crate::domain::{Challenge, ChallengeSeed, MemberId, Signed, Timestamp, TokenClaim, TokenHash};
 use crate::proof::ChallengeText;
 
-/// How long a challenge is good, in milliseconds: ten minutes (API.md, 4.3).
+/// The validity of a challenge, in milliseconds: ten minutes (API.md, 4.3).
 pub const CHALLENGE_MILLIS: i64 = 10 * 60 * 1_000;
 
 /// For how long requests for a member's challenge are given the same one, in milliseconds: five
-/// minutes. Strangers who keep asking cannot replace it before the member has claimed, and whatever is
-/// given out is good for five minutes more at least.
+/// minutes. Strangers who keep asking cannot replace it before the member has claimed, and whatever
+/// is given out is good for five minutes more at least.
 pub const CHALLENGE_REUSABLE_MILLIS: i64 = 5 * 60 * 1_000;
 
-/// A fresh challenge to hand out, unless an earlier one is still reusable.
+/// A fresh challenge, and where the store finds or keeps the one that it gives out.
 #[derive(Clone, Debug)]
 pub struct ChallengeOffer {
-    /// Where the one that was given out before is found.
+    /// The bucket of the last challenge that was given out.
     pub bucket: ChallengeBucket,
-    /// The one to give out, unless the one there is reusable.
+    /// The challenge to give out unless the one in the bucket is still reusable.
     pub fresh: Challenge,
-    /// Where the one that is given out is live from then on.
+    /// The slot of the challenge that is given out: it becomes the live one there.
     pub slot: ChallengeSlot,
 }
 
-/// One of 65,536 places for reusable challenges, shared by all ids that have its number. So asking
-/// for ids that nobody has costs a store no more than these, and what becomes of them is what
-/// becomes of a member's.
+/// One of 65,536 buckets for reusable challenges. All member ids with the same hash prefix share a
+/// bucket. So requests for unknown ids cannot fill a store, and they are treated like those for
+/// members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ChallengeBucket(pub u16);
 
-/// Where a challenge is live.
+/// The slot in which a challenge is live.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ChallengeSlot {
     /// The one live challenge of a member.
     Member(MemberId),
-    /// The place of challenges for ids that may not have one; a tenant has one such place, and it
-    /// is never read.
+    /// A slot that is written but never read, for ids that may not have a challenge. Each tenant
+    /// has one.
     Decoy,
 }
 
-/// The member's live challenge at the commit must be made from this seed, and the store's clock
-/// must not be past its expiry.
+/// A guard: at the commit, the member's live challenge must have this seed and must not have
+/// expired.
 #[derive(Clone, Debug)]
 pub struct ProvenChallenge(pub ChallengeSeed);
 
-/// Which part of a refused token claim is at fault, as far as the claim alone tells: none of this depends
-/// on whether the member exists.
+/// Which part of a refused token claim is at fault, as far as the claim alone tells: none of this
+/// depends on whether the member exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClaimFault {
@@ -60,13 +60,13 @@ pub enum ClaimFault {
     Expired,
     /// The signature is not standard base64 of 64 bytes.
     Encoding,
-    /// None of these: the member is not approved, the challenge was replaced, or the signature does not
-    /// hold.
+    /// None of these: the member is not approved, the challenge was replaced, or the signature does
+    /// not hold.
     Unproven,
 }
 
-/// The challenge to give to whoever asks for the one of `id`, unless one is reusable. Only an active
-/// member gets it live (API.md, 4.3).
+/// The challenge to give to whoever asks for the one of `id`, unless one is reusable. Only an
+/// active member gets it live (API.md, 4.3).
 pub fn offer_challenge(
     id: &MemberId,
     basis: &MemberBasis,

@@ -1,4 +1,4 @@
-//! The judgement of a submitted take (API.md, 5.2).
+//! The checks of a submitted take (API.md, 5.2).
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use crate::domain::{
 };
 use crate::proof::{Verified, canonical, verify};
 
-/// A take that may be filed while the facts it was judged by still hold. Only judgement makes one,
-/// so that no store can be given a take that was not judged.
+/// A checked take, and the guards under which it may be committed. Only [`judge`] constructs it, so
+/// a store cannot receive a take that was not checked.
 #[derive(Clone, Debug)]
 pub struct Filing {
     take: Verified<TakeDraft>,
@@ -22,7 +22,7 @@ pub struct Filing {
 }
 
 impl Filing {
-    /// The attempt that this filing is, however often it is sent.
+    /// The id of this attempt to commit; it stays the same when the command is sent again.
     pub fn attempt(&self) -> AttemptId {
         self.attempt
     }
@@ -42,12 +42,12 @@ impl Filing {
         (self.draft().date, &self.draft().subject_id)
     }
 
-    /// Guard: the last moment at which the take may be committed, by the store's clock.
+    /// Guard: the last time at which the take may be committed, by the store's clock.
     pub fn commit_deadline(&self) -> Option<Timestamp> {
         self.commit_deadline
     }
 
-    /// Guard: the nonce, which must be unspent by the member.
+    /// Guard: the nonce, which the member must not have used before.
     pub fn nonce(&self) -> &Nonce {
         &self.draft().nonce
     }
@@ -57,7 +57,7 @@ impl Filing {
         self.revision
     }
 
-    /// The record to keep, once the commit has given it an id and a time.
+    /// The record to store, with the id and the time that the commit assigned.
     pub fn take(&self, id: TakeId, filed_at: Timestamp) -> Take {
         Take {
             id,
@@ -69,7 +69,7 @@ impl Filing {
         }
     }
 
-    /// What was signed and verified, for stores that keep the text of it.
+    /// The verified canonical text, for stores that keep it.
     pub fn canonical(&self) -> &str {
         self.take.canonical()
     }
@@ -79,20 +79,20 @@ impl Filing {
     }
 }
 
-/// Judges a submission by the facts, in the order of API.md, 5.2.
+/// Checks a submission against the facts, in the order of API.md, 5.2.
 ///
 /// # Errors
-/// [`Rejection`]: that of the first rule that is broken.
+/// The [`Rejection`] of the first check that fails.
 pub fn judge(
     basis: &Basis,
     submission: &Submission,
     attempt: AttemptId,
 ) -> Result<Filing, Rejection> {
-    weigh(Evaluation::new(basis, submission), attempt)
+    evaluate(Evaluation::new(basis, submission), attempt)
         .map_err(|reason| rejection(reason, basis, submission))
 }
 
-/// Attaches to a conflict the take that is already on file, if it is the very same one.
+/// Attaches the stored take to a conflict, if the submission is a replay of it.
 pub(crate) fn rejection(reason: Refusal, basis: &Basis, submission: &Submission) -> Rejection {
     let same = |take: &&Arc<Take>| is_same(&take.signed, &submission.0);
     let spent = basis.spent.as_ref().filter(|_| reason.is_conflict()).filter(same);
@@ -104,14 +104,14 @@ fn is_same(filed: &Signed<TakeDraft>, submitted: &Signed<TakeDraft>) -> bool {
         && canonical(&filed.payload) == canonical(&submitted.payload)
 }
 
-fn weigh(mut evaluation: Evaluation<'_>, attempt: AttemptId) -> Result<Filing, Refusal> {
+fn evaluate(mut evaluation: Evaluation<'_>, attempt: AttemptId) -> Result<Filing, Refusal> {
     for check in CHECKS {
         check(&mut evaluation)?;
     }
     evaluation.filing(attempt)
 }
 
-/// All that may refuse a take, in the order of API.md, 5.2.
+/// All checks of a take, in the order of API.md, 5.2.
 pub(super) const CHECKS: [Check; 10] = [
     |evaluation| evaluation.member().map(|_| ()),
     |evaluation| evaluation.session().map(|_| ()),
@@ -125,11 +125,11 @@ pub(super) const CHECKS: [Check; 10] = [
     |evaluation| unspent(evaluation.basis),
 ];
 
-/// A check refuses or passes. One that needs something which an earlier check did not find gives
-/// that check's refusal.
+/// A check passes or refuses. If it needs something that an earlier check did not find, it returns
+/// the refusal of that check.
 pub(super) type Check = fn(&mut Evaluation<'_>) -> Result<(), Refusal>;
 
-/// A judgement in progress: the facts, and what the checks have derived from them.
+/// The state of an evaluation: the facts, and the results of the checks so far.
 pub(super) struct Evaluation<'a> {
     basis: &'a Basis,
     submission: &'a Submission,
@@ -189,8 +189,8 @@ fn within_window(session: &SessionTerms, now: Timestamp) -> Result<(), Refusal> 
     if takes_may_come(session.window_closes_at, now) { Ok(()) } else { Err(Refusal::WindowClosed) }
 }
 
-/// Whether first takes are accepted in a session with this deadline, whatever its state: until then, or
-/// for good where it has none.
+/// Whether a session with this deadline accepts first takes. Its state does not matter; without a
+/// deadline it always does.
 pub fn takes_may_come(deadline: Option<Timestamp>, now: Timestamp) -> bool {
     deadline.is_none_or(|deadline| now <= deadline)
 }
@@ -210,7 +210,7 @@ fn not_excused(session: &SessionTerms, member: &MemberId) -> Result<(), Refusal>
     }
 }
 
-/// After aggregation a first take may still come, an amendment may not (API.md, 5.3).
+/// After aggregation a first take is still accepted, an amendment is not (API.md, 5.3).
 fn amendable(session: &SessionTerms, latest: Option<Revision>) -> Result<(), Refusal> {
     if session.state >= SessionState::Aggregated && latest.is_some() {
         return Err(Refusal::AmendmentClosed);

@@ -1,42 +1,43 @@
-//! The delivery of a message: attempts and retries, by one server at a time (API.md, 7.5).
+//! Delivery of messages: attempts and retries, by one server at a time (API.md, 7.5).
 
 use super::Versioned;
 use crate::domain::{MailState, Message, Timestamp, Version};
 
-/// How long one server has for an attempt, in milliseconds: two minutes. Then another may try, so
-/// that a message is sent at least once, whichever server is lost.
+/// The duration of the lease for one attempt, in milliseconds: two minutes. Afterwards another
+/// server may try. So a message is sent at least once even if a server crashes.
 pub const LEASE_MILLIS: i64 = 2 * 60 * 1_000;
 
-/// How often a message is tried before it counts as failed.
-pub const MAIL_ATTEMPTS: u32 = 10;
+/// The maximum number of attempts. After that the message is `failed`.
+pub const MAX_MAIL_ATTEMPTS: u32 = 10;
 
-/// The wait after the first attempt, in milliseconds: half a minute. It doubles with each one.
-const FIRST_WAIT_MILLIS: i64 = 30 * 1_000;
+/// The backoff after the first attempt, in milliseconds: half a minute. It doubles with each
+/// attempt.
+const MIN_BACKOFF_MILLIS: i64 = 30 * 1_000;
 
-/// The longest wait, in milliseconds: one hour.
-const LONGEST_WAIT_MILLIS: i64 = 60 * 60 * 1_000;
+/// The maximum backoff, in milliseconds: one hour.
+const MAX_BACKOFF_MILLIS: i64 = 60 * 60 * 1_000;
 
-/// The write of a message.
+/// A change of a message.
 #[derive(Clone, Debug)]
 pub struct MessageChange {
-    /// The whole record to write.
+    /// The complete new record.
     pub message: Message,
     /// The version that was judged.
     pub expected: Version,
 }
 
-/// What came of an attempt.
+/// The outcome of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Attempt {
-    /// The message was handed over.
+    /// The mail server accepted the message.
     Sent,
-    /// It was not, and may be tried again.
+    /// The attempt failed, with this error, and may be repeated.
     Failed(String),
-    /// The contact is nothing that mail can be sent to.
+    /// The contact is not a mail address.
     Undeliverable(String),
 }
 
-/// Takes a message for an attempt, if it is due.
+/// Leases a message for an attempt, if it is due.
 pub fn lease(message: &Versioned<Message>, now: Timestamp) -> Option<MessageChange> {
     let record = &message.record;
     let due = record.state == MailState::Queued && record.due_at <= now;
@@ -50,7 +51,7 @@ pub fn lease(message: &Versioned<Message>, now: Timestamp) -> Option<MessageChan
     })
 }
 
-/// Records what came of the attempt that `leased` took the message for.
+/// Records the outcome of the attempt that the message was leased for.
 pub fn settle(leased: &MessageChange, attempt: Attempt, now: Timestamp) -> MessageChange {
     let message = leased.message.clone();
     let settled = match attempt {
@@ -60,21 +61,21 @@ pub fn settle(leased: &MessageChange, attempt: Attempt, now: Timestamp) -> Messa
         Attempt::Undeliverable(error) => {
             Message { state: MailState::Undeliverable, last_error: Some(error), ..message }
         }
-        Attempt::Failed(error) if message.attempts >= MAIL_ATTEMPTS => {
+        Attempt::Failed(error) if message.attempts >= MAX_MAIL_ATTEMPTS => {
             Message { state: MailState::Failed, last_error: Some(error), ..message }
         }
         Attempt::Failed(error) => {
-            let due_at = now.plus_millis(wait(message.attempts));
+            let due_at = now.plus_millis(backoff(message.attempts));
             Message { due_at, last_error: Some(error), ..message }
         }
     };
     MessageChange { message: settled, expected: leased.expected.next() }
 }
 
-/// The wait after so many attempts, in milliseconds.
-fn wait(attempts: u32) -> i64 {
+/// The backoff after this number of attempts, in milliseconds.
+fn backoff(attempts: u32) -> i64 {
     let doubled = 2_i64.saturating_pow(attempts.saturating_sub(1));
-    FIRST_WAIT_MILLIS.saturating_mul(doubled).min(LONGEST_WAIT_MILLIS)
+    MIN_BACKOFF_MILLIS.saturating_mul(doubled).min(MAX_BACKOFF_MILLIS)
 }
 
 #[cfg(test)]
@@ -82,9 +83,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_double_up_to_an_hour() {
-        let minutes: Vec<_> = (1..=9).map(|attempts| wait(attempts) / 30_000).collect();
-        assert_eq!(minutes, [1, 2, 4, 8, 16, 32, 64, 120, 120]);
-        assert_eq!(wait(u32::MAX), LONGEST_WAIT_MILLIS);
+    fn backoff_doubles_up_to_an_hour() {
+        let half_minutes: Vec<_> = (1..=9).map(|attempts| backoff(attempts) / 30_000).collect();
+        assert_eq!(half_minutes, [1, 2, 4, 8, 16, 32, 64, 120, 120]);
+        assert_eq!(backoff(u32::MAX), MAX_BACKOFF_MILLIS);
     }
 }

@@ -1,14 +1,15 @@
-//! What is written to members.
+//! The texts of mails to members.
 
 use crate::domain::{Links, Mail, Member};
 
-/// Writes the messages to members. Pure: it is asked before the commit that queues the message.
+/// Writes the mails to members. Implementations have no side effects: a mail is written before the
+/// commit that queues it, and that commit may fail.
 pub trait MailText: Send + Sync {
-    /// The message that goes with the first activation of `member`.
+    /// The mail that announces the first activation of `member`.
     fn approval(&self, member: &Member, links: &dyn Links) -> Mail;
 }
 
-/// What is written unless an embedder says otherwise.
+/// The default texts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StandardMailText;
 

@@ -1,4 +1,4 @@
-//! The rules, as pure functions: facts in, a judgement out. No I/O, no clock, no `async`.
+//! The rules: pure functions from facts to decisions, without I/O, clocks or `async`.
 
 pub mod committee;
 
@@ -32,7 +32,7 @@ pub use log::{
     DigestSource, brief_published, clock_accepted, digest, digest_source, entry, memo_published,
     memo_retracted, regime_put, signal_put, snapshot_added, store_accepted, subject_put,
 };
-pub use mail::{Attempt, LEASE_MILLIS, MAIL_ATTEMPTS, MessageChange, lease, settle};
+pub use mail::{Attempt, LEASE_MILLIS, MAX_MAIL_ATTEMPTS, MessageChange, lease, settle};
 pub use mail_text::{MailText, StandardMailText};
 pub use membership::{
     MemberChange, activate, admit, claim, deactivate, may_be_read, reject,

@@ -1,28 +1,28 @@
-//! All that would refuse a take, at once (API.md, 9.3).
+//! Preflight: all reasons for which a take would be refused, at once (API.md, 9.3).
 
 use super::judge::{CHECKS, Evaluation};
 use super::{Basis, Draft, Refusal};
 use crate::domain::{Revision, SessionId, Timestamp};
 
-/// What a submit would meet at this moment.
+/// The result of a preflight: what a submission would give at this time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preflight {
     /// The session that the take would be filed in.
     pub session: Option<SessionId>,
-    /// The revision that it would be.
+    /// The revision that it would get.
     pub revision: Option<Revision>,
     /// The deadline of that session.
     pub window_closes_at: Option<Timestamp>,
-    /// How long it is until then, in milliseconds; 0 once it has passed.
+    /// The milliseconds until the deadline; 0 once it has passed.
     pub millis_left: Option<i64>,
-    /// Everything that would refuse it, in the order of the checks. Empty: it would be filed.
+    /// The reasons to refuse it, in the order of the checks. If empty, it would be filed.
     pub findings: Vec<Refusal>,
 }
 
-/// Asks every check of [`judge`](super::judge), and goes on where one refuses.
+/// Runs all checks of [`judge`](super::judge), without stopping at the first refusal.
 ///
 /// # Errors
-/// [`Refusal::UnknownToken`]: without a token nothing else is revealed.
+/// [`Refusal::UnknownToken`]: without a valid token nothing else is revealed.
 pub fn preflight(basis: &Basis, draft: &Draft) -> Result<Preflight, Refusal> {
     let basis = &without_replacements(basis, draft);
     let mut evaluation = Evaluation::new(basis, &draft.submission);
@@ -49,7 +49,7 @@ pub fn preflight(basis: &Basis, draft: &Draft) -> Result<Preflight, Refusal> {
     })
 }
 
-/// The facts without those that were found by an invalid field: its replacement was never sent.
+/// The facts without those that were looked up by the replacement of an invalid field.
 fn without_replacements(basis: &Basis, draft: &Draft) -> Basis {
     let mut basis = basis.clone();
     if draft.was_replaced("date") || draft.was_replaced("subjectId") {
@@ -61,7 +61,7 @@ fn without_replacements(basis: &Basis, draft: &Draft) -> Basis {
     basis
 }
 
-/// Whether a refusal is about what was sent, not about a replacement for an invalid field.
+/// Whether a refusal concerns the input, and not the replacement of an invalid field.
 fn concerns_input(refusal: &Refusal, draft: &Draft) -> bool {
     match refusal {
         Refusal::TokenMismatch => !draft.was_replaced("memberId"),

@@ -1,35 +1,35 @@
-//! How much a tenant takes in (API.md, 5.7).
+//! Quotas of a tenant, and the errors when they are reached (API.md, 5.7).
 
 use std::fmt;
 
 use crate::domain::Timestamp;
 
-/// In how many seconds an operator may have looked at an application.
-const REVIEW_SECONDS: u32 = 60 * 60;
+/// `Retry-After` when too many applications await review, in seconds.
+const REVIEW_RETRY_SECONDS: u32 = 60 * 60;
 
-/// A quota that is reached.
+/// The error of a quota that is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QuotaReached {
-    /// Which.
+    /// The quota.
     pub quota: Quota,
-    /// In how many seconds there may be room again: 1 to 86,400, or more where a session's deadline is
-    /// farther away.
+    /// The seconds after which a retry may succeed: 1 to 86,400, or until the deadline of a session
+    /// if that is later.
     pub retry_after: u32,
 }
 
 impl QuotaReached {
-    /// As many applications are waiting as the quota allows.
+    /// The quota of applications that await review is reached.
     pub fn pending() -> Self {
-        Self { quota: Quota::PendingApplications, retry_after: REVIEW_SECONDS }
+        Self { quota: Quota::PendingApplications, retry_after: REVIEW_RETRY_SECONDS }
     }
 
-    /// A member has used up its quota for the current UTC day.
+    /// A member has reached its quota for the current UTC day.
     pub fn today(quota: Quota, now: Timestamp) -> Self {
         Self::until(quota, now, now.day_end())
     }
 
-    /// A member has used up its quota for a session, whose day may not be over with the UTC day.
+    /// A member has reached its quota for a session, which may last beyond the UTC day.
     pub fn session(quota: Quota, now: Timestamp, deadline: Timestamp) -> Self {
         Self::until(quota, now, now.day_end().max(deadline))
     }
@@ -40,15 +40,15 @@ impl QuotaReached {
     }
 }
 
-/// What is limited. `Display` describes it in a few words.
+/// The kinds of quota. `Display` describes what is limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Quota {
-    /// Applications that wait for an operator.
+    /// Applications that await review.
     PendingApplications,
-    /// Memos of one member, a UTC day.
+    /// Memos of one member per UTC day.
     MemosPerDay,
-    /// Submissions of one committee member, a day.
+    /// Submissions of one committee member per day.
     CommitteeSubmissionsPerDay,
 }
 
@@ -62,24 +62,24 @@ impl fmt::Display for Quota {
     }
 }
 
-/// How many documents of a group may come in a day.
+/// A guard: the maximum number of documents of a group per day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DocumentQuota {
-    /// So many, the one to write included.
+    /// The maximum, including the document to be written.
     pub most: u32,
-    /// Counted are those made at this moment by the store's clock, or later,
+    /// The start of the day, by the store's clock.
     pub since: Timestamp,
-    /// but before this one: later ones are of a clock that was wrong.
+    /// The end of the day, exclusive. A later document is from a time when the clock was wrong.
     pub until: Timestamp,
 }
 
 impl DocumentQuota {
-    /// So many in the UTC day that it is.
+    /// At most `most` documents in the current UTC day.
     pub fn today(most: u32, now: Timestamp) -> Self {
         Self { most, since: now.day_begin(), until: now.day_end() }
     }
 
-    /// Whether a document counts that was made at this moment.
+    /// Whether a document that was created at this time counts.
     pub fn counts(&self, made: Timestamp) -> bool {
         (self.since..self.until).contains(&made)
     }
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_room_again_tomorrow() {
+    fn daily_quota_ends_with_the_utc_day() {
         for (time, seconds) in
             [("00:00:00.000", 86_400), ("00:00:00.999", 86_400), ("23:59:59.999", 1)]
         {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_session_there_is_room_again_once_it_is_over_and_the_day_too() {
+    fn session_quota_ends_with_the_later_of_deadline_and_utc_day() {
         let now = Timestamp::parse("now", "2026-11-21T22:00:00Z").unwrap();
         let hour = 60 * 60;
         for (deadline, hours) in [(-1, 2), (1, 2), (2, 2), (48, 48)] {

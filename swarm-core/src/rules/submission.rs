@@ -1,16 +1,16 @@
-//! Takes as they are submitted.
+//! Submitted takes, before verification.
 
 use std::sync::Arc;
 
 use crate::domain::json::{Document, Fields, Json, Object};
 use crate::domain::{Invalid, Signature, Signed, TakeDraft};
 
-/// A take as submitted: its fields are valid, its signature is not verified yet.
+/// A submitted take: its fields are valid, its signature is not yet verified.
 #[derive(Clone, Debug)]
 pub struct Submission(pub(super) Arc<Signed<TakeDraft>>);
 
 impl Submission {
-    /// A take that its member has signed.
+    /// A submission of a signed take.
     pub fn new(signed: Signed<TakeDraft>) -> Self {
         Self(Arc::new(signed))
     }
@@ -25,10 +25,11 @@ impl Submission {
         Ok(Self::new(Signed { payload, signature }))
     }
 
-    /// Reads a submission from the JSON text that came in, by the one strict reader.
+    /// Parses a submission from JSON, strictly.
     ///
     /// # Errors
-    /// [`Invalid`], naming the first field that breaks its rule; `body` when the text is no JSON.
+    /// [`Invalid`], naming the first field that breaks its rule, or `body` when the text is not
+    /// JSON.
     pub fn from_json(text: &[u8]) -> Result<Self, Invalid> {
         let json = Document::read(text);
         let mut document = json.map_err(|_| Invalid::new("body", "must be JSON"))?;
@@ -46,21 +47,21 @@ impl Submission {
     }
 }
 
-/// What a preflight reads: every invalid field is noted and replaced by a valid value, so that all
-/// other rules can be checked as well.
+/// The input of a preflight. Each invalid field is recorded and replaced by a valid value, so that
+/// the other rules can be checked too.
 #[derive(Clone, Debug)]
 pub struct Draft {
     /// The submission, with valid values in place of the invalid ones.
     pub submission: Submission,
-    /// What was invalid, in the order in which the fields are read.
+    /// The errors of the invalid fields, in the order in which the fields are read.
     pub invalid: Vec<Invalid>,
 }
 
 impl Draft {
-    /// Reads a submission, whatever is wrong with it.
+    /// Reads a submission with any number of invalid fields.
     ///
     /// # Errors
-    /// [`Invalid`] when it cannot be replaced; every field that a take has can be.
+    /// [`Invalid`] when a field cannot be replaced. This does not happen with the fields of a take.
     pub fn read(mut fields: Object) -> Result<Self, Invalid> {
         let mut invalid: Vec<Invalid> = Vec::new();
         loop {

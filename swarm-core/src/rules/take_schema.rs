@@ -1,10 +1,11 @@
-//! What a brief says of the take that its session expects, as a JSON Schema (API.md, 6.6).
+//! The JSON Schema of a take, which briefs contain (API.md, 6.6).
 
 use crate::domain::json::Json;
 use crate::domain::{Body, Bucket, STANCES, Session};
 
-/// A JSON Schema (2020-12). It refuses nothing that submit accepts of an understood stance and of
-/// listed buckets: what may be left out may be `null` too, and weights are never required.
+/// The JSON Schema (2020-12) of a take. It accepts every take that a submission accepts, if the
+/// stance is a known one and the buckets are listed: optional fields may also be `null`, and
+/// weights are optional.
 pub(super) fn take_schema(session: &Session) -> Json {
     let properties = Json::from([
         (
@@ -32,7 +33,7 @@ pub(super) fn take_schema(session: &Session) -> Json {
     .into()
 }
 
-/// What makes weights legal, as far as a schema can say it; the rest in words.
+/// The schema of the weights. Rules that a schema cannot express are in the description.
 fn weights(buckets: Option<&[Bucket]>) -> Json {
     let mut bucket = vec![
         ("type", Json::from("string")),

@@ -1,7 +1,7 @@
 //! Deliveries: who tries when, and what is remembered of it (API.md, 7.5).
 
 use swarm_core::domain::{MailState, Message, MessageId};
-use swarm_core::rules::{Attempt, MAIL_ATTEMPTS, MessageChange, lease, settle};
+use swarm_core::rules::{Attempt, MAX_MAIL_ATTEMPTS, MessageChange, lease, settle};
 use swarm_testing::mail;
 
 use super::{JUDGED, now, versioned};
@@ -60,7 +60,7 @@ fn what_failed_is_tried_again_later_each_time_until_the_last() {
         let expected = Message { due_at, last_error: why(), ..leased(attempts - 1).message };
         assert_eq!(settled(attempts, Attempt::Failed("why".to_owned())), expected);
     }
-    assert_eq!(MAIL_ATTEMPTS, 10);
+    assert_eq!(MAX_MAIL_ATTEMPTS, 10);
     for attempts in [10, 11] {
         let expected =
             Message { state: MailState::Failed, last_error: why(), ..leased(attempts - 1).message };

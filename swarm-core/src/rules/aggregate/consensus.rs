@@ -1,12 +1,12 @@
-//! Where the members with a known stance stand together.
+//! The consensus: the combined position of the members with a known stance.
 
 use std::sync::Arc;
 
 use super::figures::{number, rounded};
 use crate::domain::{Consensus, STANCES, Take};
 
-/// The mean rank weighted by confidence, the plain mean where nobody has any, and the mean
-/// confidence. `None` where nobody took a known stance.
+/// The mean rank weighted by confidence (the plain mean if all confidences are 0), and the mean
+/// confidence. `None` when no take has a known stance.
 pub(super) fn consensus(takes: &[Arc<Take>]) -> Option<Consensus> {
     let mut known: Vec<(i8, f64)> = takes.iter().filter_map(|take| ranked(take)).collect();
     if known.is_empty() {
@@ -29,7 +29,7 @@ fn ranked(take: &Take) -> Option<(i8, f64)> {
     Some((draft.stance.known()?, draft.confidence.get()))
 }
 
-/// The known stance whose rank is nearest to `score`; ties go toward neutral.
+/// The known stance whose rank is nearest to `score`; a tie goes to the one closer to neutral.
 fn nearest(score: f64) -> &'static str {
     let distance = |rank: i8| (f64::from(rank) - score).abs();
     STANCES

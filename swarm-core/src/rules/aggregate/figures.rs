@@ -1,16 +1,16 @@
-//! The figures of a snapshot (API.md, 6.5).
+//! Rounding of the figures in a snapshot (API.md, 6.5).
 
-/// `value` to 12 decimals, half away from zero; zero has no sign.
+/// Rounds to 12 decimals, half away from zero. Zero loses its sign.
 ///
-/// What is rounded is the exact value of the double. It stands halfway between two such decimals
-/// only as an odd multiple of 2⁻¹³, where a formatter would take the even one of them: the next
-/// double away from zero rounds the way that is meant.
+/// Rust's formatter rounds the exact value of the double, and ties to even. The only doubles
+/// halfway between two such decimals are the odd multiples of 2⁻¹³. For these, the next double away
+/// from zero is formatted instead.
 pub(super) fn rounded(value: f64) -> f64 {
     let size = value.abs();
     let halfway = (size * 8_192.0) % 2.0 == 1.0;
     let beyond = if halfway { size.next_up() } else { size };
     let rounded: f64 = format!("{beyond:.12}").parse().unwrap_or(size);
-    // Adding zero takes the sign off a zero.
+    // Adding zero turns -0 into 0.
     rounded.copysign(value) + 0.0
 }
 
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_have_twelve_decimals() {
+    fn figures_are_rounded_to_twelve_decimals() {
         for (value, expected) in [
             (0.1 + 0.2, 0.3),
             (-1.500_000_000_000_000_2, -1.5),
@@ -41,14 +41,14 @@ mod tests {
     }
 
     #[test]
-    fn halves_go_away_from_zero() {
+    fn ties_round_away_from_zero() {
         // Multiples of 2^-13 = 0.0001220703125: thirteen decimals, the last of them a 5.
         for (odd, expected) in [(1.0, 0.000_122_070_313), (3.0, 0.000_366_210_938)] {
             assert_eq!(rounded(odd / 8_192.0), expected);
             assert_eq!(rounded(-odd / 8_192.0), -expected);
         }
         assert_eq!(rounded(2.0 / 8_192.0), 0.000_244_140_625);
-        // What is nearly halfway, and is not, goes to the nearer one.
+        // A value just below the tie is rounded to the nearer decimal.
         assert_eq!(rounded((1.0_f64 / 8_192.0).next_down()), 0.000_122_070_312);
     }
 }

@@ -1,4 +1,4 @@
-//! The snapshot of a session, from the takes that count (API.md, 6.5).
+//! Aggregation: computes the snapshot of a session from the takes that count (API.md, 6.5).
 
 mod consensus;
 mod figures;
@@ -13,9 +13,11 @@ use weights::mean_weights;
 use super::resolve;
 use crate::domain::{Participation, Quorum, Quote, Session, Snapshot, Stances, Take, Timestamp};
 
-/// The snapshot of `session` from all its takes. Superseded revisions count for nothing, and so do
-/// takes of members that the roster does not list, or excuses now. The order of filing only breaks
-/// ties between quotes, and ids change no figure: sums run in the order of the values.
+/// Computes the snapshot of `session` from all its takes. Superseded revisions do not count, nor do
+/// takes of members that are not on the roster or are excused now.
+///
+/// The figures do not depend on the order of filing or on ids, because sums run in the order of the
+/// values. Only ties between quotes are broken by the order of filing.
 pub fn aggregate(session: &Session, takes: &[Arc<Take>], now: Timestamp) -> Snapshot {
     let takes = counted(session, takes);
     Snapshot {
@@ -32,7 +34,7 @@ pub fn aggregate(session: &Session, takes: &[Arc<Take>], now: Timestamp) -> Snap
     }
 }
 
-/// The takes that count: of each member that is expected the highest revision.
+/// The takes that count: the highest revision of each expected member.
 fn counted(session: &Session, takes: &[Arc<Take>]) -> Vec<Arc<Take>> {
     let mut counted = resolve(takes);
     counted.retain(|take| session.expects(&take.draft().member_id));
@@ -65,7 +67,8 @@ fn stances(takes: &[Arc<Take>]) -> Stances {
     stances
 }
 
-/// Known stances first, then by confidence from high to low, then by filing.
+/// Quotes with a known stance come first, then those with higher confidence, then those filed
+/// earlier.
 fn quotes(takes: &[Arc<Take>]) -> Vec<Quote> {
     let mut ordered: Vec<&Arc<Take>> = takes.iter().collect();
     ordered.sort_by(|a, b| {

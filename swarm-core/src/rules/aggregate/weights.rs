@@ -1,4 +1,4 @@
-//! How the members together would divide a whole.
+//! The mean of the weight distributions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::figures::{number, rounded};
 use crate::domain::{Bucket, BucketWeight, Session, Take, Weight, Weights, ascending_sum};
 
-/// Each distribution normalized, then their unweighted mean: where the session has buckets, of
-/// those alone and in their order, else by bucket name. `None` where no take carries one.
+/// The unweighted mean of the normalized distributions. If the session lists buckets, the result
+/// has exactly those, in that order; otherwise it is sorted by bucket name. `None` when no take has
+/// a distribution.
 pub(super) fn mean_weights(session: &Session, takes: &[Arc<Take>]) -> Option<Vec<BucketWeight>> {
     let listed = session.buckets.as_deref();
     let weights = takes.iter().filter_map(|take| take.draft().weights.as_ref());
@@ -31,8 +32,8 @@ pub(super) fn mean_weights(session: &Session, takes: &[Arc<Take>]) -> Option<Vec
     Some(buckets.into_iter().map(mean).collect())
 }
 
-/// The share of each bucket, of the listed ones where some are listed. A take with nothing positive
-/// there carries no distribution.
+/// The share of each bucket, restricted to the listed buckets if there are any. `None` when none of
+/// them has a positive weight.
 fn normalized<'a>(
     weights: &'a Weights,
     listed: Option<&[Bucket]>,

@@ -1,4 +1,4 @@
-//! What a brief file says (API.md, 8.2).
+//! The composition of brief files (API.md, 8.2).
 
 use std::sync::Arc;
 
@@ -12,36 +12,36 @@ use crate::domain::{
 };
 use crate::rules::brief::regime_on;
 
-/// How many characters of an earlier take a brief shows, at most (API.md, 8.2).
-pub const PREVIEW_CHARACTERS: usize = 600;
+/// The maximum length of the preview of an earlier take, in characters (API.md, 8.2).
+pub const MAX_PREVIEW_CHARACTERS: usize = 600;
 
-/// What all the briefs of a day are made from.
+/// The facts that all briefs of a day are composed from.
 #[derive(Clone, Debug)]
 pub struct BriefSource {
     /// The day.
     pub date: Day,
     /// Its subject.
     pub subject: Subject,
-    /// Until when takes are accepted.
+    /// The last time at which a take is accepted.
     pub deadline: Timestamp,
-    /// All regimes on file, those of later days too.
+    /// All stored regimes, including those of later days.
     pub regimes: Vec<Regime>,
-    /// All snapshots of the subject, those of later days too.
+    /// All snapshots of the subject, including those of later days.
     pub snapshots: Vec<SubjectSnapshot>,
-    /// The latest earlier sessions of the subject, the newest first, up to three.
+    /// The latest earlier sessions of the subject: up to three, newest first.
     pub recent_sessions: Vec<BriefRecentSession>,
 }
 
-/// What the brief of one member is made from.
+/// The facts that the brief of one member is composed from.
 #[derive(Clone, Debug)]
 pub struct MemberSource {
     /// The member.
     pub member: Arc<CommitteeMember>,
-    /// Its latest takes of earlier days, the newest first, up to five.
+    /// Its latest takes of earlier days: up to five, newest first.
     pub recent_takes: Vec<Arc<CommitteeTake>>,
 }
 
-/// Writes a brief for each of the members.
+/// Composes a brief for each of the members.
 pub fn compose(source: BriefSource, members: &[MemberSource]) -> Vec<CommitteeBriefContent> {
     let regime = regime_on(source.date, source.regimes).map(regime).unwrap_or_default();
     let snapshots = source.snapshots.into_iter().filter(|it| it.draft.date <= source.date);
@@ -120,6 +120,6 @@ fn recent(take: &CommitteeTake) -> BriefRecentTake {
         subject_id: take.subject_id.clone(),
         stance: take.stance,
         confidence: take.confidence,
-        body_preview: take.body.as_str().chars().take(PREVIEW_CHARACTERS).collect(),
+        body_preview: take.body.as_str().chars().take(MAX_PREVIEW_CHARACTERS).collect(),
     }
 }

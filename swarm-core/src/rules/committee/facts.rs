@@ -1,10 +1,10 @@
-//! The facts that the rules judge by, as a store loads them.
+//! The facts that the committee's rules judge on, as a store loads them.
 
 use crate::domain::Timestamp;
 use crate::domain::committee::{CommitteeDay, CommitteeMember};
 use crate::rules::Versioned;
 
-/// The facts that a submission to the committee is judged by.
+/// The facts that a submission to the committee is judged on.
 #[derive(Clone, Debug)]
 pub struct CommitteeBasis {
     /// The time by the store's clock.

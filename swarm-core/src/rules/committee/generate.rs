@@ -1,4 +1,4 @@
-//! When briefs are generated, and about what (API.md, 8.3).
+//! The rules for generating briefs: when, and about which subject (API.md, 8.3).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,30 +12,30 @@ use crate::domain::{Act, Actor, Day, Subject, SubjectId, Timestamp, Version};
 use crate::rules::log::{self, DayAct};
 use crate::rules::{Resource, Versioned};
 
-/// The write of a day of the committee.
+/// A change of a day of the committee.
 #[derive(Clone, Debug)]
 pub struct CommitteeDayChange {
-    /// The whole record to write.
+    /// The complete new record.
     pub day: CommitteeDay,
-    /// The version that was judged; `None`: there must be no such day.
+    /// Guard: the version that was judged; `None`: the day must not exist.
     pub expected: Option<Version>,
-    /// The briefs that take the place of all the day's briefs; `None`: they stay.
+    /// The briefs that replace all briefs of the day; `None` keeps them.
     pub briefs: Option<Vec<CommitteeBrief>>,
-    /// What it says in the log.
+    /// Its entry in the log.
     pub act: Act,
 }
 
-/// What is known of a day: what is on file of it, or that nothing is.
+/// A day that may not be stored yet.
 #[derive(Clone, Debug)]
 pub struct KnownDay {
-    /// Blank where nothing is on file.
+    /// The record; blank if none is stored.
     pub record: Arc<CommitteeDay>,
-    /// The version that is on file.
+    /// The stored version; `None` if none is stored.
     pub version: Option<Version>,
 }
 
 impl KnownDay {
-    /// The day `date`, of which this is on file.
+    /// The day `date`, with its stored record, if any.
     pub fn new(date: Day, on_file: Option<Versioned<CommitteeDay>>) -> Self {
         match on_file {
             Some(Versioned { version, record }) => Self { record, version: Some(version) },
@@ -49,32 +49,36 @@ impl KnownDay {
     }
 }
 
-/// What the briefs of a day are made of.
+/// The briefs to generate for a day.
 #[derive(Clone, Copy, Debug)]
 pub struct NewBriefs<'a> {
-    /// What they are about.
+    /// Their subject.
     pub subject_id: &'a SubjectId,
-    /// The last moment at which a take is accepted.
+    /// The last time at which a take is accepted.
     pub deadline: Timestamp,
-    /// What they say: one for each member.
+    /// Their contents, one for each member.
     pub contents: &'a [CommitteeBriefContent],
-    /// How many submissions the day has. Where no briefs are there, they are of a day that was
-    /// withdrawn.
+    /// The number of submissions that the day has already. On a day without briefs, they belong to
+    /// withdrawn generations.
     pub submissions: usize,
 }
 
-/// The day whose briefs are generated now: today, or the day of the latest session while its
-/// deadline, which an operator may set to a later day, is not past. So no session is overtaken by
-/// another before it is over, as far as is known when this is judged.
+/// The day whose briefs are generated now: today, or the day of the latest session if its deadline
+/// has not passed. (An operator may set a deadline on a later day.) So a session is not replaced by
+/// the next one before its end.
 pub fn day_to_generate(latest: Option<&CommitteeDay>, now: Timestamp) -> Day {
     latest.filter(|latest| is_current(latest, now)).map_or(now.day(), |latest| latest.date)
 }
 
-/// Whether the schedule asks for the briefs of this day now, which has these submissions: it is today
-/// and time, the deadline is ahead, and there are none, or only such as an operator had generated
-/// before their time. So a server that starts late catches up, and one that comes second does
-/// nothing. A deadline that an operator ordered is that of the schedule, too, unless it has passed
-/// without a take; of briefs that were generated in their time it always is.
+/// Whether the schedule generates the briefs of this day now. `takes` are the submissions of the
+/// day.
+///
+/// It does so if the day is today, the time of the briefs has come, the deadline is ahead, and the
+/// day has no briefs since then: none, or only earlier ones that an operator generated. So a server
+/// that starts late catches up, and of two servers the second one does nothing.
+///
+/// A deadline that an operator set replaces that of the settings, unless it has passed without a
+/// submission.
 pub fn is_due(
     settings: &CommitteeSettings,
     now: Timestamp,
@@ -83,18 +87,18 @@ pub fn is_due(
 ) -> bool {
     let (begin, end) = (now.at(settings.brief_at()), now.at(settings.deadline()));
     let made = day.generation.as_ref();
-    let end = made.filter(|made| !passed_in_vain(made, takes, now)).map_or(end, |it| it.deadline);
+    let end = made.filter(|made| !passed_unused(made, takes, now)).map_or(end, |it| it.deadline);
     let early = made.is_none_or(|made| made.generated_at < begin);
     day.date == now.day() && (begin..end).contains(&now) && early
 }
 
-/// Whether the deadline has passed, and nothing was submitted.
-fn passed_in_vain(made: &Generation, takes: &[Arc<CommitteeTake>], now: Timestamp) -> bool {
+/// Whether the deadline has passed without a submission.
+fn passed_unused(made: &Generation, takes: &[Arc<CommitteeTake>], now: Timestamp) -> bool {
     now >= made.deadline && standing(made, takes).is_empty()
 }
 
-/// How long [`is_due`] will be false, unless what is on file changes before: until the schedule's time
-/// of today or tomorrow, or until an earlier day, whose deadline is ahead, makes way for today.
+/// The time until [`is_due`] may become true if no record changes: until the scheduled time of
+/// today or tomorrow, or until the deadline of an earlier day that is still open.
 pub fn until_due(
     settings: &CommitteeSettings,
     now: Timestamp,
@@ -114,8 +118,9 @@ pub fn until_due(
     now.until(next)
 }
 
-/// What the schedule orders, where [`is_due`]: nothing, so that the day keeps what it has; but the
-/// deadline of the settings, where its own has passed.
+/// The request of the schedule when a generation [is due](is_due). It keeps the subject and the
+/// deadline of the day, except that a deadline which has passed is replaced by that of the
+/// settings.
 pub fn scheduled(
     settings: &CommitteeSettings,
     now: Timestamp,
@@ -126,22 +131,22 @@ pub fn scheduled(
     GenerationOrder { subject_id: None, deadline }
 }
 
-/// Whether anyone reads what is generated. Where no member is active the schedule convenes nothing;
-/// an operator may.
+/// Whether there is an active member to read the briefs. Without one the schedule generates
+/// nothing; an operator still may.
 pub fn has_readers(members: &[MemberSource]) -> bool {
     !members.is_empty()
 }
 
-/// What the takes of a day are about: the subject that is ordered, else the one set for the day,
-/// else the one of an earlier generation of it, else the active subjects in turn.
+/// The subject of a day: the requested subject, else the one set for the day, else the one of an
+/// earlier generation of the day, else one of the active subjects in rotation.
 ///
-/// In turn means: of the `n` subjects with status `active`, sorted by id, day `d` after the first of
-/// 1970 (UTC) takes number `d mod n`, counted from 0. So each comes every `n` days, over month
-/// ends and leap days; when a subject joins or leaves, the turn moves.
+/// The rotation: of the `n` subjects with status `active`, sorted by id, the UTC day number `d`
+/// since 1970-01-01 gets the one with index `d mod n`. So each subject recurs every `n` days. When
+/// a subject is added or removed, the rotation shifts.
 ///
 /// # Errors
-/// [`CommitteeRefusal::NotFound`] when there is no such subject,
-/// [`CommitteeRefusal::NoSubject`] when none is named and none is active.
+/// [`CommitteeRefusal::NotFound`] when the subject does not exist,
+/// [`CommitteeRefusal::NoSubject`] when none is given and none is active.
 pub fn subject_for<'a>(
     order: &GenerationOrder,
     day: &CommitteeDay,
@@ -154,23 +159,23 @@ pub fn subject_for<'a>(
             let named = subjects.iter().find(|subject| subject.id == *id);
             named.ok_or(CommitteeRefusal::NotFound(Resource::Subject))
         }
-        None => in_turn(subjects, now).ok_or(CommitteeRefusal::NoSubject),
+        None => by_rotation(subjects, now).ok_or(CommitteeRefusal::NoSubject),
     }
 }
 
-fn in_turn(subjects: &[Subject], now: Timestamp) -> Option<&Subject> {
+fn by_rotation(subjects: &[Subject], now: Timestamp) -> Option<&Subject> {
     let mut active: Vec<_> = subjects.iter().filter(|it| it.status == "active").collect();
     active.sort_by(|a, b| a.id.cmp(&b.id));
-    let turn = now.day_number().checked_rem_euclid(i64::try_from(active.len()).ok()?)?;
-    active.get(usize::try_from(turn).ok()?).copied()
+    let index = now.day_number().checked_rem_euclid(i64::try_from(active.len()).ok()?)?;
+    active.get(usize::try_from(index).ok()?).copied()
 }
 
-/// Until when takes are accepted: until the moment that is ordered, else the one of an earlier
-/// generation of the day, else the one that the settings give. A session whose deadline has passed
-/// stays closed once it has `takes`, all those of the day: they have been shown.
+/// The deadline of a day: the requested one, else the one of an earlier generation of the day, else
+/// the one of the settings. A session with submissions is not reopened after its deadline, because
+/// its takes have become public. `takes` are all submissions of the day.
 ///
 /// # Errors
-/// [`CommitteeRefusal::WindowClosed`] for a later deadline of such a session.
+/// [`CommitteeRefusal::WindowClosed`] when the deadline would reopen such a session.
 pub fn deadline(
     order: &GenerationOrder,
     settings: &CommitteeSettings,
@@ -188,9 +193,8 @@ pub fn deadline(
     Ok(deadline)
 }
 
-/// Generates the briefs of a day; they take the place of those that are there. A subject that is
-/// ordered becomes the one set for the day, and a synthesis stays with the subject it was written
-/// about.
+/// Generates the briefs of a day, replacing existing ones. A requested subject becomes the one set
+/// for the day. A synthesis is kept only if the subject stays the same.
 pub fn generate(
     order: &GenerationOrder,
     day: &KnownDay,
@@ -219,9 +223,8 @@ pub fn generate(
     CommitteeDayChange { briefs, ..day.change(generated, DayAct::Generated, by) }
 }
 
-/// Withdraws a day that was generated by mistake: it has no briefs and no session any more, as if it
-/// had not been; no subject is set for it either. Submissions stay on record, and the log says what
-/// was withdrawn.
+/// Withdraws a day that was generated by mistake: its briefs, its session and the subject set for
+/// it are removed. Its submissions stay stored, and the log records the withdrawal.
 ///
 /// # Errors
 /// [`CommitteeRefusal::NotFound`] when no briefs were generated that day.
@@ -238,14 +241,14 @@ pub fn withdraw(day: &KnownDay, by: &Actor) -> Result<CommitteeDayChange, Commit
     })
 }
 
-/// Sets the subject of a day. Briefs that are there stay until they are generated again.
+/// Sets the subject of a day. Existing briefs stay until they are generated again.
 pub fn set_subject(day: &KnownDay, subject: &SubjectId, by: &Actor) -> CommitteeDayChange {
     let known = CommitteeDay::clone(&day.record);
     let set = CommitteeDay { subject: Some(subject.clone()), ..known };
     day.change(set, DayAct::Subject, by)
 }
 
-/// Sets the synthesis of a session, in place of the one that is there.
+/// Sets the synthesis of a session, replacing an existing one.
 ///
 /// # Errors
 /// [`CommitteeRefusal::NotFound`] when no briefs were generated that day.

@@ -1,4 +1,4 @@
-//! The judgement of a submission to the committee (API.md, 8.4 and 8.5).
+//! The checks of a submission to the committee (API.md, 8.4 and 8.5).
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ use crate::domain::{AttemptId, Confidence, Day, Invalid, SubjectId, Timestamp, V
 use crate::proof::ApiKey;
 use crate::rules::Versioned;
 
-/// A submission that may be committed while the facts it was judged by still hold. Only [`judge`]
-/// makes one, so that no store can be given a take that was not judged.
+/// A checked submission, and the guards under which it may be committed. Only [`judge`] constructs
+/// it, so a store cannot receive a take that was not checked.
 #[derive(Clone, Debug)]
 pub struct CommitteeFiling {
     draft: CommitteeDraft,
@@ -28,18 +28,18 @@ pub struct CommitteeFiling {
 }
 
 impl CommitteeFiling {
-    /// The same, if it is among the first so many of its member on that day.
+    /// Adds a guard: the maximum number of submissions of the member on that day.
     #[must_use]
     pub fn within(self, quota: u32) -> Self {
         Self { quota: Some(quota), ..self }
     }
 
-    /// Guard: how many submissions the member may have on that day, once this one is committed.
+    /// Guard: the maximum number of submissions of the member on that day, including this one.
     pub fn quota(&self) -> Option<u32> {
         self.quota
     }
 
-    /// The attempt that this filing is, however often it is sent.
+    /// The id of this attempt to commit; it stays the same when the command is sent again.
     pub fn attempt(&self) -> AttemptId {
         self.attempt
     }
@@ -54,7 +54,7 @@ impl CommitteeFiling {
         self.session
     }
 
-    /// Guard: the last moment at which it may be committed, by the store's clock.
+    /// Guard: the last time at which it may be committed, by the store's clock.
     pub fn commit_deadline(&self) -> Timestamp {
         self.commit_deadline
     }
@@ -64,13 +64,13 @@ impl CommitteeFiling {
         &self.subject_id
     }
 
-    /// When it was written; `None` if not given: then the time of the commit counts.
+    /// When it was written; `None` if not given. Then the time of the commit is stored.
     pub fn generated_at(&self) -> Option<Timestamp> {
         self.draft.generated_at
     }
 
-    /// The text of the record, but for `received_at`, the time that the commit gives it, and for
-    /// `generated_at` where that is not told.
+    /// The JSON text of the record without the fields that the commit adds: `received_at`, and
+    /// `generated_at` if not given.
     pub fn text(&self) -> String {
         #[derive(Serialize)]
         struct Text<'a> {
@@ -96,7 +96,7 @@ impl CommitteeFiling {
         })
     }
 
-    /// The record to keep, once the commit has given it a time.
+    /// The record to store, with the time that the commit assigned.
     pub fn take(&self, received_at: Timestamp) -> CommitteeTake {
         let draft = self.draft.clone();
         CommitteeTake {
@@ -113,11 +113,11 @@ impl CommitteeFiling {
     }
 }
 
-/// Judges a submission, a key and the bytes that came with it, by the facts, in the order of
-/// API.md, 8.5. The form of the key was checked when it was parsed.
+/// Checks a submission in the order of API.md, 8.5. The form of the key was checked when it was
+/// parsed.
 ///
 /// # Errors
-/// [`CommitteeRefusal`]: that of the first rule that is broken.
+/// The [`CommitteeRefusal`] of the first check that fails.
 pub fn judge(
     basis: &CommitteeBasis,
     prefix: &KeyPrefix,
@@ -143,11 +143,11 @@ pub fn judge(
     })
 }
 
-/// Reads the fields of a submission, in the order of API.md, 8.5. `model` and
-/// `generated_at` come last: they are optional.
+/// Reads the fields of a submission in the order of API.md, 8.5. The optional fields `model` and
+/// `generated_at` come last.
 ///
 /// # Errors
-/// [`CommitteeRefusal`]: for the first field that breaks its rule.
+/// The [`CommitteeRefusal`] of the first field that breaks its rule.
 pub fn read(fields: &mut Object) -> Result<CommitteeDraft, CommitteeRefusal> {
     let stance = fields.text("stance").ok().and_then(|text| CommitteeStance::parse(&text));
     let stance = stance.ok_or(CommitteeRefusal::BadStance)?;
@@ -170,14 +170,14 @@ pub fn read(fields: &mut Object) -> Result<CommitteeDraft, CommitteeRefusal> {
     })
 }
 
-/// Whether the briefs of a generated day are those of today: it is that day, or the deadline,
-/// which an operator may set to a later day, is not past.
+/// Whether the briefs of a day are current: the day is today, or its deadline has not passed. (An
+/// operator may set a deadline on a later day.)
 pub fn is_current(day: &CommitteeDay, now: Timestamp) -> bool {
     day.generation.as_ref().is_some_and(|made| day.date == now.day() || now <= made.deadline)
 }
 
-/// How long the briefs of this day, which [are](is_current) those of today, will be, unless what is on
-/// file changes: until it is over, or until its deadline has passed, whichever is later.
+/// How long the [current](is_current) briefs of this day stay current if no record changes: until
+/// the end of the day or until its deadline, whichever is later.
 pub fn stays_current(day: &CommitteeDay, now: Timestamp) -> Duration {
     let over = if day.date == now.day() { now.day_end() } else { now };
     let passed = day.generation.as_ref().map_or(now, |made| made.deadline.plus_millis(1));

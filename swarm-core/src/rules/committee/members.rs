@@ -1,20 +1,20 @@
-//! What becomes of a member of the committee (API.md, 8.8).
+//! The rules for changes of a committee member (API.md, 8.8).
 
 use crate::domain::committee::{CommitteeMember, CommitteeMemberDraft, CommitteeStatus, KeyPrefix};
 use crate::domain::{Timestamp, Version};
 use crate::proof::ApiKey;
 use crate::rules::Versioned;
 
-/// The write of a member of the committee.
+/// A change of a committee member.
 #[derive(Clone, Debug)]
 pub struct CommitteeMemberChange {
-    /// The whole record to write.
+    /// The complete new record.
     pub member: CommitteeMember,
-    /// The version that was judged; `None`: there must be no such member.
+    /// Guard: the version that was judged; `None`: the member must not exist.
     pub expected: Option<Version>,
 }
 
-/// Creates an active member with the key that `random` makes.
+/// Creates an active member, with a key made from `random`.
 pub fn create_member(
     draft: &CommitteeMemberDraft,
     prefix: &KeyPrefix,
@@ -34,7 +34,7 @@ pub fn create_member(
     (CommitteeMemberChange { member, expected: None }, key)
 }
 
-/// Gives a member, whatever its status, the key that `random` makes, in place of the one it has.
+/// Replaces the key of a member, of either status, by one made from `random`.
 pub fn rotate_member_key(
     member: &Versioned<CommitteeMember>,
     prefix: &KeyPrefix,
@@ -45,12 +45,12 @@ pub fn rotate_member_key(
     (CommitteeMemberChange { member: rotated, expected: Some(member.version) }, key)
 }
 
-/// Whether a member has briefs: from the commit on that makes it inactive it has none.
+/// Whether a member may read its briefs. A member that becomes inactive loses them at once.
 pub fn has_briefs(member: &CommitteeMember) -> bool {
     member.status == CommitteeStatus::Active
 }
 
-/// Sets the status of a member. Its key stays.
+/// Sets the status of a member. Its key does not change.
 pub fn set_status(
     member: &Versioned<CommitteeMember>,
     status: CommitteeStatus,

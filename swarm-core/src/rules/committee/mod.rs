@@ -9,7 +9,7 @@ mod prompt;
 mod refusal;
 mod sessions;
 
-pub use compose::{BriefSource, MemberSource, PREVIEW_CHARACTERS, compose};
+pub use compose::{BriefSource, MAX_PREVIEW_CHARACTERS, MemberSource, compose};
 pub use facts::CommitteeBasis;
 pub use generate::{
     CommitteeDayChange, KnownDay, NewBriefs, day_to_generate, deadline, generate, has_readers,

@@ -1,4 +1,4 @@
-//! The prompt of a brief file, and the schema of the answer to it (API.md, 8.2).
+//! The prompt of a brief file, and the JSON Schema of the expected answer (API.md, 8.2).
 
 use crate::domain::committee::{
     BriefRecentSession, BriefRecentTake, BriefSnapshot, BriefSubject, CommitteeBody,
@@ -7,7 +7,7 @@ use crate::domain::committee::{
 use crate::domain::json::{self, Json};
 use crate::domain::{Day, Prompt, Timestamp};
 
-/// What all members are asked about.
+/// The part of the prompt that is the same for all members.
 pub(super) struct Topic<'a> {
     pub(super) date: Day,
     pub(super) deadline: Timestamp,
@@ -17,7 +17,7 @@ pub(super) struct Topic<'a> {
     pub(super) sessions: &'a [BriefRecentSession],
 }
 
-/// The prompt for one member, with its voice document where one is registered.
+/// The prompt for one member, with its lens and its voice document, if any.
 pub(super) fn assemble(
     member: &CommitteeMember,
     topic: &Topic<'_>,
@@ -68,7 +68,7 @@ fn user(topic: &Topic<'_>, takes: &[BriefRecentTake]) -> String {
     )
 }
 
-/// A JSON Schema (2020-12) of the take that is expected. What it accepts, the rules accept.
+/// The JSON Schema (2020-12) of the expected take. The rules accept everything that it accepts.
 pub(super) fn response_schema() -> Json {
     let stances = CommitteeStance::ALL.map(|stance| Json::from(stance.as_str()));
     let described = "About 180 to 220 words in three paragraphs labeled REGIME, ALLOCATION and \

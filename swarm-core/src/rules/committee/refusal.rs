@@ -1,24 +1,25 @@
-//! The refusals of the committee: what it answers when a rule is broken.
+//! The refusals of the committee.
 
 use crate::domain::Invalid;
 use crate::domain::committee::{BodyFault, CommitteeBody, CommitteeMemberId, CommitteeStance};
 use crate::rules::{QuotaReached, Resource};
 
-/// A refusal. `Display` is the text on the wire, byte for byte, [`detail`](Self::detail) what
-/// stands beside it (API.md, 8.5, in the order of its table; then 8.8).
+/// Why a request was refused. `Display` writes the exact error text of the response, and
+/// [`detail`](Self::detail) its further field. The variants are in the order of API.md, 8.5, then
+/// 8.8.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommitteeRefusal {
-    /// The body is no JSON text.
+    /// The body of the request is not JSON.
     #[error("invalid json body")]
     InvalidJson,
-    /// The stance is absent, or none of the five.
+    /// The stance is absent, or not one of the five.
     #[error("bad stance")]
     BadStance,
-    /// The confidence is absent, no number, or not from 0 to 1.
+    /// The confidence is absent, or not a number from 0 to 1.
     #[error("bad confidence")]
     BadConfidence,
-    /// The body is absent, no text, or has fewer than 80 characters.
+    /// The body is absent, not a string, or has fewer than 80 characters.
     #[error("body too short")]
     BodyTooShort,
     /// The body has more than 4,000 characters.
@@ -27,13 +28,13 @@ pub enum CommitteeRefusal {
     /// The body does not end with the trailer.
     #[error("missing stance line")]
     MissingStanceLine,
-    /// No key came with the request, or nothing that has the shape of one.
+    /// The request has no key, or not one of the required form.
     #[error("missing or malformed x-ic-key")]
     MissingKey,
-    /// The key is no member's.
+    /// The key belongs to no member.
     #[error("invalid key")]
     InvalidKey,
-    /// The key is an inactive member's.
+    /// The key belongs to an inactive member.
     #[error("member is not active")]
     NotActive,
     /// No briefs were generated today.
@@ -43,7 +44,7 @@ pub enum CommitteeRefusal {
     #[error("submission window closed")]
     WindowClosed,
 
-    /// The member has submitted as often as it may that day.
+    /// The member has reached its daily quota of submissions.
     #[error("quota reached")]
     QuotaReached(QuotaReached),
 
@@ -56,19 +57,19 @@ pub enum CommitteeRefusal {
     /// A field of an operator's request breaks its rule.
     #[error("invalid request")]
     InvalidRequest(Invalid),
-    /// There is no such thing.
+    /// The resource does not exist.
     #[error("no such {0}")]
     NotFound(Resource),
-    /// A member has this id.
+    /// The id is taken.
     #[error("member id already taken")]
     MemberExists(CommitteeMemberId),
-    /// No subject is set, and none is active.
+    /// No subject is set for the day, and no subject is active.
     #[error("no active subject")]
     NoSubject,
 }
 
 impl CommitteeRefusal {
-    /// In how many seconds to ask again, where that is known.
+    /// The seconds after which a retry may succeed, if known.
     pub fn retry_after(&self) -> Option<u32> {
         match self {
             Self::QuotaReached(reached) => Some(reached.retry_after),
@@ -76,7 +77,7 @@ impl CommitteeRefusal {
         }
     }
 
-    /// Details that help the client, where there are any.
+    /// Details for the client, if any.
     pub fn detail(&self) -> Option<String> {
         match self {
             Self::BadStance => {

@@ -1,4 +1,4 @@
-//! What the public reads of the committee's sessions (API.md, 8.7).
+//! The public view of the committee's sessions (API.md, 8.7).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::domain::committee::{
 use crate::domain::{Confidence, Day, SubjectId, Timestamp};
 use crate::proof::commit_reference;
 
-/// A session in the list.
+/// A session in the list of sessions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SessionLine {
@@ -20,13 +20,13 @@ pub struct SessionLine {
     pub date: Day,
     /// Its subject.
     pub subject_id: SubjectId,
-    /// How many members' takes show: none before the deadline has passed.
+    /// The number of visible takes; 0 until the deadline has passed.
     pub takes: usize,
-    /// What they come to; before the deadline has passed, only what the operator wrote.
+    /// The operator's synthesis; without one, a summary of the takes once the deadline has passed.
     pub synthesis: Option<String>,
 }
 
-/// A session whole.
+/// A complete session.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CommitteeSession {
@@ -34,23 +34,23 @@ pub struct CommitteeSession {
     pub date: Day,
     /// Its subject.
     pub subject_id: SubjectId,
-    /// The last moment at which a take is accepted.
+    /// The last time at which a take is accepted.
     pub deadline_utc: Timestamp,
-    /// As in the list.
+    /// As in [`SessionLine::synthesis`].
     pub synthesis: Option<String>,
-    /// The takes that count, in the order of their commits; none before the deadline has passed.
+    /// The takes that count, in the order of their commits; empty until the deadline has passed.
     pub takes: Vec<PublicTake>,
 }
 
-/// A take as it is published.
+/// The public view of a take.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PublicTake {
-    /// Whose it is.
+    /// The member that it belongs to.
     pub member_id: CommitteeMemberId,
     /// The position taken.
     pub stance: CommitteeStance,
-    /// How sure the member was.
+    /// The confidence of the member.
     pub confidence: Confidence,
     /// The reasoning, with its trailer.
     pub body: CommitteeBody,
@@ -60,12 +60,12 @@ pub struct PublicTake {
     pub generated_at: Timestamp,
     /// When it was committed.
     pub received_at: Timestamp,
-    /// The reference that its member was given.
+    /// The commit reference that its author received.
     pub commit: String,
 }
 
-/// A session as the list shows it, from its day and all the day's submissions, in the order of
-/// their commits. `None` when no briefs were generated that day.
+/// The list entry of a session, from its day and all submissions of the day in the order of their
+/// commits. `None` when no briefs were generated that day.
 pub fn line(
     day: &CommitteeDay,
     takes: &[Arc<CommitteeTake>],
@@ -81,8 +81,8 @@ pub fn line(
     })
 }
 
-/// A session, from its day and all the day's submissions, in the order of their commits. `None`
-/// when no briefs were generated that day.
+/// The complete session, from its day and all submissions of the day in the order of their commits.
+/// `None` when no briefs were generated that day.
 pub fn session(
     day: &CommitteeDay,
     takes: &[Arc<CommitteeTake>],
@@ -104,9 +104,9 @@ pub fn is_over(made: &Generation, now: Timestamp) -> bool {
     now > made.deadline
 }
 
-/// The takes that count: of each member the newest about the session's subject, in the order of
-/// their commits. So changing the subject during the day starts the session anew, and takes about
-/// another subject are not shown as takes about this one.
+/// The takes that count: the newest take of each member on the session's subject, in the order of
+/// their commits. A change of the subject during the day therefore restarts the session: takes on
+/// the earlier subject do not count.
 pub fn counted(made: &Generation, takes: &[Arc<CommitteeTake>]) -> Vec<Arc<CommitteeTake>> {
     let mut newest = HashMap::new();
     let about = |take: &&Arc<CommitteeTake>| take.subject_id == made.subject_id;
@@ -118,9 +118,9 @@ pub fn counted(made: &Generation, takes: &[Arc<CommitteeTake>]) -> Vec<Arc<Commi
     newest.into_iter().map(|(_, take)| Arc::clone(take)).collect()
 }
 
-/// Of all the day's submissions, in the order of their commits, those that are of this generation of
-/// its briefs, or of an earlier one that it replaced: not of one that was withdrawn. Times do not tell:
-/// a day is withdrawn where they were wrong.
+/// Those of the day's submissions that do not belong to a withdrawn generation of its briefs. They
+/// are found by their position, not by their times, because a wrong clock is a reason to withdraw a
+/// day.
 pub fn standing<'a>(
     made: &Generation,
     takes: &'a [Arc<CommitteeTake>],
@@ -141,8 +141,8 @@ fn synthesis(day: &CommitteeDay, shown: Option<&[Arc<CommitteeTake>]>) -> Option
     written.or_else(|| shown.map(summary))
 }
 
-/// One line of facts: the number of takes, the number of each stance that occurs (in the order of API.md,
-/// 8.4), and the mean confidence.
+/// A summary in one line: the number of takes, the number of each stance that occurs (in the order
+/// of API.md, 8.4), and the mean confidence.
 fn summary(takes: &[Arc<CommitteeTake>]) -> String {
     let mut stances = Vec::new();
     for stance in CommitteeStance::ALL {
@@ -152,14 +152,14 @@ fn summary(takes: &[Arc<CommitteeTake>]) -> String {
         }
     }
     let noun = if takes.len() == 1 { "take" } else { "takes" };
-    let mut sure: Vec<f64> = takes.iter().map(|take| take.confidence.get()).collect();
-    // Sorted, so that the order of commits cannot change the last bit.
-    sure.sort_by(f64::total_cmp);
-    match u32::try_from(sure.len()) {
+    let mut confidences: Vec<f64> = takes.iter().map(|take| take.confidence.get()).collect();
+    // Sort them, so that the sum does not depend on the order of commits.
+    confidences.sort_by(f64::total_cmp);
+    match u32::try_from(confidences.len()) {
         Ok(count) if count > 0 => format!(
             "{count} {noun}: {}; mean confidence {:.2}.",
             stances.join(", "),
-            sure.iter().sum::<f64>() / f64::from(count)
+            confidences.iter().sum::<f64>() / f64::from(count)
         ),
         _ => "No takes.".to_owned(),
     }
