@@ -1,10 +1,10 @@
-//! Figures for monitoring.
+//! Counts of records, for monitoring.
 
 use super::{Error, Tenant};
 use crate::store::Countable;
 
 impl Tenant {
-    /// How many records of one kind are in one state.
+    /// The number of records of one kind in one state.
     ///
     /// # Errors
     /// [`Error::Store`].

@@ -1,11 +1,11 @@
-//! Randomness comes from outside.
+//! The source of randomness, which embedders supply.
 
-/// A source of random bytes, good enough for secrets.
+/// A source of cryptographically secure random bytes.
 pub trait Entropy: Send + Sync {
     /// Fills `bytes`.
     ///
     /// # Errors
-    /// [`NoEntropy`] when there is none to be had.
+    /// [`NoEntropy`] when no random bytes are available.
     fn fill(&self, bytes: &mut [u8]) -> Result<(), NoEntropy>;
 }
 
@@ -28,7 +28,7 @@ impl Entropy for SystemEntropy {
 }
 
 impl dyn Entropy {
-    /// As many random bytes as the caller has room for.
+    /// `N` random bytes.
     pub(super) fn bytes<const N: usize>(&self) -> Result<[u8; N], NoEntropy> {
         let mut bytes = [0; N];
         self.fill(&mut bytes).map(|()| bytes)

@@ -1,19 +1,19 @@
-//! Why a call gave no result.
+//! The error types of the service.
 
 use super::NoEntropy;
 use crate::rules::committee::CommitteeRefusal;
 use crate::rules::{Refusal, Rejection};
 use crate::store::StoreError;
 
-/// A call without a result: a rule refused it, or the store or the source of randomness failed.
+/// The error of a call: a rule refused it, or the store or the source of randomness failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error<R = Refusal> {
     /// A rule refused the call.
     #[error(transparent)]
     Refused(R),
-    /// The store could not answer. Whether something was committed is not known, unless the error
-    /// [`is_contended`](StoreError::is_contended): then nothing was. Nothing was acknowledged.
+    /// The store could not answer. It is unknown whether something was committed, unless the error
+    /// [`is_contended`](StoreError::is_contended): then nothing was.
     #[error(transparent)]
     Store(StoreError),
     /// No random bytes were available. Nothing was committed.
@@ -21,15 +21,15 @@ pub enum Error<R = Refusal> {
     Entropy(NoEntropy),
 }
 
-/// A submission that gave no receipt.
+/// The error of a submission.
 pub type SubmitError = Error<Rejection>;
 
-/// A call to the committee that gave no result. For a submission that could not be stored the wire
+/// The error of a call to the committee. For a submission that could not be stored, the response
 /// says `failed to persist submission`.
 pub type CommitteeError = Error<CommitteeRefusal>;
 
 impl<R> Error<R> {
-    /// The same, with the refusal converted.
+    /// Converts the refusal.
     pub fn map_refused<S>(self, map: impl FnOnce(R) -> S) -> Error<S> {
         match self {
             Self::Refused(refusal) => Error::Refused(map(refusal)),

@@ -1,4 +1,4 @@
-//! From the application to the token, and out again.
+//! Applications, reviews, challenges, token claims and key rotation.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::proof::{BearerToken, ChallengeText};
 use crate::rules::{self, QuotaReached, Refusal, Resource};
 use crate::store::{self, MemberChange, MemberQuery, MemberSaved, Versioned};
 
-/// The answer to a request for a challenge.
+/// A challenge and its expiry.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Challenged {
     /// The challenge to sign.
     pub challenge: ChallengeText,
-    /// The last moment at which a claim with it can succeed.
+    /// The last time at which a claim with it can succeed.
     pub expires_at: Timestamp,
 }
 
@@ -26,18 +26,19 @@ pub struct Challenged {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ApplicationPage {
-    /// The members that applied, in whatever state they are now, by id.
+    /// The members that applied, by id, with their current state.
     pub applications: Vec<Arc<Member>>,
-    /// What the next page comes after, when there is more.
+    /// The cursor of the next page; `None` on the last page.
     pub next_after: Option<MemberId>,
 }
 
 impl Tenant {
-    /// Takes an application; answers the id of the member-to-be (API.md, 4.2).
+    /// Records an application and returns the id of the future member (API.md, 4.2).
     ///
     /// # Errors
-    /// [`Refusal::BadApplication`] when the signature does not hold, [`Refusal::KeyRegistered`]
-    /// when a live application has the key, [`Refusal::QuotaReached`] when as many wait as may.
+    /// [`Refusal::BadApplication`] when the signature does not verify, [`Refusal::KeyRegistered`]
+    /// when a live application has the key, [`Refusal::QuotaReached`] when too many applications
+    /// await review.
     pub async fn apply(&self, application: Signed<Application>) -> Result<MemberId, Error> {
         let application = Arc::new(application);
         until_committed("apply", || async {
@@ -50,7 +51,7 @@ impl Tenant {
         .await
     }
 
-    /// The member of an application, in whatever state it is now.
+    /// The member of an application, in any state.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
@@ -59,8 +60,8 @@ impl Tenant {
         Ok(member.ok_or(Refusal::NotFound(Resource::Application))?.record)
     }
 
-    /// A page of all applications, or of those in one state, by id: those with ids higher than
-    /// `after`, at most `limit`.
+    /// Up to `limit` applications with ids higher than `after`, by id; with `state`, only those in
+    /// that state.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -71,7 +72,7 @@ impl Tenant {
         limit: usize,
     ) -> Result<ApplicationPage, Error> {
         let states = MemberState::ALL.into_iter().filter(|it| state.is_none_or(|one| one == *it));
-        // One more than the page takes tells whether there are more.
+        // Load one more than the page holds, to learn whether there is a next page.
         let limit_and_one = limit.saturating_add(1);
         let query = MemberQuery { states: states.collect(), after, limit: limit_and_one };
         let mut applications = self.store.members(&query).await?;
@@ -81,7 +82,7 @@ impl Tenant {
         Ok(ApplicationPage { next_after: last.map(|last| last.id.clone()), applications })
     }
 
-    /// The active members, the oldest first.
+    /// The active members, oldest first.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -112,7 +113,7 @@ impl Tenant {
         Ok(member.filter(|member| member.state.is_active()).ok_or(Refusal::UnknownToken)?)
     }
 
-    /// The active member that a bearer token belongs to, at a version to guard a write with.
+    /// The active member that a bearer token belongs to, with its version to guard a write.
     pub(super) async fn bearer_at(&self, token: &TokenHash) -> Result<Versioned<Member>, Error> {
         let id = &self.bearer(token).await?.id;
         let member = self.store.member(id).await?.member;
@@ -122,12 +123,12 @@ impl Tenant {
         Ok(member.filter(bears).ok_or(Refusal::UnknownToken)?)
     }
 
-    /// Activates a member; returns its state. The approval e-mail of its first activation contains
-    /// addresses from `links`, such as an origin: `https://acme.example`. Another member with the
-    /// same key that has only applied is rejected.
+    /// Activates a member and returns its state. The mail at its first activation contains
+    /// addresses from `links`, for example an origin such as `https://acme.example`. A pending
+    /// application with the same key is rejected.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::KeyRegistered`] when its key has been taken since.
+    /// [`Refusal::NotFound`]; [`Refusal::KeyRegistered`] when another member has its key by now.
     pub async fn activate(
         &self,
         id: &MemberId,
@@ -146,7 +147,7 @@ impl Tenant {
                 MemberSaved::Stale | MemberSaved::Full => Ok(None),
                 MemberSaved::KeyHeld(holder) => {
                     let holder = self.load_member(&holder).await?;
-                    // Whether this was committed or stale, the next attempt loads the result.
+                    // Ignore whether this was committed: the next attempt loads the result.
                     let _ = self
                         .commit_member(&rules::reject_competing_application(&holder, now)?)
                         .await?;
@@ -157,18 +158,18 @@ impl Tenant {
         .await
     }
 
-    /// Rejects an applicant; answers its state.
+    /// Rejects an applicant and returns its state.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::MemberIs`] when its state forbids it.
+    /// [`Refusal::NotFound`]; [`Refusal::MemberIs`] when its state does not allow it.
     pub async fn reject(&self, id: &MemberId) -> Result<MemberState, Error> {
         self.review(id, |member, now| rules::reject(member, now).map(Some)).await
     }
 
-    /// Deactivates a member; answers its state.
+    /// Deactivates a member and returns its state.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::MemberIs`] when its state forbids it.
+    /// [`Refusal::NotFound`]; [`Refusal::MemberIs`] when its state does not allow it.
     pub async fn deactivate(&self, id: &MemberId, by: &Actor) -> Result<MemberState, Error> {
         self.review(id, |member, _| rules::deactivate(member, by).map(Some)).await
     }
@@ -189,10 +190,12 @@ impl Tenant {
         .await
     }
 
-    /// Gives a challenge, alike for every id, whether or not a claim can succeed with it: the same
-    /// answer, after the same reads and writes (API.md, 4.3). Whoever asks for the same id within five minutes gets the
-    /// same. `service` is the origin that the challenge names, such as `https://acme.example`: where a
-    /// tenant is reached by several, the one that its members know.
+    /// Gives out a challenge (API.md, 4.3). Every id gets the same kind of response, after the same
+    /// reads and writes, whether or not a claim can succeed. Requests for the same id within five
+    /// minutes get the same challenge.
+    ///
+    /// `service` is the origin that the challenge names, such as `https://acme.example`. If a
+    /// tenant is served at several, it is the one that its members know.
     ///
     /// # Errors
     /// [`Error::Store`], [`Error::Entropy`].
@@ -205,12 +208,12 @@ impl Tenant {
         Ok(Challenged { challenge: ChallengeText::of(service, id, &seed), expires_at })
     }
 
-    /// Claims a member's bearer token by key proof, once. The token is in the answer and nowhere
-    /// else. `service` is the origin that the challenge must name.
+    /// Claims a member's bearer token with a proof of its key, once. The token is returned only
+    /// here. `service` is the origin that the challenge must name.
     ///
     /// # Errors
-    /// [`Refusal::ClaimRefused`] when it proves nothing, [`Refusal::AlreadyClaimed`] when it comes
-    /// second.
+    /// [`Refusal::ClaimRefused`] when the proof is not valid, [`Refusal::AlreadyClaimed`] when the
+    /// token was claimed before.
     pub async fn claim(
         &self,
         claim: Signed<TokenClaim>,
@@ -230,7 +233,7 @@ impl Tenant {
         .await
     }
 
-    /// Gives a member a new bearer token, and a new key where one is given. The old token stops
+    /// Replaces the bearer token of a member, and its key if one is given. The old token stops
     /// working with the commit.
     ///
     /// # Errors
@@ -254,7 +257,7 @@ impl Tenant {
         Ok(self.store.member(id).await?.member.ok_or(Refusal::NotFound(Resource::Member))?)
     }
 
-    /// The member as it was written; `None` when the facts had changed.
+    /// The written member; `None` when the facts had changed.
     async fn save(&self, change: MemberChange) -> Result<Option<Member>, Error> {
         match self.commit_member(&change).await? {
             MemberSaved::Saved => Ok(Some(change.member)),

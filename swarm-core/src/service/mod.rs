@@ -1,4 +1,4 @@
-//! The service: load → judge → commit what was judged. This is what embedders call.
+//! The service, the API for embedders: it loads facts, applies the rules, and commits the result.
 
 mod basis_cache;
 mod committee;
@@ -59,28 +59,28 @@ impl Swarm {
         }
     }
 
-    /// The same, with an observer that is called after each commit.
+    /// Adds an observer, which is called after each commit.
     #[must_use]
     pub fn observed_by(self, observer: impl Observer + 'static) -> Self {
         Self { observer: Some(Arc::new(observer)), ..self }
     }
 
-    /// The same, judging takes by the facts of earlier ones where these let them through: most takes then
-    /// cost one call of the store in place of two, which pays where calls are dear (over a network, or to a
-    /// thread that reads a file). The commit checks all of those facts, and nothing is refused by them. They
-    /// take 64 MiB at most, whatever the number of tenants.
+    /// Caches the facts that takes are judged on. Most takes then cost one call of the store instead
+    /// of two, which pays off if calls are expensive (over a network, or to a thread that reads a
+    /// file). The commit checks all cached facts, and no take is refused because of them. The cache
+    /// holds at most 64 MiB for all tenants together.
     #[must_use]
     pub fn with_basis_cache(self) -> Self {
         Self { facts: Some(SharedFacts::default()), ..self }
     }
 
-    /// The same, with other words in its messages to members.
+    /// Replaces the texts of mails to members.
     #[must_use]
     pub fn with_mail_text(self, mail_text: impl MailText + 'static) -> Self {
         Self { mail_text: Arc::new(mail_text), ..self }
     }
 
-    /// One tenant's records, under the rules. Cheap, no I/O.
+    /// One tenant. It is cheap and does no I/O.
     pub fn tenant(&self, id: &TenantId) -> Tenant {
         Tenant {
             store: self.tenants.open(id),
@@ -92,10 +92,10 @@ impl Swarm {
         }
     }
 
-    /// Checks that the store answers, and how far it can be trusted.
+    /// Checks that the store answers, and that it can be trusted.
     ///
     /// # Errors
-    /// [`Error::Store`] when it gives none, or must not be relied on.
+    /// [`Error::Store`] when it does not answer, or must not be used.
     pub async fn ready(&self) -> Result<Readiness, Error> {
         Ok(self.tenants.ready().await?)
     }
@@ -107,7 +107,7 @@ impl fmt::Debug for Swarm {
     }
 }
 
-/// One tenant, under the rules: its members, sessions, takes and subjects.
+/// One tenant: its members, sessions, takes and documents.
 #[derive(Clone)]
 pub struct Tenant {
     store: Arc<dyn Store>,
@@ -119,13 +119,13 @@ pub struct Tenant {
 }
 
 impl Tenant {
-    /// The same, taking in no more than this.
+    /// Sets the quotas.
     #[must_use]
     pub fn with_quotas(self, quotas: Quotas) -> Self {
         Self { quotas, ..self }
     }
 
-    /// Which tenant it is.
+    /// The id of the tenant.
     pub fn id(&self) -> &TenantId {
         self.observer.tenant()
     }

@@ -7,13 +7,13 @@ use crate::domain::committee::{CommitteeDay, CommitteeMember, CommitteeTake};
 use crate::domain::{Member, Message, Session, Take, TenantId};
 use crate::store::{Collection, Document};
 
-/// Called after the store has acknowledged what this process committed: for counters, caches,
-/// notifications. Neither refusals nor the commits of other servers are reported.
+/// A callback after each commit of this process that the store has acknowledged, for counters,
+/// caches or notifications. Refusals and the commits of other servers are not reported.
 ///
-/// It is called in the task of the request, before its answer: it must not block, and hands over
-/// what takes time. A commit whose acknowledgement was lost is not reported.
+/// It is called in the task of the request, before the response, so it must not block. A commit
+/// whose acknowledgement was lost is not reported.
 pub trait Observer: Send + Sync {
-    /// `commit` is now stored for `tenant`.
+    /// `commit` was committed for `tenant`.
     fn committed(&self, tenant: &TenantId, commit: Commit<'_>);
 }
 
@@ -23,7 +23,7 @@ impl<F: Fn(&TenantId, Commit<'_>) + Send + Sync> Observer for F {
     }
 }
 
-/// What was committed: the record as it is on file.
+/// A commit, with the stored record.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Commit<'a> {
@@ -31,21 +31,21 @@ pub enum Commit<'a> {
     Take(&'a Take),
     /// A session was convened or changed.
     Session(&'a Session),
-    /// A member applied, was reviewed, claimed its token, or got another.
+    /// A member applied, was reviewed, claimed its token, or got a new one.
     Member(&'a Member),
     /// A document was written.
     Document(Collection, &'a Document),
-    /// There was an attempt to send a message.
+    /// A message was leased for an attempt, or its outcome was recorded.
     Message(&'a Message),
     /// A committee take was filed.
     CommitteeTake(&'a CommitteeTake),
-    /// A day of the committee was written: its subject, a generation of briefs, a synthesis.
+    /// A day of the committee was written: its subject, its briefs or its synthesis.
     CommitteeDay(&'a CommitteeDay),
     /// A member of the committee was written.
     CommitteeMember(&'a CommitteeMember),
 }
 
-/// The observer of one tenant, where there is one.
+/// The observer of one tenant, if any.
 #[derive(Clone)]
 pub(super) struct TenantObserver {
     tenant: TenantId,

@@ -1,4 +1,4 @@
-//! Sending the messages that are queued.
+//! Delivery of queued messages.
 
 use std::sync::Arc;
 
@@ -12,27 +12,27 @@ use crate::store::{self, MessageQuery, Saved};
 /// Sends mail.
 #[async_trait]
 pub trait Mailer: Send + Sync {
-    /// Tries once, within [`LEASE_MILLIS`](crate::rules::LEASE_MILLIS): after that another server
-    /// may try too.
+    /// Makes one attempt, within [`LEASE_MILLIS`](crate::rules::LEASE_MILLIS). After that another
+    /// server may try too.
     async fn send(&self, mail: &Mail) -> Attempt;
 }
 
-/// The messages that wait to be sent.
+/// The queued messages.
 const QUEUED: MessageQuery =
     MessageQuery { state: Some(MailState::Queued), after: None, limit: usize::MAX };
 
-/// A page of the messages to members.
+/// A page of messages.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct OutboxPage {
-    /// The messages, the oldest first.
+    /// The messages, oldest first.
     pub messages: Vec<Arc<Message>>,
-    /// What the next page comes after, when there is more.
+    /// The cursor of the next page; `None` on the last page.
     pub next_after: Option<MessageId>,
 }
 
 impl Tenant {
-    /// The messages to members with higher ids than `after`, the oldest first, at most `limit`.
+    /// Up to `limit` messages with ids higher than `after`, oldest first.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -41,7 +41,7 @@ impl Tenant {
         after: Option<MessageId>,
         limit: usize,
     ) -> Result<OutboxPage, Error> {
-        // One more than the page takes tells whether there are more.
+        // Load one more than the page holds, to learn whether there is a next page.
         let query = MessageQuery { state: None, after, limit: limit.saturating_add(1) };
         let found = self.store.messages(&query).await?;
         let mut messages: Vec<_> = found.into_iter().map(|message| message.record).collect();
@@ -51,7 +51,7 @@ impl Tenant {
         Ok(OutboxPage { messages, next_after })
     }
 
-    /// The messages that wait to be sent and have higher ids than `after`, the oldest first.
+    /// The queued messages with ids higher than `after`, oldest first.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -60,9 +60,9 @@ impl Tenant {
         Ok(messages.into_iter().map(|message| message.record).collect())
     }
 
-    /// Sends the messages that are due, one by one; `done` are those that were handed over. Several
-    /// servers may do this at once: each message is leased to one of them at a time, and sent at
-    /// least once.
+    /// Sends the messages that are due, one after another; [`Round::done`] counts those that were
+    /// sent. Several servers may do this at once: each message is leased to one of them at a time,
+    /// and is sent at least once.
     ///
     /// # Errors
     /// [`Error::Store`].

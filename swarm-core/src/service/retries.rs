@@ -1,17 +1,17 @@
-//! Retries of changes that were stale when they came to be committed.
+//! Optimistic retries: load, judge and commit again when the facts have changed.
 
 use super::Error;
 use crate::store::StoreError;
 
-/// How often a judgement is retried because the facts had changed, before the call fails as
-/// contended. Each time another change was committed, so progress was made.
-const ATTEMPTS: usize = 32;
+/// The maximum number of attempts, before the call fails as contended. Whenever an attempt fails,
+/// another change was committed, so the system as a whole makes progress.
+const MAX_ATTEMPTS: usize = 32;
 
-/// Loads, judges and commits, and retries while the commit is stale. `attempt` does all three, and
-/// returns `None` when the facts had changed in between.
+/// Repeats `attempt` until it commits. It loads the facts, judges and commits, and returns `None`
+/// when the facts had changed in between.
 ///
 /// # Errors
-/// What `attempt` says; [`Error::Store`] of the kind contended when the facts kept changing.
+/// The error of `attempt`; [`Error::Store`] of the kind contended after [`MAX_ATTEMPTS`].
 pub(super) async fn until_committed<T, R, F>(
     op: &'static str,
     attempt: impl Fn() -> F,
@@ -19,7 +19,7 @@ pub(super) async fn until_committed<T, R, F>(
 where
     F: Future<Output = Result<Option<T>, Error<R>>>,
 {
-    for _ in 0..ATTEMPTS {
+    for _ in 0..MAX_ATTEMPTS {
         if let Some(committed) = attempt().await? {
             return Ok(committed);
         }

@@ -1,21 +1,21 @@
-//! Rounds of work that is done again and again.
+//! The result of one round of recurring background work.
 
 use std::time::Duration;
 
 use crate::domain::Timestamp;
 
-/// What a round of recurring work came to.
+/// The result of one round of recurring background work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Round {
-    /// How much of it was done.
+    /// The number of items that were processed.
     pub done: usize,
-    /// How long it will be until more is due, by the store's clock, unless the tenant changes before;
-    /// none where nothing waits for its time.
+    /// The time until the next item is due, by the store's clock, if the tenant does not change
+    /// before; `None` when no item is waiting.
     pub next_in: Option<Duration>,
 }
 
 impl Round {
-    /// Something waits until `due`, if it waits.
+    /// Notes an item that is due at `due`, if any.
     pub(super) fn wait_for(&mut self, due: Option<Timestamp>, now: Timestamp) {
         let wait = due.map(|due| now.until(due));
         self.next_in = self.next_in.into_iter().chain(wait).min();

@@ -10,8 +10,8 @@ use crate::rules::{self, Draft, Preflight, Refusal, Resource, Submission};
 use crate::store::{Basis, BasisQuery, Filed, StoreError};
 
 impl Tenant {
-    /// Files a take: signed by the member whose bearer token hashes to `token` (API.md, 5). When this
-    /// returns the take, it is committed.
+    /// Files a take: signed by the member whose bearer token hashes to `token` (API.md, 5). When
+    /// this returns the take, it is committed.
     ///
     /// # Errors
     /// [`SubmitError::Refused`] with the first rule that is broken, in the order of API.md,
@@ -60,8 +60,8 @@ impl Tenant {
         match self.store.file(&filing).await {
             Ok(Filed::Filed(take)) => Ok(Some(self.filed(query, Some(under_way), take))),
             Ok(Filed::RevisionTaken) => {
-                // Looked at after the store was asked again: by then it is noted what was filed before,
-                // unless the task that was told of it has not run since.
+                // Looked at after the store was asked again: by then it is noted what was filed
+                // before, unless the task that was told of it has not run since.
                 let rejection = self.rejection(Refusal::LostRace, query, submission).await;
                 if under_way.another_was_filed() { Err(rejection) } else { Ok(None) }
             }
@@ -72,8 +72,8 @@ impl Tenant {
         }
     }
 
-    /// What is said of a refusal of the store, by facts that are read after it: they tell whether this
-    /// very take is on file.
+    /// What is said of a refusal of the store, by facts that are read after it: they tell whether
+    /// this very take is on file.
     async fn rejection(
         &self,
         refusal: Refusal,
@@ -120,7 +120,7 @@ impl Tenant {
 
     /// The number of the log that cached facts have to be of; none where nothing is cached.
     async fn log_of_cache(&self) -> Result<Option<u64>, StoreError> {
-        match self.cache.is_kept() {
+        match self.cache.is_enabled() {
             true => Ok(Some(self.store.seen_log().await?.log)),
             false => Ok(None),
         }

@@ -1,22 +1,23 @@
-//! What has changed in a store, for work that is done again and again.
+//! The change feed of a store, for background work.
 
 use super::{Result, async_trait};
 use crate::domain::{TenantId, Timestamp};
 
-/// A store that tells in one call which of its tenants have changed, so that work in the background
-/// need not ask each of them all the time. A store need not be one.
+/// A store that reports in one call which of its tenants have changed, so that background work need
+/// not poll each tenant. Implementing it is optional.
 #[async_trait]
 pub trait ChangeFeed: Send + Sync {
-    /// What has changed, by this process or any other, since the feed was asked last. A feed is asked
-    /// by one caller alone, and a store that is opened twice has two.
+    /// The changes by any process since the last call. A feed serves a single caller. A store that
+    /// is opened twice has two feeds.
     async fn changes(&self) -> Result<Changes>;
 }
 
-/// What has changed in a store.
+/// The changes since the last call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changes {
-    /// The time of the store; where its tenants have several clocks, of one of them.
+    /// The time by the store's clock. If its tenants have different clocks, by one of them.
     pub now: Timestamp,
-    /// The tenants with a commit, and perhaps others; none where it can be any tenant.
+    /// The tenants with commits, and possibly others. `None` means that any tenant may have
+    /// changed.
     pub tenants: Option<Vec<TenantId>>,
 }

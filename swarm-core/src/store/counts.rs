@@ -1,11 +1,11 @@
-//! How many records there are, for monitoring.
+//! The part of the port that counts records, for monitoring.
 
 use async_trait::async_trait;
 
 use super::Result;
 use crate::domain::{MailState, MemberState, SessionState};
 
-/// Records of one kind that are in one state.
+/// Records of one kind in one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Countable {
@@ -17,10 +17,9 @@ pub enum Countable {
     Messages(MailState),
 }
 
-/// The part of the port that counts. It takes part in no guard: a count may be out of date when it
-/// arrives.
+/// Counts of records. No guard depends on them, so a count may be slightly out of date.
 #[async_trait]
 pub trait Counts: Send + Sync {
-    /// How many of these there are. A store reads no record for it.
+    /// The number of these records. A store should not read the records to count them.
     async fn count(&self, what: Countable) -> Result<u64>;
 }

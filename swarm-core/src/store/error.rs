@@ -1,7 +1,7 @@
-//! Errors of a store.
+//! The error type of stores.
 
-/// The store gave no answer, or an invalid one. Its [`kind`](Self::kind) says how to react;
-/// `Display` names only the operation, and the source, which is for logs, has the details.
+/// The store gave no answer, or an invalid one. The [`kind`](Self::kind) determines how to react.
+/// `Display` names only the operation; the source has the details, for logs.
 #[derive(Debug, thiserror::Error)]
 #[error("store {kind}: {op}")]
 pub struct StoreError {
@@ -12,24 +12,24 @@ pub struct StoreError {
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
-/// What kept a store from answering.
+/// The kinds of store errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StoreErrorKind {
-    /// It could not be reached, or did not answer in time. Whether something was committed is not
-    /// known. Worth another try.
+    /// The store could not be reached, or did not answer in time. It is unknown whether something
+    /// was committed. A retry may succeed.
     Unavailable,
-    /// The facts changed faster than they could be judged, or a lock could not be acquired. Nothing
-    /// was committed. Worth a retry.
+    /// The facts kept changing between load and commit, or a lock could not be acquired. Nothing
+    /// was committed. A retry may succeed.
     Contended,
-    /// What it holds, or what it answered, is not a valid record. An operator has to look.
+    /// A stored record or a response is invalid. An operator has to investigate.
     Corrupt,
-    /// Its settings are such that it must not be relied on. An operator has to correct them.
+    /// The settings of the store make it unsafe. An operator has to correct them.
     Misconfigured,
-    /// Its clock is too far behind the log. Nothing is committed until it has caught up or an
+    /// The clock is too far behind the log. Nothing is committed until it has caught up or an
     /// operator accepts it (API.md, 11.3).
     ClockBehind,
-    /// The log is not the one that was seen before: it is shorter, or has other rows. Nothing is
+    /// The log does not continue the one seen before: it is shorter, or has other rows. Nothing is
     /// committed until an operator accepts the store as it is (API.md, 11.4).
     WentBack,
 }
@@ -64,18 +64,18 @@ impl StoreError {
         Self::new(StoreErrorKind::Corrupt, op, source)
     }
 
-    /// The operation named `op` met wrong settings: [`StoreErrorKind::Misconfigured`].
+    /// The operation named `op` found unsafe settings: [`StoreErrorKind::Misconfigured`].
     pub fn misconfigured(op: &'static str, source: impl Into<Source>) -> Self {
         Self::new(StoreErrorKind::Misconfigured, op, source)
     }
 
-    /// The operation named `op` met a clock that is too far behind the log:
+    /// The operation named `op` found a clock that is too far behind the log:
     /// [`StoreErrorKind::ClockBehind`].
     pub fn clock_behind(op: &'static str) -> Self {
         Self::new(StoreErrorKind::ClockBehind, op, "the clock is more than an hour behind the log")
     }
 
-    /// The operation named `op` met a log that is not the one that was seen before:
+    /// The operation named `op` found a log that does not continue the one seen before:
     /// [`StoreErrorKind::WentBack`].
     pub fn went_back(op: &'static str) -> Self {
         let text = "the log is not the one that was seen before: \
@@ -83,12 +83,12 @@ impl StoreError {
         Self::new(StoreErrorKind::WentBack, op, text)
     }
 
-    /// The failure of the operation named `op`.
+    /// An error of the operation named `op`.
     pub fn new(kind: StoreErrorKind, op: &'static str, source: impl Into<Source>) -> Self {
         Self { kind, op, source: source.into() }
     }
 
-    /// What kept the store from answering.
+    /// The kind of error.
     pub fn kind(&self) -> StoreErrorKind {
         self.kind
     }
@@ -98,13 +98,13 @@ impl StoreError {
         self.op
     }
 
-    /// Whether nothing was committed because of concurrent changes: the caller may retry without
-    /// asking what came of the first attempt.
+    /// Whether the operation failed because of concurrent changes, with nothing committed. The
+    /// caller may retry without checking the outcome of the first attempt.
     pub fn is_contended(&self) -> bool {
         self.kind == StoreErrorKind::Contended
     }
 
-    /// Whether a retry may succeed without anybody's intervention.
+    /// Whether a retry may succeed without an operator's intervention.
     pub fn is_transient(&self) -> bool {
         matches!(self.kind, StoreErrorKind::Unavailable | StoreErrorKind::Contended)
     }

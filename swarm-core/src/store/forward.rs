@@ -1,4 +1,4 @@
-//! Pointers to an implementation of a part of the port implement it too.
+//! Implements the port for `&T`, `Box<T>` and `Arc<T>`.
 
 use std::sync::Arc;
 

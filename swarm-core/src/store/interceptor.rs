@@ -1,4 +1,4 @@
-//! Decorators: what is done with some of the calls on their way to a store.
+//! Interceptors: decorators that wrap some of the calls to a store.
 
 use std::sync::Arc;
 
@@ -9,12 +9,13 @@ use super::{
 };
 use crate::domain::TenantId;
 
-/// Declares [`Interceptor`], whose methods pass their call on, and what applies it to a store.
+/// Declares [`Interceptor`], whose default methods forward the call, and the wrapper that applies
+/// it.
 macro_rules! intercept {
     ($($part:ident { $($method:ident($($name:ident: $type:ty),*) -> $answer:ty;)* })*) => {
-        /// What is done with calls on their way to a store, for [`Intercepted`]. It has every method
-        /// of the port. Each gets the part of the store that is asked as `next`, and passes the call
-        /// on to it unless it is written otherwise.
+        /// A decorator of store calls, used with [`Intercepted`]. It has every method of the port,
+        /// with the store as an additional argument `next`. The default implementations forward the
+        /// call to `next`.
         ///
         /// ```
         /// use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,13 +27,10 @@ macro_rules! intercept {
         /// struct CountFilings(AtomicU64);
         ///
         /// #[async_trait]
-        /// impl Interceptor for CountFilings {
-        ///     async fn file(&self, next: &dyn Takes, filing: &Filing) -> Result<Filed> {
-        ///         let filed = next.file(filing).await?;
-        ///         self.0.fetch_add(u64::from(matches!(filed, Filed::Filed(_))), Ordering::Relaxed);
-        ///         Ok(filed)
-        ///     }
-        /// }
+        /// impl Interceptor for CountFilings { async fn file(&self, next: &dyn Takes, filing:
+        /// &Filing) -> Result<Filed> { let filed = next.file(filing).await?;
+        /// self.0.fetch_add(u64::from(matches!(filed, Filed::Filed(_))), Ordering::Relaxed);
+        /// Ok(filed) } }
         /// ```
         #[async_trait]
         pub trait Interceptor: Send + Sync + 'static {$($(
@@ -57,7 +55,7 @@ port_methods!(
     intercept: Clock Members Sessions Takes Documents Outbox Log Counts Committee
 );
 
-/// A store whose calls go by an [`Interceptor`].
+/// A store whose calls pass through an [`Interceptor`].
 #[derive(Debug)]
 pub struct Intercepted<T, I> {
     store: T,
@@ -65,7 +63,7 @@ pub struct Intercepted<T, I> {
 }
 
 impl<T, I: Interceptor> Intercepted<T, I> {
-    /// The interceptor in front of the store, for all of its tenants.
+    /// Puts an interceptor in front of a store, for all tenants.
     pub fn new(store: T, interceptor: Arc<I>) -> Self {
         Self { store, interceptor }
     }

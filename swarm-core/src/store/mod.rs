@@ -1,9 +1,10 @@
-//! The storage port: what the rules need of a store, cut by unit of consistency.
+//! The storage port: the traits that a store implements, one for each unit of consistency.
 //!
-//! A store keeps records and compares facts. It knows no rule: a write carries, as its guard, the
-//! facts that the judgement behind it relied on, and the store commits it only while they hold.
-//! `Ok` means that the store answered, `Err` that it could not; a lost race is an outcome, not an
-//! error. The suite in `swarm_testing::conformance` tests whether an implementation does this.
+//! A store keeps records and compares facts. It contains no rules: a write carries guards, the
+//! facts that the decision relied on, and the store commits it only while they hold.
+//!
+//! `Ok` means that the store answered, `Err` that it could not. A lost race is an outcome, not an
+//! error. The suite in `swarm_testing::conformance` tests an implementation.
 
 mod changes;
 mod committee;
@@ -25,7 +26,7 @@ use std::sync::Arc;
 
 use crate::domain::{TenantId, Timestamp};
 
-/// The attribute that implementations of the port need: the one of the crate `async-trait`.
+/// The attribute macro for implementations of the port, from the crate `async-trait`.
 pub use async_trait::async_trait;
 
 pub use changes::{ChangeFeed, Changes};
@@ -44,7 +45,7 @@ pub use seen::{Changing, LogPosition, SeenLog, SeenLogs};
 pub use sessions::{Saved, SessionQuery, Sessions};
 pub use takes::{BasisQuery, Filed, TakeQuery, Takes};
 
-// What a store loads for the rules, and what it commits for them.
+// The facts that a store loads for the rules, and the changes that it commits.
 pub use crate::rules::committee::{
     CommitteeBasis, CommitteeDayChange, CommitteeFiling, CommitteeMemberChange,
 };
@@ -53,17 +54,17 @@ pub use crate::rules::{
     MemberBasis, MemberChange, MessageChange, ProvenChallenge, SessionChange, Versioned,
 };
 
-/// What every method of the port returns.
+/// The result of every method of the port.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 /// All tenants of one store.
 #[async_trait]
 pub trait Tenants: Send + Sync {
-    /// One tenant's part of the store. Cheap, no I/O: no method of [`Store`] takes a tenant, so
-    /// none can omit it. Two tenants share nothing, ids included.
+    /// Opens one tenant's part of the store. It is cheap and does no I/O. No method of [`Store`]
+    /// takes a tenant, so none can omit it. Tenants share nothing, not even the sequences of ids.
     fn open(&self, tenant: &TenantId) -> Arc<dyn Store>;
 
-    /// Checks that the store answers, and how far it can be trusted. It is not ready while a tenant
+    /// Checks that the store answers, and that it can be trusted. It is not ready while a tenant
     /// may not commit because the clock is too far behind its log, or because that log went back:
     /// see [`SeenLogs`].
     async fn ready(&self) -> Result<Readiness>;
@@ -72,8 +73,8 @@ pub trait Tenants: Send + Sync {
 /// The condition of a store that answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Readiness {
-    /// What may cost records that were acknowledged, or keeps any from being so, each in a sentence
-    /// for the operator. Anybody may read them: they name settings, no host and no secret.
+    /// Risks of losing acknowledged records, and reasons why none can be acknowledged, each as a
+    /// sentence for the operator. They are public, so they name settings, but no hosts or secrets.
     pub warnings: Vec<String>,
 }
 
@@ -82,11 +83,11 @@ pub trait Store: Clock + Members + Sessions + Takes + Documents + Outbox + Log +
 
 impl<T> Store for T where T: Clock + Members + Sessions + Takes + Documents + Outbox + Log + Counts {}
 
-/// The clock of the store, the only one that counts. A commit that it stamps or guards reads it
-/// once, inside the critical section: when no other commit can come in between, and before anything
-/// is written. So the time that a commit spends waiting for its turn counts towards its deadline.
+/// The clock of the store, the only clock that counts. A commit that uses it reads it once, inside
+/// its critical section and before it writes anything. So the time that a commit waits for a lock
+/// counts towards its deadline.
 #[async_trait]
 pub trait Clock: Send + Sync {
-    /// The time by the clock that also stamps and guards commits.
+    /// The time by the clock that commits use.
     async fn now(&self) -> Result<Timestamp>;
 }

@@ -1,4 +1,4 @@
-//! The messages to members.
+//! The part of the port for the outbox.
 
 use async_trait::async_trait;
 
@@ -6,25 +6,26 @@ use super::{Result, Saved};
 use crate::domain::{MailState, Message, MessageId};
 use crate::rules::{MessageChange, Versioned};
 
-/// The part of the port that keeps messages. They come in with the change of a member,
+/// The messages to members. A message is created by the change of a member, with
 /// [`MemberChange::mail`](crate::rules::MemberChange::mail).
 #[async_trait]
 pub trait Outbox: Send + Sync {
-    /// The messages that match, by id. A store reads hardly any others for it.
+    /// The messages that match, by id. A store should use an index and not scan the others.
     async fn messages(&self, query: &MessageQuery) -> Result<Vec<Versioned<Message>>>;
 
-    /// Writes a message, atomically, unless its version is no longer `change.expected`.
+    /// Writes a message, atomically. Returns [`Saved::Stale`] unless the stored version is
+    /// `change.expected`.
     async fn save_message(&self, change: &MessageChange) -> Result<Saved>;
 }
 
-/// Which messages are asked for.
+/// A filter for messages.
 #[derive(Clone, Copy, Debug)]
 pub struct MessageQuery {
-    /// Only those in this state.
+    /// Only messages in this state.
     pub state: Option<MailState>,
-    /// Only those with a higher id.
+    /// Only messages with a higher id.
     pub after: Option<MessageId>,
-    /// At most so many.
+    /// The maximum number of results.
     pub limit: usize,
 }
 

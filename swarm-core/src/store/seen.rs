@@ -1,4 +1,4 @@
-//! What a process has seen of the logs of its tenants, and which of them may not commit.
+//! The log positions that a process has seen, to detect a store that lost data.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,34 +7,33 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::{Result, StoreError, StoreErrorKind};
 use crate::domain::{Seq, TenantId};
 
-/// Where a tenant's log stands.
+/// The position of a tenant's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogPosition {
-    /// Which log of the tenant it is: the first, or the one that began when an operator accepted the
-    /// store for the first time, the second time, …
+    /// The number of the log: 1 at first, and one more each time an operator accepts the store.
     pub log: u64,
     /// The number of the last row; 0 while there is none.
     pub size: Seq,
-    /// What tells the last row from others that could have its number: a text that the store makes
-    /// of it, of at most some hundred bytes. Empty while there is none.
+    /// A fingerprint of the last row, made by the store: at most a few hundred bytes. It
+    /// distinguishes rows with the same number. Empty while there is none.
     pub last: Arc<str>,
 }
 
 impl Default for LogPosition {
-    /// Where a log stands that nobody has written to.
+    /// The position of an empty log.
     fn default() -> Self {
         Self { log: 1, size: Seq(0), last: Arc::from("") }
     }
 }
 
 impl LogPosition {
-    /// Checks, inside a commit, that this is the same log, and goes on from here: its row of the
-    /// number [`size`](Self::size), if there is one, is that which was the last then.
+    /// Checks, inside a commit, that the stored log continues from this position: `log` is its
+    /// number, and `row` the fingerprint of its row with the number [`size`](Self::size), if any.
     ///
     /// # Errors
     /// [`StoreErrorKind::WentBack`] when it does not: nothing may be committed then.
-    /// [`StoreErrorKind::Contended`] when another log has begun: what was judged by the facts of the
-    /// one before is judged again.
+    /// [`StoreErrorKind::Contended`] when a newer log has begun: decisions based on facts of the
+    /// old one must be made again.
     pub fn check_commit(&self, log: u64, row: Option<&str>) -> Result<()> {
         if self.size > Seq(0) && log > self.log {
             return Err(StoreError::contended("commit", "another log has begun"));
@@ -42,8 +41,8 @@ impl LogPosition {
         self.check_facts(log, row)
     }
 
-    /// Checks, where facts are read to be judged by, that a log goes on from here, be it in another
-    /// that has begun since.
+    /// Checks, when facts are read, that the stored log continues from this position or is a newer
+    /// one.
     ///
     /// # Errors
     /// [`StoreErrorKind::WentBack`] when it does not.
@@ -56,8 +55,10 @@ impl LogPosition {
     }
 }
 
-/// What a process has seen of one tenant's log. Its commits are held to it: a store that was wiped,
-/// restored from a backup or failed over is not to go on as if nothing had happened (API.md, 11.4).
+/// The position that a process has seen of one tenant's log. Its commits must continue from there,
+/// so that a store that was wiped, restored from a backup or failed over does not silently lose
+/// records (API.md,
+/// 11.4).
 #[derive(Debug, Default)]
 pub struct SeenLog {
     position: Mutex<LogPosition>,
@@ -66,12 +67,12 @@ pub struct SeenLog {
 }
 
 impl SeenLog {
-    /// Where the log stood when it was seen last.
+    /// The last position seen.
     pub fn position(&self) -> LogPosition {
         self.lock().clone()
     }
 
-    /// Remembers that the log stands here, unless it was seen further already.
+    /// Records a position, unless a later one was seen already.
     pub fn advance(&self, to: LogPosition) {
         let mut seen = self.lock();
         if (to.log, to.size) > (seen.log, seen.size) {
@@ -79,8 +80,8 @@ impl SeenLog {
         }
     }
 
-    /// Passes on the outcome of a commit or a check, and remembers whether it says that the tenant
-    /// may not commit.
+    /// Returns the outcome of a commit or a check unchanged, and marks the tenant as blocked if it
+    /// says that the tenant may not commit.
     pub fn note<T>(&self, outcome: Result<T>) -> Result<T> {
         if outcome.as_ref().is_err_and(|error| blocks(error.kind())) {
             self.is_blocked.store(true, Ordering::Relaxed);
@@ -88,8 +89,8 @@ impl SeenLog {
         outcome
     }
 
-    /// A commit begins: when what this returns is dropped, the tenant counts as changed, whether the
-    /// outcome is known or not. For a store that is a [`ChangeFeed`](super::ChangeFeed).
+    /// Begins a commit. When the returned guard is dropped, the tenant is marked as changed, even
+    /// if the outcome is unknown. For a store that is a [`ChangeFeed`](super::ChangeFeed).
     pub fn changing(&self) -> Changing<'_> {
         Changing(self)
     }
@@ -99,7 +100,7 @@ impl SeenLog {
     }
 }
 
-/// A commit that is under way.
+/// A commit in progress.
 #[derive(Debug)]
 #[must_use]
 pub struct Changing<'a>(&'a SeenLog);
@@ -114,17 +115,17 @@ fn blocks(kind: StoreErrorKind) -> bool {
     matches!(kind, StoreErrorKind::ClockBehind | StoreErrorKind::WentBack)
 }
 
-/// What a process has seen of the logs of all its tenants.
+/// The log positions that a process has seen, of all tenants.
 #[derive(Debug, Default)]
 pub struct SeenLogs(Mutex<BTreeMap<TenantId, Arc<SeenLog>>>);
 
 impl SeenLogs {
-    /// What was seen of this tenant's.
+    /// The log of this tenant.
     pub fn of(&self, tenant: &TenantId) -> Arc<SeenLog> {
         Arc::clone(self.lock().entry(tenant.clone()).or_default())
     }
 
-    /// The tenants with commits since this was called last.
+    /// The tenants with commits since the last call.
     pub fn take_changed(&self) -> Vec<TenantId> {
         let seen = self.lock();
         let changed =
@@ -132,12 +133,11 @@ impl SeenLogs {
         changed.map(|(tenant, _)| tenant.clone()).collect()
     }
 
-    /// Asks for each tenant that could not commit whether it may now; and for one of the others,
-    /// since what befalls a store as a whole befalls any of them. For
-    /// [`ready`](super::Tenants::ready), which names the cause.
+    /// Rechecks all blocked tenants and one other, as a sample: a failure of the whole store shows
+    /// in any tenant. Used by [`ready`](super::Tenants::ready).
     ///
     /// # Errors
-    /// What the first one ends with that may not.
+    /// The error of the first tenant that may not commit.
     pub async fn check<F>(&self, may_commit: impl Fn(TenantId) -> F) -> Result<()>
     where
         F: Future<Output = Result<()>>,

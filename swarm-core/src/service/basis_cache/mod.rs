@@ -1,11 +1,13 @@
-//! Facts that takes were judged by lately, so that the next take costs one call of the store.
+//! A cache of the facts that takes are judged on, so that a take usually costs one call of the
+//! store.
 //!
-//! A cached basis may be out of date, and so it can only let a take through: the commit then checks
-//! every fact that the judgement relied on ([`Filing`](crate::rules::Filing)). Whatever it forbids,
-//! and whatever a commit turns down, is judged again by facts that are loaded. But of two takes of a
-//! member in a session that are under way at once and race for a revision, one is refused
-//! (API.md, 5.4): where another was filed since this one began, the commit turned it
-//! down because of the other, not because the cache was out of date.
+//! Cached facts may be out of date, so they can only accept a take: the commit then checks every
+//! fact that the decision relied on ([`Filing`](crate::rules::Filing)). If cached facts refuse a
+//! take, or the commit fails, the take is judged again on fresh facts.
+//!
+//! There is one exception. Of two concurrent takes of a member in a session, which race for a
+//! revision, one must be refused (API.md, 5.4). If another one was filed since this one began, the
+//! commit failed because of the race, not because of an outdated cache.
 
 mod recent;
 mod under_way;
@@ -21,17 +23,17 @@ use crate::domain::{
 };
 use crate::store::{Basis, BasisQuery, Versioned};
 
-/// How many sessions of a member it is remembered for which revision was its latest.
-const SESSIONS_OF_A_MEMBER: usize = 8;
+/// The maximum number of sessions for which the latest revision of a member is cached.
+const MAX_SESSIONS_PER_MEMBER: usize = 8;
 
-/// The cached facts of one tenant; none where nothing is cached.
+/// The cache of one tenant; without effect when caching is off.
 #[derive(Clone)]
 pub(super) struct BasisCache {
     tenant: TenantId,
     facts: Option<SharedFacts>,
 }
 
-/// The cached facts of all tenants.
+/// The cache of all tenants.
 pub(super) type SharedFacts = Arc<Mutex<Facts>>;
 
 #[derive(Default)]
@@ -41,23 +43,23 @@ pub(super) struct Facts {
     under_way: SubmitsUnderWay,
 }
 
-/// A member of a tenant, by its token.
+/// The key of a member: tenant and token.
 type MemberKey = (TenantId, TokenHash);
 
 struct CachedMember {
-    /// The number of the log whose store said so.
+    /// The number of the log when the facts were loaded.
     log: u64,
     member: Versioned<Member>,
-    /// Its latest revisions, that of the session used last at the end. None is taken to be there of
-    /// a session that is not listed.
+    /// Its latest revision in each session, ordered by last use. In a session that is not listed,
+    /// it is assumed to have no take.
     latest: Vec<(SessionId, Revision)>,
 }
 
 struct CachedSession {
-    /// The number of the log whose store said so.
+    /// The number of the log when the facts were loaded.
     log: u64,
     terms: Versioned<SessionTerms>,
-    /// The latest time of the store that is known.
+    /// The latest known time of the store.
     now: Timestamp,
 }
 
@@ -66,20 +68,20 @@ impl BasisCache {
         Self { tenant: tenant.clone(), facts: facts.cloned() }
     }
 
-    /// Whether anything is cached.
-    pub(super) fn is_kept(&self) -> bool {
+    /// Whether caching is on.
+    pub(super) fn is_enabled(&self) -> bool {
         self.facts.is_some()
     }
 
-    /// A submit begins, and is under way until what this returns is dropped; none where nothing is
-    /// cached.
+    /// Begins a submission, which is in progress until the returned guard is dropped; `None` when
+    /// caching is off.
     pub(super) fn begin(&self, query: &BasisQuery<'_>) -> Option<UnderWay> {
         let all = self.edit(|facts| facts.under_way.clone())?;
         Some(all.begin((*query.token, self.session_key(query))))
     }
 
-    /// What is known to have been so in this log, and perhaps is no longer. It never has a spent
-    /// nonce. In another log, the same versions may stand for other facts.
+    /// The cached facts, which may be out of date. They never contain a used nonce. Facts from
+    /// another log are ignored, because there the same versions may stand for other facts.
     pub(super) fn recall(&self, query: &BasisQuery<'_>, log: u64) -> Option<Basis> {
         self.edit(|facts| {
             let session = facts.sessions.get(&self.session_key(query))?;
@@ -92,7 +94,7 @@ impl BasisCache {
         })?
     }
 
-    /// The store has said this, in this log or a later one.
+    /// Caches facts that were loaded from this log or a later one.
     pub(super) fn loaded(&self, query: &BasisQuery<'_>, log: u64, basis: &Basis) {
         self.edit(|facts| {
             let (member_key, session_key) = (self.member_key(query), self.session_key(query));
@@ -116,7 +118,7 @@ impl BasisCache {
         });
     }
 
-    /// This take was filed.
+    /// Updates the cache after a take was filed.
     pub(super) fn filed(&self, query: &BasisQuery<'_>, take: &Take) {
         self.edit(|facts| {
             if let Some(session) = facts.sessions.get(&self.session_key(query)) {
@@ -138,7 +140,7 @@ impl BasisCache {
 
     fn edit<T>(&self, edit: impl FnOnce(&mut Facts) -> T) -> Option<T> {
         let facts = self.facts.as_ref()?;
-        // Each entry is right by itself, or as good as one that is out of date.
+        // After a panic, ignore the poison: an inconsistent entry is no worse than an outdated one.
         Some(edit(&mut facts.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 }
@@ -152,7 +154,7 @@ impl CachedMember {
     fn set_latest(&mut self, session: SessionId, revision: Option<Revision>) {
         self.latest.retain(|(id, _)| *id != session);
         if let Some(revision) = revision {
-            if self.latest.len() == SESSIONS_OF_A_MEMBER {
+            if self.latest.len() == MAX_SESSIONS_PER_MEMBER {
                 self.latest.remove(0);
             }
             self.latest.push((session, revision));

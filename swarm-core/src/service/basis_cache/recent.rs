@@ -1,22 +1,22 @@
-//! What was used lately.
+//! An approximate LRU cache with a bound in bytes.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// How many bytes a generation holds. There are two.
-const GENERATION: usize = 16 << 20;
+/// The maximum size of a generation in bytes. There are two generations.
+const MAX_GENERATION_BYTES: usize = 16 << 20;
 
-/// About how much memory a value takes, with its key.
+/// The approximate memory use of a value with its key.
 pub(super) trait Bytes {
     fn bytes(&self) -> usize;
 }
 
-/// What was used lately, in two generations: what is used is in the younger one, and when that is
-/// full, it takes the place of the older one.
+/// A cache of two generations. An entry that is used moves to the younger one. When that is full,
+/// it replaces the older one, which is evicted.
 pub(super) struct Recent<K, V> {
     younger: HashMap<K, V>,
     older: HashMap<K, V>,
-    /// Those of the younger generation.
+    /// The size of the younger generation.
     bytes: usize,
 }
 
@@ -28,7 +28,7 @@ impl<K, V> Default for Recent<K, V> {
 
 impl<K: Eq + Hash, V: Bytes> Recent<K, V> {
     pub(super) fn get(&mut self, key: &K) -> Option<&mut V> {
-        // Until a generation was full there is no older one, and no need to hash the key for it.
+        // Skip the second lookup while there is no older generation.
         if !self.older.is_empty()
             && let Some((key, value)) = self.older.remove_entry(key)
         {
@@ -40,7 +40,7 @@ impl<K: Eq + Hash, V: Bytes> Recent<K, V> {
     pub(super) fn put(&mut self, key: K, value: V) {
         self.remove(&key);
         let bytes = value.bytes();
-        if self.bytes + bytes > GENERATION {
+        if self.bytes + bytes > MAX_GENERATION_BYTES {
             self.older = std::mem::take(&mut self.younger);
             self.bytes = 0;
         }
@@ -64,12 +64,12 @@ mod tests {
 
     impl Bytes for Tenth {
         fn bytes(&self) -> usize {
-            GENERATION / 10
+            MAX_GENERATION_BYTES / 10
         }
     }
 
     #[test]
-    fn what_is_used_stays_and_the_rest_is_dropped() {
+    fn used_entries_stay_and_others_are_evicted() {
         let mut recent = Recent::default();
         for key in 0..1_000 {
             recent.put(key, Tenth(key));
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_again_is_counted_once() {
+    fn replaced_entry_is_counted_once() {
         let mut recent = Recent::default();
         recent.put(0, Tenth(0));
         for value in 0..1_000 {

@@ -1,32 +1,32 @@
-//! The submits that are under way, by member and session.
+//! The submissions in progress, by member and session.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::domain::{Day, SubjectId, TenantId, TokenHash};
 
-/// The session of a tenant on a day and about a subject.
+/// The key of a session: tenant, day and subject.
 pub(super) type SessionKey = (TenantId, Day, SubjectId);
 
-/// What the submits have in common that race with each other: the member, by its token, and the session.
+/// The key of submissions that may race with each other: the member's token, and the session.
 type Race = (TokenHash, SessionKey);
 
 #[derive(Clone, Default)]
 pub(super) struct SubmitsUnderWay(Arc<Mutex<HashMap<Race, Submits>>>);
 
-/// Those of one race, since there was none under way.
+/// The submissions of one key, since the last time that none was in progress.
 #[derive(Default)]
 struct Submits {
     count: usize,
-    /// How many of them were filed.
+    /// The number of those that were filed.
     filed: u64,
 }
 
-/// A submit that is under way until this is dropped.
+/// A guard for a submission in progress.
 pub(in crate::service) struct UnderWay {
     all: SubmitsUnderWay,
     race: Race,
-    /// How many were filed before it began.
+    /// The number of submissions that were filed before it began.
     filed_before: u64,
 }
 
@@ -46,14 +46,14 @@ impl SubmitsUnderWay {
 }
 
 impl UnderWay {
-    /// It was filed.
+    /// Records that this submission was filed.
     pub(in crate::service) fn note_filed(&self) {
         if let Some(submits) = self.all.lock().get_mut(&self.race) {
             submits.filed += 1;
         }
     }
 
-    /// Whether another one of the member in this session was filed since this one began.
+    /// Whether another submission of the member in this session was filed since this one began.
     pub(in crate::service) fn another_was_filed(&self) -> bool {
         self.all.lock().get(&self.race).is_some_and(|submits| submits.filed > self.filed_before)
     }

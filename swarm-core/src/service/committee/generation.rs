@@ -1,4 +1,4 @@
-//! Generating the briefs of a day.
+//! The generation of briefs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,13 +17,13 @@ use crate::service::documents;
 use crate::service::retries::until_committed;
 use crate::store::{Collection, CommitteeSessionQuery, CommitteeTakesQuery, Saved, StoreError};
 
-/// How many earlier sessions a brief recalls (API.md, 8.2).
+/// The number of earlier sessions in a brief (API.md, 8.2).
 const RECENT_SESSIONS: usize = 3;
 
-/// How many takes of its member a brief recalls (API.md, 8.2).
+/// The number of earlier takes of its member in a brief (API.md, 8.2).
 const RECENT_TAKES: usize = 5;
 
-/// What a generation brought.
+/// The result of a generation.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Generated {
@@ -31,21 +31,20 @@ pub struct Generated {
     pub date: Day,
     /// Its subject.
     pub subject_id: SubjectId,
-    /// The last moment at which a take is accepted.
+    /// The last time at which a take is accepted.
     #[serde(rename = "deadline_utc")]
     pub deadline: Timestamp,
-    /// How many briefs there are: one for each active member.
+    /// The number of briefs: one for each active member.
     pub briefs: usize,
 }
 
 impl CommitteeTenant {
-    /// Generates today's briefs if the schedule asks for it; `None` when it does not, or no member
-    /// is active. Any number of servers may call this, as often as they like: one of them generates,
-    /// once.
+    /// Generates today's briefs if they are due; `None` when they are not, or no member is active.
+    /// Any number of servers may call this at any time: the briefs are generated once.
     ///
     /// # Errors
-    /// [`CommitteeRefusal::NoSubject`](rules::CommitteeRefusal::NoSubject) when there is nothing
-    /// to generate briefs about.
+    /// [`CommitteeRefusal::NoSubject`](rules::CommitteeRefusal::NoSubject) when no subject is set
+    /// and none is active.
     pub async fn generate_if_due(&self) -> Result<Option<Generated>, CommitteeError> {
         until_committed("generate briefs", || async {
             let (now, day) = self.day_to_generate().await?;
@@ -64,7 +63,7 @@ impl CommitteeTenant {
         .await
     }
 
-    /// How long the schedule will ask for nothing, unless the committee changes before.
+    /// The time until briefs may become due, if the committee does not change before.
     ///
     /// # Errors
     /// [`CommitteeError::Store`].
@@ -74,8 +73,8 @@ impl CommitteeTenant {
         Ok(rules::until_due(&self.settings, now, &day.record, &takes))
     }
 
-    /// Generates today's briefs now, in place of those that are there. While the deadline of an
-    /// earlier day's session is not past, that day's are today's.
+    /// Generates today's briefs now, replacing existing ones. If the deadline of an earlier day's
+    /// session has not passed, it generates the briefs of that day.
     ///
     /// # Errors
     /// [`CommitteeRefusal::NotFound`](rules::CommitteeRefusal::NotFound) when there is no such
@@ -118,7 +117,7 @@ impl CommitteeTenant {
         Ok((now, KnownDay::new(date, on_file)))
     }
 
-    /// The submissions of a day, where the schedule asks for its briefs unless there are some.
+    /// The submissions of a day; empty when they cannot change whether a generation is due.
     async fn takes_that_matter(
         &self,
         day: &CommitteeDay,
@@ -158,8 +157,8 @@ impl CommitteeTenant {
         Ok(rules::generate(order, day, &made, now, by))
     }
 
-    /// The latest earlier sessions of a subject. One that is not over, its deadline having moved while
-    /// another was generated, shows no takes.
+    /// The latest earlier sessions of a subject. A session that is still open, because its deadline
+    /// was moved, shows no takes.
     async fn recent_sessions(
         &self,
         subject: &SubjectId,
@@ -181,7 +180,7 @@ impl CommitteeTenant {
         Ok(recent)
     }
 
-    /// The active members, each with its latest takes of earlier sessions.
+    /// The active members, with their latest takes of earlier sessions.
     async fn member_sources(&self, before: Day) -> Result<Vec<MemberSource>, CommitteeError> {
         let mut sources = Vec::new();
         for member in self.store.committee_members().await? {
@@ -197,7 +196,7 @@ impl CommitteeTenant {
         Ok(sources)
     }
 
-    /// Without the takes of generations that were withdrawn. Takes of one day follow each other.
+    /// Removes the takes of withdrawn generations. The takes of a day must be consecutive.
     async fn counted(
         &self,
         takes: Vec<Arc<CommitteeTake>>,

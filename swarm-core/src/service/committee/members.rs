@@ -14,7 +14,7 @@ use crate::service::retries::until_committed;
 use crate::store::{self, CommitteeMemberChange, Saved};
 
 impl CommitteeTenant {
-    /// Creates an active member. Its key is in the answer and nowhere else (API.md, 8.8).
+    /// Creates an active member and returns its key, which is not stored (API.md, 8.8).
     ///
     /// # Errors
     /// [`CommitteeRefusal::MemberExists`].
@@ -30,7 +30,7 @@ impl CommitteeTenant {
         }
     }
 
-    /// Gives a member a new key. The old one stops working with the commit.
+    /// Replaces the key of a member. The old key stops working with the commit.
     ///
     /// # Errors
     /// [`CommitteeRefusal::NotFound`] when there is no such member.
@@ -47,8 +47,7 @@ impl CommitteeTenant {
         .await
     }
 
-    /// Sets whether a member may submit. Its key stays. While it is inactive it has
-    /// no brief.
+    /// Sets whether a member may submit. Its key does not change. An inactive member has no brief.
     ///
     /// # Errors
     /// [`CommitteeRefusal::NotFound`] when there is no such member.
@@ -64,7 +63,7 @@ impl CommitteeTenant {
         .await
     }
 
-    /// All members, whatever their status, by id.
+    /// All members, of either status, by id.
     ///
     /// # Errors
     /// [`CommitteeError::Store`].

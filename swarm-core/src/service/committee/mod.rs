@@ -1,4 +1,4 @@
-//! The daily committee (interface B): what embedders call.
+//! The service of the daily committee (interface B), the API for embedders.
 
 mod generation;
 mod members;
@@ -31,13 +31,13 @@ impl Committees {
         Self { tenants: Arc::new(tenants), entropy: Arc::new(entropy), observer: None }
     }
 
-    /// The same, with an observer that is called after each commit.
+    /// Adds an observer, which is called after each commit.
     #[must_use]
     pub fn observed_by(self, observer: impl Observer + 'static) -> Self {
         Self { observer: Some(Arc::new(observer)), ..self }
     }
 
-    /// The committee of one tenant, under its settings. Cheap, no I/O.
+    /// The committee of one tenant, with its settings. It is cheap and does no I/O.
     pub fn tenant(&self, tenant: &TenantId, settings: CommitteeSettings) -> CommitteeTenant {
         CommitteeTenant {
             store: self.tenants.open_committee(tenant),
@@ -56,7 +56,7 @@ impl fmt::Debug for Committees {
     }
 }
 
-/// The committee of one tenant, under the rules: its members, days, briefs and takes.
+/// The committee of one tenant: its members, days, briefs and takes.
 #[derive(Clone)]
 pub struct CommitteeTenant {
     store: Arc<dyn CommitteeStore>,
@@ -73,18 +73,18 @@ impl fmt::Debug for CommitteeTenant {
 }
 
 impl CommitteeTenant {
-    /// The same, taking in no more than this.
+    /// Sets the quotas.
     #[must_use]
     pub fn with_quotas(self, quotas: Quotas) -> Self {
         Self { quotas, ..self }
     }
 
-    /// Whose committee it is.
+    /// The id of the tenant.
     pub fn id(&self) -> &TenantId {
         self.observer.tenant()
     }
 
-    /// What is set for this committee.
+    /// The settings of the committee.
     pub fn settings(&self) -> &CommitteeSettings {
         &self.settings
     }

@@ -1,4 +1,4 @@
-//! Submitting to the committee.
+//! Submissions to the committee.
 
 use super::{CommitteeError, CommitteeTenant};
 use crate::domain::committee::{CommitteeMemberId, CommitteeTake};
@@ -14,27 +14,27 @@ use crate::store::CommitteeFiled;
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Receipt {
-    /// Whose take it is.
+    /// The author.
     pub member_id: CommitteeMemberId,
     /// The day of its session.
     pub date: Day,
     /// The subject of its session.
     pub subject_id: SubjectId,
-    /// The reference of the record: see [`commit_reference`].
+    /// The commit reference of the record: see [`commit_reference`].
     pub commit: String,
-    /// When it was committed: all of the record that its member does not know, and so what it needs
-    /// to compute the reference itself.
+    /// When it was committed. This is the only field of the record that its author does not know,
+    /// and needs to recompute the reference.
     pub received_at: Timestamp,
 }
 
 impl CommitteeTenant {
-    /// Files a submission: `key` is the API key, and `body` the text of the submission,
-    /// unread. When this returns the receipt, it is committed. A request without a key of the right
-    /// shape is refused with [`CommitteeRefusal::MissingKey`] by whoever reads it.
+    /// Files a submission: `key` is the API key, `body` the unparsed submission. It is committed
+    /// when this returns the receipt. Front ends refuse a request without a key of the right form
+    /// with [`CommitteeRefusal::MissingKey`].
     ///
     /// # Errors
-    /// [`CommitteeError::Refused`] with the first rule that is broken, in the order of
-    /// API.md, 8.5; the other variants when the outcome is not known.
+    /// [`CommitteeError::Refused`] with the first check that fails, in the order of API.md, 8.5;
+    /// the other variants when the outcome is unknown.
     pub async fn submit(&self, key: &ApiKey, body: &[u8]) -> Result<Receipt, CommitteeError> {
         let (hash, prefix) = (key.hash(), self.settings.key_prefix());
         let attempt = AttemptId(self.entropy.bytes()?);

@@ -1,4 +1,4 @@
-//! Briefs.
+//! Publishing and reading briefs.
 
 use std::sync::Arc;
 
@@ -12,11 +12,12 @@ use crate::service::retries::until_committed;
 use crate::service::{Error, Tenant};
 use crate::store::{Collection, Document, DocumentDraft, DocumentGuard, Put, StoreError};
 
-/// How many published sessions a brief recalls (API.md, 6.6).
+/// The number of published sessions in a brief (API.md, 6.6).
 const RECENT_SESSIONS: usize = 5;
 
 impl Tenant {
-    /// Publishes a session's one brief, with this prompt or an assembled one.
+    /// Publishes the brief of a session, with the given prompt or a composed one. A session has at
+    /// most one brief.
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::AlreadyAggregated`]; [`Refusal::BriefPublished`] when it
@@ -77,7 +78,7 @@ impl Tenant {
         Ok(Some(brief(session.date, session.subject_id.clone(), &document)?))
     }
 
-    /// The brief of the most recent session of a day and subject that has published one.
+    /// The brief of the newest session of a day and subject that has one.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -89,7 +90,8 @@ impl Tenant {
     }
 }
 
-/// The briefs of a day and subject: a day has ten characters, so no two groups are alike.
+/// The group of the briefs of a day and subject. It is unique, because a day always has ten
+/// characters.
 fn brief_group(date: Day, subject: &SubjectId) -> String {
     format!("{date}{subject}")
 }

@@ -1,4 +1,4 @@
-//! The committee: its members, days, briefs and takes.
+//! The records of the committee: its members, days, briefs and takes.
 
 use super::fields::{
     hash, hash_if_any, number, object_if_any, present, text, time, time_if_any, whole, whole_if_any,
@@ -70,7 +70,7 @@ fn generation(made: &Generation) -> Json {
 fn read_generation(mut fields: Object) -> Result<Generation, Invalid> {
     Ok(Generation {
         subject_id: SubjectId::parse(fields.text("subject_id")?)?,
-        // Of a day that was written before this was kept, all count.
+        // Older records lack this field. Their submissions all count.
         withdrawn: whole_if_any(&mut fields, "withdrawn")?.unwrap_or(0),
         deadline: time(&mut fields, "deadline")?,
         generated_at: time(&mut fields, "generated_at")?,
@@ -103,7 +103,7 @@ impl Record for CommitteeTake {
         json::write(self)
     }
 
-    /// Where the text does not tell when the take was written, that was when it was received.
+    /// If `generated_at` is absent, it is the time at which the take was received.
     fn read(fields: &mut Object) -> Result<Self, Unreadable> {
         let received_at = time(fields, "received_at")?;
         let stance = CommitteeStance::parse(&fields.text("stance")?);

@@ -1,27 +1,27 @@
-//! Fields that several records have.
+//! Reading and writing of fields that several records have.
 
 use super::keys::public_key;
 use crate::domain::json::{Json, Object};
 use crate::domain::{Invalid, PublicKey, Revision, SecretHash, Timestamp};
 use crate::proof::hex;
 
-/// A text, or `null`.
+/// A string, or `null`.
 pub(super) fn text(text: Option<impl ToString>) -> Json {
     text.map_or(Json::Null, |text| Json::Text(text.to_string()))
 }
 
-/// A whole number up to 2^53.
+/// An integer up to 2^53.
 pub(super) fn number(number: impl TryInto<u64>) -> Json {
     #[expect(clippy::cast_precision_loss, reason = "counters do not get that far")]
     Json::from(number.try_into().unwrap_or(u64::MAX) as f64)
 }
 
-/// A hash, as configurations carry it.
+/// A hash in the form used in configurations, or `null`.
 pub(super) fn hash<S>(hash: Option<&SecretHash<S>>) -> Json {
     text(hash.map(|hash| format!("sha256:{}", hex(hash.as_bytes()))))
 }
 
-/// A hash that may be absent.
+/// An optional hash.
 pub(super) fn hash_if_any<S>(
     fields: &mut Object,
     field: &'static str,
@@ -32,7 +32,7 @@ pub(super) fn hash_if_any<S>(
     fields.text_if_any(field)?.map(parse).transpose()
 }
 
-/// A moment that may be absent.
+/// An optional time.
 pub(super) fn time_if_any(
     fields: &mut Object,
     field: &'static str,
@@ -40,12 +40,12 @@ pub(super) fn time_if_any(
     fields.text_if_any(field)?.map(|text| Timestamp::parse(field, &text)).transpose()
 }
 
-/// A moment.
+/// A required time.
 pub(super) fn time(fields: &mut Object, field: &'static str) -> Result<Timestamp, Invalid> {
     present(field, time_if_any(fields, field)?)
 }
 
-/// A whole number that may be absent.
+/// An optional integer.
 pub(super) fn whole_if_any<T: TryFrom<u64>>(
     fields: &mut Object,
     field: &'static str,
@@ -54,7 +54,7 @@ pub(super) fn whole_if_any<T: TryFrom<u64>>(
     number.map_err(|_| Invalid::new(field, "is too large"))
 }
 
-/// A whole number.
+/// A required integer.
 pub(super) fn whole<T: TryFrom<u64>>(
     fields: &mut Object,
     field: &'static str,
@@ -62,28 +62,28 @@ pub(super) fn whole<T: TryFrom<u64>>(
     present(field, whole_if_any(fields, field)?)
 }
 
-/// A revision.
+/// A required revision.
 pub(super) fn revision(fields: &mut Object) -> Result<Revision, Invalid> {
     let number = whole(fields, "revision")?;
     Revision::new(number).ok_or_else(|| Invalid::new("revision", "is too large"))
 }
 
-/// A public key that may be absent.
+/// An optional public key.
 pub(super) fn key_if_any(fields: &mut Object) -> Result<Option<PublicKey>, Invalid> {
     fields.text_if_any("publicKey")?.map(|key| public_key(&key)).transpose()
 }
 
-/// An object that may be absent.
+/// An optional object.
 pub(super) fn object_if_any(fields: &mut Object, field: &str) -> Option<Object> {
     fields.take(field).map(Json::into_object)
 }
 
-/// An object.
+/// A required object.
 pub(super) fn object(fields: &mut Object, field: &'static str) -> Result<Object, Invalid> {
     present(field, object_if_any(fields, field))
 }
 
-/// What must be there.
+/// Turns an absent required field into an error.
 pub(super) fn present<T>(field: &'static str, value: Option<T>) -> Result<T, Invalid> {
     value.ok_or_else(|| Invalid::missing(field))
 }

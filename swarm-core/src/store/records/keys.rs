@@ -1,15 +1,15 @@
-//! Public keys.
+//! Decoding of stored public keys, with a cache.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use crate::domain::{Invalid, PublicKey};
 
-/// How many decoded keys are cached.
-const CACHED: usize = 10_000;
+/// The maximum number of cached keys.
+const MAX_CACHED: usize = 10_000;
 
-/// Decodes a public key that a store has kept. That costs a square root in the field, and the same
-/// members' keys come again and again, so that decoded ones are cached.
+/// Decodes a stored public key. Decoding costs a square root in the field, and the same keys are
+/// read again and again, so decoded keys are cached.
 ///
 /// # Errors
 /// As [`PublicKey::parse`].
@@ -21,7 +21,7 @@ pub fn public_key(text: &str) -> Result<PublicKey, Invalid> {
     }
     let key = PublicKey::parse(text)?;
     let mut cache = cache();
-    if cache.len() >= CACHED {
+    if cache.len() >= MAX_CACHED {
         cache.clear();
     }
     cache.insert(text.to_owned(), key.clone());

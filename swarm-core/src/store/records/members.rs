@@ -1,4 +1,4 @@
-//! Members and their challenges.
+//! The records of members and their challenges.
 
 use super::fields::{hash, hash_if_any, key_if_any, text, time, time_if_any};
 use super::{Record, Unreadable};

@@ -1,7 +1,7 @@
-//! Records as text, and back: what a store may keep, however else it indexes it.
+//! The serialized form of records, which a store may keep.
 //!
-//! Each record has one text, JSON by the one writer of the core, and the one strict reader makes the
-//! same record of it again. Where the record is public, its text is what everyone gets to see.
+//! Each record has one text, written as JSON by the core. Parsing that text gives an equal record.
+//! The text of a public record is the text that the API shows.
 
 mod committee;
 mod fields;
@@ -17,27 +17,27 @@ pub use sessions::{BEFORE_SNAPSHOT, without_snapshot};
 use crate::domain::Invalid;
 use crate::domain::json::{Json, NotJson, Object};
 
-/// What has a text that it can be read back from.
+/// A type with a serialized form.
 pub trait Record: Sized {
-    /// The whole record, a JSON object.
+    /// Serializes the complete record to a JSON object.
     fn to_text(&self) -> String;
 
-    /// Takes the record out of the fields of its text. Unknown fields are left.
+    /// Reads the record from the fields of its text. Unknown fields are ignored.
     ///
     /// # Errors
     /// [`Unreadable`], naming the first field that breaks its rule.
     fn read(fields: &mut Object) -> Result<Self, Unreadable>;
 
-    /// Reads what [`to_text`](Self::to_text) wrote.
+    /// Parses what [`to_text`](Self::to_text) wrote.
     ///
     /// # Errors
-    /// [`Unreadable`] when it is no such record.
+    /// [`Unreadable`] when the text is not such a record.
     fn from_text(text: &str) -> Result<Self, Unreadable> {
         Self::read(&mut Json::read(text.as_bytes())?.into_object())
     }
 }
 
-/// A text is no record.
+/// A text is not a valid record.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no record: {0}")]
 pub struct Unreadable(String);

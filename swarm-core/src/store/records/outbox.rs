@@ -1,4 +1,4 @@
-//! Messages to members.
+//! The records of messages in the outbox.
 
 use super::fields::{number, text, time, time_if_any, whole};
 use super::{Record, Unreadable};

@@ -1,4 +1,4 @@
-//! Sessions and their snapshots.
+//! The records of sessions and their snapshots.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -37,11 +37,11 @@ impl Record for Session {
     }
 }
 
-/// What comes before the snapshot in the text of a session. The snapshot comes last, and as quotes
-/// in texts are escaped, this stands nowhere else before it.
+/// The text before the snapshot in the record of a session. The snapshot is the last field, and
+/// quotation marks in strings are escaped, so the first occurrence is the right one.
 pub const BEFORE_SNAPSHOT: &str = ",\"snapshot\":";
 
-/// The text of a session without its snapshot, which may be long.
+/// Removes the snapshot, which may be long, from the record of a session.
 pub fn without_snapshot(session: &str) -> Cow<'_, str> {
     match session.split_once(BEFORE_SNAPSHOT) {
         Some((before, _)) => Cow::Owned(format!("{before}}}")),
@@ -50,7 +50,7 @@ pub fn without_snapshot(session: &str) -> Cow<'_, str> {
 }
 
 impl SessionTerms {
-    /// Takes them out of the fields of a session's text, with its snapshot or without.
+    /// Reads the terms from the record of a session, with or without its snapshot.
     ///
     /// # Errors
     /// [`Unreadable`], naming the first field that breaks its rule.

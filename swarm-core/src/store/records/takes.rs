@@ -1,4 +1,4 @@
-//! Takes.
+//! The records of takes.
 
 use std::sync::Arc;
 
