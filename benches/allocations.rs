@@ -1,4 +1,4 @@
-//! How often a take that is accepted asks for memory: read, judged, and filed in memory.
+//! Allocations per accepted take: read, judged, and filed in memory.
 #![allow(clippy::expect_used, reason = "a test that cannot be set up fails")]
 
 use std::hint::black_box;
@@ -13,7 +13,7 @@ use swarm_core::proof::canonical;
 /// the last row of the log from others.
 const MOST: u64 = 25;
 
-/// Tables that grow as takes are filed count too, as often as they do.
+/// Reallocations of growing tables count too.
 #[test]
 fn an_accepted_take_allocates_25_times_at_most_on_average() {
     let author = Author::new(1);

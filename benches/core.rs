@@ -1,6 +1,6 @@
-//! The core without a store: bytes, signatures, judgement.
+//! The core without a store: canonical bytes, signatures, judging.
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
-#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
+#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -150,7 +150,7 @@ fn tampered(signed: &Signed<TakeDraft>) -> Signed<TakeDraft> {
     Signed { payload, signature: signed.signature.clone() }
 }
 
-/// The same facts, with the author the last of so many on the roster.
+/// The same facts, with the author last on a roster of this size.
 fn with_roster(basis: &Basis, members: usize) -> Basis {
     let author = basis.member.as_ref().map(|member| member.record.id.clone());
     let others = (1..members)
@@ -183,7 +183,7 @@ fn submission_bytes(signed: &Signed<TakeDraft>) -> Vec<u8> {
     json::write(&Sent { draft: &signed.payload, signature: &signed.signature }).into_bytes()
 }
 
-/// What a front end without rules would read.
+/// The fields as a front end without rules would read them.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(dead_code, reason = "read, and never looked at")]

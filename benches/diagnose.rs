@@ -1,7 +1,7 @@
-//! What honest requests wait for while strangers have signatures diagnosed: 200 of them at once, each asking again
-//! as soon as it is answered, for what costs most. The server and all clients share this machine.
+//! Latency of honest requests while 200 attackers ask for diagnoses, each again as soon as it is answered,
+//! of the costliest kind. Server and clients share this machine.
 #![allow(clippy::disallowed_methods, reason = "a benchmark goes by a clock of its own")]
-#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
+#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,10 +17,10 @@ use swarm_http::{AdminTokens, Site, TenantConfig};
 use swarm_server::{Limits, serve};
 use swarm_store_memory::MemoryStore;
 
-/// How many strangers ask at once.
+/// The number of attackers.
 const STRANGERS: usize = 200;
 
-/// How many honest requests are timed, one after another.
+/// The number of honest requests that are timed, one after another.
 const HONEST: usize = 400;
 
 fn main() {
@@ -40,7 +40,7 @@ fn main() {
                         Ok(_) => {
                             answered.fetch_add(1, Ordering::Relaxed);
                         }
-                        // As long as Retry-After says.
+                        // The time of Retry-After.
                         Err(_) => thread::sleep(Duration::from_secs(1)),
                     }
                 }
@@ -71,7 +71,7 @@ fn honest(client: &Client) -> Duration {
     times.get(HONEST / 2).copied().unwrap_or_default()
 }
 
-/// A take whose signature holds for nothing that the doctor knows, with a key beside it: it tries all.
+/// A take whose signature matches no known mistake, with its key: the diagnosis tries them all.
 fn ill() -> Json {
     let author = Author::new(1);
     let signed = author.signed(0, USUAL);
@@ -86,7 +86,7 @@ fn ill() -> Json {
     Json::read(text.as_bytes()).expect("JSON")
 }
 
-/// A server in memory; its address.
+/// Starts a server with a memory store; returns its address.
 fn server() -> String {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a port");

@@ -1,10 +1,10 @@
 //! Filing in memory: load, judge, commit, alone and beside others.
 //!
-//! Takes are signed, and worlds are made, outside of what is measured. A world is left for a fresh
-//! one when an author has filed [`SESSIONS`] takes in it, so that nothing grows.
+//! Signing and setup are not in the time. A world is replaced when an author has filed [`SESSIONS`] takes
+//! in it, so that nothing grows.
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark goes by a clock of its own")]
-#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
+#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
 
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -119,7 +119,7 @@ fn reading(c: &mut Criterion) {
     });
 }
 
-/// Measures so many iterations in rounds of at most [`SESSIONS`].
+/// Measures `iterations` in rounds of at most [`SESSIONS`].
 fn in_rounds(iters: u64, mut round: impl FnMut(usize) -> Duration) -> Duration {
     let mut left = usize::try_from(iters).expect("fewer than memory has places");
     let mut total = Duration::ZERO;
@@ -131,7 +131,7 @@ fn in_rounds(iters: u64, mut round: impl FnMut(usize) -> Duration) -> Duration {
     total
 }
 
-/// When something began and ended.
+/// The start and end of a measurement.
 struct Span(Instant, Instant);
 
 impl Span {
@@ -146,7 +146,7 @@ fn timed(work: impl FnOnce()) -> Span {
     Span(start, Instant::now())
 }
 
-/// Runs both at once: from the first beginning to the last end.
+/// Runs both at the same time: from the first start to the last end.
 fn together(a: impl FnOnce() + Send, b: impl FnOnce()) -> Duration {
     let ready = Barrier::new(2);
     let (here, there) = thread::scope(|scope| {
@@ -160,7 +160,7 @@ fn together(a: impl FnOnce() + Send, b: impl FnOnce()) -> Duration {
     here.1.max(there.1) - here.0.min(there.0)
 }
 
-/// What so many reads take, beside a thread that works in the same world all the while.
+/// The time of reads beside a thread that works in the same world.
 fn reads_beside(
     iters: u64,
     reader: &SignedTakes,

@@ -1,11 +1,11 @@
-//! Whether a take costs the same beside many: two servers as they ship get the same takes in turn, one of which has
-//! more and more on file, the other few. Said are the median of the ratios of their processor times, and what the
-//! takes of the first need of memory and of the disk.
+//! Cost of a take by the number of takes on file: two servers get the same takes in turn; one has more and
+//! more on file, the other few. Printed are the medians of the ratios of their processor times, and the
+//! memory and disk that takes need.
 //!
-//! The arguments say how many takes are on file at most (a million by default), how many characters the write-up of
-//! each has (1,200), and in which store they are (in memory, or such as `sqlite:swarm.db`). `SWARM_PROGRAM` names another
-//! binary to measure than the one of this checkout.
-#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
+//! The arguments are the maximum of takes on file (a million by default), the characters of each write-up
+//! (1,200), and the store (memory, or for example `sqlite:swarm.db`). `SWARM_PROGRAM` names another binary
+//! to measure.
+#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
 
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ use swarm_benches::shipped::{World, program, spread};
 
 const MEMBERS: usize = 1_000;
 
-/// How many revisions a member may file in a session.
+/// The revisions that a member may file in a session.
 const REVISIONS: usize = 5;
 
-/// How many times both are measured at each size.
+/// The number of rounds at each size.
 const ROUNDS: usize = 15;
 
 fn main() {
@@ -60,19 +60,19 @@ struct Growing {
     world: World,
     /// The length of the write-ups.
     characters: usize,
-    /// How many takes each member has filed.
+    /// The takes that each member has filed.
     filed: usize,
 }
 
 impl Growing {
-    /// Has room for so many takes of each member.
+    /// Makes room for this many takes of each member.
     fn new(store: &str, characters: usize, takes: usize) -> Self {
         let sessions = takes.div_ceil(REVISIONS);
         let world = World::new(&program(), store, MEMBERS, sessions);
         Self { world, characters, filed: 0 }
     }
 
-    /// A take of each member; answers what each of them cost.
+    /// Files a take of each member; returns the processor time of one.
     fn file(&mut self) -> Duration {
         let session = self.filed / REVISIONS;
         self.filed += 1;

@@ -1,6 +1,6 @@
-//! What the benchmarks measure with: authors, takes signed beforehand, and worlds to file them in.
+//! Fixtures of the benchmarks: authors, signed takes, and worlds to file them in.
 
-#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
+#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
 
 mod backend;
 pub mod shipped;
@@ -24,7 +24,7 @@ use swarm_store_memory::MemoryStore;
 
 pub use backend::signature_backend;
 
-/// How many sessions a world has, and so how many first takes an author can file in it.
+/// The sessions of a world, and so the first takes that an author can file in it.
 pub const SESSIONS: usize = 256;
 
 /// The characters of a usual write-up.
@@ -33,7 +33,7 @@ pub const USUAL: usize = 1_200;
 /// The characters of the longest write-up.
 pub const LONGEST: usize = 10_000;
 
-/// Opens a group of benchmarks and prints what it measures against what, and what verifies signatures.
+/// Opens a group of benchmarks and prints what it compares, and the signature backend.
 pub fn group<'a>(
     criterion: &'a mut Criterion,
     name: &str,
@@ -56,7 +56,7 @@ pub struct Author {
 }
 
 impl Author {
-    /// An author made of one number, always the same.
+    /// The author with this number, deterministic.
     pub fn new(number: u8) -> Self {
         let keys = KeyPair::from_seed(&[number; 32]);
         let key = PublicKey::parse(&keys.public_key()).expect("a key pair has a strong key");
@@ -65,7 +65,7 @@ impl Author {
         Self { keys, key, token, id }
     }
 
-    /// What it says in the session with this number, with a write-up of so many characters.
+    /// Its take in the session with this number, with a write-up of `length` characters.
     pub fn draft(&self, session: usize, characters: usize) -> TakeDraft {
         TakeDraft {
             member_id: self.id.clone(),
@@ -129,20 +129,20 @@ impl SignedTakes {
         World::new(&[&self.author])
     }
 
-    /// What each of the takes is judged by, in such a world.
+    /// The facts that each of the takes is judged by, in such a world.
     pub fn facts(&self) -> Vec<Basis> {
         let world = self.world();
         self.takes.iter().map(|take| world.basis(&self.author, take)).collect()
     }
 
-    /// Files so many takes in memory.
+    /// Files `count` takes in memory.
     pub fn file(&self, world: &World, count: usize) {
         for take in self.takes.iter().take(count) {
             black_box(world.file(&self.author, take));
         }
     }
 
-    /// Judges so many takes by facts loaded before.
+    /// Judges `count` takes by loaded facts.
     pub fn judge(&self, facts: &[Basis], count: usize) {
         for (basis, take) in facts.iter().zip(&self.takes).take(count) {
             black_box(judge(basis, take, AttemptId([0; 16])).expect("nothing refuses"));
@@ -150,7 +150,7 @@ impl SignedTakes {
     }
 }
 
-/// The world of a tenant of its own: some members, [`SESSIONS`] sessions, no takes.
+/// A tenant with some members, [`SESSIONS`] sessions and no takes.
 pub struct World {
     tenant: Tenant,
     store: Arc<dyn Store>,
@@ -230,7 +230,7 @@ impl World {
         judge(&basis, take, attempt).expect("nothing refuses")
     }
 
-    /// Commits a take that was judged.
+    /// Commits a judged take.
     pub async fn commit(&self, filing: &Filing) {
         let filed = self.store.file(filing).await.expect("it answers");
         assert!(matches!(filed, Filed::Filed(_)), "{filed:?}");
@@ -242,7 +242,7 @@ impl World {
     }
 }
 
-/// The result of a future that never waits: the memory store's never do, so no runtime is measured.
+/// The result of a future that is ready at once: the memory store's always are, so no runtime is measured.
 fn at_once<T>(future: impl Future<Output = T>) -> T {
     future.now_or_never().expect("memory never waits")
 }

@@ -1,4 +1,4 @@
-//! What a script costs `redis-server` that does nothing: the least that the commit of a take could.
+//! The cost to `redis-server` of a script that does nothing: a lower bound for committing a take.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -7,13 +7,13 @@ use redis::aio::MultiplexedConnection;
 use swarm_core::proof::canonical;
 use swarm_core::{Submission, Timestamp};
 
-/// As long as the row of a take as it is stored, but for its id and its time.
+/// As long as a stored take without its id and time.
 pub(crate) fn record(take: &Submission) -> String {
     let [key, signature] = [32, 64].map(|bytes| STANDARD.encode(vec![1; bytes]));
     format!("100 1 {key} {signature} {}", canonical(take.draft()))
 }
 
-/// Runs the script with as many keys and arguments as the commit of a take is sent with, this record among them.
+/// Runs the script with the same number of keys and arguments as the commit of a take, this record among them.
 pub(crate) async fn call(mut connection: MultiplexedConnection, record: String) {
     let script = Script::new("return 1");
     let mut call = script.prepare_invoke();
@@ -22,7 +22,7 @@ pub(crate) async fn call(mut connection: MultiplexedConnection, record: String) 
     call.arg(Timestamp::EPOCH.millis()).arg("nonce-100").arg("0123456789abcdef0123456789abcdef");
     call.arg(0).arg(1).arg(record);
     call.arg("2:on10:2026-11-2111:subject-100").arg(1).arg(10_000).arg("t 10000 1795000000000");
-    // As commits of the store do, so that as much of it is read together.
+    // As the store's commits do, so that the server reads as much at a time.
     tokio::task::yield_now().await;
     let _: u8 = call.invoke_async(&mut connection).await.expect("it answers");
 }

@@ -1,13 +1,13 @@
-//! What a take costs beside services that do the same: `swarm serve` and services in Node.js (fastify, with
-//! `node:crypto` or libsodium) get the same takes in turn, in memory and on a `redis-server` each. Printed are the medians
-//! of their processor times, and the median, the least and the greatest of the ratios round by round; then the least time
-//! of each, of the round in which the machine was calmest for it, and the ratio of these.
+//! Processor time of a take beside services in Node.js that do the same (fastify, with `node:crypto` or
+//! libsodium): all get the same takes in turn, in memory and on a `redis-server` each. Printed are the
+//! medians of their processor times, the median, minimum and maximum of the ratios per round, and the ratio
+//! of the minima (the calmest round of each).
 //!
-//! The services are in the folder that `SWARM_PEERS` names (a relative one is taken from this folder), else in `shared/peers`
-//! beside the checkout: there, `npm install` in `node` has to have been run. `node/server.js` reads the file `WORLD`, listens on
-//! `PORT`, verifies with `VERIFY`, stores in `REDIS_URL` if that is set, and prints a line once it listens. `SWARM_PROGRAM`
-//! names another binary to measure than the one of this checkout.
-#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
+//! The services are in the folder that `SWARM_PEERS` names (a relative one is taken from this folder), else
+//! in `shared/peers` beside the checkout: run `npm install` in its folder `node` first. `node/server.js`
+//! reads the file `WORLD`, listens on `PORT`, verifies with `VERIFY`, stores in `REDIS_URL` if that is set,
+//! and prints a line once it listens. `SWARM_PROGRAM` names another binary to measure.
+#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,15 +20,15 @@ use swarm_benches::shipped::{World, program};
 use swarm_core::proof::hex;
 use swarm_redis_testing::{Server, free_port};
 
-/// How many members file a take in each round, over how many connections.
+/// Members that file a take in each round, and connections.
 const MEMBERS: usize = 1_000;
 const CONNECTIONS: usize = 64;
 
-/// How many rounds count, after those in which programs warm up.
+/// Measured rounds, and warm-up rounds before them.
 const ROUNDS: usize = 20;
 const WARM_UP: usize = 3;
 
-/// What the services may verify signatures with, as they name it.
+/// The libraries that the services verify with, as they name them.
 const LIBRARIES: [(&str, &str); 2] = [("node:crypto", "crypto"), ("libsodium", "sodium")];
 
 fn main() {
@@ -43,7 +43,7 @@ fn main() {
     }
     stay_on(OTHER);
     compare(&folder, "memory", Clients::Awake, || None);
-    // `redis-server` needs the core of the clients, who therefore sleep while they wait.
+    // `redis-server` needs the core of the clients, so they sleep while they wait.
     let redis = || Some(Server::start(&["--appendonly", "no"]));
     compare(&folder, "Redis", Clients::Asleep, redis);
 }
@@ -53,7 +53,7 @@ fn folder() -> PathBuf {
     std::env::var_os("SWARM_PEERS").map_or_else(beside, PathBuf::from)
 }
 
-/// Files the same takes into all of them, and says what they cost.
+/// Files the same takes into all of them, and prints what they cost.
 fn compare(folder: &Path, store: &str, clients: Clients, start: impl Fn() -> Option<Server>) {
     let redis = start();
     let url = redis.as_ref().map_or_else(|| "memory".to_owned(), Server::url);
@@ -89,7 +89,7 @@ fn compare(folder: &Path, store: &str, clients: Clients, start: impl Fn() -> Opt
     }
 }
 
-/// The least, the median, the greatest.
+/// Minimum, median, maximum.
 fn range(mut numbers: Vec<f64>) -> [f64; 3] {
     numbers.sort_unstable_by(f64::total_cmp);
     [0, numbers.len() / 2, numbers.len() - 1]

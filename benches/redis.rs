@@ -1,11 +1,11 @@
-//! Filing on Redis beside filing in memory, one take at a time and many at once, and how many round
-//! trips that makes. Starts `redis-server` from the `PATH`.
+//! Filing on Redis against filing in memory, one take at a time and many at once, with the number of round
+//! trips. Starts `redis-server` from the `PATH`.
 //!
-//! Takes are signed, and worlds are made, outside of what is measured. A world is left for a fresh
-//! one when its authors have filed [`SESSIONS`] takes each.
+//! Signing and setup are not in the time. A world is replaced when its authors have filed [`SESSIONS`]
+//! takes each.
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark goes by a clock of its own")]
-#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
+#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,7 +31,7 @@ criterion_group! {
 }
 criterion_main!(redis);
 
-/// How many authors file at once.
+/// The number of authors that file at the same time.
 const MANY: u8 = 64;
 
 fn one_at_a_time(c: &mut Criterion) {
@@ -96,7 +96,7 @@ impl Bench {
         }
     }
 
-    /// Measures what a take costs when all authors file, each one take after another.
+    /// Measures the cost of a take when all authors file, each one take after another.
     fn measure(
         &self,
         group: &mut BenchmarkGroup<'_, WallTime>,
@@ -113,10 +113,10 @@ impl Bench {
                     let before = target.round_trips();
                     let start = Instant::now();
                     self.runtime.block_on(self.file(&world, each));
-                    // The last round may file more than was asked for.
+                    // The last round may file more than requested.
                     let asked = left.min(filed);
                     spent += start.elapsed().mul_f64(ratio(asked, filed));
-                    // Of these the question is two: it is read, and so is its end.
+                    // The query itself counts as two reads.
                     trips += (target.round_trips() - before).saturating_sub(2);
                     takes += filed;
                     left -= asked;
@@ -133,7 +133,7 @@ impl Bench {
         self.signed_takes.len() as u64
     }
 
-    /// All authors file as many takes.
+    /// Has all authors file this many takes.
     async fn file(&self, world: &Arc<World>, each: u64) {
         let mut filing = JoinSet::new();
         for signed in &self.signed_takes {
@@ -173,7 +173,7 @@ impl<S: Tenants + Clone + 'static> Target<S> {
         World::set_up(&self.store, &tenant, &authors).await
     }
 
-    /// How often its server has read from its connections.
+    /// The number of reads of its server from connections.
     fn round_trips(&self) -> u64 {
         self.server.as_ref().map_or(0, Server::reads)
     }

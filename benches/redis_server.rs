@@ -1,8 +1,7 @@
-//! What a take costs `redis-server`, whatever its client does: the processor time that it uses for the commit of a
-//! take, against a script with as many keys and arguments of the same size that does nothing, sent in the same
-//! way; and how many times it reads from its connections for each, which it may do for several of them together. Starts
-//! `redis-server` from the `PATH`; says medians of rounds that alternate.
-#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
+//! Processor time of `redis-server` for the commit of a take, against a script that does nothing with the
+//! same number and size of keys and arguments, sent the same way; and reads from connections per take.
+//! Starts `redis-server` from the `PATH`; prints medians of alternating rounds.
+#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
 
 mod nothing;
 
@@ -17,7 +16,7 @@ use tokio::task::JoinSet;
 
 const ROUNDS: usize = 7;
 
-/// How many takes an author files in a round.
+/// Takes per author and round.
 const TAKES: usize = 64;
 
 #[tokio::main]
@@ -72,7 +71,7 @@ async fn judged(world: &World, signed: &[SignedTakes]) -> Vec<Vec<Arc<Filing>>> 
     filings
 }
 
-/// Sends those of each author one after another, and those of all at once.
+/// Sends the takes of each author one after another, all authors at the same time.
 async fn at_once<F>(filings: &[Vec<Arc<Filing>>], send: impl Fn(Arc<Filing>) -> F)
 where
     F: Future<Output = ()> + Send + 'static,
@@ -93,7 +92,7 @@ async fn commit(world: Arc<World>, filing: Arc<Filing>) {
     world.commit(&filing).await;
 }
 
-/// The processor time that a server has used.
+/// The processor time of a server so far.
 fn used(server: &Server) -> Duration {
     let id = server.process();
     let path = format!("/proc/{id}/task/{id}/schedstat");
@@ -102,7 +101,7 @@ fn used(server: &Server) -> Duration {
     Duration::from_nanos(nanoseconds.expect("a number"))
 }
 
-/// The median, in microseconds, of what a round took for each of so many, and that of the reads.
+/// The medians per take, of the time in microseconds and of the reads.
 #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
 fn each(rounds: &[(Duration, u64)], count: usize) -> (f64, f64) {
     let median = |mut of_rounds: Vec<f64>| {

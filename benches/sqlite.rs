@@ -1,10 +1,10 @@
-//! Filing in a SQLite file: one author alone, and 64 at once, whose takes are committed together.
-//! First on the disk as it is, then on one whose every sync takes two milliseconds longer, which a
-//! library that is loaded before all others makes of it (with `cc`, from `sync.c`).
+//! Filing in a SQLite file: one author alone, and 64 at once, whose takes share commits. First on the disk
+//! as it is, then with two milliseconds added to every sync by a preloaded library (built with `cc` from
+//! `sync.c`).
 //!
-//! Takes are signed, and worlds are made, outside of what is measured.
+//! Signing and setup are not in the time.
 #![allow(clippy::disallowed_methods, reason = "a benchmark goes by a clock of its own")]
-#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
+#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
 
 use std::env;
 use std::fs::File;
@@ -19,13 +19,13 @@ use swarm_store_sqlite::SqliteStore;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
-/// How many authors file at once.
+/// The number of authors that file at the same time.
 const MANY: u8 = 64;
 
-/// How many syncs tell what one takes.
+/// The number of syncs that are timed.
 const SYNCS: u32 = 200;
 
-/// Says that the library is loaded.
+/// Set when the library is loaded.
 const SLOWER: &str = "SWARM_BENCH_SLOWER";
 
 fn main() {
@@ -49,7 +49,7 @@ fn main() {
     }
 }
 
-/// What a sync takes after a page was written.
+/// The time of a sync after a page was written.
 fn sync_time(folder: &Path) -> Duration {
     let mut file = File::create(folder.join("sync")).expect("a file");
     let start = Instant::now();
@@ -60,7 +60,7 @@ fn sync_time(folder: &Path) -> Duration {
     start.elapsed() / SYNCS
 }
 
-/// Lets authors file at once, each one take after another.
+/// Has authors file at the same time, each one take after another.
 fn takes_a_second(folder: &Path, authors: u8) -> f64 {
     let runtime = Runtime::new().expect("a runtime");
     let store = SqliteStore::open(folder.join(format!("{authors}.db"))).expect("a file");
@@ -85,7 +85,7 @@ async fn file_all(signed: Arc<SignedTakes>, world: Arc<World>) {
     }
 }
 
-/// The library that `sync.c` is the source of.
+/// The library built from `sync.c`.
 fn library(folder: &Path) -> PathBuf {
     let library = folder.join("sync.so");
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/sync.c");

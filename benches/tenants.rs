@@ -1,10 +1,9 @@
-//! Whether a take costs the same beside many tenants: two servers as they ship, in memory, get the same takes in turn,
-//! one of which serves one tenant, the other many, each with an open session. Said are the ratios of their processor
-//! times, and what the other tenants cost while nobody asks for anything.
+//! Cost of a take beside many tenants: two servers, in memory, get the same takes in turn; one serves one
+//! tenant, the other many, each with an open session. Printed are the ratios of their processor times, and
+//! the cost of idle tenants.
 //!
-//! An argument says how many tenants there are: 10,000 by default. `SWARM_PROGRAM` names another binary to measure than
-//! the one of this checkout.
-#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
+//! The argument is the number of tenants, 10,000 by default. `SWARM_PROGRAM` names another binary to measure.
+#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -16,10 +15,10 @@ use swarm_benches::shipped::{World, program, spread};
 
 const MEMBERS: usize = 1_000;
 
-/// How many times both are measured.
+/// The number of rounds.
 const ROUNDS: usize = 15;
 
-/// How long nobody asks for anything.
+/// The duration of the idle measurement.
 const IDLE: Duration = Duration::from_secs(20);
 
 fn main() {
@@ -48,7 +47,7 @@ fn main() {
     }
 }
 
-/// A take of each member; answers what each of them cost.
+/// Files a take of each member; returns the processor time of one.
 fn file(world: &World, session: usize) -> Duration {
     load::cost(Clients::Awake, &world.server, 64, world.takes(session), StatusCode::CREATED)
 }

@@ -44,7 +44,7 @@ impl Attack {
         }
     }
 
-    /// Those who attack this world.
+    /// The attackers of this world.
     pub fn on(self, world: &World) -> Strangers {
         let host = world.server.address;
         let get = |path: &str, more: &str| {
@@ -75,7 +75,7 @@ impl Attack {
                 (10, vec![ask], Then::SendAgain(Duration::from_millis(100)))
             }
             Self::LargeReads => (4, vec![large], Then::Read),
-            // By the least rate that is borne with.
+            // At the minimum read rate.
             Self::SlowReads => (200, vec![large], Then::ReadSlowly((16 << 10) / 10)),
             Self::LargeBodies => {
                 let token = "Authorization: Bearer tok_made_up\r\nConnection: close\r\n";

@@ -1,10 +1,10 @@
-//! What the honest wait for while strangers attack: `swarm serve` on one core, everybody else on another. Two clients
-//! file takes and read a session at a steady pace; before each attack without it, and then beside it. Said is the
-//! median of the rounds, and of their ratios; and the most memory that the server had in any of them.
+//! Latency of honest clients during attacks: `swarm serve` on one core, everybody else on another. Two
+//! clients file takes and read a session at a steady pace, before each attack and then beside it. Printed
+//! are the medians of the rounds and of their ratios, and the peak memory of the server.
 //!
-//! An argument chooses the attacks that have it in their name. `SWARM_PROGRAM` names another binary to measure than the one of this checkout.
+//! An argument selects attacks by a part of their name. `SWARM_PROGRAM` names another binary to measure.
 #![allow(unreachable_pub, reason = "its modules are its own")]
-#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
+#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
 
 mod attacks;
 mod strangers;
@@ -27,23 +27,22 @@ use attacks::Attack;
 
 const ROUNDS: usize = 3;
 
-/// How many takes are filed in a measurement, each by another member in a session of its own, and how many reads
-/// there are beside them.
+/// Takes in a measurement, each of another member in a session of its own, and reads beside them.
 const REQUESTS: usize = 400;
 
-/// The time from one of them to the next.
+/// The time from one to the next.
 const PACE: Duration = Duration::from_millis(10);
 
-/// How long an attack goes on before it is measured beside it.
+/// The duration of an attack before measuring begins.
 const WARM: Duration = Duration::from_secs(1);
 
-/// What is measured: sessions are used up by it.
+/// A measurement; it uses up sessions.
 struct Target {
     world: World,
     sessions: Cell<usize>,
 }
 
-/// What 99 of 100 wait at most, in milliseconds.
+/// The 99th percentile of latency, in milliseconds.
 #[derive(Clone, Copy)]
 struct Waits {
     take: f64,
@@ -76,14 +75,14 @@ fn main() {
 const UNREAD_LOGS: &str = "the log unread";
 const ON_REDIS: &str = "four readers of 4.5 MB, on Redis";
 
-/// Whether an argument is part of the name of this attack, or there is none.
+/// Whether this attack is selected by the arguments.
 fn is_wanted(name: &str) -> bool {
     let mut named =
         std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).peekable();
     named.peek().is_none() || named.any(|part| name.contains(&part))
 }
 
-/// Beside servers whose log nobody reads: it is on a full disk, closed, or stalled.
+/// Attacks on the log: on a full disk, closed, or stalled.
 fn unread_logs(program: &Path, alone: &Target) {
     let full = File::options().write(true).open("/dev/full").expect("/dev/full");
     let (closed, no_reader) = std::io::pipe().expect("a pipe");
@@ -96,14 +95,14 @@ fn unread_logs(program: &Path, alone: &Target) {
     ];
     for (name, log) in logs {
         let target = Target::new(program, "memory", log);
-        // More lines than may wait.
+        // More lines than the buffer holds.
         let lines = vec![target.world.get("/healthz", None); 12_000];
         load::send(target.world.server.address, 1, lines, StatusCode::OK);
         measure(name, alone, &target, None);
     }
 }
 
-/// Prints what the honest wait for, in one world alone, and in the other beside the attack.
+/// Prints the latency of honest clients, in one world alone and in the other beside the attack.
 fn measure(name: &str, alone: &Target, beside: &Target, attack: Option<Attack>) {
     let (mut takes, mut reads, mut rates) =
         ([(); 3].map(|()| Vec::new()), [(); 3].map(|()| Vec::new()), Vec::new());
@@ -124,7 +123,7 @@ fn measure(name: &str, alone: &Target, beside: &Target, attack: Option<Attack>) 
                 values.push(value);
             }
         }
-        // What was refused is forgotten, and what waits is done.
+        // Lets the server finish what is queued before the next round.
         sleep(WARM);
     }
     let [take, beside_take, take_ratio] = takes.map(median);
@@ -147,7 +146,7 @@ impl Target {
         Self { world, sessions: Cell::default() }
     }
 
-    /// Files takes and reads, and says how long that took.
+    /// Files takes and reads; returns the latencies.
     fn honest(&self) -> Waits {
         let session = self.sessions.replace(self.sessions.get() + 1);
         let takes = (0..REQUESTS).map(|author| self.world.take(author, session)).collect();

@@ -1,4 +1,4 @@
-//! Strangers with many connections, from an address of their own and on a thread that lets everything else go first.
+//! Attackers with many connections, from an address of their own, on an idle-priority thread.
 
 use std::cell::Cell;
 use std::net::SocketAddr;
@@ -17,32 +17,31 @@ use tokio::sync::oneshot;
 use tokio::task::LocalSet;
 use tokio::time::{Instant, sleep, timeout};
 
-/// Whose address none of the honest have.
+/// The address of the attackers, which no honest client has.
 const ADDRESS: &str = "127.0.0.2:0";
 
-/// How much of a text is written at a time, in bytes: while the system takes it, none of the honest on the same core
-/// can go on.
+/// Bytes per write: while the system copies them, no honest client on the same core can run.
 const PIECE: usize = 32 << 10;
 
-/// So many connections, on each of which one of the texts is sent, and then the next one.
+/// Connections that each send one of the texts, then the next.
 pub struct Strangers {
     pub connections: usize,
     pub texts: Vec<Vec<u8>>,
     pub then: Then,
 }
 
-/// What a connection does when it has sent a text.
+/// What a connection does after sending a text.
 #[derive(Clone, Copy)]
 pub enum Then {
     /// Reads until it is closed.
     Read,
-    /// The same, by so many bytes in a tenth of a second.
+    /// The same, this many bytes in a tenth of a second.
     ReadSlowly(usize),
-    /// Reads what comes for so long, and sends the text again; on another connection, where this one was closed.
+    /// Reads for this long, and sends the text again, on a new connection when this one was closed.
     SendAgain(Duration),
 }
 
-/// Strangers at work, until this is dropped.
+/// Running attackers; stopped on drop.
 pub struct Underway {
     sent: Arc<AtomicUsize>,
     stop: Option<oneshot::Sender<()>>,
@@ -50,7 +49,7 @@ pub struct Underway {
 }
 
 impl Strangers {
-    /// Has them begin.
+    /// Starts them.
     pub fn begin(self, server: SocketAddr) -> Underway {
         let (stop, stopped) = oneshot::channel();
         let sent = Arc::<AtomicUsize>::default();
@@ -84,7 +83,7 @@ impl Strangers {
 }
 
 impl Underway {
-    /// How many texts they have sent.
+    /// The number of texts sent so far.
     pub fn sent(&self) -> usize {
         self.sent.load(Ordering::Relaxed)
     }
@@ -126,7 +125,7 @@ async fn visit(server: SocketAddr, text: &[u8], then: Then, sent: &AtomicUsize) 
     }
 }
 
-/// Reads until the server closes, so many bytes at a time.
+/// Reads until the server closes, this many bytes at a time.
 async fn read(socket: &mut TcpStream, bytes: usize, pause: Duration) -> io::Result<()> {
     let mut buffer = vec![0; bytes];
     while socket.read(&mut buffer).await? > 0 {

@@ -1,4 +1,4 @@
-//! What nobody can do without: a warp server that has nothing to do, and the verification of a signature.
+//! Lower bounds: a bare warp server, and the verification of a signature.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -31,7 +31,7 @@ const BARE_WARP: &str = "bare-warp";
 /// The argument with which this program verifies signatures.
 const VERIFY: &str = "verify";
 
-/// Does what the arguments of this process ask for, where it was started by another of its kind.
+/// Runs the child's part when this process was started as one.
 pub fn serve_if_asked() -> bool {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -42,14 +42,14 @@ pub fn serve_if_asked() -> bool {
     true
 }
 
-/// What the bare warp server answers to reads: the same bytes as the server that it is compared with, head and body.
+/// The answers of the bare warp server: the same bytes as the measured server, head and body.
 pub struct Reads {
     headers: [HeaderMap; 2],
     body: Bytes,
 }
 
 impl Reads {
-    /// As a read was answered, and the same one to somebody who has that answer.
+    /// The answer to a read, and to its revalidation.
     pub fn of(whole: Response<Bytes>, unchanged: &Response<Bytes>) -> Self {
         let headers = [whole.headers().clone(), unchanged.headers().clone()];
         Self { headers, body: whole.into_body() }
@@ -82,20 +82,20 @@ impl Reads {
     }
 }
 
-/// Where the headers of reads are handed over, and the body.
+/// The files that hand over the headers of reads and the body.
 const FILES: [&str; 2] = ["whole.json", "unchanged.json"];
 const BODY: &str = "body";
 
-/// A bare warp server, which answers `POST /api/swarm/submit` with a constant, `GET /whole` and `GET /unchanged` as
-/// these reads were answered, the latter with a 304. The folder is for these answers.
+/// A bare warp server: `POST /api/swarm/submit` answers a constant, `GET /whole` and `GET /unchanged` the
+/// given reads, the latter with a 304. The folder is for these answers.
 pub fn bare_warp(reads: &Reads, folder: &Path) -> Process {
     reads.save(folder);
     let mut command = Command::new(std::env::current_exe().expect("it runs"));
     Process::start(command.arg(BARE_WARP).arg(folder))
 }
 
-/// The processor time of one strict verification, the key decoded before. Beside it this core is as busy as with
-/// clients that are awake: where both are threads of one physical core, each is slower while the other works.
+/// The processor time of one strict verification, with a decoded key. This core is kept busy meanwhile, as
+/// by polling clients: where both are threads of one physical core, each slows the other down.
 pub fn strict_verification() -> Duration {
     let program = std::env::current_exe().expect("it runs");
     let mut command = Command::new(program);

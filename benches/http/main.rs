@@ -1,11 +1,11 @@
-//! What the server costs as it ships: `swarm serve` as a process of its own on one core, its clients on another,
-//! real sockets, the processor time that it used. Beside it in the same run: a warp server that has nothing to
-//! do, and the strict verification of a signature. Each round measures everything once; said is the median of
-//! the rounds, and of their ratios.
+//! Processor time of `swarm serve` per request: a process of its own on one core, its clients on another,
+//! real sockets. The same run measures the floors: a bare warp server, and a strict verification of a
+//! signature. Each round measures everything once; printed are the medians of the rounds and of their
+//! ratios.
 //!
-//! `SWARM_PROGRAM` names another binary to measure than the one of this checkout.
+//! `SWARM_PROGRAM` names another binary to measure.
 #![allow(unreachable_pub, reason = "its modules are its own")]
-#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
+#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
 
 mod floors;
 #[path = "../nothing.rs"]
@@ -28,19 +28,18 @@ use report::Report;
 
 const ROUNDS: usize = 5;
 
-/// How many members each world has, how many sessions, and how many connections its clients.
+/// The members and sessions of each world, and the connections of its clients.
 const MEMBERS: usize = 2_000;
 const SESSIONS: usize = 4 * ROUNDS + 4;
 const CONNECTIONS: usize = 64;
 
-/// How many calls of a script that does nothing are under way at once.
+/// The number of concurrent calls of the script that does nothing.
 const AT_ONCE: usize = 10;
 
-/// How many times each thing is asked for in a round: so often that the connections, which are new in each, count
-/// for nothing.
+/// Requests of each kind in a round: enough that opening the connections does not matter.
 const READS: usize = 10_000;
 
-/// How many takes are filed at a steady pace in a round.
+/// Takes filed at a steady pace in a round.
 const PACED: usize = 1_000;
 
 /// The sessions that are read: one with 100 takes, one with 10,000.
@@ -58,7 +57,7 @@ fn main() {
     let sqlite = World::new(&program, "sqlite:swarm.db", MEMBERS, SESSIONS);
     let on_redis = World::new(&program, &redis.url(), MEMBERS, SESSIONS);
     fill(&memory);
-    // The first world has filed as many takes by now.
+    // The first world has filed as many takes at this point.
     for world in [&sqlite, &on_redis] {
         file_everybodys(world, LARGE);
         file_everybodys(world, LARGE);
@@ -76,7 +75,7 @@ fn main() {
         report.add("bare warp, 201", cost(&warp, hello, StatusCode::CREATED));
         report.add("take, memory", file_takes(&memory, round, Clients::Awake));
         report.add("take, SQLite", file_takes(&sqlite, round, Clients::Awake));
-        // `redis-server` needs the core of the clients, who therefore sleep while they wait.
+        // `redis-server` needs the core of the clients, so they sleep while they wait.
         let asleep = file_takes(&memory, ROUNDS + round, Clients::Asleep);
         report.add("take, memory, clients that sleep", asleep);
         let before = (used(redis.process()), redis.scripts(), redis.reads());
@@ -115,7 +114,7 @@ fn file_everybodys(world: &World, session: usize) {
     load::send(world.server.address, CONNECTIONS, takes, StatusCode::CREATED);
 }
 
-/// How a read of the session with 100 takes is answered, and to those who have that answer, with its tag.
+/// The answers to a read of the session with 100 takes, and to its revalidation.
 fn answers(world: &World) -> (Response<Bytes>, Response<Bytes>, String) {
     let ask = |tag| load::ask(world.server.address, world.read(SMALL, tag));
     let whole = ask(None);
@@ -124,13 +123,13 @@ fn answers(world: &World) -> (Response<Bytes>, Response<Bytes>, String) {
     (whole, unchanged, tag)
 }
 
-/// What filing costs, when each member files a take in this session.
+/// The cost of filing a take of each member in this session.
 fn file_takes(world: &World, session: usize, clients: Clients) -> Duration {
     let takes = world.takes(session);
     load::cost(clients, &world.server, CONNECTIONS, takes, StatusCode::CREATED)
 }
 
-/// Reads of a session with 100 takes, and of nothing new in it, beside the bare server's of the same.
+/// Reads of a session with 100 takes, and their revalidations, beside the bare server's.
 fn read(report: &mut Report, world: &World, warp: &Process, tag: &str) {
     let times = |request: Sent| vec![request; READS];
     let reads = [
@@ -149,7 +148,7 @@ fn read(report: &mut Report, world: &World, warp: &Process, tag: &str) {
     }
 }
 
-/// The processor time that a server uses for each of the requests.
+/// The processor time of a server per request.
 fn cost(server: &Process, requests: Vec<Sent>, expected: StatusCode) -> Duration {
     load::cost(Clients::Awake, server, CONNECTIONS, requests, expected)
 }
@@ -163,8 +162,8 @@ fn share(time: Duration, count: usize) -> Duration {
     time / u32::try_from(count).expect("few")
 }
 
-/// Calls a script that does nothing as often as takes were filed, by so many at once that Redis reads as many of
-/// them together as of the takes.
+/// Calls the script that does nothing once per filed take, with a concurrency at which Redis reads as many
+/// calls at a time as it did takes.
 fn do_nothing(url: &str) {
     let record = nothing::record(SignedTakes::new(1).takes.first().expect("takes"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -180,8 +179,8 @@ fn do_nothing(url: &str) {
     });
 }
 
-/// How long 99 of 100 takes wait at most, filed every three milliseconds, while so many clients read the session with
-/// 10,000 takes as fast as they get it.
+/// The 99th percentile of the latency of takes, filed every three milliseconds, while this many clients
+/// read the session with 10,000 takes without a pause.
 fn wait(world: &World, session: usize, readers: usize) -> Duration {
     let takes = world.takes(session).into_iter().take(PACED).collect();
     let (pace, large) = (Duration::from_millis(3), world.read(LARGE, None));

@@ -1,4 +1,4 @@
-//! What was measured: a table for people, a file for programs.
+//! The report: a table for people, a file for programs.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use swarm_benches::signature_backend;
 
-/// The ratios: a name, what is divided (the first measurement less the others), and by what.
+/// The ratios: a name, the dividend (the first measurement less the others), and the divisor.
 const RATIOS: [(&str, &[&str], &str); 10] = [
     ("a take in memory / a strict verification", &["take, memory"], "strict verification"),
     ("a take in SQLite / a strict verification", &["take, SQLite"], "strict verification"),
@@ -56,7 +56,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Keeps a measurement.
+    /// Adds a measurement.
     pub fn add(&mut self, name: &'static str, time: Duration) {
         let rounds = self.rounds.entry(name).or_default();
         if rounds.is_empty() {
@@ -65,7 +65,7 @@ impl Report {
         rounds.push(time.as_secs_f64() * 1e6);
     }
 
-    /// Prints all of it, and writes it to `target/http.json`.
+    /// Prints the report, and writes it to `target/http.json`.
     pub fn print(&self) {
         println!("\n{:<62} {:>9}   from    to", "microseconds", "median");
         for name in &self.names {

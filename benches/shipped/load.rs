@@ -1,4 +1,4 @@
-//! Clients that send what was made before, over connections that stay.
+//! Clients that send prepared requests over persistent connections.
 
 use std::cell::RefCell;
 use std::net::SocketAddr;
@@ -17,24 +17,23 @@ use tokio::task::{LocalSet, spawn_local, yield_now};
 
 use super::process::{Process, give_way};
 
-/// What is sent: the body is shared by all copies.
+/// A request; its copies share the body.
 pub type Sent = Request<Full<Bytes>>;
 
-/// What the clients do while they wait for answers.
+/// How clients wait for answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clients {
-    /// They sleep, as clients do, so that others get their core. On one machine it is the server that wakes them,
-    /// which costs it as much as a small answer.
+    /// Sleep. On one machine the server wakes them, which costs it as much as a small answer.
     Asleep,
-    /// They look for answers again and again: the server is charged with its own work alone.
+    /// Poll: only the server's own work is charged to it.
     Awake,
 }
 
-/// Sends every request once, over so many connections, each as soon as one is free; answers how long
-/// each took.
+/// Sends every request once, over `connections` connections, each as soon as one is free; returns the
+/// latencies.
 ///
 /// # Panics
-/// When an answer has another status: something else would be measured.
+/// When an answer has another status.
 pub fn send(
     to: SocketAddr,
     connections: usize,
@@ -44,10 +43,10 @@ pub fn send(
     send_by(Clients::Asleep, to, connections, requests, expected)
 }
 
-/// The same, by clients that do this while they wait.
+/// The same, with this way of waiting.
 ///
 /// # Panics
-/// When an answer has another status: something else would be measured.
+/// When an answer has another status.
 pub fn send_by(
     clients: Clients,
     to: SocketAddr,
@@ -67,7 +66,7 @@ pub fn send_by(
                 spawn_local(async move {
                     let mut connection = connect(to).await;
                     loop {
-                        // Not in the condition of the loop: the borrow would last.
+                        // Not in the condition of the loop, where the borrow would last too long.
                         let Some(request) = all.borrow_mut().next() else { return };
                         let start = Instant::now();
                         let answer = exchange(&mut connection, request).await;
@@ -84,10 +83,10 @@ pub fn send_by(
     times.take()
 }
 
-/// The processor time that a server uses for each of the requests, sent so.
+/// The processor time of a server per request.
 ///
 /// # Panics
-/// When an answer has another status: something else would be measured.
+/// When an answer has another status.
 pub fn cost(
     clients: Clients,
     server: &Process,
@@ -100,7 +99,7 @@ pub fn cost(
     (server.used() - before) / u32::try_from(count).expect("few")
 }
 
-/// Waits as clients do that are awake.
+/// Polls.
 pub fn stay_awake_until(done: impl FnMut() -> bool) {
     block_on(awake_until(done));
 }
@@ -111,7 +110,7 @@ async fn awake_until(mut done: impl FnMut() -> bool) {
     }
 }
 
-/// Sends one request; answers what came.
+/// Sends one request; returns the answer.
 ///
 /// # Panics
 /// When nothing comes.
@@ -119,9 +118,9 @@ pub fn ask(to: SocketAddr, request: Sent) -> Response<Bytes> {
     block_on(async { exchange(&mut connect(to).await, request).await })
 }
 
-/// Sends takes one after another at a steady pace, while others read the same thing again and again; answers how long
-/// each took, counted from when it was due. Those who read do so on a thread that lets everything else go first: it
-/// is the server that they are to keep busy, not the client that is measured.
+/// Sends takes one after another at a steady pace while other clients read the same thing again and again;
+/// returns the latencies, counted from when each was due. The readers run on an idle-priority thread: they
+/// are to keep the server busy, not the measured client.
 ///
 /// # Panics
 /// When a take is not accepted.
@@ -136,7 +135,7 @@ pub fn send_beside(
     thread::scope(|scope| {
         scope.spawn(move || read_until(to, readers, read, stopped));
         let times = block_on(paced(to, requests, pace));
-        // Nobody listens where there was nobody to read.
+        // The receiver is gone when there were no readers.
         let _ = stop.send(());
         times
     })
@@ -158,8 +157,8 @@ fn read_until(to: SocketAddr, readers: usize, read: &Sent, stopped: oneshot::Rec
     });
 }
 
-/// Sends each list of requests over a connection of its own, one after another at a steady pace; answers how long
-/// each took, counted from when it was due.
+/// Sends each list of requests over a connection of its own, one after another at a steady pace; returns
+/// the latencies, counted from when each was due.
 ///
 /// # Panics
 /// When one is refused.

@@ -11,7 +11,7 @@ use std::process::Command;
 
 pub use world::{Author, World};
 
-/// The least, the median and the greatest of these.
+/// Minimum, median and maximum.
 pub fn spread<const N: usize>(mut numbers: [f64; N]) -> [f64; 3] {
     const { assert!(N > 0, "of nothing there is none") };
     numbers.sort_by(f64::total_cmp);

@@ -1,17 +1,17 @@
-//! Processes on a core of their own, and the processor time that they have used.
+//! Processes pinned to a core, and their processor time.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// The core of what is measured.
+/// The core of the measured process.
 pub const MEASURED: usize = 0;
 
 /// The core of everything else: the clients, and `redis-server`.
 pub const OTHER: usize = 1;
 
-/// Lets this process, and what it starts, run on one core only.
+/// Pins this process and its children to one core.
 ///
 /// # Panics
 /// When there is no such core.
@@ -21,8 +21,8 @@ pub fn stay_on(core: usize) {
     rustix::thread::sched_setaffinity(None, &cores).expect("two cores");
 }
 
-/// Has this thread run only while nobody else wants its core. At a low priority it would still end its slice of milliseconds
-/// first, while those who are measured wait to read what the server has answered.
+/// Runs this thread only while its core is idle (`SCHED_IDLE`). At a low priority it would still finish its
+/// time slice while measured clients wait to read an answer.
 ///
 /// # Panics
 /// Without the program `chrt`.
@@ -32,11 +32,11 @@ pub fn give_way() {
     assert!(status.expect("chrt").success(), "it does not give way");
 }
 
-/// A server on the measured core; killed in the end.
+/// A server on the measured core; killed on drop.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
-    /// Where it listens.
+    /// Its address.
     pub address: SocketAddr,
 }
 
@@ -49,7 +49,7 @@ impl Process {
         Self::start_with_log(command, Stdio::null())
     }
 
-    /// The same, with its log sent there.
+    /// The same, with its log redirected.
     ///
     /// # Panics
     /// When it prints something else.
@@ -59,7 +59,7 @@ impl Process {
         Self { child, address: address.parse().expect("an address") }
     }
 
-    /// Starts a command that listens at this address once it has printed a line.
+    /// Starts a command that listens at this address after printing a line.
     ///
     /// # Panics
     /// When it prints none.
@@ -69,12 +69,12 @@ impl Process {
         Self { child, address }
     }
 
-    /// The processor time that it has used.
+    /// Its processor time so far.
     pub fn used(&self) -> Duration {
         used(self.child.id())
     }
 
-    /// The most memory that it had resident since it was asked last, in bytes.
+    /// Its peak resident memory since the last call, in bytes.
     ///
     /// # Panics
     /// When it runs no more.
@@ -82,7 +82,7 @@ impl Process {
         let of = |file: &str| format!("/proc/{}/{file}", self.child.id());
         let status = std::fs::read_to_string(of("status")).expect("it runs");
         let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("it has memory");
-        // 5 sets the highest back to what is resident now (proc_pid_clear_refs).
+        // 5 resets the peak to the current size (proc_pid_clear_refs).
         std::fs::write(of("clear_refs"), "5").expect("it runs");
         let kibibytes: usize =
             line.split_whitespace().nth(1).and_then(|text| text.parse().ok()).expect("a number");
@@ -90,7 +90,7 @@ impl Process {
     }
 }
 
-/// Starts a command on the measured core; answers the first line that it prints.
+/// Starts a command on the measured core; returns the first line that it prints.
 fn start(command: &Command, log: Stdio) -> (Child, String) {
     let mut child = Command::new("taskset")
         .args(["-c", &MEASURED.to_string()])
@@ -116,7 +116,7 @@ impl Drop for Process {
     }
 }
 
-/// The processor time that the threads of a process have used.
+/// The processor time of the threads of a process.
 ///
 /// # Panics
 /// When it runs no more.

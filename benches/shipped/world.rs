@@ -1,4 +1,4 @@
-//! A server as it ships, with members and open sessions, all made as everybody makes them: over HTTP.
+//! A server as it ships, with members and open sessions, all made over HTTP.
 
 use std::fs;
 use std::io;
@@ -22,7 +22,7 @@ use super::process::Process;
 
 const ADMIN: &str = "adm_of_the_benchmark";
 
-/// How many join at once.
+/// The number of members that join at the same time.
 const DOORS: usize = 4;
 
 /// A member that may file.
@@ -33,7 +33,7 @@ pub struct Author {
     token: String,
 }
 
-/// The server, and who files what there.
+/// A server, its members and its sessions.
 #[derive(Debug)]
 pub struct World {
     /// The server.
@@ -46,7 +46,7 @@ pub struct World {
 }
 
 impl Author {
-    /// The id that it goes by.
+    /// Its member id.
     pub fn id(&self) -> &MemberId {
         &self.id
     }
@@ -63,7 +63,7 @@ impl Author {
 }
 
 impl World {
-    /// `swarm serve` over this store, with so many members and sessions.
+    /// `swarm serve` over this store, with members and sessions.
     ///
     /// # Panics
     /// When it cannot be set up.
@@ -71,7 +71,7 @@ impl World {
         Self::with_log(program, store, members, sessions, Stdio::null())
     }
 
-    /// The same, with the log of the server sent there.
+    /// The same, with the server's log redirected.
     ///
     /// # Panics
     /// When it cannot be set up.
@@ -88,7 +88,7 @@ impl World {
         Self::of(command, folder, members, sessions, log)
     }
 
-    /// The first of so many tenants of `swarm serve` in memory, each of which has an open session.
+    /// The first of `count` tenants of `swarm serve` in memory, each with an open session.
     ///
     /// # Panics
     /// When it cannot be set up.
@@ -131,7 +131,7 @@ impl World {
     /// The size of the files in its working directory, in bytes.
     ///
     /// # Panics
-    /// When they cannot be looked at.
+    /// When they cannot be read.
     pub fn disk(&self) -> usize {
         let size = |file: io::Result<fs::DirEntry>| Ok(file?.metadata()?.len());
         let all =
@@ -139,7 +139,7 @@ impl World {
         usize::try_from(all.expect("their sizes")).expect("64 bits")
     }
 
-    /// A usual take of the author in the session, both by number, as the request that files it.
+    /// The request that files a usual take of an author in a session, both by number.
     ///
     /// # Panics
     /// When there is no such author or session.
@@ -155,7 +155,7 @@ impl World {
         self.takes_of(crate::USUAL, session)
     }
 
-    /// A take of each author in the session, with a write-up of so many characters.
+    /// A take of each author in the session, with a write-up of `length` characters.
     ///
     /// # Panics
     /// When there is no such session.
@@ -163,7 +163,7 @@ impl World {
         (0..self.authors.len()).map(|author| self.take_of(characters, author, session)).collect()
     }
 
-    /// A usual take, with a write-up of so many characters.
+    /// A usual take with a write-up of `length` characters.
     ///
     /// # Panics
     /// When there is no such author or session.
@@ -190,10 +190,10 @@ impl World {
         self.get(&format!("/api/swarm/sessions/{}", session.id), tag)
     }
 
-    /// A read of anything, by whoever has the answer with this tag.
+    /// A revalidation of a path, with this entity tag.
     ///
     /// # Panics
-    /// When that is no path.
+    /// When it is not a path.
     pub fn get(&self, path: &str, tag: Option<&str>) -> Sent {
         let request = hyper::Request::get(path).header("host", self.server.address.to_string());
         let request = tag.into_iter().fold(request, |it, tag| it.header("if-none-match", tag));
@@ -201,7 +201,7 @@ impl World {
     }
 }
 
-/// Of so many tenants in memory.
+/// The configuration of tenants in memory.
 fn configuration(tenants: usize) -> String {
     let hash = hex(AdminTokenHash::of(ADMIN.as_bytes()).as_bytes());
     let table = |number| {
@@ -218,7 +218,7 @@ fn configuration(tenants: usize) -> String {
     "store = 'memory'".to_owned() + &(0..tenants).map(table).collect::<String>()
 }
 
-/// Of a tenant. The first is found by the address.
+/// The configuration of a tenant. The first is found by the address.
 fn host(number: usize) -> String {
     if number == 0 { "127.0.0.1".to_owned() } else { format!("t{number}.example") }
 }
@@ -229,7 +229,7 @@ fn serve(program: &Path) -> Command {
     command
 }
 
-/// What an operator sends, and where, to open a session.
+/// The operator's requests that open a session, with their paths.
 fn opening(number: usize) -> [(&'static str, Value); 2] {
     let id = format!("subject-{number}");
     let subject = json!({ "id": id, "name": id, "thesisBlurb": "A lending market." });
@@ -273,7 +273,7 @@ fn author(client: &Client, number: usize) -> Author {
     Author { key, id, token }
 }
 
-/// A take with four weights and a write-up of so many characters.
+/// A take with four weights and a write-up of this length.
 fn fields(characters: usize) -> TakeFields {
     let usual = crate::Author::new(1).draft(0, characters);
     TakeFields::new("constructive", 0.72)
