@@ -41,7 +41,7 @@ async fn the_snapshot_is_the_highest_revisions_at_the_freeze_and_stays_so() {
         let on_file = takes.iter().find(|take| take.draft().member_id == early.id).unwrap();
         assert_eq!((quoted.take_id, quoted.revision), (on_file.id, on_file.revision));
         assert_eq!(usize::from(quoted.revision.get()), 1 + landed);
-        // A first take goes by the window alone: it lands, before the freeze or after it.
+        // A first take depends on the window alone: it is accepted before or after aggregation.
         let first = first.first().unwrap().as_ref().unwrap();
         assert!(of(&late).is_none_or(|quote| quote.take_id == first.id));
         assert_eq!(write(&read.snapshot), write(&frozen.snapshot));
@@ -49,7 +49,7 @@ async fn the_snapshot_is_the_highest_revisions_at_the_freeze_and_stays_so() {
         amended += landed;
         quoted_late += usize::from(of(&late).is_some());
     }
-    // The race was one: each side won at times.
+    // Each side won at times, so it was a race.
     assert!((1..ROUNDS * AMENDMENTS).contains(&amended), "{amended}");
     assert!((1..ROUNDS).contains(&quoted_late), "{quoted_late}");
 }
@@ -60,7 +60,7 @@ fn is_closed(outcome: &Outcome) -> bool {
     matches!(outcome, Err(SubmitError::Refused(why)) if why.reason == Refusal::AmendmentClosed)
 }
 
-/// Files these takes in a session, one after the other, once the barrier opens.
+/// Files these takes in a session, one after the other, after the barrier.
 fn race(
     barrier: &Arc<Barrier>,
     tenant: &Tenant,

@@ -10,9 +10,9 @@ use swarm_store_memory::MemoryStore;
 use swarm_testing::World;
 use tokio::sync::Barrier;
 
-/// Has filings begin by twos.
+/// A store in which filings start in pairs.
 struct StartTogether {
-    /// So many of them.
+    /// How many more filings wait for their pair.
     armed: AtomicUsize,
     line: Barrier,
 }
@@ -34,7 +34,7 @@ async fn world() -> (Arc<StartTogether>, World) {
     (start, World::fresh(Arc::new(store)).await)
 }
 
-/// Nor do both lose where the revision that they race for is out of date: they are judged again, and race again.
+/// Two takes that race for an outdated revision are judged again, so that one wins.
 #[tokio::test]
 async fn of_two_takes_at_once_one_becomes_the_revision() {
     for (elsewhere, filings, revision) in [(false, 2, 2), (true, 4, 3)] {
@@ -55,7 +55,7 @@ async fn of_two_takes_at_once_one_becomes_the_revision() {
         assert_eq!(filed.unwrap().revision.get(), revision);
         assert!(matches!(lost, Err(Error::Refused(it)) if it.reason == Refusal::LostRace));
 
-        // What another server files is no race, but news.
+        // A take of another server is not a lost race.
         world.service().submit(&ada.token, &take("news")).await.unwrap();
         assert_eq!(
             desk.submit(&ada.token, &take("after")).await.unwrap().revision.get(),
@@ -64,7 +64,7 @@ async fn of_two_takes_at_once_one_becomes_the_revision() {
     }
 }
 
-/// What a server that has just started does not know is no race either.
+/// Nor is a take that a newly started server does not know.
 #[tokio::test]
 async fn of_two_takes_at_once_none_loses_to_one_that_was_there_before() {
     let (start, world) = world().await;

@@ -1,4 +1,4 @@
-//! The memory store goes by the clock it is given, to the millisecond.
+//! The memory store uses the given clock, to the millisecond.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails panics")]
 

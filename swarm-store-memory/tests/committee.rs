@@ -1,4 +1,4 @@
-//! The memory store keeps the promises of the committee's port.
+//! The committee's conformance suite on the memory store.
 
 use std::sync::Arc;
 

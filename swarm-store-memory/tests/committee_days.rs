@@ -1,4 +1,4 @@
-//! The committee over some days, by a clock that the test sets.
+//! The committee over several days, with a manual clock.
 #![allow(clippy::unwrap_used, reason = "a test panics")]
 
 use swarm_core::domain::committee::{
@@ -206,7 +206,7 @@ async fn a_committee_without_subjects_says_so() {
     let store = MemoryStore::with_clock(|| moment("2026-11-21T22:45:00Z"));
     let desk =
         Committees::new(store, SystemEntropy).tenant(&tenant(), CommitteeSettings::default());
-    // A tenant without members has no committee to speak of.
+    // A tenant without members has no committee.
     assert_eq!(desk.generate_if_due().await.unwrap(), None);
     desk.create_member(&draft("ada")).await.unwrap();
     assert_eq!(refused(desk.generate_if_due().await), CommitteeRefusal::NoSubject);
@@ -225,7 +225,7 @@ async fn settings_are_those_of_the_tenant() {
     let made = early.generate_if_due().await.unwrap().unwrap();
     assert_eq!(made.deadline, moment("2026-11-21T07:30:00Z"));
     early.submit(&key, &posted("x")).await.unwrap();
-    // Under another prefix the key is nobody's.
+    // With another prefix the key is unknown.
     assert_eq!(fixture.refusal(&key, "x").await, CommitteeRefusal::InvalidKey);
 }
 

@@ -1,4 +1,4 @@
-//! The memory store keeps every promise of the port.
+//! The conformance suite on the memory store.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

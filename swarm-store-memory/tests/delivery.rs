@@ -51,7 +51,7 @@ impl Fixture {
     }
 }
 
-/// Answers each attempt alike, and counts them.
+/// A mailer that answers each attempt alike, and counts them.
 struct Always(Attempt, AtomicUsize);
 
 impl Always {
@@ -143,7 +143,7 @@ async fn of_many_servers_one_sends() {
     assert_eq!((sent, mailer.attempts()), (50, 50));
 }
 
-/// A server that is lost in the middle of an attempt.
+/// A mailer whose attempt never ends.
 struct NeverEnds;
 
 #[async_trait]

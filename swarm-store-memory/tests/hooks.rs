@@ -1,4 +1,4 @@
-//! What an embedder hangs on the service: an observer, other words, other addresses.
+//! Hooks of an embedder: an observer, other texts, other paths.
 #![allow(clippy::unwrap_used, reason = "a test panics")]
 
 use std::sync::{Arc, Mutex};

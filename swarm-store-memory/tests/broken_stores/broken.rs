@@ -1,4 +1,4 @@
-//! A right store, or a right committee, with a fault in front of it.
+//! A correct store, or committee, with a fault in front of it.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,8 +11,8 @@ use swarm_store_memory::MemoryStore;
 
 use crate::{committee, simulation::Chaos};
 
-/// A store of which each call goes by a fault: one of [`Fault`] for a `dyn Store`, one of
-/// [`committee::Fault`] for a `dyn CommitteeStore`.
+/// A store whose calls go through a fault: a [`Fault`] for a `dyn Store`, a [`committee::Fault`] for a
+/// `dyn CommitteeStore`.
 pub(crate) struct Broken<S: ?Sized, F: ?Sized> {
     memory: MemoryStore,
     fault: Arc<F>,
@@ -25,12 +25,12 @@ impl Broken<dyn Store, dyn Fault> {
         Self::over(MemoryStore::with_clock(time), fault)
     }
 
-    /// With the fault in front of what is there already.
+    /// Puts the fault in front of existing worlds.
     pub(crate) fn over(memory: MemoryStore, fault: impl Fault) -> Arc<dyn Tenants> {
         Self::with_chaos(memory, fault, Arc::new(Chaos::of(0)))
     }
 
-    /// With the fault in front of it, and chaos on the way there.
+    /// Puts the fault in front, and chaos on the way to it.
     pub(crate) fn with_chaos(
         memory: MemoryStore,
         fault: impl Fault,
@@ -45,7 +45,7 @@ impl Broken<dyn CommitteeStore, dyn committee::Fault> {
         Self::committee_over(MemoryStore::with_clock(time), fault)
     }
 
-    /// With the fault in front of what is there already.
+    /// Puts the fault in front of existing worlds.
     pub(crate) fn committee_over(
         memory: MemoryStore,
         fault: impl committee::Fault,
@@ -91,14 +91,14 @@ pub(crate) struct BrokenWorld<S: ?Sized, F: ?Sized> {
     pub(crate) chaos: Arc<Chaos>,
 }
 
-/// Whether a connection may send this call again: what is filed carries an attempt, by which it is
-/// told from a second one, and a read changes nothing.
+/// Whether a connection may resend this call: filings carry an attempt, which makes them idempotent, and reads
+/// change nothing.
 pub(crate) fn repeats(method: &str) -> bool {
     !(method.starts_with("save_")
         || ["accept_clock", "accept_store", "convene", "put_document"].contains(&method))
 }
 
-/// What a faulty method can reach: its own world, and those of all tenants that were opened.
+/// What a faulty method has access to: its own world, and those of all open tenants.
 pub(crate) struct Worlds<S: ?Sized = dyn Store> {
     pub(crate) own: Arc<S>,
     pub(crate) all: Vec<Arc<S>>,
@@ -111,7 +111,7 @@ impl<S: ?Sized> Worlds<S> {
     }
 }
 
-/// The worlds of all tenants that were opened, each opened once.
+/// The worlds of all open tenants, each opened once.
 pub(crate) struct OpenedWorlds<S: ?Sized>(Mutex<Vec<(TenantId, Arc<S>)>>);
 
 impl<S: ?Sized> Default for OpenedWorlds<S> {
@@ -121,7 +121,7 @@ impl<S: ?Sized> Default for OpenedWorlds<S> {
 }
 
 impl<S: ?Sized> OpenedWorlds<S> {
-    /// The world of this tenant, made where it was not opened before.
+    /// The world of this tenant, created on first use.
     pub(crate) fn open(&self, tenant: &TenantId, make: impl FnOnce() -> Arc<S>) -> Arc<S> {
         let mut opened = self.0.lock().unwrap();
         if let Some((_, store)) = opened.iter().find(|(known, _)| known == tenant) {
@@ -132,7 +132,7 @@ impl<S: ?Sized> OpenedWorlds<S> {
         store
     }
 
-    /// What a faulty method of `own` can reach.
+    /// What a faulty method of `own` has access to.
     pub(crate) fn seen_from(&self, own: &Arc<S>) -> Worlds<S> {
         let opened = self.0.lock().unwrap();
         let all = opened.iter().map(|(_, store)| Arc::clone(store)).collect();
@@ -140,8 +140,8 @@ impl<S: ?Sized> OpenedWorlds<S> {
     }
 }
 
-/// Makes of the methods of a port a trait `Fault`, whose methods are right unless it says otherwise,
-/// and the [`BrokenWorld`] that goes by it. `Port` is what has these methods.
+/// Makes a trait `Fault` of the methods of a port, whose defaults are correct, and the [`BrokenWorld`] that
+/// calls them. `Port` has these methods.
 macro_rules! faults {
     ($($part:ident { $($method:ident($($name:ident: $type:ty),*) -> $answer:ty;)* })*) => {
         #[async_trait]
@@ -179,11 +179,11 @@ swarm_core::port_methods!(
 pub(crate) struct Intact;
 
 tokio::task_local! {
-    /// What the clock of the store behind the fault shows, where a fault says so.
+    /// The clock of the store behind the fault, where a fault changes it.
     pub(crate) static SHOWN: Timestamp;
 }
 
-/// The time, or what a fault shows in place of it.
+/// The time, or the fault's in place of it.
 #[allow(clippy::disallowed_methods, reason = "the clock of the store under test")]
 pub(crate) fn time() -> Timestamp {
     SHOWN.try_with(|shown| *shown).unwrap_or_else(|_| {

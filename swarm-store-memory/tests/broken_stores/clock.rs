@@ -1,4 +1,4 @@
-//! Stores whose time runs back with their clock.
+//! Faults of a store whose clock runs back.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use swarm_testing::conformance::{
 use crate::broken::{Broken, Fault, Intact, Worlds};
 use crate::expect_broken;
 
-/// The cases that catch a fault here.
+/// The cases that catch these faults.
 pub(crate) const CASES: &[&str] = &[
     "time_stands_still_while_the_clock_is_behind",
     "nothing_is_committed_while_the_clock_is_far_behind",
@@ -27,7 +27,7 @@ pub(crate) const CASES: &[&str] = &[
     "a_deadline_that_has_passed_stays_passed",
 ];
 
-/// What is filed has the time of the clock, whatever the log says.
+/// Filings get the clock's time even when it is behind the log.
 struct FiledByTheClock(ManualClock);
 
 #[async_trait]
@@ -42,7 +42,7 @@ impl Fault for FiledByTheClock {
     }
 }
 
-/// What comes while the clock is far behind is only late.
+/// Commits are delayed, not refused, while the clock is far behind.
 struct LateWhenBehind;
 
 #[async_trait]
@@ -52,7 +52,7 @@ impl Fault for LateWhenBehind {
     }
 }
 
-/// A deadline is judged by the clock, whatever the log says.
+/// A deadline is judged by the clock even when it is behind the log.
 struct DeadlineByTheClock(ManualClock);
 
 #[async_trait]
@@ -85,7 +85,7 @@ async fn a_store_that_hides_that_it_is_behind_is_caught() {
     expect_broken(case).await;
 }
 
-/// An acceptance is kept, and changes nothing.
+/// An acceptance is recorded without effect.
 struct AcceptanceIdle;
 
 #[async_trait]
@@ -101,7 +101,7 @@ async fn a_store_whose_clock_cannot_be_accepted_is_caught() {
     expect_broken(a_clock_that_is_accepted_counts_again(store, |now| clock.set(now))).await;
 }
 
-/// Of the takes of a session only the last is looked at.
+/// Only the last take of a session is checked.
 struct LastTakeAlone;
 
 #[async_trait]
@@ -128,7 +128,7 @@ async fn a_store_that_opens_windows_again_is_caught() {
     expect_broken(a_deadline_that_has_passed_stays_passed(store, |now| clock.set(now))).await;
 }
 
-/// A store with the fault that is made of its clock.
+/// A store with a fault, and its clock.
 fn on_a_clock<F: Fault>(fault: impl FnOnce(ManualClock) -> F) -> (ManualClock, Arc<dyn Tenants>) {
     let clock = ManualClock::at(Timestamp::EPOCH);
     let shown = clock.clone();

@@ -1,4 +1,4 @@
-//! Stores that go on as if nothing had happened, after they went back.
+//! Faults of stores that went back.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ use swarm_testing::conformance::{
 use crate::broken::{Broken, Fault, Intact, Worlds};
 use crate::expect_broken;
 
-/// The commits of a store that lost rows are only late.
+/// Commits to a store that lost rows are delayed, not refused.
 #[derive(Default)]
 struct LateWhenBack;
 
@@ -26,7 +26,7 @@ impl Fault for LateWhenBack {
     }
 }
 
-/// Nobody is known to a store that was wiped.
+/// The facts of a wiped store are read: nobody is known.
 #[derive(Default)]
 struct StrangersWhenBack;
 
@@ -39,7 +39,7 @@ impl Fault for StrangersWhenBack {
     }
 }
 
-/// A log that is as long as it was is taken for the same.
+/// A log of the same length is taken for the same log.
 #[derive(Default)]
 struct LengthCompared;
 
@@ -54,7 +54,7 @@ impl Fault for LengthCompared {
     }
 }
 
-/// An acceptance is kept, and changes nothing.
+/// An acceptance is recorded without effect.
 #[derive(Default)]
 struct AcceptanceIdle;
 
@@ -65,7 +65,7 @@ impl Fault for AcceptanceIdle {
     }
 }
 
-/// The log goes on under its number.
+/// The log keeps its number after an acceptance.
 #[derive(Default)]
 struct NoOtherLog;
 
@@ -103,7 +103,7 @@ caught! {
         NoOtherLog => a_store_that_is_accepted_takes_commits_again
 }
 
-/// A faulty store, what is behind the fault, and a backup of that.
+/// A faulty store, the store behind the fault, and a backup of it.
 struct Desk {
     store: Arc<dyn Tenants>,
     memory: MemoryStore,

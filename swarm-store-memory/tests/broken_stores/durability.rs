@@ -1,4 +1,4 @@
-//! Stores that forget when they are closed.
+//! Faults of durability: stores that forget when they are closed.
 
 use swarm_core::domain::MemberId;
 use swarm_core::store::{Basis, BasisQuery, MemberBasis, Result, async_trait};
@@ -9,7 +9,7 @@ use crate::broken::{Broken, Fault, Intact, Worlds};
 use crate::expect_broken;
 use crate::tenants::fault;
 
-/// The cases that catch a fault here.
+/// The cases that catch these faults.
 pub(crate) const CASES: &[&str] = &["records_outlive_the_store", "guards_outlive_the_store"];
 
 fault!(ChallengesForgotten: member(worlds, id: &MemberId) -> MemberBasis {

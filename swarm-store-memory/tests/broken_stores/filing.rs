@@ -1,4 +1,4 @@
-//! Faults of filing, and of the facts that a filing is judged by.
+//! Faults of filing, and of the facts that it is judged by.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use tokio::time::sleep;
 use crate::broken::{Fault, SHOWN, Worlds, time};
 use crate::tenants::fault;
 
-/// An attempt that is sent again is another.
+/// A resent attempt counts as a new one.
 #[derive(Default)]
 pub(crate) struct AttemptForgotten(Mutex<HashSet<AttemptId>>);
 
@@ -51,7 +51,7 @@ fault!(LateAtTheDeadline: file(worlds, filing: &Filing) -> Filed {
     Ok(if at_the_deadline { Filed::Late } else { outcome })
 });
 
-/// One commit waits long for its turn, after it has read the clock.
+/// A commit that waits long for the lock after reading the clock.
 #[derive(Default)]
 pub(crate) struct ClockReadWhenQueued(AtomicBool);
 
@@ -87,8 +87,7 @@ fault!(TimeReadBeforeTheFacts: basis(worlds, query: &BasisQuery<'_>) -> Basis {
     Ok(Basis { now, ..worlds.own.basis(query).await? })
 });
 
-/// Commits what comes within some milliseconds in one go, and keeps nothing of it when one of them
-/// is refused, whatever it has told the others.
+/// Commits in batches, and drops the whole batch when one of it is refused, though others were answered.
 #[derive(Default)]
 pub(crate) struct RollsBackItsNeighbours(AtomicUsize);
 
@@ -117,7 +116,7 @@ impl Fault for RollsBackItsNeighbours {
     }
 }
 
-/// Files, and says that it is on file where it should have refused.
+/// Answers that a take is on file where it should refuse.
 pub(crate) async fn acknowledge(
     worlds: &Worlds,
     filing: &Filing,

@@ -35,7 +35,7 @@ fault!(ActsOnTheFirstSession: acts_on(worlds, _session: SessionId) -> Vec<LogRow
     worlds.own.acts_on(SessionId(1)).await
 });
 
-/// A row also for what is refused, and for what was filed before.
+/// A row even for refused filings and replays.
 #[derive(Default)]
 pub(crate) struct RowForEachAttempt {
     more: AtomicU64,

@@ -1,8 +1,8 @@
-//! The suite itself under test: stores with one fault each, and the case that says so.
+//! Tests of the conformance suite: stores with one fault each, and the case that catches it.
 //!
 //! `cargo test -p swarm-store-memory --test broken_stores` plants each fault of the table below in
-//! a store that is otherwise right ([`broken`]) and sees that the case beside it fails, with words
-//! about a promise. A promise without a row here may be one that nobody checks.
+//! an otherwise correct store ([`broken`]) and checks that the named case fails with a message about a promise.
+//! A promise without a row here may be unchecked.
 
 #![allow(
     clippy::expect_used,
@@ -251,14 +251,14 @@ mod caught {
     }
 }
 
-/// Sees that a case fails, with words about a promise.
+/// Checks that a case fails with a message about a promise.
 async fn expect_broken(case: impl Future<Output = ()>) {
     let failed = AssertUnwindSafe(case).catch_unwind().await.expect_err("nobody noticed");
     let said = failed.downcast::<String>().map_or_else(|_| String::new(), |said| *said);
     assert!(said.contains("promised:") && said.contains("came:"), "not about a promise: {said}");
 }
 
-/// Without a fault it keeps every promise.
+/// Without a fault every case passes.
 mod intact {
     use super::*;
 
@@ -269,7 +269,7 @@ mod intact {
     swarm_testing::conformance!(intact);
 }
 
-/// A case that catches nothing may be one that cannot fail.
+/// A case without a fault may be one that cannot fail.
 #[test]
 fn every_case_catches_a_fault() {
     let caught = [caught::CASES, openings::CASES, clock::CASES, durability::CASES].concat();

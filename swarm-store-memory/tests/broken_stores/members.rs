@@ -51,7 +51,7 @@ fault!(TokensOfTheActiveAlone: bearer(worlds, token: &SecretHash) -> Option<Arc<
     Ok(worlds.own.bearer(token).await?.filter(|member| member.state.is_active()))
 });
 
-// Whoever has a key, in whatever state, keeps others out.
+// A key counts as held in any state.
 fault!(KeyHeldInAnyState: save_member(worlds, change: &MemberChange) -> MemberSaved {
     let all = worlds.own.members(&MemberQuery::in_states(&MemberState::ALL)).await?;
     let has_it = |other: &Arc<Member>| {
@@ -79,7 +79,7 @@ fault!(FirstChallengeStays: give_challenge(worlds, offer: &ChallengeOffer) -> Ch
     worlds.own.give_challenge(offer).await
 });
 
-/// A decoy is everybody's.
+/// The decoy is anybody's challenge.
 #[derive(Default)]
 pub(crate) struct DecoyIsLive(Mutex<Option<Challenge>>);
 
@@ -100,7 +100,7 @@ impl Fault for DecoyIsLive {
     }
 }
 
-/// A save takes the member's challenge with it.
+/// A save deletes the member's challenge.
 #[derive(Default)]
 pub(crate) struct ChallengeGoesWithASave(Mutex<HashSet<MemberId>>);
 

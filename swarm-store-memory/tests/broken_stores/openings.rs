@@ -1,4 +1,4 @@
-//! Stores whose tenants are not opened as they should be, and stores that are not there at all.
+//! Faults of opening tenants, and stores that are unavailable.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use swarm_testing::conformance::{
 
 use crate::expect_broken;
 
-/// The cases that catch a fault here.
+/// The cases that catch these faults.
 pub(crate) const CASES: &[&str] = &[
     "the_store_gives_a_sign_of_life",
     "a_world_opened_twice_is_the_same",
@@ -25,7 +25,7 @@ pub(crate) const CASES: &[&str] = &[
 /// The cases of the committee.
 pub(crate) const OF_COMMITTEE: &[&str] = &["a_committee_opened_twice_is_the_same"];
 
-/// Each opening is a world of its own, and nobody answers for them.
+/// Each opening is a new world.
 struct ApartEachTime;
 
 #[async_trait]
@@ -45,7 +45,7 @@ impl CommitteeTenants for ApartEachTime {
     }
 }
 
-/// Looks whether a world is there, and then makes one.
+/// Checks for a world and creates one in two steps, without a lock.
 #[derive(Default)]
 struct MadeByEachRacer(Mutex<HashMap<TenantId, MemoryStore>>);
 

@@ -1,4 +1,4 @@
-//! Faults of what saves members, sessions and messages.
+//! Faults of saving members, sessions and messages.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -46,7 +46,7 @@ fault!(KeyIndexNotKept: save_member(worlds, change: &MemberChange) -> MemberSave
     }
 });
 
-/// Tokens find their members for ever.
+/// Old tokens keep resolving.
 #[derive(Default)]
 pub(crate) struct OldTokensLive(Mutex<HashMap<SecretHash, MemberId>>);
 
@@ -114,7 +114,7 @@ fault!(ReusedIsNotLive: give_challenge(worlds, offer: &ChallengeOffer) -> Challe
     if given == offer.fresh { worlds.own.give_challenge(offer).await } else { Ok(given) }
 });
 
-/// Looks first, and then writes what it has made up its mind to.
+/// Checks and writes in two steps, without a lock.
 #[derive(Default)]
 pub(crate) struct GivenToEachOfARace(Mutex<Option<Challenge>>);
 
@@ -148,7 +148,7 @@ fault!(LaterTakeUnchecked: save_session(worlds, change: &SessionChange) -> Saved
     worlds.own.save_session(&SessionChange { none_filed_after: None, ..change.clone() }).await
 });
 
-/// The number of takes that stands beside a session begins again with each save.
+/// The stored number of takes of a session is reset by each save.
 #[derive(Default)]
 pub(crate) struct CounterReset(Mutex<HashMap<SessionId, usize>>);
 

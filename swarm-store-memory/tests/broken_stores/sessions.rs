@@ -76,7 +76,7 @@ fault!(SavedThoughUnknown: save_session(worlds, change: &SessionChange) -> Saved
     }
 });
 
-/// A save takes long, and does not look which takes came meanwhile: they come one after the other.
+/// A slow save that ignores takes filed meanwhile.
 #[derive(Default)]
 pub(crate) struct TakesComeMeanwhile(AtomicU64);
 

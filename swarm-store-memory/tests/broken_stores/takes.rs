@@ -100,7 +100,7 @@ fault!(TakeInvented: take(worlds, id: TakeId) -> Option<TakeOnFile> {
     }
 });
 
-// What is filed counts as a change of its session.
+// A filing changes its session's version.
 fault!(FilingSavesItsSession: file(worlds, filing: &Filing) -> Filed {
     let outcome = worlds.own.file(filing).await?;
     if let Some(there) = worlds.own.session(filing.session().0).await? {
@@ -138,7 +138,7 @@ fault!(DeadlineOfTheRecord: file(worlds, filing: &Filing) -> Filed {
     }
 });
 
-/// A nonce is spent for everybody.
+/// Nonces are shared among members.
 #[derive(Default)]
 pub(crate) struct NonceSpentForAll(Mutex<HashSet<Nonce>>);
 
@@ -150,7 +150,7 @@ impl Fault for NonceSpentForAll {
     }
 }
 
-/// A nonce is spent in capitals too.
+/// Nonces are compared without case.
 #[derive(Default)]
 pub(crate) struct NoncesInAnyCase(Mutex<HashSet<String>>);
 
@@ -162,13 +162,13 @@ impl Fault for NoncesInAnyCase {
     }
 }
 
-// Each takes its time, so that a session that is convened meanwhile is there.
+// Slow, so that a session is convened meanwhile.
 fault!(NewerSessionUncheckedForLong: file(worlds, filing: &Filing) -> Filed {
     sleep(Duration::from_millis(100)).await;
     acknowledge(worlds, filing, |outcome| *outcome == Filed::Stale).await
 });
 
-// Each takes its time, so that all are judged before one is committed.
+// Slow, so that all are judged before one is committed.
 fault!(RevisionTwiceInARace: file(worlds, filing: &Filing) -> Filed {
     sleep(Duration::from_millis(100)).await;
     acknowledge(worlds, filing, |outcome| *outcome == Filed::RevisionTaken).await

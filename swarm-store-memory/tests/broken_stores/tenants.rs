@@ -1,4 +1,4 @@
-//! Methods that forget their tenant: they look into all worlds, or write into them.
+//! Faults of isolation: methods that read or write the worlds of other tenants.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -31,7 +31,7 @@ macro_rules! fault {
 }
 pub(crate) use fault;
 
-/// What all worlds answer, one after the other.
+/// The answers of all worlds, in turn.
 macro_rules! from_all {
     ($worlds:ident.$method:ident($($argument:expr),*)) => {{
         let mut found = Vec::new();
@@ -100,7 +100,7 @@ fault!(KeyHeldInAnyTenant: save_member(worlds, change: &MemberChange) -> MemberS
     worlds.own.save_member(change).await
 });
 
-/// Tokens that were replaced anywhere are dead everywhere.
+/// Tokens replaced in one tenant are revoked in all.
 #[derive(Default)]
 pub(crate) struct TokenDeadInAllTenants(Mutex<HashSet<SecretHash>>);
 

@@ -1,4 +1,4 @@
-//! The faults that a committee may have.
+//! Committee stores with a fault.
 
 use swarm_core::store::{Clock, Committee, CommitteeStore, Documents, Log, Result, async_trait};
 
@@ -6,7 +6,7 @@ use crate::broken::faults;
 
 type Port = dyn CommitteeStore;
 
-/// What a faulty method can reach.
+/// What a faulty method has access to.
 pub(crate) type Worlds = crate::broken::Worlds<Port>;
 
 swarm_core::port_methods!(faults: Clock Documents Committee Log);

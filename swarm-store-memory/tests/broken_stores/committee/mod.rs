@@ -1,4 +1,4 @@
-//! The same for the committee: a fault for each of its promises, and the case that catches it.
+//! Faults of the committee, one for each promise, and the case that catches it.
 
 mod broken;
 mod races;
@@ -95,7 +95,7 @@ mod caught {
     }
 }
 
-/// Without a fault it keeps every promise.
+/// Without a fault every case passes.
 mod intact {
     use super::*;
 
@@ -113,7 +113,7 @@ async fn a_store_that_forgets_a_committee_is_caught() {
     crate::expect_broken(outlives(first, async || empty)).await;
 }
 
-/// A case that catches nothing may be one that cannot fail.
+/// A case without a fault may be one that cannot fail.
 #[test]
 fn every_case_catches_a_fault() {
     let caught = [caught::CASES, crate::openings::OF_COMMITTEE].concat();

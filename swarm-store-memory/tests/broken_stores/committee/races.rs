@@ -1,4 +1,4 @@
-//! Faults that show when many come at once. Each takes its time, so that they do meet.
+//! Faults that show under concurrency. Each call is slow, so that calls overlap.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,7 +29,7 @@ fault!(LostDaySaidToBeSaved: save_committee_day(worlds, change: &CommitteeDayCha
     }
 });
 
-/// Keeps four submissions of five.
+/// Loses every fifth submission.
 #[derive(Default)]
 pub(crate) struct SubmissionsLost(AtomicUsize);
 
@@ -47,7 +47,7 @@ impl Fault for SubmissionsLost {
     }
 }
 
-/// Shows the time of a second ago, and lets nobody be late.
+/// The clock is a second behind, and no submission is late.
 #[derive(Default)]
 pub(crate) struct LateAcknowledged;
 
@@ -70,7 +70,7 @@ impl Fault for LateAcknowledged {
     }
 }
 
-// What is filed counts as a change of its member.
+// A submission changes its member's version.
 fault!(FilingSavesItsMember: file_committee(worlds, filing: &CommitteeFiling) -> CommitteeFiled {
     let outcome = worlds.own.file_committee(filing).await?;
     if let Some(there) = worlds.own.committee_member(filing.member().0).await? {

@@ -1,4 +1,4 @@
-//! Faults of what is read of members, days, briefs and takes.
+//! Faults of reading members, days, briefs and takes.
 
 use std::sync::{Arc, Mutex};
 
@@ -60,7 +60,7 @@ fault!(ModelForgotten:
     Ok(worlds.own.committee_takes(query).await?.into_iter().map(plain).collect())
 });
 
-/// The session that the facts show was one once.
+/// The facts show an outdated session.
 #[derive(Default)]
 pub(crate) struct LostSessionShown(Mutex<Option<Versioned<CommitteeDay>>>);
 

@@ -28,7 +28,7 @@ fault!(MembersInAnyOrder: committee_members(worlds) -> Vec<Versioned<CommitteeMe
     Ok(worlds.own.committee_members().await?.into_iter().rev().collect())
 });
 
-/// Keys find their members for ever.
+/// Old keys keep resolving.
 #[derive(Default)]
 pub(crate) struct OldKeysLive(Mutex<HashMap<ApiKeyHash, CommitteeMemberId>>);
 
@@ -103,7 +103,7 @@ fault!(BriefsLost: save_committee_day(worlds, change: &CommitteeDayChange) -> Sa
     worlds.own.save_committee_day(&CommitteeDayChange { briefs, ..change.clone() }).await
 });
 
-/// There are only those of the day that was written last.
+/// Only the briefs of the last written day are kept.
 #[derive(Default)]
 pub(crate) struct OneDaysBriefsKept(Mutex<Option<Day>>);
 
@@ -129,7 +129,7 @@ impl Fault for OneDaysBriefsKept {
     }
 }
 
-/// A read takes longer than a write.
+/// A read that is slower than a write.
 #[derive(Default)]
 pub(crate) struct BriefsReadOneByOne;
 
@@ -160,7 +160,7 @@ impl Fault for BriefsReadOneByOne {
     }
 }
 
-/// A row for whatever is tried.
+/// A row of the log even for refused commits.
 #[derive(Default)]
 pub(crate) struct RowForEachAttempt(AtomicU64);
 

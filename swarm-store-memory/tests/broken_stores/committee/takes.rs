@@ -27,7 +27,7 @@ fault!(LimitForgotten:
     worlds.own.committee_takes(&query).await
 });
 
-/// An attempt that is sent again is refused.
+/// A resent attempt is refused.
 #[derive(Default)]
 pub(crate) struct AttemptForgotten(Mutex<HashSet<AttemptId>>);
 
@@ -45,7 +45,7 @@ impl Fault for AttemptForgotten {
     }
 }
 
-/// An attempt is known by its number, whoever it is of.
+/// Attempts of different members with the same number are mixed up.
 #[derive(Default)]
 pub(crate) struct AttemptOfAnybody(Mutex<HashMap<AttemptId, CommitteeFiled>>);
 

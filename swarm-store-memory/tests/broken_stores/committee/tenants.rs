@@ -1,4 +1,4 @@
-//! Methods that forget their tenant.
+//! Faults of isolation.
 
 use std::sync::Arc;
 

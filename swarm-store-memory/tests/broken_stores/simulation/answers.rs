@@ -1,4 +1,4 @@
-//! What the people of a desk were told, compared with what is on file when all is over.
+//! The answers that clients got, compared with the records at the end.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::AddAssign;
@@ -12,7 +12,7 @@ use swarm_testing::World;
 
 use super::replay::replay;
 
-/// How much of what happened in some schedules.
+/// Counts of events over schedules.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     accepted: usize,
@@ -23,7 +23,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Whether each of it happened.
+    /// Whether each event occurred.
     pub(crate) fn is_eventful(&self) -> bool {
         let Self { accepted, refused, unanswered, aggregated, claimed } = *self;
         [accepted, refused, unanswered, aggregated, claimed].into_iter().all(|count| count > 0)
@@ -40,30 +40,30 @@ impl AddAssign for Tally {
     }
 }
 
-/// Everything that was answered, and when.
+/// All answers, with their steps.
 #[derive(Default)]
 pub(crate) struct Answers(Mutex<Notes>);
 
 #[derive(Default)]
 struct Notes {
-    /// How many answers came until now.
+    /// The number of answers so far.
     step: usize,
     tally: Tally,
     sessions: Vec<Arc<Session>>,
     tokens: HashMap<MemberId, Vec<Token>>,
     accepted: Vec<Arc<Take>>,
-    /// The canonical texts of takes whose outcome somebody was not told.
+    /// The canonical texts of takes with an unknown outcome.
     unanswered: HashSet<String>,
     snapshots: HashMap<SessionId, Arc<Snapshot>>,
     seen: HashMap<TakeId, Arc<Take>>,
     newcomer: Option<MemberId>,
     is_activated: bool,
     claimed: Vec<TokenHash>,
-    /// What could be told at once to be wrong.
+    /// Violations found while running.
     broken: Option<String>,
 }
 
-/// A token, and the step from which on it must not be taken any more.
+/// A token, and the step from which on it is revoked.
 struct Token {
     hash: TokenHash,
     known_at: usize,
@@ -87,12 +87,12 @@ impl Answers {
         notes
     }
 
-    /// A step that is after all before and before all after it.
+    /// The current step.
     pub(crate) fn step(&self) -> usize {
         self.notes().step
     }
 
-    /// A token was handed out; those that were there when it was asked for are dead.
+    /// Notes a new token; those that existed when it was requested are revoked.
     pub(crate) fn has_token(&self, member: &MemberId, hash: TokenHash, began: usize) {
         let mut notes = self.notes();
         let now = notes.step;
@@ -149,7 +149,7 @@ impl Answers {
         }
     }
 
-    /// A token was taken for that of a member, by a call that began at this step.
+    /// Notes that a token was accepted, by a call that began at this step.
     pub(crate) fn heard_of_bearer(&self, member: &MemberId, token: &TokenHash, began: usize) {
         self.notes().is_taken(member, token, began);
     }
@@ -168,7 +168,7 @@ impl Answers {
         notes.claimed.push(token);
     }
 
-    /// A snapshot that was seen once, and each take, must read the same for ever.
+    /// Keeps snapshots and takes as they were first read; later reads must be the same.
     pub(crate) fn saw(&self, session: &Session, takes: &[Arc<Take>]) {
         let mut notes = self.notes();
         if let Some(snapshot) = &session.snapshot {
@@ -180,7 +180,7 @@ impl Answers {
     }
 }
 
-/// When all is over, and all is calm again.
+/// Checks at the end, without chaos.
 impl Answers {
     pub(crate) async fn look_back(&self, world: &World, tenant: &Tenant) -> Result<Tally, String> {
         let sessions =

@@ -1,4 +1,4 @@
-//! What becomes of calls on their way to a store and back, by a seed.
+//! Faults of calls on their way to a store and back, by a seed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -7,7 +7,7 @@ use swarm_core::StoreError;
 use swarm_core::store::Result;
 use swarm_testing::{ManualClock, moment};
 
-/// Delays, losses, calls that arrive twice, and a clock that jumps. Two of one seed are alike.
+/// Delays, losses, duplicated calls, and a clock that jumps; deterministic per seed.
 pub(crate) struct Chaos {
     dice: Mutex<fastrand::Rng>,
     clock: ManualClock,
@@ -15,7 +15,7 @@ pub(crate) struct Chaos {
 }
 
 impl Chaos {
-    /// Calm, until it [begins](Self::begin).
+    /// Without faults, until it [begins](Self::begin).
     pub(crate) fn of(seed: u64) -> Self {
         Self {
             dice: Mutex::new(fastrand::Rng::with_seed(seed)),
@@ -29,12 +29,12 @@ impl Chaos {
         &self.clock
     }
 
-    /// From here on anything can happen.
+    /// Starts the faults.
     pub(crate) fn begin(&self) {
         self.is_bad.store(true, Ordering::Relaxed);
     }
 
-    /// From here on every call gets through.
+    /// Stops the faults.
     pub(crate) fn end(&self) {
         self.is_bad.store(false, Ordering::Relaxed);
     }
@@ -44,8 +44,7 @@ impl Chaos {
         self.dice.lock().unwrap_or_else(PoisonError::into_inner).usize(..sides)
     }
 
-    /// Lets a call through, or not. `repeats` says that a connection may send the call once more
-    /// when it has not heard an answer.
+    /// Runs a call, with faults. `repeats`: a connection may resend the call when it got no answer.
     pub(crate) async fn carry<T, F>(&self, repeats: bool, call: impl Fn() -> F) -> Result<T>
     where
         F: Future<Output = Result<T>>,
@@ -72,14 +71,14 @@ impl Chaos {
         answer
     }
 
-    /// Lets the others go on for some turns.
+    /// Yields to other tasks for some turns.
     async fn delay(&self) {
         for _ in 0..self.roll(6) {
             tokio::task::yield_now().await;
         }
     }
 
-    /// Mostly on, now and then back, but never by the hour from which on a store refuses.
+    /// Mostly forward, sometimes back, but never by the hour at which a store refuses.
     fn move_clock(&self) {
         let by = match self.roll(40) {
             0 => -3_000,

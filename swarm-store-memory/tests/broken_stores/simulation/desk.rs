@@ -1,4 +1,4 @@
-//! The people of a desk, and what they do at once.
+//! The clients of the simulation, and what they do concurrently.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -19,10 +19,10 @@ use super::chaos::Chaos;
 
 const SERVICE: &str = "https://acme.example";
 
-/// Who applies, is activated, and claims its token while all this goes on.
+/// The applicant that joins meanwhile.
 const NEWCOMER: &str = "dan";
 
-/// One tenant with its people.
+/// One tenant with its clients.
 pub(crate) struct Desk {
     world: World,
     servers: [Tenant; 3],
@@ -31,7 +31,7 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    /// While all is calm: a subject, a session, and members that have their tokens. Two of three
+    /// Sets up, without faults: a subject, a session, and members with tokens. Two of three
     /// servers have a basis cache.
     pub(crate) async fn open(store: Arc<dyn Tenants>, chaos: Arc<Chaos>) -> Self {
         let world = World::open(Arc::clone(&store), TenantId::parse("acme").unwrap());
@@ -51,7 +51,7 @@ impl Desk {
         desk
     }
 
-    /// Whichever server the next request comes to.
+    /// The server of the next request.
     fn tenant(&self) -> &Tenant {
         &self.servers[self.chaos.roll(self.servers.len())]
     }
@@ -60,11 +60,11 @@ impl Desk {
         &MEMBERS[self.chaos.roll(MEMBERS.len())].0.id
     }
 
-    /// Everybody at once, until all have gone home.
+    /// Runs all clients concurrently to their end.
     pub(crate) async fn work(&self) {
         let mut people: Vec<BoxFuture<'_, ()>> = Vec::new();
         for (author, _) in &*MEMBERS {
-            // Of two devices each.
+            // On two devices each.
             people.push(Box::pin(self.file_takes(author)));
             people.push(Box::pin(self.file_takes(author)));
         }
@@ -75,7 +75,7 @@ impl Desk {
         join_all(people).await;
     }
 
-    /// What happened; or the promise that was broken.
+    /// The events, or the broken promise.
     pub(crate) async fn look_back(&self) -> Result<Tally, String> {
         self.answers.look_back(&self.world, &self.servers[0]).await
     }
@@ -88,7 +88,7 @@ impl Desk {
             let session = self.answers.some_session(|sides| self.chaos.roll(sides));
             let take = signed(author, &session, self.chaos.roll(6), self.chaos.roll(2));
             let token = self.answers.some_token(&author.id, |sides| self.chaos.roll(sides));
-            // What was not answered is sent again, as it was.
+            // Resends what was not answered.
             for _ in 0..=self.chaos.roll(3) {
                 let began = self.answers.step();
                 let answer = self.tenant().submit(&token, &take).await;
@@ -100,8 +100,8 @@ impl Desk {
         }
     }
 
-    /// The newcomer applies until it has been told twice that it did. Then two devices of it try to
-    /// claim; only one may be given a token.
+    /// The applicant applies until it got two answers. Then two of its devices try to claim; only one may
+    /// get a token.
     async fn join(&self) {
         let mut told = Vec::new();
         for _ in 0..4 {
@@ -125,7 +125,7 @@ impl Desk {
         join_all([self.claim(&id, &signed), self.claim(&id, &signed)]).await;
     }
 
-    /// Both devices are given the same challenge for a while, which is signed once for both.
+    /// Both devices get the same challenge for a while, signed once for both.
     async fn claim(&self, id: &MemberId, signed: &Mutex<HashMap<String, Signed<TokenClaim>>>) {
         for _ in 0..2 {
             let Ok(given) = self.tenant().challenge(id, SERVICE).await else { continue };
@@ -152,7 +152,7 @@ impl Desk {
             let session = self.answers.some_session(|sides| self.chaos.roll(sides));
             let to =
                 [SessionState::WindowClosed, SessionState::Collecting, SessionState::Aggregated];
-            // A call that fails has told the operator nothing, and the next one is another.
+            // A failed call is not retried; the next one is another.
             let _ = match self.chaos.roll(9) {
                 0 | 1 => self.move_deadline(&session).await,
                 state @ 2..5 => {

@@ -1,7 +1,7 @@
-//! A desk amid chaos: members, operators and a newcomer at work at once on a store whose calls
-//! are delayed, lost, or arrive twice, whose answers get lost, and whose clock jumps, all by a seed.
-//! When it is over, what the desk has been told is compared with what is on file, and the log alone
-//! must show that each take was rightly filed ([`replay`]).
+//! A simulation by seed: members, operators and an applicant work concurrently on a store whose calls are
+//! delayed, lost or duplicated, whose answers get lost, and whose clock jumps. At the end the answers are
+//! compared with the records, and the log alone must show that each take was filed by the rules
+//! ([`replay`]).
 //!
 //! `cargo test -p swarm-store-memory --test broken_stores simulation` runs some hundred schedules.
 //! `SWARM_SCHEDULES=0..1000000` chooses others, and a failure names its seed: `SWARM_SCHEDULES=17..18`
@@ -23,10 +23,10 @@ use crate::broken::{Broken, Fault, Intact};
 pub(crate) use chaos::Chaos;
 use desk::{Desk, Tally};
 
-/// What is run where nobody says which.
+/// The default schedules.
 const USUAL: Range<u64> = 0..400;
 
-/// How many schedules may pass until a planted fault shows: some seconds of them.
+/// The most schedules until a planted fault must show: some seconds.
 const PATIENCE: u64 = 5_000;
 
 #[test]
@@ -94,7 +94,7 @@ planted! {
     saving::KeyIndexNotKept
 }
 
-/// One desk, one chaos; what happened, or the promise that was broken.
+/// Runs one schedule; returns the events, or the broken promise.
 fn schedule(seed: u64, fault: impl Fault) -> Result<Tally, String> {
     let _named = NamedIfItPanics(seed);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -111,7 +111,7 @@ fn schedule(seed: u64, fault: impl Fault) -> Result<Tally, String> {
     })
 }
 
-/// What ran is named, too, where it ends in a panic.
+/// Names the schedule when it panics.
 struct NamedIfItPanics(u64);
 
 impl Drop for NamedIfItPanics {

@@ -1,4 +1,4 @@
-//! The log read from its beginning: it alone must show that each take was rightly filed.
+//! Replays the log: it alone must show that each take was filed by the rules.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use swarm_core::domain::{Nonce, Seq, Session, Take, TakeId, Timestamp};
 use swarm_core::rules::aggregate;
 use swarm_core::{MemberId, Tenant};
 
-/// Goes through the log, and by it through the sessions and all takes on file.
+/// Replays the log against the sessions and all takes on file.
 pub(super) async fn replay(
     tenant: &Tenant,
     sessions: &[Arc<Session>],
@@ -27,7 +27,7 @@ pub(super) async fn replay(
     }
 }
 
-/// What the entries until now tell.
+/// The state after the entries so far.
 #[derive(Default)]
 struct Past {
     seq: u64,
@@ -41,7 +41,7 @@ struct Past {
     nonces: HashSet<(MemberId, Nonce)>,
 }
 
-/// A session, as the entries until now tell.
+/// A session after the entries so far.
 #[derive(Default)]
 struct Known {
     record: Value,
@@ -137,7 +137,7 @@ fn is_sealed(record: &Value) -> bool {
     !record["snapshotDigest"].is_null()
 }
 
-/// Whether a session may go from one state to the other, or stay in it.
+/// Whether a session may change from one state to the other, or stay.
 fn may_follow(before: Option<&str>, after: &str) -> bool {
     const WAY: [&str; 4] = ["collecting", "window_closed", "aggregated", "published"];
     let place = |state: &str| WAY.iter().position(|one| *one == state);
