@@ -15,7 +15,7 @@ const MOST: u64 = 25;
 
 /// Reallocations of growing tables count too.
 #[test]
-fn an_accepted_take_allocates_25_times_at_most_on_average() {
+fn accepted_take_allocates_at_most_25_times() {
     let author = Author::new(1);
     let world = World::new(&[&author]);
     let bodies: Vec<String> =

@@ -16,7 +16,7 @@ const ROUNDS: usize = 10_000;
 const AMENDMENTS: usize = 3;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn the_snapshot_is_the_highest_revisions_at_the_freeze_and_stays_so() {
+async fn racing_aggregation_snapshots_highest_revisions_once() {
     let world = World::fresh(Arc::new(MemoryStore::new())).await;
     let (early, late) = (world.author("early").await, world.author("late").await);
     let tenant = world.service();

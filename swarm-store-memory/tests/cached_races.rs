@@ -36,7 +36,7 @@ async fn world() -> (Arc<StartTogether>, World) {
 
 /// Two takes that race for an outdated revision are judged again, so that one wins.
 #[tokio::test]
-async fn of_two_takes_at_once_one_becomes_the_revision() {
+async fn concurrent_takes_one_wins_the_revision() {
     for (elsewhere, filings, revision) in [(false, 2, 2), (true, 4, 3)] {
         let (start, world) = world().await;
         let (ada, desk) = (world.author("ada").await, world.cached_service());
@@ -66,7 +66,7 @@ async fn of_two_takes_at_once_one_becomes_the_revision() {
 
 /// Nor is a take that a newly started server does not know.
 #[tokio::test]
-async fn of_two_takes_at_once_none_loses_to_one_that_was_there_before() {
+async fn no_race_is_lost_to_an_earlier_take() {
     let (start, world) = world().await;
     let (ada, bob) = (world.author("ada").await, world.author("bob").await);
     let (aurora, borealis) = (world.convened("aurora").await, world.convened("borealis").await);

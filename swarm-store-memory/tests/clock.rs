@@ -14,7 +14,7 @@ use swarm_store_memory::MemoryStore;
 use swarm_testing::{ManualClock, World, challenge, judged, moment, seed, session_draft};
 
 #[tokio::test]
-async fn a_take_lands_at_its_deadline_and_is_late_a_millisecond_after() {
+async fn deadline_is_inclusive_to_the_millisecond() {
     let (clock, world) = world();
     let ada = world.author("ada").await;
     let window_closes_at = Some(deadline());
@@ -33,7 +33,7 @@ async fn a_take_lands_at_its_deadline_and_is_late_a_millisecond_after() {
 }
 
 #[tokio::test]
-async fn a_challenge_proves_until_it_expires_and_not_a_millisecond_longer() {
+async fn challenge_expiry_is_exact_to_the_millisecond() {
     let (clock, world) = world();
     let ada = world.author("ada").await;
     let slot = ChallengeSlot::Member(ada.id.clone());
@@ -47,7 +47,7 @@ async fn a_challenge_proves_until_it_expires_and_not_a_millisecond_longer() {
 }
 
 #[tokio::test]
-async fn a_challenge_stands_up_to_its_moment_and_not_a_millisecond_longer() {
+async fn challenge_reuse_ends_to_the_millisecond() {
     let (clock, world) = world();
     for (name, given) in [("first", "first"), ("second", "first"), ("third", "third")] {
         let fresh = Challenge { reusable_until: deadline(), ..challenge(name, deadline()) };

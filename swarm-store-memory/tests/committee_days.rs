@@ -19,7 +19,7 @@ use swarm_testing::{ManualClock, day, moment, object, race};
 const ORIGIN: &str = "https://acme.example";
 
 #[tokio::test]
-async fn a_committee_takes_a_position_every_day() {
+async fn committee_over_several_days() {
     let fixture = Fixture::at("2026-11-21T22:44:59.999Z").await;
     let desk = fixture.desk();
     let ada = desk.create_member(&draft("ada")).await.unwrap();
@@ -78,7 +78,7 @@ async fn a_committee_takes_a_position_every_day() {
 }
 
 #[tokio::test]
-async fn later_briefs_quote_what_the_last_three_sessions_came_to() {
+async fn briefs_quote_last_three_sessions() {
     let fixture = Fixture::at("2026-02-25T22:45:00Z").await;
     let desk = fixture.desk();
     desk.create_member(&draft("ada")).await.unwrap();
@@ -106,7 +106,7 @@ async fn later_briefs_quote_what_the_last_three_sessions_came_to() {
 }
 
 #[tokio::test]
-async fn keys_and_status_open_and_close_the_door() {
+async fn inactive_members_and_rotated_keys_are_refused() {
     let fixture = Fixture::at("2026-11-21T22:45:00Z").await;
     let desk = fixture.desk();
     let old = desk.create_member(&draft("ada")).await.unwrap();
@@ -139,7 +139,7 @@ async fn keys_and_status_open_and_close_the_door() {
 }
 
 #[tokio::test]
-async fn generating_again_replaces_briefs_and_no_submission() {
+async fn regeneration_replaces_briefs_keeps_submissions() {
     let fixture = Fixture::at("2026-11-21T22:45:00Z").await;
     let desk = fixture.desk();
     let ada = desk.create_member(&draft("ada")).await.unwrap();
@@ -187,7 +187,7 @@ async fn generating_again_replaces_briefs_and_no_submission() {
 }
 
 #[tokio::test]
-async fn what_was_generated_in_the_morning_is_generated_again_at_its_time() {
+async fn schedule_regenerates_early_briefs() {
     let fixture = Fixture::at("2026-11-21T08:00:00Z").await;
     let desk = fixture.desk();
     desk.create_member(&draft("ada")).await.unwrap();
@@ -202,7 +202,7 @@ async fn what_was_generated_in_the_morning_is_generated_again_at_its_time() {
 }
 
 #[tokio::test]
-async fn a_committee_without_subjects_says_so() {
+async fn generation_without_subjects_is_refused() {
     let store = MemoryStore::with_clock(|| moment("2026-11-21T22:45:00Z"));
     let desk =
         Committees::new(store, SystemEntropy).tenant(&tenant(), CommitteeSettings::default());
@@ -214,7 +214,7 @@ async fn a_committee_without_subjects_says_so() {
 }
 
 #[tokio::test]
-async fn settings_are_those_of_the_tenant() {
+async fn committee_settings_per_tenant() {
     let fixture = Fixture::at("2026-11-21T06:00:00Z").await;
     let time = |text| TimeOfDay::parse("time", text).unwrap();
     let prefix = KeyPrefix::parse("desk").unwrap();
@@ -230,7 +230,7 @@ async fn settings_are_those_of_the_tenant() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_servers_one_generates() {
+async fn concurrent_servers_generate_once() {
     for round in 0..50 {
         let fixture = Fixture::at("2026-11-21T22:45:00Z").await;
         fixture.desk().create_member(&draft("ada")).await.unwrap();

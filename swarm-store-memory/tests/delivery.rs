@@ -74,7 +74,7 @@ impl Mailer for Always {
 }
 
 #[tokio::test]
-async fn one_message_for_the_first_activation_and_none_after() {
+async fn only_first_activation_queues_mail() {
     let fixture = Fixture::new();
     let id = fixture.activated(1).await;
     fixture.tenant.activate(&id, ORIGIN, &Actor::SCHEDULE).await.unwrap();
@@ -93,7 +93,7 @@ async fn one_message_for_the_first_activation_and_none_after() {
 }
 
 #[tokio::test]
-async fn it_is_tried_again_after_a_wait_and_given_up_in_the_end() {
+async fn delivery_retries_with_backoff_then_fails() {
     let fixture = Fixture::new();
     fixture.activated(1).await;
     let down = Always::answer(Attempt::Failed("connection refused".to_owned()));
@@ -115,7 +115,7 @@ async fn it_is_tried_again_after_a_wait_and_given_up_in_the_end() {
 }
 
 #[tokio::test]
-async fn what_no_mail_can_reach_is_marked_and_left_alone() {
+async fn invalid_address_is_undeliverable() {
     let fixture = Fixture::new();
     fixture.activated(1).await;
     let mailer = Always::answer(Attempt::Undeliverable("no address".to_owned()));
@@ -126,7 +126,7 @@ async fn what_no_mail_can_reach_is_marked_and_left_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_servers_one_sends() {
+async fn concurrent_servers_send_once() {
     let fixture = Fixture::new();
     for seed in 1..=50 {
         fixture.activated(seed).await;
@@ -154,7 +154,7 @@ impl Mailer for NeverEnds {
 }
 
 #[tokio::test]
-async fn the_message_of_a_lost_server_is_sent_by_another() {
+async fn expired_lease_is_taken_over() {
     let fixture = Fixture::new();
     fixture.activated(1).await;
     let stuck = timeout(Duration::from_millis(20), fixture.tenant.deliver(&NeverEnds)).await;

@@ -14,7 +14,7 @@ use swarm_core::{Commit, MemberId, Swarm, SystemEntropy, Tenant, TenantId};
 use swarm_store_memory::MemoryStore;
 
 #[tokio::test]
-async fn an_observer_is_told_what_was_committed_and_nothing_else() {
+async fn observer_sees_exactly_the_commits() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&told);
     let observer = move |tenant: &TenantId, commit: Commit<'_>| {
@@ -47,7 +47,7 @@ async fn an_observer_is_told_what_was_committed_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn mail_has_the_words_and_addresses_of_the_front_end() {
+async fn mail_uses_custom_text_and_links() {
     let swarm = Swarm::new(MemoryStore::new(), SystemEntropy).with_mail_text(Terse);
     let tenant = swarm.tenant(&TenantId::parse("acme").unwrap());
     let member = apply(&tenant).await;
