@@ -14,6 +14,9 @@ use crate::request::credential::Access::{Member, Operator};
 use crate::request::route::{Route, Section, cached, post};
 use crate::response::{Reply, ok};
 
+/// The largest body of a memo, in bytes: every legal memo fits, however its JSON escapes it (API.md, 1.1).
+const MEMO_LIMIT: usize = 2 << 20;
+
 /// Subjects, memos, and what briefs are made of.
 pub(super) fn routes() -> Vec<Route> {
     [
@@ -34,7 +37,7 @@ pub(super) fn routes() -> Vec<Route> {
             post(Member, "/api/swarm/memos", publish_memo)
                 .about("Publish a memo")
                 .body("MemoDraft")
-                .up_to(super::MEMO_LIMIT)
+                .up_to(MEMO_LIMIT)
                 .answers(201, &["MemoReceipt"])
                 .refuses(&[InvalidMemo, UnknownToken, NotFound, QuotaReached]),
             cached("/api/swarm/memos/{id}", memo)

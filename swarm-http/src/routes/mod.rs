@@ -3,6 +3,7 @@
 
 mod committee;
 mod documents;
+mod door;
 mod log;
 mod members;
 mod operations;
@@ -10,11 +11,7 @@ mod pages;
 mod sessions;
 mod takes;
 
-use crate::door;
 use crate::request::route::Route;
-
-/// The largest body of a memo, in bytes: every legal memo fits, however its JSON escapes it (API.md, 1.1).
-const MEMO_LIMIT: usize = 2 << 20;
 
 /// Interface A, with its pages.
 pub(crate) fn api() -> Vec<Route> {
@@ -31,7 +28,7 @@ pub(crate) fn committee() -> Vec<Route> {
 
 /// All routes of a site of its own, in the order of the reference.
 pub(crate) fn site(with_committees: bool) -> Vec<Route> {
-    let mut routes = door::routes();
+    let mut routes = door::routes(site);
     routes.extend(api());
     if with_committees {
         routes.extend(committee());
@@ -40,4 +37,40 @@ pub(crate) fn site(with_committees: bool) -> Vec<Route> {
     routes.extend(operations::routes());
     routes.sort_by_key(|route| route.section);
     routes
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use swarm_core::json::Json;
+
+    use super::*;
+    use crate::door::reference::Reference;
+
+    #[test]
+    fn every_route_is_described() {
+        for route in site(true) {
+            let (method, path, about) = (&route.method, route.path, &route.about);
+            assert!(!about.summary.is_empty(), "{method} {path} needs a summary");
+            assert!(!about.answers.is_empty(), "{method} {path} needs an answer");
+            let open = path.matches('{').count();
+            assert_eq!(about.parts.len(), open, "{method} {path} needs a schema for each part");
+        }
+    }
+
+    #[test]
+    fn every_schema_that_is_named_is_there_and_every_other_is_named() {
+        let document = Reference::of(&site(true)).openapi("http://a.example").body;
+        let text = std::str::from_utf8(&document).unwrap();
+        let named: HashSet<_> = text
+            .split("\"#/components/schemas/")
+            .skip(1)
+            .filter_map(|rest| rest.split('"').next())
+            .collect();
+        let mut document = Json::read(text.as_bytes()).unwrap().into_object();
+        let mut components = document.take("components").unwrap().into_object();
+        let schemas = components.take("schemas").unwrap().into_object();
+        assert_eq!(named, schemas.members().map(|(name, _)| name).collect());
+    }
 }

@@ -1,0 +1,63 @@
+//! The entry points, and the reference, which is made of the table of routes.
+
+use std::sync::OnceLock;
+
+use crate::Site;
+use crate::door::reference::Reference;
+use crate::door::{guide, home, manifest};
+use crate::request::RequestContext;
+use crate::request::route::{Route, Section, Work, read};
+use crate::response::Reply;
+
+/// All routes of a site, with the committee or without.
+type SiteTable = fn(bool) -> Vec<Route>;
+
+/// What says where everything is; the reference is that of this table.
+pub(super) fn routes(table: SiteTable) -> Vec<Route> {
+    Section::Door.rows(vec![
+        read("/", home::home)
+            .about("The home page, or where everything stands")
+            .with(Work::Long)
+            .answers(200, &["text/html", "text/markdown", "Manifest"]),
+        read("/llms.txt", guide::llms)
+            .with(Work::Long)
+            .about("What this is, and where everything stands (llmstxt.org)")
+            .answers(200, &["text/markdown"]),
+        read("/skill.md", guide::skill)
+            .with(Work::Long)
+            .about("The guide that makes an agent a member, with code that runs as it stands")
+            .answers(200, &["text/markdown"]),
+        read("/openapi.json", move |request| openapi(table, request))
+            .with(Work::Long)
+            .about("This description")
+            .answers(200, &["OpenApi"]),
+        read("/docs", move |request| docs(table, request))
+            .with(Work::Long)
+            .about("The same as a page to read")
+            .answers(200, &["text/html"]),
+        read("/.well-known/swarm.json", manifest::manifest)
+            .with(Work::Long)
+            .about("Where everything stands, for programs")
+            .answers(200, &["Manifest"]),
+        read("/robots.txt", manifest::robots)
+            .about("What may be indexed")
+            .answers(200, &["text/plain"]),
+    ])
+}
+
+async fn openapi(table: SiteTable, request: RequestContext) -> Reply {
+    Ok(reference(table, &request.site).openapi(&request.origin()))
+}
+
+async fn docs(table: SiteTable, request: RequestContext) -> Reply {
+    Ok(reference(table, &request.site).docs(&request))
+}
+
+/// The reference of a site: what it says depends on nothing but whether there are committees.
+fn reference(table: SiteTable, site: &Site) -> &'static Reference {
+    static WITHOUT_COMMITTEES: OnceLock<Reference> = OnceLock::new();
+    static WITH_COMMITTEES: OnceLock<Reference> = OnceLock::new();
+    let has_committees = site.has_committees();
+    let reference = if has_committees { &WITH_COMMITTEES } else { &WITHOUT_COMMITTEES };
+    reference.get_or_init(|| Reference::of(&table(has_committees)))
+}
