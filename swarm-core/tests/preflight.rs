@@ -1,4 +1,5 @@
-//! A preflight and the judge ask the same checks: the first finding is what the judge refuses with.
+//! A preflight runs the same checks as a submission: its first finding is the refusal of the
+//! submission.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
@@ -16,7 +17,7 @@ use swarm_testing::{Author, claimed, session_draft};
 
 const DEADLINE: i64 = 1_000;
 
-/// Which facts stand against the take.
+/// The facts that make the checks fail.
 #[derive(Clone, Debug, Default)]
 struct Against {
     token: bool,
@@ -61,7 +62,7 @@ fn session(facts: &Against) -> Session {
     session
 }
 
-/// The request, as its members.
+/// The fields of the request.
 fn request(facts: &Against) -> Object {
     let ada = Author::named("ada");
     let signer = if facts.signature { Author::named("grace") } else { Author::named("ada") };
@@ -110,7 +111,7 @@ fn basis(facts: &Against) -> Basis {
     }
 }
 
-/// What stands against the take, in the order of API.md, 5.2.
+/// The expected findings, in the order of API.md, 5.2.
 fn expected(facts: &Against) -> Vec<Refusal> {
     let member = !facts.other_member;
     let session = !facts.no_session;
@@ -135,7 +136,7 @@ fn preflown(facts: &Against, request: Object) -> Result<Preflight, Refusal> {
 
 proptest! {
     #[test]
-    fn the_first_finding_is_the_refusal(facts in against()) {
+    fn first_finding_equals_the_refusal(facts in against()) {
         let submission = Submission::read(&mut request(&facts)).unwrap();
         let judged = judge(&basis(&facts), &submission, AttemptId([0; 16]));
         let judged = judged.err().map(|rejection| rejection.reason);
@@ -150,7 +151,7 @@ proptest! {
 }
 
 #[test]
-fn it_says_what_a_take_would_become() {
+fn preflight_reports_session_revision_and_time_left() {
     let facts = Against { revisions: 2, ..Against::default() };
     let Preflight { session, revision, window_closes_at, millis_left, findings } =
         preflown(&facts, request(&facts)).unwrap();
@@ -163,7 +164,7 @@ fn it_says_what_a_take_would_become() {
 }
 
 #[test]
-fn every_field_that_is_invalid_is_named_and_the_rest_is_still_judged() {
+fn every_invalid_field_is_reported_and_other_rules_are_checked() {
     let facts = Against { late: true, revisions: 5, ..Against::default() };
     let mut broken = write(&Json::Object(request(&facts)));
     broken =

@@ -1,4 +1,4 @@
-//! Every record is read back from its own text, and from nothing less.
+//! Round trips of records through their texts.
 #![allow(clippy::unwrap_used, reason = "a test panics")]
 
 use std::fmt::Debug;
@@ -20,7 +20,7 @@ use swarm_core::store::records::{BEFORE_SNAPSHOT, Record, without_snapshot};
 use swarm_core::{MemberId, Session, SessionId, Take, TakeDraft, TakeId, Timestamp};
 
 #[test]
-fn a_take_is_read_back() {
+fn take_record_round_trips() {
     let keys = KeyPair::from_seed(&[7; 32]);
     let draft = TakeDraft::read(&mut object(
         r#"{ "memberId": "ada", "date": "2026-02-30", "subjectId": "s \" é", "nonce": "n",
@@ -38,7 +38,7 @@ fn a_take_is_read_back() {
 }
 
 #[test]
-fn a_session_is_read_back_with_its_snapshot_and_without() {
+fn session_record_round_trips_with_and_without_snapshot() {
     let draft = SessionDraft::read(&mut object(
         r#"{ "date": "2026-11-21", "subjectId": "s", "quorum": 2, "buckets": ["cash", "eth"],
              "windowClosesAt": "2026-11-21T22:45:00Z",
@@ -62,7 +62,7 @@ fn a_session_is_read_back_with_its_snapshot_and_without() {
 }
 
 #[test]
-fn the_terms_of_a_session_are_read_without_its_snapshot() {
+fn session_terms_are_read_without_the_snapshot() {
     let draft = SessionDraft::read(&mut object(
         r#"{ "date": "2026-11-21", "subjectId": ",\"snapshot\":", "windowClosesAt": null,
              "buckets": ["snapshot", ",\"snapshot\":", "\\"],
@@ -83,7 +83,7 @@ fn the_terms_of_a_session_are_read_without_its_snapshot() {
 }
 
 #[test]
-fn a_member_is_read_back_with_its_key_and_token_and_without() {
+fn member_record_round_trips_with_and_without_key_and_token() {
     let member = Member {
         id: MemberId::parse("ada").unwrap(),
         name: Name::parse("Ada \u{1f680}").unwrap(),
@@ -111,7 +111,7 @@ fn a_member_is_read_back_with_its_key_and_token_and_without() {
 }
 
 #[test]
-fn a_message_is_read_back() {
+fn message_record_round_trips() {
     let (subject, body) = ("Hello".to_owned(), "line\nline".to_owned());
     let mail = Mail { to: Contact::parse("ada@example.org").unwrap(), subject, body };
     let queued = mail.queued(MessageId(1), Timestamp::EPOCH);
@@ -121,7 +121,7 @@ fn a_message_is_read_back() {
 }
 
 #[test]
-fn the_records_of_the_committee_are_read_back() {
+fn committee_records_round_trip() {
     let (date, moment) = (Day::parse("2026-11-21").unwrap(), at("2026-11-21T22:45:00.123Z"));
     let (id, subject_id) = (CommitteeMemberId::parse("ada").unwrap(), subject("s"));
     read_back(&CommitteeMember {
@@ -165,7 +165,7 @@ fn the_records_of_the_committee_are_read_back() {
 }
 
 #[test]
-fn names_are_read_back() {
+fn names_round_trip() {
     for collection in Collection::ALL {
         assert_eq!(collection.to_string().parse(), Ok(collection));
     }
@@ -178,7 +178,7 @@ fn names_are_read_back() {
     assert!("Queued".parse::<MailState>().is_err() && "".parse::<Collection>().is_err());
 }
 
-/// A record comes back as it was, and no text that is cut off is a record.
+/// Asserts that a record round-trips, and that no truncated text is a record.
 fn read_back<R: Record + PartialEq + Debug>(record: &R) {
     let text = record.to_text();
     assert_eq!(R::from_text(&text).as_ref(), Ok(record), "{text}");

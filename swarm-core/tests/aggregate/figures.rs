@@ -1,4 +1,4 @@
-//! The figures of a snapshot, one by one.
+//! Examples of the figures in a snapshot.
 
 use swarm_core::Timestamp;
 use swarm_core::domain::{Bucket, Weight, Weights};
@@ -7,10 +7,10 @@ use swarm_core::rules::aggregate;
 
 use super::{BUCKETS, Said, filed, session, session_of};
 
-/// All of a snapshot, as it is written: without a roster and a quorum there is nothing to say of
-/// either; who has an unknown stance is counted, weighed and quoted last, and ranked nowhere.
+/// The complete JSON of a snapshot without roster and quorum. A member with an unknown stance is
+/// counted, has its weights included, and is quoted last, but has no rank.
 #[test]
-fn a_snapshot_as_it_is_written() {
+fn snapshot_json_is_complete() {
     let say = |stance, confidence, weights: Option<&[(usize, f64)]>| {
         vec![Said { stance, confidence, weights: weights.map(<[_]>::to_vec) }]
     };
@@ -40,7 +40,7 @@ fn a_snapshot_as_it_is_written() {
         },
         // (2 × 0.4 + 1 × 0.4 − 1 × 0.2) ÷ 1, and a third of 1.
         "consensus": { "stance": "constructive", "score": 1, "confidence": 0.333_333_333_333 },
-        // Of two members, whatever their confidence, and by name.
+        // Two members have weights. The mean ignores their confidence; buckets are sorted by name.
         "weights": [{ "bucket": "btc", "weight": 0.875 }, { "bucket": "cash", "weight": 0.125 }],
         "quotes": [
             quote(1, 3, "constructive", 0.4), quote(5, 0, "bullish", 0.4),
@@ -53,7 +53,7 @@ fn a_snapshot_as_it_is_written() {
 }
 
 #[test]
-fn a_tie_goes_toward_neutral() {
+fn tie_of_stances_goes_toward_neutral() {
     let said = |stance, confidence| vec![Said { stance, confidence, weights: None }];
     let stance = |members: &[Vec<Said>]| {
         let snapshot = aggregate(&session(), &filed(members, &[0]), Timestamp::EPOCH);
@@ -62,12 +62,13 @@ fn a_tie_goes_toward_neutral() {
     assert_eq!(stance(&[said("bullish", 0.5), said("constructive", 0.5)]), "constructive");
     assert_eq!(stance(&[said("bearish", 0.5), said("cautious", 0.5)]), "cautious");
     assert_eq!(stance(&[said("neutral", 0.5), said("cautious", 0.5)]), "neutral");
-    // Without any confidence, the plain mean.
+    // With all confidences 0, the plain mean.
     assert_eq!(stance(&[said("bullish", 0.0), said("bullish", 0.0)]), "bullish");
     assert_eq!(stance(&[said("bullish", 0.9), said("bearish", 0.1)]), "bullish");
 }
 
-/// Without any confidence each rank counts once, and without a known stance there is no consensus.
+/// If all confidences are 0, each rank has the same weight. Without a known stance there is no
+/// consensus.
 #[test]
 fn without_confidence_the_score_is_the_plain_mean() {
     let consensus = |stances: &[&'static str]| {
@@ -82,9 +83,10 @@ fn without_confidence_the_score_is_the_plain_mean() {
     assert_eq!(consensus(&[]), None);
 }
 
-/// No double holds a tenth; summed as they are, these gave −1.5000000000000002, and "bearish".
+/// A tenth is not exact in binary: summed without rounding, these gave −1.5000000000000002, and
+/// "bearish".
 #[test]
-fn a_tie_is_a_tie_whatever_binary_makes_of_it() {
+fn tie_survives_binary_rounding() {
     for confidence in [0.1, 0.2, 0.3, 0.6, 0.7, 0.9] {
         for (stances, score, expected) in [
             (["bearish", "cautious"], -1.5, "cautious"),
@@ -104,16 +106,16 @@ fn a_tie_is_a_tie_whatever_binary_makes_of_it() {
     }
 }
 
-/// Values whose sum, in ascending order alone, is `whole`: any other loses the small ones.
+/// Values whose sum is `whole` only in ascending order; other orders lose the small ones.
 fn ascending(whole: f64) -> [f64; 8] {
     let grain = whole.next_up() - whole;
     let [half, large] = [grain / 2.0, whole - 2.0 * grain];
     [0.0, 0.0, 0.0, half, half, half, half, large]
 }
 
-/// In any other order these means stand just below the half that rounds up.
+/// In any other order these means are just below the value that rounds up.
 #[test]
-fn terms_are_summed_in_ascending_order() {
+fn means_sum_terms_in_ascending_order() {
     let say = |value: f64| {
         let weights = Some(vec![(0, value), (1, 1.0 - value)]);
         vec![Said { stance: "constructive", confidence: value, weights }]
@@ -137,10 +139,10 @@ fn terms_are_summed_in_ascending_order() {
     }
 }
 
-/// Three quarters of a double's last digit beyond its largest value: one order loses them, and the
-/// other passes it.
+/// The exact total exceeds `f64::MAX` by three quarters of its last digit. Summed in descending
+/// order it stays finite; in ascending order it overflows.
 #[test]
-fn whether_weights_have_a_total_depends_on_the_values_alone() {
+fn total_of_weights_does_not_depend_on_order() {
     let quarter = 2_f64.powi(969);
     let entries = [f64::MAX, quarter, quarter, quarter];
     let parse = |entries: &mut dyn Iterator<Item = &f64>| {
@@ -155,9 +157,9 @@ fn whether_weights_have_a_total_depends_on_the_values_alone() {
     assert!(parse(&mut entries.iter().rev()).is_err());
 }
 
-/// Of each take the listed buckets alone; who has nothing there says nothing.
+/// Only the listed buckets of each take count. A take without a positive weight there is ignored.
 #[test]
-fn a_session_with_buckets_looks_at_those_alone() {
+fn session_buckets_restrict_the_mean_weights() {
     let say = |weights: &[(usize, f64)]| {
         vec![Said { stance: "neutral", confidence: 0.5, weights: Some(weights.to_vec()) }]
     };

@@ -1,4 +1,4 @@
-//! Laws of aggregation.
+//! Property tests of aggregation.
 #![allow(clippy::unwrap_used, reason = "a test panics")]
 
 mod figures;
@@ -15,7 +15,7 @@ use swarm_core::proof::KeyPair;
 use swarm_core::rules::aggregate;
 use swarm_core::{MemberId, Session, SessionId, Take, TakeDraft, TakeId, Timestamp};
 
-/// What a take says, as far as aggregation looks.
+/// The fields of a take that aggregation uses.
 #[derive(Clone, Debug)]
 struct Said {
     stance: &'static str,
@@ -28,7 +28,7 @@ const STANCES: [&str; 7] =
 
 const BUCKETS: [&str; 4] = ["cash", "btc", "eth", "gold"];
 
-/// Hundredths, most of which no double holds.
+/// Hundredths, most of which are not exact in binary.
 fn hundredths() -> impl Strategy<Value = f64> {
     (0..=100_u8).prop_map(|hundredths| f64::from(hundredths) / 100.0)
 }
@@ -43,7 +43,7 @@ fn said() -> impl Strategy<Value = Said> {
         .prop_map(|(stance, confidence, weights)| Said { stance, confidence, weights })
 }
 
-/// Members, each with the takes it filed, in order.
+/// Members, each with its takes in order.
 fn members() -> impl Strategy<Value = Vec<Vec<Said>>> {
     prop::collection::vec(prop::collection::vec(said(), 1..=5), 0..8)
 }
@@ -87,7 +87,7 @@ fn take(id: usize, member: usize, revision: usize, said: &Said, key: &PublicKey)
     })
 }
 
-/// The takes of all members, filed in the order that `ranks` gives, each member's own in order.
+/// The takes of all members, filed in the order given by `ranks`, but in order for each member.
 fn filed(members: &[Vec<Said>], ranks: &[u32]) -> Vec<Arc<Take>> {
     let key = PublicKey::parse(&KeyPair::from_seed(&[1; 32]).public_key()).unwrap();
     let mut turns: Vec<usize> = members
@@ -108,7 +108,7 @@ fn filed(members: &[Vec<Said>], ranks: &[u32]) -> Vec<Arc<Take>> {
     turns.iter().enumerate().map(next).collect()
 }
 
-/// A snapshot without what names or orders single takes.
+/// A snapshot without the ids and the order of single takes.
 fn anonymous(mut snapshot: Snapshot) -> String {
     for quote in &mut snapshot.quotes {
         quote.take_id = TakeId(0);
@@ -117,20 +117,20 @@ fn anonymous(mut snapshot: Snapshot) -> String {
     write(&snapshot)
 }
 
-/// What a snapshot counts and computes: all of it but the quotes.
+/// A snapshot without the quotes.
 fn figures(snapshot: &Snapshot) -> String {
     let Snapshot { participation, quorum, stances, consensus, weights, .. } = snapshot;
     write(&(participation, quorum, stances, consensus, weights))
 }
 
-/// Members under other names, each with what it filed.
+/// The same takes under permuted member names.
 fn renamed() -> impl Strategy<Value = (Vec<Vec<Said>>, Vec<Vec<Said>>)> {
     members().prop_flat_map(|members| (Just(members.clone()), Just(members).prop_shuffle()))
 }
 
 proptest! {
     #[test]
-    fn figures_depend_on_the_values_alone(
+    fn figures_do_not_depend_on_member_names_or_order(
         (members, renamed) in renamed(), ranks in prop::collection::vec(any::<u32>(), 1..40),
     ) {
         let one = aggregate(&session(), &filed(&members, &[0]), Timestamp::EPOCH);
@@ -138,9 +138,9 @@ proptest! {
         prop_assert_eq!(figures(&one), figures(&other));
     }
 
-    /// Confidences in hundredths, so that whole numbers give the answer.
+    /// Confidences are hundredths, so that integers give the exact result.
     #[test]
-    fn the_stance_is_the_one_that_exact_arithmetic_gives(
+    fn consensus_stance_equals_exact_arithmetic(
         said in prop::collection::vec((-2..=2_i32, 0..=100_i32), 1..12),
     ) {
         let member = |&(rank, hundredths): &(i32, i32)| vec![Said {
@@ -166,7 +166,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_filing_changes_nothing(
+    fn order_of_filing_does_not_change_the_snapshot(
         members in members(), ranks in prop::collection::vec(any::<u32>(), 1..40),
     ) {
         let in_turn = aggregate(&session(), &filed(&members, &[0]), Timestamp::EPOCH);
@@ -174,7 +174,7 @@ proptest! {
         prop_assert_eq!(anonymous(in_turn), anonymous(mixed));
     }
 
-    /// What the members file whom the roster does not list, or excuses, leaves no trace.
+    /// Takes of members that are not on the roster, or are excused, do not affect the snapshot.
     #[test]
     fn only_takes_of_expected_members_count(
         members in members(), listed in prop::collection::vec(prop::option::of(any::<bool>()), 8),
@@ -205,7 +205,7 @@ proptest! {
     }
 
     #[test]
-    fn superseded_revisions_change_nothing(members in members()) {
+    fn superseded_revisions_do_not_count(members in members()) {
         let all = filed(&members, &[0]);
         let last: Vec<_> = all
             .iter()
@@ -237,7 +237,7 @@ proptest! {
             weights(&scaled)
         };
         let mean = weights(&members);
-        // A power of two changes no bit; any other factor may round once.
+        // Scaling by a power of two is exact; any other factor may round once.
         prop_assert_eq!(&scaled(2_f64.powi(exponent)), &mean);
         let close = |a: f64, b: f64| (a - b).abs() < 1.1e-12;
         for (a, b) in scaled(factor).iter().flatten().zip(mean.iter().flatten()) {
@@ -251,7 +251,7 @@ proptest! {
     }
 
     #[test]
-    fn an_unknown_stance_takes_part_and_is_not_ranked(members in members()) {
+    fn unknown_stance_participates_without_rank(members in members()) {
         let snapshot = aggregate(&session(), &filed(&members, &[0]), Timestamp::EPOCH);
         let known = members.iter().filter(|said| {
             !["sideways", "BULLISH"].contains(&said.last().unwrap().stance)

@@ -1,4 +1,4 @@
-//! What a brief file says.
+//! The composition of brief files.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ fn keys(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_fields_stand_in_the_order_of_the_table() {
+fn brief_fields_have_the_documented_order() {
     let text = file(&one(source(), alone(member("ada"))));
     assert_eq!(
         keys(&text),
@@ -89,7 +89,7 @@ fn the_fields_stand_in_the_order_of_the_table() {
 }
 
 #[test]
-fn submit_to_is_of_the_origin_that_is_asked() {
+fn submit_to_uses_the_origin_of_the_request() {
     let content = one(source(), alone(member("ada")));
     let brief = CommitteeBrief::new(&content, at(DEADLINE), at(DEADLINE));
     for (origin, url) in [
@@ -103,7 +103,7 @@ fn submit_to_is_of_the_origin_that_is_asked() {
 }
 
 #[test]
-fn a_brief_without_context_has_its_fields_all_the_same() {
+fn brief_without_context_has_all_fields() {
     let text = file(&one(source(), alone(member("ada"))));
     for part in [
         r#""subject":{"id":"aurora","name":"The aurora","operator":null,"thesis_blurb":null,"structural_notes":[]}"#,
@@ -115,7 +115,7 @@ fn a_brief_without_context_has_its_fields_all_the_same() {
 }
 
 #[test]
-fn the_latest_regime_and_snapshot_are_shown() {
+fn brief_has_the_latest_regime_and_snapshot() {
     let regime = |date: &str, more: &str| {
         let text = format!(r#"{{"date":"{date}","composite":0.5,"regime":"{date}"{more}}}"#);
         Regime::read(&mut fields(&text)).unwrap()
@@ -158,7 +158,7 @@ fn the_latest_regime_and_snapshot_are_shown() {
 }
 
 #[test]
-fn a_preview_has_at_most_600_characters() {
+fn preview_has_at_most_600_characters() {
     for (rockets, shown) in [(700, 600), (10, 10)] {
         let text = "\u{1f680}".repeat(rockets);
         let recent_takes = vec![take("ada", "cautious", 0.25, &text)];
@@ -174,7 +174,7 @@ fn a_preview_has_at_most_600_characters() {
 }
 
 #[test]
-fn the_prompt_speaks_to_its_member() {
+fn prompt_names_member_lens_and_voice() {
     let voiced = CommitteeMember {
         name: Name::parse("Grace \"Amazing\"").unwrap(),
         lens: Lens::parse("Flows first.").unwrap(),
@@ -201,9 +201,9 @@ fn the_prompt_speaks_to_its_member() {
     }
 }
 
-/// Not after its day: what is dated the very day is shown, and what is dated the next is not.
+/// Data of the day itself is included; data of the next day is not.
 #[test]
-fn what_is_dated_the_very_day_is_shown() {
+fn brief_excludes_later_days() {
     let regime = |date: &str| {
         let text = format!(r#"{{"date":"{date}","regime":"{date}"}}"#);
         Regime::read(&mut fields(&text)).unwrap()
@@ -227,7 +227,7 @@ fn what_is_dated_the_very_day_is_shown() {
 }
 
 #[test]
-fn the_schema_describes_the_take() {
+fn response_schema_describes_the_take() {
     let content = one(source(), alone(member("ada")));
     let mut schema = Json::clone(&content.response_schema).into_object();
     let draft = "https://json-schema.org/draft/2020-12/schema";
@@ -246,7 +246,7 @@ fn the_schema_describes_the_take() {
 
 proptest! {
     #[test]
-    fn a_preview_is_how_the_body_begins(text in any::<String>(), more in 0usize..700) {
+    fn preview_is_a_prefix_of_the_body(text in any::<String>(), more in 0usize..700) {
         let text = format!("{text}{}", "\u{10ffff}".repeat(more));
         let recent_takes = vec![take("ada", "cautious", 0.25, &text)];
         let body = recent_takes[0].body.as_str().to_owned();

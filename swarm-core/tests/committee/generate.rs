@@ -1,4 +1,4 @@
-//! When briefs are generated, and about what.
+//! When briefs are generated, and about which subject.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn due(now: &str, day: &CommitteeDay) -> bool {
     is_due(&CommitteeSettings::default(), at(now), day, &filed())
 }
 
-/// The submissions of a day on which there is one.
+/// The submissions of a day with one.
 fn filed() -> [Arc<CommitteeTake>; 1] {
     [take("ada", "bullish", 0.5, "REGIME")]
 }
@@ -33,7 +33,7 @@ fn known(record: CommitteeDay) -> KnownDay {
     KnownDay::new(record.date, Some(versioned(record)))
 }
 
-/// The generated day, with other briefs.
+/// The generated day, generated again.
 fn remade(generated_at: &str, deadline: &str) -> CommitteeDay {
     let made = generated().generation.unwrap();
     let made = Generation { generated_at: at(generated_at), deadline: at(deadline), ..made };
@@ -41,12 +41,12 @@ fn remade(generated_at: &str, deadline: &str) -> CommitteeDay {
 }
 
 #[test]
-fn briefs_are_due_from_their_time_until_the_deadline() {
+fn briefs_are_due_between_brief_time_and_deadline() {
     for (now, expected) in [
         ("2026-11-21T00:00:00.000Z", false),
         ("2026-11-21T22:44:59.999Z", false),
         ("2026-11-21T22:45:00.000Z", true),
-        // Started late: it catches up while the deadline is ahead.
+        // A server that starts late catches up while the deadline is ahead.
         ("2026-11-21T23:00:00.000Z", true),
         ("2026-11-21T23:24:59.999Z", true),
         ("2026-11-21T23:25:00.000Z", false),
@@ -60,14 +60,14 @@ fn briefs_are_due_from_their_time_until_the_deadline() {
 }
 
 #[test]
-fn briefs_are_due_once() {
+fn briefs_are_due_once_per_day() {
     let now = "2026-11-21T22:50:00Z";
     assert!(!due(now, &generated()));
     assert!(due(now, &blank()));
     let morning = remade("2026-11-21T08:00:00Z", DEADLINE);
     assert!(due(now, &morning));
     assert!(!due("2026-11-21T22:44:59.999Z", &morning));
-    // A deadline that an operator ordered goes for the schedule, too.
+    // A deadline that an operator set replaces that of the settings.
     let short = remade("2026-11-21T08:00:00Z", "2026-11-21T22:50:00Z");
     assert!(due("2026-11-21T22:49:59.999Z", &short) && !due(now, &short));
     let long = remade("2026-11-21T08:00:00Z", "2026-11-23T00:00:00Z");
@@ -75,7 +75,7 @@ fn briefs_are_due_once() {
 }
 
 #[test]
-fn a_deadline_that_passed_in_vain_does_not_keep_the_schedule_from_its_briefs() {
+fn deadline_without_submissions_does_not_block_the_schedule() {
     let settings = CommitteeSettings::default();
     let noon = remade("2026-11-21T08:00:00Z", "2026-11-21T12:00:00Z");
     let (before, time) = (at("2026-11-21T22:44:59.999Z"), at("2026-11-21T22:45:00Z"));
@@ -83,16 +83,16 @@ fn a_deadline_that_passed_in_vain_does_not_keep_the_schedule_from_its_briefs() {
     assert_eq!(until_due(&settings, before, &noon, &[]).as_millis(), 1);
     assert_eq!(scheduled(&settings, time, &noon).deadline, Some(at(DEADLINE)));
     assert!(!is_due(&settings, time, &noon, &filed()));
-    // A day whose deadline is ahead keeps it.
+    // A deadline that is ahead is kept.
     let ahead = remade("2026-11-21T08:00:00Z", "2026-11-21T22:50:00Z");
     assert_eq!(scheduled(&settings, time, &ahead).deadline, None);
     assert!(is_due(&settings, at("2026-11-21T22:50:00Z"), &ahead, &[]));
-    // What the schedule made itself is not made again.
+    // Briefs that the schedule generated are not generated again.
     let made = remade("2026-11-21T22:45:00Z", "2026-11-21T22:50:00Z");
     assert!(!is_due(&settings, at("2026-11-21T22:50:00Z"), &made, &[]));
 }
 
-/// Whether the schedule asks for briefs at a moment, where `latest` is the latest day on file.
+/// Whether briefs are due at a time, with the latest stored day.
 fn due_at(moment: Timestamp, latest: &CommitteeDay) -> bool {
     is_due(&CommitteeSettings::default(), moment, &at_hand(moment, latest), &filed())
 }
@@ -103,7 +103,7 @@ fn at_hand(moment: Timestamp, latest: &CommitteeDay) -> CommitteeDay {
 }
 
 #[test]
-fn nothing_is_due_while_the_schedule_says_so_and_something_soon_after() {
+fn until_due_predicts_is_due() {
     let hour = 60 * 60 * 1_000;
     for latest in [
         generated(),
@@ -134,7 +134,7 @@ fn nothing_is_due_while_the_schedule_says_so_and_something_soon_after() {
 }
 
 #[test]
-fn the_schedule_waits_for_an_earlier_day_only_where_it_can_still_generate_today() {
+fn until_due_waits_for_an_open_earlier_day() {
     for (deadline, next) in [
         ("2026-11-22T23:24:59.999Z", "2026-11-22T23:25:00.000Z"),
         ("2026-11-22T23:25:00.000Z", "2026-11-23T22:45:00.000Z"),
@@ -148,7 +148,7 @@ fn the_schedule_waits_for_an_earlier_day_only_where_it_can_still_generate_today(
 }
 
 #[test]
-fn briefs_are_those_of_today_as_long_as_it_is_said() {
+fn stays_current_predicts_is_current() {
     for (deadline, now) in [
         (DEADLINE, "2026-11-21T22:50:00Z"),
         (DEADLINE, "2026-11-21T23:30:00Z"),
@@ -165,7 +165,7 @@ fn briefs_are_those_of_today_as_long_as_it_is_said() {
 }
 
 #[test]
-fn no_session_is_overtaken_before_its_deadline() {
+fn open_session_is_not_replaced_before_its_deadline() {
     let open = remade("2026-11-21T22:45:00Z", "2026-11-22T23:00:00Z");
     for (latest, now, expected) in [
         (None, "2026-11-21T00:00:00Z", "2026-11-21"),
@@ -184,7 +184,7 @@ fn in_turn<'a>(subjects: &'a [Subject], now: &str) -> &'a str {
 }
 
 #[test]
-fn active_subjects_take_turns_over_leap_days_and_years() {
+fn subject_rotation_spans_leap_days_and_years() {
     let [c, a, b, x] = [("c", "active"), ("a", "active"), ("b", "active"), ("0", "archived")];
     let subjects = [c, a, b, x].map(|(id, status)| subject(id, status));
     // 2028-02-28 is day 21242 after 1970-01-01, and 21242 = 3 * 7080 + 2.
@@ -200,13 +200,13 @@ fn active_subjects_take_turns_over_leap_days_and_years() {
             assert_eq!(in_turn(&subjects, &format!("{date}T{time}Z")), expected, "{date}");
         }
     }
-    // The day is that of UTC, whatever offset the moment is written with.
+    // The day is the UTC day, whatever the offset of the timestamp.
     assert_eq!(in_turn(&subjects, "2028-03-01T00:30:00+01:00"), "a");
 }
 
 proptest! {
     #[test]
-    fn each_subject_comes_once_in_a_round(start in -1_000_000i64..1_000_000, count in 1usize..9) {
+    fn each_subject_recurs_once_per_rotation(start in -1_000_000i64..1_000_000, count in 1usize..9) {
         let subjects: Vec<_> = (0..count).map(|it| subject(&it.to_string(), "active")).collect();
         let order = GenerationOrder::default();
         let mut seen = Vec::new();
@@ -221,7 +221,7 @@ proptest! {
 }
 
 #[test]
-fn what_an_operator_says_comes_before_the_turn() {
+fn operator_subject_takes_precedence_over_rotation() {
     let subjects = [subject("a", "active"), subject("aurora", "archived"), subject("set", "new")];
     let now = at("2026-11-21T22:45:00Z");
     let id = |text: &str| SubjectId::parse(text).unwrap();
@@ -240,7 +240,7 @@ fn what_an_operator_says_comes_before_the_turn() {
 }
 
 #[test]
-fn the_deadline_is_ordered_kept_or_set() {
+fn deadline_is_requested_kept_or_default() {
     let settings = CommitteeSettings::default();
     let now = at("2026-11-21T22:45:00Z");
     let ordered = at("2026-11-22T08:00:00Z");
@@ -252,9 +252,9 @@ fn the_deadline_is_ordered_kept_or_set() {
     assert_eq!(deadline(&none, &settings, &again, &[], now), Ok(ordered));
 }
 
-/// At the deadline it is still open, and without a take nothing was shown.
+/// At the deadline it is still open. Without takes, nothing has become public.
 #[test]
-fn a_session_that_has_shown_its_takes_stays_closed() {
+fn session_with_public_takes_is_not_reopened() {
     let settings = CommitteeSettings::default();
     let (takes, made) =
         ([take("ada", "neutral", 0.5, "")], remade("2026-11-21T22:45:00Z", DEADLINE));
@@ -277,7 +277,7 @@ fn a_session_that_has_shown_its_takes_stays_closed() {
 }
 
 #[test]
-fn a_generation_keeps_what_else_is_known_of_the_day() {
+fn generation_keeps_other_fields_of_the_day() {
     let id = |text: &str| SubjectId::parse(text).unwrap();
     let day = CommitteeDay {
         subject: Some(id("set")),
@@ -299,7 +299,7 @@ fn a_generation_keeps_what_else_is_known_of_the_day() {
     let made = change.day.generation.unwrap();
     assert_eq!((made.generated_at, made.withdrawn), (now, 0));
 
-    // A synthesis is of takes about the subject.
+    // A synthesis belongs to the subject.
     let order = GenerationOrder { subject_id: Some(id("b")), deadline: None };
     let change = generate(&order, &judged, &about(&b, 1), now, &Actor::SCHEDULE);
     assert_eq!((change.day.subject, change.day.synthesis), (Some(id("b")), None));
@@ -307,13 +307,13 @@ fn a_generation_keeps_what_else_is_known_of_the_day() {
     let plain = generate(&none, &unknown, &about(&b, 0), now, &Actor::SCHEDULE);
     assert_eq!((plain.expected, plain.day.subject), (None, None));
 
-    // What a day without briefs has is of one that was withdrawn.
+    // The submissions of a day without briefs belong to a withdrawn generation.
     let anew = generate(&none, &known(blank()), &about(&b, 2), now, &Actor::SCHEDULE);
     assert_eq!(anew.day.generation.unwrap().withdrawn, 2);
 }
 
 #[test]
-fn subject_and_synthesis_touch_nothing_else() {
+fn setting_subject_or_synthesis_keeps_other_fields() {
     let order = SubjectOrder::read(&mut fields(r#"{"date":"2026-11-21","subject_id":"b"}"#));
     let order = order.unwrap();
     let judged = known(generated());
@@ -331,9 +331,9 @@ fn subject_and_synthesis_touch_nothing_else() {
     }
 }
 
-/// As if it had not been; the log says what was withdrawn.
+/// The log records the withdrawal.
 #[test]
-fn a_day_that_is_withdrawn_is_blank_again() {
+fn withdrawn_day_is_blank() {
     let judged = known(CommitteeDay {
         subject: Some(SubjectId::parse("set").unwrap()),
         synthesis: Some(Synthesis::parse("text").unwrap()),
@@ -353,7 +353,7 @@ fn a_day_that_is_withdrawn_is_blank_again() {
 }
 
 #[test]
-fn orders_name_the_field_that_is_wrong() {
+fn invalid_orders_name_the_field() {
     let field = |text: &str| GenerationOrder::read(&mut fields(text)).unwrap_err().field;
     assert_eq!(field(r#"{"subject_id":""}"#), "subject_id");
     assert_eq!(field(r#"{"deadline_utc":"23:25"}"#), "deadline_utc");

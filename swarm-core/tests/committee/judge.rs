@@ -1,4 +1,4 @@
-//! Submissions: the order of the checks, and what each says.
+//! Submissions: the order of the checks, and their refusals.
 
 use proptest::prelude::*;
 use swarm_core::domain::committee::{
@@ -25,11 +25,11 @@ fn refusal(facts: &CommitteeBasis, body: &[u8]) -> CommitteeRefusal {
 }
 
 #[test]
-fn what_is_wrong_is_said_in_order() {
+fn refusals_follow_the_documented_order() {
     let inactive = CommitteeMember { status: CommitteeStatus::Inactive, ..member("ada") };
     let long = "x".repeat(4_001);
     let enough = "x".repeat(80);
-    // From the last check to the first: each step breaks one more.
+    // From the last check to the first, each step makes one more fail.
     let late = "2026-11-21T23:25:00.001Z";
     let good = posted("bullish", 0.5, "REGIME");
     let mut facts = facts(late);
@@ -62,7 +62,7 @@ fn what_is_wrong_is_said_in_order() {
 }
 
 #[test]
-fn what_is_missing_or_of_another_type_is_bad() {
+fn missing_or_mistyped_fields_are_refused() {
     use CommitteeRefusal::{BadConfidence, BadStance, BodyTooShort};
     let facts = facts("2026-11-21T22:50:00Z");
     for (body, expected) in [
@@ -91,7 +91,7 @@ fn what_is_missing_or_of_another_type_is_bad() {
 }
 
 #[test]
-fn what_is_optional_is_checked_last() {
+fn optional_fields_are_checked_last() {
     let with = |field: &str, value: Json| {
         let body = "x".repeat(80) + "\n" + trailer();
         let fields: [(&str, Json); 4] = [
@@ -117,23 +117,23 @@ fn what_is_optional_is_checked_last() {
 }
 
 #[test]
-fn a_take_is_accepted_up_to_its_deadline() {
+fn take_is_accepted_up_to_the_deadline() {
     let good = posted("bullish", 0.5, "REGIME");
     let filing = judged(&facts(DEADLINE), &good).unwrap();
     assert_eq!(filing.commit_deadline(), at(DEADLINE));
     assert_eq!(filing.session().0, day("2026-11-21"));
     let late = facts("2026-11-21T23:25:00.001Z");
     assert_eq!(refusal(&late, &good), CommitteeRefusal::WindowClosed);
-    // Until midnight the day's session is closed; from then on there is none for the day.
+    // Until midnight the session is closed; after that there is none for the day.
     let last = facts("2026-11-21T23:59:59.999Z");
     assert_eq!(refusal(&last, &good), CommitteeRefusal::WindowClosed);
     let next = facts("2026-11-22T00:00:00Z");
     assert_eq!(refusal(&next, &good), CommitteeRefusal::NoBrief);
 }
 
-/// An operator may set a deadline on the next day: the session then stays open over midnight.
+/// An operator may set a deadline on the next day. The session then stays open past midnight.
 #[test]
-fn a_deadline_may_lie_beyond_midnight() {
+fn deadline_may_be_after_midnight() {
     let good = posted("bullish", 0.5, "REGIME");
     let open = generated();
     let deadline = at("2026-11-22T00:30:00Z");
@@ -146,7 +146,7 @@ fn a_deadline_may_lie_beyond_midnight() {
 }
 
 #[test]
-fn a_key_of_another_prefix_is_nobodys() {
+fn key_with_another_prefix_is_invalid() {
     let facts = facts("2026-11-21T22:50:00Z");
     let desk = KeyPrefix::parse("desk").unwrap();
     let body = posted("bullish", 0.5, "REGIME");
@@ -154,9 +154,9 @@ fn a_key_of_another_prefix_is_nobodys() {
     assert_eq!(outcome.unwrap_err(), CommitteeRefusal::InvalidKey);
 }
 
-/// The digests were made by Node.js, from `JSON.stringify` of the record.
+/// The digests were computed with Node.js from `JSON.stringify` of the record.
 #[test]
-fn the_reference_is_the_digest_of_the_record() {
+fn commit_reference_is_the_digest_of_the_record() {
     let text = format!("REGIME \u{1f680} \"calm\"\nALLOCATION {}\nSUBJECT\n", "x".repeat(80));
     let plain = take("ada", "bullish", 0.72, "REGIME \u{1f680} \"calm\"");
     assert_eq!(plain.body.as_str(), text + trailer());
@@ -180,15 +180,15 @@ fn the_reference_is_the_digest_of_the_record() {
 }
 
 #[test]
-fn what_was_not_told_is_when_it_was_received() {
+fn generated_at_defaults_to_received_at() {
     let take = take("ada", "bullish", 0.72, "REGIME");
     assert_eq!(take.generated_at, take.received_at);
     assert_eq!(take.model, None);
 }
 
-/// A store keeps the text, and adds the time of the commit at its end.
+/// A store keeps the text and appends the time of the commit.
 #[test]
-fn the_text_of_a_filing_is_the_record_but_for_the_time_of_its_commit() {
+fn filing_text_is_the_record_without_commit_time() {
     let told = r#","generated_at":"2026-11-21T22:40:00.000Z""#;
     let received = at("2026-11-21T22:50:01Z");
     for (also, generated_at) in [("", None), (told, Some(at("2026-11-21T22:40:00Z")))] {
@@ -207,7 +207,7 @@ fn the_text_of_a_filing_is_the_record_but_for_the_time_of_its_commit() {
 }
 
 #[test]
-fn refusals_say_what_helps() {
+fn refusals_have_details() {
     use CommitteeRefusal as R;
     let reached =
         QuotaReached::today(Quota::CommitteeSubmissionsPerDay, at("2026-11-21T23:00:00Z"));
@@ -233,7 +233,7 @@ fn refusals_say_what_helps() {
 }
 
 #[test]
-fn refusals_have_the_words_of_the_table() {
+fn refusals_have_the_documented_texts() {
     use CommitteeRefusal as R;
     for (refusal, status, text) in [
         (R::InvalidJson, 400, "invalid json body"),
@@ -267,10 +267,10 @@ fn refusals_have_the_words_of_the_table() {
 }
 
 proptest! {
-    /// Against another way to say it: a plain decimal as Rust reads it, from 0 to 1, that begins
-    /// with the one digit 0 or 1 and does not end with its point.
+    /// Compares with another definition: a decimal that Rust parses, from 0 to 1, that begins with
+    /// a single digit 0 or 1 and does not end with a point.
     #[test]
-    fn a_confidence_in_the_trailer_is_a_plain_decimal(text in "[019.eE+-]{0,5}") {
+    fn trailer_confidence_is_a_plain_decimal(text in "[019.eE+-]{0,5}") {
         let plain = text.bytes().all(|letter| letter.is_ascii_digit() || letter == b'.');
         let in_range = text.parse::<f64>().is_ok_and(|number| (0.0..=1.0).contains(&number));
         let one_digit = matches!(text.as_bytes(), [b'0' | b'1'] | [b'0' | b'1', b'.', ..]);
@@ -280,7 +280,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_stands_before_the_trailer_is_kept(text in any::<String>()) {
+    fn text_before_the_trailer_is_kept(text in any::<String>()) {
         let body = format!("{}{text}\n{}", "x".repeat(80), trailer());
         let parsed = CommitteeBody::parse(body.clone());
         prop_assert_eq!(parsed.map(|parsed| parsed.as_str() == body), Ok(true));

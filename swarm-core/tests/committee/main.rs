@@ -1,4 +1,4 @@
-//! The rules of the committee, by themselves: facts in, a judgement out.
+//! Unit tests of the committee's rules, without a store.
 #![allow(clippy::unwrap_used, reason = "a test panics")]
 
 mod compose;
@@ -54,7 +54,7 @@ fn subject(id: &str, status: &str) -> Subject {
     Subject::read(&mut fields(&text)).unwrap()
 }
 
-/// The day 2026-11-21 with briefs about `aurora` until 23:25.
+/// The day 2026-11-21 with briefs on `aurora` and a deadline at 23:25.
 fn generated() -> CommitteeDay {
     let made = Generation {
         withdrawn: 0,
@@ -78,7 +78,7 @@ fn facts(now: &str) -> CommitteeBasis {
     }
 }
 
-/// What a member sends.
+/// The body of a submission.
 fn posted(stance: &str, confidence: f64, text: &str) -> Vec<u8> {
     let body = format!("{text}\nALLOCATION {}\nSUBJECT\n{}", "x".repeat(80), trailer());
     let fields: [(&str, Json); 3] =
@@ -90,7 +90,7 @@ fn trailer() -> &'static str {
     "STANCE: bullish | CONFIDENCE: 0.72\n"
 }
 
-/// The record of a take of `who`, committed at 22:50 of the day.
+/// A stored take of `who`, committed at 22:50.
 fn take(who: &str, stance: &str, confidence: f64, text: &str) -> Arc<CommitteeTake> {
     let facts =
         CommitteeBasis { member: Some(versioned(member(who))), ..facts("2026-11-21T22:50:00Z") };

@@ -1,4 +1,4 @@
-//! What the public reads.
+//! The public view of sessions.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn takes() -> Vec<Arc<CommitteeTake>> {
 }
 
 #[test]
-fn nothing_shows_before_the_deadline_has_passed() {
+fn takes_are_hidden_until_the_deadline() {
     let open = session(&generated(), &takes(), at(DEADLINE)).unwrap();
     assert_eq!((open.takes, open.synthesis), (vec![], None));
     let listed = line(&generated(), &takes(), at(DEADLINE)).unwrap();
@@ -29,7 +29,7 @@ fn nothing_shows_before_the_deadline_has_passed() {
 }
 
 #[test]
-fn the_newest_take_of_each_member_shows_after_it() {
+fn newest_take_of_each_member_is_shown_after_the_deadline() {
     let takes = takes();
     let over = session(&generated(), &takes, at(AFTER)).unwrap();
     let shown: Vec<_> = over.takes.iter().map(|take| take.commit.clone()).collect();
@@ -50,7 +50,7 @@ fn the_newest_take_of_each_member_shows_after_it() {
 }
 
 #[test]
-fn an_operators_synthesis_comes_first() {
+fn operator_synthesis_takes_precedence() {
     let synthesis = Some(Synthesis::parse("calm").unwrap());
     let written = CommitteeDay { synthesis, ..generated() };
     for now in [DEADLINE, AFTER] {
@@ -60,7 +60,7 @@ fn an_operators_synthesis_comes_first() {
 }
 
 #[test]
-fn what_was_said_of_another_subject_does_not_show() {
+fn takes_on_another_subject_are_not_shown() {
     let other = CommitteeTake {
         subject_id: SubjectId::parse("borealis").unwrap(),
         ..(*take("ada", "bearish", 1.0, "REGIME")).clone()
@@ -70,9 +70,9 @@ fn what_was_said_of_another_subject_does_not_show() {
     assert_eq!(session.synthesis.as_deref(), Some("1 take: 1 bullish; mean confidence 0.50."));
 }
 
-/// Which takes these are does not depend on when they were received: clocks may have been wrong.
+/// They are identified by position, not by time, because the clock may have been wrong.
 #[test]
-fn takes_of_a_withdrawn_day_do_not_show() {
+fn takes_of_withdrawn_generation_are_not_shown() {
     let of = |member| take(member, "bullish", 0.5, "REGIME");
     let takes = [of("ada"), of("bob"), of("cleo")];
     for withdrawn in 0..=4 {
@@ -86,7 +86,7 @@ fn takes_of_a_withdrawn_day_do_not_show() {
 }
 
 #[test]
-fn a_day_without_briefs_is_no_session() {
+fn day_without_briefs_is_not_a_session() {
     let blank = CommitteeDay::blank(day("2026-11-21"));
     assert_eq!(session(&blank, &takes(), at(AFTER)), None);
     assert_eq!(line(&blank, &takes(), at(AFTER)), None);

@@ -1,4 +1,4 @@
-//! A vector of its own for each code, on random payloads.
+//! Each code is found on random payloads.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::{Case, Fields, application, claim, object, take, writers};
 
-/// What the doctor says of this request, signed by the key that is on file.
+/// The codes that the doctor reports for this request.
 fn codes(body: &Fields, registered: Option<&SigningKey>) -> Vec<Code> {
     let registered = registered
         .map(|key| PublicKey::parse(&STANDARD.encode(key.verifying_key().as_bytes())).unwrap());
@@ -26,7 +26,7 @@ fn codes(body: &Fields, registered: Option<&SigningKey>) -> Vec<Code> {
     diagnosis.findings.iter().map(|finding| finding.code).collect()
 }
 
-/// Has the doctor name exactly this mistake, on a hundred payloads.
+/// Asserts that the doctor reports exactly this mistake, on a hundred payloads.
 #[track_caller]
 pub(crate) fn names(
     expected: &[Code],
@@ -48,7 +48,7 @@ fn hundred() -> TestRunner {
     TestRunner::new(Config { cases: 100, failure_persistence: None, ..Config::default() })
 }
 
-/// The same, where another text is signed than the one to sign.
+/// Asserts the same when a text other than the canonical one was signed.
 #[track_caller]
 pub(crate) fn names_text(
     code: Code,
@@ -85,7 +85,7 @@ pub(crate) fn with(case: &Case, key: &'static str, value: &str) -> String {
 }
 
 #[test]
-fn what_holds_has_no_findings() {
+fn valid_signature_has_no_findings() {
     names(&[], any_kind(), |case| Some((case.signing(case.canonical()), case.key)));
 }
 
@@ -156,7 +156,7 @@ fn number_text() {
         ("0", "0.00"),
     ] {
         names(&[Code::NumberText], take(), |mut case| {
-            // Other numbers of the take may be written in two ways as well.
+            // Other numbers of the take may have two texts as well.
             case.fields.retain(|(key, _)| *key != "weights");
             *case.field("confidence") = signed.to_owned();
             let message = case.canonical();
@@ -245,7 +245,7 @@ fn keys_in_other_forms() {
         (&[Code::KeyPem, Code::KeyIsPrivate], Box::new(|key| pem("PRIVATE", &private(key)))),
     ];
     for (expected, form) in forms {
-        // In an application the key is part of what is signed, in the one writing or the other.
+        // In an application the key is part of the signed text, in either encoding.
         for signed_as_sent in [true, false] {
             let mut runner = hundred();
             runner
@@ -301,7 +301,7 @@ fn unknown() {
 }
 
 #[test]
-fn every_code_has_a_name_of_its_own() {
+fn codes_are_unique() {
     let names: HashSet<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
     assert_eq!(names.len(), Code::ALL.len());
 }

@@ -1,4 +1,4 @@
-//! Fields that were left out, added, or put in another order.
+//! Fields that were omitted, added or reordered.
 
 use ed25519_dalek::SigningKey;
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ fn missing_fields() {
 
 #[test]
 fn absent_fields_that_were_signed_as_null() {
-    /// With these fields null where it is signed, and absent where it is sent.
+    /// These fields are null in the signed text, and absent in the request.
     fn null(mut case: Case, keys: &[&str]) -> Option<(Fields, SigningKey)> {
         for key in keys {
             *case.field(key) = "null".to_owned();
@@ -86,22 +86,22 @@ fn list(entries: &[Entry]) -> String {
 }
 
 #[test]
-fn what_was_sent_before_the_fields() {
+fn shapes_derived_from_the_sent_body() {
     let more = [("model", "\"m\"".to_owned()), ("source", "1".to_owned())];
     let beside = |fields: &Fields| [more.to_vec(), fields.clone()].concat();
-    // As it was sent.
+    // In the order of the request.
     names(&[Code::ExtraFields], any_kind(), |case| {
         let signed = object(&beside(&case.fields));
         Some((beside(&case.signing(signed)), case.key))
     });
-    // With the rest behind it.
+    // Followed by the other fields.
     names(&[Code::ExtraFields], prop_oneof![take(), claim()], |case| {
         let mut body = vec![("publicKey", json::write(&case.public_key()))];
         let signed = [case.fields.clone(), more.to_vec()].concat();
         body.extend(beside(&case.signing(object(&signed))));
         Some((body, case.key))
     });
-    // Without the rest, but in the order in which it was sent.
+    // Without the other fields, in the order of the request.
     names(&[Code::KeyOrder], any_kind(), |mut case| {
         case.fields.rotate_left(1);
         Some((beside(&case.signing(case.canonical())), case.key))
@@ -109,7 +109,7 @@ fn what_was_sent_before_the_fields() {
 }
 
 #[test]
-fn too_much() {
+fn additional_fields() {
     for value in ["\"\"", "null"] {
         names_text(Code::SignatureIncluded, any_kind(), |case| with(case, "signature", value));
     }

@@ -1,4 +1,4 @@
-//! The doctor calls verified what the rules verify, and nothing else.
+//! The doctor reports a signature as verified exactly when a submission would.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use swarm_core::proof::{diagnose, verify};
 
 use crate::{application, claim, object, take};
 
-/// What submit would say of the signature in this body.
+/// Whether a submission would accept the signature in this body.
 fn holds(body: &[u8], key: &PublicKey) -> bool {
     let Ok(json) = Json::read(body) else { return false };
     let mut fields = json.into_object();
@@ -23,7 +23,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn verified_is_what_submit_verifies(
+    fn doctor_verdict_equals_submit(
         case in take(),
         edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3),
     ) {
@@ -47,7 +47,7 @@ proptest! {
 
 proptest! {
     #[test]
-    fn takes_and_claims_say_whose_they_are(
+    fn takes_and_claims_name_their_member(
         take in take(), claim in claim(), application in application(),
     ) {
         for (case, kind, is_of_member) in [
@@ -65,7 +65,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_none_of_the_three_names_its_fault() {
+fn unrecognised_body_names_the_invalid_field() {
     for (body, fault) in [
         ("{", "body must be JSON: an object with its signature"),
         ("[]", "body must be JSON: an object with its signature"),

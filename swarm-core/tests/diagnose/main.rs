@@ -1,4 +1,4 @@
-//! The signature doctor, on the mistakes that people make.
+//! Tests of the signature doctor on common mistakes.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
@@ -17,7 +17,7 @@ use swarm_core::json;
 /// The members of an object, each with its JSON text.
 type Fields = Vec<(&'static str, String)>;
 
-/// A payload as it should be signed, and the key that signs it.
+/// A payload and its signing key.
 #[derive(Clone, Debug)]
 struct Case {
     fields: Fields,
@@ -37,12 +37,12 @@ impl Case {
         STANDARD.encode(self.key.verifying_key().as_bytes())
     }
 
-    /// The request, with the signature of these bytes.
+    /// The request with a signature over these bytes.
     fn signing(&self, message: impl AsRef<[u8]>) -> Fields {
         self.signed(&STANDARD.encode(self.key.sign(message.as_ref()).to_bytes()))
     }
 
-    /// The request, with this signature.
+    /// The request with this signature.
     fn signed(&self, signature: &str) -> Fields {
         let mut body = self.fields.clone();
         body.push(("signature", json::write(signature)));
@@ -73,7 +73,7 @@ fn weights() -> impl Strategy<Value = String> {
     let share = prop_oneof![number(), Just(1e21), 0.0..1e6];
     let entries = proptest::collection::btree_map(text(6), share, 2..6);
     entries.prop_filter("a positive total", |map| map.values().sum::<f64>() > 0.0).prop_map(|map| {
-        // Neither by name nor by share, nor so from behind.
+        // Sorted neither by name nor by weight, in either direction.
         let mut list: Vec<_> = map.into_iter().collect();
         let half = list.len() / 2;
         list.rotate_left(half);

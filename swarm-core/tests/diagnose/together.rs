@@ -1,4 +1,4 @@
-//! Mistakes that come together.
+//! Combinations of mistakes.
 
 use ed25519_dalek::Signer;
 use swarm_core::proof::diagnose::Code;
@@ -9,8 +9,8 @@ use crate::take;
 use crate::writers::{ascii, pretty, spaced};
 
 #[test]
-fn mistakes_that_come_together_are_all_named() {
-    // json.dumps in Python, left to itself, of a take without body and memoUrl.
+fn combined_mistakes_are_all_reported() {
+    // The default output of Python's json.dumps, for a take without body and memoUrl.
     names(
         &[Code::MissingBody, Code::MissingMemoUrl, Code::Whitespace, Code::Escapes],
         take(),
@@ -28,9 +28,9 @@ fn mistakes_that_come_together_are_all_named() {
     });
 }
 
-/// What writers of JSON do to a number, to text and to the space between, each in its way.
+/// Combinations of number format, escapes and white space.
 #[test]
-fn each_way_of_a_writer_is_named() {
+fn each_style_difference_is_reported() {
     use Code::{Escapes, NumberText, Pretty, Whitespace};
     type Writer = fn(&str) -> String;
     let lower = |text: &str| ascii(text, false);

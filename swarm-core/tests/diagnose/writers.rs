@@ -1,4 +1,4 @@
-//! JSON as other programs write it, by writers that are not the doctor's.
+//! JSON in the styles of other programs, independent of the doctor's own writer.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ pub(crate) fn spaced(compact: &str) -> String {
     })
 }
 
-/// On lines, each level indented by this.
+/// One member per line, each level indented by this string.
 pub(crate) fn pretty(compact: &str, indent: &str) -> String {
     let mut depth = 0;
     outside(compact, |structural| match structural {
@@ -45,7 +45,7 @@ fn outside(compact: &str, mut structural: impl FnMut(char) -> String) -> String 
     text
 }
 
-/// Every character that is not ASCII, escaped.
+/// With all characters outside ASCII escaped.
 pub(crate) fn ascii(compact: &str, upper: bool) -> String {
     let mut text = String::new();
     for unit in compact.encode_utf16() {
@@ -58,7 +58,7 @@ pub(crate) fn ascii(compact: &str, upper: bool) -> String {
     text
 }
 
-/// As Go does.
+/// With the HTML escapes of Go.
 pub(crate) fn html(compact: &str) -> String {
     let mut text = compact.to_owned();
     for character in ['<', '>', '&', '\u{2028}', '\u{2029}'] {

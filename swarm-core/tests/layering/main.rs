@@ -1,5 +1,5 @@
-//! The arrows between modules point one way (`ARCHITECTURE.md`). This reads the sources of every
-//! crate, and fails when an arrow points back or some make a circle.
+//! Checks the layers of each crate (`ARCHITECTURE.md`): modules use only lower modules, and imports
+//! have no cycles.
 #![allow(clippy::unwrap_used, reason = "a test panics")]
 
 mod modules;
@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use modules::{Arrow, ITSELF, Modules};
 
-/// The modules of each crate, from the bottom up: a row uses only what stands in those before it.
-/// What a crate's `lib.rs` or `main.rs` has of its own is called `itself`.
+/// The modules of each crate, from the bottom up: a module uses only modules of earlier rows. The
+/// items of `lib.rs` or `main.rs` are called `itself`.
 const CRATES: [(&str, &[&str]); 11] = [
     ("swarm-core/src", &LAYERS),
     ("swarm-store-memory/src", &["log_rows records", "world", ITSELF, PORT]),
@@ -105,17 +105,17 @@ const CRATES: [(&str, &[&str]); 11] = [
     ),
 ];
 
-/// The traits of the port that a store implements in a module each.
+/// The traits of the port that a store implements in one module each.
 const PORT: &str = "committee counts documents log members outbox sessions takes";
 
 /// The layers of the core.
 const LAYERS: [&str; 6] = ["domain", "proof", "rules", "store", "service", "wire"];
 
-/// The layers that wait for something.
+/// The layers that may be async.
 const ASYNC: [&str; 2] = ["store", "service"];
 
 #[test]
-fn a_module_uses_only_those_below_it() {
+fn modules_use_only_lower_modules() {
     for (folder, rows) in CRATES {
         for [from, to] in Modules::read(&root().join(folder)).arrows().remove("").unwrap() {
             let height = |module: &str| {
@@ -128,17 +128,17 @@ fn a_module_uses_only_those_below_it() {
 }
 
 #[test]
-fn no_modules_use_each_other_in_a_circle() {
+fn modules_have_no_import_cycles() {
     for (folder, _) in CRATES {
         for (inner, arrows) in Modules::read(&root().join(folder)).arrows() {
-            let circle = in_a_circle(&arrows);
+            let circle = arrows_in_cycles(&arrows);
             assert!(circle.is_empty(), "{folder}/{inner}: a circle in {circle:?}");
         }
     }
 }
 
 #[test]
-fn a_module_with_others_inside_is_a_folder_with_a_mod_rs() {
+fn modules_with_submodules_are_folders_with_mod_rs() {
     for (folder, _) in CRATES {
         let mut folders = vec![root().join(folder)];
         while let Some(folder) = folders.pop() {
@@ -150,8 +150,9 @@ fn a_module_with_others_inside_is_a_folder_with_a_mod_rs() {
     }
 }
 
-/// What stays when all that uses nothing is taken away, and then what is used by nothing.
-fn in_a_circle(arrows: &BTreeSet<Arrow>) -> BTreeSet<Arrow> {
+/// The arrows in cycles: what remains after repeatedly removing modules that use nothing or are
+/// used by nothing.
+fn arrows_in_cycles(arrows: &BTreeSet<Arrow>) -> BTreeSet<Arrow> {
     let mut left = arrows.clone();
     loop {
         let users: BTreeSet<_> = left.iter().map(|[from, _]| from.clone()).collect();
@@ -165,7 +166,7 @@ fn in_a_circle(arrows: &BTreeSet<Arrow>) -> BTreeSet<Arrow> {
 }
 
 #[test]
-fn rules_do_not_wait() {
+fn rules_are_not_async() {
     for layer in LAYERS.iter().filter(|layer| !ASYNC.contains(layer)) {
         for (path, code) in sources(&format!("swarm-core/src/{layer}")) {
             for word in ["async ", ".await"] {
@@ -176,7 +177,7 @@ fn rules_do_not_wait() {
 }
 
 #[test]
-fn a_crate_uses_only_what_it_may_know() {
+fn crates_use_only_permitted_dependencies() {
     let foreign = ["tokio::", "warp::", "hyper::", "redis::", "swarm_http", "swarm_store_"];
     absent("swarm-core/src", &foreign);
     absent("swarm-testing/src", &["warp::", "hyper::", "redis::", "swarm_http", "swarm_store_"]);
@@ -212,7 +213,7 @@ fn absent(folder: &str, words: &[&str]) {
     }
 }
 
-/// Each Rust file below a folder of the workspace, without its comments.
+/// Each Rust file below a folder of the workspace, without comments.
 fn sources(folder: &str) -> Vec<(PathBuf, String)> {
     let code = |path: PathBuf| {
         let code = without_comments(&fs::read_to_string(&path).unwrap());
@@ -223,7 +224,7 @@ fn sources(folder: &str) -> Vec<(PathBuf, String)> {
     found
 }
 
-/// The Rust files below a folder, but for what is built there.
+/// The Rust files below a folder, except in `target`.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -257,15 +258,15 @@ mod of_this_test {
     }
 
     #[test]
-    fn circles_are_found_and_only_they() {
-        assert!(in_a_circle(&arrows(&[["a", "b"], ["b", "c"], ["a", "c"]])).is_empty());
+    fn import_cycles_are_found() {
+        assert!(arrows_in_cycles(&arrows(&[["a", "b"], ["b", "c"], ["a", "c"]])).is_empty());
         let circle = [["b", "c"], ["c", "d"], ["d", "b"]];
         let more = [&circle[..], &[["a", "b"], ["d", "e"]]].concat();
-        assert_eq!(in_a_circle(&arrows(&more)), arrows(&circle));
+        assert_eq!(arrows_in_cycles(&arrows(&more)), arrows(&circle));
     }
 
     #[test]
-    fn what_passes_a_name_on_is_not_what_defines_it() {
+    fn reexports_resolve_to_the_defining_module() {
         let modules = Modules::of(&BTreeMap::from([
             ("", "mod a; mod b; mod c; pub use a::{One, Two as Three}; use b::Four;"),
             ("a", "use super::b; use crate::c::Five as Six; b::four(); Vec::new();"),

@@ -1,4 +1,4 @@
-//! The modules of a crate, and which uses which.
+//! The modules of a crate and their dependencies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,19 +8,19 @@ use std::slice::from_ref;
 use crate::paths::{Import, imports, inline};
 use crate::without_comments;
 
-/// A module or an item, by the names that lead to it from the root of its crate.
+/// The path of a module or an item from the root of its crate.
 type Location = Vec<String>;
 
-/// Who uses whom, of what is in the same folder.
+/// A dependency between two modules of the same folder: the user, then the used one.
 pub(crate) type Arrow = [String; 2];
 
-/// What the `mod.rs`, `lib.rs` or `main.rs` of a folder is called among the modules in it.
+/// The name for the `mod.rs`, `lib.rs` or `main.rs` of a folder among its modules.
 pub(crate) const ITSELF: &str = "itself";
 
 /// The modules of a crate.
 pub(crate) struct Modules {
     code: BTreeMap<Location, String>,
-    /// What a name stands for in a module that imports it.
+    /// The target of each imported name.
     imported: BTreeMap<(Location, String), Location>,
 }
 
@@ -33,7 +33,7 @@ impl Modules {
         Self::new(code)
     }
 
-    /// Takes the code of each module, by names with slashes between.
+    /// Builds it from the code of each module, by paths with slashes.
     pub(crate) fn of(code: &BTreeMap<&str, &str>) -> Self {
         let location = |name: &str| name.split_terminator('/').map(str::to_owned).collect();
         Self::new(code.iter().map(|(name, code)| (location(name), (*code).to_owned())).collect())
@@ -53,7 +53,7 @@ impl Modules {
         modules
     }
 
-    /// Who uses whom, by the folder that both are in.
+    /// The dependencies, by the folder that contains both modules.
     pub(crate) fn arrows(&self) -> BTreeMap<String, BTreeSet<Arrow>> {
         let mut arrows: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
         for (from, to) in self.uses() {
@@ -67,7 +67,7 @@ impl Modules {
         arrows
     }
 
-    /// Each module beside those that it uses. What it only passes on it does not use.
+    /// Pairs of a module and one that it uses. A re-export is not a use.
     fn uses(&self) -> Vec<(Location, Location)> {
         let mut uses = Vec::new();
         for (module, code) in &self.code {
@@ -81,7 +81,7 @@ impl Modules {
         uses
     }
 
-    /// A path as it reads from the root of the crate; `None` when it leads out of it.
+    /// A path from the root of the crate; `None` when it leads out of the crate.
     fn absolute(&self, module: &Location, path: &[String]) -> Option<Location> {
         let (first, rest) = path.split_first()?;
         let mut base = match first.as_str() {
@@ -99,7 +99,7 @@ impl Modules {
         Some(base)
     }
 
-    /// The module that defines what is at a location, whichever modules pass it on.
+    /// The module that defines the item at a location, following re-exports.
     fn definer(&self, location: &[String], steps: usize) -> Location {
         let mut module = Location::new();
         for (at, name) in location.iter().enumerate() {
@@ -124,7 +124,7 @@ fn read_folder(folder: &Path, module: &Location, code: &mut BTreeMap<Location, S
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
         let inner = [&module[..], from_ref(&name)].concat();
-        // Programs are crates of their own.
+        // Binaries are separate crates.
         if path.is_dir() && name != "bin" {
             read_folder(&path, &inner, code);
         } else if path.extension().is_some_and(|extension| extension == "rs") {

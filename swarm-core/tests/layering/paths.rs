@@ -1,6 +1,6 @@
-//! The paths that a source names.
+//! Extracts the paths that a source file uses.
 
-/// A name that a `use` statement brings.
+/// A name that a `use` statement imports.
 pub(crate) struct Import {
     pub(crate) path: Vec<String>,
     pub(crate) name: String,
@@ -8,7 +8,7 @@ pub(crate) struct Import {
     pub(crate) passed_on: bool,
 }
 
-/// What the `use` statements of a source bring.
+/// The imports of a source file.
 pub(crate) fn imports(code: &str) -> Vec<Import> {
     let mut found = Vec::new();
     for (start, keyword) in code.match_indices("use ") {
@@ -21,7 +21,7 @@ pub(crate) fn imports(code: &str) -> Vec<Import> {
     found
 }
 
-/// Takes a tree of imports apart.
+/// Expands a tree of imports.
 fn expand(tree: &str, prefix: &[String], passed_on: bool, found: &mut Vec<Import>) {
     if let Some((head, branches)) = tree.split_once('{') {
         let prefix: Vec<String> = prefix.iter().cloned().chain(segments(head)).collect();
@@ -36,7 +36,7 @@ fn expand(tree: &str, prefix: &[String], passed_on: bool, found: &mut Vec<Import
     if path.len() > 1 && path.last().is_some_and(|last| last == "self") {
         path.pop();
     }
-    // A glob is how an inline module, of tests or of a macro, sees the one around it.
+    // Ignore globs: inline modules of tests and macros use them for their parent.
     if let Some(last) = path.last().filter(|last| *last != "*") {
         let name = alias.map_or(last.as_str(), str::trim).to_owned();
         found.push(Import { path, name, passed_on });
@@ -55,7 +55,7 @@ fn split_outside_braces(branches: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The paths of a source outside of its `use` statements.
+/// The paths outside of `use` statements.
 pub(crate) fn inline(code: &str) -> impl Iterator<Item = Vec<String>> {
     let ends_path = |it: char| !it.is_alphanumeric() && !matches!(it, '_' | ':' | '$');
     let is_import = |line: &str| line.starts_with("use ") || line.starts_with("pub");

@@ -1,4 +1,4 @@
-//! Challenges, and the claims that answer them (API.md, 4.3).
+//! Challenges and token claims (API.md, 4.3).
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ fn in_state(state: MemberState) -> Member {
 }
 
 #[test]
-fn a_challenge_is_good_for_ten_minutes_and_given_again_for_five_minutes() {
+fn challenge_is_valid_for_ten_and_reusable_for_five_minutes() {
     let offer = offer_challenge(&id("ada"), &of(None), seed("fresh"), now());
     let fresh = Challenge {
         seed: seed("fresh"),
@@ -42,7 +42,7 @@ fn a_challenge_is_good_for_ten_minutes_and_given_again_for_five_minutes() {
 }
 
 #[test]
-fn only_an_active_member_is_given_a_live_one() {
+fn only_active_members_get_a_live_challenge() {
     let slot = |member| offer_challenge(&id("ada"), &of(member), seed("fresh"), now()).slot;
     for state in MemberState::ALL {
         let active = matches!(state, MemberState::Approved | MemberState::Claimed);
@@ -52,9 +52,9 @@ fn only_an_active_member_is_given_a_live_one() {
     assert_eq!(slot(None), ChallengeSlot::Decoy);
 }
 
-/// So nobody learns from it which ids there are (API.md: the first 16 bits of the SHA-256).
+/// The bucket is the first 16 bits of the SHA-256 of the id, so it does not reveal which ids exist.
 #[test]
-fn the_place_of_a_challenge_goes_by_the_id_alone() {
+fn challenge_bucket_depends_on_the_id_only() {
     for name in ["ada", "grace", "nobody"] {
         let places = [None, Some(in_state(MemberState::Approved))]
             .map(|member| offer_challenge(&id(name), &of(member), seed("fresh"), now()).bucket.0);
@@ -63,7 +63,7 @@ fn the_place_of_a_challenge_goes_by_the_id_alone() {
     }
 }
 
-/// What the member says to its challenge.
+/// The claim of the member.
 fn answer() -> TokenClaim {
     TokenClaim {
         member_id: id("ada"),
@@ -85,7 +85,7 @@ fn refusal(claim_of: Signed<TokenClaim>, basis: &MemberBasis, now: Timestamp) ->
 }
 
 #[test]
-fn a_claim_in_time_gets_the_token() {
+fn valid_claim_gets_the_token() {
     let approved = in_state(MemberState::Approved);
     for moment in [now(), expires_at()] {
         let answer = keys("ada").sign(answer());
@@ -110,7 +110,7 @@ fn a_claim_in_time_gets_the_token() {
 }
 
 #[test]
-fn a_claim_that_proves_nothing_is_refused() {
+fn claim_without_valid_proof_is_refused() {
     let approved = || of(Some(in_state(MemberState::Approved)));
     let unproven = Some(Refusal::ClaimRefused(ClaimFault::Unproven));
     let signed = |answer| keys("ada").sign(answer);
@@ -136,9 +136,9 @@ fn a_claim_that_proves_nothing_is_refused() {
     }
 }
 
-/// The same fault whether or not there is such a member.
+/// The fault does not depend on whether the member exists.
 #[test]
-fn a_refused_claim_says_which_field_is_at_fault() {
+fn refused_claim_names_the_faulty_field() {
     let bases = [of(Some(in_state(MemberState::Approved))), of(None)];
     let signed = |answer| keys("ada").sign(answer);
     let random = answer().challenge.split_once(' ').unwrap().1.to_owned();
@@ -160,9 +160,9 @@ fn a_refused_claim_says_which_field_is_at_fault() {
     }
 }
 
-/// Only whoever holds the key learns that the token is gone.
+/// Only the holder of the key learns that the token was claimed.
 #[test]
-fn a_second_claim_is_told_so_if_it_proves_the_key() {
+fn second_claim_with_valid_proof_is_already_claimed() {
     let basis = of(Some(claimed("ada")));
     let second = refusal(keys("ada").sign(answer()), &basis, now());
     assert_eq!(second, Some(Refusal::AlreadyClaimed));

@@ -1,4 +1,4 @@
-//! The log, word for word (API.md, 11.2).
+//! The exact texts of log entries (API.md, 11.2).
 
 use std::sync::Arc;
 
@@ -25,21 +25,21 @@ fn row(logged: Logged) -> LogRow {
     LogRow { seq: Seq(12), at: now(), logged }
 }
 
-/// The row of an act whose commit gave out this id.
+/// The row of an act whose commit assigned this id.
 fn row_of(act: &Act, minted: Option<u64>) -> LogRow {
     row(Logged::Act { text: act.as_str().to_owned(), minted })
 }
 
-/// `sha256:` and the digest, as `sha256sum` gives it.
+/// The expected digest was computed with `sha256sum`.
 #[test]
-fn a_digest_is_that_of_the_json_text() {
+fn digest_is_sha256_of_the_json_text() {
     let abc = "sha256:6cc43f858fbb763301637b5af970e2a46b46f461f27e5a0f41e009c59b827b25";
     assert_eq!(digest("abc"), abc);
     assert_eq!(digest(&json::Json::from("abc")), abc);
 }
 
 #[test]
-fn a_take_is_logged_with_what_proves_it() {
+fn take_is_logged_with_its_proof() {
     let ada = Author::named("ada");
     let session = session_draft("aurora").convened(SessionId(7), Timestamp::EPOCH);
     let signed = Arc::new(ada.keys.sign(ada.draft(&session, "nonce")));
@@ -64,7 +64,7 @@ fn a_take_is_logged_with_what_proves_it() {
 }
 
 #[test]
-fn a_take_of_the_committee_is_logged_with_its_reference() {
+fn committee_take_is_logged_with_its_commit_reference() {
     let body = "x".repeat(80) + "\nSTANCE: bullish | CONFIDENCE: 0.5";
     let take = CommitteeTake {
         member_id: CommitteeMemberId::parse("ada").unwrap(),
@@ -98,7 +98,7 @@ fn drafted() -> SessionDraft {
 }
 
 #[test]
-fn a_session_is_logged_with_digests_in_place_of_what_is_long() {
+fn session_is_logged_with_digests_of_long_fields() {
     let draft = drafted();
     let begins =
         format!(r#"{HEAD}"kind":"session","act":"convened","by":"operator","note":"why","#);
@@ -128,7 +128,7 @@ fn a_session_is_logged_with_digests_in_place_of_what_is_long() {
 }
 
 #[test]
-fn a_memo_is_logged_with_the_id_and_the_digest_of_its_commit() {
+fn memo_is_logged_with_id_and_digest() {
     let published = row_of(&memo_published(&id("ada")), Some(4));
     assert_eq!(digest_source(&published), Some(DigestSource::Memo(MemoId(4))));
     let expected = format!(
@@ -147,7 +147,7 @@ fn a_memo_is_logged_with_the_id_and_the_digest_of_its_commit() {
 }
 
 #[test]
-fn records_of_an_operator_are_logged_with_who_and_what() {
+fn operator_changes_are_logged_with_actor_and_key() {
     let aurora = Subject::read(&mut object(r#"{"id":"aurora","name":"Aurora"}"#)).unwrap();
     let put = row_of(&subject_put(&aurora, &Actor::OPERATOR), None);
     let expected = format!(

@@ -1,4 +1,4 @@
-//! Deliveries: who tries when, and what is remembered of it (API.md, 7.5).
+//! Delivery of messages: leases, retries and outcomes (API.md, 7.5).
 
 use swarm_core::domain::{MailState, Message, MessageId};
 use swarm_core::rules::{Attempt, MAX_MAIL_ATTEMPTS, MessageChange, lease, settle};
@@ -23,7 +23,7 @@ fn settled(attempts: u32, attempt: Attempt) -> Message {
 }
 
 #[test]
-fn a_message_that_is_due_is_one_servers_for_two_minutes() {
+fn due_message_is_leased_for_two_minutes() {
     let change = lease(&versioned(queued()), now()).unwrap();
     let due_at = now().plus_millis(120_000);
     assert_eq!(change.message, Message { attempts: 1, due_at, ..queued() });
@@ -35,7 +35,7 @@ fn a_message_that_is_due_is_one_servers_for_two_minutes() {
 }
 
 #[test]
-fn what_is_handed_over_has_no_error_any_more() {
+fn sent_message_has_no_error() {
     let sent = settled(2, Attempt::Sent);
     let (state, sent_at) = (MailState::Sent, Some(now().plus_millis(5)));
     let expected = Message { state, sent_at, last_error: None, ..leased(1).message };
@@ -43,7 +43,7 @@ fn what_is_handed_over_has_no_error_any_more() {
 }
 
 #[test]
-fn what_failed_is_tried_again_later_each_time_until_the_last() {
+fn failed_attempts_back_off_until_the_last() {
     let why = || Some("why".to_owned());
     for (attempts, seconds) in [
         (1, 30),
@@ -69,7 +69,7 @@ fn what_failed_is_tried_again_later_each_time_until_the_last() {
 }
 
 #[test]
-fn what_cannot_be_delivered_is_not_tried_again() {
+fn undeliverable_message_is_not_retried() {
     let settled = settled(1, Attempt::Undeliverable("no address".to_owned()));
     let (state, last_error) = (MailState::Undeliverable, Some("no address".to_owned()));
     assert_eq!(settled, Message { state, last_error, ..leased(0).message });

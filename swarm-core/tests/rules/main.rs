@@ -1,4 +1,4 @@
-//! The rules of members and their takes, by themselves: facts in, a judgement out.
+//! Unit tests of the rules, without a store.
 #![allow(clippy::unwrap_used, reason = "a test panics")]
 
 mod challenges;
@@ -16,7 +16,7 @@ use swarm_core::domain::{Actor, Attribution, Note, Version};
 use swarm_core::rules::Versioned;
 use swarm_testing::moment;
 
-/// The version of every record that is judged here.
+/// The version of all judged records.
 const JUDGED: Version = Version(3);
 
 fn versioned<T>(record: T) -> Versioned<T> {
@@ -27,7 +27,7 @@ fn now() -> Timestamp {
     moment("2026-11-21T12:00:00Z")
 }
 
-/// The operator, who says why.
+/// The operator, with a note.
 fn operator() -> Attribution {
     Attribution { by: Actor::OPERATOR, note: Some(Note::parse("why").unwrap()) }
 }

@@ -1,4 +1,4 @@
-//! What becomes of a member (API.md, 4 and 7.2).
+//! Changes of members (API.md, 4 and 7.2).
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use MemberState::{Applied, Approved, Claimed, Inactive, Rejected};
 
 const RANDOM: [u8; 16] = [7; 16];
 
-/// Long before the change that is judged.
+/// A time long before the change.
 const THEN: Option<Timestamp> = Some(Timestamp::EPOCH);
 
 fn in_state(state: MemberState) -> Member {
@@ -29,7 +29,7 @@ fn in_state(state: MemberState) -> Member {
     }
 }
 
-/// The change is this record, at the version that was judged, and says so in the log.
+/// Asserts that the change writes this record at the judged version, with this act in the log.
 fn is_change(change: &MemberChange, member: &Member, act: Option<&str>) {
     assert_eq!((&change.member, change.expected), (member, Some(JUDGED)));
     assert!(change.proven.is_none() && change.quota.is_none());
@@ -54,7 +54,7 @@ fn application() -> Application {
 }
 
 #[test]
-fn an_application_is_admitted_as_it_was_signed() {
+fn application_is_admitted_as_signed() {
     let change = admit(&Arc::new(keys("ada").sign(application())), RANDOM, now()).unwrap();
     assert_eq!(change.member.id.as_str(), "07070707-0707-4707-8707-070707070707");
     let admitted = Member {
@@ -68,7 +68,7 @@ fn an_application_is_admitted_as_it_was_signed() {
 }
 
 #[test]
-fn an_application_must_be_signed_by_its_own_key() {
+fn application_must_be_signed_with_its_own_key() {
     let weak = Application { public_key: "A".repeat(43) + "=", ..application() };
     let no_key = Application { public_key: "key".to_owned(), ..application() };
     for (signer, fields) in [("grace", application()), ("ada", weak), ("ada", no_key)] {
@@ -79,7 +79,7 @@ fn an_application_must_be_signed_by_its_own_key() {
 }
 
 #[test]
-fn a_key_is_held_from_the_application_until_it_comes_to_nothing() {
+fn key_is_held_while_applied_or_active() {
     for state in MemberState::ALL {
         let held = matches!(state, Applied | Approved | Claimed).then(|| key("ada"));
         assert_eq!(creation(&in_state(state)).held_key(), held.as_ref(), "{state}");
@@ -88,7 +88,7 @@ fn a_key_is_held_from_the_application_until_it_comes_to_nothing() {
 }
 
 #[test]
-fn whoever_was_activated_once_may_be_read() {
+fn member_is_public_once_activated() {
     for state in MemberState::ALL {
         let was_member = matches!(state, Approved | Claimed | Inactive);
         assert_eq!(may_be_read(&in_state(state)), was_member, "{state}");
@@ -97,7 +97,7 @@ fn whoever_was_activated_once_may_be_read() {
 }
 
 #[test]
-fn who_was_deactivated_becomes_what_it_was() {
+fn reactivation_restores_the_state() {
     let unclaimed = Member { claimed_at: None, token: None, ..in_state(Inactive) };
     for (before, state, first) in [
         (in_state(Applied), Approved, true),
@@ -119,7 +119,7 @@ fn who_was_deactivated_becomes_what_it_was() {
 }
 
 #[test]
-fn only_an_applicant_is_rejected() {
+fn only_applicants_can_be_rejected() {
     for state in MemberState::ALL {
         let before = versioned(in_state(state));
         let (rejected, competing) =
@@ -139,7 +139,7 @@ fn only_an_applicant_is_rejected() {
 }
 
 #[test]
-fn only_an_active_member_is_deactivated() {
+fn only_active_members_can_be_deactivated() {
     for state in MemberState::ALL {
         let change = deactivate(&versioned(in_state(state)), &Actor::OPERATOR);
         if matches!(state, Approved | Claimed) {
@@ -152,7 +152,7 @@ fn only_an_active_member_is_deactivated() {
 }
 
 #[test]
-fn only_a_claimed_token_is_replaced_and_the_key_where_one_is_given() {
+fn rotation_requires_a_claimed_token() {
     for state in MemberState::ALL {
         for given in [None, Some(key("grace"))] {
             let before = versioned(in_state(state));

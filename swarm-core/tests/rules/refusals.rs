@@ -1,4 +1,4 @@
-//! What a refusal says beside its text.
+//! The properties of refusals besides their texts.
 
 use swarm_core::Refusal;
 use swarm_core::domain::{Invalid, MemberState, SessionState};
@@ -7,9 +7,9 @@ use swarm_testing::id;
 
 use super::now;
 
-/// Conflicts depend on what is on file: a client may learn from them that its take stands.
+/// Conflicts depend on stored state. A client may learn from them that its take is stored.
 #[test]
-fn a_conflict_is_what_another_moment_might_have_accepted() {
+fn conflicts_depend_on_stored_state() {
     use Refusal as R;
     let invalid = || Invalid::missing("field");
     for conflict in [
@@ -52,7 +52,7 @@ fn a_conflict_is_what_another_moment_might_have_accepted() {
 }
 
 #[test]
-fn a_quota_says_what_is_limited_and_when_to_ask_again() {
+fn quota_refusal_names_quota_and_retry_after() {
     let pending = QuotaReached::pending();
     assert_eq!(pending.quota.to_string(), "applications that wait for an operator");
     assert_eq!(Refusal::QuotaReached(pending).retry_after(), Some(3_600));
@@ -67,7 +67,7 @@ fn a_quota_says_what_is_limited_and_when_to_ask_again() {
 }
 
 #[test]
-fn what_is_not_there_is_named() {
+fn not_found_names_the_resource() {
     for (resource, name) in [
         (Resource::Application, "application"),
         (Resource::Brief, "brief"),

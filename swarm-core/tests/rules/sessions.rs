@@ -1,4 +1,4 @@
-//! What becomes of a session (API.md, 7.3).
+//! Changes of sessions (API.md, 7.3).
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ const STATES: [SessionState; 5] = [Scheduled, Collecting, WindowClosed, Aggregat
 
 const BEFORE_AGGREGATION: [SessionState; 3] = [Scheduled, Collecting, WindowClosed];
 
-/// With a deadline at noon.
+/// A session with a deadline at noon.
 fn in_state(state: SessionState) -> Session {
     let draft = SessionDraft { window_closes_at: Some(now()), ..session_draft("aurora") };
     Session { state, ..draft.convened(SessionId(7), Timestamp::EPOCH) }
@@ -47,7 +47,8 @@ fn takes(session: &Session) -> Vec<Arc<Take>> {
     [(1, "ada"), (2, "grace")].into_iter().map(take).collect()
 }
 
-/// The change is this record at the version that was judged, logged as this act of this actor.
+/// Asserts that the change writes this record at the judged version, with this act and actor in the
+/// log.
 fn is_change(change: &SessionChange, session: &Session, act: &str, by: &str) {
     assert_eq!((&change.session, change.expected), (session, JUDGED));
     let entry = &change.act;
@@ -61,7 +62,7 @@ const BY_OPERATOR: &str = r#""operator","note":"why""#;
 const BY_SCHEDULE: &str = r#""schedule","note":null"#;
 
 #[test]
-fn a_session_is_convened_as_it_was_drafted() {
+fn session_is_convened_as_drafted() {
     let draft = session_draft("aurora");
     let convocation = convene(&draft, &operator());
     assert_eq!(convocation.draft, draft);
@@ -71,7 +72,7 @@ fn a_session_is_convened_as_it_was_drafted() {
 }
 
 #[test]
-fn a_session_moves_forward_and_its_window_may_open_again() {
+fn session_moves_forward_and_may_reopen_its_window() {
     for from in STATES {
         for to in STATES {
             let allowed = match from {
@@ -97,7 +98,7 @@ fn a_session_moves_forward_and_its_window_may_open_again() {
 }
 
 #[test]
-fn a_move_changes_the_state_alone() {
+fn advance_changes_only_the_state() {
     for (from, to) in
         [(Scheduled, Collecting), (Collecting, WindowClosed), (WindowClosed, Collecting)]
     {
@@ -110,7 +111,7 @@ fn a_move_changes_the_state_alone() {
 }
 
 #[test]
-fn aggregation_writes_the_snapshot_of_all_the_takes_that_are_on_file() {
+fn aggregation_writes_the_snapshot_of_all_takes() {
     let before = in_state(WindowClosed);
     let takes = takes(&before);
     let later = now().plus_millis(1);
@@ -123,7 +124,7 @@ fn aggregation_writes_the_snapshot_of_all_the_takes_that_are_on_file() {
 }
 
 #[test]
-fn publication_is_dated() {
+fn publication_sets_published_at() {
     let change =
         advance(&versioned(in_state(Aggregated)), Published, &[], now(), &operator()).unwrap();
     let after = Session { published_at: Some(now()), ..in_state(Published) };
@@ -132,7 +133,7 @@ fn publication_is_dated() {
 }
 
 #[test]
-fn a_window_closes_by_itself_once_its_deadline_has_passed() {
+fn window_closes_after_the_deadline() {
     for state in STATES {
         for (moment, passed) in
             [(now().plus_millis(-1), false), (now(), false), (now().plus_millis(1), true)]
@@ -156,7 +157,7 @@ fn amended(session: Session, patch: SessionPatch) -> Result<SessionChange, Refus
 }
 
 #[test]
-fn a_deadline_moves_in_every_state_but_not_before_a_take() {
+fn deadline_moves_in_every_state_but_not_before_a_take() {
     for state in STATES {
         let later = moment("2026-11-21T13:00:00Z");
         for (deadline, act) in
@@ -172,7 +173,7 @@ fn a_deadline_moves_in_every_state_but_not_before_a_take() {
 }
 
 #[test]
-fn a_quorum_changes_before_aggregation_alone() {
+fn quorum_changes_only_before_aggregation() {
     for state in STATES {
         for quorum in [Some(3), None] {
             let before = Session { quorum: Some(2), ..in_state(state) };
@@ -190,7 +191,7 @@ fn a_quorum_changes_before_aggregation_alone() {
 }
 
 #[test]
-fn what_changes_nothing_is_no_change_unless_someone_says_why() {
+fn unchanged_session_is_saved_only_with_a_note() {
     let silent = Attribution { note: None, ..operator() };
     for state in STATES {
         let before = Session { quorum: Some(2), ..in_state(state) };
@@ -212,7 +213,7 @@ fn what_changes_nothing_is_no_change_unless_someone_says_why() {
 }
 
 #[test]
-fn what_moves_the_deadline_is_logged_as_that() {
+fn moved_deadline_is_logged_as_deadline() {
     let patch = SessionPatch { window_closes_at: Some(None), quorum: Some(Some(1)) };
     let change = amended(in_state(Collecting), patch).unwrap();
     let after = Session { window_closes_at: None, quorum: Some(1), ..in_state(Collecting) };
@@ -220,7 +221,7 @@ fn what_moves_the_deadline_is_logged_as_that() {
 }
 
 #[test]
-fn a_roster_is_frozen_once_and_before_aggregation() {
+fn roster_is_frozen_once_and_before_aggregation() {
     let roster = listing(&[("ada", false), ("grace", true)]);
     let freeze = |session: &Versioned<Session>| freeze_roster(session, &roster, &operator());
     for state in STATES {
@@ -238,7 +239,7 @@ fn a_roster_is_frozen_once_and_before_aggregation() {
 }
 
 #[test]
-fn a_listed_member_is_excused_and_expected_again_before_aggregation() {
+fn excuse_is_reversible_before_aggregation() {
     let with = |state, ada| Session {
         roster: Some(listing(&[("ada", ada), ("grace", true)])),
         ..in_state(state)

@@ -1,5 +1,5 @@
-//! Which takes may be filed, and which of them count (API.md, 5.2). The order of the checks is held to in
-//! `tests/preflight.rs`.
+//! Which takes may be filed, and which of them count (API.md, 5.2). `tests/preflight.rs` tests the
+//! order of the checks.
 
 use std::sync::Arc;
 
@@ -17,13 +17,13 @@ fn ada() -> Author {
     Author::named("ada")
 }
 
-/// With a deadline at noon.
+/// A session with a deadline at noon.
 fn session() -> Session {
     let draft = SessionDraft { window_closes_at: Some(now()), ..session_draft("aurora") };
     draft.convened(SessionId(7), Timestamp::EPOCH)
 }
 
-/// Nothing stands against a take of Ada's.
+/// Facts that accept a take of Ada.
 fn facts(session: Session) -> Basis {
     Basis {
         now: now(),
@@ -45,7 +45,7 @@ fn on_file(id: u64, revision: Revision, submission: &Submission) -> Arc<Take> {
 }
 
 #[test]
-fn a_filing_holds_the_commit_to_what_was_judged() {
+fn filing_guards_the_commit_with_the_judged_facts() {
     let facts = Basis { latest: Some(Revision::FIRST), ..facts(session()) };
     let submission = ada().submission(&session(), "nonce");
     let filing = judged(&facts, &submission).unwrap();
@@ -63,7 +63,7 @@ fn a_filing_holds_the_commit_to_what_was_judged() {
 }
 
 #[test]
-fn the_deadline_itself_is_in_time() {
+fn deadline_is_inclusive() {
     let submission = ada().submission(&session(), "nonce");
     let at = |now| judged(&Basis { now, ..facts(session()) }, &submission);
     assert!(at(now()).is_ok());
@@ -73,7 +73,7 @@ fn the_deadline_itself_is_in_time() {
 }
 
 #[test]
-fn after_aggregation_a_first_take_may_come_and_no_amendment() {
+fn after_aggregation_first_take_is_accepted_amendment_is_not() {
     let submission = ada().submission(&session(), "nonce");
     for (state, amendable) in [
         (SessionState::WindowClosed, true),
@@ -88,15 +88,15 @@ fn after_aggregation_a_first_take_may_come_and_no_amendment() {
     }
 }
 
-/// A client that lost its answer sends the same again, and learns that the take stands.
+/// A client that lost the response sends the same again, and learns that the take is stored.
 #[test]
-fn a_conflict_names_the_very_same_take_and_no_other() {
+fn conflict_names_only_the_replayed_take() {
     let sent = ada().submission(&session(), "nonce");
     let same = on_file(5, Revision::FIRST, &sent);
     let other_words = TakeDraft { body: Body::parse("other").unwrap(), ..sent.draft().clone() };
     let other_words = on_file(5, Revision::FIRST, &ada().sign(other_words));
-    // The same fields and another signature, or another's words and this signature: neither
-    // can be on file for a member whose signatures were verified.
+    // Take the same fields with another signature, and other fields with the same signature.
+    // Neither can be stored for a member whose signatures were verified.
     let resigned = on_file(
         5,
         Revision::FIRST,
@@ -122,7 +122,7 @@ fn a_conflict_names_the_very_same_take_and_no_other() {
 }
 
 #[test]
-fn of_each_member_the_highest_revision_counts_in_the_order_of_filing() {
+fn highest_revision_of_each_member_counts() {
     let take = |id, name: &str, revision| {
         let author = Author::named(name);
         let submission = author.submission(&session(), &format!("nonce {id}"));
@@ -145,9 +145,9 @@ fn of_each_member_the_highest_revision_counts_in_the_order_of_filing() {
     assert_eq!(resolve(&[]), []);
 }
 
-/// What was sent in place of an invalid day or subject was never sent: neither is looked up.
+/// The replacement of an invalid day or subject is not looked up.
 #[test]
-fn no_session_is_looked_for_by_an_invalid_field() {
+fn invalid_fields_are_not_looked_up() {
     let signature = ada().submission(&session(), "nonce").signed().signature.as_str().to_owned();
     for (date, subject, found) in [
         ("2026-11-21", "aurora", true),

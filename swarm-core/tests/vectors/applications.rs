@@ -1,5 +1,5 @@
-//! The other payloads that are signed: applications and token claims. There are no vectors of
-//! them, but the keys of the vectors apply here.
+//! The other signed payloads: applications and token claims. There are no vectors for them, but
+//! these tests use the keys of the vectors.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ fn fields(value: &serde_json::Value) -> Object {
     Json::read(value.to_string().as_bytes()).unwrap().into_object()
 }
 
-/// An application with this key, and a signature that is none.
+/// An application with this key and an invalid signature.
 fn application(public_key: &str) -> Result<Signed<Application>, Invalid> {
     Application::read(&mut fields(&json!({
         "signature": "", "publicKey": public_key, "contact": "a@vectors.example", "name": "Ann",
@@ -33,7 +33,7 @@ fn text(public_key: &str) -> String {
 }
 
 #[test]
-fn whoever_signs_an_application_is_admitted_with_its_key() {
+fn signed_application_is_admitted_with_its_key() {
     for holder in holders() {
         let unsigned = application(&holder.public_key).unwrap();
         assert_eq!(canonical(&unsigned.payload), text(&holder.public_key));
@@ -43,9 +43,9 @@ fn whoever_signs_an_application_is_admitted_with_its_key() {
     }
 }
 
-/// A text that is no key, or no strong one, is a bad signature (API.md, 4.2).
+/// A text that is not a key, or a weak one, is reported as a bad signature (API.md, 4.2).
 #[test]
-fn no_weak_key_is_admitted() {
+fn weak_keys_are_not_admitted() {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Case {
@@ -62,7 +62,7 @@ fn no_weak_key_is_admitted() {
 }
 
 #[test]
-fn token_claims_are_signed_in_the_order_of_their_fields() {
+fn token_claim_canonical_text_has_the_fields_in_order() {
     let holder = &holders()[0];
     let claim = TokenClaim::read(&mut fields(&json!({
         "signature": "", "expiresAt": "2026-11-21T22:45:00.000Z", "challenge": "c\u{2028}",

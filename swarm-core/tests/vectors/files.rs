@@ -1,4 +1,4 @@
-//! Where the vectors are, and how they are read.
+//! Finding and reading the vector files.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -6,29 +6,26 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use swarm_core::json::Json;
 
-/// Names the folder with the sets of other projects; an absolute path.
+/// The environment variable with the absolute path of the folder with the sets of other projects.
 const VARIABLE: &str = "SWARM_VECTORS";
 
-/// Where that folder is looked for when [`VARIABLE`] is not set, from this crate.
+/// The default of that folder, relative to this crate.
 const BESIDE: &str = "../../shared/vectors";
 
-/// A file of the repository's own vectors. It must be there.
+/// Reads a file of the repository's own vectors.
 pub(crate) fn own(path: &str) -> String {
     read(&here().join("../vectors").join(path))
 }
 
-/// A file of the sets that other projects have published, which the repository does not contain.
+/// Reads a file of the sets that other projects have published, which are not in the repository.
 ///
-/// They are read from the folder that `SWARM_VECTORS` names, else from `shared/vectors` beside the
-/// repository. The decision when that folder is missing:
+/// The folder is `SWARM_VECTORS`, else `shared/vectors` next to the repository. If it is missing:
 ///
-/// - `SWARM_VECTORS` is set, but names no folder, or one without the file: the test **fails**,
-///   since whoever sets it wants the sets to be read. Likewise when the folder beside the
-///   repository exists and lacks the file.
-/// - Neither exists: `None`, and the test returns without a verdict, so that a clean clone passes.
-///   It does not do so in silence: a line on standard error, which the test runner does not
-///   capture, says which set was not read and which variable to set; and the test
-///   `third_party_vectors_were_read` lists all sets with what was read of them.
+/// - If `SWARM_VECTORS` is set but is not a folder, or if the folder lacks the file, the test
+///   **fails**. The same holds if the default folder exists and lacks the file.
+/// - If neither folder exists, this returns `None` and the test is skipped, so that a clean clone
+/// passes. A line on standard error, which the test runner does not capture, names the skipped set
+/// and the variable. The test `third_party_vectors_were_read` lists all sets that were read.
 pub(crate) fn third_party(path: &str) -> Option<String> {
     let Some(folder) = third_party_folder() else {
         say(&format!(
@@ -40,7 +37,7 @@ pub(crate) fn third_party(path: &str) -> Option<String> {
     Some(read(&folder.join(path)))
 }
 
-/// The folder with the sets of other projects, if there is one.
+/// The folder with the sets of other projects, if it exists.
 pub(crate) fn third_party_folder() -> Option<PathBuf> {
     let Some(named) = std::env::var_os(VARIABLE) else {
         return Some(here().join(BESIDE)).filter(|folder| folder.is_dir());
@@ -50,18 +47,19 @@ pub(crate) fn third_party_folder() -> Option<PathBuf> {
     Some(folder)
 }
 
-/// Writes a line to standard error past the test runner, which hides what passing tests print.
+/// Writes a line to standard error without the capture of the test runner.
 pub(crate) fn say(line: &str) {
-    // In one piece, for tests run side by side.
+    // One write, since tests run concurrently.
     let _ = std::io::stderr().write_all(format!("vectors: {line}\n").as_bytes());
 }
 
-/// The lines of `text`. Only a line feed ends one: the vectors contain all other line ends.
+/// The lines of `text`, separated by line feeds only: the vectors contain all other line
+/// separators.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split('\n').filter(|line| !line.is_empty())
 }
 
-/// The records of a text that has one JSON object a line.
+/// The records of a text with one JSON object per line.
 pub(crate) fn records<T: DeserializeOwned>(text: &str) -> Vec<T> {
     lines(text).map(|line| serde_json::from_str(line).expect(line)).collect()
 }
@@ -71,7 +69,7 @@ pub(crate) fn array<T: DeserializeOwned>(text: &str) -> Vec<T> {
     serde_json::from_str(text).expect("an array of records")
 }
 
-/// The bytes that hexadecimal digits stand for.
+/// Decodes hexadecimal digits.
 pub(crate) fn unhex(text: &str) -> Vec<u8> {
     assert_eq!(text.len() % 2, 0, "{text}");
     let digits = text.as_bytes().chunks_exact(2);
@@ -80,7 +78,7 @@ pub(crate) fn unhex(text: &str) -> Vec<u8> {
         .collect()
 }
 
-/// Hexadecimal digits, in lower case.
+/// Encodes bytes as lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -94,7 +92,7 @@ fn read(file: &Path) -> String {
         .unwrap_or_else(|error| panic!("cannot read {}: {error}", file.display()))
 }
 
-/// The value with its members sorted, and its numbers as they are computed with.
+/// The value with sorted members and normalized numbers.
 pub(crate) fn canonical_value(value: &Json) -> Json {
     match value {
         Json::Object(object) => {

@@ -1,11 +1,11 @@
-//! The canonical JSON of RFC 8785: same escapes, same numbers; but the members of an object are
-//! sorted there by UTF-16 code units, and here by characters.
+//! The canonical JSON of RFC 8785. It has the same escapes and numbers, but sorts the members of an
+//! object by UTF-16 code units instead of characters.
 
 use swarm_core::json::{self, Json};
 
 use crate::files::{canonical_value, third_party, unhex};
 
-/// The files where both orders are the same.
+/// The files in which both orders are the same.
 const SAME_ORDER: [&str; 5] = ["arrays", "french", "structures", "unicode", "values"];
 
 fn rewritten(text: &str) -> String {
@@ -13,7 +13,7 @@ fn rewritten(text: &str) -> String {
 }
 
 #[test]
-fn canonical_text_and_bytes_are_those_published() {
+fn jcs_output_matches_where_the_member_order_is_the_same() {
     for name in SAME_ORDER {
         let Some(input) = third_party(&format!("jcs/input/{name}.json")) else { return };
         let output = third_party(&format!("jcs/output/{name}.json")).unwrap();
@@ -25,10 +25,10 @@ fn canonical_text_and_bytes_are_those_published() {
     }
 }
 
-/// U+1F602 comes before U+FB33 in UTF-16, where it is a surrogate pair, and after it here. Member
-/// by member, the text is the same.
+/// In UTF-16, U+1F602 is a surrogate pair and sorts before U+FB33; here it sorts after it. The text
+/// of each member is the same.
 #[test]
-fn where_the_order_differs_every_member_is_as_published() {
+fn jcs_members_match_where_the_member_order_differs() {
     let Some(input) = third_party("jcs/input/weird.json") else { return };
     let output = third_party("jcs/output/weird.json").unwrap();
     let digits = third_party("jcs/outhex/weird.txt").unwrap();
@@ -41,7 +41,7 @@ fn where_the_order_differs_every_member_is_as_published() {
     assert_eq!(rewritten(&output), written);
 }
 
-/// The members of a flat object of texts, as written, sorted.
+/// The members of a flat object of strings, as written, sorted.
 fn members(object: &str) -> Vec<String> {
     let inside = object.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap();
     let mut members: Vec<String> = inside.split("\",").map(str::to_owned).collect();

@@ -1,4 +1,4 @@
-//! JSON texts, good and bad, as JSONTestSuite has published them.
+//! The JSONTestSuite: valid and invalid JSON texts.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,15 @@ use swarm_core::json::{self, Json};
 
 use crate::files::{canonical_value, records, third_party};
 
-/// Must parse by the suite, and is refused here: an object names each key once (API.md, 1.1), for what was
-/// signed is not to depend on which of two values a reader takes.
+/// Texts that must parse according to the suite, but have duplicate keys, which are refused here
+/// (API.md,
+/// 1.1). Otherwise the meaning of a signed text would depend on which of two values a parser takes.
 const REFUSED_ON_PURPOSE: [&str; 2] =
     ["y_object_duplicated_key.json", "y_object_duplicated_key_and_value.json"];
 
-/// Of the texts that a reader may take or refuse (`i_`), these are taken: numbers that are rounded
-/// to a double. Refused are numbers that no double can hold, text that is not valid Unicode, a byte
-/// order mark, and values nested 500 deep.
+/// The accepted ones of the texts that a parser may accept or refuse (`i_`): numbers that are
+/// rounded to a double. Refused are numbers out of range, text that is not valid Unicode, a byte
+/// order mark, and nesting 500 levels deep.
 const READ_BY_CHOICE: [&str; 5] = [
     "i_number_double_huge_neg_exp.json",
     "i_number_real_underflow.json",
@@ -39,7 +40,7 @@ impl Case {
 }
 
 #[test]
-fn parsing_follows_the_suite() {
+fn parser_follows_jsontestsuite() {
     let Some(text) = third_party("json/jsontestsuite_parsing.jsonl") else { return };
     let cases: Vec<Case> = records(&text);
     let mut counts = BTreeMap::<_, usize>::new();
@@ -65,7 +66,7 @@ fn parsing_follows_the_suite() {
     assert_eq!(counts, [&expected[..], &[("y", true, 93)]].concat());
 }
 
-/// What each text is rewritten as; `None`: it is refused.
+/// The expected output for each text; `None`: it is refused.
 const TRANSFORMED: [(&str, Option<&str>); 22] = [
     ("number_-9223372036854775808.json", Some("[-9223372036854776000]")),
     ("number_-9223372036854775809.json", Some("[-9223372036854776000]")),
@@ -92,7 +93,7 @@ const TRANSFORMED: [(&str, Option<&str>); 22] = [
 ];
 
 #[test]
-fn transformed_texts_are_those_of_ecmascript_or_refused() {
+fn transformed_texts_match_ecmascript_or_are_refused() {
     let Some(text) = third_party("json/jsontestsuite_transform.jsonl") else { return };
     let cases: Vec<Case> = records(&text);
     assert_eq!(cases.len(), TRANSFORMED.len());

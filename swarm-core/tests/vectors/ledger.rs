@@ -1,5 +1,5 @@
-//! The least that a store must know: members, sessions, and the takes on file. It holds the facts
-//! for the judgement, and has no rule of its own.
+//! A minimal store in memory: members, sessions and takes. It supplies the facts for the rules, and
+//! has no rules itself.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub(crate) fn holders() -> Vec<Holder> {
     array(&own("interop/members.json"))
 }
 
-/// The answer to a request that was refused.
+/// The response to a refused request.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -56,7 +56,7 @@ impl Answer {
     }
 }
 
-/// Members by the id of whoever holds the token, sessions, and takes in the order of filing.
+/// Members by id, sessions, and takes in the order of filing.
 pub(crate) struct Ledger {
     members: HashMap<String, Versioned<Member>>,
     sessions: Vec<Versioned<Session>>,
@@ -64,7 +64,7 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// The members and sessions of the vectors, and no take.
+    /// A store with the members and sessions of the vectors, and without takes.
     pub(crate) fn seeded() -> Self {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -117,7 +117,7 @@ impl Ledger {
         &self.takes
     }
 
-    /// Reads, judges and files a request that came with the token of `bearer`.
+    /// Parses, judges and files a request with the token of `bearer`.
     pub(crate) fn submit(&mut self, bearer: &str, request: &[u8]) -> Result<Arc<Take>, Answer> {
         let body = Json::read(request).map_err(|error| Answer::new(400, error))?;
         let submission = Submission::read(&mut body.into_object())
@@ -126,7 +126,7 @@ impl Ledger {
         self.file(bearer, &submission)
     }
 
-    /// Judges and files a submission that came with the token of `bearer`.
+    /// Judges and files a submission with the token of `bearer`.
     pub(crate) fn file(
         &mut self,
         bearer: &str,
@@ -163,9 +163,9 @@ fn versioned<T>(record: T) -> Versioned<T> {
     Versioned { version: Version(1), record: Arc::new(record) }
 }
 
-/// The seeds, keys, tokens and hashes of the members belong together.
+/// The keys follow from the seeds, and the hashes from the tokens.
 #[test]
-fn members_have_the_keys_and_hashes_of_the_vectors() {
+fn keys_and_token_hashes_match_the_vectors() {
     for holder in holders() {
         assert_eq!(holder.keys().public_key(), holder.public_key, "{}", holder.member_id);
         let hash = TokenHash::of(holder.token.as_bytes());

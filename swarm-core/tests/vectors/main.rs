@@ -1,14 +1,14 @@
-//! The rules against vectors: those of this repository (`vectors/`, made by Node.js, the oracle of
-//! canonical text and signatures) and those that other projects have published.
+//! Tests with vectors: those of this repository (`vectors/`, made by Node.js as an independent
+//! oracle of canonical text and signatures), and those that other projects have published.
 //!
-//! The sets of other projects are not part of the repository; [`files`] says where they are looked
-//! for, and what happens when they are not there.
+//! The sets of other projects are not part of the repository. [`files`] explains where they are
+//! expected, and what happens without them.
 
 #![expect(
     clippy::expect_used,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "a test says no by panicking"
+    reason = "a failing test panics"
 )]
 
 mod applications;

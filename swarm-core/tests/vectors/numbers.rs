@@ -1,10 +1,10 @@
-//! Numbers: text to double, and double to text.
+//! Conversion of numbers between text and double.
 
 use swarm_core::json::{self, Json};
 
 use crate::files::{lines, own, third_party};
 
-/// The double that `text` is read as.
+/// Parses a number.
 fn read(text: &str) -> f64 {
     match Json::read(text.as_bytes()) {
         Ok(Json::Number(number)) => number.get(),
@@ -17,7 +17,7 @@ fn bits(hex: &str) -> f64 {
 }
 
 #[test]
-fn number_texts_read_to_the_nearest_double_and_print_as_ecmascript_prints() {
+fn number_texts_round_trip_as_in_ecmascript() {
     let text = own("numbers/number_texts.tsv");
     let mut count = 0;
     for line in lines(&text) {
@@ -33,14 +33,14 @@ fn number_texts_read_to_the_nearest_double_and_print_as_ecmascript_prints() {
 }
 
 #[test]
-fn es6_numbers_print_as_published_and_read_back() {
+fn es6_numbers_print_as_published_and_parse_back() {
     let Some(text) = third_party("numbers/es6_numbers_10000.txt") else { return };
     let mut count = 0;
     for line in lines(&text) {
         let (hex, printed) = line.split_once(',').expect(line);
         let number = bits(hex);
         assert_eq!(json::write(&number), printed, "{hex}");
-        // The text of negative zero is that of zero.
+        // Negative zero is written as zero.
         let expected = if number == 0.0 { 0.0 } else { number };
         assert_eq!(read(printed).to_bits(), expected.to_bits(), "{hex}");
         count += 1;

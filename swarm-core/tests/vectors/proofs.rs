@@ -1,4 +1,4 @@
-//! Signatures hold for the very bytes that were signed, and in one form only.
+//! Signatures verify only for the signed bytes, and in a single encoding.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use swarm_core::proof::{KeyPair, canonical, verify};
 
 use crate::drafts::draft;
 
-/// All that standard base64 is written with.
+/// The alphabet of standard base64.
 const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
 
 fn holds(payload: &TakeDraft, signature: &str, keys: &KeyPair) -> bool {
@@ -28,7 +28,7 @@ fn read_draft(bytes: &[u8]) -> Option<TakeDraft> {
 
 proptest! {
     #[test]
-    fn what_a_member_signs_verifies_with_its_key_alone(
+    fn signature_verifies_only_with_its_key(
         draft in draft(), seed in any::<[u8; 32]>(), other in any::<[u8; 32]>(),
     ) {
         prop_assume!(seed != other);
@@ -39,7 +39,7 @@ proptest! {
     }
 
     #[test]
-    fn no_signature_with_a_byte_changed_verifies(
+    fn signature_with_changed_byte_does_not_verify(
         draft in draft(), seed in any::<[u8; 32]>(), at in any::<Index>(), flip in 1..=255_u8,
     ) {
         let keys = KeyPair::from_seed(&seed);
@@ -49,10 +49,10 @@ proptest! {
         prop_assert!(!holds(&signed.payload, &STANDARD.encode(bytes), &keys));
     }
 
-    /// A changed byte of the canonical text gives no draft, or one whose signature does not hold;
-    /// unless it is only another way to write the same draft (`1E-7`).
+    /// With a changed byte, the canonical text does not parse, or the signature does not verify,
+    /// unless the text is another way to write the same draft (`1E-7`).
     #[test]
-    fn no_payload_with_a_byte_changed_verifies(
+    fn payload_with_changed_byte_does_not_verify(
         draft in draft(), seed in any::<[u8; 32]>(), at in any::<Index>(), byte in any::<u8>(),
     ) {
         let keys = KeyPair::from_seed(&seed);
@@ -76,9 +76,9 @@ fn example() -> (KeyPair, Signed<TakeDraft>) {
     (keys, signed)
 }
 
-/// All 88 characters of a signature, each replaced by every other one that base64 has.
+/// Replaces each of the 88 characters of a signature by every other one of base64.
 #[test]
-fn a_signature_has_one_text() {
+fn signature_has_a_unique_base64_text() {
     let (keys, signed) = example();
     let text = signed.signature.as_str().as_bytes();
     assert!(holds(&signed.payload, signed.signature.as_str(), &keys));
@@ -92,10 +92,10 @@ fn a_signature_has_one_text() {
     }
 }
 
-/// Every bit of the canonical text, flipped: the signature holds only where that is another way to
-/// write the same draft, an unknown field (`memoUrm`) in place of `memoUrl`, which is empty.
+/// Flips every bit of the canonical text. The signature verifies only if the text is another way to
+/// write the same draft, such as an unknown field (`memoUrm`) in place of the empty `memoUrl`.
 #[test]
-fn a_signature_holds_for_one_draft() {
+fn signature_holds_for_one_draft_only() {
     let (keys, signed) = example();
     let text = canonical(&signed.payload);
     let (mut other, mut same) = (0, 0);

@@ -1,4 +1,4 @@
-//! What holds for every value: of JSON, of numbers, of drafts, of moments.
+//! Property tests of JSON, numbers, drafts and timestamps.
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use swarm_core::{TakeDraft, Timestamp};
 
 use crate::drafts::{draft, number, text};
 
-/// The first and the last millisecond that has four digits for its year.
+/// The first and the last millisecond with a four-digit year.
 const FIRST: i64 = -62_167_219_200_000;
 const LAST: i64 = 253_402_300_799_999;
 
@@ -40,7 +40,7 @@ fn value() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn canonical_text_reads_back_and_is_a_fixed_point(draft in draft()) {
+    fn canonical_text_round_trips(draft in draft()) {
         let text = canonical(&draft);
         let read = read_draft(&text);
         prop_assert_eq!(&read, &draft);
@@ -48,8 +48,8 @@ proptest! {
     }
 
     #[test]
-    fn canonical_text_holds_the_fields_in_their_order(draft in draft()) {
-        // The same text, made of the fields one by one.
+    fn canonical_text_has_the_fields_in_order(draft in draft()) {
+        // Build the expected text field by field.
         let mut expected = format!(
             "{{\"memberId\":{},\"date\":\"{}\",\"subjectId\":{},\"nonce\":{},\"stance\":{},\
              \"confidence\":{},\"body\":{},\"memoUrl\":{}",
@@ -75,7 +75,7 @@ proptest! {
     }
 
     #[test]
-    fn text_is_escaped_as_json_stringify_escapes_it(text in text(0, 200)) {
+    fn strings_are_escaped_as_in_json_stringify(text in text(0, 200)) {
         let escaped: String = text.chars().map(|letter| match letter {
             '"' => "\\\"".to_owned(),
             '\\' => "\\\\".to_owned(),
@@ -91,7 +91,7 @@ proptest! {
     }
 
     #[test]
-    fn written_json_is_a_fixed_point(value in value(), pretty in any::<bool>()) {
+    fn written_json_round_trips(value in value(), pretty in any::<bool>()) {
         let given = if pretty { format!("{value:#}") } else { value.to_string() };
         let read = Json::read(given.as_bytes()).expect(&given);
         let written = json::write(&read);
@@ -100,9 +100,9 @@ proptest! {
         prop_assert_eq!(again.map(|value| json::write(&value)), Ok(written));
     }
 
-    /// Whatever the bytes, reading ends with a value or a refusal.
+    /// The parser does not panic on any bytes.
     #[test]
-    fn broken_json_is_read_to_a_fixed_point_or_refused(
+    fn corrupted_json_round_trips_or_is_refused(
         value in value(), at in any::<prop::sample::Index>(), byte in any::<u8>(),
     ) {
         let mut bytes = value.to_string().into_bytes();
@@ -113,7 +113,7 @@ proptest! {
     }
 
     #[test]
-    fn printed_numbers_read_back_to_the_same_bits(bits in any::<u64>()) {
+    fn printed_numbers_parse_to_the_same_bits(bits in any::<u64>()) {
         let number = f64::from_bits(bits);
         prop_assume!(number.is_finite() && bits != (-0.0_f64).to_bits());
         match Json::read(json::write(&number).as_bytes()) {
@@ -123,7 +123,7 @@ proptest! {
     }
 
     #[test]
-    fn moments_read_back_from_their_text(millis in FIRST..=LAST) {
+    fn timestamps_round_trip(millis in FIRST..=LAST) {
         let moment = Timestamp::from_millis(millis).unwrap();
         let text = moment.to_string();
         prop_assert_eq!(text.len(), "2026-11-21T22:45:00.000Z".len());
@@ -132,7 +132,7 @@ proptest! {
     }
 
     #[test]
-    fn moments_read_back_from_any_offset(
+    fn timestamps_parse_with_any_offset(
         millis in FIRST + 86_400_000..=LAST - 86_400_000, minutes in -1_439..=1_439_i64,
     ) {
         let local = Timestamp::from_millis(millis + minutes * 60_000).unwrap().to_string();
@@ -142,9 +142,9 @@ proptest! {
         prop_assert_eq!(Timestamp::parse("t", &text), Ok(Timestamp::from_millis(millis).unwrap()));
     }
 
-    /// Years beyond four digits have no text that would be read.
+    /// A year with more than four digits has no valid text.
     #[test]
-    fn moments_out_of_range_do_not_come_back_as_others(millis in 200 * FIRST..=40 * LAST) {
+    fn timestamps_out_of_range_do_not_parse(millis in 200 * FIRST..=40 * LAST) {
         let Some(moment) = Timestamp::from_millis(millis) else { return Ok(()) };
         let read = Timestamp::parse("t", &moment.to_string());
         let in_range = (FIRST..=LAST).contains(&millis);

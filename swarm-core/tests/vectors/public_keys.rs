@@ -1,4 +1,4 @@
-//! Which texts may be registered as a public key.
+//! Texts that may or may not be registered as a public key.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -35,8 +35,8 @@ fn keys_are_accepted_or_refused_as_expected() {
                 refused += 1;
                 false
             }
-            // The only keys left open are those of mixed order. They are neither of small order
-            // nor badly encoded, so the service takes them (API.md, 3.2).
+            // Both outcomes are allowed only for keys of mixed order. They are neither of small
+            // order nor badly encoded, so the service accepts them (API.md, 3.2).
             _ => {
                 either += 1;
                 assert!(case.note.starts_with("mixed order"), "{}", case.note);
@@ -51,11 +51,11 @@ fn keys_are_accepted_or_refused_as_expected() {
     assert_eq!((accepted, refused, either), (12, 42, 3));
 }
 
-/// Strict verification alone would take a large-order point whose encoding is not canonical; the
-/// rule for keys does not.
+/// Strict verification alone would accept a point of large order with a non-canonical encoding.
+/// Parsing a key does not.
 #[test]
-fn the_rule_for_keys_is_stricter_than_verification() {
-    let told_apart: Vec<String> = cases()
+fn key_parsing_refuses_non_canonical_strong_points() {
+    let stricter: Vec<String> = cases()
         .into_iter()
         .filter(|case| case.expect == "reject")
         .filter(|case| {
@@ -64,5 +64,5 @@ fn the_rule_for_keys_is_stricter_than_verification() {
         })
         .map(|case| case.note)
         .collect();
-    assert_eq!(told_apart, ["y >= p, non-canonical"; 4]);
+    assert_eq!(stricter, ["y >= p, non-canonical"; 4]);
 }

@@ -1,4 +1,4 @@
-//! Naughty strings: kept as they came, or refused for their length.
+//! The Big List of Naughty Strings: each is kept unchanged, or refused for its length.
 
 use serde_json::json;
 use swarm_core::TakeDraft;
@@ -7,7 +7,7 @@ use swarm_core::proof::canonical;
 
 use crate::files::{array, third_party};
 
-/// A field of a take, with the least and the most characters that it may have.
+/// A field of a take, with its minimum and maximum length in characters.
 type Field = (&'static str, usize, usize);
 
 const FIELDS: [Field; 7] = [
@@ -24,7 +24,7 @@ fn fields(json: &str) -> Object {
     Json::read(json.as_bytes()).expect(json).into_object()
 }
 
-/// A draft whose field of that name is `text`.
+/// A draft with `text` in this field.
 fn draft(field: &str, text: &str) -> String {
     let mut draft = json!({
         "memberId": "m", "date": "2026-03-02", "subjectId": "s", "nonce": "n",
@@ -38,7 +38,7 @@ fn draft(field: &str, text: &str) -> String {
     draft.to_string()
 }
 
-/// What stands in the field of that name.
+/// The text in this field.
 fn value(canonical: &str, field: &str) -> String {
     let mut object = fields(canonical);
     if field != "bucket" {
@@ -57,7 +57,7 @@ fn value(canonical: &str, field: &str) -> String {
 }
 
 #[test]
-fn every_field_keeps_them_or_refuses_their_length() {
+fn naughty_strings_are_kept_unchanged_or_refused_for_their_length() {
     let Some(text) = third_party("strings/blns.json") else { return };
     let strings: Vec<String> = array(&text);
     let (mut kept, mut refused) = (0, 0);

@@ -1,8 +1,8 @@
-//! What was read of the sets of other projects.
+//! A report on which sets of other projects were read.
 
 use crate::files;
 
-/// How a file holds its vectors.
+/// The format of a file of vectors.
 enum Form {
     Array,
     Lines,
@@ -11,7 +11,7 @@ enum Form {
 
 use Form::{Array, Lines, One};
 
-/// One file of each set, and how many vectors it has.
+/// One file of each set, with its number of vectors.
 const SETS: [(&str, Form, usize); 10] = [
     ("ed25519/cctv_ed25519vectors.json", Array, 914),
     ("ed25519/rfc8032.json", Array, 5),
@@ -25,7 +25,7 @@ const SETS: [(&str, Form, usize); 10] = [
     ("jcs/input/weird.json", One, 1),
 ];
 
-/// Passes without the sets, but never without a word: see [`files::third_party`].
+/// Passes without the sets, but reports that they are missing: see [`files::third_party`].
 #[test]
 fn third_party_vectors_were_read() {
     let Some(folder) = files::third_party_folder() else {

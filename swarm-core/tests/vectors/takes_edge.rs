@@ -1,4 +1,4 @@
-//! Takes at the edges of the rules (API.md, 5.1), and what becomes of each.
+//! Takes at the limits of the rules (API.md, 5.1), with the decision on each.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -30,13 +30,13 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// The refusal; `None`: the take is filed.
+/// The expected refusal; `None`: the take is filed.
 fn decision(case: &Case) -> Option<(u16, &'static str)> {
     match case.class.as_str() {
         // Text is valid Unicode, keys are there once, and the text begins with JSON (section 2
         // and 3).
         "lone-surrogate" | "duplicate-key" | "bom" => Some((400, "invalid json body")),
-        // An unknown field is ignored ("Terms"), but what is nested without end is not read.
+        // An unknown field is ignored ("Terms"), but the nesting depth is limited.
         "extra-field" if case.note.contains("5,000 deep") => Some((400, "invalid json body")),
         "extra-field" => None,
         // A nonce, a stance and a bucket have at least one character (section 3).
@@ -49,14 +49,14 @@ fn decision(case: &Case) -> Option<(u16, &'static str)> {
         // `null` is absent ("Terms"); limits count characters; a memo's address is any text
         // (section 3).
         "null-optional" | "length-unit" | "memo-url" => None,
-        // A day that is in no calendar has no session (section 3).
+        // There is no session on a day that does not exist in the calendar (section 3).
         "date-regex-only" => Some((404, "no session for date/subject")),
         class => panic!("{}: what is {class}?", case.id),
     }
 }
 
 #[test]
-fn every_edge_case_is_decided() {
+fn edge_cases_are_filed_or_refused_as_decided() {
     let mut ledger = Ledger::seeded();
     let mut filed = 0;
     for case in cases() {
@@ -75,9 +75,9 @@ fn every_edge_case_is_decided() {
     assert_eq!((filed, ledger.takes().len()), (16, 16));
 }
 
-/// The decisions are among those that the vectors allow.
+/// The vectors allow several outcomes for some cases; the decisions are among them.
 #[test]
-fn the_decisions_are_allowed() {
+fn decisions_are_allowed_by_the_vectors() {
     for case in cases() {
         let status = decision(&case).map_or(201, |(status, _)| status);
         let allowed = match &case.expect {
@@ -88,10 +88,9 @@ fn the_decisions_are_allowed() {
     }
 }
 
-/// Whatever reads as a draft has the canonical text and the signature of the oracle, or it is not
-/// read at all: there is no third text.
+/// An edge case either fails to parse, or has the canonical text and the signature of the oracle.
 #[test]
-fn drafts_have_the_text_of_the_oracle_or_none() {
+fn edge_case_drafts_have_the_canonical_text_of_the_oracle() {
     let mut read = 0;
     for case in cases() {
         let Ok(body) = Json::read(case.draft.as_bytes()) else { continue };
@@ -101,12 +100,12 @@ fn drafts_have_the_text_of_the_oracle_or_none() {
         assert_eq!(keys.sign(draft).signature.as_str(), case.signature, "{}", case.id);
         read += 1;
     }
-    // The sixteen that are filed, and the four of days that are in no calendar.
+    // The sixteen that are filed, and the four with days that are not in the calendar.
     assert_eq!(read, 20);
 }
 
 #[test]
-fn days_that_match_the_pattern_alone_are_in_no_calendar() {
+fn date_regex_only_days_are_not_in_the_calendar() {
     let mut count = 0;
     for case in cases().iter().filter(|case| case.class == "date-regex-only") {
         let mut fields = Json::read(case.draft.as_bytes()).expect(&case.id).into_object();

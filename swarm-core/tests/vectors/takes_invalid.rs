@@ -1,4 +1,4 @@
-//! The takes that must be refused.
+//! Takes that must be refused.
 
 use std::collections::HashMap;
 
@@ -54,7 +54,7 @@ impl Case {
 
 const BAD_SIGNATURE: &str = "signature verification failed";
 
-/// What the service answers. A key that cannot be registered has no member to come with.
+/// The response of the service. A key that cannot be registered is tested without a member.
 fn answer(ledger: &mut Ledger, case: &Case) -> Answer {
     if case.level == "core" {
         assert!(PublicKey::parse(&case.public_key).is_err(), "{} {}", case.id, case.note);
@@ -73,7 +73,7 @@ fn cases() -> Vec<Case> {
 }
 
 #[test]
-fn all_are_refused_with_the_documented_answer() {
+fn invalid_takes_are_refused_with_the_documented_error() {
     let mut ledger = Ledger::seeded();
     for case in cases() {
         let answer = answer(&mut ledger, &case);
@@ -85,17 +85,17 @@ fn all_are_refused_with_the_documented_answer() {
     assert!(ledger.takes().is_empty());
 }
 
-/// Where the interface names no error text, this is ours.
+/// The interface prescribes no error text for these; they keep the one chosen here.
 #[test]
-fn the_answers_that_the_interface_leaves_open() {
+fn invalid_takes_without_prescribed_error_text() {
     let mut ledger = Ledger::seeded();
     for case in cases().iter().filter(|case| case.error.is_none()) {
         let expected = match (case.class.as_str(), case.note.as_str()) {
-            // JSON, but no object: every field is missing.
+            // JSON, but not an object: every field is missing.
             ("json", "array" | "string" | "null" | "true" | "number") => "invalid submission",
             ("json" | "overflow", _) => "invalid json body",
             ("validation", _) => "invalid submission",
-            // An empty text is a text; what it is worth, verification says.
+            // An empty string is a valid type, so verification fails.
             ("sig-type" | "tampered", _) => BAD_SIGNATURE,
             _ => panic!("{}: what is {}?", case.id, case.class),
         };
@@ -103,10 +103,9 @@ fn the_answers_that_the_interface_leaves_open() {
     }
 }
 
-/// It is the signature alone that is wrong with these: signed by its member, the very same take is
-/// filed.
+/// Only the signatures of these takes are wrong: signed by their members, the same takes are filed.
 #[test]
-fn the_same_takes_are_filed_when_honestly_signed() {
+fn badly_signed_takes_are_filed_when_signed_correctly() {
     let holders: HashMap<_, _> =
         holders().into_iter().map(|holder| (holder.member_id.clone(), holder)).collect();
     let mut count = 0;
@@ -126,10 +125,9 @@ fn the_same_takes_are_filed_when_honestly_signed() {
     assert_eq!(count, 195);
 }
 
-/// Should a key of small order ever come to be registered, strict verification alone refuses what
-/// is forged for it.
+/// Strict verification refuses these forgeries even if a key of small order were registered.
 #[test]
-fn forgeries_for_small_order_keys_do_not_verify_even_with_their_key() {
+fn forgeries_for_small_order_keys_fail_strict_verification() {
     let mut lax = 0;
     for case in cases().iter().filter(|case| case.level == "core") {
         let request: Value = serde_json::from_slice(&case.bytes()).expect(&case.id);
@@ -145,6 +143,6 @@ fn forgeries_for_small_order_keys_do_not_verify_even_with_their_key() {
             ed25519_dalek::Verifier::verify(&key, message.as_bytes(), &signature).is_ok(),
         );
     }
-    // The vectors have teeth: a verifier that is not strict takes them.
+    // A verifier that is not strict accepts them, so the vectors are meaningful.
     assert_eq!(lax, 15);
 }

@@ -1,4 +1,4 @@
-//! The takes that must be accepted: canonical text, signature, judgement and record.
+//! Takes that must be accepted: canonical text, signature, decision and record.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ fn cases() -> Vec<Case> {
 }
 
 #[test]
-fn drafts_have_the_canonical_text_of_the_oracle() {
+fn valid_drafts_have_the_canonical_text_of_the_oracle() {
     for case in cases() {
         let text = canonical(&case.read_draft());
         assert_eq!(text, case.canonical, "{}", case.id);
@@ -50,7 +50,7 @@ fn drafts_have_the_canonical_text_of_the_oracle() {
 }
 
 #[test]
-fn keys_and_signatures_are_those_of_the_oracle() {
+fn keys_and_signatures_match_the_oracle() {
     for case in cases() {
         let keys = KeyPair::from_seed(unhex(&case.seed)[..].try_into().unwrap());
         assert_eq!(keys.public_key(), case.public_key, "{}", case.id);
@@ -60,7 +60,7 @@ fn keys_and_signatures_are_those_of_the_oracle() {
 }
 
 #[test]
-fn requests_read_as_the_drafts_they_carry() {
+fn requests_parse_to_their_drafts() {
     for case in cases() {
         let mut fields = Json::read(case.request.as_bytes()).expect(&case.id).into_object();
         let submission = Submission::read(&mut fields).expect(&case.id);
@@ -68,10 +68,10 @@ fn requests_read_as_the_drafts_they_carry() {
     }
 }
 
-/// In their order, into an empty ledger: each is filed, as the revision that the vectors name.
-/// Sent again, each is refused as a conflict that names the take on file.
+/// In order, into an empty ledger, each take is filed with the revision that the vectors name. Sent
+/// again, each is refused as a conflict that names the stored take.
 #[test]
-fn in_their_order_all_are_filed_with_their_revision() {
+fn valid_takes_are_filed_with_the_expected_revision() {
     let mut ledger = Ledger::seeded();
     let cases = cases();
     for (id, case) in (1..).zip(&cases) {
@@ -86,9 +86,9 @@ fn in_their_order_all_are_filed_with_their_revision() {
     assert_eq!(ledger.takes().len(), cases.len());
 }
 
-/// The record of a take is all that anyone needs to verify it (API.md, 6.3).
+/// The record of a take is sufficient to verify it (API.md, 6.3).
 #[test]
-fn records_of_takes_verify_from_their_own_text() {
+fn stored_takes_verify_from_their_record() {
     let mut ledger = Ledger::seeded();
     for case in cases() {
         let take = ledger.submit(&case.member_id, case.request.as_bytes()).expect(&case.id);
@@ -103,9 +103,8 @@ fn records_of_takes_verify_from_their_own_text() {
     }
 }
 
-/// A take counts for the member that holds the token alone.
 #[test]
-fn no_take_is_filed_with_the_token_of_another_member() {
+fn take_with_token_of_another_member_is_refused() {
     let mut ledger = Ledger::seeded();
     let cases = cases();
     for case in &cases {
