@@ -10,7 +10,7 @@ on_every_store! {
     each_change_of_the_record_leaves_its_entry,
     a_note_comes_with_every_change_of_a_session,
     an_entry_is_as_it_was_when_its_record_has_changed,
-    the_log_is_read_by_pages,
+    log_is_read_by_pages,
 }
 
 const DAY: &str = "2026-11-21";
@@ -205,7 +205,7 @@ fn an_entry_is_as_it_was_when_its_record_has_changed(backend: &Backend) {
     assert_eq!(log(&client).last().unwrap()["status"], "inactive");
 }
 
-fn the_log_is_read_by_pages(backend: &Backend) {
+fn log_is_read_by_pages(backend: &Backend) {
     let server = backend.serve();
     let client = server.client();
     assert_eq!(client.get("/api/swarm/log").expect(200).text, r#"{"entries":[],"next":null}"#);

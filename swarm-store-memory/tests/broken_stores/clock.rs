@@ -9,10 +9,10 @@ use swarm_core::{Take, Tenants, Timestamp};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::ManualClock;
 use swarm_testing::conformance::{
-    a_clock_that_is_accepted_counts_again, a_deadline_that_has_passed_stays_passed,
-    no_deadline_moves_before_a_take_of_a_clock_that_was_wrong,
-    nothing_is_committed_while_the_clock_is_far_behind,
-    time_stands_still_while_the_clock_is_behind,
+    accepted_clock_is_used_again, commit_time_is_constant_while_the_clock_is_behind,
+    commits_are_refused_while_the_clock_is_far_behind,
+    deadline_cannot_move_before_a_take_filed_with_a_wrong_clock,
+    passed_deadline_stays_passed_when_the_clock_runs_back,
 };
 
 use crate::broken::{Broken, Fault, Intact, Worlds};
@@ -20,11 +20,11 @@ use crate::expect_broken;
 
 /// The cases that catch these faults.
 pub(crate) const CASES: &[&str] = &[
-    "time_stands_still_while_the_clock_is_behind",
-    "nothing_is_committed_while_the_clock_is_far_behind",
-    "a_clock_that_is_accepted_counts_again",
-    "no_deadline_moves_before_a_take_of_a_clock_that_was_wrong",
-    "a_deadline_that_has_passed_stays_passed",
+    "commit_time_is_constant_while_the_clock_is_behind",
+    "commits_are_refused_while_the_clock_is_far_behind",
+    "accepted_clock_is_used_again",
+    "deadline_cannot_move_before_a_take_filed_with_a_wrong_clock",
+    "passed_deadline_stays_passed_when_the_clock_runs_back",
 ];
 
 /// Filings get the clock's time even when it is behind the log.
@@ -69,19 +69,20 @@ impl Fault for DeadlineByTheClock {
 #[tokio::test]
 async fn a_clock_that_runs_back_is_kept_from_what_is_on_file() {
     let (clock, store) = on_a_clock(|_| Intact);
-    time_stands_still_while_the_clock_is_behind(store, |now| clock.set(now)).await;
+    commit_time_is_constant_while_the_clock_is_behind(store, |now| clock.set(now)).await;
 }
 
 #[tokio::test]
 async fn a_store_whose_takes_go_back_in_time_is_caught() {
     let (clock, store) = on_a_clock(FiledByTheClock);
-    expect_broken(time_stands_still_while_the_clock_is_behind(store, |now| clock.set(now))).await;
+    expect_broken(commit_time_is_constant_while_the_clock_is_behind(store, |now| clock.set(now)))
+        .await;
 }
 
 #[tokio::test]
 async fn a_store_that_hides_that_it_is_behind_is_caught() {
     let (clock, store) = on_a_clock(|_| LateWhenBehind);
-    let case = nothing_is_committed_while_the_clock_is_far_behind(store, |now| clock.set(now));
+    let case = commits_are_refused_while_the_clock_is_far_behind(store, |now| clock.set(now));
     expect_broken(case).await;
 }
 
@@ -98,7 +99,7 @@ impl Fault for AcceptanceIdle {
 #[tokio::test]
 async fn a_store_whose_clock_cannot_be_accepted_is_caught() {
     let (clock, store) = on_a_clock(|_| AcceptanceIdle);
-    expect_broken(a_clock_that_is_accepted_counts_again(store, |now| clock.set(now))).await;
+    expect_broken(accepted_clock_is_used_again(store, |now| clock.set(now))).await;
 }
 
 /// Only the last take of a session is checked.
@@ -118,14 +119,17 @@ impl Fault for LastTakeAlone {
 async fn a_store_that_takes_the_last_take_for_the_latest_is_caught() {
     let (clock, store) = on_a_clock(|_| LastTakeAlone);
     let set = |now| clock.set(now);
-    let case = no_deadline_moves_before_a_take_of_a_clock_that_was_wrong(store, set);
+    let case = deadline_cannot_move_before_a_take_filed_with_a_wrong_clock(store, set);
     expect_broken(case).await;
 }
 
 #[tokio::test]
 async fn a_store_that_opens_windows_again_is_caught() {
     let (clock, store) = on_a_clock(DeadlineByTheClock);
-    expect_broken(a_deadline_that_has_passed_stays_passed(store, |now| clock.set(now))).await;
+    expect_broken(passed_deadline_stays_passed_when_the_clock_runs_back(store, |now| {
+        clock.set(now)
+    }))
+    .await;
 }
 
 /// A store with a fault, and its clock.

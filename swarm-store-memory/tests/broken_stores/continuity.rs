@@ -8,8 +8,8 @@ use swarm_core::rules::Filing;
 use swarm_core::store::{Basis, BasisQuery, Filed, LogPosition, Result, async_trait};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::conformance::{
-    a_store_that_is_accepted_takes_commits_again, a_store_that_lost_rows_takes_no_commits,
-    a_store_that_was_wiped_takes_no_commits, a_store_with_other_rows_takes_no_commits,
+    accepted_store_commits_again, store_with_lost_rows_refuses_commits,
+    store_with_other_rows_refuses_commits, wiped_store_refuses_commits,
 };
 
 use crate::broken::{Broken, Fault, Intact, Worlds};
@@ -92,15 +92,15 @@ macro_rules! caught {
 
 caught! {
     a_store_that_hides_that_it_lost_rows_is_caught:
-        LateWhenBack => a_store_that_lost_rows_takes_no_commits
+        LateWhenBack => store_with_lost_rows_refuses_commits
     a_store_that_knows_nobody_any_more_is_caught:
-        StrangersWhenBack => a_store_that_was_wiped_takes_no_commits
+        StrangersWhenBack => wiped_store_refuses_commits
     a_store_that_compares_lengths_alone_is_caught:
-        LengthCompared => a_store_with_other_rows_takes_no_commits
+        LengthCompared => store_with_other_rows_refuses_commits
     a_store_that_cannot_be_accepted_is_caught:
-        AcceptanceIdle => a_store_that_is_accepted_takes_commits_again
+        AcceptanceIdle => accepted_store_commits_again
     a_store_that_begins_no_other_log_is_caught:
-        NoOtherLog => a_store_that_is_accepted_takes_commits_again
+        NoOtherLog => accepted_store_commits_again
 }
 
 /// A faulty store, the store behind the fault, and a backup of it.

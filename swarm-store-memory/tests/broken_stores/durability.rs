@@ -3,14 +3,14 @@
 use swarm_core::domain::MemberId;
 use swarm_core::store::{Basis, BasisQuery, MemberBasis, Result, async_trait};
 use swarm_store_memory::MemoryStore;
-use swarm_testing::conformance::{guards_outlive_the_store, records_outlive_the_store};
+use swarm_testing::conformance::{guards_survive_reopening, records_survive_reopening};
 
 use crate::broken::{Broken, Fault, Intact, Worlds};
 use crate::expect_broken;
 use crate::tenants::fault;
 
 /// The cases that catch these faults.
-pub(crate) const CASES: &[&str] = &["records_outlive_the_store", "guards_outlive_the_store"];
+pub(crate) const CASES: &[&str] = &["records_survive_reopening", "guards_survive_reopening"];
 
 fault!(ChallengesForgotten: member(worlds, id: &MemberId) -> MemberBasis {
     Ok(MemberBasis { challenge: None, ..worlds.own.member(id).await? })
@@ -26,8 +26,8 @@ async fn what_is_kept_is_found_again() {
         let memory = MemoryStore::new();
         let (first, again) = (Broken::over(memory.clone(), Intact), Broken::over(memory, Intact));
         match case {
-            0 => records_outlive_the_store(first, async || again).await,
-            _ => guards_outlive_the_store(first, async || again).await,
+            0 => records_survive_reopening(first, async || again).await,
+            _ => guards_survive_reopening(first, async || again).await,
         }
     }
 }
@@ -35,7 +35,7 @@ async fn what_is_kept_is_found_again() {
 #[tokio::test]
 async fn a_store_that_forgets_everything_is_caught() {
     let (first, empty) = (Broken::store(Intact), Broken::store(Intact));
-    expect_broken(records_outlive_the_store(first, async || empty)).await;
+    expect_broken(records_survive_reopening(first, async || empty)).await;
 }
 
 #[tokio::test]
@@ -43,7 +43,7 @@ async fn a_store_that_forgets_challenges_is_caught() {
     let memory = MemoryStore::new();
     let (first, again) =
         (Broken::over(memory.clone(), Intact), Broken::over(memory, ChallengesForgotten));
-    expect_broken(records_outlive_the_store(first, async || again)).await;
+    expect_broken(records_survive_reopening(first, async || again)).await;
 }
 
 #[tokio::test]
@@ -51,5 +51,5 @@ async fn a_store_that_forgets_nonces_is_caught() {
     let memory = MemoryStore::new();
     let (first, again) =
         (Broken::over(memory.clone(), Intact), Broken::over(memory, NoncesForgotten));
-    expect_broken(guards_outlive_the_store(first, async || again)).await;
+    expect_broken(guards_survive_reopening(first, async || again)).await;
 }

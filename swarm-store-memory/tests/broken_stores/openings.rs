@@ -9,21 +9,21 @@ use swarm_core::store::{CommitteeStore, Readiness, Result, Store, async_trait};
 use swarm_core::{CommitteeTenants, StoreError, TenantId, Tenants};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::conformance::{
-    a_world_opened_by_racers_is_one, a_world_opened_twice_is_the_same, committee,
-    the_store_gives_a_sign_of_life,
+    committee, store_is_ready, tenant_opened_concurrently_is_the_same,
+    tenant_opened_twice_is_the_same,
 };
 
 use crate::expect_broken;
 
 /// The cases that catch these faults.
 pub(crate) const CASES: &[&str] = &[
-    "the_store_gives_a_sign_of_life",
-    "a_world_opened_twice_is_the_same",
-    "a_world_opened_by_racers_is_one",
+    "store_is_ready",
+    "tenant_opened_twice_is_the_same",
+    "tenant_opened_concurrently_is_the_same",
 ];
 
 /// The cases of the committee.
-pub(crate) const OF_COMMITTEE: &[&str] = &["a_committee_opened_twice_is_the_same"];
+pub(crate) const OF_COMMITTEE: &[&str] = &["committee_opened_twice_is_the_same"];
 
 /// Each opening is a new world.
 struct ApartEachTime;
@@ -68,17 +68,17 @@ impl Tenants for MadeByEachRacer {
 
 #[tokio::test]
 async fn a_store_that_is_not_there_is_caught() {
-    expect_broken(the_store_gives_a_sign_of_life(Arc::new(ApartEachTime))).await;
+    expect_broken(store_is_ready(Arc::new(ApartEachTime))).await;
 }
 
 #[tokio::test]
 async fn a_store_whose_openings_are_apart_is_caught() {
-    expect_broken(a_world_opened_twice_is_the_same(Arc::new(ApartEachTime))).await;
-    expect_broken(committee::a_committee_opened_twice_is_the_same(Arc::new(ApartEachTime))).await;
+    expect_broken(tenant_opened_twice_is_the_same(Arc::new(ApartEachTime))).await;
+    expect_broken(committee::committee_opened_twice_is_the_same(Arc::new(ApartEachTime))).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_store_whose_racing_openings_are_apart_is_caught() {
     let store = Arc::new(MadeByEachRacer::default());
-    expect_broken(a_world_opened_by_racers_is_one(store)).await;
+    expect_broken(tenant_opened_concurrently_is_the_same(store)).await;
 }

@@ -14,7 +14,7 @@ use swarm_core::store::{
 };
 
 /// While the clock is up to an hour behind the log.
-pub async fn time_stands_still_while_the_clock_is_behind(
+pub async fn commit_time_is_constant_while_the_clock_is_behind(
     tenants: Arc<dyn Tenants>,
     set: impl Fn(Timestamp),
 ) {
@@ -37,7 +37,7 @@ pub async fn time_stands_still_while_the_clock_is_behind(
 }
 
 /// While it is more than an hour behind; the store then says that it is not ready.
-pub async fn nothing_is_committed_while_the_clock_is_far_behind(
+pub async fn commits_are_refused_while_the_clock_is_far_behind(
     tenants: Arc<dyn Tenants>,
     set: impl Fn(Timestamp),
 ) {
@@ -72,10 +72,7 @@ pub async fn nothing_is_committed_while_the_clock_is_far_behind(
 }
 
 /// Once an operator accepts it, even if it is a day behind; later commits have its time.
-pub async fn a_clock_that_is_accepted_counts_again(
-    tenants: Arc<dyn Tenants>,
-    set: impl Fn(Timestamp),
-) {
+pub async fn accepted_clock_is_used_again(tenants: Arc<dyn Tenants>, set: impl Fn(Timestamp)) {
     let yesterday = noon().plus_millis(-24 * CLOCK_TOLERANCE_MILLIS);
     set(noon());
     let world = World::fresh(Arc::clone(&tenants)).await;
@@ -94,7 +91,7 @@ pub async fn a_clock_that_is_accepted_counts_again(
 }
 
 /// Once a clock is accepted, the latest take of a session is no longer the last one.
-pub async fn no_deadline_moves_before_a_take_of_a_clock_that_was_wrong(
+pub async fn deadline_cannot_move_before_a_take_filed_with_a_wrong_clock(
     tenants: Arc<dyn Tenants>,
     set: impl Fn(Timestamp),
 ) {
@@ -116,7 +113,7 @@ pub async fn no_deadline_moves_before_a_take_of_a_clock_that_was_wrong(
 }
 
 /// Even if the clock then shows an earlier time.
-pub async fn a_deadline_that_has_passed_stays_passed(
+pub async fn passed_deadline_stays_passed_when_the_clock_runs_back(
     tenants: Arc<dyn Tenants>,
     set: impl Fn(Timestamp),
 ) {

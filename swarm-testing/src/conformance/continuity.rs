@@ -11,7 +11,7 @@ use swarm_core::rules::{Filing, convene};
 use swarm_core::store::{Collection, MemberChange, Result, SessionChange, StoreErrorKind, Tenants};
 
 /// As after a fail-over to a replica that did not have the last commits.
-pub async fn a_store_that_lost_rows_takes_no_commits(
+pub async fn store_with_lost_rows_refuses_commits(
     tenants: Arc<dyn Tenants>,
     back_up: impl AsyncFn(),
     restore: impl AsyncFn(),
@@ -31,7 +31,7 @@ pub async fn a_store_that_lost_rows_takes_no_commits(
 }
 
 /// What was judged by then is not committed, and no facts are there to judge by.
-pub async fn a_store_that_was_wiped_takes_no_commits(
+pub async fn wiped_store_refuses_commits(
     tenants: Arc<dyn Tenants>,
     back_up: impl AsyncFn(),
     restore: impl AsyncFn(),
@@ -46,7 +46,7 @@ pub async fn a_store_that_was_wiped_takes_no_commits(
 }
 
 /// Another process, which has not seen what was lost, commits more than was lost.
-pub async fn a_store_with_other_rows_takes_no_commits(
+pub async fn store_with_other_rows_refuses_commits(
     tenants: Arc<dyn Tenants>,
     back_up: impl AsyncFn(),
     restore: impl AsyncFn(),
@@ -68,7 +68,7 @@ pub async fn a_store_with_other_rows_takes_no_commits(
 
 /// By the process that was asked to, and by all others: their next commit sees that another log
 /// has begun.
-pub async fn a_store_that_is_accepted_takes_commits_again(
+pub async fn accepted_store_commits_again(
     tenants: Arc<dyn Tenants>,
     back_up: impl AsyncFn(),
     restore: impl AsyncFn(),

@@ -7,7 +7,7 @@ use crate::{World, applicant, creation, id, mail};
 use swarm_core::domain::{MailState, MemberState, Message, SessionState};
 use swarm_core::store::{Countable, MemberChange, MemberSaved, MessageChange, Saved, Tenants};
 
-pub async fn records_are_counted_in_the_state_of_their_last_commit(tenants: Arc<dyn Tenants>) {
+pub async fn records_are_counted_by_latest_state(tenants: Arc<dyn Tenants>) {
     let [one, other] = [World::fresh(Arc::clone(&tenants)).await, World::fresh(tenants).await];
     for name in ["ada", "grace", "joan"] {
         let change = MemberChange { mail: Some(mail("queued")), ..creation(&applicant(name)) };

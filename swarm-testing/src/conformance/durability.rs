@@ -15,7 +15,7 @@ use swarm_core::store::{
 };
 
 /// Every record, by every way to find it.
-pub async fn records_outlive_the_store(
+pub async fn records_survive_reopening(
     tenants: Arc<dyn Tenants>,
     reopen: impl AsyncFnOnce() -> Arc<dyn Tenants>,
 ) {
@@ -28,7 +28,7 @@ pub async fn records_outlive_the_store(
 }
 
 /// What is spent stays spent, what is held stays held, and nothing is counted from one again.
-pub async fn guards_outlive_the_store(
+pub async fn guards_survive_reopening(
     tenants: Arc<dyn Tenants>,
     reopen: impl AsyncFnOnce() -> Arc<dyn Tenants>,
 ) {

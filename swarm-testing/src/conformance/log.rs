@@ -17,7 +17,7 @@ const START: Seq = Seq(0);
 
 const MANY: usize = 10_000;
 
-pub async fn a_log_is_empty_at_first(tenants: Arc<dyn Tenants>) {
+pub async fn log_is_initially_empty(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     promised!(world.log(START, MANY).await, []);
     promised!(world.log_size().await, START);
@@ -25,7 +25,7 @@ pub async fn a_log_is_empty_at_first(tenants: Arc<dyn Tenants>) {
 }
 
 /// Acts and takes, in the order of their commits; what carries no act leaves no row.
-pub async fn each_commit_that_carries_an_act_leaves_a_row(tenants: Arc<dyn Tenants>) {
+pub async fn each_commit_with_an_act_appends_a_row(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let convocation = convene(&session_draft("subject"), &Attribution::SCHEDULE);
     let session = world.convene(&session_draft("subject")).await;
@@ -51,7 +51,7 @@ pub async fn each_commit_that_carries_an_act_leaves_a_row(tenants: Arc<dyn Tenan
     promised!(world.log_size().await, Seq(7));
 }
 
-pub async fn a_row_has_the_time_of_its_commit(tenants: Arc<dyn Tenants>) {
+pub async fn log_row_has_the_time_of_its_commit(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let session = world.convened("subject").await;
     let take = world.filed(&world.author("ada").await, &session, "nonce").await;
@@ -61,7 +61,7 @@ pub async fn a_row_has_the_time_of_its_commit(tenants: Arc<dyn Tenants>) {
     promised!(times, [session.convened_at, take.filed_at, memo.created_at]);
 }
 
-pub async fn the_log_is_read_by_pages(tenants: Arc<dyn Tenants>) {
+pub async fn log_is_read_by_pages(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for number in 0..25 {
         world.convened(&format!("subject {number}")).await;
@@ -79,7 +79,7 @@ pub async fn the_log_is_read_by_pages(tenants: Arc<dyn Tenants>) {
     promised!(world.log(START, 0).await, []);
 }
 
-pub async fn what_is_refused_leaves_no_row(tenants: Arc<dyn Tenants>) {
+pub async fn refused_write_appends_no_row(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let (session, author) = (world.convened("subject").await, world.author("ada").await);
     let submission = author.submission(&session, "nonce");
@@ -112,7 +112,7 @@ pub async fn what_is_refused_leaves_no_row(tenants: Arc<dyn Tenants>) {
     promised!(world.log_size().await, Seq(size.0 + 1));
 }
 
-pub async fn an_attempt_sent_again_leaves_one_row(tenants: Arc<dyn Tenants>) {
+pub async fn repeated_attempt_appends_one_row(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let (session, author) = (world.convened("subject").await, world.author("ada").await);
     let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
@@ -121,7 +121,7 @@ pub async fn an_attempt_sent_again_leaves_one_row(tenants: Arc<dyn Tenants>) {
     promised!(world.log_size().await, Seq(2));
 }
 
-pub async fn racing_commits_leave_rows_without_a_gap(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_commits_append_consecutive_rows(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let session = world.convened("subject").await;
     let mut authors = Vec::new();
@@ -146,7 +146,7 @@ pub async fn racing_commits_leave_rows_without_a_gap(tenants: Arc<dyn Tenants>) 
     promised!(logged, (1..=16).map(TakeId).collect::<Vec<_>>());
 }
 
-pub async fn acts_are_found_by_their_session(tenants: Arc<dyn Tenants>) {
+pub async fn acts_are_found_by_session(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let (one, other) = (world.convened("one").await, world.convened("other").await);
     world.filed(&world.author("ada").await, &one, "nonce").await;
@@ -156,7 +156,7 @@ pub async fn acts_are_found_by_their_session(tenants: Arc<dyn Tenants>) {
     promised!(world.acts_on(SessionId(3)).await, []);
 }
 
-pub async fn logs_of_tenants_are_apart(tenants: Arc<dyn Tenants>) {
+pub async fn tenants_have_separate_logs(tenants: Arc<dyn Tenants>) {
     let one = World::fresh(Arc::clone(&tenants)).await;
     let other = World::fresh(tenants).await;
     one.convened("subject").await;

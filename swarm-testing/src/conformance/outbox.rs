@@ -10,7 +10,7 @@ use swarm_core::store::{
     Versioned,
 };
 
-pub async fn mail_is_queued_in_the_order_of_commits(tenants: Arc<dyn Tenants>) {
+pub async fn mail_is_queued_in_commit_order(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     promised!(world.messages(None, None).await, []);
     let before = world.now().await;
@@ -36,7 +36,7 @@ pub async fn mail_is_queued_in_the_order_of_commits(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn mail_is_not_queued_without_its_commit(tenants: Arc<dyn Tenants>) {
+pub async fn refused_change_queues_no_mail(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&applicant("ada")).await;
     let again = creation(&applicant("ada"));
@@ -57,7 +57,7 @@ pub async fn mail_is_not_queued_without_its_commit(tenants: Arc<dyn Tenants>) {
     promised!(world.messages(None, None).await, []);
 }
 
-pub async fn every_field_of_a_message_survives_a_save(tenants: Arc<dyn Tenants>) {
+pub async fn saved_message_round_trips(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let queued = queued(&world, "ada").await;
     let at = |millis| Timestamp::EPOCH.plus_millis(millis);
@@ -75,7 +75,7 @@ pub async fn every_field_of_a_message_survives_a_save(tenants: Arc<dyn Tenants>)
     }
 }
 
-pub async fn a_message_is_saved_only_at_the_version_it_was_judged_by(tenants: Arc<dyn Tenants>) {
+pub async fn message_change_at_another_version_is_stale(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let queued = queued(&world, "ada").await;
     let message = Message::clone(&queued.record);
@@ -91,7 +91,7 @@ pub async fn a_message_is_saved_only_at_the_version_it_was_judged_by(tenants: Ar
     promised!(world.messages(None, None).await, [queued]);
 }
 
-pub async fn messages_are_found_by_the_state_they_are_in(tenants: Arc<dyn Tenants>) {
+pub async fn messages_are_found_by_latest_state(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let states = [MailState::Queued, MailState::Sent, MailState::Failed, MailState::Undeliverable];
     for (number, state) in states.into_iter().cycle().take(12).enumerate() {
@@ -107,7 +107,7 @@ pub async fn messages_are_found_by_the_state_they_are_in(tenants: Arc<dyn Tenant
     }
 }
 
-pub async fn messages_are_found_from_any_of_them_on(tenants: Arc<dyn Tenants>) {
+pub async fn messages_are_found_after_any_id(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for number in 1..=12 {
         let queued = queued(&world, &format!("member {number}")).await;
@@ -133,7 +133,7 @@ pub async fn messages_are_found_from_any_of_them_on(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn pages_cover_every_message_once(tenants: Arc<dyn Tenants>) {
+pub async fn message_pages_are_complete(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for (number, state) in (1..=10).zip(MailState::ALL.into_iter().cycle()) {
         let queued = queued(&world, &format!("member {number}")).await;
@@ -155,7 +155,7 @@ pub async fn pages_cover_every_message_once(tenants: Arc<dyn Tenants>) {
     promised!(world.found_messages(&queued).await.len(), 1);
 }
 
-pub async fn of_racing_leases_of_one_message_one_wins(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_leases_of_a_message_commit_once(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let queued = queued(&world, "ada").await;
     let lease = |racer: u32| {

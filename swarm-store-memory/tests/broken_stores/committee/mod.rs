@@ -30,67 +30,67 @@ mod caught {
 
     crate::plant! {
         saving {
-            MemberAtAnyVersion        => a_member_is_saved_only_at_the_version_it_was_judged_by
-                a_member_is_created_once;
+            MemberAtAnyVersion        => member_change_at_another_version_is_stale
+                member_is_created_once;
             MembersInAnyOrder         => members_are_listed_by_id;
-            OldKeysLive               => a_replaced_key_is_nobodys
-                of_racing_rotations_one_key_lives
-                submissions_that_race_a_rotation_are_kept_or_refused;
-            StatusForgotten           => a_key_finds_its_member_whatever_its_status;
-            DayAtAnyVersion           => a_day_is_saved_only_at_the_version_it_was_judged_by
-                of_racing_saves_of_one_day_one_wins;
-            SessionsInAnyOrder        => sessions_come_latest_first;
+            OldKeysLive               => replaced_key_stops_working
+                concurrent_rotations_leave_one_key
+                submissions_during_key_rotation_are_filed_or_refused;
+            StatusForgotten           => key_finds_members_of_every_status;
+            DayAtAnyVersion           => day_change_at_another_version_is_stale
+                concurrent_day_saves_commit_once;
+            SessionsInAnyOrder        => sessions_are_latest_first;
             SubjectUnasked            => sessions_are_found_by_subject;
-            FirstSessionShown         => the_facts_show_the_latest_session;
-            FactsReadOneByOne         => the_facts_are_read_in_one_snapshot;
-            BriefsAdded               => briefs_take_the_place_of_all_briefs_of_their_day;
-            BriefsLost                => briefs_stay_when_their_day_is_saved_without;
-            OneDaysBriefsKept         => briefs_of_later_days_stay;
-            BriefsReadOneByOne        => readers_see_the_briefs_of_one_generation;
-            RowForEachAttempt         => what_the_committee_refuses_leaves_no_row;
-            TakesUnlogged             => days_and_takes_leave_a_row_each;
+            FirstSessionShown         => basis_has_the_latest_session;
+            FactsReadOneByOne         => basis_is_read_in_one_snapshot;
+            BriefsAdded               => saved_briefs_replace_all_briefs_of_the_day;
+            BriefsLost                => day_saved_without_briefs_keeps_them;
+            OneDaysBriefsKept         => saved_briefs_keep_those_of_later_days;
+            BriefsReadOneByOne        => readers_see_briefs_of_one_generation;
+            RowForEachAttempt         => refused_committee_write_appends_no_row;
+            TakesUnlogged             => days_and_takes_append_a_row_each;
         }
         takes {
-            TakesInAnyOrder           => takes_stand_in_the_order_of_their_commits;
-            LimitForgotten            => the_latest_take_of_each_day_and_subject_counts;
-            AttemptForgotten          => an_attempt_sent_again_gets_its_first_answer
-                an_attempt_sent_many_times_at_once_is_filed_once;
-            AttemptOfAnybody          => an_attempt_of_another_member_is_another;
-            StaleMemberAcknowledged   => a_filing_is_stale_when_its_member_has;
-            StaleDayAcknowledged      => a_filing_is_stale_when_its_day_has;
-            LateAtTheDeadline         => a_filing_lands_at_its_very_deadline;
-            DeadlineUnchecked         => a_filing_is_late_after_its_deadline;
-            QuotaUnchecked            => a_member_submits_no_oftener_than_its_quota
-                of_racing_submissions_no_more_than_the_quota_are_kept;
+            TakesInAnyOrder           => takes_are_in_commit_order;
+            LimitForgotten            => latest_takes_are_one_per_day_and_subject;
+            AttemptForgotten          => repeated_attempt_gets_the_original_result
+                concurrent_repeats_of_an_attempt_file_once;
+            AttemptOfAnybody          => same_attempt_id_of_another_member_is_filed;
+            StaleMemberAcknowledged   => filing_is_stale_when_the_member_changed;
+            StaleDayAcknowledged      => filing_is_stale_when_the_day_changed;
+            LateAtTheDeadline         => filing_commits_exactly_at_its_deadline;
+            DeadlineUnchecked         => filing_is_late_after_its_deadline;
+            QuotaUnchecked            => submission_quota_is_enforced
+                concurrent_submissions_do_not_exceed_the_quota;
         }
         reading {
-            MemberInvented            => a_committee_has_no_members_at_first;
-            VoiceForgotten            => every_field_of_a_member_survives;
-            DayInvented               => an_unknown_day_has_nothing;
-            SynthesisForgotten        => every_field_of_a_day_survives;
-            BriefTidied               => the_text_of_a_brief_survives_byte_for_byte;
-            ModelForgotten            => every_field_of_a_take_survives;
-            LostSessionShown          => a_day_that_loses_its_generation_is_no_session;
+            MemberInvented            => committee_is_initially_empty;
+            VoiceForgotten            => member_round_trips;
+            DayInvented               => unknown_day_is_none;
+            SynthesisForgotten        => day_round_trips;
+            BriefTidied               => brief_text_round_trips;
+            ModelForgotten            => take_round_trips;
+            LostSessionShown          => withdrawn_day_is_not_a_session;
         }
         races {
-            LastMemberWins            => of_racing_creations_of_one_member_one_wins
-                of_racing_saves_of_one_member_one_wins;
-            LostDaySaidToBeSaved      => racing_generations_come_one_after_the_other;
-            SubmissionsLost           => racing_submissions_are_all_kept;
-            LateAcknowledged          => submissions_that_race_the_deadline_land_before_it;
-            FilingSavesItsMember      => a_take_changes_neither_its_member_nor_its_day;
+            LastMemberWins            => concurrent_creations_of_a_member_commit_once
+                concurrent_member_saves_commit_once;
+            LostDaySaidToBeSaved      => concurrent_generations_are_serialized;
+            SubmissionsLost           => concurrent_submissions_are_all_filed;
+            LateAcknowledged          => submissions_around_the_deadline_are_not_late;
+            FilingSavesItsMember      => filing_does_not_change_member_or_day;
         }
         tenants {
-            MembersOfAllTenants       => members_are_those_of_their_own_committee
-                committees_share_nothing;
-            KeyOfAnyTenant            => members_are_those_of_their_own_committee;
-            MemberSavedInAllTenants   => a_member_is_saved_in_its_own_committee;
-            DayOfAnyTenant            => days_are_those_of_their_own_committee;
-            SessionsOfAllTenants      => days_are_those_of_their_own_committee;
-            LatestSessionOfAnyTenant  => days_are_those_of_their_own_committee;
-            BriefsOfAnyTenant         => days_are_those_of_their_own_committee;
-            DaySavedInAllTenants      => a_day_is_saved_in_its_own_committee;
-            TakesOfAllTenants         => takes_are_those_of_their_own_committee;
+            MembersOfAllTenants       => committee_members_are_isolated_by_tenant
+                committees_of_tenants_share_nothing;
+            KeyOfAnyTenant            => committee_members_are_isolated_by_tenant;
+            MemberSavedInAllTenants   => committee_member_saves_are_isolated_by_tenant;
+            DayOfAnyTenant            => days_are_isolated_by_tenant;
+            SessionsOfAllTenants      => days_are_isolated_by_tenant;
+            LatestSessionOfAnyTenant  => days_are_isolated_by_tenant;
+            BriefsOfAnyTenant         => days_are_isolated_by_tenant;
+            DaySavedInAllTenants      => day_saves_are_isolated_by_tenant;
+            TakesOfAllTenants         => committee_takes_are_isolated_by_tenant;
         }
     }
 }
@@ -109,7 +109,7 @@ mod intact {
 #[tokio::test]
 async fn a_store_that_forgets_a_committee_is_caught() {
     let (first, empty) = (Broken::committee(Intact), Broken::committee(Intact));
-    let outlives = swarm_testing::conformance::committee::a_committee_outlives_the_store;
+    let outlives = swarm_testing::conformance::committee::committee_survives_reopening;
     crate::expect_broken(outlives(first, async || empty)).await;
 }
 

@@ -12,7 +12,7 @@ use swarm_core::store::{CLOCK_TOLERANCE_MILLIS, CommitteeTenants, Result, StoreE
 const DATE: &str = "2026-11-21";
 
 /// While the clock is up to an hour behind them.
-pub async fn rows_of_the_committee_never_go_back_in_time(
+pub async fn committee_rows_never_decrease_in_time(
     tenants: Arc<dyn CommitteeTenants>,
     set: impl Fn(Timestamp),
 ) {
@@ -38,7 +38,7 @@ pub async fn rows_of_the_committee_never_go_back_in_time(
 }
 
 /// While it is more than an hour behind.
-pub async fn the_committee_commits_nothing_while_the_clock_is_far_behind(
+pub async fn committee_refuses_commits_while_the_clock_is_far_behind(
     tenants: Arc<dyn CommitteeTenants>,
     set: impl Fn(Timestamp),
 ) {

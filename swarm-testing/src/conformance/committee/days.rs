@@ -14,7 +14,7 @@ use swarm_core::store::{
     CommitteeDayChange, CommitteeMemberChange, CommitteeSessionQuery, CommitteeTenants, Saved,
 };
 
-pub async fn an_unknown_day_has_nothing(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn unknown_day_is_none(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let date = day("2026-11-21");
     promised!(world.day(date).await, None);
@@ -24,7 +24,7 @@ pub async fn an_unknown_day_has_nothing(tenants: Arc<dyn CommitteeTenants>) {
     promised!(found(&world, CommitteeSessionQuery::default()).await, [""; 0]);
 }
 
-pub async fn every_field_of_a_day_survives(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn day_round_trips(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let odd = "\u{0}\r\n\"\\\u{1f680} {} \u{202e}";
     let full = CommitteeDay {
@@ -57,9 +57,7 @@ pub async fn every_field_of_a_day_survives(tenants: Arc<dyn CommitteeTenants>) {
     }
 }
 
-pub async fn a_day_is_saved_only_at_the_version_it_was_judged_by(
-    tenants: Arc<dyn CommitteeTenants>,
-) {
+pub async fn day_change_at_another_version_is_stale(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let date = day("2026-11-21");
     let early = CommitteeDayChange {
@@ -78,7 +76,7 @@ pub async fn a_day_is_saved_only_at_the_version_it_was_judged_by(
     promised!(world.briefs(date, None).await, []);
 }
 
-pub async fn sessions_come_latest_first(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn sessions_are_latest_first(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let dates = ["2027-01-01", "2026-12-31", "2028-02-29", "2026-02-28", "2026-10-02"];
     for date in dates {
@@ -122,7 +120,7 @@ pub async fn sessions_are_found_by_subject(tenants: Arc<dyn CommitteeTenants>) {
     promised!(found(&world, about("b")).await, ["2026-11-19", "2026-11-18"]);
 }
 
-pub async fn the_facts_show_the_latest_session(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn basis_has_the_latest_session(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     world.put_day(&first_save(&open_day("2026-11-20", "a"))).await;
     world.put_day(&first_save(&open_day("2026-11-19", "b"))).await;
@@ -138,7 +136,7 @@ pub async fn the_facts_show_the_latest_session(tenants: Arc<dyn CommitteeTenants
 }
 
 /// Nor has it briefs; and what was listed is found no more.
-pub async fn a_day_that_loses_its_generation_is_no_session(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn withdrawn_day_is_not_a_session(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let first = first_save(&open_day("2026-11-21", "a"));
     let made = CommitteeDayChange { briefs: Some(vec![brief("ada", "1")]), ..first };
@@ -155,7 +153,7 @@ pub async fn a_day_that_loses_its_generation_is_no_session(tenants: Arc<dyn Comm
 }
 
 /// One writer saves the day, then the member, again and again.
-pub async fn the_facts_are_read_in_one_snapshot(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn basis_is_read_in_one_snapshot(tenants: Arc<dyn CommitteeTenants>) {
     const ROUNDS: u64 = 60;
     let world = CommitteeWorld::fresh(tenants).await;
     promised!(world.save_member(&creation(&member("ada"))).await, Saved::Saved);
@@ -183,7 +181,7 @@ pub async fn the_facts_are_read_in_one_snapshot(tenants: Arc<dyn CommitteeTenant
     race((0..5).map(run)).await;
 }
 
-pub async fn briefs_take_the_place_of_all_briefs_of_their_day(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn saved_briefs_replace_all_briefs_of_the_day(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let date = day("2026-11-21");
     let mut version: Option<Version> = None;
@@ -210,7 +208,7 @@ pub async fn briefs_take_the_place_of_all_briefs_of_their_day(tenants: Arc<dyn C
     }
 }
 
-pub async fn briefs_stay_when_their_day_is_saved_without(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn day_saved_without_briefs_keeps_them(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let date = day("2026-11-21");
     let open = open_day("2026-11-21", "aurora");
@@ -223,7 +221,7 @@ pub async fn briefs_stay_when_their_day_is_saved_without(tenants: Arc<dyn Commit
 }
 
 /// As when a clock was set back: what is generated for an earlier day is there, beside the rest.
-pub async fn briefs_of_later_days_stay(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn saved_briefs_keep_those_of_later_days(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     for date in ["2026-11-21", "2026-09-30"] {
         let briefs = Some(vec![brief("ada", date), brief("grace", date)]);
@@ -237,7 +235,7 @@ pub async fn briefs_of_later_days_stay(tenants: Arc<dyn CommitteeTenants>) {
     }
 }
 
-pub async fn the_text_of_a_brief_survives_byte_for_byte(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn brief_text_round_trips(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let mark = "\u{0}\r\n\"\\ {} \u{1f680}\u{feff}\u{ffff}".repeat(999);
     let odd = CommitteeBrief {
@@ -250,7 +248,7 @@ pub async fn the_text_of_a_brief_survives_byte_for_byte(tenants: Arc<dyn Committ
     promised!(world.briefs(open.date, Some(&odd.member_id)).await, [Arc::new(odd)]);
 }
 
-pub async fn of_racing_saves_of_one_day_one_wins(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn concurrent_day_saves_commit_once(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     for expected in [None, Some(FIRST)] {
         let save = |racer: u32| {
@@ -271,7 +269,7 @@ pub async fn of_racing_saves_of_one_day_one_wins(tenants: Arc<dyn CommitteeTenan
 }
 
 /// One writer, many readers: whoever reads sees one generation whole.
-pub async fn readers_see_the_briefs_of_one_generation(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn readers_see_briefs_of_one_generation(tenants: Arc<dyn CommitteeTenants>) {
     const ROUNDS: usize = 40;
     let world = CommitteeWorld::fresh(tenants).await;
     let date = day("2026-11-21");
@@ -308,7 +306,7 @@ pub async fn readers_see_the_briefs_of_one_generation(tenants: Arc<dyn Committee
     race((0..8).map(run)).await;
 }
 
-pub async fn racing_generations_come_one_after_the_other(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn concurrent_generations_are_serialized(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     world.put_subject("aurora").await;
     world.seat("ada").await;

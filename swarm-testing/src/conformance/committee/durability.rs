@@ -10,7 +10,7 @@ use swarm_core::store::{
 };
 
 /// Members and their keys, days and their briefs, takes and the attempts that brought them.
-pub async fn a_committee_outlives_the_store(
+pub async fn committee_survives_reopening(
     tenants: Arc<dyn CommitteeTenants>,
     reopen: impl AsyncFnOnce() -> Arc<dyn CommitteeTenants>,
 ) {

@@ -18,7 +18,7 @@ use swarm_core::store::{
 
 const DATE: &str = "2026-11-21";
 
-pub async fn members_are_those_of_their_own_committee(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn committee_members_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
     let worlds = twins(tenants).await;
     for (world, mark) in both(&worlds) {
         promised!(world.save_member(&creation(&marked(mark))).await, Saved::Saved);
@@ -31,7 +31,7 @@ pub async fn members_are_those_of_their_own_committee(tenants: Arc<dyn Committee
     }
 }
 
-pub async fn a_member_is_saved_in_its_own_committee(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn committee_member_saves_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
     let worlds = twins(tenants).await;
     let [one, other] = &worlds;
     for (world, _) in both(&worlds) {
@@ -54,7 +54,7 @@ pub async fn a_member_is_saved_in_its_own_committee(tenants: Arc<dyn CommitteeTe
     promised!(one.members().await[0].version, Version(4));
 }
 
-pub async fn days_are_those_of_their_own_committee(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn days_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
     let worlds = twins(tenants).await;
     for (world, mark) in both(&worlds) {
         let briefs = Some(vec![brief("ada", mark)]);
@@ -76,7 +76,7 @@ pub async fn days_are_those_of_their_own_committee(tenants: Arc<dyn CommitteeTen
     }
 }
 
-pub async fn a_day_is_saved_in_its_own_committee(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn day_saves_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
     let worlds = twins(tenants).await;
     let [one, other] = &worlds;
     let briefs = |mark| Some(vec![brief("ada", mark)]);
@@ -97,7 +97,7 @@ pub async fn a_day_is_saved_in_its_own_committee(tenants: Arc<dyn CommitteeTenan
 }
 
 /// Neither attempts nor versions of the other count, and no take shows in the other.
-pub async fn takes_are_those_of_their_own_committee(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn committee_takes_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
     let worlds = twins(tenants).await;
     let mut own = Vec::new();
     for (world, mark) in both(&worlds) {

@@ -10,7 +10,7 @@ use swarm_core::store::{CommitteeTenants, Saved};
 
 const DATE: &str = "2026-11-21";
 
-pub async fn days_and_takes_leave_a_row_each(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn days_and_takes_append_a_row_each(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let key = world.seat("ada").await;
     let opened = first_save(&open_day(DATE, "aurora"));
@@ -30,7 +30,7 @@ pub async fn days_and_takes_leave_a_row_each(tenants: Arc<dyn CommitteeTenants>)
     promised!(rows[1].at, take.received_at);
 }
 
-pub async fn what_the_committee_refuses_leaves_no_row(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn refused_committee_write_appends_no_row(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let key = world.seat("ada").await;
     let opened = first_save(&open_day(DATE, "aurora"));

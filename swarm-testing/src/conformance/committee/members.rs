@@ -10,14 +10,14 @@ use swarm_core::domain::{Lens, Name, Timestamp};
 use swarm_core::rules::Versioned;
 use swarm_core::store::{CommitteeMemberChange, CommitteeTenants, Saved};
 
-pub async fn a_committee_has_no_members_at_first(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn committee_is_initially_empty(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     promised!(world.members().await, []);
     let facts = world.basis(&key("ada").hash()).await;
     promised!((facts.member, facts.session), (None, None));
 }
 
-pub async fn every_field_of_a_member_survives(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn member_round_trips(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let odd = "\u{0}\r\n\"\\\u{1f680} {} \u{202e}";
     let full = CommitteeMember {
@@ -55,7 +55,7 @@ pub async fn members_are_listed_by_id(tenants: Arc<dyn CommitteeTenants>) {
     promised!(world.member(&id("ab")).await, None);
 }
 
-pub async fn a_member_is_created_once(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn member_is_created_once(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     promised!(world.save_member(&creation(&member("ada"))).await, Saved::Saved);
     let again = CommitteeMember { key: key("other").hash(), ..member("ada") };
@@ -64,9 +64,7 @@ pub async fn a_member_is_created_once(tenants: Arc<dyn CommitteeTenants>) {
     promised!(world.basis(&key("other").hash()).await.member, None);
 }
 
-pub async fn a_member_is_saved_only_at_the_version_it_was_judged_by(
-    tenants: Arc<dyn CommitteeTenants>,
-) {
+pub async fn member_change_at_another_version_is_stale(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let stranger = CommitteeMemberChange { member: member("ada"), expected: Some(FIRST) };
     promised!(world.save_member(&stranger).await, Saved::Stale);
@@ -76,7 +74,7 @@ pub async fn a_member_is_saved_only_at_the_version_it_was_judged_by(
     promised!(world.save_member(&change).await, Saved::Stale);
 }
 
-pub async fn a_replaced_key_is_nobodys(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn replaced_key_stops_working(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let old = world.seat("ada").await;
     let other = world.seat("grace").await;
@@ -88,7 +86,7 @@ pub async fn a_replaced_key_is_nobodys(tenants: Arc<dyn CommitteeTenants>) {
     }
 }
 
-pub async fn a_key_finds_its_member_whatever_its_status(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn key_finds_members_of_every_status(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let key = world.seat("ada").await;
     for status in [CommitteeStatus::Inactive, CommitteeStatus::Active] {
@@ -98,7 +96,7 @@ pub async fn a_key_finds_its_member_whatever_its_status(tenants: Arc<dyn Committ
     }
 }
 
-pub async fn of_racing_creations_of_one_member_one_wins(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn concurrent_creations_of_a_member_commit_once(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let create = |_| {
         let service = world.service();
@@ -110,7 +108,7 @@ pub async fn of_racing_creations_of_one_member_one_wins(tenants: Arc<dyn Committ
     promised!(world.members().await[0].record.key, won[0].hash());
 }
 
-pub async fn of_racing_saves_of_one_member_one_wins(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn concurrent_member_saves_commit_once(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     promised!(world.save_member(&creation(&member("ada"))).await, Saved::Saved);
     let save = |racer: u32| {
@@ -124,7 +122,7 @@ pub async fn of_racing_saves_of_one_member_one_wins(tenants: Arc<dyn CommitteeTe
     promised!(world.members().await[0].version, FIRST.next());
 }
 
-pub async fn of_racing_rotations_one_key_lives(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn concurrent_rotations_leave_one_key(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     world.seat("ada").await;
     let rotate = |_| {

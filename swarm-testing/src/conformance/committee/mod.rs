@@ -36,10 +36,10 @@ macro_rules! committee_conformance {
         $crate::committee_conformance_cases! { test $harness }
 
         #[::tokio::test(flavor = "multi_thread", worker_threads = 4)]
-        async fn a_committee_outlives_the_store() {
+        async fn committee_survives_reopening() {
             let (guard, tenants) = $harness().await;
             let reopen = async || $reopen(&guard).await;
-            $crate::conformance::committee::a_committee_outlives_the_store(tenants, reopen).await;
+            $crate::conformance::committee::committee_survives_reopening(tenants, reopen).await;
         }
     };
 }
@@ -60,8 +60,8 @@ macro_rules! committee_clock_cases {
     ($then:ident $($harness:path, $set:path)?) => {
         $crate::committee_clock_cases! {
             @$then $($harness, $set)?;
-            rows_of_the_committee_never_go_back_in_time
-            the_committee_commits_nothing_while_the_clock_is_far_behind
+            committee_rows_never_decrease_in_time
+            committee_refuses_commits_while_the_clock_is_far_behind
         }
     };
 
@@ -94,68 +94,68 @@ macro_rules! committee_conformance_cases {
         $crate::committee_conformance_cases! {
             @$then $($harness)?;
             members {
-                a_committee_has_no_members_at_first
-                every_field_of_a_member_survives
+                committee_is_initially_empty
+                member_round_trips
                 members_are_listed_by_id
-                a_member_is_created_once
-                a_member_is_saved_only_at_the_version_it_was_judged_by
-                a_replaced_key_is_nobodys
-                a_key_finds_its_member_whatever_its_status
-                of_racing_creations_of_one_member_one_wins
-                of_racing_saves_of_one_member_one_wins
-                of_racing_rotations_one_key_lives
+                member_is_created_once
+                member_change_at_another_version_is_stale
+                replaced_key_stops_working
+                key_finds_members_of_every_status
+                concurrent_creations_of_a_member_commit_once
+                concurrent_member_saves_commit_once
+                concurrent_rotations_leave_one_key
             }
             days {
-                an_unknown_day_has_nothing
-                every_field_of_a_day_survives
-                a_day_is_saved_only_at_the_version_it_was_judged_by
-                sessions_come_latest_first
+                unknown_day_is_none
+                day_round_trips
+                day_change_at_another_version_is_stale
+                sessions_are_latest_first
                 sessions_are_found_by_subject
-                the_facts_show_the_latest_session
-                a_day_that_loses_its_generation_is_no_session
-                the_facts_are_read_in_one_snapshot
-                briefs_take_the_place_of_all_briefs_of_their_day
-                briefs_stay_when_their_day_is_saved_without
-                briefs_of_later_days_stay
-                the_text_of_a_brief_survives_byte_for_byte
-                of_racing_saves_of_one_day_one_wins
-                readers_see_the_briefs_of_one_generation
-                racing_generations_come_one_after_the_other
+                basis_has_the_latest_session
+                withdrawn_day_is_not_a_session
+                basis_is_read_in_one_snapshot
+                saved_briefs_replace_all_briefs_of_the_day
+                day_saved_without_briefs_keeps_them
+                saved_briefs_keep_those_of_later_days
+                brief_text_round_trips
+                concurrent_day_saves_commit_once
+                readers_see_briefs_of_one_generation
+                concurrent_generations_are_serialized
             }
             takes {
-                every_field_of_a_take_survives
-                takes_stand_in_the_order_of_their_commits
-                a_take_changes_neither_its_member_nor_its_day
-                the_latest_take_of_each_day_and_subject_counts
-                an_attempt_sent_again_gets_its_first_answer
-                an_attempt_of_another_member_is_another
-                a_filing_is_stale_when_its_member_has
-                a_filing_is_stale_when_its_day_has
-                a_filing_lands_at_its_very_deadline
-                a_filing_is_late_after_its_deadline
-                an_attempt_sent_many_times_at_once_is_filed_once
-                racing_submissions_are_all_kept
-                submissions_that_race_the_deadline_land_before_it
-                submissions_that_race_a_rotation_are_kept_or_refused
+                take_round_trips
+                takes_are_in_commit_order
+                filing_does_not_change_member_or_day
+                latest_takes_are_one_per_day_and_subject
+                repeated_attempt_gets_the_original_result
+                same_attempt_id_of_another_member_is_filed
+                filing_is_stale_when_the_member_changed
+                filing_is_stale_when_the_day_changed
+                filing_commits_exactly_at_its_deadline
+                filing_is_late_after_its_deadline
+                concurrent_repeats_of_an_attempt_file_once
+                concurrent_submissions_are_all_filed
+                submissions_around_the_deadline_are_not_late
+                submissions_during_key_rotation_are_filed_or_refused
             }
             quota {
-                a_member_submits_no_oftener_than_its_quota
-                of_racing_submissions_no_more_than_the_quota_are_kept
+                submission_quota_is_enforced
+                concurrent_submissions_do_not_exceed_the_quota
             }
             log {
-                days_and_takes_leave_a_row_each
-                what_the_committee_refuses_leaves_no_row
+                days_and_takes_append_a_row_each
+                refused_committee_write_appends_no_row
             }
             tenants {
-                committees_share_nothing
-                a_committee_opened_twice_is_the_same
+                committees_of_tenants_share_nothing
+                committee_opened_twice_is_the_same
             }
             isolation {
-                members_are_those_of_their_own_committee
-                a_member_is_saved_in_its_own_committee
-                days_are_those_of_their_own_committee
-                a_day_is_saved_in_its_own_committee
-                takes_are_those_of_their_own_committee
+                committee_members_are_isolated_by_tenant
+                committee_member_saves_are_isolated_by_tenant
+                days_are_isolated_by_tenant
+                day_saves_are_isolated_by_tenant
+                committee_takes_are_isolated_by_tenant
             }
         }
     };
@@ -191,4 +191,4 @@ macro_rules! committee_conformance_cases {
 
 committee_conformance_cases! { publish }
 committee_clock_cases! { publish }
-pub use durability::a_committee_outlives_the_store;
+pub use durability::committee_survives_reopening;

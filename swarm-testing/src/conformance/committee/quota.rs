@@ -10,7 +10,7 @@ use swarm_core::store::{CommitteeFiled, CommitteeFiling, CommitteeTenants};
 
 const DATE: &str = "2026-11-21";
 
-pub async fn a_member_submits_no_oftener_than_its_quota(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn submission_quota_is_enforced(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let [ada, grace] = [world.seat("ada").await, world.seat("grace").await];
     world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
@@ -32,9 +32,7 @@ pub async fn a_member_submits_no_oftener_than_its_quota(tenants: Arc<dyn Committ
     filed(world.file(&within(&world, &ada, DATE, 3).await).await);
 }
 
-pub async fn of_racing_submissions_no_more_than_the_quota_are_kept(
-    tenants: Arc<dyn CommitteeTenants>,
-) {
+pub async fn concurrent_submissions_do_not_exceed_the_quota(tenants: Arc<dyn CommitteeTenants>) {
     let world = &CommitteeWorld::fresh(tenants).await;
     let ada = world.seat("ada").await;
     world.put_day(&first_save(&open_day(DATE, "aurora"))).await;

@@ -21,7 +21,7 @@ use swarm_core::store::{
 
 const DATE: &str = "2026-11-21";
 
-pub async fn every_field_of_a_take_survives(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn take_round_trips(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let key = world.seat("ada").await;
     let odd = "\u{0}\r\n\"\\\u{1f680} {} \u{202e}";
@@ -57,7 +57,7 @@ pub async fn every_field_of_a_take_survives(tenants: Arc<dyn CommitteeTenants>) 
     promised!(world.takes_on(day(DATE)).await, [take, plain]);
 }
 
-pub async fn takes_stand_in_the_order_of_their_commits(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn takes_are_in_commit_order(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let keys = [world.seat("ada").await, world.seat("grace").await];
     let dates = [day("2026-11-20"), day(DATE)];
@@ -84,7 +84,7 @@ pub async fn takes_stand_in_the_order_of_their_commits(tenants: Arc<dyn Committe
     promised!(world.takes(&CommitteeTakesQuery::On(&[])).await, []);
 }
 
-pub async fn a_take_changes_neither_its_member_nor_its_day(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn filing_does_not_change_member_or_day(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let key = world.seat("ada").await;
     world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
@@ -93,7 +93,7 @@ pub async fn a_take_changes_neither_its_member_nor_its_day(tenants: Arc<dyn Comm
     promised!((world.members().await, world.day(day(DATE)).await), (members, days));
 }
 
-pub async fn the_latest_take_of_each_day_and_subject_counts(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn latest_takes_are_one_per_day_and_subject(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let (ada, grace) = (world.seat("ada").await, world.seat("grace").await);
     let mut last: Vec<Arc<CommitteeTake>> = Vec::new();
@@ -122,7 +122,7 @@ pub async fn the_latest_take_of_each_day_and_subject_counts(tenants: Arc<dyn Com
     promised!(latest("nobody", "2026-11-21", 9).await, []);
 }
 
-pub async fn an_attempt_sent_again_gets_its_first_answer(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn repeated_attempt_gets_the_original_result(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let key = world.seat("ada").await;
     world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
@@ -137,7 +137,7 @@ pub async fn an_attempt_sent_again_gets_its_first_answer(tenants: Arc<dyn Commit
     promised!(world.takes_on(day(DATE)).await, [take]);
 }
 
-pub async fn an_attempt_of_another_member_is_another(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn same_attempt_id_of_another_member_is_filed(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let keys = [world.seat("ada").await, world.seat("grace").await];
     world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
@@ -149,7 +149,7 @@ pub async fn an_attempt_of_another_member_is_another(tenants: Arc<dyn CommitteeT
     promised!(world.takes_on(day(DATE)).await.len(), 2);
 }
 
-pub async fn a_filing_is_stale_when_its_member_has(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn filing_is_stale_when_the_member_changed(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let key = world.seat("ada").await;
     world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
@@ -159,7 +159,7 @@ pub async fn a_filing_is_stale_when_its_member_has(tenants: Arc<dyn CommitteeTen
     promised!(world.takes_on(day(DATE)).await, []);
 }
 
-pub async fn a_filing_is_stale_when_its_day_has(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn filing_is_stale_when_the_day_changed(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let key = world.seat("ada").await;
     world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
@@ -172,7 +172,7 @@ pub async fn a_filing_is_stale_when_its_day_has(tenants: Arc<dyn CommitteeTenant
 }
 
 /// Not a millisecond earlier is late.
-pub async fn a_filing_lands_at_its_very_deadline(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn filing_commits_exactly_at_its_deadline(tenants: Arc<dyn CommitteeTenants>) {
     let world = &CommitteeWorld::fresh(tenants).await;
     let key = &world.seat("ada").await;
     world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
@@ -202,7 +202,7 @@ pub async fn a_filing_lands_at_its_very_deadline(tenants: Arc<dyn CommitteeTenan
     .await;
 }
 
-pub async fn a_filing_is_late_after_its_deadline(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn filing_is_late_after_its_deadline(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let key = world.seat("ada").await;
     let deadline = world.now().await.plus_millis(20);
@@ -218,7 +218,7 @@ pub async fn a_filing_is_late_after_its_deadline(tenants: Arc<dyn CommitteeTenan
     promised!(world.takes_on(day(DATE)).await, []);
 }
 
-pub async fn an_attempt_sent_many_times_at_once_is_filed_once(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn concurrent_repeats_of_an_attempt_file_once(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let key = world.seat("ada").await;
     world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
@@ -233,7 +233,7 @@ pub async fn an_attempt_sent_many_times_at_once_is_filed_once(tenants: Arc<dyn C
 }
 
 /// Under the rules: 64 submissions of four members, all on record, each with its own receipt.
-pub async fn racing_submissions_are_all_kept(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn concurrent_submissions_are_all_filed(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     world.put_subject("aurora").await;
     let mut keys = Vec::new();
@@ -266,7 +266,7 @@ pub async fn racing_submissions_are_all_kept(tenants: Arc<dyn CommitteeTenants>)
     );
 }
 
-pub async fn submissions_that_race_the_deadline_land_before_it(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn submissions_around_the_deadline_are_not_late(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     world.put_subject("aurora").await;
     let key = world.seat("ada").await;
@@ -298,7 +298,7 @@ pub async fn submissions_that_race_the_deadline_land_before_it(tenants: Arc<dyn 
     promised!(session.takes.len(), landed.min(1));
 }
 
-pub async fn submissions_that_race_a_rotation_are_kept_or_refused(
+pub async fn submissions_during_key_rotation_are_filed_or_refused(
     tenants: Arc<dyn CommitteeTenants>,
 ) {
     let world = CommitteeWorld::fresh(tenants).await;

@@ -9,7 +9,7 @@ use swarm_core::domain::TenantId;
 use swarm_core::store::{CommitteeSessionQuery, CommitteeTakesQuery, CommitteeTenants};
 
 /// Two committees whose names begin alike, with a member, a day and takes of the same names.
-pub async fn committees_share_nothing(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn committees_of_tenants_share_nothing(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(Arc::clone(&tenants)).await;
     let other = TenantId::parse(format!("{}-x", world.id)).unwrap();
     let other = CommitteeWorld::open(tenants, other);
@@ -39,7 +39,7 @@ pub async fn committees_share_nothing(tenants: Arc<dyn CommitteeTenants>) {
     promised!(world.basis(&own.hash()).await.member, None);
 }
 
-pub async fn a_committee_opened_twice_is_the_same(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn committee_opened_twice_is_the_same(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(Arc::clone(&tenants)).await;
     let again = CommitteeWorld::open(tenants, world.id.clone());
     world.put_day(&first_save(&open_day("2026-11-21", "aurora"))).await;

@@ -12,14 +12,14 @@ use swarm_core::store::{Document, DocumentDraft, DocumentGuard, Put, Tenants};
 
 pub use quota::*;
 
-pub async fn collections_are_empty_at_first(tenants: Arc<dyn Tenants>) {
+pub async fn collections_are_initially_empty(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     promised!(world.documents(Subjects, None).await, []);
     promised!(world.documents(Subjects, Some("")).await, []);
     promised!(world.document(Subjects, "key").await, None);
 }
 
-pub async fn documents_count_from_one_in_each_collection(tenants: Arc<dyn Tenants>) {
+pub async fn document_ids_count_from_one_per_collection(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for collection in [Subjects, Briefs] {
         for (id, key) in (1..).zip(["b", "a", "c"]) {
@@ -38,7 +38,7 @@ pub async fn documents_count_from_one_in_each_collection(tenants: Arc<dyn Tenant
     }
 }
 
-pub async fn a_document_without_a_key_gets_its_id_for_one(tenants: Arc<dyn Tenants>) {
+pub async fn document_without_key_gets_its_id_as_key(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for id in 1..=11_u64 {
         let unnamed = DocumentDraft { key: None, replace: false, ..draft("", "{}") };
@@ -49,7 +49,7 @@ pub async fn a_document_without_a_key_gets_its_id_for_one(tenants: Arc<dyn Tenan
 }
 
 /// The new text takes the place of the old; the id and the time stay.
-pub async fn a_document_replaces_the_one_with_its_key(tenants: Arc<dyn Tenants>) {
+pub async fn document_replaces_the_one_with_its_key(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let other = created(world.put_document(Subjects, &draft("other", "{}")).await);
     let first = created(world.put_document(Subjects, &draft("key", "{}")).await);
@@ -63,7 +63,7 @@ pub async fn a_document_replaces_the_one_with_its_key(tenants: Arc<dyn Tenants>)
     }
 }
 
-pub async fn a_document_that_may_not_replace_leaves_the_other(tenants: Arc<dyn Tenants>) {
+pub async fn document_without_replace_keeps_the_existing_one(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let once = |json| DocumentDraft { replace: false, ..draft("key", json) };
     let first = created(world.put_document(Subjects, &once("1")).await);
@@ -71,7 +71,7 @@ pub async fn a_document_that_may_not_replace_leaves_the_other(tenants: Arc<dyn T
     promised!(world.documents(Subjects, None).await, [first]);
 }
 
-pub async fn a_document_holds_for_the_version_of_its_member(tenants: Arc<dyn Tenants>) {
+pub async fn document_guards_the_version_of_its_member(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&applicant("ada")).await;
     let guard = |name: &str, version: Version| DocumentGuard::Member(id(name), version);
@@ -88,7 +88,7 @@ pub async fn a_document_holds_for_the_version_of_its_member(tenants: Arc<dyn Ten
 }
 
 /// Not of a member whose id is the same text.
-pub async fn a_document_holds_for_the_version_of_its_session(tenants: Arc<dyn Tenants>) {
+pub async fn document_guards_the_version_of_its_session(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let session = world.convened("subject").await.id;
     world.create(&applicant(&session.to_string())).await;
@@ -109,7 +109,7 @@ pub async fn a_document_holds_for_the_version_of_its_session(tenants: Arc<dyn Te
     created(world.put_document(Briefs, &guarded("new", of_session(session, FIRST.next()))).await);
 }
 
-pub async fn documents_are_found_by_their_group(tenants: Arc<dyn Tenants>) {
+pub async fn documents_are_found_by_group(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let mut groups = odd_texts();
     groups.push(String::new());
@@ -135,7 +135,7 @@ pub async fn documents_are_found_by_their_group(tenants: Arc<dyn Tenants>) {
     promised!(world.documents(Subjects, None).await.len(), 2 * groups.len());
 }
 
-pub async fn the_text_of_a_document_survives_byte_for_byte(tenants: Arc<dyn Tenants>) {
+pub async fn document_text_round_trips(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let megabyte = format!("\"{}\"", "\u{1f680}".repeat(250_000));
     let texts = [
@@ -152,7 +152,7 @@ pub async fn the_text_of_a_document_survives_byte_for_byte(tenants: Arc<dyn Tena
     }
 }
 
-pub async fn documents_with_odd_keys_are_not_confused(tenants: Arc<dyn Tenants>) {
+pub async fn odd_document_keys_are_distinct(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let mut keys = odd_texts();
     keys.push(String::new());
@@ -165,7 +165,7 @@ pub async fn documents_with_odd_keys_are_not_confused(tenants: Arc<dyn Tenants>)
     }
 }
 
-pub async fn of_racing_writes_of_one_key_one_creates(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_writes_of_one_key_create_once(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for replace in [true, false] {
         let key = format!("key {replace}");
@@ -187,7 +187,7 @@ pub async fn of_racing_writes_of_one_key_one_creates(tenants: Arc<dyn Tenants>) 
     promised!(world.documents(Subjects, None).await.len(), 2);
 }
 
-pub async fn racing_documents_leave_no_gap(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_documents_get_consecutive_ids(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let add = |racer: usize| {
         let unnamed = DocumentDraft { key: None, ..draft("", &racer.to_string()) };

@@ -9,7 +9,7 @@ use swarm_core::domain::Timestamp;
 use swarm_core::store::Collection::{Briefs, Subjects};
 use swarm_core::store::{DocumentDraft, DocumentQuota, Put, Tenants};
 
-pub async fn a_group_takes_in_no_more_than_its_quota(tenants: Arc<dyn Tenants>) {
+pub async fn document_quota_is_enforced(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let put = async |group: &str, most: u32, since: Timestamp| {
         world.put_document(Subjects, &draft(group, Some(quota(most, since)))).await
@@ -40,7 +40,7 @@ pub async fn a_group_takes_in_no_more_than_its_quota(tenants: Arc<dyn Tenants>) 
     created(&world.put_document(Subjects, &draft("a", None)).await);
 }
 
-pub async fn a_replacement_needs_no_room(tenants: Arc<dyn Tenants>) {
+pub async fn document_replacement_ignores_the_quota(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let only = Some(quota(1, Timestamp::EPOCH));
     let draft = DocumentDraft { key: Some("key".to_owned()), replace: true, ..draft("a", only) };
@@ -49,7 +49,7 @@ pub async fn a_replacement_needs_no_room(tenants: Arc<dyn Tenants>) {
     ensure!(matches!(replaced, Put::Replaced(_)), "the document in place of the other", replaced);
 }
 
-pub async fn of_racing_documents_no_more_than_the_quota_come_in(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_documents_do_not_exceed_the_quota(tenants: Arc<dyn Tenants>) {
     let world = &World::fresh(tenants).await;
     let quota = Some(quota(7, Timestamp::EPOCH));
     let put = |_: usize| {

@@ -10,7 +10,7 @@ use swarm_core::domain::{Member, Timestamp, TokenHash, Version};
 use swarm_core::store::MemberSaved::{Saved, Stale};
 use swarm_core::store::{ChallengeSlot, MemberChange, MemberSaved, ProvenChallenge, Tenants};
 
-pub async fn a_challenge_replaces_the_one_before(tenants: Arc<dyn Tenants>) {
+pub async fn new_challenge_replaces_the_live_one(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for name in ["ada", "grace"] {
         world.create(&applicant(name)).await;
@@ -23,7 +23,7 @@ pub async fn a_challenge_replaces_the_one_before(tenants: Arc<dyn Tenants>) {
     promised!(world.member(&id("grace")).await.challenge, None);
 }
 
-pub async fn a_decoy_is_nobodys_challenge(tenants: Arc<dyn Tenants>) {
+pub async fn decoy_challenge_is_never_live(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let names = odd_texts();
     for name in &names {
@@ -42,7 +42,7 @@ pub async fn a_decoy_is_nobodys_challenge(tenants: Arc<dyn Tenants>) {
 }
 
 /// Otherwise a first claim could not be distinguished from a second one.
-pub async fn a_challenge_and_its_member_leave_each_other_alone(tenants: Arc<dyn Tenants>) {
+pub async fn challenge_and_member_versions_are_independent(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&applicant("ada")).await;
     let challenge = world.live_challenge("challenge").await;
@@ -77,7 +77,7 @@ pub async fn only_the_live_challenge_proves_a_change(tenants: Arc<dyn Tenants>) 
 }
 
 /// The mail of a claim tells the time of its commit.
-pub async fn a_challenge_proves_up_to_its_expiry(tenants: Arc<dyn Tenants>) {
+pub async fn challenge_is_valid_up_to_its_expiry(tenants: Arc<dyn Tenants>) {
     let world = &World::fresh(tenants).await;
     let mut round = 0;
     meet(world.store(), async |expiries| {
@@ -119,7 +119,7 @@ async fn stamps(world: &World, claims: Vec<MemberChange>) -> Vec<Option<Timestam
     stamps
 }
 
-pub async fn an_expired_challenge_proves_nothing(tenants: Arc<dyn Tenants>) {
+pub async fn expired_challenge_is_stale(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&Member { state: Approved, ..applicant("ada") }).await;
     let expires_at = world.now().await.plus_millis(20);
@@ -130,7 +130,7 @@ pub async fn an_expired_challenge_proves_nothing(tenants: Arc<dyn Tenants>) {
     promised!(world.stored(&id("ada")).await.version, FIRST);
 }
 
-pub async fn of_racing_claims_one_wins(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_claims_commit_once(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&Member { state: Approved, ..applicant("ada") }).await;
     world

@@ -9,7 +9,7 @@ use swarm_core::domain::{Lens, Member};
 use swarm_core::store::MemberSaved::{KeyHeld, Saved};
 use swarm_core::store::{MemberChange, Tenants};
 
-pub async fn a_held_key_keeps_other_members_out(tenants: Arc<dyn Tenants>) {
+pub async fn held_key_blocks_other_members(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for state in [Applied, Approved, Claimed] {
         let holder = Member { state, ..applicant(state.as_str()) };
@@ -25,7 +25,7 @@ pub async fn a_held_key_keeps_other_members_out(tenants: Arc<dyn Tenants>) {
 }
 
 /// Who tries keeps the key and the token that it had.
-pub async fn a_held_key_cannot_be_changed_to(tenants: Arc<dyn Tenants>) {
+pub async fn change_to_a_held_key_is_refused(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&applicant("ada")).await;
     world.create(&Member { token: Some(secret("old")), ..applicant("grace") }).await;
@@ -39,7 +39,7 @@ pub async fn a_held_key_cannot_be_changed_to(tenants: Arc<dyn Tenants>) {
     promised!(world.save_member(&with_key_of("grace")).await, KeyHeld(id("grace")));
 }
 
-pub async fn a_member_that_holds_no_key_meets_nobody(tenants: Arc<dyn Tenants>) {
+pub async fn members_without_key_do_not_conflict(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&applicant("ada")).await;
     for state in [Rejected, Inactive] {
@@ -52,7 +52,7 @@ pub async fn a_member_that_holds_no_key_meets_nobody(tenants: Arc<dyn Tenants>) 
     promised!(world.save_member(&with_key_of("ada")).await, KeyHeld(id("ada")));
 }
 
-pub async fn the_holder_of_a_key_may_save_again(tenants: Arc<dyn Tenants>) {
+pub async fn key_holder_may_save_again(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&applicant("ada")).await;
     for state in [Approved, Claimed, Inactive, Approved] {
@@ -61,7 +61,7 @@ pub async fn the_holder_of_a_key_may_save_again(tenants: Arc<dyn Tenants>) {
     promised!(world.save_member(&with_key_of("ada")).await, KeyHeld(id("ada")));
 }
 
-pub async fn a_key_is_free_once_its_holder_lets_go(tenants: Arc<dyn Tenants>) {
+pub async fn released_key_is_free(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for (name, state, key) in [
         ("rejected", Rejected, Some(key("rejected"))),
@@ -79,7 +79,7 @@ pub async fn a_key_is_free_once_its_holder_lets_go(tenants: Arc<dyn Tenants>) {
     promised!(world.save_member(&with_key_of("fresh")).await, KeyHeld(id("another key")));
 }
 
-pub async fn who_comes_back_for_a_key_meets_its_new_holder(tenants: Arc<dyn Tenants>) {
+pub async fn reclaimed_key_conflicts_with_its_new_holder(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&Member { state: Inactive, ..applicant("ada") }).await;
     world.create(&Member { id: id("grace"), ..with_key_of("ada").member }).await;
@@ -90,7 +90,7 @@ pub async fn who_comes_back_for_a_key_meets_its_new_holder(tenants: Arc<dyn Tena
     promised!(world.save_member(&back).await, Saved);
 }
 
-pub async fn of_racing_applications_with_one_key_one_wins(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_applications_with_one_key_commit_once(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let named = |racer: usize| id(&format!("member {racer}"));
     let apply = |racer: usize| {

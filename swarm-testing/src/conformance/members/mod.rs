@@ -22,7 +22,7 @@ pub use reusable_challenges::*;
 
 const NOBODY: &[&str] = &[];
 
-pub async fn an_unknown_member_has_no_facts(tenants: Arc<dyn Tenants>) {
+pub async fn unknown_member_is_none(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     promised!(world.everybody().await, []);
     world.create(&applicant("ada")).await;
@@ -32,7 +32,7 @@ pub async fn an_unknown_member_has_no_facts(tenants: Arc<dyn Tenants>) {
 }
 
 /// Also when a later save leaves out what an earlier one had, and the other way round.
-pub async fn every_field_of_a_member_survives(tenants: Arc<dyn Tenants>) {
+pub async fn member_round_trips(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let odd = "\u{0} e\u{301}\r\n\u{1f680}\u{ffff}\"\\ ";
     let full = Member {
@@ -57,7 +57,7 @@ pub async fn every_field_of_a_member_survives(tenants: Arc<dyn Tenants>) {
     promised!(world.bearer(&secret("token")).await, Some(Arc::new(full)));
 }
 
-pub async fn members_with_odd_ids_are_not_confused(tenants: Arc<dyn Tenants>) {
+pub async fn odd_member_ids_are_distinct(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let odd = odd_texts().into_iter().map(|text| Member {
         name: Name::parse(&*text).unwrap(),
@@ -77,7 +77,7 @@ pub async fn members_with_odd_ids_are_not_confused(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn members_are_listed_by_their_state(tenants: Arc<dyn Tenants>) {
+pub async fn members_are_listed_by_state(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     promised!(listed(&world, &MemberState::ALL).await, NOBODY);
     for state in MemberState::ALL {
@@ -95,7 +95,7 @@ pub async fn members_are_listed_by_their_state(tenants: Arc<dyn Tenants>) {
     promised!(listed(&world, &MemberState::ALL).await.len(), 10);
 }
 
-pub async fn pages_cover_every_member_once(tenants: Arc<dyn Tenants>) {
+pub async fn member_pages_are_complete(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let mut names = odd_texts();
     for (name, state) in names.iter().zip([Applied, Approved, Rejected].into_iter().cycle()) {
@@ -116,7 +116,7 @@ pub async fn pages_cover_every_member_once(tenants: Arc<dyn Tenants>) {
     ensure!(members.iter().all(|it| it.state == Approved), "those in the state", members);
 }
 
-pub async fn a_member_is_listed_in_the_state_of_its_last_commit(tenants: Arc<dyn Tenants>) {
+pub async fn member_is_listed_in_its_latest_state(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&applicant("ada")).await;
     world.create(&applicant("grace")).await;
@@ -136,7 +136,7 @@ pub async fn a_member_is_listed_in_the_state_of_its_last_commit(tenants: Arc<dyn
     }
 }
 
-pub async fn a_member_is_created_once(tenants: Arc<dyn Tenants>) {
+pub async fn member_is_created_once(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&applicant("ada")).await;
     let on_file = world.stored(&id("ada")).await;
@@ -152,7 +152,7 @@ pub async fn a_member_is_created_once(tenants: Arc<dyn Tenants>) {
     world.create(&applicant("another")).await;
 }
 
-pub async fn a_change_holds_only_for_the_version_it_was_judged_by(tenants: Arc<dyn Tenants>) {
+pub async fn member_change_at_another_version_is_stale(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&applicant("ada")).await;
     for _ in 1..12 {
@@ -169,7 +169,7 @@ pub async fn a_change_holds_only_for_the_version_it_was_judged_by(tenants: Arc<d
     promised!(world.bearer(&secret("token")).await, None);
 }
 
-pub async fn a_change_never_creates_a_member(tenants: Arc<dyn Tenants>) {
+pub async fn member_change_does_not_create_a_member(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for version in [0, 1] {
         let expected = Some(Version(version));
@@ -179,7 +179,7 @@ pub async fn a_change_never_creates_a_member(tenants: Arc<dyn Tenants>) {
     promised!(world.everybody().await, []);
 }
 
-pub async fn each_save_raises_the_version_of_its_member_by_one(tenants: Arc<dyn Tenants>) {
+pub async fn each_save_increments_the_member_version(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&applicant("ada")).await;
     world.create(&applicant("grace")).await;
@@ -190,7 +190,7 @@ pub async fn each_save_raises_the_version_of_its_member_by_one(tenants: Arc<dyn 
     promised!(world.stored(&id("grace")).await.version, FIRST);
 }
 
-pub async fn a_token_finds_its_member_whatever_its_state(tenants: Arc<dyn Tenants>) {
+pub async fn bearer_finds_members_in_every_state(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&applicant("ada")).await;
     world.edit(&id("ada"), |ada| ada.token = Some(secret("token"))).await;
@@ -201,7 +201,7 @@ pub async fn a_token_finds_its_member_whatever_its_state(tenants: Arc<dyn Tenant
     }
 }
 
-pub async fn a_token_dies_with_the_commit_that_replaces_it(tenants: Arc<dyn Tenants>) {
+pub async fn replaced_token_stops_working_at_the_commit(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&Member { token: Some(secret("first")), ..applicant("ada") }).await;
     world.edit(&id("ada"), |ada| ada.token = Some(secret("second"))).await;
@@ -211,7 +211,7 @@ pub async fn a_token_dies_with_the_commit_that_replaces_it(tenants: Arc<dyn Tena
     promised!(world.bearer(&secret("second")).await, None);
 }
 
-pub async fn of_racing_creations_of_one_member_one_wins(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_creations_of_a_member_commit_once(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let create = |racer: usize| {
         let public_key = Some(key(&format!("key {racer}")));

@@ -9,7 +9,7 @@ use swarm_core::domain::MemberState::{Applied, Approved, Claimed};
 use swarm_core::store::MemberSaved::{Full, KeyHeld, Saved, Stale};
 use swarm_core::store::{MemberChange, Tenants};
 
-pub async fn a_state_takes_in_no_more_than_its_quota(tenants: Arc<dyn Tenants>) {
+pub async fn quota_of_members_in_a_state_is_enforced(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for name in ["approved", "claimed"] {
         let state = if name == "approved" { Approved } else { Claimed };
@@ -28,7 +28,7 @@ pub async fn a_state_takes_in_no_more_than_its_quota(tenants: Arc<dyn Tenants>) 
     world.create(&applicant("whoever has no quota")).await;
 }
 
-pub async fn of_racing_applications_no_more_than_the_quota_come_in(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_applications_do_not_exceed_the_quota(tenants: Arc<dyn Tenants>) {
     let world = &World::fresh(tenants).await;
     world.create(&Member { state: Applied, ..applicant("ada") }).await;
     let apply = |racer: usize| {

@@ -9,7 +9,7 @@ use swarm_core::store::{ChallengeBucket, ChallengeOffer, ChallengeSlot, Tenants}
 
 const FAR: i64 = 600_000;
 
-pub async fn a_reusable_challenge_is_given_again(tenants: Arc<dyn Tenants>) {
+pub async fn reusable_challenge_is_given_again(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let first = reusable(&world, "first", FAR).await;
     promised!(asked(&world, 1, &first, &ChallengeSlot::Decoy).await, first);
@@ -19,7 +19,7 @@ pub async fn a_reusable_challenge_is_given_again(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn a_challenge_that_is_no_longer_reusable_is_replaced(tenants: Arc<dyn Tenants>) {
+pub async fn challenge_past_its_reuse_is_replaced(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let first = reusable(&world, "first", 20).await;
     promised!(asked(&world, 1, &first, &ChallengeSlot::Decoy).await, first);
@@ -29,7 +29,7 @@ pub async fn a_challenge_that_is_no_longer_reusable_is_replaced(tenants: Arc<dyn
     promised!(asked(&world, 1, &first, &ChallengeSlot::Decoy).await, second);
 }
 
-pub async fn each_bucket_has_a_challenge_of_its_own(tenants: Arc<dyn Tenants>) {
+pub async fn challenge_buckets_are_independent(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let buckets = [0, 1, 10, 255, 256, u16::MAX];
     for _ in 0..2 {
@@ -42,7 +42,7 @@ pub async fn each_bucket_has_a_challenge_of_its_own(tenants: Arc<dyn Tenants>) {
 }
 
 /// Even if it was given only as a decoy before: the applicant was approved meanwhile.
-pub async fn a_challenge_is_live_where_it_was_given_last(tenants: Arc<dyn Tenants>) {
+pub async fn reused_challenge_becomes_live_in_the_requested_slot(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&applicant("ada")).await;
     let adas = ChallengeSlot::Member(id("ada"));
@@ -56,7 +56,7 @@ pub async fn a_challenge_is_live_where_it_was_given_last(tenants: Arc<dyn Tenant
     promised!(world.member(&id("ada")).await.challenge, Some(first));
 }
 
-pub async fn who_ask_at_once_are_given_the_same(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_requests_get_the_same_challenge(tenants: Arc<dyn Tenants>) {
     let world = &World::fresh(tenants).await;
     world.create(&applicant("ada")).await;
     let ask = |racer: usize| {

@@ -13,7 +13,7 @@ use swarm_core::store::Saved::{Saved, Stale};
 use swarm_core::store::{SessionChange, Tenants};
 
 /// A take at exactly that moment is not after it, and takes of other sessions do not count.
-pub async fn a_save_may_hold_to_when_the_last_take_was_filed(tenants: Arc<dyn Tenants>) {
+pub async fn session_save_can_guard_the_time_of_the_last_take(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let (session, other) = (world.convened("subject").await, world.convened("other").await);
@@ -44,7 +44,7 @@ pub async fn a_save_may_hold_to_when_the_last_take_was_filed(tenants: Arc<dyn Te
 }
 
 /// However deadlines are moved while takes are filed, none on record is late.
-pub async fn a_moving_deadline_and_racing_takes_agree(tenants: Arc<dyn Tenants>) {
+pub async fn moving_deadline_leaves_no_late_takes(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let session = world.convened("subject").await;
     let mut filing = Vec::new();

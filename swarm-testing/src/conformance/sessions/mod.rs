@@ -28,7 +28,7 @@ const ALL: SessionQuery = SessionQuery { on: None, state: None, before: None, li
 
 const NONE: [u64; 0] = [];
 
-pub async fn an_unknown_session_is_none(tenants: Arc<dyn Tenants>) {
+pub async fn unknown_session_is_none(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     promised!(world.sessions(&ALL).await, []);
     world.convened("subject").await;
@@ -37,7 +37,7 @@ pub async fn an_unknown_session_is_none(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn sessions_count_from_one_as_they_convene(tenants: Arc<dyn Tenants>) {
+pub async fn session_ids_count_from_one(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for number in 1..=12 {
         let date = day(if number % 2 == 0 { "2026-11-21" } else { "2026-11-20" });
@@ -46,7 +46,7 @@ pub async fn sessions_count_from_one_as_they_convene(tenants: Arc<dyn Tenants>) 
     }
 }
 
-pub async fn racing_sessions_leave_no_gap(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_sessions_get_consecutive_ids(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let convene = |racer: usize| {
         let (world, subject) = (world.clone(), format!("subject {}", racer % 4));
@@ -60,7 +60,7 @@ pub async fn racing_sessions_leave_no_gap(tenants: Arc<dyn Tenants>) {
     promised!(world.sessions(&ALL).await, convened);
 }
 
-pub async fn a_session_is_convened_by_the_stores_clock(tenants: Arc<dyn Tenants>) {
+pub async fn convened_at_is_the_time_of_the_store(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let before = world.now().await;
     let convened = world.convened("subject").await.convened_at;
@@ -71,7 +71,7 @@ pub async fn a_session_is_convened_by_the_stores_clock(tenants: Arc<dyn Tenants>
     );
 }
 
-pub async fn every_field_of_a_draft_survives(tenants: Arc<dyn Tenants>) {
+pub async fn session_draft_round_trips(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let full = SessionDraft {
         date: day("0000-01-01"),
@@ -101,7 +101,7 @@ pub async fn every_field_of_a_draft_survives(tenants: Arc<dyn Tenants>) {
 }
 
 /// Also when a later save leaves out what an earlier one had, and the other way round.
-pub async fn every_field_of_a_session_survives_a_save(tenants: Arc<dyn Tenants>) {
+pub async fn saved_session_round_trips(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let bare = world.convened("subject").await;
     let full = Session {
@@ -137,7 +137,7 @@ async fn assert_terms(world: &World, session: &Session) {
     promised!(facts.session, world.terms(session.id).await);
 }
 
-pub async fn sessions_come_newest_first_up_to_the_limit(tenants: Arc<dyn Tenants>) {
+pub async fn sessions_are_newest_first_up_to_the_limit(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for _ in 1..=12 {
         world.convened("subject").await;
@@ -149,7 +149,7 @@ pub async fn sessions_come_newest_first_up_to_the_limit(tenants: Arc<dyn Tenants
     }
 }
 
-pub async fn pages_cover_every_session_once(tenants: Arc<dyn Tenants>) {
+pub async fn session_pages_are_complete(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for _ in 1..=12 {
         world.convened("subject").await;
@@ -167,7 +167,7 @@ pub async fn pages_cover_every_session_once(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn before_names_any_number(tenants: Arc<dyn Tenants>) {
+pub async fn session_pages_start_before_any_number(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for _ in 1..=3 {
         world.convened("subject").await;
@@ -195,7 +195,7 @@ pub async fn sessions_are_found_by_day_and_subject(tenants: Arc<dyn Tenants>) {
     promised!(world.found(&on("unknown")).await, NONE);
 }
 
-pub async fn odd_subjects_are_not_confused(tenants: Arc<dyn Tenants>) {
+pub async fn odd_subjects_are_distinct(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for subject in odd_texts() {
         promised!(world.found(&on(&subject)).await, NONE, "{subject:?}");
@@ -205,7 +205,7 @@ pub async fn odd_subjects_are_not_confused(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn sessions_are_found_by_the_state_they_are_in(tenants: Arc<dyn Tenants>) {
+pub async fn sessions_are_found_by_latest_state(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for _ in 1..=3 {
         world.convened("subject").await;
@@ -229,7 +229,7 @@ pub async fn sessions_are_found_by_the_state_they_are_in(tenants: Arc<dyn Tenant
     promised!(world.found(&SessionQuery { state: Some(Scheduled), ..ALL }).await, [4]);
 }
 
-pub async fn a_session_is_saved_only_at_the_version_it_was_judged_by(tenants: Arc<dyn Tenants>) {
+pub async fn session_change_at_another_version_is_stale(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let session = world.convened("subject").await;
     for quorum in 1..12 {
@@ -246,7 +246,7 @@ pub async fn a_session_is_saved_only_at_the_version_it_was_judged_by(tenants: Ar
     promised!(world.found(&SessionQuery { state: Some(WindowClosed), ..ALL }).await, NONE);
 }
 
-pub async fn a_save_never_convenes_a_session(tenants: Arc<dyn Tenants>) {
+pub async fn session_change_does_not_convene_a_session(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for (id, version) in [(1, 0), (1, 1), (7, 1)] {
         let session = session_draft("subject").convened(SessionId(id), Timestamp::EPOCH);
@@ -258,7 +258,7 @@ pub async fn a_save_never_convenes_a_session(tenants: Arc<dyn Tenants>) {
     promised!(world.convened("subject").await.id, SessionId(1));
 }
 
-pub async fn of_racing_saves_of_one_version_one_wins(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_session_saves_commit_once(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let session = world.convened("subject").await;
     let judged = world.amended(session.id, |_| {}).await;

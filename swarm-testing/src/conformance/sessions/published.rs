@@ -8,7 +8,7 @@ use crate::{FIRST, World};
 use swarm_core::domain::{Session, SessionId, SessionState, Timestamp};
 use swarm_core::store::{Saved, Tenants};
 
-pub async fn sessions_are_found_by_when_they_were_published(tenants: Arc<dyn Tenants>) {
+pub async fn published_sessions_are_latest_first(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     promised!(found(&world, 9).await, NONE);
     let moments = [-62_135_596_800_000, 9, -1, 0, 253_402_300_799_999, 10, 1_795_000_000_000];
@@ -28,7 +28,7 @@ pub async fn sessions_are_found_by_when_they_were_published(tenants: Arc<dyn Ten
     promised!(world.published(1).await, [latest]);
 }
 
-pub async fn of_sessions_published_at_once_the_newest_come_first(tenants: Arc<dyn Tenants>) {
+pub async fn sessions_published_at_the_same_time_are_by_id(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for _ in 1..=12 {
         world.convened("subject").await;
@@ -40,7 +40,7 @@ pub async fn of_sessions_published_at_once_the_newest_come_first(tenants: Arc<dy
     promised!(found(&world, 9).await, [12, 10, 9, 3, 2, 1]);
 }
 
-pub async fn a_session_that_is_saved_again_is_published_once(tenants: Arc<dyn Tenants>) {
+pub async fn session_saved_again_is_listed_as_published_once(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for millis in [2, 1] {
         let session = world.convened("subject").await;

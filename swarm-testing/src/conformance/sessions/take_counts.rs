@@ -14,7 +14,7 @@ use swarm_core::store::Saved::{Saved, Stale};
 use swarm_core::store::{Filed, SessionChange, Tenants};
 
 /// All revisions of all members count, and those of other sessions do not.
-pub async fn a_save_may_hold_to_the_number_of_takes(tenants: Arc<dyn Tenants>) {
+pub async fn session_save_can_guard_the_number_of_takes(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let (ada, grace) = (world.author("ada").await, world.author("grace").await);
     let (session, other) = (world.convened("subject").await, world.convened("other").await);
@@ -35,7 +35,7 @@ pub async fn a_save_may_hold_to_the_number_of_takes(tenants: Arc<dyn Tenants>) {
 }
 
 /// Neither the takes of a session nor the numbers of takes and sessions begin again.
-pub async fn a_save_leaves_alone_what_is_counted(tenants: Arc<dyn Tenants>) {
+pub async fn session_save_keeps_counters(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let session = world.convened("subject").await;
@@ -58,7 +58,7 @@ pub async fn a_save_leaves_alone_what_is_counted(tenants: Arc<dyn Tenants>) {
 }
 
 /// A session has exactly the takes that it was aggregated over: later ones were stale.
-pub async fn an_aggregation_and_racing_takes_agree(tenants: Arc<dyn Tenants>) {
+pub async fn aggregation_includes_exactly_the_takes_filed_before_it(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let authors = world.authors(16).await;
     for round in 0..16 {

@@ -9,7 +9,7 @@ use swarm_core::domain::{Revision, Session, SessionTerms, Timestamp};
 use swarm_core::store::{Basis, Filed, Tenants};
 
 /// Not a millisecond earlier is late.
-pub async fn a_filing_lands_at_its_very_deadline(tenants: Arc<dyn Tenants>) {
+pub async fn filing_commits_exactly_at_its_deadline(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let authors = world.authors(32).await;
     let (world, authors) = (&world, &authors);
@@ -53,7 +53,7 @@ fn landed(outcome: Filed) -> Option<Timestamp> {
 const COMMIT: i64 = 2_000;
 
 /// And not when its turn was still to come: no reader finds it missing long after its time.
-pub async fn a_take_is_stamped_at_its_commit(tenants: Arc<dyn Tenants>) {
+pub async fn take_time_is_the_time_of_its_commit(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let session = world.convened("subject").await;
     let mut authors = Vec::new();

@@ -12,7 +12,7 @@ use swarm_core::store::{Basis, Tenants, Versioned};
 
 /// One writer saves the session, then the member, then files a take, again and again; whoever reads
 /// the facts meanwhile sees them as they were at one moment.
-pub async fn the_facts_are_read_in_one_snapshot(tenants: Arc<dyn Tenants>) {
+pub async fn basis_is_read_in_one_snapshot(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = Arc::new(world.author("ada").await);
     for round in 0..12_u64 {

@@ -10,7 +10,7 @@ use swarm_core::rules::judge;
 use swarm_core::store::Filed::{Late, NonceUsed, RevisionTaken, Stale};
 use swarm_core::store::{Basis, Tenants};
 
-pub async fn an_attempt_sent_again_gets_its_first_answer(tenants: Arc<dyn Tenants>) {
+pub async fn repeated_attempt_gets_the_original_result(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let session = world.convened("subject").await;
@@ -26,7 +26,9 @@ pub async fn an_attempt_sent_again_gets_its_first_answer(tenants: Arc<dyn Tenant
     promised!(world.takes(session.id).await.len(), 2);
 }
 
-pub async fn an_attempt_sent_again_late_gets_its_first_answer(tenants: Arc<dyn Tenants>) {
+pub async fn repeated_attempt_after_the_deadline_gets_the_original_result(
+    tenants: Arc<dyn Tenants>,
+) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let session = world.convened("subject").await;
@@ -43,7 +45,7 @@ pub async fn an_attempt_sent_again_late_gets_its_first_answer(tenants: Arc<dyn T
     promised!(filed(world.file(&again).await), take);
 }
 
-pub async fn a_filing_is_stale_when_its_member_has(tenants: Arc<dyn Tenants>) {
+pub async fn filing_is_stale_when_the_member_changed(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let session = world.convened("subject").await;
@@ -54,7 +56,7 @@ pub async fn a_filing_is_stale_when_its_member_has(tenants: Arc<dyn Tenants>) {
     promised!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
 }
 
-pub async fn a_filing_is_stale_when_its_session_has(tenants: Arc<dyn Tenants>) {
+pub async fn filing_is_stale_when_the_session_changed(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let session = world.convened("subject").await;
@@ -66,7 +68,7 @@ pub async fn a_filing_is_stale_when_its_session_has(tenants: Arc<dyn Tenants>) {
 }
 
 /// A session of another day or subject is none; the take that is judged again lands in the newer.
-pub async fn a_filing_is_stale_when_there_is_a_newer_session(tenants: Arc<dyn Tenants>) {
+pub async fn filing_is_stale_when_there_is_a_newer_session(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     for round in 0..11 {
@@ -89,7 +91,7 @@ pub async fn a_filing_is_stale_when_there_is_a_newer_session(tenants: Arc<dyn Te
 }
 
 /// A filing is committed to the newest session, or not at all.
-pub async fn a_newer_session_and_racing_takes_agree(tenants: Arc<dyn Tenants>) {
+pub async fn no_take_is_filed_after_a_newer_session(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let authors = world.authors(16).await;
     for round in 0..16 {
@@ -111,7 +113,7 @@ pub async fn a_newer_session_and_racing_takes_agree(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn a_filing_lands_up_to_its_deadline(tenants: Arc<dyn Tenants>) {
+pub async fn filing_commits_before_its_deadline(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let session = world.convened("subject").await;
@@ -120,7 +122,7 @@ pub async fn a_filing_lands_up_to_its_deadline(tenants: Arc<dyn Tenants>) {
     world.filed(&author, &session, "nonce").await;
 }
 
-pub async fn a_filing_is_late_after_its_deadline(tenants: Arc<dyn Tenants>) {
+pub async fn filing_is_late_after_its_deadline(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let session = world.closed("subject").await;
@@ -135,7 +137,7 @@ pub async fn a_filing_is_late_after_its_deadline(tenants: Arc<dyn Tenants>) {
 }
 
 /// Whatever the session's record says: a store compares, it does not judge.
-pub async fn the_deadline_is_that_of_the_filing(tenants: Arc<dyn Tenants>) {
+pub async fn deadline_guard_is_that_of_the_filing(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let (open, closed) = (world.convened("open").await, world.closed("closed").await);
@@ -151,7 +153,7 @@ pub async fn the_deadline_is_that_of_the_filing(tenants: Arc<dyn Tenants>) {
 }
 
 /// Also in another session.
-pub async fn a_member_spends_a_nonce_once(tenants: Arc<dyn Tenants>) {
+pub async fn nonce_is_used_once_per_member(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let sessions = [world.convened("subject").await, world.convened("other").await];
@@ -171,7 +173,7 @@ pub async fn a_member_spends_a_nonce_once(tenants: Arc<dyn Tenants>) {
     promised!(world.filed(&author, &sessions[1], "fresh").await.id, TakeId(2));
 }
 
-pub async fn a_nonce_stays_spent_whatever_becomes_of_its_member(tenants: Arc<dyn Tenants>) {
+pub async fn nonce_stays_used_in_every_member_state(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let session = world.convened("subject").await;
@@ -187,7 +189,7 @@ pub async fn a_nonce_stays_spent_whatever_becomes_of_its_member(tenants: Arc<dyn
 }
 
 /// Though their ids and nonces, run together, would read the same.
-pub async fn nobody_spends_the_nonce_of_another_member(tenants: Arc<dyn Tenants>) {
+pub async fn nonces_of_members_are_independent(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let session = world.convened("subject").await;
     let members = ["a", "a:b", "ab", "a\0b", "{a}", "1", "11"];
@@ -201,7 +203,7 @@ pub async fn nobody_spends_the_nonce_of_another_member(tenants: Arc<dyn Tenants>
     }
 }
 
-pub async fn odd_nonces_are_not_confused(tenants: Arc<dyn Tenants>) {
+pub async fn odd_nonces_are_distinct(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let longest = ["a", "b"].map(|last| "\u{1f680}".repeat(199) + last);
@@ -218,7 +220,7 @@ pub async fn odd_nonces_are_not_confused(tenants: Arc<dyn Tenants>) {
 }
 
 /// Though the numbers of sessions and the ids of members, run together, would read the same.
-pub async fn revisions_are_counted_for_each_member_in_each_session(tenants: Arc<dyn Tenants>) {
+pub async fn revisions_count_per_member_and_session(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let mut sessions = Vec::new();
     for subject in 1..=12 {
@@ -236,7 +238,7 @@ pub async fn revisions_are_counted_for_each_member_in_each_session(tenants: Arc<
     }
 }
 
-pub async fn a_revision_is_taken_once(tenants: Arc<dyn Tenants>) {
+pub async fn revision_is_taken_once(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let session = world.convened("subject").await;
@@ -252,7 +254,7 @@ pub async fn a_revision_is_taken_once(tenants: Arc<dyn Tenants>) {
     promised!(world.filed(&author, &next, "lost 1").await.id, TakeId(6));
 }
 
-pub async fn a_revision_does_not_come_before_its_turn(tenants: Arc<dyn Tenants>) {
+pub async fn revision_cannot_be_skipped(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let session = world.convened("subject").await;
@@ -266,7 +268,7 @@ pub async fn a_revision_does_not_come_before_its_turn(tenants: Arc<dyn Tenants>)
 }
 
 /// A filing that breaks every guard, mended step by step.
-pub async fn guards_are_checked_in_their_order(tenants: Arc<dyn Tenants>) {
+pub async fn filing_guards_are_checked_in_order(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let (session, other) = (world.closed("subject").await, world.convened("other").await);

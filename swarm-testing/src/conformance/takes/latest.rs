@@ -7,7 +7,7 @@ use crate::promise::promised;
 use swarm_core::domain::{SessionId, Take, TakeId};
 use swarm_core::store::{TakeQuery, Tenants};
 
-pub async fn the_latest_takes_are_one_of_each_member(tenants: Arc<dyn Tenants>) {
+pub async fn latest_takes_are_one_per_member(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let authors = [world.author("ada").await, world.author("grace").await];
     let sessions = [world.convened("subject").await, world.convened("other").await];
@@ -26,7 +26,7 @@ pub async fn the_latest_takes_are_one_of_each_member(tenants: Arc<dyn Tenants>) 
     }
 }
 
-pub async fn pages_cover_every_latest_take_once(tenants: Arc<dyn Tenants>) {
+pub async fn latest_take_pages_are_complete(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let session = world.convened("subject").await;
     let mut latest = Vec::new();

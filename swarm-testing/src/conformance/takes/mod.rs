@@ -26,7 +26,7 @@ pub use latest::*;
 pub use races::*;
 pub use refused_writes::*;
 
-pub async fn the_facts_about_strangers_are_the_time_alone(tenants: Arc<dyn Tenants>) {
+pub async fn basis_of_unknown_token_and_session_has_only_the_time(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let (author, stranger) = (world.author("ada").await, Author::named("grace"));
     let session = world.convened("subject").await;
@@ -52,7 +52,7 @@ pub async fn the_facts_about_strangers_are_the_time_alone(tenants: Arc<dyn Tenan
     );
 }
 
-pub async fn the_facts_show_a_member_whatever_its_state(tenants: Arc<dyn Tenants>) {
+pub async fn basis_has_members_in_every_state(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let session = world.convened("subject").await;
@@ -65,7 +65,7 @@ pub async fn the_facts_show_a_member_whatever_its_state(tenants: Arc<dyn Tenants
     }
 }
 
-pub async fn the_facts_are_those_of_the_newest_session_of_the_day(tenants: Arc<dyn Tenants>) {
+pub async fn basis_has_the_newest_session_of_the_day(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     for number in 1..=11 {
@@ -78,7 +78,7 @@ pub async fn the_facts_are_those_of_the_newest_session_of_the_day(tenants: Arc<d
     }
 }
 
-pub async fn the_facts_are_those_of_the_day_asked_for(tenants: Arc<dyn Tenants>) {
+pub async fn basis_has_the_session_of_the_requested_day(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let mut sessions = Vec::new();
@@ -91,7 +91,7 @@ pub async fn the_facts_are_those_of_the_day_asked_for(tenants: Arc<dyn Tenants>)
     }
 }
 
-pub async fn odd_subjects_have_facts_of_their_own(tenants: Arc<dyn Tenants>) {
+pub async fn basis_distinguishes_odd_subjects(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let mut sessions = Vec::new();
@@ -106,7 +106,7 @@ pub async fn odd_subjects_have_facts_of_their_own(tenants: Arc<dyn Tenants>) {
 }
 
 /// Byte for byte, so that anyone can still verify it.
-pub async fn every_field_of_a_take_survives(tenants: Arc<dyn Tenants>) {
+pub async fn take_round_trips(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("a:{b}*\0").await;
     let session = world.convened("\u{1f680}\0\n{a}").await;
@@ -136,7 +136,7 @@ pub async fn every_field_of_a_take_survives(tenants: Arc<dyn Tenants>) {
 }
 
 /// Each knows the one after it.
-pub async fn takes_count_from_one_and_revisions_follow_each_other(tenants: Arc<dyn Tenants>) {
+pub async fn take_ids_count_from_one_and_revisions_are_linked(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let authors = [world.author("ada").await, world.author("grace").await];
     let sessions = [world.convened("subject").await, world.convened("other").await];
@@ -164,7 +164,7 @@ pub async fn takes_count_from_one_and_revisions_follow_each_other(tenants: Arc<d
     }
 }
 
-pub async fn an_unknown_take_is_none(tenants: Arc<dyn Tenants>) {
+pub async fn unknown_take_is_none(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let session = world.convened("subject").await;
@@ -175,7 +175,7 @@ pub async fn an_unknown_take_is_none(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn a_take_changes_neither_its_member_nor_its_session(tenants: Arc<dyn Tenants>) {
+pub async fn filing_does_not_change_member_or_session(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let session = world.convened("subject").await;

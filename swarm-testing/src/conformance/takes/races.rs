@@ -10,7 +10,7 @@ use swarm_core::service::SubmitError;
 use swarm_core::store::Filed::{NonceUsed, RevisionTaken};
 use swarm_core::store::Tenants;
 
-pub async fn an_attempt_sent_many_times_at_once_is_filed_once(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_repeats_of_an_attempt_file_once(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let session = world.convened("subject").await;
@@ -24,7 +24,7 @@ pub async fn an_attempt_sent_many_times_at_once_is_filed_once(tenants: Arc<dyn T
     promised!(world.takes(session.id).await, takes[..1]);
 }
 
-pub async fn of_racing_filings_of_one_revision_one_wins(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_filings_of_one_revision_commit_once(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let session = world.convened("subject").await;
@@ -43,7 +43,7 @@ pub async fn of_racing_filings_of_one_revision_one_wins(tenants: Arc<dyn Tenants
     }
 }
 
-pub async fn of_racing_filings_with_one_nonce_one_wins(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_filings_with_one_nonce_commit_once(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let sessions = [world.convened("subject").await, world.convened("other").await];
@@ -58,7 +58,7 @@ pub async fn of_racing_filings_with_one_nonce_one_wins(tenants: Arc<dyn Tenants>
     promised!(first.await.len() + second.await.len(), 1);
 }
 
-pub async fn racing_members_do_not_disturb_each_other(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_members_all_file(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let session = world.convened("subject").await;
     let mut filings = Vec::new();
@@ -75,7 +75,7 @@ pub async fn racing_members_do_not_disturb_each_other(tenants: Arc<dyn Tenants>)
 }
 
 /// Under the rules: some nonces come twice, and the cap is five.
-pub async fn racing_submissions_leave_no_gap(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_submissions_get_consecutive_revisions(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     for round in 0..4 {
@@ -109,7 +109,7 @@ pub async fn racing_submissions_leave_no_gap(tenants: Arc<dyn Tenants>) {
 }
 
 /// So that a client that lost its answer learns that its take stands.
-pub async fn who_submits_again_is_told_of_the_take_on_file(tenants: Arc<dyn Tenants>) {
+pub async fn replay_returns_the_original_take(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let session = world.convened("subject").await;

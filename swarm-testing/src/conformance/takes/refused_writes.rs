@@ -15,7 +15,7 @@ use swarm_core::store::{
 };
 
 /// Also where a store commits many in one go, and whatever is wrong with one of them.
-pub async fn a_write_that_is_refused_takes_no_other_with_it(tenants: Arc<dyn Tenants>) {
+pub async fn refused_write_does_not_affect_others(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let authors = world.authors(8).await;
     let _ = world.put_document(Subjects, &document("there")).await;

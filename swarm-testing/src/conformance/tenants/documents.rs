@@ -9,7 +9,7 @@ use swarm_core::domain::Version;
 use swarm_core::store::Collection::Subjects;
 use swarm_core::store::{Document, DocumentDraft, DocumentGuard, Put, Tenants};
 
-pub async fn documents_are_those_of_their_own_world(tenants: Arc<dyn Tenants>) {
+pub async fn documents_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let worlds = twins(tenants).await;
     let mut own = [vec![], vec![]];
     for key in ["a", "b"] {
@@ -30,7 +30,7 @@ pub async fn documents_are_those_of_their_own_world(tenants: Arc<dyn Tenants>) {
 }
 
 /// Neither keys nor numbers nor versions of members of the other world count.
-pub async fn a_document_is_put_into_its_own_world(tenants: Arc<dyn Tenants>) {
+pub async fn document_writes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let [one, other] = twins(tenants).await;
     for world in [&one, &other] {
         world.create(&applicant("ada")).await;

@@ -7,7 +7,7 @@ use crate::promise::promised;
 use swarm_core::domain::{Seq, SessionId};
 use swarm_core::store::Tenants;
 
-pub async fn the_log_is_that_of_its_own_world(tenants: Arc<dyn Tenants>) {
+pub async fn log_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let worlds = twins(tenants).await;
     for ((world, _), saves) in both(&worlds).into_iter().zip([1, 2]) {
         let session = world.convened("subject").await;

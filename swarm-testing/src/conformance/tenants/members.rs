@@ -12,7 +12,7 @@ use swarm_core::store::{
     ChallengeBucket, ChallengeOffer, ChallengeSlot, MemberChange, ProvenChallenge, Tenants,
 };
 
-pub async fn members_are_those_of_their_own_world(tenants: Arc<dyn Tenants>) {
+pub async fn members_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let worlds = twins(tenants).await;
     for (world, mark) in both(&worlds) {
         world.create(&marked(mark)).await;
@@ -27,7 +27,7 @@ pub async fn members_are_those_of_their_own_world(tenants: Arc<dyn Tenants>) {
 }
 
 /// No write reaches into the other world, and no version of the other one counts.
-pub async fn a_member_is_saved_in_its_own_world(tenants: Arc<dyn Tenants>) {
+pub async fn member_saves_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let [one, other] = twins(tenants).await;
     for world in [&one, &other] {
         world.create(&applicant("ada")).await;
@@ -49,7 +49,7 @@ pub async fn a_member_is_saved_in_its_own_world(tenants: Arc<dyn Tenants>) {
     promised!(other.save_member(&creation(&applicant("grace"))).await, Saved);
 }
 
-pub async fn a_key_is_held_in_its_own_world(tenants: Arc<dyn Tenants>) {
+pub async fn held_keys_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let [one, other] = twins(tenants).await;
     let with_the_key =
         |name: &str| creation(&Member { public_key: Some(key("ada")), ..applicant(name) });
@@ -62,7 +62,7 @@ pub async fn a_key_is_held_in_its_own_world(tenants: Arc<dyn Tenants>) {
     promised!(one.save_member(&with_the_key("hedy")).await, Saved);
 }
 
-pub async fn a_token_dies_in_its_own_world(tenants: Arc<dyn Tenants>) {
+pub async fn tokens_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let [one, other] = twins(tenants).await;
     for world in [&one, &other] {
         world.create(&claimed("ada")).await;
@@ -73,7 +73,7 @@ pub async fn a_token_dies_in_its_own_world(tenants: Arc<dyn Tenants>) {
     promised!(other.bearer(&secret("new")).await, None);
 }
 
-pub async fn a_challenge_is_live_in_its_own_world(tenants: Arc<dyn Tenants>) {
+pub async fn live_challenges_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let worlds = twins(tenants).await;
     for (world, mark) in both(&worlds) {
         world.create(&applicant("ada")).await;
@@ -100,7 +100,7 @@ pub async fn a_challenge_is_live_in_its_own_world(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn a_reusable_challenge_is_that_of_its_own_world(tenants: Arc<dyn Tenants>) {
+pub async fn reusable_challenges_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let worlds = twins(tenants).await;
     for _ in 0..2 {
         for (world, mark) in both(&worlds) {

@@ -28,13 +28,13 @@ pub use outbox::*;
 pub use sessions::*;
 pub use takes::*;
 
-pub async fn the_store_gives_a_sign_of_life(tenants: Arc<dyn Tenants>) {
+pub async fn store_is_ready(tenants: Arc<dyn Tenants>) {
     let ready = tenants.ready().await;
     ensure!(ready.is_ok(), "a store that is ready", ready);
 }
 
 /// Members with one name, key, token and nonce live in both, and both count from 1.
-pub async fn worlds_share_nothing(tenants: Arc<dyn Tenants>) {
+pub async fn tenants_share_nothing(tenants: Arc<dyn Tenants>) {
     for world in alike(tenants).await {
         let author = world.author("ada").await;
         let session = world.convened("subject").await;
@@ -57,7 +57,7 @@ pub async fn worlds_share_nothing(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn nothing_is_seen_from_another_world(tenants: Arc<dyn Tenants>) {
+pub async fn records_are_invisible_to_other_tenants(tenants: Arc<dyn Tenants>) {
     let [world, others @ ..] = alike(tenants).await;
     let author = world.author("ada").await;
     let session = world.convened("subject").await;
@@ -82,7 +82,7 @@ pub async fn nothing_is_seen_from_another_world(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn a_world_opened_twice_is_the_same(tenants: Arc<dyn Tenants>) {
+pub async fn tenant_opened_twice_is_the_same(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(Arc::clone(&tenants)).await;
     let author = world.author("ada").await;
     let again = World::open(tenants, world.id.clone());
@@ -92,7 +92,7 @@ pub async fn a_world_opened_twice_is_the_same(tenants: Arc<dyn Tenants>) {
     promised!(world.takes(session.id).await, [take]);
 }
 
-pub async fn a_world_opened_by_racers_is_one(tenants: Arc<dyn Tenants>) {
+pub async fn tenant_opened_concurrently_is_the_same(tenants: Arc<dyn Tenants>) {
     let fresh = World::fresh(Arc::clone(&tenants)).await.id;
     let arrived = Arc::new(AtomicUsize::new(0));
     let open_all = |_| {

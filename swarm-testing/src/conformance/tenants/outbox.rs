@@ -8,7 +8,7 @@ use crate::{applicant, creation, mail};
 use swarm_core::domain::{MailState, Message, MessageId};
 use swarm_core::store::{MemberChange, MemberSaved, MessageChange, Saved, Tenants};
 
-pub async fn mail_is_that_of_its_own_world(tenants: Arc<dyn Tenants>) {
+pub async fn mail_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let worlds = twins(tenants).await;
     for (world, mark) in both(&worlds) {
         for name in ["ada", "grace"] {

@@ -12,7 +12,7 @@ use swarm_core::store::{SessionChange, SessionQuery, Tenants};
 
 const ALL: SessionQuery = SessionQuery { on: None, state: None, before: None, limit: 9 };
 
-pub async fn sessions_are_those_of_their_own_world(tenants: Arc<dyn Tenants>) {
+pub async fn sessions_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let worlds = twins(tenants).await;
     let mut own = [vec![], vec![]];
     for number in [1, 2] {
@@ -41,7 +41,7 @@ pub async fn sessions_are_those_of_their_own_world(tenants: Arc<dyn Tenants>) {
     promised!(worlds[0].session(SessionId(3)).await, None);
 }
 
-pub async fn publications_are_those_of_their_own_world(tenants: Arc<dyn Tenants>) {
+pub async fn published_sessions_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let worlds = twins(tenants).await;
     for (world, _) in both(&worlds) {
         for number in [1, 2] {
@@ -59,7 +59,7 @@ pub async fn publications_are_those_of_their_own_world(tenants: Arc<dyn Tenants>
 }
 
 /// No write reaches into the other world, and neither versions nor takes of the other one count.
-pub async fn a_session_is_saved_in_its_own_world(tenants: Arc<dyn Tenants>) {
+pub async fn session_saves_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let worlds = twins(tenants).await;
     let [one, other] = &worlds;
     for (world, _) in both(&worlds) {
@@ -78,7 +78,7 @@ pub async fn a_session_is_saved_in_its_own_world(tenants: Arc<dyn Tenants>) {
     promised!(one.session(SessionId(1)).await.map(|it| it.version), Some(Version(4)));
 }
 
-pub async fn takes_are_counted_in_their_own_world(tenants: Arc<dyn Tenants>) {
+pub async fn take_counts_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let worlds = twins(tenants).await;
     for (world, _) in both(&worlds) {
         marked(world, 1).await;

@@ -13,7 +13,7 @@ use swarm_core::rules::judge;
 use swarm_core::store::{TakeQuery, Tenants};
 
 /// Everything that a basis has; each of its facts differs between the two worlds.
-pub async fn the_facts_are_those_of_their_own_world(tenants: Arc<dyn Tenants>) {
+pub async fn basis_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let worlds = twins(tenants).await;
     let ada = furnished(&worlds).await;
     worlds[1].edit(&id("ada"), |ada| ada.lens = Lens::parse("other").unwrap()).await;
@@ -38,7 +38,7 @@ pub async fn the_facts_are_those_of_their_own_world(tenants: Arc<dyn Tenants>) {
 }
 
 /// Neither attempts nor nonces, revisions, versions or newer sessions of the other world count.
-pub async fn a_take_lands_in_its_own_world(tenants: Arc<dyn Tenants>) {
+pub async fn filings_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let worlds = twins(tenants).await;
     let ada = furnished(&worlds).await;
     let [one, other] = &worlds;
@@ -62,7 +62,7 @@ pub async fn a_take_lands_in_its_own_world(tenants: Arc<dyn Tenants>) {
     promised!(one.takes(SessionId(3)).await, []);
 }
 
-pub async fn takes_are_those_of_their_own_world(tenants: Arc<dyn Tenants>) {
+pub async fn takes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let worlds = twins(tenants).await;
     let mut own = [vec![], vec![]];
     for (((world, mark), own), nonces) in
