@@ -12,7 +12,7 @@ use crate::domain::{PublicKey, Signature};
 ///
 /// This accepts exactly what `verify_strict` of ed25519-dalek accepts for a [`PublicKey`], without
 /// decompressing R. `verify` compares the bytes of R with the canonical encoding of s·B - k·A, so
-/// an R that it accepts is of small order only if it is one of [`SMALL_ORDER`]. Weak keys are
+/// an R that it accepts is of small order only if it is one of `SMALL_ORDER`. Weak keys are
 /// refused when they are parsed.
 pub fn holds(message: &[u8], signature: &Signature, key: &PublicKey) -> bool {
     signature.decoded().is_some_and(|signature| {
