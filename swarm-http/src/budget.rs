@@ -1,125 +1,200 @@
-//! The memory that bodies and answers in flight may take, all of them together. What is small is
-//! part of what a connection costs.
+//! The memory for bodies and answers in flight, all of them together, and the share of each client.
+//! What is small is part of what a connection costs.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::HeaderValue;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
+
+use crate::fairness::Client;
 
 /// A body or an answer up to this size, in bytes, is not counted.
 pub(crate) const SMALL: usize = 64 << 10;
 
-/// The budget for bodies, in bytes, and the same again for answers.
-const ROOM: usize = 64 << 20;
+/// The memory for bodies, and the part of it that requests without a known credential may use.
+const BODIES: usize = 64 << 20;
+const STRANGERS_BODIES: usize = BODIES / 2;
+
+/// The memory for answers. What the cache holds is counted there.
+const ANSWERS: usize = 128 << 20;
+
+/// The shares of one client.
+const CLIENT_BODIES: usize = BODIES / 4;
+const CLIENT_ANSWERS: usize = ANSWERS / 4;
+
+/// The most that is counted for one answer: a larger one is sent all the same.
+const LARGEST: usize = CLIENT_ANSWERS / 2;
 
 /// How long a body waits for memory.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The unit in which the budget is counted, in bytes.
+/// The unit of all permits, in bytes.
 const UNIT: usize = 1 << 10;
 
-/// What is left of the budget.
+/// What is left of the memory for all clients.
 pub(crate) struct Budget {
     bodies: Arc<Semaphore>,
+    strangers: Arc<Semaphore>,
     answers: Arc<Semaphore>,
-    /// The most that is counted for one answer, in bytes: a larger one is sent all the same.
-    most: usize,
-    /// The large answers in flight, by their tags: equal answers share the same bytes.
-    shared: Mutex<HashMap<HeaderValue, Weak<Held>>>,
 }
 
-/// A part of the budget that is in use.
-pub(crate) struct Reservation(OwnedSemaphorePermit);
+/// What is left of the memory for one client.
+#[derive(Debug)]
+pub(crate) struct Share {
+    bodies: Arc<Semaphore>,
+    answers: Arc<Semaphore>,
+}
 
-/// The budget is used up.
+/// The memory is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BudgetExhausted;
 
+fn semaphore(bytes: usize) -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(bytes / UNIT))
+}
+
 impl Default for Budget {
     fn default() -> Self {
-        Self::of(ROOM)
+        Self {
+            bodies: semaphore(BODIES),
+            strangers: semaphore(STRANGERS_BODIES),
+            answers: semaphore(ANSWERS),
+        }
     }
 }
 
+impl Default for Share {
+    fn default() -> Self {
+        Self { bodies: semaphore(CLIENT_BODIES), answers: semaphore(CLIENT_ANSWERS) }
+    }
+}
+
+/// Memory for a body, reserved while it arrives.
+pub(crate) struct BodyReservation {
+    client: Option<Arc<Client>>,
+    /// Where its permits come from: the client's share first, so that no client waits for the others
+    /// with more than its share.
+    from: Vec<Arc<Semaphore>>,
+    permits: Vec<OwnedSemaphorePermit>,
+    bytes: usize,
+}
+
 impl Budget {
-    /// So much for bodies, and as much for answers, in bytes.
-    fn of(room: usize) -> Self {
-        let semaphore = || Arc::new(Semaphore::new(room / UNIT));
-        let (bodies, answers) = (semaphore(), semaphore());
-        Self { bodies, answers, most: room / 2, shared: Mutex::default() }
+    /// Nothing yet, for a body of this client. `is_known`: its credential is that of a member or an
+    /// operator.
+    pub(crate) fn body(&self, client: Option<Arc<Client>>, is_known: bool) -> BodyReservation {
+        let share = client.as_ref().map(|client| Arc::clone(&client.memory().bodies));
+        let strangers = (!is_known).then(|| Arc::clone(&self.strangers));
+        let from = share.into_iter().chain(strangers).chain([Arc::clone(&self.bodies)]).collect();
+        BodyReservation { client, from, permits: Vec::new(), bytes: 0 }
     }
 
-    /// Reserves memory for a body of at most this many bytes, as soon as there is some.
+    /// Counts an answer for as long as its bytes are being sent to this client. An answer that is sent
+    /// to many is counted once for each client, and once for all.
     ///
     /// # Errors
-    /// [`BudgetExhausted`] when it takes too long.
-    pub(crate) async fn reserve_body(&self, bytes: usize) -> Result<Reservation, BudgetExhausted> {
-        let permits = Arc::clone(&self.bodies).acquire_many_owned(units(bytes));
-        let permits = timeout(PATIENCE, permits).await.ok().and_then(Result::ok);
-        permits.map(Reservation).ok_or(BudgetExhausted)
-    }
-
-    /// Counts the bytes of an answer until their last copy is dropped. Answers with the same tag
-    /// share one copy.
-    ///
-    /// # Errors
-    /// [`BudgetExhausted`]; the answer is then gone: it must not wait, since it already takes
-    /// memory.
+    /// [`BudgetExhausted`]; the answer is then dropped: it must not wait, since it already takes memory.
     pub(crate) fn hold(
         &self,
         bytes: Bytes,
-        tag: Option<&HeaderValue>,
+        answer: &InFlight,
+        client: Option<Arc<Client>>,
     ) -> Result<Bytes, BudgetExhausted> {
         if bytes.len() <= SMALL {
             return Ok(bytes);
         }
-        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(held) = tag.and_then(|tag| shared.get(tag)?.upgrade()) {
-            return Ok(Shared(held).into_bytes());
+        let mut sent = answer.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        let units = units(answer.size.max(bytes.len()).min(LARGEST));
+        let acquire = |from: &Arc<Semaphore>| {
+            let permit = Arc::clone(from).try_acquire_many_owned(units);
+            permit.map(Arc::new).map_err(|_| BudgetExhausted)
+        };
+        sent.to.retain(|(_, permit)| permit.strong_count() > 0);
+        let mut permits = Vec::with_capacity(2);
+        if let Some(client) = &client {
+            let known = sent.to.iter().find(|(key, _)| *key == client.key());
+            let share = match known.and_then(|(_, permit)| permit.upgrade()) {
+                Some(share) => share,
+                None => {
+                    let share = acquire(&client.memory().answers)?;
+                    sent.to.push((client.key(), Arc::downgrade(&share)));
+                    share
+                }
+            };
+            permits.push(share);
         }
-        let units = units(bytes.len().min(self.most));
-        let permits = Arc::clone(&self.answers).try_acquire_many_owned(units);
-        let reservation = Reservation(permits.map_err(|_| BudgetExhausted)?);
-        let held = Arc::new(Held { bytes, _reservation: reservation });
-        shared.retain(|_, held| held.strong_count() > 0);
-        if let Some(tag) = tag {
-            shared.insert(tag.clone(), Arc::downgrade(&held));
-        }
-        Ok(Shared(held).into_bytes())
+        let all = sent.all.upgrade().map_or_else(|| acquire(&self.answers), Ok)?;
+        sent.all = Arc::downgrade(&all);
+        permits.push(all);
+        Ok(Bytes::from_owner(Held { bytes, _permits: permits, _client: client }))
     }
 }
 
-impl Reservation {
-    /// Counts a body until its last copy is dropped; what it does not use of its reservation is
-    /// given back.
-    pub(crate) fn hold(mut self, bytes: Bytes) -> Bytes {
-        let spare = self.0.num_permits().saturating_sub(units(bytes.len()) as usize);
-        drop(self.0.split(spare));
-        Shared(Arc::new(Held { bytes, _reservation: self })).into_bytes()
+impl BodyReservation {
+    /// Reserves memory for so many bytes in all, as soon as there is some.
+    ///
+    /// # Errors
+    /// [`BudgetExhausted`] when it takes too long.
+    pub(crate) async fn grow(&mut self, bytes: usize) -> Result<(), BudgetExhausted> {
+        let more = units(bytes).saturating_sub(units(self.bytes));
+        let acquired = async {
+            let mut acquired = Vec::with_capacity(self.from.len());
+            for semaphore in &self.from {
+                acquired.push(Arc::clone(semaphore).acquire_many_owned(more).await.ok()?);
+            }
+            Some(acquired)
+        };
+        let acquired = timeout(PATIENCE, acquired).await.ok().flatten().ok_or(BudgetExhausted)?;
+        match self.permits.as_mut_slice() {
+            [] => self.permits = acquired,
+            held => held.iter_mut().zip(acquired).for_each(|(held, more)| held.merge(more)),
+        }
+        self.bytes = bytes;
+        Ok(())
+    }
+
+    /// Counts a body until its last copy is dropped.
+    pub(crate) fn hold(self, bytes: Bytes) -> Bytes {
+        if self.permits.is_empty() {
+            return bytes;
+        }
+        let permits = self.permits.into_iter().map(Arc::new).collect();
+        Bytes::from_owner(Held { bytes, _permits: permits, _client: self.client })
     }
 }
 
-/// Bytes, and their part of the budget.
+/// To whom an answer is being sent.
+pub(crate) struct InFlight {
+    /// The size of the answer, in bytes, uncompressed.
+    size: usize,
+    sent: Mutex<Sent>,
+}
+
+#[derive(Default)]
+struct Sent {
+    all: Weak<OwnedSemaphorePermit>,
+    /// By the keys of the clients.
+    to: Vec<(u64, Weak<OwnedSemaphorePermit>)>,
+}
+
+impl InFlight {
+    pub(crate) fn new(size: usize) -> Self {
+        Self { size, sent: Mutex::default() }
+    }
+}
+
+/// Bytes, and their permits. The client is kept as well: its share must not grow when it comes again.
 struct Held {
     bytes: Bytes,
-    _reservation: Reservation,
+    _permits: Vec<Arc<OwnedSemaphorePermit>>,
+    _client: Option<Arc<Client>>,
 }
 
-struct Shared(Arc<Held>);
-
-impl Shared {
-    fn into_bytes(self) -> Bytes {
-        Bytes::from_owner(self)
-    }
-}
-
-impl AsRef<[u8]> for Shared {
+impl AsRef<[u8]> for Held {
     fn as_ref(&self) -> &[u8] {
-        &self.0.bytes
+        &self.bytes
     }
 }
 
@@ -131,65 +206,73 @@ fn units(bytes: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fairness::Scheduler;
 
-    fn large(byte: u8) -> Bytes {
-        vec![byte; 2 * SMALL].into()
+    const KB: usize = 1 << 10;
+
+    fn client(scheduler: &Scheduler, number: u8) -> Option<Arc<Client>> {
+        Some(scheduler.client([192, 0, 2, number].into()))
     }
 
-    #[test]
-    fn answers_take_room_until_the_last_copy_is_gone() {
-        let budget = Budget::of(5 * SMALL);
-        let first = budget.hold(large(1), None).unwrap();
-        let copy = first.slice(7..9);
-        let second = budget.hold(large(2), None).unwrap();
-        assert_eq!(budget.hold(large(3), None), Err(BudgetExhausted));
-        assert_eq!(budget.hold(Bytes::from_static(b"small"), None).unwrap(), "small");
-        drop(first);
-        assert_eq!(budget.hold(large(3), None), Err(BudgetExhausted));
-        drop(copy);
-        assert_eq!(budget.hold(large(3), None).unwrap(), large(3));
-        assert_eq!(second, large(2));
+    fn large(size: usize) -> (Bytes, InFlight) {
+        (vec![0; size].into(), InFlight::new(size))
     }
 
-    #[test]
-    fn no_answer_is_too_large() {
-        let budget = Budget::of(4 * SMALL);
-        let huge = || Bytes::from(vec![0; 9 * SMALL]);
-        let first = budget.hold(huge(), None).unwrap();
-        let second = budget.hold(huge(), None).unwrap();
-        assert_eq!(budget.hold(large(1), None), Err(BudgetExhausted));
-        drop((first, second));
-        budget.hold(large(1), None).unwrap();
+    #[tokio::test]
+    async fn an_answer_counts_once_for_a_client_until_its_last_copy_is_dropped() {
+        let (budget, scheduler) = (Budget::default(), Scheduler::default());
+        let (first, second) = (large(LARGEST), large(LARGEST));
+        let hold = |(bytes, answer): &(Bytes, InFlight), number| {
+            budget.hold(bytes.clone(), answer, client(&scheduler, number))
+        };
+        let copies: Vec<_> = (0..9).map(|_| hold(&first, 1).unwrap()).collect();
+        let other = hold(&second, 1).unwrap();
+        let third = large(SMALL + 1);
+        assert_eq!(hold(&third, 1), Err(BudgetExhausted));
+        hold(&third, 2).unwrap();
+        hold(&large(SMALL), 1).unwrap();
+        drop(copies);
+        hold(&third, 1).unwrap();
+        drop(other);
     }
 
-    #[test]
-    fn the_same_answer_is_held_once() {
-        let budget = Budget::of(5 * SMALL);
-        let tag = HeaderValue::from_static("\"a\"");
-        let other = budget.hold(large(0), None).unwrap();
-        let first = budget.hold(large(1), Some(&tag)).unwrap();
-        let second = budget.hold(large(1), Some(&tag)).unwrap();
-        assert_eq!(first.as_ptr(), second.as_ptr());
-        assert_eq!(
-            budget.hold(large(2), Some(&HeaderValue::from_static("\"b\""))),
-            Err(BudgetExhausted)
-        );
-        drop((first, second, other));
-        budget.hold(large(2), Some(&HeaderValue::from_static("\"b\""))).unwrap();
-        assert_eq!(budget.shared.lock().unwrap().len(), 1);
+    #[tokio::test]
+    async fn an_answer_counts_once_for_all_clients() {
+        let (budget, scheduler) = (Budget::default(), Scheduler::default());
+        let (bytes, answer) = large(ANSWERS);
+        let sent = (0..100)
+            .map(|number| budget.hold(bytes.clone(), &answer, client(&scheduler, number)).unwrap());
+        let _sent: Vec<_> = sent.collect();
+        assert_eq!(budget.answers.available_permits(), (ANSWERS - LARGEST) / UNIT);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn bodies_wait_for_room_and_give_back_what_they_do_not_need() {
-        let budget = Budget::of(2 * SMALL);
-        let reservation = budget.reserve_body(2 * SMALL).await.unwrap();
-        assert!(budget.reserve_body(SMALL).await.is_err());
-        let body = reservation.hold(vec![1; SMALL].into());
-        let rest = budget.reserve_body(SMALL).await.unwrap();
+    async fn bodies_of_a_client_leave_memory_to_others() {
+        let (budget, scheduler) = (Budget::default(), Scheduler::default());
+        let mut first = budget.body(client(&scheduler, 1), false);
+        first.grow(CLIENT_BODIES - 64 * KB).await.unwrap();
+        let mut second = budget.body(client(&scheduler, 1), false);
+        second.grow(64 * KB).await.unwrap();
+        assert!(second.grow(65 * KB).await.is_err());
+        budget.body(client(&scheduler, 2), false).grow(CLIENT_BODIES).await.unwrap();
+        // What is in flight counts, also when the client has gone and comes again.
+        let body = first.hold(vec![0; 100 * KB].into());
+        drop(second);
+        assert!(budget.body(client(&scheduler, 1), true).grow(CLIENT_BODIES).await.is_err());
         drop(body);
-        assert!(budget.reserve_body(2 * SMALL).await.is_err());
-        drop(rest);
-        assert!(budget.reserve_body(2 * SMALL).await.is_ok());
-        assert!(budget.reserve_body(3 * SMALL).await.is_err(), "it never fits");
+        budget.body(client(&scheduler, 1), true).grow(CLIENT_BODIES).await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn strangers_leave_memory_to_members() {
+        let (budget, scheduler) = (Budget::default(), Scheduler::default());
+        let mut held = Vec::new();
+        for number in 0..2 {
+            let mut body = budget.body(client(&scheduler, number), false);
+            body.grow(CLIENT_BODIES).await.unwrap();
+            held.push(body);
+        }
+        assert!(budget.body(client(&scheduler, 9), false).grow(64 * KB).await.is_err());
+        budget.body(client(&scheduler, 9), true).grow(CLIENT_BODIES).await.unwrap();
     }
 }

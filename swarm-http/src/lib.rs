@@ -35,6 +35,8 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+pub mod fairness;
+
 mod budget;
 mod cache;
 mod door;
@@ -44,7 +46,6 @@ mod pages;
 mod request;
 mod response;
 mod routes;
-mod share;
 mod site;
 mod tenants;
 
@@ -61,7 +62,6 @@ use request::table::Table;
 use response::Answer;
 
 pub use request::{SiteService, body};
-pub use share::{ClientPermit, ClientShare};
 pub use site::Site;
 pub use tenants::{
     AdminTokens, DuplicateOperator, DuplicateTenant, Host, HostTable, Operators, PublicOrigin,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use http::HeaderMap;
 use prometheus_client::metrics::gauge::Gauge;
 use swarm_core::store::{ChangeFeed, Readiness};
 use swarm_core::{CommitteeTenant, Error, Tenant, TenantId};
@@ -10,8 +11,9 @@ use tokio::sync::Semaphore;
 
 use crate::budget::Budget;
 use crate::cache::{AnswerCache, WorkerPool};
+use crate::fairness::{Client, Scheduler, processors};
 use crate::metrics::{CountRecords, Metrics};
-use crate::share::processors;
+use crate::request::forwarded_address;
 use crate::tenants::{
     DuplicateTenant, EveryHost, HostTable, OpenTenants, ServedTenant, Services, TenantConfig,
     TenantDirectory, TenantRequest,
@@ -23,8 +25,10 @@ pub struct Site {
     directory: Box<dyn TenantDirectory>,
     pub(crate) origins: Origins,
     pub(crate) metrics: Metrics,
-    /// The memory budget for bodies and answers in flight.
+    /// The memory for bodies and answers in flight.
     pub(crate) budget: Budget,
+    /// Knows the clients whose addresses a trusted proxy forwards.
+    scheduler: Scheduler,
     pub(crate) workers: Arc<WorkerPool>,
     pub(crate) cache: Arc<AnswerCache>,
     clocks: Arc<ClockCheck>,
@@ -53,6 +57,7 @@ impl Site {
             origins: Origins::default(),
             metrics: Metrics::default(),
             budget: Budget::default(),
+            scheduler: Scheduler::default(),
             cache: Arc::new(AnswerCache::new(Arc::clone(&workers))),
             workers,
             clocks: Arc::default(),
@@ -79,8 +84,8 @@ impl Site {
         Ok(Self::new(services, table))
     }
 
-    /// Lets `X-Forwarded-Host` and `X-Forwarded-Proto` name the origin in use, for servers that only
-    /// a proxy can reach.
+    /// Lets `X-Forwarded-Host` and `X-Forwarded-Proto` name the origin in use, and the last address of
+    /// `X-Forwarded-For` the client, for servers that only a proxy can reach.
     #[must_use]
     pub fn trust_forwarded(mut self, trust: bool) -> Self {
         self.origins.trust_forwarded = trust;
@@ -144,6 +149,12 @@ impl Site {
         }
         self.metrics.store_warns(ready.as_ref().map_or(1, |readiness| readiness.warnings.len()));
         ready
+    }
+
+    /// The client whose address a trusted proxy forwards.
+    pub(crate) fn forwarded_client(&self, headers: &HeaderMap) -> Option<Arc<Client>> {
+        let address = self.origins.trust_forwarded.then(|| forwarded_address(headers)).flatten();
+        address.map(|address| self.scheduler.client(address))
     }
 
     /// The tenant that a request is for.

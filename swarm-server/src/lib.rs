@@ -39,7 +39,6 @@ mod host;
 mod limits;
 mod socket;
 mod tracked_body;
-mod turns;
 
 use std::convert::Infallible;
 use std::error::Error;

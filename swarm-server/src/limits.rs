@@ -13,8 +13,8 @@ pub struct Limits {
     /// The most connections of one address at a time, at least 1; `None`: as many as there may be
     /// at all. For IPv6, those of one network of 64 bits. A new one closes the client's own
     /// connection that has waited longest. Default 512; use `None` behind a proxy, where all
-    /// clients have its address. Then clients have no turns either: otherwise those who keep threads
-    /// busy have others go first.
+    /// clients have its address. Then connections are not scheduled by address; a
+    /// [`Site`](swarm_http::Site) that trusts the proxy schedules requests by the forwarded one.
     pub connections_per_address: Option<usize>,
     /// Bytes of one request head, and of chunked trailers, 1 KiB to 1 MiB; more is a 431. 32 KiB.
     pub header_bytes: usize,

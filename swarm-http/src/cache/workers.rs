@@ -9,7 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 use tracing::Instrument as _;
 
-use crate::share::{ClientPermit, processors};
+use crate::fairness::{Client, processors};
 
 /// The number of jobs that run at a time: two for each processor, as some wait for the store.
 fn max_jobs() -> usize {
@@ -30,10 +30,11 @@ impl Default for TenantJobs {
 pub(crate) struct WorkerPool(Arc<Semaphore>);
 
 /// Permission for a job of one client and one tenant, each of which has a part of the pool.
-pub(crate) struct JobPermit(
-    #[expect(dead_code, reason = "held")] ClientPermit,
-    #[expect(dead_code, reason = "held")] Option<OwnedSemaphorePermit>,
-);
+pub(crate) struct JobPermit {
+    _permits: Vec<OwnedSemaphorePermit>,
+    /// Its share must not grow when it comes again.
+    _client: Option<Arc<Client>>,
+}
 
 impl Default for WorkerPool {
     fn default() -> Self {
@@ -44,14 +45,21 @@ impl Default for WorkerPool {
 impl WorkerPool {
     /// Waits until the client and the tenant may each run another job.
     pub(crate) async fn permit(&self, of: &TenantJobs) -> JobPermit {
-        let of_client = ClientPermit::acquire().await;
-        JobPermit(of_client, Arc::clone(&of.0).acquire_owned().await.ok())
+        let client = Client::current();
+        let mut permits = Vec::with_capacity(2);
+        for from in client.iter().map(|client| client.jobs()).chain([&of.0]) {
+            permits.extend(Arc::clone(from).acquire_owned().await.ok());
+        }
+        JobPermit { _permits: permits, _client: client }
     }
 
     /// The same, if there is nothing to wait for.
     pub(crate) fn permit_now(&self, of: &TenantJobs) -> Option<JobPermit> {
-        let of_client = ClientPermit::try_acquire()?;
-        Some(JobPermit(of_client, Some(Arc::clone(&of.0).try_acquire_owned().ok()?)))
+        let client = Client::current();
+        let from = client.iter().map(|client| client.jobs()).chain([&of.0]);
+        let permits = from.map(|from| Arc::clone(from).try_acquire_owned().ok());
+        let permits = permits.collect::<Option<_>>()?;
+        Some(JobPermit { _permits: permits, _client: client })
     }
 
     /// Runs a job as soon as it may. A job that has started runs to its end, even if the caller is
@@ -94,7 +102,7 @@ mod tests {
     use tokio::time::timeout;
 
     use super::*;
-    use crate::share::ClientShare;
+    use crate::fairness::Scheduler;
 
     /// Jobs wait for this until the sender is dropped.
     type Stuck = Arc<std::sync::Mutex<Receiver<()>>>;
@@ -105,11 +113,16 @@ mod tests {
     }
 
     /// Starts a hundred jobs of a client and a tenant.
-    fn flood(pool: &Arc<WorkerPool>, tenant: &Arc<TenantJobs>, share: &ClientShare, stuck: &Stuck) {
+    fn flood(
+        pool: &Arc<WorkerPool>,
+        tenant: &Arc<TenantJobs>,
+        client: &Arc<Client>,
+        stuck: &Stuck,
+    ) {
         for _ in 0..100 {
             let (pool, tenant) = (Arc::clone(pool), Arc::clone(tenant));
             let stuck = Arc::clone(stuck);
-            tokio::spawn(share.clone().scope(async move {
+            tokio::spawn(Arc::clone(client).run(async move {
                 let job = async move { stuck.lock().unwrap().recv() };
                 pool.run(&tenant, job).await.unwrap_err();
             }));
@@ -120,9 +133,11 @@ mod tests {
     async fn a_client_with_many_jobs_leaves_threads_to_others() {
         let (pool, tenant) = (Arc::<WorkerPool>::default(), Arc::<TenantJobs>::default());
         let (done, stuck) = stuck();
-        flood(&pool, &tenant, &ClientShare::default(), &stuck);
+        let scheduler = Scheduler::default();
+        let client = |number| scheduler.client([192, 0, 2, number].into());
+        flood(&pool, &tenant, &client(1), &stuck);
         tokio::time::sleep(Duration::from_millis(50)).await;
-        let other = ClientShare::default().scope(pool.run(&tenant, async { "done" }));
+        let other = client(2).run(pool.run(&tenant, async { "done" }));
         let other = timeout(Duration::from_secs(20), other).await;
         drop(done);
         // With one processor, a tenant has one job at a time, and a client as many.
@@ -135,12 +150,14 @@ mod tests {
     async fn a_tenant_with_many_readers_leaves_threads_to_other_tenants() {
         let (pool, tenant) = (Arc::<WorkerPool>::default(), Arc::<TenantJobs>::default());
         let (done, stuck) = stuck();
-        for _ in 0..8 {
-            flood(&pool, &tenant, &ClientShare::default(), &stuck);
+        let scheduler = Scheduler::default();
+        let client = |number| scheduler.client([192, 0, 2, number].into());
+        for number in 0..8 {
+            flood(&pool, &tenant, &client(number), &stuck);
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
         let other = TenantJobs::default();
-        let other = ClientShare::default().scope(pool.run(&other, async { "done" }));
+        let other = client(9).run(pool.run(&other, async { "done" }));
         assert_eq!(timeout(Duration::from_secs(20), other).await, Ok("done"));
         drop(done);
     }

@@ -24,8 +24,7 @@ pub enum BodyError {
 /// Reads a request body to its end.
 ///
 /// `declared` is the Content-Length in bytes, where there is one; over `limit` it is refused
-/// before anything is read. `limit` is in bytes; a chunked body in several pieces reserves it in
-/// one allocation, so keep it to a few MiB. `deadline` bounds the whole body, not each piece.
+/// before anything is read. `limit` is in bytes. `deadline` bounds the whole body, not each piece.
 /// A body that arrives in one piece is not copied. Trailers are ignored.
 ///
 /// # Errors
@@ -41,29 +40,33 @@ where
     S: Stream<Item = Result<B, E>>,
     B: Buf,
 {
-    let check = LargeBodyCheck { small: usize::MAX, large: Some(std::future::ready(Ok(()))) };
-    read_through(check, stream, declared, limit, deadline).await
+    read_through(&mut Open, stream, declared, limit, deadline).await
 }
 
-/// A check for bodies that are, or turn out to be, larger than `small` bytes: `large` decides
-/// whether the rest is read.
-pub(crate) struct LargeBodyCheck<F> {
-    pub(crate) small: usize,
-    pub(crate) large: Option<F>,
+/// Decides whether a body is read on.
+pub(crate) trait BodyGate<R>: Send {
+    /// Before anything is read: the length that the client announced, in bytes.
+    fn announced(&mut self, length: usize) -> impl Future<Output = Result<(), R>> + Send;
+
+    /// Before more is read: the length that has arrived, in bytes.
+    fn arrived(&mut self, length: usize) -> impl Future<Output = Result<(), R>> + Send;
 }
 
-impl<R, F: Future<Output = Result<(), R>>> LargeBodyCheck<F> {
-    async fn pass(&mut self, length: usize) -> Result<(), R> {
-        match self.large.take_if(|_| length > self.small) {
-            Some(large) => large.await,
-            None => Ok(()),
-        }
+struct Open;
+
+impl BodyGate<BodyError> for Open {
+    async fn announced(&mut self, _: usize) -> Result<(), BodyError> {
+        Ok(())
+    }
+
+    async fn arrived(&mut self, _: usize) -> Result<(), BodyError> {
+        Ok(())
     }
 }
 
-/// The same as [`read`], with that check.
-pub(crate) async fn read_through<S, B, E, R, F>(
-    check: LargeBodyCheck<F>,
+/// The same as [`read`], through a gate.
+pub(crate) async fn read_through<S, B, E, R>(
+    gate: &mut impl BodyGate<R>,
     stream: S,
     declared: Option<u64>,
     limit: usize,
@@ -72,22 +75,22 @@ pub(crate) async fn read_through<S, B, E, R, F>(
 where
     S: Stream<Item = Result<B, E>>,
     B: Buf,
-    F: Future<Output = Result<(), R>>,
     R: From<BodyError>,
 {
     let declared = declared.map(|length| usize::try_from(length).unwrap_or(usize::MAX));
     if declared.is_some_and(|length| length > limit) {
         return Err(BodyError::TooLarge.into());
     }
-    match timeout(deadline, collect(check, pin!(stream), declared, limit)).await {
+    match timeout(deadline, collect(gate, pin!(stream), declared, limit)).await {
         Ok(body) => body,
         Err(_elapsed) => Err(BodyError::TooSlow.into()),
     }
 }
 
-/// At most so many bytes: the first piece as it is, or all of them in one buffer.
-async fn collect<S, B, E, R, F>(
-    mut check: LargeBodyCheck<F>,
+/// At most so many bytes: the first piece as it is, or all of them in one buffer, which grows as they
+/// arrive.
+async fn collect<S, B, E, R>(
+    gate: &mut impl BodyGate<R>,
     mut stream: Pin<&mut S>,
     declared: Option<usize>,
     limit: usize,
@@ -95,21 +98,19 @@ async fn collect<S, B, E, R, F>(
 where
     S: Stream<Item = Result<B, E>>,
     B: Buf,
-    F: Future<Output = Result<(), R>>,
     R: From<BodyError>,
 {
-    check.pass(declared.unwrap_or_default()).await?;
+    gate.announced(declared.unwrap_or_default()).await?;
     let room = declared.unwrap_or(limit);
     let first = next(&mut stream, room).await?;
+    gate.arrived(first.len()).await?;
     let mut piece = next(&mut stream, room - first.len()).await?;
     if piece.is_empty() {
-        check.pass(first.len()).await?;
         return Ok(first);
     }
-    let mut whole = Vec::with_capacity(room);
-    whole.extend_from_slice(&first);
+    let mut whole = Vec::from(first);
     while !piece.is_empty() {
-        check.pass(whole.len() + piece.len()).await?;
+        gate.arrived(whole.len() + piece.len()).await?;
         whole.extend_from_slice(&piece);
         piece = next(&mut stream, room - whole.len()).await?;
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use futures_util::{FutureExt, Stream};
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, ETAG, LINK};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, LINK};
 use http::{HeaderMap, Method};
 use swarm_core::json::{Json, NotJson};
 use swarm_core::wire::{Problem, RequestError};
@@ -16,14 +16,15 @@ use tracing::Instrument as _;
 use tracing::field::Empty;
 
 use crate::Site;
-use crate::budget::{BudgetExhausted, Reservation, SMALL};
+use crate::budget::{BodyReservation, BudgetExhausted, InFlight, SMALL};
 use crate::cache::{Question, Reader};
+use crate::fairness::Client;
 use crate::metrics::Submitted;
 use crate::response::caching::{self, Negotiation};
 use crate::response::{Answer, ApiError, Reply, SERVICE_LINKS, SWARM_HINT};
 use crate::tenants::{Host, ServedTenant, TenantRequest};
 
-use super::body::{self, BodyError, LargeBodyCheck};
+use super::body::{self, BodyError, BodyGate};
 use super::context::RequestContext;
 use super::credential::{Credential, admit};
 use super::id::RequestId;
@@ -60,6 +61,7 @@ where
 {
     let id = RequestId::of(&head.headers);
     let method = head.method.clone();
+    let client = site.forwarded_client(&head.headers);
     let body = pin!(body);
     let negotiation = endpoint.has_public_read().then(|| Negotiation::of(&head.headers));
     let public = |answer| match &negotiation {
@@ -74,12 +76,18 @@ where
         held(&site, answer).unwrap_or_else(|error| public(ApiError::from(error).into_answer()))
     });
     let route = (endpoint.pattern(), endpoint.submitted(&method));
-    observed(&site, id, &method, route, answer).await
+    let observed = pin!(observed(&site, id, &method, route, answer));
+    match client {
+        Some(client) => client.run(observed).await,
+        None => observed.await,
+    }
 }
 
-/// The answer, with its bytes counted against the memory budget.
+/// The answer, with its bytes counted while they are sent.
 fn held(site: &Site, answer: Answer) -> Result<Answer, BudgetExhausted> {
-    let body = site.budget.hold(answer.body, answer.headers.get(ETAG))?;
+    let alone = InFlight::new(answer.body.len());
+    let in_flight = answer.encodings.as_ref().map_or(&alone, |encodings| encodings.in_flight());
+    let body = site.budget.hold(answer.body, in_flight, Client::current())?;
     Ok(Answer { body, ..answer })
 }
 
@@ -192,8 +200,8 @@ where
     let (bytes, body) = match route.body {
         None => (Bytes::new(), Json::Null),
         Some(rule) => {
-            let large = pin!(check_large_body(site, &served, &credential, rule));
-            let bytes = read_body(large, &headers, body, rule).await?;
+            let gate = MemoryGate { site, served: &served, credential: &credential, held: None };
+            let bytes = read_body(gate, &headers, body, rule).await?;
             let body = if rule.unread { Json::Null } else { Json::read(&bytes)? };
             (bytes, body)
         }
@@ -232,22 +240,46 @@ where
     Ok(answer.unwrap_or_else(|error| error.answer_to(&sent)))
 }
 
-/// Checks before more than the beginning of a body is read: that the bearer token, where there is
-/// one, is a member's, and that there is memory left.
-async fn check_large_body(
-    site: &Site,
-    served: &ServedTenant,
-    credential: &Credential,
-    rule: BodyRule,
-) -> Result<Reservation, ApiError> {
-    if let Credential::Bearer(token) = credential {
-        served.tenant().bearer(token).await?;
+/// Reads more than the beginning of a body only if the bearer token, where there is one, is a member's,
+/// and reserves memory for it as it arrives.
+struct MemoryGate<'a> {
+    site: &'a Site,
+    served: &'a ServedTenant,
+    credential: &'a Credential,
+    held: Option<BodyReservation>,
+}
+
+impl MemoryGate<'_> {
+    async fn reservation(&mut self) -> Result<&mut BodyReservation, ApiError> {
+        let is_known = match self.credential {
+            _ if self.held.is_some() => false,
+            Credential::Bearer(token) => self.served.tenant().bearer(token).await.map(|_| true)?,
+            Credential::Operator(_) => true,
+            _ => false,
+        };
+        let (client, budget) = (Client::current(), &self.site.budget);
+        Ok(self.held.get_or_insert_with(|| budget.body(client, is_known)))
     }
-    Ok(site.budget.reserve_body(rule.limit).await?)
+}
+
+impl BodyGate<ApiError> for MemoryGate<'_> {
+    async fn announced(&mut self, length: usize) -> Result<(), ApiError> {
+        if length > SMALL {
+            self.reservation().await?;
+        }
+        Ok(())
+    }
+
+    async fn arrived(&mut self, length: usize) -> Result<(), ApiError> {
+        if length > SMALL {
+            self.reservation().await?.grow(length).await?;
+        }
+        Ok(())
+    }
 }
 
 async fn read_body<S, B, E>(
-    large: impl Future<Output = Result<Reservation, ApiError>>,
+    mut gate: MemoryGate<'_>,
     headers: &HeaderMap,
     stream: S,
     rule: BodyRule,
@@ -260,11 +292,8 @@ where
     if !is_json(headers) && !rule.optional {
         return Err(RequestError::NotJsonType.into());
     }
-    let mut reservation = None;
-    let large = async { large.await.map(|some| reservation = Some(some)) };
-    let check = LargeBodyCheck { small: SMALL, large: Some(large) };
-    let body = body::read_through(check, stream, length, rule.limit, BODY_DEADLINE).await?;
-    let body = match reservation {
+    let body = body::read_through(&mut gate, stream, length, rule.limit, BODY_DEADLINE).await?;
+    let body = match gate.held {
         Some(reservation) => reservation.hold(body),
         None => body,
     };

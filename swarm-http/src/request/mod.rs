@@ -13,4 +13,5 @@ mod service;
 pub(crate) mod table;
 
 pub(crate) use context::RequestContext;
+pub(crate) use origin::forwarded_address;
 pub use service::SiteService;

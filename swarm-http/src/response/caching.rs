@@ -80,7 +80,7 @@ pub(crate) fn make_public(answer: Answer, method: &Method, negotiation: &Negotia
         return answer;
     }
     let mut answer = shared(answer);
-    let Some(encodings) = answer.encodings.take() else { return answer };
+    let Some(encodings) = answer.encodings.clone() else { return answer };
     let compress = negotiation.gzip && answer.body.len() >= COMPRESS_FROM;
     if compress {
         answer.headers.insert(ETAG, encodings.header(compress));

@@ -10,6 +10,8 @@ use http::HeaderValue;
 use sha2::{Digest, Sha256};
 use swarm_core::proof::hex;
 
+use crate::budget::InFlight;
+
 /// The suffix of a compressed body's tag.
 pub(super) const GZIPPED: &str = "-gzip";
 
@@ -19,6 +21,7 @@ pub(crate) struct Encodings {
     /// The tag as a header, of the body as it is and compressed.
     headers: [HeaderValue; 2],
     gzip: OnceLock<Option<Bytes>>,
+    in_flight: InFlight,
 }
 
 impl Encodings {
@@ -29,7 +32,7 @@ impl Encodings {
             let header = HeaderValue::try_from(format!("\"{tag}{suffix}\""));
             header.unwrap_or(HeaderValue::from_static("\"\""))
         });
-        Self { tag, headers, gzip: OnceLock::new() }
+        Self { tag, headers, gzip: OnceLock::new(), in_flight: InFlight::new(body.len()) }
     }
 
     pub(super) fn tag(&self) -> &str {
@@ -45,6 +48,11 @@ impl Encodings {
     /// The compressed body; `body` must be the one that this belongs to.
     pub(crate) fn gzip(&self, body: &[u8]) -> Option<Bytes> {
         self.gzip.get_or_init(|| gzip(body).ok().map(Bytes::from)).clone()
+    }
+
+    /// To whom the body is being sent, in either form.
+    pub(crate) fn in_flight(&self) -> &InFlight {
+        &self.in_flight
     }
 
     pub(crate) fn has_gzip(&self) -> bool {

@@ -1,13 +1,18 @@
 //! Fairness: what strangers ask for holds up nobody else.
 
+use std::io::{Read as _, Write as _};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
 use std::time::Duration;
 
+use serde_json::json;
+
 use crate::fixture::{Clock, Fixture};
-use crate::harness::Author;
+use crate::harness::{ADMIN, Author, Client, signed_text};
 use crate::observed_store::ObservedStore;
-use crate::raw_http::{Connection, exchange};
+use crate::program::Program;
+use crate::raw_http::{Connection, elsewhere, exchange};
 use crate::routes;
 
 /// Calls of the store whose cost does not depend on what is stored.
@@ -38,6 +43,16 @@ fn spellings(path: &str) -> Vec<String> {
 fn get(fixture: &Fixture, path: &str) -> Vec<u8> {
     format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", fixture.server.address)
         .into_bytes()
+}
+
+/// A submit, with a header more.
+fn submit(server: SocketAddr, author: &Author, header: &str, body: &str) -> Vec<u8> {
+    let (bearer, length) = (author.bearer(), body.len());
+    format!(
+        "POST /api/swarm/submit HTTP/1.1\r\nHost: {server}\r\nContent-Type: application/json\r\n\
+         Authorization: {bearer}\r\n{header}Content-Length: {length}\r\n\r\n{body}"
+    )
+    .into_bytes()
 }
 
 /// A store that is slow wherever its work depends on what is stored, and who asks for it.
@@ -82,16 +97,8 @@ fn public_reads_hold_up_no_submit_however_they_are_spelled() {
             })
             .collect();
         thread::sleep(Duration::from_millis(30));
-        let body =
-            crate::harness::signed_text(&author.key.sign(author.draft("2026-11-22", "aurora")));
-        let head = format!(
-            "POST /api/swarm/submit HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\
-             Authorization: {}\r\nContent-Length: {}\r\n\r\n",
-            fixture.server.address,
-            author.bearer(),
-            body.len()
-        );
-        submitter.send((head + &body).as_bytes()).unwrap();
+        let body = signed_text(&author.key.sign(author.draft("2026-11-22", "aurora")));
+        submitter.send(&submit(fixture.server.address, &author, "", &body)).unwrap();
         match submitter.receive(false) {
             // Five takes are filed, and all others are one too many.
             Ok(answer) => assert!(matches!(answer.status, 201 | 409), "{path}: {answer:?}"),
@@ -140,4 +147,100 @@ fn guides_read_open_sessions_alone() {
         let mut of_sessions = calls.iter().filter(|call| call.starts_with("session"));
         assert!(of_sessions.all(|call| call.contains("state: Some(Collecting)")), "{calls:?}");
     }
+}
+
+/// A take whose body is too large to be part of what a connection costs.
+fn padded_take(author: &Author) -> String {
+    let take = signed_text(&author.key.sign(author.draft("2026-11-21", "aurora")));
+    take + &" ".repeat(100_000)
+}
+
+/// Sends the head of a body of 256 KiB, and a part of it that fills the budget of all.
+fn stall(mut connection: Connection, server: SocketAddr, header: &str) -> Connection {
+    let head = format!(
+        "POST /api/swarm/apply HTTP/1.1\r\nHost: {server}\r\nContent-Type: application/json\r\n\
+         {header}Content-Length: 262144\r\n\r\n"
+    );
+    connection.send(head.as_bytes()).unwrap();
+    // It may be refused and closed meanwhile.
+    let _ = connection.send(&[b' '; 240_000]);
+    connection
+}
+
+const STALLED: usize = 300;
+
+#[test]
+fn stalled_bodies_of_one_address_hold_up_no_take() {
+    let fixture = Fixture::start();
+    let (author, server) = (fixture.author(), fixture.server.address);
+    fixture.client.convene("2026-11-21", "aurora");
+    let open = |_| stall(Connection::open_from_elsewhere(server), server, "");
+    let stalled: Vec<_> = (0..STALLED).map(open).collect();
+    thread::sleep(Duration::from_millis(200));
+    let take = submit(server, &author, "", &padded_take(&author));
+    exchange(server, &take).expect(201);
+    drop(stalled);
+}
+
+#[test]
+fn behind_a_proxy_a_client_is_the_address_that_it_forwards() {
+    let serve = ["serve", "--store=memory", "--trust-forwarded"];
+    let program = Program::start(&serve, &[("SWARM_ADMIN_TOKEN", ADMIN)]);
+    let (server, author) = (program.client.address, Author::join(&program.client, "Ada"));
+    program.client.convene("2026-11-21", "aurora");
+    // Whoever is behind the proxy may send this header too: only what the proxy appends counts.
+    let stranger = "X-Forwarded-For: 198.51.100.7\r\nX-Forwarded-For: 203.0.113.1\r\n";
+    let open = |_| stall(Connection::open(server), server, stranger);
+    let stalled: Vec<_> = (0..STALLED).map(open).collect();
+    thread::sleep(Duration::from_millis(200));
+    let member = "X-Forwarded-For: 203.0.113.1, 198.51.100.7\r\n";
+    exchange(server, &submit(server, &author, member, &padded_take(&author))).expect(201);
+    let other = submit(server, &author, stranger, &padded_take(&author));
+    assert_eq!(exchange(server, &other).status, 503, "the share of that address is used up");
+    drop(stalled);
+}
+
+/// A session of more than 4 MB, of which each page is another answer.
+fn large_session(fixture: &Fixture) {
+    fixture.client.convene("2026-11-21", "aurora");
+    for _ in 0..TAKES {
+        let author = fixture.author();
+        let body = "\u{1f680}".repeat(10_000);
+        let draft = json!({ "date": "2026-11-21", "subjectId": "aurora", "body": body });
+        fixture.client.submit(&author, author.draft_of(draft)).expect(201);
+    }
+}
+
+const TAKES: usize = 110;
+const SLOW_READERS: usize = 30;
+
+#[test]
+fn slow_readers_of_one_address_make_no_read_of_others_fail() {
+    let fixture = Fixture::start();
+    large_session(&fixture);
+    let address = fixture.server.address;
+    let page = |limit: usize| format!("/api/swarm/sessions/1?limit={limit}");
+    let readers: Vec<_> = (0..SLOW_READERS)
+        .map(|number| {
+            let mut reader = elsewhere(address, Some(4_096));
+            reader.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+            reader.write_all(&get(&fixture, &page(TAKES - number))).unwrap();
+            reader
+        })
+        .collect();
+    let statuses: Vec<_> = readers
+        .into_iter()
+        .map(|mut reader| {
+            let mut line = [0; 12];
+            reader.read_exact(&mut line).unwrap();
+            (String::from_utf8_lossy(&line[9..]).into_owned(), reader)
+        })
+        .collect();
+    let served = statuses.iter().filter(|(status, _)| status == "200").count();
+    assert!((2..SLOW_READERS).contains(&served), "{served} were served");
+    let client: Client = fixture.server.client();
+    for limit in TAKES - SLOW_READERS - 10..=TAKES - SLOW_READERS {
+        client.get(&page(limit)).expect(200);
+    }
+    drop(statuses);
 }

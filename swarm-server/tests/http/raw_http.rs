@@ -46,14 +46,7 @@ impl Connection {
 
     /// From another address of this machine than everybody else has.
     pub fn open_from_elsewhere(address: SocketAddr) -> Self {
-        let runtime = Builder::new_current_thread().enable_io().build().unwrap();
-        let stream = runtime.block_on(async {
-            let socket = TcpSocket::new_v4().unwrap();
-            socket.bind(([127, 0, 0, 2], 0).into()).unwrap();
-            socket.connect(address).await.unwrap().into_std().unwrap()
-        });
-        stream.set_nonblocking(false).unwrap();
-        Self::of(stream)
+        Self::of(elsewhere(address, None))
     }
 
     fn of(stream: TcpStream) -> Self {
@@ -92,4 +85,19 @@ impl Connection {
         let text = String::from_utf8(body).map_err(std::io::Error::other)?;
         Ok(Answer { status, headers, text })
     }
+}
+
+/// A socket from another address of this machine, with a receive buffer of this size, in bytes.
+pub fn elsewhere(address: SocketAddr, buffer: Option<u32>) -> TcpStream {
+    let runtime = Builder::new_current_thread().enable_io().build().unwrap();
+    let stream = runtime.block_on(async {
+        let socket = TcpSocket::new_v4().unwrap();
+        if let Some(bytes) = buffer {
+            socket.set_recv_buffer_size(bytes).unwrap();
+        }
+        socket.bind(([127, 0, 0, 2], 0).into()).unwrap();
+        socket.connect(address).await.unwrap().into_std().unwrap()
+    });
+    stream.set_nonblocking(false).unwrap();
+    stream
 }

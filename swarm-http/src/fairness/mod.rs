@@ -1,0 +1,196 @@
+//! Fair scheduling, per client address.
+//!
+//! Each client has a share of what clients compete for. Threads: the futures of a client are polled in
+//! time slices, after which all other clients go first. The worker pool, and the memory for bodies and
+//! answers: a client gets permits for a part of them. There is no rate limit, and no processor is idle
+//! while there is work.
+//!
+//! The client is the address of the connection; behind a trusted proxy, the address that it forwards.
+
+use std::collections::HashMap;
+use std::future::poll_fn;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::task::Poll;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::task::yield_now;
+use tokio::task_local;
+use tokio::time::Instant;
+
+use crate::budget::Share;
+
+#[cfg(test)]
+mod tests;
+
+/// The time for which a client keeps threads busy before others go first.
+const SLICE: Duration = Duration::from_micros(200);
+
+/// The same for a client that is alone: it costs something to look whether others are waiting.
+const SLICE_ALONE: Duration = Duration::from_millis(5);
+
+/// How long after the last request of another client a client counts as alone.
+const ALONE_AFTER: Duration = Duration::from_secs(1);
+
+task_local! {
+    static CLIENT: Arc<Client>;
+}
+
+/// The number of processors.
+pub(crate) fn processors() -> usize {
+    available_parallelism().map_or(1, |count| count.get())
+}
+
+/// Knows the clients of a server. Clones share them.
+#[derive(Clone, Debug)]
+pub struct Scheduler(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    /// Those that have a connection, a request or a job.
+    clients: Mutex<HashMap<u64, Weak<Client>>>,
+    start: Instant,
+    /// The key of the client that was polled last.
+    last: AtomicU64,
+    /// When that was another one than before, in milliseconds since the start.
+    changed: AtomicU64,
+}
+
+impl Default for Scheduler {
+    fn default() -> Self {
+        let (last, changed) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self(Arc::new(Shared { clients: Mutex::default(), start: Instant::now(), last, changed }))
+    }
+}
+
+impl Scheduler {
+    /// The client with this address: the same for as long as anything of it is left. To be called
+    /// within a runtime.
+    pub fn client(&self, address: IpAddr) -> Arc<Client> {
+        let key = key(address);
+        let mut clients = self.0.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = clients.get(&key).and_then(Weak::upgrade) {
+            return client;
+        }
+        // Before it would grow.
+        if clients.len() == clients.capacity() {
+            clients.retain(|_, client| client.strong_count() > 0);
+        }
+        let client = Arc::new(Client {
+            key,
+            polls: Semaphore::new(Handle::current().metrics().num_workers()),
+            busy: AtomicU64::new(0),
+            jobs: Arc::new(Semaphore::new(processors())),
+            memory: Share::default(),
+            scheduler: self.clone(),
+        });
+        clients.insert(key, Arc::downgrade(&client));
+        client
+    }
+
+    fn polls(&self, key: u64, now: Instant) {
+        if self.0.last.load(Ordering::Relaxed) != key {
+            self.0.last.store(key, Ordering::Relaxed);
+            self.0.changed.store((now - self.0.start).as_millis() as u64, Ordering::Relaxed);
+        }
+    }
+
+    fn has_one_client(&self) -> bool {
+        let changed = Duration::from_millis(self.0.changed.load(Ordering::Relaxed));
+        self.0.start.elapsed() >= changed + ALONE_AFTER
+    }
+}
+
+/// The key of the client behind an address. For IPv6 that is a network of 64 bits: whoever has one
+/// address of it has them all. No network in use has the key of an IPv4 address: its first 32 bits would
+/// be zero.
+fn key(address: IpAddr) -> u64 {
+    match address.to_canonical() {
+        IpAddr::V4(address) => address.to_bits().into(),
+        IpAddr::V6(address) => (address.to_bits() >> 64) as u64,
+    }
+}
+
+/// What one client uses.
+#[derive(Debug)]
+pub struct Client {
+    key: u64,
+    /// As many futures of a client are polled at a time as there are threads, in the order in which
+    /// they were woken.
+    polls: Semaphore,
+    /// The time for which it kept threads busy since others last went first, in nanoseconds.
+    busy: AtomicU64,
+    /// Half of the worker pool.
+    jobs: Arc<Semaphore>,
+    memory: Share,
+    scheduler: Scheduler,
+}
+
+impl Client {
+    /// Runs a connection or a request of this client to its end, with a permit for each poll.
+    pub async fn run<T>(self: Arc<Self>, work: impl Future<Output = T>) -> T {
+        let client = Arc::clone(&self);
+        let mut work = std::pin::pin!(CLIENT.scope(self, work));
+        loop {
+            let mut permit = client.permit().await;
+            let polled = poll_fn(|cx| match permit.take() {
+                Some(_permit) => client.timed(|| work.as_mut().poll(cx)).map(Some),
+                // Woken again, which needs another permit.
+                None => Poll::Ready(None),
+            });
+            if let Some(done) = polled.await {
+                return done;
+            }
+        }
+    }
+
+    /// The client for which this runs, where it is known.
+    pub(crate) fn current() -> Option<Arc<Self>> {
+        CLIENT.try_with(Arc::clone).ok()
+    }
+
+    /// A number that no other client has.
+    pub fn key(&self) -> u64 {
+        self.key
+    }
+
+    pub(crate) fn jobs(&self) -> &Arc<Semaphore> {
+        &self.jobs
+    }
+
+    pub(crate) fn memory(&self) -> &Share {
+        &self.memory
+    }
+
+    /// Waits for a permit to be polled, and after a time slice until all others have gone first.
+    async fn permit(&self) -> Option<SemaphorePermit<'_>> {
+        let permit = self.polls.acquire().await.ok();
+        if self.is_over() {
+            // Resumes when the thread has nothing else to do, and has looked at its sockets.
+            yield_now().await;
+            self.busy.store(0, Ordering::Relaxed);
+        }
+        permit
+    }
+
+    fn is_over(&self) -> bool {
+        let busy = Duration::from_nanos(self.busy.load(Ordering::Relaxed));
+        busy >= SLICE && (busy >= SLICE_ALONE || !self.scheduler.has_one_client())
+    }
+
+    fn timed<T>(&self, work: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        self.scheduler.polls(self.key, start);
+        let done = work();
+        self.charge(start.elapsed());
+        done
+    }
+
+    fn charge(&self, busy: Duration) {
+        self.busy.fetch_add(busy.as_nanos() as u64, Ordering::Relaxed);
+    }
+}

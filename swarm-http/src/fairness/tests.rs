@@ -1,0 +1,123 @@
+use std::future::{pending, ready};
+use std::pin::pin;
+
+use tokio::task::JoinSet;
+use tokio::time::advance;
+
+use super::*;
+
+type Log = Arc<Mutex<Vec<usize>>>;
+
+fn client(scheduler: &Scheduler, number: u8) -> Arc<Client> {
+    scheduler.client([192, 0, 2, number].into())
+}
+
+/// A connection that always has more to do, each time for so long.
+async fn busy(number: usize, each: Duration, client: Arc<Client>, log: Log) {
+    let charged = Arc::clone(&client);
+    let work = poll_fn(|cx| {
+        log.lock().unwrap().push(number);
+        charged.charge(each);
+        cx.waker().wake_by_ref();
+        Poll::<()>::Pending
+    });
+    client.run(work).await;
+}
+
+/// Which connections of a busy client were polled before another client was polled `own` times.
+async fn beside(each: Duration, connections: usize, own: usize) -> Vec<usize> {
+    let (scheduler, log) = (Scheduler::default(), Log::default());
+    let mut tasks = JoinSet::new();
+    for number in 0..connections {
+        tasks.spawn(busy(number, each, client(&scheduler, 1), log.clone()));
+    }
+    let other = async {
+        for _ in 0..own {
+            yield_now().await;
+        }
+    };
+    client(&scheduler, 2).run(other).await;
+    log.lock().unwrap().clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_has_one_slice_until_others_went() {
+    assert_eq!(beside(SLICE, 50, 10).await.len(), 10);
+    assert_eq!(beside(SLICE / 4, 50, 10).await.len(), 40);
+}
+
+#[tokio::test(start_paused = true)]
+async fn connections_of_a_client_are_polled_in_order() {
+    assert_eq!(beside(SLICE, 3, 9).await, [0, 1, 2, 0, 1, 2, 0, 1, 2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_is_alone_has_longer_slices() {
+    let scheduler = Scheduler::default();
+    let (one, other) = (client(&scheduler, 1), client(&scheduler, 2));
+    let is_over = |used| {
+        one.busy.store(0, Ordering::Relaxed);
+        one.charge(used);
+        one.is_over()
+    };
+    other.timed(|| ());
+    one.timed(|| ());
+    assert!(is_over(SLICE));
+    advance(ALONE_AFTER).await;
+    one.timed(|| ());
+    assert!(!is_over(SLICE));
+    assert!(is_over(SLICE_ALONE));
+    other.timed(|| ());
+    assert!(is_over(SLICE));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_waiting_connection_holds_no_permit() {
+    let client = client(&Scheduler::default(), 1);
+    let mut waiting = pin!(Arc::clone(&client).run(pending::<()>()));
+    tokio::select! {
+        biased;
+        () = &mut waiting => {}
+        () = client.run(ready(())) => {}
+    }
+}
+
+#[tokio::test]
+async fn dropping_a_connection_counts_as_its_time() {
+    struct Unread;
+    impl Drop for Unread {
+        fn drop(&mut self) {
+            std::thread::sleep(2 * SLICE_ALONE);
+        }
+    }
+    let client = client(&Scheduler::default(), 1);
+    let unread = Unread;
+    Arc::clone(&client)
+        .run(async move {
+            let _unread = unread;
+        })
+        .await;
+    assert!(client.is_over());
+}
+
+#[tokio::test]
+async fn a_client_is_known_while_anything_of_it_is_left() {
+    let scheduler = Scheduler::default();
+    let first = client(&scheduler, 1);
+    assert!(Arc::ptr_eq(&first, &client(&scheduler, 1)));
+    assert!(!Arc::ptr_eq(&first, &client(&scheduler, 2)));
+    for number in 0..=255 {
+        drop(client(&scheduler, number));
+    }
+    assert!(Arc::ptr_eq(&first, &client(&scheduler, 1)));
+    assert!(scheduler.0.clients.lock().unwrap().len() < 50, "clients that left are forgotten");
+}
+
+#[test]
+fn a_network_of_64_bits_is_one_client() {
+    let key = |text: &str| key(text.parse().unwrap());
+    assert_eq!(key("2001:db8::1"), key("2001:db8::ffff:1"));
+    assert_ne!(key("2001:db8::1"), key("2001:db8:0:1::1"));
+    assert_eq!(key("::ffff:192.0.2.1"), key("192.0.2.1"));
+    assert_ne!(key("192.0.2.1"), key("192.0.2.2"));
+}
