@@ -9,10 +9,10 @@ use swarm_core::proof::KeyPair;
 use swarm_core::rules::Submission;
 use swarm_core::store::{Basis, BasisQuery, MemberChange, Result, Takes};
 
-/// A member with its own key pair and bearer token, all made of its name and always the same.
+/// A member with a key pair and a bearer token that are derived from its name.
 #[derive(Debug)]
 pub struct Author {
-    /// Its id: its name.
+    /// Its id, which is its name.
     pub id: MemberId,
     /// The hash of its bearer token.
     pub token: TokenHash,
@@ -21,7 +21,7 @@ pub struct Author {
 }
 
 impl Author {
-    /// A member that is not on file yet.
+    /// A member that is not stored yet.
     pub fn named(name: &str) -> Self {
         Self { id: id(name), token: secret(name), keys: keys(name) }
     }
@@ -31,17 +31,17 @@ impl Author {
         key(self.id.as_str())
     }
 
-    /// Its record, once it has claimed its token.
+    /// Its record, with a claimed token.
     pub fn member(&self) -> Member {
         claimed(self.id.as_str())
     }
 
-    /// The write that puts it on file.
+    /// The change that creates it.
     pub fn creation(&self) -> MemberChange {
         creation(&self.member())
     }
 
-    /// A plain take for `session`.
+    /// A minimal take for `session`.
     pub fn draft(&self, session: &Session, nonce: &str) -> TakeDraft {
         TakeDraft {
             member_id: self.id.clone(),
@@ -56,20 +56,20 @@ impl Author {
         }
     }
 
-    /// A take, signed.
+    /// Signs a take.
     pub fn sign(&self, draft: TakeDraft) -> Submission {
         Submission::new(self.keys.sign(draft))
     }
 
-    /// A plain take for `session`, signed.
+    /// A minimal signed take for `session`.
     pub fn submission(&self, session: &Session, nonce: &str) -> Submission {
         self.sign(self.draft(session, nonce))
     }
 
-    /// The facts that a submission with its token is judged by.
+    /// The facts that a submission with its token is judged on.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The error of the store.
     pub async fn basis(
         &self,
         store: &(impl Takes + ?Sized),

@@ -1,15 +1,15 @@
 //! Fixtures and the conformance suite for stores of Swarm.
 //!
-//! [`conformance!`] makes one test of each promise of the storage port, for the store that it is given.
-//! The fixtures set up tests of your own: a [`World`] is a fresh tenant of any store, an [`Author`] a member
-//! that can sign, and the other functions build plain records.
+//! [`conformance!`] generates the tests of the storage port for a store. The fixtures are for other
+//! tests: a [`World`] is a fresh tenant of any store, an [`Author`] a member that can sign, and the
+//! functions build minimal records.
 //!
 //! ```
 //! # use std::sync::Arc;
 //! # use swarm_core::Tenants;
 //! use swarm_testing::World;
 //!
-//! # async fn a_take_is_on_file(store: Arc<dyn Tenants>) {
+//! # async fn filed_take_is_listed(store: Arc<dyn Tenants>) {
 //! let world = World::fresh(store).await;
 //! let ada = world.author("ada").await;
 //! let session = world.convened("aurora").await;
@@ -18,8 +18,8 @@
 //! # }
 //! ```
 //!
-//! The fixtures panic when they cannot be set up. A test that expects a store to fail calls it directly,
-//! by [`World::store`].
+//! The fixtures panic when the store returns an error. A test that expects an error calls the store
+//! directly, with [`World::store`].
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up panics")]
 

@@ -1,8 +1,9 @@
-//! How a test reports what was promised and what it got.
+//! Assertions that report the expected and the actual value.
 
 use std::fmt::{Arguments, Debug};
 
-/// Ends the test unless what came is what was promised, and says both. More words may say where.
+/// Panics with both values unless the actual value equals the promised one. Further arguments
+/// describe the place, as in `format!`.
 macro_rules! promised {
     ($came:expr, $promised:expr $(,)?) => {
         $crate::promise::promised!($came, $promised, "")
@@ -19,7 +20,7 @@ macro_rules! promised {
     };
 }
 
-/// Ends the test unless the promise, given in words, holds.
+/// Panics unless the condition holds. The promise is described in words.
 macro_rules! ensure {
     ($holds:expr, $promised:literal, $came:expr $(,)?) => {
         if !$holds {
@@ -31,7 +32,7 @@ macro_rules! ensure {
 
 pub(crate) use {ensure, promised};
 
-/// Ends the test.
+/// Panics with a report.
 #[cold]
 #[track_caller]
 pub(crate) fn broken(

@@ -7,7 +7,7 @@ use tokio::sync::Barrier;
 
 use swarm_core::service::{Entropy, NoEntropy};
 
-/// Lets all racers start at once; their results, in the order of the racers.
+/// Starts all tasks at the same time; returns their results in order.
 pub async fn race<F>(racers: impl IntoIterator<Item = F>) -> Vec<F::Output>
 where
     F: Future<Output: Send + 'static> + Send + 'static,
@@ -29,18 +29,18 @@ where
     results
 }
 
-/// How often `wanted` is among `results`.
+/// The number of times that `wanted` is in `results`.
 pub fn count<T: PartialEq>(results: &[T], wanted: &T) -> usize {
     results.iter().filter(|result| *result == wanted).count()
 }
 
-/// A number that this process has not used yet.
+/// A number that is unique within this process.
 pub fn unique() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Bytes that are not random but different each time, which is enough for tests.
+/// A source of bytes that are not random, but different each time, for tests.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counter;
 

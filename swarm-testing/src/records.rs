@@ -1,4 +1,4 @@
-//! Records to put on file, plain unless a test says otherwise.
+//! Minimal records for tests.
 
 use swarm_core::domain::json::{Json, Object};
 use swarm_core::domain::{
@@ -9,7 +9,7 @@ use swarm_core::domain::{
 use swarm_core::proof::KeyPair;
 use swarm_core::store::MemberChange;
 
-/// An applicant with a key of its own.
+/// An applicant, with a key derived from its name.
 pub fn applicant(name: &str) -> Member {
     Member {
         id: id(name),
@@ -26,7 +26,7 @@ pub fn applicant(name: &str) -> Member {
     }
 }
 
-/// A member that has claimed its token, [`secret`] of its name, and has a key of its own.
+/// A member with a claimed token, [`secret`] of its name, and a key derived from its name.
 pub fn claimed(name: &str) -> Member {
     let then = Some(Timestamp::EPOCH);
     Member {
@@ -39,7 +39,7 @@ pub fn claimed(name: &str) -> Member {
     }
 }
 
-/// The write of a new member.
+/// The change that creates a member.
 pub fn creation(member: &Member) -> MemberChange {
     MemberChange {
         member: member.clone(),
@@ -51,17 +51,17 @@ pub fn creation(member: &Member) -> MemberChange {
     }
 }
 
-/// What a change says of itself in the log.
+/// A log entry of this kind.
 pub fn act(what: &str) -> Act {
     Act::new(format!(r#"{{"kind":"{what}"}}"#))
 }
 
-/// What a change of this session says of itself in the log.
+/// A log entry of this kind about a session.
 pub fn act_on(session: SessionId, what: &str) -> Act {
     Act::on(session, format!(r#"{{"kind":"{what}"}}"#))
 }
 
-/// A session of 2026-11-21 to convene, open to all, without a deadline.
+/// A session on 2026-11-21 to convene, without roster and deadline.
 pub fn session_draft(subject_id: &str) -> SessionDraft {
     SessionDraft {
         date: day("2026-11-21"),
@@ -74,58 +74,58 @@ pub fn session_draft(subject_id: &str) -> SessionDraft {
     }
 }
 
-/// A challenge of this name that is good until then. It stands no longer than it takes.
+/// A challenge with a seed of this name and this expiry. It is not reusable.
 pub fn challenge(name: &str, expires_at: Timestamp) -> Challenge {
     Challenge { seed: seed(name), reusable_until: Timestamp::EPOCH, expires_at }
 }
 
-/// The seed of a challenge of this name.
+/// A seed derived from a name.
 pub fn seed(name: &str) -> ChallengeSeed {
     ChallengeSeed(*TokenHash::of(name.as_bytes()).as_bytes())
 }
 
-/// A message to a member, not queued yet.
+/// A mail to a member.
 pub fn mail(subject: &str) -> Mail {
     let to = Contact::parse("ada@example.org").unwrap();
     Mail { to, subject: subject.to_owned(), body: "Hello".to_owned() }
 }
 
-/// The id that reads so.
+/// Parses a member id.
 pub fn id(text: &str) -> MemberId {
     MemberId::parse(text).unwrap()
 }
 
-/// The subject that reads so.
+/// Parses a subject id.
 pub fn subject(text: &str) -> SubjectId {
     SubjectId::parse(text).unwrap()
 }
 
-/// The day that reads so.
+/// Parses a day.
 pub fn day(text: &str) -> Day {
     Day::parse(text).unwrap()
 }
 
-/// The moment that reads so.
+/// Parses a timestamp.
 pub fn moment(text: &str) -> Timestamp {
     Timestamp::parse("moment", text).unwrap()
 }
 
-/// The hash of a secret of this name.
+/// The hash of a name, in place of a secret.
 pub fn secret<S>(name: &str) -> SecretHash<S> {
     SecretHash::of(name.as_bytes())
 }
 
-/// The object of this JSON text, to read fields from.
+/// Parses a JSON object.
 pub fn object(json: &str) -> Object {
     Json::read(json.as_bytes()).unwrap().into_object()
 }
 
-/// The public key of the member of this name.
+/// The public key of the member with this name.
 pub fn key(name: &str) -> PublicKey {
     PublicKey::parse(&keys(name).public_key()).unwrap()
 }
 
-/// The key pair of the member of this name, always the same.
+/// The key pair of the member with this name; derived from the name.
 pub fn keys(name: &str) -> KeyPair {
     KeyPair::from_seed(TokenHash::of(name.as_bytes()).as_bytes())
 }
@@ -133,8 +133,7 @@ pub fn keys(name: &str) -> KeyPair {
 /// The first version of a record.
 pub const FIRST: Version = Version(1);
 
-/// Texts of 1 to 100 characters, all different, some of which a careless store would confuse or
-/// misread.
+/// Distinct texts of 1 to 100 characters that a faulty store may confuse or misinterpret.
 pub fn odd_texts() -> Vec<String> {
     #[rustfmt::skip]
     let odd = [

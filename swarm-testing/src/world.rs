@@ -1,4 +1,4 @@
-//! A tenant's world, members in it, and takes signed by them.
+//! A test tenant, with helpers to create members, sessions and takes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,8 +20,8 @@ use swarm_core::store::{
     TakeQuery, Tenants, Versioned,
 };
 
-/// One tenant (its "world") in a store that answers. It has the methods of the port, without their
-/// `Result`s, and what tests do with them again and again.
+/// A test tenant. It has the methods of the port without their `Result`s (they panic on an error),
+/// and helpers for common steps of tests.
 #[derive(Clone)]
 pub struct World {
     tenants: Arc<dyn Tenants>,
@@ -31,7 +31,7 @@ pub struct World {
 }
 
 impl World {
-    /// An unused tenant, even if the store has been through other runs.
+    /// A new tenant. Its name is unique even if earlier runs used the same store.
     pub async fn fresh(tenants: Arc<dyn Tenants>) -> Self {
         let lobby = TenantId::parse("conformance").unwrap();
         let now = tenants.open(&lobby).now().await.unwrap().millis();
@@ -39,22 +39,22 @@ impl World {
         Self::open(tenants, TenantId::parse(id).unwrap())
     }
 
-    /// The world of this tenant.
+    /// Opens this tenant.
     pub fn open(tenants: Arc<dyn Tenants>, id: TenantId) -> Self {
         Self { store: tenants.open(&id), tenants, id }
     }
 
-    /// The port itself.
+    /// The store, for calls that may fail.
     pub fn store(&self) -> &dyn Store {
         &*self.store
     }
 
-    /// The same world, under the rules.
+    /// The service for this tenant.
     pub fn service(&self) -> Tenant {
         self.swarm().tenant(&self.id)
     }
 
-    /// The same world, under the rules, with a basis cache of its own.
+    /// The service for this tenant, with a basis cache.
     pub fn cached_service(&self) -> Tenant {
         self.swarm().with_basis_cache().tenant(&self.id)
     }
@@ -63,7 +63,7 @@ impl World {
         Swarm::new(Arc::clone(&self.tenants), Counter)
     }
 
-    /// The messages, where given those in this state, and with higher ids than `after`.
+    /// The messages with ids higher than `after`; with `state`, only those in that state.
     pub async fn messages(
         &self,
         state: Option<MailState>,
@@ -98,7 +98,7 @@ impl std::fmt::Debug for World {
 
 macro_rules! answers {
     ($($method:ident($($name:ident: $type:ty),*) -> $answer:ty;)*) => {
-        /// The methods of the port, for a store that answers: where it cannot, the test ends.
+        /// The methods of the port. They panic when the store returns an error.
         impl World {$(
             #[doc = concat!("`", stringify!($method), "` of the port.")]
             pub async fn $method(&self, $($name: $type),*) -> $answer {
@@ -152,17 +152,17 @@ impl World {
         self.store.members(query).await.unwrap()
     }
 
-    /// All members, whatever their state.
-    pub async fn everybody(&self) -> Vec<Arc<Member>> {
+    /// All members, in any state.
+    pub async fn all_members(&self) -> Vec<Arc<Member>> {
         self.members(&MemberState::ALL).await
     }
 
-    /// What is on file of a member that is there.
+    /// The stored record of an existing member.
     pub async fn stored(&self, id: &MemberId) -> Versioned<Member> {
         self.member(id).await.member.unwrap()
     }
 
-    /// The change that `edit` makes to the member on file.
+    /// The change that `edit` makes to the stored member.
     pub async fn edited(&self, id: &MemberId, edit: impl FnOnce(&mut Member)) -> MemberChange {
         let Versioned { version, record } = self.stored(id).await;
         let mut member = Member::clone(&record);
@@ -170,7 +170,7 @@ impl World {
         MemberChange { expected: Some(version), ..creation(&member) }
     }
 
-    /// Commits the change that `edit` makes to the member on file.
+    /// Commits the change that `edit` makes to the stored member.
     pub async fn edit(&self, id: &MemberId, edit: impl FnOnce(&mut Member)) {
         let change = self.edited(id, edit).await;
         promised!(self.save_member(&change).await, MemberSaved::Saved);
@@ -189,7 +189,7 @@ impl World {
         promised!(self.give_challenge(&offer).await, *challenge);
     }
 
-    /// A challenge of this name that outlives the test.
+    /// A challenge with a seed of this name that is valid for longer than the test.
     pub async fn live_challenge(&self, name: &str) -> Challenge {
         challenge(name, self.now().await.plus_millis(600_000))
     }
@@ -203,12 +203,12 @@ impl World {
         self.store.convene(&convocation).await.unwrap()
     }
 
-    /// A session about `subject`, open to all, without a deadline.
+    /// Convenes a session on `subject`, without roster and deadline.
     pub async fn convened(&self, subject: &str) -> Arc<Session> {
         self.convene(&session_draft(subject)).await
     }
 
-    /// A session whose deadline has just passed.
+    /// Convenes a session and waits until its deadline has passed.
     pub async fn closed(&self, subject: &str) -> Arc<Session> {
         let deadline = self.now().await;
         let window_closes_at = Some(deadline);
@@ -218,7 +218,7 @@ impl World {
         session
     }
 
-    /// The change that `edit` makes to the session on file.
+    /// The change that `edit` makes to the stored session.
     pub async fn amended(&self, id: SessionId, edit: impl FnOnce(&mut Session)) -> SessionChange {
         let Versioned { version, record } = self.session(id).await.unwrap();
         let mut session = Session::clone(&record);
@@ -232,18 +232,18 @@ impl World {
         }
     }
 
-    /// Commits the change that `edit` makes to the session on file.
+    /// Commits the change that `edit` makes to the stored session.
     pub async fn amend(&self, id: SessionId, edit: impl FnOnce(&mut Session)) {
         let change = self.amended(id, edit).await;
         promised!(self.save_session(&change).await, Saved::Saved);
     }
 
-    /// What takes in a session are judged by, where there is one.
+    /// The terms of a session, if it exists.
     pub async fn terms(&self, id: SessionId) -> Option<Versioned<SessionTerms>> {
         Some(self.session(id).await?.map(Session::terms))
     }
 
-    /// The ids that match, in the order of the answer.
+    /// The ids of the sessions that match, in the order of the result.
     pub async fn found(&self, query: &SessionQuery) -> Vec<u64> {
         self.sessions(query).await.iter().map(|session| session.id.0).collect()
     }
@@ -251,14 +251,14 @@ impl World {
 
 /// Takes.
 impl World {
-    /// A claimed member that can sign.
+    /// Creates a member with a claimed token that can sign.
     pub async fn author(&self, name: &str) -> Author {
         let author = Author::named(name);
         self.create(&author.member()).await;
         author
     }
 
-    /// So many of them.
+    /// Creates several authors.
     pub async fn authors(&self, count: usize) -> Vec<Author> {
         let mut authors = Vec::new();
         for name in 0..count {
@@ -267,17 +267,17 @@ impl World {
         authors
     }
 
-    /// The facts that a submission of `author` is judged by.
+    /// The facts that a submission of `author` is judged on.
     pub async fn facts(&self, author: &Author, submission: &Submission) -> Basis {
         author.basis(self.store(), submission).await.unwrap()
     }
 
-    /// Judges a take of `author` by the facts of the moment.
+    /// Judges a take of `author` on the current facts.
     pub async fn judged(&self, author: &Author, submission: &Submission) -> Filing {
         judged(&self.facts(author, submission).await, submission)
     }
 
-    /// Judges a take of each in `session`, by the facts of the moment.
+    /// Judges a take of each author in `session` on the current facts.
     pub async fn judged_of_each(
         &self,
         authors: &[Author],
@@ -297,7 +297,7 @@ impl World {
         filed(self.file(&filing).await)
     }
 
-    /// Files all of them at once; the outcomes, in the order of the filings.
+    /// Commits all filings concurrently; returns the outcomes in order.
     pub async fn race_to_file(&self, filings: Vec<Filing>) -> Vec<Filed> {
         let file = |filing: Filing| {
             let world = self.clone();
@@ -306,7 +306,7 @@ impl World {
         race(filings.into_iter().map(file)).await
     }
 
-    /// Sees that nothing stands in `session`, and that this nonce of `author` is unspent.
+    /// Asserts that `session` has no takes, and that `author` has not used this nonce.
     pub async fn assert_unfiled(&self, author: &Author, session: &Session, nonce: &str) {
         let facts = self.facts(author, &author.submission(session, nonce)).await;
         promised!((facts.latest, facts.spent), (None, None));
@@ -314,16 +314,16 @@ impl World {
     }
 }
 
-/// Judges a submission that the rules allow; each call is another attempt.
+/// Judges a submission that the rules accept. Each call is a new attempt.
 pub fn judged(basis: &Basis, submission: &Submission) -> Filing {
     let attempt = u128::from(unique()).to_le_bytes();
     judge(basis, submission, AttemptId(attempt)).unwrap_or_else(|rejection| {
-        let promised = "facts by which the rules let it through";
+        let promised = "facts on which the rules accept it";
         broken("a submission", &promised, &(rejection, basis), format_args!(""))
     })
 }
 
-/// The take that was filed.
+/// The filed take; panics for any other outcome.
 #[track_caller]
 pub fn filed(outcome: Filed) -> Arc<Take> {
     match outcome {

@@ -1,5 +1,4 @@
-//! The same for the committee (interface B): a committee of their own, members in it, and takes
-//! submitted by them.
+//! Fixtures for the committee (interface B).
 
 mod records;
 mod world;

@@ -1,4 +1,4 @@
-//! Records to put on file, plain unless a test says otherwise.
+//! Minimal records of the committee for tests.
 
 use crate::act;
 use crate::{day, moment, subject, unique};
@@ -11,12 +11,12 @@ use swarm_core::domain::{AttemptId, Lens, Name, Timestamp};
 use swarm_core::proof::ApiKey;
 use swarm_core::store::{CommitteeDayChange, CommitteeMemberChange, Versioned};
 
-/// The id that reads so.
+/// Parses a member id.
 pub fn id(text: &str) -> CommitteeMemberId {
     CommitteeMemberId::parse(text).unwrap()
 }
 
-/// A moment that no test will see.
+/// A time in the far future.
 pub fn far() -> Timestamp {
     moment("2999-12-31T23:59:59.999Z")
 }
@@ -45,17 +45,17 @@ pub fn member(name: &str) -> CommitteeMember {
     }
 }
 
-/// The key that goes by this text, always the same: the member of that name has it.
+/// The key of the member with this name; derived from the name.
 pub fn key(text: &str) -> ApiKey {
     ApiKey::parse(&format!("ic_{text}_{}", "0".repeat(32))).unwrap()
 }
 
-/// The write of a new member.
+/// The change that creates a member.
 pub fn creation(member: &CommitteeMember) -> CommitteeMemberChange {
     CommitteeMemberChange { member: member.clone(), expected: None }
 }
 
-/// A day whose briefs were generated, open to submissions for good.
+/// A day with generated briefs and a deadline in the far future.
 pub fn open_day(date: &str, about: &str) -> CommitteeDay {
     let generation = Generation {
         withdrawn: 0,
@@ -67,17 +67,17 @@ pub fn open_day(date: &str, about: &str) -> CommitteeDay {
     CommitteeDay { generation: Some(generation), ..CommitteeDay::blank(day(date)) }
 }
 
-/// The write of a new day without briefs.
+/// The change that creates a day, without briefs.
 pub fn first_save(day: &CommitteeDay) -> CommitteeDayChange {
     CommitteeDayChange { day: day.clone(), expected: None, briefs: None, act: act("first") }
 }
 
-/// The write of a day over the one on file.
+/// The change that replaces a stored day.
 pub fn next_save(judged: &Versioned<CommitteeDay>, day: CommitteeDay) -> CommitteeDayChange {
     CommitteeDayChange { day, expected: Some(judged.version), briefs: None, act: act("next") }
 }
 
-/// A brief with a mark in its text.
+/// A brief with `mark` in its text.
 pub fn brief(member: &str, mark: &str) -> CommitteeBrief {
     CommitteeBrief {
         member_id: id(member),
@@ -87,7 +87,7 @@ pub fn brief(member: &str, mark: &str) -> CommitteeBrief {
     }
 }
 
-/// What a member sends, with a mark in the body.
+/// The body of a submission with `mark` in its text.
 pub fn posted(mark: &str) -> Vec<u8> {
     let body = format!(
         "REGIME {mark}\nALLOCATION {pad}\nSUBJECT\nSTANCE: neutral | CONFIDENCE: 0.5",
@@ -98,7 +98,7 @@ pub fn posted(mark: &str) -> Vec<u8> {
     json::write(&Json::from(fields)).into_bytes()
 }
 
-/// Another attempt with each call.
+/// A new attempt id.
 pub fn attempt() -> AttemptId {
     AttemptId(u128::from(unique()).to_le_bytes())
 }

@@ -1,4 +1,4 @@
-//! A tenant's committee, members in it, and takes submitted by them.
+//! A test committee, with helpers to create members, days and takes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,8 +24,7 @@ use swarm_core::store::{
     CommitteeTenants, DocumentDraft, LogPosition, Put, Saved,
 };
 
-/// One tenant's committee in a store that answers: the counterpart of
-/// [`World`](crate::World).
+/// A test committee, the counterpart of [`World`](crate::World).
 #[derive(Clone)]
 pub struct CommitteeWorld {
     tenants: Arc<dyn CommitteeTenants>,
@@ -35,7 +34,7 @@ pub struct CommitteeWorld {
 }
 
 impl CommitteeWorld {
-    /// An unused committee, even if the store has been through other runs.
+    /// The committee of a new tenant. Its name is unique even if earlier runs used the same store.
     pub async fn fresh(tenants: Arc<dyn CommitteeTenants>) -> Self {
         let lobby = TenantId::parse("conformance").unwrap();
         let now = tenants.open_committee(&lobby).now().await.unwrap().millis();
@@ -43,17 +42,17 @@ impl CommitteeWorld {
         Self::open(tenants, TenantId::parse(id).unwrap())
     }
 
-    /// The committee of this tenant.
+    /// Opens the committee of this tenant.
     pub fn open(tenants: Arc<dyn CommitteeTenants>, id: TenantId) -> Self {
         Self { store: tenants.open_committee(&id), tenants, id }
     }
 
-    /// The port itself.
+    /// The store, for calls that may fail.
     pub fn store(&self) -> &dyn CommitteeStore {
         &*self.store
     }
 
-    /// The same committee, under the rules.
+    /// The service for this committee.
     pub fn service(&self) -> CommitteeTenant {
         let committees = Committees::new(Arc::clone(&self.tenants), Counter);
         committees.tenant(&self.id, CommitteeSettings::default())
@@ -80,7 +79,7 @@ impl std::fmt::Debug for CommitteeWorld {
 
 macro_rules! answers {
     ($($method:ident as $call:ident($($name:ident: $type:ty),*) -> $answer:ty;)*) => {
-        /// The methods of the port, for a store that answers: where it cannot, the test ends.
+        /// The methods of the port. They panic when the store returns an error.
         impl CommitteeWorld {$(
             #[doc = concat!("`", stringify!($method), "` of the port.")]
             pub async fn $call(&self, $($name: $type),*) -> $answer {
@@ -107,19 +106,19 @@ answers! {
     log_position as log_position() -> LogPosition;
 }
 
-/// What tests do again and again.
+/// Common steps of tests.
 impl CommitteeWorld {
-    /// Creates a member; its key.
+    /// Creates a member and returns its key.
     pub async fn seat(&self, name: &str) -> ApiKey {
         self.service().create_member(&draft(name)).await.unwrap()
     }
 
-    /// Writes a day that must be writable as it is.
+    /// Writes a day; panics if it is stale.
     pub async fn put_day(&self, change: &CommitteeDayChange) {
         promised!(self.save_day(change).await, Saved::Saved);
     }
 
-    /// Puts a subject on file.
+    /// Stores a subject.
     pub async fn put_subject(&self, id: &str) {
         let fields: [(&str, Json); 2] = [("id", id.into()), ("name", "Aurora".into())];
         let subject = Subject::read(&mut object(fields.into())).unwrap();
@@ -136,19 +135,19 @@ impl CommitteeWorld {
         ensure!(matches!(put, Put::Created(_)), "a new document", put);
     }
 
-    /// Generates the briefs of today with this deadline; the day.
+    /// Generates the briefs of today with this deadline, and returns the day.
     pub async fn generated(&self, deadline: Timestamp) -> Day {
         let order = GenerationOrder { subject_id: None, deadline: Some(deadline) };
         self.service().generate(&order, &Actor::SCHEDULE).await.unwrap().date
     }
 
-    /// Judges a submission about the day `date` by the facts of the moment, whichever day is the
-    /// latest.
+    /// Judges a submission for the day `date` on the current facts, even if that is not the latest
+    /// day.
     pub async fn judged(&self, key: &ApiKey, date: Day, mark: &str) -> CommitteeFiling {
         self.judged_as(key, date, mark, attempt()).await
     }
 
-    /// The same, as this attempt.
+    /// As [`judged`](Self::judged), with this attempt id.
     pub async fn judged_as(
         &self,
         key: &ApiKey,
@@ -161,12 +160,12 @@ impl CommitteeWorld {
         let settings = CommitteeSettings::default();
         let judged = judge(&facts, settings.key_prefix(), key, &posted(mark), attempt);
         judged.unwrap_or_else(|refusal| {
-            let promised = "facts by which the rules let it through";
+            let promised = "facts on which the rules accept it";
             broken("a submission", &promised, &(refusal, facts), format_args!(""))
         })
     }
 
-    /// Files a submission about the day `date`.
+    /// Files a submission for the day `date`.
     pub async fn filed(&self, key: &ApiKey, date: Day, mark: &str) -> Arc<CommitteeTake> {
         filed(self.file(&self.judged(key, date, mark).await).await)
     }
@@ -177,7 +176,7 @@ impl CommitteeWorld {
     }
 }
 
-/// The record that was filed.
+/// The filed record; panics for any other outcome.
 #[track_caller]
 pub fn filed(outcome: CommitteeFiled) -> Arc<CommitteeTake> {
     match outcome {
@@ -186,7 +185,7 @@ pub fn filed(outcome: CommitteeFiled) -> Arc<CommitteeTake> {
     }
 }
 
-/// The receipt, or why there is none: a store that cannot answer ends the case.
+/// The receipt or the refusal; panics when the store returns an error.
 #[track_caller]
 pub fn answered(outcome: Result<Receipt, CommitteeError>) -> Result<Receipt, CommitteeRefusal> {
     outcome.map_err(|error| match error {

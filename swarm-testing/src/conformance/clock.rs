@@ -1,4 +1,4 @@
-//! A store whose clock runs back (API.md, 11.3).
+//! Cases for a clock that runs back (API.md, 11.3).
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use swarm_core::store::{
     Tenants,
 };
 
-/// While the clock is up to an hour behind the log.
+/// The clock may be up to an hour behind the log.
 pub async fn commit_time_is_constant_while_the_clock_is_behind(
     tenants: Arc<dyn Tenants>,
     set: impl Fn(Timestamp),
@@ -36,7 +36,7 @@ pub async fn commit_time_is_constant_while_the_clock_is_behind(
     promised!(world.filed(&ada, &session, "4").await.filed_at, noon.plus_millis(1));
 }
 
-/// While it is more than an hour behind; the store then says that it is not ready.
+/// The limit is an hour. Beyond that, the store is not ready.
 pub async fn commits_are_refused_while_the_clock_is_far_behind(
     tenants: Arc<dyn Tenants>,
     set: impl Fn(Timestamp),
@@ -71,7 +71,7 @@ pub async fn commits_are_refused_while_the_clock_is_far_behind(
     promised!(world.save_session(&amended).await, Saved::Saved);
 }
 
-/// Once an operator accepts it, even if it is a day behind; later commits have its time.
+/// An operator accepts a clock that is a day behind. Later commits have its time.
 pub async fn accepted_clock_is_used_again(tenants: Arc<dyn Tenants>, set: impl Fn(Timestamp)) {
     let yesterday = noon().plus_millis(-24 * CLOCK_TOLERANCE_MILLIS);
     set(noon());
@@ -90,7 +90,7 @@ pub async fn accepted_clock_is_used_again(tenants: Arc<dyn Tenants>, set: impl F
     promised!(times, [(1, noon()), (2, yesterday), (3, yesterday)]);
 }
 
-/// Once a clock is accepted, the latest take of a session is no longer the last one.
+/// After a clock was accepted, the take with the latest time need not be the last one.
 pub async fn deadline_cannot_move_before_a_take_filed_with_a_wrong_clock(
     tenants: Arc<dyn Tenants>,
     set: impl Fn(Timestamp),
@@ -112,7 +112,7 @@ pub async fn deadline_cannot_move_before_a_take_filed_with_a_wrong_clock(
     }
 }
 
-/// Even if the clock then shows an earlier time.
+/// It stays passed even if the clock then shows an earlier time.
 pub async fn passed_deadline_stays_passed_when_the_clock_runs_back(
     tenants: Arc<dyn Tenants>,
     set: impl Fn(Timestamp),
@@ -134,7 +134,7 @@ fn noon() -> Timestamp {
     moment("2026-11-21T12:00:00Z")
 }
 
-/// The farthest that a clock may be behind noon.
+/// The earliest time of a clock that is tolerated at noon.
 fn earliest() -> Timestamp {
     noon().plus_millis(-CLOCK_TOLERANCE_MILLIS)
 }

@@ -1,4 +1,5 @@
-//! A store that went back: it was wiped, restored from a backup, or failed over (API.md, 11.4).
+//! Cases for a store that lost data: it was wiped, restored from a backup, or failed over (API.md,
+//! 11.4).
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use swarm_core::domain::{Attribution, Logged, Seq, Session};
 use swarm_core::rules::{Filing, convene};
 use swarm_core::store::{Collection, MemberChange, Result, SessionChange, StoreErrorKind, Tenants};
 
-/// As after a fail-over to a replica that did not have the last commits.
+/// As after a failover to a replica without the last commits.
 pub async fn store_with_lost_rows_refuses_commits(
     tenants: Arc<dyn Tenants>,
     back_up: impl AsyncFn(),
@@ -30,7 +31,7 @@ pub async fn store_with_lost_rows_refuses_commits(
     promised!(world.store().seen_log().await.unwrap(), seen);
 }
 
-/// What was judged by then is not committed, and no facts are there to judge by.
+/// Decisions made before are not committed, and no facts are returned for new ones.
 pub async fn wiped_store_refuses_commits(
     tenants: Arc<dyn Tenants>,
     back_up: impl AsyncFn(),
@@ -45,7 +46,7 @@ pub async fn wiped_store_refuses_commits(
     promised!(world.log_size().await, Seq(0));
 }
 
-/// Another process, which has not seen what was lost, commits more than was lost.
+/// Another process, which has not seen the lost rows, commits more rows than were lost.
 pub async fn store_with_other_rows_refuses_commits(
     tenants: Arc<dyn Tenants>,
     back_up: impl AsyncFn(),
@@ -66,8 +67,8 @@ pub async fn store_with_other_rows_refuses_commits(
     refused.are_refused(&world, &tenants).await;
 }
 
-/// By the process that was asked to, and by all others: their next commit sees that another log
-/// has begun.
+/// The accepting process commits at once. The next commit of each other process notices the new
+/// log.
 pub async fn accepted_store_commits_again(
     tenants: Arc<dyn Tenants>,
     back_up: impl AsyncFn(),
@@ -100,7 +101,7 @@ pub async fn accepted_store_commits_again(
     });
     promised!(minted.collect::<Vec<_>>(), [Some(2), Some(3)], "the numbers of the logs");
 
-    // What was judged before another log began is judged again.
+    // Decisions made before the new log are made again.
     let kind = elsewhere.store().file(&waiting.filing).await.map_err(|error| error.kind());
     promised!(kind, Err(StoreErrorKind::Contended));
     promised!(filed(elsewhere.file(&waiting.filing).await).revision.get(), 1);
@@ -108,14 +109,14 @@ pub async fn accepted_store_commits_again(
     world.filed(&ada, &session, "4").await;
 }
 
-/// A world in whose log there is one row: a session; and a member that can file in it.
+/// A tenant with a session, which is the only row of its log, and a member.
 async fn world(tenants: &Arc<dyn Tenants>) -> (World, Arc<Session>, Author) {
     let world = World::fresh(Arc::clone(tenants)).await;
     let (session, ada) = (world.convened("subject").await, world.author("ada").await);
     (world, session, ada)
 }
 
-/// What was judged and is to be committed.
+/// Judged writes to be committed.
 struct Commits<'a> {
     filing: Filing,
     amended: SessionChange,

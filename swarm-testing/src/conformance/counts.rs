@@ -1,4 +1,4 @@
-//! How many records there are, by their states.
+//! Counts of records by state.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub async fn records_are_counted_by_latest_state(tenants: Arc<dyn Tenants>) {
         promised!(one.save_member(&change).await, MemberSaved::Saved);
         one.convened(name).await;
     }
-    // Every other world has records of its own.
+    // The other tenant has its own records.
     other.create(&applicant("ada")).await;
     let session = other.convened("ada").await;
     other.amend(session.id, |session| session.state = SessionState::Published).await;
@@ -39,6 +39,6 @@ pub async fn records_are_counted_by_latest_state(tenants: Arc<dyn Tenants>) {
         (Countable::Messages(MailState::Failed), 0, 0),
     ] {
         promised!(one.count(what).await, here, "{what:?}");
-        promised!(other.count(what).await, there, "{what:?} in another world");
+        promised!(other.count(what).await, there, "{what:?} of another tenant");
     }
 }

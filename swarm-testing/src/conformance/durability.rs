@@ -1,4 +1,4 @@
-//! What outlives a store that is closed and opened again.
+//! Durability: records and guards after a store is reopened.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use swarm_core::store::{
     Tenants,
 };
 
-/// Every record, by every way to find it.
+/// Covers every record and every read.
 pub async fn records_survive_reopening(
     tenants: Arc<dyn Tenants>,
     reopen: impl AsyncFnOnce() -> Arc<dyn Tenants>,
@@ -27,7 +27,7 @@ pub async fn records_survive_reopening(
     }
 }
 
-/// What is spent stays spent, what is held stays held, and nothing is counted from one again.
+/// Used nonces and held keys survive, and no ids are reused.
 pub async fn guards_survive_reopening(
     tenants: Arc<dyn Tenants>,
     reopen: impl AsyncFnOnce() -> Arc<dyn Tenants>,
@@ -40,7 +40,7 @@ pub async fn guards_survive_reopening(
     promised!(filed(world.file(&filing).await).id, TakeId(2), "the same attempt, sent again");
     let spent = ada.submission(&session, "2");
     let replayed = world.facts(&ada, &spent).await;
-    promised!(replayed.spent.map(|take| take.id), Some(TakeId(2)), "a nonce that is spent");
+    promised!(replayed.spent.map(|take| take.id), Some(TakeId(2)), "a used nonce");
     let next = world.filed(&ada, &session, "3").await;
     promised!((next.id, next.revision.get()), (TakeId(3), 3));
     promised!(world.convened("subject").await.id, SessionId(3));
@@ -59,7 +59,7 @@ pub async fn guards_survive_reopening(
     ensure!(matches!(&second, Put::Created(document) if document.id == 2), "number 2", second);
 }
 
-/// Puts one of everything on file; the tenant, and the filing of the take 2.
+/// Stores one record of each kind. Returns the tenant, and the filing of take 2.
 async fn furnished(tenants: Arc<dyn Tenants>) -> (TenantId, Filing) {
     let world = World::fresh(tenants).await;
     let ada = world.author("ada").await;
@@ -78,10 +78,10 @@ async fn furnished(tenants: Arc<dyn Tenants>) -> (TenantId, Filing) {
     (world.id.clone(), filing)
 }
 
-/// What every read shows, as text.
+/// The results of all reads, as text.
 async fn shown(world: &World) -> Vec<String> {
     let ada = Author::named("ada");
-    let mut everybody = world.everybody().await;
+    let mut everybody = world.all_members().await;
     everybody.sort_by(|a, b| a.id.cmp(&b.id));
     let all = SessionQuery { limit: 9, ..SessionQuery::default() };
     let draft = session_draft("subject");

@@ -1,4 +1,4 @@
-//! Tests of exact deadlines with a clock that a case can neither set nor stop.
+//! A test of exact deadlines with a clock that a case cannot control.
 
 use std::time::Duration;
 
@@ -8,25 +8,27 @@ use crate::promise::{ensure, promised};
 use swarm_core::domain::Timestamp;
 use swarm_core::store::Clock;
 
-/// How long a case tries, in milliseconds.
-const PATIENCE: i64 = 30_000;
+/// The maximum duration of the test, in milliseconds.
+const MAX_MILLIS: i64 = 30_000;
 
-/// How often some must have landed and others been late before a case gives up.
-const TRIES: usize = 60;
+/// The maximum number of rounds in which some changes were committed and others were late.
+const MAX_TRIES: usize = 60;
 
-/// Commits many changes at once, each with a deadline of its own, one for each of some milliseconds
-/// that follow each other, until one of them lands at its very deadline: sooner or later one does,
-/// and where a deadline is taken for past when it is reached, none ever does. None may land later.
+/// Asserts that a change can be committed exactly at its deadline, and none later.
 ///
-/// `prepare` judges one change for each deadline; what it answers commits them and tells, in their
-/// order, when each landed; `None`: it was late.
+/// Each round commits many changes concurrently, with deadlines at consecutive milliseconds, until
+/// one is committed exactly at its deadline. If a store wrongly treats a deadline as passed when it
+/// is reached, this never happens.
+///
+/// `prepare` judges one change for each deadline. The future that it returns commits them and
+/// returns, in order, the time of each commit, or `None` if it was late.
 pub(super) async fn meet<P, F>(clock: &dyn Clock, mut prepare: P)
 where
     P: AsyncFnMut(Vec<Timestamp>) -> F,
     F: AsyncFnOnce() -> Vec<Option<Timestamp>>,
 {
-    let (give_up, mut lead, mut tries) = (now(clock).await.plus_millis(PATIENCE), 20, 0);
-    while now(clock).await < give_up && tries < TRIES {
+    let (give_up, mut lead, mut tries) = (now(clock).await.plus_millis(MAX_MILLIS), 20, 0);
+    while now(clock).await < give_up && tries < MAX_TRIES {
         let first = now(clock).await.plus_millis(lead);
         let deadlines: Vec<_> = (0..32).map(|number| first.plus_millis(number)).collect();
         let commit = prepare(deadlines.clone()).await;
@@ -42,14 +44,14 @@ where
         tries += usize::from(moments.contains(&None) && moments.iter().any(Option::is_some));
         for (deadline, moment) in deadlines.into_iter().zip(moments) {
             let moment = moment.unwrap_or(Timestamp::EPOCH);
-            ensure!(moment <= deadline, "nothing lands after its deadline", (deadline, moment));
+            ensure!(moment <= deadline, "no commit after its deadline", (deadline, moment));
             if moment == deadline {
                 return;
             }
         }
     }
     let at_their_deadlines = 0;
-    promised!(at_their_deadlines, 1, "of all that landed in {tries} tries around a deadline");
+    promised!(at_their_deadlines, 1, "commits exactly at their deadline in {tries} tries");
 }
 
 async fn now(clock: &dyn Clock) -> Timestamp {

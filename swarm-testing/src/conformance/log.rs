@@ -24,7 +24,7 @@ pub async fn log_is_initially_empty(tenants: Arc<dyn Tenants>) {
     promised!(world.acts_on(SessionId(1)).await, []);
 }
 
-/// Acts and takes, in the order of their commits; what carries no act leaves no row.
+/// Rows are in commit order. A commit without an act appends no row.
 pub async fn each_commit_with_an_act_appends_a_row(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let convocation = convene(&session_draft("subject"), &Attribution::SCHEDULE);
@@ -168,7 +168,7 @@ pub async fn tenants_have_separate_logs(tenants: Arc<dyn Tenants>) {
     promised!(numbers(&other.acts_on(SessionId(2)).await), [0; 0]);
 }
 
-/// A document that says so in the log.
+/// A document with a log entry of this kind.
 pub(super) fn document(key: Option<&str>, kind: &str) -> DocumentDraft {
     DocumentDraft {
         key: key.map(str::to_owned),
@@ -184,7 +184,7 @@ pub(super) fn document(key: Option<&str>, kind: &str) -> DocumentDraft {
 fn written(outcome: Put) -> u64 {
     match outcome {
         Put::Created(document) | Put::Replaced(document) => document.id,
-        other => panic!("promised: a document on file; came: {other:?}"),
+        other => panic!("promised: a stored document; came: {other:?}"),
     }
 }
 

@@ -1,14 +1,15 @@
-//! The suite that any implementation of the storage port runs.
+//! The conformance suite for implementations of the storage port.
 //!
-//! Each case tests one promise of the port, the one in its name; [`conformance!`] turns the list of all cases into one
-//! test each. A case opens a tenant that nobody has used, its name beginning with `conformance-`, so that nothing has to
-//! be deleted, and all cases may run at once against one server. It requires nothing of the store's clock but that it
-//! advances: where a deadline has to pass, the case waits for it. Where one of many must win, many compete concurrently.
+//! Each case tests one requirement of the port, which its name states. [`conformance!`] generates a
+//! test for each case. A case opens a new tenant with a name that begins with `conformance-`, so
+//! all cases may run concurrently on one server, and nothing has to be deleted. The clock of the
+//! store must advance: if a deadline has to pass, the case waits for it. Races are tested with many
+//! concurrent tasks.
 //!
 //! [`conformance!`]: crate::conformance!
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a case that fails panics")]
-#![expect(missing_docs, reason = "a case says in its name what it holds the store to")]
+#![expect(missing_docs, reason = "the name of a case states its requirement")]
 
 pub mod committee;
 
@@ -25,12 +26,12 @@ mod sessions;
 mod takes;
 mod tenants;
 
-/// Makes one test of each case of the [suite](mod@crate::conformance), for the store that
+/// Generates a test for each case of the [suite](mod@crate::conformance), for the store that
 /// `harness` sets up.
 ///
-/// `harness` names an `async fn()` that runs before each case and returns a pair: a guard, dropped after
-/// it (a server to stop, or `()`), and the store as an `Arc<dyn Tenants>`. The tests need `tokio` with
-/// the features `macros` and `rt-multi-thread`.
+/// `harness` names an `async fn()` that runs before each case and returns a pair: a guard that is
+/// dropped after the case (a server to stop, or `()`), and the store as an `Arc<dyn Tenants>`. The
+/// tests need `tokio` with the features `macros` and `rt-multi-thread`.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -44,10 +45,10 @@ mod tenants;
 /// swarm_testing::conformance!(my_store);
 /// ```
 ///
-/// A store that outlives its process says so with a second function, `async fn(&Guard)`, which
-/// closes the store behind the guard as hard as it likes and returns it opened again; then there
-/// are cases of durability, too: `swarm_testing::conformance!(my_store, my_store_again)`. For a store
-/// whose clock a test can set there is [`clock_conformance!`](crate::clock_conformance!).
+/// For a durable store, a second function adds cases of durability:
+/// `swarm_testing::conformance!(my_store, my_store_again)`. It is an `async fn(&Guard)` that closes
+/// the store behind the guard (or kills it) and returns it opened again. For a store whose clock a
+/// test can set, there is [`clock_conformance!`](crate::clock_conformance!).
 #[macro_export]
 macro_rules! conformance {
     ($harness:path) => {
@@ -59,9 +60,9 @@ macro_rules! conformance {
     };
 }
 
-/// Makes one test of each case about a clock that runs back, for a store whose clock can be set:
-/// `harness` as for [`conformance!`](crate::conformance!), and a second function,
-/// `fn(&Guard, Timestamp)`, that sets the clock of the store behind the guard.
+/// Generates a test for each case with a clock that runs back, for a store whose clock can be set.
+/// `harness` is as in [`conformance!`](crate::conformance!). The second function, a
+/// `fn(&Guard, Timestamp)`, sets the clock of the store behind the guard.
 #[macro_export]
 macro_rules! clock_conformance {
     ($harness:path, $set:path) => {
@@ -69,11 +70,11 @@ macro_rules! clock_conformance {
     };
 }
 
-/// Makes one test of each case about a store that went back: `harness` as for
-/// [`conformance!`](crate::conformance!), and three functions, each an `async fn(&Guard)`, of the
-/// store behind the guard: `back_up` keeps a copy of all that it holds, `restore` puts that copy in
-/// its place, while it stays open, and `again` opens it as another process would, which has seen
-/// nothing of it.
+/// Generates a test for each case with a store that lost data. `harness` is as in
+/// [`conformance!`](crate::conformance!). Three functions, each an `async fn(&Guard)`, act on the
+/// store behind the guard: `back_up` copies all its data, `restore` replaces the data by that copy
+/// while the store stays open, and `again` opens the store like another process, which has seen
+/// none of its log.
 #[macro_export]
 macro_rules! continuity_conformance {
     ($harness:path, $back_up:path, $restore:path, $again:path) => {
@@ -81,7 +82,7 @@ macro_rules! continuity_conformance {
     };
 }
 
-/// The one list of cases of stores that can go back.
+/// The cases for stores that can lose data.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! continuity_cases {
@@ -118,7 +119,7 @@ macro_rules! continuity_cases {
     };
 }
 
-/// The one list of cases of stores whose clock can be set.
+/// The cases for stores whose clock can be set.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! clock_cases {
@@ -157,7 +158,7 @@ macro_rules! clock_cases {
     };
 }
 
-/// The one list of cases of stores that can be opened again.
+/// The cases for stores that can be reopened.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! durability_cases {
@@ -193,8 +194,8 @@ macro_rules! durability_cases {
     };
 }
 
-/// The one list of cases. A case that is not in it is dead code, and the compiler says so: the
-/// modules of this one are private, and only what is listed is made public.
+/// The cases for all stores. Only listed cases are re-exported from the private modules, so the
+/// compiler reports a case that is not listed as dead code.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! conformance_cases {

@@ -1,4 +1,4 @@
-//! The messages to members.
+//! Messages to members.
 
 use std::sync::Arc;
 
@@ -167,7 +167,7 @@ pub async fn concurrent_leases_of_a_message_commit_once(tenants: Arc<dyn Tenants
     promised!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Stale)), (1, 31));
 }
 
-/// The message that comes in with a new member.
+/// Creates a member with a message, and returns the message.
 async fn queued(world: &World, name: &str) -> Versioned<Message> {
     let change = MemberChange { mail: Some(mail("hello")), ..creation(&applicant(name)) };
     promised!(world.save_member(&change).await, MemberSaved::Saved);

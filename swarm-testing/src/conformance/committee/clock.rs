@@ -1,4 +1,4 @@
-//! A store whose clock runs back, as the committee meets it (API.md, 11.3).
+//! Cases of the committee for a clock that runs back (API.md, 11.3).
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use swarm_core::store::{CLOCK_TOLERANCE_MILLIS, CommitteeTenants, Result, StoreE
 
 const DATE: &str = "2026-11-21";
 
-/// While the clock is up to an hour behind them.
+/// The clock may be up to an hour behind them.
 pub async fn committee_rows_never_decrease_in_time(
     tenants: Arc<dyn CommitteeTenants>,
     set: impl Fn(Timestamp),
@@ -30,14 +30,14 @@ pub async fn committee_rows_never_decrease_in_time(
     let rows = world.log(Seq(0), 9).await;
     promised!(rows.iter().map(|row| row.at).collect::<Vec<_>>(), [noon; 3]);
 
-    // A submission is the last row: time stands still behind it, too.
+    // The last row is a submission: later commits do not go back behind it either.
     set(noon.plus_millis(1));
     world.filed(&key, day(DATE), "later").await;
     set(noon);
     promised!(world.now().await, noon.plus_millis(1));
 }
 
-/// While it is more than an hour behind.
+/// The limit is an hour.
 pub async fn committee_refuses_commits_while_the_clock_is_far_behind(
     tenants: Arc<dyn CommitteeTenants>,
     set: impl Fn(Timestamp),

@@ -113,7 +113,7 @@ pub async fn sessions_are_found_by_subject(tenants: Arc<dyn CommitteeTenants>) {
     promised!(found(&world, about("c")).await, [""; 0]);
     let before = CommitteeSessionQuery { before: Some(day("2026-11-20")), ..about("a") };
     promised!(found(&world, before).await, ["2026-11-18"]);
-    // A day that is generated again about another subject is found by that one.
+    // A day that is generated again is found by its new subject.
     let judged = world.day(day("2026-11-18")).await.unwrap();
     world.put_day(&next_save(&judged, open_day("2026-11-18", "b"))).await;
     promised!(found(&world, about("a")).await, ["2026-11-20"]);
@@ -135,7 +135,7 @@ pub async fn basis_has_the_latest_session(tenants: Arc<dyn CommitteeTenants>) {
     promised!(facts.session, world.day(day("2026-11-20")).await);
 }
 
-/// Nor has it briefs; and what was listed is found no more.
+/// It has no briefs, and is not listed any more.
 pub async fn withdrawn_day_is_not_a_session(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let first = first_save(&open_day("2026-11-21", "a"));
@@ -152,7 +152,7 @@ pub async fn withdrawn_day_is_not_a_session(tenants: Arc<dyn CommitteeTenants>) 
     promised!(world.briefs(day("2026-11-21"), None).await, []);
 }
 
-/// One writer saves the day, then the member, again and again.
+/// A writer repeatedly saves the day, then the member.
 pub async fn basis_is_read_in_one_snapshot(tenants: Arc<dyn CommitteeTenants>) {
     const ROUNDS: u64 = 60;
     let world = CommitteeWorld::fresh(tenants).await;
@@ -220,7 +220,7 @@ pub async fn day_saved_without_briefs_keeps_them(tenants: Arc<dyn CommitteeTenan
     promised!(world.briefs(date, None).await, [Arc::new(brief("ada", "mark"))]);
 }
 
-/// As when a clock was set back: what is generated for an earlier day is there, beside the rest.
+/// This happens after a clock was set back: briefs of an earlier day are generated later.
 pub async fn saved_briefs_keep_those_of_later_days(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     for date in ["2026-11-21", "2026-09-30"] {
@@ -268,7 +268,7 @@ pub async fn concurrent_day_saves_commit_once(tenants: Arc<dyn CommitteeTenants>
     }
 }
 
-/// One writer, many readers: whoever reads sees one generation whole.
+/// With one writer and many readers, each read returns one complete generation.
 pub async fn readers_see_briefs_of_one_generation(tenants: Arc<dyn CommitteeTenants>) {
     const ROUNDS: usize = 40;
     let world = CommitteeWorld::fresh(tenants).await;
@@ -325,7 +325,7 @@ pub async fn concurrent_generations_are_serialized(tenants: Arc<dyn CommitteeTen
     promised!(world.service().briefs().await.unwrap().len(), 2);
 }
 
-/// The days that match, as text, in the order of the answer.
+/// The days that match, as text, in the order of the result.
 async fn found(world: &CommitteeWorld, query: CommitteeSessionQuery) -> Vec<String> {
     let days = world.sessions(&query).await;
     days.iter().map(|day| day.record.date.to_string()).collect()

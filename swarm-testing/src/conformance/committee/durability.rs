@@ -1,4 +1,4 @@
-//! What of a committee outlives a store that is closed and opened again.
+//! Durability of a committee after a store is reopened.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use swarm_core::store::{
     CommitteeDayChange, CommitteeSessionQuery, CommitteeTakesQuery, CommitteeTenants,
 };
 
-/// Members and their keys, days and their briefs, takes and the attempts that brought them.
+/// Covers members and keys, days and briefs, takes and attempts.
 pub async fn committee_survives_reopening(
     tenants: Arc<dyn CommitteeTenants>,
     reopen: impl AsyncFnOnce() -> Arc<dyn CommitteeTenants>,
@@ -34,7 +34,7 @@ pub async fn committee_survives_reopening(
     promised!(world.takes_on(date).await, [take]);
 }
 
-/// What every read shows, as text.
+/// The results of all reads, as text.
 async fn shown(world: &CommitteeWorld, key: &swarm_core::domain::ApiKeyHash) -> Vec<String> {
     let date = day("2026-11-21");
     let (member, before) = (&id("ada"), day("2026-11-22"));

@@ -1,5 +1,5 @@
-//! Members, days and takes of one name in two committees: a method that forgets its tenant is wrong
-//! in one of them.
+//! Isolation of tenants: two committees have members, days and takes with the same names, so a
+//! method that ignores its tenant fails in one of them.
 
 use std::sync::Arc;
 
@@ -96,7 +96,7 @@ pub async fn day_saves_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>
     promised!(one.day(day(DATE)).await.map(|it| it.version), Some(Version(2)));
 }
 
-/// Neither attempts nor versions of the other count, and no take shows in the other.
+/// Attempts, versions and takes of the other committee have no effect.
 pub async fn committee_takes_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
     let worlds = twins(tenants).await;
     let mut own = Vec::new();
@@ -126,7 +126,7 @@ async fn twins(tenants: Arc<dyn CommitteeTenants>) -> [CommitteeWorld; 2] {
     [one, other]
 }
 
-/// Both, each with a mark of its own to put into what it holds.
+/// Both committees, each with a distinct text to put into its records.
 fn both(worlds: &[CommitteeWorld; 2]) -> [(&CommitteeWorld, &'static str); 2] {
     [(&worlds[0], "one"), (&worlds[1], "other")]
 }

@@ -1,4 +1,4 @@
-//! The log, as the committee writes it.
+//! The log entries of the committee.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! The suite that any implementation of the committee's port runs, beside the one of interface A
-//! and by the same rules.
+//! The conformance suite for the committee's part of the port, built like the one of interface A.
 
 mod clock;
 mod days;
@@ -11,10 +10,11 @@ mod quota;
 mod takes;
 mod tenants;
 
-/// Makes one test of each case of the [suite](mod@crate::conformance::committee) of the
+/// Generates a test for each case of the [suite](mod@crate::conformance::committee) of the
 /// committee, for the store that `harness` sets up.
 ///
-/// As [`conformance!`](crate::conformance!), with the store as an `Arc<dyn CommitteeTenants>`.
+/// The arguments are those of [`conformance!`](crate::conformance!), with the store as an
+/// `Arc<dyn CommitteeTenants>`.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -44,8 +44,8 @@ macro_rules! committee_conformance {
     };
 }
 
-/// Makes one test of each case about a clock that runs back, as
-/// [`clock_conformance!`](crate::clock_conformance!) does for interface A.
+/// Generates a test for each case with a clock that runs back, like
+/// [`clock_conformance!`](crate::clock_conformance!) for interface A.
 #[macro_export]
 macro_rules! committee_clock_conformance {
     ($harness:path, $set:path) => {
@@ -53,7 +53,7 @@ macro_rules! committee_clock_conformance {
     };
 }
 
-/// The one list of cases of the committee of stores whose clock can be set.
+/// The cases of the committee for stores whose clock can be set.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! committee_clock_cases {
@@ -86,7 +86,7 @@ macro_rules! committee_clock_cases {
     };
 }
 
-/// The one list of cases of the committee.
+/// The cases of the committee for all stores.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! committee_conformance_cases {

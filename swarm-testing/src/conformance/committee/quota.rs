@@ -1,4 +1,4 @@
-//! How often a member submits in a day.
+//! The daily quota of submissions.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub async fn submission_quota_is_enforced(tenants: Arc<dyn CommitteeTenants>) {
     promised!(filed(world.file(&first).await), take, "an attempt that is sent again");
     promised!(world.takes_on(day(DATE)).await.len(), 3);
 
-    // Also where it is about another subject now.
+    // Submissions also count after a change of the subject.
     let judged = world.day(day(DATE)).await.unwrap();
     world.put_day(&next_save(&judged, open_day(DATE, "borealis"))).await;
     promised!(world.file(&within(&world, &ada, DATE, 2).await).await, CommitteeFiled::Full);
@@ -49,7 +49,7 @@ pub async fn concurrent_submissions_do_not_exceed_the_quota(tenants: Arc<dyn Com
     promised!(world.takes_on(day(DATE)).await.len(), 7);
 }
 
-/// A submission for this day, where the member may have so many.
+/// A submission for this day with this quota.
 async fn within(world: &CommitteeWorld, key: &ApiKey, date: &str, quota: u32) -> CommitteeFiling {
     world.judged(key, day(date), "mark").await.within(quota)
 }

@@ -98,7 +98,7 @@ pub async fn latest_takes_are_one_per_day_and_subject(tenants: Arc<dyn Committee
     let (ada, grace) = (world.seat("ada").await, world.seat("grace").await);
     let mut last: Vec<Arc<CommitteeTake>> = Vec::new();
     let days = [("2026-11-18", "a"), ("2026-11-19", "b"), ("2026-11-20", "a"), ("2026-11-20", "b")];
-    // The last of them about `a` once more, in place of what was said before.
+    // Submit on the last day and subject `a` once more.
     for (date, about) in days.into_iter().chain([("2026-11-20", "a")]) {
         let open = open_day(date, about);
         match world.day(open.date).await {
@@ -129,7 +129,7 @@ pub async fn repeated_attempt_gets_the_original_result(tenants: Arc<dyn Committe
     let filing = world.judged(&key, day(DATE), "mark").await;
     let take = filed(world.file(&filing).await);
     promised!(filed(world.file(&filing).await), take);
-    // Even if the facts have changed since.
+    // The result is the same even after the facts changed.
     world.service().set_member_status(&id("ada"), CommitteeStatus::Inactive).await.unwrap();
     let judged = world.day(day(DATE)).await.unwrap();
     world.put_day(&next_save(&judged, closing(world.now().await))).await;
@@ -165,13 +165,13 @@ pub async fn filing_is_stale_when_the_day_changed(tenants: Arc<dyn CommitteeTena
     world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
     let filing = world.judged(&key, day(DATE), "mark").await;
     let judged = world.day(day(DATE)).await.unwrap();
-    // It is stale and late: stale comes first, because it is judged again.
+    // It is both stale and late. Stale is checked first, because it will be judged again.
     world.put_day(&next_save(&judged, closing(Timestamp::EPOCH))).await;
     promised!(world.file(&filing).await, CommitteeFiled::Stale);
     promised!(world.takes_on(day(DATE)).await, []);
 }
 
-/// Not a millisecond earlier is late.
+/// A filing is not late one millisecond too early.
 pub async fn filing_commits_exactly_at_its_deadline(tenants: Arc<dyn CommitteeTenants>) {
     let world = &CommitteeWorld::fresh(tenants).await;
     let key = &world.seat("ada").await;
@@ -207,7 +207,7 @@ pub async fn filing_is_late_after_its_deadline(tenants: Arc<dyn CommitteeTenants
     let key = world.seat("ada").await;
     let deadline = world.now().await.plus_millis(20);
     world.put_day(&first_save(&closing(deadline))).await;
-    // Judged as if the deadline were still ahead.
+    // Judge it as if the deadline were still ahead.
     let facts = CommitteeBasis { now: deadline, ..world.basis(&key.hash()).await };
     let service = world.service();
     let prefix = service.settings().key_prefix();
@@ -232,7 +232,7 @@ pub async fn concurrent_repeats_of_an_attempt_file_once(tenants: Arc<dyn Committ
     promised!(world.takes_on(day(DATE)).await, takes[..1]);
 }
 
-/// Under the rules: 64 submissions of four members, all on record, each with its own receipt.
+/// Through the service: 64 submissions of four members, all stored, each with its own receipt.
 pub async fn concurrent_submissions_are_all_filed(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     world.put_subject("aurora").await;
@@ -310,7 +310,7 @@ pub async fn submissions_during_key_rotation_are_filed_or_refused(
         async move {
             if racer == 0 {
                 service.rotate_member_key(&id("ada")).await.unwrap();
-                // It stops working with the commit: later submissions are refused.
+                // The old key stops working with the commit.
                 let late = answered(service.submit(&old, &posted("late")).await);
                 promised!(late, Err(CommitteeRefusal::InvalidKey));
                 return 0;

@@ -1,4 +1,4 @@
-//! Tenants.
+//! Committees of different tenants.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::{FIRST, day};
 use swarm_core::domain::TenantId;
 use swarm_core::store::{CommitteeSessionQuery, CommitteeTakesQuery, CommitteeTenants};
 
-/// Two committees whose names begin alike, with a member, a day and takes of the same names.
+/// The names of the two tenants have a common prefix, and their records have the same names.
 pub async fn committees_of_tenants_share_nothing(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(Arc::clone(&tenants)).await;
     let other = TenantId::parse(format!("{}-x", world.id)).unwrap();

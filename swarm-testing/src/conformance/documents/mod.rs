@@ -48,7 +48,7 @@ pub async fn document_without_key_gets_its_id_as_key(tenants: Arc<dyn Tenants>) 
     }
 }
 
-/// The new text takes the place of the old; the id and the time stay.
+/// The text is replaced; the id and the time stay.
 pub async fn document_replaces_the_one_with_its_key(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let other = created(world.put_document(Subjects, &draft("other", "{}")).await);
@@ -87,7 +87,7 @@ pub async fn document_guards_the_version_of_its_member(tenants: Arc<dyn Tenants>
     created(world.put_document(Subjects, &guarded("new", guard("ada", FIRST.next()))).await);
 }
 
-/// Not of a member whose id is the same text.
+/// A member whose id is the same text does not matter.
 pub async fn document_guards_the_version_of_its_session(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let session = world.convened("subject").await.id;
@@ -199,7 +199,7 @@ pub async fn concurrent_documents_get_consecutive_ids(tenants: Arc<dyn Tenants>)
     promised!(ids, (1..=32).collect::<Vec<_>>());
 }
 
-/// A document that may take the place of another.
+/// A document that may replace another.
 fn draft(key: &str, json: &str) -> DocumentDraft {
     DocumentDraft {
         key: Some(key.to_owned()),
@@ -212,7 +212,7 @@ fn draft(key: &str, json: &str) -> DocumentDraft {
     }
 }
 
-/// A document that holds for what `guard` names.
+/// A document with this guard.
 fn guarded(key: &str, guard: DocumentGuard) -> DocumentDraft {
     DocumentDraft { guard: Some(guard), ..draft(key, "{}") }
 }

@@ -1,4 +1,4 @@
-//! How many documents a group takes in.
+//! Quotas of documents in a group.
 
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ pub async fn concurrent_documents_do_not_exceed_the_quota(tenants: Arc<dyn Tenan
     promised!((full, world.documents(Subjects, Some("a")).await.len()), (25, 7));
 }
 
-/// So many from this moment on.
+/// A quota from this time on.
 fn quota(most: u32, since: Timestamp) -> DocumentQuota {
     DocumentQuota { most, since, until: since.plus_millis(i64::MAX) }
 }

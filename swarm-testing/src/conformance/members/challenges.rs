@@ -1,4 +1,4 @@
-//! Challenges, and what they prove.
+//! Challenges, and changes that they prove.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ pub async fn decoy_challenge_is_never_live(tenants: Arc<dyn Tenants>) {
     }
 }
 
-/// Otherwise a first claim could not be distinguished from a second one.
+/// Otherwise a second claim could not be recognised.
 pub async fn challenge_and_member_versions_are_independent(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&applicant("ada")).await;
@@ -76,7 +76,7 @@ pub async fn only_the_live_challenge_proves_a_change(tenants: Arc<dyn Tenants>) 
     promised!(world.bearer(&secret("token of ada")).await.unwrap().id, id("ada"));
 }
 
-/// The mail of a claim tells the time of its commit.
+/// The time of the commit is that of the claim's mail.
 pub async fn challenge_is_valid_up_to_its_expiry(tenants: Arc<dyn Tenants>) {
     let world = &World::fresh(tenants).await;
     let mut round = 0;
@@ -98,7 +98,7 @@ pub async fn challenge_is_valid_up_to_its_expiry(tenants: Arc<dyn Tenants>) {
     .await;
 }
 
-/// Commits all claims at once; when each was committed, if it was.
+/// Commits all claims concurrently. Returns the time of each commit, or `None` if it was refused.
 async fn stamps(world: &World, claims: Vec<MemberChange>) -> Vec<Option<Timestamp>> {
     let names: Vec<_> = claims.iter().map(|claim| claim.member.id.to_string()).collect();
     let commit = |claim: MemberChange| {
@@ -154,7 +154,7 @@ pub async fn concurrent_claims_commit_once(tenants: Arc<dyn Tenants>) {
     promised!(world.messages(None, None).await.len(), 1);
 }
 
-/// Claims a token for this member with the challenge of this text.
+/// Claims a token for this member with this challenge.
 async fn claim(world: &World, name: &str, challenge: &str) -> MemberSaved {
     let mut change = world.edited(&id(name), |member| member.state = Claimed).await;
     change.member.token = Some(secret(&format!("token of {name}")));

@@ -1,4 +1,4 @@
-//! Who holds a key.
+//! Held public keys.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub async fn held_key_blocks_other_members(tenants: Arc<dyn Tenants>) {
     promised!(world.bearer(&secret("other")).await, None);
 }
 
-/// Who tries keeps the key and the token that it had.
+/// The refused member keeps its key and its token.
 pub async fn change_to_a_held_key_is_refused(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&applicant("ada")).await;
@@ -100,10 +100,10 @@ pub async fn concurrent_applications_with_one_key_commit_once(tenants: Arc<dyn T
     let outcomes = race((0..32).map(apply)).await;
     let won = named(outcomes.iter().position(|outcome| *outcome == Saved).unwrap());
     promised!((count(&outcomes, &Saved), count(&outcomes, &KeyHeld(won))), (1, 31));
-    promised!(world.everybody().await.len(), 1);
+    promised!(world.all_members().await.len(), 1);
 }
 
-/// The write of a newcomer with the key of the applicant of this name.
+/// The change that creates a new member with the key of the applicant with this name.
 fn with_key_of(name: &str) -> MemberChange {
     creation(&Member { public_key: Some(key(name)), ..applicant("newcomer") })
 }

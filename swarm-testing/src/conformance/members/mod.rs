@@ -1,4 +1,4 @@
-//! Members, their tokens and their mail.
+//! Members and their tokens.
 
 mod challenges;
 mod keys;
@@ -24,14 +24,14 @@ const NOBODY: &[&str] = &[];
 
 pub async fn unknown_member_is_none(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    promised!(world.everybody().await, []);
+    promised!(world.all_members().await, []);
     world.create(&applicant("ada")).await;
     let basis = world.member(&id("grace")).await;
     promised!((basis.member, basis.challenge), (None, None));
     promised!(world.bearer(&secret("grace")).await, None);
 }
 
-/// Also when a later save leaves out what an earlier one had, and the other way round.
+/// Optional fields can be removed and added by later saves.
 pub async fn member_round_trips(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let odd = "\u{0} e\u{301}\r\n\u{1f680}\u{ffff}\"\\ ";
@@ -52,7 +52,7 @@ pub async fn member_round_trips(tenants: Arc<dyn Tenants>) {
     for member in [&full, &bare, &full] {
         world.edit(&full.id, |on_file| on_file.clone_from(member)).await;
         promised!(*world.stored(&full.id).await.record, *member);
-        promised!(world.everybody().await, [Arc::new(member.clone())]);
+        promised!(world.all_members().await, [Arc::new(member.clone())]);
     }
     promised!(world.bearer(&secret("token")).await, Some(Arc::new(full)));
 }
@@ -176,7 +176,7 @@ pub async fn member_change_does_not_create_a_member(tenants: Arc<dyn Tenants>) {
         let change = MemberChange { expected, ..creation(&applicant("ada")) };
         promised!(world.save_member(&change).await, Stale);
     }
-    promised!(world.everybody().await, []);
+    promised!(world.all_members().await, []);
 }
 
 pub async fn each_save_increments_the_member_version(tenants: Arc<dyn Tenants>) {

@@ -1,4 +1,4 @@
-//! How many members may be in a state.
+//! Quotas of members in a state.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ pub async fn concurrent_applications_do_not_exceed_the_quota(tenants: Arc<dyn Te
     promised!(world.members(&[Applied]).await.len(), 8);
 }
 
-/// The creation of this member, where at most so many may be in its state.
+/// The change that creates this member, with a quota for its state.
 fn within(quota: u32, member: &Member) -> MemberChange {
     MemberChange { quota: Some(quota), ..creation(member) }
 }

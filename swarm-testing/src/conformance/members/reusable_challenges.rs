@@ -1,4 +1,4 @@
-//! Reusable challenges: who asks again is given the same.
+//! Reusable challenges: repeated requests receive the same one.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ pub async fn challenge_buckets_are_independent(tenants: Arc<dyn Tenants>) {
     }
 }
 
-/// Even if it was given only as a decoy before: the applicant was approved meanwhile.
+/// This holds even if it was given out as a decoy before the applicant was approved.
 pub async fn reused_challenge_becomes_live_in_the_requested_slot(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     world.create(&applicant("ada")).await;
@@ -71,7 +71,8 @@ pub async fn concurrent_requests_get_the_same_challenge(tenants: Arc<dyn Tenants
     promised!(given, vec![live; 32]);
 }
 
-/// A challenge of this name that is reusable for so many milliseconds from now, and good for longer.
+/// A challenge with a seed of this name that is reusable for `millis` milliseconds, and valid for
+/// longer.
 async fn reusable(world: &World, name: &str, millis: i64) -> Challenge {
     let now = world.now().await;
     Challenge { reusable_until: now.plus_millis(millis), ..challenge(name, far()) }
@@ -81,7 +82,7 @@ fn far() -> Timestamp {
     moment("2999-12-31T00:00:00Z")
 }
 
-/// The challenge that a request is given.
+/// The challenge that a request receives.
 async fn asked(world: &World, bucket: u16, fresh: &Challenge, slot: &ChallengeSlot) -> Challenge {
     let (fresh, slot) = (fresh.clone(), slot.clone());
     world.give_challenge(&ChallengeOffer { bucket: ChallengeBucket(bucket), fresh, slot }).await

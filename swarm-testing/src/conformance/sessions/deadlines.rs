@@ -1,4 +1,4 @@
-//! Deadlines that move among takes.
+//! Changes of deadlines concurrent with takes.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use swarm_core::service::Error;
 use swarm_core::store::Saved::{Saved, Stale};
 use swarm_core::store::{SessionChange, Tenants};
 
-/// A take at exactly that moment is not after it, and takes of other sessions do not count.
+/// A take at exactly that time is not after it, and takes in other sessions do not count.
 pub async fn session_save_can_guard_the_time_of_the_last_take(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
@@ -43,7 +43,7 @@ pub async fn session_save_can_guard_the_time_of_the_last_take(tenants: Arc<dyn T
     promised!(world.save_session(&change).await, Saved);
 }
 
-/// However deadlines are moved while takes are filed, none on record is late.
+/// While deadlines change and takes are filed concurrently, no stored take is late.
 pub async fn moving_deadline_leaves_no_late_takes(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let session = world.convened("subject").await;
@@ -54,7 +54,7 @@ pub async fn moving_deadline_leaves_no_late_takes(tenants: Arc<dyn Tenants>) {
         filing.push(tokio::spawn(async move {
             for nonce in 0..5 {
                 let submission = author.submission(&session, &nonce.to_string());
-                // It may be in time, late, or refused: only what is on file counts.
+                // Ignore whether it was in time, late, or refused: only the stored takes matter.
                 let _ = world.service().submit(&author.token, &submission).await;
             }
         }));
@@ -66,7 +66,7 @@ pub async fn moving_deadline_leaves_no_late_takes(tenants: Arc<dyn Tenants>) {
             world.service().amend_session(session.id, &patch, &Attribution::SCHEDULE).await
         {
             let filed_later = matches!(error, Error::Refused(Refusal::FiledLater));
-            ensure!(filed_later, "a refusal only because of a take on file", error);
+            ensure!(filed_later, "a refusal only because of a stored take", error);
         }
         let Some(end) = world.session(session.id).await.unwrap().record.window_closes_at else {
             continue;

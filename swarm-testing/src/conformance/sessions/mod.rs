@@ -23,7 +23,7 @@ pub use deadlines::*;
 pub use published::*;
 pub use take_counts::*;
 
-/// As many as there are.
+/// A query for all sessions.
 const ALL: SessionQuery = SessionQuery { on: None, state: None, before: None, limit: 1_000 };
 
 const NONE: [u64; 0] = [];
@@ -100,7 +100,7 @@ pub async fn session_draft_round_trips(tenants: Arc<dyn Tenants>) {
     }
 }
 
-/// Also when a later save leaves out what an earlier one had, and the other way round.
+/// Optional fields can be removed and added by later saves.
 pub async fn saved_session_round_trips(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let bare = world.convened("subject").await;
@@ -130,7 +130,7 @@ pub async fn saved_session_round_trips(tenants: Arc<dyn Tenants>) {
     }
 }
 
-/// Sees that takes are judged by what is on file of their session.
+/// Asserts that takes are judged on the stored session.
 async fn assert_terms(world: &World, session: &Session) {
     let author = Author::named("ada");
     let facts = world.facts(&author, &author.submission(session, "nonce")).await;
@@ -280,7 +280,7 @@ fn on(subject: &str) -> SessionQuery {
     SessionQuery { on: Some((date, subject_id)), ..ALL }
 }
 
-/// In an order that is not that of the ids.
+/// A roster that is not sorted by id.
 fn odd_roster() -> Roster {
     let entry = |(place, name): (usize, String)| RosterEntry {
         member_id: id(&name),

@@ -1,4 +1,4 @@
-//! The sessions that were published last.
+//! Reads of the most recently published sessions.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ pub async fn session_saved_again_is_listed_as_published_once(tenants: Arc<dyn Te
     promised!(found(&world, 9).await, [1, 2]);
 }
 
-/// Publishes a session at this moment.
+/// Publishes a session at this time.
 async fn publish(world: &World, id: SessionId, moment: Timestamp) {
     let publish = |session: &mut Session| {
         (session.state, session.published_at) = (SessionState::Published, Some(moment));
@@ -66,7 +66,7 @@ async fn publish(world: &World, id: SessionId, moment: Timestamp) {
     world.amend(id, publish).await;
 }
 
-/// The ids of those published last.
+/// The ids of the most recently published sessions.
 async fn found(world: &World, limit: usize) -> Vec<u64> {
     world.published(limit).await.iter().map(|session| session.id.0).collect()
 }

@@ -1,4 +1,4 @@
-//! Saves that hold to the number of takes in their session.
+//! Saves of a session that are guarded by its number of takes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use swarm_core::domain::{SessionId, TakeId};
 use swarm_core::store::Saved::{Saved, Stale};
 use swarm_core::store::{Filed, SessionChange, Tenants};
 
-/// All revisions of all members count, and those of other sessions do not.
+/// All revisions of all members count, but not those in other sessions.
 pub async fn session_save_can_guard_the_number_of_takes(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let (ada, grace) = (world.author("ada").await, world.author("grace").await);
@@ -34,7 +34,7 @@ pub async fn session_save_can_guard_the_number_of_takes(tenants: Arc<dyn Tenants
     promised!(world.save_session(&SessionChange { takes: Some(0), ..aggregation }).await, Saved);
 }
 
-/// Neither the takes of a session nor the numbers of takes and sessions begin again.
+/// A save resets neither the number of takes nor the sequences of ids.
 pub async fn session_save_keeps_counters(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
@@ -57,7 +57,7 @@ pub async fn session_save_keeps_counters(tenants: Arc<dyn Tenants>) {
     promised!(world.convened("next").await.id, SessionId(2));
 }
 
-/// A session has exactly the takes that it was aggregated over: later ones were stale.
+/// Later takes are stale.
 pub async fn aggregation_includes_exactly_the_takes_filed_before_it(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let authors = world.authors(16).await;
@@ -74,7 +74,7 @@ pub async fn aggregation_includes_exactly_the_takes_filed_before_it(tenants: Arc
     }
 }
 
-/// Aggregates a session once some takes are in it; answers over how many.
+/// Aggregates a session once it has some takes. Returns their number.
 async fn aggregate(world: World, id: SessionId) -> usize {
     loop {
         let takes = world.takes(id).await.len();

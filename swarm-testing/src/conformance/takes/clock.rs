@@ -1,4 +1,4 @@
-//! By which clock takes are filed, and when it is read.
+//! The clock that times and limits filings, and the moment when it is read.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::{Author, World, judged, race};
 use swarm_core::domain::{Revision, Session, SessionTerms, Timestamp};
 use swarm_core::store::{Basis, Filed, Tenants};
 
-/// Not a millisecond earlier is late.
+/// A filing is not late one millisecond too early.
 pub async fn filing_commits_exactly_at_its_deadline(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let authors = world.authors(32).await;
@@ -29,7 +29,7 @@ pub async fn filing_commits_exactly_at_its_deadline(tenants: Arc<dyn Tenants>) {
     .await;
 }
 
-/// The facts as if the session closed at `deadline`, and it were still ahead.
+/// The facts with this deadline, which is still ahead.
 fn closing(mut facts: Basis, deadline: Timestamp) -> Basis {
     if let Some(session) = &mut facts.session {
         let terms = SessionTerms::clone(&session.record);
@@ -48,11 +48,12 @@ fn landed(outcome: Filed) -> Option<Timestamp> {
     }
 }
 
-/// How long a commit may take once its time is read, in milliseconds: until then readers may go on
-/// without it.
-const COMMIT: i64 = 2_000;
+/// The maximum duration of a commit after its time is read, in milliseconds. During that time
+/// readers may not see it yet.
+const MAX_COMMIT_MILLIS: i64 = 2_000;
 
-/// And not when its turn was still to come: no reader finds it missing long after its time.
+/// The time is read in the critical section, not before waiting for it: no reader misses a take
+/// long after its time.
 pub async fn take_time_is_the_time_of_its_commit(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let session = world.convened("subject").await;
@@ -78,10 +79,10 @@ pub async fn take_time_is_the_time_of_its_commit(tenants: Arc<dyn Tenants>) {
             for (now, latest) in shown {
                 let there = latest.is_some_and(|latest| latest >= take.revision);
                 let (early, late) =
-                    (take.filed_at <= *now, take.filed_at.plus_millis(COMMIT) >= *now);
+                    (take.filed_at <= *now, take.filed_at.plus_millis(MAX_COMMIT_MILLIS) >= *now);
                 ensure!(
                     if there { early } else { late },
-                    "no take on file before its time, and none missing long after it",
+                    "no take visible before its time, and none missing long after it",
                     (now, latest, take.revision, take.filed_at)
                 );
             }
@@ -89,7 +90,7 @@ pub async fn take_time_is_the_time_of_its_commit(tenants: Arc<dyn Tenants>) {
     }
 }
 
-/// What was shown: the time, and the latest revision by then.
+/// What a read returned: the time, and the latest revision.
 type Shown = Vec<(Timestamp, Option<Revision>)>;
 
 async fn file_all(world: &World, author: &Author, session: &Session) -> Shown {
@@ -99,7 +100,7 @@ async fn file_all(world: &World, author: &Author, session: &Session) -> Shown {
     Vec::new()
 }
 
-/// Looks until all takes are there.
+/// Reads until all takes are visible.
 async fn watch(world: &World, author: &Author, session: &Session) -> Shown {
     let submission = author.submission(session, "never");
     let mut shown = Vec::new();

@@ -1,4 +1,4 @@
-//! Facts that are read together.
+//! Consistency of facts that are read together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,8 +10,8 @@ use crate::{Author, World, race};
 use swarm_core::domain::Session;
 use swarm_core::store::{Basis, Tenants, Versioned};
 
-/// One writer saves the session, then the member, then files a take, again and again; whoever reads
-/// the facts meanwhile sees them as they were at one moment.
+/// A writer repeatedly saves the session, then the member, then files a take. Concurrent readers
+/// must see the facts at a single point in time.
 pub async fn basis_is_read_in_one_snapshot(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = Arc::new(world.author("ada").await);
@@ -46,7 +46,7 @@ async fn write(world: &World, author: &Author, session: &Session) {
     }
 }
 
-/// `before`: how often the member was saved before this round.
+/// `before` is the number of saves of the member before this round.
 async fn look(world: &World, author: &Author, session: &Session, before: u64, revision: u8) {
     let submission = author.submission(session, &nonce(session, revision));
     let facts = world.facts(author, &submission).await;
@@ -57,9 +57,9 @@ async fn look(world: &World, author: &Author, session: &Session, before: u64, re
     ensure!(saves == edits || saves == edits + 1, "a session saved before its member", seen);
     ensure!(edits == filed || edits == filed + 1, "a member saved before it filed", seen);
     let spent = filed >= u64::from(revision);
-    ensure!(facts.spent.is_some() == spent, "a nonce spent with its take", seen);
+    ensure!(facts.spent.is_some() == spent, "a nonce used with its take", seen);
     if let Some(take) = &facts.spent {
-        ensure!(take.filed_at <= facts.now, "no take of later than now", (take, facts.now));
+        ensure!(take.filed_at <= facts.now, "no take filed later than now", (take, facts.now));
     }
 }
 

@@ -39,7 +39,7 @@ pub async fn repeated_attempt_after_the_deadline_gets_the_original_result(
     let deadline = facts.now;
     world.amend(session.id, |session| session.window_closes_at = Some(deadline)).await;
     world.pass(deadline).await;
-    // The same attempt, as if it had been judged with the deadline in force.
+    // The same attempt, judged with a deadline that has passed.
     let session = world.terms(session.id).await;
     let again = judge(&Basis { session, ..facts }, &submission, attempt).unwrap();
     promised!(filed(world.file(&again).await), take);
@@ -67,7 +67,8 @@ pub async fn filing_is_stale_when_the_session_changed(tenants: Arc<dyn Tenants>)
     promised!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
 }
 
-/// A session of another day or subject is none; the take that is judged again lands in the newer.
+/// Sessions of other days or subjects do not matter. Judged again, the take is filed in the newer
+/// session.
 pub async fn filing_is_stale_when_there_is_a_newer_session(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
@@ -107,7 +108,7 @@ pub async fn no_take_is_filed_after_a_newer_session(tenants: Arc<dyn Tenants>) {
         promised!(count(&outcomes, &Stale), 16 - landed.len());
         ensure!(
             landed.iter().all(|take| take.filed_at <= newer.convened_at),
-            "no take lands in a session once a newer one has convened",
+            "no take is filed in a session once there is a newer one",
             (newer, landed)
         );
     }
@@ -130,13 +131,13 @@ pub async fn filing_is_late_after_its_deadline(tenants: Arc<dyn Tenants>) {
     let filing = judged(&in_time(facts), &author.submission(&session, "nonce"));
     promised!(world.file(&filing).await, Late);
     world.assert_unfiled(&author, &session, "nonce").await;
-    // Whoever has a newer session to be judged for is not late for the older one.
+    // If there is a newer session, the filing is stale, not late.
     world.convened("subject").await;
     promised!(world.file(&filing).await, Stale);
     promised!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
 }
 
-/// Whatever the session's record says: a store compares, it does not judge.
+/// The store compares with the guard of the filing, not with the session's record.
 pub async fn deadline_guard_is_that_of_the_filing(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
@@ -152,7 +153,7 @@ pub async fn deadline_guard_is_that_of_the_filing(tenants: Arc<dyn Tenants>) {
     promised!(world.takes(closed.id).await.len(), 1);
 }
 
-/// Also in another session.
+/// A nonce also counts in other sessions.
 pub async fn nonce_is_used_once_per_member(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
@@ -188,7 +189,7 @@ pub async fn nonce_stays_used_in_every_member_state(tenants: Arc<dyn Tenants>) {
     promised!(world.file(&filing).await, NonceUsed);
 }
 
-/// Though their ids and nonces, run together, would read the same.
+/// Some ids and nonces give the same text when concatenated.
 pub async fn nonces_of_members_are_independent(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let session = world.convened("subject").await;
@@ -219,7 +220,7 @@ pub async fn odd_nonces_are_distinct(tenants: Arc<dyn Tenants>) {
     }
 }
 
-/// Though the numbers of sessions and the ids of members, run together, would read the same.
+/// Some session numbers and member ids give the same text when concatenated.
 pub async fn revisions_count_per_member_and_session(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let mut sessions = Vec::new();
@@ -267,7 +268,7 @@ pub async fn revision_cannot_be_skipped(tenants: Arc<dyn Tenants>) {
     world.assert_unfiled(&author, &session, "nonce").await;
 }
 
-/// A filing that breaks every guard, mended step by step.
+/// A filing that violates every guard is corrected step by step.
 pub async fn filing_guards_are_checked_in_order(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
@@ -294,13 +295,13 @@ pub async fn filing_guards_are_checked_in_order(tenants: Arc<dyn Tenants>) {
     let _ = filed(world.file(&world.judged(&author, &fresh).await).await);
 }
 
-/// The facts as they were at the deadline.
+/// The facts with the time set to the deadline.
 fn in_time(facts: Basis) -> Basis {
     let deadline = facts.session.as_ref().and_then(|session| session.record.window_closes_at);
     Basis { now: deadline.unwrap_or(facts.now), ..facts }
 }
 
-/// The facts as they were before the nonce was spent.
+/// The facts before the nonce was used.
 fn unspent(facts: Basis) -> Basis {
     Basis { spent: None, ..facts }
 }

@@ -1,4 +1,4 @@
-//! Takes that no later revision supersedes.
+//! Reads of the takes that are not superseded.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub async fn latest_take_pages_are_complete(tenants: Arc<dyn Tenants>) {
         after = takes.last().map(|take| take.id.0).unwrap_or_default();
     }
     promised!(page(&world, session.id, after, 4).await, []);
-    // Of a number that no take has, or a superseded one.
+    // Start after an id that no take has, or that of a superseded take.
     for (after, first) in [(1, 3), (2, 3), (4, 6), (u64::MAX, 0)] {
         let takes = page(&world, session.id, after, 1).await;
         promised!(takes.first().map_or(0, |take| take.id.0), first);

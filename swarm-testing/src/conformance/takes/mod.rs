@@ -1,4 +1,4 @@
-//! Takes, and the facts they are judged by.
+//! Takes, and the facts that they are judged on.
 
 mod clock;
 mod consistency;
@@ -105,7 +105,7 @@ pub async fn basis_distinguishes_odd_subjects(tenants: Arc<dyn Tenants>) {
     }
 }
 
-/// Byte for byte, so that anyone can still verify it.
+/// All fields are unchanged byte for byte, so that the signature still verifies.
 pub async fn take_round_trips(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("a:{b}*\0").await;
@@ -135,7 +135,7 @@ pub async fn take_round_trips(tenants: Arc<dyn Tenants>) {
     }
 }
 
-/// Each knows the one after it.
+/// Each take names the revision that superseded it.
 pub async fn take_ids_count_from_one_and_revisions_are_linked(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let authors = [world.author("ada").await, world.author("grace").await];
@@ -184,7 +184,7 @@ pub async fn filing_does_not_change_member_or_session(tenants: Arc<dyn Tenants>)
     promised!((world.stored(&author.id).await, world.session(session.id).await), before);
 }
 
-/// As long and as odd as the rules allow.
+/// Fields with the maximum length, or with unusual characters.
 fn full_drafts(author: &Author, session: &Session) -> [TakeDraft; 3] {
     let weight =
         |(name, weight): (String, f64)| Weight { bucket: Bucket::parse(name).unwrap(), weight };

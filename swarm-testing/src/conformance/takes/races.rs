@@ -1,4 +1,4 @@
-//! Many takes at once.
+//! Concurrent takes.
 
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ pub async fn concurrent_members_all_file(tenants: Arc<dyn Tenants>) {
     promised!(world.takes(session.id).await, takes);
 }
 
-/// Under the rules: some nonces come twice, and the cap is five.
+/// Through the service: some nonces are used twice, and a member may file five takes.
 pub async fn concurrent_submissions_get_consecutive_revisions(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
@@ -108,7 +108,7 @@ pub async fn concurrent_submissions_get_consecutive_revisions(tenants: Arc<dyn T
     }
 }
 
-/// So that a client that lost its answer learns that its take stands.
+/// So a client that lost the response learns that its take was filed.
 pub async fn replay_returns_the_original_take(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;

@@ -1,4 +1,4 @@
-//! Writes that are refused beside others that are not.
+//! Refused writes that run concurrently with accepted ones.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use swarm_core::store::{
     Basis, DocumentDraft, Filed, MemberSaved, MessageChange, Put, Saved, SessionChange, Tenants,
 };
 
-/// Also where a store commits many in one go, and whatever is wrong with one of them.
+/// This must hold even if a store commits writes in batches, for every kind of refusal.
 pub async fn refused_write_does_not_affect_others(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let authors = world.authors(8).await;
@@ -30,13 +30,13 @@ pub async fn refused_write_does_not_affect_others(tenants: Arc<dyn Tenants>) {
         }
         race(racers).await;
         let takes = world.takes(session.id).await;
-        promised!(takes.len(), authors.len(), "all takes of round {round} on file");
+        promised!(takes.len(), authors.len(), "all takes of round {round} stored");
     }
 }
 
 type Racer = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A filing that must land, and be found.
+/// A filing that must be committed, and then be found.
 fn good(world: &World, filing: Filing) -> Racer {
     let world = world.clone();
     Box::pin(async move {
@@ -46,7 +46,7 @@ fn good(world: &World, filing: Filing) -> Racer {
     })
 }
 
-/// Writes that no store commits, some with numbers that hardly one can keep.
+/// Writes that must be refused, some with ids beyond the range of most stores.
 fn refusals(world: &World, late: Filing) -> Vec<Racer> {
     let [one, two, three, four, five] = [(); 5].map(|()| world.clone());
     vec![
@@ -77,7 +77,7 @@ fn refusals(world: &World, late: Filing) -> Vec<Racer> {
     ]
 }
 
-/// A filing of another nonce, judged in time, whose deadline has passed.
+/// A filing with another nonce that was judged in time, but whose deadline has passed.
 fn late(author: &Author, mut facts: Basis, session: &Session) -> Filing {
     let deadline = facts.now.plus_millis(-1_000);
     if let Some(session) = &mut facts.session {

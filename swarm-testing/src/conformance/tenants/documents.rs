@@ -1,4 +1,4 @@
-//! Documents with one key, group and number in two worlds.
+//! Isolation of documents with the same key, group and id in two tenants.
 
 use std::sync::Arc;
 
@@ -17,19 +17,19 @@ pub async fn documents_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
             own.push(written(world.put_document(Subjects, &draft(key, mark)).await));
         }
     }
-    // Replaced in the other alone.
+    // Replace it only in the other tenant.
     own[1][0] = written(worlds[1].put_document(Subjects, &draft("a", "replaced")).await);
     for ((world, mark), own) in both(&worlds).into_iter().zip(&own) {
-        promised!(world.documents(Subjects, None).await, *own, "in the {mark} world");
-        promised!(world.documents(Subjects, Some("group")).await, *own, "in the {mark} world");
+        promised!(world.documents(Subjects, None).await, *own, "of tenant {mark}");
+        promised!(world.documents(Subjects, Some("group")).await, *own, "of tenant {mark}");
         for document in own {
             let read = world.document(Subjects, &document.key).await;
-            promised!(read.as_ref(), Some(document), "in the {mark} world");
+            promised!(read.as_ref(), Some(document), "of tenant {mark}");
         }
     }
 }
 
-/// Neither keys nor numbers nor versions of members of the other world count.
+/// Keys, ids and versions of members of the other tenant have no effect.
 pub async fn document_writes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let [one, other] = twins(tenants).await;
     for world in [&one, &other] {
@@ -66,7 +66,7 @@ fn written(outcome: Put) -> Document {
     match outcome {
         Put::Created(document) | Put::Replaced(document) => document,
         other => panic!(
-            "a document of this world alone\n  promised: Created or Replaced\n      came: {other:?}"
+            "a document of this tenant only\n  promised: Created or Replaced\n      came: {other:?}"
         ),
     }
 }

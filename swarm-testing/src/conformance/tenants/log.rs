@@ -1,4 +1,4 @@
-//! Rows with one number in two worlds.
+//! Isolation of log rows with the same number in two tenants.
 
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ pub async fn log_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     for ((world, mark), rows) in both(&worlds).into_iter().zip([2, 3]) {
         let log = world.log(Seq(0), 9).await;
         let numbers: Vec<_> = log.iter().map(|row| row.seq.0).collect();
-        promised!(numbers, (1..=rows).collect::<Vec<_>>(), "in the {mark} world");
-        promised!(world.log_size().await, Seq(rows), "in the {mark} world");
-        promised!(world.log(Seq(1), 9).await, log[1..], "in the {mark} world");
+        promised!(numbers, (1..=rows).collect::<Vec<_>>(), "of tenant {mark}");
+        promised!(world.log_size().await, Seq(rows), "of tenant {mark}");
+        promised!(world.log(Seq(1), 9).await, log[1..], "of tenant {mark}");
         let session = world.session(SessionId(1)).await.map(|it| it.record.convened_at);
-        promised!(log.first().map(|row| row.at), session, "in the {mark} world");
-        promised!(world.acts_on(SessionId(1)).await, log, "in the {mark} world");
+        promised!(log.first().map(|row| row.at), session, "of tenant {mark}");
+        promised!(world.acts_on(SessionId(1)).await, log, "of tenant {mark}");
     }
 }

@@ -1,4 +1,4 @@
-//! Members with one name, token and key in two worlds.
+//! Isolation of members with the same name, token and key in two tenants.
 
 use std::sync::Arc;
 
@@ -19,14 +19,14 @@ pub async fn members_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     }
     for (world, mark) in both(&worlds) {
         let own = Arc::new(marked(mark));
-        promised!(world.stored(&own.id).await.record, own, "in the {mark} world");
-        promised!(world.everybody().await, [Arc::clone(&own)], "in the {mark} world");
-        promised!(world.members(&[Claimed]).await, [Arc::clone(&own)], "in the {mark} world");
-        promised!(world.bearer(&secret("ada")).await, Some(own), "in the {mark} world");
+        promised!(world.stored(&own.id).await.record, own, "of tenant {mark}");
+        promised!(world.all_members().await, [Arc::clone(&own)], "of tenant {mark}");
+        promised!(world.members(&[Claimed]).await, [Arc::clone(&own)], "of tenant {mark}");
+        promised!(world.bearer(&secret("ada")).await, Some(own), "of tenant {mark}");
     }
 }
 
-/// No write reaches into the other world, and no version of the other one counts.
+/// Writes and versions of the other tenant have no effect.
 pub async fn member_saves_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let [one, other] = twins(tenants).await;
     for world in [&one, &other] {
@@ -94,7 +94,7 @@ pub async fn live_challenges_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
             promised!(
                 world.save_member(&claim).await,
                 outcome,
-                "proven by {proof} in the {mark} world"
+                "proven by {proof} of tenant {mark}"
             );
         }
     }
@@ -113,7 +113,7 @@ pub async fn reusable_challenges_are_isolated_by_tenant(tenants: Arc<dyn Tenants
     }
 }
 
-/// A claimed member with a mark of its world. Each world's has a key of its own.
+/// A claimed member with a text and a key that are distinct for each tenant.
 fn marked(mark: &str) -> Member {
     let lens = Lens::parse(mark).unwrap();
     Member { lens, public_key: Some(key(mark)), state: MemberState::Claimed, ..claimed("ada") }

@@ -1,4 +1,4 @@
-//! Tenants: each a closed world.
+//! Isolation of tenants.
 
 mod documents;
 mod log;
@@ -33,7 +33,7 @@ pub async fn store_is_ready(tenants: Arc<dyn Tenants>) {
     ensure!(ready.is_ok(), "a store that is ready", ready);
 }
 
-/// Members with one name, key, token and nonce live in both, and both count from 1.
+/// Both tenants can use the same names, keys, tokens and nonces, and their ids count from 1.
 pub async fn tenants_share_nothing(tenants: Arc<dyn Tenants>) {
     for world in alike(tenants).await {
         let author = world.author("ada").await;
@@ -68,7 +68,7 @@ pub async fn records_are_invisible_to_other_tenants(tenants: Arc<dyn Tenants>) {
     ensure!(matches!(put, Put::Created(_)), "a new document", put);
 
     for other in others {
-        promised!(other.everybody().await, []);
+        promised!(other.all_members().await, []);
         promised!(other.bearer(&author.token).await, None);
         promised!(other.member(&author.id).await.challenge, None);
         promised!(other.session(session.id).await, None);
@@ -86,7 +86,7 @@ pub async fn tenant_opened_twice_is_the_same(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(Arc::clone(&tenants)).await;
     let author = world.author("ada").await;
     let again = World::open(tenants, world.id.clone());
-    promised!(again.everybody().await, world.everybody().await);
+    promised!(again.all_members().await, world.all_members().await);
     let session = again.convened("subject").await;
     let take = again.filed(&author, &session, "nonce").await;
     promised!(world.takes(session.id).await, [take]);
@@ -105,13 +105,13 @@ pub async fn tenant_opened_concurrently_is_the_same(tenants: Arc<dyn Tenants>) {
             }
             World::open(Arc::clone(&tenants), name)
         };
-        // Opening is not `async`: only on threads of their own do the openings run concurrently.
+        // Opening is not `async`, so concurrency needs threads.
         spawn_blocking(|| (0..500).map(open).collect::<Vec<World>>())
     };
     let [one, other] = [(), ()].map(open_all);
     for (one, other) in one.await.unwrap().iter().zip(other.await.unwrap()) {
         one.create(&applicant("ada")).await;
-        promised!(other.everybody().await.len(), 1);
+        promised!(other.all_members().await.len(), 1);
     }
 }
 
@@ -128,7 +128,7 @@ fn document() -> DocumentDraft {
     }
 }
 
-/// Fresh worlds whose names begin alike.
+/// New tenants whose names have a common prefix.
 async fn alike(tenants: Arc<dyn Tenants>) -> [World; 4] {
     let world = World::fresh(Arc::clone(&tenants)).await;
     let [dash, letter, word] = ["-", "x", "-members"].map(|more| {

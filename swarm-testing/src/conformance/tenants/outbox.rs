@@ -1,4 +1,4 @@
-//! Messages with one number in two worlds.
+//! Isolation of messages with the same id in two tenants.
 
 use std::sync::Arc;
 
@@ -28,12 +28,12 @@ pub async fn mail_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     {
         let all = world.messages(None, None).await;
         let seen: Vec<_> = all.iter().map(|it| (it.record.id.0, it.record.state)).collect();
-        promised!(seen, [(1, states[0]), (2, states[1])], "in the {mark} world");
+        promised!(seen, [(1, states[0]), (2, states[1])], "of tenant {mark}");
         let marks: Vec<_> = all.iter().map(|it| it.record.mail.subject.as_str()).collect();
-        promised!(marks, [mark; 2], "in the {mark} world");
+        promised!(marks, [mark; 2], "of tenant {mark}");
         let queued = states.iter().filter(|state| **state == MailState::Queued).count();
         let found = world.messages(Some(MailState::Queued), None).await;
-        promised!(found, all[2 - queued..], "queued in the {mark} world");
+        promised!(found, all[2 - queued..], "queued of tenant {mark}");
         promised!(world.messages(None, Some(MessageId(1))).await, all[1..], "after the first");
     }
     let other_first = other.messages(None, None).await.swap_remove(0);

@@ -1,4 +1,4 @@
-//! Sessions with one number, day and subject in two worlds.
+//! Isolation of sessions with the same id, day and subject in two tenants.
 
 use std::sync::Arc;
 
@@ -27,15 +27,15 @@ pub async fn sessions_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
         let on = SessionQuery { on: Some((date, subject_id)), ..ALL };
         let about: Vec<_> =
             own.iter().filter(|it| it.subject_id.as_str() == "subject").cloned().collect();
-        promised!(world.sessions(&ALL).await, *own, "in the {mark} world");
-        promised!(world.sessions(&on).await, about, "by subject in the {mark} world");
+        promised!(world.sessions(&ALL).await, *own, "of tenant {mark}");
+        promised!(world.sessions(&on).await, about, "by subject of tenant {mark}");
         let collecting = SessionQuery { state: Some(Collecting), ..ALL };
-        promised!(world.sessions(&collecting).await, *own, "by state in the {mark} world");
+        promised!(world.sessions(&collecting).await, *own, "by state of tenant {mark}");
         let before = SessionQuery { before: Some(SessionId(2)), ..ALL };
-        promised!(world.sessions(&before).await, own[own.len() - 1..], "in the {mark} world");
+        promised!(world.sessions(&before).await, own[own.len() - 1..], "of tenant {mark}");
         for session in own {
             let read = world.session(session.id).await.map(|it| it.record);
-            promised!(read.as_ref(), Some(session), "in the {mark} world");
+            promised!(read.as_ref(), Some(session), "of tenant {mark}");
         }
     }
     promised!(worlds[0].session(SessionId(3)).await, None);
@@ -54,11 +54,11 @@ pub async fn published_sessions_are_isolated_by_tenant(tenants: Arc<dyn Tenants>
     }
     for ((world, mark), id) in both(&worlds).into_iter().zip([1, 2]) {
         let own = world.session(SessionId(id)).await.unwrap().record;
-        promised!(world.published(9).await, [own], "in the {mark} world");
+        promised!(world.published(9).await, [own], "of tenant {mark}");
     }
 }
 
-/// No write reaches into the other world, and neither versions nor takes of the other one count.
+/// Writes, versions and takes of the other tenant have no effect.
 pub async fn session_saves_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let worlds = twins(tenants).await;
     let [one, other] = &worlds;
@@ -103,7 +103,7 @@ pub async fn take_counts_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     }
 }
 
-/// A session about `subject`, with a mark of its world.
+/// A session on `subject`, with a quorum that is distinct for each tenant.
 async fn marked(world: &World, number: u32) -> Arc<Session> {
     let mark = if world.id.as_str().ends_with("-x") { 20 } else { 10 };
     world.convene(&SessionDraft { quorum: Some(mark + number), ..session_draft("subject") }).await

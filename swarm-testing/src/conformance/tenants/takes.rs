@@ -1,4 +1,4 @@
-//! Takes with one number, author and nonce in two worlds.
+//! Isolation of takes with the same id, author and nonce in two tenants.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use swarm_core::domain::{
 use swarm_core::rules::judge;
 use swarm_core::store::{TakeQuery, Tenants};
 
-/// Everything that a basis has; each of its facts differs between the two worlds.
+/// Each fact of a basis differs between the two tenants.
 pub async fn basis_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let worlds = twins(tenants).await;
     let ada = furnished(&worlds).await;
@@ -28,16 +28,16 @@ pub async fn basis_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     for (((world, mark), session), takes) in both(&worlds).into_iter().zip(&sessions).zip(&takes) {
         for (place, nonce) in ["a", "b", "c"].into_iter().enumerate() {
             let facts = world.facts(&ada, &ada.submission(session, nonce)).await;
-            promised!(facts.member, Some(world.stored(&ada.id).await), "in the {mark} world");
-            promised!(facts.session, world.terms(session.id).await, "in the {mark} world");
+            promised!(facts.member, Some(world.stored(&ada.id).await), "of tenant {mark}");
+            promised!(facts.session, world.terms(session.id).await, "of tenant {mark}");
             let latest = Revision::new(u8::try_from(takes.len()).unwrap());
-            promised!(facts.latest, latest, "in the {mark} world");
-            promised!(facts.spent.as_ref(), takes.get(place), "nonce {nonce} in the {mark} world");
+            promised!(facts.latest, latest, "of tenant {mark}");
+            promised!(facts.spent.as_ref(), takes.get(place), "nonce {nonce} of tenant {mark}");
         }
     }
 }
 
-/// Neither attempts nor nonces, revisions, versions or newer sessions of the other world count.
+/// Attempts, nonces, revisions, versions and newer sessions of the other tenant have no effect.
 pub async fn filings_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let worlds = twins(tenants).await;
     let ada = furnished(&worlds).await;
@@ -54,7 +54,7 @@ pub async fn filings_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     one.amend(SessionId(2), |_| {}).await;
     for (attempt, nonce) in [(1, "a"), (2, "c")] {
         let take = land(other, &ada, &newest[1], nonce, attempt).await;
-        promised!(take.session_id, SessionId(3), "the session of this world");
+        promised!(take.session_id, SessionId(3), "the session of this tenant");
         promised!((take.id, take.revision.get()), (TakeId(u64::from(attempt)), attempt));
         promised!(other.takes(SessionId(3)).await.last(), Some(&take));
     }
@@ -76,19 +76,19 @@ pub async fn takes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
         }
     }
     for ((world, mark), own) in both(&worlds).into_iter().zip(&own) {
-        promised!(world.takes(SessionId(1)).await, *own, "in the {mark} world");
+        promised!(world.takes(SessionId(1)).await, *own, "of tenant {mark}");
         let all = TakeQuery { session: SessionId(1), after: TakeId(0), limit: usize::MAX };
-        promised!(world.latest_takes(&all).await, own[own.len() - 1..], "in the {mark} world");
+        promised!(world.latest_takes(&all).await, own[own.len() - 1..], "of tenant {mark}");
         for (place, take) in own.iter().enumerate() {
             let superseded_by = own.get(place + 1).map(|next| next.id);
             let on_file = TakeOnFile { take: Arc::clone(take), superseded_by };
-            promised!(world.take(take.id).await, Some(on_file), "in the {mark} world");
+            promised!(world.take(take.id).await, Some(on_file), "of tenant {mark}");
         }
     }
     promised!(worlds[0].take(TakeId(2)).await, None);
 }
 
-/// Puts the member `ada` into both, one session about `subject` into the one, two into the other.
+/// Creates the member `ada` in both tenants, one session in the first and two in the other.
 async fn furnished(worlds: &[World; 2]) -> Author {
     let ada = Author::named("ada");
     for ((world, mark), sessions) in both(worlds).into_iter().zip([1, 2]) {
@@ -116,6 +116,6 @@ async fn land(
     let filing = judge(&facts, &submission, AttemptId([attempt; 16]));
     match filing {
         Ok(filing) => filed(world.file(&filing).await),
-        Err(rejection) => panic!("facts of another world: {:?} of {facts:?}", rejection.reason),
+        Err(rejection) => panic!("facts of another tenant: {:?} of {facts:?}", rejection.reason),
     }
 }

@@ -1,4 +1,4 @@
-//! Two worlds that are told apart by their tenant alone.
+//! Two tenants with the same records.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use crate::World;
 use swarm_core::domain::TenantId;
 use swarm_core::store::Tenants;
 
-/// Two fresh worlds. A case puts like records under like ids, keys, tokens and nonces into both and
-/// asks both, so that a method which forgets its tenant is wrong in one of them.
+/// Two new tenants. A case stores records with the same ids, keys, tokens and nonces in both and
+/// reads both, so a method that ignores its tenant fails in one of them.
 pub(super) async fn twins(tenants: Arc<dyn Tenants>) -> [World; 2] {
     let one = World::fresh(Arc::clone(&tenants)).await;
     let other = TenantId::parse(format!("{}-x", one.id)).unwrap();
@@ -15,7 +15,7 @@ pub(super) async fn twins(tenants: Arc<dyn Tenants>) -> [World; 2] {
     [one, other]
 }
 
-/// Both, each with a mark of its own to put into what it holds.
+/// Both tenants, each with a distinct text to put into its records.
 pub(super) fn both(worlds: &[World; 2]) -> [(&World, &'static str); 2] {
     [(&worlds[0], "one"), (&worlds[1], "other")]
 }
