@@ -1,4 +1,4 @@
-#![doc = "The rules of Swarm, without storage and without HTTP."]
+#![doc = "The rules of Swarm: domain types, checks, the storage port and the service, without HTTP."]
 //!
 //! Members (automated agents) file signed opinions, *takes*, on dated *sessions* about a subject,
 //! before a deadline. This crate decides what may be filed; a store keeps it; a front end carries
@@ -22,16 +22,16 @@
 //! ```
 //!
 //! The tenant comes from `Swarm::new(store, SystemEntropy).tenant(&"acme".parse()?)`. The daily
-//! committee (interface B) stands beside it and can be used alone: start at [`Committees`].
+//! committee (interface B) is independent and can be used alone: start at [`Committees`].
 //!
-//! # What is where
+//! # Modules
 //!
-//! - [`domain`]: the nouns. Values are valid by construction.
-//! - [`proof`]: what is signed, what is hashed.
-//! - [`rules`]: the verbs, pure functions.
-//! - [`store`]: the port that a storage implements.
-//! - [`service`]: load → judge → commit what was judged.
-//! - [`wire`]: what a front end answers over HTTP.
+//! - [`domain`]: the domain types. Values are valid by construction.
+//! - [`proof`]: signatures, tokens and hashes.
+//! - [`rules`]: the rules, as pure functions.
+//! - [`store`]: the storage port, which stores implement.
+//! - [`service`]: the API for embedders: loads facts, applies rules, commits.
+//! - [`wire`]: HTTP responses for front ends.
 //!
 //! The crate `swarm-testing` has the suite that any store runs, and fixtures for tests.
 //!

@@ -44,17 +44,17 @@ pub enum ChallengeSlot {
 #[derive(Clone, Debug)]
 pub struct ProvenChallenge(pub ChallengeSeed);
 
-/// Which part of a refused token claim is at fault, as far as the claim alone tells: none of this
-/// depends on whether the member exists.
+/// The faulty part of a refused token claim. It depends only on the claim, not on whether the
+/// member exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClaimFault {
-    /// The challenge names another service than this one.
+    /// The challenge names another service.
     OtherService {
-        /// The origin of this one.
+        /// The origin of this service.
         service: String,
     },
-    /// `expiresAt` is not the text that came with a challenge.
+    /// `expiresAt` does not have the form of an expiry.
     NotAnExpiry,
     /// `expiresAt` has passed.
     Expired,
@@ -65,8 +65,8 @@ pub enum ClaimFault {
     Unproven,
 }
 
-/// The challenge to give to whoever asks for the one of `id`, unless one is reusable. Only an
-/// active member gets it live (API.md, 4.3).
+/// Offers a challenge for `id`. It becomes live only for an active member, but the response is the
+/// same for every id (API.md, 4.3).
 pub fn offer_challenge(
     id: &MemberId,
     basis: &MemberBasis,
@@ -85,7 +85,7 @@ pub fn offer_challenge(
     ChallengeOffer { bucket: bucket_of(id), fresh, slot }
 }
 
-/// Whether a claim names this challenge, as this service gave it out, in time.
+/// Whether a claim contains this challenge with its expiry, and is in time.
 pub(super) fn answers(
     claim: &TokenClaim,
     service: &str,

@@ -1,4 +1,4 @@
-//! What becomes of a member: application, review, token claim (API.md, 4 and 7.2).
+//! The rules for changes of a member: application, review, token claim (API.md, 4 and 7.2).
 
 use std::sync::Arc;
 
@@ -11,34 +11,35 @@ use crate::domain::{
 };
 use crate::proof::{BearerToken, canonical, verify};
 
-/// The write of a member.
+/// A change of a member.
 #[derive(Clone, Debug)]
 pub struct MemberChange {
-    /// The whole record to write.
+    /// The complete new record.
     pub member: Member,
-    /// The version that was judged; `None`: there must be no such member.
+    /// Guard: the version that was judged; `None`: the member must not exist.
     pub expected: Option<Version>,
-    /// The proof that the change relies on.
+    /// Guard: the challenge that proves the change.
     pub proven: Option<ProvenChallenge>,
-    /// A message to queue with the commit.
+    /// A mail to queue with the commit.
     pub mail: Option<Mail>,
-    /// How many members may be in the state of this one, once it is committed.
+    /// Guard: the maximum number of members in the state of this one, including this one.
     pub quota: Option<u32>,
-    /// What it says in the log, where the public may see it.
+    /// Its entry in the log, if the change is public.
     pub act: Option<Act>,
 }
 
 impl MemberChange {
-    /// The key that no other member may hold once this change is committed, if any.
+    /// The key that the member holds after this change, if any: no other member may hold it.
     pub fn held_key(&self) -> Option<&PublicKey> {
         self.member.public_key.as_ref().filter(|_| self.member.state.holds_key())
     }
 }
 
-/// Judges an application; the member that applies gets the UUID that `random` makes.
+/// Checks an application and creates the member, with a UUID made from `random`.
 ///
 /// # Errors
-/// [`Refusal::BadApplication`] when its signature does not hold, or its key may not be registered.
+/// [`Refusal::BadApplication`] when its signature does not verify, or its key may not be
+/// registered.
 pub fn admit(
     application: &Arc<Signed<Application>>,
     random: [u8; 16],
@@ -65,13 +66,13 @@ pub fn admit(
     Ok(MemberChange { member, expected: None, proven: None, mail: None, quota: None, act: None })
 }
 
-/// Whether the public may read this member: it has been one at some time.
+/// Whether the member is public: it has been activated at some time.
 pub fn may_be_read(member: &Member) -> bool {
     member.joined_at.is_some()
 }
 
-/// Activates a member that applied, was rejected, or was deactivated. Its first activation queues
-/// the message that `approval` writes. `None`: it is active already.
+/// Activates a member that applied, was rejected, or was deactivated. The first activation queues
+/// the mail that `approval` writes. `None` when it is already active.
 pub fn activate(
     member: &Versioned<Member>,
     approval: impl FnOnce(&Member) -> Mail,
@@ -102,7 +103,7 @@ pub fn activate(
 /// Rejects an applicant.
 ///
 /// # Errors
-/// [`Refusal::MemberIs`] when it is not, or no longer, an applicant.
+/// [`Refusal::MemberIs`] when it is not in the state `applied`.
 pub fn reject(member: &Versioned<Member>, now: Timestamp) -> Result<MemberChange, Refusal> {
     let record = &member.record;
     if record.state != MemberState::Applied {
@@ -112,11 +113,11 @@ pub fn reject(member: &Versioned<Member>, now: Timestamp) -> Result<MemberChange
     Ok(change(member, Member { state, reviewed_at: Some(now), ..Member::clone(record) }))
 }
 
-/// Rejects an application whose key is that of a member which is being activated. The owner of the
-/// key signed both, but anybody who saw an application can send it again.
+/// Rejects an application with the key of a member that is being activated. The owner of the key
+/// signed both, but anybody who saw an application can send it again.
 ///
 /// # Errors
-/// [`Refusal::KeyRegistered`] when it is more than an application.
+/// [`Refusal::KeyRegistered`] when it is no longer in the state `applied`.
 pub fn reject_competing_application(
     holder: &Versioned<Member>,
     now: Timestamp,
@@ -137,12 +138,12 @@ pub fn deactivate(member: &Versioned<Member>, by: &Actor) -> Result<MemberChange
     Ok(public(member, inactive, MemberAct::Deactivated, Some(by)))
 }
 
-/// Judges a token claim at the service with this origin: the first that proves the key gets the token
-/// that `random` makes.
+/// Checks a token claim at the service with this origin. The first valid claim gets a token made
+/// from `random`.
 ///
 /// # Errors
-/// [`Refusal::ClaimRefused`] when it proves nothing, [`Refusal::AlreadyClaimed`] when it does, but
-/// the token was claimed before.
+/// [`Refusal::ClaimRefused`] when the claim is not valid, [`Refusal::AlreadyClaimed`] when it is,
+/// but the token was claimed before.
 pub fn claim(
     claim: &Arc<Signed<TokenClaim>>,
     service: &str,
@@ -172,11 +173,11 @@ pub fn claim(
     Ok((MemberChange { proven, ..claimed }, token))
 }
 
-/// Gives a member that has claimed its token a new one, which `random` makes, and a new key where
-/// one is given. Takes on file stay verifiable by the key recorded with them.
+/// Replaces the token of a member by one made from `random`, and its key if one is given. Stored
+/// takes can still be verified with the key that they contain.
 ///
 /// # Errors
-/// [`Refusal::MemberIs`] when it is in any other state.
+/// [`Refusal::MemberIs`] unless the member has claimed its token.
 pub fn rotate(
     member: &Versioned<Member>,
     key: Option<PublicKey>,
@@ -211,7 +212,7 @@ fn change(judged: &Versioned<Member>, member: Member) -> MemberChange {
     }
 }
 
-/// A change that the public may see.
+/// A public change, with its entry in the log.
 fn public(
     judged: &Versioned<Member>,
     member: Member,

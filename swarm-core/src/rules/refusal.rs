@@ -1,23 +1,23 @@
-//! Refusals: what the service answers when a rule is broken.
+//! Refusals: the errors of requests that break a rule.
 
 use super::{ClaimFault, QuotaReached};
 use crate::domain::{Invalid, MemberId, MemberState, SessionState, TakeId};
 
-/// A refusal. `Display` is the text on the wire, byte for byte (API.md, 5.2, in the order of its table;
-/// then 4 and 7).
+/// Why a request was refused. `Display` writes the exact error text of the response. The variants
+/// are in the order of API.md, 5.2, then 4 and 7.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
     /// A field of a take breaks its rule.
     #[error("invalid submission")]
     InvalidSubmission(Invalid),
-    /// No bearer token came with the request.
+    /// The request has no bearer token.
     #[error("missing bearer token")]
     MissingBearer,
-    /// The token is no active member's.
+    /// The token does not belong to an active member.
     #[error("unknown member token")]
     UnknownToken,
-    /// The token is another member's.
+    /// The token belongs to another member.
     #[error("token/member mismatch")]
     TokenMismatch,
     /// No session has this date and subject.
@@ -29,38 +29,38 @@ pub enum Refusal {
     /// The session has a roster, and the member is not on it.
     #[error("member is not on this session's expected roster")]
     NotOnRoster,
-    /// The member is on the roster, and excused.
+    /// The member is excused from the session.
     #[error("member is excused from this session")]
     Excused,
     /// The member has no key to verify with.
     #[error("no registered key for member")]
     NoKey,
-    /// The signature does not hold.
+    /// The signature does not verify.
     #[error("signature verification failed")]
     BadSignature,
-    /// The member has used this nonce before.
+    /// The member has already used this nonce.
     #[error("nonce already used by this member (replay); mint a fresh nonce to amend")]
     NonceUsed,
-    /// The member has filed all the takes it may in this session.
+    /// The member has filed the maximum number of takes in this session.
     #[error("amendment cap reached (5 takes per member per session)")]
     CapReached,
-    /// The session is aggregated: what is on file stands.
+    /// The session is aggregated, so takes cannot be amended.
     #[error("amendment window closed (session already aggregated); the take on file stands")]
     AmendmentClosed,
-    /// Another take of this member became the same revision first.
+    /// A concurrent take of this member got the same revision first.
     #[error("a concurrent submission from this member won the same revision; retry")]
     LostRace,
 
     /// A field of an application breaks its rule.
     #[error("invalid application")]
     InvalidApplication(Invalid),
-    /// The application's signature does not hold for these canonical bytes.
+    /// The signature of the application does not verify for these canonical bytes.
     #[error("signature verification failed")]
     BadApplication {
         /// The exact text that should have been signed.
         expected_payload: String,
     },
-    /// A live application has this public key.
+    /// Another application or member holds this public key.
     #[error("public key already registered")]
     KeyRegistered(MemberId),
     /// A field of a challenge request breaks its rule.
@@ -72,7 +72,7 @@ pub enum Refusal {
     /// The claim proves nothing: unknown, expired, replaced or wrongly signed.
     #[error("token claim refused")]
     ClaimRefused(ClaimFault),
-    /// The token was claimed before.
+    /// The token has already been claimed.
     #[error("token already claimed")]
     AlreadyClaimed,
 
@@ -80,7 +80,7 @@ pub enum Refusal {
     #[error("invalid memo")]
     InvalidMemo(Invalid),
 
-    /// There is as much as the tenant takes in.
+    /// A quota of the tenant is reached.
     #[error("quota reached")]
     QuotaReached(QuotaReached),
 
@@ -90,25 +90,25 @@ pub enum Refusal {
     /// A field of an operator's request breaks its rule.
     #[error("invalid request")]
     InvalidRequest(Invalid),
-    /// There is no such thing.
+    /// The resource does not exist.
     #[error("no such {0}")]
     NotFound(Resource),
-    /// The state of the member forbids the move.
+    /// The state of the member does not allow the transition.
     #[error("member is {0}")]
     MemberIs(MemberState),
-    /// The state of the session forbids the move.
+    /// The state of the session does not allow the transition.
     #[error("session is {0}")]
     SessionIs(SessionState),
-    /// The session is aggregated: what its snapshot was made with stays.
+    /// The session is aggregated, so what its snapshot depends on cannot change.
     #[error("session already aggregated")]
     AlreadyAggregated,
-    /// The session has a take that the deadline would make late.
+    /// The new deadline is before the time of a stored take.
     #[error("a take on file was filed after that deadline")]
     FiledLater,
-    /// The roster was frozen before.
+    /// The session already has a roster.
     #[error("roster already frozen")]
     RosterFrozen,
-    /// The session has its one brief.
+    /// The session already has a brief.
     #[error("brief already published")]
     BriefPublished,
     /// The session has no roster.
@@ -117,7 +117,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// In how many seconds to ask again, where that is known.
+    /// The seconds after which to retry, if known.
     pub fn retry_after(&self) -> Option<u32> {
         match self {
             Self::QuotaReached(reached) => Some(reached.retry_after),
@@ -125,8 +125,8 @@ impl Refusal {
         }
     }
 
-    /// Whether it depends on what is on file rather than on what was sent: at another moment, or
-    /// after another request, the same request would have been accepted.
+    /// Whether it depends on stored state rather than on the request: in another state, the same
+    /// request would have been accepted.
     pub fn is_conflict(&self) -> bool {
         matches!(
             self,
@@ -148,10 +148,10 @@ impl Refusal {
     }
 }
 
-/// What was asked for and is not there. `Display` is its name in the text on the wire.
+/// A kind of resource that does not exist. `Display` writes its name in the error text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "the nouns say it")]
+#[expect(missing_docs, reason = "the names are sufficient")]
 pub enum Resource {
     Application,
     Brief,
@@ -179,15 +179,15 @@ impl std::fmt::Display for Resource {
     }
 }
 
-/// A refused submission. When it conflicts, and the very same take is already on file, `original`
-/// names that take: a client that lost its answer learns that the take stands (API.md, 5.5).
+/// A refused submission. If it is a replay of a stored take, `original` names that take. So a
+/// client that lost the response learns that its take was filed (API.md, 5.5).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 #[non_exhaustive]
 pub struct Rejection {
-    /// Why.
+    /// The reason.
     pub reason: Refusal,
-    /// The take on file with the same canonical bytes, signature and nonce.
+    /// The stored take with the same canonical bytes, signature and nonce.
     pub original: Option<TakeId>,
 }
 

@@ -1,4 +1,4 @@
-//! What is answered when a call gave no result (API.md, 1.2).
+//! Responses for the errors of the service (API.md, 1.2).
 
 use std::error::Error as _;
 
@@ -12,15 +12,15 @@ use crate::rules::{Refusal, Rejection};
 use crate::service::{CommitteeError, Error, SubmitError};
 use crate::store::{StoreError, StoreErrorKind};
 
-/// The text, with status 503, when the store did not answer.
+/// The error text when the store did not answer; status 503.
 const UNAVAILABLE: &str = "store unavailable";
 
-/// The text, with status 500, when a submission to the committee could not be stored.
+/// The error text when a submission to the committee could not be stored; status 500.
 const NOT_PERSISTED: &str = "failed to persist submission";
 
 impl Answer {
-    /// The answer to a submission to the committee without a receipt: a refusal as any other, or a 500
-    /// when the outcome is not known.
+    /// The response to a failed submission to the committee: the refusal, or 500 when the outcome
+    /// is unknown.
     pub fn of_submission(error: &CommitteeError) -> Self {
         match error {
             CommitteeError::Refused(refusal) => refusal.into(),
@@ -28,13 +28,14 @@ impl Answer {
         }
     }
 
-    /// What is told of a store that is not ready: the cause, where it names no host and no secret.
+    /// The response when a store is not ready. It contains the cause if that cannot reveal a host
+    /// or a secret.
     pub fn not_ready(error: &StoreError) -> Self {
-        let is_told = matches!(
+        let is_public = matches!(
             error.kind(),
             StoreErrorKind::ClockBehind | StoreErrorKind::Misconfigured | StoreErrorKind::WentBack
         );
-        let cause = error.source().filter(|_| is_told);
+        let cause = error.source().filter(|_| is_public);
         let detail = cause.map(ToString::to_string);
         let problem = Problem::Unavailable;
         Self::error(problem, &Refused { detail, ..Refused::new(problem, UNAVAILABLE) })
@@ -46,7 +47,7 @@ impl Answer {
     }
 }
 
-/// The form of an error of interface A.
+/// The body of an error of interface A.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Refused<'a> {
@@ -135,7 +136,7 @@ impl From<&CommitteeRefusal> for Answer {
     }
 }
 
-/// For all calls but a submission: see [`Answer::of_submission`].
+/// For all calls except submissions: see [`Answer::of_submission`].
 impl From<&CommitteeError> for Answer {
     fn from(error: &CommitteeError) -> Self {
         match error {

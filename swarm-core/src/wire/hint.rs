@@ -13,7 +13,8 @@ const QUOTED: usize = 40;
 /// Where a wrong signature is explained.
 const DIAGNOSE: &str = "POST the same body to /api/swarm/diagnose";
 
-/// What the header `Swarm-Hint` says of a 400 or a 429: a line of printable ASCII, whatever was sent in `body`.
+/// What the header `Swarm-Hint` says of a 400 or a 429: a line of printable ASCII, whatever was
+/// sent in `body`.
 pub fn hint(refusal: &Refusal, body: &[u8]) -> Option<String> {
     match refusal {
         Refusal::InvalidSubmission(invalid)
@@ -65,12 +66,12 @@ fn claim_hint(fault: &ClaimFault) -> String {
 }
 
 fn quota_hint(QuotaReached { quota, retry_after }: &QuotaReached) -> String {
-    format!("{quota}: there are as many as there may be, try again in {retry_after} s")
+    format!("{quota}: quota reached, try again in {retry_after} s")
 }
 
 /// The hint for a body that is no JSON.
 pub(super) const JSON: &str =
-    "body: must be one JSON text in UTF-8, no key twice, no number beyond a double";
+    "body: must be one JSON text in UTF-8, without duplicate keys or numbers out of range";
 
 /// The field, the rule that it breaks, and what was sent.
 pub(super) fn field_hint(invalid: &Invalid, body: &[u8]) -> String {

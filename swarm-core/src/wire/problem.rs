@@ -5,7 +5,7 @@ use crate::rules::{Refusal, Rejection};
 
 macro_rules! problems {
     ($($name:ident = $status:literal $code:literal, $remedy:literal;)*) => {
-        /// What went wrong, as the header `Swarm-Error` names it.
+        /// An error code, as in the header `Swarm-Error`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Problem {
@@ -16,7 +16,7 @@ macro_rules! problems {
             /// All of them.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// The code on the wire: lower-case words with hyphens. It never changes.
+            /// The code on the wire: lower-case words with hyphens. It is stable.
             pub fn code(self) -> &'static str {
                 match self { $(Self::$name => $code,)* }
             }
@@ -26,7 +26,7 @@ macro_rules! problems {
                 match self { $(Self::$name => $status,)* }
             }
 
-            /// What whoever meets it should do.
+            /// What the client should do.
             pub fn remedy(self) -> &'static str {
                 match self { $(Self::$name => $remedy,)* }
             }
@@ -36,55 +36,55 @@ macro_rules! problems {
 
 problems! {
     MissingHost = 400 "missing-host", "Send one Host header.";
-    InvalidHost = 400 "invalid-host", "Send one Host header that is a host and perhaps a port.";
-    InvalidTarget = 400 "invalid-target", "Ask for a path.";
+    InvalidHost = 400 "invalid-host", "Send one Host header with a host and an optional port.";
+    InvalidTarget = 400 "invalid-target", "Send a request target with a path.";
     InvalidFraming = 400 "invalid-framing", "Send Content-Length, or Transfer-Encoding: chunked, once.";
-    InvalidQuery = 400 "invalid-query", "Mend the parameter that Swarm-Hint names.";
-    InvalidJson = 400 "invalid-json", "Send one JSON text in UTF-8, no key twice in an object, no number beyond a double.";
-    BodyIncomplete = 400 "body-incomplete", "Send the whole body, as long as Content-Length says.";
-    InvalidSubmission = 400 "invalid-submission", "Mend the field that Swarm-Hint names; preflight names all of them.";
-    InvalidDraft = 400 "invalid-draft", "Mend the field that Swarm-Hint names.";
-    InvalidApplication = 400 "invalid-application", "Mend the field that Swarm-Hint names.";
+    InvalidQuery = 400 "invalid-query", "Correct the parameter that Swarm-Hint names.";
+    InvalidJson = 400 "invalid-json", "Send one JSON text in UTF-8, without duplicate keys and without numbers out of the range of a double.";
+    BodyIncomplete = 400 "body-incomplete", "Send the complete body, with the length that Content-Length states.";
+    InvalidSubmission = 400 "invalid-submission", "Correct the field that Swarm-Hint names; preflight names all of them.";
+    InvalidDraft = 400 "invalid-draft", "Correct the field that Swarm-Hint names.";
+    InvalidApplication = 400 "invalid-application", "Correct the field that Swarm-Hint names.";
     InvalidChallengeRequest = 400 "invalid-challenge-request", "Send {\"memberId\"}.";
-    InvalidTokenClaim = 400 "invalid-token-claim", "Send memberId, challenge and expiresAt as the challenge gave them, and the signature.";
-    InvalidMemo = 400 "invalid-memo", "Mend the field that Swarm-Hint names.";
-    InvalidRequest = 400 "invalid-request", "Mend the field that detail names.";
-    InvalidDiagnosis = 400 "invalid-diagnosis", "Send the body of a submit, an application or a token claim, whole, and publicKey where no member has one on file.";
-    BadSignature = 400 "bad-signature", "POST the same body to /api/swarm/diagnose: it says what was signed in place of the canonical text.";
+    InvalidTokenClaim = 400 "invalid-token-claim", "Send memberId, challenge and expiresAt unchanged from the challenge, and the signature.";
+    InvalidMemo = 400 "invalid-memo", "Correct the field that Swarm-Hint names.";
+    InvalidRequest = 400 "invalid-request", "Correct the field that detail names.";
+    InvalidDiagnosis = 400 "invalid-diagnosis", "Send the complete body of a submission, an application or a token claim, and publicKey if the member has no registered key.";
+    BadSignature = 400 "bad-signature", "POST the same body to /api/swarm/diagnose: it explains what was signed instead of the canonical text.";
     BadStance = 400 "bad-stance", "Send one of the five stances, in lower case.";
     BadConfidence = 400 "bad-confidence", "Send a number from 0 to 1.";
     BodyTooShort = 400 "body-too-short", "Write at least 80 characters.";
     BodyTooLong = 400 "body-too-long", "Write at most 4,000 characters.";
     MissingStanceLine = 400 "missing-stance-line", "End the body with the line STANCE: <stance> | CONFIDENCE: <0-1>.";
     MissingBearer = 401 "missing-bearer", "Send Authorization: Bearer <token>.";
-    UnknownToken = 401 "unknown-token", "Send the token of an active member; one that was lost is minted again by an operator.";
+    UnknownToken = 401 "unknown-token", "Send the token of an active member. An operator can replace a lost token.";
     ClaimRefused = 401 "claim-refused", "Ask for a new challenge, sign it exactly as it came, and claim within its time; before that, wait until the application is approved.";
     AdminToken = 401 "admin-token-required", "Send the operator's token as X-Admin-Token.";
     MissingKey = 401 "missing-key", "Send x-ic-key: <prefix>_<member_id>_<32 hex>.";
-    InvalidKey = 401 "invalid-key", "Send the key that the operator handed out last.";
+    InvalidKey = 401 "invalid-key", "Send the latest key that the operator issued.";
     TokenMismatch = 403 "token-mismatch", "Send your own memberId with your own token.";
-    NotOnRoster = 403 "not-on-roster", "This session expects others: wait for another.";
-    Excused = 403 "excused", "You need not file in this session: wait for another.";
+    NotOnRoster = 403 "not-on-roster", "This session does not expect you: wait for another one.";
+    Excused = 403 "excused", "You are excused from this session: wait for another one.";
     NoKey = 403 "no-key", "Ask the operator to register a public key.";
-    NotActive = 403 "not-active", "Ask the operator.";
+    NotActive = 403 "not-active", "Ask the operator to activate the member.";
     NoSession = 404 "no-session", "Take date and subjectId from /api/swarm/open-session.";
-    NotFound = 404 "not-found", "Look at the id; lists say which there are.";
-    UnknownPath = 404 "unknown-path", "See /openapi.json for the paths that there are.";
-    MethodNotAllowed = 405 "method-not-allowed", "Use a method that Allow names.";
+    NotFound = 404 "not-found", "Check the id; the lists contain the existing ones.";
+    UnknownPath = 404 "unknown-path", "See /openapi.json for the existing paths.";
+    MethodNotAllowed = 405 "method-not-allowed", "Use a method listed in Allow.";
     BodyTooSlow = 408 "body-too-slow", "Send the body within 10 seconds.";
-    WindowClosed = 409 "window-closed", "The deadline has passed, and waiting does not help: file in the next session.";
-    NonceUsed = 409 "nonce-used", "If recommendationId is there, this very take is on file, and all is well; to amend it, sign again with a fresh nonce.";
-    CapReached = 409 "cap-reached", "Your fifth take of this session stands.";
-    AmendmentClosed = 409 "amendment-closed", "The session is aggregated: your take on file stands.";
-    LostRace = 409 "lost-race", "Another take of yours came first: send this one again.";
-    KeyRegistered = 409 "key-registered", "This key has applied before: memberId says as whom.";
-    AlreadyClaimed = 409 "already-claimed", "The token was given out once; one that was lost is minted again by an operator.";
-    MemberState = 409 "member-state", "The state of the member forbids this.";
-    SessionState = 409 "session-state", "The state of the session forbids this.";
-    AlreadyAggregated = 409 "already-aggregated", "What the snapshot was made with stands: only the deadline may still move.";
-    FiledLater = 409 "filed-later", "Choose a deadline that is not before the filedAt of any take on file.";
-    RosterFrozen = 409 "roster-frozen", "The roster of this session stands.";
-    BriefPublished = 409 "brief-published", "The brief of this session stands.";
+    WindowClosed = 409 "window-closed", "The deadline has passed; a retry cannot succeed. File in the next session.";
+    NonceUsed = 409 "nonce-used", "If recommendationId is present, this take is already filed and nothing needs to be done. To amend it, sign again with a new nonce.";
+    CapReached = 409 "cap-reached", "You have filed five takes in this session; the last one counts.";
+    AmendmentClosed = 409 "amendment-closed", "The session is aggregated: your latest filed take counts.";
+    LostRace = 409 "lost-race", "A concurrent take of yours was filed first: send this one again.";
+    KeyRegistered = 409 "key-registered", "This key has applied before, as the member in memberId.";
+    AlreadyClaimed = 409 "already-claimed", "The token was already issued. An operator can replace a lost token.";
+    MemberState = 409 "member-state", "The state of the member does not allow this.";
+    SessionState = 409 "session-state", "The state of the session does not allow this.";
+    AlreadyAggregated = 409 "already-aggregated", "The snapshot is final: only the deadline can still change.";
+    FiledLater = 409 "filed-later", "Choose a deadline that is not before the filedAt of any filed take.";
+    RosterFrozen = 409 "roster-frozen", "The roster of this session cannot change any more.";
+    BriefPublished = 409 "brief-published", "The brief of this session cannot change any more.";
     NoRoster = 409 "no-roster", "Freeze a roster first.";
     NoBrief = 409 "no-brief", "Wait until the briefs of the day are generated.";
     MemberExists = 409 "member-exists", "Choose another id.";
@@ -92,11 +92,11 @@ problems! {
     BodyTooLarge = 413 "body-too-large", "Send a smaller body.";
     NotJsonType = 415 "unsupported-media-type", "Send Content-Type: application/json.";
     UnknownHost = 421 "unknown-host", "Use a host that this server serves.";
-    QuotaReached = 429 "quota-reached", "Wait as long as Retry-After says, and send it again.";
-    Internal = 500 "internal-error", "A defect of the server: try again, and tell its operator the X-Request-Id.";
-    NotPersisted = 500 "not-persisted", "Whether it was kept is not known: send the same again, two of the same do no harm.";
-    Busy = 503 "busy", "Wait as long as Retry-After says, and ask again.";
-    Unavailable = 503 "unavailable", "Whether it was kept is not known: send the very same bytes again.";
+    QuotaReached = 429 "quota-reached", "Wait for the seconds in Retry-After, then send it again.";
+    Internal = 500 "internal-error", "An internal error of the server: try again, and report the X-Request-Id to its operator.";
+    NotPersisted = 500 "not-persisted", "It is unknown whether it was stored: send the same again. A duplicate does no harm.";
+    Busy = 503 "busy", "Wait for the seconds in Retry-After, then retry.";
+    Unavailable = 503 "unavailable", "It is unknown whether it was stored: send the same bytes again.";
 }
 
 impl From<&Refusal> for Problem {
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_are_words_and_no_two_are_alike() {
+    fn codes_are_unique_hyphenated_words() {
         let codes: HashSet<_> = Problem::ALL.iter().map(|problem| problem.code()).collect();
         assert_eq!(codes.len(), Problem::ALL.len());
         for code in codes {

@@ -1,17 +1,17 @@
-//! Errors of a request that no rule has judged: its host, its path, its body.
+//! Errors of requests that the front end finds: in the host, the path or the body.
 
 use super::{Answer, Problem, answer, hint};
 use crate::domain::Invalid;
 
-/// Why a request was refused before, or apart from, any rule. `Display` is the text on the wire, byte for
-/// byte; both interfaces answer `{error}` alone (API.md, 1.2 and 12.1).
+/// The error of a request that was refused before the rules were applied. `Display` writes the
+/// exact error text. In both interfaces the body is `{error}` (API.md, 1.2 and 12.1).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
     /// There is no Host header.
     #[error("missing host")]
     MissingHost,
-    /// There are several hosts, or one that is no host.
+    /// There are several Host headers, or the value is not a host.
     #[error("invalid host")]
     InvalidHost,
     /// The request target has no path.
@@ -23,16 +23,16 @@ pub enum RequestError {
     /// No tenant has this host.
     #[error("unknown host")]
     UnknownHost,
-    /// There is nothing at this path.
+    /// The path is unknown.
     #[error("not found")]
     UnknownPath,
-    /// The path is known, the method is not.
+    /// The path exists, but not with this method.
     #[error("method not allowed")]
     MethodNotAllowed,
     /// A parameter of the query breaks its rule.
     #[error("invalid query")]
     InvalidQuery(Invalid),
-    /// The content type is absent or another one.
+    /// The content type is absent or not `application/json`.
     #[error("content type must be application/json")]
     NotJsonType,
     /// The body ends early, or its framing is wrong.
@@ -44,30 +44,31 @@ pub enum RequestError {
     /// The body was not complete in time.
     #[error("body too slow")]
     BodyTooSlow,
-    /// The body is no JSON text.
+    /// The body is not JSON.
     #[error("invalid json body")]
     InvalidJson,
-    /// A field of a draft that is to be signed breaks its rule.
+    /// A field of a draft to be signed breaks its rule.
     #[error("invalid signing draft")]
     InvalidDraft(Invalid),
-    /// What is to be diagnosed is nothing that is signed.
+    /// The body to be diagnosed is not a signed payload.
     #[error("invalid diagnosis")]
     InvalidDiagnosis(Invalid),
-    /// Too many such requests are under way.
+    /// Too many such requests are in progress.
     #[error("too busy")]
     Busy,
-    /// A defect of the service.
+    /// An internal error of the service.
     #[error("internal error")]
     Internal,
 }
 
 impl RequestError {
-    /// After how many seconds to ask again, where that is known.
+    /// The seconds after which to retry, if known.
     pub fn retry_after(&self) -> Option<u32> {
         matches!(self, Self::Busy).then_some(1)
     }
 
-    /// The value of the header `Swarm-Hint`: a line of printable ASCII, whatever was sent in `body`.
+    /// The value of the header `Swarm-Hint`: a line of printable ASCII, whatever was sent in
+    /// `body`.
     pub fn hint(&self, body: &[u8]) -> Option<String> {
         match self {
             Self::InvalidQuery(invalid)

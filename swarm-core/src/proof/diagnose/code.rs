@@ -32,30 +32,30 @@ codes! {
     KeyOrder = "key-order", "the keys were signed in another order: sign them in the order of canonical";
     Whitespace = "whitespace", "the text was signed with spaces after commas or colons: sign it without white space";
     Pretty = "pretty", "the text was signed on several lines: sign it on one, without white space";
-    Escapes = "escapes", "characters were escaped that need not be: escape only quotes, backslashes and U+0000 to U+001F";
-    NumberText = "number-text", "a number was written in another way: write it as JSON.stringify does, 0.7 for 0.70, 1 for 1.0";
-    MissingBody = "missing-body", "body was left out of the text: it stands there as an empty string when it is absent";
-    MissingMemoUrl = "missing-memo-url", "memoUrl was left out of the text: it stands there as an empty string when it is absent";
-    MissingLens = "missing-lens", "lens was left out of the text: it stands there as an empty string when it is absent";
+    Escapes = "escapes", "characters were escaped unnecessarily: escape only quotes, backslashes and U+0000 to U+001F";
+    NumberText = "number-text", "a number has another form: write it as JSON.stringify does, 0.7 for 0.70, 1 for 1.0";
+    MissingBody = "missing-body", "body is missing in the signed text: sign it as an empty string when it is absent";
+    MissingMemoUrl = "missing-memo-url", "memoUrl is missing in the signed text: sign it as an empty string when it is absent";
+    MissingLens = "missing-lens", "lens is missing in the signed text: sign it as an empty string when it is absent";
     WeightsNull = "weights-null", "weights was signed as null: without weights the text has no such key";
-    WeightsOrder = "weights-order", "the weights were signed in another order than they were sent in";
-    SignatureIncluded = "signature-included", "the text that was signed has a signature in it: sign it without that key";
-    ExtraFields = "extra-fields", "the text that was signed has fields that are not part of the payload: leave them out";
-    TrailingNewline = "trailing-newline", "a line end was signed behind the text: sign the text alone (printf, not echo)";
-    UnicodeNormalization = "unicode-normalization", "the text was normalized before it was signed: sign it as it is sent, code point for code point";
-    SignedDigest = "signed-digest", "a digest of the text was signed: sign the text itself, Ed25519 hashes it";
+    WeightsOrder = "weights-order", "the weights were signed in another order than sent: send and sign them in the same order";
+    SignatureIncluded = "signature-included", "the signed text contains a signature: sign it without that key";
+    ExtraFields = "extra-fields", "the signed text contains fields that are not part of the payload: omit them";
+    TrailingNewline = "trailing-newline", "a line break after the text was signed: sign only the text (printf, not echo)";
+    UnicodeNormalization = "unicode-normalization", "the text was normalized before it was signed: sign exactly the code points that are sent";
+    SignedDigest = "signed-digest", "a digest of the text was signed: sign the text itself, because Ed25519 hashes it";
     SignatureHex = "signature-hex", "the signature is hexadecimal: send standard base64 of its 64 bytes";
     SignatureBase64url = "signature-base64url", "the signature is in URL-safe base64: send standard base64, with + and /";
     SignatureUnpadded = "signature-unpadded", "the signature lacks its padding: send standard base64, with = at the end";
-    SignatureWhitespace = "signature-whitespace", "the signature has white space in or around it: send its 88 characters alone";
+    SignatureWhitespace = "signature-whitespace", "the signature contains white space: send only its 88 characters";
     KeyHex = "key-hex", "the public key is hexadecimal: send standard base64 of its 32 bytes";
     KeyBase64url = "key-base64url", "the public key is in another form of base64: send the standard one, with + and / and padding, without white space";
-    KeyDer = "key-der", "the public key is wrapped in DER: send base64 of its last 32 bytes alone";
-    KeyPem = "key-pem", "the public key is PEM: send base64 of the last 32 bytes of what is inside";
-    KeyIsPrivate = "key-is-private", "what was sent as the public key is a private one, which now is known to others: make a new pair and send its public key";
-    OtherPayload = "other-payload", "the signature is of another text than this kind of payload: sign canonical";
-    OtherKey = "other-key", "the signature is by the public key that was sent, not by the one that the member has registered";
-    Unknown = "unknown", "the signature holds for none of the known mistakes: sign the UTF-8 bytes of canonical with the private key of the registered public key, and send base64 of the 64 bytes";
+    KeyDer = "key-der", "the public key is wrapped in DER: send base64 of only its last 32 bytes";
+    KeyPem = "key-pem", "the public key is PEM: decode it, and send base64 of the last 32 bytes";
+    KeyIsPrivate = "key-is-private", "the public key that was sent is a private key and is now compromised: generate a new pair and send its public key";
+    OtherPayload = "other-payload", "another text was signed, not this kind of payload: sign canonical";
+    OtherKey = "other-key", "the signature belongs to the public key that was sent, not to the registered key of the member";
+    Unknown = "unknown", "no known mistake explains the signature: sign the UTF-8 bytes of canonical with the private key of the registered public key, and send base64 of the 64 bytes";
 }
 
 impl Serialize for Code {
