@@ -11,11 +11,11 @@ use crate::store::{Collection, LogPosition, StoreError};
 pub struct LogPage {
     /// The texts of the entries, each a JSON object, the oldest first.
     pub entries: Vec<String>,
-    /// The number to go on after, when there is more.
+    /// The cursor of the next page; `None` on the last page.
     pub next: Option<Seq>,
 }
 
-/// Where the log stood, and its last row then.
+/// A position of the log, with its last row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogEnd {
     position: LogPosition,
@@ -23,13 +23,13 @@ pub struct LogEnd {
 }
 
 impl Tenant {
-    /// The entries after the one numbered `after` (0: from the beginning), the oldest first, at most
-    /// `limit` (API.md, 11.1).
+    /// Up to `limit` entries after the one numbered `after` (0: from the beginning), oldest first
+    /// (API.md, 11.1).
     ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn log(&self, after: Seq, limit: usize) -> Result<LogPage, Error> {
-        // One more than the page takes tells whether there are more.
+        // Load one more than the page holds, to learn whether there is a next page.
         let mut rows = self.store.log(after, limit.saturating_add(1)).await?;
         let is_more = rows.len() > limit;
         rows.truncate(limit);
@@ -37,8 +37,8 @@ impl Tenant {
         Ok(LogPage { entries: self.entries(&rows).await?, next })
     }
 
-    /// Accepts the store's clock as it is: from here on it counts again, and commits that were refused
-    /// because it is behind the log are taken (API.md, 11.3). The log says so.
+    /// Accepts the store's clock although it is behind the log: commits are possible again and use
+    /// its time (API.md, 11.3). This is logged.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -46,8 +46,8 @@ impl Tenant {
         Ok(self.store.accept_clock(&rules::clock_accepted(by)).await?)
     }
 
-    /// Accepts the store as it is, though its log is not the one that was seen before: what it holds
-    /// counts from here on, and commits are taken again (API.md, 11.4). The log says so.
+    /// Accepts the store although its log does not continue the one seen before: its current
+    /// records count, and commits are possible again (API.md, 11.4). This is logged.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -56,7 +56,7 @@ impl Tenant {
         Ok(self.store.accept_store(&rules::store_accepted(before, by)).await?)
     }
 
-    /// Where the log stands.
+    /// The position of the log.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -64,7 +64,7 @@ impl Tenant {
         Ok(self.store.log_position().await?)
     }
 
-    /// The last row up to a position; `None` while there is none.
+    /// The position with its last row; `None` when the log is empty.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -73,9 +73,9 @@ impl Tenant {
         Ok(rows.into_iter().next().map(|row| LogEnd { position, row }))
     }
 
-    /// The end of the log at `now`, where what was shown of a session at `then` is shown still: the
-    /// log goes on from there, and nothing but takes of other sessions follows. `None` where that is
-    /// not so, and where it would take more than 64 rows to tell.
+    /// Revalidates a cached view of a session: returns the end of the log at `now` if the view from
+    /// `then` is still current, because the log continues from there with nothing but takes of
+    /// other sessions. `None` otherwise, or if that would take more than 64 rows.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -85,9 +85,9 @@ impl Tenant {
         then: &LogEnd,
         now: &LogPosition,
     ) -> Result<Option<LogEnd>, Error> {
-        const MOST: u64 = 64;
+        const MAX_ROWS: u64 = 64;
         let more = now.size.0.saturating_sub(then.position.size.0);
-        if now.log != then.position.log || more > MOST {
+        if now.log != then.position.log || more > MAX_ROWS {
             return Ok(None);
         }
         let mut rows = self.rows_from(then.position.size, more.saturating_add(1)).await?;
@@ -97,14 +97,14 @@ impl Tenant {
         Ok(last.map(|row| LogEnd { position: now.clone(), row }))
     }
 
-    /// Rows from the one with this number on.
+    /// The rows from the one with this number on.
     async fn rows_from(&self, seq: Seq, count: u64) -> Result<Vec<LogRow>, Error> {
         let Some(before) = seq.0.checked_sub(1) else { return Ok(Vec::new()) };
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         Ok(self.store.log(Seq(before), count).await?)
     }
 
-    /// The number of the last entry; 0 while there is none.
+    /// The number of the last entry; 0 when there is none.
     ///
     /// # Errors
     /// [`Error::Store`].

@@ -1,4 +1,4 @@
-//! Filing and reading takes.
+//! Submissions, preflights and reads of takes.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use crate::rules::{self, Draft, Preflight, Refusal, Resource, Submission};
 use crate::store::{Basis, BasisQuery, Filed, StoreError};
 
 impl Tenant {
-    /// Files a take: signed by the member whose bearer token hashes to `token` (API.md, 5). When
-    /// this returns the take, it is committed.
+    /// Files a take that the member whose bearer token hashes to `token` has signed (API.md, 5). The
+    /// take is committed when this returns it.
     ///
     /// # Errors
-    /// [`SubmitError::Refused`] with the first rule that is broken, in the order of API.md,
-    /// 5.2; the other variants when the outcome is not known.
+    /// [`SubmitError::Refused`] with the first check that fails, in the order of API.md, 5.2; the
+    /// other variants when the outcome is unknown.
     pub async fn submit(
         &self,
         token: &TokenHash,
@@ -45,8 +45,9 @@ impl Tenant {
         .await
     }
 
-    /// Files a take where cached facts let it through and all of them still hold. What they forbid
-    /// may be allowed by now, so that nothing is refused here but the loser of a race.
+    /// Files a take if the cached facts accept it and still hold. Otherwise returns `None`, because
+    /// the cached facts may be out of date. Only the loser of a race for a revision is refused
+    /// here.
     async fn submit_by_cache(
         &self,
         under_way: &UnderWay,
@@ -72,8 +73,8 @@ impl Tenant {
         }
     }
 
-    /// What is said of a refusal of the store, by facts that are read after it: they tell whether
-    /// this very take is on file.
+    /// The rejection for a refusal of the store. It reads the facts again, to find out whether this
+    /// take is already stored.
     async fn rejection(
         &self,
         refusal: Refusal,
@@ -100,10 +101,10 @@ impl Tenant {
         take
     }
 
-    /// Lists everything that would refuse a take now, and files nothing (API.md, 9.3).
+    /// Lists all reasons for which a take would be refused now, without filing it (API.md, 9.3).
     ///
     /// # Errors
-    /// [`Refusal::UnknownToken`] when the token is no active member's.
+    /// [`Refusal::UnknownToken`] when the token does not belong to an active member.
     pub async fn preflight(&self, token: &TokenHash, draft: &Draft) -> Result<Preflight, Error> {
         let basis = self.basis(&query(token, &draft.submission)).await?;
         Ok(rules::preflight(&basis, draft)?)
@@ -118,7 +119,7 @@ impl Tenant {
         Ok(basis)
     }
 
-    /// The number of the log that cached facts have to be of; none where nothing is cached.
+    /// The number of the log that cached facts must belong to; `None` when caching is off.
     async fn log_of_cache(&self) -> Result<Option<u64>, StoreError> {
         match self.cache.is_enabled() {
             true => Ok(Some(self.store.seen_log().await?.log)),
@@ -126,7 +127,7 @@ impl Tenant {
         }
     }
 
-    /// One take.
+    /// A take.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
@@ -135,7 +136,7 @@ impl Tenant {
     }
 }
 
-/// What a take is judged by.
+/// The keys of the facts that a take is judged on.
 fn query<'a>(token: &'a TokenHash, submission: &'a Submission) -> BasisQuery<'a> {
     let TakeDraft { date, subject_id, nonce, .. } = submission.draft();
     BasisQuery { token, date: *date, subject_id, nonce }

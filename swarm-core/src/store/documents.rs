@@ -1,4 +1,4 @@
-//! Documents: records that are written once or replaced whole.
+//! The part of the port for documents: records that are written once or replaced as a whole.
 
 use async_trait::async_trait;
 
@@ -6,28 +6,30 @@ use super::Result;
 use crate::domain::{Act, Invalid, MemberId, SessionId, Timestamp, Version};
 use crate::rules::DocumentQuota;
 
-/// The part of the port that keeps documents. Their content is opaque to a store.
+/// Documents. Their content is opaque to a store.
 #[async_trait]
 pub trait Documents: Send + Sync {
     /// The document with this key.
     async fn document(&self, collection: Collection, key: &str) -> Result<Option<Document>>;
 
-    /// The documents of a collection, or of one group in it, by id.
+    /// The documents of a collection, or of a group in it, by id.
     async fn documents(&self, collection: Collection, group: Option<&str>)
     -> Result<Vec<Document>>;
 
-    /// Writes a document, durably. A new one gets the collection's next id, from 1, and the store's
-    /// time; one that replaces another keeps the id and the time of that. Returns what is now on
-    /// file; or, with nothing written, [`Put::Stale`] when the record that `draft.guard` names has
-    /// another version, [`Put::Exists`] when there is a document with this key and `draft.replace`
-    /// is not set, [`Put::Full`] when a new one would be more than `draft.quota` allows. Times
-    /// increase with ids, but where a clock was accepted that is behind the log. So for the quota it is
-    /// enough to look at one document: the one that, counted back from the newest, would exceed it, if
-    /// it [counts](DocumentQuota::counts); on the day of such a clock that may be too strict.
+    /// Writes a document, durably. A new one gets the next id of the collection, from 1, and the
+    /// store's time. A replacement keeps the id and the time of the old one. Returns the stored
+    /// document; or, with nothing written:
+    /// - [`Put::Stale`] when the record that `draft.guard` names has another version;
+    /// - [`Put::Exists`] when there is a document with this key and `draft.replace` is not set;
+    /// - [`Put::Full`] when a new one would exceed `draft.quota`.
+    ///
+    /// Times increase with ids, unless an operator accepted a clock that is behind the log. So a
+    /// quota of n is reached if the n-th newest document of the group
+    /// [counts](DocumentQuota::counts). After such a clock this may be too strict for a day.
     async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put>;
 }
 
-/// A kind of document. Keys and ids are unique in each.
+/// A kind of document. Keys and ids are unique within each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Collection {
@@ -56,7 +58,7 @@ impl Collection {
         Self::Briefs,
     ];
 
-    /// Its name, of lower-case letters and hyphens. It never changes: stores keep it.
+    /// Its name, of lower-case letters and hyphens. It never changes, because stores keep it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Subjects => "subjects",
@@ -87,23 +89,23 @@ impl std::str::FromStr for Collection {
 /// A document to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentDraft {
-    /// Its key: any text. `None`: the id that it gets, in decimal digits.
+    /// Its key: any text. `None`: its id in decimal digits.
     pub key: Option<String>,
-    /// Its group: any text. It never changes for a key.
+    /// Its group: any text. The group of a key never changes.
     pub group: String,
     /// Its text, kept byte for byte.
     pub json: String,
-    /// Whether it may take the place of another.
+    /// Whether it may replace an existing document.
     pub replace: bool,
-    /// The record that it was judged by.
+    /// The record that must not have changed.
     pub guard: Option<DocumentGuard>,
-    /// How many new ones its group takes.
+    /// The quota of new documents in its group.
     pub quota: Option<DocumentQuota>,
-    /// What it says in the log, where the public may see it.
+    /// Its entry in the log, if the change is public.
     pub act: Option<Act>,
 }
 
-/// A record, at the version that was judged: a document with a guard is written only while the
+/// A record at the version that was judged. A document with a guard is written only while the
 /// record still has that version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DocumentGuard {
@@ -113,7 +115,7 @@ pub enum DocumentGuard {
     Session(SessionId, Version),
 }
 
-/// A document on file.
+/// A stored document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
     /// Its id.
@@ -126,18 +128,19 @@ pub struct Document {
     pub created_at: Timestamp,
 }
 
-/// What a write did.
+/// The outcome of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Put {
-    /// There was none; this is it.
+    /// The document is new.
     Created(Document),
-    /// This took the place of another.
+    /// The document replaced an existing one.
     Replaced(Document),
-    /// There is one already; nothing was written.
+    /// A document with this key exists; nothing was written.
     Exists,
-    /// Its group has as many as it may; nothing was written.
+    /// The quota of its group is reached; nothing was written.
     Full,
-    /// The record that guards it has changed since it was judged; nothing was written: load and judge again.
+    /// The guarding record has changed since it was judged; nothing was written: load and judge
+    /// again.
     Stale,
 }

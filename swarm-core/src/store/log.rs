@@ -1,4 +1,4 @@
-//! The log of what the public may see.
+//! The part of the port for the log of public changes.
 
 use async_trait::async_trait;
 
@@ -9,49 +9,47 @@ use crate::domain::{Act, LogRow, Seq, SessionId, Timestamp};
 /// one for each [`Act`](crate::domain::Act) that a change carries, and one for each take, of either
 /// interface.
 ///
-/// To ensure correctness, with such a commit, in the same atomic step:
+/// To ensure correctness, in the same atomic step as such a commit:
 /// - append one row with the next number, from 1 without a gap, and the time of the commit;
-/// - append nothing with what is not committed, and nothing again for an attempt that is sent twice;
-/// - let that time never run back within a tenant, until [`accept_clock`](Self::accept_clock): see
+/// - append nothing if nothing is committed, and nothing again for an attempt that is sent twice;
+/// - never let that time decrease within a tenant, until [`accept_clock`](Self::accept_clock): see
 ///   [`time_of_commit`];
-/// - commit nothing, with or without a row, to a log that does not go on from where this process has
-///   seen it, until [`accept_store`](Self::accept_store): see [`SeenLog`](super::SeenLog). A process
-///   has seen the rows that it was told of as committed, by its own commits and by
-///   [`log_position`](Self::log_position).
+/// - commit nothing, with or without a row, unless the log continues from the position that this
+///   process has seen, until [`accept_store`](Self::accept_store): see
+///   [`SeenLog`](super::SeenLog). A process has seen the positions that its own commits and
+///   [`log_position`](Self::log_position) returned.
 #[async_trait]
 pub trait Log: Send + Sync {
-    /// Appends an act at the time of the store's clock, even if that is before the time of the last
-    /// row: the operator accepts the clock, and commits follow it again. Nothing else moves the
-    /// time back.
+    /// Appends an act with the time of the store's clock, even if the last row has a later time. So
+    /// an operator accepts the clock, and commits follow it again. Nothing else lets the time
+    /// decrease.
     async fn accept_clock(&self, act: &Act) -> Result<()>;
 
-    /// Appends an act, no matter what was seen of the log and how far the clock is behind it: the
-    /// operator accepts the store as it is. A new log begins with that row, which mints the number
-    /// of the log; it is higher than any that was seen here, by which other processes notice: their
-    /// next commit is contended, unless they have read the position before, and those after it
-    /// follow.
+    /// Appends an act regardless of the position seen and of the clock. So an operator accepts the
+    /// store as it is. A new log begins with that row; its number is higher than any seen here.
+    /// Other processes notice by that number: their next commit is contended, unless they have read
+    /// the position before, and later ones succeed.
     async fn accept_store(&self, act: &Act) -> Result<()>;
 
-    /// The rows after the one numbered `after` (0: from the beginning), the oldest first, at most
-    /// `limit`.
+    /// Up to `limit` rows after the one numbered `after` (0: from the beginning), oldest first.
     async fn log(&self, after: Seq, limit: usize) -> Result<Vec<LogRow>>;
 
-    /// Where the log stands, be it the one that was seen before or not.
+    /// The current position of the log, whether or not it continues the one seen before.
     async fn log_position(&self) -> Result<LogPosition>;
 
-    /// Where this process has seen the log: what commits are held to.
+    /// The position that this process has seen, from which commits must continue.
     async fn seen_log(&self) -> Result<LogPosition>;
 
-    /// The acts on a session, the oldest first: not its takes.
+    /// The acts on a session, without its takes, oldest first.
     async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>>;
 }
 
-/// How far behind the last entry a store's clock may be, in milliseconds: one hour (API.md, 11.3). Up to
-/// that, commits get the time of the last entry.
+/// The maximum lag of a store's clock behind the last entry, in milliseconds: one hour (API.md,
+/// 11.3). Within it, commits get the time of the last entry.
 pub const CLOCK_TOLERANCE_MILLIS: i64 = 60 * 60 * 1_000;
 
-/// The time of a commit, by the store's clock and the time of the last row of the log: it never
-/// runs back.
+/// The time of a commit, from the store's clock and the time of the last row of the log. It never
+/// decreases.
 ///
 /// # Errors
 /// [`StoreErrorKind::ClockBehind`](super::StoreErrorKind::ClockBehind) when the clock is more than
@@ -64,7 +62,7 @@ pub fn time_of_commit(clock: Timestamp, last: Option<Timestamp>) -> Result<Times
     Ok(time)
 }
 
-/// The time of a read: no earlier than the last row of the log.
+/// The time of a read: not earlier than the last row of the log.
 pub fn time_of_read(clock: Timestamp, last: Option<Timestamp>) -> Timestamp {
     last.map_or(clock, |last| clock.max(last))
 }

@@ -28,8 +28,8 @@ pub trait Members: Send + Sync {
     ///   such member) and `change.proven`, if given, still holds; a challenge that proved a change
     ///   stays unchanged;
     /// - return [`MemberSaved::KeyHeld`] when the index of held keys names another member for
-    /// [`MemberChange::held_key`]; the index maps each key to the member whose last change held it,
-    /// so a change that holds no key, or another one, removes the old entry;
+    ///   [`MemberChange::held_key`]; the index maps each key to the member whose last change held it,
+    ///   so a change that holds no key, or another one, removes the old entry;
     /// - return [`MemberSaved::Full`] when `change.quota` is given and at least that many other
     ///   members are in the state of `change.member`;
     /// - keep the index of tokens consistent with the records: a replaced token stops working with

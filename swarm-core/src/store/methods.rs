@@ -1,8 +1,8 @@
-//! The methods of the port as a list, for whatever treats all calls alike.
+//! The methods of the port as a list, for code that treats all of them alike.
 
-/// Hands the methods of the parts that are named to a macro, as `Part { method(argument: Type) ->
-/// Answer; … }` for each part. So what treats all calls alike, such as forwarding, recording or
-/// planted faults, is written once:
+/// Passes the methods of the named traits to a macro, as `Trait { method(argument: Type) -> Answer;
+/// … }` for each trait. So code that treats all methods alike, such as forwarding, recording or
+/// fault injection, is written once:
 ///
 /// ```
 /// macro_rules! names {

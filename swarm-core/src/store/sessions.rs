@@ -1,4 +1,4 @@
-//! Sessions.
+//! The part of the port for sessions.
 
 use std::sync::Arc;
 
@@ -8,27 +8,26 @@ use super::{Result, Versioned};
 use crate::domain::{Day, Session, SessionId, SessionState, SubjectId};
 use crate::rules::{Convocation, SessionChange};
 
-/// The part of the port that keeps sessions.
+/// Sessions.
 #[async_trait]
 pub trait Sessions: Send + Sync {
-    /// One session.
+    /// A session.
     async fn session(&self, id: SessionId) -> Result<Option<Versioned<Session>>>;
 
     /// The sessions that match, by id, the highest first.
     async fn sessions(&self, query: &SessionQuery) -> Result<Vec<Arc<Session>>>;
 
-    /// The sessions published last, the latest publication first; of those published at the same
-    /// moment the highest id first. At most `limit`. When a session was published is written once
-    /// and never changes.
+    /// The `limit` most recently published sessions, latest first; those published at the same time
+    /// by id in descending order. The time of publication is written once and never changes.
     async fn published(&self, limit: usize) -> Result<Vec<Arc<Session>>>;
 
-    /// Commits a new session: the next id, convened now by the store's clock, version 1, no
-    /// snapshot.
+    /// Commits a new session with the next id, the time by the store's clock, version 1, and
+    /// without a snapshot.
     async fn convene(&self, convocation: &Convocation) -> Result<Arc<Session>>;
 
-    /// Writes a session, atomically, unless its version is no longer `change.expected`, the number
-    /// of takes filed in it no longer `change.takes`, where that is given, or a take was filed in
-    /// it after `change.none_filed_after`, where that is given.
+    /// Writes a session, atomically. Returns [`Saved::Stale`] unless its stored version is
+    /// `change.expected`, the number of takes filed in it is `change.takes`, if given, and no take
+    /// was filed in it after `change.none_filed_after`, if given.
     async fn save_session(&self, change: &SessionChange) -> Result<Saved>;
 }
 
@@ -45,7 +44,7 @@ pub struct SessionQuery {
     pub limit: usize,
 }
 
-/// What became of a guarded write.
+/// The outcome of a guarded write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Saved {
@@ -56,7 +55,7 @@ pub enum Saved {
 }
 
 impl Saved {
-    /// `value`, if it is committed.
+    /// `Some(value)` if the write is committed.
     pub fn committed<T>(self, value: T) -> Option<T> {
         match self {
             Self::Saved => Some(value),

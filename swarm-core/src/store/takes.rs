@@ -1,4 +1,4 @@
-//! Takes: the heart of the port.
+//! The part of the port for takes.
 
 use std::sync::Arc;
 
@@ -8,29 +8,29 @@ use super::Result;
 use crate::domain::{Day, Nonce, SessionId, SubjectId, Take, TakeId, TakeOnFile, TokenHash};
 use crate::rules::{Basis, Filing};
 
-/// The part of the port that keeps takes.
+/// Takes.
 #[async_trait]
 pub trait Takes: Send + Sync {
-    /// All the facts that a submission is judged by, read together, in one round trip.
+    /// The facts that a submission is judged on, read in one round trip.
     async fn basis(&self, query: &BasisQuery<'_>) -> Result<Basis>;
 
     /// Files a take, atomically and durably, in one round trip.
     ///
     /// To ensure correctness, check in this order and write nothing before the last check:
-    /// 1. the member's nonce was spent by this very attempt: answer what it was answered then,
-    ///    [`Filed::Filed`] (a client library may send a commit twice);
-    /// 2. the versions of the member and of the session are those of the filing, and the session is
-    ///    the newest (highest id) of [`Filing::newest_of`], or else [`Filed::Stale`];
-    /// 3. the store's clock, read once and inside the commit's critical section (not while it waits
-    ///    for its turn), is not past `commit_deadline`, or else [`Filed::Late`];
-    /// 4. the member's nonce is unspent, or else [`Filed::NonceUsed`];
-    /// 5. the filing's revision is the one after the member's latest in the session, or else
+    /// 1. if the member's nonce was used by this attempt (a client library may send a commit
+    ///    twice), return the same result as then, [`Filed::Filed`];
+    /// 2. unless the versions of the member and of the session are those of the filing, and the
+    ///    session is the newest (highest id) of [`Filing::newest_of`], return [`Filed::Stale`];
+    /// 3. read the store's clock, once and inside the critical section of the commit (not while it
+    ///    waits for a lock); if it is past `commit_deadline`, return [`Filed::Late`];
+    /// 4. if the member has used the nonce, return [`Filed::NonceUsed`];
+    /// 5. unless the filing's revision is the one after the member's latest in the session, return
     ///    [`Filed::RevisionTaken`];
-    /// 6. then record [`Filing::take`] with the next id and the time of 3, and spend the nonce,
-    ///    for ever. The versions of the member and of the session do not change.
+    /// 6. record [`Filing::take`] with the next id and the time of step 3, and the nonce as used.
+    ///    The versions of the member and of the session do not change.
     async fn file(&self, filing: &Filing) -> Result<Filed>;
 
-    /// One take, and the id of the revision after it.
+    /// A take, and the id of the revision that superseded it.
     async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile>>;
 
     /// All takes of a session, every revision, in the order of their ids.
@@ -48,14 +48,14 @@ pub struct TakeQuery {
     pub session: SessionId,
     /// Only those with a higher id; 0: all.
     pub after: TakeId,
-    /// At most so many.
+    /// The maximum number of results.
     pub limit: usize,
 }
 
-/// What is asked for in one go when a take comes in.
+/// The keys of the facts that a submission is judged on.
 #[derive(Clone, Copy, Debug)]
 pub struct BasisQuery<'a> {
-    /// The hash of the bearer token that came with it.
+    /// The hash of its bearer token.
     pub token: &'a TokenHash,
     /// The day of its session.
     pub date: Day,
@@ -65,18 +65,18 @@ pub struct BasisQuery<'a> {
     pub nonce: &'a Nonce,
 }
 
-/// What became of a filing.
+/// The outcome of a filing.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub enum Filed {
-    /// It is committed: this is the take on file.
+    /// It is committed: this is the stored take.
     Filed(Arc<Take>),
-    /// The member or the session has changed since, or there is a newer session of its day and
+    /// The member or the session has changed since, or there is a newer session of the day and
     /// subject: load and judge again.
     Stale,
     /// The deadline passed before the commit.
     Late,
-    /// The member has spent the nonce.
+    /// The member has used the nonce.
     NonceUsed,
     /// Another take became this revision first.
     RevisionTaken,

@@ -24,8 +24,8 @@ pub(crate) fn own(path: &str) -> String {
 /// - If `SWARM_VECTORS` is set but is not a folder, or if the folder lacks the file, the test
 ///   **fails**. The same holds if the default folder exists and lacks the file.
 /// - If neither folder exists, this returns `None` and the test is skipped, so that a clean clone
-/// passes. A line on standard error, which the test runner does not capture, names the skipped set
-/// and the variable. The test `third_party_vectors_were_read` lists all sets that were read.
+///   passes. A line on standard error, which the test runner does not capture, names the skipped set
+///   and the variable. The test `third_party_vectors_were_read` lists all sets that were read.
 pub(crate) fn third_party(path: &str) -> Option<String> {
     let Some(folder) = third_party_folder() else {
         say(&format!(

@@ -1,4 +1,4 @@
-//! Memos.
+//! Publishing, reading and retracting memos.
 
 use super::read;
 use crate::domain::json;
@@ -12,8 +12,9 @@ impl Tenant {
     /// Publishes a memo of the member whose bearer token hashes to `token`.
     ///
     /// # Errors
-    /// [`Refusal::UnknownToken`]; only then [`Refusal::NotFound`] for a subject or session that it
-    /// names, so that strangers learn nothing; [`Refusal::QuotaReached`].
+    /// [`Refusal::UnknownToken`], which is checked first, so that strangers learn nothing;
+    /// [`Refusal::NotFound`] for a subject or session that the memo names;
+    /// [`Refusal::QuotaReached`].
     pub async fn publish_memo(&self, token: &TokenHash, draft: MemoDraft) -> Result<Memo, Error> {
         self.bearer(token).await?;
         if let Some(subject) = &draft.subject_id {
@@ -28,8 +29,7 @@ impl Tenant {
             let member_id = author.record.id.clone();
             let kept = KeptMemo { member_id: &member_id, draft: &draft, retracted: false };
             let json = json::write(&kept);
-            // Guarded by the member's version: a token that is replaced meanwhile publishes
-            // nothing.
+            // Guard the member's version: a token that was replaced meanwhile must not publish.
             let guard = Some(DocumentGuard::Member(member_id.clone(), author.version));
             let (key, group) = (None, member_id.as_str().to_owned());
             let quota = Some(DocumentQuota::today(self.quotas.memos_per_day, now));
@@ -37,7 +37,7 @@ impl Tenant {
             let added = DocumentDraft { key, group, json, replace: false, guard, quota, act };
             match self.put(Collection::Memos, &added).await? {
                 Put::Created(document) => Ok(Some(memo(member_id, draft.clone(), &document))),
-                // Another day may have begun meanwhile.
+                // If another day has begun meanwhile, try again.
                 Put::Full if self.store.now().await?.day() == now.day() => {
                     let reached = QuotaReached::today(Quota::MemosPerDay, now);
                     Err(Refusal::QuotaReached(reached).into())
@@ -58,7 +58,7 @@ impl Tenant {
         if retracted { Err(Refusal::NotFound(Resource::Memo).into()) } else { Ok(memo) }
     }
 
-    /// The published memos of a member, the oldest first.
+    /// The published memos of a member, oldest first.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -68,7 +68,7 @@ impl Tenant {
         Ok(memos.into_iter().filter(|(_, retracted)| !retracted).map(|(memo, _)| memo).collect())
     }
 
-    /// Retracts a memo: it reads as not found from now on. Retracted already, it stays so.
+    /// Retracts a memo: from now on it is not found. Retracting it again has no effect.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
@@ -100,7 +100,7 @@ impl Tenant {
     }
 }
 
-/// A memo as it was kept, and whether it was retracted.
+/// Parses a stored memo, and whether it was retracted.
 fn kept(document: &Document) -> Result<(Memo, bool), StoreError> {
     let (author, draft, retracted) = read(document, |fields| {
         let author = MemberId::parse(fields.text("memberId")?)?;
@@ -110,7 +110,7 @@ fn kept(document: &Document) -> Result<(Memo, bool), StoreError> {
     Ok((memo(author, draft, document), retracted))
 }
 
-/// A memo as it is kept.
+/// The stored form of a memo.
 #[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 struct KeptMemo<'a> {

@@ -12,12 +12,12 @@ use crate::domain::{
 use crate::rules::{self, Refusal, Resource};
 use crate::store::{self, Collection, Document, DocumentDraft, Put, StoreError};
 
-/// Whether a write brought something new.
+/// Whether a write created or replaced a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// There was none.
+    /// The document is new.
     Created,
-    /// It took the place of another.
+    /// The document replaced an existing one.
     Replaced,
 }
 
@@ -32,7 +32,7 @@ impl Tenant {
         self.replace(Collection::Subjects, key, String::new(), json::write(subject), act).await
     }
 
-    /// One subject.
+    /// A subject.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
@@ -52,7 +52,7 @@ impl Tenant {
         Ok(subjects)
     }
 
-    /// Records what a subject holds.
+    /// Records a snapshot of a subject's holdings.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is no such subject.
@@ -73,7 +73,7 @@ impl Tenant {
         }
     }
 
-    /// The snapshots of a subject over time: by their day, then by id.
+    /// The snapshots of a subject, by day, then by id.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is no such subject.
@@ -90,7 +90,7 @@ impl Tenant {
         Ok(snapshots)
     }
 
-    /// Records the regime of a day, in place of the one that was there.
+    /// Records the regime of a day, replacing an existing one.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -100,13 +100,13 @@ impl Tenant {
         self.replace(Collection::Regimes, key, String::new(), json::write(regime), act).await
     }
 
-    /// Records a research signal, in place of the one with its key and day.
+    /// Records a research signal, replacing an existing one with the same key and day.
     ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn put_signal(&self, signal: &Signal, by: &Actor) -> Result<Written, Error> {
         let group = signal.date.to_string();
-        // A day always has ten characters: no other pair of day and key gives the same text.
+        // A day always has ten characters, so the text is unique.
         let key = format!("{group}{}", signal.signal_key);
         let act = rules::signal_put(signal, by);
         self.replace(Collection::Signals, key, group, json::write(signal), act).await
@@ -166,7 +166,7 @@ pub(super) fn snapshot(
     }
 }
 
-/// Reads a document on file.
+/// Parses a stored document.
 pub(super) fn read<T>(
     document: &Document,
     from: impl FnOnce(&mut Object) -> Result<T, Invalid>,
