@@ -86,7 +86,7 @@ pub fn committee_api(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> 
 /// a 404 for all other paths.
 pub fn site(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
     let unknown = filter::unknown_path(Arc::clone(site), pages::unknown_path);
-    filter::routes(Arc::clone(site), Table::new(routes::site(site.has_committees())))
+    filter::routes(Arc::clone(site), Table::new(routes::site(site.parts())))
         .or(unknown)
         .unify()
         .boxed()
@@ -95,8 +95,14 @@ pub fn site(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
 /// The same as a [tower](https://docs.rs/tower-service) service, for servers that are not warp. It
 /// takes requests with any body; axum mounts it as a fallback, and the accept loop of `swarm-server` runs it.
 pub fn service(site: &Arc<Site>) -> SiteService {
-    let table = Table::new(routes::site(site.has_committees()));
+    let table = Table::new(routes::site(site.parts()));
     SiteService::new(Arc::clone(site), table, pages::unknown_path)
+}
+
+/// `/healthz`, `/readyz` and `/metrics` alone, for an address that only the operator of the server reaches; see
+/// [`Site::operations_apart`].
+pub fn operations(site: &Arc<Site>) -> SiteService {
+    SiteService::new(Arc::clone(site), Table::new(routes::operations()), pages::unknown_path)
 }
 
 /// An answer of the core as a response, with the headers that every answer of this crate has. For what a server

@@ -25,6 +25,7 @@ pub struct Site {
     directory: Box<dyn TenantDirectory>,
     pub(crate) origins: Origins,
     pub(crate) metrics: Metrics,
+    operations_apart: bool,
     /// The memory for bodies and answers in flight.
     pub(crate) budget: Budget,
     /// Knows the clients whose addresses a trusted proxy forwards.
@@ -34,6 +35,21 @@ pub struct Site {
     clocks: Arc<ClockCheck>,
     /// Limits how many diagnoses run at once.
     pub(crate) diagnoses: Arc<Semaphore>,
+}
+
+/// Which optional routes a site has.
+#[derive(Clone, Copy)]
+pub(crate) struct Parts {
+    /// Interface B.
+    pub(crate) committees: bool,
+    /// Health, readiness and metrics.
+    pub(crate) operations: bool,
+}
+
+impl Parts {
+    /// All of them.
+    #[cfg(test)]
+    pub(crate) const ALL: Self = Self { committees: true, operations: true };
 }
 
 /// What origins go by, beside the host that a request names.
@@ -56,6 +72,7 @@ impl Site {
             directory: Box::new(directory),
             origins: Origins::default(),
             metrics: Metrics::default(),
+            operations_apart: false,
             budget: Budget::default(),
             scheduler: Scheduler::default(),
             cache: Arc::new(AnswerCache::new(Arc::clone(&workers))),
@@ -98,6 +115,19 @@ impl Site {
     pub fn over_tls(mut self, is: bool) -> Self {
         self.origins.over_tls = is;
         self
+    }
+
+    /// Leaves `/healthz`, `/readyz` and `/metrics` out of the [`service`](crate::service), for a server that answers them
+    /// on another address with [`operations`](crate::operations).
+    #[must_use]
+    pub fn operations_apart(mut self, apart: bool) -> Self {
+        self.operations_apart = apart;
+        self
+    }
+
+    /// The routes that the site has beside those of every site.
+    pub(crate) fn parts(&self) -> Parts {
+        Parts { committees: self.has_committees(), operations: !self.operations_apart }
     }
 
     /// Has `/metrics` count, as `swarm_log_lines_dropped_total`, the lines of the log that whoever

@@ -38,6 +38,7 @@ mod framing;
 mod host;
 mod limits;
 mod socket;
+mod tls;
 mod tracked_body;
 
 use std::convert::Infallible;
@@ -61,7 +62,8 @@ use swarm_http::Site;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
 use tower_service::Service;
 
 use self::activity::Activity;
@@ -69,13 +71,36 @@ use self::connections::Connections;
 use self::framing::check_framing;
 use self::host::{bad_request, settle_host};
 use self::socket::Socket;
+use self::tls::Stream;
 
 pub use self::limits::Limits;
+pub use self::tls::{TlsCertificate, TlsError};
 pub use self::tracked_body::TrackedBody;
 
 /// The address of the client, in the extensions of each request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub SocketAddr);
+
+/// Where connections come from: a TCP listener, with TLS or without.
+#[derive(Debug)]
+pub struct Listener {
+    tcp: TcpListener,
+    tls: Option<TlsCertificate>,
+}
+
+impl Listener {
+    /// Connections that speak TLS, with this certificate.
+    pub fn with_tls(tcp: TcpListener, certificate: TlsCertificate) -> Self {
+        Self { tcp, tls: Some(certificate) }
+    }
+}
+
+impl From<TcpListener> for Listener {
+    /// Connections that speak plain HTTP, for a proxy in front.
+    fn from(tcp: TcpListener) -> Self {
+        Self { tcp, tls: None }
+    }
+}
 
 /// Serves `service` on `listener` until `stop` resolves.
 ///
@@ -85,10 +110,10 @@ pub struct Peer(pub SocketAddr);
 ///
 /// # Errors
 ///
-/// Only if the listener has no address. Errors of single connections, and of accepting them, are
-/// logged.
+/// If the listener has no address, or its TLS cannot be set up. Errors of single connections, and of accepting them,
+/// are logged.
 pub async fn serve<S, B>(
-    listener: TcpListener,
+    listener: impl Into<Listener>,
     service: S,
     limits: Limits,
     stop: impl Future<Output = ()>,
@@ -100,7 +125,7 @@ where
     B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + From<Bytes> + Send + 'static,
 {
     let names_peers = true;
-    serve_counted(listener, service, limits, (Gauge::default(), names_peers), stop).await
+    serve_counted(listener.into(), service, limits, (Gauge::default(), names_peers), stop).await
 }
 
 /// Serves all of a site, [`swarm_http::service`], as [`serve`] does, and counts the open connections in its metrics.
@@ -108,7 +133,7 @@ where
 /// # Errors
 /// As [`serve`].
 pub async fn serve_site(
-    listener: TcpListener,
+    listener: impl Into<Listener>,
     site: &Arc<Site>,
     limits: Limits,
     stop: impl Future<Output = ()>,
@@ -116,12 +141,12 @@ pub async fn serve_site(
     // A site has no use for the address of a client.
     let names_peers = false;
     let service = swarm_http::service(site);
-    serve_counted(listener, service, limits, (site.connections(), names_peers), stop).await
+    serve_counted(listener.into(), service, limits, (site.connections(), names_peers), stop).await
 }
 
 /// The same as [`serve`], with the gauge of open connections, and whether requests carry their [`Peer`].
 async fn serve_counted<S, B>(
-    listener: TcpListener,
+    Listener { tcp: listener, tls }: Listener,
     service: S,
     limits: Limits,
     (count, names_peers): (Gauge, bool),
@@ -135,7 +160,8 @@ where
 {
     tracing::info!(address = %listener.local_addr()?, "listening");
     let limits = limits.in_range();
-    let http = protocol(&limits);
+    let tls = tls.map(|tls| tls.acceptor()).transpose().map_err(io::Error::other)?;
+    let http = Protocol { http: http1(&limits), tls, handshake_deadline: limits.header_deadline };
     let (running, stopped) = watch::channel(());
     let mut connections = Connections::new(&limits, count);
     let mut stop = pin!(stop);
@@ -146,12 +172,12 @@ where
             accepted = accept(&listener, &mut connections) => accepted,
         };
         let activity = Activity::new();
-        let socket = TokioIo::new(Socket::new(tcp, &limits, activity.clone()));
+        let socket = Socket::new(tcp, &limits, activity.clone());
         let (service, at) = (service.clone(), activity.clone());
         let named = names_peers.then_some(Peer(peer));
         let service =
             service_fn(move |request| answer(service.clone(), request, named, at.clone()));
-        let connection = drive(http.serve_connection(socket, service), peer, stopped.clone());
+        let connection = drive(http.clone(), socket, service, peer, stopped.clone());
         connections.run(peer.ip(), activity, connection);
     }
     drop(listener);
@@ -160,7 +186,15 @@ where
     Ok(())
 }
 
-fn protocol(limits: &Limits) -> http1::Builder {
+/// What connections speak.
+#[derive(Clone)]
+struct Protocol {
+    http: http1::Builder,
+    tls: Option<TlsAcceptor>,
+    handshake_deadline: Duration,
+}
+
+fn http1(limits: &Limits) -> http1::Builder {
     // Pieces of a body are at most as long as the buffer, whose least size hyper asserts.
     const BUFFER: usize = 64 << 10;
     let mut http = http1::Builder::new();
@@ -197,13 +231,25 @@ async fn accept(listener: &TcpListener, connections: &mut Connections) -> (TcpSt
 
 /// Runs one connection to its end; once `stopped` has no sender, to the end of its request.
 async fn drive<S, B>(
-    mut connection: http1::Connection<TokioIo<Socket>, S>,
+    Protocol { http, tls, handshake_deadline }: Protocol,
+    socket: Socket,
+    service: S,
     peer: SocketAddr,
     mut stopped: watch::Receiver<()>,
 ) where
     S: hyper::service::Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
     B: Body<Error: Into<Box<dyn Error + Send + Sync>>> + 'static,
 {
+    let stream = tokio::select! {
+        stream = timeout(handshake_deadline, Stream::accept(socket, tls)) => stream,
+        _ = stopped.changed() => return,
+    };
+    let stream = match stream {
+        Ok(Ok(stream)) => TokioIo::new(stream),
+        Ok(Err(error)) => return tracing::debug!(%peer, %error, "TLS handshake failed"),
+        Err(_elapsed) => return tracing::debug!(%peer, "TLS handshake too slow"),
+    };
+    let mut connection = http.serve_connection(stream, service);
     let ended = tokio::select! {
         ended = &mut connection => ended,
         _ = stopped.changed() => {

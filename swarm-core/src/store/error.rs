@@ -32,6 +32,8 @@ pub enum StoreErrorKind {
     /// The log does not continue the one seen before: it is shorter, or has other rows. Nothing is
     /// committed until an operator accepts the store as it is (API.md, 11.4).
     WentBack,
+    /// It was opened for reading alone ([`ReadOnly`](crate::store::ReadOnly)). Nothing was committed.
+    ReadOnly,
 }
 
 impl std::fmt::Display for StoreErrorKind {
@@ -43,6 +45,7 @@ impl std::fmt::Display for StoreErrorKind {
             Self::Misconfigured => "misconfigured",
             Self::ClockBehind => "behind",
             Self::WentBack => "went back",
+            Self::ReadOnly => "is read-only",
         })
     }
 }

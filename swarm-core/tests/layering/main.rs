@@ -87,7 +87,7 @@ const CRATES: [(&str, &[&str]); 11] = [
     ),
     (
         "swarm-server/src",
-        &["activity framing host limits", "socket tracked_body turns", "connections", ITSELF],
+        &["activity framing host limits", "socket tracked_body turns", "connections tls", ITSELF],
     ),
     (
         "swarm-server/src/bin/swarm",
@@ -96,7 +96,7 @@ const CRATES: [(&str, &[&str]); 11] = [
             "arguments store",
             "log secrets",
             "config",
-            "mail",
+            "mail tls_files",
             "brief_files tenants",
             "open_site",
             "export serve",

@@ -8,9 +8,10 @@ use crate::door::{guide, home, manifest};
 use crate::request::RequestContext;
 use crate::request::route::{Route, Section, Work, read};
 use crate::response::Reply;
+use crate::site::Parts;
 
-/// All routes of a site, with the committee or without.
-type SiteTable = fn(bool) -> Vec<Route>;
+/// All routes of a site with these parts.
+type SiteTable = fn(Parts) -> Vec<Route>;
 
 /// What says where everything is; the reference is that of this table.
 pub(super) fn routes(table: SiteTable) -> Vec<Route> {
@@ -53,11 +54,16 @@ async fn docs(table: SiteTable, request: RequestContext) -> Reply {
     Ok(reference(table, &request.site).docs(&request))
 }
 
-/// The reference of a site: what it says depends on nothing but whether there are committees.
+/// The reference of a site, which depends on nothing but its [`Parts`].
 fn reference(table: SiteTable, site: &Site) -> &'static Reference {
-    static WITHOUT_COMMITTEES: OnceLock<Reference> = OnceLock::new();
-    static WITH_COMMITTEES: OnceLock<Reference> = OnceLock::new();
-    let has_committees = site.has_committees();
-    let reference = if has_committees { &WITH_COMMITTEES } else { &WITHOUT_COMMITTEES };
-    reference.get_or_init(|| Reference::of(&table(has_committees)))
+    static REFERENCES: [OnceLock<Reference>; 4] = [const { OnceLock::new() }; 4];
+    let parts = site.parts();
+    let [without, with_committees, with_operations, whole] = &REFERENCES;
+    let reference = match (parts.committees, parts.operations) {
+        (false, false) => without,
+        (true, false) => with_committees,
+        (false, true) => with_operations,
+        (true, true) => whole,
+    };
+    reference.get_or_init(|| Reference::of(&table(parts)))
 }

@@ -12,6 +12,7 @@ mod sessions;
 mod takes;
 
 use crate::request::route::Route;
+use crate::site::Parts;
 
 /// Interface A, with its pages.
 pub(crate) fn api() -> Vec<Route> {
@@ -26,15 +27,22 @@ pub(crate) fn committee() -> Vec<Route> {
     routes
 }
 
+/// The routes about the server itself: health, readiness, metrics.
+pub(crate) fn operations() -> Vec<Route> {
+    operations::routes()
+}
+
 /// All routes of a site of its own, in the order of the reference.
-pub(crate) fn site(with_committees: bool) -> Vec<Route> {
+pub(crate) fn site(parts: Parts) -> Vec<Route> {
     let mut routes = door::routes(site);
     routes.extend(api());
-    if with_committees {
+    if parts.committees {
         routes.extend(committee());
     }
     routes.extend(pages::at_root());
-    routes.extend(operations::routes());
+    if parts.operations {
+        routes.extend(operations());
+    }
     routes.sort_by_key(|route| route.section);
     routes
 }
@@ -50,7 +58,7 @@ mod tests {
 
     #[test]
     fn every_route_is_described() {
-        for route in site(true) {
+        for route in site(Parts::ALL) {
             let (method, path, about) = (&route.method, route.path, &route.about);
             assert!(!about.summary.is_empty(), "{method} {path} needs a summary");
             assert!(!about.answers.is_empty(), "{method} {path} needs an answer");
@@ -61,7 +69,7 @@ mod tests {
 
     #[test]
     fn every_schema_that_is_named_is_there_and_every_other_is_named() {
-        let document = Reference::of(&site(true)).openapi("http://a.example").body;
+        let document = Reference::of(&site(Parts::ALL)).openapi("http://a.example").body;
         let text = std::str::from_utf8(&document).unwrap();
         let named: HashSet<_> = text
             .split("\"#/components/schemas/")

@@ -56,6 +56,18 @@ pub(crate) struct Options {
     pub(crate) listen: Option<String>,
     #[command(flatten)]
     pub(crate) source: Source,
+    /// Speak TLS with this certificate chain, a PEM file; read again on SIGHUP
+    #[arg(long, env = "SWARM_TLS_CERT", value_name = "FILE")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The private key of the certificate, a PEM file
+    #[arg(long, env = "SWARM_TLS_KEY", value_name = "FILE")]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// Serve /metrics, /healthz and /readyz on this address, and not on the public one
+    #[arg(long, env = "SWARM_METRICS_LISTEN", value_name = "ADDR")]
+    pub(crate) metrics_listen: Option<String>,
+    /// Serve reads alone: refuse every commit, and run no background work
+    #[arg(long)]
+    pub(crate) read_only: bool,
     /// Believe X-Forwarded-Host and X-Forwarded-Proto
     #[arg(long, env = "SWARM_TRUST_FORWARDED", value_name = "BOOL", num_args = 0..=1,
           default_missing_value = "true", value_parser = BoolishValueParser::new())]

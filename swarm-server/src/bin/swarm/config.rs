@@ -16,6 +16,14 @@ use crate::store::DEFAULT_STORE;
 struct File {
     listen: Option<String>,
     store: Option<String>,
+    #[serde(alias = "tls-cert")]
+    tls_cert: Option<PathBuf>,
+    #[serde(alias = "tls-key")]
+    tls_key: Option<PathBuf>,
+    #[serde(alias = "metrics-listen")]
+    metrics_listen: Option<String>,
+    #[serde(default, alias = "read-only")]
+    read_only: bool,
     #[serde(alias = "trust-forwarded")]
     trust_forwarded: Option<bool>,
     #[serde(alias = "log-format")]
@@ -78,6 +86,10 @@ pub(crate) struct CommitteeTable {
 pub(crate) struct Config {
     pub(crate) listen: String,
     pub(crate) store: String,
+    /// The files of certificate and key.
+    pub(crate) tls: Option<(PathBuf, PathBuf)>,
+    pub(crate) metrics_listen: Option<String>,
+    pub(crate) read_only: bool,
     pub(crate) trust_forwarded: bool,
     pub(crate) log_format: LogFormat,
     pub(crate) mail: Option<MailConfig>,
@@ -124,12 +136,26 @@ impl Options {
             flag.or(file).unwrap_or_else(|| default.to_owned())
         };
         let listen = or(self.listen, file.listen, DEFAULT_LISTEN);
-        if !is_host_and_port(&listen) {
-            return Err(format!("listen: must be HOST:PORT, not {listen:?}").into());
+        let metrics_listen = self.metrics_listen.or(file.metrics_listen);
+        for (key, address) in
+            [("listen", Some(&listen)), ("metrics_listen", metrics_listen.as_ref())]
+        {
+            if let Some(address) = address.filter(|address| !is_host_and_port(address)) {
+                return Err(format!("{key}: must be HOST:PORT, not {address:?}").into());
+            }
         }
+        let tls = match (self.tls_cert.or(file.tls_cert), self.tls_key.or(file.tls_key)) {
+            (Some(cert), Some(key)) => Some((cert, key)),
+            (None, None) => None,
+            (Some(_), None) => return Err("tls_cert needs tls_key".into()),
+            (None, Some(_)) => return Err("tls_key needs tls_cert".into()),
+        };
         Ok(Config {
             listen,
             store: or(store, file.store, DEFAULT_STORE),
+            tls,
+            metrics_listen,
+            read_only: self.read_only || file.read_only,
             trust_forwarded: self.trust_forwarded.or(file.trust_forwarded).unwrap_or_default(),
             log_format: self.log_format.or(file.log_format).unwrap_or_default(),
             mail,

@@ -16,6 +16,7 @@ mod secrets;
 mod serve;
 mod store;
 mod tenants;
+mod tls_files;
 mod verify;
 
 use std::process::ExitCode;

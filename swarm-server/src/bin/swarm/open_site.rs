@@ -52,6 +52,7 @@ pub(crate) async fn open(
 ) -> Result<OpenSite, Failure> {
     let CheckedTenants { tenants, exports } =
         CheckedTenants::of(&config.tenants, config.mail.as_ref())?;
+    let (over_tls, operations_apart) = (config.tls.is_some(), config.metrics_listen.is_some());
     let smtp = config.mail.as_ref().map(Smtp::new).transpose()?;
     let (site, hosts) = if tenants.is_empty() {
         let tenant = tenants::default_tenant(admin_token)?;
@@ -64,7 +65,10 @@ pub(crate) async fn open(
         hosts.replace(tenants)?;
         (Site::new(open_store(&config.store).await?, hosts.clone()), Some(hosts))
     };
-    let site = site.trust_forwarded(config.trust_forwarded);
+    let site = site
+        .trust_forwarded(config.trust_forwarded)
+        .over_tls(over_tls)
+        .operations_apart(operations_apart);
     Ok(OpenSite {
         site: Arc::new(site.with_dropped_log_lines(console::lines_dropped)),
         exports: Arc::new(RwLock::new(exports)),

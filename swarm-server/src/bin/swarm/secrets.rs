@@ -1,6 +1,9 @@
 //! Secret tokens.
 
+use std::fs::File;
 use std::io::{self, Read as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 use swarm_core::domain::AdminTokenHash;
 use swarm_core::proof::hex;
@@ -36,8 +39,28 @@ pub(crate) fn hash_token(options: &HashTokenOptions) -> Result<(), Failure> {
 fn token_from_input() -> Result<String, Failure> {
     let mut text = String::new();
     io::stdin().read_to_string(&mut text).map_err(|error| format!("standard input: {error}"))?;
-    let line = text.strip_suffix('\n').unwrap_or(&text);
-    Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
+    Ok(without_line_end(&text).to_owned())
+}
+
+/// The secret in a file, without its line end.
+///
+/// # Errors
+/// Where the file cannot be read, or others than its owner may read it; the text says how to change that.
+pub(crate) fn read_secret(path: &Path) -> Result<String, Failure> {
+    let name = path.display();
+    let fault = |error: io::Error| format!("{name}: {error}");
+    let file = File::open(path).map_err(fault)?;
+    let mode = file.metadata().map_err(fault)?.permissions().mode();
+    if mode & 0o077 != 0 {
+        return Err(format!("{name}: others may read it: chmod 600 {name}").into());
+    }
+    let text = io::read_to_string(file).map_err(fault)?;
+    Ok(without_line_end(&text).to_owned())
+}
+
+fn without_line_end(text: &str) -> &str {
+    let line = text.strip_suffix('\n').unwrap_or(text);
+    line.strip_suffix('\r').unwrap_or(line)
 }
 
 /// Whether operators can send it in a header, and it is long enough not to be guessed.

@@ -3,13 +3,13 @@
 use std::convert::Infallible;
 use std::env::{self, VarError};
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use swarm_core::Error;
 use swarm_core::store::StoreErrorKind;
 use swarm_http::Site;
-use swarm_server::Limits;
+use swarm_server::{Limits, Listener};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinError;
@@ -18,7 +18,8 @@ use tracing_subscriber::filter::LevelFilter;
 use crate::arguments::Options;
 use crate::failure::with_causes;
 use crate::open_site::OpenSite;
-use crate::{Failure, console, descriptors, log, open_site, store};
+use crate::tls_files::TlsFiles;
+use crate::{Failure, console, descriptors, log, open_site, secrets, store};
 
 pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let mut config = options.resolve()?;
@@ -26,16 +27,40 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let limits = limits(config.trust_forwarded);
     let (listen_on, file) = (std::mem::take(&mut config.listen), config.file.take());
     // An address that is taken stops the start before a store is made.
-    let listener = bind(&listen_on).await?;
-    let open = open_site::open(config, admin_token()?, store::open).await?;
+    let listener = bind("listen", &listen_on).await?;
+    let metrics_listener = match &config.metrics_listen {
+        Some(address) => Some(bind("metrics_listen", address).await?),
+        None => None,
+    };
+    let tls = config.tls.clone().map(TlsFiles::read).transpose()?;
+    let (read_only, over_tls) = (config.read_only, tls.is_some());
+    let open_store = async |store: &str| match read_only {
+        true => store::open_read_only(store).await,
+        false => store::open(store).await,
+    };
+    let open = open_site::open(config, admin_token()?, open_store).await?;
     count_warnings(&open.site).await?;
-    say_address(&listener)?;
+    say_address(&listener, over_tls)?;
     let (site, maintenance) = (Arc::clone(&open.site), open.maintenance());
+    let maintenance = async move {
+        if read_only { std::future::pending().await } else { maintenance.run().await }
+    };
+    let listener = match &tls {
+        Some(tls) => Listener::with_tls(listener, tls.certificate()),
+        None => listener.into(),
+    };
+    if let Some(listener) = metrics_listener {
+        tracing::info!(address = %listener.local_addr()?, "metrics are served apart");
+        // Until the process ends, so that the last seconds of a drain are seen too.
+        let never = std::future::pending();
+        let operations = swarm_http::operations(&site);
+        tokio::spawn(swarm_server::serve(listener, operations, Limits::default(), never));
+    }
     let (stop, hangup) = (stop_signal()?, signal(SignalKind::hangup())?);
     let stop = async {
-        tokio::select! { () = stop => {}, () = reload_on(hangup, file, open) => {} }
+        tokio::select! { () = stop => {}, () = reload_on(hangup, file, open, tls) => {} }
     };
-    serve(listener, &site, maintenance.run(), limits, stop).await
+    serve(listener, &site, maintenance, limits, stop).await
 }
 
 /// Opening the store has logged its warnings: here they are only counted. One that opened and is not
@@ -60,41 +85,58 @@ pub(crate) fn limits(behind_proxy: bool) -> Limits {
     limits
 }
 
-/// Reads the tenants again at each SIGHUP, which ends no server.
-async fn reload_on(mut hangup: Signal, file: Option<PathBuf>, open: OpenSite) {
+/// Reads the tenants and the certificate again at each SIGHUP, which ends no server.
+async fn reload_on(
+    mut hangup: Signal,
+    file: Option<PathBuf>,
+    open: OpenSite,
+    tls: Option<TlsFiles>,
+) {
     while hangup.recv().await.is_some() {
+        if let Some(tls) = &tls {
+            tls.reload();
+        }
         match &file {
             Some(file) => open.reload(file),
-            None => tracing::warn!("SIGHUP: there is no file to read again"),
+            None if tls.is_none() => tracing::warn!("SIGHUP: there is no file to read again"),
+            None => {}
         }
     }
     std::future::pending().await
 }
 
-/// The operator's token of a single tenant, where the environment has one.
+/// The operator's token of a single tenant, where the environment has one, or names a file of it.
 pub(crate) fn admin_token() -> Result<Option<String>, Failure> {
-    match env::var("SWARM_ADMIN_TOKEN") {
-        Ok(token) => Ok(Some(token)),
-        Err(VarError::NotPresent) => Ok(None),
-        Err(VarError::NotUnicode(_)) => Err("SWARM_ADMIN_TOKEN is no text".into()),
+    let token = match env::var("SWARM_ADMIN_TOKEN") {
+        Ok(token) => Some(token),
+        Err(VarError::NotPresent) => None,
+        Err(VarError::NotUnicode(_)) => return Err("SWARM_ADMIN_TOKEN is no text".into()),
+    };
+    match (token, env::var_os("SWARM_ADMIN_TOKEN_FILE")) {
+        (Some(_), Some(_)) => {
+            Err("SWARM_ADMIN_TOKEN and SWARM_ADMIN_TOKEN_FILE are both set: set one".into())
+        }
+        (None, Some(file)) => secrets::read_secret(Path::new(&file)).map(Some),
+        (token, None) => Ok(token),
     }
 }
 
 /// Takes the address. Whoever connects waits until the server is served.
-pub(crate) async fn bind(address: &str) -> Result<TcpListener, Failure> {
+pub(crate) async fn bind(key: &str, address: &str) -> Result<TcpListener, Failure> {
     let bound = TcpListener::bind(address).await;
-    Ok(bound.map_err(|error| format!("listen: {address:?}: {error}"))?)
+    Ok(bound.map_err(|error| format!("{key}: {address:?}: {error}"))?)
 }
 
 /// Says on standard output which address is served.
-pub(crate) fn say_address(listener: &TcpListener) -> Result<(), Failure> {
-    console::say(&format!("listening on http://{}", listener.local_addr()?));
+pub(crate) fn say_address(listener: &TcpListener, over_tls: bool) -> Result<(), Failure> {
+    let scheme = if over_tls { "https" } else { "http" };
+    console::say(&format!("listening on {scheme}://{}", listener.local_addr()?));
     Ok(())
 }
 
 /// Serves until told to stop, and then finishes what is in flight.
 pub(crate) async fn serve(
-    listener: TcpListener,
+    listener: impl Into<Listener>,
     site: &Arc<Site>,
     maintenance: impl Future<Output = Result<Infallible, JoinError>> + Send + 'static,
     limits: Limits,

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use swarm_core::store::ChangeFeed;
+use swarm_core::store::{ChangeFeed, Intercepted, ReadOnly};
 use swarm_core::{CommitteeTenants, Committees, Swarm, SystemEntropy, Tenants};
 use swarm_http::Services;
 use swarm_store_memory::MemoryStore;
@@ -49,15 +49,33 @@ pub(crate) async fn open(store: &str) -> Result<Services, Failure> {
         return Ok(in_memory());
     }
     if let Some(path) = store.strip_prefix(SQLITE) {
-        return in_file(Path::new(path)).await;
+        return Ok(with_basis_cache(sqlite(Path::new(path)).await?));
     }
+    Ok(with_basis_cache(redis(store).await?))
+}
+
+async fn redis(store: &str) -> Result<RedisStore, Failure> {
     let redis = RedisStore::connect(store).await;
-    let redis = redis.map_err(|error| with_causes(&format!("store: {}", shown(store)), &error))?;
-    Ok(with_basis_cache(redis))
+    Ok(redis.map_err(|error| with_causes(&format!("store: {}", shown(store)), &error))?)
+}
+
+/// The same for reading alone: what an earlier process stored at this address, and no commit.
+pub(crate) async fn open_read_only(store: &str) -> Result<Services, Failure> {
+    check(store)?;
+    exists(store)?;
+    if let Some(path) = store.strip_prefix(SQLITE) {
+        return Ok(read_only(sqlite(Path::new(path)).await?));
+    }
+    Ok(read_only(redis(store).await?))
 }
 
 /// Opens what an earlier process stored at this address.
 pub(crate) async fn open_existing(store: &str) -> Result<Services, Failure> {
+    exists(store)?;
+    open(store).await
+}
+
+fn exists(store: &str) -> Result<(), Failure> {
     if store == MEMORY {
         return Err("store: memory holds nothing at start: name the server's store".into());
     }
@@ -65,7 +83,7 @@ pub(crate) async fn open_existing(store: &str) -> Result<Services, Failure> {
         Some(path) if !Path::new(path).exists() => {
             Err(format!("store: there is no file {path:?}: name the server's store").into())
         }
-        _ => open(store).await,
+        _ => Ok(()),
     }
 }
 
@@ -107,7 +125,7 @@ pub(crate) fn shown(store: &str) -> String {
     if hosts.split(',').all(is_host) { format!("{scheme}://{hosts}") } else { scheme.to_owned() }
 }
 
-async fn in_file(path: &Path) -> Result<Services, Failure> {
+async fn sqlite(path: &Path) -> Result<SqliteStore, Failure> {
     let (is_new, file) = (!path.exists(), path.to_owned());
     let opened = spawn_blocking(|| SqliteStore::open(file)).await?;
     let name = path.display();
@@ -115,7 +133,14 @@ async fn in_file(path: &Path) -> Result<Services, Failure> {
     if is_new {
         tracing::info!("store: made {name}");
     }
-    Ok(with_basis_cache(store))
+    Ok(store)
+}
+
+/// Both interfaces without commits. No background work follows the changes of such a store.
+fn read_only(store: impl Tenants + CommitteeTenants + 'static) -> Services {
+    let store = Arc::new(Intercepted::new(store, Arc::new(ReadOnly)));
+    let committees = Committees::new(Arc::clone(&store), SystemEntropy);
+    Services::from((Swarm::new(store, SystemEntropy), committees))
 }
 
 fn on(store: impl Tenants + CommitteeTenants + ChangeFeed + Clone + 'static) -> Services {

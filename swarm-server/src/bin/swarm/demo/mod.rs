@@ -43,8 +43,8 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
     let committees = Committees::new(store, SystemEntropy);
     let site = Arc::new(Site::single((swarm, committees), tenant));
     let maintenance = site.maintenance().with(LogQueuedMail::default);
-    let listener = serve::bind(&options.listen).await?;
-    serve::say_address(&listener)?;
+    let listener = serve::bind("listen", &options.listen).await?;
+    serve::say_address(&listener, false)?;
     let server = listener.local_addr()?;
     let (failed, failure) = oneshot::channel::<Failure>();
     let (filled, is_filled) = oneshot::channel::<()>();

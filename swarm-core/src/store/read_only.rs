@@ -1,0 +1,93 @@
+//! An [`Interceptor`] that refuses every commit.
+
+use super::{
+    ChallengeOffer, Collection, Committee, CommitteeDayChange, CommitteeFiled, CommitteeFiling,
+    CommitteeMemberChange, Convocation, DocumentDraft, Documents, Filed, Filing, Interceptor, Log,
+    MemberChange, MemberSaved, Members, MessageChange, Outbox, Put, Result, Saved, SessionChange,
+    Sessions, StoreError, StoreErrorKind, Takes, async_trait,
+};
+use crate::domain::{Act, Challenge, Session};
+use std::sync::Arc;
+
+/// Refuses every commit with [`StoreErrorKind::ReadOnly`] and passes reads on: for a restored copy that is only looked
+/// at. Put it in front of a store with [`Intercepted`](super::Intercepted).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReadOnly;
+
+/// Writes out each method that commits, and their names.
+macro_rules! refuse {
+    ($($part:ident::$method:ident($($type:ty),*) -> $answer:ty;)*) => {
+        #[async_trait]
+        impl Interceptor for ReadOnly {$(
+            async fn $method(&self, _: &dyn $part, $(_: $type),*) -> Result<$answer> {
+                Err(StoreError::new(StoreErrorKind::ReadOnly, stringify!($method), "opened for reading alone"))
+            }
+        )*}
+
+        #[cfg(test)]
+        const REFUSED: &[&str] = &[$(stringify!($method)),*];
+    };
+}
+
+refuse! {
+    Members::save_member(&MemberChange) -> MemberSaved;
+    Members::give_challenge(&ChallengeOffer) -> Challenge;
+    Sessions::convene(&Convocation) -> Arc<Session>;
+    Sessions::save_session(&SessionChange) -> Saved;
+    Takes::file(&Filing) -> Filed;
+    Documents::put_document(Collection, &DocumentDraft) -> Put;
+    Outbox::save_message(&MessageChange) -> Saved;
+    Log::accept_clock(&Act) -> ();
+    Log::accept_store(&Act) -> ();
+    Committee::save_committee_member(&CommitteeMemberChange) -> Saved;
+    Committee::save_committee_day(&CommitteeDayChange) -> Saved;
+    Committee::file_committee(&CommitteeFiling) -> CommitteeFiled;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::REFUSED;
+
+    macro_rules! names {
+        ($($part:ident { $($method:ident($($name:ident: $type:ty),*) -> $answer:ty;)* })*) => {
+            [$($(stringify!($method)),*),*]
+        };
+    }
+
+    /// A new method of the port has to be put on one side or the other.
+    #[test]
+    fn every_method_of_the_port_is_a_read_or_refused() {
+        const READS: &[&str] = &[
+            "now",
+            "member",
+            "members",
+            "bearer",
+            "session",
+            "sessions",
+            "published",
+            "basis",
+            "take",
+            "takes",
+            "latest_takes",
+            "document",
+            "documents",
+            "messages",
+            "log",
+            "log_position",
+            "seen_log",
+            "acts_on",
+            "count",
+            "committee_members",
+            "committee_member",
+            "committee_day",
+            "committee_sessions",
+            "committee_briefs",
+            "committee_basis",
+            "committee_takes",
+        ];
+        for method in crate::port_methods!(names: Clock Members Sessions Takes Documents Outbox Log Counts Committee)
+        {
+            assert!(READS.contains(&method) != REFUSED.contains(&method), "{method}");
+        }
+    }
+}

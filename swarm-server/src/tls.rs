@@ -1,0 +1,174 @@
+//! TLS for the accept loop, by rustls, with a certificate that can be replaced while the server runs.
+
+use std::fmt;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
+use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::server::{ClientHello, ResolvesServerCert};
+use tokio_rustls::rustls::sign::CertifiedKey;
+use tokio_rustls::rustls::{self, ServerConfig};
+use tokio_rustls::server::TlsStream;
+
+use crate::socket::Socket;
+
+/// A certificate chain and its private key. Clones share them, so that [`replace`](Self::replace) takes effect from the
+/// next handshake on; connections that are open keep theirs.
+#[derive(Clone)]
+pub struct TlsCertificate(Arc<Current>);
+
+/// Why a certificate and its key cannot be used. It never quotes the key.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TlsError {
+    /// The chain is not PEM, or holds no certificate.
+    #[error("no certificate in PEM form")]
+    Certificate(#[source] pem::Error),
+    /// The key is not PEM, or holds no private key.
+    #[error("no private key in PEM form")]
+    Key(#[source] pem::Error),
+    /// rustls refuses the pair, for example because the key belongs to another certificate.
+    #[error("certificate and key cannot be used together: {0}")]
+    Pair(rustls::Error),
+}
+
+impl TlsCertificate {
+    /// Reads a certificate chain, the server's own certificate first, and its private key (PKCS#8, PKCS#1 or SEC1).
+    ///
+    /// # Errors
+    /// [`TlsError`] where either is not PEM, or they do not belong together.
+    pub fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, TlsError> {
+        Ok(Self(Arc::new(Current(RwLock::new(certified(chain, key)?)))))
+    }
+
+    /// Puts another certificate and key in their place.
+    ///
+    /// # Errors
+    /// As [`from_pem`](Self::from_pem); then the old pair stays.
+    pub fn replace(&self, chain: &[u8], key: &[u8]) -> Result<(), TlsError> {
+        let new = certified(chain, key)?;
+        *self.0.0.write().unwrap_or_else(PoisonError::into_inner) = new;
+        Ok(())
+    }
+
+    /// What does the handshakes: TLS 1.2 and 1.3, HTTP/1.1.
+    pub(crate) fn acceptor(&self) -> Result<TlsAcceptor, rustls::Error> {
+        let mut config = ServerConfig::builder_with_provider(provider())
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::clone(&self.0) as Arc<dyn ResolvesServerCert>);
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(TlsAcceptor::from(Arc::new(config)))
+    }
+}
+
+impl fmt::Debug for TlsCertificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TlsCertificate").finish_non_exhaustive()
+    }
+}
+
+fn certified(chain: &[u8], key: &[u8]) -> Result<Arc<CertifiedKey>, TlsError> {
+    let chain: Vec<_> = CertificateDer::pem_slice_iter(chain)
+        .collect::<Result<_, _>>()
+        .map_err(TlsError::Certificate)?;
+    if chain.is_empty() {
+        return Err(TlsError::Certificate(pem::Error::NoItemsFound));
+    }
+    let key = PrivateKeyDer::from_pem_slice(key).map_err(TlsError::Key)?;
+    CertifiedKey::from_der(chain, key, &provider()).map(Arc::new).map_err(TlsError::Pair)
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(ring::default_provider())
+}
+
+/// The pair in use.
+struct Current(RwLock<Arc<CertifiedKey>>);
+
+impl ResolvesServerCert for Current {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner)))
+    }
+}
+
+impl fmt::Debug for Current {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Current").finish_non_exhaustive()
+    }
+}
+
+/// A connection, encrypted or not.
+pub(crate) enum Stream {
+    Plain(Socket),
+    Tls(Box<TlsStream<Socket>>),
+}
+
+impl Stream {
+    /// Does the handshake, where there is one.
+    pub(crate) async fn accept(socket: Socket, tls: Option<TlsAcceptor>) -> io::Result<Self> {
+        match tls {
+            Some(tls) => Ok(Self::Tls(Box::new(tls.accept(socket).await?))),
+            None => Ok(Self::Plain(socket)),
+        }
+    }
+}
+
+/// Calls the method of the stream inside.
+macro_rules! inner {
+    ($stream:ident, $method:ident($($argument:expr),*)) => {
+        match $stream.get_mut() {
+            Stream::Plain(socket) => Pin::new(socket).$method($($argument),*),
+            Stream::Tls(tls) => Pin::new(&mut **tls).$method($($argument),*),
+        }
+    };
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        inner!(self, poll_read(cx, buf))
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        inner!(self, poll_write(cx, buf))
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        inner!(self, poll_write_vectored(cx, bufs))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        match self {
+            Self::Plain(socket) => socket.is_write_vectored(),
+            Self::Tls(tls) => tls.is_write_vectored(),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        inner!(self, poll_flush(cx))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        inner!(self, poll_shutdown(cx))
+    }
+}
