@@ -1,4 +1,4 @@
-//! The log: what each commit adds to it (API.md, 11).
+//! The log of public changes (API.md, 11).
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::json::Object;
 use super::text::text;
 use super::{Invalid, SessionId, Take, Timestamp, bounded};
 
-/// The number of an entry in a tenant's log: from 1, without a gap.
+/// The number of an entry in a tenant's log; consecutive from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(transparent)]
 pub struct Seq(pub u64);
@@ -26,19 +26,19 @@ text!(
     Note, "note", 0..=500
 );
 
-/// Who changed something: the name of an operator's token, or the server itself.
+/// The author of a change: the name of an operator's token, or the server itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Actor(Cow<'static, str>);
 
 impl Actor {
-    /// The server itself, when its schedule asks for it.
+    /// The server itself, acting on its schedule.
     pub const SCHEDULE: Self = Self(Cow::Borrowed("schedule"));
 
-    /// The operator of a tenant that names no operators.
+    /// The operator of a tenant without named operators.
     pub const OPERATOR: Self = Self(Cow::Borrowed("operator"));
 
-    /// The operator whose token has this name: 1 to 100 characters, and not `schedule`, which the
-    /// log keeps for the server itself.
+    /// The operator whose token has this name: 1 to 100 characters, and not `schedule`, which is
+    /// reserved for the server itself.
     ///
     /// # Errors
     /// [`Invalid`] for any other name.
@@ -50,7 +50,7 @@ impl Actor {
         Ok(Self(Cow::Owned(name)))
     }
 
-    /// The name as it stands in the log.
+    /// The name in the log.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -62,23 +62,23 @@ impl Serialize for Actor {
     }
 }
 
-/// Who changes something, and what they say about it.
+/// The author of a change, with an optional note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attribution {
-    /// Who.
+    /// The author.
     pub by: Actor,
-    /// What they say.
+    /// The note.
     pub note: Option<Note>,
 }
 
 impl Attribution {
-    /// A change that the schedule asks for.
+    /// A change by the schedule.
     pub const SCHEDULE: Self = Self { by: Actor::SCHEDULE, note: None };
 
-    /// A change by `by`, with the `note` that the request carries, if any.
+    /// A change by `by`, with the optional field `note` of the request.
     ///
     /// # Errors
-    /// [`Invalid`] when the note is no text of at most 500 characters.
+    /// [`Invalid`] when the note is not a string of at most 500 characters.
     pub fn read(by: Actor, fields: &mut Object) -> Result<Self, Invalid> {
         let note = fields.text_if_any("note")?.map(Note::parse).transpose()?;
         Ok(Self { by, note })
@@ -91,8 +91,8 @@ impl From<Actor> for Attribution {
     }
 }
 
-/// The log entry of a commit, made by the rules that judged it; opaque text for a store, which
-/// appends it to the tenant's log in the same commit.
+/// The log entry of a commit, made by the rules. It is opaque to a store, which appends it to the
+/// tenant's log in the same commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Act {
     text: String,
@@ -110,7 +110,7 @@ impl Act {
         Self { text, session: Some(session) }
     }
 
-    /// The text to keep, byte for byte. It holds no line break.
+    /// The text to store, byte for byte. It contains no line break.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -122,7 +122,7 @@ impl Act {
     }
 }
 
-/// A row of the log, as a store gives it back.
+/// A row of the log, as a store returns it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogRow {
     /// Its number.
@@ -134,8 +134,8 @@ pub struct LogRow {
 }
 
 impl LogRow {
-    /// Whether what the public is shown of a session, and of the takes in it, may be another since
-    /// this row: a take changes its own session alone, anything else may change any.
+    /// Whether this row may change the public view of a session and its takes. A take changes only
+    /// its own session; any other entry may change any session.
     pub fn may_change(&self, session: SessionId) -> bool {
         match &self.logged {
             Logged::Take(take) => take.session_id == session,
@@ -148,15 +148,15 @@ impl LogRow {
 /// What was committed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Logged {
-    /// A take. A store keeps no more than which one it is.
+    /// A take. A store keeps only its id.
     Take(Arc<Take>),
-    /// A submission to the committee. A store keeps no more than which one it is.
+    /// A submission to the committee. A store keeps only its key.
     CommitteeTake(Arc<CommitteeTake>),
     /// Anything else.
     Act {
         /// The text of the [`Act`].
         text: String,
-        /// The id that the commit gave out, of a session or a document, where it gave out one.
+        /// The id of a session or a document that the commit assigned, if any.
         minted: Option<u64>,
     },
 }

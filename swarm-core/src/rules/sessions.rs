@@ -1,4 +1,4 @@
-//! What becomes of a session: its state, its deadline, its roster (API.md, 7.3).
+//! The rules for changes of a session: its state, deadline, quorum and roster (API.md, 7.3).
 
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ use crate::domain::{
 /// The first write of a session.
 #[derive(Clone, Debug)]
 pub struct Convocation {
-    /// What is convened.
+    /// The session to convene.
     pub draft: SessionDraft,
-    /// What it says in the log.
+    /// Its entry in the log.
     pub act: Act,
 }
 
@@ -23,18 +23,18 @@ pub fn convene(draft: &SessionDraft, by: &Attribution) -> Convocation {
     Convocation { draft: draft.clone(), act: log::convened(draft, by) }
 }
 
-/// The write of a session that exists. Its id, day, subject and time of convening never change.
+/// A change of an existing session. Its id, day, subject and time of convening never change.
 #[derive(Clone, Debug)]
 pub struct SessionChange {
-    /// The whole record to write.
+    /// The complete new record.
     pub session: Session,
     /// The version that was judged.
     pub expected: Version,
-    /// The number of takes that was judged, all revisions counted.
+    /// Guard: the number of takes, counting all revisions.
     pub takes: Option<usize>,
-    /// The moment after which no take may have been filed in it.
+    /// Guard: no take may have been filed after this time.
     pub none_filed_after: Option<Timestamp>,
-    /// What it says in the log.
+    /// Its entry in the log.
     pub act: Act,
 }
 
@@ -43,7 +43,7 @@ pub struct SessionChange {
 /// all the takes of the session, and holds the commit to their number.
 ///
 /// # Errors
-/// [`Refusal::SessionIs`] when its state forbids the move.
+/// [`Refusal::SessionIs`] when its state does not allow the transition.
 pub fn advance(
     session: &Versioned<Session>,
     to: SessionState,
@@ -71,13 +71,13 @@ pub fn advance(
     Ok(SessionChange { takes: Some(takes.len()), ..sealed })
 }
 
-/// Whether a session is collecting past its deadline.
+/// Whether a session is still `collecting` after its deadline.
 pub fn is_due(session: &Session, now: Timestamp) -> bool {
     let collecting = session.state == SessionState::Collecting;
     collecting && session.window_closes_at.is_some_and(|deadline| now > deadline)
 }
 
-/// Closes the window of a session that is [due](is_due).
+/// Moves a session that is [due](is_due) to `window_closed`.
 pub fn close_if_due(session: &Versioned<Session>, now: Timestamp) -> Option<SessionChange> {
     let state = SessionState::WindowClosed;
     let closed = || Session { state, ..Session::clone(&session.record) };
@@ -85,12 +85,12 @@ pub fn close_if_due(session: &Versioned<Session>, now: Timestamp) -> Option<Sess
     is_due(&session.record, now).then(|| change(session, closed(), SessionAct::State, by))
 }
 
-/// Changes a session's deadline or quorum. A deadline may move in every state, but not before the
-/// latest of its takes was filed, and the commit is held to that: no record ever shows a take that is
-/// late. `None` where nothing changes and nobody says why.
+/// Changes a session's deadline or quorum. A deadline may change in every state, but not to a time
+/// before a stored take was filed; a guard of the commit checks that. So no take appears to be
+/// late. `None` when nothing changes and the operator left no note.
 ///
 /// # Errors
-/// [`Refusal::AlreadyAggregated`] for the quorum of a session that is.
+/// [`Refusal::AlreadyAggregated`] when the quorum would change after aggregation.
 pub fn amend(
     session: &Versioned<Session>,
     patch: &SessionPatch,
@@ -110,10 +110,11 @@ pub fn amend(
     Ok(is_news.then(|| SessionChange { none_filed_after, ..change(session, amended, act, by) }))
 }
 
-/// What the snapshot of a session goes by, and its brief, change only before it is written.
+/// Checks that a session is not yet aggregated. Its brief, and everything that the snapshot depends
+/// on, may change only until then.
 ///
 /// # Errors
-/// [`Refusal::AlreadyAggregated`].
+/// [`Refusal::AlreadyAggregated`] otherwise.
 pub(super) fn before_aggregation(session: &Session) -> Result<(), Refusal> {
     match session.state {
         SessionState::Aggregated | SessionState::Published => Err(Refusal::AlreadyAggregated),
@@ -121,7 +122,7 @@ pub(super) fn before_aggregation(session: &Session) -> Result<(), Refusal> {
     }
 }
 
-/// Freezes the roster of a session, once.
+/// Sets the roster of a session. It can be set only once.
 ///
 /// # Errors
 /// [`Refusal::AlreadyAggregated`]; [`Refusal::RosterFrozen`] when it has one.
@@ -139,11 +140,12 @@ pub fn freeze_roster(
     Ok(change(session, frozen, SessionAct::Roster, by))
 }
 
-/// Excuses a listed member, or expects it again. `None` where nothing changes and nobody says why.
+/// Excuses a listed member, or expects it again. `None` when nothing changes and the operator left
+/// no note.
 ///
 /// # Errors
-/// [`Refusal::AlreadyAggregated`]; [`Refusal::NoRoster`] without a roster, [`Refusal::NotFound`] when the
-/// member is not on it.
+/// [`Refusal::AlreadyAggregated`]; [`Refusal::NoRoster`] without a roster, [`Refusal::NotFound`]
+/// when the member is not on it.
 pub fn excuse(
     session: &Versioned<Session>,
     member: &MemberId,
@@ -163,7 +165,7 @@ pub fn excuse(
     Ok(Some(SessionChange { session, expected, takes: None, none_filed_after: None, act }))
 }
 
-/// Whether something changes, or somebody says why it does not.
+/// Whether the record changes, or the operator left a note to be logged.
 fn is_news(judged: &Versioned<Session>, session: &Session, by: &Attribution) -> bool {
     *session != *judged.record || by.note.is_some()
 }

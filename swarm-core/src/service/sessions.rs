@@ -1,4 +1,4 @@
-//! Convening, moving and reading sessions.
+//! Convening, changing and reading sessions.
 
 use std::sync::Arc;
 
@@ -21,21 +21,21 @@ const SESSIONS_AT_ONCE: usize = 8;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SessionPage {
-    /// Sessions by id, the highest first.
+    /// Sessions by id in descending order.
     pub sessions: Vec<Arc<Session>>,
-    /// Where the next page begins, when there is more.
+    /// The cursor of the next page; `None` on the last page.
     pub next_before: Option<SessionId>,
 }
 
-/// A session, and a page of the takes that count in it.
+/// A session, and a page of the takes that count.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TakePage {
     /// The session.
     pub session: Arc<Session>,
-    /// One take of each member, the highest revision, in the order of filing.
+    /// The highest revision of each member, in the order of filing.
     pub takes: Vec<Arc<Take>>,
-    /// What the next page comes after, when there is more.
+    /// The cursor of the next page; `None` on the last page.
     pub next_after: Option<TakeId>,
 }
 
@@ -55,7 +55,7 @@ impl Tenant {
         Ok(session)
     }
 
-    /// A session and the takes that count in it: one per member, the highest revision.
+    /// A session and the takes that count: the highest revision of each member.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
@@ -65,7 +65,7 @@ impl Tenant {
         self.with_takes(session).await
     }
 
-    /// A session and, of the takes that count in it, at most `limit` with ids higher than `after`.
+    /// A session and up to `limit` of the takes that count, with ids higher than `after`.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is no session with this id.
@@ -85,7 +85,7 @@ impl Tenant {
         Ok(TakePage { session, takes: rules::resolve(&takes), next_after })
     }
 
-    /// The newest session of a day and subject, and the takes that count in it.
+    /// The newest session of a day and subject, and the takes that count.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none.
@@ -108,7 +108,7 @@ impl Tenant {
         Ok((session, rules::resolve(&takes)))
     }
 
-    /// A session and everything filed in it: each revision of each take, in the order of filing.
+    /// A session and all takes filed in it, with all revisions, in the order of filing.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
@@ -121,7 +121,7 @@ impl Tenant {
         Ok((session, takes))
     }
 
-    /// The newest session that is collecting, if any.
+    /// The newest session in the state `collecting`, if any.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -129,7 +129,7 @@ impl Tenant {
         Ok(self.open_sessions(1).await?.into_iter().next())
     }
 
-    /// The `limit` newest sessions that are collecting, by id, the highest first.
+    /// The `limit` newest sessions in the state `collecting`, by id in descending order.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -147,8 +147,8 @@ impl Tenant {
         Ok(self.store.published(limit).await?)
     }
 
-    /// The `limit` newest sessions with ids below `before`, or fewer where they have more than about
-    /// 4 MiB; at least one, if there is one.
+    /// The `limit` newest sessions with ids below `before`. A page has fewer sessions if they
+    /// exceed about 4 MiB, but at least one, if there is one.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -179,11 +179,11 @@ impl Tenant {
         }
     }
 
-    /// Moves a session to another state. Entering aggregated freezes its snapshot, atomically
-    /// against takes that are being filed.
+    /// Moves a session to another state. Entering `aggregated` writes its snapshot, atomically with
+    /// respect to concurrent takes.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::SessionIs`] when its state forbids the move.
+    /// [`Refusal::NotFound`]; [`Refusal::SessionIs`] when its state does not allow the transition.
     pub async fn advance(
         &self,
         id: SessionId,
@@ -203,12 +203,12 @@ impl Tenant {
         .await
     }
 
-    /// Changes a session's deadline or quorum. What changes nothing is no entry of the log, unless it has
-    /// a note.
+    /// Changes a session's deadline or quorum. A request that changes nothing is not logged, unless
+    /// it has a note.
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::AlreadyAggregated`] for the quorum;
-    /// [`Refusal::FiledLater`] when a take on file was filed after that deadline.
+    /// [`Refusal::FiledLater`] when a stored take was filed after that deadline.
     pub async fn amend_session(
         &self,
         id: SessionId,
@@ -222,7 +222,7 @@ impl Tenant {
             };
             let amended = self.saved(change).await?;
             if amended.is_none() && self.load(id).await?.version == judged.version {
-                // Nobody else has changed it, so it was a take that blocked the write.
+                // Nobody else has changed it, so a take blocked the write.
                 return Err(Refusal::FiledLater.into());
             }
             Ok(amended)
@@ -230,11 +230,11 @@ impl Tenant {
         .await
     }
 
-    /// Freezes a session's roster, once.
+    /// Sets a session's roster. It can be set only once.
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::AlreadyAggregated`]; [`Refusal::RosterFrozen`] when it
-    /// has one.
+    /// already has one.
     pub async fn freeze_roster(
         &self,
         id: SessionId,
@@ -244,8 +244,8 @@ impl Tenant {
         self.change(id, |session| rules::freeze_roster(session, roster, by).map(Some)).await
     }
 
-    /// Excuses a member on a session's roster, or expects it again. What changes nothing is no entry of
-    /// the log, unless it has a note.
+    /// Excuses a member on a session's roster, or expects it again. A request that changes nothing
+    /// is not logged, unless it has a note.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] for the session or the member; [`Refusal::AlreadyAggregated`];
@@ -287,8 +287,8 @@ impl Tenant {
         Ok(saved.committed(change.session).map(Arc::new))
     }
 
-    /// Closes the windows of sessions that are collecting past their deadline; answers how many.
-    /// Several servers may do this at once.
+    /// Moves sessions that are `collecting` after their deadline to `window_closed`. Several
+    /// servers may do this concurrently. [`Round::done`] is the number of sessions.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -297,7 +297,7 @@ impl Tenant {
         let mut round = Round::default();
         for session in self.collecting().await? {
             if !rules::is_due(&session, now) {
-                // Due is what is past its deadline.
+                // A session is due after its deadline.
                 let deadline = session.window_closes_at.map(|deadline| deadline.plus_millis(1));
                 round.wait_for(deadline, now);
                 continue;
@@ -307,7 +307,7 @@ impl Tenant {
             };
             match self.saved(change).await? {
                 Some(_) => round.done += 1,
-                // The session was changed meanwhile, and is judged again in the next round.
+                // The session was changed concurrently; the next round judges it again.
                 None => round.wait_for(Some(now), now),
             }
         }
@@ -329,9 +329,9 @@ impl Tenant {
     }
 }
 
-/// About how many bytes a session has in a list: of all that grows in it.
+/// The approximate size of a session in a list, in bytes, without its parts of constant size.
 fn length(session: &Session) -> usize {
-    /// The fields of an entry, without text of its author's.
+    /// The size of a quote without its texts.
     const QUOTE: usize = 150;
     const OTHER: usize = 65;
     let names = session.buckets.iter().flatten().map(|bucket| OTHER + bucket.as_str().len());
