@@ -1,0 +1,135 @@
+//! The cases for stores that can be reopened, that can lose data, or whose clock can be set.
+
+/// Generates a test for each case with a clock that runs back, for a store whose clock can be set.
+/// `harness` is as in [`conformance!`](crate::conformance!). The second function, a
+/// `fn(&Guard, Timestamp)`, sets the clock of the store behind the guard.
+#[macro_export]
+macro_rules! clock_conformance {
+    ($harness:path, $set:path) => {
+        $crate::clock_cases! { test $harness, $set }
+    };
+}
+
+/// Generates a test for each case with a store that lost data. `harness` is as in
+/// [`conformance!`](crate::conformance!). Three functions, each an `async fn(&Guard)`, act on the
+/// store behind the guard: `back_up` copies all its data, `restore` replaces the data by that copy
+/// while the store stays open, and `again` opens the store like another process, which has seen
+/// none of its log.
+#[macro_export]
+macro_rules! continuity_conformance {
+    ($harness:path, $back_up:path, $restore:path, $again:path) => {
+        $crate::continuity_cases! { test $harness, $back_up, $restore, $again }
+    };
+}
+
+/// The cases for stores that can lose data.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! continuity_cases {
+    ($then:ident $($harness:path, $back_up:path, $restore:path, $again:path)?) => {
+        $crate::continuity_cases! {
+            @$then $($harness, $back_up, $restore, $again)?;
+            store_with_lost_rows_refuses_commits
+            wiped_store_refuses_commits
+            store_with_other_rows_refuses_commits
+            accepted_store_commits_again
+        }
+    };
+
+    (@test $harness:path, $back_up:path, $restore:path, $again:path; $($case:ident)*) => {
+        mod continuity {
+            #[allow(unused_imports, reason = "the harness may be named by its full path")]
+            use super::*;
+
+            $(
+                #[::tokio::test(flavor = "multi_thread", worker_threads = 4)]
+                async fn $case() {
+                    let (guard, tenants) = $harness().await;
+                    let back_up = async || $back_up(&guard).await;
+                    let restore = async || $restore(&guard).await;
+                    let again = async || $again(&guard).await;
+                    $crate::conformance::$case(tenants, back_up, restore, again).await;
+                }
+            )*
+        }
+    };
+
+    (@publish; $($case:ident)*) => {
+        pub use continuity::{$($case),*};
+    };
+}
+
+/// The cases for stores whose clock can be set.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! clock_cases {
+    ($then:ident $($harness:path, $set:path)?) => {
+        $crate::clock_cases! {
+            @$then $($harness, $set)?;
+            commit_time_is_constant_while_the_clock_is_behind
+            commits_are_refused_while_the_clock_is_far_behind
+            accepted_clock_is_used_again
+            deadline_cannot_move_before_a_take_filed_with_a_wrong_clock
+            passed_deadline_stays_passed_when_the_clock_runs_back
+        }
+    };
+
+    (@test $harness:path, $set:path; $($case:ident)*) => {
+        mod clock {
+            #[allow(unused_imports, reason = "the harness may be named by its full path")]
+            use super::*;
+
+            $(
+                #[::tokio::test(flavor = "multi_thread", worker_threads = 4)]
+                async fn $case() {
+                    let (guard, tenants) = $harness().await;
+                    $crate::conformance::$case(tenants, |now| $set(&guard, now)).await;
+                }
+            )*
+        }
+    };
+
+    (@names; $($case:ident)*) => {
+        [$(stringify!($case)),*]
+    };
+
+    (@publish; $($case:ident)*) => {
+        pub use clock::{$($case),*};
+    };
+}
+
+/// The cases for stores that can be reopened.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! durability_cases {
+    ($then:ident $($harness:path, $reopen:path)?) => {
+        $crate::durability_cases! {
+            @$then $($harness, $reopen)?;
+            records_survive_reopening
+            guards_survive_reopening
+        }
+    };
+
+    (@test $harness:path, $reopen:path; $($case:ident)*) => {
+        mod durability {
+            #[allow(unused_imports, reason = "the harness may be named by its full path")]
+            use super::*;
+
+            $(
+                #[::tokio::test(flavor = "multi_thread", worker_threads = 4)]
+                async fn $case() {
+                    let (guard, tenants) = $harness().await;
+                    $crate::conformance::$case(tenants, async || $reopen(&guard).await).await;
+                }
+            )*
+        }
+    };
+
+    (@names; $($case:ident)*) => {
+        [$(stringify!($case)),*]
+    };
+
+    (@publish; $($case:ident)*) => {
+        pub use durability::{$($case),*};
+    };
+}
