@@ -1,6 +1,7 @@
 //! The schedule of a committee.
 
 use async_trait::async_trait;
+use swarm_core::service::with_causes;
 use swarm_core::{CommitteeError, CommitteeRefusal};
 
 use crate::directory::MaintainedTenant;
@@ -40,8 +41,7 @@ impl<T: MaintainedTenant> Job<T> for GenerateBriefs {
                 self.refused = Some(refusal);
             }
             Err(error) => {
-                let error = &error as &dyn std::error::Error;
-                tracing::error!(%tenant, error, "no briefs generated");
+                tracing::error!(%tenant, error = with_causes(&error), "no briefs generated");
                 return Next::Soon;
             }
         }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use swarm_core::service::with_causes;
 use swarm_core::{Error, Round};
 
 use crate::directory::MaintainedTenant;
@@ -50,7 +51,7 @@ pub(crate) fn report<T: MaintainedTenant>(
             Next::after(round)
         }
         Err(error) => {
-            tracing::error!(%tenant, error = &error as &dyn std::error::Error, "{what}");
+            tracing::error!(%tenant, error = with_causes(&error), "{what}");
             Next::Soon
         }
     }

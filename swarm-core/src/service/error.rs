@@ -21,6 +21,15 @@ pub enum Error<R = Refusal> {
     Entropy(NoEntropy),
 }
 
+/// The text of an error with all its causes, for logs: `store unavailable: ready: connection refused`.
+pub fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.map(ToString::to_string).fold(error.to_string(), |text, cause| {
+        // Some errors repeat the text of their cause.
+        if text.ends_with(&cause) { text } else { format!("{text}: {cause}") }
+    })
+}
+
 /// The error of a submission.
 pub type SubmitError = Error<Rejection>;
 

@@ -29,7 +29,7 @@ pub use documents::Written;
 #[cfg(feature = "system-entropy")]
 pub use entropy::SystemEntropy;
 pub use entropy::{Entropy, NoEntropy};
-pub use error::{CommitteeError, Error, SubmitError};
+pub use error::{CommitteeError, Error, SubmitError, with_causes};
 pub use log::{LogEnd, LogPage};
 pub use members::{ApplicationPage, Challenged};
 pub use observer::{Commit, Observer};

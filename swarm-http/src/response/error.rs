@@ -2,6 +2,7 @@
 
 use http::header::{ALLOW, LINK, RETRY_AFTER};
 use http::{HeaderName, HeaderValue};
+use swarm_core::service::with_causes;
 use swarm_core::wire::{self, RequestError};
 use swarm_core::{
     CommitteeError, CommitteeRefusal, Error, Refusal, Rejection, StoreError, SubmitError,
@@ -105,7 +106,7 @@ impl ApiError {
             Self::Core(error) => log_failure(error),
             Self::Committee(error) | Self::Submission(error) => log_failure(error),
             Self::NotReady(Error::Store(error)) => {
-                tracing::error!(error = error as &dyn std::error::Error, "the store is not ready");
+                tracing::error!(error = with_causes(error), "the store is not ready");
             }
             Self::NotReady(error) => log_failure(error),
             Self::Request(_) | Self::Method(_) => {}
@@ -115,7 +116,7 @@ impl ApiError {
 
 fn log_failure<R: std::error::Error + 'static>(error: &Error<R>) {
     if !matches!(error, Error::Refused(_)) {
-        tracing::error!(error = error as &dyn std::error::Error, "no answer from the store");
+        tracing::error!(error = with_causes(error), "no answer from the store");
     }
 }
 

@@ -62,6 +62,22 @@ fn no_secret_is_ever_logged() {
 }
 
 #[test]
+fn json_lines_name_the_cause_of_a_store_failure() {
+    let mut redis = swarm_redis_testing::Server::start(&[]);
+    let store = format!("--store={}", redis.url());
+    let program = Program::start(&["serve", "--log-format=json", &store], &[]);
+    let client = program.client.clone();
+    redis.stop();
+    swarm_redis_testing::wait_until("the store is missed", || client.get("/readyz").status == 503);
+    let (_, log) = program.stop("TERM");
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let mut lines = lines.filter(|line| line["fields"]["message"] == "the store is not ready");
+    let error = lines.next().expect(&log)["fields"]["error"].as_str().unwrap().to_owned();
+    // The kind of the failure, the call, and the cause.
+    assert!(error.split(": ").count() > 2, "{error}");
+}
+
+#[test]
 fn the_file_lists_tenants_and_flags_beat_it() {
     let hash = |token: &str| {
         let hex: String = AdminTokenHash::of(token.as_bytes())

@@ -1,0 +1,137 @@
+//! The log, on standard error. `RUST_LOG` chooses what is in it; by default `info`.
+
+use std::io::{self, Write};
+use std::panic;
+
+use tracing::Dispatch;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
+
+use crate::arguments::LogFormat;
+use crate::{Failure, console};
+
+pub(crate) fn start(format: LogFormat, default: LevelFilter) -> Result<(), Failure> {
+    let filter = EnvFilter::builder().with_default_directive(default.into()).from_env()?;
+    let lines = tracing_subscriber::fmt()
+        // Colours are escape sequences, which a line has none of.
+        .with_ansi(false)
+        .log_internal_errors(false)
+        .with_env_filter(filter)
+        .with_writer(move || Escaped { out: console::log(), format });
+    let log = match format {
+        LogFormat::Text => Dispatch::new(lines.finish()),
+        LogFormat::Json => Dispatch::new(lines.json().finish()),
+    };
+    tracing::dispatcher::set_global_default(log)?;
+    // Panics are logged like anything else: the default report would block on standard error.
+    panic::set_hook(Box::new(|panic| tracing::error!(panic = panic.to_string(), "panicked")));
+    Ok(())
+}
+
+/// Writes lines without characters that control a terminal or turn the direction of text, which the
+/// formats leave as they are in values. Each line is written in one piece.
+struct Escaped<W> {
+    out: W,
+    format: LogFormat,
+}
+
+impl<W: Write> Write for Escaped<W> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        if line.iter().all(|byte| matches!(byte, b' '..=b'~' | b'\n')) {
+            self.out.write_all(line)?;
+        } else {
+            let text = String::from_utf8_lossy(line);
+            self.out.write_all(escaped(&text, self.format).as_bytes())?;
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn escaped(text: &str, format: LogFormat) -> String {
+    let escape = |c: char| match format {
+        _ if !is_control(c) => c.to_string(),
+        LogFormat::Text => c.escape_unicode().to_string(),
+        LogFormat::Json => format!("\\u{:04x}", u32::from(c)),
+    };
+    text.chars().map(escape).collect()
+}
+
+/// Controls but the line end, marks and overrides of direction, separators of lines.
+fn is_control(c: char) -> bool {
+    matches!(
+        c,
+        '\0'..='\x09'
+            | '\x0b'..='\x1f'
+            | '\x7f'..='\u{9f}'
+            | '\u{61c}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+    )
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test panics")]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use tracing::subscriber::with_default;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Written(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Written {
+        fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(line);
+            Ok(line.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    const HOSTILE: &str = "a\u{85}b\u{9b}31mc\u{202e}d\u{2066}e\u{2028}f\u{61c}é\x1b";
+
+    /// What is logged where values and a span are hostile.
+    fn logged(format: LogFormat) -> String {
+        let written = Written::default();
+        let out = written.clone();
+        let lines = tracing_subscriber::fmt()
+            .with_ansi(false)
+            .with_writer(move || Escaped { out: out.clone(), format });
+        let log = || {
+            let _span = tracing::info_span!("request", text = %HOSTILE).entered();
+            tracing::info!(value = HOSTILE, shown = %HOSTILE, "said: {HOSTILE}");
+        };
+        match format {
+            LogFormat::Text => with_default(lines.finish(), log),
+            LogFormat::Json => with_default(lines.json().finish(), log),
+        }
+        String::from_utf8(written.0.lock().unwrap().clone()).unwrap()
+    }
+
+    #[test]
+    fn lines_of_both_formats_escape_controls_and_bidi() {
+        for format in [LogFormat::Text, LogFormat::Json] {
+            let text = logged(format);
+            assert!(!text.contains(is_control), "{text:?}");
+            assert!(text.contains('é') && text.lines().count() == 1, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn escaped_json_is_read_as_what_was_logged() {
+        let line = logged(LogFormat::Json);
+        let value: serde_json::Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(value["fields"]["value"], HOSTILE);
+        assert_eq!(value["span"]["text"], HOSTILE);
+    }
+}
