@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use swarm_core::Timestamp;
 use swarm_core::domain::{Session, SessionId};
 use swarm_core::store::{
-    Convocation, Result, Saved, SessionChange, SessionQuery, Sessions, Versioned,
+    Aggregated, Aggregation, Convocation, Result, Saved, SessionChange, SessionQuery, Sessions,
+    Versioned,
 };
 
 use crate::TenantStore;
@@ -49,6 +50,10 @@ impl Sessions for TenantStore {
     async fn save_session(&self, change: &SessionChange) -> Result<Saved> {
         self.commit(|world, now| save(world, change, now))
     }
+
+    async fn aggregate(&self, aggregation: &Aggregation) -> Result<Aggregated> {
+        self.commit(|world, now| aggregate(world, aggregation, now))
+    }
 }
 
 fn matching<'a>(
@@ -59,8 +64,15 @@ fn matching<'a>(
         .filter(|session| query.state.is_none_or(|state| session.state == state))
         .filter(|session| query.before.is_none_or(|before| session.id < before))
         .take(query.limit)
-        .map(Arc::clone)
+        .map(|session| shown(session, query))
         .collect()
+}
+
+fn shown(session: &Arc<Session>, query: &SessionQuery) -> Arc<Session> {
+    if query.without_snapshots && session.snapshot.is_some() {
+        return Arc::new(Session { snapshot: None, ..Session::clone(session) });
+    }
+    Arc::clone(session)
 }
 
 fn convene(world: &mut World, convocation: &Convocation, now: Timestamp) -> Arc<Session> {
@@ -86,8 +98,23 @@ fn save(world: &mut World, change: &SessionChange, now: Timestamp) -> Saved {
     {
         return Saved::Stale;
     }
-    let saved = next(change.expected, change.session.clone());
-    world.sessions.entry(id).and_modify(|row| row.write(saved));
-    world.log.act(&change.act, now, None);
+    write(world, change, now);
     Saved::Saved
+}
+
+fn aggregate(world: &mut World, aggregation: &Aggregation, now: Timestamp) -> Aggregated {
+    let row = world.sessions.get(&aggregation.session);
+    let ids = row.map(|row| row.takes.as_slice()).unwrap_or_default().iter();
+    let takes: Vec<_> = ids.filter_map(|id| world.take(*id).map(Arc::clone)).collect();
+    let change = aggregation.judge(row.map(|row| &row.session), &takes, now)?;
+    Ok(write(world, &change, now))
+}
+
+/// Writes a session that exists.
+fn write(world: &mut World, change: &SessionChange, now: Timestamp) -> Arc<Session> {
+    let saved = next(change.expected, change.session.clone());
+    let session = Arc::clone(&saved.record);
+    world.sessions.entry(session.id).and_modify(|row| row.write(saved));
+    world.log.act(&change.act, now, None);
+    session
 }

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use swarm_core::Timestamp;
-use swarm_core::domain::{Revision, SessionId, Take, TakeId, TakeOnFile};
+use swarm_core::domain::{Revision, Take, TakeId, TakeOnFile};
 use swarm_core::rules::Filing;
-use swarm_core::store::{Basis, BasisQuery, Filed, Result, TakeQuery, Takes};
+use swarm_core::store::{
+    Basis, BasisQuery, Filed, Result, Revisions, SessionTakes, TakeQuery, Takes,
+};
 
 use crate::TenantStore;
 use crate::world::{SpentNonce, World, next_id};
@@ -31,21 +33,15 @@ impl Takes for TenantStore {
         }))
     }
 
-    async fn takes(&self, session: SessionId) -> Result<Vec<Arc<Take>>> {
+    async fn session_takes(&self, query: &TakeQuery) -> Result<Option<SessionTakes>> {
         Ok(self.read(|world| {
-            let filed = world.sessions.get(&session).map(|row| row.takes.as_slice());
-            let takes = filed.unwrap_or_default().iter();
-            takes.filter_map(|id| world.take(*id).map(Arc::clone)).collect()
-        }))
-    }
-
-    async fn latest_takes(&self, query: &TakeQuery) -> Result<Vec<Arc<Take>>> {
-        Ok(self.read(|world| {
-            let Some(session) = world.sessions.get(&query.session) else { return Vec::new() };
-            let first = session.takes.partition_point(|id| *id <= query.after);
-            let takes = session.takes.iter().skip(first).filter_map(|id| world.take(*id));
-            let latest = takes.filter(|take| session.latest_id(take.draft()) == Some(take.id));
-            latest.take(query.limit).map(Arc::clone).collect()
+            let row = world.sessions.get(&query.session)?;
+            let first = row.takes.partition_point(|id| *id <= query.after);
+            let takes = row.takes.iter().skip(first).filter_map(|id| world.take(*id));
+            let is_latest = |take: &Take| row.latest_id(take.draft()) == Some(take.id);
+            let takes = takes.filter(|it| query.revisions == Revisions::All || is_latest(it));
+            let takes = takes.take(query.limit).map(Arc::clone).collect();
+            Some(SessionTakes { session: row.session.clone(), takes })
         }))
     }
 }

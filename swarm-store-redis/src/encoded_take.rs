@@ -46,6 +46,7 @@ impl EncodedTake {
                 [
                     &format_args!("session:{session}"),
                     &format_args!("newest:{}", sessions_on(&date.to_string(), subject.as_str())),
+                    &format_args!("hold:{session}"),
                 ],
                 [&session_version.0, &session.0, &deadline.unwrap_or_default()],
             ),

@@ -19,9 +19,20 @@ impl TenantStore {
         before: Option<u64>,
         limit: Option<usize>,
     ) -> Result<Vec<String>> {
-        let limit = limit.map_or(-1, limit_arg);
-        let mut script = ScriptCall::of(&scripts::ROWS, keys);
-        script.arg(listing).arg(keys::end_of(listing, before)).arg(limit);
+        self.read(op, &rows_script(keys, listing, before, limit)).await
+    }
+
+    /// The same of sessions, without their snapshots.
+    pub(crate) async fn listed_without_snapshots(
+        &self,
+        op: &'static str,
+        keys: [String; 2],
+        listing: &str,
+        before: Option<u64>,
+        limit: Option<usize>,
+    ) -> Result<Vec<String>> {
+        let mut script = rows_script(keys, listing, before, limit);
+        script.arg("without snapshots");
         self.read(op, &script).await
     }
 
@@ -42,6 +53,17 @@ impl TenantStore {
         }
         self.read(op, &script).await
     }
+}
+
+fn rows_script(
+    keys: [String; 2],
+    listing: &str,
+    before: Option<u64>,
+    limit: Option<usize>,
+) -> ScriptCall<'static> {
+    let mut script = ScriptCall::of(&scripts::ROWS, keys);
+    script.arg(listing).arg(keys::end_of(listing, before)).arg(limit.map_or(-1, limit_arg));
+    script
 }
 
 /// A limit, for a script: -1 where there is none.

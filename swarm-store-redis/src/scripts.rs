@@ -9,7 +9,7 @@ use swarm_core::store::records::BEFORE_SNAPSHOT;
 
 /// How many fields [`FILE`] checks a session against, and how many more arguments it has of it: the last is how many
 /// takes it has.
-pub(crate) const SESSION_FIELDS: usize = 2;
+pub(crate) const SESSION_FIELDS: usize = 3;
 pub(crate) const SESSION_REST: usize = 4;
 
 /// How many fields [`FILE`] checks a take against beside, and how many more arguments it has of it.
@@ -76,7 +76,7 @@ scripts! {
     NOW: plain "now.lua";
     TIME_OF_COMMIT: facts "time_of_commit.lua";
     THROUGH: plain "through.lua";
-    ROWS: plain "records.lua" "rows.lua";
+    ROWS: plain "records.lua" "without_snapshot.lua" "rows.lua";
     LISTINGS: plain "records.lua" "listings.lua";
 
     CHANGES: plain "changes.lua";
@@ -88,13 +88,13 @@ scripts! {
     SAVE_MESSAGE: commit "records.lua" "attempt.lua" "save_message.lua";
 
     CONVENE: commit "records.lua" "attempt.lua" "convene.lua";
+    HOLD: commit "hold.lua";
     SAVE_SESSION: commit "records.lua" "attempt.lua" "save_session.lua";
 
-    BASIS: facts "basis.lua";
+    BASIS: facts "without_snapshot.lua" "basis.lua";
     FILE: filing "file.lua";
     TAKE: plain "take.lua";
-    TAKES: plain "records.lua" "takes.lua";
-    LATEST_TAKES: plain "records.lua" "latest_takes.lua";
+    SESSION_TAKES: plain "records.lua" "session_takes.lua";
 
     LOG: plain "log.lua";
     LOG_POSITION: plain "log_position.lua";

@@ -1,19 +1,29 @@
 //! Sessions.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use swarm_core::domain::SessionState;
 use swarm_core::store::{
-    Convocation, Result, Saved, SessionChange, SessionQuery, Sessions, Versioned,
+    Aggregated, Aggregation, Clock as _, Convocation, Result, Saved, SessionChange, SessionQuery,
+    Sessions, TakeQuery, Takes as _, Versioned,
 };
-use swarm_core::{Session, SessionId, Timestamp};
+use swarm_core::{Session, SessionId, StoreError, Timestamp};
 
 use crate::codec::{self, Context};
 use crate::keys::{self, BY_STATE};
 use crate::rows::saved;
 use crate::scripts;
 use crate::tenant::TenantStore;
+
+/// How long takes of a session are held back at most while it is aggregated: less than a call may take,
+/// so that none of them fails where the server that aggregates does.
+const HOLD: Duration = Duration::from_secs(3);
+
+/// How often an aggregation begins again because the session was changed, or the takes were held too
+/// short.
+const AGGREGATION_ATTEMPTS: usize = 8;
 
 #[async_trait]
 impl Sessions for TenantStore {
@@ -35,7 +45,11 @@ impl Sessions for TenantStore {
         };
         let keys = [self.keys.sessions(), self.keys.sessions_index()];
         let before = query.before.map(|id| id.0);
-        let rows = self.listed("sessions", keys, &listing, before, limit).await?;
+        let rows = if query.without_snapshots {
+            self.listed_without_snapshots("sessions", keys, &listing, before, limit).await?
+        } else {
+            self.listed("sessions", keys, &listing, before, limit).await?
+        };
         let found = codec::decode_each(&rows, |row| Ok(codec::decode_session(row)?.record))
             .context("sessions")?;
         let wanted = |state: SessionState| query.state.is_none_or(|wanted| wanted == state);
@@ -88,6 +102,43 @@ impl Sessions for TenantStore {
         script.arg(none_filed_after.map(|end| end.millis().to_string()).unwrap_or_default());
         let outcome = self.commit("save session", script).await?;
         saved("save session", &outcome)
+    }
+
+    /// Takes of the session are held back while those on file are read and judged. The commit is
+    /// guarded by their number, for where that took longer than they are held.
+    async fn aggregate(&self, aggregation: &Aggregation) -> Result<Aggregated> {
+        const OP: &str = "aggregate";
+        let id = aggregation.session;
+        if let Err(refusal) =
+            aggregation.judge(self.session(id).await?.as_ref(), &[], Timestamp::EPOCH)
+        {
+            return Ok(Err(refusal));
+        }
+        for _ in 0..AGGREGATION_ATTEMPTS {
+            self.hold(id).await?;
+            let found = self.session_takes(&TakeQuery::all(id)).await?;
+            let (session, takes) = found.map(|it| (it.session, it.takes)).unzip();
+            // Read last: no take of the snapshot was filed after it.
+            let now = self.now().await?;
+            let takes = takes.unwrap_or_default();
+            let change = match aggregation.judge(session.as_ref(), &takes, now) {
+                Ok(change) => change,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
+            if self.save_session(&change).await? == Saved::Saved {
+                return Ok(Ok(Arc::new(change.session)));
+            }
+        }
+        Err(StoreError::contended(OP, "the session kept changing"))
+    }
+}
+
+impl TenantStore {
+    /// Holds back the takes of a session, until it is written or [`HOLD`] is over.
+    async fn hold(&self, id: SessionId) -> Result<()> {
+        let mut script = self.call(&scripts::HOLD, []);
+        script.arg(id.0).arg(HOLD.as_millis().to_string());
+        self.write("aggregate", script).await.map(drop)
     }
 }
 

@@ -1,22 +1,30 @@
 //! Takes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use swarm_core::domain::TakeOnFile;
 use swarm_core::rules::Filing;
-use swarm_core::store::{Basis, BasisQuery, Filed, Result, TakeQuery, Takes};
-use swarm_core::{SessionId, StoreError, Take, TakeId};
+use swarm_core::store::{
+    Basis, BasisQuery, Filed, Result, Revisions, SessionTakes, TakeQuery, Takes, Versioned,
+};
+use swarm_core::{Session, StoreError, Take, TakeId};
+use tokio::time::sleep;
 
 use crate::codec::{self, Context};
 use crate::connection::client::bounded;
 use crate::keys::sessions_on;
+use crate::rows::optional;
 use crate::script_call::ScriptCall;
 use crate::scripts;
 use crate::tenant::TenantStore;
 
 /// How many takes of a session are read at a time: commits get their turn in between.
 const PAGE: usize = 500;
+
+/// How long a take that is held back waits before it is sent again.
+const HELD_PAUSE: Duration = Duration::from_millis(5);
 
 /// The facts as a script returns them: the time, the rows of member and session, the latest
 /// revision, and the row of the take that spent the nonce.
@@ -53,7 +61,7 @@ impl Takes for TenantStore {
     }
 
     async fn file(&self, filing: &Filing) -> Result<Filed> {
-        let outcome = bounded("file", self.commit_take(filing)).await?;
+        let outcome = bounded("file", self.commit_when_free(filing)).await?;
         match outcome.as_str() {
             "stale" => return Ok(Filed::Stale),
             "late" => return Ok(Filed::Late),
@@ -79,63 +87,65 @@ impl Takes for TenantStore {
         Ok(take.map(|take| TakeOnFile { take, superseded_by }))
     }
 
-    async fn takes(&self, session: SessionId) -> Result<Vec<Arc<Take>>> {
-        bounded("takes", async {
-            let mut takes = Vec::new();
-            // Takes are only appended, so pages read one after another are consistent.
-            loop {
-                let page = self.page(session, takes.len()).await?;
-                let is_last = page.len() < PAGE;
-                takes.extend(page);
-                if is_last {
-                    return Ok(takes);
-                }
-            }
-        })
-        .await
-    }
-
-    async fn latest_takes(&self, query: &TakeQuery) -> Result<Vec<Arc<Take>>> {
-        bounded("latest takes", async {
-            let (mut takes, mut after) = (Vec::new(), Some(query.after));
-            while let Some(position) = after.filter(|_| takes.len() < query.limit) {
-                let (page, next) = self.latest_page(query.session, position).await?;
-                takes.extend(page);
-                after = next;
+    async fn session_takes(&self, query: &TakeQuery) -> Result<Option<SessionTakes>> {
+        bounded("session takes", async {
+            let Page { session, up_to, mut takes, mut next } = self.page(query, None).await?;
+            let Some(session) = session else { return Ok(None) };
+            while let Some(after) = next.filter(|_| takes.len() < query.limit) {
+                let page = self.page(&TakeQuery { after, ..*query }, Some(up_to)).await?;
+                takes.extend(page.takes);
+                next = page.next;
             }
             takes.truncate(query.limit);
-            Ok(takes)
+            Ok(Some(SessionTakes { session, takes }))
         })
         .await
     }
 }
 
+/// A page of the takes of a session.
+struct Page {
+    /// The session, with the first page alone.
+    session: Option<Versioned<Session>>,
+    /// The last take of the tenant when the first page was read: pages show none after it.
+    up_to: TakeId,
+    takes: Vec<Arc<Take>>,
+    /// What the next page comes after, where there may be more.
+    next: Option<TakeId>,
+}
+
+/// A page as a script returns it: the row of the session, the last take, what the next page comes
+/// after, and the rows of the takes.
+type PageRows = (Option<String>, String, String, Vec<String>);
+
 impl TenantStore {
-    /// Those of the next takes after this one that are not superseded, and the id up to which takes
-    /// were examined, where there may be more.
-    async fn latest_page(
-        &self,
-        session: SessionId,
-        after: TakeId,
-    ) -> Result<(Vec<Arc<Take>>, Option<TakeId>)> {
-        const OP: &str = "latest takes";
-        let keys = [self.keys.takes(), self.keys.session_takes(session)];
-        let mut script = ScriptCall::of(&scripts::LATEST_TAKES, keys);
-        script.arg(after.0).arg(PAGE);
-        let rows: Vec<String> = self.read_bulk(OP, &script).await?;
-        let (next, rows) =
-            rows.split_first().ok_or_else(|| StoreError::corrupt(OP, "no answer"))?;
+    /// A page of takes, the first one without `up_to`.
+    async fn page(&self, query: &TakeQuery, up_to: Option<TakeId>) -> Result<Page> {
+        const OP: &str = "session takes";
+        let (takes, of_session) = (self.keys.takes(), self.keys.session_takes(query.session));
+        let keys = [takes, of_session, self.keys.sessions()];
+        let mut script = ScriptCall::of(&scripts::SESSION_TAKES, keys);
+        script.arg(query.session.0).arg(query.after.0).arg(PAGE).arg(optional(up_to));
+        script.arg(if query.revisions == Revisions::All { "all" } else { "latest" });
+        let (session, up_to, next, takes): PageRows = self.read_bulk(OP, &script).await?;
+        let session = codec::decode_optional(session.as_ref(), codec::decode_session);
         let next = Some(next.as_str()).filter(|next| !next.is_empty());
-        let takes = codec::decode_each(rows, codec::decode_take).context(OP)?;
-        Ok((takes, next.map(codec::decode_take_id).transpose().context(OP)?))
+        Ok(Page {
+            session: session.context(OP)?,
+            up_to: codec::decode_take_id(&up_to).context(OP)?,
+            takes: codec::decode_each(&takes, codec::decode_take).context(OP)?,
+            next: next.map(codec::decode_take_id).transpose().context(OP)?,
+        })
     }
 
-    /// The takes of a session from this position on.
-    async fn page(&self, session: SessionId, first: usize) -> Result<Vec<Arc<Take>>> {
-        let keys = [self.keys.takes(), self.keys.session_takes(session)];
-        let mut script = ScriptCall::of(&scripts::TAKES, keys);
-        script.arg(first).arg(first.saturating_add(PAGE - 1));
-        let rows: Vec<String> = self.read_bulk("takes", &script).await?;
-        codec::decode_each(&rows, codec::decode_take).context("takes")
+    /// Commits a take once its session is not being aggregated.
+    async fn commit_when_free(&self, filing: &Filing) -> Result<String> {
+        loop {
+            let outcome = self.commit_take(filing).await?;
+            if outcome != "held" {
+                return Ok(outcome);
+            }
+            sleep(HELD_PAUSE).await;
+        }
     }
 }

@@ -16,7 +16,7 @@ use swarm_core::store::{
 use swarm_core::{Session, SessionId, TakeId};
 use swarm_redis_testing::{Proxy, Server, free_port};
 use swarm_store_redis::RedisStore;
-use swarm_testing::Author;
+use swarm_testing::{Author, takes_of};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
@@ -232,7 +232,7 @@ async fn a_server_without_memory_refuses_and_writes_nothing() {
     let mut change = creation_with_mail(&author);
     change.expected = Some(swarm_core::domain::Version(1));
     assert!(store.save_member(&change).await.is_err());
-    assert_eq!(store.takes(session.id).await.unwrap(), []);
+    assert_eq!(takes_of(&*store, session.id).await.unwrap(), []);
     assert_eq!(server.cli(&["dbsize"]), held);
 
     server.cli(&["config", "set", "maxmemory", "0"]);
@@ -258,7 +258,7 @@ async fn of_filings_that_race_through_two_stores_one_wins() {
     let won = outcomes.iter().filter(|outcome| matches!(outcome, Filed::Filed(_))).count();
     let lost = outcomes.iter().filter(|outcome| **outcome == Filed::RevisionTaken).count();
     assert_eq!((won, lost), (1, 63));
-    assert_eq!(one.takes(session.id).await.unwrap().len(), 1);
+    assert_eq!(takes_of(&*one, session.id).await.unwrap().len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -272,7 +272,8 @@ async fn members_that_race_through_two_stores_do_not_disturb_each_other() {
     }
     let outcomes = race([one.clone(), other], filings).await;
     assert!(outcomes.iter().all(|outcome| matches!(outcome, Filed::Filed(_))));
-    let ids: Vec<u64> = one.takes(session.id).await.unwrap().iter().map(|take| take.id.0).collect();
+    let ids: Vec<u64> =
+        takes_of(&*one, session.id).await.unwrap().iter().map(|take| take.id.0).collect();
     assert_eq!(ids, (1..=64).collect::<Vec<_>>());
 }
 

@@ -14,7 +14,7 @@ use swarm_core::store::{Filed, Result, Store, StoreErrorKind};
 use swarm_core::{Session, TakeId};
 use swarm_redis_testing::{ProgramClock, Server};
 use swarm_store_redis::RedisStore;
-use swarm_testing::{Author, act};
+use swarm_testing::{Author, act, takes_of};
 use tokio::task::{JoinHandle, yield_now};
 use tokio::time::timeout;
 
@@ -81,7 +81,7 @@ async fn takes_of_a_member_in_many_sessions_go_together() {
     let calls = desk.redis.scripts() - before;
     assert!(calls <= 5, "{calls} calls");
     for (session, id) in zip(sessions, filed) {
-        let on_file = desk.store.takes(session).await.unwrap();
+        let on_file = takes_of(&*desk.store, session).await.unwrap();
         assert_eq!(on_file.iter().map(|take| take.id).collect::<Vec<_>>(), [id]);
     }
 }

@@ -12,7 +12,7 @@ use swarm_core::store::{Basis, Filed, Result, Store, StoreErrorKind, TakeQuery};
 use swarm_core::{Session, TakeId, Tenants};
 use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
-use swarm_testing::Author;
+use swarm_testing::{Author, takes_of};
 
 use world::{ALL, draft, facts, joined, judged, open};
 
@@ -117,9 +117,8 @@ const OLDER: &str = include_str!("layout/older.lua");
 async fn everything(store: &dyn Store, ada: &Author, session: &Session) -> String {
     let Basis { now: _, member, session: newest, latest, spent } =
         facts(store, ada, session, "other").await.unwrap();
-    let query = TakeQuery { session: session.id, after: TakeId(0), limit: 9 };
-    let takes = store.takes(session.id).await.unwrap();
-    let last = store.latest_takes(&query).await.unwrap();
+    let takes = takes_of(store, session.id).await.unwrap();
+    let last = store.session_takes(&TakeQuery::latest(session.id)).await.unwrap();
     let (one, two) = tokio::join!(store.take(TakeId(1)), store.take(TakeId(2)));
     format!("{member:?} {newest:?} {latest:?} {spent:?} {takes:?} {last:?} {one:?} {two:?}")
 }

@@ -3,22 +3,22 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use swarm_core::domain::{Day, Session, SessionId, SessionTerms, SubjectId, Version};
+use swarm_core::domain::{Day, Session, SessionId, SessionTerms, SubjectId, Take, TakeId, Version};
 use swarm_core::json::Json;
 use swarm_core::store::records::{Record, without_snapshot};
 use swarm_core::store::{
-    Convocation, Result, Saved, SessionChange, SessionQuery, Sessions, Versioned,
+    Aggregated, Aggregation, Convocation, Result, Saved, SessionChange, SessionQuery, SessionTakes,
+    Sessions, TakeQuery, Takes as _, Versioned,
 };
 
 use crate::failure::{Failure, Outcome};
 use crate::world::{Values, World, most, next, saved, signed, text, unsigned, versioned};
-use crate::{TenantStore, log_rows};
+use crate::{TenantStore, log_rows, takes};
 
 #[async_trait]
 impl Sessions for TenantStore {
     async fn session(&self, id: SessionId) -> Result<Option<Versioned<Session>>> {
-        const BY_ID: &str = "SELECT version, record FROM sessions WHERE tenant = ?1 AND id = ?2";
-        self.read("session", move |world| world.one(BY_ID, &[&signed(id.0)], versioned)).await
+        self.read("session", move |world| by_id(world, id)).await
     }
 
     async fn sessions(&self, query: &SessionQuery) -> Result<Vec<Arc<Session>>> {
@@ -42,6 +42,21 @@ impl Sessions for TenantStore {
         let (change, text) = (change.clone(), change.session.to_text());
         self.write("save session", move |world| save(world, &change, &text)).await
     }
+
+    /// Judges within the commit, when no other is under way. Most takes are read before it, so that
+    /// commits of others hardly wait.
+    async fn aggregate(&self, aggregation: &Aggregation) -> Result<Aggregated> {
+        let all = TakeQuery::all(aggregation.session);
+        let known = self.session_takes(&all).await?.map(|found| found.takes).unwrap_or_default();
+        let aggregation = aggregation.clone();
+        self.write("aggregate", move |world| aggregate(world, &aggregation, known)).await
+    }
+}
+
+/// A session.
+pub(crate) fn by_id(world: &World<'_>, id: SessionId) -> Outcome<Option<Versioned<Session>>> {
+    const BY_ID: &str = "SELECT version, record FROM sessions WHERE tenant = ?1 AND id = ?2";
+    world.one(BY_ID, &[&signed(id.0)], versioned)
 }
 
 /// The terms of the newest session of a day and subject.
@@ -70,10 +85,13 @@ fn matching(world: &World<'_>, query: &SessionQuery) -> Outcome<Vec<Arc<Session>
     let before = query.before.map_or(i64::MAX, |id| signed(id.0));
     let state = query.state.map(|state| state.as_str());
     let most = most(query.limit);
+    let listed = |sql: &str, values: Values<'_>| match query.without_snapshots {
+        true => short(world, sql, values),
+        false => listed(world, sql, values),
+    };
     match (&query.on, state) {
         // A day and subject has few sessions, so their state is filtered here.
         (Some((date, subject)), state) => listed(
-            world,
             "SELECT version, record FROM sessions
              WHERE tenant = ?1 AND date = ?2 AND subject = ?3 AND id < ?4
                 AND (?5 IS NULL OR +state = ?5)
@@ -81,18 +99,24 @@ fn matching(world: &World<'_>, query: &SessionQuery) -> Outcome<Vec<Arc<Session>
             &[&date.to_string(), &subject.as_str(), &before, &state, &most],
         ),
         (None, Some(state)) => listed(
-            world,
             "SELECT version, record FROM sessions WHERE tenant = ?1 AND state = ?2 AND id < ?3
              ORDER BY id DESC LIMIT ?4",
             &[&state, &before, &most],
         ),
         (None, None) => listed(
-            world,
             "SELECT version, record FROM sessions WHERE tenant = ?1 AND id < ?2
              ORDER BY id DESC LIMIT ?3",
             &[&before, &most],
         ),
     }
+}
+
+/// Sessions without their snapshots.
+fn short(world: &World<'_>, sql: &str, values: Values<'_>) -> Outcome<Vec<Arc<Session>>> {
+    world.all(sql, values, |row| {
+        let record = text(row, 1)?;
+        Ok(Arc::new(Session::from_text(&without_snapshot(record))?))
+    })
 }
 
 fn listed(world: &World<'_>, sql: &str, values: Values<'_>) -> Outcome<Vec<Arc<Session>>> {
@@ -117,6 +141,29 @@ fn convene(world: &World<'_>, convocation: &Convocation) -> Outcome<Arc<Session>
     )?;
     log_rows::append_act(world, act, session.convened_at, Some(session.id), Some(id))?;
     Ok(Arc::new(session))
+}
+
+/// Aggregates a session of which these takes, and no others up to the last of them, are known.
+fn aggregate(
+    world: &World<'_>,
+    aggregation: &Aggregation,
+    mut takes: Vec<Arc<Take>>,
+) -> Outcome<Aggregated> {
+    let after = takes.last().map_or(TakeId(0), |last| last.id);
+    let rest = TakeQuery { after, ..TakeQuery::all(aggregation.session) };
+    let (session, rest) = match takes::session_takes(world, &rest)? {
+        Some(SessionTakes { session, takes }) => (Some(session), takes),
+        None => (None, Vec::new()),
+    };
+    takes.extend(rest);
+    let change = match aggregation.judge(session.as_ref(), &takes, world.time_of_commit()?) {
+        Ok(change) => change,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    match save(world, &change, &change.session.to_text())? {
+        Saved::Saved => Ok(Ok(Arc::new(change.session))),
+        Saved::Stale => Err(Failure::corrupt("a session that changed within a commit")),
+    }
 }
 
 fn save(world: &World<'_>, change: &SessionChange, text: &str) -> Outcome<Saved> {

@@ -40,4 +40,4 @@ pub use records::{
     FIRST, act, act_on, applicant, challenge, claimed, creation, day, id, key, keys, mail, moment,
     object, odd_texts, secret, seed, session_draft, subject,
 };
-pub use world::{World, filed, judged};
+pub use world::{World, filed, judged, takes_of};

@@ -11,13 +11,13 @@ use swarm_core::domain::{
     Message, MessageId, Seq, Session, SessionDraft, SessionId, SessionTerms, Take, TakeId,
     TakeOnFile, TenantId, Timestamp, TokenHash,
 };
-use swarm_core::rules::{Filing, Submission, convene, judge};
+use swarm_core::rules::{Filing, Rejection, Submission, convene, judge};
 use swarm_core::service::{Swarm, Tenant};
 use swarm_core::store::{
-    Basis, BasisQuery, ChallengeBucket, ChallengeOffer, ChallengeSlot, Collection, Countable,
-    Document, DocumentDraft, Filed, LogPosition, MemberBasis, MemberChange, MemberQuery,
-    MemberSaved, MessageChange, MessageQuery, Put, Saved, SessionChange, SessionQuery, Store,
-    TakeQuery, Tenants, Versioned,
+    self, Aggregated, Aggregation, Basis, BasisQuery, ChallengeBucket, ChallengeOffer,
+    ChallengeSlot, Collection, Countable, Document, DocumentDraft, Filed, LogPosition, MemberBasis,
+    MemberChange, MemberQuery, MemberSaved, MessageChange, MessageQuery, Put, Saved, SessionChange,
+    SessionQuery, SessionTakes, Store, TakeQuery, Takes, Tenants, Versioned,
 };
 
 /// A test tenant. It has the methods of the port without their `Result`s (they panic on an error),
@@ -119,11 +119,11 @@ answers! {
     sessions(query: &SessionQuery) -> Vec<Arc<Session>>;
     published(limit: usize) -> Vec<Arc<Session>>;
     save_session(change: &SessionChange) -> Saved;
+    aggregate(aggregation: &Aggregation) -> Aggregated;
     basis(query: &BasisQuery<'_>) -> Basis;
     file(filing: &Filing) -> Filed;
     take(id: TakeId) -> Option<TakeOnFile>;
-    takes(session: SessionId) -> Vec<Arc<Take>>;
-    latest_takes(query: &TakeQuery) -> Vec<Arc<Take>>;
+    session_takes(query: &TakeQuery) -> Option<SessionTakes>;
     document(collection: Collection, key: &str) -> Option<Document>;
     documents(collection: Collection, group: Option<&str>) -> Vec<Document>;
     put_document(collection: Collection, draft: &DocumentDraft) -> Put;
@@ -267,6 +267,11 @@ impl World {
         authors
     }
 
+    /// All takes of a session, every revision, in the order of their ids.
+    pub async fn takes(&self, session: SessionId) -> Vec<Arc<Take>> {
+        takes_of(self.store(), session).await.unwrap()
+    }
+
     /// The facts that a submission of `author` is judged on.
     pub async fn facts(&self, author: &Author, submission: &Submission) -> Basis {
         author.basis(self.store(), submission).await.unwrap()
@@ -314,13 +319,31 @@ impl World {
     }
 }
 
+/// Judges a submission. Each call is a new attempt.
+pub(crate) fn try_judged(basis: &Basis, submission: &Submission) -> Result<Filing, Rejection> {
+    let attempt = u128::from(unique()).to_le_bytes();
+    judge(basis, submission, AttemptId(attempt))
+}
+
 /// Judges a submission that the rules accept. Each call is a new attempt.
 pub fn judged(basis: &Basis, submission: &Submission) -> Filing {
-    let attempt = u128::from(unique()).to_le_bytes();
-    judge(basis, submission, AttemptId(attempt)).unwrap_or_else(|rejection| {
+    try_judged(basis, submission).unwrap_or_else(|rejection| {
         let promised = "facts on which the rules accept it";
         broken("a submission", &promised, &(rejection, basis), format_args!(""))
     })
+}
+
+/// All takes of a session in this store, every revision, in the order of their ids; none where there
+/// is no such session.
+///
+/// # Errors
+/// Those of the store.
+pub async fn takes_of(
+    store: &(impl Takes + ?Sized),
+    session: SessionId,
+) -> store::Result<Vec<Arc<Take>>> {
+    let found = store.session_takes(&TakeQuery::all(session)).await?;
+    Ok(found.map(|found| found.takes).unwrap_or_default())
 }
 
 /// The filed take; panics for any other outcome.

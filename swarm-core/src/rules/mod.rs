@@ -43,7 +43,7 @@ pub use quota::{DocumentQuota, Quota, QuotaReached};
 pub use refusal::{Refusal, Rejection, Resource};
 pub use resolve::resolve;
 pub use sessions::{
-    Convocation, SessionChange, advance, amend, close_if_due, convene, excuse, freeze_roster,
-    is_due,
+    Aggregation, Convocation, SessionChange, advance, amend, close_if_due, convene, excuse,
+    freeze_roster, is_due,
 };
 pub use submission::{Draft, Submission};

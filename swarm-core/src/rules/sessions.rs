@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::log::{self, SessionAct};
 use super::{Refusal, Resource, Versioned, aggregate};
 use crate::domain::{
-    Act, Attribution, MemberId, Roster, Session, SessionDraft, SessionPatch, SessionState, Take,
-    Timestamp, Version,
+    Act, Attribution, MemberId, Roster, Session, SessionDraft, SessionId, SessionPatch,
+    SessionState, Take, Timestamp, Version,
 };
 
 /// The first write of a session.
@@ -39,15 +39,13 @@ pub struct SessionChange {
 }
 
 /// Moves a session to another state: forward, or back from window_closed to collecting; published
-/// only from aggregated; aggregated only once. Entering aggregated writes the snapshot of `takes`,
-/// all the takes of the session, and holds the commit to their number.
+/// only from aggregated. To aggregated, which writes a snapshot, it goes by an [`Aggregation`].
 ///
 /// # Errors
 /// [`Refusal::SessionIs`] when its state does not allow the transition.
 pub fn advance(
     session: &Versioned<Session>,
     to: SessionState,
-    takes: &[Arc<Take>],
     now: Timestamp,
     by: &Attribution,
 ) -> Result<SessionChange, Refusal> {
@@ -55,7 +53,7 @@ pub fn advance(
     let from = session.record.state;
     let allowed = match (from, to) {
         (WindowClosed, Collecting) | (Aggregated, Published) => true,
-        (_, Published) => false,
+        (_, Published | Aggregated) => false,
         _ => from < to,
     };
     if !allowed {
@@ -63,12 +61,41 @@ pub fn advance(
     }
     let mut moved = Session { state: to, ..Session::clone(&session.record) };
     moved.published_at = moved.published_at.or((to == Published).then_some(now));
-    if to != Aggregated {
-        return Ok(change(session, moved, SessionAct::State, by));
+    Ok(change(session, moved, SessionAct::State, by))
+}
+
+/// The aggregation of a session, which a store judges within its commit: so it ends however fast
+/// takes arrive meanwhile.
+#[derive(Clone, Debug)]
+pub struct Aggregation {
+    /// Which session.
+    pub session: SessionId,
+    /// Who aggregates it, and why.
+    pub by: Attribution,
+}
+
+impl Aggregation {
+    /// Moves the session to aggregated, once, and writes the snapshot of `takes`, all takes of the
+    /// session, with every revision. `now` is a time at which they were on file.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] without a session; [`Refusal::SessionIs`] when it is aggregated.
+    pub fn judge(
+        &self,
+        session: Option<&Versioned<Session>>,
+        takes: &[Arc<Take>],
+        now: Timestamp,
+    ) -> Result<SessionChange, Refusal> {
+        let session = session.ok_or(Refusal::NotFound(Resource::Session))?;
+        let (from, state) = (session.record.state, SessionState::Aggregated);
+        if from >= state {
+            return Err(Refusal::SessionIs(from));
+        }
+        let snapshot = Some(Arc::new(aggregate(&session.record, takes, now)));
+        let aggregated = Session { state, snapshot, ..Session::clone(&session.record) };
+        let change = change(session, aggregated, SessionAct::State, &self.by);
+        Ok(SessionChange { takes: Some(takes.len()), ..change })
     }
-    moved.snapshot = Some(Arc::new(aggregate(&session.record, takes, now)));
-    let sealed = change(session, moved, SessionAct::State, by);
-    Ok(SessionChange { takes: Some(takes.len()), ..sealed })
 }
 
 /// Whether a session is still `collecting` after its deadline.

@@ -9,12 +9,14 @@ use crate::domain::{
     SessionState, SubjectId, Take, TakeId, Timestamp,
 };
 use crate::rules::{self, Refusal, Resource};
-use crate::store::{Saved, SessionChange, SessionQuery, TakeQuery, Versioned};
+use crate::store::{
+    Aggregation, Saved, SessionChange, SessionQuery, SessionTakes, TakeQuery, Versioned,
+};
 
 /// A page of the session list ends early once its sessions have about this many bytes.
 const PAGE_BYTES: usize = 4 << 20;
 
-/// How many sessions the list has the store read at a time: whole ones, with their snapshots.
+/// How many sessions the list has the store read at a time with their snapshots.
 const SESSIONS_AT_ONCE: usize = 8;
 
 /// A page of the session list.
@@ -60,9 +62,8 @@ impl Tenant {
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
     pub async fn session(&self, id: SessionId) -> Result<(Arc<Session>, Vec<Arc<Take>>), Error> {
-        let session =
-            self.store.session(id).await?.ok_or(Refusal::NotFound(Resource::Session))?.record;
-        self.with_takes(session).await
+        let (session, takes) = self.session_takes(&TakeQuery::latest(id)).await?;
+        Ok((session, rules::resolve(&takes)))
     }
 
     /// A session and up to `limit` of the takes that count, with ids higher than `after`.
@@ -75,10 +76,10 @@ impl Tenant {
         after: TakeId,
         limit: usize,
     ) -> Result<TakePage, Error> {
-        let session = self.load(id).await?.record;
         // One more than the page takes tells whether there are more.
-        let query = TakeQuery { session: id, after, limit: limit.saturating_add(1) };
-        let mut takes = self.store.latest_takes(&query).await?;
+        let limit_and_one = limit.saturating_add(1);
+        let query = TakeQuery { after, limit: limit_and_one, ..TakeQuery::latest(id) };
+        let (session, mut takes) = self.session_takes(&query).await?;
         let is_last = takes.len() <= limit;
         takes.truncate(limit);
         let next_after = takes.last().filter(|_| !is_last).map(|last| last.id);
@@ -95,17 +96,30 @@ impl Tenant {
         subject: SubjectId,
     ) -> Result<(Arc<Session>, Vec<Arc<Take>>), Error> {
         let on = SessionQuery { on: Some((date, subject)), limit: 1, ..SessionQuery::default() };
-        let session = self.store.sessions(&on).await?.into_iter().next();
-        self.with_takes(session.ok_or(Refusal::NotFound(Resource::Session))?).await
+        let mut newest = self.newest(&on).await?;
+        loop {
+            let answer = self.session(newest).await?;
+            // Where a newer one was convened meanwhile, what was read may be later than that.
+            let is_still = std::mem::replace(&mut newest, self.newest(&on).await?);
+            if is_still == newest {
+                return Ok(answer);
+            }
+        }
     }
 
-    async fn with_takes(
+    async fn newest(&self, on: &SessionQuery) -> Result<SessionId, Error> {
+        let newest = self.store.sessions(on).await?.into_iter().next();
+        Ok(newest.ok_or(Refusal::NotFound(Resource::Session))?.id)
+    }
+
+    /// A session and takes of it, at one position of the log.
+    async fn session_takes(
         &self,
-        session: Arc<Session>,
+        query: &TakeQuery,
     ) -> Result<(Arc<Session>, Vec<Arc<Take>>), Error> {
-        let all = TakeQuery { session: session.id, after: TakeId(0), limit: usize::MAX };
-        let takes = self.store.latest_takes(&all).await?;
-        Ok((session, rules::resolve(&takes)))
+        let found = self.store.session_takes(query).await?;
+        let SessionTakes { session, takes } = found.ok_or(Refusal::NotFound(Resource::Session))?;
+        Ok((session.record, takes))
     }
 
     /// A session and all takes filed in it, with all revisions, in the order of filing.
@@ -116,9 +130,7 @@ impl Tenant {
         &self,
         id: SessionId,
     ) -> Result<(Arc<Session>, Vec<Arc<Take>>), Error> {
-        let session = self.load(id).await?.record;
-        let takes = self.store.takes(id).await?;
-        Ok((session, takes))
+        self.session_takes(&TakeQuery::all(id)).await
     }
 
     /// The newest session in the state `collecting`, if any.
@@ -157,26 +169,45 @@ impl Tenant {
         limit: usize,
         before: Option<SessionId>,
     ) -> Result<SessionPage, Error> {
+        // One more than the page takes tells whether there are more.
+        let query = SessionQuery {
+            before,
+            limit: limit.saturating_add(1),
+            without_snapshots: true,
+            ..SessionQuery::default()
+        };
+        // In one call, so at one position of the log. A snapshot never changes: read later, it is what
+        // it was then.
+        let listed = self.store.sessions(&query).await?;
         let (mut sessions, mut room): (Vec<Arc<Session>>, _) = (Vec::new(), Some(PAGE_BYTES));
-        let mut query = SessionQuery { before, ..SessionQuery::default() };
-        loop {
-            // One more than the page takes tells whether there are more.
-            let missing = limit.saturating_sub(sessions.len()).saturating_add(1);
-            query.limit = missing.min(SESSIONS_AT_ONCE);
-            let found = self.store.sessions(&query).await?;
-            let is_end = found.len() < query.limit;
-            for session in found {
+        for some in listed.chunks(SESSIONS_AT_ONCE) {
+            for session in self.with_snapshots(some).await? {
                 room = room.and_then(|room| room.checked_sub(length(&session)));
                 if sessions.len() == limit || (room.is_none() && !sessions.is_empty()) {
-                    return Ok(SessionPage { next_before: query.before, sessions });
+                    let next_before = sessions.last().map(|last| last.id);
+                    return Ok(SessionPage { next_before, sessions });
                 }
-                query.before = Some(session.id);
                 sessions.push(session);
             }
-            if is_end {
-                return Ok(SessionPage { next_before: None, sessions });
-            }
         }
+        Ok(SessionPage { next_before: None, sessions })
+    }
+
+    /// Successive sessions of the list, with their snapshots.
+    async fn with_snapshots(&self, listed: &[Arc<Session>]) -> Result<Vec<Arc<Session>>, Error> {
+        let is_aggregated = |session: &Session| session.state >= SessionState::Aggregated;
+        let Some(first) = listed.iter().find(|session| is_aggregated(session)) else {
+            return Ok(listed.to_vec());
+        };
+        let before = Some(SessionId(first.id.0.saturating_add(1)));
+        let whole = SessionQuery { before, limit: listed.len(), ..SessionQuery::default() };
+        let whole = self.store.sessions(&whole).await?;
+        let snapshot = |id| whole.iter().find(|it| it.id == id).and_then(|it| it.snapshot.clone());
+        let with = |session: &Arc<Session>| match is_aggregated(session) {
+            true => Arc::new(Session { snapshot: snapshot(session.id), ..Session::clone(session) }),
+            false => Arc::clone(session),
+        };
+        Ok(listed.iter().map(with).collect())
     }
 
     /// Moves a session to another state. Entering `aggregated` writes its snapshot, atomically with
@@ -190,15 +221,16 @@ impl Tenant {
         to: SessionState,
         by: &Attribution,
     ) -> Result<Arc<Session>, Error> {
+        if to == SessionState::Aggregated {
+            let aggregation = Aggregation { session: id, by: by.clone() };
+            let session = self.store.aggregate(&aggregation).await??;
+            self.observer.tell(Commit::Session(&session));
+            return Ok(session);
+        }
         until_committed("advance", || async {
             let session = self.load(id).await?;
-            let takes = match to {
-                SessionState::Aggregated => self.store.takes(id).await?,
-                _ => Vec::new(),
-            };
-            // Read last: no take of the snapshot was filed after it.
             let now = self.store.now().await?;
-            self.saved(rules::advance(&session, to, &takes, now, by)?).await
+            self.saved(rules::advance(&session, to, now, by)?).await
         })
         .await
     }

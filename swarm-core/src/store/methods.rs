@@ -47,6 +47,7 @@ macro_rules! port_methods {
             published(limit: usize) -> Vec<::std::sync::Arc<$crate::domain::Session>>;
             convene(convocation: &$crate::store::Convocation) -> ::std::sync::Arc<$crate::domain::Session>;
             save_session(change: &$crate::store::SessionChange) -> $crate::store::Saved;
+            aggregate(aggregation: &$crate::store::Aggregation) -> $crate::store::Aggregated;
         }] $($rest)* }
     };
     (@ $callback:ident [$($listed:tt)*] Takes $($rest:ident)*) => {
@@ -54,8 +55,7 @@ macro_rules! port_methods {
             basis(query: &$crate::store::BasisQuery<'_>) -> $crate::store::Basis;
             file(filing: &$crate::store::Filing) -> $crate::store::Filed;
             take(id: $crate::domain::TakeId) -> Option<$crate::domain::TakeOnFile>;
-            takes(session: $crate::domain::SessionId) -> Vec<::std::sync::Arc<$crate::domain::Take>>;
-            latest_takes(query: &$crate::store::TakeQuery) -> Vec<::std::sync::Arc<$crate::domain::Take>>;
+            session_takes(query: &$crate::store::TakeQuery) -> Option<$crate::store::SessionTakes>;
         }] $($rest)* }
     };
     (@ $callback:ident [$($listed:tt)*] Documents $($rest:ident)*) => {

@@ -44,16 +44,16 @@ pub use members::{MemberQuery, MemberSaved, Members};
 pub use outbox::{MessageQuery, Outbox};
 pub use read_only::ReadOnly;
 pub use seen::{Changing, LogPosition, SeenLog, SeenLogs};
-pub use sessions::{Saved, SessionQuery, Sessions};
-pub use takes::{BasisQuery, Filed, TakeQuery, Takes};
+pub use sessions::{Aggregated, Saved, SessionQuery, Sessions};
+pub use takes::{BasisQuery, Filed, Revisions, SessionTakes, TakeQuery, Takes};
 
 // The facts that a store loads for the rules, and the changes that it commits.
 pub use crate::rules::committee::{
     CommitteeBasis, CommitteeDayChange, CommitteeFiling, CommitteeMemberChange,
 };
 pub use crate::rules::{
-    Basis, ChallengeBucket, ChallengeOffer, ChallengeSlot, Convocation, DocumentQuota, Filing,
-    MemberBasis, MemberChange, MessageChange, ProvenChallenge, SessionChange, Versioned,
+    Aggregation, Basis, ChallengeBucket, ChallengeOffer, ChallengeSlot, Convocation, DocumentQuota,
+    Filing, MemberBasis, MemberChange, MessageChange, ProvenChallenge, SessionChange, Versioned,
 };
 
 /// The result of every method of the port.

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::{Result, Versioned};
 use crate::domain::{Day, Session, SessionId, SessionState, SubjectId};
-use crate::rules::{Convocation, SessionChange};
+use crate::rules::{Aggregation, Convocation, Refusal, SessionChange};
 
 /// Sessions.
 #[async_trait]
@@ -14,7 +14,7 @@ pub trait Sessions: Send + Sync {
     /// A session.
     async fn session(&self, id: SessionId) -> Result<Option<Versioned<Session>>>;
 
-    /// The sessions that match, by id, the highest first.
+    /// The sessions that match, by id, the highest first; all at one position of the log.
     async fn sessions(&self, query: &SessionQuery) -> Result<Vec<Arc<Session>>>;
 
     /// The `limit` most recently published sessions, latest first; those published at the same time
@@ -29,7 +29,19 @@ pub trait Sessions: Send + Sync {
     /// `change.expected`, the number of takes filed in it is `change.takes`, if given, and no take
     /// was filed in it after `change.none_filed_after`, if given.
     async fn save_session(&self, change: &SessionChange) -> Result<Saved>;
+
+    /// Aggregates a session: reads it and all of its takes, has [`Aggregation::judge`] judge them,
+    /// and commits the change; answers the session as it then is, or what the rules say against it.
+    ///
+    /// To ensure correctness, let no take be filed in the session between the read of its takes and
+    /// the commit. To ensure that it ends, do not merely look again whether one was: takes may arrive
+    /// faster than they can be read. Where takes are held back meanwhile, they are held for a time
+    /// that ends by itself, and go on being filed after it.
+    async fn aggregate(&self, aggregation: &Aggregation) -> Result<Aggregated>;
 }
+
+/// What came of an aggregation.
+pub type Aggregated = std::result::Result<Arc<Session>, Refusal>;
 
 /// Which sessions are asked for.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +54,8 @@ pub struct SessionQuery {
     pub before: Option<SessionId>,
     /// At most so many.
     pub limit: usize,
+    /// Whether to leave their snapshots out, which may be long: a store hardly reads them then.
+    pub without_snapshots: bool,
 }
 
 /// The outcome of a guarded write.

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::Result;
-use crate::domain::{Day, Nonce, SessionId, SubjectId, Take, TakeId, TakeOnFile, TokenHash};
+use super::{Result, Versioned};
+use crate::domain::{
+    Day, Nonce, Session, SessionId, SubjectId, Take, TakeId, TakeOnFile, TokenHash,
+};
 use crate::rules::{Basis, Filing};
 
 /// Takes.
@@ -33,12 +35,12 @@ pub trait Takes: Send + Sync {
     /// A take, and the id of the revision that superseded it.
     async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile>>;
 
-    /// All takes of a session, every revision, in the order of their ids.
-    async fn takes(&self, session: SessionId) -> Result<Vec<Arc<Take>>>;
-
-    /// The takes that match and that no later revision supersedes: one of each member, in the order
-    /// of their ids. A member that amends while they are read may be there with both.
-    async fn latest_takes(&self, query: &TakeQuery) -> Result<Vec<Arc<Take>>>;
+    /// A session and the takes in it that match, in the order of their ids; `None` when there is no
+    /// such session.
+    ///
+    /// To ensure correctness, read both at one position of the log, however many takes there are: a
+    /// commit made meanwhile shows in all of the answer or in none of it.
+    async fn session_takes(&self, query: &TakeQuery) -> Result<Option<SessionTakes>>;
 }
 
 /// Which takes are asked for.
@@ -46,10 +48,42 @@ pub trait Takes: Send + Sync {
 pub struct TakeQuery {
     /// Those of this session.
     pub session: SessionId,
+    /// Which revisions of each member.
+    pub revisions: Revisions,
     /// Only those with a higher id; 0: all.
     pub after: TakeId,
     /// The maximum number of results.
     pub limit: usize,
+}
+
+impl TakeQuery {
+    /// All takes of a session, every revision.
+    pub fn all(session: SessionId) -> Self {
+        Self { session, revisions: Revisions::All, after: TakeId(0), limit: usize::MAX }
+    }
+
+    /// The latest take of each member in a session.
+    pub fn latest(session: SessionId) -> Self {
+        Self { revisions: Revisions::Latest, ..Self::all(session) }
+    }
+}
+
+/// Which revisions are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Revisions {
+    /// Every revision.
+    All,
+    /// Those that no later revision supersedes: one of each member.
+    Latest,
+}
+
+/// A session and takes in it, at one position of the log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionTakes {
+    /// The session.
+    pub session: Versioned<Session>,
+    /// The takes, in the order of their ids.
+    pub takes: Vec<Arc<Take>>,
 }
 
 /// The keys of the facts that a submission is judged on.

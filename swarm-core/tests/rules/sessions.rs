@@ -6,8 +6,8 @@ use swarm_core::domain::{
     Attribution, Revision, Roster, RosterEntry, SessionDraft, SessionPatch, SessionState,
 };
 use swarm_core::rules::{
-    Resource, SessionChange, Versioned, advance, aggregate, amend, close_if_due, convene, excuse,
-    freeze_roster, is_due,
+    Aggregation, Resource, SessionChange, Versioned, advance, aggregate, amend, close_if_due,
+    convene, excuse, freeze_roster, is_due,
 };
 use swarm_core::{Refusal, Session, SessionId, Take, TakeId, Timestamp};
 use swarm_testing::{Author, id, moment, session_draft};
@@ -83,7 +83,7 @@ fn session_moves_forward_and_may_reopen_its_window() {
                 Published => false,
             };
             let before = versioned(in_state(from));
-            match advance(&before, to, &[], now(), &operator()) {
+            match moved(&before, to) {
                 Ok(change) => {
                     assert!(allowed, "{from} to {to}");
                     assert_eq!(change.session.state, to);
@@ -97,14 +97,24 @@ fn session_moves_forward_and_may_reopen_its_window() {
     }
 }
 
+fn moved(before: &Versioned<Session>, to: SessionState) -> Result<SessionChange, Refusal> {
+    match to {
+        Aggregated => aggregation().judge(Some(before), &[], now()),
+        _ => advance(before, to, now(), &operator()),
+    }
+}
+
+fn aggregation() -> Aggregation {
+    Aggregation { session: in_state(Collecting).id, by: operator() }
+}
+
 #[test]
 fn advance_changes_only_the_state() {
     for (from, to) in
         [(Scheduled, Collecting), (Collecting, WindowClosed), (WindowClosed, Collecting)]
     {
         let before = in_state(from);
-        let takes = takes(&before);
-        let change = advance(&versioned(before), to, &takes, now(), &operator()).unwrap();
+        let change = advance(&versioned(before), to, now(), &operator()).unwrap();
         is_change(&change, &in_state(to), "state", BY_OPERATOR);
         assert_eq!((change.takes, change.none_filed_after), (None, None));
     }
@@ -115,8 +125,7 @@ fn aggregation_writes_the_snapshot_of_all_takes() {
     let before = in_state(WindowClosed);
     let takes = takes(&before);
     let later = now().plus_millis(1);
-    let change =
-        advance(&versioned(before.clone()), Aggregated, &takes, later, &operator()).unwrap();
+    let change = aggregation().judge(Some(&versioned(before.clone())), &takes, later).unwrap();
     let snapshot = Some(Arc::new(aggregate(&before, &takes, later)));
     assert_eq!(snapshot.as_ref().unwrap().participation.members, 2);
     is_change(&change, &Session { snapshot, ..in_state(Aggregated) }, "state", BY_OPERATOR);
@@ -125,8 +134,7 @@ fn aggregation_writes_the_snapshot_of_all_takes() {
 
 #[test]
 fn publication_sets_published_at() {
-    let change =
-        advance(&versioned(in_state(Aggregated)), Published, &[], now(), &operator()).unwrap();
+    let change = advance(&versioned(in_state(Aggregated)), Published, now(), &operator()).unwrap();
     let after = Session { published_at: Some(now()), ..in_state(Published) };
     is_change(&change, &after, "state", BY_OPERATOR);
     assert_eq!(change.takes, None);

@@ -11,7 +11,7 @@ use swarm_core::proof::KeyPair;
 use swarm_core::rules;
 use swarm_core::store::{
     Basis, BasisQuery, Collection, CommitteeStore, MemberChange, MemberQuery, MemberSaved,
-    MessageQuery, SessionQuery, Store,
+    MessageQuery, SessionQuery, Store, TakeQuery,
 };
 use swarm_core::{MemberId, Swarm, SystemEntropy, Take, Tenant, TenantId};
 use swarm_store_memory::MemoryStore;
@@ -177,7 +177,7 @@ pub fn print(port: &dyn Store) -> String {
 pub fn takes(port: &dyn Store) -> Vec<Arc<Take>> {
     let query = SessionQuery { limit: usize::MAX, ..SessionQuery::default() };
     let sessions = now(port.sessions(&query)).unwrap();
-    let of = |id| now(port.takes(id)).unwrap();
+    let of = |id| now(port.session_takes(&TakeQuery::all(id))).unwrap().unwrap().takes;
     let mut takes: Vec<_> = sessions.iter().flat_map(|session| of(session.id)).collect();
     takes.sort_by_key(|take| take.id);
     takes

@@ -95,7 +95,8 @@ pub(crate) struct BrokenWorld<S: ?Sized, F: ?Sized> {
 /// change nothing.
 pub(crate) fn repeats(method: &str) -> bool {
     !(method.starts_with("save_")
-        || ["accept_clock", "accept_store", "convene", "put_document"].contains(&method))
+        || ["accept_clock", "accept_store", "aggregate", "convene", "put_document"]
+            .contains(&method))
 }
 
 /// What a faulty method has access to: its own world, and those of all open tenants.

@@ -7,13 +7,13 @@ use swarm_core::rules::Filing;
 use swarm_core::store::{Filed, Result, Saved, SessionChange, async_trait};
 use swarm_core::{Take, Tenants, Timestamp};
 use swarm_store_memory::MemoryStore;
-use swarm_testing::ManualClock;
 use swarm_testing::conformance::{
     accepted_clock_is_used_again, commit_time_is_constant_while_the_clock_is_behind,
     commits_are_refused_while_the_clock_is_far_behind,
     deadline_cannot_move_before_a_take_filed_with_a_wrong_clock,
     passed_deadline_stays_passed_when_the_clock_runs_back,
 };
+use swarm_testing::{ManualClock, takes_of};
 
 use crate::broken::{Broken, Fault, Intact, Worlds};
 use crate::expect_broken;
@@ -108,7 +108,7 @@ struct LastTakeAlone;
 #[async_trait]
 impl Fault for LastTakeAlone {
     async fn save_session(&self, worlds: &Worlds, change: &SessionChange) -> Result<Saved> {
-        let last = worlds.own.takes(change.session.id).await?.pop();
+        let last = takes_of(&*worlds.own, change.session.id).await?.pop();
         let none_after = change.none_filed_after;
         let none_filed_after = none_after.filter(|end| last.is_some_and(|it| it.filed_at > *end));
         worlds.own.save_session(&SessionChange { none_filed_after, ..change.clone() }).await

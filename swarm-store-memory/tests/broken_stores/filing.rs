@@ -6,11 +6,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use swarm_core::domain::{AttemptId, Take, TakeId, Timestamp};
+use swarm_core::domain::{AttemptId, TakeId, Timestamp};
 use swarm_core::rules::Filing;
 use swarm_core::store::{
-    Basis, BasisQuery, Filed, MemberChange, MemberSaved, Result, Saved, SessionChange, TakeQuery,
-    async_trait,
+    Basis, BasisQuery, Filed, MemberChange, MemberSaved, Result, Revisions, Saved, SessionChange,
+    SessionTakes, TakeQuery, async_trait,
 };
 use tokio::time::sleep;
 
@@ -127,10 +127,17 @@ pub(crate) async fn acknowledge(
     Ok(if refused(&outcome) { Filed::Filed(Arc::new(lost())) } else { outcome })
 }
 
-fault!(SupersededTakesCount: latest_takes(worlds, query: &TakeQuery) -> Vec<Arc<Take>> {
-    worlds.own.takes(query.session).await
+fault!(SupersededTakesCount: session_takes(worlds, query: &TakeQuery) -> Option<SessionTakes> {
+    worlds.own.session_takes(&TakeQuery { revisions: Revisions::All, ..*query }).await
 });
 
-fault!(TakesBeforeThePage: latest_takes(worlds, query: &TakeQuery) -> Vec<Arc<Take>> {
-    worlds.own.latest_takes(&TakeQuery { after: TakeId(0), ..*query }).await
+fault!(TakesBeforeThePage: session_takes(worlds, query: &TakeQuery) -> Option<SessionTakes> {
+    worlds.own.session_takes(&TakeQuery { after: TakeId(0), ..*query }).await
+});
+
+fault!(SessionReadBeforeItsTakes: session_takes(worlds, query: &TakeQuery) -> Option<SessionTakes> {
+    let session = worlds.own.session(query.session).await?;
+    sleep(Duration::from_millis(2)).await;
+    let found = worlds.own.session_takes(query).await?;
+    Ok(session.zip(found).map(|(session, found)| SessionTakes { session, ..found }))
 });

@@ -96,8 +96,9 @@ mod caught {
             NewestSessionOfAnyTenant   => filings_are_isolated_by_tenant;
             TakeOfAnyTenant            => takes_are_isolated_by_tenant;
             SupersededInAnyTenant      => takes_are_isolated_by_tenant;
-            LatestTakesOfAllTenants    => takes_are_isolated_by_tenant;
             TakesOfAllTenants          => takes_are_isolated_by_tenant;
+            SessionOfTakesOfAnyTenant  => takes_are_isolated_by_tenant;
+            AggregatedInAllTenants     => aggregations_are_isolated_by_tenant;
             DocumentOfAnyTenant        => documents_are_isolated_by_tenant;
             DocumentsOfAllTenants      => documents_are_isolated_by_tenant;
             DocumentPutIntoAllTenants  => documents_are_isolated_by_tenant;
@@ -163,6 +164,7 @@ mod caught {
                 concurrent_filings_of_one_revision_commit_once;
             FactsReadOneByOne          => basis_is_read_in_one_snapshot;
             TimeReadBeforeTheFacts     => basis_is_read_in_one_snapshot;
+            SessionReadBeforeItsTakes  => session_and_takes_are_read_in_one_snapshot;
             RollsBackItsNeighbours     => refused_write_does_not_affect_others;
         }
         members {
@@ -191,11 +193,17 @@ mod caught {
             BeforeUnasked              => session_pages_are_complete session_pages_start_before_any_number;
             DayAndSubjectUnasked       => sessions_are_found_by_day_and_subject
                 odd_subjects_are_distinct;
+            SnapshotsUnasked           => sessions_are_listed_without_snapshots;
+            SessionsReadOneByOne       => session_list_is_read_in_one_snapshot;
             StateUnasked               => sessions_are_found_by_latest_state;
             PublishedByNumber          => published_sessions_are_latest_first
                 session_saved_again_is_listed_as_published_once;
             OldestOfAMomentFirst       => sessions_published_at_the_same_time_are_by_id;
             SavedThoughUnknown         => session_change_does_not_convene_a_session;
+            AggregatedAgain            => session_is_aggregated_once;
+            LastTakeNotAggregated      => session_is_aggregated_once;
+            AggregatedAsOfARead        => aggregation_ends_while_takes_arrive;
+            AggregationStarved         => aggregation_ends_while_takes_arrive;
             TakesComeMeanwhile         => aggregation_includes_exactly_the_takes_filed_before_it
                 moving_deadline_leaves_no_late_takes;
         }

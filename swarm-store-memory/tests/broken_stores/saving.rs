@@ -10,6 +10,8 @@ use swarm_core::store::{
     SessionChange, Versioned, async_trait,
 };
 
+use swarm_testing::takes_of;
+
 use crate::broken::{Fault, SHOWN, Worlds, time};
 use crate::tenants::fault;
 
@@ -156,7 +158,7 @@ pub(crate) struct CounterReset(Mutex<HashMap<SessionId, usize>>);
 impl Fault for CounterReset {
     async fn save_session(&self, worlds: &Worlds, change: &SessionChange) -> Result<Saved> {
         let id = change.session.id;
-        let filed = worlds.own.takes(id).await?.len();
+        let filed = takes_of(&*worlds.own, id).await?.len();
         let counted = filed - self.0.lock().unwrap().get(&id).copied().unwrap_or_default();
         if change.takes.is_some_and(|takes| takes != counted) {
             return Ok(Saved::Stale);

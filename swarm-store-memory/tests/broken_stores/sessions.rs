@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use swarm_core::domain::{Session, SessionId, Timestamp};
-use swarm_core::rules::Filing;
+use swarm_core::rules::{Filing, Refusal};
 use swarm_core::store::{
-    Convocation, Filed, Result, Saved, SessionChange, SessionQuery, Versioned, async_trait,
+    Aggregated, Aggregation, Convocation, Filed, Result, Saved, SessionChange, SessionQuery,
+    StoreError, TakeQuery, Versioned, async_trait,
 };
 use tokio::time::sleep;
 
@@ -55,6 +56,21 @@ fault!(StateUnasked: sessions(worlds, query: &SessionQuery) -> Vec<Arc<Session>>
     worlds.own.sessions(&SessionQuery { state: None, ..query.clone() }).await
 });
 
+fault!(SnapshotsUnasked: sessions(worlds, query: &SessionQuery) -> Vec<Arc<Session>> {
+    worlds.own.sessions(&SessionQuery { without_snapshots: false, ..query.clone() }).await
+});
+
+fault!(SessionsReadOneByOne: sessions(worlds, query: &SessionQuery) -> Vec<Arc<Session>> {
+    let (mut one, mut found) = (SessionQuery { limit: 1, ..query.clone() }, Vec::new());
+    while found.len() < query.limit {
+        let Some(next) = worlds.own.sessions(&one).await?.pop() else { break };
+        one.before = Some(next.id);
+        found.push(next);
+        sleep(Duration::from_millis(1)).await;
+    }
+    Ok(found)
+});
+
 fault!(PublishedByNumber: published(worlds, limit: usize) -> Vec<Arc<Session>> {
     let mut all = worlds.own.published(usize::MAX).await?;
     all.sort_by_key(|session| Reverse(session.id));
@@ -75,6 +91,57 @@ fault!(SavedThoughUnknown: save_session(worlds, change: &SessionChange) -> Saved
         Some(_) => worlds.own.save_session(change).await,
     }
 });
+
+fault!(AggregatedAgain: aggregate(worlds, aggregation: &Aggregation) -> Aggregated {
+    match worlds.own.aggregate(aggregation).await? {
+        Err(Refusal::SessionIs(_)) => {
+            let session = worlds.own.session(aggregation.session).await?;
+            Ok(Ok(session.unwrap().record))
+        }
+        first => Ok(first),
+    }
+});
+
+fault!(LastTakeNotAggregated: aggregate(worlds, aggregation: &Aggregation) -> Aggregated {
+    let Some(mut found) = worlds.own.session_takes(&TakeQuery::all(aggregation.session)).await?
+    else {
+        return worlds.own.aggregate(aggregation).await;
+    };
+    found.takes.pop();
+    let now = worlds.own.now().await?;
+    let change = match aggregation.judge(Some(&found.session), &found.takes, now) {
+        Ok(change) => SessionChange { takes: None, ..change },
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let saved = worlds.own.save_session(&change).await?;
+    saved.committed(Ok(Arc::new(change.session))).ok_or_else(|| StoreError::contended("aggregate", "stale"))
+});
+
+// Looks which takes there are, and later writes the snapshot of those.
+fault!(AggregatedAsOfARead: aggregate(worlds, aggregation: &Aggregation) -> Aggregated {
+    let change = judged(worlds, aggregation).await?;
+    sleep(Duration::from_millis(20)).await;
+    let _ = worlds.own.save_session(&SessionChange { takes: None, ..change.clone() }).await?;
+    Ok(Ok(Arc::new(change.session)))
+});
+
+// Looks again while takes arrive, and gives up in the end.
+fault!(AggregationStarved: aggregate(worlds, aggregation: &Aggregation) -> Aggregated {
+    for _ in 0..8 {
+        let change = judged(worlds, aggregation).await?;
+        sleep(Duration::from_millis(10)).await;
+        if worlds.own.save_session(&change).await? == Saved::Saved {
+            return Ok(Ok(Arc::new(change.session)));
+        }
+    }
+    Err(StoreError::contended("aggregate", "takes kept arriving"))
+});
+
+async fn judged(worlds: &Worlds, aggregation: &Aggregation) -> Result<SessionChange> {
+    let found = worlds.own.session_takes(&TakeQuery::all(aggregation.session)).await?.unwrap();
+    let now = worlds.own.now().await?;
+    Ok(aggregation.judge(Some(&found.session), &found.takes, now).unwrap())
+}
 
 /// A slow save that ignores takes filed meanwhile.
 #[derive(Default)]

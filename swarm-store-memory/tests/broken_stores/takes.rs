@@ -11,7 +11,7 @@ use swarm_core::rules::Filing;
 use swarm_core::store::{
     Basis, BasisQuery, Filed, MemberQuery, Result, SessionChange, SessionQuery, Store, async_trait,
 };
-use swarm_testing::act;
+use swarm_testing::{act, takes_of};
 use tokio::time::sleep;
 
 use crate::broken::{Fault, Worlds, time};
@@ -19,7 +19,13 @@ use crate::filing::acknowledge;
 use crate::tenants::fault;
 
 /// All sessions, the newest first.
-const ALL: SessionQuery = SessionQuery { on: None, state: None, before: None, limit: usize::MAX };
+const ALL: SessionQuery = SessionQuery {
+    on: None,
+    state: None,
+    before: None,
+    limit: usize::MAX,
+    without_snapshots: false,
+};
 
 fault!(SomeMemberShownToStrangers: basis(worlds, query: &BasisQuery<'_>) -> Basis {
     let mut facts = worlds.own.basis(query).await?;
@@ -70,7 +76,7 @@ fault!(RevisionsOfAllSessions: basis(worlds, query: &BasisQuery<'_>) -> Basis {
     let Some(member) = &facts.member else { return Ok(facts) };
     let mut filed = 0;
     for session in worlds.own.sessions(&ALL).await? {
-        let takes = worlds.own.takes(session.id).await?;
+        let takes = takes_of(&*worlds.own, session.id).await?;
         filed += takes.iter().filter(|take| take.draft().member_id == member.record.id).count();
     }
     Ok(Basis { latest: Revision::new(u8::try_from(filed).unwrap()), ..facts })

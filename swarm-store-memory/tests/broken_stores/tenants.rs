@@ -9,11 +9,13 @@ use swarm_core::domain::{
 };
 use swarm_core::rules::Filing;
 use swarm_core::store::{
-    Basis, BasisQuery, ChallengeOffer, ChallengeSlot, Collection, Countable, Document,
-    DocumentDraft, Filed, LogPosition, MemberBasis, MemberChange, MemberQuery, MemberSaved,
-    MessageChange, MessageQuery, Put, Result, Saved, SessionChange, SessionQuery, Store, TakeQuery,
-    Versioned, async_trait,
+    Aggregated, Aggregation, Basis, BasisQuery, ChallengeOffer, ChallengeSlot, Collection,
+    Countable, Document, DocumentDraft, Filed, LogPosition, MemberBasis, MemberChange, MemberQuery,
+    MemberSaved, MessageChange, MessageQuery, Put, Result, Saved, SessionChange, SessionQuery,
+    SessionTakes, Store, TakeQuery, Versioned, async_trait,
 };
+
+use swarm_testing::takes_of;
 
 use crate::broken::{Fault, Worlds};
 
@@ -153,7 +155,8 @@ fault!(SessionSavedInAllTenants: save_session(worlds, change: &SessionChange) ->
 });
 
 fault!(TakesCountedInAllTenants: save_session(worlds, change: &SessionChange) -> Saved {
-    let all = from_all!(worlds.takes(change.session.id)).len();
+    let all = from_all!(worlds.session_takes(&TakeQuery::all(change.session.id)));
+    let all: usize = all.iter().map(|found| found.takes.len()).sum();
     if change.takes.is_some_and(|takes| takes != all) {
         return Ok(Saved::Stale);
     }
@@ -236,12 +239,23 @@ fault!(SupersededInAnyTenant: take(worlds, id: TakeId) -> Option<TakeOnFile> {
     Ok(own.map(|own| TakeOnFile { superseded_by, ..own }))
 });
 
-fault!(TakesOfAllTenants: takes(worlds, session: SessionId) -> Vec<Arc<Take>> {
-    Ok(from_all!(worlds.takes(session)))
+fault!(TakesOfAllTenants: session_takes(worlds, query: &TakeQuery) -> Option<SessionTakes> {
+    let own = worlds.own.session_takes(query).await?;
+    let takes = from_all!(worlds.session_takes(query)).into_iter().flat_map(|found| found.takes);
+    Ok(own.map(|own| SessionTakes { takes: takes.collect(), ..own }))
 });
 
-fault!(LatestTakesOfAllTenants: latest_takes(worlds, query: &TakeQuery) -> Vec<Arc<Take>> {
-    Ok(from_all!(worlds.latest_takes(query)))
+fault!(SessionOfTakesOfAnyTenant: session_takes(worlds, query: &TakeQuery) -> Option<SessionTakes> {
+    let own = worlds.own.session_takes(query).await?;
+    let any = from_all!(worlds.session_takes(query)).into_iter().next();
+    Ok(own.zip(any).map(|(own, any)| SessionTakes { session: any.session, ..own }))
+});
+
+fault!(AggregatedInAllTenants: aggregate(worlds, aggregation: &Aggregation) -> Aggregated {
+    for store in worlds.others() {
+        let _ = store.aggregate(aggregation).await?;
+    }
+    worlds.own.aggregate(aggregation).await
 });
 
 fault!(DocumentOfAnyTenant: document(worlds, collection: Collection, key: &str) -> Option<Document> {
@@ -310,7 +324,7 @@ async fn takes(store: &dyn Store) -> Result<Vec<Arc<Take>>> {
     let all = SessionQuery { limit: usize::MAX, ..SessionQuery::default() };
     let mut takes = Vec::new();
     for session in store.sessions(&all).await? {
-        takes.extend(store.takes(session.id).await?);
+        takes.extend(takes_of(store, session.id).await?);
     }
     Ok(takes)
 }

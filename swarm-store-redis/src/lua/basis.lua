@@ -2,12 +2,6 @@
 local tokens, members, sessions = KEYS[1], KEYS[2], KEYS[3]
 local token, on, nonce = ARGV[1], ARGV[2], ARGV[3]
 
--- A session without its snapshot, which may be long, and by which nobody is judged.
-local function without_snapshot(row)
-  local last = row and string.find(row, BEFORE_SNAPSHOT, 1, true)
-  return last and string.sub(row, 1, last - 1) .. '}' or row
-end
-
 -- Changes nothing, and is refused by a replica: nobody is judged by what it has.
 redis.call('HDEL', takes, '')
 local member = redis.call('HGET', tokens, token)

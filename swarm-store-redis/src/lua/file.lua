@@ -16,7 +16,7 @@ guard(facts[1])
 local last, last_id, now = tonumber(facts[2] or 0), nil, nil
 local rows, written, outcomes = {}, {}, {}
 
-local function file(place, session_holds, deadline, ids)
+local function file(place, session_holds, deadline, held_until, ids)
   local field = SESSION_FIELDS * sessions + FIELDS * (place - 1)
   local arg = told + fields + REST * (place - 1)
   local spent, latest, of_member = facts[field + 3], facts[field + 4], facts[field + 5]
@@ -32,6 +32,7 @@ local function file(place, session_holds, deadline, ids)
   local latest_revision, latest_id = '0', nil
   if latest then latest_revision, latest_id = string.match(latest, '^(%d+) (%d+)$') end
   if latest_revision ~= revision_before then return 'revision taken' end
+  if tonumber(now) < held_until then return 'held' end
   if not ids then return '' end
 
   last = last + 1
@@ -54,10 +55,11 @@ for place = 1, sessions do
   local field, arg = SESSION_FIELDS * (place - 1), SESSION_REST * (place - 1)
   local version, session, deadline, of_takes = unpack(ARGV, arg + 1, arg + SESSION_REST)
   local session_holds = facts[field + 3] == version and facts[field + 4] == session
+  local held_until = tonumber(facts[field + 5] or 0)
   deadline = tonumber(deadline)
   local ids = is_list(KEYS[place]) and {}
   for _ = 1, of_takes do
-    outcomes[#outcomes + 1] = file(#outcomes + 1, session_holds, deadline, ids)
+    outcomes[#outcomes + 1] = file(#outcomes + 1, session_holds, deadline, held_until, ids)
   end
   if ids and #ids > 0 then redis.call('RPUSH', KEYS[place], unpack(ids)) end
 end

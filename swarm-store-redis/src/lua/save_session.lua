@@ -24,6 +24,7 @@ must_be(SORTED_SET, index)
 
 redis.call('HSET', sessions, id, row)
 guard_filings('session:' .. id, row)
+redis.call('HDEL', takes, 'hold:' .. id)
 redis.call('ZREM', index, entry(prefix .. #old_state .. ':' .. old_state, id))
 redis.call('ZADD', index, 0, entry(state_prefix, id))
 if published_prefix ~= '' then redis.call('ZADD', index, 0, entry(published_prefix, id)) end

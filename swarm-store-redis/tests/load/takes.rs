@@ -6,7 +6,7 @@ use swarm_core::domain::{Revision, TakeOnFile};
 use swarm_core::rules::Filing;
 use swarm_core::store::{Filed, Result, Store};
 use swarm_core::{Session, Take};
-use swarm_testing::Author;
+use swarm_testing::{Author, takes_of};
 use tokio::time::timeout;
 
 use crate::world::{BOUND, draft, facts, joined, try_judge};
@@ -69,7 +69,7 @@ impl Filer {
     pub(super) async fn on_file(&self, store: &dyn Store) -> Vec<u64> {
         let mut ids = Vec::new();
         for (index, session) in self.sessions.iter().enumerate() {
-            let takes = store.takes(session.id).await.unwrap();
+            let takes = takes_of(store, session.id).await.unwrap();
             assert!(takes.len() <= CAP);
             for revision in 0..CAP {
                 let (number, take) = (index * CAP + revision, takes.get(revision));

@@ -16,7 +16,7 @@ use swarm_core::store::{
 };
 use swarm_core::{Session, TakeId, TenantId, Tenants};
 use swarm_store_redis::RedisStore;
-use swarm_testing::{Author, mail, session_draft};
+use swarm_testing::{Author, mail, session_draft, takes_of};
 use tokio::time::{sleep, timeout};
 
 /// Any call answers within this time, whatever happens to it.
@@ -24,7 +24,7 @@ pub(crate) const BOUND: Duration = Duration::from_secs(6);
 
 /// As many sessions as there are.
 pub(crate) const ALL: SessionQuery =
-    SessionQuery { on: None, state: None, before: None, limit: 1_000 };
+    SessionQuery { on: None, state: None, before: None, limit: 1_000, without_snapshots: false };
 
 /// The same tenant, through any store of the same server.
 pub(crate) fn open(store: &RedisStore) -> Arc<dyn Store> {
@@ -81,7 +81,7 @@ pub(crate) fn draft(subject: &str) -> Convocation {
 
 /// The nonces of the takes in a session, in the order of their filing.
 pub(crate) async fn nonces(store: &dyn Store, session: &Session) -> Vec<String> {
-    let takes = store.takes(session.id).await.unwrap();
+    let takes = takes_of(store, session.id).await.unwrap();
     takes.iter().map(|take| take.draft().nonce.as_str().to_owned()).collect()
 }
 
@@ -106,7 +106,7 @@ pub(crate) async fn walk(tenants: &RedisStore, forget: impl Fn()) {
     forget();
     assert_eq!(store.take(TakeId(1)).await.unwrap().unwrap().take, take);
     forget();
-    assert_eq!(store.takes(session.id).await.unwrap(), [take]);
+    assert_eq!(takes_of(store, session.id).await.unwrap(), [take]);
     forget();
     assert_eq!(store.sessions(&ALL).await.unwrap(), [session]);
     forget();

@@ -9,7 +9,9 @@ use swarm_core::domain::{
     Day, MemberId, Nonce, Revision, SessionId, SubjectId, Take, TakeId, TakeOnFile,
 };
 use swarm_core::rules::Filing;
-use swarm_core::store::{Basis, BasisQuery, Filed, Result, TakeQuery, Takes};
+use swarm_core::store::{
+    Basis, BasisQuery, Filed, Result, Revisions, SessionTakes, TakeQuery, Takes,
+};
 
 use crate::failure::Outcome;
 use crate::world::{World, most, signed};
@@ -46,15 +48,9 @@ impl Takes for TenantStore {
         self.read("take", move |world| on_file(world, id)).await
     }
 
-    async fn takes(&self, session: SessionId) -> Result<Vec<Arc<Take>>> {
-        const OF_SESSION: &str = "SELECT id, filed_at, session, revision, public_key, signature,
-            payload FROM takes WHERE tenant = ?1 AND session = ?2 ORDER BY id";
-        self.read("takes", move |world| world.all(OF_SESSION, &[&signed(session.0)], take)).await
-    }
-
-    async fn latest_takes(&self, query: &TakeQuery) -> Result<Vec<Arc<Take>>> {
+    async fn session_takes(&self, query: &TakeQuery) -> Result<Option<SessionTakes>> {
         let query = *query;
-        self.read("latest takes", move |world| latest_takes(world, &query)).await
+        self.read("session takes", move |world| session_takes(world, &query)).await
     }
 }
 
@@ -66,15 +62,23 @@ fn latest(world: &World<'_>, member: &MemberId, session: SessionId) -> Outcome<O
     number.map(revision).transpose()
 }
 
-/// The takes that no later revision supersedes.
-fn latest_takes(world: &World<'_>, query: &TakeQuery) -> Outcome<Vec<Arc<Take>>> {
-    const CURRENT: &str = "SELECT id, filed_at, session, revision, public_key, signature, payload
+/// A session and takes of it.
+pub(crate) fn session_takes(world: &World<'_>, query: &TakeQuery) -> Outcome<Option<SessionTakes>> {
+    const ALL: &str = "SELECT id, filed_at, session, revision, public_key, signature, payload
+        FROM takes WHERE tenant = ?1 AND session = ?2 AND id > ?3 ORDER BY id LIMIT ?4";
+    const LATEST: &str = "SELECT id, filed_at, session, revision, public_key, signature, payload
         FROM takes AS take WHERE tenant = ?1 AND session = ?2 AND id > ?3 AND NOT EXISTS
             (SELECT 1 FROM takes AS later WHERE later.tenant = ?1 AND later.session = ?2
              AND later.member = take.member AND later.revision = take.revision + 1)
         ORDER BY id LIMIT ?4";
-    let (session, after) = (signed(query.session.0), signed(query.after.0));
-    world.all(CURRENT, &[&session, &after, &most(query.limit)], take)
+    let Some(session) = sessions::by_id(world, query.session)? else { return Ok(None) };
+    let sql = match query.revisions {
+        Revisions::All => ALL,
+        Revisions::Latest => LATEST,
+    };
+    let (id, after) = (signed(query.session.0), signed(query.after.0));
+    let takes = world.all(sql, &[&id, &after, &most(query.limit)], take)?;
+    Ok(Some(SessionTakes { session, takes }))
 }
 
 /// The take that a member spent its nonce on.

@@ -115,6 +115,8 @@ macro_rules! conformance_cases {
                 session_draft_round_trips
                 saved_session_round_trips
                 sessions_are_newest_first_up_to_the_limit
+                sessions_are_listed_without_snapshots
+                session_list_is_read_in_one_snapshot
                 session_pages_are_complete
                 session_pages_start_before_any_number
                 sessions_are_found_by_day_and_subject
@@ -130,12 +132,15 @@ macro_rules! conformance_cases {
                 session_save_can_guard_the_time_of_the_last_take
                 concurrent_session_saves_commit_once
                 aggregation_includes_exactly_the_takes_filed_before_it
+                session_is_aggregated_once
+                aggregation_ends_while_takes_arrive
                 moving_deadline_leaves_no_late_takes
             }
             takes {
                 basis_of_unknown_token_and_session_has_only_the_time
                 basis_has_members_in_every_state
                 basis_is_read_in_one_snapshot
+                session_and_takes_are_read_in_one_snapshot
                 basis_has_the_newest_session_of_the_day
                 basis_has_the_session_of_the_requested_day
                 basis_distinguishes_odd_subjects
@@ -230,6 +235,7 @@ macro_rules! conformance_cases {
                 published_sessions_are_isolated_by_tenant
                 session_saves_are_isolated_by_tenant
                 take_counts_are_isolated_by_tenant
+                aggregations_are_isolated_by_tenant
                 basis_is_isolated_by_tenant
                 filings_are_isolated_by_tenant
                 takes_are_isolated_by_tenant

@@ -233,7 +233,7 @@ fn the_nonce_is_spent_in_another_session() {
 fn a_take_comes_in_before_the_snapshot_is_written() {
     let interleaving = Interleaving::start();
     let (token, late) = (interleaving.token(), interleaving.submission());
-    interleaving.meddle_before("save_session", move |tenant| {
+    interleaving.meddle_before("aggregate", move |tenant| {
         assert_eq!(now(tenant.submit(&token, &late)).unwrap().id.0, 1);
     });
     let state = json!({ "state": "aggregated" });

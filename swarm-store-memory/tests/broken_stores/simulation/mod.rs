@@ -87,7 +87,7 @@ planted! {
     filing::RevisionTwice
     saving::MemberAtAnyVersion
     saving::SessionAtAnyVersion
-    saving::TakesUncounted
+    sessions::LastTakeNotAggregated
     saving::LaterTakeUnchecked
     saving::OldTokensLive
     saving::MailLost

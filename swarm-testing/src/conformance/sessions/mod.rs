@@ -1,6 +1,8 @@
 //! Sessions.
 
+mod aggregation;
 mod deadlines;
+mod listing;
 mod published;
 mod take_counts;
 
@@ -19,12 +21,15 @@ use swarm_core::domain::{
 use swarm_core::store::Saved::{Saved, Stale};
 use swarm_core::store::{SessionChange, SessionQuery, Tenants, Versioned};
 
+pub use aggregation::*;
 pub use deadlines::*;
+pub use listing::*;
 pub use published::*;
 pub use take_counts::*;
 
 /// A query for all sessions.
-const ALL: SessionQuery = SessionQuery { on: None, state: None, before: None, limit: 1_000 };
+const ALL: SessionQuery =
+    SessionQuery { on: None, state: None, before: None, limit: 1_000, without_snapshots: false };
 
 const NONE: [u64; 0] = [];
 

@@ -7,8 +7,8 @@ use tokio::task::yield_now;
 
 use crate::promise::ensure;
 use crate::{Author, World, race};
-use swarm_core::domain::Session;
-use swarm_core::store::{Basis, Tenants, Versioned};
+use swarm_core::domain::{Session, SessionId};
+use swarm_core::store::{Basis, TakeQuery, Tenants, Versioned};
 
 /// A writer repeatedly saves the session, then the member, then files a take. Concurrent readers
 /// must see the facts at a single point in time.
@@ -36,6 +36,44 @@ pub async fn basis_is_read_in_one_snapshot(tenants: Arc<dyn Tenants>) {
         };
         race((0..5).map(run)).await;
     }
+}
+
+/// The same of a session and its takes.
+pub async fn session_and_takes_are_read_in_one_snapshot(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = Arc::new(world.author("ada").await);
+    for _ in 0..12 {
+        let session = world.convened("subject").await;
+        let done = Arc::new(AtomicBool::new(false));
+        let run = |racer: u64| {
+            let (world, author) = (world.clone(), Arc::clone(&author));
+            let (session, done) = (Arc::clone(&session), Arc::clone(&done));
+            async move {
+                if racer == 0 {
+                    write(&world, &author, &session).await;
+                    done.store(true, Ordering::SeqCst);
+                }
+                while !done.load(Ordering::SeqCst) {
+                    look_at_takes(&world, session.id).await;
+                    yield_now().await;
+                }
+            }
+        };
+        race((0..5).map(run)).await;
+    }
+}
+
+async fn look_at_takes(world: &World, session: SessionId) {
+    let all = world.session_takes(&TakeQuery::all(session)).await.unwrap();
+    let (saves, filed) = (all.session.version.0 - 1, all.takes.len() as u64);
+    let together = saves == filed || saves == filed + 1;
+    ensure!(together, "a session saved before each take", (saves, filed));
+    let latest = world.session_takes(&TakeQuery::latest(session)).await.unwrap();
+    let (saves, filed) = (latest.session.version.0 - 1, &latest.takes);
+    ensure!(filed.len() <= 1, "one take of a member", filed);
+    let filed = filed.first().map_or(0, |take| u64::from(take.revision.get()));
+    let together = saves == filed || saves == filed + 1;
+    ensure!(together, "a session saved before its latest take", (saves, filed));
 }
 
 async fn write(world: &World, author: &Author, session: &Session) {

@@ -52,5 +52,8 @@ pub async fn latest_take_pages_are_complete(tenants: Arc<dyn Tenants>) {
 }
 
 async fn page(world: &World, session: SessionId, after: u64, limit: usize) -> Vec<Arc<Take>> {
-    world.latest_takes(&TakeQuery { session, after: TakeId(after), limit }).await
+    let query = TakeQuery { after: TakeId(after), limit, ..TakeQuery::latest(session) };
+    let found = world.session_takes(&query).await;
+    promised!(found.is_some(), world.session(session).await.is_some());
+    found.map(|found| found.takes).unwrap_or_default()
 }

@@ -6,11 +6,12 @@ use super::twins::{both, twins};
 use crate::promise::promised;
 use crate::{Author, World, session_draft};
 use swarm_core::domain::SessionState::{Aggregated, Collecting, Published};
-use swarm_core::domain::{Session, SessionDraft, SessionId, Version};
+use swarm_core::domain::{Attribution, Session, SessionDraft, SessionId, Version};
 use swarm_core::store::Saved::{Saved, Stale};
-use swarm_core::store::{SessionChange, SessionQuery, Tenants};
+use swarm_core::store::{Aggregation, SessionChange, SessionQuery, Tenants};
 
-const ALL: SessionQuery = SessionQuery { on: None, state: None, before: None, limit: 9 };
+const ALL: SessionQuery =
+    SessionQuery { on: None, state: None, before: None, limit: 9, without_snapshots: false };
 
 pub async fn sessions_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let worlds = twins(tenants).await;
@@ -101,6 +102,18 @@ pub async fn take_counts_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
         let aggregation = SessionChange { takes: Some(filed), ..aggregation };
         promised!(world.save_session(&aggregation).await, Saved, "over {filed} takes, {mark}");
     }
+}
+
+pub async fn aggregations_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+    let worlds = twins(tenants).await;
+    for (world, _) in both(&worlds) {
+        marked(world, 1).await;
+    }
+    let [one, other] = &worlds;
+    let untouched = other.session(SessionId(1)).await;
+    let aggregation = Aggregation { session: SessionId(1), by: Attribution::SCHEDULE };
+    promised!(one.aggregate(&aggregation).await.map(|it| it.state), Ok(Aggregated));
+    promised!(other.session(SessionId(1)).await, untouched);
 }
 
 /// A session on `subject`, with a quorum that is distinct for each tenant.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::twins::{both, twins};
 use crate::promise::promised;
-use crate::{Author, World, filed, id};
+use crate::{Author, World, filed, id, session_draft};
 use swarm_core::domain::{
-    AttemptId, Body, Lens, Member, Revision, Session, SessionId, Take, TakeDraft, TakeId,
-    TakeOnFile,
+    AttemptId, Body, Lens, Member, Revision, Session, SessionDraft, SessionId, Take, TakeDraft,
+    TakeId, TakeOnFile,
 };
 use swarm_core::rules::judge;
 use swarm_core::store::{TakeQuery, Tenants};
@@ -68,7 +68,9 @@ pub async fn takes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     for (((world, mark), own), nonces) in
         both(&worlds).into_iter().zip(&mut own).zip([&["a"][..], &["a", "b"]])
     {
-        let (ada, session) = (world.author("ada").await, world.convened("subject").await);
+        let quorum = u32::try_from(nonces.len()).ok();
+        let draft = SessionDraft { quorum, ..session_draft("subject") };
+        let (ada, session) = (world.author("ada").await, world.convene(&draft).await);
         for nonce in nonces {
             let body = Body::parse(mark).unwrap();
             let submission = ada.sign(TakeDraft { body, ..ada.draft(&session, nonce) });
@@ -77,8 +79,10 @@ pub async fn takes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     }
     for ((world, mark), own) in both(&worlds).into_iter().zip(&own) {
         promised!(world.takes(SessionId(1)).await, *own, "of tenant {mark}");
-        let all = TakeQuery { session: SessionId(1), after: TakeId(0), limit: usize::MAX };
-        promised!(world.latest_takes(&all).await, own[own.len() - 1..], "of tenant {mark}");
+        let latest = TakeQuery::latest(SessionId(1));
+        let latest = world.session_takes(&latest).await.unwrap();
+        promised!(latest.takes, own[own.len() - 1..], "of tenant {mark}");
+        promised!(Some(latest.session), world.session(SessionId(1)).await, "of tenant {mark}");
         for (place, take) in own.iter().enumerate() {
             let superseded_by = own.get(place + 1).map(|next| next.id);
             let on_file = TakeOnFile { take: Arc::clone(take), superseded_by };

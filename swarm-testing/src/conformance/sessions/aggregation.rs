@@ -1,0 +1,100 @@
+//! Aggregations among takes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use swarm_core::domain::SessionState::Aggregated;
+use swarm_core::domain::{Attribution, Session, SessionId};
+use swarm_core::rules::Refusal;
+use swarm_core::store::{Aggregation, Filed, TakeQuery, Tenants};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use crate::promise::promised;
+use crate::{Author, World};
+
+/// How many tasks file takes while a session is aggregated.
+const FILERS: usize = 4;
+
+/// The members whose amendments each of them files, four each.
+const MEMBERS: usize = 20;
+
+pub async fn session_is_aggregated_once(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let (ada, session) = (world.author("ada").await, world.convened("subject").await);
+    let take = world.filed(&ada, &session, "1").await;
+    let before = world.log_size().await;
+    let aggregated = world.aggregate(&aggregation(session.id)).await.unwrap();
+    promised!(aggregated.state, Aggregated);
+    promised!(quoted(&aggregated), [take.id]);
+    let on_file = world.session(session.id).await.unwrap();
+    promised!((&on_file.record, on_file.version.0), (&aggregated, 2));
+    let rows = world.log(before, 9).await;
+    promised!(rows.len(), 1);
+    let again = world.aggregate(&aggregation(session.id)).await;
+    promised!(again, Err(Refusal::SessionIs(Aggregated)));
+    let unknown = world.aggregate(&aggregation(SessionId(9))).await;
+    promised!(matches!(unknown, Err(Refusal::NotFound(_))), true);
+    promised!(world.session(session.id).await, Some(on_file));
+    promised!(world.log(before, 9).await, rows);
+}
+
+/// Its snapshot is of the takes that were on file, however fast others arrive.
+pub async fn aggregation_ends_while_takes_arrive(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let session = world.convened("subject").await;
+    let mut authors = world.authors(MEMBERS * FILERS).await;
+    // First takes may be filed after an aggregation, amendments not.
+    for author in &authors {
+        world.filed(author, &session, "first").await;
+    }
+    let (mut filers, ended) = (JoinSet::new(), Arc::new(AtomicBool::new(false)));
+    for _ in 0..FILERS {
+        let members = authors.split_off(authors.len() - MEMBERS);
+        let (world, session) = (world.clone(), Arc::clone(&session));
+        filers.spawn(keep_filing(world, session, members, Arc::clone(&ended)));
+    }
+    while world.takes(session.id).await.len() < (MEMBERS + 1) * FILERS {
+        sleep(Duration::from_millis(1)).await;
+    }
+    let aggregation = aggregation(session.id);
+    let aggregating = world.store().aggregate(&aggregation);
+    let outcome = timeout(Duration::from_secs(10), aggregating).await;
+    ended.store(true, Ordering::SeqCst);
+    promised!(outcome.as_ref().is_ok_and(|outcome| outcome.is_ok()), true, "{outcome:?}");
+    filers.join_all().await;
+    let found = world.session_takes(&TakeQuery::latest(session.id)).await.unwrap();
+    let mut quoted = quoted(&found.session.record);
+    quoted.sort();
+    promised!(quoted, found.takes.iter().map(|take| take.id).collect::<Vec<_>>());
+}
+
+/// Files amendments, each a millisecond after the one before, until one is refused.
+async fn keep_filing(
+    world: World,
+    session: Arc<Session>,
+    authors: Vec<Author>,
+    ended: Arc<AtomicBool>,
+) {
+    for revision in 2..=5 {
+        for author in &authors {
+            let take = author.submission(&session, &format!("{}.{revision}", session.id));
+            let facts = world.facts(author, &take).await;
+            let Ok(filing) = crate::world::try_judged(&facts, &take) else { return };
+            if world.file(&filing).await == Filed::Stale || ended.load(Ordering::SeqCst) {
+                return;
+            }
+            sleep(Duration::from_millis(1)).await;
+        }
+    }
+}
+
+fn aggregation(session: SessionId) -> Aggregation {
+    Aggregation { session, by: Attribution::SCHEDULE }
+}
+
+fn quoted(session: &Session) -> Vec<swarm_core::TakeId> {
+    let quotes = session.snapshot.iter().flat_map(|snapshot| &snapshot.quotes);
+    quotes.map(|quote| quote.take_id).collect()
+}

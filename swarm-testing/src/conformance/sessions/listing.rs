@@ -1,0 +1,70 @@
+//! Lists of sessions as a whole.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use swarm_core::domain::SessionState::Aggregated;
+use swarm_core::domain::{Attribution, Session, SessionId};
+use swarm_core::store::{Aggregation, SessionQuery, Tenants};
+use tokio::task::yield_now;
+
+use super::{ALL, on};
+use crate::promise::{ensure, promised};
+use crate::{World, race};
+
+/// How many sessions the list has.
+const SESSIONS: u64 = 12;
+
+pub async fn sessions_are_listed_without_snapshots(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let ada = world.author("ada").await;
+    for number in 1..=3 {
+        let session = world.convened("subject").await;
+        world.filed(&ada, &session, &number.to_string()).await;
+        let aggregation = Aggregation { session: session.id, by: Attribution::SCHEDULE };
+        promised!(number == 2 || world.aggregate(&aggregation).await.is_ok(), true);
+    }
+    for query in [ALL, on("subject"), SessionQuery { state: Some(Aggregated), ..ALL }] {
+        let whole = world.sessions(&query).await;
+        let with_snapshots = whole.iter().filter(|session| session.snapshot.is_some());
+        promised!(with_snapshots.count(), 2);
+        let bare = |session: &Arc<Session>| {
+            Arc::new(Session { snapshot: None, ..Session::clone(session) })
+        };
+        let bare: Vec<_> = whole.iter().map(bare).collect();
+        let query = SessionQuery { without_snapshots: true, ..query };
+        promised!(world.sessions(&query).await, bare);
+    }
+}
+
+/// One writer saves each session in turn, the newest first; whoever lists them meanwhile sees no save
+/// without those before it.
+pub async fn session_list_is_read_in_one_snapshot(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for _ in 0..SESSIONS {
+        world.convened("subject").await;
+    }
+    let done = Arc::new(AtomicBool::new(false));
+    let run = |racer: u32| {
+        let (world, done) = (world.clone(), Arc::clone(&done));
+        async move {
+            for round in (1..=4).filter(|_| racer == 0) {
+                for id in (1..=SESSIONS).rev() {
+                    world.amend(SessionId(id), |session| session.quorum = Some(round)).await;
+                }
+            }
+            done.fetch_or(racer == 0, Ordering::SeqCst);
+            while !done.load(Ordering::SeqCst) {
+                let query = SessionQuery { without_snapshots: racer.is_multiple_of(2), ..ALL };
+                let sessions = world.sessions(&query).await;
+                let rounds: Vec<_> = sessions.iter().map(|it| it.quorum.unwrap_or(0)).collect();
+                let together = rounds.first().zip(rounds.last());
+                let in_order = rounds.is_sorted_by(|newer, older| newer >= older)
+                    && together.is_some_and(|(newest, oldest)| newest - oldest <= 1);
+                ensure!(in_order, "each save with those before it", rounds);
+                yield_now().await;
+            }
+        }
+    };
+    race((0..5).map(run)).await;
+}
