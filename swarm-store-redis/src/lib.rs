@@ -166,8 +166,8 @@ impl Tenants for RedisStore {
 
 #[async_trait]
 impl ChangeFeed for RedisStore {
-    /// A server that fails between a commit and its announcement, which is made with the next call of
-    /// this, announces nothing: whoever relies on the others looks at each tenant now and then.
+    /// A commit is announced before it is made, and once more with the next call of this; a take only
+    /// so. What others announce is told twice, the second time when the commit has ended.
     async fn changes(&self) -> Result<Changes> {
         self.heard.exchange(&self.client, &self.seen).await
     }
@@ -182,6 +182,7 @@ impl CommitteeTenants for RedisStore {
 impl RedisStore {
     fn tenant(&self, tenant: &TenantId) -> TenantStore {
         TenantStore {
+            id: tenant.clone(),
             client: Arc::clone(&self.client),
             seen: self.seen.of(tenant),
             keys: Keys::of(tenant),

@@ -80,6 +80,7 @@ scripts! {
     LISTINGS: plain "records.lua" "listings.lua";
 
     CHANGES: plain "changes.lua";
+    ANNOUNCE: plain "announce.lua";
 
     MEMBER: plain "member.lua";
     MEMBERS: plain "records.lua" "members.lua";

@@ -10,6 +10,7 @@ use swarm_core::domain::AttemptId;
 use swarm_core::store::{Clock, Log as _, LogPosition, Result, SeenLog};
 use swarm_core::{Entropy, StoreError, SystemEntropy, TenantId, Timestamp};
 
+use crate::changes;
 use crate::codec::{self, Context};
 use crate::connection::client::Client;
 use crate::group_commit::GroupCommit;
@@ -66,6 +67,7 @@ impl SharedByTenant {
 /// One tenant's part of the store.
 #[derive(Clone)]
 pub(crate) struct TenantStore {
+    pub(crate) id: TenantId,
     pub(crate) client: Arc<Client>,
     pub(crate) seen: Arc<SeenLog>,
     pub(crate) keys: Keys,
@@ -73,12 +75,16 @@ pub(crate) struct TenantStore {
 }
 
 impl TenantStore {
-    /// Runs a script that writes, and recognizes a repeated attempt; returns its outcome.
+    /// Runs a script that writes, and recognizes a repeated attempt; returns its outcome. Other
+    /// processes hear that the tenant changes, even if this one ends with the commit.
     pub(crate) async fn commit(&self, op: &'static str, script: LogCall<'_>) -> Result<String> {
+        self.mark(op).await?;
+        // Where this fails, so does the commit; or it is announced after it.
+        let _ = changes::announce(&self.client, &self.id).await;
         self.commit_at(op, script, self.seen.position()).await
     }
 
-    /// The same, of what was judged by facts of the log that was seen here.
+    /// The same without an announcement, of what was judged by facts of the log that was seen here.
     pub(crate) async fn commit_at(
         &self,
         op: &'static str,

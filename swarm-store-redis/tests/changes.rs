@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use swarm_core::TenantId;
 use swarm_core::store::ChangeFeed;
@@ -11,22 +12,39 @@ use swarm_store_redis::RedisStore;
 use swarm_testing::World;
 
 #[tokio::test]
-async fn a_change_is_heard_by_all_and_once() {
+async fn a_change_is_heard_by_all_before_and_after_it() {
     let redis = Server::start(&["--appendonly", "no"]);
     let [one, other, third] = [open(&redis).await, open(&redis).await, open(&redis).await];
     // Who has heard nothing yet does not know what has changed.
     assert_eq!([changed(&one).await, changed(&other).await], [None, None]);
     assert_eq!([changed(&one).await, changed(&other).await], [heard(&[]), heard(&[])]);
 
+    // A process that is killed once it has committed need announce nothing more.
     change(&one, "acme").await;
     change(&one, "bolt").await;
-    assert_eq!(changed(&one).await, heard(&["acme", "bolt"]));
-    assert_eq!(changed(&one).await, heard(&[]));
-    change(&other, "acme").await;
-    assert_eq!(changed(&other).await, heard(&["acme", "acme", "bolt"]));
+    assert_eq!(changed(&other).await, heard(&["acme", "bolt"]));
     assert_eq!(changed(&other).await, heard(&[]));
-    assert_eq!(changed(&one).await, heard(&["acme"]));
+    // It hears its own announcements too, and makes them once more.
+    assert_eq!(changed(&one).await, heard(&["acme", "bolt", "acme", "bolt"]));
+    assert_eq!(changed(&one).await, heard(&[]));
+    assert_eq!(changed(&other).await, heard(&["acme", "bolt"]));
+    assert_eq!(changed(&other).await, heard(&[]));
     assert_eq!(changed(&third).await, None);
+}
+
+/// Whoever hears of a commit before it is made is told of it again when it must have been.
+#[tokio::test]
+async fn an_announcement_is_told_again_when_its_commit_has_ended() {
+    let redis = Server::start(&["--appendonly", "no"]);
+    let [one, other] = [open(&redis).await, open(&redis).await];
+    changed(&other).await;
+    change(&one, "acme").await;
+    assert_eq!(changed(&other).await, heard(&["acme"]));
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(changed(&other).await, heard(&[]));
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    assert_eq!(changed(&other).await, heard(&["acme"]));
+    assert_eq!(changed(&other).await, heard(&[]));
 }
 
 #[tokio::test]

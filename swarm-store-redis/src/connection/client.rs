@@ -17,7 +17,7 @@ use crate::keys::Keys;
 use crate::script_call::ScriptCall;
 
 /// The timeout of a call, including any retry.
-const CALL_TIMEOUT: Duration = Duration::from_secs(5);
+pub(crate) const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The client of a server, or of the servers of a cluster.
 pub(crate) struct Client {
