@@ -61,10 +61,14 @@ impl Tenant {
         match self.store.file(&filing).await {
             Ok(Filed::Filed(take)) => Ok(Some(self.filed(query, Some(under_way), take))),
             Ok(Filed::RevisionTaken) => {
-                // Looked at after the store was asked again: by then it is noted what was filed
-                // before, unless the task that was told of it has not run since.
-                let rejection = self.rejection(Refusal::LostRace, query, submission).await;
-                if under_way.another_was_filed() { Err(rejection) } else { Ok(None) }
+                // While the store answers, the rival that won notes that it was filed, unless its task
+                // has not run yet.
+                self.basis(query).await?;
+                if !under_way.another_was_filed() {
+                    return Ok(None);
+                }
+                // Read after it is known that another won: it may have been this very take.
+                Err(self.rejection(Refusal::LostRace, query, submission).await)
             }
             Ok(Filed::Stale | Filed::Late | Filed::NonceUsed) => Ok(None),
             // Nothing was committed, perhaps because another log has begun.
