@@ -34,7 +34,8 @@ pub struct Generation {
     pub withdrawn: usize,
     /// The last time at which a take is accepted. It may be on a later day.
     pub deadline: Timestamp,
-    /// When the briefs were generated, by the store's clock.
+    /// When the briefs were generated, by the store's clock; where that was in the same second as the
+    /// generation before, the next whole second.
     pub generated_at: Timestamp,
     /// The number of briefs.
     pub briefs: usize,
