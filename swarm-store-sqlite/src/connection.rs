@@ -35,14 +35,32 @@ pub(crate) fn to_read(path: &Path) -> Outcome<Connection> {
     Ok(db)
 }
 
-/// Creates a file that only its owner can read, since it contains the members' contacts. SQLite
-/// gives the files beside it the same mode. When the file exists, or cannot be created, SQLite
-/// deals with it.
+/// Creates a file that only its owner can read, since it contains the members' contacts. One that is
+/// there, perhaps a restored backup, gets the same mode, with the files beside it, where this process
+/// may change that. When the file cannot be created, SQLite deals with it.
 fn make(path: &Path) {
     let mut file = OpenOptions::new();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut file, 0o600);
     let _ = file.write(true).create_new(true).open(path);
+    #[cfg(unix)]
+    for ending in ["", "-wal", "-shm"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        withdraw_from_others(Path::new(&name));
+    }
+}
+
+/// Leaves a file readable and writable by its owner alone.
+#[cfg(unix)]
+fn withdraw_from_others(path: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let Ok(found) = std::fs::metadata(path) else { return };
+    let mut permissions = found.permissions();
+    if permissions.mode() & 0o077 != 0 {
+        permissions.set_mode(permissions.mode() & !0o077);
+        let _ = std::fs::set_permissions(path, permissions);
+    }
 }
 
 fn open(path: &Path, flags: OpenFlags) -> Outcome<Connection> {

@@ -49,8 +49,25 @@ impl Place {
             self.set_aside();
             self.are_aside.store(true, Ordering::Relaxed);
         }
-        let text = "the file was replaced or removed while it was open: restart the server";
-        Err(Failure::misconfigured(text))
+        Err(Failure::misconfigured(self.advice(found.is_some())))
+    }
+
+    /// What an operator can do, the harmless step first. It names files, and no folder: anybody may
+    /// read it.
+    fn advice(&self, is_replaced: bool) -> String {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        if !is_replaced {
+            return format!(
+                "{name} was removed or renamed while it was open: put it back under that name, and this \
+                 server goes on; do not restart it before, or it begins an empty file"
+            );
+        }
+        format!(
+            "{name} was replaced by another file while it was open: put the previous file back, and \
+             this server goes on; its latest commits were set aside in {name}-wal.aside, and are put \
+             back with it; only to serve the other file, and to give up what the previous one has \
+             beyond it, restart the server"
+        )
     }
 
     fn set_aside(&self) {

@@ -26,6 +26,21 @@ fn a_file_says_whose_it_is_and_what_stands_in_it() {
     assert_eq!(text(&db, "integrity_check"), "ok");
 }
 
+/// A backup that is restored may have any mode.
+#[cfg(unix)]
+#[test]
+fn a_file_that_others_could_read_is_withdrawn_from_them() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let (_folder, path) = place();
+    drop(SqliteStore::open(&path).unwrap());
+    assert_eq!(mode(&path), 0o600);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o664)).unwrap();
+    let _store = SqliteStore::open(&path).unwrap();
+    let wal = path.with_file_name(format!("{}-wal", path.file_name().unwrap().display()));
+    assert_eq!((mode(&path), mode(&wal)), (0o600, 0o600));
+}
+
 /// On a full disk it can be read all the same.
 #[test]
 fn a_file_of_this_layout_is_opened_without_a_write() {

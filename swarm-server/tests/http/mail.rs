@@ -25,6 +25,12 @@ def say(value):
     print(json.dumps(value), flush=True)
 
 class Handler:
+    async def handle_RCPT(self, server, session, envelope, address, options):
+        if address.startswith("gone"):
+            return "550 no such mailbox"
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
+
     async def handle_DATA(self, server, session, envelope):
         say({"from": envelope.mail_from, "to": envelope.rcpt_tos,
              "text": envelope.content.decode("utf-8")})
@@ -141,6 +147,23 @@ fn approval_mail_arrives_once_and_what_is_no_address_is_marked() {
     for message in &messages[1..] {
         assert_eq!(message["lastError"], "contact is no e-mail address");
     }
+}
+
+/// What the mail server refuses for good is not sent again.
+#[test]
+fn mail_that_is_refused_for_good_is_undeliverable() {
+    let smtp = SmtpServer::start();
+    let url = format!("smtp://127.0.0.1:{}", smtp.port);
+    let environment = [
+        ("SWARM_ADMIN_TOKEN", ADMIN),
+        ("SWARM_SMTP_URL", &url),
+        ("SWARM_MAIL_FROM", "Swarm <swarm@test.example>"),
+    ];
+    let program = Program::start(&["serve"], &environment);
+    activated(&program.client, "gone@test.example");
+    let message = &settled(&program.client)[0];
+    assert_eq!((&message["state"], &message["attempts"]), (&json!("undeliverable"), &json!(1)));
+    assert!(message["lastError"].as_str().unwrap().contains("no such mailbox"), "{message}");
 }
 
 /// Whatever address the operator has used.

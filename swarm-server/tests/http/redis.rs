@@ -182,6 +182,8 @@ fn what_a_server_may_lose_is_told_and_counted_from_the_start() {
     redis.cli(&["config", "set", "appendfsync", "always"]);
     program.client.get("/readyz").expect(200);
     assert!(counted(&program, 0));
+    redis.cli(&["config", "set", "appendfsync", "everysec"]);
+    wait_until("it is counted without a request to /readyz", || counted(&program, 1));
 }
 
 /// Whether `/metrics` has this many warnings of the store.

@@ -33,7 +33,7 @@ fn everything() -> String {
                  public_origin = \"https://acme.example\"\n\
                  mail_from = \"Acme <desk@acme.example>\"\n\
                  [tenants.quotas]\npending_applications = 5\nmemos_per_day = 0\n\
-                 [tenants.committee]\nbrief_at = \"21:00\"\n";
+                 [tenants.committee]\nbrief_at = \"21:00\"\nkey_prefix = \"desk\"\n";
     tenant("acme", lines) + &tenant("bolt", "")
 }
 
@@ -50,10 +50,12 @@ fn a_check_says_what_would_be_served() {
         "store: redis://h:1?strict=true",
         "acme: \"Acme desk\" on acme.example; operated by operator, ada",
         "briefs at 21:00",
+        "acme: warning: key_prefix is \"desk\"",
         "bolt: \"bolt\" on bolt.example",
     ] {
         assert!(said.contains(line), "{said}");
     }
+    assert!(!said.contains("bolt: warning"), "{said}");
     assert!(!said.contains("hunter2"), "{said}");
     // Flags and the environment beat the file, as they do for serve.
     let said =
@@ -168,6 +170,8 @@ fn a_hangup_reads_the_tenants_again() {
     rewrite(&tenant("bolt", ""), [421, 200, 421]);
     let (status, log) = program.stop("TERM");
     assert!(status.success() && log.contains("colour"), "{log}");
+    // The first change took a prefix of keys away.
+    assert_eq!(log.matches("key_prefix changed").count(), 1, "{log}");
 }
 
 #[test]

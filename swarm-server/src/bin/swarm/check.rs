@@ -1,10 +1,11 @@
 //! `swarm check`: a configuration, checked as `serve` checks it, without a store.
 
+use swarm_core::CommitteeSettings;
 use swarm_http::TenantConfig;
 
 use crate::arguments::Options;
 use crate::mail::Smtp;
-use crate::open_site::CheckedTenants;
+use crate::open_site::{CheckedTenants, OTHER_PREFIXES};
 use crate::secrets::check_token;
 use crate::{Failure, console, serve, store};
 
@@ -27,6 +28,10 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
         let operators = table.admin_token_hash.iter().map(|_| "operator");
         let named = table.admin_tokens.iter().map(|operator| operator.name.as_str());
         console::print(&described(tenant, &operators.chain(named).collect::<Vec<_>>()))?;
+        if tenant.committee.key_prefix() != CommitteeSettings::default().key_prefix() {
+            let (id, prefix) = (&tenant.id, tenant.committee.key_prefix().as_str());
+            console::print(&format!("{id}: warning: key_prefix is {prefix:?}: {OTHER_PREFIXES}"))?;
+        }
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use lettre::message::Mailbox;
 use lettre::message::header::{ContentType, MIME_VERSION_1_0};
+use lettre::transport::smtp::response::Category;
 use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 use sha2::{Digest, Sha256};
 use swarm_core::Mailer;
@@ -74,10 +75,20 @@ impl Mailer for TenantSmtp {
         };
         match timeout(TIMEOUT, self.transport.send(letter)).await {
             Ok(Ok(_)) => Attempt::Sent,
+            Ok(Err(error)) if refuses_the_letter(&error) => {
+                Attempt::Undeliverable(error.to_string())
+            }
             Ok(Err(error)) => Attempt::Failed(error.to_string()),
             Err(_elapsed) => Attempt::Failed("the mail server took too long".to_owned()),
         }
     }
+}
+
+/// Whether the mail server refuses this letter for good: 550 and what else it answers of mailboxes
+/// (RFC 5321, section 4.2). Another 5xx, such as 535, may be of this program's settings.
+fn refuses_the_letter(error: &lettre::transport::smtp::Error) -> bool {
+    let status = error.status().filter(|_| error.is_permanent());
+    status.is_some_and(|status| matches!(status.category, Category::MailSystem))
 }
 
 /// The same for each attempt at the same message, so that a copy of it is known for one.

@@ -11,6 +11,10 @@ use crate::config::{self, Config, MailConfig, TenantTable};
 use crate::mail::Smtp;
 use crate::{Failure, console, tenants};
 
+/// What an operator should know of committee keys with another prefix than the tenant has.
+pub(crate) const OTHER_PREFIXES: &str =
+    "committee keys that were given out with another prefix are refused: rotate them";
+
 /// The tenants of a file, checked.
 pub(crate) struct CheckedTenants {
     pub(crate) tenants: Vec<TenantConfig>,
@@ -113,8 +117,23 @@ impl OpenSite {
             return Err("tenants: none are listed".into());
         }
         let count = tenants.len();
+        self.warn_of_changed_prefixes(&tenants);
         hosts.replace(tenants)?;
         *self.exports.write().unwrap_or_else(PoisonError::into_inner) = exports;
         Ok(count)
+    }
+
+    /// Keys carry the prefix that they were given out with, and are refused under another.
+    fn warn_of_changed_prefixes(&self, tenants: &[TenantConfig]) {
+        for served in self.site.tenants() {
+            let before = served.config();
+            let Some(after) = tenants.iter().find(|tenant| tenant.id == before.id) else {
+                continue;
+            };
+            let [from, to] = [before, after].map(|it| it.committee.key_prefix().as_str());
+            if from != to {
+                tracing::warn!(tenant = %after.id, from, to, "key_prefix changed: {OTHER_PREFIXES}");
+            }
+        }
     }
 }

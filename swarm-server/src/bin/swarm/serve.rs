@@ -5,6 +5,7 @@ use std::env::{self, VarError};
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use swarm_core::Error;
 use swarm_core::store::StoreErrorKind;
@@ -20,6 +21,9 @@ use crate::failure::with_causes;
 use crate::open_site::OpenSite;
 use crate::tls_files::TlsFiles;
 use crate::{Failure, console, descriptors, log, open_site, secrets, store};
+
+/// Interval between counts of the warnings of the store.
+const COUNT_WARNINGS_EVERY: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let mut config = options.resolve()?;
@@ -57,8 +61,13 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
         tokio::spawn(swarm_server::serve(listener, operations, Limits::default(), never));
     }
     let (stop, hangup) = (stop_signal()?, signal(SignalKind::hangup())?);
-    let stop = async {
-        tokio::select! { () = stop => {}, () = reload_on(hangup, file, open, tls) => {} }
+    let counted = Arc::clone(&site);
+    let stop = async move {
+        tokio::select! {
+            () = stop => {}
+            () = reload_on(hangup, file, open, tls) => {}
+            () = keep_warnings_counted(&counted) => {}
+        }
     };
     serve(listener, &site, maintenance, limits, stop).await
 }
@@ -72,6 +81,16 @@ async fn count_warnings(site: &Site) -> Result<(), Failure> {
             Ok(())
         }
         other => Ok(other.map(drop).map_err(|error| with_causes("store", &error))?),
+    }
+}
+
+/// Counts the warnings of the store again and again, so that `/metrics` has them whether anybody asks
+/// `/readyz` or not.
+async fn keep_warnings_counted(site: &Site) {
+    loop {
+        tokio::time::sleep(COUNT_WARNINGS_EVERY).await;
+        // What is wrong, `/readyz` says.
+        let _ = site.ready().await;
     }
 }
 
