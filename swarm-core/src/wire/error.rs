@@ -15,6 +15,9 @@ use crate::store::{StoreError, StoreErrorKind};
 /// The error text when the store did not answer; status 503.
 const UNAVAILABLE: &str = "store unavailable";
 
+/// The error text when nothing was committed because of concurrent changes; status 503.
+const CONTENDED: &str = "too busy";
+
 /// The error text when a submission to the committee could not be stored; status 500.
 const NOT_PERSISTED: &str = "failed to persist submission";
 
@@ -39,6 +42,16 @@ impl Answer {
         let detail = cause.map(ToString::to_string);
         let problem = Problem::Unavailable;
         Self::error(problem, &Refused { detail, ..Refused::new(problem, UNAVAILABLE) })
+    }
+
+    /// The store gave no answer; or others changed what a commit relied on, so that nothing was
+    /// committed and the same may be sent again.
+    fn of_store(error: &StoreError) -> Self {
+        let (problem, text) = match error.is_contended() {
+            true => (Problem::Busy, CONTENDED),
+            false => (Problem::Unavailable, UNAVAILABLE),
+        };
+        Self::error(problem, &Refused::new(problem, text))
     }
 
     fn unavailable() -> Self {
@@ -109,6 +122,7 @@ impl From<&Error> for Answer {
     fn from(error: &Error) -> Self {
         match error {
             Error::Refused(refusal) => refusal.into(),
+            Error::Store(error) => Self::of_store(error),
             _ => Self::unavailable(),
         }
     }
@@ -118,6 +132,7 @@ impl From<&SubmitError> for Answer {
     fn from(error: &SubmitError) -> Self {
         match error {
             SubmitError::Refused(rejection) => rejection.into(),
+            SubmitError::Store(error) => Self::of_store(error),
             _ => Self::unavailable(),
         }
     }

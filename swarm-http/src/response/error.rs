@@ -88,6 +88,7 @@ impl ApiError {
             Self::Committee(Error::Refused(refusal))
             | Self::Submission(Error::Refused(refusal)) => refusal.retry_after(),
             Self::Request(error) => error.retry_after(),
+            Self::Core(Error::Store(error)) if error.is_contended() => Some(1),
             _ => None,
         }
     }
