@@ -47,7 +47,8 @@ pub(crate) async fn list(request: RequestContext) -> Reply {
     let mut lines = request.committee()?.sessions(PER_PAGE + 1, before).await?;
     let more = lines.len() > PER_PAGE;
     lines.truncate(PER_PAGE);
-    let subjects = Subjects::all(request.tenant()).await?;
+    let ids = lines.iter().map(|line| &line.subject_id);
+    let subjects = Subjects::find(request.tenant(), ids).await?;
     let row = |line: &swarm_core::rules::committee::SessionLine| Row {
         when: reading.day(line.date),
         href: links::committee(line.date),
@@ -99,7 +100,7 @@ pub(crate) async fn session(request: RequestContext) -> Reply {
     let day = request.path.first().and_then(|text| Day::parse(text).ok());
     let day = day.ok_or(CommitteeRefusal::NotFound(Resource::Session))?;
     let session = request.committee()?.session(day).await?;
-    let subjects = Subjects::all(request.tenant()).await?;
+    let subjects = Subjects::find(request.tenant(), [&session.subject_id]).await?;
     let subject = subjects.name(&session.subject_id);
     let time = reading.time(session.deadline_utc);
     let left = reading.left(session.deadline_utc);

@@ -21,7 +21,8 @@ const ENTRIES: usize = 50;
 pub(crate) async fn feed(request: RequestContext) -> Reply {
     let reading = reading(&request).await?;
     let sessions = request.tenant().published(ENTRIES).await?;
-    let subjects = Subjects::all(request.tenant()).await?;
+    let ids = sessions.iter().map(|session| &session.subject_id);
+    let subjects = Subjects::find(request.tenant(), ids).await?;
     let desk = Desk::of(&request);
     let updated = sessions.iter().filter_map(|session| session.published_at).max();
     let feed = Feed {

@@ -52,7 +52,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let tenant = request.tenant();
     let open = tenant.open_sessions(OPEN).await?;
     let published = tenant.published(PUBLISHED).await?;
-    let subjects = Subjects::all(tenant).await?;
+    let ids = open.iter().chain(&published).map(|session| &session.subject_id);
+    let subjects = Subjects::find(tenant, ids).await?;
     let open = read(tenant, &open).await?;
     let lately: Vec<_> = published.iter().take(READ.saturating_sub(open.len())).cloned().collect();
     let mut newest: Vec<_> = open

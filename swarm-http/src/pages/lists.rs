@@ -1,9 +1,10 @@
 //! What stands in lists on several pages: sessions, takes, people, and where a list goes on.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 use std::sync::Arc;
 
+use futures_util::future::try_join_all;
 use swarm_core::domain::{Memo, Snapshot, Stances, Subject, SubjectId};
 use swarm_core::rules::takes_may_come;
 use swarm_core::{Error, MemberId, Refusal, Session, Take, Tenant};
@@ -23,13 +24,24 @@ use crate::response::ApiError;
 const EXCERPT: usize = 700;
 
 /// The names of subjects, by id.
+#[derive(Default)]
 pub(super) struct Subjects(HashMap<SubjectId, String>);
 
 impl Subjects {
-    pub(super) async fn all(tenant: &Tenant) -> Result<Self, Error> {
-        let subjects = tenant.subjects().await?;
-        let titled = |subject: Subject| (subject.id.clone(), subject_title(&subject));
-        Ok(Self(subjects.into_iter().map(titled).collect()))
+    /// Looks these subjects up, each once: there may be many more.
+    pub(super) async fn find<'a>(
+        tenant: &Tenant,
+        ids: impl IntoIterator<Item = &'a SubjectId>,
+    ) -> Result<Self, Error> {
+        let ids: HashSet<_> = ids.into_iter().collect();
+        let found = ids.into_iter().map(|id| async move {
+            match tenant.subject(id).await {
+                Ok(subject) => Ok(Some((id.clone(), subject_title(&subject)))),
+                Err(Error::Refused(Refusal::NotFound(_))) => Ok(None),
+                Err(error) => Err(error),
+            }
+        });
+        Ok(Self(try_join_all(found).await?.into_iter().flatten().collect()))
     }
 
     /// What the subject is called; by its id, where nothing is known of it.

@@ -72,7 +72,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let before = given(&request, "before")?.map(SessionId);
     let found = tenant.sessions(SESSIONS, before).await?;
     let said = said(tenant, &member.id, &found.sessions).await?;
-    let subjects = Subjects::all(tenant).await?;
+    let ids = said.iter().map(|said| &said.session.subject_id);
+    let subjects = Subjects::find(tenant, ids).await?;
     let mut memos = tenant.memos_of(&member.id).await?;
     memos.sort_unstable_by_key(|memo| std::cmp::Reverse(memo.id));
     let base = links::member(&member.id);

@@ -26,7 +26,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let reading = reading(&request).await?;
     let before = given(&request, "before")?.map(SessionId);
     let found = request.tenant().sessions(PER_PAGE, before).await?;
-    let subjects = Subjects::all(request.tenant()).await?;
+    let ids = found.sessions.iter().map(|session| &session.subject_id);
+    let subjects = Subjects::find(request.tenant(), ids).await?;
     let rows = found.sessions.iter().map(|one| SessionRow::new(one, &subjects, reading)).collect();
     let address = |before: SessionId| format!("/swarm/sessions?before={before}");
     let path = before.map_or("/swarm/sessions".to_owned(), address);

@@ -149,6 +149,26 @@ fn guides_read_open_sessions_alone() {
     }
 }
 
+#[test]
+fn pages_read_no_subject_that_they_do_not_name() {
+    let SlowStore { fixture, calls, .. } = SlowStore::start();
+    fixture.client.operate("/subjects", &json!({ "id": "unnamed", "name": "Unnamed" })).expect(201);
+    for path in [
+        "/",
+        "/feed.xml",
+        "/swarm/sessions",
+        "/swarm/members/m",
+        "/swarm/subjects/aurora",
+        "/swarm/committee",
+        "/swarm/committee/2026-11-21",
+    ] {
+        calls.lock().unwrap().clear();
+        fixture.client.get(path).expect(200);
+        let calls = calls.lock().unwrap();
+        assert!(!calls.iter().any(|call| call == "documents(Subjects; None)"), "{path}: {calls:?}");
+    }
+}
+
 /// A take whose body is too large to be part of what a connection costs.
 fn padded_take(author: &Author) -> String {
     let take = signed_text(&author.key.sign(author.draft("2026-11-21", "aurora")));
