@@ -52,10 +52,14 @@ pub struct Preflight {
     pub ok: bool,
     /// The session that the take would be filed in.
     pub session_id: Option<SessionId>,
+    /// The number of takes that may be filed in that session after this one.
+    pub takes_left: Option<u64>,
     /// Milliseconds until the deadline, where there is one.
     pub millis_left: Option<u64>,
     /// The checks that would refuse it, in their order.
     pub findings: Vec<PreflightFinding>,
+    /// What would make it count for less than it seems to say.
+    pub warnings: Vec<Finding>,
 }
 
 /// A check that would refuse a take.
@@ -66,7 +70,9 @@ pub struct PreflightFinding {
     pub status: u16,
     /// The text of the error.
     pub error: String,
-    /// The field and its rule, for an invalid field.
+    /// Its code, as in `Swarm-Error`.
+    pub code: String,
+    /// What `Swarm-Hint` would say.
     pub detail: Option<String>,
 }
 
@@ -75,14 +81,17 @@ impl Preflight {
         let findings = list(&mut fields, "findings", |fields| {
             let status = fields.whole_if_any("status")?.and_then(|status| status.try_into().ok());
             let status = status.ok_or_else(|| Invalid::missing("status"))?;
-            let (error, detail) = (fields.text("error")?, fields.text_if_any("detail")?);
-            Ok::<_, Unreadable>(PreflightFinding { status, error, detail })
+            let (error, code) = (fields.text("error")?, fields.text("code")?);
+            let detail = fields.text_if_any("detail")?;
+            Ok::<_, Unreadable>(PreflightFinding { status, error, code, detail })
         })?;
         Ok(Self {
             ok: fields.bool_if_any("ok").map_err(unreadable)?.unwrap_or(false),
             session_id: fields.whole_if_any("sessionId").map_err(unreadable)?.map(SessionId),
+            takes_left: fields.whole_if_any("takesLeft").map_err(unreadable)?,
             millis_left: fields.whole_if_any("millisLeft").map_err(unreadable)?,
             findings,
+            warnings: list(&mut fields, "warnings", Finding::read)?,
         })
     }
 }
@@ -95,8 +104,8 @@ pub struct Diagnosis {
     pub kind: String,
     /// Whether the signature verifies.
     pub verified: bool,
-    /// The text that should have been signed.
-    pub canonical: String,
+    /// The text that should have been signed; `None` where fields of it are missing or invalid.
+    pub canonical: Option<String>,
     /// The mistakes that were found.
     pub findings: Vec<Finding>,
 }
@@ -111,16 +120,19 @@ pub struct Finding {
     pub message: String,
 }
 
+impl Finding {
+    fn read(fields: &mut Object) -> Result<Self, Unreadable> {
+        Ok(Self { code: fields.text("code")?, message: fields.text("message")? })
+    }
+}
+
 impl Diagnosis {
     pub(crate) fn read(mut fields: Object) -> Result<Self, Error> {
-        let findings = list(&mut fields, "findings", |fields| {
-            let (code, message) = (fields.text("code")?, fields.text("message")?);
-            Ok::<_, Unreadable>(Finding { code, message })
-        })?;
+        let findings = list(&mut fields, "findings", Finding::read)?;
         Ok(Self {
             kind: fields.text("kind").map_err(unreadable)?,
             verified: fields.bool_if_any("verified").map_err(unreadable)?.unwrap_or(false),
-            canonical: fields.text("canonical").map_err(unreadable)?,
+            canonical: fields.text_if_any("canonical").map_err(unreadable)?,
             findings,
         })
     }

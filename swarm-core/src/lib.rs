@@ -62,7 +62,7 @@ pub use rules::{Refusal, Rejection, Resource, Submission};
 #[cfg(feature = "system-entropy")]
 pub use service::SystemEntropy;
 pub use service::{
-    Commit, CommitteeError, CommitteeTenant, Committees, Entropy, Error, Mailer, Observer, Round,
-    SubmitError, Swarm, Tenant,
+    Commit, CommitteeError, CommitteeTenant, Committees, Entropy, Error, FiledTake, MAX_ACCEPTING,
+    Mailer, Observer, Round, SubmitError, Swarm, Tenant,
 };
 pub use store::{CommitteeTenants, StoreError, StoreErrorKind, Tenants};

@@ -8,11 +8,13 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use swarm_core::Refusal;
 use swarm_core::domain::{
-    AttemptId, MemberState, Revision, Roster, RosterEntry, Session, SessionId, SessionState, Take,
-    TakeId, Timestamp, Version,
+    AttemptId, Bucket, MemberState, Revision, Roster, RosterEntry, Session, SessionId,
+    SessionState, Take, TakeId, Timestamp, Version,
 };
 use swarm_core::json::{Json, Object, write};
-use swarm_core::rules::{Basis, Draft, Preflight, Submission, Versioned, judge, preflight};
+use swarm_core::rules::{
+    Basis, Draft, Preflight, Submission, Versioned, Warning, judge, preflight,
+};
 use swarm_testing::{Author, claimed, session_draft};
 
 const DEADLINE: i64 = 1_000;
@@ -117,7 +119,7 @@ fn expected(facts: &Against) -> Vec<Refusal> {
     let session = !facts.no_session;
     let all = [
         (facts.other_member, Refusal::TokenMismatch),
-        (facts.no_session, Refusal::NoSession),
+        (facts.no_session, Refusal::NoSession { open: vec![] }),
         (session && facts.late, Refusal::WindowClosed),
         (session && member && facts.not_listed, Refusal::NotOnRoster),
         (session && member && !facts.not_listed && facts.excused, Refusal::Excused),
@@ -153,8 +155,10 @@ proptest! {
 #[test]
 fn preflight_reports_session_revision_and_time_left() {
     let facts = Against { revisions: 2, ..Against::default() };
-    let Preflight { session, revision, window_closes_at, millis_left, findings } =
+    let Preflight { session, revision, takes_left, window_closes_at, millis_left, .. } =
         preflown(&facts, request(&facts)).unwrap();
+    let Preflight { findings, warnings, .. } = preflown(&facts, request(&facts)).unwrap();
+    assert_eq!((takes_left, warnings), (Some(2), vec![]));
     assert_eq!((session, revision), (Some(SessionId(7)), Revision::new(3)));
     assert_eq!((window_closes_at, millis_left), (Timestamp::from_millis(DEADLINE), Some(0)));
     assert_eq!(findings, []);
@@ -193,8 +197,67 @@ fn every_invalid_field_is_reported_and_other_rules_are_checked() {
     assert_eq!(preflight.session, Some(SessionId(7)));
 
     let nothing = preflown(&facts, Object::default()).unwrap();
+    assert_eq!((nothing.takes_left, &nothing.warnings), (None, &vec![]));
     assert_eq!((nothing.session, nothing.revision, nothing.millis_left), (None, None, None));
     let invalid = |refusal: &Refusal| matches!(refusal, Refusal::InvalidSubmission(_));
     let (invalid, others): (Vec<_>, Vec<_>) = nothing.findings.iter().partition(|one| invalid(one));
     assert_eq!((invalid.len(), others), (7, vec![&Refusal::CapReached]));
+}
+
+/// The warnings of a take with these members more, in a session with these facts.
+fn warned(facts: &Against, change: impl FnOnce(&mut Session), more: &str) -> Vec<Warning> {
+    let mut session = session(facts);
+    change(&mut session);
+    let mut basis = basis(facts);
+    basis.session = Some(Versioned { version: Version(1), record: Arc::new(session.terms()) });
+    let mut request = request(facts);
+    for (key, value) in Json::read(more.as_bytes()).unwrap().into_object().members() {
+        request.set(key, value.clone());
+    }
+    preflight(&basis, &Draft::read(request).unwrap()).unwrap().warnings
+}
+
+#[test]
+fn an_unknown_stance_and_unlisted_buckets_are_warned_of() {
+    let facts = Against::default();
+    let buckets = |session: &mut Session| {
+        session.buckets = Some(vec![Bucket::parse("btc").unwrap(), Bucket::parse("eth").unwrap()]);
+    };
+    let weights =
+        r#"{ "weights": [{ "bucket": "BTC", "weight": 1 }, { "bucket": "eth", "weight": 1 }] }"#;
+    let unlisted = Warning::UnlistedBuckets(vec![Bucket::parse("BTC").unwrap()]);
+    assert_eq!(warned(&facts, buckets, weights), [unlisted]);
+    assert_eq!(warned(&facts, |_| (), weights), []);
+    assert_eq!(warned(&facts, buckets, r#"{ "stance": "Bullish" }"#), [Warning::UnknownStance]);
+    // It was not sent: that is a finding.
+    assert_eq!(warned(&facts, buckets, r#"{ "stance": null }"#), []);
+}
+
+#[test]
+fn a_field_of_no_meaning_is_warned_of_with_the_nearest_name() {
+    for (sent, nearest) in [
+        ("weight", Some("weights")),
+        ("Stance", Some("stance")),
+        ("memo_url", Some("memoUrl")),
+        ("subject", Some("subjectId")),
+        ("noncee", Some("nonce")),
+        ("publicKey", None),
+        ("model", None),
+        ("x", None),
+    ] {
+        let more = format!(r#"{{ "{sent}": 1 }}"#);
+        let warning = Warning::UnknownField { name: sent.to_owned(), nearest };
+        assert_eq!(warned(&Against::default(), |_| (), &more), [warning], "{sent}");
+    }
+    let many: Vec<_> = (0..1_000).map(|number| format!(r#""{number}": 1"#)).collect();
+    let many = format!("{{ {} }}", many.join(","));
+    assert_eq!(warned(&Against::default(), |_| (), &many).len(), 4);
+}
+
+#[test]
+fn a_first_take_after_aggregation_is_warned_of() {
+    let facts = Against { aggregated: true, ..Against::default() };
+    assert_eq!(warned(&facts, |_| (), "{}"), [Warning::AlreadyAggregated]);
+    // An amendment is refused.
+    assert_eq!(warned(&Against { revisions: 1, ..facts }, |_| (), "{}"), []);
 }

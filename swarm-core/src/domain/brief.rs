@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use super::json::{Json, Object};
-use super::{BriefId, Day, Invalid, SessionState, Signal, Subject, SubjectId, Timestamp};
+use super::{
+    BriefId, Day, Invalid, SessionState, Signal, Subject, SubjectId, SubjectSnapshot, Timestamp,
+};
 
 /// The content of a brief. Some of its fields are camelCase, others snake_case (API.md, 6.6).
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -13,6 +15,8 @@ pub struct BriefBody {
     pub regime: Option<BriefRegime>,
     /// The complete subject.
     pub subject: Subject,
+    /// The latest snapshot of the subject that is dated not after the session.
+    pub subject_snapshot: Option<SubjectSnapshot>,
     /// The most recently published sessions of any subject, up to five.
     pub recent_sessions: Vec<RecentSession>,
     /// The research signals of the session's day.

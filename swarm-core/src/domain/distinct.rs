@@ -1,5 +1,7 @@
 //! A check for duplicate names.
 
+use std::collections::HashSet;
+
 /// Whether all names are distinct. Up to `MAX_PAIRWISE` names are compared in pairs, without an
 /// allocation; more are sorted.
 pub(crate) fn are_distinct<'n>(mut names: impl Iterator<Item = &'n str> + Clone) -> bool {
@@ -17,9 +19,15 @@ pub(crate) fn are_distinct<'n>(mut names: impl Iterator<Item = &'n str> + Clone)
     true
 }
 
+/// The first name that is there twice.
+pub(crate) fn first_duplicate<'n>(mut names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let mut known = HashSet::new();
+    names.find(|name| !known.insert(*name))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::are_distinct;
+    use super::{are_distinct, first_duplicate};
 
     #[test]
     fn duplicate_is_found_at_any_position() {
@@ -31,6 +39,7 @@ mod tests {
                 names.insert(one.min(names.len()), "twice".to_owned());
                 names.insert(other.min(names.len()), "twice".to_owned());
                 assert!(!are_distinct(names.iter().map(String::as_str)), "{count} {one} {other}");
+                assert_eq!(first_duplicate(names.iter().map(String::as_str)), Some("twice"));
             }
         }
     }

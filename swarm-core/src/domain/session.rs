@@ -273,6 +273,7 @@ impl Session {
             id: self.id,
             state: self.state,
             window_closes_at: self.window_closes_at,
+            buckets: self.buckets.clone(),
             roster: self.roster.clone(),
         }
     }
@@ -285,8 +286,8 @@ impl Session {
     }
 }
 
-/// The part of a session on which its takes are judged: who may file, and until when. It excludes
-/// the snapshot, whose size grows with the number of takes.
+/// The part of a session on which its takes are judged and warned of: who may file, until when and of
+/// what. It excludes the snapshot, whose size grows with the number of takes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionTerms {
     /// Its id.
@@ -295,6 +296,8 @@ pub struct SessionTerms {
     pub state: SessionState,
     /// The last moment for takes, itself included; `None`: no deadline yet.
     pub window_closes_at: Option<Timestamp>,
+    /// The buckets of a bucket-weight session.
+    pub buckets: Option<Vec<Bucket>>,
     /// The expected members; `None`: every member may file.
     pub roster: Option<Roster>,
 }

@@ -6,10 +6,10 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
 use super::distinct::are_distinct;
-use super::json::Fields;
+use super::json::{Fields, Json, Object};
 use super::{
-    Body, Bucket, Day, Invalid, MemberId, MemoUrl, Nonce, PublicKey, Revision, SessionId, Signed,
-    Stance, SubjectId, TakeId, Timestamp,
+    Body, Bucket, Day, Invalid, MemberId, MemoUrl, Nonce, PublicKey, Revision, SessionId,
+    Signature, Signed, Stance, SubjectId, TakeId, Timestamp,
 };
 
 /// The signed fields of a take (API.md, 3.1). Serializing it gives the canonical payload: the order
@@ -55,6 +55,43 @@ impl TakeDraft {
             memo_url: MemoUrl::parse(fields.text_if_any("memoUrl")?.unwrap_or_default())?,
             weights: Weights::read(fields)?,
         })
+    }
+}
+
+impl Signed<TakeDraft> {
+    /// Reads a take and its signature.
+    ///
+    /// # Errors
+    /// [`Invalid`], naming the first field that breaks its rule.
+    pub fn read(fields: &mut dyn Fields) -> Result<Self, Invalid> {
+        let payload = TakeDraft::read(fields)?;
+        let signature = Signature::parse(fields.text("signature")?)?;
+        Ok(Self { payload, signature })
+    }
+
+    /// Reads a take and its signature, whatever is wrong with them: every invalid field is replaced by a
+    /// valid value, and returned in the order in which fields are read.
+    ///
+    /// # Errors
+    /// [`Invalid`] when a field cannot be replaced; every field that a take has can be.
+    pub fn read_leniently(mut fields: Object) -> Result<(Self, Vec<Invalid>), Invalid> {
+        let mut invalid: Vec<Invalid> = Vec::new();
+        loop {
+            let fault = match Self::read(&mut fields.clone()) {
+                Ok(signed) => return Ok((signed, invalid)),
+                Err(fault) => fault,
+            };
+            if invalid.iter().any(|known| known.field == fault.field) {
+                return Err(fault);
+            }
+            match fault.field {
+                "bucket" | "weight" | "weights" => fields.set("weights", Json::Null),
+                "confidence" => fields.set("confidence", 0.0.into()),
+                "date" => fields.set("date", "0001-01-01".into()),
+                other => fields.set(other, "-".into()),
+            }
+            invalid.push(fault);
+        }
     }
 }
 

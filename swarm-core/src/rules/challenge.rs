@@ -1,6 +1,6 @@
 //! The rules for challenges, which token claims sign (API.md, 4.3).
 
-use super::{MemberBasis, Refusal};
+use super::{ClaimFault, MemberBasis, Refusal};
 use crate::domain::{Challenge, ChallengeSeed, MemberId, Signed, Timestamp, TokenClaim, TokenHash};
 use crate::proof::ChallengeText;
 
@@ -43,27 +43,6 @@ pub enum ChallengeSlot {
 /// expired.
 #[derive(Clone, Debug)]
 pub struct ProvenChallenge(pub ChallengeSeed);
-
-/// The faulty part of a refused token claim. It depends only on the claim, not on whether the
-/// member exists.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ClaimFault {
-    /// The challenge names another service.
-    OtherService {
-        /// The origin of this service.
-        service: String,
-    },
-    /// `expiresAt` does not have the form of an expiry.
-    NotAnExpiry,
-    /// `expiresAt` has passed.
-    Expired,
-    /// The signature is not standard base64 of 64 bytes.
-    Encoding,
-    /// None of these: the member is not approved, the challenge was replaced, or the signature does
-    /// not hold.
-    Unproven,
-}
 
 /// Offers a challenge for `id`. It becomes live only for an active member, but the response is the
 /// same for every id (API.md, 4.3).

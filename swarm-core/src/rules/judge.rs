@@ -94,7 +94,7 @@ pub fn judge(
 
 /// Attaches the stored take to a conflict, if the submission is a replay of it.
 pub(crate) fn rejection(reason: Refusal, basis: &Basis, submission: &Submission) -> Rejection {
-    let same = |take: &&Arc<Take>| is_same(&take.signed, &submission.0);
+    let same = |take: &&Arc<Take>| is_same(&take.signed, &submission.signed);
     let spent = basis.spent.as_ref().filter(|_| reason.is_conflict()).filter(same);
     Rejection { reason, original: spent.map(|take| take.id) }
 }
@@ -163,7 +163,7 @@ impl<'a> Evaluation<'a> {
     }
 
     fn found(&self) -> Result<&'a Versioned<SessionTerms>, Refusal> {
-        self.basis.session.as_ref().ok_or(Refusal::NoSession)
+        self.basis.session.as_ref().ok_or_else(Refusal::no_session)
     }
 
     fn session(&self) -> Result<&'a SessionTerms, Refusal> {
@@ -179,7 +179,7 @@ impl<'a> Evaluation<'a> {
     }
 
     fn verify(&mut self) -> Result<(), Refusal> {
-        let take = verify(&self.submission.0, self.key()?);
+        let take = verify(&self.submission.signed, self.key()?);
         self.take = Some(take.ok_or(Refusal::BadSignature)?);
         Ok(())
     }

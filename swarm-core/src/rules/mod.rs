@@ -18,12 +18,13 @@ mod resolve;
 mod sessions;
 mod submission;
 mod take_schema;
+mod warnings;
 
 pub use aggregate::aggregate;
 pub use brief::{BriefFacts, compose};
 pub use challenge::{
     CHALLENGE_MILLIS, CHALLENGE_REUSABLE_MILLIS, ChallengeBucket, ChallengeOffer, ChallengeSlot,
-    ClaimFault, ProvenChallenge, offer_challenge,
+    ProvenChallenge, offer_challenge,
 };
 pub use facts::{Basis, MemberBasis, Versioned};
 pub(crate) use judge::rejection;
@@ -40,10 +41,11 @@ pub use membership::{
 };
 pub use preflight::{Preflight, preflight};
 pub use quota::{DocumentQuota, Quota, QuotaReached};
-pub use refusal::{Refusal, Rejection, Resource};
+pub use refusal::{ClaimFault, Refusal, Rejection, Resource};
 pub use resolve::resolve;
 pub use sessions::{
     Aggregation, Convocation, SessionChange, advance, amend, close_if_due, convene, excuse,
     freeze_roster, is_due,
 };
 pub use submission::{Draft, Submission};
+pub use warnings::{Warning, warnings};

@@ -1,7 +1,8 @@
-//! Preflight: all reasons for which a take would be refused, at once (API.md, 9.3).
+//! Preflight: all reasons for which a take would be refused, at once, and what would make it count for less
+//! than it seems to say (API.md, 9.3).
 
 use super::judge::{CHECKS, Evaluation};
-use super::{Basis, Draft, Refusal};
+use super::{Basis, Draft, Refusal, Warning, warnings};
 use crate::domain::{Revision, SessionId, Timestamp};
 
 /// The result of a preflight: what a submission would give at this time.
@@ -11,12 +12,16 @@ pub struct Preflight {
     pub session: Option<SessionId>,
     /// The revision that it would get.
     pub revision: Option<Revision>,
+    /// How many takes the member may file in that session after this one.
+    pub takes_left: Option<u8>,
     /// The deadline of that session.
     pub window_closes_at: Option<Timestamp>,
     /// The milliseconds until the deadline; 0 once it has passed.
     pub millis_left: Option<i64>,
     /// The reasons to refuse it, in the order of the checks. If empty, it would be filed.
     pub findings: Vec<Refusal>,
+    /// What would make it count for less than it seems to say.
+    pub warnings: Vec<Warning>,
 }
 
 /// Runs all checks of [`judge`](super::judge), without stopping at the first refusal.
@@ -39,14 +44,30 @@ pub fn preflight(basis: &Basis, draft: &Draft) -> Result<Preflight, Refusal> {
     }
     let session = basis.session.as_ref().map(|session| &session.record);
     let window_closes_at = session.and_then(|session| session.window_closes_at);
+    let revision = evaluation.revision().ok();
+    let takes_left = revision.map_or(0, |revision| Revision::CAP.get() - revision.get());
+    let mut warnings = warnings(basis, &draft.submission);
+    warnings.retain(|warning| concerns_take(warning, basis, draft));
     Ok(Preflight {
         session: session.map(|session| session.id),
-        revision: session.and_then(|_| evaluation.revision().ok()),
+        revision: session.and(revision),
+        takes_left: session.map(|_| takes_left),
         window_closes_at,
         millis_left: window_closes_at
             .map(|deadline| deadline.millis().saturating_sub(basis.now.millis()).max(0)),
         findings,
+        warnings,
     })
+}
+
+/// Whether a warning is about what was sent, and about a take that may be filed: after aggregation that
+/// is a first one.
+fn concerns_take(warning: &Warning, basis: &Basis, draft: &Draft) -> bool {
+    match warning {
+        Warning::UnknownStance => !draft.was_replaced("stance"),
+        Warning::AlreadyAggregated => basis.latest.is_none(),
+        _ => true,
+    }
 }
 
 /// The facts without those that were looked up by the replacement of an invalid field.
@@ -65,7 +86,9 @@ fn without_replacements(basis: &Basis, draft: &Draft) -> Basis {
 fn concerns_input(refusal: &Refusal, draft: &Draft) -> bool {
     match refusal {
         Refusal::TokenMismatch => !draft.was_replaced("memberId"),
-        Refusal::NoSession => !draft.was_replaced("date") && !draft.was_replaced("subjectId"),
+        Refusal::NoSession { .. } => {
+            !draft.was_replaced("date") && !draft.was_replaced("subjectId")
+        }
         Refusal::BadSignature => draft.invalid.is_empty(),
         _ => true,
     }

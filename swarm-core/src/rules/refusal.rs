@@ -1,7 +1,7 @@
 //! Refusals: the errors of requests that break a rule.
 
-use super::{ClaimFault, QuotaReached};
-use crate::domain::{Invalid, MemberId, MemberState, SessionState, TakeId};
+use super::QuotaReached;
+use crate::domain::{Day, Invalid, MemberId, MemberState, SessionState, SubjectId, TakeId};
 
 /// Why a request was refused. `Display` writes the exact error text of the response. The variants
 /// are in the order of API.md, 5.2, then 4 and 7.
@@ -22,7 +22,10 @@ pub enum Refusal {
     TokenMismatch,
     /// No session has this date and subject.
     #[error("no session for date/subject")]
-    NoSession,
+    NoSession {
+        /// The date and subject of some sessions that take takes, where they were looked up.
+        open: Vec<(Day, SubjectId)>,
+    },
     /// The deadline has passed.
     #[error("submission window closed")]
     WindowClosed,
@@ -117,6 +120,11 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// [`Self::NoSession`], before the open sessions are looked up.
+    pub(crate) fn no_session() -> Self {
+        Self::NoSession { open: Vec::new() }
+    }
+
     /// The seconds after which to retry, if known.
     pub fn retry_after(&self) -> Option<u32> {
         match self {
@@ -177,6 +185,27 @@ impl std::fmt::Display for Resource {
             Self::Take => "take",
         })
     }
+}
+
+/// The faulty part of a refused token claim. It depends only on the claim, not on whether the
+/// member exists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ClaimFault {
+    /// The challenge names another service.
+    OtherService {
+        /// The origin of this service.
+        service: String,
+    },
+    /// `expiresAt` does not have the form of an expiry.
+    NotAnExpiry,
+    /// `expiresAt` has passed.
+    Expired,
+    /// The signature is not standard base64 of 64 bytes.
+    Encoding,
+    /// None of these: the member is not approved, the challenge was replaced, or the signature does
+    /// not hold.
+    Unproven,
 }
 
 /// A refused submission. If it is a replay of a stored take, `original` names that take. So a

@@ -2,17 +2,37 @@
 
 use std::sync::Arc;
 
-use crate::domain::json::{Document, Fields, Json, Object};
-use crate::domain::{Invalid, Signature, Signed, TakeDraft};
+use crate::domain::json::{Document, Fields, Object};
+use crate::domain::{Invalid, Signed, TakeDraft};
 
 /// A submitted take: its fields are valid, its signature is not yet verified.
 #[derive(Clone, Debug)]
-pub struct Submission(pub(super) Arc<Signed<TakeDraft>>);
+pub struct Submission {
+    pub(super) signed: Arc<Signed<TakeDraft>>,
+    unknown_fields: Vec<String>,
+}
 
 impl Submission {
+    /// The fields that a submission has.
+    pub(super) const FIELDS: [&str; 10] = [
+        "memberId",
+        "date",
+        "subjectId",
+        "nonce",
+        "stance",
+        "confidence",
+        "body",
+        "memoUrl",
+        "weights",
+        "signature",
+    ];
+
+    /// The most fields that are kept to be warned of.
+    const MAX_UNKNOWN: usize = 4;
+
     /// A submission of a signed take.
     pub fn new(signed: Signed<TakeDraft>) -> Self {
-        Self(Arc::new(signed))
+        Self { signed: Arc::new(signed), unknown_fields: Vec::new() }
     }
 
     /// Reads a submission.
@@ -20,9 +40,8 @@ impl Submission {
     /// # Errors
     /// [`Invalid`], naming the first field that breaks its rule.
     pub fn read(fields: &mut dyn Fields) -> Result<Self, Invalid> {
-        let payload = TakeDraft::read(fields)?;
-        let signature = Signature::parse(fields.text("signature")?)?;
-        Ok(Self::new(Signed { payload, signature }))
+        let unknown_fields = fields.others(&Self::FIELDS, Self::MAX_UNKNOWN);
+        Ok(Self { unknown_fields, ..Self::new(Signed::<TakeDraft>::read(fields)?) })
     }
 
     /// Parses a submission from JSON, strictly.
@@ -38,12 +57,17 @@ impl Submission {
 
     /// The fields.
     pub fn draft(&self) -> &TakeDraft {
-        &self.0.payload
+        &self.signed.payload
     }
 
     /// The fields and their signature.
     pub fn signed(&self) -> &Arc<Signed<TakeDraft>> {
-        &self.0
+        &self.signed
+    }
+
+    /// The names of fields that came with it and mean nothing, the first few.
+    pub fn unknown_fields(&self) -> &[String] {
+        &self.unknown_fields
     }
 }
 
@@ -62,24 +86,10 @@ impl Draft {
     ///
     /// # Errors
     /// [`Invalid`] when a field cannot be replaced. This does not happen with the fields of a take.
-    pub fn read(mut fields: Object) -> Result<Self, Invalid> {
-        let mut invalid: Vec<Invalid> = Vec::new();
-        loop {
-            let fault = match Submission::read(&mut fields.clone()) {
-                Ok(submission) => return Ok(Self { submission, invalid }),
-                Err(fault) => fault,
-            };
-            if invalid.iter().any(|known| known.field == fault.field) {
-                return Err(fault);
-            }
-            match fault.field {
-                "bucket" | "weight" | "weights" => fields.set("weights", Json::Null),
-                "confidence" => fields.set("confidence", 0.0.into()),
-                "date" => fields.set("date", "0001-01-01".into()),
-                other => fields.set(other, "-".into()),
-            }
-            invalid.push(fault);
-        }
+    pub fn read(fields: Object) -> Result<Self, Invalid> {
+        let unknown_fields = fields.others(&Submission::FIELDS, Submission::MAX_UNKNOWN);
+        let (signed, invalid) = Signed::<TakeDraft>::read_leniently(fields)?;
+        Ok(Self { submission: Submission { unknown_fields, ..Submission::new(signed) }, invalid })
     }
 
     /// Whether this field was replaced because it was invalid.

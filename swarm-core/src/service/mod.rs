@@ -35,7 +35,8 @@ pub use members::{ApplicationPage, Challenged};
 pub use observer::{Commit, Observer};
 pub use outbox::{Mailer, OutboxPage};
 pub use round::Round;
-pub use sessions::{SessionPage, TakePage};
+pub use sessions::{MAX_ACCEPTING, SessionPage, TakePage};
+pub use takes::FiledTake;
 
 /// All tenants, served by one store.
 #[derive(Clone)]

@@ -1,5 +1,6 @@
 //! Convening, changing and reading sessions.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::retries::until_committed;
@@ -18,6 +19,9 @@ const PAGE_BYTES: usize = 4 << 20;
 
 /// How many sessions the list has the store read at a time with their snapshots.
 const SESSIONS_AT_ONCE: usize = 8;
+
+/// The most sessions of one state among which those that accept takes are looked for.
+pub const MAX_ACCEPTING: usize = 100;
 
 /// A page of the session list.
 #[derive(Clone, Debug)]
@@ -149,6 +153,42 @@ impl Tenant {
         let state = Some(SessionState::Collecting);
         let open = SessionQuery { state, limit, ..SessionQuery::default() };
         Ok(self.store.sessions(&open).await?)
+    }
+
+    /// The `limit` newest sessions in which a first take would be accepted now, by id, the highest first.
+    /// Aggregated ones are left out: a take in them is no part of the snapshot.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn accepting_sessions(&self, limit: usize) -> Result<Vec<Arc<Session>>, Error> {
+        use SessionState::{Collecting, Scheduled, WindowClosed};
+        let now = self.store.now().await?;
+        let mut candidates = Vec::new();
+        for state in [Scheduled, Collecting, WindowClosed] {
+            let query =
+                SessionQuery { state: Some(state), limit: MAX_ACCEPTING, ..Default::default() };
+            candidates.extend(self.store.sessions(&query).await?);
+        }
+        candidates.retain(|session| rules::takes_may_come(session.window_closes_at, now));
+        candidates.sort_unstable_by_key(|session| Reverse(session.id));
+        let mut accepting = Vec::new();
+        for session in candidates {
+            if accepting.len() == limit {
+                break;
+            }
+            if self.is_newest_of_its_day(&session).await? {
+                accepting.push(session);
+            }
+        }
+        Ok(accepting)
+    }
+
+    /// Takes go to the newest session of a day and subject alone.
+    async fn is_newest_of_its_day(&self, session: &Session) -> Result<bool, Error> {
+        let on = Some((session.date, session.subject_id.clone()));
+        let query = SessionQuery { on, limit: 1, ..SessionQuery::default() };
+        let newest = self.store.sessions(&query).await?;
+        Ok(newest.first().is_some_and(|newest| newest.id == session.id))
     }
 
     /// The `limit` sessions that were published last, the latest first.

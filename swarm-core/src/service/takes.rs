@@ -5,9 +5,28 @@ use std::sync::Arc;
 use super::basis_cache::UnderWay;
 use super::retries::until_committed;
 use super::{Commit, Error, SubmitError, Tenant};
-use crate::domain::{AttemptId, Take, TakeDraft, TakeId, TakeOnFile, TokenHash};
-use crate::rules::{self, Draft, Preflight, Refusal, Resource, Submission};
+use crate::domain::{AttemptId, Session, Take, TakeDraft, TakeId, TakeOnFile, TokenHash};
+use crate::rules::{self, Draft, Preflight, Refusal, Rejection, Resource, Submission, Warning};
 use crate::store::{Basis, BasisQuery, Filed, StoreError};
+
+/// How many sessions are named in place of one that was not found.
+const SESSIONS_NAMED: usize = 5;
+
+/// A take that is committed.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FiledTake {
+    /// The take.
+    pub take: Arc<Take>,
+    /// What makes it count for less than it seems to say.
+    pub warnings: Vec<Warning>,
+}
+
+impl FiledTake {
+    fn of(take: Arc<Take>, basis: &Basis, submission: &Submission) -> Self {
+        Self { take, warnings: rules::warnings(basis, submission) }
+    }
+}
 
 impl Tenant {
     /// Files a take that the member whose bearer token hashes to `token` has signed (API.md, 5). The
@@ -21,19 +40,37 @@ impl Tenant {
         token: &TokenHash,
         submission: &Submission,
     ) -> Result<Arc<Take>, SubmitError> {
+        Ok(self.submit_warned(token, submission).await?.take)
+    }
+
+    /// Files a take as [`submit`](Self::submit) does, and says what makes it count for less than it seems
+    /// to say.
+    ///
+    /// # Errors
+    /// As of [`submit`](Self::submit).
+    pub async fn submit_warned(
+        &self,
+        token: &TokenHash,
+        submission: &Submission,
+    ) -> Result<FiledTake, SubmitError> {
         let (attempt, query) = (AttemptId(self.entropy.bytes()?), query(token, submission));
         let under_way = self.cache.begin(&query);
         if let Some(under_way) = &under_way
-            && let Some(take) = self.submit_by_cache(under_way, &query, submission, attempt).await?
+            && let Some(filed) =
+                self.submit_by_cache(under_way, &query, submission, attempt).await?
         {
-            return Ok(take);
+            return Ok(filed);
         }
         until_committed("file", || async {
             let basis = self.basis(&query).await?;
-            let filing = rules::judge(&basis, submission, attempt)?;
+            let filing = match rules::judge(&basis, submission, attempt) {
+                Ok(filing) => filing,
+                Err(rejection) => return Err(self.with_open_sessions(rejection).await.into()),
+            };
             let refusal = match self.store.file(&filing).await? {
                 Filed::Filed(take) => {
-                    return Ok(Some(self.filed(&query, under_way.as_ref(), take)));
+                    let take = self.filed(&query, under_way.as_ref(), take);
+                    return Ok(Some(FiledTake::of(take, &basis, submission)));
                 }
                 Filed::Stale => return Ok(None),
                 Filed::Late => Refusal::WindowClosed,
@@ -54,12 +91,15 @@ impl Tenant {
         query: &BasisQuery<'_>,
         submission: &Submission,
         attempt: AttemptId,
-    ) -> Result<Option<Arc<Take>>, SubmitError> {
+    ) -> Result<Option<FiledTake>, SubmitError> {
         let Some(log) = self.log_of_cache().await? else { return Ok(None) };
         let Some(basis) = self.cache.recall(query, log) else { return Ok(None) };
         let Ok(filing) = rules::judge(&basis, submission, attempt) else { return Ok(None) };
         match self.store.file(&filing).await {
-            Ok(Filed::Filed(take)) => Ok(Some(self.filed(query, Some(under_way), take))),
+            Ok(Filed::Filed(take)) => {
+                let take = self.filed(query, Some(under_way), take);
+                Ok(Some(FiledTake::of(take, &basis, submission)))
+            }
             Ok(Filed::RevisionTaken) => {
                 // While the store answers, the rival that won notes that it was filed, unless its task
                 // has not run yet.
@@ -111,7 +151,27 @@ impl Tenant {
     /// [`Refusal::UnknownToken`] when the token does not belong to an active member.
     pub async fn preflight(&self, token: &TokenHash, draft: &Draft) -> Result<Preflight, Error> {
         let basis = self.basis(&query(token, &draft.submission)).await?;
-        Ok(rules::preflight(&basis, draft)?)
+        let mut preflight = rules::preflight(&basis, draft)?;
+        for refusal in &mut preflight.findings {
+            self.fill_open_sessions(refusal).await;
+        }
+        Ok(preflight)
+    }
+
+    async fn with_open_sessions(&self, mut rejection: Rejection) -> Rejection {
+        self.fill_open_sessions(&mut rejection.reason).await;
+        rejection
+    }
+
+    /// Where there is no session: which there are. Without an answer of the store the refusal stands as it
+    /// is.
+    async fn fill_open_sessions(&self, refusal: &mut Refusal) {
+        if let Refusal::NoSession { open } = refusal
+            && let Ok(sessions) = self.accepting_sessions(SESSIONS_NAMED).await
+        {
+            let name = |session: &Arc<Session>| (session.date, session.subject_id.clone());
+            *open = sessions.iter().map(name).collect();
+        }
     }
 
     async fn basis<R>(&self, query: &BasisQuery<'_>) -> Result<Basis, Error<R>> {

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::domain::Invalid;
-use crate::domain::json::{self, Json};
+use crate::domain::json::{self, FaultPlace, Json, NotJson};
+use crate::domain::{Day, Invalid, PublicKey, SubjectId};
 use crate::rules::committee::CommitteeRefusal;
 use crate::rules::{ClaimFault, QuotaReached, Refusal};
 
@@ -22,8 +22,10 @@ pub fn hint(refusal: &Refusal, body: &[u8]) -> Option<String> {
         | Refusal::InvalidChallengeRequest(invalid)
         | Refusal::InvalidTokenClaim(invalid)
         | Refusal::InvalidMemo(invalid) => Some(field_hint(invalid, body)),
-        Refusal::BadSignature | Refusal::BadApplication { .. } => Some(DIAGNOSE.to_owned()),
+        Refusal::BadSignature => Some(DIAGNOSE.to_owned()),
+        Refusal::BadApplication { .. } => Some(application_hint(body)),
         Refusal::QuotaReached(reached) => Some(quota_hint(reached)),
+        Refusal::NoSession { open } => Some(open_hint(open)),
         Refusal::ClaimRefused(fault) => Some(claim_hint(fault)),
         _ => None,
     }
@@ -32,7 +34,9 @@ pub fn hint(refusal: &Refusal, body: &[u8]) -> Option<String> {
 /// The same for a submission to the committee.
 pub fn committee_hint(refusal: &CommitteeRefusal, body: &[u8]) -> Option<String> {
     let (field, rule) = match refusal {
-        CommitteeRefusal::InvalidJson => return Some(JSON.to_owned()),
+        CommitteeRefusal::InvalidJson => {
+            return Json::read(body).err().map(|fault| json_hint(&fault));
+        }
         CommitteeRefusal::InvalidSubmission(invalid) => return Some(field_hint(invalid, body)),
         CommitteeRefusal::QuotaReached(reached) => return Some(quota_hint(reached)),
         CommitteeRefusal::BadStance => ("stance", refusal.detail()?),
@@ -47,6 +51,34 @@ pub fn committee_hint(refusal: &CommitteeRefusal, body: &[u8]) -> Option<String>
     };
     let rule = rule.strip_prefix(field).map(|rule| rule.trim_start().to_owned()).unwrap_or(rule);
     Some(field_hint(&Invalid { field, rule }, body))
+}
+
+/// The application to sign contains the key as it was sent. Where that is no key, no signature helps.
+fn application_hint(body: &[u8]) -> String {
+    let sent = Json::read(body).ok().and_then(|json| json.into_object().take("publicKey"));
+    let fault = match sent {
+        Some(Json::Text(key)) => PublicKey::parse(&key).err(),
+        _ => None,
+    };
+    match fault {
+        Some(invalid) => {
+            let hint = field_hint(&invalid, body);
+            format!(
+                "{hint}: no signature holds by it, and expectedPayload only repeats it; {DIAGNOSE}"
+            )
+        }
+        None => DIAGNOSE.to_owned(),
+    }
+}
+
+/// Which sessions take takes, in place of the one that was not found.
+fn open_hint(open: &[(Day, SubjectId)]) -> String {
+    if open.is_empty() {
+        return "no session is open now: see /api/swarm/open-sessions".to_owned();
+    }
+    let shorten = |subject: &str| subject.chars().take(QUOTED).collect::<String>();
+    let name = |(date, subject): &(Day, SubjectId)| format!("{date}/{}", shorten(subject.as_str()));
+    printable(&format!("open now: {}", open.iter().map(name).collect::<Vec<_>>().join(", ")))
 }
 
 fn claim_hint(fault: &ClaimFault) -> String {
@@ -69,9 +101,16 @@ fn quota_hint(QuotaReached { quota, retry_after }: &QuotaReached) -> String {
     format!("{quota}: quota reached, try again in {retry_after} s")
 }
 
-/// The hint for a body that is no JSON.
-pub(super) const JSON: &str =
-    "body: must be one JSON text in UTF-8, without duplicate keys or numbers out of range";
+/// The hint for a body that is no JSON: where the fault is.
+pub(super) fn json_hint(fault: &NotJson) -> String {
+    let place = match &fault.place {
+        FaultPlace::DuplicateKey(key) => {
+            format!("the key {} stands twice", quote(&Json::Text(key.clone())))
+        }
+        place => format!("see {place}"),
+    };
+    format!("body: must be one JSON text in UTF-8, {place}")
+}
 
 /// The field, the rule that it breaks, and what was sent.
 pub(super) fn field_hint(invalid: &Invalid, body: &[u8]) -> String {
@@ -82,14 +121,14 @@ pub(super) fn field_hint(invalid: &Invalid, body: &[u8]) -> String {
     printable(&format!("{field}: {rule}")) + &quoted
 }
 
-fn quote(value: &Json) -> String {
+pub(super) fn quote(value: &Json) -> String {
     let text = json::write(value);
     let more = if text.chars().count() > QUOTED { "..." } else { "" };
     printable(&text.chars().take(QUOTED).collect::<String>()) + more
 }
 
 /// Everything that is not printable ASCII, escaped as JSON escapes it.
-fn printable(text: &str) -> String {
+pub(super) fn printable(text: &str) -> String {
     let mut line = String::new();
     for character in text.chars() {
         if matches!(character, ' '..='~') {

@@ -25,6 +25,7 @@ pub mod log;
 pub mod members;
 pub mod sessions;
 pub mod takes;
+pub mod warning;
 
 mod answer;
 mod error;

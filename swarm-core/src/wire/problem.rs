@@ -67,7 +67,7 @@ problems! {
     Excused = 403 "excused", "You are excused from this session: wait for another one.";
     NoKey = 403 "no-key", "Ask the operator to register a public key.";
     NotActive = 403 "not-active", "Ask the operator to activate the member.";
-    NoSession = 404 "no-session", "Take date and subjectId from /api/swarm/open-session.";
+    NoSession = 404 "no-session", "Take date and subjectId from /api/swarm/open-sessions.";
     NotFound = 404 "not-found", "Check the id; the lists contain the existing ones.";
     UnknownPath = 404 "unknown-path", "See /openapi.json for the existing paths.";
     MethodNotAllowed = 405 "method-not-allowed", "Use a method listed in Allow.";
@@ -106,7 +106,7 @@ impl From<&Refusal> for Problem {
             Refusal::MissingBearer => Self::MissingBearer,
             Refusal::UnknownToken => Self::UnknownToken,
             Refusal::TokenMismatch => Self::TokenMismatch,
-            Refusal::NoSession => Self::NoSession,
+            Refusal::NoSession { .. } => Self::NoSession,
             Refusal::WindowClosed => Self::WindowClosed,
             Refusal::NotOnRoster => Self::NotOnRoster,
             Refusal::Excused => Self::Excused,

@@ -2,6 +2,7 @@
 
 use super::{Answer, Problem, answer, hint};
 use crate::domain::Invalid;
+use crate::domain::json::NotJson;
 
 /// The error of a request that was refused before the rules were applied. `Display` writes the
 /// exact error text. In both interfaces the body is `{error}` (API.md, 1.2 and 12.1).
@@ -46,7 +47,7 @@ pub enum RequestError {
     BodyTooSlow,
     /// The body is not JSON.
     #[error("invalid json body")]
-    InvalidJson,
+    InvalidJson(NotJson),
     /// A field of a draft to be signed breaks its rule.
     #[error("invalid signing draft")]
     InvalidDraft(Invalid),
@@ -74,7 +75,7 @@ impl RequestError {
             Self::InvalidQuery(invalid)
             | Self::InvalidDraft(invalid)
             | Self::InvalidDiagnosis(invalid) => Some(hint::field_hint(invalid, body)),
-            Self::InvalidJson => Some(hint::JSON.to_owned()),
+            Self::InvalidJson(fault) => Some(hint::json_hint(fault)),
             _ => None,
         }
     }
@@ -95,7 +96,7 @@ impl From<&RequestError> for Problem {
             RequestError::BodyIncomplete => Self::BodyIncomplete,
             RequestError::BodyTooLarge => Self::BodyTooLarge,
             RequestError::BodyTooSlow => Self::BodyTooSlow,
-            RequestError::InvalidJson => Self::InvalidJson,
+            RequestError::InvalidJson(_) => Self::InvalidJson,
             RequestError::InvalidDraft(_) => Self::InvalidDraft,
             RequestError::InvalidDiagnosis(_) => Self::InvalidDiagnosis,
             RequestError::Busy => Self::Busy,

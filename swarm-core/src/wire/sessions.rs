@@ -44,6 +44,15 @@ pub fn page(page: &SessionPage) -> Answer {
     Answer::ok(&Page { sessions: &page.sessions, next_before: page.next_before })
 }
 
+/// The sessions that take takes: `{sessions}`.
+pub fn open(sessions: &[Arc<Session>]) -> Answer {
+    #[derive(Serialize)]
+    struct Open<'a> {
+        sessions: &'a [Arc<Session>],
+    }
+    Answer::ok(&Open { sessions })
+}
+
 /// A newly convened session: 201 `{ok, status, session}`.
 pub fn convened(session: &Session) -> Answer {
     written(201, session)

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::{Answer, Problem};
+use super::{Answer, Problem, hint, warning};
 use crate::domain::{Revision, SessionId, Take, TakeDraft, TakeId, Timestamp};
 use crate::proof::canonical;
-use crate::rules::{Preflight, Refusal};
+use crate::rules::{Preflight, Refusal, Warning};
 
 /// The receipt of a committed take: 201 `{ok, status, recommendationId, verified}`.
 pub fn filed(take: &Take) -> Answer {
@@ -18,8 +18,8 @@ pub fn filed(take: &Take) -> Answer {
     Answer::done(201, &Receipt { recommendation_id: take.id, verified: true })
 }
 
-/// All reasons for which a take would be refused: `{ok, sessionId, revision, windowClosesAt,
-/// millisLeft, findings}`.
+/// All reasons for which a take would be refused, and all warnings: `{ok, sessionId, revision, takesLeft,
+/// windowClosesAt, millisLeft, findings, warnings}`.
 pub fn preflight(preflight: &Preflight) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -27,18 +27,22 @@ pub fn preflight(preflight: &Preflight) -> Answer {
         ok: bool,
         session_id: Option<SessionId>,
         revision: Option<Revision>,
+        takes_left: Option<u8>,
         window_closes_at: Option<Timestamp>,
         millis_left: Option<i64>,
         findings: Vec<Found>,
+        warnings: Vec<Warned>,
     }
-    let Preflight { session, revision, window_closes_at, millis_left, findings } = preflight;
+    let found = &preflight.findings;
     Answer::ok(&Flight {
-        ok: findings.is_empty(),
-        session_id: *session,
-        revision: *revision,
-        window_closes_at: *window_closes_at,
-        millis_left: *millis_left,
-        findings: findings.iter().map(Found::of).collect(),
+        ok: found.is_empty(),
+        session_id: preflight.session,
+        revision: preflight.revision,
+        takes_left: preflight.takes_left,
+        window_closes_at: preflight.window_closes_at,
+        millis_left: preflight.millis_left,
+        findings: found.iter().map(Found::of).collect(),
+        warnings: preflight.warnings.iter().map(Warned::of).collect(),
     })
 }
 
@@ -46,6 +50,7 @@ pub fn preflight(preflight: &Preflight) -> Answer {
 struct Found {
     status: u16,
     error: String,
+    code: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
 }
@@ -54,9 +59,23 @@ impl Found {
     fn of(refusal: &Refusal) -> Self {
         let detail = match refusal {
             Refusal::InvalidSubmission(invalid) => Some(invalid.to_string()),
-            _ => None,
+            _ => hint(refusal, b""),
         };
-        Self { status: Problem::from(refusal).status(), error: refusal.to_string(), detail }
+        let problem = Problem::from(refusal);
+        let code = problem.code();
+        Self { status: problem.status(), error: refusal.to_string(), code, detail }
+    }
+}
+
+#[derive(Serialize)]
+struct Warned {
+    code: &'static str,
+    message: String,
+}
+
+impl Warned {
+    fn of(warning: &Warning) -> Self {
+        Self { code: warning::code(warning), message: warning::message(warning) }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use swarm_core::domain::{MemberId, PublicKey, Signature, Signed, TakeDraft};
 use swarm_core::json::Json;
-use swarm_core::proof::diagnose::{PayloadKind, SignedBody};
+use swarm_core::proof::diagnose::{Code, PayloadKind, SignedBody, diagnose_incomplete_take};
 use swarm_core::proof::{diagnose, verify};
 
 use crate::{application, claim, object, take};
@@ -71,7 +71,8 @@ fn unrecognised_body_names_the_invalid_field() {
         ("[]", "body must be JSON: an object with its signature"),
         ("{}", "name is missing"),
         (r#"{"challenge":"c"}"#, "memberId is missing"),
-        (r#"{"confidence":70}"#, "memberId is missing"),
+        (r#"{"confidence":70}"#, "name is missing"),
+        (r#"{"stance":"bullish"}"#, "memberId is missing"),
         (r#"{"a":1,"a":1}"#, "body must be JSON: an object with its signature"),
     ] {
         assert_eq!(SignedBody::read(body.as_bytes()).unwrap_err().to_string(), fault, "{body}");
@@ -79,4 +80,30 @@ fn unrecognised_body_names_the_invalid_field() {
     let claim = br#"{"memberId":"m","challenge":"c","expiresAt":"e","signature":"s"}"#;
     let claim = SignedBody::read(claim).unwrap();
     assert_eq!(diagnose(&claim, None).unwrap_err().to_string(), "publicKey is missing");
+}
+
+#[test]
+fn an_incomplete_take_is_diagnosed_as_one() {
+    let found = |body: &str| {
+        let diagnosis = diagnose_incomplete_take(body.as_bytes())?;
+        assert_eq!((diagnosis.kind, diagnosis.verified), (PayloadKind::Take, false));
+        assert!(diagnosis.findings.iter().all(|finding| finding.code == Code::InvalidField));
+        let messages = diagnosis.findings.iter().map(|finding| finding.message.to_string());
+        Some((diagnosis.canonical, messages.collect::<Vec<_>>().join("; ")))
+    };
+    let take = r#"{"memberId":"m","date":"2026-11-21","subjectId":"a","nonce":"n","stance":"neutral","confidence":0.5"#;
+    let canonical = format!(r#"{take},"body":"","memoUrl":""}}"#);
+    let unsigned = found(&format!("{take}}}")).unwrap();
+    assert_eq!(unsigned, (Some(canonical), "signature: is missing".to_owned()));
+    let (canonical, faults) = found(r#"{"stance":"neutral","confidence":70,"date":"x"}"#).unwrap();
+    assert_eq!(canonical, None);
+    for fault in
+        ["memberId: is missing", "date: must be", "nonce: is missing", "confidence: must be"]
+    {
+        assert!(faults.contains(fault), "{faults}");
+    }
+    for other in [&format!(r#"{take},"signature":"s"}}"#), r#"{"challenge":"c"}"#, "{}", "[", "[]"]
+    {
+        assert_eq!(found(other), None, "{other}");
+    }
 }

@@ -36,7 +36,7 @@ fn conflicts_depend_on_stored_state() {
         R::MissingBearer,
         R::UnknownToken,
         R::TokenMismatch,
-        R::NoSession,
+        R::NoSession { open: vec![] },
         R::NotOnRoster,
         R::Excused,
         R::NoKey,

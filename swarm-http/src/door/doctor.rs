@@ -14,6 +14,9 @@ use crate::response::{ApiError, Reply, ok};
 pub(crate) async fn diagnose(request: RequestContext) -> Reply {
     let turn = Arc::clone(&request.site.diagnoses).try_acquire_owned();
     let turn = turn.map_err(|_| RequestError::Busy)?;
+    if let Some(diagnosis) = proof::diagnose::diagnose_incomplete_take(&request.bytes) {
+        return ok(&diagnosis);
+    }
     let body = SignedBody::read(&request.bytes).map_err(RequestError::InvalidDiagnosis)?;
     let registered = registered(&request, &body).await?;
     let diagnosis = tokio::task::spawn_blocking(move || {

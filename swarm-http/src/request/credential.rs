@@ -1,13 +1,13 @@
 //! Who asks: a bearer token (API.md, 4.4), an operator's token (7.1), or an API key of the committee (8.1).
 
-use http::header::{AUTHORIZATION, AsHeaderName};
-use http::{HeaderMap, HeaderValue};
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
 use swarm_core::domain::{Actor, TokenHash};
 use swarm_core::proof::ApiKey;
 use swarm_core::{CommitteeRefusal, Refusal};
 
 use crate::response::ApiError;
-use crate::tenants::ServedTenant;
+use crate::tenants::{ServedTenant, only};
 
 /// The credential that a route requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,12 +67,4 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
 /// The committee member's API key, as it was sent.
 fn api_key(headers: &HeaderMap) -> Option<&str> {
     only(headers, "x-ic-key")?.to_str().ok()
-}
-
-/// The value of a header that was sent once. Of several, a proxy in front may have checked another than
-/// the one that counts here, so a credential that is sent twice is none.
-pub(crate) fn only(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&HeaderValue> {
-    let mut sent = headers.get_all(name).iter();
-    let value = sent.next()?;
-    sent.next().is_none().then_some(value)
 }

@@ -108,8 +108,9 @@ pub(crate) async fn respond_unknown(
         let origin = Origin::of(host, &headers, site.origins);
         match site.find(&TenantRequest::new(origin.host(), &path, &headers)) {
             Some(served) => {
-                let mut answer =
+                let answer =
                     unknown(&headers, &served, origin.url(), RequestError::UnknownPath.into());
+                let mut answer = answer.with_hint(path.ends_with('/').then(|| NO_SLASH.to_owned()));
                 answer.headers.insert(LINK, SERVICE_LINKS);
                 answer
             }
@@ -118,6 +119,9 @@ pub(crate) async fn respond_unknown(
     };
     observed(site, id, &method, ("unknown", None), answer).await
 }
+
+/// What is said of a path that ends with a slash.
+const NO_SLASH: &str = "path: ends with a slash, and none but the root does: leave it out";
 
 /// The host is logged: usually it is missing from the configuration.
 fn unknown_host(origin: &Origin) -> ApiError {
@@ -310,8 +314,8 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 impl From<NotJson> for ApiError {
-    fn from(NotJson: NotJson) -> Self {
-        RequestError::InvalidJson.into()
+    fn from(fault: NotJson) -> Self {
+        RequestError::InvalidJson(fault).into()
     }
 }
 

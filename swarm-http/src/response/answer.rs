@@ -10,6 +10,9 @@ use swarm_core::{Session, SessionId};
 
 use super::encodings::Encodings;
 
+/// A line of help: what was wrong with a request, or what an answer leaves open (API.md, 9.2).
+pub(crate) const SWARM_HINT: HeaderName = HeaderName::from_static("swarm-hint");
+
 /// The code of an error (API.md, 1.2).
 const SWARM_ERROR: HeaderName = HeaderName::from_static("swarm-error");
 
@@ -46,6 +49,14 @@ impl Answer {
     /// Of a session and its takes, and of nothing else.
     pub(crate) fn of_session(self, session: &Session) -> Self {
         Self { session: Some(session.id), ..self }
+    }
+
+    /// With a line of help in `Swarm-Hint`, where there is one.
+    pub(crate) fn with_hint(mut self, hint: Option<String>) -> Self {
+        if let Some(hint) = hint.and_then(|hint| HeaderValue::try_from(hint).ok()) {
+            self.headers.insert(SWARM_HINT, hint);
+        }
+        self
     }
 
     /// The header of this name, where it is text.

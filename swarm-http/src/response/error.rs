@@ -1,7 +1,7 @@
 //! Why a request is answered with an error, and how (API.md, 1.2).
 
+use http::HeaderValue;
 use http::header::{ALLOW, LINK, RETRY_AFTER};
-use http::{HeaderName, HeaderValue};
 use swarm_core::service::with_causes;
 use swarm_core::wire::{self, RequestError};
 use swarm_core::{
@@ -27,9 +27,6 @@ pub(crate) enum ApiError {
     Method(HeaderValue),
 }
 
-/// A line of help with what was sent (API.md, 9.2).
-pub(crate) const SWARM_HINT: HeaderName = HeaderName::from_static("swarm-hint");
-
 /// Where the description of the service is (RFC 8631).
 pub(crate) const SERVICE_LINKS: HeaderValue = HeaderValue::from_static(
     "</openapi.json>; rel=\"service-desc\", </docs>; rel=\"service-doc\", </skill.md>; rel=\"help\"",
@@ -43,12 +40,9 @@ impl ApiError {
     /// The answer to a request that had this body.
     pub(crate) fn answer_to(self, body: &[u8]) -> Answer {
         self.log();
-        let mut answer = Answer::from(self.on_the_wire());
+        let mut answer = Answer::from(self.on_the_wire()).with_hint(self.hint(body));
         if let Some(seconds) = self.retry_after() {
             answer.headers.insert(RETRY_AFTER, seconds.into());
-        }
-        if let Some(hint) = self.hint(body).and_then(|hint| HeaderValue::try_from(hint).ok()) {
-            answer.headers.insert(SWARM_HINT, hint);
         }
         if let Some(link) = self.original() {
             answer.headers.insert(LINK, link);

@@ -6,6 +6,6 @@ mod encodings;
 mod error;
 mod reply;
 
-pub(crate) use answer::Answer;
-pub(crate) use error::{ApiError, SERVICE_LINKS, SWARM_HINT};
+pub(crate) use answer::{Answer, SWARM_HINT};
+pub(crate) use error::{ApiError, SERVICE_LINKS};
 pub(crate) use reply::{Reply, ok};

@@ -1,18 +1,18 @@
 //! Subjects and their snapshots, memos, briefs, and what briefs go by.
 
 use swarm_core::domain::{
-    Day, MemoDraft, Prompt, Regime, Signal, Subject, SubjectId, SubjectSnapshotDraft,
+    Day, MemoDraft, Prompt, Regime, SessionState, Signal, Subject, SubjectId, SubjectSnapshotDraft,
 };
 use swarm_core::wire::Problem::{
     InvalidMemo, InvalidRequest, NotFound, QuotaReached, UnknownToken,
 };
-use swarm_core::{Refusal, SessionId, wire};
+use swarm_core::{Error, Refusal, SessionId, TakeId, wire};
 
 use crate::number::number;
 use crate::request::context::{RequestContext, invalid_query};
 use crate::request::credential::Access::{Member, Operator};
 use crate::request::route::{Route, Section, cached, post};
-use crate::response::{Reply, ok};
+use crate::response::{ApiError, Reply, ok};
 
 /// The largest body of a memo, in bytes: every legal memo fits, however its JSON escapes it (API.md, 1.1).
 const MEMO_LIMIT: usize = 2 << 20;
@@ -148,9 +148,10 @@ pub(crate) async fn brief(request: RequestContext) -> Reply {
     let mut query = request.query();
     let (session, date, subject) =
         (query.remove("session"), query.remove("date"), query.remove("subject"));
+    let named = session.as_deref().map(|id| SessionId(number(id).unwrap_or_default()));
     let brief = match (session, date, subject) {
-        (Some(session), _, _) => match number(&session) {
-            Some(id) => request.tenant().brief(SessionId(id)).await?,
+        (Some(_), _, _) => match named {
+            Some(id) => request.tenant().brief(id).await?,
             None => None,
         },
         (None, Some(date), Some(subject)) => match (Day::parse(&date), SubjectId::parse(subject)) {
@@ -163,5 +164,22 @@ pub(crate) async fn brief(request: RequestContext) -> Reply {
         (None, None, _) => return Err(invalid_query("date", "is missing")),
         (None, _, None) => return Err(invalid_query("subject", "is missing")),
     };
-    ok(&brief)
+    let hint = match (&brief, named) {
+        (Some(_), _) => None,
+        (None, Some(id)) => Some(no_brief_hint(&request, id).await?),
+        (None, None) => Some("brief: none is published for this date and subject".to_owned()),
+    };
+    Ok(ok(&brief)?.with_hint(hint))
+}
+
+/// Why a session has no brief.
+async fn no_brief_hint(request: &RequestContext, id: SessionId) -> Result<String, ApiError> {
+    match request.tenant().session_page(id, TakeId(0), 0).await {
+        Ok(page) if page.session.state >= SessionState::Aggregated => {
+            Ok("brief: this session was aggregated without one".to_owned())
+        }
+        Ok(_) => Ok("brief: not published yet, ask again in some minutes".to_owned()),
+        Err(Error::Refused(_)) => Ok("session: there is none with this id".to_owned()),
+        Err(error) => Err(error.into()),
+    }
 }

@@ -7,13 +7,13 @@ use swarm_core::wire::Problem::{
     self, AlreadyAggregated, BriefPublished, FiledLater, InvalidRequest, NoRoster, NotFound,
     RosterFrozen,
 };
-use swarm_core::{MemberId, Refusal, Resource, SessionId, TakeId, wire};
+use swarm_core::{MAX_ACCEPTING, MemberId, Refusal, Resource, SessionId, TakeId, wire};
 
 use crate::number::number;
 use crate::request::RequestContext;
 use crate::request::credential::Access::Operator;
 use crate::request::page::{MOST, Page};
-use crate::request::route::{Route, Section, Work, cached, patch, post};
+use crate::request::route::{Route, Section, Work, cached, patch, post, read};
 use crate::response::{Answer, Reply, ok};
 
 /// Sessions and their briefs.
@@ -26,6 +26,13 @@ pub(super) fn routes() -> Vec<Route> {
                  with If-None-Match",
                 )
                 .answers(200, &["OpenSession"]),
+            read("/api/swarm/open-sessions", accepting)
+                .with(Work::Long)
+                .about(
+                    "All sessions in which a first take would be accepted now, the newest first; \
+                 aggregated ones are left out",
+                )
+                .answers(200, &["OpenSessions"]),
             cached("/api/swarm/sessions", list)
                 .about("Sessions by id, the highest first")
                 .query(&[("limit", "PageLimit"), ("before", "Id")])
@@ -102,6 +109,12 @@ pub(super) fn routes() -> Vec<Route> {
 
 pub(crate) async fn open(request: RequestContext) -> Reply {
     ok(&request.tenant().open_session().await?)
+}
+
+/// Those in which a first take would be accepted now.
+pub(crate) async fn accepting(request: RequestContext) -> Reply {
+    let sessions = request.tenant().accepting_sessions(MAX_ACCEPTING).await?;
+    Ok(wire::sessions::open(&sessions).into())
 }
 
 pub(crate) async fn list(request: RequestContext) -> Reply {

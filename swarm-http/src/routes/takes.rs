@@ -14,7 +14,7 @@ use crate::metrics::Submitted;
 use crate::request::RequestContext;
 use crate::request::credential::Access::{Member, Public};
 use crate::request::route::{Route, Section, Work, post, read};
-use crate::response::{Reply, ok};
+use crate::response::{Answer, Reply, ok};
 
 /// Takes: what helps to sign one, filing it, reading it back.
 pub(super) fn routes() -> Vec<Route> {
@@ -26,8 +26,8 @@ pub(super) fn routes() -> Vec<Route> {
             .refuses(&[InvalidDraft]),
         post(Member, "/api/swarm/preflight", doctor::preflight)
             .about(
-                "All that would refuse a take at this moment; nothing is filed, no nonce \
-                 is spent",
+                "All that would refuse a take at this moment, and what it would be warned of; \
+                 nothing is filed, no nonce is spent",
             )
             .body("Submission")
             .answers(200, &["Preflight"])
@@ -71,8 +71,9 @@ pub(crate) async fn submit(request: RequestContext) -> Reply {
     let read = Submission::read(&mut request.document()?.members());
     let submission = read.map_err(Refusal::InvalidSubmission)?;
     name_in_log(submission.draft());
-    let take = request.tenant().submit(request.bearer()?, &submission).await?;
-    Ok(wire::takes::filed(&take).into())
+    let filed = request.tenant().submit_warned(request.bearer()?, &submission).await?;
+    let answer = Answer::from(wire::takes::filed(&filed.take));
+    Ok(answer.with_hint(wire::warning::hint(&filed.warnings)))
 }
 
 /// Whose take it would be, and of what: the log says it with the outcome, in quotes.

@@ -18,6 +18,7 @@ pub(crate) use host_table::EveryHost;
 pub use host_table::{DuplicateTenant, HostTable};
 pub(crate) use open_tenants::OpenTenants;
 pub use open_tenants::ServedTenant;
+pub(crate) use operators::only;
 pub use operators::{AdminTokens, DuplicateOperator, Operators};
 pub use origin::PublicOrigin;
 

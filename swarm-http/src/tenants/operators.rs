@@ -1,10 +1,9 @@
 //! Who may operate a tenant.
 
 use async_trait::async_trait;
-use http::HeaderMap;
+use http::header::AsHeaderName;
+use http::{HeaderMap, HeaderValue};
 use swarm_core::domain::{Actor, AdminTokenHash};
-
-use crate::request::credential::only;
 
 /// Decides who may operate a tenant, and under which name their acts stand in the log.
 ///
@@ -62,4 +61,12 @@ impl Operators for AdminTokens {
         let admitted = self.0.iter().find(|(_, hash)| *hash == sent);
         admitted.map(|(name, _)| name.clone())
     }
+}
+
+/// The value of a header that was sent once. Of several, a proxy in front may have checked another than
+/// the one that counts here, so a credential that is sent twice is none.
+pub(crate) fn only(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&HeaderValue> {
+    let mut sent = headers.get_all(name).iter();
+    let value = sent.next()?;
+    sent.next().is_none().then_some(value)
 }

@@ -58,12 +58,7 @@ impl<'a> Document<'a> {
 
     /// The keys of the object at this index.
     pub(super) fn keys(&self, place: usize) -> impl Iterator<Item = &str> + Clone {
-        let mut rest = self.0.get(place + 1..).unwrap_or_default();
-        from_fn(move || {
-            let first = rest.first()?;
-            rest = rest.get(first.size..)?;
-            Some(&*first.key)
-        })
+        keys(self.0.get(place + 1..).unwrap_or_default())
     }
 
     /// The members of the outermost object; any other value has none.
@@ -126,6 +121,20 @@ impl Fields for Members<'_, '_> {
             Some(_) => Err(fields::not_a_list(field)),
         }
     }
+
+    fn others(&self, known: &[&str], limit: usize) -> Vec<String> {
+        let others = keys(self.0).filter(|key| !known.contains(key));
+        others.take(limit).map(str::to_owned).collect()
+    }
+}
+
+/// The keys of the values that follow each other.
+fn keys<'n>(mut rest: &'n [Node<'_>]) -> impl Iterator<Item = &'n str> + Clone {
+    from_fn(move || {
+        let first = rest.first()?;
+        rest = rest.get(first.size..)?;
+        Some(&*first.key)
+    })
 }
 
 /// Splits a list into its values, each with the values that it contains.

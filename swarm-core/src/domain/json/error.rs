@@ -1,6 +1,50 @@
 //! The error of parsing JSON.
 
-/// The bytes are not one JSON text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+use std::fmt;
+
+/// The bytes are not one JSON text. `Display` is the text on the wire, which does not say where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid json body")]
-pub struct NotJson;
+pub struct NotJson {
+    /// Where the text stops being JSON.
+    pub place: FaultPlace,
+}
+
+/// Where a text stops being JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FaultPlace {
+    /// Here, both counted from 1, a column for each character: what stands here, or begins here, is none.
+    At {
+        /// The line.
+        line: usize,
+        /// The column.
+        column: usize,
+    },
+    /// An object has this key twice.
+    DuplicateKey(String),
+}
+
+impl NotJson {
+    /// The fault at this byte of the text.
+    pub(super) fn at(bytes: &[u8], at: usize) -> Self {
+        let before = bytes.get(..at).unwrap_or(bytes);
+        let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let in_line = before.get(line_start..).unwrap_or_default();
+        let column = String::from_utf8_lossy(in_line).chars().count() + 1;
+        Self { place: FaultPlace::At { line, column } }
+    }
+}
+
+impl fmt::Display for FaultPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::At { line, column } => write!(f, "line {line}, column {column}"),
+            Self::DuplicateKey(key) => write!(f, "the key {key:?} stands twice"),
+        }
+    }
+}
+
+/// What the reader stops with; its position says where.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stop;

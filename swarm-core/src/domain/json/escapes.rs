@@ -2,18 +2,18 @@
 
 use memchr::memchr;
 
-use super::error::NotJson;
+use super::error::Stop;
 
 /// Decodes the text between the quotes of a string with escapes.
-pub(super) fn unescape(written: &str) -> Result<String, NotJson> {
+pub(super) fn unescape(written: &str) -> Result<String, Stop> {
     let mut text = String::with_capacity(written.len());
     let mut rest = written;
     while let Some(at) = memchr(b'\\', rest.as_bytes()) {
         let (plain, escape) = rest.split_at(at);
-        let (character, length) = character(escape).ok_or(NotJson)?;
+        let (character, length) = character(escape).ok_or(Stop)?;
         text.push_str(plain);
         text.push(character);
-        rest = escape.get(length..).ok_or(NotJson)?;
+        rest = escape.get(length..).ok_or(Stop)?;
     }
     text.push_str(rest);
     // A stored take should not occupy more memory than its request had bytes.

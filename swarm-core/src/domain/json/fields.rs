@@ -30,6 +30,9 @@ pub trait Fields {
         read: &mut dyn FnMut(&mut dyn Fields) -> Result<(), Invalid>,
     ) -> Result<bool, Invalid>;
 
+    /// The names that are none of these, in their order, at most `limit`.
+    fn others(&self, known: &[&str], limit: usize) -> Vec<String>;
+
     /// Takes a required string.
     ///
     /// # Errors

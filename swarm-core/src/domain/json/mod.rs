@@ -20,7 +20,7 @@ use std::io;
 use serde::ser::Serialize;
 
 pub use document::{Document, Members};
-pub use error::NotJson;
+pub use error::{FaultPlace, NotJson};
 pub use fields::Fields;
 pub use number::Number;
 pub use value::{Json, Object};
@@ -69,7 +69,29 @@ mod tests {
     fn invalid_unicode_is_refused() {
         for bad in [&b"\"\xff\""[..], br#""\ud800""#, br#"{"unknown":"\udc00"}"#, b"\xef\xbb\xbf{}"]
         {
-            assert_eq!(Json::read(bad), Err(NotJson));
+            assert!(Json::read(bad).is_err());
+        }
+    }
+
+    #[test]
+    fn a_fault_says_where_it_is() {
+        for (bytes, place) in [
+            (&b""[..], "line 1, column 1"),
+            (b"{", "line 1, column 2"),
+            (b"{\"a\":1,}", "line 1, column 8"),
+            (b"{\"a\":1,\n \"b\":tru}", "line 2, column 6"),
+            ("{\"é\": x}".as_bytes(), "line 1, column 7"),
+            (b"[1 2]", "line 1, column 4"),
+            (b"[01]", "line 1, column 2"),
+            (b"[1e309]", "line 1, column 2"),
+            (b"{'a':1}", "line 1, column 2"),
+            (b"[\"\\ud800\"]", "line 1, column 2"),
+            (b"\n\"a\xff\"", "line 2, column 3"),
+            (b"{} {}", "line 1, column 4"),
+            (b"{\"x\":{\"a\":1,\"b\":2,\"a\":1}}", "the key \"a\" stands twice"),
+        ] {
+            let fault = Json::read(bytes).map_err(|fault| fault.place.to_string());
+            assert_eq!(fault, Err(place.to_owned()), "{}", String::from_utf8_lossy(bytes));
         }
     }
 
@@ -77,7 +99,7 @@ mod tests {
     fn deep_nesting_is_refused_without_stack_overflow() {
         let nested = |depth| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         assert!(Json::read(nested(100).as_bytes()).is_ok());
-        assert_eq!(Json::read(nested(200_000).as_bytes()), Err(NotJson));
+        assert!(Json::read(nested(200_000).as_bytes()).is_err());
     }
 
     #[test]
@@ -109,7 +131,7 @@ mod tests {
         ] {
             assert_eq!(printed(given), Ok(expected.to_owned()));
         }
-        assert_eq!(printed("1e309"), Err(NotJson));
+        assert!(printed("1e309").is_err());
     }
 
     #[test]

@@ -171,6 +171,11 @@ impl Fields for Object {
         let list = self.list_if_any(field, |item| read(&mut item.into_object()))?;
         Ok(list.is_some())
     }
+
+    fn others(&self, known: &[&str], limit: usize) -> Vec<String> {
+        let others = self.0.iter().map(|(key, _)| key).filter(|key| !known.contains(&&***key));
+        others.take(limit).cloned().collect()
+    }
 }
 
 impl FromIterator<(String, Json)> for Object {

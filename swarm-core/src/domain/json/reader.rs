@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use memchr::memchr2;
 
 use super::document::{Document, Value};
-use super::error::NotJson;
+use super::error::{FaultPlace, NotJson, Stop};
 use super::escapes::unescape;
 use super::value::Json;
-use crate::domain::distinct::are_distinct;
+use crate::domain::distinct::{are_distinct, first_duplicate};
 
 /// The maximum nesting depth.
 const MAX_DEPTH: usize = 127;
@@ -19,13 +19,16 @@ impl<'a> Document<'a> {
     /// # Errors
     /// [`NotJson`] when `bytes` are anything but one JSON text in UTF-8.
     pub fn read(bytes: &'a [u8]) -> Result<Self, NotJson> {
-        let text = std::str::from_utf8(bytes).map_err(|_| NotJson)?;
-        let mut reader = Reader { text, at: 0, document: Self::new() };
-        reader.value(Cow::default(), MAX_DEPTH)?;
-        match reader.next() {
-            None => Ok(reader.document),
-            Some(_) => Err(NotJson),
+        let text =
+            std::str::from_utf8(bytes).map_err(|error| NotJson::at(bytes, error.valid_up_to()))?;
+        let mut reader = Reader { text, at: 0, duplicate: None, document: Self::new() };
+        if reader.value(Cow::default(), MAX_DEPTH).is_ok() && reader.next().is_none() {
+            return Ok(reader.document);
         }
+        Err(match reader.duplicate {
+            Some(key) => NotJson { place: FaultPlace::DuplicateKey(key) },
+            None => NotJson::at(bytes, reader.at),
+        })
     }
 }
 
@@ -41,19 +44,21 @@ impl Json {
 
 struct Reader<'a> {
     text: &'a str,
-    /// The position, in bytes.
+    /// The position, in bytes; where reading stopped, that of the fault.
     at: usize,
+    /// The key that an object has twice, where that is the fault.
+    duplicate: Option<String>,
     /// The values parsed so far.
     document: Document<'a>,
 }
 
 impl<'a> Reader<'a> {
     /// Parses the value of the member `key`. It may contain `depth` more levels of nesting.
-    fn value(&mut self, key: Cow<'a, str>, depth: usize) -> Result<(), NotJson> {
+    fn value(&mut self, key: Cow<'a, str>, depth: usize) -> Result<(), Stop> {
         let place = self.document.begin(key);
-        let value = match self.next().ok_or(NotJson)? {
-            b'{' => self.object(place, depth.checked_sub(1).ok_or(NotJson)?)?,
-            b'[' => self.list(depth.checked_sub(1).ok_or(NotJson)?)?,
+        let value = match self.next().ok_or(Stop)? {
+            b'{' => self.object(place, depth.checked_sub(1).ok_or(Stop)?)?,
+            b'[' => self.list(depth.checked_sub(1).ok_or(Stop)?)?,
             b'"' => Value::Text(self.text()?),
             b'n' => self.word("null", Value::Null)?,
             b't' => self.word("true", Value::Bool(true))?,
@@ -64,7 +69,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn object(&mut self, place: usize, depth: usize) -> Result<Value<'a>, NotJson> {
+    fn object(&mut self, place: usize, depth: usize) -> Result<Value<'a>, Stop> {
         self.at += 1;
         if self.next() == Some(b'}') {
             self.at += 1;
@@ -72,19 +77,22 @@ impl<'a> Reader<'a> {
         }
         loop {
             if self.next() != Some(b'"') {
-                return Err(NotJson);
+                return Err(Stop);
             }
             let key = self.text()?;
             self.pass(b':')?;
             self.value(key, depth)?;
             if self.is_end(b'}')? {
-                let is_whole = are_distinct(self.document.keys(place));
-                return if is_whole { Ok(Value::Object) } else { Err(NotJson) };
+                if !are_distinct(self.document.keys(place)) {
+                    self.duplicate = first_duplicate(self.document.keys(place)).map(str::to_owned);
+                    return Err(Stop);
+                }
+                return Ok(Value::Object);
             }
         }
     }
 
-    fn list(&mut self, depth: usize) -> Result<Value<'a>, NotJson> {
+    fn list(&mut self, depth: usize) -> Result<Value<'a>, Stop> {
         self.at += 1;
         if self.next() == Some(b']') {
             self.at += 1;
@@ -99,60 +107,61 @@ impl<'a> Reader<'a> {
     }
 
     /// Skips a comma or the closing character `end`; returns whether it was `end`.
-    fn is_end(&mut self, end: u8) -> Result<bool, NotJson> {
-        let next = self.next();
+    fn is_end(&mut self, end: u8) -> Result<bool, Stop> {
+        let is_end = match self.next() {
+            Some(b',') => false,
+            Some(next) if next == end => true,
+            _ => return Err(Stop),
+        };
         self.at += 1;
-        match next {
-            Some(b',') => Ok(false),
-            Some(next) if next == end => Ok(true),
-            _ => Err(NotJson),
-        }
+        Ok(is_end)
     }
 
-    fn pass(&mut self, expected: u8) -> Result<(), NotJson> {
+    fn pass(&mut self, expected: u8) -> Result<(), Stop> {
         if self.next() != Some(expected) {
-            return Err(NotJson);
+            return Err(Stop);
         }
         self.at += 1;
         Ok(())
     }
 
-    fn word(&mut self, word: &str, value: Value<'a>) -> Result<Value<'a>, NotJson> {
+    fn word(&mut self, word: &str, value: Value<'a>) -> Result<Value<'a>, Stop> {
         if !self.rest()?.starts_with(word) {
-            return Err(NotJson);
+            return Err(Stop);
         }
         self.at += word.len();
         Ok(value)
     }
 
     /// Parses a string. It borrows from the input unless it has escapes.
-    fn text(&mut self) -> Result<Cow<'a, str>, NotJson> {
-        let rest = self.rest()?.get(1..).ok_or(NotJson)?;
+    fn text(&mut self) -> Result<Cow<'a, str>, Stop> {
+        let rest = self.rest()?.get(1..).ok_or(Stop)?;
         let stop = |from: usize| {
             let at = memchr2(b'"', b'\\', rest.as_bytes().get(from..)?)?;
             Some(from + at)
         };
-        let plain = stop(0).ok_or(NotJson)?;
+        let plain = stop(0).ok_or(Stop)?;
         let mut length = plain;
         while rest.as_bytes().get(length) == Some(&b'\\') {
-            length = stop(length + 2).ok_or(NotJson)?;
+            length = stop(length + 2).ok_or(Stop)?;
         }
-        let inside = rest.get(..length).ok_or(NotJson)?;
-        self.at += length + 2;
+        let inside = rest.get(..length).ok_or(Stop)?;
         // A fold without branches, so that the compiler vectorizes it.
         if inside.bytes().fold(false, |found, byte| found | (byte < b' ')) {
-            return Err(NotJson);
+            return Err(Stop);
         }
-        if length == plain { Ok(inside.into()) } else { unescape(inside).map(Cow::Owned) }
+        let text = if length == plain { inside.into() } else { Cow::Owned(unescape(inside)?) };
+        self.at += length + 2;
+        Ok(text)
     }
 
-    fn number(&mut self) -> Result<Value<'a>, NotJson> {
+    fn number(&mut self) -> Result<Value<'a>, Stop> {
         let rest = self.rest()?;
         let is_part = |byte: u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
         let length = rest.bytes().take_while(|byte| is_part(*byte)).count();
-        let text = rest.get(..length).ok_or(NotJson)?;
+        let text = rest.get(..length).ok_or(Stop)?;
+        let value = serde_json::from_str(text).map_err(|_| Stop)?;
         self.at += length;
-        let value = serde_json::from_str(text).map_err(|_| NotJson)?;
         Ok(Value::Number { value, text })
     }
 
@@ -164,7 +173,7 @@ impl<'a> Reader<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    fn rest(&self) -> Result<&'a str, NotJson> {
-        self.text.get(self.at..).ok_or(NotJson)
+    fn rest(&self) -> Result<&'a str, Stop> {
+        self.text.get(self.at..).ok_or(Stop)
     }
 }

@@ -6,9 +6,7 @@ use serde::Serialize;
 
 use super::render::{self, Fields, Value};
 use crate::domain::json::{Json, Object};
-use crate::domain::{
-    Application, Invalid, MemberId, PublicKey, Signature, Signed, TakeDraft, TokenClaim,
-};
+use crate::domain::{Application, Invalid, MemberId, PublicKey, Signed, TakeDraft, TokenClaim};
 use crate::proof::{canonical, verify};
 
 /// The kinds of payload that members sign.
@@ -188,28 +186,21 @@ fn kind_of(payload: &Payload) -> PayloadKind {
     }
 }
 
-/// Reads a take if possible, else a token claim, else an application. If none is valid, returns the
-/// error of the kind that the fields suggest.
+/// Whether a body with these fields is that of a take, be it whole or not.
+pub(super) fn is_take(fields: &Object) -> bool {
+    ["nonce", "stance", "subjectId"].iter().any(|field| fields.has(field))
+}
+
+/// Reads a take if the body has fields that only takes have, else a token claim or an application.
 fn read_payload(fields: &Object) -> Result<Payload, Invalid> {
-    let take = || -> Result<_, Invalid> {
-        let mut fields = fields.clone();
-        let payload = TakeDraft::read(&mut fields)?;
-        let signature = Signature::parse(fields.text("signature")?)?;
-        Ok(Payload::Take(Arc::new(Signed { payload, signature })))
-    };
-    let claim = || TokenClaim::read(&mut fields.clone()).map(Arc::new).map(Payload::TokenClaim);
-    let application =
-        || Application::read(&mut fields.clone()).map(Arc::new).map(Payload::Application);
-    if let Some(read) = take().ok().or_else(|| claim().ok()).or_else(|| application().ok()) {
-        return Ok(read);
+    let mut fields = fields.clone();
+    if is_take(&fields) {
+        return Signed::<TakeDraft>::read(&mut fields).map(Arc::new).map(Payload::Take);
     }
-    if ["nonce", "stance", "subjectId", "confidence"].iter().any(|field| fields.has(field)) {
-        take()
-    } else if fields.has("challenge") {
-        claim()
-    } else {
-        application()
+    if fields.has("challenge") || fields.has("expiresAt") {
+        return TokenClaim::read(&mut fields).map(Arc::new).map(Payload::TokenClaim);
     }
+    Application::read(&mut fields).map(Arc::new).map(Payload::Application)
 }
 
 /// Texts that may have been signed by mistake: the canonical texts of the other kinds that these

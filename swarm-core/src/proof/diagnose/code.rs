@@ -55,6 +55,7 @@ codes! {
     KeyIsPrivate = "key-is-private", "the public key that was sent is a private key and is now compromised: generate a new pair and send its public key";
     OtherPayload = "other-payload", "another text was signed, not this kind of payload: sign canonical";
     OtherKey = "other-key", "the signature belongs to the public key that was sent, not to the registered key of the member";
+    InvalidField = "invalid-field", "a field is missing or invalid: correct it, then sign";
     Unknown = "unknown", "no known mistake explains the signature: sign the UTF-8 bytes of canonical with the private key of the registered public key, and send base64 of the 64 bytes";
 }
 

@@ -12,12 +12,15 @@ mod encodings;
 mod render;
 mod shapes;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use ed25519_dalek::Signature;
 use serde::Serialize;
 
-use crate::domain::{Invalid, PublicKey};
+use super::canonical;
+use crate::domain::json::Json;
+use crate::domain::{Invalid, PublicKey, Signed, TakeDraft};
 use encodings::Decoded;
 
 pub use body::{PayloadKind, SignedBody};
@@ -33,8 +36,8 @@ pub struct Diagnosis {
     pub kind: PayloadKind,
     /// Whether the signature passes strict verification.
     pub verified: bool,
-    /// The text that should have been signed.
-    pub canonical: String,
+    /// The text that should have been signed; `None` if fields of it are missing or invalid.
+    pub canonical: Option<String>,
     /// The mistakes; empty exactly when `verified` is true.
     pub findings: Vec<Finding>,
 }
@@ -45,7 +48,28 @@ pub struct Finding {
     /// Its code.
     pub code: Code,
     /// An explanation, and how to correct it.
-    pub message: &'static str,
+    pub message: Cow<'static, str>,
+}
+
+/// Diagnoses the body of a take that lacks fields or has invalid ones. `None` for a complete take, which is
+/// a [`SignedBody`], and for other bodies.
+pub fn diagnose_incomplete_take(body: &[u8]) -> Option<Diagnosis> {
+    let fields = Json::read(body).ok()?.into_object();
+    if !body::is_take(&fields) {
+        return None;
+    }
+    let draft = TakeDraft::read(&mut fields.clone()).ok();
+    let (_, invalid) = Signed::<TakeDraft>::read_leniently(fields).ok()?;
+    let finding = |fault: &Invalid| Finding {
+        code: Code::InvalidField,
+        message: format!("{}: {}", fault.field, fault.rule).into(),
+    };
+    (!invalid.is_empty()).then(|| Diagnosis {
+        kind: PayloadKind::Take,
+        verified: false,
+        canonical: draft.map(|draft| canonical(&draft)),
+        findings: invalid.iter().map(finding).collect(),
+    })
 }
 
 /// Finds what is wrong with the signature in `body`. `registered` is the registered key of the
@@ -60,11 +84,11 @@ pub fn diagnose(body: &SignedBody, registered: Option<&PublicKey>) -> Result<Dia
     let keys = keys(registered, encodings::keys(body.public_key()));
     let verified = body.holds(registered);
     let (key, codes) = if verified { (0, Vec::new()) } else { mistakes(body, &keys) };
-    let findings = codes.into_iter().map(|code| Finding { code, message: code.message() });
+    let findings = codes.into_iter().map(|code| Finding { code, message: code.message().into() });
     Ok(Diagnosis {
         kind: body.kind(),
         verified,
-        canonical: body.canonical(keys.get(key).map(|key| &key.value)),
+        canonical: Some(body.canonical(keys.get(key).map(|key| &key.value))),
         findings: findings.collect(),
     })
 }

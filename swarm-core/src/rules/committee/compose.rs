@@ -10,7 +10,7 @@ use crate::domain::committee::{
 use crate::domain::{
     Day, Position, Regime, Subject, SubjectSnapshot, SubjectSnapshotDraft, Timestamp,
 };
-use crate::rules::brief::regime_on;
+use crate::rules::brief::{regime_on, snapshot_on};
 
 /// The maximum length of the preview of an earlier take, in characters (API.md, 8.2).
 pub const MAX_PREVIEW_CHARACTERS: usize = 600;
@@ -44,8 +44,7 @@ pub struct MemberSource {
 /// Composes a brief for each of the members.
 pub fn compose(source: BriefSource, members: &[MemberSource]) -> Vec<CommitteeBriefContent> {
     let regime = regime_on(source.date, source.regimes).map(regime).unwrap_or_default();
-    let snapshots = source.snapshots.into_iter().filter(|it| it.draft.date <= source.date);
-    let snapshot = snapshots.max_by_key(|it| (it.draft.date, it.id));
+    let snapshot = snapshot_on(source.date, source.snapshots);
     let snapshot = snapshot.map(|snapshot| shown(snapshot.draft));
     let subject = about(source.subject);
     let schema = Arc::new(prompt::response_schema());

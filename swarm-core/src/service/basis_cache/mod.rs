@@ -173,6 +173,8 @@ impl Bytes for CachedMember {
 impl Bytes for CachedSession {
     fn bytes(&self) -> usize {
         let roster = self.terms.record.roster.iter().flat_map(|roster| roster.entries());
-        512 + roster.map(|entry| 64 + entry.member_id.as_str().len()).sum::<usize>()
+        let roster = roster.map(|entry| 64 + entry.member_id.as_str().len()).sum::<usize>();
+        let buckets = self.terms.record.buckets.iter().flatten();
+        512 + roster + buckets.map(|bucket| 64 + bucket.as_str().len()).sum::<usize>()
     }
 }

@@ -58,6 +58,7 @@ impl Tenant {
         let day = session.date.to_string();
         Ok(BriefFacts {
             subject: self.subject(&session.subject_id).await?,
+            snapshots: self.snapshots(&session.subject_id).await?,
             regimes: self.all(Collection::Regimes, None, Regime::read).await?,
             published: self.store.published(RECENT_SESSIONS).await?,
             signals: self.all(Collection::Signals, Some(&day), Signal::read).await?,

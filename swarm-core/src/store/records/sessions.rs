@@ -59,6 +59,7 @@ impl SessionTerms {
             id: SessionId(whole(fields, "id")?),
             state: SessionState::read(fields)?,
             window_closes_at: time_if_any(fields, "windowClosesAt")?,
+            buckets: fields.list_if_any("buckets", bucket)?,
             roster: Roster::read(fields, "roster")?,
         })
     }

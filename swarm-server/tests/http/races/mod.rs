@@ -197,7 +197,7 @@ fn of_many_takes_with_one_nonce_one_is_filed(backend: &Backend) {
     assert_eq!(fixture.takes().len(), ROUNDS);
 }
 
-const HOST: &str = "swarm.example";
+const HOST: &str = "127.0.0.1";
 
 fn of_many_claims_one_gets_the_token(backend: &Backend) {
     let racetrack = RaceFixture::start(backend);

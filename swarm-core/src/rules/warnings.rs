@@ -1,0 +1,56 @@
+//! Warnings: what makes a take count for less than it seems to say, although nothing refuses it
+//! (API.md, 9.3).
+
+use super::{Basis, Submission};
+use crate::domain::{Bucket, SessionState, SessionTerms, TakeDraft};
+
+/// Why a take that is filed counts for less than it seems to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// Its stance is none that aggregation understands.
+    UnknownStance,
+    /// The session has buckets, and these of its weights are none of them.
+    UnlistedBuckets(Vec<Bucket>),
+    /// It was sent with a field that takes do not have.
+    UnknownField {
+        /// The name of the field.
+        name: String,
+        /// The field that is called nearly so.
+        nearest: Option<&'static str>,
+    },
+    /// The session is aggregated: the take is on record, and not in the snapshot.
+    AlreadyAggregated,
+}
+
+/// What to tell a member of a take that is filed by these facts.
+pub fn warnings(basis: &Basis, submission: &Submission) -> Vec<Warning> {
+    let (draft, terms) = (submission.draft(), basis.session.as_ref().map(|it| &*it.record));
+    let unlisted = terms.and_then(|terms| unlisted_buckets(draft, terms));
+    let is_aggregated = terms.is_some_and(|terms| terms.state >= SessionState::Aggregated);
+    let stance = draft.stance.known().is_none().then_some(Warning::UnknownStance);
+    let fields = submission
+        .unknown_fields()
+        .iter()
+        .map(|name| Warning::UnknownField { name: name.clone(), nearest: nearest(name) });
+    let aggregated = is_aggregated.then_some(Warning::AlreadyAggregated);
+    stance.into_iter().chain(unlisted).chain(fields).chain(aggregated).collect()
+}
+
+fn unlisted_buckets(draft: &TakeDraft, terms: &SessionTerms) -> Option<Warning> {
+    let (weights, listed) = (draft.weights.as_ref()?, terms.buckets.as_ref()?);
+    let named = weights.entries().iter().map(|entry| &entry.bucket);
+    let unlisted: Vec<_> = named.filter(|bucket| !listed.contains(bucket)).cloned().collect();
+    (!unlisted.is_empty()).then_some(Warning::UnlistedBuckets(unlisted))
+}
+
+/// The field with the most similar name, where at least half of it is the same.
+fn nearest(name: &str) -> Option<&'static str> {
+    // A longer one is no misspelling, and comparing costs the product of both lengths.
+    const LONGEST: usize = 24;
+    let name = name.to_lowercase();
+    let distance = |field: &str| strsim::damerau_levenshtein(&field.to_lowercase(), &name);
+    let fields = Submission::FIELDS.iter().filter(|_| name.len() <= LONGEST);
+    let (distance, field) = fields.map(|field| (distance(field), *field)).min()?;
+    (2 * distance <= field.len().max(name.len())).then_some(field)
+}

@@ -1,0 +1,50 @@
+//! Warnings, as a member is told of them.
+
+use super::hint::{printable, quote};
+use crate::domain::json::Json;
+use crate::domain::{Bucket, STANCES};
+use crate::rules::Warning;
+
+/// How many of the buckets that a session does not list are named.
+const BUCKETS_NAMED: usize = 3;
+
+/// The code of a warning, which stays as it is whatever its message becomes.
+pub fn code(warning: &Warning) -> &'static str {
+    match warning {
+        Warning::UnknownStance => "unknown-stance",
+        Warning::UnlistedBuckets(_) => "unlisted-bucket",
+        Warning::UnknownField { .. } => "unknown-field",
+        Warning::AlreadyAggregated => "already-aggregated",
+    }
+}
+
+/// The same for people: a line of printable ASCII.
+pub fn message(warning: &Warning) -> String {
+    match warning {
+        Warning::UnknownStance => {
+            let known = STANCES.map(|(name, _)| name).join(", ");
+            format!("stance: counts only if it is one of {known}")
+        }
+        Warning::UnlistedBuckets(buckets) => {
+            let name = |bucket: &Bucket| quote(&Json::from(bucket.as_str()));
+            let named: Vec<_> = buckets.iter().take(BUCKETS_NAMED).map(name).collect();
+            let more = if buckets.len() > BUCKETS_NAMED { ", ..." } else { "" };
+            let named = named.join(", ");
+            format!("weights: count only for the buckets of the session, not for {named}{more}")
+        }
+        Warning::UnknownField { name, nearest } => {
+            let name = quote(&Json::from(name.as_str()));
+            let nearest = nearest.map_or_else(String::new, |field| format!("; {field} is one"));
+            format!("{name}: is no field of a take and was not signed{nearest}")
+        }
+        Warning::AlreadyAggregated => {
+            "the session is aggregated: the take is on record, and not in the snapshot".to_owned()
+        }
+    }
+}
+
+/// What the header `Swarm-Hint` says of a take that was filed.
+pub fn hint(warnings: &[Warning]) -> Option<String> {
+    let line: Vec<_> = warnings.iter().map(message).collect();
+    (!line.is_empty()).then(|| printable(&line.join("; ")))
+}
