@@ -14,9 +14,10 @@ pub(crate) const MARKDOWN: &str = "text/markdown; charset=utf-8";
 /// The guide that makes an agent a member.
 pub(crate) async fn skill(request: RequestContext) -> Reply {
     let Now { tenant, name, origin, open, subjects, .. } = now(&request).await?;
+    let service = request.public_origin();
     let (committee, problems) =
         member_problems().into_iter().partition(|problem| COMMITTEE.contains(problem));
-    markdown(&Skill { tenant, name, origin, open, subjects, problems, committee })
+    markdown(&Skill { tenant, name, origin, service, open, subjects, problems, committee })
 }
 
 /// What this is, and where everything stands (llmstxt.org).
@@ -31,6 +32,8 @@ struct Skill {
     tenant: String,
     name: String,
     origin: String,
+    /// The origin that challenges name.
+    service: String,
     open: Vec<OpenSession>,
     subjects: Vec<String>,
     problems: Vec<Problem>,
@@ -100,17 +103,33 @@ pub(super) async fn open(
 
 /// Text of an operator as it may stand between backticks: JSON where it is anything unusual.
 fn code(text: &str) -> String {
-    let plain = |c: char| !c.is_control() && c != '`' && !matches!(c, '\u{2028}' | '\u{2029}');
-    if text.chars().all(plain) {
-        text.to_owned()
-    } else {
-        json::write(text).replace('`', "\\u0060")
+    if text.chars().all(|c| c != '`' && is_plain(c)) {
+        return text.to_owned();
     }
+    let mut escaped = String::new();
+    for c in json::write(text).chars() {
+        if c != '`' && is_plain(c) {
+            escaped.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                escaped.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    escaped
 }
 
 /// Text of an operator as it may stand in a heading or a paragraph of one line.
 fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let plain: String = text.chars().filter(|c| c.is_whitespace() || is_plain(*c)).collect();
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether it neither controls a terminal, ends a line, nor changes the direction of text, which makes an
+/// id read as another one.
+fn is_plain(c: char) -> bool {
+    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2066}'..='\u{2069}');
+    !c.is_control() && !turns && !matches!(c, '\u{2028}'..='\u{202e}')
 }
 
 /// The errors that only members of the daily committee can get.

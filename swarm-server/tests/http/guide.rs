@@ -2,41 +2,21 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use serde_json::json;
+use swarm_core::domain::TakeDraft;
+use swarm_core::json::Json;
+use swarm_core::proof::{KeyPair, canonical};
+use swarm_http::{PublicOrigin, Site};
+use swarm_store_memory::MemoryStore;
 
-use crate::clients::python;
-use crate::harness::{Client, Server};
+use crate::clients::{node, python};
+use crate::harness::{ADMIN, Client, Server, services, tenant};
 
 /// The first block of this language in a page.
 fn block(page: &str, language: &str) -> String {
     let (_, rest) = page.split_once(&format!("```{language}\n")).expect("no such block");
     rest.split_once("\n```").expect("no end").0.to_owned() + "\n"
-}
-
-/// Runs a block in a folder of its own, while an operator activates whoever applies.
-fn run(client: &Client, mut command: Command, folder: &Path) -> Output {
-    let done = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !done.load(Ordering::Relaxed) {
-                let path = "/api/swarm/admin/applications?state=applied";
-                let token = [("x-admin-token", crate::harness::ADMIN)];
-                let waiting = client.send("GET", path, &token, b"").expect(200).json();
-                for application in waiting["applications"].as_array().unwrap() {
-                    client
-                        .operate("/activate", &json!({ "memberId": application["id"] }))
-                        .expect(200);
-                }
-                std::thread::sleep(Duration::from_millis(50));
-            }
-        });
-        let output = command.current_dir(folder).env("SWARM_POLL", "0.1").output();
-        done.store(true, Ordering::Relaxed);
-        output.unwrap()
-    })
 }
 
 fn folder(name: &str) -> PathBuf {
@@ -46,53 +26,278 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// A take is on file and verifies, with no error at all, once there is an opinion; run again, it
-/// verifies again.
-fn journey(name: &str, command: impl Fn(&str) -> Command) {
+/// A program of the guide, in a folder of its own.
+struct Program {
+    interpreter: String,
+    arguments: Vec<String>,
+    folder: PathBuf,
+}
+
+impl Program {
+    fn python(client: &Client, name: &str) -> Self {
+        let code = block(&client.get("/skill.md").expect(200).text, "python");
+        Self { interpreter: python(), arguments: vec!["-c".to_owned(), code], folder: folder(name) }
+    }
+
+    fn shell(client: &Client, name: &str) -> Self {
+        let code = block(&client.get("/skill.md").expect(200).text, "sh");
+        let arguments = vec!["-c".to_owned(), code];
+        Self { interpreter: "sh".to_owned(), arguments, folder: folder(name) }
+    }
+
+    fn node(client: &Client, name: &str) -> Self {
+        let folder = folder(name);
+        let code = block(&client.get("/skill.md").expect(200).text, "js");
+        std::fs::write(folder.join("guide.mjs"), code).unwrap();
+        Self { interpreter: node(), arguments: vec!["guide.mjs".to_owned()], folder }
+    }
+
+    /// Runs it with these variables.
+    fn run(&self, variables: &[(&str, &str)]) -> Output {
+        let mut command = Command::new(&self.interpreter);
+        command.args(&self.arguments).current_dir(&self.folder);
+        command.envs(variables.iter().copied()).output().unwrap()
+    }
+
+    /// What it says where it comes to its end, without a word of trouble.
+    #[track_caller]
+    fn says(&self, variables: &[(&str, &str)]) -> String {
+        let ran = self.run(variables);
+        assert!(ran.status.success() && ran.stderr.is_empty(), "{}", text(&ran));
+        text(&ran)
+    }
+
+    /// What it says where it stops early.
+    #[track_caller]
+    fn stops(&self, variables: &[(&str, &str)]) -> String {
+        let ran = self.run(variables);
+        assert!(!ran.status.success(), "{}", text(&ran));
+        text(&ran)
+    }
+
+    /// As an agent that was not asked for more makes another take.
+    fn forget_take(&self, session: u64) {
+        std::fs::remove_file(self.folder.join(format!("swarm.take.{session}"))).unwrap();
+    }
+}
+
+fn text(output: &Output) -> String {
+    let texts = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    texts.concat()
+}
+
+const OPINION: [(&str, &str); 3] = [
+    ("SWARM_STANCE", "cautious"),
+    ("SWARM_CONFIDENCE", "0.62"),
+    ("SWARM_BODY", "Utilisation is high."),
+];
+
+/// The opinion with other values, or more.
+fn opinion<'a>(changed: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    OPINION.iter().chain(changed).copied().collect()
+}
+
+fn activate_all(client: &Client) {
+    let path = "/api/swarm/admin/applications?state=applied";
+    let waiting = client.send("GET", path, &[("x-admin-token", ADMIN)], b"").expect(200).json();
+    for application in waiting["applications"].as_array().unwrap() {
+        client.operate("/activate", &json!({ "memberId": application["id"] })).expect(200);
+    }
+}
+
+/// How many requests were answered below `/api`, but for those of operators, and how many of them with
+/// an error.
+fn requests(client: &Client) -> (u64, u64) {
+    let metrics = client.get("/metrics").expect(200).text;
+    let counted = metrics.lines().filter(|line| {
+        line.starts_with("swarm_http_requests_total{")
+            && line.contains("route=\"/api/")
+            && !line.contains("/admin/")
+    });
+    counted.fold((0, 0), |(all, failed), line| {
+        let count = line.rsplit(' ').next().unwrap().parse::<f64>().unwrap() as u64;
+        let is_error = line.contains("status=\"4") || line.contains("status=\"5");
+        (all + count, if is_error { failed + count } else { failed })
+    })
+}
+
+/// A server with an open session and its brief.
+fn scene() -> (Server, Client) {
     let server = Server::start();
     let client = server.client();
     client.convene("2026-11-21", "aurora");
     client.operate("/sessions/1/brief", &json!({})).expect(201);
-    let guide = client.get("/skill.md").expect(200).text;
-    let folder = folder(&format!("guide-{name}"));
-    let speechless = run(&client, command(&guide), &folder);
-    assert!(!speechless.status.success(), "{speechless:?}");
+    (server, client)
+}
+
+/// From nothing to an accepted take, in at most 12 requests, none of which is refused.
+fn joins(client: &Client, program: &Program) {
+    let before = requests(client);
+    assert!(program.stops(&[]).contains(" is applied: run this again"));
+    activate_all(client);
+    assert!(program.stops(&[]).contains("your take on "));
     client.get("/api/swarm/takes/1").expect(404);
-    let opinion = || {
-        let mut command = command(&guide);
-        command.env("SWARM_STANCE", "cautious").env("SWARM_CONFIDENCE", "0.62");
-        command.env("SWARM_BODY", "Utilisation is high.");
-        command
-    };
-    let ran = run(&client, opinion(), &folder);
-    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
-    assert!(ran.status.success() && ran.stderr.is_empty(), "{said}\n{ran:?}");
-    assert!(said.contains(&format!("verified http://{}/swarm/takes/1", client.address)), "{said}");
-    assert_eq!(client.get("/api/swarm/takes/1").expect(200).json()["stance"], "cautious");
-    let again = run(&client, command(&guide), &folder);
-    assert_eq!(String::from_utf8_lossy(&again.stdout), said, "{again:?}");
+    let without = requests(client);
+    let said = program.says(&OPINION);
+    assert!(said.contains(&format!("http://{}/swarm/takes/1", client.address)), "{said}");
+    let take = client.get("/api/swarm/takes/1").expect(200).json();
+    assert_eq!((&take["stance"], &take["confidence"]), (&json!("cautious"), &json!(0.62)));
+    let nonce = take["nonce"].as_str().unwrap();
+    assert!(nonce.starts_with(&format!("http://{} ", client.address)), "{nonce}");
+    // The reads of this test are two: the take that was not there, and the one that is.
+    let after = requests(client);
+    assert_eq!(after.1 - before.1, 1, "refused");
+    assert!(after.0 - before.0 - 2 <= 12, "{before:?} {without:?} {after:?}");
+}
+
+/// What else agents do with the longer programs.
+fn goes_on(client: &Client, program: &Program) {
+    let verified = |id: u64| format!("verified http://{}/swarm/takes/{id}\n", client.address);
+    assert!(program.says(&[]).ends_with(&verified(1)));
     client.get("/api/swarm/takes/2").expect(404);
-    std::fs::remove_file(folder.join("swarm.take.1")).unwrap();
-    let amended = run(&client, opinion(), &folder);
-    assert!(String::from_utf8_lossy(&amended.stdout).contains("/swarm/takes/2"), "{amended:?}");
+
+    let body = "\"quoted\" \\ / \u{e9}\u{1f680}\n\ttab, 'single' $HOME `id` %s \\n";
+    program.forget_take(1);
+    let amended = opinion(&[("SWARM_BODY", body), ("SWARM_CONFIDENCE", "0.70")]);
+    assert!(program.says(&amended).ends_with(&verified(2)));
+    let take = client.get("/api/swarm/takes/2").expect(200).json();
+    assert_eq!((&take["body"], &take["confidence"]), (&json!(body), &json!(0.7)));
+
+    // A take that is refused is not in the way of the next one.
+    program.forget_take(1);
+    let refused = program.stops(&opinion(&[("SWARM_CONFIDENCE", "70")]));
+    assert!(refused.contains("confidence must be a number from 0 to 1"), "{refused}");
+    let unknown =
+        program.run(&opinion(&[("SWARM_STANCE", "Bullish"), ("SWARM_CONFIDENCE", "1.0")]));
+    assert!(text(&unknown).contains("unknown-stance"), "{}", text(&unknown));
+    assert!(text(&unknown).contains(&verified(3)), "{}", text(&unknown));
+    several_sessions(client, program);
+}
+
+fn several_sessions(client: &Client, program: &Program) {
+    let session =
+        json!({ "date": "2026-11-22", "subjectId": "aurora", "buckets": ["b\"t\\c", "eth"] });
+    client.operate("/sessions", &session).expect(201);
+    let several = program.stops(&OPINION);
+    for said in ["session 1", "session 2", "SWARM_SESSION"] {
+        assert!(several.contains(said), "{several}");
+    }
+    let weights = [("SWARM_SESSION", "2"), ("SWARM_WEIGHTS", "b\"t\\c=0.60,eth=4")];
+    program.says(&opinion(&weights));
+    let take = client.get("/api/swarm/takes/4").expect(200).json();
+    let expected =
+        json!([{ "bucket": "b\"t\\c", "weight": 0.6 }, { "bucket": "eth", "weight": 4 }]);
+    assert_eq!((&take["weights"], &take["sessionId"]), (&expected, &json!(2)));
+    for id in [1, 2] {
+        let state = json!({ "state": "window_closed" });
+        client.operate(&format!("/sessions/{id}/state"), &state).expect(200);
+        client
+            .operate(&format!("/sessions/{id}/state"), &json!({ "state": "aggregated" }))
+            .expect(200);
+    }
+    assert!(program.stops(&OPINION).contains("Nothing is open"));
 }
 
 #[test]
 fn the_python_of_the_guide_runs_as_it_stands() {
-    journey("python", |guide| {
-        let mut command = Command::new(python());
-        command.args(["-c", &block(guide, "python")]);
-        command
-    });
+    let (_server, client) = scene();
+    let program = Program::python(&client, "guide-python");
+    joins(&client, &program);
+    goes_on(&client, &program);
 }
 
 #[test]
 fn the_shell_of_the_guide_runs_as_it_stands() {
-    journey("shell", |guide| {
-        let mut command = Command::new("sh");
-        command.args(["-c", &block(guide, "sh")]);
-        command
-    });
+    let (_server, client) = scene();
+    let program = Program::shell(&client, "guide-shell");
+    joins(&client, &program);
+    goes_on(&client, &program);
+}
+
+#[test]
+fn the_javascript_of_the_guide_runs_as_it_stands() {
+    let (_server, client) = scene();
+    let program = Program::node(&client, "guide-node");
+    joins(&client, &program);
+    let session = json!({ "date": "2026-11-22", "subjectId": "aurora" });
+    client.operate("/sessions", &session).expect(201);
+    assert!(program.stops(&OPINION).contains("Choose with SWARM_SESSION: [2,1] are open."));
+    program.says(&opinion(&[("SWARM_SESSION", "2")]));
+    assert_eq!(client.get("/api/swarm/takes/2").expect(200).json()["sessionId"], 2);
+}
+
+/// Members of a service that is reached by several hosts sign for one.
+#[test]
+fn the_programs_sign_for_the_public_origin_alone() {
+    let mut default = tenant("default", ADMIN, &[]);
+    default.public_origin = Some(PublicOrigin::parse("https://acme.example").unwrap());
+    let server = Server::of(Site::single(services(&MemoryStore::new()), default));
+    let client = server.client();
+    let programs = [
+        Program::python(&client, "service-python"),
+        Program::shell(&client, "service-shell"),
+        Program::node(&client, "service-node"),
+    ];
+    for mut program in programs {
+        program.stops(&[]);
+        activate_all(&client);
+        let of_another = |code: &str| code.replace("https://acme.example", "https://other.example");
+        let honest = program.arguments.clone();
+        let file = program.folder.join("guide.mjs");
+        let node = std::fs::read_to_string(&file).ok();
+        if let Some(node) = &node {
+            std::fs::write(&file, of_another(node)).unwrap();
+        }
+        program.arguments = honest.iter().map(|argument| of_another(argument)).collect();
+        let refused = program.stops(&[]);
+        assert!(refused.contains("for another service: https://acme.example "), "{refused}");
+        program.arguments = honest;
+        if let Some(node) = &node {
+            std::fs::write(&file, node).unwrap();
+        }
+        let claimed = program.stops(&[]);
+        assert!(!claimed.contains("another service"), "{claimed}");
+        let kept = ["swarm.token", "swarm.json"].map(|name| program.folder.join(name));
+        let kept = kept.map(|file| std::fs::read_to_string(file).unwrap_or_default()).concat();
+        assert!(kept.contains("tok_"), "{claimed}");
+    }
+}
+
+/// What the guide gives to try one's own code with is right.
+#[test]
+fn the_test_vector_of_the_guide_holds() {
+    let server = Server::start();
+    let guide = server.client().get("/skill.md").expect(200).text;
+    let text = block(&guide, "json");
+    let seed: Vec<u8> = (0..32).collect();
+    let key = KeyPair::from_seed(&seed.try_into().unwrap());
+    let draft = TakeDraft::read(&mut Json::read(text.as_bytes()).unwrap().into_object()).unwrap();
+    assert_eq!(canonical(&draft) + "\n", text);
+    let signature = key.sign(draft).signature;
+    for expected in [key.public_key(), signature.as_str().to_owned()] {
+        assert!(guide.contains(&format!("`{expected}`")), "{expected}");
+    }
+    assert!(guide.contains("`AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=`"));
+}
+
+/// Marks that turn the direction of text make an id read as another one.
+#[test]
+fn no_mark_of_direction_reaches_the_guides() {
+    let server = Server::start();
+    let client = server.client();
+    for id in ["a\u{202e}b", "a\u{2066}b\u{61c}", "a\u{85}b`", "a\u{1f680}"] {
+        client.convene("2026-11-21", id);
+    }
+    for path in ["/skill.md", "/llms.txt"] {
+        let text = client.get(path).expect(200).text;
+        let marks = |c: char| matches!(c, '\u{61c}' | '\u{85}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        assert!(!text.contains(marks), "{path}");
+        for shown in
+            [r#"`"a\u202eb"`"#, r#"`"a\u2066b\u061c"`"#, r#"`"a\u0085b\u0060"`"#, "`a\u{1f680}`"]
+        {
+            assert!(text.contains(shown), "{path}: {shown}");
+        }
+    }
 }
 
 #[test]
