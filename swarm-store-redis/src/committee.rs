@@ -1,7 +1,6 @@
-//! The committee.
+//! Implements [`Committee`].
 //!
-//! In fields and indexes a day is written as its eight digits, so that days are listed in the same
-//! way as other records are by id.
+//! In fields and indexes a day is its eight digits as a number, so that days are listed like records by id.
 
 use std::sync::Arc;
 
@@ -205,7 +204,7 @@ impl Committee for TenantStore {
     }
 }
 
-/// The digits of a day.
+/// The eight digits of a day, as a number.
 fn number(date: Day) -> u64 {
     let date = date.to_string();
     let digits = date.bytes().filter(u8::is_ascii_digit).map(|digit| u64::from(digit - b'0'));
@@ -231,7 +230,7 @@ fn by(member: &CommitteeMemberId) -> String {
     keys::listing(&["by", member.as_str()])
 }
 
-/// The part of it that is of this day.
+/// The part of that listing for this day.
 fn by_on(member: &CommitteeMemberId, date: Day) -> String {
     keys::with_number(&by(member), number(date))
 }

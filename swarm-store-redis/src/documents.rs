@@ -1,4 +1,4 @@
-//! Documents.
+//! Implements [`Documents`].
 
 use async_trait::async_trait;
 use swarm_core::domain::Act;

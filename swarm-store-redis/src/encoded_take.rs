@@ -1,4 +1,4 @@
-//! A take as `file.lua` is told of it.
+//! A take, encoded as arguments of `file.lua`.
 
 use std::fmt::{Display, Write as _};
 use std::iter::{once, zip};
@@ -14,14 +14,14 @@ use crate::scripts::{FIELDS, REST, SESSION_FIELDS, SESSION_REST};
 /// A take, and what it is checked against.
 pub(crate) struct EncodedTake {
     pub(crate) session: SessionId,
-    /// The log by whose facts it was judged, where one was seen.
+    /// The number of the log that it was judged by, if one was seen.
     pub(crate) log: Option<u64>,
-    /// What is told of its session, but for how many takes it has.
+    /// The arguments of its session, without the number of takes.
     pub(crate) of_session: Args<SESSION_FIELDS, { SESSION_REST - 1 }>,
     pub(crate) own: Args<FIELDS, REST>,
 }
 
-/// Arguments of a script: the `F` fields that it reads, and the rest, `R` of them.
+/// Arguments of a script: `F` fields that it reads, then `R` others.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Args<const F: usize, const R: usize> {
     text: String,
@@ -30,7 +30,7 @@ pub(crate) struct Args<const F: usize, const R: usize> {
 }
 
 impl EncodedTake {
-    /// Of a take that was judged by the facts of this log.
+    /// Encodes a take that was judged by the facts of this log.
     pub(crate) fn new(filing: &Filing, log: Option<u64>) -> Self {
         let (member, member_version) = filing.member();
         let (session, session_version) = filing.session();
@@ -68,22 +68,22 @@ impl EncodedTake {
         }
     }
 
-    /// Whether both may go in one call: they write no field in common, and were judged by the same log.
-    pub(crate) fn goes_with(&self, other: &Self) -> bool {
-        /// The first fields: of the nonce, and of the latest revision.
+    /// Whether both may be in one batch: they write no common field, and were judged by the same log.
+    pub(crate) fn is_compatible(&self, other: &Self) -> bool {
+        /// The first fields, those of the nonce and the latest revision, are written.
         const WRITTEN: usize = 2;
         let mut written = zip(self.own.fields(), other.own.fields()).take(WRITTEN);
         self.log == other.log && written.all(|(one, other)| one != other)
     }
 
-    /// How many bytes it has alone.
+    /// Its size in bytes without the session.
     pub(crate) fn len(&self) -> usize {
         self.own.text.len()
     }
 }
 
 impl<const F: usize, const R: usize> Args<F, R> {
-    /// With room for as many bytes as most have.
+    /// Encodes the arguments; `room` is the capacity to allocate, in bytes.
     fn new(room: usize, fields: [&dyn Display; F], rest: [&dyn Display; R]) -> Self {
         let (mut text, mut ends) = (String::with_capacity(room), ([0; F], [0; R]));
         let all = ends.0.iter_mut().chain(&mut ends.1);

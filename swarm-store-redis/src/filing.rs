@@ -1,4 +1,4 @@
-//! How takes are filed: those that come at the same time together.
+//! Files takes. Takes that arrive at the same time are committed in batches.
 
 use std::iter::zip;
 use std::sync::Arc;
@@ -16,59 +16,59 @@ use crate::group_commit::{Calls, WaitingTake};
 use crate::scripts;
 use crate::tenant::TenantStore;
 
-/// How long takes wait for the end of a call of others at most: longer than one takes that has not far to go.
-const PATIENCE: Duration = Duration::from_millis(2);
+/// Longest wait for the previous batch: longer than a call over a local network takes.
+const MAX_BATCH_WAIT: Duration = Duration::from_millis(2);
 
 impl TenantStore {
-    /// Commits a take, with others where some wait; returns its outcome.
+    /// Commits a take, in a batch with others that are waiting; returns its outcome.
     pub(crate) async fn commit_take(&self, filing: &Filing) -> Result<String> {
-        // What was judged by the facts of a log is judged again where another begins before it is sent.
+        // If another log begins before the take is sent, the take must be judged again.
         let seen = self.seen.position();
         let log = (seen.size > Seq(0)).then_some(seen.log);
         let take = Arc::new(EncodedTake::new(filing, log));
         let (outcome, calls) = self.shared.group_commit.add(Arc::clone(&take));
         if let Some(calls) = calls {
-            // A task of its own: those that go along must not wait until this caller is polled again.
+            // In a task of its own: the other takes of the batch must not depend on this caller being polled.
             tokio::spawn(self.clone().make_calls(calls));
         }
         match outcome.await {
             Ok(outcome) => outcome,
-            // The call in which it went with others failed, or was not made, or it alone could not be written. By itself it
-            // ends as it would have without them: the script knows it again by its attempt.
-            Err(_) => self.commit_together(&[&take]).await,
+            // The batch failed or was never sent, or this take alone could not be written. Retry the take alone: the
+            // script recognizes its attempt.
+            Err(_) => self.commit_batch(&[&take]).await,
         }
     }
 
-    /// Makes calls while takes wait for them.
+    /// Sends batches as long as takes are waiting.
     async fn make_calls(self, mut calls: Calls) {
         loop {
-            // Takes that are ready to be filed come first, and go along.
+            // Lets takes that are ready join the batch.
             yield_now().await;
             let takes = calls.next();
             if takes.is_empty() {
                 return;
             }
-            let mut call = Box::pin(self.clone().tell(takes));
-            if timeout(PATIENCE, &mut call).await.is_err() {
-                // It goes on, and nobody waits for its end but its own takes.
+            let mut call = Box::pin(self.clone().send_batch(takes));
+            if timeout(MAX_BATCH_WAIT, &mut call).await.is_err() {
+                // The batch continues in the background; only its own takes wait for it.
                 tokio::spawn(call);
             }
         }
     }
 
-    /// Commits these takes, and tells each what came of it. Where the call fails, or answers what is no outcome for each,
-    /// those that went together are told nothing.
-    async fn tell(self, mut takes: Vec<WaitingTake>) {
+    /// Commits a batch and sends each caller the outcome of its take. If the call fails, or its answer does not have one
+    /// outcome per take, the senders of a batch of several are dropped, and each caller retries alone.
+    async fn send_batch(self, mut takes: Vec<WaitingTake>) {
         takes.sort_by(|one, other| one.take.of_session.cmp(&other.take.of_session));
         let encoded: Vec<_> = takes.iter().map(|it| &*it.take).collect();
-        match self.commit_together(&encoded).await {
+        match self.commit_batch(&encoded).await {
             Ok(outcomes) => {
                 let outcomes: Vec<_> = outcomes.split('\n').collect();
                 if outcomes.len() != takes.len() {
                     return;
                 }
-                let told = zip(takes, outcomes).filter(|(_, outcome)| !outcome.is_empty());
-                told.for_each(|(take, outcome)| drop(take.caller.send(Ok(outcome.to_owned()))));
+                let known = zip(takes, outcomes).filter(|(_, outcome)| !outcome.is_empty());
+                known.for_each(|(take, outcome)| drop(take.caller.send(Ok(outcome.to_owned()))));
             }
             Err(error) => {
                 if let Ok([take]) = <[_; 1]>::try_from(takes) {
@@ -78,14 +78,14 @@ impl TenantStore {
         }
     }
 
-    /// Commits takes in one call; returns a line for each, which is empty where it could not be written and others could.
-    /// Those of one session that stand side by side have it told once.
-    async fn commit_together(&self, takes: &[&EncodedTake]) -> Result<String> {
+    /// Commits takes in one call; returns a line per take, empty for a take that could not be written while others could.
+    /// Adjacent takes of one session share its arguments.
+    async fn commit_batch(&self, takes: &[&EncodedTake]) -> Result<String> {
         let seen = self.seen.position();
         if takes.iter().any(|take| take.log.is_some_and(|log| log < seen.log)) {
             return Err(StoreError::contended("file", "another log has begun"));
         }
-        // Of each session its first take, and how many it has.
+        // The first take of each session, and the number of its takes.
         let sessions: Vec<_> = takes
             .chunk_by(|one, other| one.of_session == other.of_session)
             .filter_map(|takes| Some((takes.first()?, takes.len())))

@@ -1,5 +1,7 @@
-//! Takes of a tenant that are committed together: of what a take costs Redis, much is the call of its script.
-//! A call is made where none has begun lately, and where enough takes wait, as TCP sends what is small.
+//! Group commit: the takes of a tenant that wait are committed in batches.
+//!
+//! The script call itself is much of what a take costs Redis. A batch is sent when no other is in flight, or when it
+//! is full, as Nagle's algorithm does for small TCP segments.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,32 +10,31 @@ use tokio::sync::oneshot;
 
 use crate::encoded_take::EncodedTake;
 
-/// How many takes go together at most: as many do not wait. With more of them, each would hardly cost less.
-const MOST: usize = 32;
+/// Maximum takes in a batch; a full batch is sent at once. Larger batches hardly reduce the cost of a take.
+const MAX_BATCH: usize = 32;
 
-/// So many bytes do not wait either, and no take is added to them, since Redis answers nobody else meanwhile: those of 32
-/// usual takes.
-const ENOUGH: usize = 64 * 1024;
+/// Size in bytes at which a batch is full, that of 32 typical takes. Redis serves no other client while it runs a batch.
+const MAX_BATCH_BYTES: usize = 64 * 1024;
 
-/// The takes of a tenant that wait, and how many calls there are whose end they wait for.
+/// The waiting takes of a tenant, and the number of [`Calls`] in progress.
 #[derive(Default)]
 pub(crate) struct GroupCommit(Mutex<Group>);
 
 #[derive(Default)]
 struct Group {
     calls: usize,
-    /// In the order in which they came.
+    /// In order of arrival.
     waiting: Vec<WaitingTake>,
 }
 
-/// A take that waits for a call.
+/// A take that waits to be sent.
 pub(crate) struct WaitingTake {
     pub(crate) take: Arc<EncodedTake>,
-    /// Is told the outcome; where this is dropped, that it is not known.
+    /// Receives the outcome. If it is dropped, the outcome is unknown.
     pub(crate) caller: oneshot::Sender<Result<String>>,
 }
 
-/// Calls that are made one after the other while takes wait for their end.
+/// A sequence of batches, sent one after another until no take is waiting.
 pub(crate) struct Calls {
     group: Arc<GroupCommit>,
     stage: Stage,
@@ -47,7 +48,8 @@ enum Stage {
 }
 
 impl GroupCommit {
-    /// A take that waits from now on, and the calls that are to be made for it, if it does not go with others'.
+    /// Adds a waiting take. Returns the [`Calls`] that the caller must drive, unless others already in progress will send
+    /// it.
     pub(crate) fn add(
         self: &Arc<Self>,
         take: Arc<EncodedTake>,
@@ -55,10 +57,10 @@ impl GroupCommit {
         let (caller, outcome) = oneshot::channel();
         let mut group = self.lock();
         group.waiting.push(WaitingTake { take, caller });
-        let goes = group.calls == 0 || is_enough(&group.waiting);
-        group.calls += usize::from(goes);
+        let starts = group.calls == 0 || is_full(&group.waiting);
+        group.calls += usize::from(starts);
         let calls = || Calls { group: Arc::clone(self), stage: Stage::First };
-        (outcome, goes.then(calls))
+        (outcome, starts.then(calls))
     }
 
     fn lock(&self) -> MutexGuard<'_, Group> {
@@ -67,20 +69,20 @@ impl GroupCommit {
 }
 
 impl Calls {
-    /// The takes of the next call, first the one that has waited longest. None where none waits for it: then this was
-    /// the last one. A take whose caller has gone is left out.
+    /// The takes of the next batch, oldest first. Empty when none is waiting, which ends the sequence. Skips takes whose
+    /// caller is gone.
     pub(crate) fn next(&mut self) -> Vec<WaitingTake> {
         let mut takes = Vec::new();
         let mut group = self.group.lock();
-        // After the first call, those that wait may wait for the end of other calls.
+        // After the first batch, waiting takes are left to other calls in progress.
         if self.stage == Stage::First || group.calls == 1 {
             for waiting in std::mem::take(&mut group.waiting) {
                 if waiting.caller.is_closed() {
                     continue;
                 }
-                let goes_along = !is_enough(&takes)
-                    && takes.iter().all(|other| waiting.take.goes_with(&other.take));
-                if goes_along { takes.push(waiting) } else { group.waiting.push(waiting) }
+                let fits = !is_full(&takes)
+                    && takes.iter().all(|other| waiting.take.is_compatible(&other.take));
+                if fits { takes.push(waiting) } else { group.waiting.push(waiting) }
             }
         }
         self.stage = Stage::Later;
@@ -92,14 +94,14 @@ impl Calls {
     }
 }
 
-/// Whether these do not wait for others.
-fn is_enough(takes: &[WaitingTake]) -> bool {
+/// Whether these are a full batch.
+fn is_full(takes: &[WaitingTake]) -> bool {
     let bytes = || takes.iter().map(|it| it.take.len()).sum::<usize>();
-    takes.len() >= MOST || bytes() >= ENOUGH
+    takes.len() >= MAX_BATCH || bytes() >= MAX_BATCH_BYTES
 }
 
 impl Drop for Calls {
-    /// Where these are not made to their end, takes that nobody else would send are told nothing.
+    /// If the sequence is cancelled and no other is in progress, drops the waiting takes: their callers retry alone.
     fn drop(&mut self) {
         if self.stage == Stage::Ended {
             return;

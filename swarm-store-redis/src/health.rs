@@ -1,4 +1,4 @@
-//! What the servers say about their role and their settings.
+//! Checks the role, settings and memory of the servers, for `connect` and `ready`.
 
 use std::collections::HashMap;
 use std::error::Error as _;
@@ -19,25 +19,26 @@ const DURABLE: [(&str, &str); 4] = [
     ("aof-load-truncated", "no"),
 ];
 
-/// The memory in use, in per cent, from which the store warns, and from which it is not ready
-/// (API.md, 13.4).
-const FILLING: u64 = 80;
-const FULL: u64 = 95;
+/// The share of memory in use, in per cent, from which the store warns (API.md, 13.4).
+const MEMORY_WARNING: u64 = 80;
 
-/// Checks what [`settings_and_memory`] does, and that no server is full.
+/// The share of memory in use, in per cent, from which the store is not ready (API.md, 13.4).
+const MEMORY_FULL: u64 = 95;
+
+/// Checks what [`settings_and_memory`] checks, and that no server is full.
 pub(crate) async fn check(client: &Client, op: &'static str, strict: bool) -> Result<Readiness> {
     let (readiness, used) = settings_and_memory(client, op, strict).await?;
-    if used >= FULL {
-        let full = format!("redis has less than {} % of its maxmemory left", 100 - FULL);
+    if used >= MEMORY_FULL {
+        let full = format!("redis has less than {} % of its maxmemory left", 100 - MEMORY_FULL);
         return Err(StoreError::misconfigured(op, full));
     }
     Ok(readiness)
 }
 
-/// Checks that the servers answer, that none is a replica and none evicts records, and warns of
-/// settings by which acknowledged writes may get lost. In strict mode such a setting is an error, and
-/// so is one that cannot be read, and a replica that no commit waits for. Also says how much of its
-/// memory the fullest server has used, in per cent, and warns of that.
+/// Checks that the servers answer, that none is a replica and none evicts records. Warns of settings
+/// by which acknowledged writes may get lost; in strict mode such a setting is an error, as are a
+/// setting that cannot be read and a replica that no commit waits for. Returns the memory use of the
+/// fullest server, in per cent, too, and warns when it is high.
 pub(crate) async fn settings_and_memory(
     client: &Client,
     op: &'static str,
@@ -56,9 +57,9 @@ pub(crate) async fn settings_and_memory(
     }
     warnings.extend(replicas(client, op, strict).await?);
     let used = memory_used(client, op).await?;
-    if used >= FILLING {
+    if used >= MEMORY_WARNING {
         warnings.push(format!(
-            "redis has used {used} % of its maxmemory: from {FULL} % on it is not ready"
+            "redis has used {used} % of its maxmemory: from {MEMORY_FULL} % on it is not ready"
         ));
     }
     Ok((Readiness { warnings }, used))
@@ -99,8 +100,8 @@ async fn settings(client: &Client, op: &'static str, setting: &str) -> Result<Op
     Ok(answers.and_then(values))
 }
 
-/// Warns where commits wait for more replicas than there are. In strict mode it is an error when they
-/// wait for none though there are some: a failover would lose what these have not received.
+/// Warns when commits wait for more replicas than are connected. In strict mode, replicas that no
+/// commit waits for are an error: a failover would lose what they have not received.
 async fn replicas(client: &Client, op: &'static str, strict: bool) -> Result<Option<String>> {
     let wanted = u64::from(client.replicas());
     if wanted == 0 && !strict {
@@ -117,7 +118,7 @@ async fn replicas(client: &Client, op: &'static str, strict: bool) -> Result<Opt
     }))
 }
 
-/// How much of its memory the fullest server has used, in per cent; 0 where there is no limit.
+/// The memory use of the fullest server, in per cent of its limit; 0 without a limit.
 async fn memory_used(client: &Client, op: &'static str) -> Result<u64> {
     let used = info_values(client, op, "memory", "used_memory").await?;
     let limits = info_values(client, op, "memory", "maxmemory").await?;
@@ -142,7 +143,7 @@ async fn info_values(
     Ok(answers.iter().filter_map(number).collect())
 }
 
-/// The answers of all servers; `None` where they refuse.
+/// The answers of all servers; `None` if one refuses the command.
 async fn ask<T: FromRedisValue>(
     client: &Client,
     op: &'static str,

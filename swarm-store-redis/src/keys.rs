@@ -1,8 +1,8 @@
-//! The names of what is stored.
+//! The names of the Redis keys.
 //!
-//! All keys of a tenant carry its name as their hash tag, so that they share a slot of a cluster
-//! and one script may use them together. No user's text is ever part of a key: it is stored in
-//! fields, and in index entries, either after its length or at the end.
+//! All keys of a tenant have its name as their hash tag, so that they share a cluster slot and one
+//! script may use them together. A key contains no text of a user: such text is stored in fields and
+//! index entries, either after its length or at the end.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use swarm_core::domain::{AttemptId, MemberId, SessionId};
 use swarm_core::proof::hex;
 use swarm_core::store::{ChallengeSlot, Collection, Result, StoreError};
 
-/// The newest layout of any tenant. It belongs to no tenant, as does the next.
+/// The newest layout of any tenant. This key and the next belong to no tenant.
 pub(crate) const NEWEST_LAYOUT: &str = "swarm:layout";
 
 /// The tenants, in the order in which their latest changes were announced.
@@ -28,12 +28,12 @@ impl Keys {
         Self { prefix: format!("swarm:{{{tenant}}}:") }
     }
 
-    /// The ids of the takes of a session, in their order.
+    /// The ids of the takes of a session, in order.
     pub(crate) fn session_takes(&self, session: SessionId) -> String {
         format!("{}session:{session}:takes", self.prefix)
     }
 
-    /// The outcome of an attempt, for some minutes.
+    /// The outcome of an attempt; expires after ten minutes.
     pub(crate) fn attempt(&self, attempt: AttemptId) -> String {
         [&self.prefix, "attempt:", &hex(&attempt.0)].concat()
     }
@@ -60,7 +60,7 @@ macro_rules! keys {
 }
 
 keys! {
-    /// The number of the layout of all these.
+    /// The layout number of the tenant.
     layout: "layout";
     /// Rows by member id.
     members: "members";
@@ -72,7 +72,7 @@ keys! {
     held_keys: "keys";
     /// Live challenges by slot.
     challenges: "challenges:live";
-    /// The challenges that were handed out last, by the number of their bucket.
+    /// The challenge that was handed out last in each bucket.
     reusable_challenges: "challenges:standing";
     /// Rows by message id.
     outbox: "outbox";
@@ -80,9 +80,9 @@ keys! {
     outbox_index: "outbox:index";
     /// Rows by session id.
     sessions: "sessions";
-    /// Sessions: all, by state, by day and subject; those published, by when.
+    /// Sessions: all, by state, by day and subject; the published ones, by time.
     sessions_index: "sessions:index";
-    /// Rows by take id, and what filings compare and write beside them:
+    /// Rows by take id, and the other facts that filings compare and write:
     /// `next:` and a take id, the id of the next revision; `nonce:`, member and nonce, attempt and take id;
     /// `latest:`, session and member, the latest revision and its take id; `last`, the last take id;
     /// `member:` or `session:` and an id, its version; `newest:`, day and subject, the newest session;
@@ -100,18 +100,18 @@ keys! {
     counters: "counters";
     /// The log: a row each, in order.
     log: "log";
-    /// Rows of the log by the session that they act on, a line each, behind their numbers.
+    /// The log rows of acts by session: a line each, the number first.
     acts: "log:sessions";
-    /// A key without meaning: written after each commit where commits wait for replicas.
+    /// Written after each commit that waits for replicas; its value has no meaning.
     fence: "fence";
 
     /// Rows by the id of a member of the committee.
     committee_members: "committee:members";
-    /// Those ids by the hash of the key.
+    /// Member ids by the hash of the key.
     committee_keys: "committee:keys";
     /// Rows by day.
     committee_days: "committee:days";
-    /// Days with a generation: all, by its subject.
+    /// Days with a generation: all, and by subject.
     committee_days_index: "committee:days:index";
     /// Rows by day and member.
     committee_briefs: "committee:briefs";
@@ -157,7 +157,7 @@ pub(crate) fn member_slot(id: &MemberId) -> String {
 /// member. Each word is preceded by its length, and the first word determines how many there are,
 /// so no list of words is a prefix of another.
 pub(crate) fn listing(words: &[&str]) -> String {
-    // Of each word the digits of its length, and a colon.
+    // Four more bytes per word: a length of up to three digits, and a colon.
     let room = words.iter().map(|word| word.len() + 4).sum();
     words.iter().fold(String::with_capacity(room), |mut prefix, word| {
         // Writing to a string does not fail.
@@ -182,7 +182,7 @@ pub(crate) fn end_of(listing: &str, before: Option<u64>) -> String {
     before.map_or_else(|| format!("{listing}:"), |id| with_number(listing, id))
 }
 
-/// The listing of what is in a state, without the state.
+/// The prefix of all listings by state.
 pub(crate) const BY_STATE: &str = "5:state";
 
 pub(crate) fn in_state(state: &str) -> String {
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_listing_begins_like_another() {
+    fn no_listing_is_a_prefix_of_another() {
         let words: [&[&str]; 9] = [
             &["all"],
             &["group", ""],
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn states_are_listed_where_scripts_look() {
+    fn state_listings_have_the_prefix_used_by_scripts() {
         assert_eq!(in_state("sent"), format!("{BY_STATE}4:sent"));
     }
 }

@@ -1,8 +1,8 @@
-//! The layout of what is stored, by number: which keys there are, and what their values look like.
+//! Layout numbers and migrations. A layout is the set of keys and the format of their values.
 //!
-//! Each tenant is marked with its layout before its first write, and the server, under [`NEWEST`],
-//! with the newest of its tenants'. A program refuses to read or write a layout newer than its own,
-//! and migrates an older one to its own, step by step.
+//! Each tenant is marked with its layout before its first write. The server is marked with the newest
+//! layout of any tenant, under [`NEWEST_LAYOUT`]. A release refuses to read or write a newer layout
+//! than its own, and migrates an older one step by step.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -23,7 +23,7 @@ pub(crate) const LAYOUT: usize = MIGRATIONS.len();
 const MIGRATIONS: [&LazyLock<Script>; 3] =
     [&scripts::LAYOUT_1, &scripts::LAYOUT_2, &scripts::LAYOUT_3];
 
-/// What is known of one tenant.
+/// How far the layout of one tenant was verified by this process.
 #[derive(Default)]
 pub(crate) struct TenantLayout(AtomicU8);
 
@@ -36,13 +36,12 @@ impl TenantLayout {
         self.0.load(Ordering::Relaxed) >= Self::CHECKED
     }
 
-    /// Whether it may be written to.
+    /// Whether the tenant may be written.
     pub(crate) fn is_marked(&self) -> bool {
         self.0.load(Ordering::Relaxed) >= Self::MARKED
     }
 
-    /// Checks the layout of a tenant before its first read. Where there is nothing to migrate, the tenant
-    /// is not marked.
+    /// Before the first read of a tenant: migrates it if needed. A tenant without records is not marked.
     pub(crate) async fn check(&self, op: &'static str, client: &Client, keys: &Keys) -> Result<()> {
         let sessions = redis::cmd("HLEN").arg(keys.sessions()).to_owned();
         let is_new = found(op, client, &keys.layout()).await? == 0
@@ -54,7 +53,7 @@ impl TenantLayout {
         Ok(())
     }
 
-    /// Brings a tenant up to this program's layout, and marks it, before its first write.
+    /// Before the first write to a tenant: migrates it to the layout of this release, and marks it.
     pub(crate) async fn mark(&self, op: &'static str, client: &Client, keys: &Keys) -> Result<()> {
         let layout = found(op, client, &keys.layout()).await?;
         if layout < LAYOUT {
@@ -68,8 +67,8 @@ impl TenantLayout {
     }
 }
 
-/// Migrates from this layout to the next, in steps that keep the server for a moment each. Processes
-/// that do so at once do no harm.
+/// Migrates from this layout to the next, in short steps so that the server is not blocked for long.
+/// Several processes may run it at the same time.
 async fn migrate(
     op: &'static str,
     client: &Client,
@@ -77,7 +76,7 @@ async fn migrate(
     from: usize,
     migration: &Script,
 ) -> Result<()> {
-    let mut goes_on_at = String::new();
+    let mut cursor = String::new();
     loop {
         let keys = [
             keys.layout(),
@@ -93,15 +92,15 @@ async fn migrate(
             keys.sessions_index(),
         ];
         let mut step = ScriptCall::of(migration, keys);
-        step.arg(from).arg(goes_on_at);
-        goes_on_at = client.run(op, &step).await?;
-        if goes_on_at.is_empty() {
+        step.arg(from).arg(cursor);
+        cursor = client.run(op, &step).await?;
+        if cursor.is_empty() {
             return Ok(());
         }
     }
 }
 
-/// Refuses a server that a newer program has written to.
+/// Returns an error for a server that a newer release has written to.
 pub(crate) async fn refuse_newer(op: &'static str, client: &Client) -> Result<()> {
     found(op, client, NEWEST_LAYOUT).await.map(|_| ())
 }

@@ -13,13 +13,13 @@
 //! ```
 //!
 //! Addresses begin with `redis://`, `rediss://`, `redis-cluster://` or `redis-sentinel://`. `strict=true` refuses servers
-//! whose settings may lose acknowledged records; `wait=N` has each commit on N replicas before it is acknowledged.
+//! whose settings may lose acknowledged records. With `wait=N` a commit is acknowledged once N replicas have it.
 //!
 //! All keys of a tenant are in one slot of a cluster. Each write is one script, which checks all guards by the
 //! server's own clock before it writes anything. Scripts are idempotent: one that is sent twice returns the outcome
 //! of its first run. Takes that arrive together are committed in batches.
 //!
-//! Which acknowledged writes a server may lose when it goes down depends on its configuration: see `README.md`.
+//! Which acknowledged writes a crashed server loses depends on its configuration: see `README.md`.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -83,27 +83,26 @@ impl RedisStore {
     /// Connects to the server, or the cluster, at this address:
     ///
     /// - `redis://[user:password@]host[:port][/database]`, a server;
-    /// - `rediss://…`, a server over TLS (feature `tls`); it must be one that the operating system
-    ///   trusts, or whose authority the file named by `SSL_CERT_FILE` holds;
-    /// - `redis-cluster://[user:password@]host:port,host:port,…`, a cluster by some of its nodes
-    ///   (feature `cluster`), and `rediss-cluster://…`, over TLS;
-    /// - `redis-sentinel://[user:password@]host:port,host:port,…/name`, the primary of that name, by
-    ///   some of its sentinels, which are asked whenever a connection is opened, and
-    ///   `rediss-sentinel://…`, over TLS. The credentials are for the servers; sentinels are asked
+    /// - `rediss://…`, a server over TLS (feature `tls`); its certificate must be trusted by the
+    ///   operating system, or by the authorities in the file that `SSL_CERT_FILE` names;
+    /// - `redis-cluster://[user:password@]host:port,host:port,…`, a cluster, found through any of
+    ///   these nodes (feature `cluster`), and `rediss-cluster://…`, over TLS;
+    /// - `redis-sentinel://[user:password@]host:port,host:port,…/name`, the primary of that name,
+    ///   looked up through these sentinels whenever a connection is opened, and
+    ///   `rediss-sentinel://…`, over TLS. The credentials are for the servers; sentinels are queried
     ///   without any.
     ///
     /// Options may follow, `?strict=true&wait=1`:
     ///
-    /// - `strict=true` refuses servers that may lose what they have acknowledged: that are not
-    ///   `appendonly yes`, `appendfsync always` and `no-appendfsync-on-rewrite no`, or do not say
-    ///   (by default `false`: warns);
-    /// - `wait=N` has every commit on N replicas (0 to 255, by default 0) before it is acknowledged.
-    ///   When they do not have it within two seconds (four for a take that went with others), what came of it is
-    ///   not known.
+    /// - `strict=true` refuses servers that may lose acknowledged records: those that are not set to
+    ///   `appendonly yes`, `appendfsync always` and `no-appendfsync-on-rewrite no`, and those that do
+    ///   not report these settings (default `false`: logs a warning);
+    /// - `wait=N` acknowledges a commit once N replicas have it (0 to 255, default 0). When they do not
+    ///   within two seconds (four for a take that was sent in a batch), the outcome is unknown.
     ///
-    /// A connection that is lost later is opened again by itself; no call takes longer than five
-    /// seconds. A connection lives on the runtime of the call that opens it, and so do commits of takes that go
-    /// together on that of the first of them.
+    /// A lost connection is reopened automatically; no call takes longer than five seconds. A
+    /// connection lives on the runtime of the call that opened it, a batch of takes on the runtime of
+    /// its first take.
     ///
     /// # Errors
     /// [`StoreError`] when the address is invalid, no server answers there,
@@ -113,7 +112,7 @@ impl RedisStore {
         bounded("connect", async {
             let (address, options) = parse(url)?;
             let client = Client::connect(address, options.replicas).await?;
-            // One that is full is connected to all the same, and is not ready.
+            // A full server is accepted here; `ready` reports it.
             let (found, _) =
                 health::settings_and_memory(&client, "connect", options.strict).await?;
             for warning in found.warnings {
@@ -148,10 +147,10 @@ impl Tenants for RedisStore {
         Arc::new(self.tenant(tenant))
     }
 
-    /// Checks that the server answers, is not a replica, rejects writes rather than evict records,
-    /// holds nothing that a later release has written, and that no tenant may not commit because its
-    /// log went back, or the clock is too far behind it. Warns when it may lose what it has acknowledged; in
-    /// strict mode that is an error.
+    /// Checks that the server answers, is not a replica, rejects writes rather than evicting records,
+    /// holds no layout of a later release, and that no tenant's commits are blocked because its log
+    /// went back or the clock is too far behind it. Warns when the server may lose acknowledged
+    /// records; in strict mode that is an error.
     async fn ready(&self) -> Result<Readiness> {
         bounded("ready", async {
             layout::refuse_newer("ready", &self.client).await?;

@@ -1,4 +1,4 @@
-//! The log.
+//! Implements [`Log`].
 
 use async_trait::async_trait;
 use swarm_core::domain::{Act, LogRow, Seq};
@@ -21,7 +21,7 @@ impl Log for TenantStore {
 
     async fn accept_store(&self, act: &Act) -> Result<()> {
         const OP: &str = "accept store";
-        // What was wiped has no mark any more.
+        // A wiped tenant has lost its layout mark.
         self.shared.layout.mark(OP, &self.client, &self.keys).await?;
         let mut script = self.call(&scripts::ACCEPT_STORE, [self.attempt(OP)?]);
         script.arg(act.as_str()).arg(self.seen.position().log);
@@ -31,7 +31,7 @@ impl Log for TenantStore {
 
     async fn log(&self, after: Seq, limit: usize) -> Result<Vec<LogRow>> {
         const OP: &str = "log";
-        // Redis numbers the rows from 0, and takes its last number for one that is asked for.
+        // Redis numbers list entries from 0, and its ranges include their end.
         let Ok(first) = i64::try_from(after.0) else { return Ok(Vec::new()) };
         let Some(more) = i64::try_from(limit).unwrap_or(i64::MAX).checked_sub(1) else {
             return Ok(Vec::new());
@@ -49,12 +49,12 @@ impl Log for TenantStore {
 
     async fn log_position(&self) -> Result<LogPosition> {
         const OP: &str = "log position";
-        let script = self.tell_seen(self.call(&scripts::LOG_POSITION, []));
+        let script = self.with_position(self.call(&scripts::LOG_POSITION, []));
         let (how, log, size, last): (String, u64, u64, String) = self.read(OP, &script).await?;
         let position = LogPosition { log, size: Seq(size), last: last.into() };
         match how.as_str() {
             "back" => drop(self.seen.note::<()>(Err(StoreError::went_back(OP)))),
-            // What no replica may have yet could get lost without having been acknowledged.
+            // Replicas may not have it yet: it could be lost without ever having been acknowledged.
             "same" if self.client.replicas() > 0 => {}
             _ => self.seen.advance(position.clone()),
         }

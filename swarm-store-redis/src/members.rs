@@ -1,4 +1,4 @@
-//! Members, their tokens, keys and challenges.
+//! Implements [`Members`]: members, their tokens, keys and challenges.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The messages to members.
+//! Implements [`Outbox`].
 
 use async_trait::async_trait;
 use swarm_core::domain::{MailState, Message};
@@ -20,7 +20,7 @@ impl Outbox for TenantStore {
         let after = after.map(|id| id.0);
         let rows = self.listed_after("messages", keys, listings, after, limit).await?;
         let mut messages = codec::decode_each(&rows, codec::decode_message).context("messages")?;
-        // So many of each state were read.
+        // `limit` applies to each state.
         messages.sort_unstable_by_key(|message| message.record.id);
         messages.truncate(limit);
         Ok(messages)

@@ -1,4 +1,4 @@
-//! Rows that an index lists, and writes that a version guards.
+//! Reads of rows through an index, and helpers for writes guarded by a version.
 
 use swarm_core::StoreError;
 use swarm_core::domain::Version;
@@ -36,8 +36,8 @@ impl TenantStore {
         self.read(op, &script).await
     }
 
-    /// The rows of some listings, in their order, the lowest id of each first: those with an id
-    /// higher than `after`, of each listing at most `limit`.
+    /// The rows of some listings, one listing after another, the lowest id first: those with an id
+    /// higher than `after`, at most `limit` per listing.
     pub(crate) async fn listed_after(
         &self,
         op: &'static str,
@@ -81,12 +81,12 @@ pub(crate) fn optional(value: Option<impl ToString>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-/// The version to write.
+/// The version after this one; the first where none is expected.
 pub(crate) fn next(expected: Option<Version>) -> Version {
     expected.map_or(Version(1), Version::next)
 }
 
-/// What came of a write that is guarded by a version.
+/// Decodes the outcome of a write that is guarded by a version.
 pub(crate) fn saved(op: &'static str, outcome: &str) -> Result<Saved> {
     match outcome {
         "saved" => Ok(Saved::Saved),

@@ -1,17 +1,16 @@
-//! A call of a script.
+//! A call of a script, encoded directly into the command that is sent.
 
 use redis::aio::ConnectionLike;
 use redis::{Cmd, RedisResult, Script, ToRedisArgs};
 
-/// A call of a script. Keys and arguments are written straight into the command that is sent, where
-/// `redis::ScriptInvocation` would make a text of each first.
+/// A call of a script. `redis::ScriptInvocation` would allocate each key and argument first.
 pub(crate) struct ScriptCall<'a> {
     script: &'a Script,
     command: Cmd,
 }
 
 impl<'a> ScriptCall<'a> {
-    /// A call with these keys, and no arguments yet.
+    /// A call with these keys and no arguments.
     pub(crate) fn of<const KEYS: usize>(
         script: &'a Script,
         keys: [impl ToRedisArgs; KEYS],
@@ -19,9 +18,9 @@ impl<'a> ScriptCall<'a> {
         Self::with(script, &keys, &[])
     }
 
-    /// The same, with more keys behind them.
+    /// A call with these keys, followed by `more`.
     pub(crate) fn with(script: &'a Script, keys: &[impl ToRedisArgs], more: &[String]) -> Self {
-        // Room for what most calls have: a take with its text among them.
+        // Enough for most calls, filing a take included.
         let mut command = Cmd::with_capacity(24, 4096);
         command.arg("EVALSHA").arg(script.get_hash()).arg(keys.len() + more.len());
         command.arg(keys).arg(more);

@@ -12,7 +12,7 @@ use swarm_core::store::records::BEFORE_SNAPSHOT;
 pub(crate) const SESSION_FIELDS: usize = 3;
 pub(crate) const SESSION_REST: usize = 4;
 
-/// How many fields [`FILE`] checks a take against beside, and how many more arguments it has of it.
+/// [`FILE`], for each take: how many fields it compares, and how many other arguments it takes.
 pub(crate) const FIELDS: usize = 3;
 pub(crate) const REST: usize = 5;
 
@@ -29,21 +29,21 @@ macro_rules! scripts {
             vec![$(text(scripts!(@$kind $($part)*))),*]
         }
     };
-    // Looks at what is there, or changes it regardless of the log.
+    // A script that only reads, or that writes regardless of the log.
     (@plain $($part:literal)*) => {
         concat!(include_str!("lua/prelude.lua"), $(include_str!(concat!("lua/", $part))),*)
     };
-    // Reads facts to be judged by.
+    // A script that reads the facts of a judgement.
     (@facts $($part:literal)*) => {
         scripts!(@plain "guard_facts.lua" $($part)*)
     };
-    // Returns a line that says where the log then stands (its number, its size and what tells its last row,
-    // or 0 and nothing where nothing was appended), and its outcome: a table costs Redis more than what
-    // is in it.
+    // A commit. Returns two lines of text: the log position after it (number, size, mark of the last row;
+    // size 0 and no mark when it appended nothing), and the outcome. Text, because returning a table costs
+    // Redis more than the values in it.
     (@commit $($part:literal)*) => {
         scripts!(@filing "guarded.lua" $($part)*)
     };
-    // The same, and reads where the log stands with its own facts.
+    // A commit that reads the log position together with its own facts.
     (@filing $($part:literal)*) => {
         concat!(
             scripts!(@plain "guard.lua"),
@@ -70,7 +70,7 @@ scripts! {
     LAYOUT_1: plain "migration.lua" "layout_1.lua";
     /// Migrates from layout 1 to 2.
     LAYOUT_2: plain "records.lua" "migration.lua" "layout_2.lua";
-    /// Migrates from layout 2 to 3, some hundred entries with each call.
+    /// Migrates from layout 2 to 3, 500 entries per call.
     LAYOUT_3: plain "records.lua" "migration.lua" "layout_3.lua";
 
     NOW: plain "now.lua";

@@ -1,4 +1,4 @@
-//! Sessions.
+//! Implements [`Sessions`].
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Takes.
+//! Implements [`Takes`]: filing, and reading takes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +38,7 @@ impl Takes for TenantStore {
         script.arg(codec::encode_hash(query.token));
         script.arg(sessions_on(&query.date.to_string(), query.subject_id.as_str()));
         script.arg(query.nonce.as_str());
-        let script = self.tell_seen(script);
+        let script = self.with_position(script);
         let facts = bounded("basis", async {
             let facts: Facts = self.seen.note(self.read("basis", &script).await)?;
             if facts.4.is_none() || self.client.replicas() == 0 {

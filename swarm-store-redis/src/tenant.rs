@@ -1,4 +1,4 @@
-//! One tenant's part of the store, and how its calls are made.
+//! The store of one tenant: runs its scripts, and checks layout and log position on the way.
 
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
@@ -19,13 +19,13 @@ use crate::layout::TenantLayout;
 use crate::script_call::ScriptCall;
 use crate::scripts;
 
-/// A call of a script that looks at the log or appends to it, whose keys therefore stand behind its own.
-/// Told where the log was seen, it is an ordinary call; it may also be made without.
+/// A call of a script that reads the log or appends to it. The keys of the log follow its own keys.
+/// [`at`](Self::at) adds the last position seen, which most such scripts compare.
 pub(crate) struct LogCall<'a>(ScriptCall<'a>);
 
 impl<'a> LogCall<'a> {
-    /// Told that the log was seen here, which its last three arguments say.
-    fn told(self, seen: &LogPosition) -> ScriptCall<'a> {
+    /// Adds the last position seen of the log as the last three arguments.
+    fn at(self, seen: &LogPosition) -> ScriptCall<'a> {
         let Self(mut script) = self;
         script.arg(seen.log).arg(seen.size.0).arg(&*seen.last);
         script
@@ -46,11 +46,11 @@ impl DerefMut for LogCall<'_> {
     }
 }
 
-/// What is shared of each tenant that was opened so far.
+/// The shared state of each tenant opened so far.
 #[derive(Default)]
 pub(crate) struct SharedByTenant(Mutex<HashMap<TenantId, Arc<Shared>>>);
 
-/// What all share who have opened the same tenant.
+/// The state shared by all handles of one tenant.
 #[derive(Default)]
 pub(crate) struct Shared {
     pub(crate) layout: TenantLayout,
@@ -93,7 +93,7 @@ impl TenantStore {
     ) -> Result<String> {
         let _changing = self.seen.changing();
         self.mark(op).await?;
-        let script = script.told(&seen);
+        let script = script.at(&seen);
         let committed = self.client.commit(op, &script, &self.keys).await;
         self.committed(op, committed).await
     }
@@ -102,7 +102,7 @@ impl TenantStore {
     pub(crate) async fn write(&self, op: &'static str, script: LogCall<'_>) -> Result<String> {
         let _changing = self.seen.changing();
         self.mark(op).await?;
-        let script = self.tell_seen(script);
+        let script = self.with_position(script);
         let committed = self.client.run(op, &script).await;
         self.committed(op, committed).await
     }
@@ -113,21 +113,21 @@ impl TenantStore {
         op: &'static str,
         script: LogCall<'_>,
     ) -> Result<T> {
-        let script = self.tell_seen(script);
+        let script = self.with_position(script);
         self.seen.note(self.read(op, &script).await)
     }
 
-    /// A call of a script that looks at the log or appends to it, with these keys before those of the log.
+    /// A call of a script that reads the log or appends to it; `keys` precede those of the log.
     pub(crate) fn call<'a>(&self, script: &'a Script, keys: impl AsRef<[String]>) -> LogCall<'a> {
         LogCall(ScriptCall::with(script, keys.as_ref(), &[self.keys.log(), self.keys.takes()]))
     }
 
-    /// Tells a script where the log was seen.
-    pub(crate) fn tell_seen<'a>(&self, script: LogCall<'a>) -> ScriptCall<'a> {
-        script.told(&self.seen.position())
+    /// Adds the last position seen of the log to a call.
+    pub(crate) fn with_position<'a>(&self, script: LogCall<'a>) -> ScriptCall<'a> {
+        script.at(&self.seen.position())
     }
 
-    /// The outcome of a commit, without where the log stands after it, which is remembered.
+    /// Records the log position that a commit returned, and returns its outcome.
     async fn committed(&self, op: &'static str, committed: Result<String>) -> Result<String> {
         match self.seen.note(committed) {
             Ok(mut committed) => {
@@ -172,7 +172,7 @@ impl TenantStore {
         self.client.query(op, cmd).await
     }
 
-    /// Checks, before the tenant's first read, that its layout is this program's.
+    /// Before the tenant's first read: checks that its layout is the one of this release.
     async fn check(&self, op: &'static str) -> Result<()> {
         if self.shared.layout.is_checked() {
             return Ok(());
@@ -180,7 +180,7 @@ impl TenantStore {
         Box::pin(self.shared.layout.check(op, &self.client, &self.keys)).await
     }
 
-    /// Marks the tenant, before its first write, with this program's layout.
+    /// Before the tenant's first write: marks it with the layout of this release.
     async fn mark(&self, op: &'static str) -> Result<()> {
         if self.shared.layout.is_marked() {
             return Ok(());
@@ -188,7 +188,7 @@ impl TenantStore {
         Box::pin(self.shared.layout.mark(op, &self.client, &self.keys)).await
     }
 
-    /// Checks that a commit would not be refused because of the log.
+    /// Checks that commits are not blocked by the log or the clock.
     pub(crate) async fn may_commit(&self) -> Result<()> {
         let script = self.call(&scripts::TIME_OF_COMMIT, []);
         self.facts::<String>("ready", script).await.map(drop)

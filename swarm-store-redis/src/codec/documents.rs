@@ -1,4 +1,4 @@
-//! Documents: `id created length key`, and right after the key of so many bytes, the text.
+//! Documents: `id created length key`, and directly after the key of `length` bytes, the text.
 
 use swarm_core::store::{Document, Put};
 
@@ -11,7 +11,8 @@ pub(crate) fn decode_document(row: &str) -> Decoded<Document> {
     Ok(Document { id, key, json, created_at })
 }
 
-/// What came of a write of `json`: `exists`, `stale`, or what was done, and `id created key`.
+/// Decodes the outcome of a write of `json`: `exists`, `full`, `stale`, or `created` or `replaced`
+/// followed by `id created key`.
 pub(crate) fn decode_put(outcome: &str, json: &str) -> Decoded<Put> {
     match outcome {
         "exists" => return Ok(Put::Exists),

@@ -30,8 +30,8 @@ pub(crate) fn decode_log_row(seq: Seq, row: &str) -> Decoded<LogRow> {
     }
 }
 
-/// What a commit returns: a line that says where the log then stands, of size 0 where it appended nothing;
-/// and its outcome.
+/// Decodes what a commit returns: a line with the log position (size 0 if nothing was appended), then
+/// the outcome.
 pub(crate) fn decode_committed(text: &str) -> Decoded<(LogPosition, &str)> {
     let (line, outcome) = text.split_once('\n').ok_or_else(|| Corrupt::new("too few lines"))?;
     let mut words = Words(line);

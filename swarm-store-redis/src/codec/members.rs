@@ -36,7 +36,7 @@ pub(crate) fn encode_token(member: &Member) -> Option<String> {
     member.token.as_ref().map(encode_hash)
 }
 
-/// A challenge: `stands-until expiry seed`.
+/// Encodes a challenge: `reusable-until expiry seed`.
 pub(crate) fn encode_challenge(challenge: &Challenge) -> String {
     let Challenge { seed, reusable_until, expires_at } = challenge;
     format!("{} {} {seed}", reusable_until.millis(), expires_at.millis())

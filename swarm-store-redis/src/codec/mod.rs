@@ -1,5 +1,5 @@
-//! Encodes records as they are stored, and decodes them. A row is a few words that scripts read or
-//! write, then a text that they do not look into: the record, as the core encodes it
+//! Encodes records as they are stored, and decodes them. A row is a few words that scripts read and
+//! write, then text that is opaque to them: the record, as the core encodes it
 //! ([`records`](swarm_core::store::records)).
 
 mod committee;
@@ -73,9 +73,9 @@ impl From<NotJson> for Corrupt {
     }
 }
 
-/// Adds the name of the failed operation to a decoding error.
+/// Turns decoding errors into store errors.
 pub(crate) trait Context<T> {
-    /// Turns the error into one of the operation named `op`.
+    /// Adds the name of the failed operation.
     fn context(self, op: &'static str) -> Result<T>;
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn decode_each<T>(
     rows.iter().map(|row| decode(row)).collect()
 }
 
-/// Decodes the row, where there is one.
+/// Decodes the row, if there is one.
 pub(crate) fn decode_optional<T>(
     row: Option<&String>,
     decode: impl Fn(&str) -> Decoded<T>,

@@ -1,13 +1,13 @@
-//! Text that is not a valid row is an error.
+//! Decoding text that is not a valid row returns an error.
 
 use super::decode_document;
 
 type Reads = fn(&str) -> bool;
 
-/// Whatever else writes to the server: a row that is cut off anywhere is an error, not a panic and
-/// not another record. Some rows are from before records had all their fields.
+/// A row that is truncated anywhere decodes to an error, not to a panic or another record. Some rows
+/// here are from releases whose records had fewer fields.
 #[test]
-fn no_part_of_a_row_is_a_row() {
+fn truncated_row_is_an_error() {
     let key = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
     let hash = "00".repeat(32);
     let at = "2026-11-21T22:45:00.000Z";
@@ -55,7 +55,7 @@ fn no_part_of_a_row_is_a_row() {
 }
 
 #[test]
-fn a_document_ends_its_key_where_it_says() {
+fn document_key_has_the_stated_length() {
     let read = |row: &str| decode_document(row).map(|it| (it.key, it.json)).ok();
     assert_eq!(read("1 0 2 a {}"), Some(("a ".to_owned(), "{}".to_owned())));
     assert_eq!(read("1 0 0 "), Some((String::new(), String::new())));

@@ -22,7 +22,7 @@ pub(crate) const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 /// The client of a server, or of the servers of a cluster.
 pub(crate) struct Client {
     address: Address,
-    /// What all calls share.
+    /// The connection of all other calls.
     connection: Connection,
     /// The connection for bulk reads, so that commits do not wait behind their answers; opened at
     /// the first use.
@@ -32,14 +32,14 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Connects to what is there. So many replicas have a commit before it is acknowledged.
+    /// Connects to the address. A commit is acknowledged once `replicas` replicas have it.
     pub(crate) async fn connect(address: Address, replicas: u8) -> Result<Self> {
         let connection = in_time("connect", Connection::open(address.clone())).await?;
         let replicated = (replicas > 0).then(|| ReplicatedCommits::new(address.clone(), replicas));
         Ok(Self { address, connection, bulk: OnceCell::new(), replicated })
     }
 
-    /// How many replicas have a commit before it is acknowledged.
+    /// The number of replicas that must have a commit before it is acknowledged.
     pub(crate) fn replicas(&self) -> u8 {
         self.replicated.as_ref().map_or(0, ReplicatedCommits::replicas)
     }
@@ -68,7 +68,7 @@ impl Client {
         self.run(op, script).await
     }
 
-    /// Runs a script that may be sent twice, since it only reads or knows an attempt again.
+    /// Runs a script that may be sent twice: it only reads, or it recognizes a repeated attempt.
     pub(crate) async fn run<T: FromRedisValue>(
         &self,
         op: &'static str,
@@ -112,8 +112,8 @@ impl Client {
 }
 
 /// Applies the timeout of a single call to several calls together.
-// What is sent for each take is part of these futures. An `async fn` would have room for it twice: as what it was given, and
-// as what it waits for.
+// Not an `async fn`, which would store `calls` twice: as its argument and as the future it awaits. These futures hold the
+// encoded take.
 pub(crate) fn bounded<T>(
     op: &'static str,
     calls: impl Future<Output = Result<T>>,

@@ -12,9 +12,8 @@ use redis::{Cmd, FromRedisValue, ProtocolVersion, RedisResult, Value, from_redis
 use super::command::Command;
 use super::options::{MAX_IN_FLIGHT, RESPONSE_TIMEOUT, each_host};
 
-/// The timeout for connecting to a node: less than half of a call's, because with a node that does
-/// not respond the client waits twice: once for the map of the cluster's slots, once for the node's
-/// own connection.
+/// The timeout for connecting to a node. Less than half of the timeout of a call, because the client
+/// waits twice for a node that does not respond: for the slot map, and for the node's own connection.
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(1);
 
 type Connection = ClusterConnection<MultiplexedConnection>;
@@ -54,9 +53,8 @@ impl Cluster {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// After a timeout, replaces all connections; the next call opens new ones. Otherwise the
-    /// client would keep asking a node that stopped responding, and never ask another where its
-    /// slots are now.
+    /// After a timeout, replaces all connections; the next call opens new ones. Otherwise the client
+    /// would keep using a node that stopped responding, and never ask the others for its slots.
     fn reset_if_silent<T>(&self, age: u64, answer: RedisResult<T>) -> RedisResult<T> {
         if answer.as_ref().is_err_and(|error| error.is_timeout()) {
             let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
@@ -98,7 +96,7 @@ mod tests {
     use super::nodes;
 
     #[test]
-    fn the_address_of_a_cluster_names_its_nodes() {
+    fn cluster_address_lists_its_nodes() {
         assert_eq!(nodes("redis://host:1"), None);
         assert_eq!(nodes("host:1"), None);
         let plain = nodes("redis-cluster://a:1,b:2/").unwrap_or_default();

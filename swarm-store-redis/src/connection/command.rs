@@ -1,13 +1,13 @@
-//! What is sent over a connection.
+//! A command, a script call, or a script call that waits for replicas, as sent over a connection.
 
 use crate::script_call::ScriptCall;
 use redis::aio::ConnectionLike;
 use redis::{Cmd, ErrorKind, FromRedisValue, Pipeline, RedisError, RedisResult, ServerErrorKind};
 
-/// How long a commit waits for replicas, in milliseconds: less than a server may take to answer.
+/// How long a commit waits for replicas, in milliseconds. Less than the response timeout.
 const REPLICATION_TIMEOUT: u32 = 2_000;
 
-/// What is sent.
+/// What is sent over a connection.
 #[derive(Clone, Copy)]
 pub(super) enum Command<'a> {
     Plain(&'a Cmd),
@@ -34,12 +34,12 @@ impl Command<'_> {
     }
 }
 
-/// Whether the server does not know a script yet.
+/// Whether the server does not have the script.
 fn is_unknown_script(error: &RedisError) -> bool {
     error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
 }
 
-/// A script, and how many replicas are to have what it wrote before it is acknowledged.
+/// A script call that is acknowledged once enough replicas have its writes.
 pub(super) struct ReplicatedScript<'a> {
     pub(super) script: &'a ScriptCall<'a>,
     pub(super) fence: &'a str,

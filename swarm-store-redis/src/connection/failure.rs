@@ -1,11 +1,11 @@
-//! What an error of Redis says about the connection that it came over.
+//! Classifies errors of Redis: which store error they are, and whether the connection is lost.
 
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 use swarm_core::StoreError;
 
 /// The error that ends the operation named `op`.
 pub(super) fn store_error(op: &'static str, error: RedisError) -> StoreError {
-    // The error of a script begins with a code from `prelude.lua`, or from the command that it
+    // The error of a script contains a code that the script raised, or that of the command it
     // called.
     let said = error.to_string();
     match () {

@@ -1,6 +1,6 @@
-//! The connections that calls go through: to one server, or to each server of a cluster.
+//! Connections to one server, or to each server of a cluster.
 //!
-//! Imports run one way: `options` and `failure` know nothing of the others, then `command`, then
+//! Imports run one way: `options` and `failure` import none of the others, `command` comes next, then
 //! `standalone` (with `sentinel`) and `cluster`, then [`Connection`], `replicated` and `client`.
 
 pub(crate) mod client;

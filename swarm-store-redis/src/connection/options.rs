@@ -1,5 +1,4 @@
-//! The address of a store: hosts, then after a question mark the options of this crate; and the
-//! settings of all connections.
+//! Parses the options of a store's address, and holds the settings of all connections.
 
 use std::time::Duration;
 
@@ -21,7 +20,7 @@ pub(crate) struct Options {
     pub(crate) url: String,
     /// Whether to refuse a server that may lose what it has acknowledged.
     pub(crate) strict: bool,
-    /// How many replicas have a commit before it is acknowledged.
+    /// The number of replicas that must have a commit before it is acknowledged.
     pub(crate) replicas: u8,
 }
 
@@ -50,8 +49,8 @@ impl Options {
     }
 }
 
-/// Takes `[user:password@]host:port,…` apart into an address for each host. Credentials stand before
-/// the first and go for all.
+/// Splits `[user:password@]host:port,…` into an address per host. The credentials before the first
+/// host apply to all.
 pub(super) fn each_host(scheme: &str, hosts: &str) -> Vec<String> {
     let (credentials, hosts) = match hosts.rsplit_once('@') {
         Some((credentials, hosts)) => (format!("{credentials}@"), hosts),
@@ -74,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_are_read_and_taken_away() {
+    fn options_are_parsed_and_removed_from_the_url() {
         let parse = |text| Options::parse(text).ok();
         let options =
             |url: &str, strict, replicas| Some(Options { url: url.to_owned(), strict, replicas });
@@ -87,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_option_is_named_without_the_address() {
+    fn error_names_the_option_but_not_the_address() {
         for (option, named) in [
             ("strict", "strict"),
             ("strict=", "strict"),

@@ -13,8 +13,8 @@ use super::command::{Command, ReplicatedScript};
 use super::{Address, Connection};
 use crate::script_call::ScriptCall;
 
-/// How many commits may wait at once.
-const CONNECTIONS: usize = 32;
+/// Maximum number of commits that wait at the same time, each on its own connection.
+const MAX_CONNECTIONS: usize = 32;
 
 /// The connections of commits that wait, one commit at a time on each.
 pub(super) struct ReplicatedCommits {
@@ -27,15 +27,15 @@ pub(super) struct ReplicatedCommits {
 
 impl ReplicatedCommits {
     pub(super) fn new(address: Address, replicas: u8) -> Self {
-        Self { address, replicas, permits: Semaphore::new(CONNECTIONS), idle: Mutex::default() }
+        Self { address, replicas, permits: Semaphore::new(MAX_CONNECTIONS), idle: Mutex::default() }
     }
 
     pub(super) fn replicas(&self) -> u8 {
         self.replicas
     }
 
-    /// Runs a script, and waits until enough replicas have everything that was written before its
-    /// end. A commit that is cancelled before its end drops its connection, which may be blocked.
+    /// Runs a script, and waits until enough replicas have everything written so far. A cancelled
+    /// commit drops its connection, which may still be blocked.
     pub(super) async fn commit<T: FromRedisValue>(
         &self,
         script: &ScriptCall<'_>,

@@ -1,4 +1,4 @@
-//! A primary whose address is asked of the sentinels that monitor it.
+//! A primary that is looked up through the sentinels that monitor it.
 
 use redis::sentinel::{Sentinel, SentinelNodeConnectionInfo};
 use redis::{
@@ -8,12 +8,12 @@ use redis::{
 
 use super::options::{each_host, tuned};
 
-/// A primary, by the name that its sentinels know it by.
+/// A primary, by the name under which its sentinels monitor it.
 #[derive(Clone)]
 pub(super) struct MonitoredPrimary {
     sentinels: Vec<ConnectionInfo>,
     name: String,
-    /// How to connect to the servers that sentinels name.
+    /// How to connect to the servers that sentinels return.
     servers: SentinelNodeConnectionInfo,
 }
 
@@ -34,15 +34,15 @@ impl MonitoredPrimary {
         Ok(Some(Self { sentinels, name: name.to_owned(), servers }))
     }
 
-    /// A client of the server that a sentinel names, if the server itself confirms that it is a
-    /// primary. A sentinel that is wrong, or does not answer within a second, is skipped.
+    /// A client of the server that a sentinel returns, if that server confirms that it is a primary.
+    /// A sentinel that is wrong, or does not answer within a second, is skipped.
     pub(super) async fn locate(&self) -> RedisResult<Client> {
         let mut sentinels = Sentinel::build(self.sentinels.clone())?;
         sentinels.async_master_for(&self.name, Some(&self.servers)).await
     }
 }
 
-/// Servers are connected to with the credentials and the encryption of this address.
+/// Connections to servers use the credentials and the encryption of this address.
 fn servers(address: ConnectionInfo) -> SentinelNodeConnectionInfo {
     let address = tuned(address);
     let servers = SentinelNodeConnectionInfo::default()

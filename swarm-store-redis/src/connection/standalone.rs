@@ -1,4 +1,4 @@
-//! One server, behind one connection.
+//! One server, with one connection that all callers share.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -15,10 +15,10 @@ use super::failure::{is_lost, is_refused};
 use super::options::{MAX_IN_FLIGHT, RESPONSE_TIMEOUT, tuned};
 use super::sentinel::MonitoredPrimary;
 
-/// How long it may take to get a connection.
+/// The timeout for opening a connection.
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// One server, behind one connection that all its callers share.
+/// One server, with one connection that all callers share.
 pub(super) struct Standalone {
     target: Target,
     /// The connection, opened at the first use, and replaced when it is lost.
@@ -36,7 +36,7 @@ impl Standalone {
         let current = self.current();
         let answer = command.execute(&mut self.connection(&current).await?).await;
         if answer.as_ref().is_err_and(is_lost) {
-            self.give_up(&current);
+            self.discard(&current);
         }
         answer
     }
@@ -46,7 +46,7 @@ impl Standalone {
         let current = self.current();
         let answer = refuse_replica(&mut self.connection(&current).await?).await;
         if answer.is_err() {
-            self.give_up(&current);
+            self.discard(&current);
         }
         answer
     }
@@ -74,7 +74,7 @@ impl Standalone {
     }
 
     /// Drops a connection; the next call opens another.
-    fn give_up(&self, lost: &Arc<OnceCell<MultiplexedConnection>>) {
+    fn discard(&self, lost: &Arc<OnceCell<MultiplexedConnection>>) {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         if Arc::ptr_eq(&current, lost) {
             *current = Arc::default();
@@ -82,7 +82,7 @@ impl Standalone {
     }
 }
 
-/// A server at an address, or the one that sentinels name.
+/// A server at an address, or the one that sentinels return.
 #[derive(Clone)]
 pub(super) enum Target {
     Fixed(Client),
@@ -106,8 +106,8 @@ fn config() -> AsyncConnectionConfig {
         .set_concurrency_limit(MAX_IN_FLIGHT)
 }
 
-/// Returns an error for a server that reports being a replica. A server whose user may not ask for
-/// the role is used as it is.
+/// Returns an error for a server that reports being a replica. If the user may not run `ROLE`, the
+/// server is used anyway.
 async fn refuse_replica(connection: &mut MultiplexedConnection) -> RedisResult<()> {
     let other = match redis::cmd("ROLE").query_async(connection).await {
         Ok(Role::Primary { .. }) => return Ok(()),

@@ -1,5 +1,5 @@
--- Appends an act at the time of the clock, be it behind the log. From now on a later take may have an
--- earlier time.
+-- Appends an act with the time of the clock, even if the clock is behind the log. After it a later take
+-- may have an earlier time.
 local act = ARGV[1]
 redis.call('HSET', takes, 'clock', 'accepted')
 log_act('', '', time(), '-', act)

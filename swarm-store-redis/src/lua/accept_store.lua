@@ -2,7 +2,7 @@
 -- higher than any before.
 local act, seen = ARGV[1], ARGV[2]
 
-log_stands(redis.call('HGET', takes, 'log'))
+set_position(redis.call('HGET', takes, 'log'))
 log_number = string.format('%d', math.max(tonumber(log_number), tonumber(seen)) + 1)
 log_act('', '', time_of_read(), log_number, act)
 return committed('accepted')

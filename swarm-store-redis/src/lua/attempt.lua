@@ -1,5 +1,5 @@
--- Before a commit: a client library may send it twice. Its outcome is kept under the key of the
--- attempt, and a second sending gets the first answer. Outcomes that write nothing are not kept.
+-- Makes a commit idempotent, since a client library may send it twice. Its outcome is stored under the
+-- key of the attempt, and a resent call gets it. Outcomes that write nothing are not stored.
 local attempt = KEYS[1]
 local earlier = redis.call('GET', attempt)
 if earlier then return earlier end

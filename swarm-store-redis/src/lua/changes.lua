@@ -1,5 +1,5 @@
--- Announces the tenants that this process has changed, and tells which ones others have since it asked
--- last, if that is known: each tenant stands there once, at the number of its latest announcement.
+-- Announces the tenants that this process has changed, and returns those that were announced since its
+-- last call, if that is known. Each tenant is a member of the set, scored by its latest announcement.
 local changes = KEYS[1]
 local since = ARGV[1]
 

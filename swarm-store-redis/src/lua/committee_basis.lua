@@ -1,8 +1,8 @@
--- The facts that a submission to the committee is judged by.
+-- Reads the facts that a submission to the committee is judged by.
 local keys, members, days, index = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local key, all = ARGV[1], ARGV[2]
 
--- Changes nothing, and is refused by a replica: nobody is judged by what it has.
+-- Changes nothing. A replica rejects this write, so no submission is judged by its stale facts.
 redis.call('HDEL', keys, '')
 local member = redis.call('HGET', keys, key)
 local latest = redis.call('ZREVRANGEBYLEX', index, '(' .. all .. ':', '[' .. all, 'LIMIT', 0, 1)[1]

@@ -1,4 +1,4 @@
--- All briefs of a day.
+-- Reads all briefs of a day.
 local briefs, of_day = KEYS[1], ARGV[1]
 
 local fields = {}

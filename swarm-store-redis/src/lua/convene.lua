@@ -1,4 +1,4 @@
--- Writes a new session and lists it: among all, in its state, and on its day and subject.
+-- Writes a new session, and adds it to the listings of all, of its state, and of its day and subject.
 local sessions, index, counters = KEYS[2], KEYS[3], KEYS[4]
 local acts = KEYS[5]
 local state, text, act = ARGV[1], ARGV[2], ARGV[3]

@@ -1,24 +1,24 @@
--- Files takes, each if the guards of its filing hold, checked in the order of the port. What these compare, and what
--- is written, stands in one hash. Attempts are kept with their nonces, for ever. The outcomes are lines.
+-- Files a batch of takes, each if its guards hold, checked in the order of the port. Guards and writes use one hash.
+-- Attempts are stored with their nonces, for ever. Returns an outcome per line.
 --
--- The keys are the lists of the sessions that have the takes. The arguments are:
---   of each session: its version, its id, the deadline, how many of the takes it has;
---   of each session the fields that it is checked against, of each take the same;
---   of each take: the member's version, the attempt, the revision before it and its own, and its text.
--- No two takes write the same field, so that all that is compared is read before anything is written. After the first
--- write nothing fails: the hash and the lists are known to be what they should be by then.
+-- The keys are the lists of takes of the sessions. The arguments are:
+--   for each session: its version, its id, the deadline, the number of its takes in the batch;
+--   for each session, then for each take: the fields that it is compared with;
+--   for each take: the member's version, the attempt, the previous revision, its own revision, and its text.
+-- No two takes write the same field, so everything that is compared is read before anything is written. Nothing fails
+-- after the first write: the types of the hash and the lists were checked by then.
 local sessions, count = #KEYS - 2, 0
 for place = 1, sessions do count = count + ARGV[SESSION_REST * place] end
-local told = SESSION_REST * sessions
+local first_field = SESSION_REST * sessions
 local fields = SESSION_FIELDS * sessions + FIELDS * count
-local facts = redis.call('HMGET', takes, 'log', 'last', unpack(ARGV, told + 1, told + fields))
+local facts = redis.call('HMGET', takes, 'log', 'last', unpack(ARGV, first_field + 1, first_field + fields))
 guard(facts[1])
 local last, last_id, now = tonumber(facts[2] or 0), nil, nil
 local rows, written, outcomes = {}, {}, {}
 
 local function file(place, session_holds, deadline, held_until, ids)
   local field = SESSION_FIELDS * sessions + FIELDS * (place - 1)
-  local arg = told + fields + REST * (place - 1)
+  local arg = first_field + fields + REST * (place - 1)
   local spent, latest, of_member = facts[field + 3], facts[field + 4], facts[field + 5]
   local member_version, attempt, revision_before, revision, text = unpack(ARGV, arg + 1, arg + REST)
 
@@ -39,14 +39,14 @@ local function file(place, session_holds, deadline, held_until, ids)
   local id, n = string.format('%d', last), #written
   last_id, ids[#ids + 1], rows[#rows + 1] = id, id, 't ' .. id .. ' ' .. now
   written[n + 1], written[n + 2] = id, id .. ' ' .. now .. ' ' .. text
-  written[n + 3], written[n + 4] = ARGV[told + field + 1], attempt .. ' ' .. id
-  written[n + 5], written[n + 6] = ARGV[told + field + 2], revision .. ' ' .. id
+  written[n + 3], written[n + 4] = ARGV[first_field + field + 1], attempt .. ' ' .. id
+  written[n + 5], written[n + 6] = ARGV[first_field + field + 2], revision .. ' ' .. id
   if latest_id then written[n + 7], written[n + 8] = 'next:' .. latest_id, id end
   return 'filed ' .. id .. ' ' .. now
 end
 
--- Whether ids can be listed there. A take that is alone ends the script where they cannot, and nothing is written;
--- others of such a session have no outcome.
+-- Whether a key is a list, or absent. A batch of one take fails later at its write, before anything is written; in a
+-- larger batch the takes of such a session get no outcome.
 local function is_list(key)
   return count == 1 or type(redis.pcall('LLEN', key)) == 'number'
 end

@@ -1,5 +1,5 @@
--- Files a submission to the committee, if the guards of the filing hold, checked in the order of
--- the port. The attempt is kept with the day and the member, for ever.
+-- Files a submission to the committee, if its guards hold, checked in the order of the port. The attempt
+-- is stored with the day and the member, for ever.
 local members, days, submissions, index = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local attempts, latest, counters, counts = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local member, member_version = ARGV[1], ARGV[2]

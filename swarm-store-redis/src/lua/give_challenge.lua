@@ -1,13 +1,13 @@
--- Gives out the challenge that stands, or else a fresh one, which takes its place there. The one that
--- is given out takes the place of what is in the slot. Sent twice, it gives the same out again.
-local standing, live = KEYS[1], KEYS[2]
-local stand, slot, fresh = ARGV[1], ARGV[2], ARGV[3]
+-- Gives out the reusable challenge of a bucket, or replaces it by a fresh one when it has expired. The
+-- challenge given out replaces the one in the slot. Idempotent: sent twice, it gives out the same.
+local reusable, live = KEYS[1], KEYS[2]
+local bucket, slot, fresh = ARGV[1], ARGV[2], ARGV[3]
 
-local given = redis.call('HGET', standing, stand)
+local given = redis.call('HGET', reusable, bucket)
 must_be(HASH, live)
 if not given or tonumber((time_of_read())) > tonumber(words(given, '^(%-?%d+) ')) then
   given = fresh
-  redis.call('HSET', standing, stand, given)
+  redis.call('HSET', reusable, bucket, given)
 end
 redis.call('HSET', live, slot, given)
 return given

@@ -1,6 +1,6 @@
--- Before a commit, whose text follows: the log, which stands there, goes on from where it was seen.
+-- Guards a commit, whose source follows: the log, at the position given, must continue from the position seen.
 local function guard(log_at)
-  log_stands(log_at)
+  set_position(log_at)
   local how = since_seen()
   if how == 'back' then error('BACK the log is not the one that was seen before') end
   if how == 'later' then error('LATER another log has begun') end

@@ -1,4 +1,4 @@
--- Before facts are read: the log goes on from where it was seen, be it in another that has begun since.
-log_stands(redis.call('HGET', takes, 'log'))
+-- Guards a read of facts: the log must continue from the position seen, or another log must have begun since.
+set_position(redis.call('HGET', takes, 'log'))
 if since_seen() == 'back' then error('BACK the log is not the one that was seen before') end
 

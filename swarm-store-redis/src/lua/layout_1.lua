@@ -1,3 +1,3 @@
--- Layout 1: what was written before layouts had numbers is as it should be, and is only marked.
+-- Migrates to layout 1. Records from before layouts had numbers are in layout 1 already: only sets the mark.
 redis.call('SET', layout, '1')
 return ''

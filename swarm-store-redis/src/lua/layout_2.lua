@@ -1,5 +1,5 @@
--- Layout 2: the rows of the log that only name a record say its time, too. Only that of the last one
--- is ever asked for; the others stay as they are.
+-- Migrates to layout 2: log rows that refer to a record contain its time, too. Only the time of the last row
+-- is ever read, so the others are left unchanged.
 local log, takes, committee_takes = KEYS[2], KEYS[3], KEYS[4]
 
 local row = redis.call('LINDEX', log, -1) or ''

@@ -1,14 +1,14 @@
--- Layout 3: what a filing compares and writes stands in one hash, that of the takes. Goes on from where
--- it was left, with some hundred entries at a time, and returns where it leaves off, or '' at the end.
+-- Migrates to layout 3: everything that a filing compares and writes is in one hash, that of the takes. Each
+-- call moves about BATCH entries, from the cursor given, and returns the next cursor, or '' at the end.
 local log, takes, counters = KEYS[2], KEYS[3], KEYS[5]
 local nonces, revisions, superseded = KEYS[6], KEYS[7], KEYS[8]
 local members, sessions, sessions_index = KEYS[9], KEYS[10], KEYS[11]
-local ENOUGH = 500
+local BATCH = 500
 local entries = 0
 
--- Some entries of a hash from the cursor on, and where it goes on, '0' at the end.
+-- Calls `each` for some entries of a hash, from the cursor on. Returns the next cursor, '0' at the end.
 local function scan(hash, cursor, each)
-  local next_cursor, found = unpack(redis.call('HSCAN', hash, cursor, 'COUNT', ENOUGH))
+  local next_cursor, found = unpack(redis.call('HSCAN', hash, cursor, 'COUNT', BATCH))
   for position = 1, #found, 2 do each(found[position], found[position + 1]) end
   entries = entries + #found / 2
   return next_cursor
@@ -31,15 +31,15 @@ local function copy_versions(hash, prefix)
   end
 end
 
--- Listings stand in the order of their ids: the last one of a day and subject stays.
+-- Listings are ordered by id, so the last session of a day and subject overwrites the others.
 local function newest_sessions(cursor)
   local above = cursor == '0' and '[2:on' or '(' .. cursor
-  local found = redis.call('ZRANGEBYLEX', sessions_index, above, '(2:on:', 'LIMIT', 0, ENOUGH)
+  local found = redis.call('ZRANGEBYLEX', sessions_index, above, '(2:on:', 'LIMIT', 0, BATCH)
   for _, listed in ipairs(found) do
     redis.call('HSET', takes, 'newest:' .. string.sub(listed, 1, -21), id_of(listed))
   end
   entries = entries + #found
-  return #found == ENOUGH and found[ENOUGH] or '0'
+  return #found == BATCH and found[BATCH] or '0'
 end
 
 local parts = {
@@ -56,7 +56,7 @@ part, cursor = tonumber(part or 1), cursor or '0'
 while parts[part] do
   cursor = parts[part](cursor)
   if cursor == '0' then part = part + 1 end
-  if entries >= ENOUGH then return part .. ' ' .. cursor end
+  if entries >= BATCH then return part .. ' ' .. cursor end
 end
 
 local last = redis.call('HGET', counters, 'takes')

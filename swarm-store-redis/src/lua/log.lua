@@ -1,4 +1,4 @@
--- Rows of the log, each with its record behind it where it only says which one that is.
+-- Reads rows of the log. A row that refers to a take or a submission is returned with that record.
 local log, takes, committee_takes = KEYS[1], KEYS[2], KEYS[3]
 local found = {}
 for _, row in ipairs(redis.call('LRANGE', log, ARGV[1], ARGV[2])) do

@@ -1,4 +1,4 @@
--- Where the log stands, and how it goes on from where it was seen.
-log_stands(redis.call('HGET', takes, 'log'))
+-- The position of the log, and how it compares with the position seen.
+set_position(redis.call('HGET', takes, 'log'))
 local how, last = since_seen(), redis.call('LINDEX', log, -1) or ''
 return { how, tonumber(log_number), tonumber(log_size), mark(last) }

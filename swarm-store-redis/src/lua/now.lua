@@ -1,3 +1,3 @@
--- The time.
-log_stands(redis.call('HGET', takes, 'log'))
+-- The time of a read.
+set_position(redis.call('HGET', takes, 'log'))
 return (time_of_read())

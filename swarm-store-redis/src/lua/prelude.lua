@@ -1,24 +1,24 @@
--- What all scripts share: the time, and the log. Redis defines the functions anew with each call, so
--- there are no others here. Ids and times stay text: Lua's numbers print with 14 digits.
+-- Functions for all scripts: time, and the log. Redis evaluates this with each call, so it holds nothing
+-- else. Ids and times are handled as text, since Lua prints numbers with 14 digits.
 
--- The rows of the log, and the hash of the takes, which says where it stands: the last keys of each
--- script that is told of the log.
+-- The last two keys of each script that uses the log: its rows, and the hash of the takes, which contains
+-- its position.
 local log, takes = KEYS[#KEYS - 1], KEYS[#KEYS]
 
--- Where it stands: its number, its size, and the time of its last row.
+-- The position of the log: its number, its size, and the time of its last row.
 local log_number, log_size, log_time
-local function log_stands(at)
+local function set_position(at)
   log_number, log_size, log_time = string.match(at or '1 0 0', '^(%d+) (%d+) (%d+)$')
 end
 
--- The time by this server's clock, in milliseconds since 1970.
+-- The time of the server's clock, in milliseconds since 1970.
 local function time()
   local now = redis.call('TIME')
   return now[1] .. string.sub('00000' .. now[2], -6, -4)
 end
 
--- The time of a read, and by how much this server's clock is behind it: time never runs back behind
--- the last row of the log.
+-- The time of a read, and by how much the server's clock is behind it: time is never before the last row
+-- of the log.
 local function time_of_read()
   local now = time()
   local behind = log_time - now
@@ -26,8 +26,8 @@ local function time_of_read()
   return now, 0
 end
 
--- The time of a commit. Where the clock is too far behind, it ends the script: never called after
--- the first write.
+-- The time of a commit. Fails when the clock is too far behind, so it must not be called after the first
+-- write.
 local function time_of_commit()
   local now, behind = time_of_read()
   if behind > CLOCK_TOLERANCE then
@@ -36,15 +36,15 @@ local function time_of_commit()
   return now
 end
 
--- What tells a row of the log from others that could have its number, in ASCII: its beginning may end
--- amid a character.
+-- The mark of a log row, which distinguishes it from another row of the same number: its first 128 bytes,
+-- as ASCII, since they may end within a character.
 local function mark(row)
   return (string.gsub(string.sub(row, 1, 128), '[\128-\255]', '?'))
 end
 
--- How the log goes on from where it was seen, which the last arguments say, its number, its size, and
--- the mark of its last row: 'same', 'later' when another one has begun, or 'back'. Ends the script
--- where the log is no list.
+-- Compares the log with the position seen, which is in the last three arguments (number, size, mark of the
+-- last row). Returns 'same' if it continues from there, 'later' if another log has begun, 'back' if it lost
+-- rows. Fails when the log is not a list.
 local function since_seen()
   local number, size, last = ARGV[#ARGV - 2], ARGV[#ARGV - 1], ARGV[#ARGV]
   local from_end = size - log_size - 1
@@ -54,8 +54,8 @@ local function since_seen()
   return tonumber(log_number) > tonumber(number) and 'later' or 'back'
 end
 
--- Appends rows to the log, the mark of whose last one is given where it is another text, and returns where
--- the log then stands, which the caller writes. What a commit appends last is told with its outcome.
+-- Appends rows to the log, and returns the new position, which the caller must write. `other_mark` is the
+-- mark of the last row, if it differs from the row. A commit returns the position after its last append.
 local size_after, last_mark = '0', ''
 local function append(rows, now, other_mark)
   size_after = string.format('%d', redis.call('RPUSH', log, unpack(rows)))

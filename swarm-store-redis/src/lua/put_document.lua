@@ -1,5 +1,5 @@
--- Writes a document; one without a key gets its id for one. A row is the id, the time, the length
--- of the key, the key, and the text.
+-- Writes a document; without a key, its id becomes its key. A row is the id, the time, the length of the
+-- key, the key, and the text.
 local rows, keys, index, counters, guards = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local acts = KEYS[7]
 local collection, named, key = ARGV[1], ARGV[2], ARGV[3]
@@ -30,7 +30,8 @@ if id then
   return committed('replaced ' .. head .. key)
 end
 
--- The one by which it would be too many tells, since ids follow the time but for a clock that was wrong.
+-- The quota is reached if the quota-th newest document of the group is within the period: ids are in order of
+-- time, unless the clock was wrong.
 if quota == '0' then return 'full' end
 if quota ~= '' then
   local below, first = '(' .. prefix .. ':', '[' .. prefix

@@ -1,37 +1,36 @@
--- What scripts share that read or write records. Rows begin with words (a version, a state, ids, times)
--- and end with text that no script looks into.
+-- Functions for scripts that read or write records. A row begins with words (a version, a state, ids, times)
+-- and ends with text that is opaque to scripts.
 
--- What reads the length of each type.
+-- The command that reads the length of each type.
 local HASH, SORTED_SET = 'HLEN', 'ZCARD'
 
--- Reads how long these are, by the command for their type, so that the script ends where one holds
--- what is of another: a write to it would end the script with half of its work done. For keys that
--- a script writes to and has not read before its first write.
+-- Fails unless these keys are of this type, or absent. Call it before the first write for each key that is
+-- written but not read: a write to a key of another type would fail half-way.
 local function must_be(length, ...)
   for _, key in ipairs({ ... }) do
     redis.call(length, key)
   end
 end
 
--- The next id of a kind. Never called before the last check.
+-- The next id of a kind. A write: call it after the last check.
 local function mint(counters, kind)
   return string.format('%d', redis.call('HINCRBY', counters, kind, 1))
 end
 
--- Whether a row is there, at this version; at none when it is not there.
+-- Whether a row has this version; an empty version matches an absent row.
 local function at_version(row, version)
   if version == '' then return not row end
   return row and string.sub(row, 1, #version + 1) == version .. ' '
 end
 
--- The words of a row, or of a field, that a pattern captures. A row without them is corrupt, which
--- ends the script: never called after the first write.
+-- The words of a row, or of a field, that a pattern captures. Fails when the row is corrupt, so it must not
+-- be called after the first write.
 local function words(row, pattern)
   if not string.match(row, pattern) then error('CORRUPT a record is none') end
   return string.match(row, pattern)
 end
 
--- Writes the version that a row begins with where filings look it up.
+-- Writes the version of a row to the field that filings compare.
 local function guard_filings(field, row)
   redis.call('HSET', takes, field, string.match(row, '^%d+'))
 end
@@ -48,7 +47,7 @@ local function log_act(acts, session, now, minted, text)
   redis.call('HSET', acts, session, (before and before .. '\n' or '') .. numbered)
 end
 
--- An id as it ends an entry of an index, and back.
+-- An index entry of this prefix and id, and the id of an entry.
 local function entry(prefix, id)
   return prefix .. string.rep('0', 20 - #id) .. id
 end
@@ -57,7 +56,7 @@ local function id_of(entry)
   return string.match(string.sub(entry, -20), '^0*(%d+)$')
 end
 
--- The rows with these ids, in their order.
+-- The rows with these ids, in the same order.
 local function fetch(rows, ids)
   local found = {}
   for first = 1, #ids, 1000 do

@@ -1,5 +1,5 @@
--- Writes a day of the committee, lists it by the subject of its briefs, and puts the briefs that
--- come with it in place of its own and those of earlier days, if the guard holds.
+-- Writes a day of the committee, if the guard holds, and lists it by the subject of its briefs. New briefs
+-- replace those of this and earlier days.
 local days, index, briefs = KEYS[2], KEYS[3], KEYS[4]
 local day, expected, row, subject = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local all, about, replace, act = ARGV[5], ARGV[6], ARGV[7], ARGV[8]

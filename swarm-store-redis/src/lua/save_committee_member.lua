@@ -1,4 +1,4 @@
--- Writes a member of the committee, and its key in place of the one before, if the guard holds.
+-- Writes a member of the committee, if the guard holds, and replaces its key.
 local members, keys = KEYS[2], KEYS[3]
 local id, expected, row, key = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 

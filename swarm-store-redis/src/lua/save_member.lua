@@ -1,5 +1,4 @@
--- Writes a member, its state, token and key, and the message that comes with it, if the guards
--- hold.
+-- Writes a member, if the guards hold: its state, token and key, and the message that goes with it.
 local members, tokens, keys, challenges, index = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local outbox, outbox_index, counters = KEYS[7], KEYS[8], KEYS[9]
 local id, expected, row = ARGV[1], ARGV[2], ARGV[3]

@@ -1,4 +1,4 @@
--- Writes a message, if its version is the one expected.
+-- Writes a message, if it has the expected version.
 local outbox, index = KEYS[2], KEYS[3]
 local id, expected, row, prefix, state_prefix = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 

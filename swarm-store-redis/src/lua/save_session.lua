@@ -1,6 +1,5 @@
--- Writes a session, if its version, and the number of its takes where one is given, are those
--- expected, and none of them, where a moment is given, was filed after it. When it was published
--- never changes.
+-- Writes a session, if it has the expected version, the expected number of takes (if given), and no take
+-- filed after `none_after` (if given). The time of its publication never changes.
 local sessions, index, filed, acts = KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local id, expected, count, row = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local prefix, state_prefix, published_prefix, act = ARGV[5], ARGV[6], ARGV[7], ARGV[8]
@@ -10,7 +9,7 @@ local before = redis.call('HGET', sessions, id)
 if not at_version(before, expected) then return 'stale' end
 if count ~= '' and redis.call('LLEN', filed) ~= tonumber(count) then return 'stale' end
 if none_after ~= '' then
-  -- The last is the latest, unless a clock was accepted that was behind the log.
+  -- The last take is the latest, unless a clock that was behind the log was accepted.
   local first = redis.call('HGET', takes, 'clock') and 0 or -1
   for _, take in ipairs(redis.call('LRANGE', filed, first, -1)) do
     local filed_at = words(redis.call('HGET', takes, take), '^%d+ (%d+) ')
