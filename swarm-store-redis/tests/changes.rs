@@ -1,4 +1,4 @@
-//! Each process on a Redis hears which tenants have changed, by one call.
+//! The change feed: each process on a Redis learns which tenants have changed, with one call.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
@@ -48,7 +48,7 @@ async fn an_announcement_is_told_again_when_its_commit_has_ended() {
 }
 
 #[tokio::test]
-async fn where_the_announcements_are_lost_any_tenant_may_have_changed() {
+async fn changes_are_unknown_after_announcements_are_lost() {
     let mut redis = Server::start(&["--appendonly", "no"]);
     let [one, other] = [open(&redis).await, open(&redis).await];
     change(&one, "acme").await;
@@ -58,7 +58,7 @@ async fn where_the_announcements_are_lost_any_tenant_may_have_changed() {
     assert_eq!(changed(&other).await, None);
     assert_eq!(changed(&other).await, heard(&[]));
 
-    // What could not be announced is announced when the server is back.
+    // A failed announcement is made again when the server is back.
     change(&one, "bolt").await;
     redis.stop();
     one.changes().await.unwrap_err();

@@ -1,4 +1,4 @@
-//! What becomes of calls when nodes of a cluster, and connections to them, fail.
+//! Calls while cluster nodes, and connections to them, fail.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 #![cfg(feature = "cluster")]
@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use world::{BOUND, committee, draft, joined, judged, nonces, open, put, recovered, walk};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cluster_that_forgot_the_scripts_is_taught_again() {
+async fn scripts_are_reloaded_after_a_flush_on_a_cluster() {
     let cluster = Cluster::start();
     let store = RedisStore::connect(&cluster.url()).await.unwrap();
     let forget = || cluster.nodes.iter().for_each(|node| drop(node.cli(&["script", "flush"])));
@@ -22,7 +22,7 @@ async fn a_cluster_that_forgot_the_scripts_is_taught_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_node_that_comes_back_is_found_again() {
+async fn calls_succeed_after_cluster_nodes_restart() {
     let mut cluster = Cluster::start();
     let store = open(&RedisStore::connect(&cluster.url()).await.unwrap());
     let author = joined(&*store, "ada").await;
@@ -37,9 +37,9 @@ async fn a_node_that_comes_back_is_found_again() {
     assert_eq!(nonces(&*store, &session).await, ["nonce"]);
 }
 
-/// The client of a cluster sends again by itself, and more than once.
+/// The cluster client retries on its own, and more than once.
 #[tokio::test(flavor = "multi_thread")]
-async fn every_commit_is_done_once_however_often_it_is_sent() {
+async fn retried_commits_take_effect_once_on_a_cluster() {
     let mut cluster = Cluster::start();
     let mut proxies = Vec::new();
     for node in &mut cluster.nodes {

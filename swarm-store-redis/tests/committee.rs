@@ -1,4 +1,4 @@
-//! What becomes of the committee's calls when connections and memory fail.
+//! Calls of the committee while connections and memory fail.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 
@@ -18,9 +18,9 @@ use tokio::time::timeout;
 use world::committee::{brief, convened, judged, marks, open, opening, seat, today, walk};
 use world::{BOUND, recovered};
 
-/// Whatever is lost on the way, and how often.
+/// With calls and answers lost in transit, up to twice.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_submission_is_on_file_once_or_not_at_all() {
+async fn submission_takes_effect_at_most_once() {
     const SUBMISSIONS: usize = 50;
     let (_server, direct, lossy, proxy) = behind_a_proxy().await;
     convened(&*direct, &["ada"]).await;
@@ -30,7 +30,7 @@ async fn a_submission_is_on_file_once_or_not_at_all() {
     for number in 0..SUBMISSIONS {
         let mark = format!("mark {number}");
         let filing = judged(&*direct, "ada", &mark).await;
-        // The filing is sent once more by itself: two losses are needed to lose it.
+        // The store retries once: only two losses make the call fail.
         let (calls, answers) = [(0, 0), (0, 1), (0, 2), (1, 0), (2, 0), (1, 1)][number % 6];
         proxy.drop_next(calls, answers);
         let outcome = timeout(BOUND, lossy.file_committee(&filing)).await.unwrap();
@@ -40,7 +40,7 @@ async fn a_submission_is_on_file_once_or_not_at_all() {
             Err(_) => assert_eq!((filed, calls + answers), (usize::from(answers > 0), 2)),
             Ok(other) => panic!("{other:?} after losing {calls} calls and {answers} answers"),
         }
-        // Whoever was told of an error may send the very same again.
+        // After an error the same filing may be sent again.
         recovered(&*lossy).await;
         let again = lossy.file_committee(&filing).await.unwrap();
         assert!(matches!(again, CommitteeFiled::Filed(_)));
@@ -48,9 +48,9 @@ async fn a_submission_is_on_file_once_or_not_at_all() {
     assert_eq!(marks(&*direct).await.len(), 1 + SUBMISSIONS);
 }
 
-/// Other commits, too, are done once and answered truly, though their first answer is lost.
+/// Other commits, too, take effect once and return the right outcome when the first answer is lost.
 #[tokio::test(flavor = "multi_thread")]
-async fn every_commit_is_done_once_though_its_answer_is_lost() {
+async fn commits_take_effect_once_when_their_answer_is_lost() {
     let (_server, direct, lossy, proxy) = behind_a_proxy().await;
     walk(&*lossy, || ()).await;
 
@@ -81,9 +81,9 @@ async fn every_commit_is_done_once_though_its_answer_is_lost() {
     assert_eq!(briefs, [Arc::new(brief("grace"))]);
 }
 
-/// Nobody reads them, and a year of them would be larger than all else.
+/// They are not read any more, and those of a year would be larger than all else.
 #[tokio::test]
-async fn briefs_of_earlier_days_are_forgotten() {
+async fn briefs_of_earlier_days_are_deleted() {
     let server = Server::start(&[]);
     let store = open(&RedisStore::connect(&server.url()).await.unwrap());
     for date in ["2026-11-20", "2026-11-21"] {
@@ -98,7 +98,7 @@ async fn briefs_of_earlier_days_are_forgotten() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_without_memory_refuses_and_writes_nothing() {
+async fn commits_write_nothing_when_the_server_is_out_of_memory() {
     let server = Server::start(&[]);
     let store = open(&RedisStore::connect(&server.url()).await.unwrap());
     convened(&*store, &["ada"]).await;

@@ -1,6 +1,5 @@
-//! The Redis store keeps every promise of the port, on one server, with a replica that commits wait
-//! for, and on a cluster. Cases share a server where nobody kills it; each has a connection of its own,
-//! since each has a runtime of its own.
+//! The conformance suites on one server, with a replica that commits wait for, and on a cluster. Cases
+//! share a server unless they kill it. Each case has its own connection, since it has its own runtime.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
@@ -13,7 +12,7 @@ mod on_a_server {
     use super::*;
     use swarm_redis_testing::Server;
 
-    /// One for each case, so that it can be killed.
+    /// A server per case, so that the case can kill it.
     struct Guard(Mutex<Server>);
 
     impl Guard {
@@ -50,7 +49,7 @@ mod on_a_server {
         guard.connect().await
     }
 
-    /// Another database of the same server has the copy.
+    /// Copies all keys to another database of the same server.
     async fn back_up(guard: &Guard) {
         let copy = "for _, key in ipairs(redis.call('KEYS', '*')) do
                       redis.call('COPY', key, key, 'DB', '1')
@@ -84,7 +83,7 @@ mod on_a_server {
     }
 }
 
-/// Each case sets the clock of a server of its own.
+/// A server per case, whose clock the case sets.
 mod on_a_server_with_a_clock {
     use swarm_core::Timestamp;
     use swarm_redis_testing::{ProgramClock, Server};
@@ -149,9 +148,9 @@ mod on_a_cluster {
 
     swarm_testing::conformance!(cluster);
 
-    async fn rooms() -> ((), Arc<dyn CommitteeTenants>) {
+    async fn committees() -> ((), Arc<dyn CommitteeTenants>) {
         ((), Arc::new(RedisStore::connect(&CLUSTER.url()).await.unwrap()))
     }
 
-    swarm_testing::committee_conformance!(rooms);
+    swarm_testing::committee_conformance!(committees);
 }

@@ -1,5 +1,4 @@
-//! What is stored and is no record, whoever wrote it: a write that comes upon it is an error, and
-//! changes nothing.
+//! Corrupt records: a write that reads one returns an error and changes nothing.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 
@@ -36,13 +35,13 @@ impl Fixture {
         Self { server, store, committee }
     }
 
-    /// Leaves of a record nothing but its version.
+    /// Truncates a record to its version.
     fn corrupt(&self, key: &str, field: &str) {
         let key = format!("swarm:{{acme}}:{key}");
         assert_eq!(self.server.cli(&["hset", &key, field, "1 "]).trim(), "0");
     }
 
-    /// All that is stored.
+    /// All keys with their values.
     fn dump(&self) -> Vec<String> {
         let keys = self.server.cli(&["keys", "*"]);
         let dump = |key: &str| key.to_owned() + &self.server.cli(&["--no-raw", "dump", key]);
@@ -51,7 +50,7 @@ impl Fixture {
         all
     }
 
-    async fn assert_no_day_is_saved(&self) {
+    async fn assert_saving_a_day_fails(&self) {
         let before = self.dump();
         let change = CommitteeDayChange { expected: Some(FIRST), ..opening("ada") };
         assert!(self.committee.save_committee_day(&change).await.is_err());
@@ -60,7 +59,7 @@ impl Fixture {
 }
 
 #[tokio::test]
-async fn a_write_over_a_corrupt_member_changes_nothing() {
+async fn write_over_corrupt_member_changes_nothing() {
     let fixture = Fixture::start().await;
     let change = creation_with_mail(&Author::named("ada"));
     assert_eq!(fixture.store.save_member(&change).await.unwrap(), MemberSaved::Saved);
@@ -72,7 +71,7 @@ async fn a_write_over_a_corrupt_member_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_write_over_a_corrupt_message_changes_nothing() {
+async fn write_over_corrupt_message_changes_nothing() {
     let fixture = Fixture::start().await;
     let change = creation_with_mail(&Author::named("ada"));
     assert_eq!(fixture.store.save_member(&change).await.unwrap(), MemberSaved::Saved);
@@ -86,7 +85,7 @@ async fn a_write_over_a_corrupt_message_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_write_over_a_corrupt_session_changes_nothing() {
+async fn write_over_corrupt_session_changes_nothing() {
     let fixture = Fixture::start().await;
     let session = fixture.store.convene(&draft("subject")).await.unwrap();
     fixture.corrupt("sessions", "1");
@@ -99,7 +98,7 @@ async fn a_write_over_a_corrupt_session_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_write_over_a_corrupt_member_of_the_committee_changes_nothing() {
+async fn write_over_corrupt_committee_member_changes_nothing() {
     let fixture = Fixture::start().await;
     convened(&*fixture.committee, &["ada"]).await;
     fixture.corrupt("committee:members", "ada");
@@ -110,17 +109,17 @@ async fn a_write_over_a_corrupt_member_of_the_committee_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_write_over_a_corrupt_day_changes_nothing() {
+async fn write_over_corrupt_day_changes_nothing() {
     let fixture = Fixture::start().await;
     convened(&*fixture.committee, &["ada"]).await;
     fixture.corrupt("committee:days", "20261121");
-    fixture.assert_no_day_is_saved().await;
+    fixture.assert_saving_a_day_fails().await;
 }
 
 #[tokio::test]
-async fn a_write_over_a_brief_of_no_day_changes_nothing() {
+async fn write_over_brief_with_corrupt_day_changes_nothing() {
     let fixture = Fixture::start().await;
     convened(&*fixture.committee, &["ada"]).await;
     fixture.server.cli(&["hset", "swarm:{acme}:committee:briefs", "no day", ""]);
-    fixture.assert_no_day_is_saved().await;
+    fixture.assert_saving_a_day_fails().await;
 }

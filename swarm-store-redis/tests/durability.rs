@@ -1,4 +1,4 @@
-//! What servers may lose is refused, or warned of, at start and later.
+//! Server settings that may lose acknowledged records are refused or warned of, by `connect` and `ready`.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
@@ -14,7 +14,7 @@ use swarm_store_redis::RedisStore;
 use world::walk;
 
 #[tokio::test]
-async fn a_server_that_would_forget_is_refused_at_start_and_later() {
+async fn evicting_policy_is_refused_by_connect_and_ready() {
     let server = Server::start(&[]);
     let store = RedisStore::connect(&server.url()).await.unwrap();
     assert!(store.ready().await.unwrap().warnings.is_empty());
@@ -25,7 +25,7 @@ async fn a_server_that_would_forget_is_refused_at_start_and_later() {
 }
 
 #[tokio::test]
-async fn a_server_that_may_lose_writes_is_warned_of_or_refused() {
+async fn unsafe_settings_are_warned_of_or_refused_when_strict() {
     for (setting, safe, other) in [
         ("appendonly", "yes", "no"),
         ("appendfsync", "always", "no"),
@@ -50,7 +50,7 @@ async fn a_server_that_may_lose_writes_is_warned_of_or_refused() {
 
 /// A failover loses what a replica has not received.
 #[tokio::test]
-async fn replicas_that_no_commit_waits_for_are_refused_where_nothing_may_be_lost() {
+async fn strict_refuses_replicas_that_no_commit_waits_for() {
     let [primary, replica] = [(); 2].map(|()| Server::start(&[]));
     let connect = async |options| RedisStore::connect(&(primary.url() + options)).await;
     let alone = connect("?strict=true").await.unwrap();
@@ -64,9 +64,9 @@ async fn replicas_that_no_commit_waits_for_are_refused_where_nothing_may_be_lost
     }
 }
 
-/// It would refuse writes soon.
+/// A full server refuses writes.
 #[tokio::test]
-async fn a_server_that_fills_up_is_warned_of_and_one_that_is_full_is_not_ready() {
+async fn high_memory_use_is_warned_of_and_full_memory_is_not_ready() {
     let server = Server::start(&[]);
     let store = RedisStore::connect(&server.url()).await.unwrap();
     let used: u64 = {
@@ -90,10 +90,10 @@ async fn a_server_that_fills_up_is_warned_of_and_one_that_is_full_is_not_ready()
     assert_eq!(store.ready().await.unwrap().warnings, [""; 0]);
 }
 
-/// From 80 % on it is warned of, and from 95 % on it is not ready. So much of it is one value that
-/// what connections take does not count.
+/// A warning from 80 % on, not ready from 95 % on. One value takes most of the memory, so that the memory
+/// of connections is negligible.
 #[tokio::test]
-async fn the_bounds_of_memory_are_80_and_95_per_cent() {
+async fn memory_limits_are_80_and_95_per_cent() {
     let server = Server::start(&[]);
     let store = RedisStore::connect(&server.url()).await.unwrap();
     server.cli(&["setrange", "filler", "100000000", "x"]);
@@ -114,9 +114,9 @@ async fn the_bounds_of_memory_are_80_and_95_per_cent() {
     }
 }
 
-/// A managed service forbids `CONFIG`.
+/// Managed services forbid `CONFIG`.
 #[tokio::test]
-async fn a_server_that_does_not_tell_its_settings_is_trusted_unless_strict() {
+async fn unreadable_settings_are_accepted_unless_strict() {
     let server = Server::start(&[]);
     let user = ["acl", "setuser", "swarm", "on", ">secret", "~swarm:*", "-@all"];
     let data = ["+@hash", "+@list", "+@sortedset", "+@string"];
@@ -133,7 +133,7 @@ async fn a_server_that_does_not_tell_its_settings_is_trusted_unless_strict() {
 
 #[cfg(feature = "cluster")]
 #[tokio::test]
-async fn every_server_of_a_cluster_is_looked_at() {
+async fn settings_of_every_cluster_node_are_checked() {
     let cluster = Cluster::start();
     let strict = format!("{}?strict=true", cluster.url());
     let store = RedisStore::connect(&strict).await.unwrap();
@@ -145,7 +145,7 @@ async fn every_server_of_a_cluster_is_looked_at() {
     assert!(refused.contains("maxmemory-policy is allkeys-lru"), "{refused}");
 }
 
-/// Why this is an error.
+/// The message of the error's source.
 fn why<T>(result: Result<T, StoreError>) -> String {
     result.err().unwrap().source().unwrap().to_string()
 }

@@ -1,5 +1,5 @@
-//! What becomes of members that file to a cluster while a replica takes over the slot of their
-//! tenant: each is told the truth or of an error, and files on by itself.
+//! Filing to a cluster while a replica takes over the slot of the tenant. Each call returns the right
+//! outcome or an error, and calls succeed again after the failover.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 #![cfg(feature = "cluster")]
@@ -13,9 +13,9 @@ use swarm_store_redis::RedisStore;
 use load::Load;
 use world::recovered;
 
-/// The other nodes find out, and let the replica take over.
+/// The other nodes detect the failure, and elect the replica.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_primary_that_goes_missing_takes_nothing_acknowledged_with_it() {
+async fn automatic_failover_loses_no_acknowledged_take() {
     let mut cluster = start();
     let store = RedisStore::connect(&format!("{}?wait=1", cluster.url())).await.unwrap();
     let mut load = Load::new(&store, "acme").await;
@@ -32,8 +32,8 @@ async fn a_primary_that_goes_missing_takes_nothing_acknowledged_with_it() {
         load.fails().await;
         wait_until_it_leads(replica);
         recovered(&*load.store).await;
-        // The new primary has no replica, and so nothing was acknowledged since. The old one, when
-        // it wakes up, takes itself for the primary still.
+        // The new primary has no replica, so nothing was acknowledged since. The old one, when it
+        // resumes, still believes that it is the primary.
         if killed {
             primary.resume()
         } else {
@@ -45,11 +45,11 @@ async fn a_primary_that_goes_missing_takes_nothing_acknowledged_with_it() {
     assert_eq!(load.lost().await, [0, 0]);
 }
 
-/// A replica takes over on command: from a primary that lets it catch up first, or unasked.
+/// A replica takes over on command: after the primary let it catch up, or without its consent.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_primary_that_is_replaced_takes_nothing_acknowledged_with_it() {
+async fn manual_failover_loses_no_acknowledged_take() {
     let cluster = start();
-    // Each on a node of its own: whoever has led may not be elected again for some seconds.
+    // A node per tenant: a former primary cannot be elected again for some seconds.
     for (tenant, options, order) in [
         ("plain", "", &["cluster", "failover"][..]),
         ("waiting", "?wait=1", &["cluster", "failover"]),
@@ -72,7 +72,7 @@ async fn a_primary_that_is_replaced_takes_nothing_acknowledged_with_it() {
     }
 }
 
-/// A cluster in which each primary has a replica, and is soon found to be gone.
+/// A cluster in which each primary has a replica, and failures are detected within a second.
 fn start() -> Cluster {
     let cluster = Cluster::start_with(1);
     for node in &cluster.nodes {
@@ -99,7 +99,7 @@ fn wait_until_it_leads(node: &Server) {
     wait_until("the replica takes over", || leads(node));
 }
 
-/// Or else the order is lost, or nobody votes for the replica.
+/// Otherwise the command is lost, or the replica gets no votes.
 fn wait_until_all_know(cluster: &Cluster, primary: &Server, replica: &Server) {
     let [primary, replica] = [primary, replica].map(|node| node.cli(&["cluster", "myid"]));
     let listed = |node: &Server| node.cli(&["cluster", "replicas", primary.trim()]);

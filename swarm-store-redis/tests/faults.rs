@@ -1,5 +1,5 @@
-//! What becomes of calls when servers, connections and memory fail: they are done once or not at
-//! all, and whoever cannot know which is told that the store is unavailable.
+//! Calls while servers, connections and memory fail. A call takes effect once or not at all; when the
+//! outcome is unknown, it returns an error of kind `Unavailable`.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 
@@ -24,9 +24,9 @@ use world::{
     ALL, BOUND, creation_with_mail, draft, joined, judged, nonces, open, put, recovered, walk,
 };
 
-/// A call may be sent again after a connection was given up, and found again.
+/// A call may be retried after its connection was lost and reopened.
 #[tokio::test]
-async fn what_came_of_a_call_is_kept_for_ten_minutes() {
+async fn attempt_outcomes_expire_after_ten_minutes() {
     let (server, store) = serve(&[]).await;
     store.convene(&draft("subject")).await.unwrap();
     let attempt = server.cli(&["keys", "*attempt:*"]);
@@ -34,9 +34,9 @@ async fn what_came_of_a_call_is_kept_for_ten_minutes() {
     assert!((9 * 60_000..=10 * 60_000).contains(&kept), "{kept} ms");
 }
 
-/// None of the first calls is sent twice.
+/// So no first call has to be sent twice.
 #[tokio::test]
-async fn a_server_knows_the_scripts_from_the_start() {
+async fn connect_loads_all_scripts() {
     let server = Server::start(&[]);
     walk(&RedisStore::connect(&server.url()).await.unwrap(), || ()).await;
     let errors = server.cli(&["info", "errorstats"]);
@@ -44,14 +44,14 @@ async fn a_server_knows_the_scripts_from_the_start() {
 }
 
 #[tokio::test]
-async fn a_server_that_forgot_the_scripts_is_taught_again() {
+async fn scripts_are_reloaded_after_a_flush() {
     let server = Server::start(&[]);
     let store = RedisStore::connect(&server.url()).await.unwrap();
     walk(&store, || drop(server.cli(&["script", "flush"]))).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_comes_back_is_found_again() {
+async fn calls_succeed_after_the_server_restarts() {
     let (mut server, store) = serve(&[]).await;
     let author = joined(&*store, "ada").await;
     let session = store.convene(&draft("subject")).await.unwrap();
@@ -73,7 +73,7 @@ async fn a_server_that_comes_back_is_found_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_stalls_does_not_stall_its_callers() {
+async fn calls_to_a_stalled_server_time_out() {
     let (server, store) = serve(&[]).await;
     let author = joined(&*store, "ada").await;
     let session = store.convene(&draft("subject")).await.unwrap();
@@ -86,9 +86,9 @@ async fn a_server_that_stalls_does_not_stall_its_callers() {
     assert_eq!(nonces(&*store, &session).await, ["nonce"]);
 }
 
-/// As when a host is gone, or a firewall has forgotten the connection.
+/// For example when a host is gone, or a firewall has dropped the connection.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connection_that_went_silent_is_given_up() {
+async fn silent_connection_is_replaced() {
     let (server, direct) = serve(&[]).await;
     let proxy = Proxy::in_front_of(server.port).await;
     let store = open(&RedisStore::connect(&proxy.url("redis")).await.unwrap());
@@ -101,9 +101,9 @@ async fn a_connection_that_went_silent_is_given_up() {
     assert_eq!(nonces(&*direct, &session).await, ["nonce"]);
 }
 
-/// As when another server has taken over behind the same name.
+/// For example when another server has taken over behind the same name.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_became_a_replica_is_left() {
+async fn connection_to_a_demoted_primary_is_replaced() {
     for options in ["", "?wait=1"] {
         let (old, new) = (Server::start(&[]), Server::start(&[]));
         new.replicate_from(old.port);
@@ -117,7 +117,7 @@ async fn a_server_that_became_a_replica_is_left() {
             filings.push(judged(&*store, &author, &session, &format!("nonce {number}")).await);
         }
 
-        // After this write the other has all that was written before.
+        // After this write the replica has all earlier writes.
         let waiting = RedisStore::connect(&format!("{}?wait=1", old.url())).await.unwrap();
         assert!(matches!(put(&*open(&waiting), None).await.unwrap(), Put::Created(_)));
         new.cli(&["replicaof", "no", "one"]);
@@ -131,9 +131,9 @@ async fn a_server_that_became_a_replica_is_left() {
     }
 }
 
-/// Whatever is lost on the way, and how often.
+/// With calls and answers lost in transit, up to twice.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_filing_is_on_file_once_or_not_at_all() {
+async fn filing_takes_effect_at_most_once() {
     const FILINGS: usize = 50;
     let (server, direct) = serve(&[]).await;
     let proxy = Proxy::in_front_of(server.port).await;
@@ -147,7 +147,7 @@ async fn a_filing_is_on_file_once_or_not_at_all() {
         let nonce = format!("nonce {number}");
         let author = joined(&*direct, &format!("member {number}")).await;
         let filing = judged(&*direct, &author, &session, &nonce).await;
-        // The filing is sent once more by itself: two losses are needed to lose it.
+        // The store retries once: only two losses make the call fail.
         let (calls, answers) = [(0, 0), (0, 1), (0, 2), (1, 0), (2, 0), (1, 1)][number % 6];
         proxy.drop_next(calls, answers);
         let outcome = timeout(BOUND, lossy.file(&filing)).await.unwrap();
@@ -157,16 +157,16 @@ async fn a_filing_is_on_file_once_or_not_at_all() {
             Err(_) => assert_eq!((filed, calls + answers), (usize::from(answers > 0), 2)),
             Ok(other) => panic!("{other:?} after losing {calls} calls and {answers} answers"),
         }
-        // Whoever was told of an error may send the very same again.
+        // After an error the same filing may be sent again.
         recovered(&*lossy).await;
         assert!(matches!(lossy.file(&filing).await.unwrap(), Filed::Filed(_)));
     }
     assert_eq!(nonces(&*direct, &session).await.len(), 1 + FILINGS);
 }
 
-/// Other commits, too, are done once and answered truly, though their first answer is lost.
+/// Other commits, too, take effect once and return the right outcome when the first answer is lost.
 #[tokio::test(flavor = "multi_thread")]
-async fn every_commit_is_done_once_though_its_answer_is_lost() {
+async fn commits_take_effect_once_when_their_answer_is_lost() {
     let (server, direct) = serve(&[]).await;
     let proxy = Proxy::in_front_of(server.port).await;
     let lossy = open(&RedisStore::connect(&proxy.url("redis")).await.unwrap());
@@ -217,7 +217,7 @@ async fn every_commit_is_done_once_though_its_answer_is_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_without_memory_refuses_and_writes_nothing() {
+async fn commits_write_nothing_when_the_server_is_out_of_memory() {
     let (server, store) = serve(&[]).await;
     let author = joined(&*store, "ada").await;
     let session = store.convene(&draft("subject")).await.unwrap();
@@ -246,7 +246,7 @@ async fn a_server_without_memory_refuses_and_writes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_filings_that_race_through_two_stores_one_wins() {
+async fn one_of_racing_filings_through_two_stores_wins() {
     let (_server, one, other) = two_stores().await;
     let author = joined(&*one, "ada").await;
     let session = one.convene(&draft("subject")).await.unwrap();
@@ -262,7 +262,7 @@ async fn of_filings_that_race_through_two_stores_one_wins() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn members_that_race_through_two_stores_do_not_disturb_each_other() {
+async fn filings_of_many_members_through_two_stores_all_succeed() {
     let (_server, one, other) = two_stores().await;
     let session = one.convene(&draft("subject")).await.unwrap();
     let mut filings = Vec::new();
@@ -277,9 +277,9 @@ async fn members_that_race_through_two_stores_do_not_disturb_each_other() {
     assert_eq!(ids, (1..=64).collect::<Vec<_>>());
 }
 
-/// As when a server comes back without the users that were never saved, and somebody sees it.
+/// For example when a server restarts without users that were not saved, until an operator creates them.
 #[tokio::test]
-async fn a_user_that_was_gone_is_let_in_again() {
+async fn calls_succeed_after_a_deleted_user_is_created_again() {
     let server = Server::start(&[]);
     let user = || server.cli(&["acl", "setuser", "swarm", "on", ">secret", "~swarm:*", "+@all"]);
     user();
@@ -294,7 +294,7 @@ async fn a_user_that_was_gone_is_let_in_again() {
 }
 
 #[tokio::test]
-async fn an_address_where_nobody_answers_is_an_error() {
+async fn connect_to_an_unreachable_address_is_an_error() {
     let port = free_port();
     for url in [
         format!("redis://127.0.0.1:{port}"),
@@ -320,7 +320,7 @@ async fn two_stores() -> (Server, Arc<dyn Store>, Arc<dyn Store>) {
     (server, one, other)
 }
 
-/// Files all of them at once, through the stores in turn.
+/// Files all of them concurrently, alternating between the stores.
 async fn race(stores: [Arc<dyn Store>; 2], filings: Vec<Filing>) -> Vec<Filed> {
     let mut racing = JoinSet::new();
     for (filing, store) in filings.into_iter().zip(stores.into_iter().cycle()) {

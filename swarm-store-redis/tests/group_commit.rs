@@ -1,4 +1,4 @@
-//! Takes that wait for a call and go together with the next: each as if it went alone.
+//! Group commit: each take of a batch gets the outcome that it would get alone.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 
@@ -20,7 +20,7 @@ use tokio::time::timeout;
 
 use world::{BOUND, draft, joined, judged, nonces, open, recovered};
 
-/// A tenant whose server can be held, so that takes wait.
+/// A tenant whose server can be paused, so that takes wait.
 struct Desk {
     redis: Server,
     store: Arc<dyn Store>,
@@ -30,9 +30,9 @@ struct Desk {
 
 type Call = JoinHandle<Result<Filed>>;
 
-/// Those that come first go at once, and 32 more each time that as many wait; those that are left go after them.
+/// The first take is sent at once, then full batches of 32, then the rest.
 #[tokio::test]
-async fn takes_that_wait_go_together() {
+async fn waiting_takes_are_filed_in_batches() {
     let desk = Desk::open(70).await;
     let filings = desk.filings("nonce").await;
     let before = desk.redis.scripts();
@@ -45,7 +45,7 @@ async fn takes_that_wait_go_together() {
 }
 
 #[tokio::test]
-async fn of_two_takes_of_a_member_that_wait_the_first_wins() {
+async fn first_of_two_waiting_takes_of_a_member_wins() {
     let desk = Desk::open(3).await;
     let mut filings = Vec::new();
     for (author, nonce) in [(0, "1"), (1, "2"), (2, "3"), (1, "4")] {
@@ -61,7 +61,7 @@ async fn of_two_takes_of_a_member_that_wait_the_first_wins() {
 }
 
 #[tokio::test]
-async fn takes_of_a_member_in_many_sessions_go_together() {
+async fn batch_holds_takes_of_a_member_in_many_sessions() {
     let desk = Desk::open(1).await;
     let mut filings = Vec::new();
     for subject in 0..30 {
@@ -70,7 +70,7 @@ async fn takes_of_a_member_in_many_sessions_go_together() {
         filings.push(judged(&*desk.store, &desk.authors[0], &session, &nonce).await);
     }
     let sessions: Vec<_> = filings.iter().map(|filing| filing.session().0).collect();
-    // One nonce in two sessions is spent by one of them.
+    // The same nonce in two sessions: one of the takes spends it.
     let session = desk.store.convene(&draft("last")).await.unwrap();
     filings.push(judged(&*desk.store, &desk.authors[0], &session, "29").await);
     let before = desk.redis.scripts();
@@ -87,11 +87,11 @@ async fn takes_of_a_member_in_many_sessions_go_together() {
 }
 
 #[tokio::test]
-async fn each_is_told_what_came_of_it_alone() {
+async fn each_take_of_a_batch_gets_its_own_outcome() {
     let desk = Desk::open(12).await;
     let other = desk.store.convene(&draft("other")).await.unwrap();
     let filings = desk.filings_in(&[&desk.session, &other], "nonce").await;
-    // The others' session is the newest of its day no more, one nonce is spent elsewhere, one revision is taken.
+    // The second session is not the newest of its day any more, one nonce is spent, one revision is taken.
     desk.store.convene(&draft("other")).await.unwrap();
     let third = desk.store.convene(&draft("third")).await.unwrap();
     for (author, session, nonce) in [(6, &third, "nonce"), (8, &desk.session, "earlier")] {
@@ -116,9 +116,9 @@ async fn each_is_told_what_came_of_it_alone() {
     assert!(nonces(&*desk.store, &other).await.is_empty());
 }
 
-/// The facts by which they were judged may be others now.
+/// They were judged by the facts of the log before.
 #[tokio::test]
-async fn none_that_waits_is_filed_in_a_log_that_has_begun_since() {
+async fn waiting_takes_are_not_filed_in_a_log_that_has_begun_since() {
     let desk = Desk::open(12).await;
     desk.filed(desk.held(desk.filings("first").await).await).await;
     let filings = desk.filings("second").await;
@@ -137,9 +137,9 @@ async fn none_that_waits_is_filed_in_a_log_that_has_begun_since() {
     desk.filed(desk.held(desk.filings("third").await).await).await;
 }
 
-/// As where a connection has its turn later, or its client reads nothing.
+/// For example because its connection is throttled, or its client does not read.
 #[tokio::test]
-async fn nobody_waits_for_a_caller_that_does_not_look() {
+async fn batch_does_not_depend_on_its_first_caller_being_polled() {
     let desk = Desk::open(3).await;
     let filings = desk.filings("nonce").await;
     let mut first = desk.store.file(&filings[0]);
@@ -156,7 +156,7 @@ async fn nobody_waits_for_a_caller_that_does_not_look() {
 }
 
 #[tokio::test]
-async fn one_that_cannot_be_written_keeps_none_from_being_filed() {
+async fn unwritable_take_does_not_fail_the_batch() {
     let desk = Desk::open(8).await;
     let odd = desk.store.convene(&draft("odd")).await.unwrap();
     let mut filings = desk.filings("nonce").await;
@@ -172,7 +172,7 @@ async fn one_that_cannot_be_written_keeps_none_from_being_filed() {
 }
 
 #[tokio::test]
-async fn callers_that_leave_keep_none_from_being_filed() {
+async fn cancelled_callers_do_not_fail_the_batch() {
     for leaving in [vec![0], vec![1], vec![32], vec![0, 1, 2, 33], vec![0, 3, 32, 33, 39]] {
         let desk = Desk::open(40).await;
         let filings = desk.filings("nonce").await;
@@ -186,7 +186,7 @@ async fn callers_that_leave_keep_none_from_being_filed() {
         filed.sort_unstable();
         filed.dedup();
         assert_eq!(filed.len(), 40 - leaving.len(), "{leaving:?}");
-        // Takes whose callers have left may be filed.
+        // Takes of cancelled callers may be filed.
         let on_file = nonces(&*desk.store, &desk.session).await.len();
         assert!((filed.len()..=40).contains(&on_file), "{leaving:?}: {on_file}");
         let again = judged(&*desk.store, &desk.authors[0], &desk.session, "again").await;
@@ -195,7 +195,7 @@ async fn callers_that_leave_keep_none_from_being_filed() {
 }
 
 #[tokio::test]
-async fn a_call_that_fails_fails_none_that_went_with_it() {
+async fn takes_of_a_failed_batch_are_retried_alone() {
     let desk = Desk::open(8).await;
     let filings = desk.filings("nonce").await;
     let calls = desk.hold(filings).await;
@@ -208,9 +208,9 @@ async fn a_call_that_fails_fails_none_that_went_with_it() {
     assert_eq!(nonces(&*desk.store, &desk.session).await.len(), 8);
 }
 
-/// However they come, each session's list is written once a call.
+/// In whatever order they arrive, a batch writes each session's list once.
 #[tokio::test]
-async fn takes_of_a_session_are_listed_together() {
+async fn batch_appends_once_to_each_session_list() {
     let desk = Desk::open(30).await;
     let other = desk.store.convene(&draft("other")).await.unwrap();
     let filings = desk.filings_in(&[&desk.session, &other], "nonce").await;
@@ -218,14 +218,14 @@ async fn takes_of_a_session_are_listed_together() {
     desk.filed(desk.held(filings).await).await;
     let [calls, pushes] = ["evalsha", "rpush"].map(|command| desk.redis.calls(command));
     let (calls, pushes) = (calls - before[0], pushes - before[1]);
-    // The log is written, too.
+    // The log is a third list.
     assert!(pushes > 0 && pushes <= 3 * calls, "{pushes} in {calls} calls");
     assert_eq!(nonces(&*desk.store, &other).await.len(), 15);
 }
 
-/// Redis answers nobody else meanwhile.
+/// Redis serves no other client while it runs a batch.
 #[tokio::test]
-async fn long_takes_go_a_few_at_a_time() {
+async fn batches_are_limited_in_bytes() {
     let desk = Desk::open(12).await;
     let mut filings = Vec::new();
     for author in &desk.authors {
@@ -247,7 +247,7 @@ async fn long_takes_go_a_few_at_a_time() {
 }
 
 #[tokio::test]
-async fn what_is_refused_to_all_is_told_to_each() {
+async fn each_take_gets_the_error_of_a_refused_batch() {
     const HOUR: i64 = 3_600_000;
     let clock = ProgramClock::at(100 * HOUR);
     let desk = Desk::open_at(&clock, 8).await;
@@ -279,7 +279,7 @@ impl Desk {
         Self::on(Server::start(&["--appendonly", "no"]), authors).await
     }
 
-    /// With a server that goes by this clock.
+    /// With a server that uses this clock.
     async fn open_at(clock: &ProgramClock, authors: usize) -> Self {
         Self::on(Server::start_in(&clock.environment(), &["--appendonly", "no"]), authors).await
     }
@@ -294,12 +294,12 @@ impl Desk {
         Self { redis, store, session, authors: joining }
     }
 
-    /// A take of each.
+    /// A take by each author.
     async fn filings(&self, nonce: &str) -> Vec<Filing> {
         self.filings_in(&[&self.session], nonce).await
     }
 
-    /// A take of each, in these sessions by turns.
+    /// A take by each author, alternating between these sessions.
     async fn filings_in(&self, sessions: &[&Session], nonce: &str) -> Vec<Filing> {
         let mut filings = Vec::new();
         for (author, session) in zip(&self.authors, sessions.iter().cycle()) {
@@ -308,14 +308,14 @@ impl Desk {
         filings
     }
 
-    /// Files these, in their order, while the server runs no script.
+    /// Pauses the server, and files these takes in order; none is sent before [`release`](Self::release).
     async fn hold(&self, filings: Vec<Filing>) -> Vec<Call> {
         self.redis.cli(&["client", "pause", "60000", "write"]);
         let mut calls = Vec::new();
         for filing in filings {
             let store = Arc::clone(&self.store);
             calls.push(tokio::spawn(async move { store.file(&filing).await }));
-            // On its one thread each comes to where it waits.
+            // On the only thread, each task runs until it waits.
             yield_now().await;
         }
         calls
@@ -339,7 +339,7 @@ impl Desk {
         calls
     }
 
-    /// The ids of the takes, all of which were filed.
+    /// The ids of the takes; fails unless all were filed.
     async fn filed(&self, calls: Vec<Call>) -> Vec<TakeId> {
         let mut ids = Vec::new();
         for call in calls {

@@ -1,4 +1,4 @@
-//! What another release has written is brought up to this one's layout, or refused.
+//! Records of an older release are migrated to this release's layout; those of a newer one are refused.
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
 
@@ -22,7 +22,7 @@ const LOG: &str = "swarm:{acme}:log";
 const TAKES: &str = "swarm:{acme}:takes";
 
 #[tokio::test]
-async fn a_tenant_is_marked_with_its_first_write_and_not_before() {
+async fn tenant_is_marked_by_its_first_write() {
     let server = Server::start(&[]);
     let store = RedisStore::connect(&server.url()).await.unwrap();
     assert_eq!(open(&store).sessions(&ALL).await.unwrap(), []);
@@ -32,7 +32,7 @@ async fn a_tenant_is_marked_with_its_first_write_and_not_before() {
 }
 
 #[tokio::test]
-async fn a_tenant_without_a_mark_is_brought_up_with_the_first_call() {
+async fn tenant_without_a_mark_is_migrated_by_its_first_call() {
     let server = Server::start(&[]);
     let store = RedisStore::connect(&server.url()).await.unwrap();
     let session = open(&store).convene(&draft("subject")).await.unwrap();
@@ -43,9 +43,9 @@ async fn a_tenant_without_a_mark_is_brought_up_with_the_first_call() {
     assert_eq!(server.cli(&["mget", MARK, NEWEST]), "3\n3\n");
 }
 
-/// Layout 2: the last row of the log says its time, whatever it is a row of.
+/// Layout 2: the last row of the log contains its time.
 #[tokio::test]
-async fn the_log_of_layout_1_learns_when_it_ends() {
+async fn migration_from_layout_1_adds_the_time_of_the_last_row() {
     let server = Server::start(&[]);
     let connect = async || RedisStore::connect(&server.url()).await.unwrap();
     let ada = joined(&*open(&connect().await), "ada").await;
@@ -61,9 +61,9 @@ async fn the_log_of_layout_1_learns_when_it_ends() {
     assert_eq!(rows.last().unwrap().at.millis().to_string(), written[4..].trim());
 }
 
-/// Layout 3: what a filing compares and writes stands with the takes, however much of it there is.
+/// Layout 3: everything that a filing compares and writes is in the hash of the takes.
 #[tokio::test]
-async fn what_takes_are_judged_by_is_found_again_in_whichever_layout_it_was_written() {
+async fn migration_from_any_layout_keeps_all_facts_of_takes() {
     for layout in ["0", "1", "2"] {
         let server = Server::start(&["--appendonly", "no"]);
         let connect = async || open(&RedisStore::connect(&server.url()).await.unwrap());
@@ -107,13 +107,13 @@ fn number(text: &str) -> usize {
     text.trim().parse().unwrap()
 }
 
-/// More than one step of a migration moves.
+/// More entries than one step of a migration moves.
 const MANY: usize = 1_200;
 
-/// Writes what there is as an older layout had it, with so many nonces more.
+/// Rewrites the records in an older layout, with `MANY` more nonces.
 const OLDER: &str = include_str!("layout/older.lua");
 
-/// What is read of takes: the basis of another, the takes of a session, and each of them.
+/// All reads of takes: the basis of a new take, the takes of a session, and single takes.
 async fn everything(store: &dyn Store, ada: &Author, session: &Session) -> String {
     let Basis { now: _, member, session: newest, latest, spent } =
         facts(store, ada, session, "other").await.unwrap();
@@ -124,7 +124,7 @@ async fn everything(store: &dyn Store, ada: &Author, session: &Session) -> Strin
 }
 
 #[tokio::test]
-async fn a_newer_layout_is_refused_at_start_and_by_readiness() {
+async fn newer_layout_is_refused_by_connect_and_ready() {
     let server = Server::start(&[]);
     let store = RedisStore::connect(&server.url()).await.unwrap();
     store.ready().await.unwrap();
@@ -134,7 +134,7 @@ async fn a_newer_layout_is_refused_at_start_and_by_readiness() {
 }
 
 #[tokio::test]
-async fn a_tenant_of_a_newer_layout_is_neither_read_nor_written() {
+async fn tenant_of_a_newer_layout_is_neither_read_nor_written() {
     let server = Server::start(&[]);
     let store = open(&RedisStore::connect(&server.url()).await.unwrap());
     server.cli(&["set", MARK, "4"]);

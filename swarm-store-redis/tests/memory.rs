@@ -1,4 +1,4 @@
-//! What takes and submissions cost in memory: the numbers that `README.md` gives.
+//! Memory use of takes and submissions: the numbers in `README.md`.
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
 
@@ -15,7 +15,7 @@ use world::{committee, draft, joined, open};
 
 /// With ids and nonces as long as UUIDs, and a body of 48 characters.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_take_costs_less_than_a_kibibyte_beside_its_body() {
+async fn take_uses_less_than_a_kibibyte_besides_its_body() {
     const MEMBERS: usize = 200;
     const SESSIONS: usize = 50;
     let server = Server::start(&["--appendonly", "no"]);
@@ -47,7 +47,7 @@ async fn a_take_costs_less_than_a_kibibyte_beside_its_body() {
 
 /// One by each member on each day, with ids as long as UUIDs, and a body of 1,000 characters.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_submission_to_the_committee_costs_about_a_kibibyte_beside_its_body() {
+async fn submission_uses_about_a_kibibyte_besides_its_body() {
     const MEMBERS: usize = 200;
     const DAYS: usize = 50;
     const BODY: usize = 1_000;

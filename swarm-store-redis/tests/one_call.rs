@@ -1,4 +1,4 @@
-//! Takes that are judged by cached facts: their commit is all that is asked of the server, and never a wrong answer.
+//! Takes that are judged by cached facts: one call of the server, and the same answers as without a cache.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 
@@ -25,18 +25,18 @@ struct Desk {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn most_takes_are_filed_by_one_call_under_load() {
+async fn most_takes_need_one_call_under_load() {
     let desk = Arc::new(Desk::open().await);
     let (takes, facts) = desk.load(desk.other.clone()).await;
     assert_eq!(facts, takes);
     let desk = Arc::new(Desk::open().await);
     let (takes, facts) = desk.load(desk.cached.clone()).await;
-    // Each time that facts are read is a call more for that take.
+    // Each read of facts is one more call for that take.
     assert!(facts * 20 <= takes, "facts are read {facts} times for {takes} takes");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_member_that_is_deactivated_files_nothing_until_it_is_active_again() {
+async fn deactivated_member_is_refused_until_active_again() {
     let desk = Desk::warm().await;
     let Desk { other, ada, .. } = &desk;
     assert_eq!(other.deactivate(&ada.id, &Actor::OPERATOR).await.unwrap(), MemberState::Inactive);
@@ -47,7 +47,7 @@ async fn a_member_that_is_deactivated_files_nothing_until_it_is_active_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_that_is_revoked_files_nothing() {
+async fn revoked_token_is_refused() {
     let desk = Desk::warm().await;
     let (_, token) = desk.other.rotate_key(&desk.ada.id, None, &Actor::OPERATOR).await.unwrap();
     desk.refuses("old", Refusal::UnknownToken).await;
@@ -56,7 +56,7 @@ async fn a_token_that_is_revoked_files_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_deadline_that_moves_holds_at_once() {
+async fn moved_deadline_applies_at_once() {
     let desk = Desk::warm().await;
     let deadline = desk.world.now().await;
     desk.move_deadline(Some(deadline)).await;
@@ -67,7 +67,7 @@ async fn a_deadline_that_moves_holds_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_deadline_that_passes_holds_at_once() {
+async fn passed_deadline_applies_at_once() {
     let desk = Desk::warm().await;
     let deadline = desk.world.now().await.plus_millis(3_000);
     desk.move_deadline(Some(deadline)).await;
@@ -78,7 +78,7 @@ async fn a_deadline_that_passes_holds_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_that_is_closed_takes_more_and_an_aggregated_one_no_amendment() {
+async fn closed_session_accepts_and_aggregated_session_refuses_amendments() {
     let desk = Desk::warm().await;
     let (other, on) = (&desk.other, desk.session.id);
     other.advance(on, SessionState::WindowClosed, &by()).await.unwrap();
@@ -88,7 +88,7 @@ async fn a_session_that_is_closed_takes_more_and_an_aggregated_one_no_amendment(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_roster_holds_at_once() {
+async fn roster_applies_at_once() {
     let desk = Desk::warm().await;
     let other = &desk.other;
     let listed = |name: &str| RosterEntry { member_id: id(name), excused: false };
@@ -107,7 +107,7 @@ async fn a_roster_holds_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_newer_session_gets_the_takes_at_once() {
+async fn newer_session_gets_the_takes_at_once() {
     let desk = Desk::warm().await;
     let newer = desk.other.convene(&session_draft("aurora"), &by()).await.unwrap();
     desk.files("newer", &newer, 1).await;
@@ -115,7 +115,7 @@ async fn a_newer_session_gets_the_takes_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn takes_through_other_servers_count() {
+async fn takes_filed_through_other_servers_count() {
     let desk = Desk::warm().await;
     let take = |nonce| desk.ada.submission(&desk.session, nonce);
     desk.other.submit(&desk.ada.token, &take("elsewhere")).await.unwrap();
@@ -128,7 +128,7 @@ async fn takes_through_other_servers_count() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_wrong_with_a_take_is_refused_as_ever() {
+async fn invalid_takes_are_refused_despite_cached_facts() {
     let desk = Desk::warm().await;
     let draft = desk.ada.draft(&desk.session, "signed by another");
     let forged = Author::named("bob").sign(TakeDraft { member_id: desk.ada.id.clone(), ..draft });
@@ -166,8 +166,8 @@ impl Desk {
         desk
     }
 
-    /// Sixteen members file all they may in eight sessions, all at once, behind one who has filed in
-    /// each: how many takes they are, and how many times facts are read.
+    /// One member files in eight sessions, then sixteen others file all revisions in each, concurrently.
+    /// Returns the number of takes, and how many times facts were read.
     async fn load(self: &Arc<Self>, service: Tenant) -> (usize, usize) {
         let mut sessions = Vec::new();
         for subject in 0..8 {
@@ -206,7 +206,7 @@ impl Desk {
         self.other.amend_session(self.session.id, &patch, &by()).await.unwrap();
     }
 
-    /// Files a take for the day and subject of all sessions; what refused it, if anything.
+    /// Files a take; returns its session and revision, or what refused it.
     async fn submit(&self, take: &Submission) -> Result<(u64, u8), (Refusal, Option<TakeId>)> {
         match self.cached.submit(&self.ada.token, take).await {
             Ok(take) => Ok((take.session_id.0, take.revision.get())),
@@ -236,8 +236,8 @@ impl Desk {
         usize::try_from(self.redis.scripts()).unwrap()
     }
 
-    /// How many scripts the server has run and for how many microseconds, how many of them read facts, which
-    /// alone of those that file takes call `HDEL`, and how many commands it has run in scripts and beside them.
+    /// Statistics of the server: scripts run, microseconds spent in them, scripts that read facts (the only
+    /// ones here that call `HDEL`), and all other commands, inside scripts or not.
     fn stats(&self) -> [usize; 4] {
         let stats = self.redis.cli(&["info", "commandstats"]);
         let number = |line: &str, name: &str| -> usize {
@@ -257,7 +257,7 @@ impl Desk {
     }
 }
 
-/// So many takes for each session.
+/// `each` takes for each session.
 fn takes(author: &Author, sessions: &[Arc<Session>], each: usize) -> Vec<Submission> {
     let nonce = |session: &Session, revision| format!("{} {revision}", session.id);
     let of_session = |session: &Arc<Session>| {

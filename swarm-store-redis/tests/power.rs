@@ -1,5 +1,5 @@
-//! What a loss of power costs: the process is killed, and its append-only file is cut back to what
-//! was on disk.
+//! Power loss, simulated: the process is killed, and its append-only file is truncated to what was
+//! synced to disk.
 
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test that fails panics")]
 
@@ -22,7 +22,7 @@ use load::Load;
 use world::recovered;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn power_loss_costs_no_acknowledged_take_if_every_write_is_synced() {
+async fn power_loss_with_appendfsync_always_loses_no_take() {
     let mut outage = Outage::start(&["--appendfsync", "always"]).await;
     for round in 0..6 {
         outage.lose_power(round % 3).await;
@@ -32,15 +32,15 @@ async fn power_loss_costs_no_acknowledged_take_if_every_write_is_synced() {
 
 /// If this fails, the other tests here prove nothing.
 #[tokio::test(flavor = "multi_thread")]
-async fn power_loss_costs_acknowledged_takes_if_writes_are_synced_every_second() {
+async fn power_loss_with_appendfsync_everysec_loses_takes() {
     let mut outage = Outage::start(&["--appendfsync", "everysec"]).await;
     outage.lose_power(0).await;
     assert!(outage.load.lost().await.iter().all(|lost| *lost > 0));
 }
 
-/// Unless the server does not sync meanwhile, whatever `appendfsync` says.
+/// With `no-appendfsync-on-rewrite yes` the server does not sync during a rewrite, and takes are lost.
 #[tokio::test(flavor = "multi_thread")]
-async fn power_loss_while_the_file_is_rewritten_costs_no_acknowledged_take() {
+async fn power_loss_during_rewrite_loses_no_take_if_still_synced() {
     for (unsynced, loses) in [("no", false), ("yes", true)] {
         // It takes some seconds to rewrite the file.
         let slow = ["--rdb-key-save-delay", "200000", "--no-appendfsync-on-rewrite", unsynced];
@@ -54,11 +54,11 @@ async fn power_loss_while_the_file_is_rewritten_costs_no_acknowledged_take() {
     }
 }
 
-/// A server under load, of whose file it is known how much is on disk.
+/// A server under load, with a library that records how much of its file is synced.
 struct Outage {
     server: Server,
     load: Load,
-    /// Holds the library that counts what is synced.
+    /// Contains the library that records synced lengths.
     _library: TempDir,
 }
 
@@ -76,8 +76,8 @@ impl Outage {
         outage
     }
 
-    /// Cuts the power at a moment when something acknowledged is not on disk, if there is one.
-    /// Of what was not on disk, some thirds are there when the power comes back.
+    /// Simulates a loss of power, when some acknowledged data is not synced, if that can be found in ten
+    /// attempts. `thirds` thirds of the unsynced data survive.
     async fn lose_power(&mut self, thirds: u64) {
         self.load.begin();
         for _ in 0..10 {
@@ -96,27 +96,27 @@ impl Outage {
         assert!(synced <= written);
         let kept = synced + (written - synced) * thirds / 3;
         File::options().write(true).open(self.file()).unwrap().set_len(kept).unwrap();
-        mend(&self.server.folder);
+        repair(&self.server.folder);
         self.server.resume();
-        // Looked at by a process that is started anew: one that has seen what was lost judges nothing.
+        // Read through a new connection: a store that has seen the lost takes refuses to commit.
         let store = RedisStore::connect(&self.server.url()).await.unwrap();
         self.load.store = store.open(&TenantId::parse("acme").unwrap());
         recovered(&*self.load.store).await;
     }
 
-    /// How long the append-only file is.
+    /// The length of the append-only file.
     fn written(&self) -> u64 {
         fs::metadata(self.file()).unwrap().len()
     }
 
-    /// How much of it is on disk. Of one that was never synced, nothing.
+    /// How much of it is synced; 0 if it never was.
     fn synced(&self) -> u64 {
         let length = fs::read(self.file().with_extension("aof.synced"));
         length.map_or(0, |length| u64::from_ne_bytes(length.try_into().unwrap()))
     }
 
-    /// Redis 6.2 has one; later ones keep it in a folder, beside a snapshot and a list, and begin
-    /// another when they rewrite it.
+    /// The current append-only file. Redis 6.2 has one; later releases keep it in a folder, with a base file
+    /// and a manifest, and begin another with each rewrite.
     fn file(&self) -> PathBuf {
         let folder = &self.server.folder;
         let folders = [folder.clone(), folder.join("appendonlydir")];
@@ -127,13 +127,13 @@ impl Outage {
     }
 }
 
-/// Cuts the append-only file back to its last whole transaction. Left to it, Redis would cut only
-/// the torn command off and go on inside the transaction.
-fn mend(folder: &Path) {
+/// Truncates the append-only file to its last complete transaction. Redis itself would cut off only the
+/// incomplete command and continue within the transaction.
+fn repair(folder: &Path) {
     let listed = folder.join("appendonlydir/appendonly.aof.manifest");
     let file = if listed.exists() { listed } else { folder.join("appendonly.aof") };
     let server = env::var_os("SWARM_REDIS_SERVER").unwrap_or_else(|| "redis-server".into());
-    // By this name the server is its own tool, of its own release.
+    // Under this name the server binary is the repair tool of its own release.
     let mut check = Command::new(server);
     check.arg0("redis-check-aof").arg("--fix").arg(file);
     let mut check = check.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

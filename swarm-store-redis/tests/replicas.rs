@@ -1,4 +1,4 @@
-//! What is acknowledged after a wait for replicas outlives its server.
+//! Commits that wait for replicas survive the loss of the primary.
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
 
@@ -29,7 +29,7 @@ use world::{
 };
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_acknowledged_while_the_replica_is_away() {
+async fn commits_fail_while_the_replica_is_down() {
     let (primary, replica) = pair();
     let store = RedisStore::connect(&format!("{}?wait=1", primary.url())).await.unwrap();
     let (waiting, plain) = (open(&store), connect(&primary.url()).await);
@@ -42,7 +42,7 @@ async fn nothing_is_acknowledged_while_the_replica_is_away() {
     let Versioned { version: expected, record } =
         waiting.messages(&MessageQuery::ALL).await.unwrap().remove(0);
     let mailed = MessageChange { message: Message::clone(&record), expected };
-    // Another session, or the filing could come too late for this version of its own.
+    // Another session, so that the filing above is not stale.
     let last = waiting.convene(&draft("last")).await.unwrap().id;
     let Versioned { version: expected, record } = waiting.session(last).await.unwrap().unwrap();
     let amended = SessionChange {
@@ -72,10 +72,10 @@ async fn nothing_is_acknowledged_while_the_replica_is_away() {
         is_unknown(committee_store.save_committee_member(&seated)),
         is_unknown(committee_store.save_committee_day(&opened)),
     );
-    // Sent again, they find their attempts done, and are acknowledged as little.
+    // Retries find their attempts committed, and still fail.
     is_unknown(waiting.file(&filing)).await;
     is_unknown(committee_store.file_committee(&submission)).await;
-    // Nor is anybody told that the take stands, though it is on file.
+    // The facts are not returned either, although the take is stored.
     is_unknown(facts(&*waiting, &author, &session, "nonce")).await;
     assert_eq!(nonces(&*waiting, &session).await, ["nonce"]);
     assert!(facts(&*plain, &author, &session, "nonce").await.unwrap().spent.is_some());
@@ -112,14 +112,14 @@ async fn reads_do_not_wait_for_commits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn servers_that_forgot_the_scripts_are_taught_again() {
+async fn scripts_are_reloaded_after_a_flush_for_commits_that_wait() {
     let (primary, _replica) = pair();
     let store = RedisStore::connect(&format!("{}?wait=1", primary.url())).await.unwrap();
     walk(&store, || drop(primary.cli(&["script", "flush"]))).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn replicas_that_are_not_there_are_warned_of() {
+async fn missing_replicas_are_warned_of() {
     let (primary, _replica) = pair();
     let warnings = async |wait: usize| {
         let url = format!("{}?wait={wait}", primary.url());
@@ -130,9 +130,9 @@ async fn replicas_that_are_not_there_are_warned_of() {
     assert!(matches!(&missing[..], [text] if text.contains("2 replicas, and there are 1")));
 }
 
-/// What `README.md` says of the rights that it takes.
+/// The ACL that `README.md` gives.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_user_that_may_only_wait_besides_can_do_it_all() {
+async fn documented_acl_with_wait_suffices() {
     let (primary, _replica) = pair();
     let user = ["acl", "setuser", "swarm", "on", ">secret", "~swarm:*", "-@all"];
     let data = ["+@hash", "+@list", "+@sortedset", "+@string"];
@@ -144,7 +144,7 @@ async fn a_user_that_may_only_wait_besides_can_do_it_all() {
     walk(&store, || ()).await;
 }
 
-/// The client of a cluster finds the primary of the tenant, and teaches it.
+/// The cluster client finds the primary of the tenant, and loads the scripts there.
 #[cfg(feature = "cluster")]
 #[tokio::test(flavor = "multi_thread")]
 async fn commits_to_a_cluster_wait_for_the_replica_of_their_slot() {
@@ -168,26 +168,26 @@ async fn commits_to_a_cluster_wait_for_the_replica_of_their_slot() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn after_a_wait_a_failover_loses_nothing() {
+async fn failover_after_wait_loses_nothing() {
     for lagging in [false, true] {
         let lost = failover("?wait=1", lagging).await;
         assert_eq!(lost, [""; 0], "lagging: {lagging}");
     }
 }
 
-/// So that the test above is known to be able to see a loss.
+/// Shows that the test above would detect a loss.
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_wait_a_failover_loses_what_the_replica_had_not_received() {
+async fn failover_without_wait_loses_what_the_replica_lacked() {
     let lost = failover("", true).await;
     assert!(lost.len() >= ROUND, "{} lost", lost.len());
 }
 
-/// How many takes are acknowledged before the replica begins to lag, and how many after, if any.
+/// The number of takes acknowledged before the replica begins to lag, and after, if any.
 const ROUND: usize = 50;
 
-/// Kills a primary while takes are filed, and promotes its replica, to which nothing came through
-/// for a while if it was `lagging`. Answers the nonces of the takes that were acknowledged and are
-/// not on the new primary; all takes that are, are there once, and all can be sent again.
+/// Kills a primary while takes are filed, and promotes its replica, which is cut off for a while first
+/// if `lagging`. Returns the nonces of the takes that were acknowledged and are not on the new primary.
+/// Checks that all takes can be sent again, and are stored once then.
 async fn failover(options: &str, lagging: bool) -> Vec<String> {
     let (mut primary, replica) = (Server::start(&[]), Server::start(&[]));
     let (front, between) =
@@ -227,7 +227,7 @@ async fn failover(options: &str, lagging: bool) -> Vec<String> {
     lost
 }
 
-/// A session and takes for it, of a member each, that are not filed yet. The replica has it all.
+/// A session, and judged takes for it, one per member, that are not filed yet. The replica has received everything.
 async fn prepare(primary: &Server) -> (Arc<Session>, Arc<Vec<Filing>>) {
     let store = connect(&format!("{}?wait=1", primary.url())).await;
     let session = store.convene(&draft("subject")).await.unwrap();
@@ -243,7 +243,7 @@ fn nonce(number: usize) -> String {
     format!("nonce {number:03}")
 }
 
-/// Filers that take filings in turn, each through a gate.
+/// Concurrent filers that share a list of filings; each filing needs a permit of the gate.
 struct Load {
     filings: Arc<Vec<Filing>>,
     gate: Semaphore,
@@ -259,12 +259,12 @@ impl Load {
         Arc::new(Self { filings, gate, next, acknowledged, failed })
     }
 
-    /// Each filer answers the numbers of the takes that were acknowledged to it.
+    /// Each filer returns the numbers of its acknowledged takes.
     fn start(self: &Arc<Self>, store: &Arc<dyn Store>) -> JoinSet<Vec<usize>> {
         (0..8).map(|_| Arc::clone(self).file(Arc::clone(store))).collect()
     }
 
-    /// Until the gate is closed.
+    /// Files until the gate is closed.
     async fn file(self: Arc<Self>, store: Arc<dyn Store>) -> Vec<usize> {
         let mut filed = Vec::new();
         while let Ok(permit) = self.gate.acquire().await {
@@ -282,7 +282,7 @@ impl Load {
         filed
     }
 
-    /// Waits until as many were acknowledged, and as many failed.
+    /// Waits until at least so many filings were acknowledged, and so many failed.
     async fn counts(&self, acknowledged: usize, failed: usize) {
         let reached = || {
             self.acknowledged.load(Ordering::SeqCst) >= acknowledged
@@ -297,7 +297,7 @@ impl Load {
     }
 }
 
-/// What came of this call is an error, and is so in time.
+/// Checks that the call returns an error in time.
 async fn is_unknown<T: Debug>(call: impl Future<Output = Result<T>>) {
     let outcome = timeout(BOUND, call).await.unwrap();
     assert!(outcome.is_err(), "{outcome:?}");

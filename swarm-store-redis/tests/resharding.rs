@@ -1,4 +1,4 @@
-//! What becomes of members that file while the slot of their tenant moves from node to node.
+//! Filing while the slot of a tenant moves between cluster nodes.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 #![cfg(feature = "cluster")]
@@ -12,7 +12,7 @@ use swarm_store_redis::RedisStore;
 use load::Load;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_slot_that_moves_costs_no_acknowledged_take_and_disturbs_no_other() {
+async fn moving_slot_loses_no_take_and_disturbs_no_other_slot() {
     let cluster = Cluster::start();
     let store = RedisStore::connect(&cluster.url()).await.unwrap();
     let mut moved = Load::new(&store, "moved").await;
@@ -22,20 +22,20 @@ async fn a_slot_that_moves_costs_no_acknowledged_take_and_disturbs_no_other() {
     moved.begin();
     other.begin();
 
-    // All the way round, and back.
+    // Through all nodes, and back.
     let mut from = home;
     for to in [1, 2, 3, 2, 1, 0].map(|step| (home + step) % 3) {
         moved.goes_on().await;
-        slot.depart(from, to);
-        // Now no filing finds all its keys in one place.
-        slot.carry(from, to, &["swarm:{moved}:takes", "swarm:{moved}:committee:takes"]);
+        slot.begin_move(from, to);
+        // Now no node has all keys of a filing.
+        slot.migrate(from, to, &["swarm:{moved}:takes", "swarm:{moved}:committee:takes"]);
         moved.fails().await;
         while let keys = slot.keys(from)
             && !keys.is_empty()
         {
-            slot.carry(from, to, &keys.lines().collect::<Vec<_>>());
+            slot.migrate(from, to, &keys.lines().collect::<Vec<_>>());
         }
-        slot.arrive(to);
+        slot.end_move(to);
         from = to;
     }
     moved.goes_on().await;
@@ -61,31 +61,31 @@ impl<'a> Slot<'a> {
         Self { number, nodes, ids: nodes.iter().map(id).collect() }
     }
 
-    /// Where the keys of the tenant are.
+    /// The node that has the keys of the tenant.
     fn home(&self) -> usize {
         (0..self.nodes.len()).find(|node| !self.keys(*node).is_empty()).unwrap()
     }
 
-    /// Keys of it that are at this node: a hundred, if there are so many.
+    /// Up to a hundred keys of the slot on this node.
     fn keys(&self, node: usize) -> String {
         self.nodes[node].cli(&["cluster", "getkeysinslot", &self.number, "100"]).trim().to_owned()
     }
 
-    /// Announces to both nodes that it moves.
-    fn depart(&self, from: usize, to: usize) {
+    /// Begins the migration on both nodes.
+    fn begin_move(&self, from: usize, to: usize) {
         self.set(to, &["importing", &self.ids[from]]);
         self.set(from, &["migrating", &self.ids[to]]);
     }
 
-    fn carry(&self, from: usize, to: usize, keys: &[&str]) {
+    fn migrate(&self, from: usize, to: usize, keys: &[&str]) {
         let port = self.nodes[to].port.to_string();
         let migrate = ["migrate", "127.0.0.1", &port, "", "0", "5000", "keys"];
         let said = self.nodes[from].cli(&[&migrate, keys].concat());
         assert_eq!(said.trim(), "OK");
     }
 
-    /// Tells all nodes where it is now, that one first.
-    fn arrive(&self, to: usize) {
+    /// Assigns the slot to the new node, on that node first.
+    fn end_move(&self, to: usize) {
         for step in 0..self.nodes.len() {
             self.set((to + step) % self.nodes.len(), &["node", &self.ids[to]]);
         }

@@ -1,4 +1,4 @@
-//! A replica is never taken for its primary, nor read for long when it was one.
+//! Replicas: never used as a primary, and left soon after a demotion.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
@@ -14,7 +14,7 @@ use swarm_store_redis::RedisStore;
 use world::{ALL, committee, draft, joined, judged, open};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn readiness_leaves_a_server_that_became_a_replica() {
+async fn ready_replaces_the_connection_to_a_demoted_primary() {
     let (old, new) = (Server::start(&[]), Server::start(&[]));
     let proxy = Proxy::in_front_of(old.port).await;
     let store = RedisStore::connect(&proxy.url("redis")).await.unwrap();
@@ -31,9 +31,9 @@ async fn readiness_leaves_a_server_that_became_a_replica() {
     assert_eq!(store.ready().await.unwrap().warnings, [""; 0]);
 }
 
-/// Whoever is refused by old facts would never reach a write, which a replica refuses.
+/// A submission refused by stale facts would never reach the write that a replica rejects.
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_is_judged_by_what_a_replica_has() {
+async fn facts_are_not_read_from_a_replica() {
     let (old, new) = (Server::start(&[]), Server::start(&[]));
     let proxy = Proxy::in_front_of(old.port).await;
     let connect = || async { RedisStore::connect(&proxy.url("redis")).await.unwrap() };
@@ -50,9 +50,9 @@ async fn nobody_is_judged_by_what_a_replica_has() {
     committee::judged(&*committee::open(&other), "ada", "mark").await;
 }
 
-/// As when a name leads to the old server for a while after it has changed.
+/// For example while a host name still resolves to the old server.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connection_that_is_lost_is_not_opened_to_a_replica() {
+async fn lost_connection_is_not_reopened_to_a_replica() {
     let server = Server::start(&[]);
     let store = RedisStore::connect(&server.url()).await.unwrap();
     server.cli(&["client", "kill", "type", "normal"]);
@@ -66,7 +66,7 @@ async fn a_connection_that_is_lost_is_not_opened_to_a_replica() {
 }
 
 #[tokio::test]
-async fn a_replica_is_refused_at_start() {
+async fn connect_refuses_a_replica() {
     let server = Server::start(&[]);
     demote(&server);
     for options in ["", "?wait=1", "?strict=true"] {
@@ -74,9 +74,9 @@ async fn a_replica_is_refused_at_start() {
     }
 }
 
-/// A user may be forbidden to ask.
+/// A user may lack the right to run `ROLE`.
 #[tokio::test]
-async fn a_server_that_does_not_tell_its_role_is_trusted() {
+async fn server_with_unreadable_role_is_accepted() {
     let server = Server::start(&[]);
     let user = ["acl", "setuser", "swarm", "on", ">secret", "~swarm:*", "+@all", "-role"];
     assert_eq!(server.cli(&user).trim(), "OK");
@@ -88,12 +88,12 @@ async fn a_server_that_does_not_tell_its_role_is_trusted() {
 
 const REPLICA: &str = "the server is a replica - Client";
 
-/// Makes it the replica of nobody, to which nothing comes any more.
+/// Makes it the replica of an unreachable server.
 fn demote(server: &Server) {
     server.cli(&["replicaof", "127.0.0.1", &free_port().to_string()]);
 }
 
-/// Why this is an error.
+/// The message of the error's source.
 fn why<T>(result: Result<T, StoreError>) -> String {
     result.err().unwrap().source().unwrap().to_string()
 }

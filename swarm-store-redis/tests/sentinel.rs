@@ -1,4 +1,4 @@
-//! Sentinels are asked where the primary is, and asked again when it is another.
+//! Sentinel: the primary is looked up, and looked up again after a failover.
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
 
@@ -20,10 +20,10 @@ use tokio::time::{sleep, timeout};
 
 use world::{BOUND, draft, joined, judged, nonces, open, walk};
 
-/// The first of the sentinels goes down with the primary, which believes to be that still when it
-/// comes back, for the ten seconds after which it is made a replica; here it is at once.
+/// The first sentinel is stopped together with the primary. A restarted primary believes for some ten
+/// seconds that it still is the primary; the test demotes it at once.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failover_is_followed_and_loses_nothing() {
+async fn failover_is_followed_and_loses_nothing() {
     let mut deployment = Deployment::start();
     let store = RedisStore::connect(&deployment.url("?wait=1&strict=true")).await.unwrap();
     assert_eq!(store.ready().await.unwrap().warnings, [""; 0]);
@@ -52,7 +52,7 @@ async fn a_failover_is_followed_and_loses_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_primary_that_nobody_monitors_is_an_error() {
+async fn unmonitored_primary_is_an_error() {
     let deployment = Deployment::start();
     let (server, [one, ..]) = (deployment.primary.port, &deployment.sentinels[..]) else {
         panic!()
@@ -71,7 +71,7 @@ async fn a_primary_that_nobody_monitors_is_an_error() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sentinels_that_are_silent_are_passed_over() {
+async fn silent_sentinels_are_skipped() {
     let deployment = Deployment::start();
     deployment.sentinels[..2].iter().for_each(|sentinel| sentinel.signal("STOP"));
     let url = deployment.url("");
@@ -79,9 +79,9 @@ async fn sentinels_that_are_silent_are_passed_over() {
     open(&connected.unwrap()).now().await.unwrap();
 }
 
-/// The credentials are for the servers: sentinels that know none are asked without.
+/// The credentials of the address are for the servers; these sentinels know no users.
 #[tokio::test(flavor = "multi_thread")]
-async fn servers_are_shown_credentials_and_sentinels_are_not() {
+async fn credentials_are_sent_to_servers_but_not_to_sentinels() {
     let deployment = Deployment::start();
     let user = ["acl", "setuser", "swarm", "on", ">secret", "~swarm:*", "-@all"];
     let data = ["+@hash", "+@list", "+@sortedset", "+@string"];
@@ -97,7 +97,7 @@ async fn servers_are_shown_credentials_and_sentinels_are_not() {
 /// The primary's name.
 const NAME: &str = "swarm";
 
-/// A primary with two replicas, and three sentinels of which two agree.
+/// A primary with two replicas, and three sentinels with a quorum of two.
 struct Deployment {
     primary: Server,
     replicas: [Server; 2],
@@ -144,7 +144,7 @@ impl Deployment {
     }
 }
 
-/// A session and takes for it, of a member each, that are not filed yet.
+/// A session, and judged takes for it, one per member, that are not filed yet.
 async fn prepare(store: &dyn Store, count: usize) -> (Arc<Session>, Vec<Arc<Filing>>) {
     let session = store.convene(&draft("subject")).await.unwrap();
     let mut filings = Vec::new();
@@ -159,7 +159,7 @@ fn nonce(number: usize) -> String {
     format!("nonce {number:03}")
 }
 
-/// Filers, each of which sends a filing until it is acknowledged, and none after.
+/// Concurrent filers; each retries a filing until it is acknowledged.
 struct Load {
     filers: JoinSet<()>,
     acknowledged: Arc<AtomicUsize>,
@@ -183,7 +183,7 @@ impl Load {
         Self { filers, acknowledged }
     }
 
-    /// Waits until as many are acknowledged.
+    /// Waits until at least so many are acknowledged.
     async fn counts(&self, acknowledged: usize) {
         let waited = timeout(10 * BOUND, async {
             while self.acknowledged.load(Ordering::SeqCst) < acknowledged {
@@ -193,7 +193,7 @@ impl Load {
         waited.await.unwrap();
     }
 
-    /// Waits until all are.
+    /// Waits until all are acknowledged.
     async fn end(self) {
         timeout(10 * BOUND, self.filers.join_all()).await.unwrap();
     }

@@ -1,4 +1,4 @@
-//! A server is reached over TLS, by whoever trusts it.
+//! TLS: certificates are verified for servers and sentinels.
 #![cfg(feature = "tls")]
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
@@ -10,9 +10,9 @@ use swarm_core::Tenants;
 use swarm_redis_testing::{Server, free_port};
 use swarm_store_redis::RedisStore;
 
-/// Whom to trust is for the environment of a process to say, and so each runs in its own.
+/// Trusted authorities come from the environment, so each case runs in its own process.
 #[test]
-fn a_server_is_reached_over_tls_by_who_trusts_it() {
+fn tls_connection_needs_a_trusted_certificate() {
     let folder = tempfile::tempdir().unwrap();
     let [ours, theirs] = ["ours", "theirs"].map(|name| certificate(folder.path(), name));
     let [port, watch] = [free_port(), free_port()].map(|port| port.to_string());
@@ -37,13 +37,13 @@ fn a_server_is_reached_over_tls_by_who_trusts_it() {
 }
 
 #[tokio::test]
-#[ignore = "not a test of its own: the other one runs it"]
+#[ignore = "run by the other test, in a process of its own"]
 async fn connects() {
     let store = RedisStore::connect(&std::env::var("SWARM_TEST_URL").unwrap()).await.unwrap();
     store.ready().await.unwrap();
 }
 
-/// A sentinel that tells its primary by the name that is certified.
+/// A sentinel that announces its primary by the host name in the certificate.
 fn sentinel(folder: &Path, port: &str, options: &[&str]) -> Server {
     let file = folder.join("sentinel.conf");
     let lines = format!(
@@ -56,7 +56,7 @@ fn sentinel(folder: &Path, port: &str, options: &[&str]) -> Server {
     Server::start_in(&[("SWARM_TEST_SENTINEL", file.to_str().unwrap())], &options)
 }
 
-/// Makes a key and a certificate for `localhost`; the path of both, without its end.
+/// Makes a key and a certificate for `localhost`; returns their path without the extension.
 fn certificate(folder: &Path, name: &str) -> String {
     let path = folder.join(name).to_str().unwrap().to_owned();
     let made = Command::new("openssl")

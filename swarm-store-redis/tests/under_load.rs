@@ -1,5 +1,5 @@
-//! What becomes of members that file while their server fails: each is told the truth or of an
-//! error, and files on when the server is back.
+//! Filing while the server fails. Each call returns the right outcome or an error, and calls succeed again
+//! when the server is back.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
@@ -12,8 +12,8 @@ use swarm_store_redis::RedisStore;
 use load::Load;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_is_killed() {
-    endured(5, async |server, load| {
+async fn killed_server_loses_no_acknowledged_take() {
+    assert_no_loss(5, async |server, load| {
         server.stop();
         load.fails().await;
         server.resume();
@@ -22,8 +22,8 @@ async fn a_server_that_is_killed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_is_killed_and_back_at_once() {
-    endured(10, async |server, _| {
+async fn restarted_server_loses_no_acknowledged_take() {
+    assert_no_loss(10, async |server, _| {
         server.stop();
         server.resume();
     })
@@ -31,13 +31,13 @@ async fn a_server_that_is_killed_and_back_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_forgets_the_scripts() {
-    endured(20, async |server, _| drop(server.cli(&["script", "flush"]))).await;
+async fn flushed_scripts_lose_no_acknowledged_take() {
+    assert_no_loss(20, async |server, _| drop(server.cli(&["script", "flush"]))).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_without_memory() {
-    endured(5, async |server, load| {
+async fn full_memory_loses_no_acknowledged_take() {
+    assert_no_loss(5, async |server, load| {
         server.cli(&["config", "set", "maxmemory", "1"]);
         load.fails().await;
         server.cli(&["config", "set", "maxmemory", "0"]);
@@ -46,8 +46,8 @@ async fn a_server_without_memory() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_stalls() {
-    endured(1, async |server, load| {
+async fn stalled_server_loses_no_acknowledged_take() {
+    assert_no_loss(1, async |server, load| {
         server.signal("STOP");
         load.fails().await;
         server.signal("CONT");
@@ -55,15 +55,15 @@ async fn a_server_that_stalls() {
     .await;
 }
 
-/// Lets this happen to a server under load, so often, and sees that nothing is lost.
-async fn endured(times: usize, happens: impl AsyncFn(&mut Server, &mut Load)) {
+/// Injects a fault into a server under load `times` times, and checks that nothing acknowledged is lost.
+async fn assert_no_loss(times: usize, fault: impl AsyncFn(&mut Server, &mut Load)) {
     let mut server = Server::start(&[]);
     let store = RedisStore::connect(&server.url()).await.unwrap();
     let mut load = Load::new(&store, "acme").await;
     load.begin();
     for _ in 0..times {
         load.goes_on().await;
-        happens(&mut server, &mut load).await;
+        fault(&mut server, &mut load).await;
         load.goes_on().await;
     }
     load.end().await;

@@ -1,4 +1,4 @@
-//! Who runs a server that may lose what it acknowledges is warned.
+//! `connect` logs a warning about settings that may lose acknowledged records.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
@@ -9,7 +9,7 @@ use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
 
 #[tokio::test]
-async fn a_server_that_may_lose_writes_is_warned_of() {
+async fn connect_logs_unsafe_settings() {
     assert_eq!(logged(&[]).await, "");
     let slow = logged(&["--appendfsync", "everysec"]).await;
     assert!(slow.contains("WARN") && slow.contains("appendfsync is everysec"), "{slow}");
@@ -27,7 +27,7 @@ async fn logged(options: &[&str]) -> String {
         .with_ansi(false)
         .with_writer(move || writer.clone())
         .finish();
-    // For this thread alone, and the test's runtime has no other.
+    // Set for this thread only; the test's runtime has no other.
     let _here = tracing_subscriber::util::SubscriberInitExt::set_default(subscriber);
     RedisStore::connect(&server.url()).await.unwrap();
     let bytes = log.0.lock().unwrap().clone();

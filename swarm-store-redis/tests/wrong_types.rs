@@ -1,5 +1,4 @@
-//! A key that holds what is of another type, whoever wrote it: a commit that would write to it is an
-//! error, and changes nothing.
+//! Keys of the wrong type: a commit that would write to one returns an error and changes nothing.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
@@ -19,8 +18,8 @@ use swarm_store_redis::RedisStore;
 use swarm_testing::committee::{self, CommitteeWorld};
 use swarm_testing::{Author, World, act, applicant, creation, mail, seed, session_draft, unique};
 
-/// What a tenant has: a member, a session with a take in it, a message, a document, a committee with
-/// a submission.
+/// A tenant with members, a session with a take, a message, a document, and a committee with a
+/// submission.
 struct Tenant {
     id: TenantId,
     world: World,
@@ -42,7 +41,7 @@ enum Commit {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_commit_is_half_done_where_a_key_holds_another_type() {
+async fn commit_is_not_half_done_when_a_key_has_another_type() {
     let server = Server::start(&["--appendonly", "no"]);
     let store = RedisStore::connect(&server.url()).await.unwrap();
     let mut redis = redis::Client::open(server.url()).unwrap().get_connection().unwrap();
@@ -51,7 +50,7 @@ async fn no_commit_is_half_done_where_a_key_holds_another_type() {
         let before = tenant.dump(&mut redis);
         tenant.commit(number).await.unwrap();
         let mut written = tenant.dump(&mut redis);
-        // That of the attempt is new each time, and read before all else.
+        // The key of the attempt is new each time, and read first.
         written.retain(|key, dump| before.get(key) != Some(dump) && !key.contains("attempt:"));
         assert!(!written.is_empty(), "commit {number} writes nothing");
 
@@ -108,12 +107,12 @@ impl Tenant {
         }
     }
 
-    /// Puts a text under this key, in place of what it holds.
+    /// Replaces the value of this key by a string.
     fn plant(&self, redis: &mut Connection, key: &str) {
         let () = redis.set(format!("swarm:{{{}}}:{key}", self.id), "text").unwrap();
     }
 
-    /// All that the tenant has, by the last part of its keys.
+    /// All values of the tenant, by the last part of their keys.
     fn dump(&self, redis: &mut Connection) -> BTreeMap<String, Vec<u8>> {
         let prefix = format!("swarm:{{{}}}:", self.id);
         let keys: Vec<String> = redis.keys(format!("{prefix}*")).unwrap();
@@ -125,7 +124,7 @@ impl Tenant {
     }
 }
 
-/// One of each kind, and of a take, a member and a document two.
+/// A commit of each kind; of members and documents, two.
 async fn commits(Tenant { world, committee, .. }: &Tenant) -> Vec<Commit> {
     let session = world.session(swarm_core::SessionId(1)).await.unwrap().record;
     let (ada, grace) = (Author::named("ada"), Author::named("grace"));

@@ -1,4 +1,4 @@
--- Takes apart what layout 3 has put together, adds so many nonces, and marks the tenant with an older layout.
+-- Reverts the migration to layout 3, adds `more` nonces, and marks the tenant with an older layout.
 local layout, more = ARGV[1], tonumber(ARGV[2])
 local function key(name) return 'swarm:{acme}:' .. name end
 

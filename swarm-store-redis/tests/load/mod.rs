@@ -1,5 +1,5 @@
-//! Members that file takes, and submit to the committee, without end, whatever becomes of their
-//! server, and how they were answered.
+//! Load: members that file takes and submit to the committee until stopped, while faults are injected. Checks every
+//! answer.
 
 #![allow(dead_code, reason = "not every test needs every helper")]
 #![allow(
@@ -28,17 +28,17 @@ use submissions::Submitter;
 
 const FILERS: usize = 8;
 
-/// A tenant's world, and members that file in it at once.
+/// A tenant, and members that file in it concurrently.
 pub(crate) struct Load {
     pub(crate) store: Arc<dyn Store>,
     committee: Arc<dyn CommitteeStore>,
     tallies: Vec<Arc<Tally>>,
-    at_rest: Vec<Filer>,
-    at_work: JoinSet<Filer>,
-    enough: Arc<AtomicBool>,
+    idle: Vec<Filer>,
+    running: JoinSet<Filer>,
+    stopped: Arc<AtomicBool>,
 }
 
-/// How many filings were acknowledged, of takes or of submissions, and how many failed.
+/// The number of acknowledged and of failed filings, of takes or of submissions.
 #[derive(Default)]
 struct Tally {
     filed: AtomicUsize,
@@ -57,43 +57,43 @@ impl Tally {
 }
 
 impl Load {
-    /// Lets members join the tenant and its committee. They do not file yet.
+    /// Creates the members in the tenant and its committee. They do not file yet.
     pub(crate) async fn new(store: &RedisStore, tenant: &str) -> Self {
         let tenant = TenantId::parse(tenant).unwrap();
         let (store, committee) = (store.open(&tenant), store.open_committee(&tenant));
         let names: [String; FILERS] = std::array::from_fn(|number| format!("filer-{number}"));
         convened(&*committee, &names).await;
-        let mut at_rest = Vec::new();
+        let mut idle = Vec::new();
         for name in names {
-            at_rest.push(Filer::new(&*store, name).await);
+            idle.push(Filer::new(&*store, name).await);
         }
-        let tallies = at_rest.iter().flat_map(|filer| filer.tallies.clone()).collect();
-        Self { store, committee, tallies, at_rest, at_work: JoinSet::new(), enough: Arc::default() }
+        let tallies = idle.iter().flat_map(|filer| filer.tallies.clone()).collect();
+        Self { store, committee, tallies, idle, running: JoinSet::new(), stopped: Arc::default() }
     }
 
-    /// Lets the members file.
+    /// Starts filing.
     pub(crate) fn begin(&mut self) {
-        self.enough.store(false, Ordering::SeqCst);
-        for filer in mem::take(&mut self.at_rest) {
+        self.stopped.store(false, Ordering::SeqCst);
+        for filer in mem::take(&mut self.idle) {
             let (store, committee) = (Arc::clone(&self.store), Arc::clone(&self.committee));
-            self.at_work.spawn(filer.work(store, committee, Arc::clone(&self.enough)));
+            self.running.spawn(filer.work(store, committee, Arc::clone(&self.stopped)));
         }
     }
 
-    /// Lets each end with the answer that it waits for, even if that is an error. Fails if any was
-    /// answered wrongly.
+    /// Stops filing; each member ends with the answer it is waiting for, even if it is an error. Fails if any
+    /// answer was wrong.
     pub(crate) async fn end(&mut self) {
-        self.enough.store(true, Ordering::SeqCst);
-        self.at_rest = mem::take(&mut self.at_work).join_all().await;
+        self.stopped.store(true, Ordering::SeqCst);
+        self.idle = mem::take(&mut self.running).join_all().await;
     }
 
-    /// Waits until each was acknowledged a take and a submission that it began to file after this
-    /// was called.
+    /// Waits until each member had a take and a submission acknowledged that it began to file after
+    /// this call.
     pub(crate) async fn goes_on(&mut self) {
         self.all("acknowledged", |tally| &tally.filed, 2).await;
     }
 
-    /// Waits until each had an error of each kind.
+    /// Waits until each member had an error for a take and for a submission.
     pub(crate) async fn fails(&mut self) {
         self.all("answered with an error", |tally| &tally.failed, 1).await;
     }
@@ -105,26 +105,26 @@ impl Load {
             if self.tallies.iter().zip(&goals).all(|(tally, goal)| read(tally) >= *goal) {
                 return;
             }
-            assert!(self.at_work.try_join_next().is_none(), "a filer was answered wrongly");
+            assert!(self.running.try_join_next().is_none(), "a filer got a wrong answer");
             sleep(Duration::from_millis(2)).await;
         }
         panic!("waited 20 seconds for all filers to be {what}");
     }
 
-    /// How many errors there were.
+    /// The number of errors so far.
     pub(crate) fn errors(&self) -> usize {
         self.tallies.iter().map(|tally| tally.failed.load(Ordering::SeqCst)).sum()
     }
 
-    /// The verdict, while all are at rest: how many acknowledged takes are not on file, and how many
-    /// submissions. Fails unless all that is on file was filed, is whole, and is there once.
+    /// After [`end`](Self::end): how many acknowledged takes and submissions are not stored. Fails unless
+    /// everything stored was filed, is complete, and is there once.
     pub(crate) async fn lost(&mut self) -> [usize; 2] {
         [self.lost_takes().await, self.lost_submissions().await]
     }
 
     async fn lost_takes(&mut self) -> usize {
         let mut verdicts = JoinSet::new();
-        for filer in mem::take(&mut self.at_rest) {
+        for filer in mem::take(&mut self.idle) {
             let store = Arc::clone(&self.store);
             verdicts.spawn(async move { (filer.takes.on_file(&*store).await, filer) });
         }
@@ -132,9 +132,9 @@ impl Load {
         for (on_file, filer) in verdicts.join_all().await {
             lost += filer.takes.acknowledged.len().saturating_sub(on_file.len());
             ids.extend(on_file);
-            self.at_rest.push(filer);
+            self.idle.push(filer);
         }
-        // What was begun and not done would have left a gap, or be the next.
+        // A half-done commit would leave a gap, or an additional take.
         ids.sort_unstable();
         assert_eq!(ids, (1..=ids.len() as u64).collect::<Vec<_>>());
         assert_eq!(self.store.take(TakeId(ids.len() as u64 + 1)).await.unwrap(), None);
@@ -146,7 +146,7 @@ impl Load {
         let day = self.committee.committee_takes(&day).await.unwrap();
         assert!(day.is_sorted_by_key(|take| take.received_at));
         let (mut lost, mut found) = (0, 0);
-        for Filer { submissions, .. } in &self.at_rest {
+        for Filer { submissions, .. } in &self.idle {
             let on_file = submissions.on_file(&*self.committee, &day).await;
             lost += submissions.acknowledged.len().saturating_sub(on_file);
             found += on_file;
@@ -156,7 +156,7 @@ impl Load {
     }
 }
 
-/// A member of both, that files takes and submits at once.
+/// A member of tenant and committee that files takes and submits concurrently.
 struct Filer {
     takes: takes::Filer,
     submissions: Submitter,
@@ -173,10 +173,10 @@ impl Filer {
         mut self,
         store: Arc<dyn Store>,
         committee: Arc<dyn CommitteeStore>,
-        enough: Arc<AtomicBool>,
+        stopped: Arc<AtomicBool>,
     ) -> Self {
         let Self { takes, submissions, tallies: [filed, submitted] } = &mut self;
-        let goes_on = || !enough.load(Ordering::SeqCst);
+        let goes_on = || !stopped.load(Ordering::SeqCst);
         let filing = async {
             while goes_on() {
                 filed.count(takes.file(&*store).await).await;

@@ -1,4 +1,4 @@
-//! Submissions of a member of the committee, and how they were answered.
+//! Files submissions of a member of the committee, and checks the answers.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::world::committee::try_judge;
 pub(super) struct Submitter {
     name: String,
     pub(super) acknowledged: Vec<Arc<CommitteeTake>>,
-    /// Its filing ended in an error: the take is on file or not.
+    /// The filing that ended in an error, whose outcome is unknown.
     unknown: Option<CommitteeFiling>,
 }
 
@@ -26,7 +26,7 @@ impl Submitter {
         Self { name, acknowledged: Vec::new(), unknown: None }
     }
 
-    /// Files the next submission, or once more the one that ended in an error.
+    /// Files the next submission, or retries the one that ended in an error.
     pub(super) async fn submit(&mut self, committee: &dyn CommitteeStore) -> Result<()> {
         let filing = match self.unknown.take() {
             Some(filing) => filing,
@@ -43,8 +43,8 @@ impl Submitter {
         }
     }
 
-    /// How many of the day's submissions are its own. They are those that were acknowledged, in the
-    /// order of their filing, and the last one counts.
+    /// The number of the member's submissions of the day. Checks that they are the acknowledged ones, in the
+    /// order of filing, and that the last one is the latest.
     pub(super) async fn on_file(
         &self,
         committee: &dyn CommitteeStore,
@@ -62,13 +62,13 @@ impl Submitter {
         own.len()
     }
 
-    /// The submission that this number was answered with, or would have been if the answer had come.
+    /// The submission of this number as acknowledged, or as it would have been.
     fn expected(&self, number: usize, on_file: &CommitteeTake) -> CommitteeTake {
         match self.acknowledged.get(number) {
             Some(take) => CommitteeTake::clone(take),
             None => {
                 let filing = self.unknown.as_ref().filter(|_| number == self.acknowledged.len());
-                filing.expect("nobody submitted this").take(on_file.received_at)
+                filing.expect("this was not submitted").take(on_file.received_at)
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Takes of a member, and how they were answered.
+//! Files takes of a member, and checks the answers.
 
 use std::sync::Arc;
 
@@ -14,16 +14,16 @@ use crate::world::{BOUND, draft, facts, joined, try_judge};
 /// How many takes a member may file in a session (API.md, 5.4).
 const CAP: usize = 5;
 
-/// A member that files as much as it may in one session of its own after another, each take with
-/// its number for a nonce.
+/// A member that files all revisions in one session of its own after another. The nonce is the number of
+/// the take.
 pub(super) struct Filer {
     name: String,
     author: Author,
-    /// How often it tried to convene a session.
+    /// How many times it tried to convene a session.
     convened: usize,
     sessions: Vec<Arc<Session>>,
     pub(super) acknowledged: Vec<Arc<Take>>,
-    /// Its filing ended in an error: the take is on file or not.
+    /// The filing that ended in an error, whose outcome is unknown.
     unknown: Option<Filing>,
 }
 
@@ -34,8 +34,8 @@ impl Filer {
         Self { name, author, convened: 0, sessions, acknowledged, unknown: None }
     }
 
-    /// Files the next take, or once more the one that ended in an error. Nobody else files for
-    /// this member, so that there is but one right answer.
+    /// Files the next take, or retries the one that ended in an error. No one else files for this member,
+    /// so only one answer is right.
     pub(super) async fn file(&mut self, store: &dyn Store) -> Result<()> {
         let filing = match self.unknown.take() {
             Some(filing) => filing,
@@ -65,7 +65,7 @@ impl Filer {
         Ok(filing)
     }
 
-    /// The ids of its takes on file. Each is whole, and nonces and revisions agree with them.
+    /// The ids of the member's stored takes. Checks that each is complete, and that nonces and revisions agree.
     pub(super) async fn on_file(&self, store: &dyn Store) -> Vec<u64> {
         let mut ids = Vec::new();
         for (index, session) in self.sessions.iter().enumerate() {
@@ -87,12 +87,12 @@ impl Filer {
         ids
     }
 
-    /// The take that this number was answered with, or would have been if the answer had come.
+    /// The take of this number as acknowledged, or as it would have been.
     fn expected(&self, number: usize, on_file: &Take) -> Take {
         let Take { id, filed_at, .. } = *on_file;
         match self.acknowledged.get(number) {
             Some(take) => Take::clone(take),
-            None => self.unknown.as_ref().expect("nobody filed this").take(id, filed_at),
+            None => self.unknown.as_ref().expect("this was not filed").take(id, filed_at),
         }
     }
 }

@@ -1,6 +1,6 @@
-/* Loaded into redis-server before its own libraries. Keeps, beside each file that is synced, how
-   long it was before the sync: so much is on disk. It is kept before the server learns that the
-   sync is done, so that what the server acknowledges by then is never beyond it. */
+/* Preloaded into redis-server. After each sync of a file, records the length that the file had before
+   the sync in another file, FILE.synced. It is recorded before the sync returns, so the server never
+   acknowledges data beyond that length. */
 
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -11,23 +11,23 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static void keep(int file, int64_t length) {
+static void record(int file, int64_t length) {
     char link[64], path[4096 + sizeof ".synced"];
     snprintf(link, sizeof link, "/proc/self/fd/%d", file);
     ssize_t end = readlink(link, path, 4096);
     if (end < 0) abort();
     snprintf(path + end, sizeof ".synced", ".synced");
-    int beside = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    if (pwrite(beside, &length, sizeof length, 0) != sizeof length) abort();
-    close(beside);
+    int out = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (pwrite(out, &length, sizeof length, 0) != sizeof length) abort();
+    close(out);
 }
 
 static int synced(long call, int file) {
     struct stat before;
     if (fstat(file, &before) != 0) return -1;
-    usleep(1000); /* As a disk does. */
+    usleep(1000); /* The latency of a disk. */
     if (syscall(call, file) != 0) return -1;
-    keep(file, before.st_size);
+    record(file, before.st_size);
     return 0;
 }
 

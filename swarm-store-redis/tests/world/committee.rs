@@ -1,4 +1,4 @@
-//! A committee through stores that may fail.
+//! Helpers for tests of a committee through stores that may fail.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(crate) fn seat(name: &str) -> CommitteeMemberChange {
     creation(&member(name))
 }
 
-/// The first write of the day, with a brief for a member; open for good.
+/// The first write of the day, with a brief for a member, and no deadline in practice.
 pub(crate) fn opening(name: &str) -> CommitteeDayChange {
     let opened = first_save(&open_day("2026-11-21", "aurora"));
     CommitteeDayChange { briefs: Some(vec![brief(name)]), ..opened }
@@ -38,7 +38,7 @@ pub(crate) fn brief(name: &str) -> CommitteeBrief {
     swarm_testing::committee::brief(name, "")
 }
 
-/// A committee that is in session, with these members.
+/// Saves these members and a generated day.
 pub(crate) async fn convened(store: &dyn CommitteeStore, names: &[impl AsRef<str>]) {
     for name in names {
         let seat = seat(name.as_ref());
@@ -47,12 +47,12 @@ pub(crate) async fn convened(store: &dyn CommitteeStore, names: &[impl AsRef<str
     assert_eq!(store.save_committee_day(&opening("ada")).await.unwrap(), Saved::Saved);
 }
 
-/// A submission with this mark, judged by the facts of the moment.
+/// A submission with this mark, judged by the current facts. Panics if the store fails.
 pub(crate) async fn judged(store: &dyn CommitteeStore, name: &str, mark: &str) -> CommitteeFiling {
     try_judge(store, name, mark).await.unwrap()
 }
 
-/// The same, if the store answers.
+/// A submission with this mark, judged by the current facts; an error if the store fails.
 pub(crate) async fn try_judge(
     store: &dyn CommitteeStore,
     name: &str,
@@ -64,14 +64,14 @@ pub(crate) async fn try_judge(
     Ok(judge(&facts, settings.key_prefix(), &key, &posted(mark), attempt()).unwrap())
 }
 
-/// The marks of the submissions that are on file, in the order of their commits.
+/// The marks of the stored submissions, in the order of their commits.
 pub(crate) async fn marks(store: &dyn CommitteeStore) -> Vec<String> {
     let takes = store.committee_takes(&CommitteeTakesQuery::On(&[today()])).await.unwrap();
     let mark = |body: &str| body.lines().next().unwrap().trim_start_matches("REGIME ").to_owned();
     takes.iter().map(|take| mark(take.body.as_str())).collect()
 }
 
-/// Calls each method of the committee that runs a script; before each, `forget` is called.
+/// Calls each method of the committee that runs a script, with a call of `forget` before each.
 pub(crate) async fn walk(store: &dyn CommitteeStore, forget: impl Fn()) {
     forget();
     assert_eq!(store.save_committee_member(&seat("ada")).await.unwrap(), Saved::Saved);

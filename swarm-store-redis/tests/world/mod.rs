@@ -1,4 +1,4 @@
-//! A tenant's world through stores that may fail: what `swarm_testing` leaves to them.
+//! Helpers for tests of a tenant through stores that may fail, where `swarm_testing` would panic.
 
 #![allow(dead_code, reason = "not every test needs every helper")]
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
@@ -19,10 +19,10 @@ use swarm_store_redis::RedisStore;
 use swarm_testing::{Author, mail, session_draft, takes_of};
 use tokio::time::{sleep, timeout};
 
-/// Any call answers within this time, whatever happens to it.
+/// Longest time that any call may take, failures included.
 pub(crate) const BOUND: Duration = Duration::from_secs(6);
 
-/// As many sessions as there are.
+/// All sessions, up to 1,000.
 pub(crate) const ALL: SessionQuery =
     SessionQuery { on: None, state: None, before: None, limit: 1_000, without_snapshots: false };
 
@@ -31,7 +31,7 @@ pub(crate) fn open(store: &RedisStore) -> Arc<dyn Store> {
     store.open(&TenantId::parse("acme").unwrap())
 }
 
-/// A claimed member that is on file.
+/// Saves a claimed member.
 pub(crate) async fn joined(store: &dyn Store, name: &str) -> Author {
     let author = Author::named(name);
     assert_eq!(store.save_member(&author.creation()).await.unwrap(), MemberSaved::Saved);
@@ -53,7 +53,7 @@ pub(crate) async fn facts(
     author.basis(store, &author.submission(session, nonce)).await
 }
 
-/// A take for the session, judged by the facts of the moment, if the store answers.
+/// A take for the session, judged by the current facts; an error if the store fails.
 pub(crate) async fn try_judge(
     store: &dyn Store,
     author: &Author,
@@ -64,7 +64,7 @@ pub(crate) async fn try_judge(
     Ok(swarm_testing::judged(&facts, &author.submission(session, nonce)))
 }
 
-/// The same, of a store that answers.
+/// A take for the session, judged by the current facts. Panics if the store fails.
 pub(crate) async fn judged(
     store: &dyn Store,
     author: &Author,
@@ -85,7 +85,7 @@ pub(crate) async fn nonces(store: &dyn Store, session: &Session) -> Vec<String> 
     takes.iter().map(|take| take.draft().nonce.as_str().to_owned()).collect()
 }
 
-/// Calls each method that runs a script; before each, `forget` is called.
+/// Calls each method that runs a script, with a call of `forget` before each.
 pub(crate) async fn walk(tenants: &RedisStore, forget: impl Fn()) {
     let store = &*open(tenants);
     forget();
