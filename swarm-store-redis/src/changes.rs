@@ -1,9 +1,10 @@
-//! Which tenants have changed: one key for all of them, at which each process announces those that it
-//! changes, and looks for those of the others.
+//! The change feed: one key at which each process announces the tenants that it changes, and reads the
+//! announcements of the others.
 //!
-//! In a cluster that key is on another node than most tenants, so that no commit can write to it. A
-//! commit is therefore announced before it is made: a process that is killed at any moment has either
-//! announced its commit or not made it. Whoever hears of it too early looks again, [`AGAIN`] later.
+//! In a cluster that key is on another node than most tenants, so no commit can write to it. A commit is
+//! therefore announced before it is made: a process that is killed at any moment has either announced its
+//! commit or not made it. A reader may receive an announcement before the commit, so the tenant is reported
+//! again [`COMMIT_WINDOW`] later.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,11 +19,10 @@ use crate::connection::client::{CALL_TIMEOUT, Client};
 use crate::script_call::ScriptCall;
 use crate::{keys, scripts};
 
-/// How long after an announcement was heard its commit has been made, or never will be: longer than a
-/// call may take.
-const AGAIN: Duration = CALL_TIMEOUT.saturating_add(Duration::from_secs(1));
+/// The time after an announcement within which its commit is made, if at all: longer than a call may take.
+const COMMIT_WINDOW: Duration = CALL_TIMEOUT.saturating_add(Duration::from_secs(1));
 
-/// What was heard of other processes.
+/// The announcements received so far.
 #[derive(Debug, Default)]
 pub(crate) struct LastHeard(Mutex<Heard>);
 
@@ -30,8 +30,8 @@ pub(crate) struct LastHeard(Mutex<Heard>);
 struct Heard {
     /// The number of the last announcement; empty before the first.
     last: String,
-    /// The tenants that are told of again, and when.
-    again: BTreeMap<TenantId, Instant>,
+    /// The tenants to be reported again, and when.
+    repeats: BTreeMap<TenantId, Instant>,
 }
 
 /// Announces that a tenant is about to be changed.
@@ -41,12 +41,12 @@ pub(crate) async fn announce(client: &Client, tenant: &TenantId) -> Result<()> {
     client.run::<String>("announce", &script).await.map(drop)
 }
 
-/// The time, the number of the last announcement, whether it is known who was announced since the one
-/// that was heard last, and who that was.
+/// The time, the number of the last announcement, whether the announcements since the last call are
+/// known, and the tenants that were announced.
 type Answer = (String, String, bool, Vec<String>);
 
 impl LastHeard {
-    /// Announces what this process has changed, and answers that and what others have announced.
+    /// Announces the tenants that this process has changed; returns them and those that others announced.
     pub(crate) async fn exchange(&self, client: &Client, seen: &SeenLogs) -> Result<Changes> {
         const OP: &str = "changes";
         let own = seen.take_changed();
@@ -57,13 +57,13 @@ impl LastHeard {
         }
         let answer: Result<Answer> = client.run(OP, &script).await;
         if answer.is_err() {
-            // To be announced by the next call.
+            // The next call announces them.
             own.iter().for_each(|tenant| drop(seen.of(tenant).changing()));
         }
         let (now, last, is_known, others) = answer?;
         let now = codec::decode_timestamp(&now).context(OP)?;
         let others = others.into_iter().filter_map(|tenant| TenantId::parse(tenant).ok());
-        let others = self.lock().hear(last, others.collect(), Instant::now());
+        let others = self.lock().receive(last, others.collect(), Instant::now());
         Ok(Changes { now, tenants: is_known.then(|| own.into_iter().chain(others).collect()) })
     }
 
@@ -73,18 +73,18 @@ impl LastHeard {
 }
 
 impl Heard {
-    /// Remembers what others have announced, and answers it with what is told again now.
-    fn hear(&mut self, last: String, others: Vec<TenantId>, now: Instant) -> Vec<TenantId> {
+    /// Records announcements of others; returns their tenants, and those whose repeat is due.
+    fn receive(&mut self, last: String, others: Vec<TenantId>, now: Instant) -> Vec<TenantId> {
         self.last = last;
-        let mut told = others.clone();
-        self.again.retain(|tenant, due| {
+        let mut reported = others.clone();
+        self.repeats.retain(|tenant, due| {
             let is_due = *due <= now;
             if is_due {
-                told.push(tenant.clone());
+                reported.push(tenant.clone());
             }
             !is_due
         });
-        self.again.extend(others.into_iter().map(|tenant| (tenant, now + AGAIN)));
-        told
+        self.repeats.extend(others.into_iter().map(|tenant| (tenant, now + COMMIT_WINDOW)));
+        reported
     }
 }

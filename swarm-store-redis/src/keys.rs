@@ -86,7 +86,7 @@ keys! {
     /// `next:` and a take id, the id of the next revision; `nonce:`, member and nonce, attempt and take id;
     /// `latest:`, session and member, the latest revision and its take id; `last`, the last take id;
     /// `member:` or `session:` and an id, its version; `newest:`, day and subject, the newest session;
-    /// `hold:` and a session, the time until which its takes are held back, while it is aggregated;
+    /// `hold:` and a session, the time until which new takes are held back while it is aggregated;
     /// `log`, the number of the log, its size, and the time of its last row; `clock`, once one was accepted
     /// that was behind the log.
     takes: "takes";

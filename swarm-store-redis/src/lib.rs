@@ -165,8 +165,9 @@ impl Tenants for RedisStore {
 
 #[async_trait]
 impl ChangeFeed for RedisStore {
-    /// A commit is announced before it is made, and once more with the next call of this; a take only
-    /// so. What others announce is told twice, the second time when the commit has ended.
+    /// Commits of this process are announced before they are made, and again by the next call of this; takes
+    /// only by the latter. A tenant that another process announces is returned twice, the second time when
+    /// its commit must have ended.
     async fn changes(&self) -> Result<Changes> {
         self.heard.exchange(&self.client, &self.seen).await
     }

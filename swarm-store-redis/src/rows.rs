@@ -22,7 +22,7 @@ impl TenantStore {
         self.read(op, &rows_script(keys, listing, before, limit)).await
     }
 
-    /// The same of sessions, without their snapshots.
+    /// As [`listed`](Self::listed), for sessions, without their snapshots.
     pub(crate) async fn listed_without_snapshots(
         &self,
         op: &'static str,

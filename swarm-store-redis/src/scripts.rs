@@ -7,8 +7,8 @@ use redis::Script;
 use swarm_core::store::CLOCK_TOLERANCE_MILLIS;
 use swarm_core::store::records::BEFORE_SNAPSHOT;
 
-/// How many fields [`FILE`] checks a session against, and how many more arguments it has of it: the last is how many
-/// takes it has.
+/// [`FILE`], for each session: how many fields it compares, and how many other arguments it takes. The last of these is
+/// the number of takes for the session.
 pub(crate) const SESSION_FIELDS: usize = 3;
 pub(crate) const SESSION_REST: usize = 4;
 

@@ -17,12 +17,11 @@ use crate::rows::saved;
 use crate::scripts;
 use crate::tenant::TenantStore;
 
-/// How long takes of a session are held back at most while it is aggregated: less than a call may take,
-/// so that none of them fails where the server that aggregates does.
-const HOLD: Duration = Duration::from_secs(3);
+/// Longest time that takes of a session are held back while it is aggregated. Less than the timeout of a
+/// call, so that takes do not fail when the aggregating process does.
+const MAX_HOLD: Duration = Duration::from_secs(3);
 
-/// How often an aggregation begins again because the session was changed, or the takes were held too
-/// short.
+/// How many times an aggregation is tried while the session changes, or the hold ends too early.
 const AGGREGATION_ATTEMPTS: usize = 8;
 
 #[async_trait]
@@ -104,8 +103,8 @@ impl Sessions for TenantStore {
         saved("save session", &outcome)
     }
 
-    /// Takes of the session are held back while those on file are read and judged. The commit is
-    /// guarded by their number, for where that took longer than they are held.
+    /// Holds back new takes of the session while the stored ones are read and judged. The commit is also
+    /// guarded by their number, in case the hold ends first.
     async fn aggregate(&self, aggregation: &Aggregation) -> Result<Aggregated> {
         const OP: &str = "aggregate";
         let id = aggregation.session;
@@ -118,7 +117,7 @@ impl Sessions for TenantStore {
             self.hold(id).await?;
             let found = self.session_takes(&TakeQuery::all(id)).await?;
             let (session, takes) = found.map(|it| (it.session, it.takes)).unzip();
-            // Read last: no take of the snapshot was filed after it.
+            // Read last, so that no take of the snapshot was filed after it.
             let now = self.now().await?;
             let takes = takes.unwrap_or_default();
             let change = match aggregation.judge(session.as_ref(), &takes, now) {
@@ -134,10 +133,10 @@ impl Sessions for TenantStore {
 }
 
 impl TenantStore {
-    /// Holds back the takes of a session, until it is written or [`HOLD`] is over.
+    /// Holds back the takes of a session, until it is written or [`MAX_HOLD`] is over.
     async fn hold(&self, id: SessionId) -> Result<()> {
         let mut script = self.call(&scripts::HOLD, []);
-        script.arg(id.0).arg(HOLD.as_millis().to_string());
+        script.arg(id.0).arg(MAX_HOLD.as_millis().to_string());
         self.write("aggregate", script).await.map(drop)
     }
 }

@@ -20,11 +20,11 @@ use crate::script_call::ScriptCall;
 use crate::scripts;
 use crate::tenant::TenantStore;
 
-/// How many takes of a session are read at a time: commits get their turn in between.
+/// The number of takes read per call, so that commits can run in between.
 const PAGE: usize = 500;
 
-/// How long a take that is held back waits before it is sent again.
-const HELD_PAUSE: Duration = Duration::from_millis(5);
+/// How long a take that is held back waits before it is retried.
+const HOLD_RETRY_DELAY: Duration = Duration::from_millis(5);
 
 /// The facts as a script returns them: the time, the rows of member and session, the latest
 /// revision, and the row of the take that spent the nonce.
@@ -61,7 +61,7 @@ impl Takes for TenantStore {
     }
 
     async fn file(&self, filing: &Filing) -> Result<Filed> {
-        let outcome = bounded("file", self.commit_when_free(filing)).await?;
+        let outcome = bounded("file", self.commit_when_released(filing)).await?;
         match outcome.as_str() {
             "stale" => return Ok(Filed::Stale),
             "late" => return Ok(Filed::Late),
@@ -105,21 +105,21 @@ impl Takes for TenantStore {
 
 /// A page of the takes of a session.
 struct Page {
-    /// The session, with the first page alone.
+    /// The session; only with the first page.
     session: Option<Versioned<Session>>,
-    /// The last take of the tenant when the first page was read: pages show none after it.
+    /// The last take of the tenant when the first page was read: pages contain no later take.
     up_to: TakeId,
     takes: Vec<Arc<Take>>,
-    /// What the next page comes after, where there may be more.
+    /// The take before the next page, if there may be more.
     next: Option<TakeId>,
 }
 
-/// A page as a script returns it: the row of the session, the last take, what the next page comes
-/// after, and the rows of the takes.
+/// A page as a script returns it: the row of the session, the last take, the take before the next page,
+/// and the rows of the takes.
 type PageRows = (Option<String>, String, String, Vec<String>);
 
 impl TenantStore {
-    /// A page of takes, the first one without `up_to`.
+    /// Reads a page of takes; without `up_to`, the first page.
     async fn page(&self, query: &TakeQuery, up_to: Option<TakeId>) -> Result<Page> {
         const OP: &str = "session takes";
         let (takes, of_session) = (self.keys.takes(), self.keys.session_takes(query.session));
@@ -138,14 +138,14 @@ impl TenantStore {
         })
     }
 
-    /// Commits a take once its session is not being aggregated.
-    async fn commit_when_free(&self, filing: &Filing) -> Result<String> {
+    /// Commits a take, retrying while it is held back.
+    async fn commit_when_released(&self, filing: &Filing) -> Result<String> {
         loop {
             let outcome = self.commit_take(filing).await?;
             if outcome != "held" {
                 return Ok(outcome);
             }
-            sleep(HELD_PAUSE).await;
+            sleep(HOLD_RETRY_DELAY).await;
         }
     }
 }

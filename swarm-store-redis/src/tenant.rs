@@ -75,16 +75,16 @@ pub(crate) struct TenantStore {
 }
 
 impl TenantStore {
-    /// Runs a script that writes, and recognizes a repeated attempt; returns its outcome. Other
-    /// processes hear that the tenant changes, even if this one ends with the commit.
+    /// Runs a script that writes, and recognizes a repeated attempt; returns its outcome. The change is
+    /// announced first, so that other processes learn of it even if this one is killed.
     pub(crate) async fn commit(&self, op: &'static str, script: LogCall<'_>) -> Result<String> {
         self.mark(op).await?;
-        // Where this fails, so does the commit; or it is announced after it.
+        // If this fails, the commit fails too, or the next call of `changes` announces it.
         let _ = changes::announce(&self.client, &self.id).await;
         self.commit_at(op, script, self.seen.position()).await
     }
 
-    /// The same without an announcement, of what was judged by facts of the log that was seen here.
+    /// The same without an announcement, for a change that was judged at this log position.
     pub(crate) async fn commit_at(
         &self,
         op: &'static str,

@@ -12,19 +12,19 @@ use swarm_store_redis::RedisStore;
 use swarm_testing::World;
 
 #[tokio::test]
-async fn a_change_is_heard_by_all_before_and_after_it() {
+async fn change_is_announced_before_and_after_its_commit() {
     let redis = Server::start(&["--appendonly", "no"]);
     let [one, other, third] = [open(&redis).await, open(&redis).await, open(&redis).await];
-    // Who has heard nothing yet does not know what has changed.
+    // The first call of a store has no earlier announcement to compare with.
     assert_eq!([changed(&one).await, changed(&other).await], [None, None]);
     assert_eq!([changed(&one).await, changed(&other).await], [heard(&[]), heard(&[])]);
 
-    // A process that is killed once it has committed need announce nothing more.
+    // Announced before the commit, so it is received without a further call of the first store.
     change(&one, "acme").await;
     change(&one, "bolt").await;
     assert_eq!(changed(&other).await, heard(&["acme", "bolt"]));
     assert_eq!(changed(&other).await, heard(&[]));
-    // It hears its own announcements too, and makes them once more.
+    // A store receives its own announcements too, and repeats them.
     assert_eq!(changed(&one).await, heard(&["acme", "bolt", "acme", "bolt"]));
     assert_eq!(changed(&one).await, heard(&[]));
     assert_eq!(changed(&other).await, heard(&["acme", "bolt"]));
@@ -32,9 +32,9 @@ async fn a_change_is_heard_by_all_before_and_after_it() {
     assert_eq!(changed(&third).await, None);
 }
 
-/// Whoever hears of a commit before it is made is told of it again when it must have been.
+/// An announcement may be received before its commit is made.
 #[tokio::test]
-async fn an_announcement_is_told_again_when_its_commit_has_ended() {
+async fn announcement_is_repeated_when_its_commit_must_have_ended() {
     let redis = Server::start(&["--appendonly", "no"]);
     let [one, other] = [open(&redis).await, open(&redis).await];
     changed(&other).await;

@@ -1,8 +1,8 @@
--- The facts that a submission is judged by.
+-- Reads the facts that a submission is judged by.
 local tokens, members, sessions = KEYS[1], KEYS[2], KEYS[3]
 local token, on, nonce = ARGV[1], ARGV[2], ARGV[3]
 
--- Changes nothing, and is refused by a replica: nobody is judged by what it has.
+-- Changes nothing. A replica rejects this write, so no submission is judged by its stale facts.
 redis.call('HDEL', takes, '')
 local member = redis.call('HGET', tokens, token)
 local session = redis.call('HGET', takes, 'newest:' .. on)

@@ -1,4 +1,4 @@
--- Holds back the takes of a session for so many milliseconds, or until the session is written.
+-- Holds back new takes of a session for `duration` milliseconds, or until the session is written.
 local id, duration = ARGV[1], tonumber(ARGV[2])
 if not redis.call('HGET', takes, 'session:' .. id) then return 'unknown' end
 local until_when = string.format('%.0f', tonumber(time_of_commit()) + duration)

@@ -1,7 +1,7 @@
--- A session, and a page of its takes: of those whose ids follow one, at most so many, up to the last take
--- that was on file when the first page was read. So all pages are of one position of the log: takes are
--- never changed, and ids only grow. Answers the session (with the first page alone), that last take, the
--- last id that was looked at, or nothing at the end, and the takes.
+-- Reads a session and a page of its takes: at most `limit` takes with ids after `after`, up to the last take
+-- stored when the first page was read. All pages thus belong to one position of the log, since takes never
+-- change and ids only grow. Returns the session (with the first page only), that last take, the last id that
+-- was examined (or '' at the end), and the takes.
 local takes, filed, sessions = KEYS[1], KEYS[2], KEYS[3]
 local id, after, limit, up_to, all = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5] == 'all'
 
@@ -12,7 +12,7 @@ if up_to == '' then
 end
 local last = tonumber(up_to)
 
--- They stand in the order of their ids.
+-- Binary search: the list is ordered by id.
 local low, high = 0, redis.call('LLEN', filed)
 while low < high do
   local middle = math.floor((low + high) / 2)
