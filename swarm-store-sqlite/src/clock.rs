@@ -1,4 +1,4 @@
-//! The system's clock.
+//! Reads the system clock.
 
 use swarm_core::Timestamp;
 

@@ -1,4 +1,4 @@
-//! One connection to the file.
+//! Opens connections to the file, and sets their pragmas.
 
 use std::fs::OpenOptions;
 use std::path::Path;
@@ -10,13 +10,13 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::failure::Outcome;
 
-/// How often a lock that another process holds is retried, once a millisecond: for five seconds.
-const TRIES: i32 = 5_000;
+/// How many times a lock held by another process is retried, once a millisecond: for five seconds.
+const MAX_LOCK_RETRIES: i32 = 5_000;
 
-/// The size of the statement cache: larger than the number of statements.
-const STATEMENT_CACHE: usize = 200;
+/// Capacity of the statement cache; larger than the number of statements.
+const STATEMENT_CACHE_CAPACITY: usize = 200;
 
-/// Opens a connection that writes; makes the file where there is none.
+/// Opens a connection that writes; creates the file if there is none.
 pub(crate) fn to_write(path: &Path) -> Outcome<Connection> {
     make(path);
     let db = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
@@ -30,14 +30,14 @@ pub(crate) fn to_write(path: &Path) -> Outcome<Connection> {
 pub(crate) fn to_read(path: &Path) -> Outcome<Connection> {
     let db = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     db.pragma_update(None, "query_only", true)?;
-    // Opens what stands beside the file, too, while it is surely of this one.
+    // Opens the -wal and -shm files now, while they are certain to belong to this file.
     db.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(db)
 }
 
-/// Creates a file that only its owner can read, since it contains the members' contacts. One that is
-/// there, perhaps a restored backup, gets the same mode, with the files beside it, where this process
-/// may change that. When the file cannot be created, SQLite deals with it.
+/// Creates the file, readable by its owner only, since it contains the members' contacts. An existing
+/// file, for example a restored backup, gets the same mode if this process may change it, as do its -wal
+/// and -shm files. If the file cannot be created, SQLite reports the error.
 fn make(path: &Path) {
     let mut file = OpenOptions::new();
     #[cfg(unix)]
@@ -47,13 +47,13 @@ fn make(path: &Path) {
     for ending in ["", "-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();
         name.push(ending);
-        withdraw_from_others(Path::new(&name));
+        make_private(Path::new(&name));
     }
 }
 
-/// Leaves a file readable and writable by its owner alone.
+/// Removes the permissions of group and others.
 #[cfg(unix)]
-fn withdraw_from_others(path: &Path) {
+fn make_private(path: &Path) {
     use std::os::unix::fs::PermissionsExt as _;
     let Ok(found) = std::fs::metadata(path) else { return };
     let mut permissions = found.permissions();
@@ -67,9 +67,9 @@ fn open(path: &Path, flags: OpenFlags) -> Outcome<Connection> {
     // Each connection is used by one thread at a time.
     let mut db = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     db.busy_handler(Some(wait))?;
-    db.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
-    // Otherwise a statement is prepared again whenever it gets other values: SQLite would look whether
-    // they ask for another plan.
+    db.set_prepared_statement_cache_capacity(STATEMENT_CACHE_CAPACITY);
+    // Otherwise SQLite prepares a statement again when other values are bound, to see whether they need
+    // another plan.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // A full disk has no room for temporary files either.
     db.pragma_update(None, "temp_store", "memory")?;
@@ -78,5 +78,5 @@ fn open(path: &Path, flags: OpenFlags) -> Outcome<Connection> {
 
 fn wait(tries: i32) -> bool {
     thread::sleep(Duration::from_millis(1));
-    tries < TRIES
+    tries < MAX_LOCK_RETRIES
 }

@@ -1,4 +1,4 @@
-//! How many records there are, by the indexes of their states.
+//! Implements [`Counts`] by the state indexes.
 
 use async_trait::async_trait;
 use swarm_core::store::{Countable, Counts, Result, StoreError};

@@ -1,4 +1,4 @@
-//! The file, with the threads that work on it.
+//! An open database file: its writer thread, its reader threads, and its clock.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use swarm_core::Timestamp;
 use tokio::sync::oneshot;
 
 use crate::failure::{Failure, Outcome};
-use crate::place::Place;
+use crate::opened_file::OpenedFile;
 use crate::readers::{self, ReadJob};
 use crate::writer::{self, Changes, PendingChange};
 use crate::{connection, layout};
@@ -22,22 +22,21 @@ pub(crate) struct Database {
     writer: Changes,
     readers: Sender<ReadJob>,
     clock: TimeSource,
-    /// When the disk had no room for a write last, in milliseconds since 1970; before all time while it
-    /// always had.
-    had_no_room: AtomicI64,
-    /// Whether anything in the file could not be understood.
+    /// The last time when the disk was full, in milliseconds since 1970; `i64::MIN` if it never was.
+    last_disk_full: AtomicI64,
+    /// Whether anything corrupt was found in the file.
     is_damaged: AtomicBool,
     _threads: Threads,
 }
 
-/// How long it counts that there was no room for a write, in milliseconds: a smaller one, such as the
-/// probe of `ready`, may find some all the while.
-const LATELY: u64 = 60_000;
+/// How long `ready` warns of a full disk after a write failed, in milliseconds. A smaller write, such as
+/// the probe of `ready`, may still succeed on such a disk.
+const DISK_FULL_WARNING: u64 = 60_000;
 
 /// The source of the time.
 pub(crate) type TimeSource = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// The threads that work on the file, waited for when this is dropped.
+/// The threads of the file; dropping this waits for them to end.
 struct Threads(Vec<JoinHandle<()>>);
 
 impl Drop for Threads {
@@ -51,16 +50,15 @@ impl Drop for Threads {
 
 impl Database {
     pub(crate) fn open(path: &Path, clock: TimeSource) -> Outcome<Self> {
-        // SQLite does not take some names, such as `:memory:`, for files; an absolute path is
-        // always one.
+        // SQLite treats some names, such as `:memory:`, specially; an absolute path is always a file.
         let path = &std::path::absolute(path).map_err(Failure::path)?;
         let mut db = connection::to_write(path)?;
         layout::bring_up_to_date(&mut db)?;
         let (readers, mut threads) = readers::start(path)?;
-        let (writer, thread) = writer::start(db, Place::of(path))?;
+        let (writer, thread) = writer::start(db, OpenedFile::of(path))?;
         threads.push(thread);
-        let (had_no_room, is_damaged) = (AtomicI64::new(i64::MIN), AtomicBool::new(false));
-        Ok(Self { writer, readers, clock, had_no_room, is_damaged, _threads: Threads(threads) })
+        let (last_disk_full, is_damaged) = (AtomicI64::new(i64::MIN), AtomicBool::new(false));
+        Ok(Self { writer, readers, clock, last_disk_full, is_damaged, _threads: Threads(threads) })
     }
 
     pub(crate) fn clock(&self) -> TimeSource {
@@ -95,24 +93,25 @@ impl Database {
         outcome
     }
 
-    /// Remembers of a failure what `ready` warns of.
+    /// Records failures that `ready` warns of.
     fn note(&self, failure: Option<&Failure>) {
         let Some(failure) = failure else { return };
-        if failure.is_of_room {
-            self.had_no_room.store((self.clock)().millis(), Ordering::Relaxed);
+        if failure.is_disk_full {
+            self.last_disk_full.store((self.clock)().millis(), Ordering::Relaxed);
         }
-        if failure.is_of_damage() {
+        if failure.is_corrupt() {
             self.is_damaged.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Whether anything in the file could not be understood since it was opened.
+    /// Whether anything corrupt was found in the file since it was opened.
     pub(crate) fn is_damaged(&self) -> bool {
         self.is_damaged.load(Ordering::Relaxed)
     }
 
-    /// Whether the disk had no room for a write within the last minute.
-    pub(crate) fn lately_had_no_room(&self) -> bool {
-        (self.clock)().millis().abs_diff(self.had_no_room.load(Ordering::Relaxed)) < LATELY
+    /// Whether a write failed within the last minute because the disk was full.
+    pub(crate) fn was_disk_full_recently(&self) -> bool {
+        (self.clock)().millis().abs_diff(self.last_disk_full.load(Ordering::Relaxed))
+            < DISK_FULL_WARNING
     }
 }

@@ -1,4 +1,4 @@
-//! Documents.
+//! Implements [`Documents`].
 
 use async_trait::async_trait;
 use rusqlite::Row;
@@ -90,14 +90,14 @@ fn put(world: &World<'_>, collection: &str, draft: &DocumentDraft) -> Outcome<Pu
     Ok(put)
 }
 
-/// Whether the group has as many as it may: ids follow the time.
+/// Whether the group has reached its quota. Ids are in order of time, so one row decides.
 fn is_full(world: &World<'_>, collection: &str, draft: &DocumentDraft) -> Outcome<bool> {
-    const AMONG_THE_LAST: &str = "SELECT created_at FROM documents
+    const NTH_NEWEST: &str = "SELECT created_at FROM documents
         WHERE tenant = ?1 AND collection = ?2 AND family = ?3 ORDER BY id DESC LIMIT 1 OFFSET ?4";
     let Some(quota) = &draft.quota else { return Ok(false) };
     let Some(before) = quota.most.checked_sub(1) else { return Ok(true) };
     let values: Values<'_> = &[&collection, &draft.group, &before];
-    let made = world.one(AMONG_THE_LAST, values, |row| timestamp(row.get(0)?))?;
+    let made = world.one(NTH_NEWEST, values, |row| timestamp(row.get(0)?))?;
     Ok(made.is_some_and(|made| quota.counts(made)))
 }
 

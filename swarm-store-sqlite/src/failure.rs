@@ -1,4 +1,4 @@
-//! Errors of the file, and how they are reported.
+//! Errors of the file, and their conversion to [`StoreError`].
 
 use std::error::Error as _;
 use std::sync::Arc;
@@ -8,21 +8,21 @@ use swarm_core::store::StoreErrorKind;
 use swarm_core::store::records::Unreadable;
 use swarm_core::{Invalid, StoreError};
 
-/// What closures that look at the file, or change it, return.
+/// The result of a read or a change of the file.
 pub(crate) type Outcome<T> = Result<T, Failure>;
 
-/// Why an operation failed. Cloned for each of the changes that were to be committed together.
+/// Why an operation failed. Cloned for each change of a batch.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{text}")]
 pub(crate) struct Failure {
     kind: StoreErrorKind,
     text: Arc<str>,
-    /// There is no room on the disk.
-    pub(crate) is_of_room: bool,
+    /// Whether the disk is full.
+    pub(crate) is_disk_full: bool,
 }
 
 impl Failure {
-    /// What is stored is not a valid record.
+    /// A stored record is not valid.
     pub(crate) fn corrupt(what: impl std::fmt::Display) -> Self {
         Self::new(StoreErrorKind::Corrupt, format!("a stored record is garbled: {what}"))
     }
@@ -47,8 +47,8 @@ impl Failure {
         Self::misconfigured(format!("no path to a file: {error}"))
     }
 
-    /// Whether what the file holds cannot be understood.
-    pub(crate) fn is_of_damage(&self) -> bool {
+    /// Whether the file, or a record in it, is corrupt.
+    pub(crate) fn is_corrupt(&self) -> bool {
         self.kind == StoreErrorKind::Corrupt
     }
 
@@ -62,7 +62,7 @@ impl Failure {
     }
 
     fn new(kind: StoreErrorKind, text: impl Into<Arc<str>>) -> Self {
-        Self { kind, text: text.into(), is_of_room: false }
+        Self { kind, text: text.into(), is_disk_full: false }
     }
 }
 
@@ -77,7 +77,7 @@ impl From<rusqlite::Error> for Failure {
                 Self::new(StoreErrorKind::Contended, "another process did not let go of the file")
             }
             Some(ErrorCode::DiskFull) => {
-                Self { is_of_room: true, ..Self::unavailable(error.to_string()) }
+                Self { is_disk_full: true, ..Self::unavailable(error.to_string()) }
             }
             _ => Self::unavailable(error.to_string()),
         }

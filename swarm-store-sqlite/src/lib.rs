@@ -12,12 +12,11 @@
 //! # }
 //! ```
 //!
-//! A write is answered when its commit is on the disk (write-ahead log, `synchronous=FULL`). One thread writes, and
-//! commits in one transaction all changes that arrived while the disk was busy with the commit before, so that many
-//! clients need hardly more syncs than one. Some threads read in parallel. Several processes of one machine may have
-//! the file open.
+//! A write returns once its commit is on the disk (write-ahead log, `synchronous=FULL`). One thread writes. It commits
+//! all changes that arrived during the previous commit in one transaction, so many clients need hardly more syncs
+//! than one. Several threads read in parallel. Several processes of one machine may have the file open.
 //!
-//! `README.md` says what may be lost, and how to back the file up.
+//! `README.md` says what may be lost, and how to back up the file.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -34,8 +33,8 @@ mod layout;
 mod log;
 mod log_rows;
 mod members;
+mod opened_file;
 mod outbox;
-mod place;
 mod readers;
 mod sessions;
 mod takes;
@@ -63,23 +62,23 @@ use world::World;
 pub struct SqliteStore {
     database: Arc<Database>,
     seen: Arc<SeenLogs>,
-    /// The version of the file when changes were asked for last.
+    /// The version of the file at the last call of [`ChangeFeed::changes`].
     version: Arc<AtomicI64>,
 }
 
 impl SqliteStore {
-    /// Opens the file at this path, which may block on the disk; creates it where there is none, in
-    /// an existing folder. Goes by the system's clock.
+    /// Opens the file at this path, or creates it in an existing folder; may block on the disk. Uses the
+    /// system clock.
     ///
     /// # Errors
-    /// [`StoreError`] when the file cannot be opened, or made or brought up to the newest layout where it has
-    /// another; is a database of another program or none; or was written by a newer version of Swarm. Its
-    /// source says which. Whether it can be written to, [`ready`](Tenants::ready) says.
+    /// [`StoreError`] when the file cannot be opened, created or migrated to the newest layout; is not a
+    /// database, or one of another program; or was written by a newer version of Swarm. Its source says
+    /// which. Whether the file can be written is reported by [`ready`](Tenants::ready).
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with_clock(path, clock::system_time)
     }
 
-    /// Opens the file and goes by `clock`, for tests and simulations.
+    /// Opens the file with this clock, for tests and simulations.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -110,12 +109,12 @@ impl Tenants for SqliteStore {
         Arc::new(self.tenant(tenant))
     }
 
-    /// Checks that the file can be read, and written with a commit like any other; and that no
-    /// tenant may not commit because its log went back, or the clock is too far behind it. Warns where
-    /// the disk had no room lately for a write, or the file was found damaged.
+    /// Checks that the file can be read, and written with an ordinary commit, and that no tenant's commits are
+    /// blocked because its log went back or the clock is too far behind it. Warns when the disk was full
+    /// within the last minute, or corrupt data was found.
     async fn ready(&self) -> Result<Readiness> {
         let probe = self.database.write(layout::touch).await;
-        probe.map_err(|failure| match failure.is_of_room {
+        probe.map_err(|failure| match failure.is_disk_full {
             true => StoreError::misconfigured("ready", failure),
             false => failure.of("ready"),
         })?;
@@ -125,7 +124,7 @@ impl Tenants for SqliteStore {
         self.seen.check(may_commit).await?;
         let warnings = [
             (
-                self.database.lately_had_no_room(),
+                self.database.was_disk_full_recently(),
                 "the disk had no room for a write within the last minute",
             ),
             (
@@ -140,8 +139,8 @@ impl Tenants for SqliteStore {
 
 #[async_trait]
 impl ChangeFeed for SqliteStore {
-    /// Another process may have changed any tenant where the file has changed by another connection
-    /// than the writer's.
+    /// If a connection other than the writer's has changed the file, another process may have changed any
+    /// tenant.
     async fn changes(&self) -> Result<Changes> {
         let version = self.database.write(layout::version_by_others).await;
         let version = version.map_err(|failure| failure.of("changes"))?;
@@ -165,7 +164,7 @@ struct TenantStore {
 }
 
 impl TenantStore {
-    /// Reads the world in one snapshot, in parallel with others.
+    /// Reads the tenant's rows in one snapshot, in parallel with other reads.
     async fn read<T: Send + 'static>(
         &self,
         op: &'static str,
@@ -175,7 +174,7 @@ impl TenantStore {
         self.database.read(world).await.map_err(|failure| failure.of(op))
     }
 
-    /// Reads facts to be judged by: as [`read`](Self::read), unless the log went back.
+    /// Reads the facts of a judgement: as [`read`](Self::read), but fails when the log went back.
     async fn facts<T: Send + 'static>(
         &self,
         op: &'static str,
@@ -189,8 +188,8 @@ impl TenantStore {
         self.seen.note(self.read(op, look).await)
     }
 
-    /// Changes the world, alone, unless its log went back or the clock is far behind it. When this returns, all of the change is
-    /// on the disk; after an error, none of it can be relied on.
+    /// Changes the tenant's rows in a write transaction. Fails when the log went back, or the clock is far behind it.
+    /// When this returns `Ok`, the whole change is on the disk; after an error its outcome is unknown.
     async fn write<T: Send + 'static>(
         &self,
         op: &'static str,
@@ -202,7 +201,7 @@ impl TenantStore {
             world.time_of_commit()?;
             change(world)
         };
-        let outcome = self.write_anyhow(op, change).await;
+        let outcome = self.write_unchecked(op, change).await;
         if outcome.as_ref().is_err_and(StoreError::is_contended) {
             // Another log may have begun.
             self.log_position().await?;
@@ -210,8 +209,8 @@ impl TenantStore {
         outcome
     }
 
-    /// The same, whatever was seen of the log.
-    async fn write_anyhow<T: Send + 'static>(
+    /// As [`write`](Self::write), without comparing the log with the position seen, or its time with the clock.
+    async fn write_unchecked<T: Send + 'static>(
         &self,
         op: &'static str,
         change: impl FnOnce(&World<'_>) -> Outcome<T> + Send + 'static,
@@ -249,7 +248,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_write_that_found_no_room_is_warned_of_for_a_minute() {
+    async fn full_disk_is_warned_of_for_a_minute() {
         let folder = tempfile::tempdir().unwrap();
         let now = Arc::new(AtomicI64::new(1_795_000_000_000));
         let clock = Arc::clone(&now);
@@ -258,11 +257,11 @@ mod tests {
         let warnings = async || store.ready().await.unwrap().warnings;
         assert!(warnings().await.is_empty());
 
-        // As on a full disk, nothing but what is there already can be written to.
+        // Like a full disk, this allows writes to existing pages only.
         let fill = |db: &rusqlite::Connection| Ok(db.pragma_update(None, "max_page_count", 1)?);
         store.database.write(fill).await.unwrap();
         let grow = |db: &rusqlite::Connection| Ok(db.execute_batch("CREATE TABLE more (it)")?);
-        assert!(store.database.write(grow).await.unwrap_err().is_of_room);
+        assert!(store.database.write(grow).await.unwrap_err().is_disk_full);
         let warning = "the disk had no room for a write within the last minute";
         assert_eq!(warnings().await, [warning]);
         now.fetch_add(59_999, Ordering::Relaxed);
@@ -272,7 +271,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_that_was_found_damaged_is_warned_of() {
+    async fn corrupt_record_is_warned_of() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("swarm.db");
         let store = SqliteStore::open(&path).unwrap();

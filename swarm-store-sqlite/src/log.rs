@@ -1,4 +1,4 @@
-//! The log.
+//! Implements [`Log`].
 
 use async_trait::async_trait;
 use rusqlite::{Row, ToSql};
@@ -18,7 +18,7 @@ impl Log for TenantStore {
             check_commit(world, &seen)?;
             append_act(world, &act, world.clock(), None, None)
         };
-        self.write_anyhow("accept clock", accept).await
+        self.write_unchecked("accept clock", accept).await
     }
 
     async fn accept_store(&self, act: &Act) -> Result<()> {
@@ -28,7 +28,7 @@ impl Log for TenantStore {
             world.run(BEGIN, &[&signed(log)])?;
             append_act(world, &act, world.now()?, None, Some(log))
         };
-        self.write_anyhow("accept store", accept).await
+        self.write_unchecked("accept store", accept).await
     }
 
     async fn log(&self, after: Seq, limit: usize) -> Result<Vec<LogRow>> {
@@ -85,7 +85,7 @@ fn rows(world: &World<'_>, sql: &str, values: &[&dyn ToSql]) -> Outcome<Vec<LogR
         .collect()
 }
 
-/// What a row of the table says.
+/// The content of a row of the `log` table.
 enum Reference {
     Take(TakeId),
     CommitteeTake(u64),

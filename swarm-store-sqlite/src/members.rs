@@ -1,4 +1,4 @@
-//! Members, their tokens, keys and challenges.
+//! Implements [`Members`]: members, their tokens, keys and challenges.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use swarm_core::store::{
 };
 
 use crate::failure::Outcome;
-use crate::world::{Values, World, most, next, record, signed, timestamp, versioned};
+use crate::world::{Values, World, limit_arg, next, record, signed, timestamp, versioned};
 use crate::{TenantStore, log_rows, outbox};
 
 #[async_trait]
@@ -47,7 +47,7 @@ impl Members for TenantStore {
     }
 }
 
-/// The member whose record carries this token hash.
+/// The member that has this token hash.
 pub(crate) fn bearer(world: &World<'_>, token: &SecretHash) -> Outcome<Option<Versioned<Member>>> {
     const BY_TOKEN: &str = "SELECT version, record FROM members WHERE tenant = ?1 AND token = ?2";
     world.one(BY_TOKEN, &[token.as_bytes()], versioned)
@@ -74,7 +74,7 @@ fn listed(world: &World<'_>, query: &MemberQuery) -> Outcome<Vec<Arc<Member>>> {
     let after = query.after.as_ref().map_or("", MemberId::as_str);
     let mut found: Vec<Arc<Member>> = Vec::new();
     for state in &query.states {
-        let values: Values<'_> = &[&state.as_str(), &after, &most(query.limit)];
+        let values: Values<'_> = &[&state.as_str(), &after, &limit_arg(query.limit)];
         found.extend(world.all(IN_STATE, values, record)?);
     }
     found.sort_by(|a, b| a.id.cmp(&b.id));
@@ -168,7 +168,7 @@ fn is_proven(world: &World<'_>, change: &MemberChange, now: Timestamp) -> Outcom
     Ok(live.is_some_and(|live| live.seed == proven.0 && now <= live.expires_at))
 }
 
-/// Another member that holds the key which the change is to hold.
+/// Another member that holds the key of this change.
 fn other_holder(world: &World<'_>, change: &MemberChange) -> Outcome<Option<MemberId>> {
     const HOLDER: &str = "SELECT id FROM members WHERE tenant = ?1 AND held_key = ?2 AND id <> ?3";
     let Some(key) = change.held_key() else { return Ok(None) };
@@ -177,7 +177,7 @@ fn other_holder(world: &World<'_>, change: &MemberChange) -> Outcome<Option<Memb
     })
 }
 
-/// Whether there are as many in the state of the member as there may be.
+/// Whether the quota of members in this state is reached.
 fn is_full(world: &World<'_>, change: &MemberChange) -> Outcome<bool> {
     const OTHERS: &str = "SELECT count(*) FROM members
         WHERE tenant = ?1 AND state = ?2 AND id <> ?3";

@@ -1,4 +1,4 @@
-//! Whether a path still leads to the file that was opened there.
+//! Detects that the database file was replaced or removed while it is open.
 
 use std::ffi::OsString;
 use std::io;
@@ -7,35 +7,36 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::failure::{Failure, Outcome};
 
-/// Where a file was opened. One that is replaced or removed stays open: what is written to it is
-/// lost with the process.
-pub(crate) struct Place {
+/// The identity of a file when it was opened. A file that is replaced or removed stays open, but what is
+/// written to it is lost when the process ends.
+pub(crate) struct OpenedFile {
     path: PathBuf,
     file: Option<Identity>,
-    /// The files of SQLite beside it, the latest commits first.
-    beside: [(PathBuf, Option<Identity>); 2],
+    /// Its -wal and -shm files, in the order in which they are set aside.
+    sidecars: [(PathBuf, Option<Identity>); 2],
     are_aside: AtomicBool,
 }
 
-/// The device and the number of a file.
+/// The device and the inode number of a file.
 type Identity = (u64, u64);
 
-impl Place {
-    /// Where this file is; it was opened just now.
+impl OpenedFile {
+    /// Records the identity of a file that was just opened.
     pub(crate) fn of(path: &Path) -> Self {
         let found = |path: &Path| identity(path).ok().flatten();
-        let beside = ["-wal", "-shm"].map(|ending| {
+        let sidecars = ["-wal", "-shm"].map(|ending| {
             let path = with(path, ending);
             let file = found(&path);
             (path, file)
         });
         let are_aside = AtomicBool::new(false);
-        Self { path: path.to_owned(), file: found(path), beside, are_aside }
+        Self { path: path.to_owned(), file: found(path), sidecars, are_aside }
     }
 
-    /// Makes sure that the file is still there. Where another is, what stands beside it is set aside: whoever
-    /// opened the other would take it for its latest commits. It is put back when the file is.
-    pub(crate) fn still_there(&self) -> Outcome<()> {
+    /// Checks that the path still leads to the file. If another file has taken its place, renames the -wal and
+    /// -shm files: a process that opens the other file would replay them into it. They are renamed back when
+    /// the file returns.
+    pub(crate) fn check_in_place(&self) -> Outcome<()> {
         let found = identity(&self.path).map_err(Failure::path)?;
         let is_there = found == self.file;
         if is_there && !self.are_aside.load(Ordering::Relaxed) {
@@ -52,8 +53,8 @@ impl Place {
         Err(Failure::misconfigured(self.advice(found.is_some())))
     }
 
-    /// What an operator can do, the harmless step first. It names files, and no folder: anybody may
-    /// read it.
+    /// Advice for the operator, the safe step first. Names files without their folder, since the text is
+    /// public.
     fn advice(&self, is_replaced: bool) -> String {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         if !is_replaced {
@@ -71,17 +72,17 @@ impl Place {
     }
 
     fn set_aside(&self) {
-        for (path, file) in &self.beside {
+        for (path, file) in &self.sidecars {
             if is_at(path, *file) {
-                // Where that fails, the next call tries again.
+                // If this fails, the next call retries.
                 let _ = std::fs::rename(path, with(path, ".aside"));
             }
         }
     }
 
-    /// Whether all of them are in their places again.
+    /// Renames the -wal and -shm files back; returns whether all of them are in place.
     fn put_back(&self) -> bool {
-        self.beside.iter().all(|(path, file)| {
+        self.sidecars.iter().all(|(path, file)| {
             let is_free = matches!(identity(path), Ok(None));
             if is_free && is_at(&with(path, ".aside"), *file) {
                 let _ = std::fs::rename(with(path, ".aside"), path);
@@ -91,7 +92,7 @@ impl Place {
     }
 }
 
-/// Whether this very file is at the path.
+/// Whether the path leads to this file.
 fn is_at(path: &Path, file: Option<Identity>) -> bool {
     file.is_some() && identity(path).ok().flatten() == file
 }
@@ -102,7 +103,7 @@ fn with(path: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-/// Of what is at the path, if anything is.
+/// The identity of the file at the path, if there is one.
 #[cfg(unix)]
 fn identity(path: &Path) -> io::Result<Option<Identity>> {
     use std::os::unix::fs::MetadataExt as _;
@@ -113,7 +114,7 @@ fn identity(path: &Path) -> io::Result<Option<Identity>> {
     }
 }
 
-/// Elsewhere a file that is open can be neither replaced nor removed.
+/// On other platforms an open file can be neither replaced nor removed.
 #[cfg(not(unix))]
 fn identity(_: &Path) -> io::Result<Option<Identity>> {
     Ok(None)

@@ -1,4 +1,4 @@
-//! The messages to members.
+//! Implements [`Outbox`].
 
 use async_trait::async_trait;
 use swarm_core::domain::Message;
@@ -7,7 +7,7 @@ use swarm_core::store::{MessageChange, MessageQuery, Outbox, Result, Saved, Vers
 
 use crate::TenantStore;
 use crate::failure::Outcome;
-use crate::world::{World, most, next, saved, signed, versioned};
+use crate::world::{World, limit_arg, next, saved, signed, versioned};
 
 #[async_trait]
 impl Outbox for TenantStore {
@@ -36,7 +36,7 @@ fn matching(world: &World<'_>, query: &MessageQuery) -> Outcome<Vec<Versioned<Me
         WHERE tenant = ?1 AND id > ?2 ORDER BY id LIMIT ?3";
     const IN_STATE: &str = "SELECT version, record FROM messages
         WHERE tenant = ?1 AND id > ?2 AND state = ?4 ORDER BY id LIMIT ?3";
-    let (after, limit) = (query.after.map_or(0, |id| signed(id.0)), most(query.limit));
+    let (after, limit) = (query.after.map_or(0, |id| signed(id.0)), limit_arg(query.limit));
     match query.state {
         Some(state) => world.all(IN_STATE, &[&after, &limit, &state.as_str()], versioned),
         None => world.all(ALL, &[&after, &limit], versioned),

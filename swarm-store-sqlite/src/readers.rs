@@ -1,4 +1,4 @@
-//! The threads that read.
+//! The reader threads, each with a connection of its own.
 
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -13,10 +13,10 @@ use crate::failure::{Failure, Outcome};
 /// A read, which also sends its result to the caller.
 pub(crate) type ReadJob = Box<dyn FnOnce(&Connection) + Send>;
 
-/// How many threads read. They wait for nothing but the disk.
+/// The number of reader threads.
 const READERS: usize = 4;
 
-/// Starts the threads, each with a connection of its own. They end when the sender is dropped.
+/// Starts the threads. They end when the sender is dropped.
 pub(crate) fn start(path: &Path) -> Outcome<(Sender<ReadJob>, Vec<JoinHandle<()>>)> {
     let (sender, jobs) = mpsc::channel();
     let (jobs, mut threads) = (Arc::new(Mutex::new(jobs)), Vec::new());
@@ -36,7 +36,7 @@ fn read(db: &Connection, jobs: &Mutex<Receiver<ReadJob>>) {
     }
 }
 
-/// Reads the file in one snapshot, whatever is committed meanwhile.
+/// Reads the file in one snapshot, independent of commits meanwhile.
 pub(crate) fn in_snapshot<T>(
     db: &Connection,
     read: impl FnOnce(&Connection) -> Outcome<T>,

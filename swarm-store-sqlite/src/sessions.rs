@@ -1,4 +1,4 @@
-//! Sessions.
+//! Implements [`Sessions`].
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use swarm_core::store::{
 };
 
 use crate::failure::{Failure, Outcome};
-use crate::world::{Values, World, most, next, saved, signed, text, unsigned, versioned};
+use crate::world::{Values, World, limit_arg, next, saved, signed, text, unsigned, versioned};
 use crate::{TenantStore, log_rows, takes};
 
 #[async_trait]
@@ -30,7 +30,7 @@ impl Sessions for TenantStore {
         const LAST: &str = "SELECT version, record FROM sessions
             WHERE tenant = ?1 AND published_at IS NOT NULL
             ORDER BY published_at DESC, id DESC LIMIT ?2";
-        self.read("published", move |world| listed(world, LAST, &[&most(limit)])).await
+        self.read("published", move |world| listed(world, LAST, &[&limit_arg(limit)])).await
     }
 
     async fn convene(&self, convocation: &Convocation) -> Result<Arc<Session>> {
@@ -43,8 +43,8 @@ impl Sessions for TenantStore {
         self.write("save session", move |world| save(world, &change, &text)).await
     }
 
-    /// Judges within the commit, when no other is under way. Most takes are read before it, so that
-    /// commits of others hardly wait.
+    /// Judges within the commit, so no other commit can intervene. Most takes are read before it, to keep
+    /// the transaction short.
     async fn aggregate(&self, aggregation: &Aggregation) -> Result<Aggregated> {
         let all = TakeQuery::all(aggregation.session);
         let known = self.session_takes(&all).await?.map(|found| found.takes).unwrap_or_default();
@@ -53,7 +53,7 @@ impl Sessions for TenantStore {
     }
 }
 
-/// A session.
+/// The session with this id.
 pub(crate) fn by_id(world: &World<'_>, id: SessionId) -> Outcome<Option<Versioned<Session>>> {
     const BY_ID: &str = "SELECT version, record FROM sessions WHERE tenant = ?1 AND id = ?2";
     world.one(BY_ID, &[&signed(id.0)], versioned)
@@ -84,7 +84,7 @@ pub(crate) fn is_at(world: &World<'_>, id: SessionId, version: Version) -> Outco
 fn matching(world: &World<'_>, query: &SessionQuery) -> Outcome<Vec<Arc<Session>>> {
     let before = query.before.map_or(i64::MAX, |id| signed(id.0));
     let state = query.state.map(|state| state.as_str());
-    let most = most(query.limit);
+    let most = limit_arg(query.limit);
     let listed = |sql: &str, values: Values<'_>| match query.without_snapshots {
         true => short(world, sql, values),
         false => listed(world, sql, values),
@@ -143,7 +143,7 @@ fn convene(world: &World<'_>, convocation: &Convocation) -> Outcome<Arc<Session>
     Ok(Arc::new(session))
 }
 
-/// Aggregates a session of which these takes, and no others up to the last of them, are known.
+/// Aggregates a session. `takes` are all its takes up to some id; the rest are read here.
 fn aggregate(
     world: &World<'_>,
     aggregation: &Aggregation,

@@ -1,5 +1,5 @@
-//! One tenant's rows. In every statement, `?1` is the tenant: SQLite refuses to run one that names
-//! none, so that none can be forgotten.
+//! Statements on the rows of one tenant. In every statement `?1` is the tenant, and it is always bound: a
+//! statement without it fails.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use swarm_core::store::{Saved, Versioned, time_of_commit, time_of_read};
 use crate::database::TimeSource;
 use crate::failure::{Failure, Outcome};
 
-/// The world of one tenant, in one snapshot.
+/// The rows of one tenant, in one snapshot or write transaction.
 pub(crate) struct World<'a> {
     db: &'a Connection,
     tenant: &'a str,
@@ -66,28 +66,27 @@ impl<'a> World<'a> {
         found.flatten().map(unsigned).transpose()
     }
 
-    /// The id after the last, which a statement finds.
+    /// The next id, given a statement that selects the last one.
     pub(crate) fn next_id(&self, last: &str, values: Values<'_>) -> Outcome<u64> {
         Ok(self.number(last, values)?.unwrap_or(0).saturating_add(1))
     }
 
-    /// Runs a statement that changes rows, and says how many.
+    /// Runs a statement that changes rows; returns their number.
     pub(crate) fn run(&self, sql: &str, values: Values<'_>) -> Outcome<usize> {
         Ok(self.bound(sql, values)?.raw_execute()?)
     }
 
-    /// The time.
+    /// The time of a read: that of the clock, or of the last row of the log if that is later.
     pub(crate) fn now(&self) -> Outcome<Timestamp> {
         Ok(time_of_read((self.clock)(), last_time(self)?))
     }
 
-    /// The time of the commit that this is part of: no later commit gets an earlier one, whichever
-    /// process makes it.
+    /// The time of the current commit. It never decreases from commit to commit, in any process.
     pub(crate) fn time_of_commit(&self) -> Outcome<Timestamp> {
         Ok(time_of_commit((self.clock)(), last_time(self)?)?)
     }
 
-    /// The time of the clock, even if that is behind the log.
+    /// The time of the clock, even if it is behind the log.
     pub(crate) fn clock(&self) -> Timestamp {
         (self.clock)()
     }
@@ -113,7 +112,7 @@ pub(crate) fn versioned<T: Record>(row: &Row<'_>) -> Outcome<Versioned<T>> {
     Ok(Versioned { version, record: Arc::new(T::from_text(text(row, 1)?)?) })
 }
 
-/// A text of a row.
+/// A text column of a row.
 pub(crate) fn text<'a>(row: &'a Row<'_>, column: usize) -> Outcome<&'a str> {
     row.get_ref(column)?.as_str().map_err(Failure::corrupt)
 }
@@ -123,27 +122,27 @@ pub(crate) fn saved(changed: Outcome<usize>) -> Outcome<Saved> {
     Ok(if changed? == 0 { Saved::Stale } else { Saved::Saved })
 }
 
-/// The version to write.
+/// The version after this one; the first where none is expected.
 pub(crate) fn next(expected: Option<Version>) -> i64 {
     signed(expected.map_or(Version(1), Version::next).0)
 }
 
 /// A limit as an argument of a statement.
-pub(crate) fn most(limit: usize) -> i64 {
+pub(crate) fn limit_arg(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
-/// A number as an argument of a statement: SQLite has no larger ones.
+/// A number as an argument of a statement; SQLite has no larger integers than `i64::MAX`.
 pub(crate) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// A number of a row.
+/// A number from a row.
 pub(crate) fn unsigned(number: i64) -> Outcome<u64> {
     u64::try_from(number).map_err(|_| Failure::corrupt("a negative number"))
 }
 
-/// A moment of a row, in milliseconds since 1970.
+/// A time from a row, in milliseconds since 1970.
 pub(crate) fn timestamp(millis: i64) -> Outcome<Timestamp> {
     Timestamp::from_millis(millis).ok_or_else(|| Failure::corrupt("no moment"))
 }

@@ -1,5 +1,5 @@
-//! The one thread that writes. Changes that arrive while the disk syncs a commit are committed
-//! together, with one sync for all of them.
+//! The writer thread, with group commit: changes that arrive while the disk syncs a commit are committed
+//! in one batch, with one sync.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
@@ -10,17 +10,17 @@ use tokio::sync::oneshot;
 
 use crate::failure::{Failure, Outcome};
 use crate::layout;
-use crate::place::Place;
+use crate::opened_file::OpenedFile;
 
-/// The most changes in one commit: the first of them is answered only after the last.
+/// Maximum number of changes in one commit, since the first is answered only with the last.
 const MAX_BATCH: usize = 256;
 
 /// A change that a caller waits for.
 pub(crate) trait Change: Send {
-    /// Makes the change, all of it or none.
+    /// Makes the change, completely or not at all.
     fn make(&mut self, db: &Connection) -> Outcome<()>;
 
-    /// Sends the caller its result, now that it is known whether it was committed.
+    /// Sends the caller its result after the commit, or after its failure.
     fn answer(self: Box<Self>, committed: &Outcome<()>);
 }
 
@@ -28,29 +28,29 @@ pub(crate) trait Change: Send {
 pub(crate) type Changes = Sender<Box<dyn Change>>;
 
 /// Starts the thread. It ends when the sender is dropped and all changes are answered.
-pub(crate) fn start(db: Connection, place: Place) -> Outcome<(Changes, JoinHandle<()>)> {
+pub(crate) fn start(db: Connection, file: OpenedFile) -> Outcome<(Changes, JoinHandle<()>)> {
     let (sender, changes) = mpsc::channel();
     let thread = thread::Builder::new().name("swarm-sqlite-writer".to_owned());
-    let thread = thread.spawn(move || write(&db, &place, &changes)).map_err(Failure::thread)?;
+    let thread = thread.spawn(move || write(&db, &file, &changes)).map_err(Failure::thread)?;
     Ok((sender, thread))
 }
 
-fn write(db: &Connection, place: &Place, changes: &Receiver<Box<dyn Change>>) {
+fn write(db: &Connection, file: &OpenedFile, changes: &Receiver<Box<dyn Change>>) {
     let mut has_written = false;
     while let Ok(first) = changes.recv() {
         let mut batch = vec![first];
         batch.extend(changes.try_iter().take(MAX_BATCH - 1));
-        // What was written to a file that is replaced meanwhile is gone with it.
-        let committed = place.still_there().and_then(|()| commit(db, &mut batch));
-        let committed = committed.and_then(|()| place.still_there());
+        // A commit to a file that is replaced meanwhile is lost, so it is checked again afterwards.
+        let committed = file.check_in_place().and_then(|()| commit(db, &mut batch));
+        let committed = committed.and_then(|()| file.check_in_place());
         for change in batch {
             change.answer(&committed);
         }
         has_written = true;
     }
-    if has_written && place.still_there().is_ok() {
-        // SQLite does that itself for whoever closes the file last; of two who close it at once, neither is the last.
-        // Others that write wait meanwhile.
+    if has_written && file.check_in_place().is_ok() {
+        // SQLite checkpoints when the last connection closes, but not if two processes close at the same time.
+        // Other writers wait meanwhile.
         let _ = db.busy_timeout(Duration::from_millis(200));
         let _ = db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
     }
@@ -62,14 +62,14 @@ fn commit(db: &Connection, changes: &mut [Box<dyn Change>]) -> Outcome<()> {
         .and_then(|()| changes.iter_mut().try_for_each(|change| make(db, change.as_mut())))
         .and_then(|()| run(db, "COMMIT"));
     if committed.is_err() && !db.is_autocommit() {
-        // If this fails too, so does the next BEGIN, and leads here again.
+        // If this fails too, the next BEGIN fails, and the rollback is retried.
         let _ = run(db, "ROLLBACK");
     }
     committed
 }
 
-/// Makes one of many changes. One that fails is undone alone, unless its failure, for example a
-/// full disk, has ended the whole transaction.
+/// Makes one change of a batch. If it fails, only this change is rolled back, unless the failure (a full
+/// disk, for example) has ended the whole transaction.
 fn make(db: &Connection, change: &mut dyn Change) -> Outcome<()> {
     run(db, "SAVEPOINT change")?;
     if let Err(failure) = change.make(db) {
@@ -114,7 +114,7 @@ where
             (Some(made), Ok(())) => made,
             (None, Ok(())) => Err(Failure::stopped()),
         };
-        // The caller may be gone; the change is committed all the same.
+        // The caller may be gone; the change is committed anyway.
         let _ = self.reply.send(outcome);
     }
 }
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_that_fails_takes_no_other_with_it() {
+    fn failed_change_does_not_affect_the_batch() {
         let folder = tempfile::tempdir().unwrap();
         let db = with_numbers(&folder);
         let half_done = "INSERT INTO numbers VALUES (9); INSERT INTO nowhere VALUES (9)";
@@ -137,11 +137,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_to_a_file_that_is_replaced_meanwhile_is_not_acknowledged() {
+    fn commit_to_a_replaced_file_is_not_acknowledged() {
         let folder = tempfile::tempdir().unwrap();
         let db = with_numbers(&folder);
         let path = std::path::PathBuf::from(db.path().unwrap());
-        let (changes, thread) = start(db, Place::of(&path)).unwrap();
+        let (changes, thread) = start(db, OpenedFile::of(&path)).unwrap();
         let (kept, committed) = PendingChange::new(insert_one);
         changes.send(Box::new(kept)).unwrap();
         committed.blocking_recv().unwrap().unwrap();
@@ -159,9 +159,9 @@ mod tests {
         run(db, "INSERT INTO numbers VALUES (1)")
     }
 
-    /// A full disk can do that.
+    /// A full disk can end a transaction.
     #[test]
-    fn a_failure_that_ends_the_transaction_is_told_to_all_and_to_none_after_them() {
+    fn failure_that_ends_the_transaction_fails_its_whole_batch_only() {
         let folder = tempfile::tempdir().unwrap();
         let db = with_numbers(&folder);
         let ends = "ROLLBACK; INSERT INTO nowhere VALUES (9)";
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(numbers(&db), [1, 2, 3]);
     }
 
-    /// Makes three changes together; answers what each was told.
+    /// Commits three changes in one batch; returns the answer to each.
     fn committed(db: &Connection, changes: [String; 3]) -> [Outcome<()>; 3] {
         let pending = changes
             .map(|sql| PendingChange::new(move |db: &Connection| Ok(db.execute_batch(&sql)?)));

@@ -1,4 +1,4 @@
-//! Whoever has a file open learns what has changed in it.
+//! The change feed of a file that several stores have open.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
@@ -10,7 +10,7 @@ use swarm_store_sqlite::SqliteStore;
 use swarm_testing::World;
 
 #[tokio::test]
-async fn own_changes_are_known_by_tenant_and_those_of_others_may_be_anywhere() {
+async fn own_changes_name_tenants_and_changes_of_others_do_not() {
     let folder = tempfile::tempdir().unwrap();
     let open = || SqliteStore::open(folder.path().join("swarm.db")).unwrap();
     let (one, other) = (open(), open());

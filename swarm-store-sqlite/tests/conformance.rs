@@ -1,4 +1,4 @@
-//! The SQLite store keeps every promise of both ports.
+//! The conformance suites of both ports.
 #![expect(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::sync::Arc;
@@ -17,8 +17,8 @@ type FileAndClock = (TempDir, ManualClock);
 
 fn open_with_clock() -> (FileAndClock, Arc<SqliteStore>) {
     let (folder, clock) = (tempfile::tempdir().unwrap(), ManualClock::at(Timestamp::EPOCH));
-    let (path, shown) = (folder.path().join("swarm.db"), clock.clone());
-    let store = SqliteStore::open_with_clock(path, move || shown.now()).unwrap();
+    let (path, source) = (folder.path().join("swarm.db"), clock.clone());
+    let store = SqliteStore::open_with_clock(path, move || source.now()).unwrap();
     ((folder, clock), Arc::new(store))
 }
 
@@ -54,7 +54,7 @@ mod interface_a {
         db.execute("VACUUM INTO ?1", [copy.to_str()]).unwrap();
     }
 
-    /// What `.restore` of the command line does, in a file that others have open.
+    /// Overwrites an open file like `.restore` of the sqlite3 shell.
     async fn restore(folder: &TempDir) {
         let copy = folder.path().join("copy.db");
         let mut db = Connection::open(folder.path().join("swarm.db")).unwrap();

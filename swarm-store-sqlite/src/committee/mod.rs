@@ -1,4 +1,4 @@
-//! The committee.
+//! Implements [`Committee`].
 
 mod takes;
 
@@ -18,7 +18,7 @@ use swarm_core::store::{
 use crate::TenantStore;
 use crate::failure::Outcome;
 use crate::log_rows;
-use crate::world::{World, most, next, record, saved, signed, versioned};
+use crate::world::{World, limit_arg, next, record, saved, signed, versioned};
 
 pub(crate) use takes::by_id as take_by_id;
 
@@ -133,7 +133,7 @@ fn sessions(
     const ABOUT: &str = "SELECT version, record FROM committee_days
         WHERE tenant = ?1 AND (?2 IS NULL OR date < ?2) AND about = ?4
         ORDER BY date DESC LIMIT ?3";
-    let (before, most) = (query.before.map(|day| day.to_string()), most(query.limit));
+    let (before, most) = (query.before.map(|day| day.to_string()), limit_arg(query.limit));
     match &query.subject {
         Some(about) => world.all(ABOUT, &[&before, &most, &about.as_str()], versioned),
         None => world.all(ALL, &[&before, &most], versioned),

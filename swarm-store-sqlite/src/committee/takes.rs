@@ -1,4 +1,4 @@
-//! The submissions to the committee.
+//! Submissions to the committee: filing and reading.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use swarm_core::store::{CommitteeFiled, CommitteeFiling};
 
 use crate::failure::Outcome;
 use crate::log_rows;
-use crate::world::{World, most, record, signed};
+use crate::world::{World, limit_arg, record, signed};
 
-/// All of these days.
+/// All submissions on these days.
 pub(super) fn on(world: &World<'_>, days: &[Day]) -> Outcome<Vec<Arc<CommitteeTake>>> {
     const OF_DAY: &str = "SELECT record FROM committee_takes
         WHERE tenant = ?1 AND date = ?2 ORDER BY id";
@@ -19,7 +19,7 @@ pub(super) fn on(world: &World<'_>, days: &[Day]) -> Outcome<Vec<Arc<CommitteeTa
     Ok(days.iter().map(of_day).collect::<Outcome<Vec<_>>>()?.concat())
 }
 
-/// The member's last on each day about each subject, the latest first.
+/// The member's last submission per day and subject, the latest first.
 pub(super) fn latest(
     world: &World<'_>,
     member: &CommitteeMemberId,
@@ -31,7 +31,7 @@ pub(super) fn latest(
             SELECT max(id) FROM committee_takes WHERE tenant = ?1 AND member = ?2 AND date < ?3
             GROUP BY date, subject ORDER BY date DESC, max(id) DESC LIMIT ?4)
         ORDER BY date DESC, id DESC";
-    world.all(LATEST, &[&member.as_str(), &before.to_string(), &most(limit)], record)
+    world.all(LATEST, &[&member.as_str(), &before.to_string(), &limit_arg(limit)], record)
 }
 
 pub(super) fn file(world: &World<'_>, filing: &CommitteeFiling) -> Outcome<CommitteeFiled> {
@@ -74,7 +74,7 @@ pub(crate) fn by_id(world: &World<'_>, id: u64) -> Outcome<Option<Arc<CommitteeT
     world.one(BY_ID, &[&signed(id)], record)
 }
 
-/// The submission that came of this very attempt, if it was made before.
+/// The submission that this attempt has filed already, if any.
 fn attempted(world: &World<'_>, filing: &CommitteeFiling) -> Outcome<Option<Arc<CommitteeTake>>> {
     const ATTEMPTED: &str = "SELECT record FROM committee_takes
         WHERE tenant = ?1 AND member = ?2 AND date = ?3 AND attempt = ?4";
@@ -82,7 +82,7 @@ fn attempted(world: &World<'_>, filing: &CommitteeFiling) -> Outcome<Option<Arc<
     world.one(ATTEMPTED, &[&member.as_str(), &date.to_string(), &filing.attempt().0], record)
 }
 
-/// Whether the member has submitted as often as it may that day.
+/// Whether the member has reached its quota of the day.
 fn is_full(world: &World<'_>, filing: &CommitteeFiling) -> Outcome<bool> {
     const OWN: &str = "SELECT count(*) FROM committee_takes
         WHERE tenant = ?1 AND member = ?2 AND date = ?3";
@@ -91,7 +91,7 @@ fn is_full(world: &World<'_>, filing: &CommitteeFiling) -> Outcome<bool> {
     Ok(world.number(OWN, &[&member.as_str(), &date.to_string()])? >= Some(u64::from(quota)))
 }
 
-/// Whether member and day are as they were judged.
+/// Whether member and day have the versions that were judged.
 fn is_current(world: &World<'_>, filing: &CommitteeFiling) -> Outcome<bool> {
     const MEMBER: &str = "SELECT 1 FROM committee_members
         WHERE tenant = ?1 AND id = ?2 AND version = ?3";

@@ -1,5 +1,5 @@
--- Layout 1. A record stands as its own text; beside it stand the columns that guards compare and
--- indexes find it by. Ids count from 1 in each tenant, and so do versions in each record.
+-- Layout 1. A record is stored as text, with further columns for guards and indexes. Ids count from 1 in
+-- each tenant, versions from 1 in each record.
 
 CREATE TABLE members (
   tenant TEXT NOT NULL,
@@ -7,7 +7,7 @@ CREATE TABLE members (
   version INTEGER NOT NULL,
   state TEXT NOT NULL,
   token BLOB, -- the hash of its bearer token
-  held_key BLOB, -- the public key that nobody else may hold
+  held_key BLOB, -- the public key that no other member may hold
   record TEXT NOT NULL,
   PRIMARY KEY (tenant, id)
 ) STRICT;
@@ -17,14 +17,14 @@ CREATE UNIQUE INDEX members_by_held_key ON members (tenant, held_key) WHERE held
 
 CREATE TABLE challenges (
   tenant TEXT NOT NULL,
-  member TEXT NOT NULL, -- empty: the decoy's
+  member TEXT NOT NULL, -- empty for the decoy
   seed BLOB NOT NULL,
   stands_until INTEGER NOT NULL, -- milliseconds since 1970
   expires_at INTEGER NOT NULL, -- milliseconds since 1970
   PRIMARY KEY (tenant, member)
 ) STRICT, WITHOUT ROWID;
 
--- The challenges that were given out last: 65,536 at most, in a tenant.
+-- The challenge that was handed out last in each bucket: at most 65,536 per tenant.
 CREATE TABLE standing_challenges (
   tenant TEXT NOT NULL,
   stand INTEGER NOT NULL,
@@ -60,7 +60,7 @@ CREATE INDEX sessions_by_state ON sessions (tenant, state, id);
 CREATE INDEX sessions_by_publication ON sessions (tenant, published_at, id)
   WHERE published_at IS NOT NULL;
 
--- Takes are never changed and never deleted, so that a nonce stays spent.
+-- Takes are never changed or deleted, so a nonce stays spent.
 CREATE TABLE takes (
   tenant TEXT NOT NULL,
   id INTEGER NOT NULL,
@@ -72,7 +72,7 @@ CREATE TABLE takes (
   filed_at INTEGER NOT NULL, -- milliseconds since 1970
   public_key TEXT NOT NULL,
   signature TEXT NOT NULL,
-  payload TEXT NOT NULL, -- byte for byte what was signed
+  payload TEXT NOT NULL, -- the signed bytes
   PRIMARY KEY (tenant, id)
 ) STRICT;
 CREATE INDEX takes_by_session ON takes (tenant, session, id);
@@ -135,7 +135,7 @@ CREATE INDEX committee_takes_by_day ON committee_takes (tenant, date, id);
 CREATE INDEX committee_takes_by_member ON committee_takes (tenant, member, date, subject, id);
 CREATE UNIQUE INDEX committee_takes_by_attempt ON committee_takes (tenant, member, date, attempt);
 
--- What each commit says of itself: a take, a submission to the committee, or an act.
+-- One row per commit: a take, a submission to the committee, or an act.
 CREATE TABLE log (
   tenant TEXT NOT NULL,
   seq INTEGER NOT NULL,
@@ -143,7 +143,7 @@ CREATE TABLE log (
   take INTEGER,
   committee_take INTEGER,
   act TEXT,
-  minted INTEGER, -- the id that the commit of the act gave out
+  minted INTEGER, -- the id that the commit of the act assigned
   session INTEGER, -- the session that the act is on
   PRIMARY KEY (tenant, seq)
 ) STRICT, WITHOUT ROWID;

@@ -1,10 +1,10 @@
-//! The layouts of the file, and the migrations between them.
+//! Layouts of the file: their numbers, and the migrations between them.
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::failure::{Failure, Outcome};
 
-/// What marks a file as one of this store, "Swrm".
+/// The SQLite application id of files of this store, "Swrm".
 const APPLICATION: i32 = 0x5377_726d;
 
 /// The migration to each layout from the one before, in order.
@@ -37,23 +37,23 @@ pub(crate) fn bring_up_to_date(db: &mut Connection) -> Outcome<()> {
     Ok(change.commit()?)
 }
 
-/// Makes sure that nobody has migrated the file to a newer layout since it was opened.
+/// Checks that no process has migrated the file to a newer layout since it was opened.
 pub(crate) fn still_known(db: &Connection) -> Outcome<()> {
     let mut version = db.prepare_cached("PRAGMA user_version")?;
     known(version.query_one([], |row| row.get(0))?).map(drop)
 }
 
-/// Writes a value that is already there, which shows whether the file can be written.
+/// Writes an unchanged value, to test whether the file can be written.
 pub(crate) fn touch(db: &Connection) -> Outcome<()> {
     Ok(db.pragma_update(None, "user_version", newest())?)
 }
 
-/// A number that changes with each commit of another connection.
+/// A number that changes with each commit through another connection.
 pub(crate) fn version_by_others(db: &Connection) -> Outcome<i64> {
     Ok(db.pragma_query_value(None, "data_version", |row| row.get(0))?)
 }
 
-/// The number of the file's layout; 0 for a file that is empty yet.
+/// The layout of the file; 0 for an empty one.
 fn layout(db: &Connection) -> Outcome<usize> {
     let number = |pragma| db.pragma_query_value(None, pragma, |row| row.get::<_, i32>(0));
     let (application, layout) = (number("application_id")?, number("user_version")?);

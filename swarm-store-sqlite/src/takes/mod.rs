@@ -1,4 +1,4 @@
-//! Takes.
+//! Implements [`Takes`]: filing, and reading takes.
 
 mod row;
 
@@ -14,7 +14,7 @@ use swarm_core::store::{
 };
 
 use crate::failure::Outcome;
-use crate::world::{World, most, signed};
+use crate::world::{World, limit_arg, signed};
 use crate::{TenantStore, log_rows, members, sessions};
 use row::{TakeText, revision, take};
 
@@ -62,7 +62,7 @@ fn latest(world: &World<'_>, member: &MemberId, session: SessionId) -> Outcome<O
     number.map(revision).transpose()
 }
 
-/// A session and takes of it.
+/// A session and its takes, as selected by the query.
 pub(crate) fn session_takes(world: &World<'_>, query: &TakeQuery) -> Outcome<Option<SessionTakes>> {
     const ALL: &str = "SELECT id, filed_at, session, revision, public_key, signature, payload
         FROM takes WHERE tenant = ?1 AND session = ?2 AND id > ?3 ORDER BY id LIMIT ?4";
@@ -77,11 +77,11 @@ pub(crate) fn session_takes(world: &World<'_>, query: &TakeQuery) -> Outcome<Opt
         Revisions::Latest => LATEST,
     };
     let (id, after) = (signed(query.session.0), signed(query.after.0));
-    let takes = world.all(sql, &[&id, &after, &most(query.limit)], take)?;
+    let takes = world.all(sql, &[&id, &after, &limit_arg(query.limit)], take)?;
     Ok(Some(SessionTakes { session, takes }))
 }
 
-/// The take that a member spent its nonce on.
+/// The take of a member with this nonce.
 fn spent(world: &World<'_>, member: &MemberId, nonce: &Nonce) -> Outcome<Option<Arc<Take>>> {
     const SPENT: &str = "SELECT id, filed_at, session, revision, public_key, signature, payload
         FROM takes WHERE tenant = ?1 AND member = ?2 AND nonce = ?3";
@@ -145,7 +145,7 @@ fn file(world: &World<'_>, filing: &Filing, text: &TakeText) -> Outcome<Filed> {
     Ok(Filed::Filed(Arc::new(filing.take(TakeId(id), now))))
 }
 
-/// The take that came of this very attempt, if it was made before.
+/// The take that this attempt has filed already, if any.
 fn attempted(world: &World<'_>, filing: &Filing) -> Outcome<Option<Arc<Take>>> {
     const ATTEMPTED: &str = "SELECT id, filed_at, session, revision, public_key, signature, payload
         FROM takes WHERE tenant = ?1 AND member = ?2 AND nonce = ?3 AND attempt = ?4";
@@ -154,7 +154,7 @@ fn attempted(world: &World<'_>, filing: &Filing) -> Outcome<Option<Arc<Take>>> {
     world.one(ATTEMPTED, &[&values[0], &values[1], &filing.attempt().0], take)
 }
 
-/// Whether member and session are as they were judged, and no newer session has come.
+/// Whether member and session have the versions that were judged, and no newer session was convened.
 fn is_current(world: &World<'_>, filing: &Filing) -> Outcome<bool> {
     let (member, member_version) = filing.member();
     let (session, session_version) = filing.session();

@@ -1,4 +1,4 @@
-//! Takes as they are stored: what was signed byte for byte, and beside it what the commit gave it.
+//! The stored form of a take: the signed payload, byte for byte, and the columns that the commit adds.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use swarm_core::{SessionId, Take, TakeDraft, TakeId, Timestamp};
 use crate::failure::{Failure, Outcome};
 use crate::world::{text, timestamp, unsigned};
 
-/// What a filing leaves in text, whatever the commit gives it.
+/// The text columns of a take, which do not depend on the commit.
 pub(super) struct TakeText {
     pub(super) public_key: String,
     pub(super) signature: String,
