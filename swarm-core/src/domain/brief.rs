@@ -71,8 +71,10 @@ impl Prompt {
     /// [`Invalid`] when it is not an object with both strings.
     pub fn read(fields: &mut Object) -> Result<Option<Self>, Invalid> {
         let Some(prompt) = fields.take("prompt") else { return Ok(None) };
-        let mut prompt = prompt.into_object();
-        Ok(Some(Self { system: prompt.text("system")?, user: prompt.text("user")? }))
+        let read = |prompt: &mut Object| {
+            Ok(Self { system: prompt.text("system")?, user: prompt.text("user")? })
+        };
+        prompt.into_object().read_all(read).map(Some)
     }
 }
 

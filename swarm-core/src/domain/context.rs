@@ -112,12 +112,13 @@ impl SubjectSnapshotDraft {
 
 impl Position {
     fn read(entry: Json) -> Result<Self, Invalid> {
-        let mut entry = entry.into_object();
-        Ok(Self {
-            token: entry.text("token")?,
-            chain: entry.text_if_any("chain")?,
-            value_usd: entry.number_if_any("valueUsd")?,
-            pct: entry.number_if_any("pct")?,
+        entry.into_object().read_all(|entry| {
+            Ok(Self {
+                token: entry.text("token")?,
+                chain: entry.text_if_any("chain")?,
+                value_usd: entry.number_if_any("valueUsd")?,
+                pct: entry.number_if_any("pct")?,
+            })
         })
     }
 }

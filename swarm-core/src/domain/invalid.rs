@@ -17,6 +17,12 @@ impl Invalid {
         Self { field, rule: rule.into() }
     }
 
+    /// The error of a field that has no meaning. At most 40 characters of its name are quoted.
+    pub fn unknown(name: &str) -> Self {
+        let quoted: String = name.chars().take(40).collect();
+        Self::new("body", format!("must not have the unknown field {quoted:?}"))
+    }
+
     /// The error of a required field that is absent.
     pub fn missing(field: &'static str) -> Self {
         Self::new(field, "is missing")

@@ -71,10 +71,11 @@ pub struct RosterEntry {
 
 impl RosterEntry {
     fn read(entry: Json) -> Result<Self, Invalid> {
-        let mut entry = entry.into_object();
-        let member_id = MemberId::parse(entry.text("memberId")?)?;
-        let excused = entry.bool_if_any("excused")?.unwrap_or(false);
-        Ok(Self { member_id, excused })
+        entry.into_object().read_all(|entry| {
+            let member_id = MemberId::parse(entry.text("memberId")?)?;
+            let excused = entry.bool_if_any("excused")?.unwrap_or(false);
+            Ok(Self { member_id, excused })
+        })
     }
 }
 

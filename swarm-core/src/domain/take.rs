@@ -136,13 +136,16 @@ impl Weight {
     }
 }
 
-/// The weights of a take: distinct buckets, finite weights that are not negative, and a positive,
-/// finite total (API.md, 5.1).
+/// The weights of a take: at most 1,000 distinct buckets, finite weights that are not negative, and a
+/// positive, finite total (API.md, 5.1).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Weights(Vec<Weight>);
 
 impl Weights {
+    /// The maximum number of entries.
+    pub const MAX: usize = 1_000;
+
     fn read(fields: &mut dyn Fields) -> Result<Option<Self>, Invalid> {
         let mut entries = Vec::new();
         let mut add = |entry: &mut dyn Fields| Weight::read(entry).map(|it| entries.push(it));
@@ -156,6 +159,9 @@ impl Weights {
     /// [`Invalid`] when they break one of the rules above. An empty list has no positive total.
     pub fn parse(entries: Vec<Weight>) -> Result<Self, Invalid> {
         let invalid = |rule| Err(Invalid::new("weights", rule));
+        if entries.len() > Self::MAX {
+            return invalid("must have at most 1,000 entries");
+        }
         if !are_distinct(entries.iter().map(|entry| entry.bucket.as_str())) {
             return invalid("must name each bucket once");
         }

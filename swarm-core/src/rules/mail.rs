@@ -1,6 +1,6 @@
 //! Delivery of messages: attempts and retries, by one server at a time (API.md, 7.5).
 
-use super::Versioned;
+use super::{Refusal, Versioned};
 use crate::domain::{MailState, Message, Timestamp, Version};
 
 /// The duration of the lease for one attempt, in milliseconds: two minutes. Afterwards another
@@ -70,6 +70,33 @@ pub fn settle(leased: &MessageChange, attempt: Attempt, now: Timestamp) -> Messa
         }
     };
     MessageChange { message: settled, expected: leased.expected.next() }
+}
+
+/// Queues a message again that is not sent, for its first attempt now.
+///
+/// # Errors
+/// [`Refusal::MessageIs`] when it is sent.
+pub fn retry(message: &Versioned<Message>, now: Timestamp) -> Result<MessageChange, Refusal> {
+    let record = unsent(message)?;
+    let queued = Message { state: MailState::Queued, attempts: 0, due_at: now, ..record };
+    Ok(MessageChange { message: queued, expected: message.version })
+}
+
+/// Gives up a message that is not sent.
+///
+/// # Errors
+/// [`Refusal::MessageIs`] when it is sent.
+pub fn cancel(message: &Versioned<Message>) -> Result<MessageChange, Refusal> {
+    let last_error = Some("cancelled by an operator".to_owned());
+    let failed = Message { state: MailState::Failed, last_error, ..unsent(message)? };
+    Ok(MessageChange { message: failed, expected: message.version })
+}
+
+fn unsent(message: &Versioned<Message>) -> Result<Message, Refusal> {
+    match message.record.state {
+        MailState::Sent => Err(Refusal::MessageIs(MailState::Sent)),
+        _ => Ok(Message::clone(&message.record)),
+    }
 }
 
 /// The backoff after this number of attempts, in milliseconds.

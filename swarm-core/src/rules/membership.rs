@@ -197,6 +197,25 @@ pub fn rotate(
     Ok((public(member, rotated, MemberAct::KeyRotated, Some(by)), token))
 }
 
+/// Takes a member that has claimed its token back to approved: the token is dead, and the member claims a
+/// new one by proof of its key.
+///
+/// # Errors
+/// [`Refusal::MemberIs`] when it is in any other state.
+pub fn reset_claim(member: &Versioned<Member>, by: &Actor) -> Result<MemberChange, Refusal> {
+    let record = &member.record;
+    if record.state != MemberState::Claimed {
+        return Err(Refusal::MemberIs(record.state));
+    }
+    let approved = Member {
+        state: MemberState::Approved,
+        claimed_at: None,
+        token: None,
+        ..Member::clone(record)
+    };
+    Ok(public(member, approved, MemberAct::ClaimReset, Some(by)))
+}
+
 fn proves(claim: &Arc<Signed<TokenClaim>>, member: &Member) -> bool {
     member.public_key.as_ref().is_some_and(|key| verify(claim, key).is_some())
 }

@@ -33,19 +33,21 @@ pub use log::{
     DigestSource, brief_published, clock_accepted, digest, digest_source, entry, memo_published,
     memo_retracted, regime_put, signal_put, snapshot_added, store_accepted, subject_put,
 };
-pub use mail::{Attempt, LEASE_MILLIS, MAX_MAIL_ATTEMPTS, MessageChange, lease, settle};
+pub use mail::{
+    Attempt, LEASE_MILLIS, MAX_MAIL_ATTEMPTS, MessageChange, cancel, lease, retry, settle,
+};
 pub use mail_text::{MailText, StandardMailText};
 pub use membership::{
     MemberChange, activate, admit, claim, deactivate, may_be_read, reject,
-    reject_competing_application, rotate,
+    reject_competing_application, reset_claim, rotate,
 };
 pub use preflight::{Preflight, preflight};
 pub use quota::{DocumentQuota, Quota, QuotaReached};
 pub use refusal::{ClaimFault, Refusal, Rejection, Resource};
 pub use resolve::resolve;
 pub use sessions::{
-    Aggregation, Convocation, SessionChange, advance, amend, close_if_due, convene, excuse,
-    freeze_roster, is_due,
+    Aggregation, Convocation, SessionChange, advance, amend, check_roster, close_if_due, convene,
+    excuse, freeze_roster, is_due,
 };
 pub use submission::{Draft, Submission};
 pub use warnings::{Warning, warnings};

@@ -1,7 +1,9 @@
 //! Refusals: the errors of requests that break a rule.
 
 use super::QuotaReached;
-use crate::domain::{Day, Invalid, MemberId, MemberState, SessionState, SubjectId, TakeId};
+use crate::domain::{
+    Day, Invalid, MailState, MemberId, MemberState, SessionState, SubjectId, TakeId,
+};
 
 /// Why a request was refused. `Display` writes the exact error text of the response. The variants
 /// are in the order of API.md, 5.2, then 4 and 7.
@@ -99,6 +101,9 @@ pub enum Refusal {
     /// The state of the member does not allow the transition.
     #[error("member is {0}")]
     MemberIs(MemberState),
+    /// The state of the message does not allow the transition.
+    #[error("message is {0}")]
+    MessageIs(MailState),
     /// The state of the session does not allow the transition.
     #[error("session is {0}")]
     SessionIs(SessionState),
@@ -146,6 +151,7 @@ impl Refusal {
                 | Self::KeyRegistered(_)
                 | Self::AlreadyClaimed
                 | Self::MemberIs(_)
+                | Self::MessageIs(_)
                 | Self::SessionIs(_)
                 | Self::AlreadyAggregated
                 | Self::FiledLater
@@ -165,6 +171,7 @@ pub enum Resource {
     Brief,
     Member,
     Memo,
+    Message,
     /// A member on the roster of a session.
     RosterMember,
     Session,
@@ -179,6 +186,7 @@ impl std::fmt::Display for Resource {
             Self::Brief => "brief",
             Self::Member => "member",
             Self::Memo => "memo",
+            Self::Message => "message",
             Self::RosterMember => "member on the roster",
             Self::Session => "session",
             Self::Subject => "subject",

@@ -1,12 +1,13 @@
 //! The rules for changes of a session: its state, deadline, quorum and roster (API.md, 7.3).
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::log::{self, SessionAct};
 use super::{Refusal, Resource, Versioned, aggregate};
 use crate::domain::{
-    Act, Attribution, MemberId, Roster, Session, SessionDraft, SessionId, SessionPatch,
-    SessionState, Take, Timestamp, Version,
+    Act, Attribution, Invalid, Member, MemberId, Roster, Session, SessionDraft, SessionId,
+    SessionPatch, SessionState, Take, Timestamp, Version,
 };
 
 /// The first write of a session.
@@ -112,15 +113,17 @@ pub fn close_if_due(session: &Versioned<Session>, now: Timestamp) -> Option<Sess
     is_due(&session.record, now).then(|| change(session, closed(), SessionAct::State, by))
 }
 
-/// Changes a session's deadline or quorum. A deadline may change in every state, but not to a time
-/// before a stored take was filed; a guard of the commit checks that. So no take appears to be
-/// late. `None` when nothing changes and the operator left no note.
+/// Changes a session's deadline or quorum. A window that has closed opens again when its deadline
+/// moves ahead or is cleared. A deadline may change in every state, but not to a time before a
+/// stored take was filed; a guard of the commit checks that. So no take appears to be late. `None`
+/// when nothing changes and the operator left no note.
 ///
 /// # Errors
 /// [`Refusal::AlreadyAggregated`] when the quorum would change after aggregation.
 pub fn amend(
     session: &Versioned<Session>,
     patch: &SessionPatch,
+    now: Timestamp,
     by: &Attribution,
 ) -> Result<Option<SessionChange>, Refusal> {
     let mut amended = Session::clone(&session.record);
@@ -132,9 +135,30 @@ pub fn amend(
     let none_filed_after = patch.window_closes_at.flatten();
     amended.window_closes_at = deadline;
     let moves = deadline != session.record.window_closes_at;
+    let is_ahead = deadline.is_none_or(|deadline| deadline >= now);
+    if moves && is_ahead && amended.state == SessionState::WindowClosed {
+        amended.state = SessionState::Collecting;
+    }
     let act = if moves { SessionAct::Deadline } else { SessionAct::Quorum };
     let is_news = is_news(session, &amended, by);
     Ok(is_news.then(|| SessionChange { none_filed_after, ..change(session, amended, act, by) }))
+}
+
+/// Checks that a roster lists only `members`: those that are active, or were. `field` is its name in the
+/// request.
+///
+/// # Errors
+/// [`Refusal::InvalidRequest`] with the first entry that is no member.
+pub fn check_roster(
+    roster: &Roster,
+    members: &[Arc<Member>],
+    field: &'static str,
+) -> Result<(), Refusal> {
+    let members: HashSet<_> = members.iter().map(|member| &member.id).collect();
+    let stranger = roster.entries().iter().find(|entry| !members.contains(&entry.member_id));
+    let Some(stranger) = stranger else { return Ok(()) };
+    let rule = format!("lists {:?}, who is no member", stranger.member_id.as_str());
+    Err(Refusal::InvalidRequest(Invalid::new(field, rule)))
 }
 
 /// Checks that a session is not yet aggregated. Its brief, and everything that the snapshot depends

@@ -253,6 +253,15 @@ impl Tenant {
         .await
     }
 
+    /// Takes a member that has claimed its token back to approved, and returns that state. The token
+    /// stops working with the commit; the member claims a new one by proof of its key.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::MemberIs`] unless it has claimed its token.
+    pub async fn reset_claim(&self, id: &MemberId, by: &Actor) -> Result<MemberState, Error> {
+        self.review(id, |member, _| rules::reset_claim(member, by).map(Some)).await
+    }
+
     async fn load_member(&self, id: &MemberId) -> Result<Versioned<Member>, Error> {
         Ok(self.store.member(id).await?.member.ok_or(Refusal::NotFound(Resource::Member))?)
     }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use super::retries::until_committed;
 use super::{Commit, Error, Round, Tenant};
 use crate::domain::{Mail, MailState, Message, MessageId};
-use crate::rules::{self, Attempt, MessageChange};
-use crate::store::{self, MessageQuery, Saved};
+use crate::rules::{self, Attempt, MessageChange, Refusal, Resource};
+use crate::store::{self, MessageQuery, Saved, Versioned};
 
 /// Sends mail.
 #[async_trait]
@@ -49,6 +50,42 @@ impl Tenant {
         messages.truncate(limit);
         let next_after = messages.last().filter(|_| !is_last).map(|last| last.id);
         Ok(OutboxPage { messages, next_after })
+    }
+
+    /// Queues a message again that is not sent, for an attempt at once.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::MessageIs`] when it is sent.
+    pub async fn retry_message(&self, id: MessageId) -> Result<Arc<Message>, Error> {
+        until_committed("retry message", || async {
+            let message = self.load_message(id).await?;
+            self.saved_message(rules::retry(&message, self.store.now().await?)?).await
+        })
+        .await
+    }
+
+    /// Gives up a message that is not sent.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::MessageIs`] when it is sent.
+    pub async fn cancel_message(&self, id: MessageId) -> Result<Arc<Message>, Error> {
+        until_committed("cancel message", || async {
+            self.saved_message(rules::cancel(&self.load_message(id).await?)?).await
+        })
+        .await
+    }
+
+    async fn load_message(&self, id: MessageId) -> Result<Versioned<Message>, Error> {
+        let after = id.0.checked_sub(1).map(MessageId);
+        let query = MessageQuery { state: None, after, limit: 1 };
+        let found = self.store.messages(&query).await?.into_iter().next();
+        let message = found.filter(|message| message.record.id == id);
+        Ok(message.ok_or(Refusal::NotFound(Resource::Message))?)
+    }
+
+    async fn saved_message(&self, change: MessageChange) -> Result<Option<Arc<Message>>, Error> {
+        let saved = self.save_message(&change).await?;
+        Ok(saved.committed(change.message).map(Arc::new))
     }
 
     /// The queued messages with ids higher than `after`, oldest first.

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use super::retries::until_committed;
 use super::{Commit, Error, Round, Tenant};
 use crate::domain::{
-    Attribution, Day, MemberId, Roster, Session, SessionDraft, SessionId, SessionPatch,
-    SessionState, SubjectId, Take, TakeId, Timestamp,
+    Attribution, Day, MemberId, MemberState, Roster, Session, SessionDraft, SessionId,
+    SessionPatch, SessionState, SubjectId, Take, TakeId, Timestamp,
 };
 use crate::rules::{self, Refusal, Resource};
 use crate::store::{
-    Aggregation, Saved, SessionChange, SessionQuery, SessionTakes, TakeQuery, Versioned,
+    Aggregation, MemberQuery, Saved, SessionChange, SessionQuery, SessionTakes, TakeQuery,
+    Versioned,
 };
 
 /// A page of the session list ends early once its sessions have about this many bytes.
@@ -49,13 +50,15 @@ impl Tenant {
     /// Convenes a session (API.md, 7.3).
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] when there is no such subject.
+    /// [`Refusal::NotFound`] when there is no such subject; [`Refusal::InvalidRequest`] when its roster
+    /// lists somebody who is no member.
     pub async fn convene(
         &self,
         draft: &SessionDraft,
         by: &Attribution,
     ) -> Result<Arc<Session>, Error> {
         self.subject(&draft.subject_id).await?;
+        self.check_roster(draft.roster.as_ref(), "roster").await?;
         let session = self.store.convene(&rules::convene(draft, by)).await?;
         self.observer.tell(Commit::Session(&session));
         Ok(session)
@@ -275,8 +278,8 @@ impl Tenant {
         .await
     }
 
-    /// Changes a session's deadline or quorum. A request that changes nothing is not logged, unless
-    /// it has a note.
+    /// Changes a session's deadline or quorum. A window that has closed opens again when its deadline
+    /// moves ahead or is cleared. A request that changes nothing is not logged, unless it has a note.
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::AlreadyAggregated`] for the quorum;
@@ -289,7 +292,8 @@ impl Tenant {
     ) -> Result<Arc<Session>, Error> {
         until_committed("amend session", || async {
             let judged = self.load(id).await?;
-            let Some(change) = rules::amend(&judged, patch, by)? else {
+            let now = self.store.now().await?;
+            let Some(change) = rules::amend(&judged, patch, now, by)? else {
                 return Ok(Some(judged.record));
             };
             let amended = self.saved(change).await?;
@@ -306,13 +310,15 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::AlreadyAggregated`]; [`Refusal::RosterFrozen`] when it
-    /// already has one.
+    /// already has one; [`Refusal::InvalidRequest`] when the roster lists somebody who is no member.
     pub async fn freeze_roster(
         &self,
         id: SessionId,
         roster: &Roster,
         by: &Attribution,
     ) -> Result<Arc<Session>, Error> {
+        self.load(id).await?;
+        self.check_roster(Some(roster), "members").await?;
         self.change(id, |session| rules::freeze_roster(session, roster, by).map(Some)).await
     }
 
@@ -330,6 +336,18 @@ impl Tenant {
         by: &Attribution,
     ) -> Result<Arc<Session>, Error> {
         self.change(id, |session| rules::excuse(session, member, excused, by)).await
+    }
+
+    /// A member stays one, so what is found here holds at the commit.
+    async fn check_roster(
+        &self,
+        roster: Option<&Roster>,
+        field: &'static str,
+    ) -> Result<(), Error> {
+        let Some(roster) = roster else { return Ok(()) };
+        let states = [MemberState::Approved, MemberState::Claimed, MemberState::Inactive];
+        let members = self.store.members(&MemberQuery::in_states(&states)).await?;
+        Ok(rules::check_roster(roster, &members, field)?)
     }
 
     async fn change(

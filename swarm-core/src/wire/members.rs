@@ -201,6 +201,15 @@ pub fn outbox(page: &OutboxPage) -> Answer {
     Answer::ok(&Outbox { messages, next_after: page.next_after })
 }
 
+/// A changed message: `{ok, status, message}`.
+pub fn message_changed(message: &Message) -> Answer {
+    #[derive(Serialize)]
+    struct Changed<'a> {
+        message: Shown<'a>,
+    }
+    Answer::done(200, &Changed { message: Shown::of(message) })
+}
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Shown<'a> {

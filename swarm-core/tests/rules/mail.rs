@@ -1,7 +1,9 @@
 //! Delivery of messages: leases, retries and outcomes (API.md, 7.5).
 
 use swarm_core::domain::{MailState, Message, MessageId};
-use swarm_core::rules::{Attempt, MAX_MAIL_ATTEMPTS, MessageChange, lease, settle};
+use swarm_core::rules::{
+    Attempt, MAX_MAIL_ATTEMPTS, MessageChange, Refusal, cancel, lease, retry, settle,
+};
 use swarm_testing::mail;
 
 use super::{JUDGED, now, versioned};
@@ -73,4 +75,24 @@ fn undeliverable_message_is_not_retried() {
     let settled = settled(1, Attempt::Undeliverable("no address".to_owned()));
     let (state, last_error) = (MailState::Undeliverable, Some("no address".to_owned()));
     assert_eq!(settled, Message { state, last_error, ..leased(0).message });
+}
+
+#[test]
+fn operator_queues_again_or_gives_up_what_is_not_sent() {
+    let later = now().plus_millis(5);
+    for state in MailState::ALL {
+        let message = versioned(Message { state, attempts: 10, ..queued() });
+        let (queued_again, given_up) = (retry(&message, later), cancel(&message));
+        if state == MailState::Sent {
+            assert_eq!(queued_again.unwrap_err(), Refusal::MessageIs(state));
+            assert_eq!(given_up.unwrap_err(), Refusal::MessageIs(state));
+            continue;
+        }
+        let queued_again = queued_again.unwrap();
+        assert_eq!(queued_again.message, Message { due_at: later, ..queued() });
+        assert_eq!(queued_again.expected, JUDGED);
+        let last_error = Some("cancelled by an operator".to_owned());
+        let failed = Message { state: MailState::Failed, attempts: 10, last_error, ..queued() };
+        assert_eq!(given_up.unwrap().message, failed);
+    }
 }

@@ -7,7 +7,7 @@ use swarm_core::domain::{Actor, Application, Contact, Lens, Member, MemberState,
 use swarm_core::proof::{BearerToken, canonical};
 use swarm_core::rules::{
     MemberChange, activate, admit, deactivate, may_be_read, reject, reject_competing_application,
-    rotate,
+    reset_claim, rotate,
 };
 use swarm_testing::{applicant, claimed, creation, key, keys, mail};
 
@@ -148,6 +148,19 @@ fn only_active_members_can_be_deactivated() {
         } else {
             assert_eq!(change.unwrap_err(), Refusal::MemberIs(state));
         }
+    }
+}
+
+#[test]
+fn claim_is_reset_once_it_is_claimed() {
+    for state in MemberState::ALL {
+        let reset = reset_claim(&versioned(in_state(state)), &Actor::OPERATOR);
+        if state != Claimed {
+            assert_eq!(reset.unwrap_err(), Refusal::MemberIs(state));
+            continue;
+        }
+        let after = Member { state: Approved, claimed_at: None, token: None, ..in_state(Claimed) };
+        is_change(&reset.unwrap(), &after, Some("claim-reset"));
     }
 }
 

@@ -6,11 +6,11 @@ use swarm_core::domain::{
     Attribution, Revision, Roster, RosterEntry, SessionDraft, SessionPatch, SessionState,
 };
 use swarm_core::rules::{
-    Aggregation, Resource, SessionChange, Versioned, advance, aggregate, amend, close_if_due,
-    convene, excuse, freeze_roster, is_due,
+    Aggregation, Resource, SessionChange, Versioned, advance, aggregate, amend, check_roster,
+    close_if_due, convene, excuse, freeze_roster, is_due,
 };
 use swarm_core::{Refusal, Session, SessionId, Take, TakeId, Timestamp};
-use swarm_testing::{Author, id, moment, session_draft};
+use swarm_testing::{Author, claimed, id, moment, session_draft};
 
 use super::{JUDGED, now, operator, versioned};
 
@@ -161,7 +161,7 @@ fn window_closes_after_the_deadline() {
 }
 
 fn amended(session: Session, patch: SessionPatch) -> Result<SessionChange, Refusal> {
-    amend(&versioned(session), &patch, &operator()).map(Option::unwrap)
+    amend(&versioned(session), &patch, now(), &operator()).map(Option::unwrap)
 }
 
 #[test]
@@ -173,11 +173,37 @@ fn deadline_moves_in_every_state_but_not_before_a_take() {
         {
             let patch = SessionPatch { window_closes_at: Some(deadline), quorum: None };
             let change = amended(in_state(state), patch).unwrap();
+            let opens = state == WindowClosed && act == "deadline";
+            let state = if opens { Collecting } else { state };
             let after = Session { window_closes_at: deadline, ..in_state(state) };
             is_change(&change, &after, act, BY_OPERATOR);
             assert_eq!((change.none_filed_after, change.takes), (deadline, None));
         }
     }
+}
+
+#[test]
+fn closed_window_stays_closed_where_its_deadline_does_not_move_ahead() {
+    let earlier = now().plus_millis(-1);
+    let past = SessionPatch { window_closes_at: Some(Some(earlier)), quorum: None };
+    assert_eq!(amended(in_state(WindowClosed), past).unwrap().session.state, WindowClosed);
+    let quorum = SessionPatch { window_closes_at: None, quorum: Some(Some(2)) };
+    let ahead = Some(now().plus_millis(1));
+    let closed = Session { window_closes_at: ahead, ..in_state(WindowClosed) };
+    assert_eq!(amended(closed, quorum).unwrap().session.state, WindowClosed);
+}
+
+#[test]
+fn roster_lists_members_only() {
+    let roster = |ids: &[&str]| {
+        let entry = |id: &&str| RosterEntry { member_id: id.parse().unwrap(), excused: false };
+        Roster::parse(ids.iter().map(entry).collect()).unwrap()
+    };
+    let members = [Arc::new(claimed("ada"))];
+    assert_eq!(check_roster(&roster(&["ada"]), &members, "roster"), Ok(()));
+    let refused = check_roster(&roster(&["ada", "eve"]), &members, "roster").unwrap_err();
+    let Refusal::InvalidRequest(invalid) = refused else { panic!("{refused}") };
+    assert_eq!(invalid.to_string(), "roster lists \"eve\", who is no member");
 }
 
 #[test]
@@ -212,11 +238,14 @@ fn unchanged_session_is_saved_only_with_a_note() {
         }
         for patch in same {
             let session = versioned(before.clone());
-            assert!(amend(&session, &patch, &silent).unwrap().is_none(), "{state} {patch:?}");
+            assert!(
+                amend(&session, &patch, now(), &silent).unwrap().is_none(),
+                "{state} {patch:?}"
+            );
             is_change(&amended(before.clone(), patch).unwrap(), &before, "quorum", BY_OPERATOR);
         }
         let patch = SessionPatch { window_closes_at: Some(None), quorum: None };
-        assert!(amend(&versioned(before), &patch, &silent).unwrap().is_some());
+        assert!(amend(&versioned(before), &patch, now(), &silent).unwrap().is_some());
     }
 }
 

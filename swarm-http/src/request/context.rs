@@ -6,7 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::HeaderMap;
 use swarm_core::domain::{
-    Actor, Attribution, Invalid, MemberId, MemoId, SessionId, SubjectId, TakeId, TokenHash,
+    Actor, Attribution, Invalid, MemberId, MemoId, MessageId, SessionId, SubjectId, TakeId,
+    TokenHash,
 };
 use swarm_core::json::{Document, Json, Object};
 use swarm_core::proof::ApiKey;
@@ -119,14 +120,14 @@ impl RequestContext {
         Ok(self.object(read).map_err(CommitteeRefusal::InvalidRequest)?)
     }
 
-    /// Where every field is optional, a list would be read as an object without fields: the body
-    /// must be an object.
+    /// The body must be an object, and have no other fields: a misspelled one would be lost in silence
+    /// (API.md, 7.1).
     fn object<T>(
         &mut self,
         read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
     ) -> Result<T, Invalid> {
         match &self.body {
-            Json::Object(_) => read(&mut self.fields()),
+            Json::Object(_) => self.fields().read_all(read),
             _ => Err(Invalid::new("body", "must be a JSON object")),
         }
     }
@@ -152,6 +153,10 @@ impl RequestContext {
 
     pub(crate) fn memo_id(&self) -> Result<MemoId, ApiError> {
         self.part(0, Resource::Memo, |text| number(text).map(MemoId))
+    }
+
+    pub(crate) fn message_id(&self) -> Result<MessageId, ApiError> {
+        self.part(0, Resource::Message, |text| number(text).map(MessageId))
     }
 
     pub(crate) fn member_id(&self, thing: Resource) -> Result<MemberId, ApiError> {

@@ -3,7 +3,8 @@
 use swarm_core::domain::{Application, MemberState, MessageId, PublicKey, TokenClaim};
 use swarm_core::wire::Problem::{
     self, AlreadyClaimed, BadSignature, ClaimRefused, InvalidApplication, InvalidChallengeRequest,
-    InvalidRequest, InvalidTokenClaim, KeyRegistered, NotFound, QuotaReached, UnknownToken,
+    InvalidRequest, InvalidTokenClaim, KeyRegistered, MessageState, NotFound, QuotaReached,
+    UnknownToken,
 };
 use swarm_core::{MemberId, Refusal, Resource, wire};
 
@@ -76,6 +77,11 @@ pub(super) fn routes() -> Vec<Route> {
                 .body("MemberName")
                 .answers(200, &["Reviewed"])
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState]),
+            post(Operator, "/api/swarm/admin/reset-claim", reset_claim)
+                .about("Let a member that lost its token claim a new one with its key")
+                .body("MemberName")
+                .answers(200, &["Reviewed"])
+                .refuses(&[InvalidRequest, NotFound, Problem::MemberState]),
             post(Operator, "/api/swarm/admin/rotate-key", rotate_key)
                 .about("A new token for a member, and a new key where one is given")
                 .body("KeyRotation")
@@ -86,6 +92,16 @@ pub(super) fn routes() -> Vec<Route> {
                 .query(&[("limit", "PageLimit"), ("after", "Id")])
                 .with(Work::Long)
                 .answers(200, &["Outbox"]),
+            post(Operator, "/api/swarm/admin/outbox/{id}/retry", retry_message)
+                .about("Queue a message again that is not sent")
+                .part("Id")
+                .answers(200, &["MessageChanged"])
+                .refuses(&[NotFound, MessageState]),
+            post(Operator, "/api/swarm/admin/outbox/{id}/cancel", cancel_message)
+                .about("Give up a message that is not sent")
+                .part("Id")
+                .answers(200, &["MessageChanged"])
+                .refuses(&[NotFound, MessageState]),
         ]),
     ]
     .into_iter()
@@ -152,6 +168,12 @@ pub(crate) async fn deactivate(mut request: RequestContext) -> Reply {
     Ok(wire::members::reviewed(&id, state).into())
 }
 
+pub(crate) async fn reset_claim(mut request: RequestContext) -> Reply {
+    let id = named(&mut request)?;
+    let state = request.tenant().reset_claim(&id, request.by()?).await?;
+    Ok(wire::members::reviewed(&id, state).into())
+}
+
 /// The member that an operator's request names.
 fn named(request: &mut RequestContext) -> Result<MemberId, ApiError> {
     request.operator_fields(|fields| MemberId::parse(fields.text("memberId")?))
@@ -177,6 +199,16 @@ pub(crate) async fn applications(request: RequestContext) -> Reply {
 
 fn member_state(text: &str) -> Result<MemberState, Refusal> {
     text.parse().map_err(Refusal::InvalidRequest)
+}
+
+pub(crate) async fn retry_message(request: RequestContext) -> Reply {
+    let message = request.tenant().retry_message(request.message_id()?).await?;
+    Ok(wire::members::message_changed(&message).into())
+}
+
+pub(crate) async fn cancel_message(request: RequestContext) -> Reply {
+    let message = request.tenant().cancel_message(request.message_id()?).await?;
+    Ok(wire::members::message_changed(&message).into())
 }
 
 /// The messages to members, and what became of them.

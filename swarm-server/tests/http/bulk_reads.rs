@@ -134,7 +134,10 @@ fn quote(port: &dyn Store, id: u64, bytes: usize) {
     let (state, snapshot) = (SessionState::Aggregated, Some(Arc::new(snapshot)));
     let session = Session { state, snapshot, ..Session::clone(&stored.record) };
     let patch = SessionPatch { quorum: Some(Some(1)), ..SessionPatch::default() };
-    let act = rules::amend(&stored, &patch, &Attribution::SCHEDULE).unwrap().unwrap().act;
+    let act = rules::amend(&stored, &patch, stored.record.convened_at, &Attribution::SCHEDULE)
+        .unwrap()
+        .unwrap()
+        .act;
     let change = SessionChange {
         session,
         expected: stored.version,

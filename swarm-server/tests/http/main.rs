@@ -38,6 +38,7 @@ mod mounted;
 mod observability;
 mod observed_store;
 mod openapi;
+mod operating;
 mod pages;
 mod paging;
 mod program;

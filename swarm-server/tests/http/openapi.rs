@@ -200,6 +200,9 @@ fn each_body_that_is_sent_has_an_example() {
 fn the_examples_are_accepted_as_they_stand() {
     let fixture = Fixture::start();
     let client = &fixture.client;
+    for listed in example("RosterFreeze")["members"].as_array().unwrap() {
+        fixture.author_named(listed["memberId"].as_str().unwrap().parse().unwrap());
+    }
     for (path, schema, status) in [
         ("/subjects", "SubjectDraft", 201),
         ("/subjects/aurora/snapshots", "SnapshotDraft", 201),

@@ -99,8 +99,9 @@ fn snapshots(client: &Client) {
 fn session(client: &Client, authors: &[Author], nth: usize, text: &str) -> Vec<String> {
     let mut roster: Vec<_> =
         authors.iter().map(|author| json!({ "memberId": author.id.as_str() })).collect();
-    roster.push(json!({ "memberId": SCRIPT, "excused": true }));
-    roster.push(json!({ "memberId": WIDE }));
+    let [excused, silent] = ["excused", "silent"].map(|name| Author::join(client, name).id);
+    roster.push(json!({ "memberId": excused.as_str(), "excused": true }));
+    roster.push(json!({ "memberId": silent.as_str() }));
     let subject = subject_id(nth);
     let convened = json!({
         "date": DAY, "subjectId": subject, "quorum": 3, "buckets": [WIDE, IMAGE, SCRIPT],

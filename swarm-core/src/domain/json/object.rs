@@ -43,6 +43,22 @@ impl Object {
         Ok(rest.into_object())
     }
 
+    /// Reads this object with `read`, which takes all members that it knows.
+    ///
+    /// # Errors
+    /// The error of `read`; [`Invalid`] when a member is left: most likely its name is misspelled, and
+    /// what it was to say would be lost.
+    pub fn read_all<T>(
+        mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, Invalid>,
+    ) -> Result<T, Invalid> {
+        let value = read(&mut self)?;
+        match self.members().next() {
+            None => Ok(value),
+            Some((name, _)) => Err(Invalid::unknown(name)),
+        }
+    }
+
     /// Takes a required string.
     ///
     /// # Errors

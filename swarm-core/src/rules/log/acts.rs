@@ -117,6 +117,7 @@ pub(in crate::rules) enum MemberAct {
     Activated,
     Deactivated,
     Claimed,
+    ClaimReset,
     KeyRotated,
 }
 

@@ -5,10 +5,12 @@ mod briefs;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use swarm_core::domain::Member;
 use swarm_core::{Swarm, SystemEntropy};
 use swarm_http::Site;
 
 use crate::backend::{Backend, on_every_store};
+use crate::fixture::{self, insert_member};
 use crate::harness::{ADMIN, Author, Client, Server, fresh_key, tenant};
 
 on_every_store! {
@@ -340,6 +342,11 @@ fn a_page_of_sessions_ends_early_rather_than_grow_without_bound(backend: &Backen
         state(&client, session, "aggregated");
     }
     let id = |number| format!("00000000-0000-4000-8000-{number:012}");
+    let port = backend.store.open(&swarm_core::TenantId::parse("default").unwrap());
+    for number in 0..3_000 {
+        let other = fixture::member(&id(number), &authors[0].key.public_key(), &id(number));
+        insert_member(&*port, Member { public_key: None, token: None, ..other });
+    }
     let expected: Vec<_> = (0..3_000).map(|number| json!({ "memberId": id(number) })).collect();
     for session in 13..=52 {
         let convened = json!({ "date": DAY, "subjectId": "aurora", "roster": expected });

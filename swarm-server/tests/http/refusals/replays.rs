@@ -127,7 +127,8 @@ fn after_a_newer_session_of_the_day(backend: &Backend) {
 /// Refusals that are no conflicts say nothing of what is on file.
 fn refusals_other_than_conflicts_name_nothing(backend: &Backend) {
     let filed = FiledTwice::start(backend);
-    let member = json!({ "members": [{ "memberId": "somebody" }] });
+    let other = filed.fixture.author();
+    let member = json!({ "members": [{ "memberId": other.id.as_str() }] });
     filed
         .fixture
         .client

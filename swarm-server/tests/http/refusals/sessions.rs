@@ -1,6 +1,7 @@
 //! The moves of sessions: every pair of states, the roster, the deadline and the quorum.
 
 use serde_json::{Value, json};
+use swarm_core::MemberId;
 
 use crate::backend::{Backend, on_every_store};
 use crate::fixture::Fixture;
@@ -98,6 +99,7 @@ fn every_pair_of_states(backend: &Backend) {
 
 fn a_session_as_it_is_convened(backend: &Backend) {
     let fixture = Fixture::on(backend);
+    let [_, _] = ["a", "b"].map(|id| fixture.author_named(MemberId::parse(id).unwrap()));
     fixture.client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
     let body = json!({
         "date": DATE, "subjectId": "aurora", "windowClosesAt": "2026-11-21T23:45:00.5+01:00",
@@ -118,6 +120,7 @@ fn a_session_as_it_is_convened(backend: &Backend) {
 
 fn a_roster_is_frozen_once(backend: &Backend) {
     let fixture = Fixture::on(backend);
+    let [_, _] = ["a", "b"].map(|id| fixture.author_named(MemberId::parse(id).unwrap()));
     let session = fixture.convene(DATE, "aurora");
     let roster = format!("/sessions/{session}/roster");
     let excuse = format!("{roster}/excuse");
@@ -202,6 +205,7 @@ fn what_a_snapshot_goes_by_stays(backend: &Backend) {
     for subject in ["plain", "listed"] {
         fixture.client.operate("/subjects", &json!({ "id": subject, "name": "A" })).expect(201);
     }
+    fixture.author_named(MemberId::parse("a").unwrap());
     let roster = json!({ "members": [{ "memberId": "a" }] });
     fixture.client.operate(&format!("/sessions/{listed}/roster"), &roster).expect(200);
     for to in ["aggregated", "published"] {

@@ -49,7 +49,8 @@ fn rotated_token_is_unknown_in_both_processes() {
 #[test]
 fn roster_frozen_in_one_process_holds_in_both() {
     let freeze: Act<'_> = &|client, session, _| {
-        let roster = json!({ "members": [{ "memberId": "somebody-else" }] });
+        let other = Author::join(client, "other");
+        let roster = json!({ "members": [{ "memberId": other.id.as_str() }] });
         client.operate(&format!("/sessions/{session}/roster"), &roster).expect(200);
     };
     race(freeze, (403, "member is not on this session's expected roster"), None);
