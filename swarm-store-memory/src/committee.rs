@@ -50,7 +50,7 @@ impl Committee for TenantStore {
         self.commit(|world, now| {
             let saved = save_day(&mut world.committee, change);
             if saved == Saved::Saved {
-                world.log.act(&change.act, now, None);
+                world.log.act(&change.act, now);
             }
             saved
         })

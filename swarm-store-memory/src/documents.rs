@@ -38,7 +38,7 @@ impl Documents for TenantStore {
             }
             let put = put(world.documents.entry(collection).or_default(), draft, now);
             if let (Some(act), Put::Created(made) | Put::Replaced(made)) = (&draft.act, &put) {
-                world.log.act(act, now, Some(made.id));
+                world.log.minted(act, now, made.id);
             }
             put
         })

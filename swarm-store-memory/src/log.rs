@@ -1,8 +1,8 @@
 //! The log.
 
 use async_trait::async_trait;
-use swarm_core::domain::{Act, LogRow, Seq, SessionId};
-use swarm_core::store::{Log, LogPosition, Result};
+use swarm_core::domain::{LogRow, Seq, SessionId};
+use swarm_core::store::{Act, Log, LogPosition, Result};
 
 use crate::TenantStore;
 
@@ -11,7 +11,7 @@ impl Log for TenantStore {
     async fn accept_clock(&self, act: &Act) -> Result<()> {
         self.change(|world, seen| {
             world.check_commit(seen)?;
-            world.log.act(act, (self.clock)(), None);
+            world.log.act(act, (self.clock)());
             Ok(())
         })
     }
@@ -21,7 +21,7 @@ impl Log for TenantStore {
             let now = self.time(world);
             let number = world.log.number().max(seen.log).saturating_add(1);
             world.log.accepted = number.saturating_sub(1);
-            world.log.act(act, now, Some(number));
+            world.log.minted(act, now, number);
             Ok(())
         })
     }

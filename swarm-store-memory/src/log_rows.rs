@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use swarm_core::Timestamp;
 use swarm_core::domain::committee::CommitteeTake;
-use swarm_core::domain::{Act, LogRow, Logged, Seq, SessionId, Take, TakeId};
-use swarm_core::store::LogPosition;
+use swarm_core::domain::{Digest, LogRow, Logged, Seq, SessionId, Take, TakeId};
+use swarm_core::store::{Act, LogPosition};
 
 /// The rows of a tenant's log.
 #[derive(Clone, Default)]
@@ -56,21 +56,18 @@ impl Rows {
         self.append(take.received_at, Logged::CommitteeTake(Arc::clone(take)));
     }
 
-    /// An act, and the id that its commit gave out, where it gave out one.
-    pub(crate) fn act(&mut self, act: &Act, at: Timestamp, minted: Option<u64>) {
-        self.acted(act, at, act.session(), minted);
+    /// Appends the entry of an act whose commit mints no id.
+    pub(crate) fn act(&mut self, act: &Act, at: Timestamp) {
+        self.minted(act, at, 0);
     }
 
-    /// The act that convened this session.
-    pub(crate) fn convened(&mut self, act: &Act, at: Timestamp, id: SessionId) {
-        self.acted(act, at, Some(id), Some(id.0));
-    }
-
-    fn acted(&mut self, act: &Act, at: Timestamp, on: Option<SessionId>, minted: Option<u64>) {
-        if let Some(session) = on {
+    /// Appends the entry of an act whose commit mints this id.
+    pub(crate) fn minted(&mut self, act: &Act, at: Timestamp, id: u64) {
+        let entry = act.entry(id, at);
+        if let Some(session) = entry.session() {
             self.acts.entry(session).or_default().push(self.rows.len());
         }
-        self.append(at, Logged::Act { text: act.as_str().to_owned(), minted });
+        self.append(at, Logged::Entry(entry));
     }
 
     fn append(&mut self, at: Timestamp, logged: Logged) {
@@ -85,9 +82,7 @@ fn mark(row: &LogRow) -> Arc<str> {
     let text = match &row.logged {
         Logged::Take(take) => return mark_of_take(at, take.id),
         Logged::CommitteeTake(take) => format!("{at} c {}", take.member_id),
-        Logged::Act { text, minted } => {
-            format!("{at} a {minted:?} {}", text.chars().take(100).collect::<String>())
-        }
+        Logged::Entry(entry) => format!("{at} a {}", Digest::of_json(&**entry)),
     };
     text.into()
 }

@@ -103,7 +103,7 @@ fn commit(world: &mut World, change: &MemberChange, now: Timestamp) {
         world.outbox.push(first(mail.queued(id, now)));
     }
     if let Some(act) = &change.act {
-        world.log.act(act, now, None);
+        world.log.act(act, now);
     }
     match world.members.get_mut(&id) {
         Some(row) => row.member = next(row.member.version, member),

@@ -83,7 +83,7 @@ fn convene(world: &mut World, convocation: &Convocation, now: Timestamp) -> Arc<
     let subjects = world.days.entry(draft.date).or_default();
     subjects.entry(draft.subject_id.clone()).or_default().push(id);
     world.sessions.insert(id, SessionRow::new(session));
-    world.log.convened(act, now, id);
+    world.log.minted(act, now, id.0);
     convened
 }
 
@@ -115,6 +115,6 @@ fn write(world: &mut World, change: &SessionChange, now: Timestamp) -> Arc<Sessi
     let saved = next(change.expected, change.session.clone());
     let session = Arc::clone(&saved.record);
     world.sessions.entry(session.id).and_modify(|row| row.write(saved));
-    world.log.act(&change.act, now, None);
+    world.log.act(&change.act, now);
     session
 }

@@ -18,7 +18,7 @@ use swarm_core::store::{
 
 use crate::codec::{self, Context};
 use crate::keys;
-use crate::rows::{next, optional, saved, version_arg};
+use crate::rows::{entry_arg, next, optional, saved, version_arg};
 use crate::script_call::ScriptCall;
 use crate::scripts;
 use crate::tenant::TenantStore;
@@ -95,7 +95,7 @@ impl Committee for TenantStore {
         script.arg(number(day.date)).arg(version_arg(*expected));
         script.arg(codec::encode_committee_day(next(*expected), day)).arg(about);
         script.arg(all()).arg(keys::listing(&["about"]));
-        script.arg(if briefs.is_some() { "1" } else { "" }).arg(act.as_str());
+        script.arg(if briefs.is_some() { "1" } else { "" }).arg(entry_arg(Some(act)));
         for brief in briefs.iter().flatten() {
             script.arg(brief_field(day.date, brief.member_id.as_str()));
             script.arg(codec::encode_committee_brief(brief));

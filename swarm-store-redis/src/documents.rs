@@ -1,13 +1,13 @@
 //! Implements [`Documents`].
 
 use async_trait::async_trait;
-use swarm_core::domain::Act;
 use swarm_core::store::{
-    Collection, Document, DocumentDraft, DocumentGuard, Documents, Put, Result,
+    Act, Collection, Document, DocumentDraft, DocumentGuard, Documents, Put, Result,
 };
 
 use crate::codec::{self, Context};
 use crate::keys::{self, collection_name};
+use crate::proposal::Proposal;
 use crate::rows::optional;
 use crate::script_call::ScriptCall;
 use crate::scripts;
@@ -45,31 +45,43 @@ impl Documents for TenantStore {
     }
 
     async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put> {
+        const OP: &str = "put document";
         let name = collection_name(collection)?;
         let [rows, keys, index] = self.keys.collection(name);
-        let flag = |set: bool| if set { "1" } else { "" };
         let guards = match &draft.guard {
             Some(DocumentGuard::Session(..)) => self.keys.sessions(),
             Some(DocumentGuard::Member(..)) | None => self.keys.members(),
         };
         let (counters, acts) = (self.keys.counters(), self.keys.acts());
-        let keys = [self.attempt("put document")?, rows, keys, index, counters, guards, acts];
-        let mut script = self.call(&scripts::PUT_DOCUMENT, keys);
-        script.arg(name).arg(flag(draft.key.is_some())).arg(draft.key.as_deref().unwrap_or(""));
-        script.arg(in_group(&draft.group)).arg(&draft.json).arg(flag(draft.replace));
-        match &draft.guard {
-            Some(DocumentGuard::Member(id, version)) => script.arg(id.as_str()).arg(version.0),
-            Some(DocumentGuard::Session(id, version)) => script.arg(id.0).arg(version.0),
-            None => script.arg("").arg(""),
-        };
-        let session = draft.act.as_ref().and_then(Act::session).map(|session| session.to_string());
-        script.arg(draft.act.as_ref().map_or("", Act::as_str)).arg(session.unwrap_or_default());
-        script.arg(optional(draft.quota.map(|quota| quota.most)));
-        script.arg(optional(draft.quota.map(|quota| quota.since.millis())));
-        script.arg(optional(draft.quota.map(|quota| quota.until.millis())));
-        let outcome = self.commit("put document", script).await?;
-        codec::decode_put(&outcome, &draft.json).context("put document")
+        let keys = [self.attempt(OP)?, rows, keys, index, counters, guards, acts];
+        let mut proposal = Proposal::of(draft.act.as_ref());
+        loop {
+            let mut script = self.call(&scripts::PUT_DOCUMENT, &keys);
+            write_draft(&mut script, name, draft);
+            proposal.write(&mut script);
+            let outcome = self.commit(OP, script).await?;
+            match proposal.next(OP, draft.act.as_ref(), &outcome)? {
+                Some(wanted) => proposal = wanted,
+                None => return codec::decode_put(&outcome, &draft.json).context(OP),
+            }
+        }
     }
+}
+
+/// Writes a draft as the arguments of its script, but for its entry in the log.
+fn write_draft(script: &mut ScriptCall<'_>, collection: &str, draft: &DocumentDraft) {
+    let flag = |set: bool| if set { "1" } else { "" };
+    script.arg(collection).arg(flag(draft.key.is_some())).arg(draft.key.as_deref().unwrap_or(""));
+    script.arg(in_group(&draft.group)).arg(&draft.json).arg(flag(draft.replace));
+    match &draft.guard {
+        Some(DocumentGuard::Member(id, version)) => script.arg(id.as_str()).arg(version.0),
+        Some(DocumentGuard::Session(id, version)) => script.arg(id.0).arg(version.0),
+        None => script.arg("").arg(""),
+    };
+    script.arg(optional(draft.act.as_ref().and_then(Act::session)));
+    script.arg(optional(draft.quota.map(|quota| quota.most)));
+    script.arg(optional(draft.quota.map(|quota| quota.since.millis())));
+    script.arg(optional(draft.quota.map(|quota| quota.until.millis())));
 }
 
 /// The listing of a group.

@@ -40,6 +40,7 @@ mod layout;
 mod log;
 mod members;
 mod outbox;
+mod proposal;
 mod rows;
 mod script_call;
 mod scripts;

@@ -1,11 +1,13 @@
 //! Implements [`Log`].
 
 use async_trait::async_trait;
-use swarm_core::domain::{Act, LogRow, Seq};
-use swarm_core::store::{Log, LogPosition, Result};
+use swarm_core::domain::{LogRow, Seq};
+use swarm_core::store::{Act, Log, LogPosition, Result};
 use swarm_core::{SessionId, StoreError};
 
 use crate::codec::{self, Context};
+use crate::proposal::Proposal;
+use crate::rows::entry_arg;
 use crate::script_call::ScriptCall;
 use crate::scripts;
 use crate::tenant::TenantStore;
@@ -15,7 +17,7 @@ impl Log for TenantStore {
     async fn accept_clock(&self, act: &Act) -> Result<()> {
         const OP: &str = "accept clock";
         let mut script = self.call(&scripts::ACCEPT_CLOCK, [self.attempt(OP)?]);
-        script.arg(act.as_str());
+        script.arg(entry_arg(Some(act)));
         self.commit(OP, script).await.map(drop)
     }
 
@@ -23,10 +25,17 @@ impl Log for TenantStore {
         const OP: &str = "accept store";
         // A wiped tenant has lost its layout mark.
         self.shared.layout.mark(OP, &self.client, &self.keys).await?;
-        let mut script = self.call(&scripts::ACCEPT_STORE, [self.attempt(OP)?]);
-        script.arg(act.as_str()).arg(self.seen.position().log);
-        self.client.commit::<String>(OP, &script, &self.keys).await?;
-        self.log_position().await.map(drop)
+        let (attempt, mut proposal) = (self.attempt(OP)?, Proposal::of(Some(act)));
+        loop {
+            let mut script = self.call(&scripts::ACCEPT_STORE, [attempt.clone()]);
+            script.arg(self.seen.position().log);
+            proposal.write(&mut script);
+            let outcome: String = self.client.commit(OP, &script, &self.keys).await?;
+            match proposal.next(OP, Some(act), &outcome)? {
+                Some(wanted) => proposal = wanted,
+                None => return self.log_position().await.map(drop),
+            }
+        }
     }
 
     async fn log(&self, after: Seq, limit: usize) -> Result<Vec<LogRow>> {

@@ -11,7 +11,7 @@ use swarm_core::{MemberId, StoreError};
 
 use crate::codec::{self, Context};
 use crate::keys::BY_STATE;
-use crate::rows::{limit_arg, next, optional, version_arg};
+use crate::rows::{entry_arg, limit_arg, next, optional, version_arg};
 use crate::script_call::ScriptCall;
 use crate::tenant::TenantStore;
 use crate::{keys, scripts};
@@ -80,7 +80,7 @@ impl Members for TenantStore {
         script.arg(change.mail.as_ref().map(codec::encode_mail).unwrap_or_default());
         script.arg(queued).arg(keys::in_state(queued));
         script.arg(BY_STATE).arg(keys::in_state(member.state.as_str()));
-        script.arg(change.act.as_ref().map_or("", |act| act.as_str()));
+        script.arg(entry_arg(change.act.as_ref()));
         script.arg(optional(change.quota));
         let outcome = self.commit("save member", script).await?;
         saved(&outcome)

@@ -2,7 +2,7 @@
 
 use swarm_core::StoreError;
 use swarm_core::domain::Version;
-use swarm_core::store::{Result, Saved};
+use swarm_core::store::{Act, Result, Saved};
 
 use crate::script_call::ScriptCall;
 use crate::tenant::TenantStore;
@@ -74,6 +74,12 @@ pub(crate) fn limit_arg(limit: usize) -> i64 {
 /// The expected version as a script argument; empty where there is none.
 pub(crate) fn version_arg(expected: Option<Version>) -> String {
     optional(expected)
+}
+
+/// The entry of an act, all of which is known before the commit, as a script argument; empty where
+/// there is none.
+pub(crate) fn entry_arg(act: Option<&Act>) -> String {
+    act.and_then(Act::known).map(|entry| entry.to_text()).unwrap_or_default()
 }
 
 /// A value as a script argument; empty where there is none.

@@ -73,6 +73,11 @@ scripts! {
     /// Migrates from layout 2 to 3, 500 entries per call.
     LAYOUT_3: plain "records.lua" "migration.lua" "layout_3.lua";
 
+    /// Marks a tenant whose log entries are complete, from layout 3 to 4.
+    LAYOUT_4: plain "migration.lua" "layout_4.lua";
+    REPLACE_ROWS: plain "migration.lua" "replace_rows.lua";
+    REPLACE_FIELDS: plain "migration.lua" "replace_fields.lua";
+
     NOW: plain "now.lua";
     TIME_OF_COMMIT: facts "time_of_commit.lua";
     THROUGH: plain "through.lua";

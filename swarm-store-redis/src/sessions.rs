@@ -13,7 +13,8 @@ use swarm_core::{Session, SessionId, StoreError, Timestamp};
 
 use crate::codec::{self, Context};
 use crate::keys::{self, BY_STATE};
-use crate::rows::saved;
+use crate::proposal::Proposal;
+use crate::rows::{entry_arg, saved};
 use crate::scripts;
 use crate::tenant::TenantStore;
 
@@ -71,15 +72,24 @@ impl Sessions for TenantStore {
             self.keys.counters(),
             self.keys.acts(),
         ];
-        let mut script = self.call(&scripts::CONVENE, keys);
-        script.arg(state).arg(codec::encode_session_draft(draft));
-        script.arg(act.as_str());
-        script
-            .arg(all())
-            .arg(keys::in_state(state))
-            .arg(keys::sessions_on(&day, draft.subject_id.as_str()));
-        let outcome = self.commit("convene", script).await?;
-        codec::decode_convened(&outcome, draft).map(Arc::new).context("convene")
+        let mut proposal = Proposal::of(Some(act));
+        loop {
+            let mut script = self.call(&scripts::CONVENE, &keys);
+            script.arg(state).arg(codec::encode_session_draft(draft));
+            script
+                .arg(all())
+                .arg(keys::in_state(state))
+                .arg(keys::sessions_on(&day, draft.subject_id.as_str()));
+            proposal.write(&mut script);
+            let outcome = self.commit("convene", script).await?;
+            match proposal.next("convene", Some(act), &outcome)? {
+                Some(wanted) => proposal = wanted,
+                None => {
+                    let session = codec::decode_convened(&outcome, draft).context("convene")?;
+                    return Ok(Arc::new(session));
+                }
+            }
+        }
     }
 
     async fn save_session(&self, change: &SessionChange) -> Result<Saved> {
@@ -97,7 +107,7 @@ impl Sessions for TenantStore {
         script.arg(codec::encode_session(expected.next(), session));
         script.arg(BY_STATE).arg(keys::in_state(session.state.as_str()));
         script.arg(session.published_at.map(published_at).unwrap_or_default());
-        script.arg(act.as_str());
+        script.arg(entry_arg(Some(act)));
         script.arg(none_filed_after.map(|end| end.millis().to_string()).unwrap_or_default());
         let outcome = self.commit("save session", script).await?;
         saved("save session", &outcome)

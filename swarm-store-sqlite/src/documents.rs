@@ -85,7 +85,7 @@ fn put(world: &World<'_>, collection: &str, draft: &DocumentDraft) -> Outcome<Pu
         Put::Exists | Put::Full | Put::Stale => return Ok(put),
     };
     if let Some(act) = &draft.act {
-        log_rows::append_act(world, act, at, act.session(), Some(id))?;
+        log_rows::append_minted(world, act, at, id)?;
     }
     Ok(put)
 }

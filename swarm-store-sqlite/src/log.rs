@@ -1,13 +1,15 @@
 //! Implements [`Log`].
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use rusqlite::{Row, ToSql};
-use swarm_core::domain::{Act, LogRow, Logged, Seq, SessionId, TakeId};
-use swarm_core::store::{Log, LogPosition, Result};
+use swarm_core::domain::{LogEntry, LogRow, Logged, Seq, SessionId, TakeId};
+use swarm_core::store::{Act, Log, LogPosition, Result};
 
 use crate::failure::{Failure, Outcome};
-use crate::log_rows::{append_act, check_commit, check_facts, number, position};
-use crate::world::{World, signed, timestamp, unsigned};
+use crate::log_rows::{append_act, append_minted, check_commit, check_facts, number, position};
+use crate::world::{World, signed, text, timestamp, unsigned};
 use crate::{TenantStore, committee, takes};
 
 #[async_trait]
@@ -16,7 +18,7 @@ impl Log for TenantStore {
         let (act, seen) = (act.clone(), self.seen.position());
         let accept = move |world: &World<'_>| {
             check_commit(world, &seen)?;
-            append_act(world, &act, world.clock(), None, None)
+            append_act(world, &act, world.clock())
         };
         self.write_unchecked("accept clock", accept).await
     }
@@ -26,13 +28,13 @@ impl Log for TenantStore {
         let accept = move |world: &World<'_>| {
             let log = number(world)?.max(seen.log).saturating_add(1);
             world.run(BEGIN, &[&signed(log)])?;
-            append_act(world, &act, world.now()?, None, Some(log))
+            append_minted(world, &act, world.now()?, log)
         };
         self.write_unchecked("accept store", accept).await
     }
 
     async fn log(&self, after: Seq, limit: usize) -> Result<Vec<LogRow>> {
-        const AFTER: &str = "SELECT seq, at, take, committee_take, act, minted FROM log
+        const AFTER: &str = "SELECT seq, at, take, committee_take, act FROM log
             WHERE tenant = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.read("log", move |world| rows(world, AFTER, &[&signed(after.0), &limit])).await
@@ -55,7 +57,7 @@ impl Log for TenantStore {
     }
 
     async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>> {
-        const ON: &str = "SELECT seq, at, take, committee_take, act, minted FROM log
+        const ON: &str = "SELECT seq, at, take, committee_take, act FROM log
             WHERE tenant = ?1 AND session = ?2 ORDER BY seq";
         self.read("acts", move |world| rows(world, ON, &[&signed(session.0)])).await
     }
@@ -72,7 +74,7 @@ fn rows(world: &World<'_>, sql: &str, values: &[&dyn ToSql]) -> Outcome<Vec<LogR
     })?;
     let missing = || Failure::corrupt("a take of the log is missing");
     let logged = |reference| match reference {
-        Reference::Act(text, minted) => Ok(Logged::Act { text, minted }),
+        Reference::Entry(entry) => Ok(Logged::Entry(Arc::new(entry))),
         Reference::Take(id) => takes::by_id(world, id)?.map(Logged::Take).ok_or_else(missing),
         Reference::CommitteeTake(id) => {
             let take = committee::take_by_id(world, id)?;
@@ -89,7 +91,7 @@ fn rows(world: &World<'_>, sql: &str, values: &[&dyn ToSql]) -> Outcome<Vec<LogR
 enum Reference {
     Take(TakeId),
     CommitteeTake(u64),
-    Act(String, Option<u64>),
+    Entry(LogEntry),
 }
 
 fn reference(row: &Row<'_>) -> Outcome<Reference> {
@@ -99,6 +101,5 @@ fn reference(row: &Row<'_>) -> Outcome<Reference> {
     if let Some(take) = row.get::<_, Option<i64>>(3)? {
         return Ok(Reference::CommitteeTake(unsigned(take)?));
     }
-    let minted = row.get::<_, Option<i64>>(5)?.map(unsigned).transpose()?;
-    Ok(Reference::Act(row.get(4)?, minted))
+    Ok(Reference::Entry(LogEntry::from_text(text(row, 4)?)?))
 }

@@ -1,8 +1,8 @@
 //! What commits append to the log, and where it stands.
 
 use swarm_core::Timestamp;
-use swarm_core::domain::{Act, Seq, SessionId, TakeId};
-use swarm_core::store::LogPosition;
+use swarm_core::domain::{Seq, TakeId};
+use swarm_core::store::{Act, LogPosition};
 
 use crate::failure::Outcome;
 use crate::world::{World, signed};
@@ -24,20 +24,18 @@ pub(crate) fn append_committee_take(world: &World<'_>, id: u64, at: Timestamp) -
     world.run(TAKE, &[&signed(seq), &at.millis(), &signed(id)]).map(drop)
 }
 
-/// Appends an act, the session that it is on, and the id that its commit gave out.
-pub(crate) fn append_act(
-    world: &World<'_>,
-    act: &Act,
-    at: Timestamp,
-    session: Option<SessionId>,
-    minted: Option<u64>,
-) -> Outcome<()> {
-    const ACT: &str = "INSERT INTO log (tenant, seq, at, act, session, minted)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    let seq = world.next_id(LAST, &[])?;
-    let session = session.map(|session| signed(session.0));
-    let (seq, at, minted) = (signed(seq), at.millis(), minted.map(signed));
-    world.run(ACT, &[&seq, &at, &act.as_str(), &session, &minted]).map(drop)
+/// Appends the entry of an act whose commit mints no id.
+pub(crate) fn append_act(world: &World<'_>, act: &Act, at: Timestamp) -> Outcome<()> {
+    append_minted(world, act, at, 0)
+}
+
+/// Appends the entry of an act whose commit mints this id.
+pub(crate) fn append_minted(world: &World<'_>, act: &Act, at: Timestamp, id: u64) -> Outcome<()> {
+    const ACT: &str = "INSERT INTO log (tenant, seq, at, act, session)
+        VALUES (?1, ?2, ?3, ?4, ?5)";
+    let (seq, entry) = (world.next_id(LAST, &[])?, act.entry(id, at));
+    let session = entry.session().map(|session| signed(session.0));
+    world.run(ACT, &[&signed(seq), &at.millis(), &entry.to_text(), &session]).map(drop)
 }
 
 /// The number of the log.
@@ -65,7 +63,7 @@ pub(crate) fn check_facts(world: &World<'_>, seen: &LogPosition) -> Outcome<()> 
 /// What tells the row with this number from others.
 fn mark(world: &World<'_>, seq: Seq) -> Outcome<Option<String>> {
     const MARK: &str = "SELECT concat_ws(' ', at, 'take ' || take,
-            'committee take ' || committee_take, minted, substr(act, 1, 100))
+            'committee take ' || committee_take, substr(act, 1, 300))
         FROM log WHERE tenant = ?1 AND seq = ?2";
     world.one(MARK, &[&signed(seq.0)], |row| Ok(row.get(0)?))
 }

@@ -144,7 +144,7 @@ fn save(world: &World<'_>, change: &MemberChange, text: &str) -> Outcome<MemberS
     }
     commit(world, change, text)?;
     if let Some(act) = &change.act {
-        log_rows::append_act(world, act, now, None, None)?;
+        log_rows::append_act(world, act, now)?;
     }
     if let Some(mail) = &change.mail {
         let id = world.next_id("SELECT max(id) FROM messages WHERE tenant = ?1", &[])?;

@@ -139,7 +139,7 @@ fn convene(world: &World<'_>, convocation: &Convocation) -> Outcome<Arc<Session>
             &session.to_text(),
         ],
     )?;
-    log_rows::append_act(world, act, session.convened_at, Some(session.id), Some(id))?;
+    log_rows::append_minted(world, act, session.convened_at, id)?;
     Ok(Arc::new(session))
 }
 
@@ -195,7 +195,7 @@ fn save(world: &World<'_>, change: &SessionChange, text: &str) -> Outcome<Saved>
         ],
     ))?;
     if saved == Saved::Saved {
-        log_rows::append_act(world, act, world.time_of_commit()?, act.session(), None)?;
+        log_rows::append_act(world, act, world.time_of_commit()?)?;
     }
     Ok(saved)
 }

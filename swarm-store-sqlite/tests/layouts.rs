@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::Connection;
+use swarm_core::domain::{LogLine, Seq};
 use swarm_core::store::{
     ChallengeBucket, ChallengeOffer, ChallengeSlot, StoreError, StoreErrorKind,
 };
-use swarm_core::{TenantId, Tenants, Timestamp};
+use swarm_core::{Swarm, SystemEntropy, TenantId, Tenants, Timestamp};
 use swarm_store_sqlite::SqliteStore;
-use swarm_testing::{World, challenge};
+use swarm_testing::{ManualClock, World, challenge, log_scenario, moment};
 use tempfile::TempDir;
 
 #[test]
@@ -21,7 +22,7 @@ fn a_file_says_whose_it_is_and_what_stands_in_it() {
     SqliteStore::open(&path).unwrap();
     let db = Connection::open(&path).unwrap();
     assert_eq!(pragma(&db, "application_id"), i64::from(u32::from_be_bytes(*b"Swrm")));
-    assert_eq!(pragma(&db, "user_version"), 2);
+    assert_eq!(pragma(&db, "user_version"), 3);
     assert_eq!(text(&db, "journal_mode"), "wal");
     assert_eq!(text(&db, "integrity_check"), "ok");
 }
@@ -65,8 +66,8 @@ fn what_is_none_of_ours_is_refused_and_left_alone() {
 
     let (_folder, path) = place();
     SqliteStore::open(&path).unwrap();
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 3).unwrap();
-    refused(&path, "the file has layout 3");
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 4).unwrap();
+    refused(&path, "the file has layout 4");
 }
 
 #[test]
@@ -78,6 +79,41 @@ fn where_there_can_be_no_file_there_is_an_error() {
     assert!(SqliteStore::open(folder.path()).is_err());
 }
 
+/// Layout 3: entries of the log are whole, and read as they did.
+#[tokio::test]
+async fn log_entries_of_layout_2_keep_their_exact_texts() {
+    let (_folder, path) = place();
+    let db = Connection::open(&path).unwrap();
+    db.execute_batch(include_str!("../../vectors/log/sqlite-layout-2.sql")).unwrap();
+    db.pragma_update(None, "user_version", 2).unwrap();
+    db.pragma_update(None, "application_id", u32::from_be_bytes(*b"Swrm")).unwrap();
+    drop(db);
+    let store = SqliteStore::open(&path).unwrap();
+    assert_eq!(entries(Arc::new(store)).await, RECORDED.lines().collect::<Vec<_>>());
+    let db = Connection::open(&path).unwrap();
+    assert_eq!(pragma(&db, "user_version"), 3);
+}
+
+#[tokio::test]
+async fn log_entries_have_the_recorded_texts() {
+    let (_folder, path) = place();
+    let clock = ManualClock::at(moment("2026-11-21T12:00:00Z"));
+    let time = clock.clone();
+    let store = Arc::new(SqliteStore::open_with_clock(&path, move || time.now()).unwrap());
+    let (tenants, committees) = (Arc::clone(&store), Arc::clone(&store));
+    log_scenario(tenants, committees, || clock.advance(1_001)).await;
+    assert_eq!(entries(store).await, RECORDED.lines().collect::<Vec<_>>());
+}
+
+/// What an earlier version wrote.
+const RECORDED: &str = include_str!("../../vectors/log/entries.jsonl");
+
+async fn entries(store: Arc<SqliteStore>) -> Vec<String> {
+    let tenant = Swarm::new(store as Arc<dyn Tenants>, SystemEntropy).tenant(&tenant());
+    let page = tenant.log(Seq(0), 1_000).await.unwrap();
+    page.entries.iter().map(LogLine::text).collect()
+}
+
 /// As when a newer version of the program is started beside this one.
 #[tokio::test]
 async fn a_layout_that_becomes_newer_is_not_written_to() {
@@ -87,14 +123,14 @@ async fn a_layout_that_becomes_newer_is_not_written_to() {
     let session = world.convened("aurora").await;
     let db = Connection::open(&path).unwrap();
 
-    db.pragma_update(None, "user_version", 3).unwrap();
+    db.pragma_update(None, "user_version", 4).unwrap();
     let outdated = world.store().give_challenge(&offer()).await.err().unwrap();
     assert_eq!(outdated.kind(), StoreErrorKind::Misconfigured);
     assert!(why(&outdated).contains("written by a newer one"), "{outdated:?}");
     assert!(store.ready().await.is_err());
     assert_eq!(world.session(session.id).await.unwrap().record, session);
 
-    db.pragma_update(None, "user_version", 2).unwrap();
+    db.pragma_update(None, "user_version", 3).unwrap();
     store.ready().await.unwrap();
     assert_eq!(world.convened("basalt").await.id.0, 2);
 }

@@ -25,6 +25,7 @@
 
 mod author;
 mod clock;
+mod log_scenario;
 pub(crate) mod promise;
 mod race;
 mod records;
@@ -35,6 +36,7 @@ pub mod conformance;
 
 pub use author::Author;
 pub use clock::ManualClock;
+pub use log_scenario::log_scenario;
 pub use race::{Counter, count, race, unique};
 pub use records::{
     FIRST, act, act_on, applicant, challenge, claimed, creation, day, id, key, keys, mail, moment,

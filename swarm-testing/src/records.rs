@@ -2,12 +2,12 @@
 
 use swarm_core::domain::json::{Json, Object};
 use swarm_core::domain::{
-    Act, Challenge, ChallengeSeed, Contact, Day, Lens, Mail, Member, MemberId, MemberState, Name,
-    PublicKey, SecretHash, SessionDraft, SessionId, SessionState, SubjectId, Timestamp, TokenHash,
-    Version,
+    Actor, Attribution, Challenge, ChallengeSeed, Contact, Day, Digest, Lens, LogEntry, Mail,
+    Member, MemberId, MemberState, Name, Note, PublicKey, SecretHash, SessionDraft, SessionId,
+    SessionState, SubjectId, Timestamp, TokenHash, Version,
 };
 use swarm_core::proof::KeyPair;
-use swarm_core::store::MemberChange;
+use swarm_core::store::{Act, MemberChange};
 
 /// An applicant, with a key derived from its name.
 pub fn applicant(name: &str) -> Member {
@@ -51,14 +51,17 @@ pub fn creation(member: &Member) -> MemberChange {
     }
 }
 
-/// A log entry of this kind.
+/// The log entry of a change: of the subject with this id.
 pub fn act(what: &str) -> Act {
-    Act::new(format!(r#"{{"kind":"{what}"}}"#))
+    let (by, digest) = (Actor::OPERATOR, Digest::of(what.as_bytes()));
+    LogEntry::Subject { by, id: subject(what), digest }.into()
 }
 
-/// A log entry of this kind about a session.
-pub fn act_on(session: SessionId, what: &str) -> Act {
-    Act::on(session, format!(r#"{{"kind":"{what}"}}"#))
+/// The log entry of a change of this session, with this note.
+pub fn act_on(session: SessionId, note: &str) -> Act {
+    let note = Some(Note::parse(note).unwrap());
+    let draft = session_draft("aurora").convened(session, Timestamp::EPOCH);
+    swarm_core::rules::brief_published(&draft, &Attribution { by: Actor::OPERATOR, note })
 }
 
 /// A session on 2026-11-21 to convene, without roster and deadline.

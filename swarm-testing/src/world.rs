@@ -7,14 +7,14 @@ use super::records::{act_on, challenge, creation, session_draft};
 use super::{Author, Counter, race, unique};
 use crate::promise::{broken, promised};
 use swarm_core::domain::{
-    Act, AttemptId, Attribution, Challenge, LogRow, MailState, Member, MemberId, MemberState,
-    Message, MessageId, Seq, Session, SessionDraft, SessionId, SessionTerms, Take, TakeId,
-    TakeOnFile, TenantId, Timestamp, TokenHash,
+    AttemptId, Attribution, Challenge, LogRow, MailState, Member, MemberId, MemberState, Message,
+    MessageId, Seq, Session, SessionDraft, SessionId, SessionTerms, Take, TakeId, TakeOnFile,
+    TenantId, Timestamp, TokenHash,
 };
 use swarm_core::rules::{Filing, Rejection, Submission, convene, judge};
 use swarm_core::service::{Swarm, Tenant};
 use swarm_core::store::{
-    self, Aggregated, Aggregation, Basis, BasisQuery, ChallengeBucket, ChallengeOffer,
+    self, Act, Aggregated, Aggregation, Basis, BasisQuery, ChallengeBucket, ChallengeOffer,
     ChallengeSlot, Collection, Countable, Document, DocumentDraft, Filed, LogPosition, MemberBasis,
     MemberChange, MemberQuery, MemberSaved, MessageChange, MessageQuery, Put, Saved, SessionChange,
     SessionQuery, SessionTakes, Store, TakeQuery, Takes, Tenants, Versioned,

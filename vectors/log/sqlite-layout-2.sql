@@ -1,4 +1,4 @@
--- A file of layout 2 with every kind of log entry, as release 0.2.0 wrote it.
+-- A file of layout 2 with every kind of log entry, from before entries were typed.
 BEGIN TRANSACTION;
 CREATE TABLE challenges (
   tenant TEXT NOT NULL,

@@ -41,6 +41,7 @@ macro_rules! counted {
         $(#[$doc])*
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize,
+            serde::Deserialize,
         )]
         #[serde(transparent)]
         pub struct $name(pub u64);
@@ -121,6 +122,13 @@ impl Revision {
             None => Some(Self::FIRST),
             Some(Self(number)) => Self::new(number.saturating_add(1)),
         }
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Revision {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = u8::deserialize(deserializer)?;
+        Self::new(number).ok_or_else(|| serde::de::Error::custom("a revision is 1 to 5"))
     }
 }
 

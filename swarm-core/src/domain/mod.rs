@@ -7,6 +7,7 @@ pub mod json;
 mod brief;
 mod challenge;
 mod context;
+mod digest;
 mod distinct;
 mod id;
 mod invalid;
@@ -30,6 +31,7 @@ mod time;
 pub use brief::{Brief, BriefBody, BriefRegime, Prompt, RecentSession};
 pub use challenge::{Challenge, ChallengeSeed};
 pub use context::{Position, Regime, Signal, SubjectSnapshot, SubjectSnapshotDraft};
+pub use digest::Digest;
 pub use id::{
     AttemptId, BriefId, MemoId, MessageId, Revision, SessionId, SubjectSnapshotId, TakeId,
     TenantId, Version,
@@ -37,7 +39,11 @@ pub use id::{
 pub use invalid::Invalid;
 pub use key::{PublicKey, Signature, Signed};
 pub use links::Links;
-pub use log::{Act, Actor, Attribution, LogRow, Logged, Note, Seq};
+pub use log::{
+    Actor, Attribution, CommitteeDayEntry, CommitteeTakeEntry, DayAct, Excuse, LogBefore, LogEntry,
+    LogLine, LogRow, Logged, LoggedSession, MemberAct, MemberEntry, MemberStatus, MemoAct,
+    MemoEntry, Note, Operation, Seq, SessionAct, SessionEntry, TakeEntry,
+};
 pub use mail::{Mail, MailState, Message};
 pub use member::{Application, Member, MemberState, TokenClaim};
 pub use memo::{Memo, MemoDraft};

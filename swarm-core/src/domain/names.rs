@@ -3,11 +3,21 @@
 use std::str::FromStr;
 
 use super::committee::{CommitteeMemberId, CommitteeStance, CommitteeStatus};
-use super::parsed::parsed;
-use super::{Day, Invalid, MailState, MemberState, PublicKey, SessionState, TenantId, Timestamp};
+use super::parsed::{deserialized, parsed};
+use super::{
+    Day, Invalid, MailState, MemberState, PublicKey, SessionState, Signature, TenantId, Timestamp,
+};
 
 parsed!(TenantId);
 parsed!(CommitteeMemberId);
+parsed!(Signature);
+
+deserialized!(CommitteeMemberId);
+deserialized!(Day);
+deserialized!(PublicKey);
+deserialized!(SessionState);
+deserialized!(Signature);
+deserialized!(Timestamp);
 
 macro_rules! named {
     ($($type:ty, $field:literal, $rule:literal;)*) => {

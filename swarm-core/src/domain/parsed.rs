@@ -21,4 +21,16 @@ macro_rules! parsed {
     };
 }
 
-pub(super) use parsed;
+/// Lets serde read what has a `parse` of its own: from the text that it is written as.
+macro_rules! deserialized {
+    ($name:ty) => {
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <String as serde::Deserialize>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+pub(super) use {deserialized, parsed};

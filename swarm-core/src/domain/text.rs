@@ -60,6 +60,7 @@ macro_rules! text {
         }
 
         crate::domain::parsed::parsed!($name);
+        crate::domain::parsed::deserialized!($name);
     };
 }
 

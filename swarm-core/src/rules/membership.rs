@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::challenge::{ProvenChallenge, answers, refusal};
-use super::log::{self, MemberAct};
+use super::log::{self, Act};
 use super::{MemberBasis, Refusal, Versioned};
 use crate::domain::{
-    Act, Actor, Application, Mail, Member, MemberId, MemberState, PublicKey, Signed, Timestamp,
-    TokenClaim, Version,
+    Actor, Application, Mail, Member, MemberAct, MemberId, MemberState, PublicKey, Signed,
+    Timestamp, TokenClaim, Version,
 };
 use crate::proof::{BearerToken, canonical, verify};
 

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::log::{self, SessionAct};
+use super::log::{self, Act};
 use super::{Refusal, Resource, Versioned, aggregate};
 use crate::domain::{
-    Act, Attribution, Invalid, Member, MemberId, Roster, Session, SessionDraft, SessionId,
+    Attribution, Invalid, Member, MemberId, Roster, Session, SessionAct, SessionDraft, SessionId,
     SessionPatch, SessionState, Take, Timestamp, Version,
 };
 

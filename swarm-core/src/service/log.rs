@@ -1,16 +1,18 @@
 //! Reading the log.
 
-use super::documents::{read, snapshot};
+use serde::Serialize;
+
 use super::{Error, Tenant};
-use crate::domain::{Actor, LogRow, Seq, SessionId, SubjectSnapshotDraft};
-use crate::rules::{self, DigestSource};
-use crate::store::{Collection, LogPosition, StoreError};
+use crate::domain::{Actor, LogLine, LogRow, Seq, SessionId};
+use crate::proof::log_line;
+use crate::rules;
+use crate::store::LogPosition;
 
 /// A page of the log.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LogPage {
-    /// The texts of the entries, each a JSON object, the oldest first.
-    pub entries: Vec<String>,
+    /// The entries, the oldest first.
+    pub entries: Vec<LogLine>,
     /// The cursor of the next page; `None` on the last page.
     pub next: Option<Seq>,
 }
@@ -34,7 +36,7 @@ impl Tenant {
         let is_more = rows.len() > limit;
         rows.truncate(limit);
         let next = rows.last().map(|row| row.seq).filter(|_| is_more);
-        Ok(LogPage { entries: self.entries(&rows).await?, next })
+        Ok(LogPage { entries: rows.iter().map(log_line).collect(), next })
     }
 
     /// Accepts the store's clock although it is behind the log: commits are possible again and use
@@ -116,43 +118,7 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Error::Store`].
-    pub async fn acts_on(&self, session: SessionId) -> Result<Vec<String>, Error> {
-        let rows = self.store.acts_on(session).await?;
-        self.entries(&rows).await
+    pub async fn acts_on(&self, session: SessionId) -> Result<Vec<LogLine>, Error> {
+        Ok(self.store.acts_on(session).await?.iter().map(log_line).collect())
     }
-
-    async fn entries(&self, rows: &[LogRow]) -> Result<Vec<String>, Error> {
-        let mut entries = Vec::with_capacity(rows.len());
-        for row in rows {
-            let digest = match rules::digest_source(row) {
-                Some(source) => Some(self.digest_of(source).await?),
-                None => None,
-            };
-            entries.push(rules::entry(row, digest.as_deref()));
-        }
-        Ok(entries)
-    }
-
-    /// Such a record never changes, so that it may be read long after its commit.
-    async fn digest_of(&self, source: DigestSource) -> Result<String, Error> {
-        match source {
-            DigestSource::Memo(id) => {
-                let memo = self.memo_if_any(id).await?;
-                let (memo, _) = memo.ok_or_else(|| missing(format!("no memo {id}")))?;
-                Ok(rules::digest(&memo))
-            }
-            DigestSource::SubjectSnapshot(subject, id) => {
-                let key = id.to_string();
-                let document = self.store.document(Collection::SubjectSnapshots, &key).await?;
-                let document = document.ok_or_else(|| missing(format!("no snapshot {id}")))?;
-                let draft = read(&document, SubjectSnapshotDraft::read)?;
-                Ok(rules::digest(&snapshot(&subject, draft, &document)))
-            }
-        }
-    }
-}
-
-/// What the log names is on file for good.
-fn missing(what: String) -> StoreError {
-    StoreError::corrupt("read log", what)
 }

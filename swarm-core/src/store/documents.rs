@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 
-use super::Result;
-use crate::domain::{Act, Invalid, MemberId, SessionId, Timestamp, Version};
+use super::{Act, Result};
+use crate::domain::{Invalid, MemberId, SessionId, Timestamp, Version};
 use crate::rules::DocumentQuota;
 
 /// Documents. Their content is opaque to a store.
@@ -87,7 +87,7 @@ impl std::str::FromStr for Collection {
 }
 
 /// A document to write.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DocumentDraft {
     /// Its key: any text. `None`: its id in decimal digits.
     pub key: Option<String>,

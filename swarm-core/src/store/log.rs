@@ -2,12 +2,13 @@
 
 use async_trait::async_trait;
 
-use super::{LogPosition, Result, StoreError};
-use crate::domain::{Act, LogRow, Seq, SessionId, Timestamp};
+use super::{Act, LogPosition, Result, StoreError};
+use crate::domain::{LogRow, Seq, SessionId, Timestamp};
 
 /// The part of the port that keeps the log. Rows are appended by the commits that they describe:
-/// one for each [`Act`](crate::domain::Act) that a change carries, and one for each take, of either
-/// interface.
+/// one for each [`Act`] that a change carries, and one for each take, of either interface. A row
+/// of a take is a reference to it; a row of an act is the entry that [`Act::entry`] makes of the id
+/// and the time of the commit, kept as its [text](crate::domain::LogEntry::to_text) or as a value.
 ///
 /// To ensure correctness, in the same atomic step as such a commit:
 /// - append one row with the next number, from 1 without a gap, and the time of the commit;

@@ -79,8 +79,8 @@ macro_rules! port_methods {
     };
     (@ $callback:ident [$($listed:tt)*] Log $($rest:ident)*) => {
         $crate::port_methods! { @ $callback [$($listed)* Log {
-            accept_clock(act: &$crate::domain::Act) -> ();
-            accept_store(act: &$crate::domain::Act) -> ();
+            accept_clock(act: &$crate::store::Act) -> ();
+            accept_store(act: &$crate::store::Act) -> ();
             log(after: $crate::domain::Seq, limit: usize) -> Vec<$crate::domain::LogRow>;
             log_position() -> $crate::store::LogPosition;
             seen_log() -> $crate::store::LogPosition;

@@ -52,8 +52,9 @@ pub use crate::rules::committee::{
     CommitteeBasis, CommitteeDayChange, CommitteeFiling, CommitteeMemberChange,
 };
 pub use crate::rules::{
-    Aggregation, Basis, ChallengeBucket, ChallengeOffer, ChallengeSlot, Convocation, DocumentQuota,
-    Filing, MemberBasis, MemberChange, MessageChange, ProvenChallenge, SessionChange, Versioned,
+    Act, Aggregation, Basis, ChallengeBucket, ChallengeOffer, ChallengeSlot, Convocation,
+    DocumentQuota, Filing, MemberBasis, MemberChange, MessageChange, ProvenChallenge,
+    SessionChange, Versioned,
 };
 
 /// The result of every method of the port.

@@ -1,12 +1,12 @@
 //! An [`Interceptor`] that refuses every commit.
 
 use super::{
-    ChallengeOffer, Collection, Committee, CommitteeDayChange, CommitteeFiled, CommitteeFiling,
-    CommitteeMemberChange, Convocation, DocumentDraft, Documents, Filed, Filing, Interceptor, Log,
-    MemberChange, MemberSaved, Members, MessageChange, Outbox, Put, Result, Saved, SessionChange,
-    Sessions, StoreError, StoreErrorKind, Takes, async_trait,
+    Act, ChallengeOffer, Collection, Committee, CommitteeDayChange, CommitteeFiled,
+    CommitteeFiling, CommitteeMemberChange, Convocation, DocumentDraft, Documents, Filed, Filing,
+    Interceptor, Log, MemberChange, MemberSaved, Members, MessageChange, Outbox, Put, Result,
+    Saved, SessionChange, Sessions, StoreError, StoreErrorKind, Takes, async_trait,
 };
-use crate::domain::{Act, Challenge, Session};
+use crate::domain::{Challenge, Session};
 use std::sync::Arc;
 
 /// Refuses every commit with [`StoreErrorKind::ReadOnly`] and passes reads on: for a restored copy that is only looked

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::Answer;
+use crate::domain::json::write;
 use crate::service::LogPage;
 
 /// The store was accepted as it is: `{ok, status}`.
@@ -12,9 +13,7 @@ pub fn accepted() -> Answer {
     Answer::done(200, &Nothing {})
 }
 
-/// A page of the log: `{entries, next}`, each entry as its exact text (API.md, 11.1).
+/// A page of the log: `{entries, next}`, each entry as its exact text (API.md, 11.2).
 pub fn page(page: &LogPage) -> Answer {
-    let next = page.next.map_or_else(|| "null".to_owned(), |seq| seq.to_string());
-    let body = format!(r#"{{"entries":[{}],"next":{next}}}"#, page.entries.join(","));
-    Answer { status: 200, body, problem: None }
+    Answer { status: 200, body: write(page), problem: None }
 }

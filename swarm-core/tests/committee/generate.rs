@@ -343,7 +343,7 @@ fn withdrawn_day_is_blank() {
     assert_eq!(change.day, blank());
     assert_eq!((change.expected, change.briefs), (judged.version, Some(vec![])));
     assert_eq!(
-        change.act.as_str(),
+        change.act.known().unwrap().to_text(),
         r#"{"kind":"committee-day","act":"withdrawn","by":"operator","date":"2026-11-21","subject_id":"aurora","deadline_utc":"2026-11-21T23:25:00.000Z"}"#
     );
     for unknown in [KnownDay::new(blank().date, None), known(blank())] {

@@ -21,7 +21,7 @@ const CRATES: [(&str, &[&str]); 11] = [
         "swarm-store-redis/src",
         &[
             "codec keys script_call scripts",
-            "encoded_take",
+            "encoded_take proposal",
             "connection group_commit",
             "changes health layout",
             "tenant",
@@ -50,7 +50,15 @@ const CRATES: [(&str, &[&str]); 11] = [
     ),
     (
         "swarm-testing/src",
-        &["clock promise race records", "author", "world", "committee", ITSELF, "conformance"],
+        &[
+            "clock promise race records",
+            "author",
+            "world",
+            "committee",
+            "log_scenario",
+            ITSELF,
+            "conformance",
+        ],
     ),
     ("swarm-redis-testing/src", &["clock ports proxy", "server", "cluster"]),
     (

@@ -6,13 +6,14 @@ use swarm_core::domain::committee::{
     CommitteeBody, CommitteeMemberId, CommitteeStance, CommitteeTake,
 };
 use swarm_core::domain::{
-    Act, Actor, Attribution, Bucket, Confidence, LogRow, Logged, Memo, MemoDraft, MemoId, Revision,
-    Roster, RosterEntry, Seq, SessionDraft, Subject, SubjectSnapshotId,
+    Actor, Attribution, Bucket, Confidence, Digest, LogLine, LogRow, Logged, Memo, MemoDraft,
+    MemoId, Revision, Roster, RosterEntry, Seq, SessionDraft, Subject, SubjectSnapshot,
+    SubjectSnapshotDraft, SubjectSnapshotId,
 };
-use swarm_core::proof::{canonical, commit_reference};
+use swarm_core::proof::{canonical, commit_reference, log_line};
 use swarm_core::rules::{
-    DigestSource, aggregate, brief_published, clock_accepted, convene, digest, digest_source,
-    entry, memo_published, memo_retracted, snapshot_added, subject_put,
+    Act, aggregate, brief_published, clock_accepted, convene, memo_published, memo_retracted,
+    snapshot_added, subject_put,
 };
 use swarm_core::{Session, SessionId, Take, TakeId, Timestamp, json};
 use swarm_testing::{Author, day, id, moment, object, session_draft, subject};
@@ -21,21 +22,28 @@ use super::{now, operator};
 
 const HEAD: &str = r#"{"seq":12,"at":"2026-11-21T12:00:00.000Z","#;
 
+fn digest<T: serde::Serialize + ?Sized>(record: &T) -> Digest {
+    Digest::of_json(record)
+}
+
 fn row(logged: Logged) -> LogRow {
     LogRow { seq: Seq(12), at: now(), logged }
 }
 
-/// The row of an act whose commit assigned this id.
-fn row_of(act: &Act, minted: Option<u64>) -> LogRow {
-    row(Logged::Act { text: act.as_str().to_owned(), minted })
+/// The exact text of the entry of a commit that mints this id.
+fn text_of(act: &Act, minted: u64) -> String {
+    let row = row(Logged::Entry(act.entry(minted, now())));
+    let text = log_line(&row).text();
+    assert_eq!(LogLine::read(&text).map(|line| line.text()), Ok(text.clone()));
+    text
 }
 
 /// The expected digest was computed with `sha256sum`.
 #[test]
 fn digest_is_sha256_of_the_json_text() {
     let abc = "sha256:6cc43f858fbb763301637b5af970e2a46b46f461f27e5a0f41e009c59b827b25";
-    assert_eq!(digest("abc"), abc);
-    assert_eq!(digest(&json::Json::from("abc")), abc);
+    assert_eq!(digest("abc").to_string(), abc);
+    assert_eq!(digest(&json::Json::from("abc")).to_string(), abc);
 }
 
 #[test]
@@ -60,7 +68,7 @@ fn take_is_logged_with_its_proof() {
         signed.signature.as_str(),
         ada.key(),
     );
-    assert_eq!(entry(&row(Logged::Take(Arc::new(take))), None), expected);
+    assert_eq!(log_line(&row(Logged::Take(Arc::new(take)))).text(), expected);
 }
 
 #[test]
@@ -82,7 +90,7 @@ fn committee_take_is_logged_with_its_commit_reference() {
         commit_reference(&take),
     );
     let row = row(Logged::CommitteeTake(Arc::new(take)));
-    assert_eq!((entry(&row, None), digest_source(&row)), (expected, None));
+    assert_eq!(log_line(&row).text(), expected);
 }
 
 fn drafted() -> SessionDraft {
@@ -109,9 +117,9 @@ fn session_is_logged_with_digests_of_long_fields() {
             digest(&draft.roster),
         )
     };
-    let convened = row_of(&convene(&draft, &operator()).act, Some(7));
+    let convened = text_of(&convene(&draft, &operator()).act, 7);
     let expected = begins + &record("2026-11-21T12:00:00.000Z", "collecting", "", "null");
-    assert_eq!((entry(&convened, None), digest_source(&convened)), (expected, None));
+    assert_eq!(convened, expected);
 
     let session = draft.convened(SessionId(7), Timestamp::EPOCH);
     let snapshot = Arc::new(aggregate(&session, &[], now()));
@@ -124,47 +132,78 @@ fn session_is_logged_with_digests_of_long_fields() {
     let begins = format!(r#"{HEAD}"kind":"session","act":"brief","by":"schedule","note":null,"#);
     let at = r#""publishedAt":"2026-11-21T12:30:00.000Z","#;
     let expected = begins + &record("1970-01-01T00:00:00.000Z", "collecting", at, &snapshot_digest);
-    assert_eq!(entry(&row_of(&act, None), None), expected);
+    assert_eq!(text_of(&act, 0), expected);
 }
 
 #[test]
 fn memo_is_logged_with_id_and_digest() {
-    let published = row_of(&memo_published(&id("ada")), Some(4));
-    assert_eq!(digest_source(&published), Some(DigestSource::Memo(MemoId(4))));
-    let expected = format!(
-        r#"{HEAD}"kind":"memo","act":"published","id":4,"memberId":"ada","digest":"sha256:00"}}"#
-    );
-    assert_eq!(entry(&published, Some("sha256:00")), expected);
-
     let draft = MemoDraft::read(&mut object(r#"{"title":"t","body":"b"}"#)).unwrap();
+    let published = text_of(&memo_published(&id("ada"), &draft), 4);
     let memo = Memo { id: MemoId(4), member_id: id("ada"), draft, published_at: now() };
-    let retracted = row_of(&memo_retracted(&memo, &Actor::OPERATOR), None);
+    let expected = format!(
+        r#"{HEAD}"kind":"memo","act":"published","id":4,"memberId":"ada","digest":"{}"}}"#,
+        digest(&memo),
+    );
+    assert_eq!(published, expected);
+
+    let retracted = text_of(&memo_retracted(&memo, &Actor::OPERATOR), 0);
     let expected = format!(
         r#"{HEAD}"kind":"memo","act":"retracted","by":"operator","id":4,"memberId":"ada","digest":"{}"}}"#,
         digest(&memo),
     );
-    assert_eq!((entry(&retracted, None), digest_source(&retracted)), (expected, None));
+    assert_eq!(retracted, expected);
 }
 
 #[test]
 fn operator_changes_are_logged_with_actor_and_key() {
     let aurora = Subject::read(&mut object(r#"{"id":"aurora","name":"Aurora"}"#)).unwrap();
-    let put = row_of(&subject_put(&aurora, &Actor::OPERATOR), None);
+    let put = text_of(&subject_put(&aurora, &Actor::OPERATOR), 0);
     let expected = format!(
         r#"{HEAD}"kind":"subject","by":"operator","id":"aurora","digest":"{}"}}"#,
         digest(&aurora)
     );
-    assert_eq!((entry(&put, None), digest_source(&put)), (expected, None));
+    assert_eq!(put, expected);
 
-    let added = row_of(&snapshot_added(&aurora.id, &Actor::OPERATOR), Some(9));
-    let source = DigestSource::SubjectSnapshot(aurora.id, SubjectSnapshotId(9));
-    assert_eq!(digest_source(&added), Some(source));
+    let draft = SubjectSnapshotDraft::read(&mut object(r#"{"date":"2026-11-21"}"#)).unwrap();
+    let added = text_of(&snapshot_added(&aurora.id, &draft, &Actor::OPERATOR), 9);
+    let (id, subject_id) = (SubjectSnapshotId(9), aurora.id);
     let expected = format!(
-        r#"{HEAD}"kind":"subject-snapshot","by":"operator","id":9,"subjectId":"aurora","digest":"sha256:00"}}"#
+        r#"{HEAD}"kind":"subject-snapshot","by":"operator","id":9,"subjectId":"aurora","digest":"{}"}}"#,
+        digest(&SubjectSnapshot { id, subject_id, draft, created_at: now() }),
     );
-    assert_eq!(entry(&added, Some("sha256:00")), expected);
+    assert_eq!(added, expected);
 
-    let accepted = row_of(&clock_accepted(&Actor::OPERATOR), None);
+    let accepted = text_of(&clock_accepted(&Actor::OPERATOR), 0);
     let expected = format!(r#"{HEAD}"kind":"operation","act":"clock-accepted","by":"operator"}}"#);
-    assert_eq!(entry(&accepted, None), expected);
+    assert_eq!(accepted, expected);
+}
+
+/// Entries that were recorded before they were typed.
+#[test]
+fn recorded_entries_round_trip_byte_for_byte() {
+    for recorded in [
+        include_str!("../../../vectors/log/entries.jsonl"),
+        include_str!("../../../vectors/log/redis-entries.jsonl"),
+    ] {
+        for text in recorded.lines() {
+            assert_eq!(LogLine::read(text).map(|line| line.text()), Ok(text.to_owned()));
+        }
+    }
+}
+
+#[test]
+fn only_the_exact_text_of_an_entry_is_read() {
+    let text = r#"{"seq":1,"at":"2026-11-21T12:00:00.000Z","kind":"operation","act":"clock-accepted","by":"a"}"#;
+    assert!(LogLine::read(text).is_ok());
+    for (from, to) in [
+        ("{\"seq", "{ \"seq"),
+        ("\"seq\":1", "\"seq\":1.0"),
+        ("12:00:00.000Z", "12:00:00Z"),
+        ("\"a\"}", "\"\\u0061\"}"),
+        ("\"a\"}", "\"a\",\"more\":1}"),
+        ("clock-accepted", "clock-refused"),
+        ("operation", "unknown"),
+    ] {
+        assert!(LogLine::read(&text.replace(from, to)).is_err(), "{from} as {to}");
+    }
 }

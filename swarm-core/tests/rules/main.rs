@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use swarm_core::Timestamp;
 use swarm_core::domain::{Actor, Attribution, Note, Version};
-use swarm_core::rules::Versioned;
+use swarm_core::rules::{Act, Versioned};
 use swarm_testing::moment;
 
 /// The version of all judged records.
@@ -25,6 +25,11 @@ fn versioned<T>(record: T) -> Versioned<T> {
 
 fn now() -> Timestamp {
     moment("2026-11-21T12:00:00Z")
+}
+
+/// The text of an entry that is known before the commit.
+fn entry_text(act: &Act) -> String {
+    act.known().unwrap().to_text()
 }
 
 /// The operator, with a note.

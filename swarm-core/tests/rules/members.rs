@@ -11,7 +11,7 @@ use swarm_core::rules::{
 };
 use swarm_testing::{applicant, claimed, creation, key, keys, mail};
 
-use super::{JUDGED, now, versioned};
+use super::{JUDGED, entry_text, now, versioned};
 
 use MemberState::{Applied, Approved, Claimed, Inactive, Rejected};
 
@@ -41,7 +41,7 @@ fn is_change(change: &MemberChange, member: &Member, act: Option<&str>) {
             key
         )
     });
-    assert_eq!(change.act.as_ref().map(|act| act.as_str()), entry.as_deref());
+    assert_eq!(change.act.as_ref().map(entry_text), entry);
 }
 
 fn application() -> Application {

@@ -12,7 +12,7 @@ use swarm_core::rules::{
 use swarm_core::{Refusal, Session, SessionId, Take, TakeId, Timestamp};
 use swarm_testing::{Author, claimed, id, moment, session_draft};
 
-use super::{JUDGED, now, operator, versioned};
+use super::{JUDGED, entry_text, now, operator, versioned};
 
 use SessionState::{Aggregated, Collecting, Published, Scheduled, WindowClosed};
 
@@ -51,10 +51,10 @@ fn takes(session: &Session) -> Vec<Arc<Take>> {
 /// log.
 fn is_change(change: &SessionChange, session: &Session, act: &str, by: &str) {
     assert_eq!((&change.session, change.expected), (session, JUDGED));
-    let entry = &change.act;
+    let entry = entry_text(&change.act);
     let begins = format!(r#"{{"kind":"session","act":"{act}","by":{by},"session":{{"id":7,"#);
-    assert!(entry.as_str().starts_with(&begins), "{}", entry.as_str());
-    assert_eq!(entry.session(), Some(SessionId(7)));
+    assert!(entry.starts_with(&begins), "{entry}");
+    assert_eq!(change.act.session(), Some(SessionId(7)));
 }
 
 const BY_OPERATOR: &str = r#""operator","note":"why""#;
@@ -66,7 +66,7 @@ fn session_is_convened_as_drafted() {
     let draft = session_draft("aurora");
     let convocation = convene(&draft, &operator());
     assert_eq!(convocation.draft, draft);
-    let act = convocation.act.as_str();
+    let act = convocation.act.entry(7, now()).to_text();
     assert!(act.starts_with(r#"{"kind":"session","act":"convened","by":"operator","note":"why""#));
     assert_eq!(convocation.act.session(), None, "it has no id yet");
 }
@@ -291,7 +291,7 @@ fn excuse_is_reversible_before_aggregation() {
             let change = change.unwrap().unwrap();
             is_change(&change, &with(state, after), "excuse", BY_OPERATOR);
             let ends = format!(r#"}},"memberId":"ada","excused":{after}}}"#);
-            assert!(change.act.as_str().ends_with(&ends), "{}", change.act.as_str());
+            assert!(entry_text(&change.act).ends_with(&ends), "{:?}", change.act);
         }
     }
     let again =

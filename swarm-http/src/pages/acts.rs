@@ -1,125 +1,112 @@
 //! Entries of the log in words (API.md, 11.2).
 
-use swarm_core::domain::{Day, MemoId, SubjectId};
-use swarm_core::json::{Json, Object};
-use swarm_core::{MemberId, SessionId, TakeId, Timestamp};
+use swarm_core::domain::{
+    Actor, Day, DayAct, LogEntry, LogLine, LoggedSession, MemberAct, MemoAct, MemoId, Note,
+    Operation, SessionAct, SessionEntry, SessionState,
+};
+use swarm_core::{MemberId, Timestamp};
 
 use super::links;
 use super::markup::{Markup, clipped, escape};
 use super::people::People;
 use super::time_text::Reading;
 
-/// An entry, as the log gives it.
-pub(super) struct Entry {
-    pub(super) seq: u64,
-    pub(super) at: Timestamp,
-    kind: String,
-    fields: Object,
+/// An entry as a line of the page of the log, with links to what it is about. A memo that was
+/// retracted is not linked.
+pub(super) fn describe(line: &LogLine, is_retracted: bool, reading: Reading) -> Markup {
+    let (what, by, note) = match &line.entry {
+        LogEntry::Take(take) => {
+            let link = anchor(&links::take(take.id), &format!("take {}", take.id));
+            let session =
+                anchor(&links::session(take.session_id), &format!("session {}", take.session_id));
+            (format!("{link}, revision {}, filed in {session}", take.revision.get()), None, None)
+        }
+        LogEntry::Session(entry) => {
+            let id = entry.session.id;
+            let link = anchor(&links::session(id), &format!("session {id}"));
+            let act = session_act(entry, None, &People::default(), reading);
+            (format!("{link}: {}", escape(&act)), Some(&entry.by), entry.note.as_ref())
+        }
+        LogEntry::Member(entry) => {
+            let act = match entry.act {
+                MemberAct::Activated => "activated",
+                MemberAct::Deactivated => "deactivated",
+                MemberAct::Claimed => "claimed",
+                MemberAct::ClaimReset => "claim reset",
+                MemberAct::KeyRotated => "key rotated",
+            };
+            (format!("{} {act}", member_link(&entry.id)), entry.by.as_ref(), None)
+        }
+        LogEntry::Memo(entry) => {
+            let act = match entry.act {
+                MemoAct::Published => "published",
+                MemoAct::Retracted => "retracted",
+            };
+            let memo = match published_memo(&line.entry).filter(|_| !is_retracted) {
+                Some(id) => anchor(&links::memo(id), &format!("memo {id}")),
+                None => "a memo".to_owned(),
+            };
+            (format!("{memo} of {} {act}", member_link(&entry.member_id)), entry.by.as_ref(), None)
+        }
+        LogEntry::Subject { by, id, .. } => {
+            let link = anchor(&links::subject(id), &clipped(id.as_str(), 40));
+            (format!("subject {link} written"), Some(by), None)
+        }
+        LogEntry::SubjectSnapshot { by, subject_id: id, .. } => {
+            let link = anchor(&links::subject(id), &clipped(id.as_str(), 40));
+            (format!("snapshot of {link}"), Some(by), None)
+        }
+        LogEntry::Regime { by, .. } => ("regime".to_owned(), Some(by), None),
+        LogEntry::Signal { by, .. } => ("signal".to_owned(), Some(by), None),
+        LogEntry::Operation(Operation::ClockAccepted { by }) => {
+            ("clock accepted".to_owned(), Some(by), None)
+        }
+        LogEntry::Operation(Operation::StoreAccepted { by, .. }) => {
+            ("store accepted".to_owned(), Some(by), None)
+        }
+        LogEntry::CommitteeDay(entry) => {
+            let act = match entry.act {
+                DayAct::Generated => "generated",
+                DayAct::Subject => "subject",
+                DayAct::Synthesis => "synthesis",
+                DayAct::Withdrawn => "withdrawn",
+            };
+            (format!("{}: {act}", committee_link(entry.date)), Some(&entry.by), None)
+        }
+        LogEntry::CommitteeTake(entry) => {
+            (format!("take for {}", committee_link(entry.date)), None, None)
+        }
+    };
+    Markup(what + &escape(&attribution(by, note)))
 }
 
-impl Entry {
-    /// Reads the text of an entry.
-    pub(super) fn read(text: &str) -> Option<Self> {
-        let mut fields = Json::read(text.as_bytes()).ok()?.into_object();
-        Some(Self {
-            seq: fields.whole_if_any("seq").ok()??,
-            at: Timestamp::parse("at", &fields.text("at").ok()?).ok()?,
-            kind: fields.text("kind").ok()?,
-            fields,
-        })
+/// The memo that an entry publishes.
+pub(super) fn published_memo(entry: &LogEntry) -> Option<MemoId> {
+    match entry {
+        LogEntry::Memo(entry) if entry.act == MemoAct::Published => Some(entry.id),
+        _ => None,
     }
+}
 
-    /// What it says, with links to what it is about; a memo that was retracted is not there any more.
-    pub(super) fn describe(mut self, is_retracted: bool, reading: Reading) -> Markup {
-        let text = |fields: &mut Object, field| fields.text_if_any(field).ok().flatten();
-        let published = self.memo();
-        let fields = &mut self.fields;
-        let told = match self.kind.as_str() {
-            "take" => {
-                let id = number(fields, "id").map(TakeId);
-                let session = number(fields, "sessionId").map(SessionId);
-                let revision = number(fields, "revision").unwrap_or(1);
-                let (take, session) = (take_link(id), session_link(session));
-                format!("{take}, revision {revision}, filed in {session}")
-            }
-            "session" => {
-                let id = session_of(fields).and_then(|mut session| number(&mut session, "id"));
-                let link = session_link(id.map(SessionId));
-                format!("{link}: {}", escape(&act_text(fields, None, &People::default(), reading)))
-            }
-            "member" => {
-                let act = text(fields, "act").unwrap_or_default();
-                format!("{} {}", member_link(text(fields, "id")), escape(&act.replace('-', " ")))
-            }
-            "memo" => {
-                let act = text(fields, "act").unwrap_or_default();
-                let memo = match published.filter(|_| !is_retracted) {
-                    Some(id) => anchor(&links::memo(id), &format!("memo {id}")),
-                    None => "a memo".to_owned(),
-                };
-                let of = member_link(text(fields, "memberId"));
-                format!("{memo} of {of} {}", escape(&act))
-            }
-            "subject" => format!("subject {} written", subject_link(text(fields, "id"))),
-            "subject-snapshot" => {
-                format!("snapshot of {}", subject_link(text(fields, "subjectId")))
-            }
-            "committee-day" => {
-                let act = text(fields, "act").unwrap_or_default();
-                format!("{}: {}", committee_link(text(fields, "date")), escape(&act))
-            }
-            "committee-take" => {
-                format!("take for {}", committee_link(text(fields, "date")))
-            }
-            "operation" => {
-                let act = text(fields, "act").unwrap_or_default();
-                escape(&act.replace('-', " "))
-            }
-            kind => escape(&kind.replace('-', " ")),
-        };
-        Markup(told + &escape(&by(fields)))
-    }
-
-    /// What an operator did to a session, after the act before it.
-    pub(super) fn act(
-        mut self,
-        before: Option<&Terms>,
-        people: &People,
-        reading: Reading,
-    ) -> String {
-        let told = act_text(&mut self.fields, before, people, reading);
-        told + &by(&mut self.fields)
-    }
-
-    /// The terms of the session after this act.
-    pub(super) fn terms(&self) -> Option<Terms> {
-        session_of(&mut self.fields.clone()).as_mut().map(Terms::of)
-    }
-
-    /// The memo that was published.
-    pub(super) fn memo(&self) -> Option<MemoId> {
-        let mut fields = self.fields.clone();
-        let published = self.kind == "memo" && fields.text("act").is_ok_and(|it| it == "published");
-        number(&mut fields, "id").filter(|_| published).map(MemoId)
-    }
-
-    /// The member that the act names.
-    pub(super) fn member(&self) -> Option<MemberId> {
-        MemberId::parse(self.fields.clone().text("memberId").ok()?).ok()
-    }
+/// What was done to a session, after what was done before it.
+pub(super) fn act(
+    entry: &SessionEntry,
+    before: Option<&Terms>,
+    people: &People,
+    reading: Reading,
+) -> String {
+    session_act(entry, before, people, reading) + &attribution(Some(&entry.by), entry.note.as_ref())
 }
 
 /// What an operator may change of a session.
 pub(super) struct Terms {
     deadline: Option<Timestamp>,
-    quorum: Option<u64>,
+    quorum: Option<u32>,
 }
 
 impl Terms {
-    fn of(session: &mut Object) -> Self {
-        let deadline = session.text_if_any("windowClosesAt").ok().flatten();
-        let deadline = deadline.and_then(|text| Timestamp::parse("windowClosesAt", &text).ok());
-        Self { deadline, quorum: number(session, "quorum") }
+    pub(super) fn of(session: &LoggedSession) -> Self {
+        Self { deadline: session.window_closes_at, quorum: session.quorum }
     }
 
     /// How they differ from those before; where these are not known, what they are.
@@ -151,85 +138,57 @@ impl Terms {
     }
 }
 
-fn session_of(fields: &mut Object) -> Option<Object> {
-    let session = fields.clone().take("session")?;
-    Some(session.into_object()).filter(|session| session.has("id"))
-}
-
-fn act_text(
-    fields: &mut Object,
+fn session_act(
+    entry: &SessionEntry,
     before: Option<&Terms>,
     people: &People,
     reading: Reading,
 ) -> String {
-    let act = fields.text("act").unwrap_or_default();
-    let mut session = session_of(fields).unwrap_or_default();
-    let state = session.text("state").unwrap_or_default();
-    let terms = Terms::of(&mut session);
-    match act.as_str() {
-        "convened" => match terms.deadline {
+    let terms = Terms::of(&entry.session);
+    match entry.act {
+        SessionAct::Convened => match terms.deadline {
             Some(deadline) => format!("convened, deadline {}", reading.time_text(deadline)),
             None => "convened, without a deadline".to_owned(),
         },
-        "state" => match state.as_str() {
-            "collecting" => "opened".to_owned(),
-            "window_closed" => "window closed".to_owned(),
-            "aggregated" => "aggregated: the snapshot is frozen".to_owned(),
-            state => state.to_owned(),
+        SessionAct::State => match entry.session.state {
+            SessionState::Collecting => "opened".to_owned(),
+            SessionState::WindowClosed => "window closed".to_owned(),
+            SessionState::Aggregated => "aggregated: the snapshot is frozen".to_owned(),
+            state @ (SessionState::Scheduled | SessionState::Published) => state.to_string(),
         },
-        "deadline" | "quorum" => terms.told(before, reading),
-        "roster" => "roster frozen".to_owned(),
-        "excuse" => {
-            let who = fields.text("memberId").ok().and_then(|id| MemberId::parse(id).ok());
-            let name = who.map_or("a member".to_owned(), |id| people.person(&id).name);
-            let excused = fields.bool_if_any("excused").ok().flatten().unwrap_or(true);
-            format!("{name} {}", if excused { "excused" } else { "expected again" })
-        }
-        "brief" => "brief published".to_owned(),
-        act => act.to_owned(),
+        SessionAct::Deadline | SessionAct::Quorum => terms.told(before, reading),
+        SessionAct::Roster => "roster frozen".to_owned(),
+        SessionAct::Excuse => match &entry.excuse {
+            Some(excuse) => {
+                let name = people.person(&excuse.member_id).name;
+                let what = if excuse.excused { "excused" } else { "expected again" };
+                format!("{name} {what}")
+            }
+            None => "a member excused".to_owned(),
+        },
+        SessionAct::Brief => "brief published".to_owned(),
     }
 }
 
 /// `, by ada: “a note”`
-fn by(fields: &mut Object) -> String {
-    let who = fields.text_if_any("by").ok().flatten();
-    let note = fields.text_if_any("note").ok().flatten().filter(|note| !note.is_empty());
-    let who = who.map(|who| match who.as_str() {
+fn attribution(by: Option<&Actor>, note: Option<&Note>) -> String {
+    let by = by.map(|by| match by.as_str() {
         "schedule" => ", by schedule".to_owned(),
-        who => format!(", by {}", clipped(who, 60)),
+        name => format!(", by {}", clipped(name, 60)),
     });
+    let note = note.filter(|note| !note.as_str().is_empty());
     let note = note.map(|note| format!(": “{note}”"));
-    who.unwrap_or_default() + &note.unwrap_or_default()
-}
-
-fn number(fields: &mut Object, field: &'static str) -> Option<u64> {
-    fields.whole_if_any(field).ok().flatten()
+    by.unwrap_or_default() + &note.unwrap_or_default()
 }
 
 fn anchor(href: &str, text: &str) -> String {
     format!("<a href=\"{}\"><bdi>{}</bdi></a>", escape(href), escape(text))
 }
 
-fn take_link(id: Option<TakeId>) -> String {
-    id.map_or("a take".to_owned(), |id| anchor(&links::take(id), &format!("take {id}")))
+fn member_link(id: &MemberId) -> String {
+    anchor(&links::member(id), &clipped(id.as_str(), 40))
 }
 
-fn session_link(id: Option<SessionId>) -> String {
-    id.map_or("a session".to_owned(), |id| anchor(&links::session(id), &format!("session {id}")))
-}
-
-fn member_link(id: Option<String>) -> String {
-    let id = id.and_then(|id| MemberId::parse(id).ok());
-    id.map_or("a member".to_owned(), |id| anchor(&links::member(&id), &clipped(id.as_str(), 40)))
-}
-
-fn subject_link(id: Option<String>) -> String {
-    let id = id.and_then(|id| SubjectId::parse(id).ok());
-    id.map_or("a subject".to_owned(), |id| anchor(&links::subject(&id), &clipped(id.as_str(), 40)))
-}
-
-fn committee_link(date: Option<String>) -> String {
-    let date = date.and_then(|date| Day::parse(&date).ok());
-    let link = |date| anchor(&links::committee(date), &format!("the committee of {date}"));
-    date.map_or("the committee".to_owned(), link)
+fn committee_link(date: Day) -> String {
+    anchor(&links::committee(date), &format!("the committee of {date}"))
 }

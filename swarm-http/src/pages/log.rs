@@ -47,13 +47,13 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let most = usize::try_from(end - start).unwrap_or(0);
     let entries = if most == 0 { Vec::new() } else { tenant.log(Seq(start), most).await?.entries };
     let mut rows = Vec::with_capacity(entries.len());
-    for entry in entries.iter().rev().filter_map(|text| acts::Entry::read(text)) {
-        let is_retracted = match entry.memo() {
+    for line in entries.iter().rev() {
+        let is_retracted = match acts::published_memo(&line.entry) {
             Some(memo) => is_retracted(tenant, memo).await?,
             None => false,
         };
-        let (seq, when) = (entry.seq, reading.time(entry.at));
-        rows.push(Row { seq, when, what: entry.describe(is_retracted, reading) });
+        let (seq, when) = (line.seq.0, reading.time(line.at));
+        rows.push(Row { seq, when, what: acts::describe(line, is_retracted, reading) });
     }
     let address = |before: u64| format!("/swarm/log?before={before}");
     let path = before.map_or("/swarm/log".to_owned(), address);

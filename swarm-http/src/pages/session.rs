@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use askama::Template;
 use http::StatusCode;
-use swarm_core::domain::{Brief, RosterEntry, Snapshot};
+use swarm_core::domain::{Brief, LogEntry, LogLine, RosterEntry, SessionEntry, Snapshot};
 use swarm_core::json::Json;
 use swarm_core::rules::resolve;
-use swarm_core::{Error, MemberId, Session, Take, TakeId};
+use swarm_core::{Error, MemberId, Session, Take, TakeId, Timestamp};
 
-use super::acts::Entry;
+use super::acts::{self, Terms};
 use super::charts::{Dot, signed, stance_field};
 use super::frame::{Desk, Frame, html, reading};
 use super::lists::{Named, TakeView, counts_of, given, part_title, state};
@@ -86,7 +86,6 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let (session, filed) = tenant.session_filed(request.session_id()?).await?;
     let brief = tenant.brief(session.id).await?;
     let entries = tenant.acts_on(session.id).await?;
-    let entries: Vec<_> = entries.iter().filter_map(|text| Entry::read(text)).collect();
     let subject = lists::subject(tenant, &session.subject_id).await?;
     let mut counted = resolve(&filed);
     counted.sort_unstable_by_key(|take| std::cmp::Reverse(take.id));
@@ -127,7 +126,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         later: before.is_some(),
         next: shown.last().filter(|_| !rest.is_empty()).map(|last| address(last.id)),
         roster: expected,
-        acts: acts(entries, &people, reading),
+        acts: acts(&entries, &people, reading),
         brief: brief.map(|brief| brief_view(&brief, reading)),
         verify: counted.first().map(|newest| take::command(&desk, newest)),
         frame: Frame::new(desk, title, path)
@@ -157,7 +156,7 @@ async fn people(
     counted: &[Arc<Take>],
     shown: &[&Arc<Take>],
     listed: Option<&(Vec<&MemberId>, Vec<&MemberId>)>,
-    entries: &[Entry],
+    entries: &[LogLine],
 ) -> Result<People, Error> {
     let author = |take: &Arc<Take>| take.draft().member_id.clone();
     let mut ids: Vec<_> = shown.iter().map(|take| author(take)).collect();
@@ -166,7 +165,7 @@ async fn people(
         let quotes = session.snapshot.iter().flat_map(|snapshot| &snapshot.quotes);
         ids.extend(quotes.map(|quote| quote.member_id.clone()));
     }
-    ids.extend(entries.iter().filter_map(Entry::member).take(NAMED));
+    ids.extend(session_entries(entries).filter_map(|(_, entry)| excused_member(entry)).take(NAMED));
     if let Some((missing, excused)) = listed {
         ids.extend(missing.iter().take(NAMED).map(|id| (*id).clone()));
         ids.extend(excused.iter().take(NAMED).map(|id| (*id).clone()));
@@ -288,15 +287,27 @@ fn shares(snapshot: &Snapshot) -> Option<Shares> {
 }
 
 /// What operators, and the schedule, did to the session.
-fn acts(entries: Vec<Entry>, people: &People, reading: Reading) -> Vec<Act> {
+fn acts(entries: &[LogLine], people: &People, reading: Reading) -> Vec<Act> {
     let mut before = None;
     let mut acts = Vec::with_capacity(entries.len());
-    for entry in entries {
-        let (when, after) = (reading.time(entry.at), entry.terms());
-        acts.push(Act { when, what: entry.act(before.as_ref(), people, reading) });
-        before = after;
+    for (at, entry) in session_entries(entries) {
+        let what = acts::act(entry, before.as_ref(), people, reading);
+        acts.push(Act { when: reading.time(at), what });
+        before = Some(Terms::of(&entry.session));
     }
     acts
+}
+
+/// The acts on a session, with their times.
+fn session_entries(entries: &[LogLine]) -> impl Iterator<Item = (Timestamp, &SessionEntry)> {
+    entries.iter().filter_map(|line| match &line.entry {
+        LogEntry::Session(entry) => Some((line.at, &**entry)),
+        _ => None,
+    })
+}
+
+fn excused_member(entry: &SessionEntry) -> Option<MemberId> {
+    entry.excuse.as_ref().map(|excuse| excuse.member_id.clone())
 }
 
 fn brief_view(brief: &Brief, reading: Reading) -> BriefView {

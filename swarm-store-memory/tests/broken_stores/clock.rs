@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use swarm_core::domain::Act;
 use swarm_core::rules::Filing;
+use swarm_core::store::Act;
 use swarm_core::store::{Filed, Result, Saved, SessionChange, async_trait};
 use swarm_core::{Take, Tenants, Timestamp};
 use swarm_store_memory::MemoryStore;

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use swarm_core::Tenants;
-use swarm_core::domain::Act;
 use swarm_core::rules::Filing;
+use swarm_core::store::Act;
 use swarm_core::store::{Basis, BasisQuery, Filed, LogPosition, Result, async_trait};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::conformance::{

@@ -1,11 +1,15 @@
-//! The log: `t take time`, `c submission time`, or `a time minted text`, where `minted` is the id
-//! that the commit assigned, or `-`. Where a row only refers to a record, a read returns that
-//! record in place of its id and time.
+//! The log: `t take time`, `c submission time`, or `a time text`, where `text` is the entry. Where a
+//! row only refers to a record, a read returns that record in place of its id and time.
 
-use swarm_core::domain::{LogRow, Logged, Seq};
+use std::sync::Arc;
+
+use swarm_core::Timestamp;
+use swarm_core::domain::{LogEntry, LogRow, Logged, Seq};
 use swarm_core::store::LogPosition;
 
-use super::{Corrupt, Decoded, Words, decode_committee_take, decode_take, number};
+use super::{
+    Corrupt, Decoded, Words, decode_committee_take, decode_take, decode_timestamp, number,
+};
 
 /// A row as it is read.
 pub(crate) fn decode_log_row(seq: Seq, row: &str) -> Decoded<LogRow> {
@@ -21,10 +25,8 @@ pub(crate) fn decode_log_row(seq: Seq, row: &str) -> Decoded<LogRow> {
         }
         "a" => {
             let at = words.timestamp()?;
-            let minted = Some(words.next()?).filter(|minted| *minted != "-");
-            let minted = minted.map(number).transpose()?;
-            let text = words.rest().to_owned();
-            Ok(LogRow { seq, at, logged: Logged::Act { text, minted } })
+            let entry = Arc::new(LogEntry::from_text(words.rest())?);
+            Ok(LogRow { seq, at, logged: Logged::Entry(entry) })
         }
         _ => Err(Corrupt::new("no row of a log")),
     }
@@ -44,4 +46,31 @@ pub(crate) fn decode_act(line: &str) -> Decoded<LogRow> {
     let mut words = Words(line);
     let seq = Seq(words.number()?);
     decode_log_row(seq, words.rest())
+}
+
+/// The id and the time of the entry that a script asks for.
+pub(crate) fn decode_wanted(text: &str) -> Decoded<(u64, Timestamp)> {
+    let mut words = Words(text);
+    Ok((words.number()?, decode_timestamp(words.rest())?))
+}
+
+/// An act as layout 3 had it: `a time minted text`, where `minted` is the id that the commit
+/// assigned, or `-`.
+pub(crate) struct OldAct<'a> {
+    pub(crate) at: Timestamp,
+    pub(crate) minted: Option<u64>,
+    pub(crate) text: &'a str,
+}
+
+/// Decodes such a row; `None` where it is one of layout 4, or of a take.
+pub(crate) fn decode_old_act(row: &str) -> Decoded<Option<OldAct<'_>>> {
+    let Some(row) = row.strip_prefix("a ") else { return Ok(None) };
+    let mut words = Words(row);
+    let at = words.timestamp()?;
+    if words.0.starts_with('{') {
+        return Ok(None);
+    }
+    let minted = Some(words.next()?).filter(|minted| *minted != "-");
+    let minted = minted.map(number).transpose()?;
+    Ok(Some(OldAct { at, minted, text: words.rest() }))
 }

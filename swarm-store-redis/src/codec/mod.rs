@@ -27,7 +27,9 @@ pub(crate) use committee::{
     decode_committee_take, encode_committee_brief, encode_committee_day, encode_committee_member,
 };
 pub(crate) use documents::{decode_document, decode_put};
-pub(crate) use log::{decode_act, decode_committed, decode_log_row};
+pub(crate) use log::{
+    OldAct, decode_act, decode_committed, decode_log_row, decode_old_act, decode_wanted,
+};
 pub(crate) use members::{
     decode_challenge, decode_member, encode_challenge, encode_member, encode_token,
 };

@@ -2,5 +2,5 @@
 -- may have an earlier time.
 local act = ARGV[1]
 redis.call('HSET', takes, 'clock', 'accepted')
-log_act('', '', time(), '-', act)
+log_act('', '', time(), act)
 return committed('accepted')

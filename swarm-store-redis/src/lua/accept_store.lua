@@ -1,8 +1,11 @@
 -- Appends an act, whatever was seen of the log: another one begins with it, of a number that is
 -- higher than any before.
-local act, seen = ARGV[1], ARGV[2]
+local seen = ARGV[1]
 
 set_position(redis.call('HGET', takes, 'log'))
 log_number = string.format('%d', math.max(tonumber(log_number), tonumber(seen)) + 1)
-log_act('', '', time_of_read(), log_number, act)
+local now = time_of_read()
+local act = proposed(2, log_number, now)
+if not act then return propose(log_number, now) end
+log_act('', '', now, act)
 return committed('accepted')

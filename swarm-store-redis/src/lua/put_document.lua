@@ -5,8 +5,9 @@ local acts = KEYS[7]
 local collection, named, key = ARGV[1], ARGV[2], ARGV[3]
 local prefix, text, replace = ARGV[4], ARGV[5], ARGV[6]
 local guard, guard_version = ARGV[7], ARGV[8]
-local act, session = ARGV[9], ARGV[10]
-local quota, since, until_then = ARGV[11], ARGV[12], ARGV[13]
+local session = ARGV[9]
+local quota, since, until_then = ARGV[10], ARGV[11], ARGV[12]
+local PROPOSED = 13
 
 if guard_version ~= ''
   and not at_version(redis.call('HGET', guards, guard), guard_version) then
@@ -14,7 +15,7 @@ if guard_version ~= ''
 end
 
 if named == '' then
-  key = string.format('%d', tonumber(redis.call('HGET', counters, collection) or '0') + 1)
+  key = next_id(counters, collection)
 end
 local tail = #key .. ' ' .. key .. text
 local id = redis.call('HGET', keys, key)
@@ -24,9 +25,11 @@ must_be(HASH, rows, counters, acts)
 must_be(SORTED_SET, index)
 
 if id then
+  local act = proposed(PROPOSED, id, now)
+  if not act then return propose(id, now) end
   local head = string.match(redis.call('HGET', rows, id), '^%d+ %d+ ')
   redis.call('HSET', rows, id, head .. tail)
-  log_act(acts, session, now, id, act)
+  log_act(acts, session, now, act)
   return committed('replaced ' .. head .. key)
 end
 
@@ -41,10 +44,13 @@ if quota ~= '' then
   if made and made >= tonumber(since) and made < tonumber(until_then) then return 'full' end
 end
 
-id = mint(counters, collection)
+id = next_id(counters, collection)
+local act = proposed(PROPOSED, id, now)
+if not act then return propose(id, now) end
+mint(counters, collection)
 local head = id .. ' ' .. now .. ' '
 redis.call('HSET', rows, id, head .. tail)
 redis.call('HSET', keys, key, id)
 redis.call('ZADD', index, 0, entry(prefix, id))
-log_act(acts, session, now, id, act)
+log_act(acts, session, now, act)
 return committed('created ' .. head .. key)

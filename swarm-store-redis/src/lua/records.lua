@@ -35,11 +35,31 @@ local function guard_filings(field, row)
   redis.call('HSET', takes, field, string.match(row, '^%d+'))
 end
 
--- Appends an act to the log: its time, the id that the commit gave out, or '-', and its text. Those
--- on a session are also listed there, behind their number. What tells nothing is not logged.
-local function log_act(acts, session, now, minted, text)
+-- The next id of a kind, which is not minted yet.
+local function next_id(counters, kind)
+  return string.format('%d', tonumber(redis.call('HGET', counters, kind) or '0') + 1)
+end
+
+-- The entry of a commit that assigns this id and time, among those proposed: the arguments from
+-- `first` on are the id that they are for, or nothing where one is for any, the time of the first,
+-- their number, and their texts, one for each millisecond. Nothing where none fits.
+local function proposed(first, id, now)
+  local for_id, from, count = ARGV[first], ARGV[first + 1], ARGV[first + 2]
+  if for_id == '' then return ARGV[first + 3] end
+  local place = for_id == id and now - from
+  if place and place >= 0 and place < tonumber(count) then return ARGV[first + 3 + place] end
+end
+
+-- The outcome of a commit for which no entry was proposed that fits.
+local function propose(id, now)
+  return 'propose ' .. id .. ' ' .. now
+end
+
+-- Appends an act to the log: its time, and the text of its entry. Those on a session are also listed
+-- there, each behind its number. A change without an entry is not logged.
+local function log_act(acts, session, now, text)
   if text == '' then return end
-  local row = table.concat({ 'a', now, minted, text }, ' ')
+  local row = table.concat({ 'a', now, text }, ' ')
   redis.call('HSET', takes, 'log', append({ row }, now, mark(row)))
   if session == '' then return end
   local before = redis.call('HGET', acts, session)

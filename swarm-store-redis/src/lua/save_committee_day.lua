@@ -38,5 +38,5 @@ end
 for position = 9, #ARGV - 3, 2 do
   redis.call('HSET', briefs, ARGV[position], ARGV[position + 1])
 end
-log_act('', '', now, '-', act)
+log_act('', '', now, act)
 return committed('saved')

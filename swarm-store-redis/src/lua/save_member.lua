@@ -48,5 +48,5 @@ if mail ~= '' then
   redis.call('HSET', outbox, message, head .. ' ' .. mail)
   redis.call('ZADD', outbox_index, 0, entry(queued_prefix, message))
 end
-log_act('', '', now, '-', act)
+log_act('', '', now, act)
 return committed('saved')

@@ -27,5 +27,5 @@ redis.call('HDEL', takes, 'hold:' .. id)
 redis.call('ZREM', index, entry(prefix .. #old_state .. ':' .. old_state, id))
 redis.call('ZADD', index, 0, entry(state_prefix, id))
 if published_prefix ~= '' then redis.call('ZADD', index, 0, entry(published_prefix, id)) end
-log_act(acts, id, now, '-', act)
+log_act(acts, id, now, act)
 return committed('saved')

@@ -176,7 +176,7 @@ fn save_day(world: &World<'_>, change: &CommitteeDayChange) -> Outcome<Saved> {
     if let Some(briefs) = briefs {
         replace_briefs(world, &date, briefs)?;
     }
-    log_rows::append_act(world, act, world.time_of_commit()?, None, None)?;
+    log_rows::append_act(world, act, world.time_of_commit()?)?;
     Ok(saved)
 }
 

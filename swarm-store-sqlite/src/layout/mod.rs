@@ -1,5 +1,7 @@
 //! Layouts of the file: their numbers, and the migrations between them.
 
+mod entries;
+
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::failure::{Failure, Outcome};
@@ -7,8 +9,15 @@ use crate::failure::{Failure, Outcome};
 /// The SQLite application id of files of this store, "Swrm".
 const APPLICATION: i32 = 0x5377_726d;
 
-/// The migration to each layout from the one before, in order.
-const LAYOUTS: [&str; 2] = [include_str!("1.sql"), include_str!("2.sql")];
+/// The migration to each layout from the one before, in order: what is done to the records, if
+/// anything, and then the statements.
+const LAYOUTS: [(Option<Change>, &str); 3] = [
+    (None, include_str!("1.sql")),
+    (None, include_str!("2.sql")),
+    (Some(entries::complete), include_str!("3.sql")),
+];
+
+type Change = fn(&Connection) -> Outcome<()>;
 
 /// Migrates the file to the newest layout, in one transaction. Writes nothing to one that has it: on a
 /// full disk, such a file is still opened, and read.
@@ -29,8 +38,11 @@ pub(crate) fn bring_up_to_date(db: &mut Connection) -> Outcome<()> {
         return Ok(());
     }
     let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    for make in LAYOUTS.iter().skip(layout(&change)?) {
-        change.execute_batch(make)?;
+    for (records, statements) in LAYOUTS.iter().skip(layout(&change)?) {
+        if let Some(records) = records {
+            records(&change)?;
+        }
+        change.execute_batch(statements)?;
     }
     change.pragma_update(None, "application_id", APPLICATION)?;
     change.pragma_update(None, "user_version", newest())?;

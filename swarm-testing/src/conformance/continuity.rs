@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::log::document;
 use crate::promise::{ensure, promised};
 use crate::{Author, World, act, applicant, creation, filed, session_draft};
-use swarm_core::domain::{Attribution, Logged, Seq, Session};
-use swarm_core::rules::{Filing, convene};
+use swarm_core::domain::{Actor, Attribution, LogRow, Logged, Seq, Session};
+use swarm_core::rules::{Filing, convene, store_accepted};
 use swarm_core::store::{Collection, MemberChange, Result, SessionChange, StoreErrorKind, Tenants};
 
 /// As after a failover to a replica without the last commits.
@@ -89,17 +89,17 @@ pub async fn accepted_store_commits_again(
     waiting.are_refused(&elsewhere, &tenants_elsewhere).await;
 
     for log in [2, 3] {
-        world.accept_store(&act("accepted")).await;
+        world.accept_store(&store_accepted(Seq(4), &Actor::OPERATOR)).await;
         promised!(tenants.ready().await.is_ok(), true, "once the store was accepted");
         let position = world.log_position().await;
         promised!((position.log, position.size), (log, Seq(log)));
     }
     let rows = world.log(Seq(1), 9).await;
-    let minted = rows.iter().map(|row| match row.logged {
-        Logged::Act { minted, .. } => minted,
-        _ => None,
-    });
-    promised!(minted.collect::<Vec<_>>(), [Some(2), Some(3)], "the numbers of the logs");
+    let accepted = |log, row: &LogRow| {
+        let entry = store_accepted(Seq(4), &Actor::OPERATOR).entry(log, row.at);
+        row.logged == Logged::Entry(entry)
+    };
+    promised!(accepted(2, &rows[0]) && accepted(3, &rows[1]), true, "the numbers of the logs");
 
     // Decisions made before the new log are made again.
     let kind = elsewhere.store().file(&waiting.filing).await.map_err(|error| error.kind());

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use crate::promise::{ensure, promised};
-use crate::{World, act, applicant, creation, filed, race, session_draft};
+use crate::{World, act, applicant, creation, filed, object, race, session_draft};
 use swarm_core::domain::{
-    Attribution, LogRow, Logged, MemberId, Seq, Session, SessionId, Take, TakeId, Version,
+    Attribution, LogRow, Logged, MemberId, MemoDraft, Seq, Session, SessionId, Take, TakeId,
+    Timestamp, Version,
 };
-use swarm_core::rules::convene;
+use swarm_core::rules::{convene, memo_published};
 use swarm_core::store::{
-    Collection, DocumentDraft, DocumentGuard, Filed, MemberChange, MemberSaved, Put, Saved,
+    Act, Collection, DocumentDraft, DocumentGuard, Filed, MemberChange, MemberSaved, Put, Saved,
     SessionChange, Tenants,
 };
 
@@ -35,18 +36,23 @@ pub async fn each_commit_with_an_act_appends_a_row(tenants: Arc<dyn Tenants>) {
     promised!(world.save_member(&public).await, MemberSaved::Saved);
     let closed = world.amended(session.id, |_| {}).await;
     promised!(world.save_session(&closed).await, Saved::Saved);
-    let memo = written(world.put_document(Collection::Memos, &document(None, "memo")).await);
+    let drafted = MemoDraft::read(&mut object(r#"{"title":"A","body":"b"}"#)).unwrap();
+    let published = memo_published(&author.id, &drafted);
+    let memo = DocumentDraft { act: Some(published.clone()), ..document(None, "memo") };
+    let memo = world.put_document(Collection::Memos, &memo).await;
+    let Put::Created(memo) = memo else { panic!("promised: a new document; came: {memo:?}") };
     let subject = document(Some("aurora"), "subject");
     let _ = written(world.put_document(Collection::Subjects, &subject).await);
     let _ = written(world.put_document(Collection::Subjects, &subject).await);
 
     let rows = world.log(START, MANY).await;
     promised!(numbers(&rows), (1..=7).collect::<Vec<_>>());
-    promised!(rows[0].logged, acted(convocation.act.as_str(), Some(session.id.0)));
+    let entry = |act: &Act, minted, at| Logged::Entry(act.entry(minted, at));
+    promised!(rows[0].logged, entry(&convocation.act, session.id.0, session.convened_at));
     promised!(rows[1].logged, Logged::Take(take));
-    promised!(rows[2].logged, acted(act("member").as_str(), None));
-    promised!(rows[3].logged, acted(closed.act.as_str(), None));
-    promised!(rows[4].logged, acted(act("memo").as_str(), Some(memo)));
+    promised!(rows[2].logged, entry(&act("member"), 0, Timestamp::EPOCH));
+    promised!(rows[3].logged, entry(&closed.act, 0, Timestamp::EPOCH));
+    promised!(rows[4].logged, entry(&published, memo.id, memo.created_at));
     promised!(rows[5].logged, rows[6].logged);
     promised!(world.log_size().await, Seq(7));
 }
@@ -186,10 +192,6 @@ fn written(outcome: Put) -> u64 {
         Put::Created(document) | Put::Replaced(document) => document.id,
         other => panic!("promised: a stored document; came: {other:?}"),
     }
-}
-
-fn acted(text: &str, minted: Option<u64>) -> Logged {
-    Logged::Act { text: text.to_owned(), minted }
 }
 
 fn take_of(row: &LogRow) -> Option<&Arc<Take>> {

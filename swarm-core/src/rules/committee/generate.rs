@@ -8,8 +8,8 @@ use crate::domain::committee::{
     CommitteeBrief, CommitteeBriefContent, CommitteeDay, CommitteeSettings, CommitteeTake,
     Generation, GenerationOrder, Synthesis,
 };
-use crate::domain::{Act, Actor, Day, Subject, SubjectId, Timestamp, Version};
-use crate::rules::log::{self, DayAct};
+use crate::domain::{Actor, Day, DayAct, Subject, SubjectId, Timestamp, Version};
+use crate::rules::log::{self, Act};
 use crate::rules::{Resource, Versioned};
 
 /// A change of a day of the committee.

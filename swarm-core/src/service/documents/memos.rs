@@ -33,7 +33,7 @@ impl Tenant {
             let guard = Some(DocumentGuard::Member(member_id.clone(), author.version));
             let (key, group) = (None, member_id.as_str().to_owned());
             let quota = Some(DocumentQuota::today(self.quotas.memos_per_day, now));
-            let act = Some(rules::memo_published(&member_id));
+            let act = Some(rules::memo_published(&member_id, &draft));
             let added = DocumentDraft { key, group, json, replace: false, guard, quota, act };
             match self.put(Collection::Memos, &added).await? {
                 Put::Created(document) => Ok(Some(memo(member_id, draft.clone(), &document))),
@@ -85,18 +85,11 @@ impl Tenant {
         Ok(())
     }
 
-    async fn kept_memo(&self, id: MemoId) -> Result<(Memo, bool), Error> {
-        let kept = self.memo_if_any(id).await?;
-        Ok(kept.ok_or(Refusal::NotFound(Resource::Memo))?)
-    }
-
     /// A memo, and whether it was retracted.
-    pub(in crate::service) async fn memo_if_any(
-        &self,
-        id: MemoId,
-    ) -> Result<Option<(Memo, bool)>, StoreError> {
+    async fn kept_memo(&self, id: MemoId) -> Result<(Memo, bool), Error> {
         let document = self.store.document(Collection::Memos, &id.to_string()).await?;
-        document.as_ref().map(kept).transpose()
+        let document = document.ok_or(Refusal::NotFound(Resource::Memo))?;
+        Ok(kept(&document)?)
     }
 }
 

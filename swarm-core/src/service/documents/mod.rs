@@ -6,10 +6,10 @@ mod memos;
 use super::{Commit, Error, Tenant};
 use crate::domain::json::{self, Json, Object};
 use crate::domain::{
-    Act, Actor, Invalid, Regime, Signal, Subject, SubjectId, SubjectSnapshot, SubjectSnapshotDraft,
+    Actor, Invalid, Regime, Signal, Subject, SubjectId, SubjectSnapshot, SubjectSnapshotDraft,
     SubjectSnapshotId,
 };
-use crate::rules::{self, Refusal, Resource};
+use crate::rules::{self, Act, Refusal, Resource};
 use crate::store::{self, Collection, Document, DocumentDraft, Put, StoreError};
 
 /// Whether a write created or replaced a document.
@@ -64,7 +64,7 @@ impl Tenant {
     ) -> Result<SubjectSnapshot, Error> {
         self.subject(subject).await?;
         let group = subject.as_str().to_owned();
-        let (json, act) = (json::write(&draft), rules::snapshot_added(subject, by));
+        let (json, act) = (json::write(&draft), rules::snapshot_added(subject, &draft, by));
         let (key, guard, quota, act) = (None, None, None, Some(act));
         let added = DocumentDraft { key, group, json, replace: false, guard, quota, act };
         match self.put(Collection::SubjectSnapshots, &added).await? {

@@ -7,11 +7,13 @@ mod committee;
 mod fields;
 mod keys;
 mod members;
+mod old_entries;
 mod outbox;
 mod sessions;
 mod takes;
 
 pub use keys::public_key;
+pub use old_entries::OldEntry;
 pub use sessions::{BEFORE_SNAPSHOT, without_snapshot};
 
 use crate::domain::Invalid;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::Value;
-use swarm_core::domain::{Nonce, Seq, Session, Take, TakeId, Timestamp};
+use swarm_core::domain::{LogLine, Nonce, Seq, Session, Take, TakeId, Timestamp};
 use swarm_core::rules::aggregate;
 use swarm_core::{MemberId, Tenant};
 
@@ -17,7 +17,7 @@ pub(super) async fn replay(
     let entries = tenant.log(Seq(0), 100_000).await.map_err(|error| error.to_string())?.entries;
     let sealed = sessions.iter().map(|session| (session.id.0, Arc::clone(session))).collect();
     let mut past = Past { on_file, sealed, ..Past::default() };
-    for text in entries {
+    for text in entries.iter().map(LogLine::text) {
         let entry = serde_json::from_str(&text).map_err(|error| format!("{error}: {text}"))?;
         past.goes_on(&entry).map_err(|broken| format!("{broken}: {text}"))?;
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::committee::{CommitteeWorld, filed, first_save, next_save, open_day};
 use crate::day;
 use crate::promise::promised;
-use swarm_core::domain::{Logged, Seq};
-use swarm_core::store::{CommitteeTenants, Saved};
+use swarm_core::domain::{Logged, Seq, Timestamp};
+use swarm_core::store::{Act, CommitteeTenants, Saved};
 
 const DATE: &str = "2026-11-21";
 
@@ -22,9 +22,9 @@ pub async fn days_and_takes_append_a_row_each(tenants: Arc<dyn CommitteeTenants>
 
     let rows = world.log(Seq(0), 10).await;
     let logged: Vec<_> = rows.iter().map(|row| row.logged.clone()).collect();
-    let act = |text: &str| Logged::Act { text: text.to_owned(), minted: None };
+    let act = |act: &Act| Logged::Entry(act.entry(0, Timestamp::EPOCH));
     let taken = Logged::CommitteeTake(Arc::clone(&take));
-    promised!(logged, [act(opened.act.as_str()), taken, act(again.act.as_str())]);
+    promised!(logged, [act(&opened.act), taken, act(&again.act)]);
     let numbers: Vec<_> = rows.iter().map(|row| row.seq.0).collect();
     promised!(numbers, [1, 2, 3]);
     promised!(rows[1].at, take.received_at);

@@ -4,6 +4,8 @@
 //! layout of any tenant, under [`NEWEST_LAYOUT`]. A release refuses to read or write a newer layout
 //! than its own, and migrates an older one step by step.
 
+mod entries;
+
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -17,9 +19,10 @@ use crate::script_call::ScriptCall;
 use crate::scripts;
 
 /// The layout that this program reads and writes.
-pub(crate) const LAYOUT: usize = MIGRATIONS.len();
+pub(crate) const LAYOUT: usize = MIGRATIONS.len() + 1;
 
-/// The migration from each layout to the next; the first is for tenants without a mark.
+/// The migration from each layout to the next, up to layout 3; the first is for tenants without a
+/// mark. That to layout 4 reads records: see [`entries`].
 const MIGRATIONS: [&LazyLock<Script>; 3] =
     [&scripts::LAYOUT_1, &scripts::LAYOUT_2, &scripts::LAYOUT_3];
 
@@ -61,6 +64,9 @@ impl TenantLayout {
         }
         for (from, migration) in MIGRATIONS.iter().enumerate().skip(layout) {
             migrate(op, client, keys, from, migration).await?;
+        }
+        if layout < LAYOUT {
+            entries::complete(op, client, keys, MIGRATIONS.len()).await?;
         }
         self.0.store(Self::MARKED, Ordering::Relaxed);
         Ok(())

@@ -1,17 +1,27 @@
 //! The log of public changes (API.md, 11).
 
+mod entry;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::committee::CommitteeTake;
 use super::json::Object;
 use super::text::text;
 use super::{Invalid, SessionId, Take, Timestamp, bounded};
 
+pub use entry::{
+    CommitteeDayEntry, CommitteeTakeEntry, DayAct, Excuse, LogBefore, LogEntry, LogLine,
+    LoggedSession, MemberAct, MemberEntry, MemberStatus, MemoAct, MemoEntry, Operation, SessionAct,
+    SessionEntry, TakeEntry,
+};
+
 /// The number of an entry in a tenant's log; consecutive from 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct Seq(pub u64);
 
@@ -56,6 +66,17 @@ impl Actor {
     }
 }
 
+impl std::str::FromStr for Actor {
+    type Err = Invalid;
+
+    /// Reads the name of an operator, or `schedule`.
+    fn from_str(name: &str) -> Result<Self, Invalid> {
+        if name == Self::SCHEDULE.as_str() { Ok(Self::SCHEDULE) } else { Self::operator(name) }
+    }
+}
+
+super::parsed::deserialized!(Actor);
+
 impl Serialize for Actor {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
@@ -91,38 +112,7 @@ impl From<Actor> for Attribution {
     }
 }
 
-/// The log entry of a commit, made by the rules. It is opaque to a store, which appends it to the
-/// tenant's log in the same commit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Act {
-    text: String,
-    session: Option<SessionId>,
-}
-
-impl Act {
-    /// An entry of this text, without its `seq` and `at`.
-    pub fn new(text: String) -> Self {
-        Self { text, session: None }
-    }
-
-    /// An entry of this text about a session that is on file.
-    pub fn on(session: SessionId, text: String) -> Self {
-        Self { text, session: Some(session) }
-    }
-
-    /// The text to store, byte for byte. It contains no line break.
-    pub fn as_str(&self) -> &str {
-        &self.text
-    }
-
-    /// The session that is acted on, where it has an id already. What convenes a session acts on
-    /// the one that the commit gives an id.
-    pub fn session(&self) -> Option<SessionId> {
-        self.session
-    }
-}
-
-/// A row of the log, as a store returns it.
+/// A row of the log, as a store returns it: what was committed, with its number and time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogRow {
     /// Its number.
@@ -140,23 +130,18 @@ impl LogRow {
         match &self.logged {
             Logged::Take(take) => take.session_id == session,
             Logged::CommitteeTake(_) => false,
-            Logged::Act { .. } => true,
+            Logged::Entry(_) => true,
         }
     }
 }
 
-/// What was committed.
+/// The change that a row of the log records.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Logged {
-    /// A take. A store keeps only its id.
+    /// A take. A store keeps a reference to it; the entry is computed from the take.
     Take(Arc<Take>),
-    /// A submission to the committee. A store keeps only its key.
+    /// A submission to the committee, kept as a reference too.
     CommitteeTake(Arc<CommitteeTake>),
-    /// Anything else.
-    Act {
-        /// The text of the [`Act`].
-        text: String,
-        /// The id of a session or a document that the commit assigned, if any.
-        minted: Option<u64>,
-    },
+    /// Any other commit: the entry itself.
+    Entry(Arc<LogEntry>),
 }

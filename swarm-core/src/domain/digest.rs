@@ -1,0 +1,83 @@
+//! SHA-256 digests, as the log carries them.
+
+use serde::{Serialize, Serializer};
+use sha2::Sha256;
+
+use super::Invalid;
+use super::json::write;
+use super::secret::parse_hex;
+
+/// A SHA-256 digest. Its text is `sha256:` and 64 lower-case hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// The digest of these bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(<Sha256 as sha2::Digest>::digest(bytes).into())
+    }
+
+    /// The digest of the JSON text of `record`, as the service gives it.
+    pub fn of_json<T: Serialize + ?Sized>(record: &T) -> Self {
+        Self::of(write(record).as_bytes())
+    }
+
+    /// Reads the text of a digest.
+    ///
+    /// # Errors
+    /// [`Invalid`] for any other text.
+    pub fn parse(text: impl AsRef<str>) -> Result<Self, Invalid> {
+        let digits = text.as_ref().strip_prefix("sha256:").filter(|it| !it.contains(is_upper));
+        let bytes = digits.and_then(parse_hex);
+        bytes.map(Self).ok_or_else(|| Invalid::new("digest", "must be sha256: and 64 digits"))
+    }
+
+    /// The 32 bytes.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+fn is_upper(letter: char) -> bool {
+    letter.is_ascii_uppercase()
+}
+
+impl std::fmt::Display for Digest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("sha256:")?;
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl std::fmt::Debug for Digest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Digest({self})")
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+super::parsed::parsed!(Digest);
+super::parsed::deserialized!(Digest);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_is_read_from_its_text_alone() {
+        // SHA-256 of "abc", FIPS 180-2.
+        let text = "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(Digest::of(b"abc").to_string(), text);
+        assert_eq!(Digest::parse(text), Ok(Digest::of(b"abc")));
+        for bad in ["", "sha256:", &text[7..], &text[..70], &text.to_uppercase()] {
+            assert!(Digest::parse(bad).is_err(), "{bad}");
+        }
+        let upper = text.replace("ba78", "BA78");
+        assert!(Digest::parse(upper).is_err());
+    }
+}

@@ -1,0 +1,43 @@
+//! The log entry of a record.
+
+use super::canonical;
+use crate::domain::committee::CommitteeTake;
+use crate::domain::{
+    CommitteeTakeEntry, Digest, LogEntry, LogLine, LogRow, Logged, Take, TakeEntry,
+};
+
+/// The line of the log that a row of the store stands for. It is a pure function of the row: takes
+/// are kept by reference, and their entries are computed from the record.
+pub fn log_line(row: &LogRow) -> LogLine {
+    LogLine { seq: row.seq, at: row.at, entry: log_entry(&row.logged) }
+}
+
+fn log_entry(logged: &Logged) -> LogEntry {
+    match logged {
+        Logged::Take(take) => LogEntry::Take(take_entry(take)),
+        Logged::CommitteeTake(take) => committee_take_entry(take),
+        Logged::Entry(entry) => LogEntry::clone(entry),
+    }
+}
+
+/// The log entry of a take.
+pub fn take_entry(take: &Take) -> TakeEntry {
+    TakeEntry {
+        id: take.id,
+        session_id: take.session_id,
+        member_id: take.draft().member_id.clone(),
+        revision: take.revision,
+        digest: Digest::of(canonical(take.draft()).as_bytes()),
+        signature: take.signed.signature.clone(),
+        public_key: take.public_key.clone(),
+    }
+}
+
+fn committee_take_entry(take: &CommitteeTake) -> LogEntry {
+    LogEntry::CommitteeTake(CommitteeTakeEntry {
+        member_id: take.member_id.clone(),
+        date: take.date,
+        subject_id: take.subject_id.clone(),
+        commit: Digest::of_json(take),
+    })
+}
