@@ -89,6 +89,11 @@ impl Client {
         &self.service
     }
 
+    /// The URL that it was made with, without a trailing slash.
+    pub fn url(&self) -> &str {
+        &self.base
+    }
+
     /// Without retries.
     #[must_use]
     pub fn without_retries(self) -> Self {
@@ -100,7 +105,11 @@ impl Client {
     /// # Errors
     /// [`Error`], as of every call.
     pub fn get(&self, path: &str) -> Result<Json, Error> {
-        self.with_retries(|| self.send_once("GET", path, Credential::None, None))
+        self.get_as(path, Credential::None)
+    }
+
+    pub(crate) fn get_as(&self, path: &str, credential: Credential<'_>) -> Result<Json, Error> {
+        self.with_retries(|| self.send_once("GET", path, credential, None))
     }
 
     /// Sends a POST, with retries while there is no answer.

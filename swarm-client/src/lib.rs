@@ -45,5 +45,6 @@ pub use answers::{
 pub use committee::{CommitteeReceipt, CommitteeTakeFields};
 pub use connection::Client;
 pub use error::{Error, InvalidUrl, Refused};
+pub use reading::path_segment;
 pub use takes::{TakeFields, new_key, new_nonce, sign_take, signed_text};
 pub use verify::{Verdict, printable, verify};

@@ -1,7 +1,7 @@
 //! Requests of operators.
 
 use serde::Serialize;
-use swarm_core::json::Object;
+use swarm_core::json::{Json, Object};
 
 use crate::connection::{Client, Credential};
 use crate::error::Error;
@@ -19,5 +19,13 @@ impl Client {
         body: &impl Serialize,
     ) -> Result<Object, Error> {
         self.send(method, path, Credential::Operator(admin_token), body)
+    }
+
+    /// Sends an operator's GET, with retries while there is no answer.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn operator_get(&self, admin_token: &str, path: &str) -> Result<Json, Error> {
+        self.get_as(path, Credential::Operator(admin_token))
     }
 }

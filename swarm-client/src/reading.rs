@@ -106,7 +106,7 @@ fn read_brief(mut fields: Object) -> Result<Brief, Error> {
 /// Every character but the unreserved ones of RFC 3986.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// A text, encoded as one segment of a path.
-pub(crate) fn path_segment(text: &str) -> String {
+/// A text, encoded as one segment of a path or one value of a query.
+pub fn path_segment(text: &str) -> String {
     utf8_percent_encode(text, ENCODED).to_string()
 }

@@ -103,8 +103,15 @@ impl Client {
     /// # Errors
     /// [`Error::NoAnswer`] when it is unknown whether the take is on file; the same take may be sent again.
     pub fn submit(&self, token: &str, take: &Signed<TakeDraft>) -> Result<TakeId, Error> {
-        let body = signed_text(take);
-        match self.post_with_retries("/api/swarm/submit", Credential::Bearer(token), &body) {
+        self.submit_text(token, &signed_text(take))
+    }
+
+    /// Submits a take that was kept as its [`signed_text`], as [`Client::submit`] does.
+    ///
+    /// # Errors
+    /// As [`Client::submit`].
+    pub fn submit_text(&self, token: &str, body: &str) -> Result<TakeId, Error> {
+        match self.post_with_retries("/api/swarm/submit", Credential::Bearer(token), body) {
             Ok(receipt) => id(receipt, "recommendationId").map(TakeId),
             // A replay: this take is on file, and its answer was lost.
             Err(Error::Refused(refused))

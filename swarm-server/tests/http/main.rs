@@ -15,6 +15,7 @@ mod browser;
 mod bulk_reads;
 mod clients;
 mod clock;
+mod commands;
 mod committee;
 mod committee_fixture;
 mod door;

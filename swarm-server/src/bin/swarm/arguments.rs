@@ -1,39 +1,12 @@
-//! The command line, and what of it the environment may say instead (API.md, 13.1 and 13.3).
+//! Flags of the commands, and the environment variables that may take their place (API.md, 13.1 and 13.3).
 
 use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use serde::Deserialize;
 
 pub(crate) const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
-
-/// Signed takes on dated sessions, before a deadline that nobody can argue with.
-#[derive(Parser)]
-#[command(name = "swarm", version)]
-pub(crate) struct CommandLine {
-    #[command(subcommand)]
-    pub(crate) command: Command,
-}
-
-#[derive(Subcommand)]
-pub(crate) enum Command {
-    /// Run the server.
-    Serve(Options),
-    /// Serve an in-memory store, filled through the API with a subject, members, sessions and
-    /// signed takes, and say what to open.
-    Demo(DemoOptions),
-    /// Check what serve would be started with, flags, environment and file, and say what would be served.
-    Check(Options),
-    /// Print the line that a configuration has for the admin token on standard input.
-    HashToken(HashTokenOptions),
-    /// Write today's briefs to the folders that the configuration names (committee.export_to), and
-    /// say how many.
-    Export(Source),
-    /// Say of a take who signed what, and what of it is not proven. Exit status 0: it holds; 1: it
-    /// does not; 2: there is none to read.
-    Verify(VerifyOptions),
-}
 
 #[derive(Args, Default)]
 pub(crate) struct Source {

@@ -1,8 +1,11 @@
 //! `swarm`: the server, a demonstration of it, an export of what it keeps, and verification of what it gave.
 
+mod admin;
 mod arguments;
 mod brief_files;
 mod check;
+mod command;
+mod command_line;
 mod config;
 mod console;
 mod demo;
@@ -11,6 +14,7 @@ mod export;
 mod failure;
 mod log;
 mod mail;
+mod member;
 mod open_site;
 mod secrets;
 mod serve;
@@ -23,7 +27,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use arguments::{Command, CommandLine};
+use command::CommandError;
+use command_line::{Command, CommandLine};
 use failure::Failure;
 
 /// A take allocates much that is small and short-lived.
@@ -43,10 +48,26 @@ async fn main() -> ExitCode {
             console::flush();
             return verdict;
         }
+        Command::Completions { shell } => command_line::print_completions(shell),
+        Command::Member(options) => return exit_code(member::run(options)),
+        Command::Admin(options) => return exit_code(admin::run(options)),
     };
     if let Err(failure) = &ended {
         console::warn(&format!("swarm: {failure}"));
     }
     console::flush();
     if ended.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The exit status of a command of a member or an operator.
+fn exit_code(ended: Result<(), CommandError>) -> ExitCode {
+    let code = match &ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            console::warn(&format!("swarm: {error}"));
+            error.exit_code()
+        }
+    };
+    console::flush();
+    code
 }

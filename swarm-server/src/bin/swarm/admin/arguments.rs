@@ -1,0 +1,209 @@
+//! The flags of `swarm admin`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::committee::CommitteeVerb;
+use super::sessions::SessionOptions;
+
+#[derive(Args)]
+#[command(
+    after_help = "Example: swarm admin context add desk --url https://acme.example --token-file desk.token && \
+                        swarm admin applications\n\n\
+                        The token comes from SWARM_ADMIN_TOKEN or a file, never from a flag.\n\
+                        Exit status: 0 done, 1 refused, 2 wrong use, 3 not reached, 4 no or a wrong token"
+)]
+pub(crate) struct AdminOptions {
+    #[command(flatten)]
+    pub(super) access: Access,
+    /// Print the API's own answer, as JSON
+    #[arg(long, global = true)]
+    pub(super) json: bool,
+    /// Say what a change would do, and change nothing
+    #[arg(long, global = true)]
+    pub(super) dry_run: bool,
+    /// Do not ask before what cannot be undone
+    #[arg(long, global = true)]
+    pub(super) yes: bool,
+    #[command(subcommand)]
+    pub(super) verb: Verb,
+}
+
+/// The service and the token.
+#[derive(Args)]
+pub(super) struct Access {
+    /// The service [env: SWARM_URL]
+    #[arg(long, global = true, value_name = "URL")]
+    pub(super) url: Option<String>,
+    /// A file with the admin token, which its owner alone may read
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(super) token_file: Option<PathBuf>,
+    /// A context, with URL and token [default: the one in use]
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(super) context: Option<String>,
+}
+
+#[derive(Subcommand)]
+pub(super) enum Verb {
+    /// Remember services and their tokens
+    #[command(after_help = "Example: swarm admin context use desk")]
+    Context {
+        #[command(subcommand)]
+        verb: ContextVerb,
+    },
+    /// Show what waits: applications, sessions that collect takes, failed mail, warnings
+    #[command(after_help = "Example: swarm admin status")]
+    Status,
+    /// List applications
+    #[command(after_help = "Example: swarm admin applications --state applied")]
+    Applications {
+        /// applied, approved, claimed, rejected or inactive
+        #[arg(long)]
+        state: Option<String>,
+    },
+    /// List members
+    #[command(after_help = "Example: swarm admin members")]
+    Members,
+    /// Let applicants in, or members in again
+    #[command(after_help = "Example: swarm admin activate Zoë")]
+    Activate {
+        /// Ids or names
+        #[arg(value_name = "MEMBER", required_unless_present = "all")]
+        members: Vec<String>,
+        /// Everyone in state applied
+        #[arg(long, conflicts_with = "members")]
+        all: bool,
+    },
+    /// Turn applicants down
+    #[command(after_help = "Example: swarm admin reject Mallory")]
+    Reject {
+        /// Ids or names
+        #[arg(value_name = "MEMBER", required = true)]
+        members: Vec<String>,
+    },
+    /// Shut a member out: its token resolves no more
+    #[command(after_help = "Example: swarm admin deactivate Zoë")]
+    Deactivate {
+        /// An id or a name
+        member: String,
+    },
+    /// Give a member a new token, shown once; the old one is dead at once
+    #[command(after_help = "Example: swarm admin rotate-key Zoë --yes")]
+    RotateKey {
+        /// An id or a name
+        member: String,
+        /// A new public key too
+        #[arg(long, value_name = "BASE64")]
+        public_key: Option<String>,
+    },
+    /// Subjects
+    #[command(after_help = "Example: swarm admin subject put aurora.json")]
+    Subject {
+        #[command(subcommand)]
+        verb: SubjectVerb,
+    },
+    /// Sessions
+    #[command(after_help = "Example: swarm admin session convene --subject aurora --closes 19:00")]
+    Session(SessionOptions),
+    /// Store the regime row of a day
+    #[command(after_help = "Example: swarm admin regime regime.json")]
+    Regime {
+        /// JSON; - is standard input
+        file: PathBuf,
+    },
+    /// Store a signal of a day
+    #[command(after_help = "Example: swarm admin signal - < signal.json")]
+    Signal {
+        /// JSON; - is standard input
+        file: PathBuf,
+    },
+    /// Memos
+    #[command(after_help = "Example: swarm admin memo retract 7")]
+    Memo {
+        #[command(subcommand)]
+        verb: MemoVerb,
+    },
+    /// Mail to members
+    #[command(after_help = "Example: swarm admin outbox list")]
+    Outbox {
+        #[command(subcommand)]
+        verb: OutboxVerb,
+    },
+    /// Accept a clock, a store or a signing key that the server refuses to go on with
+    #[command(after_help = "Example: swarm admin accept clock --yes")]
+    Accept {
+        /// What to accept
+        what: Accepted,
+    },
+    /// The daily committee
+    #[command(after_help = "Example: swarm admin committee member list")]
+    Committee {
+        #[command(subcommand)]
+        verb: CommitteeVerb,
+    },
+}
+
+#[derive(Subcommand)]
+pub(super) enum ContextVerb {
+    /// Remember the service of --url and the token of --token-file or SWARM_ADMIN_TOKEN
+    #[command(
+        after_help = "Example: swarm admin context add desk --url https://acme.example --token-file desk.token"
+    )]
+    Add {
+        /// Its name
+        name: String,
+    },
+    /// Use a context where no flag and no variable says otherwise
+    #[command(after_help = "Example: swarm admin context use desk")]
+    Use {
+        /// Its name
+        name: String,
+    },
+    /// List the contexts
+    #[command(after_help = "Example: swarm admin context list")]
+    List,
+}
+
+#[derive(Subcommand)]
+pub(super) enum SubjectVerb {
+    /// Create or replace a subject
+    #[command(after_help = "Example: swarm admin subject put aurora.json")]
+    Put {
+        /// JSON; - is standard input
+        file: PathBuf,
+    },
+    /// List the subjects
+    #[command(after_help = "Example: swarm admin subject list --json")]
+    List,
+    /// Show a subject
+    #[command(after_help = "Example: swarm admin subject show aurora")]
+    Show {
+        /// Its id
+        id: String,
+    },
+}
+
+#[derive(Subcommand)]
+pub(super) enum MemoVerb {
+    /// Retract a memo: it reads 404
+    #[command(after_help = "Example: swarm admin memo retract 7")]
+    Retract {
+        /// Its id
+        id: u64,
+    },
+}
+
+#[derive(Subcommand)]
+pub(super) enum OutboxVerb {
+    /// List the messages, and what became of them
+    #[command(after_help = "Example: swarm admin outbox list")]
+    List,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum Accepted {
+    Clock,
+    Store,
+    Key,
+}

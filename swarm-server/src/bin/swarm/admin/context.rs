@@ -1,0 +1,135 @@
+//! Contexts: services and their tokens by name, in the file `contexts.json` (mode 0600) of the user's
+//! configuration folder. A flag beats the environment, which beats the context in use.
+
+use swarm_client::Client;
+use swarm_core::json::{self, Json, Object};
+
+use super::arguments::{Access, ContextVerb};
+use crate::command::{
+    CommandError, Output, check_name, configuration_folder, note, read_private, replace_private,
+};
+use crate::secrets::read_secret;
+
+/// The contexts, and the name of the one in use.
+struct Contexts {
+    in_use: Option<String>,
+    by_name: Object,
+}
+
+impl Contexts {
+    fn read() -> Result<Self, CommandError> {
+        let path = configuration_folder()?.join("contexts.json");
+        let mut fields = match read_private(&path)? {
+            Some(text) => Json::read(text.as_bytes())
+                .map_err(|error| CommandError::Refused(format!("{}: {error}", path.display())))?
+                .into_object(),
+            None => Object::default(),
+        };
+        let in_use = fields.text_if_any("inUse")?;
+        Ok(Self { in_use, by_name: fields.take("contexts").unwrap_or(Json::Null).into_object() })
+    }
+
+    fn write(self) -> Result<(), CommandError> {
+        let path = configuration_folder()?.join("contexts.json");
+        let in_use = self.in_use.map_or(Json::Null, Json::Text);
+        let fields = Json::from([("inUse", in_use), ("contexts", Json::Object(self.by_name))]);
+        note(&format!("writing {} (mode 0600)", path.display()));
+        replace_private(&path, &json::write(&fields))
+    }
+
+    /// URL and token of a context.
+    fn get(&self, name: &str) -> Result<(String, String), CommandError> {
+        let Some(context) = self.by_name.clone().take(name) else {
+            let known = "swarm admin context list shows those there are";
+            return Err(CommandError::Usage(format!("no context {name:?}; {known}")));
+        };
+        let mut context = context.into_object();
+        Ok((context.text("url")?, context.text("token")?))
+    }
+}
+
+/// The service and the token of a command. The token of a context goes to the service of that context
+/// alone, whatever URL a flag or a variable names.
+pub(super) fn resolve(access: &Access) -> Result<(Client, String), CommandError> {
+    let named = access.context.as_deref();
+    let url = access.url.clone().or_else(|| variable("SWARM_URL").filter(|_| named.is_none()));
+    let token = given_token(access)?.filter(|_| named.is_none() || access.token_file.is_some());
+    let (url, token) = match (url, token) {
+        (Some(url), Some(token)) => (url, token),
+        (url, token) => {
+            let contexts = Contexts::read()?;
+            let context = named.or(contexts.in_use.as_deref());
+            let context = context.map(|name| contexts.get(name)).transpose()?;
+            match (url, token, context) {
+                (None, token, Some((url, stored))) => (url, token.unwrap_or(stored)),
+                (Some(url), None, Some((its, stored))) if url == its => (url, stored),
+                (Some(_), None, _) => {
+                    let text = "no token: set SWARM_ADMIN_TOKEN or give --token-file";
+                    return Err(CommandError::Credential(text.to_owned()));
+                }
+                _ => {
+                    let text = "no service: give --url, or swarm admin context use NAME";
+                    return Err(CommandError::Usage(text.to_owned()));
+                }
+            }
+        }
+    };
+    Ok((client(&url)?, token))
+}
+
+fn client(url: &str) -> Result<Client, CommandError> {
+    Client::new(url).map_err(|error| CommandError::Usage(format!("{url}: {error}")))
+}
+
+fn given_token(access: &Access) -> Result<Option<String>, CommandError> {
+    match &access.token_file {
+        Some(file) => match read_secret(file) {
+            Ok(token) => Ok(Some(token)),
+            Err(failure) => Err(CommandError::Credential(failure.to_string())),
+        },
+        None => Ok(variable("SWARM_ADMIN_TOKEN")),
+    }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Runs `swarm admin context`.
+pub(super) fn run(access: &Access, output: Output, verb: ContextVerb) -> Result<(), CommandError> {
+    let mut contexts = Contexts::read()?;
+    match verb {
+        ContextVerb::Add { name } => {
+            check_name(&name)?;
+            let url = access.url.clone().or_else(|| variable("SWARM_URL"));
+            let url = url.ok_or_else(|| CommandError::Usage("give --url URL".to_owned()))?;
+            let absent = || CommandError::Credential("give --token-file FILE".to_owned());
+            let token = given_token(access)?.ok_or_else(absent)?;
+            let url = client(&url)?.url().to_owned();
+            let context = Json::from([("url", Json::Text(url)), ("token", Json::Text(token))]);
+            contexts.by_name.set(&name, context);
+            contexts.in_use.get_or_insert_with(|| name.clone());
+            contexts.write()?;
+            note(&format!("context {name} is remembered; next: swarm admin context use {name}"));
+            Ok(())
+        }
+        ContextVerb::Use { name } => {
+            contexts.get(&name)?;
+            contexts.in_use = Some(name.clone());
+            contexts.write()?;
+            note(&format!("context {name} is in use; next: swarm admin status"));
+            Ok(())
+        }
+        ContextVerb::List => {
+            let row = |name: &str| -> Result<Json, CommandError> {
+                let (url, _) = contexts.get(name)?;
+                let in_use = Json::Bool(contexts.in_use.as_deref() == Some(name));
+                let name = Json::from(name);
+                Ok(Json::from([("name", name), ("url", Json::Text(url)), ("inUse", in_use)]))
+            };
+            let rows = contexts.by_name.members().map(|(name, _)| row(name));
+            let rows = rows.collect::<Result<Vec<_>, _>>()?;
+            output.rows(&Json::List(rows), "", &["name", "url", "inUse"])
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! `swarm admin`: what operators do, over HTTP (API.md, 13.3). The service judges; these commands send and
+//! show.
+
+mod arguments;
+mod committee;
+mod context;
+mod operator;
+mod sessions;
+mod status;
+
+use swarm_client::path_segment;
+use swarm_core::json::Json;
+
+pub(crate) use arguments::AdminOptions;
+use arguments::{Accepted, MemoVerb, OutboxVerb, SubjectVerb, Verb};
+use operator::{Operator, read_json};
+
+use crate::command::{CommandError, Output, cell, text_of};
+
+/// Runs one command of an operator.
+///
+/// # Errors
+/// [`CommandError`], whose exit statuses API.md documents.
+pub(crate) fn run(options: AdminOptions) -> Result<(), CommandError> {
+    let output = Output { json: options.json };
+    if let Verb::Context { verb } = options.verb {
+        return context::run(&options.access, output, verb);
+    }
+    let (client, token) = context::resolve(&options.access)?;
+    let (dry_run, yes) = (options.dry_run, options.yes);
+    run_verb(&Operator { client, token, output, dry_run, yes }, options.verb)
+}
+
+const API: &str = "/api/swarm/admin";
+
+fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
+    match verb {
+        Verb::Context { .. } => Ok(()),
+        Verb::Status => status::run(operator),
+        Verb::Applications { state } => applications(operator, state.as_deref()),
+        Verb::Members => {
+            let members = operator.get("/api/swarm/members")?;
+            operator.output.rows(&members, "members", &["id", "name", "status", "joinedAt"])
+        }
+        Verb::Activate { members, all } => {
+            let members = if all { applied(operator)? } else { operator.member_ids(&members)? };
+            review(operator, &members, "activate")
+        }
+        Verb::Reject { members } => review(operator, &operator.member_ids(&members)?, "reject"),
+        Verb::Deactivate { member } => {
+            review(operator, &[operator.member_id(&member)?], "deactivate")
+        }
+        Verb::RotateKey { member, public_key } => {
+            let id = operator.member_id(&member)?;
+            operator.confirm(&format!("{id}: its token is dead at once"))?;
+            let done = format!("{id}: the new token is shown this once");
+            let key = public_key.map(|key| ("publicKey", Json::Text(key)));
+            let body = [("memberId", Json::Text(id))].into_iter().chain(key).collect();
+            operator.post(&format!("{API}/rotate-key"), &body, &done)
+        }
+        Verb::Subject { verb } => subjects(operator, verb),
+        Verb::Session(options) => sessions::run(operator, options),
+        Verb::Regime { file } => {
+            operator.post(&format!("{API}/regime"), &read_json(&file)?, "the regime row is stored")
+        }
+        Verb::Signal { file } => {
+            operator.post(&format!("{API}/signals"), &read_json(&file)?, "the signal is stored")
+        }
+        Verb::Memo { verb: MemoVerb::Retract { id } } => {
+            let done = format!("memo {id} is retracted");
+            operator.post(&format!("{API}/memos/{id}/retract"), &empty(), &done)
+        }
+        Verb::Outbox { verb: OutboxVerb::List } => {
+            let messages = operator.pages(&format!("{API}/outbox"), "messages")?;
+            let columns = ["id", "to", "subject", "state", "attempts", "lastError"];
+            operator.output.rows(&messages, "messages", &columns)
+        }
+        Verb::Accept { what } => accept(operator, what),
+        Verb::Committee { verb } => committee::run(operator, verb),
+    }
+}
+
+fn applications(operator: &Operator, state: Option<&str>) -> Result<(), CommandError> {
+    let state = state.map_or_else(String::new, |state| format!("?state={}", path_segment(state)));
+    let answer = operator.pages(&format!("{API}/applications{state}"), "applications")?;
+    let columns = ["id", "state", "name", "contact", "appliedAt"];
+    operator.output.rows(&answer, "applications", &columns)
+}
+
+/// The ids of everyone in state applied.
+fn applied(operator: &Operator) -> Result<Vec<String>, CommandError> {
+    let path = format!("{API}/applications?state=applied");
+    let mut answer = operator.pages(&path, "applications")?.into_object();
+    let Some(Json::List(applications)) = answer.take("applications") else { return Ok(Vec::new()) };
+    Ok(applications.iter().map(|row| text_of(row, "id")).collect())
+}
+
+fn review(operator: &Operator, members: &[String], verb: &str) -> Result<(), CommandError> {
+    for member in members {
+        let body = Json::from([("memberId", Json::from(member.as_str()))]);
+        let answer = operator.change("POST", &format!("{API}/{verb}"), &body)?;
+        operator.output.fields(&answer)?;
+        operator.done(&format!("{member}: {}", cell(&answer, "state")));
+    }
+    Ok(())
+}
+
+fn subjects(operator: &Operator, verb: SubjectVerb) -> Result<(), CommandError> {
+    match verb {
+        SubjectVerb::Put { file } => {
+            let subject = read_json(&file)?;
+            let id = cell(&subject, "id");
+            let done = format!("next: swarm admin session convene --subject {id}");
+            operator.post(&format!("{API}/subjects"), &subject, &done)
+        }
+        SubjectVerb::List => {
+            let subjects = operator.pages("/api/swarm/subjects", "subjects")?;
+            operator.output.rows(&subjects, "subjects", &["id", "status", "name"])
+        }
+        SubjectVerb::Show { id } => {
+            let subject = operator.get(&format!("/api/swarm/subjects/{}", path_segment(&id)))?;
+            operator.output.fields(&subject)
+        }
+    }
+}
+
+fn accept(operator: &Operator, what: Accepted) -> Result<(), CommandError> {
+    let what = match what {
+        Accepted::Clock => "clock",
+        Accepted::Store => "store",
+        Accepted::Key => "key",
+    };
+    operator.confirm(&format!("accepts the {what} as it is now; the log keeps that for ever"))?;
+    let body = Json::from([("what", Json::from(what))]);
+    operator.post(&format!("{API}/accept"), &body, &format!("the {what} is accepted"))
+}
+
+fn empty() -> Json {
+    Json::Object(swarm_core::json::Object::default())
+}

@@ -1,0 +1,275 @@
+//! `swarm admin session`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use swarm_core::Timestamp;
+use swarm_core::json::Json;
+
+use super::operator::{Operator, read_json};
+use crate::command::{CommandError, cell, now, parse_time, text_of};
+
+#[derive(Args)]
+pub(super) struct SessionOptions {
+    /// A note of the log, at most 500 characters
+    #[arg(long, global = true, value_name = "TEXT")]
+    note: Option<String>,
+    #[command(subcommand)]
+    verb: SessionVerb,
+}
+
+#[derive(Subcommand)]
+enum SessionVerb {
+    /// List the sessions, newest first
+    #[command(after_help = "Example: swarm admin session list --state collecting")]
+    List {
+        /// Those in this state alone
+        #[arg(long)]
+        state: Option<String>,
+    },
+    /// Show a session
+    #[command(after_help = "Example: swarm admin session show 12")]
+    Show { id: u64 },
+    /// Convene a session
+    #[command(
+        after_help = "Example: swarm admin session convene --subject aurora --closes +3h --roster active"
+    )]
+    Convene(ConveneOptions),
+    /// Let a session collect takes
+    #[command(after_help = "Example: swarm admin session open 12")]
+    Open { id: u64 },
+    /// Close the window of a session
+    #[command(after_help = "Example: swarm admin session close 12 --note 'venue is down'")]
+    Close { id: u64 },
+    /// Write the snapshot of a session, once
+    #[command(after_help = "Example: swarm admin session aggregate 12")]
+    Aggregate { id: u64 },
+    /// Publish an aggregated session
+    #[command(after_help = "Example: swarm admin session publish 12")]
+    Publish { id: u64 },
+    /// Move the deadline of a session
+    #[command(after_help = "Example: swarm admin session deadline 12 +1h")]
+    Deadline {
+        id: u64,
+        /// +3h, 19:00 (UTC), an RFC 3339 time, or none
+        time: String,
+    },
+    /// Freeze the roster of a session, once
+    #[command(after_help = "Example: swarm admin session roster 12 Zoë Ada")]
+    Roster {
+        id: u64,
+        /// Ids or names
+        #[arg(value_name = "MEMBER", required = true)]
+        members: Vec<String>,
+    },
+    /// Excuse a listed member
+    #[command(after_help = "Example: swarm admin session excuse 12 Zoë --undo")]
+    Excuse {
+        id: u64,
+        /// An id or a name
+        member: String,
+        /// Expect it again
+        #[arg(long)]
+        undo: bool,
+    },
+    /// Publish the brief of a session, once
+    #[command(after_help = "Example: swarm admin session brief 12 --prompt prompt.json")]
+    Brief {
+        id: u64,
+        /// JSON with system and user; - is standard input
+        #[arg(long, value_name = "FILE")]
+        prompt: Option<PathBuf>,
+    },
+}
+
+#[derive(Args)]
+struct ConveneOptions {
+    /// The subject
+    #[arg(long, value_name = "ID")]
+    subject: String,
+    /// The day, YYYY-MM-DD [default: today, UTC]
+    #[arg(long, value_name = "DAY")]
+    date: Option<String>,
+    /// The deadline: +3h, 19:00 (UTC) or an RFC 3339 time
+    #[arg(long, value_name = "TIME")]
+    closes: Option<String>,
+    /// scheduled or collecting
+    #[arg(long)]
+    state: Option<String>,
+    /// Ids or names of members; active lists all active members
+    #[arg(long, value_name = "MEMBER", value_delimiter = ',')]
+    roster: Vec<String>,
+    /// How many members it needs
+    #[arg(long, value_name = "N")]
+    quorum: Option<u32>,
+    /// The buckets of a bucket-weight session
+    #[arg(long, value_name = "BUCKET", value_delimiter = ',')]
+    buckets: Vec<String>,
+}
+
+const COLUMNS: [&str; 5] = ["id", "date", "subjectId", "state", "windowClosesAt"];
+
+/// Runs `swarm admin session`.
+pub(super) fn run(operator: &Operator, options: SessionOptions) -> Result<(), CommandError> {
+    let change = Change { operator, note: options.note };
+    match options.verb {
+        SessionVerb::List { state } => list(operator, state.as_deref()),
+        SessionVerb::Show { id } => {
+            let session = operator.get(&format!("/api/swarm/sessions/{id}"))?;
+            operator.output.answer(&session, |answer| {
+                let session = answer.clone().into_object().take("session").unwrap_or(Json::Null);
+                operator.output.fields(&session)
+            })
+        }
+        SessionVerb::Convene(options) => convene(&change, options),
+        SessionVerb::Open { id } => change.state(id, "collecting", "close"),
+        SessionVerb::Close { id } => change.state(id, "window_closed", "aggregate"),
+        SessionVerb::Aggregate { id } => {
+            if deadline(operator, id)?.is_none_or(|deadline| now() <= deadline) {
+                operator.confirm(&format!("session {id}: aggregates before a deadline is over"))?;
+            }
+            change.state(id, "aggregated", "publish")
+        }
+        SessionVerb::Publish { id } => change.state(id, "published", "show"),
+        SessionVerb::Deadline { id, time } => move_deadline(&change, id, &time),
+        SessionVerb::Roster { id, members } => {
+            let members = roster(operator, &members)?;
+            change.send(id, "/roster", [("members", members)], "its roster is frozen")
+        }
+        SessionVerb::Excuse { id, member, undo } => {
+            let member = operator.member_id(&member)?;
+            let body = [("memberId", Json::Text(member)), ("excused", Json::Bool(!undo))];
+            change.send(id, "/roster/excuse", body, if undo { "expected again" } else { "excused" })
+        }
+        SessionVerb::Brief { id, prompt } => {
+            let prompt = prompt.as_deref().map(read_json).transpose()?.unwrap_or(Json::Null);
+            change.send(id, "/brief", [("prompt", prompt)], "its brief is published")
+        }
+    }
+}
+
+/// A change of a session, with its note.
+struct Change<'a> {
+    operator: &'a Operator,
+    note: Option<String>,
+}
+
+impl Change<'_> {
+    fn body<const N: usize>(&self, members: [(&str, Json); N]) -> Json {
+        let note = self.note.iter().map(|note| ("note", Json::from(note.as_str())));
+        members.into_iter().chain(note).collect()
+    }
+
+    fn send<const N: usize>(
+        &self,
+        id: u64,
+        path: &str,
+        members: [(&str, Json); N],
+        done: &str,
+    ) -> Result<(), CommandError> {
+        let path = format!("/api/swarm/admin/sessions/{id}{path}");
+        let answer = self.operator.change("POST", &path, &self.body(members))?;
+        self.show(&answer, &format!("session {id}: {done}"))
+    }
+
+    fn state(&self, id: u64, state: &str, next: &str) -> Result<(), CommandError> {
+        let done = format!("{state}; next: swarm admin session {next} {id}");
+        self.send(id, "/state", [("state", Json::from(state))], &done)
+    }
+
+    /// Shows the session of an answer, or the whole of another answer.
+    fn show(&self, answer: &Json, done: &str) -> Result<(), CommandError> {
+        let output = self.operator.output;
+        output.answer(answer, |answer| {
+            let session = answer.clone().into_object().take("session");
+            output.fields(session.as_ref().unwrap_or(answer))
+        })?;
+        self.operator.done(done);
+        Ok(())
+    }
+}
+
+/// A page of sessions is ordered by id, descending, and continued by `before`.
+fn list(operator: &Operator, state: Option<&str>) -> Result<(), CommandError> {
+    let mut sessions = Vec::new();
+    let mut before = String::new();
+    loop {
+        let page = operator.get(&format!("/api/swarm/sessions?limit=500{before}"))?;
+        let next = text_of(&page, "nextBefore");
+        if let Some(Json::List(page)) = page.into_object().take("sessions") {
+            let is_in =
+                |session: &Json| state.is_none_or(|state| text_of(session, "state") == state);
+            sessions.extend(page.into_iter().filter(is_in));
+        }
+        if next.is_empty() {
+            break;
+        }
+        before = format!("&before={next}");
+    }
+    let answer = Json::from([("sessions", Json::List(sessions))]);
+    operator.output.rows(&answer, "sessions", &COLUMNS)
+}
+
+fn convene(change: &Change<'_>, options: ConveneOptions) -> Result<(), CommandError> {
+    let operator = change.operator;
+    let closes = options.closes.map(|time| parse_time(&time, now())).transpose()?;
+    let mut body = vec![
+        ("date", Json::Text(options.date.unwrap_or_else(|| now().day().to_string()))),
+        ("subjectId", Json::Text(options.subject)),
+    ];
+    body.extend(options.state.map(|state| ("state", Json::Text(state))));
+    body.extend(closes.map(|time| ("windowClosesAt", Json::Text(time.to_string()))));
+    if !options.roster.is_empty() {
+        body.push(("roster", roster(operator, &options.roster)?));
+    }
+    body.extend(options.quorum.map(|quorum| ("quorum", Json::from(f64::from(quorum)))));
+    if !options.buckets.is_empty() {
+        body.push(("buckets", options.buckets.into_iter().map(Json::Text).collect()));
+    }
+    body.extend(change.note.clone().map(|note| ("note", Json::Text(note))));
+    let body: Json = body.into_iter().collect();
+    let answer = operator.change("POST", "/api/swarm/admin/sessions", &body)?;
+    let session = answer.clone().into_object().take("session").unwrap_or(Json::Null);
+    let id = cell(&session, "id");
+    change.show(&answer, &format!("convened session {id}; next: swarm admin session brief {id}"))
+}
+
+fn move_deadline(change: &Change<'_>, id: u64, time: &str) -> Result<(), CommandError> {
+    let operator = change.operator;
+    let time = match time {
+        "none" => None,
+        time => Some(parse_time(time, now())?),
+    };
+    if let Some(time) = time
+        && deadline(operator, id)?.is_none_or(|before| time < before)
+    {
+        operator.confirm(&format!("session {id}: brings its deadline forward to {time}"))?;
+    }
+    let closes = time.map_or(Json::Null, |time| Json::Text(time.to_string()));
+    let path = format!("/api/swarm/admin/sessions/{id}");
+    let answer = operator.change("PATCH", &path, &change.body([("windowClosesAt", closes)]))?;
+    change.show(&answer, &format!("session {id}: its deadline is moved"))
+}
+
+/// The deadline that a session has now.
+fn deadline(operator: &Operator, id: u64) -> Result<Option<Timestamp>, CommandError> {
+    let mut answer = operator.get(&format!("/api/swarm/sessions/{id}"))?.into_object();
+    let mut session = answer.take("session").unwrap_or(Json::Null).into_object();
+    let text = session.text_if_any("windowClosesAt")?;
+    Ok(text.map(|text| Timestamp::parse("windowClosesAt", &text)).transpose()?)
+}
+
+/// The rows of a roster; `active` alone stands for all active members.
+fn roster(operator: &Operator, members: &[String]) -> Result<Json, CommandError> {
+    let ids = if members == ["active"] {
+        let mut listed = operator.get("/api/swarm/members")?.into_object();
+        let listed = match listed.take("members") {
+            Some(Json::List(members)) => members,
+            _ => Vec::new(),
+        };
+        listed.iter().map(|member| text_of(member, "id")).collect()
+    } else {
+        operator.member_ids(members)?
+    };
+    Ok(ids.into_iter().map(|id| Json::from([("memberId", Json::Text(id))])).collect())
+}

@@ -1,0 +1,88 @@
+//! `swarm admin status`: what waits for an operator.
+
+use std::collections::HashSet;
+
+use swarm_core::json::Json;
+
+use super::operator::Operator;
+use crate::command::{CommandError, cell, text_of};
+use crate::console;
+
+/// Pending applications, sessions that collect takes, mail that was not delivered, warnings of the store.
+pub(super) fn run(operator: &Operator) -> Result<(), CommandError> {
+    let applications = list(
+        operator.pages("/api/swarm/admin/applications?state=applied", "applications")?,
+        "applications",
+    );
+    let collecting: Vec<_> = list(operator.get("/api/swarm/sessions?limit=500")?, "sessions")
+        .into_iter()
+        .filter(|session| cell(session, "state") == "collecting")
+        .map(|session| with_silent(operator, &session))
+        .collect::<Result<_, _>>()?;
+    let is_failed = |message: &Json| matches!(&*cell(message, "state"), "failed" | "undeliverable");
+    let mail = list(operator.pages("/api/swarm/admin/outbox", "messages")?, "messages");
+    let failed: Vec<_> = mail.into_iter().filter(is_failed).collect();
+    let health = operator.client.clone().without_retries().get("/readyz");
+    let warnings = match health {
+        Ok(ready) => list(ready, "warnings"),
+        Err(error) => vec![Json::Text(format!("/readyz: {error}"))],
+    };
+    let answer = Json::from([
+        ("applications", Json::List(applications)),
+        ("sessions", Json::List(collecting)),
+        ("failedMail", Json::List(failed)),
+        ("warnings", Json::List(warnings)),
+    ]);
+    operator.output.answer(&answer, |answer| Ok(console::print(&text(answer))?))
+}
+
+/// A session with the listed members who have not filed and are not excused.
+fn with_silent(operator: &Operator, session: &Json) -> Result<Json, CommandError> {
+    let id = cell(session, "id");
+    let mut answer = operator.get(&format!("/api/swarm/sessions/{id}"))?.into_object();
+    let session = answer.take("session").unwrap_or(Json::Null);
+    let takes = list(Json::Object(answer), "takes");
+    let filed: HashSet<_> = takes.iter().map(|take| text_of(take, "memberId")).collect();
+    let silent = list(session.clone(), "roster").into_iter().filter_map(|row| {
+        let member = text_of(&row, "memberId");
+        let is_silent = cell(&row, "excused") != "true" && !filed.contains(&member);
+        is_silent.then_some(Json::Text(member))
+    });
+    Ok(Json::from([
+        ("id", Json::Text(id)),
+        ("subjectId", Json::Text(text_of(&session, "subjectId"))),
+        ("windowClosesAt", Json::Text(cell(&session, "windowClosesAt"))),
+        ("takes", Json::from(takes.len() as f64)),
+        ("silent", silent.collect()),
+    ]))
+}
+
+fn text(answer: &Json) -> String {
+    let of = |name| list(answer.clone(), name);
+    let mut lines = vec![format!("pending applications: {}", of("applications").len())];
+    let named = |row: &Json| format!("  {}  {}", cell(row, "id"), cell(row, "name"));
+    lines.extend(of("applications").iter().map(named));
+    lines.push(format!("sessions that collect takes: {}", of("sessions").len()));
+    lines.extend(of("sessions").iter().map(|row| {
+        let [id, subject, closes, takes, silent] =
+            ["id", "subjectId", "windowClosesAt", "takes", "silent"].map(|name| cell(row, name));
+        let closes = if closes.is_empty() { "no deadline".to_owned() } else { closes };
+        format!("  {id}  {subject}  {closes}  takes: {takes}  not filed: {silent}")
+    }));
+    lines.push(format!("mail that was not delivered: {}", of("failedMail").len()));
+    let message = |row: &Json| {
+        format!("  {}  {}  {}", cell(row, "id"), cell(row, "to"), cell(row, "lastError"))
+    };
+    lines.extend(of("failedMail").iter().map(message));
+    lines.push(format!("warnings: {}", of("warnings").len()));
+    let warning = |text| format!("  {}", cell(&Json::from([("warning", text)]), "warning"));
+    lines.extend(of("warnings").into_iter().map(warning));
+    lines.join("\n")
+}
+
+fn list(answer: Json, name: &str) -> Vec<Json> {
+    match answer.into_object().take(name) {
+        Some(Json::List(items)) => items,
+        _ => Vec::new(),
+    }
+}

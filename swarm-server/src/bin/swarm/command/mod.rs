@@ -1,0 +1,13 @@
+//! What `swarm member` and `swarm admin` have in common: exit statuses, output, private files, times.
+
+mod error;
+mod output;
+mod private_files;
+mod times;
+
+pub(crate) use error::CommandError;
+pub(crate) use output::{Output, cell, confirm, note, read_input, text_of};
+pub(crate) use private_files::{
+    check_name, configuration_folder, create_private, read_private, replace_private,
+};
+pub(crate) use times::{now, parse_time};

@@ -1,0 +1,145 @@
+//! Data on standard output; everything else on standard error. No colour is written.
+
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
+use std::path::Path;
+
+use comfy_table::{Table, presets};
+use swarm_client::printable;
+use swarm_core::json::{self, Json};
+
+use super::error::CommandError;
+use crate::console;
+
+/// The form of what a command prints.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Output {
+    /// The API's own answer as JSON, instead of text for people.
+    pub(crate) json: bool,
+}
+
+impl Output {
+    /// Prints an answer: as JSON where that was asked for, else by `show`.
+    ///
+    /// # Errors
+    /// [`CommandError::Refused`] when standard output cannot be written.
+    pub(crate) fn answer(
+        self,
+        answer: &Json,
+        show: impl FnOnce(&Json) -> Result<(), CommandError>,
+    ) -> Result<(), CommandError> {
+        if self.json { Ok(console::print(&json::write(answer))?) } else { show(answer) }
+    }
+
+    /// Prints the rows of an answer: a table on a terminal, else a line a row, separated by tabs.
+    ///
+    /// # Errors
+    /// [`CommandError::Refused`] when standard output cannot be written.
+    pub(crate) fn rows(
+        self,
+        answer: &Json,
+        list: &str,
+        columns: &[&str],
+    ) -> Result<(), CommandError> {
+        self.answer(answer, |answer| {
+            let rows = match answer.clone() {
+                Json::List(rows) => rows,
+                other => match other.into_object().take(list) {
+                    Some(Json::List(rows)) => rows,
+                    _ => Vec::new(),
+                },
+            };
+            let rows: Vec<Vec<String>> = rows
+                .iter()
+                .map(|row| columns.iter().map(|column| cell(row, column)).collect())
+                .collect();
+            Ok(console::print(&table(columns, &rows))?)
+        })
+    }
+
+    /// Prints the members of an object, a line each.
+    ///
+    /// # Errors
+    /// [`CommandError::Refused`] when standard output cannot be written.
+    pub(crate) fn fields(self, answer: &Json) -> Result<(), CommandError> {
+        self.answer(answer, |answer| {
+            let object = answer.clone().into_object();
+            let rows: Vec<Vec<String>> = object
+                .members()
+                .filter(|(name, _)| !matches!(*name, "ok" | "status"))
+                .map(|(name, _)| vec![name.to_owned(), cell(answer, name)])
+                .collect();
+            Ok(console::print(&table(&[], &rows))?)
+        })
+    }
+}
+
+fn table(columns: &[&str], rows: &[Vec<String>]) -> String {
+    if !io::stdout().is_terminal() {
+        let header = (!columns.is_empty()).then(|| columns.join("\t"));
+        let lines = rows.iter().map(|row| row.join("\t"));
+        return header.into_iter().chain(lines).collect::<Vec<_>>().join("\n");
+    }
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).add_rows(rows);
+    if !columns.is_empty() {
+        table.set_header(columns);
+    }
+    table.trim_fmt()
+}
+
+/// A member of an object as it is: the text of a text, the JSON of anything else, empty where there is none.
+pub(crate) fn text_of(row: &Json, field: &str) -> String {
+    let Json::Object(object) = row else { return String::new() };
+    match object.members().find(|(name, _)| *name == field) {
+        None | Some((_, Json::Null)) => String::new(),
+        Some((_, Json::Text(text))) => text.clone(),
+        Some((_, value)) => json::write(value),
+    }
+}
+
+/// A member of an object for people, as one line without control characters.
+pub(crate) fn cell(row: &Json, field: &str) -> String {
+    let quoted = printable(&text_of(row, field));
+    quoted[1..quoted.len() - 1].replace("\\\"", "\"")
+}
+
+/// Writes a line for people to standard error.
+pub(crate) fn note(text: &str) {
+    console::warn(text);
+}
+
+/// Says what will happen, and asks whether it may; `--yes` answers for who cannot be asked.
+///
+/// # Errors
+/// [`CommandError::Usage`] where nobody can be asked; [`CommandError::Refused`] when the answer is no.
+pub(crate) fn confirm(what: &str, yes: bool) -> Result<(), CommandError> {
+    note(what);
+    if yes {
+        return Ok(());
+    }
+    if !io::stdin().is_terminal() {
+        return Err(CommandError::Usage("this cannot be undone: add --yes".to_owned()));
+    }
+    note("This cannot be undone. Type yes to go on:");
+    console::flush();
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    if answer.trim() == "yes" {
+        return Ok(());
+    }
+    Err(CommandError::Refused("nothing was changed".to_owned()))
+}
+
+/// The text in a file; `-` is standard input.
+///
+/// # Errors
+/// [`CommandError::Usage`] when it cannot be read.
+pub(crate) fn read_input(path: &Path) -> Result<String, CommandError> {
+    let read = if path.as_os_str() == "-" {
+        let mut text = String::new();
+        io::stdin().read_to_string(&mut text).map(|_| text)
+    } else {
+        std::fs::read_to_string(path)
+    };
+    read.map_err(|error| CommandError::Usage(format!("{}: {error}", path.display())))
+}

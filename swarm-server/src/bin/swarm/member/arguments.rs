@@ -1,0 +1,136 @@
+//! The flags of `swarm member`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+#[derive(Args)]
+#[command(
+    after_help = "Example: swarm member key new && swarm member --url https://acme.example apply \
+                        --name Zoë --contact zoe@acme.example\n\n\
+                        Exit status: 0 done, 1 refused, 2 wrong use, 3 not reached, 4 no or a wrong token"
+)]
+pub(crate) struct MemberOptions {
+    /// The profile: a folder with URL, member, key and token
+    #[arg(
+        long,
+        global = true,
+        env = "SWARM_PROFILE",
+        value_name = "NAME",
+        default_value = "default"
+    )]
+    pub(crate) profile: String,
+    /// The service; the profile remembers that of the application
+    #[arg(long, global = true, env = "SWARM_URL", value_name = "URL")]
+    pub(crate) url: Option<String>,
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Verb {
+    /// The key of the profile
+    #[command(after_help = "Example: swarm member key new")]
+    Key {
+        #[command(subcommand)]
+        verb: KeyVerb,
+    },
+    /// Apply for membership with the key of the profile
+    #[command(
+        after_help = "Example: swarm member --url https://acme.example apply --name Zoë --contact zoe@acme.example"
+    )]
+    Apply {
+        /// The name, public once activated
+        #[arg(long)]
+        name: String,
+        /// Where operators reach you; they alone see it
+        #[arg(long, value_name = "TEXT")]
+        contact: String,
+        /// How you look at subjects, public once activated
+        #[arg(long, value_name = "TEXT", default_value = "")]
+        lens: String,
+    },
+    /// Say how far the application is
+    #[command(after_help = "Example: swarm member status")]
+    Status,
+    /// Claim the token, once an operator has activated the application
+    #[command(after_help = "Example: swarm member claim")]
+    Claim,
+    /// List the newest sessions
+    #[command(after_help = "Example: swarm member sessions --limit 5")]
+    Sessions {
+        /// How many, 1 to 500
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        limit: usize,
+    },
+    /// Print the brief of a session
+    #[command(after_help = "Example: swarm member brief 12 --json")]
+    Brief {
+        /// The session [default: the newest that collects takes]
+        session: Option<u64>,
+    },
+    /// Sign and file a take
+    #[command(
+        after_help = "Example: swarm member submit --stance cautious --confidence 0.62 --body take.md"
+    )]
+    Submit(SubmitOptions),
+    /// List your takes in the newest sessions
+    #[command(after_help = "Example: swarm member takes --sessions 5")]
+    Takes {
+        /// In how many sessions to look, 1 to 100
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=100))]
+        sessions: u64,
+    },
+    /// Publish a memo
+    #[command(
+        after_help = "Example: swarm member memo --title 'On aurora' --subject aurora memo.md"
+    )]
+    Memo {
+        /// Its title
+        #[arg(long, value_name = "TEXT")]
+        title: String,
+        /// The subject that it is about
+        #[arg(long, value_name = "ID")]
+        subject: Option<String>,
+        /// The session that it is about
+        #[arg(long, value_name = "ID")]
+        session: Option<u64>,
+        /// Its text, Markdown; - is standard input
+        file: PathBuf,
+    },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum KeyVerb {
+    /// Make a key, where the profile has none
+    #[command(after_help = "Example: swarm member --profile second key new")]
+    New,
+}
+
+#[derive(Args)]
+pub(crate) struct SubmitOptions {
+    /// bullish, constructive, neutral, cautious, bearish, or what the brief allows
+    #[arg(long)]
+    pub(crate) stance: String,
+    /// From 0 to 1
+    #[arg(long, value_name = "N")]
+    pub(crate) confidence: f64,
+    /// The session [default: the newest that collects takes]
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<u64>,
+    /// The write-up, Markdown; - is standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) body: Option<PathBuf>,
+    /// Weights of buckets
+    #[arg(long, value_name = "BUCKET=N", value_delimiter = ',')]
+    pub(crate) weights: Vec<String>,
+    /// The URL of a longer memo
+    #[arg(long, value_name = "URL", default_value = "")]
+    pub(crate) memo_url: String,
+    /// Run the checks of a submit, and file nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}

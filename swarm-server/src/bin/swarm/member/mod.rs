@@ -1,0 +1,146 @@
+//! `swarm member`: what members do, from the key to the take (API.md, 13.3). The service judges; these
+//! commands sign, send and show.
+
+mod arguments;
+mod profile;
+mod submit;
+
+use std::path::Path;
+
+use swarm_client::{Client, Error};
+use swarm_core::domain::SubjectId;
+use swarm_core::json::Json;
+use swarm_core::{MemberId, SessionId};
+
+pub(crate) use arguments::MemberOptions;
+use arguments::{KeyVerb, Verb};
+use profile::Profile;
+
+use crate::command::{CommandError, Output, note, read_input, text_of};
+use crate::console;
+
+/// Runs one command of a member.
+///
+/// # Errors
+/// [`CommandError`], whose exit statuses API.md documents.
+pub(crate) fn run(options: MemberOptions) -> Result<(), CommandError> {
+    let mut profile = Profile::open(&options.profile)?;
+    let output = Output { json: options.json };
+    if let Verb::Key { verb: KeyVerb::New } = options.verb {
+        let key = profile.new_key()?.public_key();
+        output.answer(&Json::from([("publicKey", Json::from(&*key))]), |_| {
+            Ok(console::print(&key)?)
+        })?;
+        note("next: swarm member --url URL apply --name NAME --contact TEXT");
+        return Ok(());
+    }
+    let client = profile.client(options.url.as_deref())?;
+    match options.verb {
+        Verb::Key { .. } => Ok(()),
+        Verb::Apply { name, contact, lens } => {
+            apply(&mut profile, &client, output, [&name, &contact, &lens])
+        }
+        Verb::Status => status(&client, output, &profile.member()?),
+        Verb::Claim => claim(&profile, &client),
+        Verb::Sessions { limit } => {
+            let sessions = client.get(&format!("/api/swarm/sessions?limit={limit}"))?;
+            output.rows(&sessions, "sessions", &SESSION_COLUMNS)
+        }
+        Verb::Brief { session } => brief(&client, session),
+        Verb::Submit(options) => submit::run(&profile, &client, output, &options),
+        Verb::Takes { sessions } => takes(&client, output, &profile.member()?, sessions),
+        Verb::Memo { title, subject, session, file } => {
+            let about = (subject.map(SubjectId::parse).transpose()?, session.map(SessionId));
+            memo(&profile, &client, output, &title, about, &file)
+        }
+    }
+}
+
+const SESSION_COLUMNS: [&str; 5] = ["id", "date", "subjectId", "state", "windowClosesAt"];
+
+fn apply(
+    profile: &mut Profile,
+    client: &Client,
+    output: Output,
+    [name, contact, lens]: [&str; 3],
+) -> Result<(), CommandError> {
+    let key = profile.key()?;
+    let member = match client.apply(&key, name, contact, lens) {
+        Ok(member) => member,
+        // The answer to an earlier application was lost.
+        Err(Error::Refused(refused)) if refused.body.has("memberId") => {
+            note(&format!("this key has applied already: {refused}"));
+            MemberId::parse(refused.body.clone().text("memberId")?)?
+        }
+        Err(error) => return Err(error.into()),
+    };
+    profile.remember(client.url(), &member)?;
+    let answer = Json::from([("memberId", Json::from(member.as_str()))]);
+    output.answer(&answer, |_| Ok(console::print(member.as_str())?))?;
+    note("an operator decides now; next: swarm member status");
+    Ok(())
+}
+
+fn status(client: &Client, output: Output, member: &MemberId) -> Result<(), CommandError> {
+    let answer = client.get(&format!("/api/swarm/apply/{member}"))?;
+    output.answer(&answer, |answer| Ok(console::print(&text_of(answer, "state"))?))?;
+    match &*text_of(&answer, "state") {
+        "applied" => note("an operator has not decided yet"),
+        "approved" => note("next: swarm member claim"),
+        "claimed" => note("next: swarm member submit"),
+        _ => {}
+    }
+    Ok(())
+}
+
+fn claim(profile: &Profile, client: &Client) -> Result<(), CommandError> {
+    let (key, member) = (profile.key()?, profile.member()?);
+    profile.claim(|| Ok(client.claim(&key, &member)?))?;
+    note("the token is claimed; next: swarm member submit");
+    Ok(())
+}
+
+/// A brief is a document for programs: it is always JSON.
+fn brief(client: &Client, session: Option<u64>) -> Result<(), CommandError> {
+    let session = submit::session(client, session)?.id;
+    match client.get(&format!("/api/swarm/brief?session={session}"))? {
+        Json::Null => Err(CommandError::Refused(format!("session {session} has no brief"))),
+        brief => Ok(console::print(&swarm_core::json::write(&brief))?),
+    }
+}
+
+fn takes(
+    client: &Client,
+    output: Output,
+    member: &MemberId,
+    sessions: u64,
+) -> Result<(), CommandError> {
+    let mut own = Vec::new();
+    for session in client.sessions(sessions.try_into().unwrap_or(100), None)?.sessions {
+        let mut answer = client.get(&format!("/api/swarm/sessions/{}", session.id))?.into_object();
+        if let Some(Json::List(takes)) = answer.take("takes") {
+            own.extend(
+                takes.into_iter().filter(|take| text_of(take, "memberId") == member.as_str()),
+            );
+        }
+    }
+    let columns =
+        ["id", "sessionId", "date", "subjectId", "revision", "stance", "confidence", "filedAt"];
+    output.rows(&Json::from([("takes", Json::List(own))]), "takes", &columns)
+}
+
+fn memo(
+    profile: &Profile,
+    client: &Client,
+    output: Output,
+    title: &str,
+    (subject, session): (Option<SubjectId>, Option<SessionId>),
+    file: &Path,
+) -> Result<(), CommandError> {
+    let (token, body) = (profile.token()?, read_input(file)?);
+    let id = client.publish_memo(&token, title, &body, subject.as_ref(), session)?;
+    let answer = Json::from([("memoId", Json::from(id.0 as f64))]);
+    output.answer(&answer, |_| Ok(console::print(&id.0.to_string())?))?;
+    note(&format!("published: {}/swarm/memos/{}", client.service(), id.0));
+    Ok(())
+}

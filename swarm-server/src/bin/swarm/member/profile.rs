@@ -1,0 +1,133 @@
+//! A profile: a folder with `profile.json` (URL and member), `key`, `token`, and `pending.json`, a take that
+//! was sent and not answered. All are of mode 0600.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use swarm_client::Client;
+use swarm_core::MemberId;
+use swarm_core::json::{self, Json, Object};
+use swarm_core::proof::{KeyPair, hex};
+
+use crate::command::{
+    CommandError, check_name, configuration_folder, create_private, note, read_private,
+    replace_private,
+};
+use crate::secrets::random_bytes;
+
+pub(super) struct Profile {
+    name: String,
+    folder: PathBuf,
+    settings: Object,
+}
+
+impl Profile {
+    /// Reads a profile, which may not exist yet.
+    pub(super) fn open(name: &str) -> Result<Self, CommandError> {
+        check_name(name)?;
+        let folder = configuration_folder()?.join("profiles").join(name);
+        let settings = match read_private(&folder.join("profile.json"))? {
+            Some(text) => Json::read(text.as_bytes())
+                .map_err(|error| CommandError::Refused(format!("profile.json: {error}")))?
+                .into_object(),
+            None => Object::default(),
+        };
+        Ok(Self { name: name.to_owned(), folder, settings })
+    }
+
+    /// The service: that of the flag or the environment, else that of the application.
+    pub(super) fn client(&self, url: Option<&str>) -> Result<Client, CommandError> {
+        let stored = self.settings.clone().text_if_any("url")?;
+        let url = url.map(str::to_owned).or(stored);
+        let url = url.ok_or_else(|| CommandError::Usage("no service: add --url URL".to_owned()))?;
+        Client::new(&url).map_err(|error| CommandError::Usage(format!("--url: {error}")))
+    }
+
+    pub(super) fn member(&self) -> Result<MemberId, CommandError> {
+        match self.settings.clone().text_if_any("memberId")? {
+            Some(id) => Ok(MemberId::parse(id)?),
+            None => Err(self.absent("no application", "apply --name NAME --contact TEXT")),
+        }
+    }
+
+    pub(super) fn remember(&mut self, url: &str, member: &MemberId) -> Result<(), CommandError> {
+        self.settings.set("url", Json::from(url));
+        self.settings.set("memberId", Json::from(member.as_str()));
+        replace_private(&self.folder.join("profile.json"), &json::write(&self.settings))
+    }
+
+    pub(super) fn new_key(&self) -> Result<KeyPair, CommandError> {
+        let path = self.folder.join("key");
+        note(&format!("writing a new secret key to {} (mode 0600)", path.display()));
+        let seed = random_bytes()?;
+        let mut file = create_private(&path)?;
+        file.write_all(hex(&seed).as_bytes())?;
+        file.sync_all()?;
+        Ok(KeyPair::from_seed(&seed))
+    }
+
+    pub(super) fn key(&self) -> Result<KeyPair, CommandError> {
+        let path = self.folder.join("key");
+        let text = read_private(&path)?.ok_or_else(|| self.absent("no key", "key new"))?;
+        let broken =
+            || CommandError::Refused(format!("{}: not 64 hexadecimal digits", path.display()));
+        Ok(KeyPair::from_seed(&seed(&text).ok_or_else(broken)?))
+    }
+
+    pub(super) fn token(&self) -> Result<String, CommandError> {
+        let absent = || CommandError::Credential(self.absent("no token", "claim").to_string());
+        read_private(&self.token_path())?.ok_or_else(absent)
+    }
+
+    /// Claims a token into the profile. Its file is made first: the service shows a token only once.
+    pub(super) fn claim(
+        &self,
+        claim: impl FnOnce() -> Result<String, CommandError>,
+    ) -> Result<PathBuf, CommandError> {
+        let path = self.token_path();
+        note(&format!("writing the token to {} (mode 0600)", path.display()));
+        let mut file = create_private(&path)?;
+        let written = claim().and_then(|token| {
+            file.write_all(token.as_bytes())?;
+            Ok(file.sync_all()?)
+        });
+        if written.is_err() && fs::metadata(&path).is_ok_and(|file| file.len() == 0) {
+            let _ = fs::remove_file(&path);
+        }
+        written.map(|()| path)
+    }
+
+    fn token_path(&self) -> PathBuf {
+        self.folder.join("token")
+    }
+
+    /// Where the take is that was sent and not answered.
+    pub(super) fn pending(&self) -> PathBuf {
+        self.folder.join("pending.json")
+    }
+
+    fn absent(&self, what: &str, verb: &str) -> CommandError {
+        CommandError::Refused(format!(
+            "profile {}: {what} yet; run: swarm member --profile {} {verb}",
+            self.name, self.name
+        ))
+    }
+}
+
+/// Forgets the take that was answered.
+pub(super) fn forget(path: &Path) -> Result<(), CommandError> {
+    fs::remove_file(path)
+        .map_err(|error| CommandError::Refused(format!("{}: {error}", path.display())))
+}
+
+fn seed(text: &str) -> Option<[u8; 32]> {
+    let mut seed = [0; 32];
+    if text.len() != 64 || !text.is_ascii() {
+        return None;
+    }
+    for (place, byte) in seed.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(2 * place..2 * place + 2)?, 16).ok()?;
+    }
+    Some(seed)
+}

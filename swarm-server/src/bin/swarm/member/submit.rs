@@ -1,0 +1,130 @@
+//! `swarm member submit`: the signed take is kept in the profile until the service has answered, so that a
+//! take whose answer was lost is sent again with the same bytes.
+
+use swarm_client::{Client, Error, TakeFields, printable, sign_take, signed_text};
+use swarm_core::domain::{Bucket, Weight, Weights};
+use swarm_core::json::{Json, Object};
+use swarm_core::{Session, SessionId, TakeId};
+
+use super::arguments::SubmitOptions;
+use super::profile::{Profile, forget};
+use crate::command::{CommandError, Output, note, read_input, read_private, replace_private};
+use crate::console;
+
+pub(super) fn run(
+    profile: &Profile,
+    client: &Client,
+    output: Output,
+    options: &SubmitOptions,
+) -> Result<(), CommandError> {
+    let (key, member, token) = (profile.key()?, profile.member()?, profile.token()?);
+    let session = session(client, options.session)?;
+    let take = sign_take(client.service(), &key, &member, &session, &fields(options)?)?;
+    if options.dry_run {
+        return preflight(client, output, &token, &take);
+    }
+    let path = profile.pending();
+    let mut text = signed_text(&take);
+    if let Some(kept) = read_private(&path)? {
+        if content(&kept)? != content(&text)? {
+            return Err(CommandError::Refused(format!(
+                "{}: another take was sent and not answered; repeat its submit, or remove the file",
+                path.display()
+            )));
+        }
+        note("sending the take again that was not answered");
+        text = kept;
+    }
+    replace_private(&path, &text)?;
+    match client.submit_text(&token, &text) {
+        Ok(id) => {
+            forget(&path)?;
+            filed(client, output, id, &session)
+        }
+        Err(Error::NoAnswer(reason)) => Err(CommandError::Unreached(format!(
+            "no answer: {reason}; the take is kept: run the same command again"
+        ))),
+        // A wrong token says nothing of the take.
+        Err(Error::Refused(refused)) if refused.status != 401 => {
+            forget(&path)?;
+            Err(Error::Refused(refused).into())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn filed(
+    client: &Client,
+    output: Output,
+    id: TakeId,
+    session: &Session,
+) -> Result<(), CommandError> {
+    let receipt = Json::from([("recommendationId", Json::from(id.0 as f64))]);
+    output.answer(&receipt, |_| Ok(console::print(&id.to_string())?))?;
+    note(&format!("take {id} is on file in session {}", session.id));
+    note(&format!("check it: swarm verify {}/api/swarm/takes/{id}", client.service()));
+    Ok(())
+}
+
+fn preflight(
+    client: &Client,
+    output: Output,
+    token: &str,
+    take: &swarm_core::domain::Signed<swarm_core::TakeDraft>,
+) -> Result<(), CommandError> {
+    let found = client.preflight(token, take)?;
+    let row = |finding: &swarm_client::PreflightFinding| {
+        let detail = finding.detail.as_deref().unwrap_or_default();
+        Json::from([
+            ("status", Json::from(f64::from(finding.status))),
+            ("error", Json::from(&*finding.error)),
+            ("detail", Json::from(detail)),
+        ])
+    };
+    let findings: Json = found.findings.iter().map(row).collect();
+    let answer = Json::from([("ok", Json::Bool(found.ok)), ("findings", findings)]);
+    if found.ok {
+        output.answer(&answer, |_| Ok(()))?;
+        note("nothing was filed; the take would be");
+        return Ok(());
+    }
+    output.rows(&answer, "findings", &["status", "error", "detail"])?;
+    Err(CommandError::Refused("nothing was filed; the take would be refused".to_owned()))
+}
+
+/// The session of that id, else the newest that collects takes.
+pub(super) fn session(client: &Client, id: Option<u64>) -> Result<Session, CommandError> {
+    if let Some(id) = id {
+        return Ok(client.session(SessionId(id))?.0);
+    }
+    let none = || CommandError::Refused("no session collects takes now".to_owned());
+    client.open_session()?.ok_or_else(none)
+}
+
+fn fields(options: &SubmitOptions) -> Result<TakeFields, CommandError> {
+    let body = options.body.as_deref().map(read_input).transpose()?.unwrap_or_default();
+    let fields = TakeFields::new(&*options.stance, options.confidence)
+        .with_body(body)
+        .with_memo(&*options.memo_url);
+    if options.weights.is_empty() {
+        return Ok(fields);
+    }
+    let weights = options.weights.iter().map(|text| weight(text)).collect::<Result<_, _>>()?;
+    Ok(fields.with_weights(Weights::parse(weights)?))
+}
+
+fn weight(text: &str) -> Result<Weight, CommandError> {
+    let wrong = || CommandError::Usage(format!("{} is not BUCKET=N", printable(text)));
+    let (bucket, number) = text.rsplit_once('=').ok_or_else(wrong)?;
+    let weight = number.parse().map_err(|_| wrong())?;
+    Ok(Weight { bucket: Bucket::parse(bucket)?, weight })
+}
+
+/// A signed take without its nonce and signature.
+fn content(text: &str) -> Result<Object, CommandError> {
+    let broken = |error| CommandError::Refused(format!("pending.json: {error}"));
+    let mut fields = Json::read(text.as_bytes()).map_err(broken)?.into_object();
+    fields.take("nonce");
+    fields.take("signature");
+    Ok(fields)
+}

@@ -1,0 +1,233 @@
+//! `swarm member` and `swarm admin`, run against a server (API.md, 13.3).
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::harness::ADMIN;
+use crate::program::{Program, swarm};
+
+/// A user at a machine: a home folder, and the service.
+struct User {
+    home: TempDir,
+    url: String,
+}
+
+struct Ended {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl User {
+    fn of(program: &Program) -> Self {
+        Self {
+            home: tempfile::tempdir().unwrap(),
+            url: format!("http://{}", program.client.address),
+        }
+    }
+
+    fn with(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Ended {
+        let home = self.home.path().to_str().unwrap();
+        let environment = &[&[("HOME", home)], environment].concat();
+        let output = swarm(arguments, environment).current_dir(self.home.path()).output().unwrap();
+        Ended {
+            code: output.status.code().unwrap(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    fn member(&self, arguments: &str) -> Ended {
+        let arguments: Vec<_> = ["member"].into_iter().chain(arguments.split(' ')).collect();
+        self.with(&arguments, &[("SWARM_URL", &self.url)])
+    }
+
+    fn admin(&self, arguments: &str) -> Ended {
+        let arguments: Vec<_> = ["admin"].into_iter().chain(arguments.split(' ')).collect();
+        self.with(&arguments, &[("SWARM_URL", &self.url), ("SWARM_ADMIN_TOKEN", ADMIN)])
+    }
+
+    fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.home.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn profile(&self, file: &str) -> PathBuf {
+        self.home.path().join(".config/swarm/profiles/default").join(file)
+    }
+}
+
+impl Ended {
+    fn ok(self) -> String {
+        assert_eq!(self.code, 0, "{}{}", self.out, self.err);
+        self.out
+    }
+
+    fn json(self) -> Value {
+        serde_json::from_str(&self.ok()).unwrap()
+    }
+
+    fn fails(self, code: i32, text: &str) {
+        assert_eq!(self.code, code, "{}{}", self.out, self.err);
+        assert!(self.err.contains(text), "{:?} in {}", text, self.err);
+        assert_eq!(self.out, "");
+    }
+}
+
+fn desk() -> (Program, User) {
+    let program = Program::start(&["serve", "--store=memory"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
+    let user = User::of(&program);
+    user.file("aurora.json", &json!({ "id": "aurora", "name": "Aurora" }).to_string());
+    (program, user)
+}
+
+/// A user whose member is activated and has its token.
+fn joined(user: &User) {
+    user.member("key new").ok();
+    user.member("apply --name Zoë --contact zoe@test.example").ok();
+    user.admin("activate zoë").ok();
+    user.member("claim").ok();
+}
+
+#[test]
+fn a_week_of_a_desk_runs_through_commands_alone() {
+    let (_program, user) = desk();
+    user.admin("subject put aurora.json").ok();
+    assert_eq!(user.admin("subject list").ok(), "id\tstatus\tname\naurora\tactive\tAurora\n");
+    joined(&user);
+    assert_eq!(user.member("status").ok(), "claimed\n");
+    let members = user.admin("members --json").json();
+    assert_eq!(members["members"][0]["name"], "Zoë");
+
+    let convened = user
+        .admin("session --note first convene --subject aurora --closes +3h --roster active --json");
+    let session = convened.json()["session"].clone();
+    assert_eq!((&session["id"], &session["state"]), (&json!(1), &json!("collecting")));
+    assert_eq!(session["roster"].as_array().unwrap().len(), 1);
+    user.admin("session brief 1").ok();
+    assert!(user.member("brief").ok().contains("takeSchema"));
+    let status = user.admin("status").ok();
+    assert!(status.contains("sessions that collect takes: 1"), "{status}");
+    assert!(status.contains(members["members"][0]["id"].as_str().unwrap()), "{status}");
+
+    user.file("take.md", "Utilisation is high.");
+    let submit = "submit --stance cautious --confidence 0.62 --body take.md";
+    assert_eq!(user.member(&format!("{submit} --dry-run")).ok(), "");
+    assert_eq!(user.member(submit).ok(), "1\n");
+    assert!(!user.profile("pending.json").exists());
+    assert!(user.member("takes").ok().contains("\tcautious\t0.62\t"));
+    user.file("memo.md", "Long.");
+    assert_eq!(user.member("memo --title Aurora --subject aurora memo.md").ok(), "1\n");
+
+    user.admin("session deadline 1 +1h").fails(2, "--yes");
+    user.admin("session deadline 1 +1h --yes").ok();
+    user.admin("session close 1").ok();
+    user.admin("session aggregate 1").fails(2, "--yes");
+    user.admin("session aggregate 1 --yes").ok();
+    user.admin("session publish 1").ok();
+    assert!(user.admin("session list --state published").ok().contains("\n1\t"));
+    user.admin("memo retract 1").ok();
+    assert!(user.admin("outbox list").ok().contains("zoe@test.example"));
+}
+
+#[test]
+fn exit_statuses_tell_refusal_use_outage_and_credential_apart() {
+    let (_program, user) = desk();
+    user.admin("session open 9").fails(1, "404");
+    user.admin("activate nobody").fails(1, "nobody");
+    user.admin("session convene --subject aurora --closes tomorrow").fails(2, "not a time");
+    user.admin("rotate-key").fails(2, "Usage");
+    user.member("apply --name Zoë --contact a").fails(1, "key new");
+    let wrong = [("SWARM_URL", &*user.url), ("SWARM_ADMIN_TOKEN", "adm_that_is_wrong")];
+    user.with(&["admin", "applications"], &wrong).fails(4, "401");
+    user.with(&["admin", "applications"], &wrong[..1]).fails(4, "no token");
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let nowhere = [("SWARM_URL", &*format!("http://{closed}")), ("SWARM_ADMIN_TOKEN", ADMIN)];
+    user.with(&["admin", "session", "open", "1"], &nowhere).fails(3, "no answer");
+}
+
+#[test]
+fn contexts_and_profiles_are_private_files() {
+    let (_program, user) = desk();
+    let token = user.file("token", ADMIN);
+    fs::set_permissions(&token, fs::Permissions::from_mode(0o644)).unwrap();
+    let add = ["admin", "--url", &user.url, "--token-file", "token", "context", "add", "desk"];
+    user.with(&add, &[]).fails(4, "chmod 600 token");
+    fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).unwrap();
+    let added = user.with(&add, &[]);
+    let contexts = user.home.path().join(".config/swarm/contexts.json");
+    assert!(added.err.contains(contexts.to_str().unwrap()) && !added.err.contains(ADMIN));
+    user.with(&["admin", "subject", "put", "aurora.json"], &[]).ok();
+    let listed = user.with(&["admin", "context", "list"], &[]).ok();
+    assert!(listed.contains("desk\t") && !listed.contains(ADMIN), "{listed}");
+    user.with(&["admin", "--url", "http://127.0.0.1:1", "status"], &[]).fails(4, "no token");
+
+    joined(&user);
+    user.member("key new").fails(1, "there is one already");
+    for file in [contexts, user.profile("key"), user.profile("token"), user.profile("profile.json")]
+    {
+        let mode = fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{}", file.display());
+    }
+    fs::set_permissions(user.profile("key"), fs::Permissions::from_mode(0o640)).unwrap();
+    user.member("claim").fails(1, "chmod 600");
+}
+
+#[test]
+fn a_take_without_an_answer_is_sent_again_with_the_same_bytes() {
+    let (_program, user) = desk();
+    user.admin("subject put aurora.json").ok();
+    joined(&user);
+    user.admin("session convene --subject aurora").ok();
+    let submit = "submit --stance cautious --confidence 0.5";
+    assert_eq!(user.member(submit).ok(), "1\n");
+    // As if the answer had been lost: the bytes on file are those of the record.
+    let record: Value = user.with(&["member", "takes", "--json"], &[]).json()["takes"][0].clone();
+    let kept =
+        ["memberId", "date", "subjectId", "nonce", "stance", "confidence", "body", "memoUrl"];
+    let fields = kept.into_iter().chain(["signature"]);
+    let fields: Vec<_> = fields.map(|field| format!("\"{field}\":{}", record[field])).collect();
+    let text = format!("{{{}}}", fields.join(","));
+    let path = user.profile("pending.json");
+    let keep = || {
+        fs::write(&path, &text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    };
+    keep();
+    user.member("submit --stance bullish --confidence 0.5").fails(1, "another take");
+    assert_eq!(user.member(submit).ok(), "1\n", "the take that stands");
+    assert!(!path.exists());
+    assert_eq!(user.member(submit).ok(), "2\n", "a take of its own");
+}
+
+#[test]
+fn a_dry_run_changes_nothing() {
+    let (_program, user) = desk();
+    let _ = user.admin("subject put aurora.json --dry-run");
+    assert_eq!(user.admin("subject list --json").json()["subjects"], json!([]));
+}
+
+#[test]
+fn every_verb_has_an_example_and_completions_exist() {
+    let (_program, user) = desk();
+    for verb in [
+        "admin",
+        "admin status",
+        "admin session convene",
+        "admin session deadline",
+        "admin committee member add",
+        "admin context add",
+        "member",
+        "member submit",
+    ] {
+        let arguments: Vec<_> = verb.split(' ').chain(["--help"]).collect();
+        assert!(user.with(&arguments, &[]).ok().contains("Example: swarm"), "{verb}");
+    }
+    assert!(user.with(&["completions", "bash"], &[]).ok().contains("convene"));
+}
