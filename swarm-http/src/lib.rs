@@ -30,6 +30,11 @@
 //! service, for axum and others. `swarm-server` has an accept loop that bounds what clients can hold.
 //! [`Site::maintenance`] is the background work: run it beside the server. The rules are those of
 //! `swarm-core`; this crate has paths, headers, status codes and pages.
+//!
+//! # Feature flags
+//!
+//! - `pages` (default): the pages for people, `/docs` and the feed. Without it the permalinks of takes and memos answer
+//!   JSON alone, and `/` the manifest.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -42,6 +47,10 @@ mod cache;
 mod door;
 mod metrics;
 mod number;
+#[cfg(feature = "pages")]
+mod pages;
+#[cfg(not(feature = "pages"))]
+#[path = "no_pages.rs"]
 mod pages;
 mod request;
 mod response;

@@ -4,8 +4,9 @@ use http::HeaderValue;
 use http::header::VARY;
 
 use super::{guide, manifest};
-use crate::pages::{self, quality};
+use crate::pages;
 use crate::request::RequestContext;
+use crate::request::accept::quality;
 use crate::response::Reply;
 
 /// In the form that `Accept` prefers; a client without a preference gets the page.
@@ -19,7 +20,7 @@ pub(crate) async fn home(request: RequestContext) -> Reply {
     } else if json > html {
         manifest::manifest(request).await?
     } else {
-        pages::home(request).await
+        pages::home(request).await?
     };
     answer.headers.insert(VARY, HeaderValue::from_static("Accept"));
     Ok(answer)

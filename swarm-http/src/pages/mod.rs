@@ -33,21 +33,21 @@ mod time_text;
 use http::HeaderMap;
 
 use crate::request::RequestContext;
-use crate::response::{Answer, ApiError};
+use crate::response::{Answer, ApiError, Reply};
 use crate::tenants::ServedTenant;
 
 pub(crate) use feed::feed;
 pub(crate) use frame::{Desk, Frame, html};
 pub(crate) use markup::Markup;
-pub(crate) use negotiation::{page, quality};
+pub(crate) use negotiation::page;
 pub(crate) use static_files::{icon, style};
 
 use negotiation::prefers_html;
 
 /// The home page, or what went wrong as a page.
-pub(crate) async fn home(request: RequestContext) -> Answer {
+pub(crate) async fn home(request: RequestContext) -> Reply {
     let desk = Desk::of(&request);
-    home::page(request).await.unwrap_or_else(|error| error_page::page(desk, error))
+    Ok(home::page(request).await.unwrap_or_else(|error| error_page::page(desk, error)))
 }
 
 /// The page of a path that is not there, where a page is preferred.

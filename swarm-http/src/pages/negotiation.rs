@@ -9,6 +9,7 @@ use http::{HeaderMap, HeaderValue};
 use super::error_page;
 use super::frame::Desk;
 use crate::request::RequestContext;
+use crate::request::accept::quality;
 use crate::request::route::{AsyncHandler, Route, Work, read};
 use crate::response::{ApiError, Reply};
 
@@ -56,30 +57,6 @@ fn prefers_json(accept: &str) -> bool {
 pub(crate) fn prefers_html(headers: &HeaderMap) -> bool {
     let accept = accept(headers);
     quality(accept, "text", "html") > quality(accept, "application", "json")
-}
-
-/// The quality that `accept` gives a media type: that of the most specific range that has it.
-pub(crate) fn quality(accept: &str, kind: &str, subtype: &str) -> f32 {
-    accept
-        .split(',')
-        .filter_map(|range| {
-            let mut parts = range.split(';').map(str::trim);
-            let (range_kind, range_subtype) = parts.next()?.split_once('/')?;
-            let specific = match (range_kind, range_subtype) {
-                ("*", "*") => 0,
-                (range, "*") if range.eq_ignore_ascii_case(kind) => 1,
-                (range, sub)
-                    if range.eq_ignore_ascii_case(kind) && sub.eq_ignore_ascii_case(subtype) =>
-                {
-                    2
-                }
-                _ => return None,
-            };
-            let given = parts.find_map(|part| part.strip_prefix("q=")?.parse::<f32>().ok());
-            Some((specific, given.unwrap_or(1.0)))
-        })
-        .max_by_key(|(specific, _)| *specific)
-        .map_or(0.0, |(_, quality)| quality)
 }
 
 #[cfg(test)]

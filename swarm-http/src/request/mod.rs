@@ -1,5 +1,6 @@
 //! What comes in: the way of a request from its head to the handler that answers it.
 
+pub(crate) mod accept;
 pub mod body;
 pub(crate) mod context;
 pub(crate) mod credential;

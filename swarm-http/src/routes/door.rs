@@ -32,6 +32,7 @@ pub(super) fn routes(table: SiteTable) -> Vec<Route> {
             .with(Work::Long)
             .about("This description")
             .answers(200, &["OpenApi"]),
+        #[cfg(feature = "pages")]
         read("/docs", move |request| docs(table, request))
             .with(Work::Long)
             .about("The same as a page to read")
@@ -50,6 +51,7 @@ async fn openapi(table: SiteTable, request: RequestContext) -> Reply {
     Ok(reference(table, &request.site).openapi(&request.origin()))
 }
 
+#[cfg(feature = "pages")]
 async fn docs(table: SiteTable, request: RequestContext) -> Reply {
     Ok(reference(table, &request.site).docs(&request))
 }

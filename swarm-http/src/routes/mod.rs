@@ -7,6 +7,10 @@ mod door;
 mod log;
 mod members;
 mod operations;
+#[cfg(feature = "pages")]
+mod pages;
+#[cfg(not(feature = "pages"))]
+#[path = "permalinks.rs"]
 mod pages;
 mod sessions;
 mod takes;

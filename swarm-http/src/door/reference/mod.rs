@@ -4,26 +4,34 @@
 
 mod described;
 mod document;
+#[cfg(feature = "pages")]
 mod page;
 mod schemas;
 
 use http::StatusCode;
 
+#[cfg(feature = "pages")]
 use crate::request::RequestContext;
 use crate::request::route::Route;
 use crate::response::Answer;
 use document::Document;
+#[cfg(feature = "pages")]
 use page::Page;
 
 /// The reference of these routes, but for the origin and the tenant.
 pub(crate) struct Reference {
     document: Document,
+    #[cfg(feature = "pages")]
     page: Page,
 }
 
 impl Reference {
     pub(crate) fn of(routes: &[Route]) -> Self {
-        Self { document: Document::of(routes), page: Page::of(routes) }
+        Self {
+            document: Document::of(routes),
+            #[cfg(feature = "pages")]
+            page: Page::of(routes),
+        }
     }
 
     /// As an OpenAPI document of a site at this origin.
@@ -32,6 +40,7 @@ impl Reference {
     }
 
     /// As a page.
+    #[cfg(feature = "pages")]
     pub(crate) fn docs(&self, request: &RequestContext) -> Answer {
         self.page.answer(request)
     }

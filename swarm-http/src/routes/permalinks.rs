@@ -1,0 +1,31 @@
+//! The permalinks of takes and memos as JSON, in place of the pages, where the feature `pages` is off.
+
+use swarm_core::wire::Problem::NotFound;
+
+use super::{documents, takes};
+use crate::request::route::{Route, Section, read};
+
+pub(super) fn routes() -> Vec<Route> {
+    Section::Pages.rows(vec![
+        read("/swarm/takes/{id}", takes::record)
+            .about("A take")
+            .part("Id")
+            .answers(200, &["Take"])
+            .refuses(&[NotFound]),
+        read("/swarm/memos/{id}", documents::memo)
+            .about("A memo")
+            .part("Id")
+            .answers(200, &["Memo"])
+            .refuses(&[NotFound]),
+    ])
+}
+
+/// Interface B has no permalinks.
+pub(super) fn of_committee() -> Vec<Route> {
+    Vec::new()
+}
+
+/// Nothing beside the home page.
+pub(super) fn at_root() -> Vec<Route> {
+    Vec::new()
+}
