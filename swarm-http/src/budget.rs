@@ -9,29 +9,19 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::fairness::Client;
+use crate::memory_share::{ANSWERS, BODIES, CLIENT_ANSWERS, UNIT, semaphore};
 
 /// A body or an answer up to this size, in bytes, is not counted.
 pub(crate) const SMALL: usize = 64 << 10;
 
-/// The memory for bodies, and the part of it that requests without a known credential may use.
-const BODIES: usize = 64 << 20;
+/// The part of the memory for bodies that requests without a known credential may use, in bytes.
 const STRANGERS_BODIES: usize = BODIES / 2;
-
-/// The memory for answers. What the cache holds is counted there.
-const ANSWERS: usize = 128 << 20;
-
-/// The shares of one client.
-const CLIENT_BODIES: usize = BODIES / 4;
-const CLIENT_ANSWERS: usize = ANSWERS / 4;
 
 /// The most that is counted for one answer: a larger one is sent all the same.
 const LARGEST: usize = CLIENT_ANSWERS / 2;
 
 /// How long a body waits for memory.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// The unit of all permits, in bytes.
-const UNIT: usize = 1 << 10;
 
 /// What is left of the memory for all clients.
 pub(crate) struct Budget {
@@ -40,20 +30,9 @@ pub(crate) struct Budget {
     answers: Arc<Semaphore>,
 }
 
-/// What is left of the memory for one client.
-#[derive(Debug)]
-pub(crate) struct Share {
-    bodies: Arc<Semaphore>,
-    answers: Arc<Semaphore>,
-}
-
 /// The memory is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BudgetExhausted;
-
-fn semaphore(bytes: usize) -> Arc<Semaphore> {
-    Arc::new(Semaphore::new(bytes / UNIT))
-}
 
 impl Default for Budget {
     fn default() -> Self {
@@ -62,12 +41,6 @@ impl Default for Budget {
             strangers: semaphore(STRANGERS_BODIES),
             answers: semaphore(ANSWERS),
         }
-    }
-}
-
-impl Default for Share {
-    fn default() -> Self {
-        Self { bodies: semaphore(CLIENT_BODIES), answers: semaphore(CLIENT_ANSWERS) }
     }
 }
 
@@ -207,6 +180,7 @@ fn units(bytes: usize) -> u32 {
 mod tests {
     use super::*;
     use crate::fairness::Scheduler;
+    use crate::memory_share::CLIENT_BODIES;
 
     const KB: usize = 1 << 10;
 

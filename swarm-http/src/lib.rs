@@ -41,10 +41,12 @@
 struct Readme;
 
 pub mod fairness;
+mod forwarded;
 
 mod budget;
 mod cache;
 mod door;
+mod memory_share;
 mod metrics;
 mod number;
 #[cfg(feature = "pages")]
@@ -57,6 +59,7 @@ mod response;
 mod routes;
 mod site;
 mod tenants;
+mod workers;
 
 use std::sync::Arc;
 

@@ -2,15 +2,8 @@
 
 use http::HeaderMap;
 
-use crate::door::manifest;
-use crate::request::RequestContext;
-use crate::response::{Answer, ApiError, Reply};
+use crate::response::{Answer, ApiError};
 use crate::tenants::ServedTenant;
-
-/// The manifest, in place of the home page.
-pub(crate) async fn home(request: RequestContext) -> Reply {
-    manifest::manifest(request).await
-}
 
 /// The error as JSON, also where a page is preferred.
 pub(crate) fn unknown_path(_: &HeaderMap, _: &ServedTenant, _: String, error: ApiError) -> Answer {

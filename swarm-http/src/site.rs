@@ -10,14 +10,15 @@ use swarm_maintenance::{ClockCheck, Directory, MaintainedTenant, Maintenance};
 use tokio::sync::Semaphore;
 
 use crate::budget::Budget;
-use crate::cache::{AnswerCache, WorkerPool};
+use crate::cache::AnswerCache;
 use crate::fairness::{Client, Scheduler, processors};
+use crate::forwarded::forwarded_address;
 use crate::metrics::{CountRecords, Metrics};
-use crate::request::forwarded_address;
 use crate::tenants::{
     DuplicateTenant, EveryHost, HostTable, OpenTenants, ServedTenant, Services, TenantConfig,
     TenantDirectory, TenantRequest,
 };
+use crate::workers::WorkerPool;
 
 /// What is served: the services, and the tenants of a directory.
 pub struct Site {

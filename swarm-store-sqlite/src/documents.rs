@@ -8,7 +8,7 @@ use swarm_core::store::{
 
 use crate::failure::Outcome;
 use crate::world::{Values, World, signed, timestamp, unsigned};
-use crate::{TenantStore, log_rows, members, sessions};
+use crate::{TenantStore, log_rows, members, session_rows};
 
 #[async_trait]
 impl Documents for TenantStore {
@@ -62,7 +62,7 @@ fn put(world: &World<'_>, collection: &str, draft: &DocumentDraft) -> Outcome<Pu
     const LAST: &str = "SELECT max(id) FROM documents WHERE tenant = ?1 AND collection = ?2";
     let holds = match &draft.guard {
         Some(DocumentGuard::Member(id, version)) => members::is_at(world, id, *version)?,
-        Some(DocumentGuard::Session(id, version)) => sessions::is_at(world, *id, *version)?,
+        Some(DocumentGuard::Session(id, version)) => session_rows::is_at(world, *id, *version)?,
         None => true,
     };
     if !holds {

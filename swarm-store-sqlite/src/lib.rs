@@ -36,6 +36,7 @@ mod members;
 mod opened_file;
 mod outbox;
 mod readers;
+mod session_rows;
 mod sessions;
 mod takes;
 mod world;

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use swarm_core::domain::{Day, Session, SessionId, SessionTerms, SubjectId, Take, TakeId, Version};
-use swarm_core::json::Json;
+use swarm_core::domain::{Session, SessionId, Take, TakeId};
 use swarm_core::store::records::{Record, without_snapshot};
 use swarm_core::store::{
     Aggregated, Aggregation, Convocation, Result, Saved, SessionChange, SessionQuery, SessionTakes,
@@ -12,13 +11,13 @@ use swarm_core::store::{
 };
 
 use crate::failure::{Failure, Outcome};
-use crate::world::{Values, World, limit_arg, next, saved, signed, text, unsigned, versioned};
-use crate::{TenantStore, log_rows, takes};
+use crate::world::{Values, World, limit_arg, next, saved, signed, text, versioned};
+use crate::{TenantStore, log_rows, session_rows, takes};
 
 #[async_trait]
 impl Sessions for TenantStore {
     async fn session(&self, id: SessionId) -> Result<Option<Versioned<Session>>> {
-        self.read("session", move |world| by_id(world, id)).await
+        self.read("session", move |world| session_rows::by_id(world, id)).await
     }
 
     async fn sessions(&self, query: &SessionQuery) -> Result<Vec<Arc<Session>>> {
@@ -51,34 +50,6 @@ impl Sessions for TenantStore {
         let aggregation = aggregation.clone();
         self.write("aggregate", move |world| aggregate(world, &aggregation, known)).await
     }
-}
-
-/// The session with this id.
-pub(crate) fn by_id(world: &World<'_>, id: SessionId) -> Outcome<Option<Versioned<Session>>> {
-    const BY_ID: &str = "SELECT version, record FROM sessions WHERE tenant = ?1 AND id = ?2";
-    world.one(BY_ID, &[&signed(id.0)], versioned)
-}
-
-/// The terms of the newest session of a day and subject.
-pub(crate) fn newest_terms(
-    world: &World<'_>,
-    date: Day,
-    subject: &SubjectId,
-) -> Outcome<Option<Versioned<SessionTerms>>> {
-    const NEWEST: &str = "SELECT version, record FROM sessions
-        WHERE tenant = ?1 AND date = ?2 AND subject = ?3 ORDER BY id DESC LIMIT 1";
-    world.one(NEWEST, &[&date.to_string(), &subject.as_str()], |row| {
-        let version = Version(unsigned(row.get(0)?)?);
-        let fields = Json::read(without_snapshot(text(row, 1)?).as_bytes());
-        let terms = SessionTerms::read(&mut fields.map_err(Failure::corrupt)?.into_object())?;
-        Ok(Versioned { version, record: Arc::new(terms) })
-    })
-}
-
-/// Whether a session is at this version.
-pub(crate) fn is_at(world: &World<'_>, id: SessionId, version: Version) -> Outcome<bool> {
-    const AT: &str = "SELECT 1 FROM sessions WHERE tenant = ?1 AND id = ?2 AND version = ?3";
-    world.any(AT, &[&signed(id.0), &signed(version.0)])
 }
 
 fn matching(world: &World<'_>, query: &SessionQuery) -> Outcome<Vec<Arc<Session>>> {

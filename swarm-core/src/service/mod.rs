@@ -12,6 +12,7 @@ mod observer;
 mod outbox;
 mod retries;
 mod round;
+mod session_lists;
 mod sessions;
 mod takes;
 
@@ -35,7 +36,8 @@ pub use members::{ApplicationPage, Challenged};
 pub use observer::{Commit, Observer};
 pub use outbox::{Mailer, OutboxPage};
 pub use round::Round;
-pub use sessions::{MAX_ACCEPTING, SessionPage, TakePage};
+pub use session_lists::SessionPage;
+pub use sessions::{MAX_ACCEPTING, TakePage};
 pub use takes::FiledTake;
 
 /// All tenants, served by one store.

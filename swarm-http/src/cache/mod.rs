@@ -7,7 +7,6 @@
 //! on the worker pool, the others wait for the result.
 
 mod question;
-mod workers;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,9 +23,9 @@ use tokio::time::{Instant, timeout};
 use crate::response::caching::prepared;
 use crate::response::{Answer, Reply};
 use crate::tenants::ServedTenant;
+use crate::workers::WorkerPool;
 
 pub(crate) use question::Question;
-pub(crate) use workers::{TenantJobs, WorkerPool};
 
 /// The capacity, in bytes. The compressed form of an answer counts as half its size.
 const CAPACITY: u64 = 64 << 20;

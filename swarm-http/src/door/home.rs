@@ -4,7 +4,6 @@ use http::HeaderValue;
 use http::header::VARY;
 
 use super::{guide, manifest};
-use crate::pages;
 use crate::request::RequestContext;
 use crate::request::accept::quality;
 use crate::response::Reply;
@@ -20,8 +19,18 @@ pub(crate) async fn home(request: RequestContext) -> Reply {
     } else if json > html {
         manifest::manifest(request).await?
     } else {
-        pages::home(request).await?
+        page(request).await?
     };
     answer.headers.insert(VARY, HeaderValue::from_static("Accept"));
     Ok(answer)
+}
+
+#[cfg(feature = "pages")]
+async fn page(request: RequestContext) -> Reply {
+    crate::pages::home(request).await
+}
+
+#[cfg(not(feature = "pages"))]
+async fn page(request: RequestContext) -> Reply {
+    manifest::manifest(request).await
 }

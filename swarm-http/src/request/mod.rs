@@ -14,5 +14,4 @@ mod service;
 pub(crate) mod table;
 
 pub(crate) use context::RequestContext;
-pub(crate) use origin::forwarded_address;
 pub use service::SiteService;

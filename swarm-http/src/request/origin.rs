@@ -1,7 +1,5 @@
 //! The origin that a client named: the host, and how it reached it (API.md, 2).
 
-use std::net::{IpAddr, SocketAddr};
-
 use http::{HeaderMap, HeaderValue};
 
 use crate::site::Origins;
@@ -40,40 +38,7 @@ impl Origin {
     }
 }
 
-/// The address of the client: the one that the proxy in front of the server has appended to
-/// `X-Forwarded-For`, with or without a port. What stands before it may be anything.
-pub(crate) fn forwarded_address(headers: &HeaderMap) -> Option<IpAddr> {
-    let last = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
-    let last = last.rsplit(',').next()?.trim();
-    let with_port = || last.parse().map(|address: SocketAddr| address.ip());
-    last.parse().or_else(|_| with_port()).ok()
-}
-
 /// Each proxy appends: the first value is what the client asked for.
 fn first(value: &HeaderValue) -> &[u8] {
     value.as_bytes().split(|byte| *byte == b',').next().unwrap_or_default().trim_ascii()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_client_is_the_last_forwarded_address() {
-        let address = |values: &[&'static str]| {
-            let header = |value: &&'static str| {
-                ("x-forwarded-for".parse().unwrap(), HeaderValue::from_static(value))
-            };
-            forwarded_address(&values.iter().map(header).collect())
-        };
-        let is = |text: &str| Some(text.parse().unwrap());
-        assert_eq!(address(&["192.0.2.7"]), is("192.0.2.7"));
-        assert_eq!(address(&["203.0.113.1, 192.0.2.7"]), is("192.0.2.7"));
-        assert_eq!(address(&["203.0.113.1", "unknown,192.0.2.7:4711"]), is("192.0.2.7"));
-        assert_eq!(address(&["2001:db8::1"]), is("2001:db8::1"));
-        assert_eq!(address(&["[2001:db8::1]:80"]), is("2001:db8::1"));
-        for none in [&[][..], &[""], &["192.0.2.7, unknown"]] {
-            assert_eq!(address(none), None);
-        }
-    }
 }

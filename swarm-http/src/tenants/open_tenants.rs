@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use swarm_core::{CommitteeTenant, Tenant, TenantId};
 
 use super::{Services, TenantConfig};
-use crate::cache::TenantJobs;
+use crate::workers::TenantJobs;
 
 /// A tenant that is served: its settings, and the services that answer for it.
 pub struct ServedTenant {

@@ -15,7 +15,7 @@ use swarm_core::store::{
 
 use crate::failure::Outcome;
 use crate::world::{World, limit_arg, signed};
-use crate::{TenantStore, log_rows, members, sessions};
+use crate::{TenantStore, log_rows, members, session_rows};
 use row::{TakeText, revision, take};
 
 #[async_trait]
@@ -25,7 +25,7 @@ impl Takes for TenantStore {
         let (subject, nonce) = (query.subject_id.clone(), query.nonce.clone());
         self.facts("basis", move |world| {
             let member = members::bearer(world, &token)?;
-            let session = sessions::newest_terms(world, date, &subject)?;
+            let session = session_rows::newest_terms(world, date, &subject)?;
             let id = member.as_ref().map(|member| &member.record.id);
             let in_session = id.zip(session.as_ref().map(|session| session.record.id));
             Ok(Basis {
@@ -71,7 +71,7 @@ pub(crate) fn session_takes(world: &World<'_>, query: &TakeQuery) -> Outcome<Opt
             (SELECT 1 FROM takes AS later WHERE later.tenant = ?1 AND later.session = ?2
              AND later.member = take.member AND later.revision = take.revision + 1)
         ORDER BY id LIMIT ?4";
-    let Some(session) = sessions::by_id(world, query.session)? else { return Ok(None) };
+    let Some(session) = session_rows::by_id(world, query.session)? else { return Ok(None) };
     let sql = match query.revisions {
         Revisions::All => ALL,
         Revisions::Latest => LATEST,
@@ -160,7 +160,7 @@ fn is_current(world: &World<'_>, filing: &Filing) -> Outcome<bool> {
     let (session, session_version) = filing.session();
     let (date, subject) = filing.newest_of();
     Ok(members::is_at(world, member, member_version)?
-        && sessions::is_at(world, session, session_version)?
+        && session_rows::is_at(world, session, session_version)?
         && newest_id(world, date, subject)? == Some(session))
 }
 

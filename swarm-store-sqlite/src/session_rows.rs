@@ -1,0 +1,39 @@
+//! Lookups of single sessions, for the parts of the port that are guarded by one.
+
+use std::sync::Arc;
+
+use swarm_core::domain::{Day, Session, SessionId, SessionTerms, SubjectId, Version};
+use swarm_core::json::Json;
+use swarm_core::store::Versioned;
+use swarm_core::store::records::without_snapshot;
+
+use crate::failure::{Failure, Outcome};
+use crate::world::{World, signed, text, unsigned, versioned};
+
+/// The session with this id.
+pub(crate) fn by_id(world: &World<'_>, id: SessionId) -> Outcome<Option<Versioned<Session>>> {
+    const BY_ID: &str = "SELECT version, record FROM sessions WHERE tenant = ?1 AND id = ?2";
+    world.one(BY_ID, &[&signed(id.0)], versioned)
+}
+
+/// The terms of the newest session of a day and subject.
+pub(crate) fn newest_terms(
+    world: &World<'_>,
+    date: Day,
+    subject: &SubjectId,
+) -> Outcome<Option<Versioned<SessionTerms>>> {
+    const NEWEST: &str = "SELECT version, record FROM sessions
+        WHERE tenant = ?1 AND date = ?2 AND subject = ?3 ORDER BY id DESC LIMIT 1";
+    world.one(NEWEST, &[&date.to_string(), &subject.as_str()], |row| {
+        let version = Version(unsigned(row.get(0)?)?);
+        let fields = Json::read(without_snapshot(text(row, 1)?).as_bytes());
+        let terms = SessionTerms::read(&mut fields.map_err(Failure::corrupt)?.into_object())?;
+        Ok(Versioned { version, record: Arc::new(terms) })
+    })
+}
+
+/// Whether a session is at this version.
+pub(crate) fn is_at(world: &World<'_>, id: SessionId, version: Version) -> Outcome<bool> {
+    const AT: &str = "SELECT 1 FROM sessions WHERE tenant = ?1 AND id = ?2 AND version = ?3";
+    world.any(AT, &[&signed(id.0), &signed(version.0)])
+}
