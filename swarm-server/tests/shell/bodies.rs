@@ -1,4 +1,4 @@
-//! Bodies, and how much of them is read.
+//! Request bodies: framing, limits, deadlines, refusals while a client is sending.
 
 use std::time::{Duration, Instant};
 
@@ -62,7 +62,7 @@ async fn expect_continue_is_not_sent_for_a_refused_body() {
 #[tokio::test]
 async fn sized_body_over_the_limit_is_413_without_being_read() {
     let server = Server::start(limits()).await;
-    // Nothing of the body is ever sent, so a server that read it would answer 408.
+    // The body is never sent, so a server that tried to read it would answer 408.
     let text = server.talk("POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 65537\r\n\r\n").await;
     assert_status(&text, 413);
 }
@@ -93,7 +93,7 @@ async fn endless_chunked_body_is_413_in_constant_memory() {
 
 #[tokio::test]
 async fn refusal_reaches_a_client_that_is_still_sending() {
-    // A part of what may be discarded, so that a part of the time is enough for it.
+    // Less than the bytes that may be discarded, so that the linger time suffices.
     let server = Server::start(Limits { linger_bytes: 64 * MIB, ..limits() }).await;
     for (path, extra, status) in [
         ("/body", "", 413),
@@ -118,7 +118,7 @@ async fn refusal_reaches_a_client_that_is_still_sending() {
 }
 
 #[tokio::test]
-async fn lingering_ends() {
+async fn linger_is_limited_in_time() {
     let server = Server::start(limits()).await;
     let mut client = server.connect().await;
     send(&mut client, "POST /deny HTTP/1.1\r\nHost: a\r\nContent-Length: 999999\r\n\r\n").await;
@@ -131,7 +131,7 @@ async fn lingering_ends() {
 }
 
 #[tokio::test]
-async fn body_reader_bounds_what_it_takes() {
+async fn body_reader_limits_size_and_time() {
     let far = Duration::from_secs(60);
     let read = |pieces: &'static [&'static str], declared, limit| {
         body::read(pieces_of(pieces), declared, limit, far)
@@ -145,10 +145,10 @@ async fn body_reader_bounds_what_it_takes() {
     assert_eq!(read(&["a"], Some(u64::MAX), 4).await, Err(BodyError::TooLarge));
 
     let whole = Bytes::from(vec![b'x'; 100]);
-    let place = whole.as_ptr();
+    let address = whole.as_ptr();
     let same =
         body::read(stream::iter([Ok::<_, warp::Error>(whole)]), None, 100, far).await.unwrap();
-    assert_eq!(same.as_ptr(), place, "one piece is not copied");
+    assert_eq!(same.as_ptr(), address, "one piece is not copied");
 
     let stuck = pieces_of(&["a"]).chain(stream::pending());
     assert_eq!(body::read(stuck, None, 4, SHORT / 10).await, Err(BodyError::TooSlow));

@@ -1,4 +1,4 @@
-//! The client.
+//! A raw TCP client, and assertions on status and timing.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ pub async fn send(client: &mut TcpStream, text: &str) {
     client.write_all(text.as_bytes()).await.unwrap();
 }
 
-/// All that is left until the server closes; a reset counts as that.
+/// Everything until the server closes the connection; a reset counts as closing.
 pub async fn rest(client: &mut TcpStream) -> String {
     let mut text = Vec::new();
     let read = client.read_to_end(&mut text);
@@ -22,7 +22,7 @@ pub async fn rest(client: &mut TcpStream) -> String {
     String::from_utf8(text).unwrap()
 }
 
-/// The status and the body of one answer that has a Content-Length.
+/// The status and body of one response with a Content-Length.
 pub async fn answer(client: &mut TcpStream) -> (u16, String) {
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
@@ -48,7 +48,7 @@ pub fn assert_status(text: &str, status: u16) {
     assert_eq!(got, status.to_string(), "{text}");
 }
 
-/// Between `wait` and three seconds more, for slow machines.
+/// Checks that `wait` has passed, and not more than three seconds beyond it (slow machines).
 #[track_caller]
 pub fn assert_about(start: Instant, wait: Duration) {
     let took = start.elapsed();
@@ -56,7 +56,7 @@ pub fn assert_about(start: Instant, wait: Duration) {
     assert!(took < wait + Duration::from_secs(3), "too late: {took:?}");
 }
 
-/// The most memory that this process ever had resident, in bytes.
+/// The peak resident memory of this process, in bytes.
 pub fn peak_memory() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();

@@ -1,4 +1,4 @@
-//! Connections without a request.
+//! Idle connections, slow and oversized heads.
 
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ async fn idle_connection_is_closed_after_an_answer_too() {
 }
 
 #[tokio::test]
-async fn half_header_is_closed_however_it_drips() {
+async fn header_deadline_applies_to_a_slow_header() {
     let server = Server::start(limits()).await;
     let mut client = server.connect().await;
     let start = Instant::now();
@@ -46,7 +46,7 @@ async fn half_header_is_closed_however_it_drips() {
 }
 
 #[tokio::test]
-async fn too_long_a_header_is_refused() {
+async fn oversized_header_is_431() {
     let server = Server::start(limits()).await;
     let head = format!("GET /ping HTTP/1.1\r\nHost: a\r\nX: {}\r\n\r\n", "x".repeat(40 << 10));
     assert_status(&server.talk(&head).await, 431);

@@ -1,15 +1,15 @@
-//! The shell's behaviour, seen from real sockets. A program of its own, since it measures its memory.
+//! The accept loop of `swarm-server` over real sockets. A test binary of its own, since it measures its memory.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test panics")]
 #![allow(clippy::disallowed_methods, reason = "deadlines are measured from outside")]
 #![allow(unreachable_pub, reason = "its modules are its own")]
 
 mod bodies;
-mod bounds;
 mod client;
+mod connection_limits;
 mod connections;
+mod fair_scheduling;
 mod requests;
 mod server;
-mod turns;
 
 use std::time::Duration;
 

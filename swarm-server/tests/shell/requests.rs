@@ -1,4 +1,4 @@
-//! The host, and several requests on a connection.
+//! The Host header, keep-alive, pipelining and ambiguous framing.
 
 use crate::client::{answer, assert_status, send};
 use crate::server::{Server, limits};
@@ -91,7 +91,7 @@ async fn ambiguous_framing_gets_at_most_one_answer() {
         "Transfer-Encoding: chunked\r\n\r\n1\nab\n0\n\n",
         "X: y\r\n Content-Length: 4\r\n\r\n",
     ] {
-        // One handler reads its body, the other leaves it where it is.
+        // One handler reads the body, the other does not.
         for path in ["/body", "/deny"] {
             let text =
                 server.talk(&format!("POST {path} HTTP/1.1\r\nHost: a\r\n{framing}{inner}")).await;
@@ -102,7 +102,7 @@ async fn ambiguous_framing_gets_at_most_one_answer() {
 }
 
 #[tokio::test]
-async fn a_body_of_no_certain_length_is_400() {
+async fn body_without_a_definite_length_is_400() {
     let server = Server::start(limits()).await;
     for framing in [
         "Content-Length: 18446744073709551616",

@@ -1,4 +1,4 @@
-//! The server under test.
+//! The server under test, with a route per behaviour.
 
 use std::convert::Infallible;
 use std::future::pending;
@@ -26,7 +26,7 @@ use crate::{BODY_LIMIT, MIB, SHORT};
 pub struct Server {
     pub address: SocketAddr,
     pub big_dropped: Arc<AtomicBool>,
-    /// How often a thread was kept busy.
+    /// The number of requests to `/busy`, each of which blocks a thread for a millisecond.
     pub busy: Arc<AtomicUsize>,
     stop: Option<oneshot::Sender<()>>,
     pub done: JoinHandle<std::io::Result<()>>,
@@ -55,7 +55,7 @@ impl Server {
         TcpStream::connect(self.address).await.unwrap()
     }
 
-    /// All that the server says to `request`, until it closes.
+    /// Everything that the server sends after `request`, until it closes the connection.
     pub async fn talk(&self, request: &str) -> String {
         let mut client = self.connect().await;
         send(&mut client, request).await;
@@ -91,7 +91,7 @@ fn routes(
         .and(warp::ext::get::<Peer>())
         .map(|peer: Peer| peer.0.to_string().into_response());
     let big = warp::path("big").map(move || big(big_dropped.clone()));
-    let busy = warp::path("busy").map(move || keep_busy(&busy));
+    let busy = warp::path("busy").map(move || block_thread(&busy));
     let all = ping.or(body).unify().boxed();
     let all = all.or(deny).unify().or(slow).unify().boxed();
     let all = all.or(slower).unify().or(stuck).unify().boxed();
@@ -122,14 +122,14 @@ async fn nap(wait: Duration) -> Response {
     "slow".into_response()
 }
 
-/// Has the thread for a millisecond.
-fn keep_busy(count: &AtomicUsize) -> Response {
+/// Blocks the thread for a millisecond.
+fn block_thread(count: &AtomicUsize) -> Response {
     count.fetch_add(1, Ordering::Relaxed);
     std::thread::sleep(Duration::from_millis(1));
     "done".into_response()
 }
 
-/// 64 MiB without a length; `dropped` is set when the last of it is gone.
+/// A response of 64 MiB without a length. Sets `dropped` when its body is dropped.
 fn big(dropped: Arc<AtomicBool>) -> Response {
     struct SetOnDrop(Arc<AtomicBool>);
     impl Drop for SetOnDrop {

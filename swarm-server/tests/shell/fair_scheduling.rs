@@ -1,4 +1,4 @@
-//! Whose turn it is, where one address has much more to be done than another.
+//! Fair scheduling of connections, per client address.
 
 use std::sync::atomic::Ordering;
 
@@ -8,27 +8,29 @@ use crate::LONG;
 use crate::client::{answer, send};
 use crate::server::{Server, limits};
 
-/// How many connections the greedy address has, and how much is asked for on each at once.
+/// The number of connections of the busy address.
 const CONNECTIONS: usize = 32;
-const REQUESTS: usize = 400;
 
-/// How much of that a thread does in the time that others wait for one answer, where each connection has a turn:
-/// hyper answers sixteen requests of a connection in a turn.
-const SWEEP: usize = CONNECTIONS * 16;
+/// The number of requests pipelined on each of them.
+const PIPELINED: usize = 400;
+
+/// Requests of the busy address per request of another, if connections were scheduled round-robin: hyper
+/// answers 16 pipelined requests each time a connection is polled.
+const ROUND_ROBIN: usize = CONNECTIONS * 16;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn an_address_that_asks_for_much_has_others_wait_for_one_turn() {
+async fn busy_address_delays_others_by_one_time_slice() {
     const ANSWERS: usize = 10;
     let mut limits = limits();
     limits.header_deadline = LONG;
     let server = Server::start(limits).await;
     let mut modest = connect_as("127.0.0.1", &server).await;
-    let mut greedy = Vec::new();
+    let mut busy = Vec::new();
     for _ in 0..CONNECTIONS {
-        greedy.push(connect_as("127.0.0.2", &server).await);
+        busy.push(connect_as("127.0.0.2", &server).await);
     }
-    let requests = "GET /busy HTTP/1.1\r\nHost: a\r\n\r\n".repeat(REQUESTS);
-    for client in &mut greedy {
+    let requests = "GET /busy HTTP/1.1\r\nHost: a\r\n\r\n".repeat(PIPELINED);
+    for client in &mut busy {
         send(client, &requests).await;
     }
     let before = server.busy.load(Ordering::Relaxed);
@@ -37,7 +39,10 @@ async fn an_address_that_asks_for_much_has_others_wait_for_one_turn() {
         assert_eq!(answer(&mut modest).await, (200, "pong".into()));
     }
     let answered = server.busy.load(Ordering::Relaxed) - before;
-    assert!(answered < ANSWERS * SWEEP / 3, "{answered} of the greedy address meanwhile");
+    assert!(
+        answered < ANSWERS * ROUND_ROBIN / 3,
+        "{answered} requests of the busy address meanwhile"
+    );
 }
 
 async fn connect_as(address: &str, server: &Server) -> TcpStream {

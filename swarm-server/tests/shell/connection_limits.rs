@@ -1,4 +1,4 @@
-//! Bounds on connections and writes, and how the server stops.
+//! Limits on connections and slow readers, graceful shutdown, panics.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::server::{Server, limits};
 use crate::{LONG, MIB, SHORT};
 
 #[tokio::test]
-async fn one_connection_too_many_closes_the_one_that_waits_longest() {
+async fn connection_over_the_limit_closes_the_longest_idle_one() {
     let mut limits = limits();
     limits.connections = 2;
     limits.header_deadline = LONG * 2;
@@ -33,7 +33,7 @@ async fn one_connection_too_many_closes_the_one_that_waits_longest() {
 }
 
 #[tokio::test]
-async fn one_address_does_not_take_the_room_of_others() {
+async fn connections_are_limited_per_address() {
     let mut limits = limits();
     limits.connections_per_address = Some(1);
     limits.header_deadline = LONG * 2;
@@ -58,7 +58,7 @@ async fn client_that_reads_too_slowly_is_dropped() {
     let mut piece = vec![0; 256 << 10];
     while !server.big_dropped.load(Ordering::SeqCst) {
         assert!(start.elapsed() < LONG, "still writing");
-        // Never silent for as long as a write may wait.
+        // Reads a little more often than the write deadline.
         let _ = client.read(&mut piece).await;
         sleep(SHORT / 3).await;
     }
@@ -100,7 +100,7 @@ async fn client_that_reads_slowly_is_served() {
 }
 
 #[tokio::test]
-async fn stop_finishes_what_is_in_flight() {
+async fn shutdown_completes_requests_in_flight() {
     let mut server = Server::start(limits()).await;
     let mut busy = server.connect().await;
     let mut idle = server.connect().await;
@@ -121,7 +121,7 @@ async fn stop_finishes_what_is_in_flight() {
 }
 
 #[tokio::test]
-async fn stop_drops_what_does_not_finish() {
+async fn shutdown_drops_requests_after_the_drain_time() {
     let mut server = Server::start(limits()).await;
     let mut stuck = server.connect().await;
     send(&mut stuck, "GET /stuck HTTP/1.1\r\nHost: a\r\n\r\n").await;
@@ -134,7 +134,7 @@ async fn stop_drops_what_does_not_finish() {
 }
 
 #[tokio::test]
-async fn panicking_handler_harms_no_other_connection() {
+async fn panicking_handler_closes_its_connection_only() {
     let server = Server::start(limits()).await;
     assert_eq!(server.talk("GET /panic HTTP/1.1\r\nHost: a\r\n\r\n").await, "");
     let text = server.talk("GET /ping HTTP/1.0\r\nHost: a\r\n\r\n").await;
