@@ -1,10 +1,10 @@
-//! What the pages say that operators did.
+//! Acts of operators, as pages show them.
 
 use serde_json::{Value, json};
 
 use crate::harness::{ADMIN, Author, Client, Server};
 
-/// A session without terms, and what was then done to it, one act after another.
+/// Convenes a session without terms, then applies these patches.
 fn amended(client: &Client, patches: &[Value]) {
     client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
     let draft = json!({ "date": "2026-11-21", "subjectId": "aurora" });
@@ -24,7 +24,7 @@ fn text(client: &Client, path: &str) -> String {
 }
 
 #[test]
-fn acts_are_told_by_what_they_changed() {
+fn acts_are_described_by_their_changes() {
     let server = Server::start();
     let client = server.client();
     amended(
@@ -54,7 +54,7 @@ fn acts_are_told_by_what_they_changed() {
         let at = rest.find(told).unwrap_or_else(|| panic!("no “{told}” in {rest}"));
         rest = &rest[at + told.len()..];
     }
-    // A line of the log stands alone.
+    // Each line of the log is shown alone.
     let log = text(&client, "/swarm/log");
     for told in ["session 1: terms: no deadline, no quorum, by", ", quorum 4, by operator"] {
         assert!(log.contains(told), "no “{told}” in {log}");
@@ -62,7 +62,7 @@ fn acts_are_told_by_what_they_changed() {
 }
 
 #[test]
-fn the_log_links_no_memo_that_is_gone() {
+fn log_page_does_not_link_retracted_memos() {
     let server = Server::start();
     let client = server.client();
     let ada = Author::join(&client, "Ada");

@@ -1,4 +1,4 @@
-//! Large answers, which are kept: nobody is given an old one, and none is made twice.
+//! The cache of large answers: no stale answer is served, and none is computed twice.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
@@ -14,8 +14,8 @@ use crate::observed_store::ObservedStore;
 use crate::raw_http::Connection;
 
 on_every_store! {
-    what_is_over_is_not_given_again,
-    whoever_reads_after_a_commit_sees_it,
+    changed_records_are_not_served_from_the_cache,
+    reads_after_a_commit_see_it,
 }
 
 const DATE: &str = "2026-11-21";
@@ -47,7 +47,7 @@ fn if_none_match(client: &Client, path: &str, tag: &str) -> Answer {
     client.send("GET", path, &[("if-none-match", tag)], b"")
 }
 
-fn what_is_over_is_not_given_again(backend: &Backend) {
+fn changed_records_are_not_served_from_the_cache(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let client = &fixture.client;
     let authors = large_session(&fixture, 4);
@@ -103,7 +103,7 @@ fn what_is_over_is_not_given_again(backend: &Backend) {
     assert_eq!(client.get(BY_DATE).expect(200).json()["session"]["id"], 2);
 }
 
-fn whoever_reads_after_a_commit_sees_it(backend: &Backend) {
+fn reads_after_a_commit_see_it(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let authors = large_session(&fixture, 4);
     let (filed, over) = (Arc::<AtomicU64>::default(), Arc::<AtomicBool>::default());
@@ -114,7 +114,7 @@ fn whoever_reads_after_a_commit_sees_it(backend: &Backend) {
             let mut reads = 0;
             while !over.load(Ordering::SeqCst) {
                 let known = filed.load(Ordering::SeqCst);
-                assert!(latest(&client.get(SESSION).expect(200)) >= known, "an old answer");
+                assert!(latest(&client.get(SESSION).expect(200)) >= known, "a stale answer");
                 reads += 1;
             }
             reads
@@ -135,9 +135,9 @@ fn latest(session: &Answer) -> u64 {
     takes.as_array().unwrap().iter().map(|take| take["id"].as_u64().unwrap()).max().unwrap()
 }
 
-/// Nothing but where the log stands is asked for, by however many.
+/// Revalidation reads only the log position, for any number of readers.
 #[test]
-fn an_answer_that_is_kept_costs_one_call() {
+fn cached_answer_costs_one_store_call() {
     let clock = Clock::noon();
     let store = clock.store();
     let called: Arc<Mutex<Vec<&'static str>>> = Arc::default();
@@ -157,7 +157,7 @@ fn an_answer_that_is_kept_costs_one_call() {
     fixture.client.get(SESSION).expect(200);
     assert_eq!(*called.lock().unwrap(), ["log_position", "log_position"]);
 
-    // Takes of another session are looked at and change nothing.
+    // Takes of another session are checked, and do not invalidate the answer.
     let other = fixture.client.convene(DATE, "basalt");
     fixture.client.get(SESSION).expect(200);
     file_about(&fixture.client, &fixture.author(), "basalt");
@@ -175,9 +175,9 @@ fn an_answer_that_is_kept_costs_one_call() {
     assert_eq!(fixture.client.get(&path).expect(200).json()["takes"].as_array().unwrap().len(), 2);
 }
 
-/// Whoever is to make a large answer may have to wait for its share of the threads: others make it meanwhile.
+/// The client that computes an answer may wait for its share of the threads: another then computes it.
 #[test]
-fn a_client_that_has_much_to_do_holds_nobody_up() {
+fn busy_client_does_not_delay_a_shared_answer() {
     let clock = Clock::noon();
     let store = clock.store();
     let called: Arc<Mutex<Vec<&'static str>>> = Arc::default();
@@ -229,14 +229,14 @@ fn a_client_that_has_much_to_do_holds_nobody_up() {
     read();
     called.lock().unwrap().clear();
     read();
-    assert_eq!(*called.lock().unwrap(), ["log_position"], "the answer is not kept");
+    assert_eq!(*called.lock().unwrap(), ["log_position"], "the answer is not cached");
     drop(busy);
     waiting.into_iter().for_each(|thread| drop(thread.join().unwrap()));
 }
 
-/// Of a store that was restored and written to by others, the rows after those of before say nothing.
+/// After a restore and further writes, log rows after the position seen do not prove an answer fresh.
 #[test]
-fn an_answer_of_another_past_is_not_given() {
+fn answer_from_before_a_restore_is_not_served() {
     let clock = Clock::noon();
     let store = clock.store();
     let fixture = Fixture::serve(clock.clone(), store.clone(), store.clone());

@@ -1,4 +1,4 @@
-//! The stores that a server stands on: what speaks only HTTP is tested on each of them.
+//! Backends: tests that use only HTTP run on every store.
 
 use std::sync::{Arc, LazyLock};
 
@@ -12,8 +12,8 @@ use tokio::runtime::Runtime;
 use crate::clock::Clock;
 use crate::harness::Server;
 
-/// Makes of functions that are given a [`Backend`] a test on each; one that is not listed here is
-/// not used, and the lints say so.
+/// Generates a test per backend from functions that take a [`Backend`]. A function that is not listed is
+/// unused, which a lint reports.
 macro_rules! on_every_store {
     ($($test:ident),* $(,)?) => {
         mod on_memory {
@@ -29,24 +29,24 @@ macro_rules! on_every_store {
 }
 pub(crate) use on_every_store;
 
-/// What keeps both interfaces.
+/// A store of both interfaces.
 pub trait BothPorts: Tenants + CommitteeTenants {}
 
 impl<T: Tenants + CommitteeTenants> BothPorts for T {}
 
 pub type AnyStore = Arc<dyn BothPorts>;
 
-/// The file of a store on SQLite, in its folder.
+/// The name of the SQLite file in its folder.
 pub const FILE: &str = "swarm.db";
 
-/// A store with nothing in it, and the clock that it goes by.
+/// An empty store, and its clock.
 #[derive(Clone)]
 pub struct Backend {
     pub clock: Clock,
     pub store: AnyStore,
-    /// What holds the store, where this process does not; until the last of these is dropped.
+    /// The Redis server of the store, if any; stopped when the last clone is dropped.
     pub redis: Option<Arc<Redis>>,
-    /// The folder of its file, if it is on SQLite; until the last of these is dropped.
+    /// The folder of the SQLite file, if any; removed when the last clone is dropped.
     pub folder: Option<Arc<TempDir>>,
 }
 
@@ -56,7 +56,7 @@ impl Backend {
         Self::within(clock.clone(), Arc::new(clock.store()))
     }
 
-    /// On a store that this process holds.
+    /// A store within this process.
     pub fn within(clock: Clock, store: AnyStore) -> Self {
         Self { clock, store, redis: None, folder: None }
     }
@@ -69,7 +69,7 @@ impl Backend {
         Self { folder: Some(Arc::new(folder)), ..within }
     }
 
-    /// On a Redis of its own, which does not wait for its disk: it is not to come back.
+    /// A Redis server of its own, without persistence.
     pub fn redis() -> Self {
         let clock = Clock::of_programs();
         let redis = Redis::start_in(&clock.environment(), &["--appendonly", "no"]);
@@ -87,12 +87,12 @@ pub fn connect(url: &str) -> RedisStore {
     now(RedisStore::connect(url)).unwrap()
 }
 
-/// What a future gives, waited for here, amid the work of a server, too.
+/// Blocks on a future, also on a thread of a server's runtime.
 pub fn now<T>(future: impl Future<Output = T>) -> T {
     tokio::task::block_in_place(|| RUNTIME.block_on(future))
 }
 
-/// Where connections to Redis live.
+/// The runtime of connections to Redis.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 });

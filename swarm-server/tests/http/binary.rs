@@ -1,4 +1,4 @@
-//! What the program does, as an operator runs it.
+//! The binary `swarm`: start, stop, configuration, logs, exports, demo.
 
 use std::net::TcpStream;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::harness::{ADMIN, Author};
 use crate::program::{Program, configuration, refusal, swarm};
 
 #[test]
-fn serve_finishes_what_is_in_flight_and_exits_0() {
+fn shutdown_completes_requests_in_flight_and_exits_0() {
     for signal in ["TERM", "INT"] {
         let program = Program::start(&["serve"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
         let client = program.client.clone();
@@ -30,7 +30,7 @@ fn serve_finishes_what_is_in_flight_and_exits_0() {
 }
 
 #[test]
-fn an_admin_token_is_minted_and_printed_once() {
+fn admin_token_is_generated_and_printed_once() {
     let program = Program::start(&["serve"], &[]);
     let client = program.client.clone();
     client.operate("/subjects", &json!({})).expect(401);
@@ -41,7 +41,7 @@ fn an_admin_token_is_minted_and_printed_once() {
 }
 
 #[test]
-fn no_secret_is_ever_logged() {
+fn secrets_are_never_logged() {
     let environment = [("SWARM_ADMIN_TOKEN", ADMIN), ("RUST_LOG", "trace")];
     let program = Program::start(&["serve", "--log-format=json"], &environment);
     let client = program.client.clone();
@@ -73,12 +73,12 @@ fn json_lines_name_the_cause_of_a_store_failure() {
     let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let mut lines = lines.filter(|line| line["fields"]["message"] == "the store is not ready");
     let error = lines.next().expect(&log)["fields"]["error"].as_str().unwrap().to_owned();
-    // The kind of the failure, the call, and the cause.
+    // The kind of the failure, the operation, and the cause.
     assert!(error.split(": ").count() > 2, "{error}");
 }
 
 #[test]
-fn the_file_lists_tenants_and_flags_beat_it() {
+fn flags_override_the_configuration_file() {
     let hash = |token: &str| {
         let hex: String = AdminTokenHash::of(token.as_bytes())
             .as_bytes()
@@ -120,7 +120,7 @@ fn the_file_lists_tenants_and_flags_beat_it() {
 }
 
 #[test]
-fn what_is_unknown_or_bad_stops_the_start_and_is_named() {
+fn invalid_configuration_is_named_and_fails_the_start() {
     let tenant = |line: &str| {
         let hash = format!("sha256:{}", "0".repeat(64));
         let text = format!(
@@ -193,7 +193,7 @@ fn briefs_are_exported_whole_and_stale_ones_removed() {
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("gone.json"), r#"{"member":{"id":"gone"}}"#).unwrap();
-    // Not ours.
+    // A file of someone else.
     std::fs::write(folder.join("index.json"), r#"{"member":{"id":"gone"}}"#).unwrap();
     let hash = AdminTokenHash::of(ADMIN.as_bytes());
     let hex: String = hash.as_bytes().iter().map(|b| format!("{b:02x}")).collect();
@@ -236,7 +236,7 @@ fn briefs_are_exported_whole_and_stale_ones_removed() {
 }
 
 #[test]
-fn a_password_in_a_bad_configuration_is_not_repeated() {
+fn passwords_in_invalid_configuration_are_not_printed() {
     for text in [
         "smtp_uri = \"smtps://user:hunter2@mail.example\"",
         "smtp_url = \"smtps://user:hunter2@mail.example",
@@ -265,7 +265,7 @@ fn a_password_in_a_bad_configuration_is_not_repeated() {
 }
 
 #[test]
-fn the_demonstration_ends_with_takes_to_open() {
+fn demo_prints_links_to_its_takes() {
     let mut program = Program::start(&["demo"], &[]);
     let (mut opened, mut shown) = (0, String::new());
     loop {
@@ -282,14 +282,14 @@ fn the_demonstration_ends_with_takes_to_open() {
             opened += 1;
         }
     }
-    // Five to open, and one to verify.
+    // Five links, and one to verify.
     assert_eq!(opened, 6);
     assert!(shown.contains("Second look: volume confirms what the spread said."), "{shown}");
     assert_eq!(program.stop("INT").0.code(), Some(0));
 }
 
 #[test]
-fn a_window_closes_by_itself_within_15_s_of_its_deadline() {
+fn window_is_closed_within_15_s_of_its_deadline() {
     let program = Program::start(&["serve"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
     let client = &program.client;
     client.convene("2026-11-21", "aurora");

@@ -1,4 +1,4 @@
-//! The permalink, in a real browser.
+//! The page of a take in a real browser.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::harness::{Author, Client, Server};
 
-/// The document as the browser sees it once everything on the page has had its chance to run.
+/// The document in the browser after all scripts on the page could have run.
 fn document(client: &Client, path: &str) -> String {
     let browser = std::env::var("SWARM_CHROMIUM").unwrap_or_else(|_| "chromium".to_owned());
     let profile = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("chromium");
@@ -29,7 +29,7 @@ fn document(client: &Client, path: &str) -> String {
 }
 
 #[test]
-fn hostile_text_is_shown_and_does_nothing() {
+fn hostile_text_is_displayed_and_not_executed() {
     const SCRIPT: &str = "</p></td><script>document.title = 'owned'</script>";
     const IMAGE: &str = "\"'><img src=x onerror=document.title='owned'>";
     let server = Server::start();

@@ -1,4 +1,4 @@
-//! How much a public read has the store read at a time: whoever asks for a lot holds nobody up.
+//! Limits on how much a public read makes the store read at a time.
 
 use std::mem::take;
 use std::sync::{Arc, Mutex};
@@ -15,16 +15,16 @@ use swarm_store_memory::MemoryStore;
 use crate::fixture::{Clock, Fixture, convene, now};
 use crate::observed_store::ObservedStore;
 
-/// How many bytes of sessions a page has room for.
+/// Maximum size of a page of sessions, in bytes.
 const PAGE: usize = 4 << 20;
 
-/// How many sessions the store is asked for at most.
+/// Maximum number of sessions read from the store per call.
 const AT_ONCE: usize = 8;
 
-/// For how many bytes a quote of nothing counts: its fields, and the seven letters of its stance.
+/// The counted size of an empty quote: its fields, and the seven letters of its stance.
 const LEAST: usize = 157;
 
-/// For how many bytes the quotes of each session count, from the first: sums that fit just so, and not by one.
+/// The counted size of the quotes of each session, chosen so that sums fit a page exactly, or exceed it by one.
 #[rustfmt::skip]
 const QUOTED: [usize; 29] = [
     0, LEAST, PAGE, 0, 0, PAGE - LEAST, LEAST, 0, PAGE - LEAST, LEAST + 1, LEAST + 8, 0, PAGE + 1, 0, 0, LEAST + 7, 0, 0, 0, 0,
@@ -32,7 +32,7 @@ const QUOTED: [usize; 29] = [
 ];
 
 #[test]
-fn a_page_of_sessions_is_read_a_few_at_a_time() {
+fn page_of_sessions_is_read_in_small_batches() {
     let store = Clock::noon().store();
     let id = TenantId::parse("default").unwrap();
     let port = store.open(&id);
@@ -52,15 +52,15 @@ fn a_page_of_sessions_is_read_a_few_at_a_time() {
             let whole = asked.iter().filter(|query| !query.contains("without_snapshots: true"));
             let asked: Vec<usize> = whole.map(|query| limit_of(query)).collect();
             assert!(asked.iter().all(|limit| *limit <= AT_ONCE), "{asked:?}");
-            // It reads on only while the page has room.
+            // It continues only while the page has room.
             assert!(asked.iter().sum::<usize>() <= page.sessions.len() + AT_ONCE, "{asked:?}");
         }
     }
 }
 
-/// Anybody may apply, and as often as they like.
+/// Anyone may apply, any number of times.
 #[test]
-fn of_members_only_the_active_are_read() {
+fn only_active_members_are_read() {
     let clock = Clock::noon();
     let store = clock.store();
     let (asked, observed) = watched(&store, "members");
@@ -70,7 +70,7 @@ fn of_members_only_the_active_are_read() {
     assert!(asked.len() == 1 && asked[0].contains("states: [Approved, Claimed]"), "{asked:?}");
 }
 
-/// What a method of the store is asked: the `{:?}` of its arguments, call by call.
+/// A store that records the `{:?}` of the arguments of each call of this method.
 fn watched(store: &MemoryStore, method: &'static str) -> (Arc<Mutex<Vec<String>>>, ObservedStore) {
     let asked: Arc<Mutex<Vec<String>>> = Arc::default();
     let listener = Arc::clone(&asked);
@@ -83,7 +83,7 @@ fn watched(store: &MemoryStore, method: &'static str) -> (Arc<Mutex<Vec<String>>
     (asked, observed)
 }
 
-/// The ids on a page, and where the next one begins.
+/// The ids on a page, and the cursor of the next one.
 fn expected(limit: usize, before: Option<u64>) -> (Vec<u64>, Option<u64>) {
     let listed = |id: &u64| before.is_none_or(|before| *id < before);
     let mut ids: Vec<u64> = (1..=29).rev().filter(listed).collect();
@@ -105,7 +105,7 @@ fn limit_of(query: &str) -> usize {
     limit.split_once(',').unwrap().0.parse().unwrap()
 }
 
-/// Writes a snapshot into a session whose quotes count for as many bytes.
+/// Writes a snapshot with quotes of this counted size into a session.
 fn quote(port: &dyn Store, id: u64, bytes: usize) {
     let mut left = bytes;
     let bodies = std::iter::from_fn(|| {

@@ -1,4 +1,4 @@
-//! Clocks of ours, for stores in memory and for other programs.
+//! Clocks that tests set, for the memory store and for other programs.
 
 use std::sync::{Arc, Mutex};
 
@@ -6,14 +6,14 @@ use swarm_core::domain::Timestamp;
 use swarm_redis_testing::ProgramClock;
 use swarm_store_memory::MemoryStore;
 
-/// A clock that stands still until it is moved.
+/// A clock that stands still until it is set.
 #[derive(Clone)]
-pub struct Clock(Arc<Hands>);
+pub struct Clock(Arc<ClockState>);
 
-struct Hands {
+struct ClockState {
     millis: Mutex<i64>,
-    /// Where other programs read them.
-    face: Option<ProgramClock>,
+    /// The file where other programs read the time.
+    program_clock: Option<ProgramClock>,
 }
 
 impl Clock {
@@ -21,14 +21,14 @@ impl Clock {
         Self::showing(None)
     }
 
-    /// For programs that are started in its [`environment`](Self::environment).
+    /// A clock for programs that are started in its [`environment`](Self::environment).
     pub fn of_programs() -> Self {
         Self::showing(Some(ProgramClock::at(0)))
     }
 
-    fn showing(face: Option<ProgramClock>) -> Self {
+    fn showing(program_clock: Option<ProgramClock>) -> Self {
         let noon = Timestamp::parse("noon", "2026-11-21T12:00:00Z").unwrap();
-        let clock = Self(Arc::new(Hands { millis: Mutex::new(noon.millis()), face }));
+        let clock = Self(Arc::new(ClockState { millis: Mutex::new(noon.millis()), program_clock }));
         clock.move_by(0);
         clock
     }
@@ -40,12 +40,12 @@ impl Clock {
     pub fn move_by(&self, millis: i64) {
         let mut now = self.0.millis.lock().unwrap();
         *now += millis;
-        if let Some(face) = &self.0.face {
-            face.set(*now);
+        if let Some(program_clock) = &self.0.program_clock {
+            program_clock.set(*now);
         }
     }
 
-    /// The moment so many milliseconds from now, as text.
+    /// The time `millis` milliseconds from now, as text.
     pub fn after(&self, millis: i64) -> String {
         self.now().plus_millis(millis).to_string()
     }
@@ -55,8 +55,8 @@ impl Clock {
         MemoryStore::with_clock(move || clock.now())
     }
 
-    /// What makes a program go by it.
+    /// The environment in which a program uses this clock.
     pub fn environment(&self) -> [(&'static str, &str); 2] {
-        self.0.face.as_ref().expect("a clock of programs").environment()
+        self.0.program_clock.as_ref().expect("a clock of programs").environment()
     }
 }

@@ -1,4 +1,4 @@
-//! The committee's committee: members with keys that the tests know, takes that break no rule.
+//! Fixtures of the committee: members with known keys, and valid takes.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ pub const KEY: &str = "ic_m_0123456789abcdef0123456789abcdef";
 /// The brief of the member `m`.
 pub const BRIEF: &str = "/data/committee/briefs/today/m.json";
 
-/// A member with this key, whom no operator created.
+/// Inserts a member with this key directly into the store.
 pub fn insert_member(port: &dyn CommitteeStore, id: &str, key: &str) {
     let draft = json!({ "id": id, "name": "A member" }).to_string();
     let mut draft = Json::read(draft.as_bytes()).unwrap().into_object();
@@ -33,8 +33,8 @@ pub fn insert_member(port: &dyn CommitteeStore, id: &str, key: &str) {
     assert_eq!(now(port.save_committee_member(&change)).unwrap(), Saved::Saved);
 }
 
-/// Everything on record, as text, to compare. Of days without their versions: to generate the same
-/// briefs again at the same time changes nothing else.
+/// All records as text, for comparisons. Days are without their versions, since generating the same briefs
+/// again changes only these.
 pub fn print(port: &dyn CommitteeStore) -> String {
     let mut all = String::new();
     for member in now(port.committee_members()).unwrap() {
@@ -74,26 +74,26 @@ pub fn take(stance: &str) -> Value {
     json!({ "stance": stance, "confidence": 0.6, "body": body, "model": "m-1" })
 }
 
-/// A take that breaks no rule but for this field.
+/// A valid take, except for this field.
 pub fn take_with(field: &str, value: Value) -> Value {
     let mut fields = take("bullish");
     fields[field] = value;
     fields
 }
 
-/// The takes on record of the day that the tests are on, as JSON, in the order of their commits.
+/// The stored takes of the day of the tests, as JSON, in the order of their commits.
 pub fn records(port: &dyn CommitteeStore) -> Vec<Value> {
     records_of(port, Day::parse("2026-11-21").unwrap())
 }
 
-/// The same of another day.
+/// The stored takes of this day.
 pub fn records_of(port: &dyn CommitteeStore, day: Day) -> Vec<Value> {
     let takes = now(port.committee_takes(&CommitteeTakesQuery::On(&[day]))).unwrap();
     takes.iter().map(|take| serde_json::to_value(&**take).unwrap()).collect()
 }
 
-/// The reference of a record, as its member computes it (see the API reference); its confidence is
-/// no whole number, which would be written `1.0` here.
+/// The reference of a record, as its member computes it (API.md, committee). Its confidence must not be a
+/// whole number, which would be written as `1.0` here.
 pub fn commit_of(record: &Value) -> String {
     const KEYS: [&str; 9] = [
         "member_id",

@@ -1,13 +1,13 @@
-//! The main job, end to end.
+//! The main use, end to end: apply, claim, sign, file, read.
 
 use serde_json::json;
 
 use crate::backend::{Backend, on_every_store};
 use crate::harness::{ADMIN, Author};
 
-on_every_store!(an_agent_applies_claims_signs_files_and_anyone_reads_it_back);
+on_every_store!(agent_applies_claims_and_files_a_take_that_anyone_can_read);
 
-fn an_agent_applies_claims_signs_files_and_anyone_reads_it_back(backend: &Backend) {
+fn agent_applies_claims_and_files_a_take_that_anyone_can_read(backend: &Backend) {
     let server = backend.serve();
     let client = server.client();
     let session = client.convene("2026-11-21", "aurora");

@@ -1,4 +1,4 @@
-//! Fairness: what strangers ask for holds up nobody else.
+//! Fairness: expensive requests of one client do not delay others.
 
 use std::io::{Read as _, Write as _};
 use std::net::SocketAddr;
@@ -15,14 +15,14 @@ use crate::program::Program;
 use crate::raw_http::{Connection, elsewhere, exchange};
 use crate::routes;
 
-/// Calls of the store whose cost does not depend on what is stored.
+/// Store calls of constant cost.
 const CHEAP: [&str; 9] =
     ["now", "log_position", "seen_log", "log", "basis", "file", "take", "member", "bearer"];
 
-/// More than the threads that answer requests.
+/// More readers than threads that answer requests.
 const READERS: usize = 8;
 
-/// The same request, spelled in other ways.
+/// The same request in other spellings.
 fn spellings(path: &str) -> Vec<String> {
     let (path, query) = path.split_once('?').map_or((path, ""), |(path, query)| (path, query));
     let join = if query.is_empty() { String::new() } else { format!("{query}&") };
@@ -31,7 +31,7 @@ fn spellings(path: &str) -> Vec<String> {
         format!("{path}?{join}unknown={}", "x".repeat(600)),
         format!("{path}?unknown=1&{query}"),
     ];
-    // An open part of the path: the last letter of an id.
+    // A percent-encoded last letter of an id.
     if let Some(before) = path.strip_suffix('1') {
         spelled.push(format!("{before}%31?{query}"));
     } else if let Some(before) = path.strip_suffix("aurora") {
@@ -45,7 +45,7 @@ fn get(fixture: &Fixture, path: &str) -> Vec<u8> {
         .into_bytes()
 }
 
-/// A submit, with a header more.
+/// Submits a take with an additional header.
 fn submit(server: SocketAddr, author: &Author, header: &str, body: &str) -> Vec<u8> {
     let (bearer, length) = (author.bearer(), body.len());
     format!(
@@ -55,7 +55,7 @@ fn submit(server: SocketAddr, author: &Author, header: &str, body: &str) -> Vec<
     .into_bytes()
 }
 
-/// A store that is slow wherever its work depends on what is stored, and who asks for it.
+/// A store that is slow wherever its cost depends on the records, and counts callers.
 struct SlowStore {
     fixture: Fixture,
     author: Author,
@@ -82,7 +82,7 @@ impl SlowStore {
 }
 
 #[test]
-fn public_reads_hold_up_no_submit_however_they_are_spelled() {
+fn public_reads_do_not_delay_submits_in_any_spelling() {
     let SlowStore { fixture, author, gate, .. } = SlowStore::start();
     let mut submitter = Connection::open_from_elsewhere(fixture.server.address);
     fixture.client.convene("2026-11-22", "aurora");
@@ -100,7 +100,7 @@ fn public_reads_hold_up_no_submit_however_they_are_spelled() {
         let body = signed_text(&author.key.sign(author.draft("2026-11-22", "aurora")));
         submitter.send(&submit(fixture.server.address, &author, "", &body)).unwrap();
         match submitter.receive(false) {
-            // Five takes are filed, and all others are one too many.
+            // Five takes are filed; the others exceed the cap.
             Ok(answer) => assert!(matches!(answer.status, 201 | 409), "{path}: {answer:?}"),
             Err(_timeout) => {
                 refused.push(path);
@@ -169,20 +169,20 @@ fn pages_read_no_subject_that_they_do_not_name() {
     }
 }
 
-/// A take whose body is too large to be part of what a connection costs.
+/// A take whose body is too large for the allowance of a connection.
 fn padded_take(author: &Author) -> String {
     let take = signed_text(&author.key.sign(author.draft("2026-11-21", "aurora")));
     take + &" ".repeat(100_000)
 }
 
-/// Sends the head of a body of 256 KiB, and a part of it that fills the budget of all.
+/// Sends the head of a request of 256 KiB, and part of its body, which holds memory of the budget.
 fn stall(mut connection: Connection, server: SocketAddr, header: &str) -> Connection {
     let head = format!(
         "POST /api/swarm/apply HTTP/1.1\r\nHost: {server}\r\nContent-Type: application/json\r\n\
          {header}Content-Length: 262144\r\n\r\n"
     );
     connection.send(head.as_bytes()).unwrap();
-    // It may be refused and closed meanwhile.
+    // The server may refuse it and close the connection meanwhile.
     let _ = connection.send(&[b' '; 240_000]);
     connection
 }
@@ -190,7 +190,7 @@ fn stall(mut connection: Connection, server: SocketAddr, header: &str) -> Connec
 const STALLED: usize = 300;
 
 #[test]
-fn stalled_bodies_of_one_address_hold_up_no_take() {
+fn stalled_bodies_of_one_address_do_not_delay_takes() {
     let fixture = Fixture::start();
     let (author, server) = (fixture.author(), fixture.server.address);
     fixture.client.convene("2026-11-21", "aurora");
@@ -203,12 +203,12 @@ fn stalled_bodies_of_one_address_hold_up_no_take() {
 }
 
 #[test]
-fn behind_a_proxy_a_client_is_the_address_that_it_forwards() {
+fn client_behind_a_proxy_is_the_forwarded_address() {
     let serve = ["serve", "--store=memory", "--trust-forwarded"];
     let program = Program::start(&serve, &[("SWARM_ADMIN_TOKEN", ADMIN)]);
     let (server, author) = (program.client.address, Author::join(&program.client, "Ada"));
     program.client.convene("2026-11-21", "aurora");
-    // Whoever is behind the proxy may send this header too: only what the proxy appends counts.
+    // A client may send this header itself: only the value that the proxy appends counts.
     let stranger = "X-Forwarded-For: 198.51.100.7\r\nX-Forwarded-For: 203.0.113.1\r\n";
     let open = |_| stall(Connection::open(server), server, stranger);
     let stalled: Vec<_> = (0..STALLED).map(open).collect();
@@ -220,7 +220,7 @@ fn behind_a_proxy_a_client_is_the_address_that_it_forwards() {
     drop(stalled);
 }
 
-/// A session of more than 4 MB, of which each page is another answer.
+/// A session of more than 4 MB; each page is a separate answer.
 fn large_session(fixture: &Fixture) {
     fixture.client.convene("2026-11-21", "aurora");
     for _ in 0..TAKES {
@@ -235,7 +235,7 @@ const TAKES: usize = 110;
 const SLOW_READERS: usize = 30;
 
 #[test]
-fn slow_readers_of_one_address_make_no_read_of_others_fail() {
+fn slow_readers_of_one_address_do_not_fail_reads_of_others() {
     let fixture = Fixture::start();
     large_session(&fixture);
     let address = fixture.server.address;

@@ -1,4 +1,4 @@
-//! A Redis that fails under load, and the program that is not started again.
+//! Redis failures under load, and recovery without a restart of the program.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::load::Load;
 use crate::program::Program;
 
 struct FailingRedis {
-    /// It has on disk what it has acknowledged.
+    /// A Redis that syncs every write.
     redis: Server,
     program: Program,
     fixture: Fixture,
@@ -23,7 +23,7 @@ impl FailingRedis {
         let redis = Server::start(&[]);
         let store = format!("--store={}", redis.url());
         let program = Program::start(&["serve", &store], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
-        // Its clock is not that of this Redis, and nobody asks for it.
+        // The clock of this handle is not that of Redis, and is not used.
         let direct = Arc::new(connect(&redis.url()));
         let fixture = Fixture::on(&Backend::within(Clock::noon(), direct));
         let load = Load::start(&fixture, program.client.address);
@@ -35,7 +35,7 @@ impl FailingRedis {
         wait_until("readiness changes", || readiness().status == status);
     }
 
-    /// More is filed, and nothing was filed but what was acknowledged.
+    /// Checks that filing works again, and that only acknowledged takes are stored.
     fn check(self) {
         self.load.wait_for(50);
         self.load.end(&self.fixture);
@@ -43,7 +43,7 @@ impl FailingRedis {
 }
 
 #[test]
-fn a_redis_that_dies_is_missed_and_found_again() {
+fn server_recovers_from_a_killed_redis() {
     let mut failing = FailingRedis::start();
     for _ in 0..2 {
         failing.load.wait_for(50);
@@ -57,9 +57,9 @@ fn a_redis_that_dies_is_missed_and_found_again() {
     failing.check();
 }
 
-/// Nobody waits for it longer than a client does, and nobody is told anything of it but the truth.
+/// Requests time out before clients do, and every answer is correct.
 #[test]
-fn a_redis_that_stalls_is_not_waited_for() {
+fn stalled_redis_times_out() {
     let failing = FailingRedis::start();
     failing.load.wait_for(50);
     failing.redis.signal("STOP");
@@ -71,7 +71,7 @@ fn a_redis_that_stalls_is_not_waited_for() {
 }
 
 #[test]
-fn a_redis_that_forgets_the_scripts_is_taught_again() {
+fn scripts_are_reloaded_after_a_flush() {
     let failing = FailingRedis::start();
     for _ in 0..50 {
         failing.redis.cli(&["script", "flush"]);
@@ -82,7 +82,7 @@ fn a_redis_that_forgets_the_scripts_is_taught_again() {
 }
 
 #[test]
-fn a_redis_without_memory_takes_nothing_and_goes_on_reading() {
+fn redis_out_of_memory_refuses_writes_and_serves_reads() {
     let failing = FailingRedis::start();
     for _ in 0..3 {
         failing.load.wait_for(50);
@@ -91,7 +91,7 @@ fn a_redis_without_memory_takes_nothing_and_goes_on_reading() {
         failing.program.client.get("/api/swarm/takes/1").expect(200);
         let full = failing.program.client.get("/readyz").expect(503).json();
         assert_eq!(full["detail"], "redis has less than 5 % of its maxmemory left");
-        // A server that is started by then reads and says the same.
+        // A server started meanwhile serves reads and reports the same.
         let store = format!("--store={}", failing.redis.url());
         let another = Program::start(&["serve", &store], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
         another.client.get("/api/swarm/takes/1").expect(200);

@@ -1,4 +1,4 @@
-//! A server and the store behind it: filled and looked at through the port, on a clock of ours.
+//! A server with direct access to its store, on a clock that tests set.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    /// In memory.
+    /// A fixture on the memory store.
     pub fn start() -> Self {
         Self::on(&Backend::memory())
     }
@@ -41,7 +41,7 @@ impl Fixture {
         Self::behind(Arc::clone(&backend.store), backend)
     }
 
-    /// In memory, with `front` between the server and the store.
+    /// A fixture on the memory store, with `front` between server and store.
     pub fn serve(
         clock: Clock,
         store: MemoryStore,
@@ -50,7 +50,7 @@ impl Fixture {
         Self::behind(front, &Backend::within(clock, Arc::new(store)))
     }
 
-    /// With `front` between the server and the store.
+    /// A fixture on this backend, with `front` between server and store.
     pub fn behind(front: impl BothPorts + Clone + 'static, backend: &Backend) -> Self {
         let Backend { clock, store, redis, .. } = backend.clone();
         let server = Server::on(front);
@@ -72,7 +72,7 @@ impl Fixture {
         swarm.tenant(&TenantId::parse("default").unwrap())
     }
 
-    /// An author whom nobody has seen apply.
+    /// An author with a claimed token, inserted directly into the store.
     pub fn author(&self) -> Author {
         self.author_named(MemberId::parse(format!("m-{}", fresh_nonce())).unwrap())
     }
@@ -91,7 +91,7 @@ impl Fixture {
         Self::start().filled()
     }
 
-    /// The same, of a fixture that is empty.
+    /// Adds the records of [`with_records`](Self::with_records) to an empty fixture.
     pub fn filled(self) -> (Self, Author) {
         let fixture = self;
         let author = fixture.author_named(MemberId::parse("m").unwrap());
@@ -102,7 +102,7 @@ impl Fixture {
         (fixture, author)
     }
 
-    /// Writes another record of a member over the one there is.
+    /// Changes the stored record of a member.
     pub fn change(&self, id: &MemberId, change: impl FnOnce(&mut Member)) {
         let stored = now(self.port().member(id)).unwrap().member.unwrap();
         let mut member = Member::clone(&stored.record);
@@ -113,7 +113,7 @@ impl Fixture {
         assert_eq!(now(self.port().save_member(&write)).unwrap(), MemberSaved::Saved);
     }
 
-    /// A session without a deadline and a roster; its id.
+    /// Convenes a session without deadline and roster; returns its id.
     pub fn convene(&self, date: &str, subject: &str) -> u64 {
         convene(&*self.port(), date, subject)
     }
@@ -133,7 +133,7 @@ impl Fixture {
         now(self.port().basis(&query)).unwrap()
     }
 
-    /// Everything on record, as text, to compare.
+    /// All records as text, for comparisons.
     pub fn print(&self) -> String {
         print(&*self.port()) + &committee_fixture::print(&*self.committee())
     }

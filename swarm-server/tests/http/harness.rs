@@ -1,4 +1,4 @@
-//! A server of our own for each test, clients for it, and members to file takes with.
+//! The test harness: a server per test, clients, and members that file takes.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::openapi::is_described;
 
 pub const ADMIN: &str = "adm_of_the_tests";
 
-/// A server on a port of its own, until it is dropped.
+/// A server on a free port; stopped when dropped.
 pub struct Server {
     pub address: SocketAddr,
     runtime: Option<Runtime>,
@@ -48,7 +48,7 @@ impl Server {
         })
     }
 
-    /// What runs on a listener.
+    /// Runs this future on a listener.
     pub fn running<F>(serve: impl FnOnce(TcpListener) -> F) -> Self
     where
         F: Future<Output = std::io::Result<()>> + Send + 'static,
@@ -83,7 +83,7 @@ pub fn services(
     (Swarm::new(store.clone(), SystemEntropy), Committees::new(store.clone(), SystemEntropy))
 }
 
-/// A tenant whose members publish memos, and whose committee submits, as often as a test likes.
+/// A tenant with quotas that no test reaches.
 pub fn tenant(id: &str, admin_token: &str, hosts: &[&str]) -> TenantConfig {
     let operators = AdminTokens::single(AdminTokenHash::of(admin_token.as_bytes()));
     let mut tenant =
@@ -93,16 +93,16 @@ pub fn tenant(id: &str, admin_token: &str, hosts: &[&str]) -> TenantConfig {
     tenant
 }
 
-/// Whoever asks.
+/// An HTTP client.
 #[derive(Clone)]
 pub struct Client {
     agent: ureq::Agent,
     pub address: SocketAddr,
-    /// The host to name, where it is not the address.
+    /// The Host header, if it is not the address.
     host: Option<String>,
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -119,7 +119,7 @@ impl Answer {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
 
-    /// Every error has a code, which is one of those that the service explains.
+    /// Checks that an error has a documented code.
     #[track_caller]
     fn has_its_code(&self) {
         let code = self.header("swarm-error");
@@ -128,7 +128,7 @@ impl Answer {
         assert!(problem.is_none_or(|problem| problem.status() == self.status), "{self:?}");
     }
 
-    /// Whether a path of ours gave it, not the connection.
+    /// Whether a route produced it, not the connection layer.
     pub fn is_of_a_path(&self) -> bool {
         self.headers.contains_key("x-request-id")
     }
@@ -140,14 +140,14 @@ impl Answer {
         self
     }
 
-    /// A refusal in the domain form, and nothing else than that.
+    /// Checks for exactly this refusal, in the form of the domain.
     #[track_caller]
     pub fn refused(self, status: u16, error: &str) {
         assert_eq!(self.status, status, "{self:?}");
         assert_eq!(self.json(), json!({ "ok": false, "status": status, "error": error }));
     }
 
-    /// A refusal in the form of what never reached the domain.
+    /// Checks for exactly this refusal, in the form of the HTTP layer.
     #[track_caller]
     pub fn unread(self, status: u16, error: &str) {
         assert_eq!(self.status, status, "{self:?}");
@@ -164,7 +164,7 @@ impl Client {
         Self { agent: config.into(), address, host: None }
     }
 
-    /// This client, naming another host.
+    /// The same client with another Host header.
     pub fn at(&self, host: &str) -> Self {
         Self { host: Some(host.to_owned()), ..self.clone() }
     }
@@ -221,7 +221,7 @@ impl Client {
         self.post(&path, &[("x-admin-token", ADMIN)], &body.to_string())
     }
 
-    /// Creates a subject and convenes a session on it; answers the session's id.
+    /// Creates a subject and convenes a session on it; returns its id.
     pub fn convene(&self, date: &str, subject: &str) -> u64 {
         let fields = json!({ "id": subject, "name": subject });
         assert!(self.operate("/subjects", &fields).status < 300);
@@ -230,12 +230,12 @@ impl Client {
         answer.json()["session"]["id"].as_u64().unwrap()
     }
 
-    /// Files what `author` signs.
+    /// Signs a draft as `author`, and submits it.
     pub fn submit(&self, author: &Author, draft: TakeDraft) -> Answer {
         self.submit_text(author, &signed_text(&author.key.sign(draft)))
     }
 
-    /// Files this where there may be no server any more.
+    /// Submits this text; an error if the server is gone.
     pub fn try_submit(&self, author: &Author, body: &str) -> Result<Answer, ureq::Error> {
         let headers = [("content-type", "application/json"), ("authorization", &author.bearer())];
         self.try_send("POST", "/api/swarm/submit", &headers, body.as_bytes())
@@ -276,12 +276,12 @@ impl Author {
         (MemberId::parse(id).unwrap(), key)
     }
 
-    /// Asks for a challenge and proves the key.
+    /// Requests a challenge and claims the token.
     pub fn claim(client: &Client, id: &MemberId, key: &KeyPair) -> Answer {
         client.post("/api/swarm/token-claim", &[], &Self::proof(client, id, key))
     }
 
-    /// Asks for a challenge and signs it; answers the body of the claim.
+    /// Requests a challenge and signs it; returns the body of the claim.
     pub fn proof(client: &Client, id: &MemberId, key: &KeyPair) -> String {
         let asked = json!({ "memberId": id.as_str() }).to_string();
         let given = client.post("/api/swarm/token-claim/challenge", &[], &asked).expect(200).json();
@@ -302,7 +302,7 @@ impl Author {
         self.draft_of(json!({ "date": date, "subjectId": subject }))
     }
 
-    /// A take with these fields; the others are filled in.
+    /// A take with these fields, and defaults for the others.
     pub fn draft_of(&self, fields: Value) -> TakeDraft {
         let mut whole = json!({
             "memberId": self.id.as_str(), "nonce": fresh_nonce(), "stance": "neutral",
@@ -314,7 +314,7 @@ impl Author {
     }
 }
 
-/// A payload with its signature beside its fields, as it is sent.
+/// A payload with its signature as one more field, as it is sent.
 pub fn signed_text<T: Payload>(signed: &Signed<T>) -> String {
     let mut value: Value = serde_json::from_str(&write(&signed.payload)).unwrap();
     value["signature"] = signed.signature.as_str().into();

@@ -1,4 +1,4 @@
-//! The work in the background asks for no tenant that is idle, and misses nothing.
+//! Background work does not poll idle tenants, and misses no due work.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::tenant_configuration::tenant;
 
 const DAY: &str = "2026-11-21";
 
-/// A server of fifty tenants, whose committees have had their hour, and nobody in them.
+/// A server of fifty tenants without members, after the hour of their committees.
 fn serve(name: &str, redis: &Server) -> Program {
     let lines = "[tenants.committee]\nbrief_at = \"00:00\"";
     let tenants: String = (0..50).map(|it| tenant(&format!("desk-{it}"), lines)).collect();
@@ -28,20 +28,20 @@ fn idle_tenants_cost_redis_one_call_a_second() {
     let redis = Server::start(&["--appendonly", "no"]);
     let program = serve("idle-tenants.toml", &redis);
     program.client.at("desk-7.example").convene(DAY, "aurora");
-    // Each task has had its rounds, and its pause.
+    // Each task has run at least once, and is waiting.
     sleep(Duration::from_secs(15));
     let before = commands(&redis);
     sleep(Duration::from_secs(8));
     let commands = commands(&redis) - before;
-    // The script that asks which tenants have changed runs three commands.
+    // The script of the change feed runs three commands.
     assert!((20..=4 * 12).contains(&commands), "{commands}");
 }
 
 #[test]
-fn a_server_closes_the_windows_of_another_that_died() {
+fn server_closes_the_windows_of_another_that_died() {
     let redis = Server::start(&["--appendonly", "no"]);
     let [first, second] = ["dies.toml", "stays.toml"].map(|name| serve(name, &redis));
-    // It looks at all tenants before there is anything.
+    // It checks all tenants once before there is any work.
     sleep(Duration::from_secs(7));
     let client = first.client.at("desk-7.example");
     let path = format!("/api/swarm/sessions/{}", client.convene(DAY, "aurora"));
@@ -59,7 +59,7 @@ fn a_server_closes_the_windows_of_another_that_died() {
     });
 }
 
-/// How many commands it has run but the one that tells.
+/// The number of commands run, without `INFO` itself.
 fn commands(redis: &Server) -> u64 {
     let stats = redis.cli(&["info", "commandstats"]);
     let others = stats.lines().filter(|line| !line.starts_with("cmdstat_info"));

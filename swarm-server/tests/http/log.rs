@@ -1,4 +1,4 @@
-//! Everything that the public may see leaves an entry in the log, and nothing else does.
+//! The public log: every public change appends an entry, and nothing else does.
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -7,9 +7,9 @@ use crate::backend::{Backend, on_every_store};
 use crate::harness::{ADMIN, Author, Client};
 
 on_every_store! {
-    each_change_of_the_record_leaves_its_entry,
-    a_note_comes_with_every_change_of_a_session,
-    an_entry_is_as_it_was_when_its_record_has_changed,
+    each_public_change_appends_an_entry,
+    entries_of_session_changes_contain_the_note,
+    entries_do_not_change_with_their_records,
     log_is_read_by_pages,
 }
 
@@ -32,7 +32,7 @@ fn patch(client: &Client, path: &str, body: &Value) {
     client.send("PATCH", &path, &headers, body.to_string().as_bytes()).expect(200);
 }
 
-/// The last entry, but for its number and time.
+/// The last entry, without its number and time.
 fn last(client: &Client) -> Value {
     let mut entry = log(client).pop().unwrap();
     let fields = entry.as_object_mut().unwrap();
@@ -41,7 +41,7 @@ fn last(client: &Client) -> Value {
     entry
 }
 
-fn each_change_of_the_record_leaves_its_entry(backend: &Backend) {
+fn each_public_change_appends_an_entry(backend: &Backend) {
     let server = backend.serve();
     let client = server.client();
     let ada = Author::join(&client, "Ada");
@@ -147,7 +147,7 @@ fn each_change_of_the_record_leaves_its_entry(backend: &Backend) {
     assert_eq!(seqs, (1..=seqs.len() as u64).collect::<Vec<_>>());
 }
 
-fn a_note_comes_with_every_change_of_a_session(backend: &Backend) {
+fn entries_of_session_changes_contain_the_note(backend: &Backend) {
     let server = backend.serve();
     let client = server.client();
     client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
@@ -180,7 +180,7 @@ fn a_note_comes_with_every_change_of_a_session(backend: &Backend) {
     assert_eq!((&last(&client)["act"], &last(&client)["note"]), (&json!("deadline"), &whole));
 }
 
-fn an_entry_is_as_it_was_when_its_record_has_changed(backend: &Backend) {
+fn entries_do_not_change_with_their_records(backend: &Backend) {
     let server = backend.serve();
     let client = server.client();
     let ada = Author::join(&client, "Ada");
@@ -199,7 +199,7 @@ fn an_entry_is_as_it_was_when_its_record_has_changed(backend: &Backend) {
     assert_eq!(after, before);
     assert_eq!((&retracted["act"], &retracted["by"]), (&json!("retracted"), &json!("operator")));
     assert_eq!(retracted["digest"], entry["digest"]);
-    // Retracted already, it stays so, and nothing is done.
+    // Retracting it again changes nothing.
     client.operate("/memos/1/retract", &json!({})).expect(200);
     assert_eq!(log(&client).len(), before.len() + 1);
     client.operate("/deactivate", &json!({ "memberId": ada.id })).expect(200);

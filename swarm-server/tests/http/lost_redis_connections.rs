@@ -18,10 +18,10 @@ fn fixture() -> (Fixture, Proxy) {
     (Fixture::behind(store, &backend), proxy)
 }
 
-/// A submission is two calls, one that looks and one that files. Each is sent once more when it is
-/// lost, so that two losses in a row are needed to fail it.
+/// A submission makes two calls, one for the basis and one to file. The store retries each once, so only two
+/// losses in a row make it fail.
 #[test]
-fn whoever_was_not_answered_learns_the_truth_by_sending_again() {
+fn replay_after_an_error_returns_the_outcome() {
     let (fixture, proxy) = fixture();
     fixture.convene(DATE, "aurora");
     for (looks, calls, answers, status, filed) in [
@@ -57,7 +57,7 @@ fn whoever_was_not_answered_learns_the_truth_by_sending_again() {
 }
 
 #[test]
-fn amid_cuts_every_take_is_filed_once_or_not_at_all() {
+fn takes_are_filed_at_most_once_with_broken_connections() {
     let (fixture, proxy) = fixture();
     let load = Load::start(&fixture, fixture.server.address);
     let losses = [(0, 1), (0, 2), (1, 0), (0, 3), (2, 0), (1, 1), (0, 4)];

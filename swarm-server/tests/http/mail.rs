@@ -1,4 +1,4 @@
-//! Approval mail, handed to a real SMTP server.
+//! Approval mail, sent to a real SMTP server.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -16,7 +16,7 @@ use crate::harness::{ADMIN, Client, Server, fresh_key, services, signed_text, te
 use crate::program::{Program, configuration};
 use crate::tenant_configuration;
 
-/// An SMTP server that prints what it is handed, a JSON object a line; its first line is its port.
+/// An SMTP server that prints each message as a line of JSON; its first line is its port.
 const SMTP: &str = r#"
 import asyncio, json
 from aiosmtpd.smtp import SMTP
@@ -92,7 +92,7 @@ fn activated(client: &Client, contact: &str) -> String {
     id
 }
 
-/// The messages of the outbox once none of them waits.
+/// The messages of the outbox once none is queued.
 fn settled(client: &Client) -> Vec<Value> {
     let headers = [("x-admin-token", ADMIN)];
     for _ in 0..300 {
@@ -107,7 +107,7 @@ fn settled(client: &Client) -> Vec<Value> {
 }
 
 #[test]
-fn approval_mail_arrives_once_and_what_is_no_address_is_marked() {
+fn approval_mail_is_sent_once_and_bad_addresses_are_marked() {
     let mut smtp = SmtpServer::start();
     let url = format!("smtp://127.0.0.1:{}", smtp.port);
     let environment = [
@@ -149,9 +149,9 @@ fn approval_mail_arrives_once_and_what_is_no_address_is_marked() {
     }
 }
 
-/// What the mail server refuses for good is not sent again.
+/// It is not retried.
 #[test]
-fn mail_that_is_refused_for_good_is_undeliverable() {
+fn permanently_refused_mail_is_undeliverable() {
     let smtp = SmtpServer::start();
     let url = format!("smtp://127.0.0.1:{}", smtp.port);
     let environment = [
@@ -166,7 +166,7 @@ fn mail_that_is_refused_for_good_is_undeliverable() {
     assert!(message["lastError"].as_str().unwrap().contains("no such mailbox"), "{message}");
 }
 
-/// Whatever address the operator has used.
+/// Independent of the host that the operator used.
 #[test]
 fn approval_mail_links_to_the_public_origin() {
     let origin = "https://desk.example:8443";
@@ -183,9 +183,9 @@ fn approval_mail_links_to_the_public_origin() {
     assert_eq!(text.matches("://").count(), text.matches(origin).count(), "{text}");
 }
 
-/// Else from whom the server says.
+/// Without one, that of the server.
 #[test]
-fn mail_is_from_whom_its_tenant_says() {
+fn sender_is_that_of_the_tenant() {
     let mut smtp = SmtpServer::start();
     let of_server = "mail_from = \"Swarm <swarm@test.example>\"\n";
     let text = format!("smtp_url = \"smtp://127.0.0.1:{}\"\n{of_server}", smtp.port)
@@ -208,7 +208,7 @@ fn mail_is_from_whom_its_tenant_says() {
 }
 
 #[test]
-fn a_mail_server_that_stays_silent_is_given_up() {
+fn silent_mail_server_times_out() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("smtp://{}", silent.local_addr().unwrap());
     let environment = [
@@ -233,7 +233,7 @@ fn a_mail_server_that_stays_silent_is_given_up() {
 }
 
 #[test]
-fn without_a_mail_server_messages_stay_and_are_logged_without_their_text() {
+fn without_a_mail_server_messages_stay_queued_and_logged_without_text() {
     let program = Program::start(&["serve"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
     let id = activated(&program.client, "zoe@test.example");
     std::thread::sleep(Duration::from_secs(6));

@@ -1,4 +1,4 @@
-//! The interface, over real sockets.
+//! Tests of both interfaces and of the binary, over real sockets.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

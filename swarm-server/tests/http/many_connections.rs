@@ -1,4 +1,4 @@
-//! Strangers with more sockets than they need, and what is left for everybody else.
+//! Clients that hold thousands of connections, and the service that others get meanwhile.
 #![allow(clippy::disallowed_methods, reason = "deadlines are measured from outside")]
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -18,27 +18,27 @@ use crate::raw_http::exchange;
 
 const ASK: &str = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
 
-/// Within the time that the server gives a head.
+/// The interval between sends; shorter than the header deadline.
 const ROUND: Duration = Duration::from_secs(2);
 
 #[test]
-fn newcomers_are_served_beside_two_thousand_idle_connections() {
+fn new_clients_are_served_next_to_2000_idle_connections() {
     let program = Program::start(&["serve", "--store=memory"], &[]);
-    let crowd = Crowd::gather(program.client.address, 2_000, ASK);
-    newcomers_are_served(&program);
-    assert!(crowd.disperse() > 0, "nobody was there");
+    let many = ManyConnections::open_all(program.client.address, 2_000, ASK);
+    assert_new_clients_are_served(&program);
+    assert!(many.close_all() > 0, "no connection was served");
 }
 
 #[test]
-fn newcomers_are_served_beside_two_thousand_half_sent_heads() {
+fn new_clients_are_served_next_to_2000_incomplete_heads() {
     let program = Program::start(&["serve", "--store=memory"], &[]);
-    let crowd = Crowd::gather(program.client.address, 2_000, "GET / HTTP/1.1\r\nHost:");
-    newcomers_are_served(&program);
-    crowd.disperse();
+    let many = ManyConnections::open_all(program.client.address, 2_000, "GET / HTTP/1.1\r\nHost:");
+    assert_new_clients_are_served(&program);
+    many.close_all();
 }
 
 #[test]
-fn behind_a_proxy_one_address_is_everybody() {
+fn per_address_limit_is_off_behind_a_trusted_proxy() {
     let program = Program::start(&["serve", "--store=memory", "--trust-forwarded"], &[]);
     allow_sockets();
     let connect = |_| TcpStream::connect(program.client.address).unwrap();
@@ -50,28 +50,28 @@ fn behind_a_proxy_one_address_is_everybody() {
 }
 
 #[test]
-fn a_lost_store_is_found_again_while_strangers_hold_every_socket() {
+fn store_reconnects_while_clients_hold_all_sockets() {
     let mut redis = Server::start(&[]);
     let mut limited = Command::new("sh");
     let program = swarm(&["serve"], &[]).get_program().to_owned();
     limited.args(["-c", "ulimit -n 256; exec \"$0\" \"$@\""]).arg(program);
     limited.args(["serve", &format!("--store={}", redis.url())]);
     let program = Program::run(limited, &[("SWARM_ADMIN_TOKEN", ADMIN)]);
-    let crowd = Crowd::gather(program.client.address, 600, ASK);
+    let many = ManyConnections::open_all(program.client.address, 600, ASK);
     let ready = || exchange(program.client.address, READY).status;
     assert_eq!(ready(), 200);
     redis.stop();
     wait_until("the store is missed", || ready() == 503);
     redis.resume();
     wait_until("the store is found again", || ready() == 200);
-    assert!(crowd.disperse() > 0, "nobody was there");
+    assert!(many.close_all() > 0, "no connection was served");
 }
 
 const READY: &[u8] = b"GET /readyz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 
-/// Half of them within 100 ms, all of them within seconds.
+/// Checks that half of the new clients are served within 100 ms, and all within seconds.
 #[track_caller]
-fn newcomers_are_served(program: &Program) {
+fn assert_new_clients_are_served(program: &Program) {
     let mut took: Vec<_> = (0..21)
         .map(|_| {
             thread::sleep(Duration::from_millis(100));
@@ -90,17 +90,17 @@ fn counted(program: &Program) -> usize {
     count.unwrap().parse().unwrap()
 }
 
-/// One client with many connections, which it opens again as they are closed, and sends the same
-/// text on again and again.
-struct Crowd {
+/// A client with many connections. It reopens those that are closed, and sends the same text on each
+/// periodically.
+struct ManyConnections {
     ended: Arc<AtomicBool>,
     answers: Arc<AtomicUsize>,
     thread: JoinHandle<()>,
 }
 
-impl Crowd {
-    /// Waits until each of them has sent something, and looked for an answer.
-    fn gather(server: SocketAddr, count: usize, text: &'static str) -> Self {
+impl ManyConnections {
+    /// Opens the connections; returns when each has sent its text and polled for an answer.
+    fn open_all(server: SocketAddr, count: usize, text: &'static str) -> Self {
         allow_sockets();
         let (ended, answers) = (Arc::<AtomicBool>::default(), Arc::<AtomicUsize>::default());
         let rounds = Arc::<AtomicUsize>::default();
@@ -118,19 +118,19 @@ impl Crowd {
                 thread::sleep(ROUND.saturating_sub(began.elapsed()));
             }
         });
-        wait_until("the crowd is there", || rounds.load(Ordering::SeqCst) > 1);
+        wait_until("the many is there", || rounds.load(Ordering::SeqCst) > 1);
         Self { ended, answers, thread }
     }
 
-    /// Answers how many bytes of answers they got.
-    fn disperse(self) -> usize {
+    /// Closes the connections; returns the number of bytes received on them.
+    fn close_all(self) -> usize {
         self.ended.store(true, Ordering::SeqCst);
         self.thread.join().unwrap();
         self.answers.load(Ordering::SeqCst)
     }
 }
 
-/// The server may take nobody at all: who comes then does not wait.
+/// Connects with a timeout, since the server may accept no connection at all.
 fn open(server: SocketAddr) -> io::Result<TcpStream> {
     let socket = TcpStream::connect_timeout(&server, Duration::from_millis(50))?;
     socket.set_nonblocking(true)?;
@@ -150,7 +150,7 @@ fn send(mut socket: &TcpStream, text: &str, answers: &AtomicUsize) -> io::Result
     }
 }
 
-/// The test has an end of each socket, too.
+/// Raises the limit of open files: this process holds one end of each connection.
 fn allow_sockets() {
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).unwrap();

@@ -1,4 +1,4 @@
-//! What the page of a member says of it.
+//! The page of a member.
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ fn title(page: &str) -> &str {
 }
 
 #[test]
-fn members_of_one_name_have_titles_of_their_own() {
+fn members_with_the_same_name_have_distinct_titles() {
     let server = Server::start();
     let client = server.client();
     let [ada, other, grace] = ["Ada", "Ada", "Grace"].map(|name| Author::join(&client, name));
@@ -25,7 +25,7 @@ fn members_of_one_name_have_titles_of_their_own() {
 }
 
 #[test]
-fn a_take_that_is_filed_after_the_snapshot_stands_there_too() {
+fn take_filed_after_the_snapshot_is_listed_too() {
     let server = Server::start();
     let client = server.client();
     client.convene("2026-11-21", "aurora");

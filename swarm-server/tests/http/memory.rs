@@ -1,4 +1,4 @@
-//! What strangers can make the program hold in memory.
+//! Limits on the memory that clients can make the binary hold.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -13,7 +13,7 @@ use crate::raw_http::Connection;
 const MIB: usize = 1 << 20;
 
 #[test]
-fn readers_that_do_not_read_share_what_they_asked_for() {
+fn stalled_readers_share_one_cached_answer() {
     let program = Program::start(&["serve", "--store=memory"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
     let note = "n".repeat(240_000);
     for number in 0..16 {
@@ -33,7 +33,7 @@ fn readers_that_do_not_read_share_what_they_asked_for() {
             reader
         })
         .collect();
-    // Each was given four million bytes.
+    // Each answer has four million bytes.
     let grown = program.memory().saturating_sub(before);
     assert!(grown < 60 * MIB, "grown by {} MiB", grown / MIB);
     assert!(program.client.get("/api/swarm/subjects").expect(200).text.len() > 16 * note.len());
@@ -41,20 +41,20 @@ fn readers_that_do_not_read_share_what_they_asked_for() {
 }
 
 #[test]
-fn a_large_body_is_not_read_for_a_token_that_is_nobodys() {
+fn large_body_with_an_unknown_token_is_not_read() {
     let program = Program::start(&["serve", "--store=memory"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
     let before = program.memory();
     let body = vec![b' '; MIB];
     let connections: Vec<_> = (0..64)
         .map(|number| {
             let mut connection = Connection::open(program.client.address);
-            // Half of it, and nothing more.
+            // Sends only half of the body.
             let framing = match number % 2 {
                 0 => format!("Content-Length: {}\r\n\r\n", 2 * MIB),
                 _ => format!("Transfer-Encoding: chunked\r\n\r\n{:x}\r\n", 2 * MIB),
             };
             connection.send(memo_head("tok_made_up", &framing).as_bytes()).unwrap();
-            // It may be refused and closed meanwhile.
+            // The server may refuse it and close the connection meanwhile.
             let _ = connection.send(&body);
             connection
         })
@@ -70,7 +70,7 @@ fn a_large_body_is_not_read_for_a_token_that_is_nobodys() {
 }
 
 #[test]
-fn a_large_body_of_a_member_is_read_sized_and_chunked() {
+fn large_body_of_a_member_is_read_sized_and_chunked() {
     let program = Program::start(&["serve", "--store=memory"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
     let author = Author::join(&program.client, "Ada");
     let memo = json!({ "title": "Long", "body": "b".repeat(100_000) }).to_string();

@@ -1,4 +1,4 @@
-//! The interface inside servers of others: as filters among theirs, and as a service.
+//! The interface mounted in another server: as filters next to others, and as a service.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use warp::Filter as _;
 use crate::harness::{ADMIN, Author, Client, Server, services, tenant};
 use crate::raw_http;
 
-/// The filters beside one of somebody else's, behind an accept loop of ours.
+/// A server with the filters of the site, and one more filter.
 fn mounted(site: Site) -> Server {
     let site = Arc::new(site);
     let theirs = warp::path!("hello").map(|| "theirs");
@@ -46,9 +46,9 @@ fn filters_leave_other_paths_to_other_filters() {
     assert_eq!(client.send("HEAD", "/api/swarm/takes/1", &[], b"").expect(200).text, "");
 }
 
-/// A program may end TLS before its site has the request.
+/// TLS may be terminated before the site gets the request.
 #[test]
-fn links_begin_with_the_scheme_that_is_in_use() {
+fn links_have_the_scheme_of_the_request() {
     let site = || Site::single(services(&MemoryStore::new()), tenant("default", ADMIN, &[]));
     let origin = |site: Site, headers: &[(&str, &str)]| {
         let manifest =
@@ -77,7 +77,7 @@ fn tenants_are_added_and_removed_while_the_site_serves() {
     acme.operate("/subjects", &json!({})).expect(401);
 }
 
-/// Operators by a header that a gateway sets.
+/// Admits operators by a header that a gateway sets.
 struct Gateway;
 
 #[async_trait]
@@ -88,7 +88,7 @@ impl Operators for Gateway {
 }
 
 #[test]
-fn operators_may_show_another_credential() {
+fn operators_can_be_admitted_by_another_credential() {
     let config = TenantConfig::new(TenantId::parse("default").unwrap(), Gateway);
     let server = Server::of(Site::single(services(&MemoryStore::new()), config));
     let client: Client = server.client();
@@ -101,7 +101,7 @@ fn operators_may_show_another_credential() {
 }
 
 #[test]
-fn no_two_operators_share_a_token() {
+fn operators_cannot_share_a_token() {
     let (ada, token) = (Actor::operator("ada").unwrap(), AdminTokenHash::of(ADMIN.as_bytes()));
     assert!(AdminTokens::single(token).with(ada.clone(), token).is_err());
     let other = AdminTokenHash::of(b"another_token_of_it");

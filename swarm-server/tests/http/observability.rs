@@ -1,4 +1,4 @@
-//! What an operator learns of the server: its log and its metrics.
+//! Log and metrics of the server.
 
 use swarm_core::domain::AdminTokenHash;
 use swarm_core::proof::hex;
@@ -8,7 +8,7 @@ use crate::harness::{ADMIN, Author, Client};
 use crate::program::{Program, configuration};
 
 #[test]
-fn the_log_says_why_a_take_was_refused_and_the_metrics_how_often() {
+fn refusals_are_logged_and_counted() {
     let environment = [("SWARM_ADMIN_TOKEN", ADMIN)];
     let program = Program::start(&["serve", "--store=memory"], &environment);
     let client = program.client.clone();
@@ -41,7 +41,7 @@ fn the_log_says_why_a_take_was_refused_and_the_metrics_how_often() {
 }
 
 #[test]
-fn the_metrics_say_what_there_is_to_do() {
+fn metrics_count_records_by_state() {
     let program = Program::start(&["serve"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
     let client = program.client.clone();
     client.convene("2026-11-21", "aurora");
@@ -56,12 +56,12 @@ fn the_metrics_say_what_there_is_to_do() {
     becomes("swarm_pending_applications 1");
     becomes("swarm_outbox{state=\"queued\"} 1");
     becomes("swarm_outbox{state=\"failed\"} 0");
-    // Two subjects, two sessions, and a member that was activated and has claimed.
+    // Two subjects, two sessions, and one claimed member.
     becomes("swarm_log_size 6");
 }
 
 #[test]
-fn the_log_says_which_host_is_not_served() {
+fn unknown_hosts_are_logged() {
     let hash = hex(AdminTokenHash::of(ADMIN.as_bytes()).as_bytes());
     let tenants = format!(
         "[[tenants]]\nid = \"acme\"\nhosts = [\"acme.example\"]\nadmin_token_hash = \"sha256:{hash}\"\n"

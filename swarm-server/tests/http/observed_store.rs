@@ -1,6 +1,5 @@
-//! A store in front of another, which calls a listener before and after each call. The listener may
-//! fail, panic, or write something itself. It yields as a store on a network does: other requests
-//! go on meanwhile.
+//! A store decorator that calls a listener before and after each call. The listener may fail, panic or write
+//! to the store. Each call yields like one over a network, so other requests interleave.
 
 use std::sync::Arc;
 
@@ -11,12 +10,12 @@ use swarm_core::store::{
 use swarm_core::{CommitteeTenants, TenantId, Tenants};
 use swarm_store_memory::MemoryStore;
 
-/// A call of the store, as its listener sees it.
+/// A store call, as the listener sees it.
 pub struct StoreCall<'a> {
     pub method: &'static str,
     /// The `{:?}` of the arguments.
     pub arguments: &'a str,
-    /// Whether the other store has done its work by now.
+    /// Whether the inner store has done its work.
     pub done: bool,
 }
 

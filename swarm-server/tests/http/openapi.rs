@@ -1,4 +1,4 @@
-//! Every answer that these tests receive is one that `/openapi.json` describes.
+//! Validates every answer in these tests against `/openapi.json`.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -11,12 +11,12 @@ use crate::committee_fixture::{chair, submit};
 use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Answer, Server};
 
-/// Where the document stands for the validator: as it is for requests, and strict for answers.
+/// The ids of the document for the validator: as served for requests, closed for answers.
 const SENT: &str = "http://sent.example/openapi.json";
 const ANSWERED: &str = "http://answered.example/openapi.json";
 
-/// Holds an answer to the document: its status, its body and its code are declared, and so is the
-/// body of a request that was answered well.
+/// Checks that status, body and code of an answer are declared in the document, and the body of an accepted
+/// request.
 #[track_caller]
 pub fn is_described(method: &str, target: &str, sent: &[u8], answer: &Answer) {
     let described = description();
@@ -44,7 +44,7 @@ pub fn is_described(method: &str, target: &str, sent: &[u8], answer: &Answer) {
         let body = serde_json::from_str(&answer.text).expect("JSON");
         described.holds(&format!("{at}/content/application~1json/schema"), &body, &place);
     }
-    // A preflight finds fault with any body.
+    // A preflight accepts any body.
     let judged = answer.status < 300 && template != "/api/swarm/preflight";
     if judged && !sent.is_empty() && operation["requestBody"].is_object() {
         let at = pointer(&["paths", template, verb, "requestBody", "content"]);
@@ -54,7 +54,7 @@ pub fn is_described(method: &str, target: &str, sent: &[u8], answer: &Answer) {
     }
 }
 
-/// A path that is not there, or a host.
+/// Checks an answer for an unknown path or host.
 #[track_caller]
 fn unknown(answer: &Answer, target: &str) {
     let theirs = answer.status < 400;
@@ -63,7 +63,7 @@ fn unknown(answer: &Answer, target: &str) {
     assert!(theirs || codes.contains(&code), "{target} is not described: {answer:?}");
 }
 
-/// A method that the path does not have.
+/// Checks an answer for a method that the path does not have.
 #[track_caller]
 fn undeclared(method: &str, template: &str, answer: &Answer) {
     let expected: &[u16] = if method == "OPTIONS" { &[204] } else { &[405] };
@@ -77,7 +77,7 @@ struct Description {
     compiled: HashMap<String, SchemaIndex>,
 }
 
-/// The document, as a server gives it, read once.
+/// The document as served, read once.
 fn description() -> &'static Description {
     static DESCRIPTION: OnceLock<Description> = OnceLock::new();
     DESCRIPTION.get_or_init(|| {
@@ -108,8 +108,8 @@ impl Description {
         Self { document, schemas, compiled }
     }
 
-    /// The path of the document that this one is an instance of, the one with fewer open parts first.
-    /// What is no UTF-8 once it is decoded is part of no path.
+    /// The path template that this path matches; of several, the one with the fewest parameters. A path that does
+    /// not decode to UTF-8 matches none.
     fn path(&self, path: &str) -> Option<(&str, &Map<String, Value>)> {
         let parts: Vec<_> = path.split('/').collect();
         let is_open = |part: &str| part.starts_with('{');
@@ -128,7 +128,7 @@ impl Description {
         Some((template, methods.as_object().unwrap()))
     }
 
-    /// What is declared for the status of this answer, and where.
+    /// The declaration of this status, and its location.
     #[track_caller]
     fn response<'a>(
         &'a self,
@@ -158,7 +158,7 @@ impl Description {
     }
 }
 
-/// Lets no object have a member that is not described.
+/// Forbids undeclared members in all objects.
 fn close(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -179,7 +179,7 @@ fn example(schema: &str) -> Value {
 }
 
 #[test]
-fn each_body_that_is_sent_has_an_example() {
+fn each_request_body_has_an_example() {
     let described = description();
     for (path, methods) in described.document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
@@ -197,7 +197,7 @@ fn each_body_that_is_sent_has_an_example() {
 }
 
 #[test]
-fn the_examples_are_accepted_as_they_stand() {
+fn examples_are_accepted_unchanged() {
     let fixture = Fixture::start();
     let client = &fixture.client;
     for listed in example("RosterFreeze")["members"].as_array().unwrap() {
@@ -233,7 +233,7 @@ fn the_examples_are_accepted_as_they_stand() {
 }
 
 #[test]
-fn the_examples_are_signed() {
+fn examples_have_valid_signatures() {
     let fixture = Fixture::start();
     let client = &fixture.client;
     let application = example("Application");
@@ -252,7 +252,7 @@ fn the_examples_are_signed() {
     }
 }
 
-/// Every place of the document that describes a JSON body.
+/// The location of each JSON body in the document.
 fn places(document: &Value) -> Vec<String> {
     let mut places = Vec::new();
     let mut add = |of: &str, holder: &Value, at: &[&str]| {

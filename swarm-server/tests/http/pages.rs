@@ -1,4 +1,4 @@
-//! All pages, in a real browser, over a world in which every field is hostile.
+//! All pages in a real browser, with hostile text in every field.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -24,7 +24,7 @@ const MARKDOWN: &str = "# one\n###### six\n![x](http://127.0.0.1:1/y)\n[js](java
     1. a\n   - b\n\n> quote\n\n`code`\n\n```\nWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW\n```\n";
 
 #[test]
-fn pages_are_harmless_accessible_and_lead_everywhere() {
+fn pages_are_harmless_accessible_and_link_to_everything() {
     let Ok(tools) = std::env::var(TOOLS) else {
         eprintln!("{TOOLS} is not set: no page was looked at");
         return;
@@ -44,7 +44,7 @@ fn pages_are_harmless_accessible_and_lead_everywhere() {
     assert!(missing.is_empty(), "not reached: {missing:?} by {reached:?}");
 }
 
-/// Records with hostile text wherever there is text; answers their paths.
+/// Creates records with hostile text in every text field; returns their paths.
 fn fill(client: &Client) -> BTreeSet<String> {
     let mut paths = BTreeSet::new();
     let mut authors = Vec::new();
@@ -68,7 +68,7 @@ fn fill(client: &Client) -> BTreeSet<String> {
     paths
 }
 
-/// A text with all of Markdown in it, some of it without end.
+/// A text with all elements of Markdown, some of them unterminated.
 fn body(text: &str) -> String {
     let nested =
         ["> ", "- ", "1. ", "> - ", "*a **"].map(|marks| marks.repeat(200) + "deep\n\n").concat();
@@ -95,7 +95,7 @@ fn snapshots(client: &Client) {
     }
 }
 
-/// A session that everybody files in, one of them twice; of the first two, it is published.
+/// A session with a take of each author and one amendment; the first two sessions are published.
 fn session(client: &Client, authors: &[Author], nth: usize, text: &str) -> Vec<String> {
     let mut roster: Vec<_> =
         authors.iter().map(|author| json!({ "memberId": author.id.as_str() })).collect();
@@ -154,7 +154,7 @@ fn memo(client: &Client, authors: &[Author]) -> Vec<String> {
         .zip(TEXTS)
         .map(|(author, text)| publish(author, text)["url"].as_str().unwrap().to_owned())
         .collect();
-    // To one that is retracted nothing leads.
+    // Nothing links to a retracted memo.
     let retracted = paths.pop().unwrap();
     let id = retracted.rsplit('/').next().unwrap();
     client.operate(&format!("/memos/{id}/retract"), &json!({})).expect(200);

@@ -1,4 +1,4 @@
-//! Lists that come by page: each is covered once, whatever the size of a page.
+//! Paged lists: all pages together contain each item once, for any page size.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::backend::{Backend, on_every_store};
 use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Author};
 
-on_every_store! { takes_come_by_page, applications_come_by_page, messages_come_by_page }
+on_every_store! { takes_are_paged, applications_are_paged, messages_are_paged }
 
 const DATE: &str = "2026-11-21";
 
@@ -14,7 +14,7 @@ fn ids(list: &Value) -> Vec<Value> {
     list.as_array().unwrap().iter().map(|it| it["id"].clone()).collect()
 }
 
-fn takes_come_by_page(backend: &Backend) {
+fn takes_are_paged(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let session = fixture.convene(DATE, "aurora");
     let path = format!("/api/swarm/sessions/{session}");
@@ -54,7 +54,7 @@ fn takes_come_by_page(backend: &Backend) {
     fixture.client.get("/api/swarm/sessions/99?limit=1").refused(404, "no such session");
 }
 
-fn applications_come_by_page(backend: &Backend) {
+fn applications_are_paged(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let applied: Vec<_> =
         (0..5).map(|number| Author::apply(&fixture.client, &number.to_string()).0).collect();
@@ -84,7 +84,7 @@ fn applications_come_by_page(backend: &Backend) {
     }
 }
 
-fn messages_come_by_page(backend: &Backend) {
+fn messages_are_paged(backend: &Backend) {
     let fixture = Fixture::on(backend);
     for number in 0..5 {
         let (applicant, _) = Author::apply(&fixture.client, &number.to_string());

@@ -1,4 +1,4 @@
-//! The program, as an operator runs it.
+//! Runs the binary `swarm` as an operator would.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::harness::Client;
 
-/// `swarm`, running; killed if it is still there in the end.
+/// A running `swarm`; killed when dropped.
 pub struct Program {
     child: Child,
     stdout: BufReader<std::process::ChildStdout>,
@@ -34,7 +34,7 @@ impl Program {
         Self::spawn(folder, swarm(arguments, environment))
     }
 
-    /// Starts it by another command, which takes its arguments.
+    /// Starts it by another command.
     pub fn run(command: Command, environment: &[(&str, &str)]) -> Self {
         Self::spawn(Arc::new(tempfile::tempdir().unwrap()), prepared(command, environment))
     }
@@ -62,7 +62,7 @@ impl Program {
         line
     }
 
-    /// The memory that it has resident, in bytes.
+    /// Its resident memory, in bytes.
     pub fn memory(&self) -> usize {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
@@ -74,7 +74,7 @@ impl Program {
         assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
     }
 
-    /// Sends the signal, and waits for the end; answers how it ended, and the log.
+    /// Sends the signal, and waits for the exit; returns the status and the log.
     pub fn stop(mut self, signal: &str) -> (ExitStatus, String) {
         self.signal(signal);
         let status = self.child.wait().unwrap();
@@ -101,7 +101,7 @@ fn prepared(mut command: Command, environment: &[(&str, &str)]) -> Command {
     command
 }
 
-/// The text with which the program refuses to start.
+/// The error text of a start that fails.
 pub fn refusal(arguments: &[&str], environment: &[(&str, &str)]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let environment = &[&[("SWARM_LISTEN", "127.0.0.1:0")], environment].concat();

@@ -1,4 +1,4 @@
-//! What a tenant takes in, and no more. Submit has no such limit.
+//! Quotas of a tenant. Submit has none.
 
 use serde_json::json;
 use swarm_core::domain::{Application, Contact, Lens, Name};
@@ -12,16 +12,16 @@ use crate::harness::{
 };
 
 on_every_store! {
-    so_many_applications_wait,
-    a_member_publishes_so_many_memos_a_day,
-    a_member_submits_so_often_to_a_day_of_the_committee,
-    submit_reads_and_claims_have_none,
+    applications_are_limited,
+    memos_are_limited_per_member_and_day,
+    committee_submissions_are_limited_per_member_and_day,
+    submits_reads_and_claims_have_no_quota,
 }
 
 const DATE: &str = "2026-11-21";
 const HALF_A_DAY: i64 = 12 * 60 * 60 * 1_000;
 
-/// A server that takes in two of everything.
+/// A server with all quotas set to two.
 fn serve(backend: &Backend) -> Server {
     let mut config = tenant("default", ADMIN, &[]);
     config.quotas.pending_applications = 2;
@@ -41,7 +41,7 @@ fn reached(answer: &Answer, what: &str) {
     assert!(hint.starts_with(what), "{hint}");
 }
 
-fn so_many_applications_wait(backend: &Backend) {
+fn applications_are_limited(backend: &Backend) {
     let server = serve(backend);
     let client = server.client();
     let (first, _) = Author::apply(&client, "A");
@@ -60,12 +60,12 @@ fn so_many_applications_wait(backend: &Backend) {
         client.operate(path, &json!({ "memberId": member.as_str() })).expect(200);
     }
     apply().expect(201);
-    // Who has applied learns that first.
+    // A duplicate key is reported before the quota.
     Author::apply(&client, "D");
     assert_eq!(apply().expect(409).json()["error"], "public key already registered");
 }
 
-fn a_member_publishes_so_many_memos_a_day(backend: &Backend) {
+fn memos_are_limited_per_member_and_day(backend: &Backend) {
     let server = serve(backend);
     let client = server.client();
     let [ada, grace] = ["Ada", "Grace"].map(|name| Author::join(&client, name));
@@ -86,7 +86,7 @@ fn a_member_publishes_so_many_memos_a_day(backend: &Backend) {
     reached(&publish(&ada), "memos of a member and day");
 }
 
-fn a_member_submits_so_often_to_a_day_of_the_committee(backend: &Backend) {
+fn committee_submissions_are_limited_per_member_and_day(backend: &Backend) {
     let server = serve(backend);
     let client = server.client();
     let port = backend.store.open_committee(&TenantId::parse("default").unwrap());
@@ -102,7 +102,7 @@ fn a_member_submits_so_often_to_a_day_of_the_committee(backend: &Backend) {
     }
     for _ in 0..2 {
         reached(&submit(KEY), "submissions of a member and day");
-        // Generated again, it is the same day.
+        // Generating again does not reset the quota of the day.
         generate(&client);
     }
     assert_eq!(submit(KEY).json(), json!({ "error": "quota reached" }));
@@ -112,8 +112,8 @@ fn a_member_submits_so_often_to_a_day_of_the_committee(backend: &Backend) {
     submit(KEY).expect(200);
 }
 
-/// Where two of everything are one too many, five of these are not.
-fn submit_reads_and_claims_have_none(backend: &Backend) {
+/// Five of these succeed where the quotas are two.
+fn submits_reads_and_claims_have_no_quota(backend: &Backend) {
     let server = serve(backend);
     let client = server.client();
     client.convene(DATE, "aurora");

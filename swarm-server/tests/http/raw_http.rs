@@ -1,4 +1,4 @@
-//! Requests as bytes, for what no client library would send.
+//! Requests as raw bytes, for requests that client libraries refuse to send.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -11,24 +11,24 @@ use ureq::http::{HeaderMap, HeaderName, HeaderValue};
 use crate::harness::Answer;
 use crate::openapi::is_described;
 
-/// For a request whose answer may come before its body is read: what the server does with the
-/// connection then is one test's business.
+/// For requests that may be answered before their body is read: avoids keep-alive, which another test
+/// covers.
 pub const ONCE: (&str, &str) = ("connection", "close");
 
-/// Far less than the time that the server gives a body to arrive, ten seconds.
-const PATIENCE: Duration = Duration::from_secs(6);
+/// Read timeout; less than the body deadline of the server, ten seconds.
+const READ_TIMEOUT: Duration = Duration::from_secs(6);
 
-/// Sends these bytes on a connection of their own and reads one answer, without waiting for the
-/// end of the connection.
+/// Sends these bytes on a new connection and reads one answer, without waiting for the connection to
+/// close.
 #[track_caller]
 pub fn exchange(address: SocketAddr, request: &[u8]) -> Answer {
     let mut connection = Connection::open(address);
-    // The server may have answered and closed before all of it is sent.
+    // The server may answer and close before everything is sent.
     let _ = connection.send(request);
     let shown = String::from_utf8_lossy(&request[..request.len().min(300)]).into_owned();
     let answer = connection.receive(request.starts_with(b"HEAD "));
     let answer = answer.unwrap_or_else(|error| panic!("{error}: {shown}"));
-    // What is no HTTP, and what somebody else answers, is not ours to describe.
+    // Answers of the HTTP library to invalid requests are not in the document.
     let line: Vec<_> = shown.lines().next().unwrap_or_default().split(' ').collect();
     if let ([method, target, "HTTP/1.1"], true) = (&line[..], answer.is_of_a_path()) {
         is_described(method, target, b"", &answer);
@@ -44,13 +44,13 @@ impl Connection {
         Self::of(TcpStream::connect(address).unwrap())
     }
 
-    /// From another address of this machine than everybody else has.
+    /// Connects from another loopback address than other clients.
     pub fn open_from_elsewhere(address: SocketAddr) -> Self {
         Self::of(elsewhere(address, None))
     }
 
     fn of(stream: TcpStream) -> Self {
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(READ_TIMEOUT)).unwrap();
         Self(BufReader::new(stream))
     }
 
@@ -87,7 +87,7 @@ impl Connection {
     }
 }
 
-/// A socket from another address of this machine, with a receive buffer of this size, in bytes.
+/// A socket from another loopback address, with a receive buffer of this size in bytes.
 pub fn elsewhere(address: SocketAddr, buffer: Option<u32>) -> TcpStream {
     let runtime = Builder::new_current_thread().enable_io().build().unwrap();
     let stream = runtime.block_on(async {

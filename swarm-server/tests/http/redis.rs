@@ -1,4 +1,4 @@
-//! The program on a real Redis: two of them on one, and one that comes back; what it exports.
+//! The binary on a real Redis: two servers, a restart, a cluster, exports, warnings.
 
 use serde_json::{Value, json};
 use swarm_core::domain::AdminTokenHash;
@@ -12,7 +12,7 @@ use crate::program::{Program, configuration, refusal, swarm};
 const DAY: &str = "2026-11-21";
 
 #[test]
-fn two_servers_share_one_truth_and_survive_its_death() {
+fn two_servers_share_one_redis_and_survive_its_restart() {
     let mut redis = Server::start(&[]);
     let store = format!("--store={}", redis.url());
     let serve = || Program::start(&["serve", &store], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
@@ -46,7 +46,7 @@ fn two_servers_share_one_truth_and_survive_its_death() {
 }
 
 #[test]
-fn of_two_servers_one_generates_and_either_takes_a_submission() {
+fn one_of_two_servers_generates_and_both_accept_submissions() {
     // By its clock it is noon.
     let backend = Backend::redis();
     let store = format!("--store={}", backend.redis.as_ref().unwrap().url());
@@ -84,7 +84,7 @@ fn of_two_servers_one_generates_and_either_takes_a_submission() {
 }
 
 #[test]
-fn a_cluster_keeps_both_interfaces() {
+fn cluster_serves_both_interfaces() {
     let cluster = Cluster::start();
     let (file, store) = (committee("redis-cluster.toml", ""), format!("--store={}", cluster.url()));
     let serve = || Program::start(&["serve", "--config", &file, &store], &[]);
@@ -119,7 +119,7 @@ fn a_cluster_keeps_both_interfaces() {
 }
 
 #[test]
-fn export_writes_what_the_store_keeps() {
+fn export_writes_the_stored_briefs() {
     let folder = tempfile::tempdir().unwrap();
     let redis = Server::start(&[]);
     let store = format!("--store={}", redis.url());
@@ -166,7 +166,7 @@ fn export_writes_what_the_store_keeps() {
 }
 
 #[test]
-fn what_a_server_may_lose_is_told_and_counted_from_the_start() {
+fn unsafe_settings_are_logged_and_counted_from_the_start() {
     let redis = Server::start(&["--appendfsync", "everysec"]);
     let store = format!("--store={}", redis.url());
     let program = Program::start(&["serve", &store], &[]);
@@ -213,7 +213,7 @@ fn chair(client: &Client, path: &str, body: &Value) -> Answer {
     client.post(&path, &[("x-admin-token", ADMIN)], &body.to_string())
 }
 
-/// Creates a member; answers its key.
+/// Creates a member; returns its key.
 fn join(client: &Client, id: &str) -> String {
     let created = chair(client, "/members", &json!({ "id": id, "name": id })).expect(201).json();
     created["api_key"].as_str().unwrap().to_owned()

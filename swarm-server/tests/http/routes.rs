@@ -1,4 +1,4 @@
-//! The routes that there are. A new one belongs here: the tests of all routes find it here.
+//! All routes. Add a new route here: tests of all routes use these lists.
 
 /// Public reads; `1` is an id, `aurora` a subject, `2026-11-21` a day, `m` a member.
 pub const READS: [&str; 37] = [
@@ -41,7 +41,7 @@ pub const READS: [&str; 37] = [
     "/api/ic/sessions/2026-11-21",
 ];
 
-/// What anyone may post.
+/// POST routes without credentials.
 pub const OPEN_POSTS: [&str; 5] = [
     "/api/swarm/diagnose",
     "/api/swarm/signing-payload",
@@ -52,7 +52,7 @@ pub const OPEN_POSTS: [&str; 5] = [
 
 pub const MEMBER_POSTS: [&str; 2] = ["/api/swarm/submit", "/api/swarm/memos"];
 
-/// What a member of the committee may post.
+/// The POST route of committee members.
 pub const COMMITTEE_POST: &str = "/api/ic/submit";
 
 pub const OPERATOR_READS: [&str; 2] = ["/api/swarm/admin/applications", "/api/swarm/admin/outbox"];
@@ -75,10 +75,10 @@ pub const OPERATOR_WRITES: [(&str, &str); 15] = [
     ("POST", "/api/swarm/admin/signals"),
 ];
 
-/// What an operator says all of in the path.
+/// An operator's POST route without a body.
 pub const OPERATOR_COMMAND: &str = "/api/swarm/admin/memos/1/retract";
 
-/// What operators post to the committee, refused in its own form.
+/// POST routes of the committee's operators, with refusals in its own form.
 pub const CHAIR_POSTS: [&str; 6] = [
     "/api/ic/admin/members",
     "/api/ic/admin/members/m/status",
@@ -88,10 +88,10 @@ pub const CHAIR_POSTS: [&str; 6] = [
     "/api/ic/admin/day/withdraw",
 ];
 
-/// Takes any object: none of its fields is required, and no generation is the last.
+/// Accepts any object, since all fields are optional, and can be repeated.
 pub const BRIEFS: &str = "/api/ic/admin/briefs";
 
-/// As [`OPERATOR_COMMAND`], of the committee.
+/// A POST route of the committee's operators without a body.
 pub const CHAIR_COMMAND: &str = "/api/ic/admin/members/m/rotate-key";
 
 /// Every request that has a body.

@@ -1,4 +1,4 @@
-//! The client crate, `swarm-client`, against a server over sockets.
+//! The client crate `swarm-client`, over sockets.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ fn code(error: Error) -> String {
 }
 
 #[test]
-fn a_member_joins_files_and_amends() {
+fn member_joins_files_and_amends() {
     let server = Server::start();
     let operator = server.client();
     let client = client(&operator);
@@ -66,9 +66,9 @@ fn a_member_joins_files_and_amends() {
     assert_eq!(code(client.take(TakeId(3)).unwrap_err()), "not-found");
 }
 
-/// What another service would relay is not signed.
+/// Another service could relay it.
 #[test]
-fn a_challenge_of_another_service_is_not_signed() {
+fn challenge_of_another_service_is_not_signed() {
     let given = |challenge: &str| {
         let expires_at = "2026-11-21T12:10:00.000Z";
         let body = json!({ "memberId": "m", "challenge": challenge, "expiresAt": expires_at });
@@ -85,9 +85,9 @@ fn a_challenge_of_another_service_is_not_signed() {
         );
     }
     let asked: Vec<_> = bodies.try_iter().collect();
-    assert_eq!(asked.len(), 2, "nothing but the challenge was asked for");
+    assert_eq!(asked.len(), 2, "only the challenge was requested");
 
-    // Known to its members by another name, it is the service all the same.
+    // The same origin, written differently.
     let claimed = (201, json!({ "token": "tok_m_0" }).to_string());
     let (url, _) = scripted(vec![given("https://Acme.example:443 random"), claimed]);
     let client = swarm_client::Client::new(&url).unwrap().known_as("https://acme.example").unwrap();
@@ -95,7 +95,7 @@ fn a_challenge_of_another_service_is_not_signed() {
 }
 
 #[test]
-fn a_member_of_the_committee_submits() {
+fn committee_member_submits() {
     let server = Server::start();
     let operator = server.client();
     operator.convene("2026-11-21", "aurora");
@@ -112,7 +112,7 @@ fn a_member_of_the_committee_submits() {
 }
 
 #[test]
-fn a_take_that_got_no_answer_is_sent_again_with_the_same_bytes() {
+fn unanswered_take_is_retried_with_the_same_bytes() {
     let (url, bodies) = scripted(vec![
         (503, r#"{"ok":false,"status":503,"error":"store unavailable"}"#.to_owned()),
         (409, r#"{"ok":false,"status":409,"error":"…","recommendationId":7}"#.to_owned()),
@@ -122,7 +122,7 @@ fn a_take_that_got_no_answer_is_sent_again_with_the_same_bytes() {
     let client = swarm_client::Client::new(&url).unwrap();
     let take = take();
     assert_eq!(client.submit("tok", &take).unwrap(), TakeId(7));
-    // Whether it arrived is not known, and the take is still there to be sent again.
+    // The outcome is unknown, and the caller still has the take to retry.
     let client = client.without_retries();
     for _ in 0..2 {
         let unanswered = client.submit("tok", &take);
@@ -134,9 +134,9 @@ fn a_take_that_got_no_answer_is_sent_again_with_the_same_bytes() {
     assert_eq!(sent[1..], vec![sent[0].clone(); 3]);
 }
 
-/// What is appended to the address of a service must not name another one, nor may a token end its header.
+/// A path must not change the host, and a token must not end its header.
 #[test]
-fn a_credential_goes_to_the_service_alone() {
+fn credentials_are_sent_to_the_service_only() {
     for odd in ["http://ada:pw@a.example", "http://a.example/#b", "http://a.example/?b"] {
         assert!(swarm_client::Client::new(odd).is_err(), "{odd}");
     }
@@ -148,7 +148,7 @@ fn a_credential_goes_to_the_service_alone() {
     assert!(matches!(unsent, Err(Error::Invalid(_))), "{unsent:?}");
 }
 
-/// A take of nobody in particular.
+/// Any signed take.
 fn take() -> Signed<TakeDraft> {
     let server = Server::start();
     server.client().convene("2026-11-21", "aurora");
@@ -159,7 +159,7 @@ fn take() -> Signed<TakeDraft> {
 }
 
 #[test]
-fn an_answer_that_is_too_long_is_not_asked_for_again() {
+fn oversized_answer_is_not_retried() {
     let (url, bodies) = answering([endless(), endless()]);
     let refused = swarm_client::Client::new(&url).unwrap().submit("tok", &take());
     let error = refused.unwrap_err();
@@ -168,7 +168,7 @@ fn an_answer_that_is_too_long_is_not_asked_for_again() {
 }
 
 #[test]
-fn only_web_addresses_are_services() {
+fn only_http_urls_are_accepted() {
     for good in ["http://a", "https://a.example:8443/below/"] {
         assert!(swarm_client::Client::new(good).is_ok(), "{good}");
     }

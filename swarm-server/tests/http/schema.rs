@@ -1,4 +1,4 @@
-//! The schema of a take that a brief carries, held to takes by a validator that is not ours.
+//! The JSON schema of takes in the brief, checked with an independent validator.
 
 use std::process::{Command, Stdio};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::clients::python;
 use crate::harness::Server;
 
-/// Says of each take on standard input whether the schema in the first line has it.
+/// Prints for each take on standard input whether it is valid by the schema in the first line.
 const VALIDATE: &str = r#"
 import json, sys
 from jsonschema import Draft202012Validator
@@ -33,7 +33,7 @@ pub fn verdicts(schema: &Value, takes: &[Value]) -> Vec<bool> {
 }
 
 #[test]
-fn the_schema_has_what_the_service_expects_and_nothing_else() {
+fn schema_accepts_exactly_the_takes_that_the_service_accepts() {
     let server = Server::start();
     let client = server.client();
     client.convene("2026-11-21", "aurora");
@@ -86,7 +86,7 @@ fn the_schema_has_what_the_service_expects_and_nothing_else() {
     ];
     assert_eq!(verdicts(&bucketed, &takes), [true, true, false], "{bucketed}");
 
-    // What the schema has is accepted.
+    // Takes valid by the schema are accepted.
     let author = crate::harness::Author::join(&client, "Ada");
     for (subject, takes) in [("aurora", &takes[..2]), ("aurora", &good[4..6])] {
         for take in takes {

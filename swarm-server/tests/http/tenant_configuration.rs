@@ -1,4 +1,4 @@
-//! What a configuration says of tenants: checked before the start, and read again at a SIGHUP.
+//! The configuration of tenants: `swarm check`, and reload at SIGHUP.
 
 use std::io::Write as _;
 use std::process::Stdio;
@@ -38,7 +38,7 @@ fn everything() -> String {
 }
 
 #[test]
-fn a_check_says_what_would_be_served() {
+fn check_prints_the_effective_configuration() {
     let file = configuration(
         "check.toml",
         &("store = \"redis://:hunter2@h:1/0?strict=true\"\n".to_owned() + &everything()),
@@ -57,14 +57,14 @@ fn a_check_says_what_would_be_served() {
     }
     assert!(!said.contains("bolt: warning"), "{said}");
     assert!(!said.contains("hunter2"), "{said}");
-    // Flags and the environment beat the file, as they do for serve.
+    // Flags and the environment override the file, as for serve.
     let said =
         refusal(&["check", "--config", file.to_str().unwrap()], &[("SWARM_STORE", "nowhere")]);
     assert!(said.contains("store: must be"), "{said}");
 }
 
 #[test]
-fn what_is_wrong_with_a_tenant_is_named() {
+fn invalid_tenant_settings_are_named() {
     let bad_hash = "admin_tokens = [{ name = \"ada\", hash = \"sha256:0\" }]";
     let with = |lines: &str| tenant("acme", lines);
     let without = |key: &str, line: &str| {
@@ -102,7 +102,7 @@ fn what_is_wrong_with_a_tenant_is_named() {
 }
 
 #[test]
-fn a_check_refuses_the_addresses_that_stop_the_start() {
+fn check_refuses_invalid_store_and_mail_addresses() {
     for listen in ["nowhere", ":8080", "127.0.0.1:80800"] {
         for command in ["check", "serve"] {
             let said = refusal(&[command], &[("SWARM_LISTEN", listen)]);
@@ -130,7 +130,7 @@ fn a_check_refuses_the_addresses_that_stop_the_start() {
 }
 
 #[test]
-fn where_another_listens_no_store_is_made() {
+fn store_is_not_created_when_the_port_is_taken() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let address = taken.local_addr().unwrap().to_string();
@@ -144,7 +144,7 @@ fn where_another_listens_no_store_is_made() {
 }
 
 #[test]
-fn a_hangup_reads_the_tenants_again() {
+fn sighup_reloads_the_tenants() {
     let file = configuration("hangup.toml", &everything());
     let program = Program::start(&["serve", "--config", file.to_str().unwrap()], &[]);
     let at = |host: &str| program.client.at(host);
@@ -162,7 +162,7 @@ fn a_hangup_reads_the_tenants_again() {
     };
     rewrite(&(tenant("acme", "") + &tenant("zenith", "")), [200, 421, 200]);
     at("acme.example").get("/api/swarm/subjects/aurora").expect(200);
-    // What is wrong changes nothing; the next good file does.
+    // An invalid file changes nothing; the next valid one is applied.
     std::fs::write(&file, tenant("bolt", "colour = 1")).unwrap();
     program.signal("HUP");
     std::thread::sleep(Duration::from_millis(500));
@@ -170,12 +170,12 @@ fn a_hangup_reads_the_tenants_again() {
     rewrite(&tenant("bolt", ""), [421, 200, 421]);
     let (status, log) = program.stop("TERM");
     assert!(status.success() && log.contains("colour"), "{log}");
-    // The first change took a prefix of keys away.
+    // The first change removed a key prefix.
     assert_eq!(log.matches("key_prefix changed").count(), 1, "{log}");
 }
 
 #[test]
-fn operators_are_known_by_name() {
+fn operators_are_logged_by_name() {
     let file = configuration("operators.toml", &everything());
     let program = Program::start(&["serve", "--config", file.to_str().unwrap()], &[]);
     let client = program.client.at("acme.example");
@@ -190,7 +190,7 @@ fn operators_are_known_by_name() {
 }
 
 #[test]
-fn a_token_is_hashed_without_its_line_end() {
+fn token_is_hashed_without_its_line_end() {
     let hashed = |text: &str| {
         let mut child = swarm(&["hash-token"], &[]).stdin(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();

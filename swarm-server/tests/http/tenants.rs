@@ -1,4 +1,4 @@
-//! Two closed worlds on one server.
+//! Two tenants on one server: isolation, hosts, origins.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ use crate::routes::{
 };
 
 on_every_store! {
-    what_is_in_one_is_not_in_the_other,
-    the_same_names_are_others_in_each,
-    the_token_of_one_opens_nothing_in_the_other,
-    a_key_and_its_challenges_belong_to_one_world,
-    hosts_are_found_in_any_case_and_on_any_port,
-    a_forwarded_host_counts_only_where_it_is_trusted,
-    a_forwarded_origin_appears_in_links,
-    an_unknown_host_is_misdirected_whatever_is_asked,
+    records_of_one_tenant_are_not_in_the_other,
+    same_ids_are_independent_between_tenants,
+    token_of_one_tenant_is_unknown_in_the_other,
+    keys_and_challenges_belong_to_one_tenant,
+    hosts_match_in_any_case_and_on_any_port,
+    forwarded_host_is_used_only_when_trusted,
+    forwarded_origin_appears_in_links,
+    unknown_host_is_421_for_any_path,
 }
 
 const DATE: &str = "2026-11-21";
@@ -94,7 +94,7 @@ impl TwoTenants {
     }
 }
 
-/// Everything that can be read of a tenant.
+/// All reads of a tenant.
 fn reads(tenant: &Tenant) -> Vec<(&'static str, Answer)> {
     let public = READS.into_iter().map(|path| (path, tenant.client.get(path)));
     let own = OPERATOR_READS.into_iter();
@@ -102,13 +102,13 @@ fn reads(tenant: &Tenant) -> Vec<(&'static str, Answer)> {
     public.chain(own).collect()
 }
 
-fn what_is_in_one_is_not_in_the_other(backend: &Backend) {
+fn records_of_one_tenant_are_not_in_the_other(backend: &Backend) {
     let TwoTenants { store, acme, bolt, .. } = &TwoTenants::start(backend);
     let empty = bolt.print(store);
     let nothing: Vec<_> =
         reads(bolt).into_iter().map(|(path, answer)| (path, answer.text)).collect();
 
-    // Everything there is to see in the first.
+    // All records of the first tenant.
     let author = acme.insert_members(store);
     let subject = json!({ "id": "aurora", "name": "Only at acme" });
     acme.operate("POST", "/api/swarm/admin/subjects", &subject).expect(201);
@@ -131,12 +131,12 @@ fn what_is_in_one_is_not_in_the_other(backend: &Backend) {
     let answer = bolt.operate("POST", "/api/swarm/admin/activate", &activate);
     answer.refused(404, "no such member");
     bolt.operate("POST", "/api/swarm/admin/sessions", &session).refused(404, "no such subject");
-    // A challenge of one fixture is none in the other.
+    // A challenge of one tenant is invalid in the other.
     let acme_activated = acme.operate("POST", "/api/swarm/admin/activate", &activate);
     acme_activated.expect(200);
 }
 
-fn the_same_names_are_others_in_each(backend: &Backend) {
+fn same_ids_are_independent_between_tenants(backend: &Backend) {
     let TwoTenants { store, acme, bolt, .. } = &TwoTenants::start(backend);
     let authors = [acme.insert_members(store), bolt.insert_members(store)];
     for tenant in [acme, bolt] {
@@ -170,7 +170,7 @@ fn the_same_names_are_others_in_each(backend: &Backend) {
     }
 }
 
-fn the_token_of_one_opens_nothing_in_the_other(backend: &Backend) {
+fn token_of_one_tenant_is_unknown_in_the_other(backend: &Backend) {
     let TwoTenants { store, acme, bolt, .. } = &TwoTenants::start(backend);
     let (author, other) = (acme.insert_members(store), bolt.insert_members(store));
     for tenant in [acme, bolt] {
@@ -188,7 +188,7 @@ fn the_token_of_one_opens_nothing_in_the_other(backend: &Backend) {
     who(bolt).refused(401, "unknown member token");
     let text = signed_text(&author.key.sign(author.draft(DATE, "aurora")));
     bolt.client.submit_text(&author, &text).refused(401, "unknown member token");
-    // Its token is right, its key is that of the other fixture.
+    // The token is valid, the key is that of the other tenant.
     bolt.client.submit_text(&other, &text).refused(400, "signature verification failed");
     let posts = CHAIR_POSTS.into_iter().chain([CHAIR_COMMAND, OPERATOR_COMMAND]);
     let posts = posts.map(|path| ("POST", path)).chain(OPERATOR_WRITES);
@@ -205,7 +205,7 @@ fn the_token_of_one_opens_nothing_in_the_other(backend: &Backend) {
     committee_fixture::submit(&acme.client, &acme.api_key(), &take).expect(200);
 }
 
-fn a_key_and_its_challenges_belong_to_one_world(backend: &Backend) {
+fn keys_and_challenges_belong_to_one_tenant(backend: &Backend) {
     let TwoTenants { acme, bolt, .. } = &TwoTenants::start(backend);
     let key = fresh_key();
     let body = signed_text(&key.sign(swarm_core::domain::Application {
@@ -230,7 +230,7 @@ fn a_key_and_its_challenges_belong_to_one_world(backend: &Backend) {
     Author::claim(&bolt.client, &there, &key).expect(201);
 }
 
-/// The id of the tenant that answers, told by its subject.
+/// The id of the tenant that answers, identified by its subject.
 fn answered(server: &Server, target: &str, headers: &str) -> Option<String> {
     let head = format!("GET {target} HTTP/1.1\r\n{headers}\r\n");
     let answer = raw_http::exchange(server.address, head.as_bytes());
@@ -252,7 +252,7 @@ fn named(tenants: &TwoTenants) {
 
 const PATH: &str = "/api/swarm/subjects/aurora";
 
-fn hosts_are_found_in_any_case_and_on_any_port(backend: &Backend) {
+fn hosts_match_in_any_case_and_on_any_port(backend: &Backend) {
     let tenants = TwoTenants::start(backend);
     named(&tenants);
     let ask = |host: &str| answered(&tenants.server, PATH, &format!("Host: {host}\r\n"));
@@ -282,13 +282,13 @@ fn hosts_are_found_in_any_case_and_on_any_port(backend: &Backend) {
         let answer = raw_http::exchange(tenants.server.address, head.as_bytes());
         answer.unread(400, "invalid host");
     }
-    // The target goes before the header.
+    // The target takes precedence over the header.
     let target = format!("http://acme.example{PATH}");
     let absolute = answered(&tenants.server, &target, "Host: bolt.example\r\n");
     assert_eq!(absolute.as_deref(), Some("acme"));
 }
 
-fn a_forwarded_host_counts_only_where_it_is_trusted(backend: &Backend) {
+fn forwarded_host_is_used_only_when_trusted(backend: &Backend) {
     let mut tenants = TwoTenants::start(backend);
     named(&tenants);
     for trust in [false, true] {
@@ -298,7 +298,7 @@ fn a_forwarded_host_counts_only_where_it_is_trusted(backend: &Backend) {
             ("acme.example", "BOLT.example:443", Some("bolt")),
             ("acme.example", "bolt.example, proxy.internal", Some("bolt")),
             ("acme.example", "unknown.example", None),
-            // What is no host counts for nothing.
+            // Invalid hosts are ignored.
             ("acme.example", "", Some("acme")),
             ("acme.example", ":443", Some("acme")),
             ("acme.example", ", bolt.example", Some("acme")),
@@ -327,8 +327,8 @@ fn a_forwarded_host_counts_only_where_it_is_trusted(backend: &Backend) {
     }
 }
 
-/// What is no host or no scheme counts for nothing, so links name the origin that was asked.
-fn a_forwarded_origin_appears_in_links(backend: &Backend) {
+/// Invalid hosts and schemes are ignored, and links have the requested origin.
+fn forwarded_origin_appears_in_links(backend: &Backend) {
     let mut tenants = TwoTenants::start(backend);
     tenants.server = Server::of(site(&tenants.store).trust_forwarded(true));
     for (forwarded_host, scheme, origin) in [
@@ -347,7 +347,7 @@ fn a_forwarded_origin_appears_in_links(backend: &Backend) {
     }
 }
 
-fn an_unknown_host_is_misdirected_whatever_is_asked(backend: &Backend) {
+fn unknown_host_is_421_for_any_path(backend: &Backend) {
     let TwoTenants { server, .. } = &TwoTenants::start(backend);
     let stranger = server.client().at("stranger.example");
     for (method, path) in [

@@ -1,4 +1,4 @@
-//! TLS of the binary (API.md, 13.1), as OpenSSL speaks it.
+//! TLS of the binary (API.md, 13.1), with OpenSSL as the client.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::program::{refusal, swarm};
 
-/// A server over TLS; killed in the end.
+/// A server with TLS; killed when dropped.
 struct TlsServer {
     child: Child,
     address: String,
@@ -33,7 +33,7 @@ impl TlsServer {
         assert!(Command::new("kill").args(["-s", "HUP", &id]).status().unwrap().success());
     }
 
-    /// What OpenSSL reads of an answer to a GET, where it trusts this certificate; empty where it refuses the server's.
+    /// The answer to a GET through OpenSSL, which trusts this certificate; empty if it refuses the server's.
     fn get(&self, path: &str, trusted: &Path) -> String {
         let mut openssl = Command::new("openssl")
             .args(["s_client", "-quiet", "-verify_return_error", "-servername", "localhost"])
@@ -86,9 +86,9 @@ fn serves_tls_and_reloads_the_certificate_on_sighup() {
     let answer = server.get("/.well-known/swarm.json", &at("first.pem"));
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     assert!(answer.contains("\"https://localhost\""), "links are https: {answer}");
-    assert_eq!(server.get("/healthz", &at("next.pem")), "", "a certificate that is not trusted");
+    assert_eq!(server.get("/healthz", &at("next.pem")), "", "an untrusted certificate");
 
-    // A pair that does not belong together changes nothing.
+    // A key that does not match the certificate changes nothing.
     fs::copy(at("next.pem"), at("tls.pem")).unwrap();
     server.hang_up();
     std::thread::sleep(Duration::from_millis(300));
@@ -104,7 +104,7 @@ fn serves_tls_and_reloads_the_certificate_on_sighup() {
 }
 
 #[test]
-fn a_client_without_tls_gets_no_answer_and_disturbs_nobody() {
+fn client_without_tls_gets_no_answer_and_disturbs_no_other() {
     let folder = tempfile::tempdir().unwrap();
     make_certificate(folder.path(), "tls");
     let server = TlsServer::start(folder.path());
@@ -119,7 +119,7 @@ fn a_client_without_tls_gets_no_answer_and_disturbs_nobody() {
 }
 
 #[test]
-fn unusable_certificates_stop_the_start() {
+fn unusable_certificates_fail_the_start() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["one", "two"] {
         make_certificate(folder.path(), name);

@@ -1,5 +1,5 @@
-//! The log, and the line on standard output, where nobody can or does read them: neither holds a
-//! request up, nor ends the program.
+//! Log and standard output that are not read, or cannot be written: requests are not delayed, and the
+//! program does not end.
 #![allow(clippy::disallowed_methods, reason = "deadlines are measured from outside")]
 
 use std::fs::File;
@@ -14,11 +14,11 @@ use tempfile::TempDir;
 use crate::harness::{ADMIN, Client};
 use crate::program::swarm;
 
-/// More lines than may wait.
+/// More lines than the queue of the log holds.
 const REQUESTS: usize = 12_000;
 
 #[test]
-fn a_log_on_a_full_disk_is_dropped_and_counted() {
+fn log_lines_on_a_full_disk_are_dropped_and_counted() {
     let program = UnreadLog::start(full());
     program.ask(REQUESTS);
     program.drops_at_least(REQUESTS);
@@ -26,7 +26,7 @@ fn a_log_on_a_full_disk_is_dropped_and_counted() {
 }
 
 #[test]
-fn a_log_that_nobody_has_open_is_dropped_and_counted() {
+fn log_lines_to_a_closed_pipe_are_dropped_and_counted() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let program = UnreadLog::start(writer.into());
@@ -36,12 +36,12 @@ fn a_log_that_nobody_has_open_is_dropped_and_counted() {
 }
 
 #[test]
-fn a_log_that_nobody_reads_holds_nothing_up() {
+fn unread_log_does_not_delay_requests() {
     let (mut reader, writer) = stalled();
     let program = UnreadLog::start(writer);
     program.ask(REQUESTS);
     program.drops_at_least(1);
-    // Whoever reads on finds whole lines.
+    // A reader that continues finds complete lines.
     let mut rest = [0; 200_000];
     reader.read_exact(&mut rest).unwrap();
     let text = String::from_utf8(rest[PIPE..].to_vec()).unwrap();
@@ -54,16 +54,16 @@ fn a_log_that_nobody_reads_holds_nothing_up() {
 }
 
 #[test]
-fn a_log_that_nobody_reads_does_not_keep_the_program_alive() {
+fn unread_log_does_not_delay_the_exit() {
     let (_reader, writer) = stalled();
     let program = UnreadLog::start(writer);
     program.ask(REQUESTS);
     program.ends_in_order();
 }
 
-/// With a log that can be read, which tells the address.
+/// The log is readable here, and contains the address.
 #[test]
-fn nobody_has_to_hear_where_the_program_listens() {
+fn unwritable_standard_output_does_not_fail_the_start() {
     let ((_reader, stalled), (closed, writer)) = (stalled(), std::io::pipe().unwrap());
     drop(closed);
     for stdout in [stalled, full(), writer.into()] {
@@ -80,14 +80,14 @@ fn nobody_has_to_hear_where_the_program_listens() {
     }
 }
 
-/// What nobody can be told is no reason to fail otherwise than it would.
+/// An error that cannot be printed does not change the exit code.
 #[test]
-fn a_failure_that_nobody_can_be_told_is_one_exit_code() {
+fn failure_with_unwritable_stderr_has_the_same_exit_code() {
     let status = swarm(&["serve", "--store=postgres://a"], &[]).stderr(full()).status().unwrap();
     assert_eq!(status.code(), Some(1));
 }
 
-/// The program, its log on something that nobody reads.
+/// The program with a log that is not read.
 struct UnreadLog {
     child: Child,
     address: SocketAddr,
@@ -97,7 +97,7 @@ struct UnreadLog {
 impl UnreadLog {
     fn start(log: Stdio) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        // Without a token of the environment, one is printed.
+        // Without a token in the environment, one is printed.
         let mut command = swarm(&["serve", "--listen=127.0.0.1:0"], &[]);
         let mut child = command.current_dir(folder.path()).stderr(log).spawn().unwrap();
         let mut line = String::new();
@@ -106,7 +106,7 @@ impl UnreadLog {
         Self { child, address: address.parse().unwrap(), _folder: folder }
     }
 
-    /// So many requests, each of which is a line of the log.
+    /// Sends requests, each of which logs a line.
     fn ask(&self, requests: usize) {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
@@ -118,7 +118,7 @@ impl UnreadLog {
             while answered < 100 {
                 let mut line = Vec::new();
                 assert_ne!(answers.read_until(b'\n', &mut line).unwrap(), 0, "closed");
-                // The one before ends without a line end.
+                // The previous line may be incomplete.
                 answered += usize::from(line.ends_with(b"HTTP/1.1 200 OK\r\n"));
             }
         }
@@ -134,7 +134,7 @@ impl UnreadLog {
         wait_until("lines are counted", || dropped() >= lines);
     }
 
-    /// SIGTERM ends it, soon and well.
+    /// Checks that SIGTERM ends the program soon, with success.
     fn ends_in_order(mut self) {
         let id = self.child.id().to_string();
         let began = Instant::now();
@@ -158,10 +158,10 @@ fn full() -> Stdio {
     File::options().write(true).open("/dev/full").unwrap().into()
 }
 
-/// What fits into a pipe.
+/// The capacity of a pipe, in bytes.
 const PIPE: usize = 64 << 10;
 
-/// A pipe that takes no more.
+/// A full pipe.
 fn stalled() -> (std::io::PipeReader, Stdio) {
     let (reader, mut writer) = std::io::pipe().unwrap();
     writer.write_all(&[b'\n'; PIPE]).unwrap();

@@ -1,24 +1,23 @@
-//! Where the vectors are, and how they are read.
+//! Finds and reads the test vectors.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-/// Names the folder with the sets of other projects; an absolute path.
+/// The environment variable with the absolute path of the vectors of other projects.
 const VARIABLE: &str = "SWARM_VECTORS";
 
-/// Where that folder is looked for when [`VARIABLE`] is not set, from this crate.
+/// The folder used when [`VARIABLE`] is not set, relative to this crate.
 const BESIDE: &str = "../../shared/vectors";
 
-/// A file of the repository's own vectors. It must be there.
+/// Reads a file of the repository's own vectors, which must exist.
 pub fn own(path: &str) -> String {
     read(&here().join("../vectors").join(path))
 }
 
-/// A file of the sets that other projects have published, which the repository does not contain.
-/// `None`, with a line past the test runner, where there is no folder with them; a folder that
-/// `SWARM_VECTORS` names must be there.
+/// Reads a file of the vectors of other projects, which are not in the repository. Returns `None` and prints a
+/// line if there is no folder with them; a folder that `SWARM_VECTORS` names must exist.
 pub fn third_party(path: &str) -> Option<String> {
     let folder = match std::env::var_os(VARIABLE) {
         Some(named) => Some(PathBuf::from(named)),
@@ -29,7 +28,7 @@ pub fn third_party(path: &str) -> Option<String> {
             "NOT CHECKED over HTTP: {path}: there is no folder {BESIDE} (from swarm-http); \
              set {VARIABLE} to the folder that holds the vectors of other projects\n"
         );
-        // Not by a macro, whose output the test runner hides.
+        // Not by `eprintln!`, whose output the test runner captures.
         let _ = std::io::stderr().write_all(line.as_bytes());
         return None;
     };
@@ -37,14 +36,14 @@ pub fn third_party(path: &str) -> Option<String> {
     Some(read(&folder.join(path)))
 }
 
-/// The records of a text that has one JSON object a line. Only a line feed ends a line: the
-/// vectors contain all other line ends.
+/// The records of a text with one JSON object per line. Only a line feed ends a line, since the vectors
+/// contain all other line ends.
 pub fn records<T: DeserializeOwned>(text: &str) -> Vec<T> {
     let lines = text.split('\n').filter(|line| !line.is_empty());
     lines.map(|line| serde_json::from_str(line).expect(line)).collect()
 }
 
-/// The bytes that hexadecimal digits stand for.
+/// Decodes hexadecimal digits.
 pub fn unhex(text: &str) -> Vec<u8> {
     let digits = text.as_bytes().chunks_exact(2);
     let pair = |pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).expect(text);

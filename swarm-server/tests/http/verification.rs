@@ -1,5 +1,5 @@
-//! What the clients under `examples/clients` say of takes, above all of those that prove nothing,
-//! and how they bear a server that does not answer.
+//! Verification of takes by the clients under `examples/clients`, above all of takes that prove
+//! nothing, and their retries against a server that does not answer.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -17,7 +17,7 @@ use crate::program::swarm;
 
 const UNPROVEN: &str = "unproven: that this is the member's key";
 
-/// A server that gives these answers, whatever is asked, and tells the bodies that came.
+/// A server that gives these answers in order to any request. Returns its URL, and the bodies received.
 pub fn scripted(answers: Vec<(u16, String)>) -> (String, Receiver<Vec<u8>>) {
     answering(answers.into_iter().map(|(status, answer)| whole(status, &answer)))
 }
@@ -25,7 +25,7 @@ pub fn scripted(answers: Vec<(u16, String)>) -> (String, Receiver<Vec<u8>>) {
 /// Writes an answer.
 pub type Answer = Box<dyn FnOnce(&mut TcpStream) + Send>;
 
-/// An answer as it should be.
+/// A complete answer.
 pub fn whole(status: u16, body: &str) -> Answer {
     let length = body.len();
     raw(&format!(
@@ -33,13 +33,13 @@ pub fn whole(status: u16, body: &str) -> Answer {
     ))
 }
 
-/// These bytes, and then the end of the connection.
+/// Sends these bytes, then closes the connection.
 pub fn raw(text: &str) -> Answer {
     let text = text.to_owned();
     Box::new(move |stream| stream.write_all(text.as_bytes()).unwrap())
 }
 
-/// A success that has no end.
+/// A success whose body never ends.
 pub fn endless() -> Answer {
     Box::new(|stream| {
         let spaces = [b' '; 1 << 16];
@@ -48,7 +48,7 @@ pub fn endless() -> Answer {
     })
 }
 
-/// An answer that begins so, and goes on letter by letter for half a minute.
+/// An answer that begins with `start`, and continues byte by byte for half a minute.
 pub fn dribbling(start: &str) -> Answer {
     let start = start.to_owned();
     Box::new(move |stream| {
@@ -62,7 +62,7 @@ pub fn dribbling(start: &str) -> Answer {
     })
 }
 
-/// As [`scripted`], with answers of any kind.
+/// Like [`scripted`], with arbitrary answers.
 pub fn answering(
     answers: impl IntoIterator<Item = Answer, IntoIter: Send + 'static>,
 ) -> (String, Receiver<Vec<u8>>) {
@@ -92,7 +92,7 @@ pub fn answering(
     (url, told)
 }
 
-/// The record of a take that says to be Ada's, signed with `key`.
+/// The record of a take in the name of Ada, signed with `key`.
 fn record(key: &KeyPair) -> Value {
     let ada = Author {
         id: swarm_core::MemberId::parse("ada").unwrap(),
@@ -123,7 +123,7 @@ fn said(output: &Output) -> String {
 }
 
 #[test]
-fn a_key_that_came_with_the_take_proves_nothing() {
+fn key_from_the_record_proves_nothing() {
     let (ada, liar) = (fresh_key(), fresh_key());
     let (url, _bodies) = scripted(vec![(200, record(&liar).to_string()); 11]);
     let mut texts = Vec::new();
@@ -165,7 +165,7 @@ fn verify(arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn a_file_is_verified_without_any_server() {
+fn file_is_verified_without_a_server() {
     let key = fresh_key();
     let take = record(&key);
     let changed = |field: &str, value: Value| {
@@ -217,7 +217,7 @@ fn a_file_is_verified_without_any_server() {
 }
 
 #[test]
-fn a_take_is_sent_again_with_the_same_bytes() {
+fn take_is_retried_with_the_same_bytes() {
     let python_says = r#"
 import sys; sys.path.insert(0, sys.argv[1])
 from swarm_client import Swarm, new_key, sign, take

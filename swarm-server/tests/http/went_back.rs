@@ -1,4 +1,4 @@
-//! The program on a store that went back: wiped, restored from an older copy, or failed over.
+//! The binary on a store that went back: wiped, or restored from an older copy.
 
 use std::fs;
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use crate::program::Program;
 const DAY: &str = "2026-11-21";
 const TOKEN: &[(&str, &str)] = &[("SWARM_ADMIN_TOKEN", ADMIN)];
 
-/// Its dump is older than what was acknowledged, by two takes.
+/// The dump lacks two acknowledged takes.
 #[test]
-fn a_redis_that_comes_back_with_an_older_dump_is_not_written_to() {
+fn redis_restored_from_an_older_dump_is_not_written() {
     let mut redis = Server::start(&["--appendonly", "no"]);
     let (one, other) = (serve(&redis), serve(&redis));
     let ada = desk(&one.client);
@@ -35,14 +35,14 @@ fn a_redis_that_comes_back_with_an_older_dump_is_not_written_to() {
     let accepted = accept(&one.client);
     assert_eq!(accepted["before"], json!({ "size": size }));
     file(&one.client, &ada);
-    // The other sees by itself that another log has begun.
+    // The other server detects that another log has begun.
     let submit = || other.client.submit(&ada, ada.draft(DAY, "aurora"));
     wait_until("the other follows", || submit().status == 201);
     other.client.get("/readyz").expect(200);
 }
 
 #[test]
-fn a_redis_that_was_wiped_is_not_written_to() {
+fn wiped_redis_is_not_written() {
     let redis = Server::start(&[]);
     let program = serve(&redis);
     let ada = desk(&program.client);
@@ -59,10 +59,9 @@ fn a_redis_that_was_wiped_is_not_written_to() {
     program.client.get("/readyz").expect(200);
 }
 
-/// By the time that a server looks, another one, which was started since, has written more than was
-/// lost.
+/// Before the server looks, another one, started since, has written more rows than were lost.
 #[test]
-fn a_redis_whose_entries_changed_is_not_written_to() {
+fn redis_with_a_different_log_is_not_written() {
     let mut redis = Server::start(&["--appendonly", "no"]);
     let one = serve(&redis);
     let ada = desk(&one.client);
@@ -83,7 +82,7 @@ fn a_redis_whose_entries_changed_is_not_written_to() {
 }
 
 #[test]
-fn a_file_that_is_restored_while_it_is_open_is_not_written_to() {
+fn file_restored_while_open_is_not_written() {
     let program = Program::start(&["serve"], TOKEN);
     let ada = desk(&program.client);
     file(&program.client, &ada);
@@ -95,9 +94,9 @@ fn a_file_that_is_restored_while_it_is_open_is_not_written_to() {
     program.client.get("/readyz").expect(200);
 }
 
-/// What is written to a file that no name leads to any more is lost.
+/// Writes to a file without a name are lost.
 #[test]
-fn a_file_that_is_replaced_while_it_is_open_is_not_written_to() {
+fn file_replaced_while_open_is_not_written() {
     let program = Program::start(&["serve"], TOKEN);
     let ada = desk(&program.client);
     let path = program.folder.path().join("swarm.db");
@@ -113,13 +112,13 @@ fn a_file_that_is_replaced_while_it_is_open_is_not_written_to() {
     let detail = ready["detail"].as_str().unwrap();
     let steps = ["put the previous file back", "swarm.db-wal.aside", "restart the server"];
     let places = steps.map(|step| detail.find(step).expect(detail));
-    assert!(places.is_sorted(), "the harmless step comes first: {detail}");
+    assert!(places.is_sorted(), "the safe step comes first: {detail}");
     program.client.get("/api/swarm/takes/1").expect(200);
 }
 
-/// What SQLite keeps beside a file is of the file that was there before.
+/// The -wal and -shm files belong to the previous file.
 #[test]
-fn a_server_that_is_started_on_another_file_has_that_file() {
+fn server_started_on_a_replaced_file_serves_that_file() {
     let program = Program::start(&["serve"], TOKEN);
     let ada = desk(&program.client);
     let folder = Arc::clone(&program.folder);
@@ -146,9 +145,9 @@ fn a_server_that_is_started_on_another_file_has_that_file() {
     assert_eq!(whole, "ok");
 }
 
-/// It goes on where it was: what was set aside meanwhile is of the same file.
+/// Its -wal file, renamed meanwhile, is renamed back.
 #[test]
-fn a_file_that_is_put_back_has_everything() {
+fn file_put_back_has_all_commits() {
     let program = Program::start(&["serve"], TOKEN);
     let ada = desk(&program.client);
     let folder = Arc::clone(&program.folder);
@@ -177,7 +176,7 @@ fn serve(redis: &Server) -> Program {
     Program::start(&["serve", &format!("--store={}", redis.url())], TOKEN)
 }
 
-/// A session that collects, and a member.
+/// Creates an open session and a member.
 fn desk(client: &Client) -> Author {
     client.convene(DAY, "aurora");
     Author::join(client, "Ada")
@@ -187,7 +186,7 @@ fn file(client: &Client, author: &Author) {
     client.submit(author, author.draft(DAY, "aurora")).expect(201);
 }
 
-/// Whoever writes is told so, and so is whoever asks how the server is.
+/// Checks that commits get 503, and that the server is not ready.
 #[track_caller]
 fn refused(client: &Client, author: &Author) {
     client.submit(author, author.draft(DAY, "aurora")).refused(503, "store unavailable");
@@ -208,7 +207,7 @@ fn not_ready(client: &Client) {
     assert_eq!((&ready["error"], &ready["detail"]), (&json!("store unavailable"), &json!(detail)));
 }
 
-/// Accepts the store; what the log says of it.
+/// Accepts the store; returns the log entry of that.
 #[track_caller]
 fn accept(client: &Client) -> Value {
     let accepted = client.operate("/accept", &json!({ "what": "store" })).expect(200).json();

@@ -1,4 +1,4 @@
-//! Servers whose own clocks are wrong: only that of the store counts.
+//! Servers with wrong clocks: only the clock of the store counts.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,11 +21,11 @@ use crate::tenant_configuration::hash;
 const DATE: &str = "2026-11-21";
 const CLOSED: &str = "submission window closed";
 
-on_every_store!(readiness_says_that_the_clock_is_far_behind);
+on_every_store!(readyz_reports_a_clock_far_behind);
 
 const TWO_HOURS: i64 = 2 * 60 * 60 * 1_000;
 
-fn readiness_says_that_the_clock_is_far_behind(backend: &Backend) {
+fn readyz_reports_a_clock_far_behind(backend: &Backend) {
     let fixture = Fixture::on(backend);
     fixture.convene(DATE, "aurora");
     let author = fixture.author();
@@ -60,9 +60,9 @@ fn readiness_says_that_the_clock_is_far_behind(backend: &Backend) {
     assert_eq!(accepted["at"], json!(fixture.clock.now().to_string()));
 }
 
-/// Nobody knows which of the two clocks is wrong.
+/// It is unknown which of the two clocks is wrong.
 #[test]
-fn the_schedule_stands_still_while_the_clocks_differ() {
+fn schedule_pauses_while_clocks_differ() {
     let fixture = Fixture::on(&Backend::redis());
     let own = Clock::of_programs();
     own.move_by(TWO_HOURS);
@@ -90,8 +90,8 @@ fn the_schedule_stands_still_while_the_clocks_differ() {
 
 const FIVE_MINUTES: i64 = 300_000;
 
-/// Two servers on one Redis that goes by `clock`: one is five minutes ahead of it, the other
-/// behind. Their committee takes in what racers submit.
+/// Two servers on one Redis that uses `clock`: one is five minutes ahead of it, the other behind. Quotas of
+/// their committee allow all submissions of the racers.
 pub fn wrong_clocks(redis: &Server, clock: &Clock) -> [(Program, Clock); 2] {
     [FIVE_MINUTES, -FIVE_MINUTES].map(|wrong_by| {
         let own = Clock::of_programs();
@@ -125,10 +125,10 @@ fn date_header(client: &Client) -> Timestamp {
     Timestamp::from_millis(since.as_millis().try_into().unwrap()).unwrap()
 }
 
-/// 64 members file while the deadline passes. The clock moves by a millisecond after one take
-/// more than there are racers, so that one at least is filed within each millisecond.
+/// 64 members file while the deadline passes. The clock advances by a millisecond after 65 takes, so that at
+/// least one take is filed within each millisecond.
 #[test]
-fn a_deadline_passes_by_the_clock_of_redis_alone() {
+fn deadline_is_decided_by_the_clock_of_redis() {
     const RACERS: usize = 64;
     const STEP: usize = RACERS + 1;
     const IN_TIME: i64 = 2;

@@ -1,4 +1,4 @@
-//! The clients under `examples/clients` before a server that answers badly, and when they are stopped.
+//! The clients under `examples/clients` with invalid answers, interrupted, and with unwritable output.
 #![allow(clippy::disallowed_methods, reason = "deadlines are measured from outside")]
 
 use std::fs::{self, File};
@@ -18,7 +18,7 @@ use crate::verification::{answering, clients, dribbling, endless, raw, scripted,
 const SECOND: Duration = Duration::from_secs(1);
 const LONG: Duration = Duration::from_secs(30);
 
-/// What members know the scripted services by.
+/// The origin of the scripted services.
 const ORIGIN: &str = "--origin=https://acme.example";
 
 const FILED: &str = r#"{"ok":true,"status":201,"recommendationId":7,"verified":true}"#;
@@ -53,7 +53,7 @@ fn claim(client: &ClientProgram) -> Command {
 }
 
 #[test]
-fn an_answer_that_takes_too_long_counts_as_none() {
+fn slow_answer_times_out() {
     let says = r#"
 import sys; sys.path.insert(0, sys.argv[1])
 import swarm_client
@@ -74,9 +74,9 @@ print(int(Swarm(sys.argv[2]).submit("tok", signed)["recommendationId"]))
     assert!(start.elapsed() < LONG, "{:?}", start.elapsed());
 }
 
-/// What another service would relay is not signed, and leaves no file behind.
+/// Another service could relay it. No file is left behind.
 #[test]
-fn a_challenge_of_another_service_is_not_signed() {
+fn challenge_of_another_service_is_not_signed() {
     for named in ["https://other.example c", "c", "http://acme.example c"] {
         let challenge = json!({ "challenge": named, "expiresAt": "2026-11-21T00:00:00Z" });
         for which in [0, 1] {
@@ -92,7 +92,7 @@ fn a_challenge_of_another_service_is_not_signed() {
 }
 
 #[test]
-fn an_answer_that_is_too_long_is_not_asked_for_again() {
+fn oversized_answer_is_not_retried() {
     for which in [0, 1] {
         let (url, bodies) = answering([endless(), endless()]);
         let client = &clients("too-long", &url, &[])[which];
@@ -103,7 +103,7 @@ fn an_answer_that_is_too_long_is_not_asked_for_again() {
 }
 
 #[test]
-fn a_success_that_is_no_json_is_not_quoted() {
+fn success_that_is_not_json_is_not_printed() {
     let challenge =
         json!({ "challenge": "https://acme.example c", "expiresAt": "2026-11-21T00:00:00Z" })
             .to_string();
@@ -120,7 +120,7 @@ fn a_success_that_is_no_json_is_not_quoted() {
 }
 
 #[test]
-fn no_control_character_of_a_server_reaches_a_terminal() {
+fn control_characters_of_a_server_are_not_printed() {
     let answers = std::iter::repeat_with(|| raw("\u{1b}[31mred\u{202e}\r\n\r\n"));
     let (url, _bodies) = answering(answers.take(4));
     for client in clients("red", &url, &[]) {
@@ -134,7 +134,7 @@ fn no_control_character_of_a_server_reaches_a_terminal() {
 }
 
 #[test]
-fn a_file_that_is_no_json_is_not_quoted() {
+fn file_that_is_not_json_is_not_printed() {
     let secret = "\u{1b}[31m MC4CAQAwBQYDK2Vw";
     for client in clients("no-json-file", "http://127.0.0.1:1", &[("my.key", secret)]) {
         for command in [&["verify"][..], &["diagnose", "--url", &client.url]] {
@@ -151,7 +151,7 @@ fn a_file_that_is_no_json_is_not_quoted() {
 }
 
 #[test]
-fn bad_usage_is_told_by_the_status_where_nothing_else_can_be_told() {
+fn bad_usage_has_its_exit_status_without_stderr() {
     for client in clients("full", "http://127.0.0.1:1", &[]) {
         let full = File::options().write(true).open("/dev/full").unwrap();
         let status = client.command(&["nonsense"]).stderr(full).status().unwrap();
@@ -159,9 +159,9 @@ fn bad_usage_is_told_by_the_status_where_nothing_else_can_be_told() {
     }
 }
 
-/// Of Node.js, which makes pipes that do not block, and hands them on.
+/// Node.js creates non-blocking pipes, and passes them on.
 #[test]
-fn a_full_pipe_is_waited_for_at_rest() {
+fn full_pipe_is_awaited_without_busy_waiting() {
     let (url, _bodies) = scripted(vec![(200, json!("long".repeat(1 << 20)).to_string())]);
     let [_, client] = clients("full-pipe", &url, &[]);
     let (mut ours, theirs) = UnixStream::pair().unwrap();
@@ -181,7 +181,7 @@ fn a_full_pipe_is_waited_for_at_rest() {
     assert!(used < 20, "{used} of 100 ticks");
 }
 
-/// What a process has used of a processor, in hundredths of a second.
+/// The processor time of a process, in hundredths of a second.
 fn processor_ticks(child: &Child) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
     let fields = stat.rsplit_once(") ").unwrap().1.split(' '); // from the third on
@@ -189,7 +189,7 @@ fn processor_ticks(child: &Child) -> u64 {
 }
 
 #[test]
-fn a_private_file_is_whole_or_not_there() {
+fn private_file_is_written_atomically() {
     for which in [0, 1] {
         let (url, bodies) = answering([dribbling(""), whole(200, "{}")]);
         let client = &clients("stopped", &url, &[])[which];
@@ -209,6 +209,6 @@ fn a_private_file_is_whole_or_not_there() {
             (output.status.code(), fs::read(&path).unwrap()),
             (Some(1), b"another".to_vec())
         );
-        assert!(bodies.try_recv().is_err(), "nothing is asked for in vain");
+        assert!(bodies.try_recv().is_err(), "no request is sent in vain");
     }
 }

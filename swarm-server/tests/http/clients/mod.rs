@@ -1,4 +1,4 @@
-//! The clients under `examples/clients`, in other languages, against the real program.
+//! The clients under `examples/clients`, in other languages, against the binary.
 
 mod bad_answers;
 
@@ -36,14 +36,14 @@ impl ClientProgram {
         ran.unwrap_or_else(|error| panic!("{} does not run: {error}", self.interpreter))
     }
 
-    /// A command of the client, to be run.
+    /// The process of a client command.
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.interpreter);
         command.arg(&self.script).args(arguments).current_dir(&self.folder);
         command
     }
 
-    /// What a command prints when all is well.
+    /// Runs a command; returns its output, and fails unless it succeeds.
     fn says(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -51,7 +51,7 @@ impl ClientProgram {
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
-    /// As [`says`](Self::says), of a command that speaks with the server and prints JSON.
+    /// Like [`says`](Self::says), for a command that calls the server and prints JSON.
     fn asks(&self, command: &str, arguments: &[&str]) -> Value {
         let mut all = vec![command, "--url", &self.url];
         all.extend_from_slice(arguments);
@@ -111,7 +111,7 @@ fn journey(interpreter: String, script: &str) {
         receipt,
         json!({ "ok": true, "status": 201, "recommendationId": 1, "verified": true })
     );
-    // Sent again after a lost answer, the very same take is found to stand.
+    // Sent again after a lost answer, the same take returns its first id.
     assert_eq!(client.asks("submit", &fields)["recommendationId"], 1);
     let take = program.client.get("/api/swarm/takes/1").expect(200).json();
     let fresh: Vec<_> = fields.iter().filter(|it| !it.starts_with("--nonce")).copied().collect();
@@ -129,7 +129,7 @@ fn journey(interpreter: String, script: &str) {
     committee(&program, &client);
 }
 
-/// What there is to read before a take, and a memo.
+/// Reads the brief, and publishes a memo.
 fn reads(client: &ClientProgram) {
     assert_eq!(client.asks("open-session", &[])["id"], 1);
     assert_eq!(client.asks("sessions", &["--limit=1"])["sessions"][0]["subjectId"], "aurora");
@@ -138,7 +138,7 @@ fn reads(client: &ClientProgram) {
     assert_eq!(client.asks("memo", &memo)["memoId"], 1);
 }
 
-/// The client computes the reference that it is given, or fails.
+/// The client computes the reference itself, and fails if the answer differs.
 fn committee(program: &Program, client: &ClientProgram) {
     let member = chair(&program.client, "/members", &json!({ "id": "zoe", "name": "Zoë" }));
     let key = member.expect(201).json()["api_key"].as_str().unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! What is over stays over, and who is out has no brief.
+//! Closed sessions, withdrawn and regenerated days, and inactive members.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use crate::fixture::{Fixture, now};
 use crate::harness::ADMIN;
 
 on_every_store! {
-    a_session_that_has_shown_its_takes_stays_closed,
-    the_schedule_leaves_a_session_closed_that_has_shown_its_takes,
-    the_schedule_opens_a_session_again_that_had_no_take,
-    a_day_that_is_withdrawn_keeps_its_submissions,
-    a_withdrawn_day_is_recalled_by_no_brief,
-    of_a_day_that_was_generated_anew_briefs_recall_what_was_submitted_since,
-    an_inactive_member_has_no_brief,
-    a_brief_that_was_not_modified_is_not_sent_again,
+    session_with_published_takes_stays_closed,
+    schedule_does_not_reopen_a_session_with_published_takes,
+    schedule_reopens_a_session_without_takes,
+    withdrawn_day_keeps_its_submissions,
+    briefs_do_not_quote_a_withdrawn_day,
+    briefs_quote_only_takes_since_the_last_generation,
+    inactive_member_has_no_brief,
+    unmodified_brief_is_304,
     members_are_listed_for_their_operator,
 }
 
@@ -34,7 +34,7 @@ fn fixture(backend: &Backend) -> Fixture {
     fixture
 }
 
-/// How many briefs the schedule generates now, if it does.
+/// Runs the schedule; returns the number of briefs generated, if any.
 fn tick(fixture: &Fixture) -> Option<usize> {
     let committees = Committees::new(Arc::clone(&fixture.store), SystemEntropy);
     let tenant = TenantId::parse("default").unwrap();
@@ -42,13 +42,13 @@ fn tick(fixture: &Fixture) -> Option<usize> {
     now(committee.generate_if_due()).unwrap().map(|made| made.briefs)
 }
 
-fn a_session_that_has_shown_its_takes_stays_closed(backend: &Backend) {
+fn session_with_published_takes_stays_closed(backend: &Backend) {
     let fixture = fixture(backend);
     let until = |millis: i64| {
         chair(&fixture.client, "/briefs", &json!({ "deadline_utc": fixture.clock.after(millis) }))
     };
     until(-1).expect(201);
-    // Nothing was filed: nothing was shown.
+    // Nothing was filed, so nothing was published.
     until(1_000).expect(201);
     submit(&fixture.client, KEY, &take("bullish")).expect(200);
     until(500).expect(201);
@@ -65,7 +65,7 @@ fn a_session_that_has_shown_its_takes_stays_closed(backend: &Backend) {
     submit(&fixture.client, KEY, &take("bullish")).unread(409, "submission window closed");
 }
 
-fn the_schedule_leaves_a_session_closed_that_has_shown_its_takes(backend: &Backend) {
+fn schedule_does_not_reopen_a_session_with_published_takes(backend: &Backend) {
     let fixture = fixture(backend);
     let order = json!({ "deadline_utc": fixture.clock.after(1_000) });
     chair(&fixture.client, "/briefs", &order).expect(201);
@@ -79,7 +79,7 @@ fn the_schedule_leaves_a_session_closed_that_has_shown_its_takes(backend: &Backe
     submit(&fixture.client, KEY, &take("bullish")).unread(409, "submission window closed");
 }
 
-fn the_schedule_opens_a_session_again_that_had_no_take(backend: &Backend) {
+fn schedule_reopens_a_session_without_takes(backend: &Backend) {
     let fixture = fixture(backend);
     let order = json!({ "deadline_utc": fixture.clock.after(1_000) });
     chair(&fixture.client, "/briefs", &order).expect(201);
@@ -90,8 +90,8 @@ fn the_schedule_opens_a_session_again_that_had_no_take(backend: &Backend) {
     submit(&fixture.client, KEY, &take("bullish")).expect(200);
 }
 
-/// And then the schedule finds a day that was not generated.
-fn a_day_that_is_withdrawn_keeps_its_submissions(backend: &Backend) {
+/// The schedule then treats the day as not generated.
+fn withdrawn_day_keeps_its_submissions(backend: &Backend) {
     let fixture = fixture(backend);
     chair(&fixture.client, "/briefs", &json!({})).expect(201);
     submit(&fixture.client, KEY, &take("bullish")).expect(200);
@@ -115,7 +115,7 @@ fn a_day_that_is_withdrawn_keeps_its_submissions(backend: &Backend) {
     assert_eq!(records(&*fixture.committee()), submitted);
 }
 
-fn a_withdrawn_day_is_recalled_by_no_brief(backend: &Backend) {
+fn briefs_do_not_quote_a_withdrawn_day(backend: &Backend) {
     let fixture = fixture(backend);
     chair(&fixture.client, "/briefs", &json!({})).expect(201);
     submit(&fixture.client, KEY, &take("bullish")).expect(200);
@@ -127,7 +127,7 @@ fn a_withdrawn_day_is_recalled_by_no_brief(backend: &Backend) {
     assert_eq!(brief["your_recent_takes"], json!([]));
 }
 
-fn of_a_day_that_was_generated_anew_briefs_recall_what_was_submitted_since(backend: &Backend) {
+fn briefs_quote_only_takes_since_the_last_generation(backend: &Backend) {
     let fixture = fixture(backend);
     fixture.client.operate("/subjects", &json!({ "id": "borealis", "name": "B" })).expect(201);
     for (subject, stance) in [("aurora", "bullish"), ("borealis", "bearish")] {
@@ -143,7 +143,7 @@ fn of_a_day_that_was_generated_anew_briefs_recall_what_was_submitted_since(backe
     assert_eq!(recalled[0]["stance"], "bearish");
 }
 
-fn an_inactive_member_has_no_brief(backend: &Backend) {
+fn inactive_member_has_no_brief(backend: &Backend) {
     let fixture = fixture(backend);
     chair(&fixture.client, "/briefs", &json!({})).expect(201);
     let brief = fixture.client.get(BRIEF).expect(200).text;
@@ -156,7 +156,7 @@ fn an_inactive_member_has_no_brief(backend: &Backend) {
     assert_eq!(fixture.client.get(BRIEF).expect(200).text, brief);
 }
 
-fn a_brief_that_was_not_modified_is_not_sent_again(backend: &Backend) {
+fn unmodified_brief_is_304(backend: &Backend) {
     let fixture = fixture(backend);
     chair(&fixture.client, "/briefs", &json!({})).expect(201);
     let get = |headers: &[(&str, &str)]| fixture.client.send("GET", BRIEF, headers, b"");
@@ -170,7 +170,7 @@ fn a_brief_that_was_not_modified_is_not_sent_again(backend: &Backend) {
     for since in ["Sat, 21 Nov 2026 11:59:59 GMT", "2026-11-21T12:00:00Z", "yesterday", ""] {
         get(&[("if-modified-since", since)]).expect(200);
     }
-    // A tag says more than a date does.
+    // The tag takes precedence over the date.
     get(&[("if-none-match", "\"other\""), ("if-modified-since", modified)]).expect(200);
     get(&[("if-none-match", tag), ("if-modified-since", "Sat, 21 Nov 2026 11:59:59 GMT")])
         .expect(304);

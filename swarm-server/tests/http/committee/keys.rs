@@ -1,4 +1,4 @@
-//! API keys: what has the shape of one, whose it is, and who ever learns it.
+//! API keys: their format, lookup in constant work, and secrecy.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ fn submit_raw(fixture: &Fixture, lines: &[&[u8]]) -> Answer {
 }
 
 #[test]
-fn what_has_not_the_shape_of_a_key_is_none() {
+fn malformed_keys_are_refused() {
     let (fixture, _) = Fixture::with_records();
     let before = fixture.print();
     let line = |value: &[u8]| [b"x-ic-key: ", value].concat();
@@ -76,7 +76,7 @@ fn what_has_not_the_shape_of_a_key_is_none() {
         refused(answer, 401, MALFORMED);
     }
     refused(submit_raw(&fixture, &[]), 401, MALFORMED);
-    // Of two keys nobody knows which one counts.
+    // Two keys are ambiguous.
     let (good, bad) = (line(KEY.as_bytes()), line(b"x"));
     for two in [[&good, &good], [&good, &bad], [&bad, &good]] {
         refused(submit_raw(&fixture, &[two[0], two[1]]), 401, MALFORMED);
@@ -84,13 +84,13 @@ fn what_has_not_the_shape_of_a_key_is_none() {
     let elsewhere = format!("Authorization: Bearer {KEY}");
     refused(submit_raw(&fixture, &[elsewhere.as_bytes()]), 401, MALFORMED);
     assert_eq!(fixture.print(), before);
-    // Blanks around a value are not part of it, and names of headers have no case.
+    // White space around a value is ignored, and header names are case-insensitive.
     let padded = format!("X-IC-KEY: \t {KEY} \t");
     submit_raw(&fixture, &[padded.as_bytes()]).expect(200);
 }
 
 #[test]
-fn a_key_of_the_right_shape_is_somebodys_or_invalid() {
+fn well_formed_key_must_belong_to_a_member() {
     let (fixture, _) = Fixture::with_records();
     let before = fixture.print();
     let last = |digit: char| format!("{}{digit}", &KEY[..KEY.len() - 1]);
@@ -111,9 +111,9 @@ fn a_key_of_the_right_shape_is_somebodys_or_invalid() {
     submit(&fixture.client, KEY, &take("bullish")).expect(200);
 }
 
-/// A prefix is a tenant's own: under another one the same member, the same hash, is nobody.
+/// A prefix belongs to a tenant: with another prefix, the key of a member is invalid.
 #[test]
-fn a_key_with_another_prefix_is_invalid() {
+fn key_with_another_prefix_is_invalid() {
     let store = Clock::noon().store();
     let minutes = TimeOfDay::from_minutes;
     let with_prefix = |id: &str, prefix: &str| {
@@ -136,7 +136,7 @@ fn a_key_with_another_prefix_is_invalid() {
         refused(submit(client, key, &take("bullish")), 409, "no brief published yet for today");
         refused(submit(client, other, &take("bullish")), 401, "invalid key");
     }
-    // On file with its hash, and yet not of this tenant's prefix.
+    // Its hash is stored, but the prefix is not that of the tenant.
     use swarm_core::CommitteeTenants as _;
     committee_fixture::insert_member(
         &*store.open_committee(&TenantId::parse("acme").unwrap()),
@@ -146,7 +146,7 @@ fn a_key_with_another_prefix_is_invalid() {
     refused(submit(&acme, KEY, &take("bullish")), 401, "invalid key");
 }
 
-/// What the store is asked on the way to an answer.
+/// The answer, and the store calls made for it.
 fn asked(spied: &SpiedFixture, key: &str, body: &str) -> (String, Vec<&'static str>) {
     spied.heard();
     let answer = spied.fixture.client.post("/api/ic/submit", &[("x-ic-key", key)], body);
@@ -154,9 +154,9 @@ fn asked(spied: &SpiedFixture, key: &str, body: &str) -> (String, Vec<&'static s
     (answer.json()["error"].as_str().unwrap_or("none").to_owned(), calls)
 }
 
-/// Whether a key, or its member, exists does not show in what is done to find out.
+/// The store calls do not reveal whether a key or its member exists.
 #[test]
-fn every_key_of_the_right_shape_costs_the_same_work() {
+fn all_well_formed_keys_cost_the_same_store_calls() {
     let spied = SpiedFixture::start();
     let committee = spied.fixture.committee();
     committee_fixture::insert_member(&*committee, "m", KEY);
@@ -184,7 +184,7 @@ fn every_key_of_the_right_shape_costs_the_same_work() {
     assert_eq!(asked(&spied, "ic_m_0", &good), (MALFORMED.to_owned(), vec![]));
 }
 
-/// The key of an answer that shows one.
+/// The key in an answer.
 fn shown(answer: Answer) -> String {
     assert_eq!(answer.header("cache-control"), Some("no-store"));
     let body = answer.json();
@@ -193,7 +193,7 @@ fn shown(answer: Answer) -> String {
     body["api_key"].as_str().unwrap().to_owned()
 }
 
-/// What must not be said of a key: the key, the part that is secret, and its hash.
+/// What must never appear of a key: the key, its secret part, and its hash.
 fn secrets(key: &str) -> Vec<String> {
     let hash = ApiKeyHash::of(key.as_bytes());
     let hash = hash.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
@@ -201,7 +201,7 @@ fn secrets(key: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_key_is_shown_once_and_the_store_never_sees_it() {
+fn key_is_shown_once_and_never_sent_to_the_store() {
     let spied = SpiedFixture::start();
     let client = &spied.fixture.client;
     client.convene("2026-11-21", "aurora");
@@ -222,20 +222,20 @@ fn a_key_is_shown_once_and_the_store_never_sees_it() {
     for method in ["save_committee_member", "committee_basis", "file_committee"] {
         assert!(methods.contains(method), "{method} was not heard: {methods:?}");
     }
-    assert!(heard.iter().any(|(_, said)| said.contains("half in cash")), "the ear is good");
+    assert!(heard.iter().any(|(_, said)| said.contains("half in cash")), "the recording works");
     for secret in [secrets(&created), secrets(&rotated)].concat() {
         for (method, said) in &heard {
             assert!(!said.contains(&secret), "{method} was told {secret}: {said}");
         }
     }
-    // On file is the hash of the newest one.
+    // The hash of the newest key is stored.
     let hash = ApiKeyHash::of(rotated.as_bytes());
     let members = crate::fixture::now(spied.fixture.committee().committee_members()).unwrap();
     assert!(members.iter().all(|member| member.record.key == hash));
 }
 
 #[test]
-fn no_key_is_ever_logged() {
+fn keys_are_never_logged() {
     for format in ["text", "json"] {
         let environment = [("SWARM_ADMIN_TOKEN", ADMIN), ("RUST_LOG", "trace")];
         let program = Program::start(&["serve", &format!("--log-format={format}")], &environment);

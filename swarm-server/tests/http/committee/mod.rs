@@ -1,4 +1,4 @@
-//! The daily committee, over HTTP: a day in two tenants; then everything that is refused.
+//! The committee over HTTP: a day in two tenants, and its refusals in the modules below.
 
 mod ended_days;
 mod keys;
@@ -52,7 +52,7 @@ impl TwoTenants {
         self.server.client().at(&format!("{id}.example"))
     }
 
-    /// What the work in the background of one more server does.
+    /// Runs the background work of one more server.
     fn tick(&self, id: &str) -> Option<usize> {
         let committees = Committees::new(Arc::clone(&self.store), SystemEntropy);
         let committee =
@@ -62,7 +62,7 @@ impl TwoTenants {
     }
 }
 
-/// Creates a member; answers its key.
+/// Creates a member; returns its key.
 fn join(client: &Client, id: &str) -> String {
     let created = chair(client, "/members", &json!({ "id": id, "name": "Ada", "voice": "Dry." }));
     let created = created.expect(201).json();
@@ -161,7 +161,7 @@ fn a_day_of_the_committee_in_two_tenants(backend: &Backend) {
     assert_eq!(brief["recent_sessions"], recalled);
 }
 
-/// The schedule convenes no session for nobody, and does when somebody comes in time.
+/// The schedule generates nothing without an active member, and catches up when one joins in time.
 fn the_schedule_waits_for_an_active_member(backend: &Backend) {
     let tenants = TwoTenants::start(backend);
     let client = tenants.client("acme");
@@ -180,7 +180,7 @@ fn the_schedule_waits_for_an_active_member(backend: &Backend) {
     client.get("/data/committee/briefs/today/bob.json").expect(404);
 }
 
-/// More days than are looked at together, each with its own takes.
+/// More days than are read in one page, each with its own takes.
 fn a_long_list_counts_the_takes_of_each_day(backend: &Backend) {
     const DAYS: usize = 20;
     let tenants = TwoTenants::start(backend);
@@ -228,7 +228,7 @@ fn the_reference_of_a_take_is_the_one_that_is_documented(backend: &Backend) {
         "subject_id": record["subject_id"], "commit": commit, "received_at": record["received_at"],
     });
     assert_eq!(receipt, expected);
-    // A moment that was sent counts as the instant that it is.
+    // A time with an offset counts as the same instant.
     let mut dated = record.clone();
     dated["generated_at"] = json!("2026-11-21T23:00:00.12345+00:30");
     dated["model"] = json!("m \"1\"");

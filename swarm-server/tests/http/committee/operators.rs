@@ -1,4 +1,4 @@
-//! What operators of the committee are told when their request is wrong, or names nothing.
+//! Refusals of operators' requests to the committee.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn invalid(answer: Answer, field: &str) {
     assert_eq!(body, json!({ "error": "invalid request", "detail": detail }));
 }
 
-/// A request that is right, and what each of its fields may not be.
+/// A valid request, and invalid values for each of its fields.
 struct Request {
     path: &'static str,
     right: Value,
@@ -24,7 +24,7 @@ struct Request {
 struct Field {
     name: &'static str,
     required: bool,
-    /// The longest text that it may be, in characters.
+    /// Its maximum length, in characters.
     limit: Option<usize>,
     wrong: Vec<Value>,
 }
@@ -81,7 +81,7 @@ fn requests() -> Vec<Request> {
 }
 
 #[test]
-fn bad_fields_are_named_and_change_nothing() {
+fn invalid_fields_are_named_and_change_nothing() {
     let (fixture, _) = Fixture::with_records();
     let before = fixture.print();
     for Request { path, right, fields } in requests() {
@@ -110,14 +110,14 @@ fn bad_fields_are_named_and_change_nothing() {
     }
 }
 
-/// The same requests, when nothing is wrong with them.
+/// The same requests with valid fields.
 #[test]
-fn what_is_right_is_done() {
+fn valid_requests_are_accepted() {
     let (fixture, _) = Fixture::with_records();
     for Request { path, right, fields } in requests() {
         chair(&fixture.client, path, &right);
         for Field { name, limit, .. } in fields {
-            // Text is text: whatever else it means to somebody.
+            // Text with special meanings elsewhere is kept as it is.
             let Some(limit) = limit.filter(|_| !name.ends_with("id")) else { continue };
             let mut body = right.clone();
             body[name] = json!("\0\u{1f680}</script>\u{202e}".repeat(limit / 12));
@@ -133,9 +133,9 @@ fn what_is_right_is_done() {
     assert!(session["synthesis"].as_str().unwrap().starts_with("\0\u{1f680}</script>"));
 }
 
-/// As when the clock of the store was days ahead.
+/// For example when the clock of the store was days ahead.
 #[test]
-fn a_day_that_was_generated_by_mistake_is_as_if_it_had_not_been() {
+fn day_generated_by_mistake_can_be_withdrawn() {
     let (fixture, _) = Fixture::with_records();
     let client = &fixture.client;
     let date = json!({ "date": "2026-11-21" });
@@ -159,12 +159,12 @@ fn a_day_that_was_generated_by_mistake_is_as_if_it_had_not_been() {
     assert_eq!(said, ["committee-day", "withdrawn", "2026-11-21", "basalt"].map(Value::from));
     chair(client, "/day/withdraw", &date).expect(404);
     let again = chair(client, "/briefs", &json!({})).expect(201).json();
-    assert_eq!(again["subject_id"], "aurora", "the one whose turn it is");
+    assert_eq!(again["subject_id"], "aurora", "the next subject in rotation");
     assert_eq!(statuses(), [200, 200]);
 }
 
 #[test]
-fn what_is_not_there_is_not_found() {
+fn unknown_records_are_404() {
     let (fixture, _) = Fixture::with_records();
     let before = fixture.print();
     let missing = |answer: Answer, thing: &str| {
@@ -207,7 +207,7 @@ fn what_is_not_there_is_not_found() {
 }
 
 #[test]
-fn queries_are_right_or_refused() {
+fn invalid_queries_are_refused() {
     let (fixture, _) = Fixture::with_records();
     let whole = fixture.client.get("/api/ic/sessions").expect(200).json();
     assert_eq!(whole["sessions"][0]["date"], "2026-11-21");
@@ -230,7 +230,7 @@ fn queries_are_right_or_refused() {
 
 /// A generation needs a subject.
 #[test]
-fn without_an_active_subject_there_is_nothing_to_generate() {
+fn generation_without_an_active_subject_is_refused() {
     let fixture = Fixture::start();
     let refused = |answer: Answer| answer.unread(409, "no active subject");
     refused(chair(&fixture.client, "/briefs", &json!({})));
@@ -245,7 +245,7 @@ fn without_an_active_subject_there_is_nothing_to_generate() {
         "ok": true, "date": "2026-11-21", "subject_id": "aurora", "briefs": 0,
         "deadline_utc": "2026-11-21T23:25:00.000Z",
     });
-    // Without a body: all its fields are optional, and what was decided for the day stands.
+    // Without a body: all fields are optional, and the earlier choices of the day are kept.
     for headers in [&headers[..1], &headers[..], &odd[..]] {
         let bare = fixture.client.send("POST", "/api/ic/admin/briefs", headers, b"");
         assert_eq!(bare.expect(201).json(), made);
@@ -253,7 +253,7 @@ fn without_an_active_subject_there_is_nothing_to_generate() {
 }
 
 #[test]
-fn an_id_is_given_once() {
+fn member_ids_are_unique() {
     let (fixture, _) = Fixture::with_records();
     let before = fixture.print();
     let again = chair(&fixture.client, "/members", &json!({ "id": "m", "name": "Another" }));

@@ -1,4 +1,4 @@
-//! What a submission is refused for, byte for byte, and in which order.
+//! Refusals of submissions, byte for byte, and the order of the checks.
 
 use serde_json::{Value, json};
 
@@ -14,8 +14,8 @@ use Check::{
 
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
-/// The checks of a submission, in the order of API.md, 8.5; what HTTP refuses stands
-/// after the shape of the key, which is looked at before the body.
+/// The checks of a submission, in the order of API.md, 8.5. The format of the key is checked before the body,
+/// refusals of the HTTP layer come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Check {
     KeyShape,
@@ -84,7 +84,7 @@ fn refused_by(check: Check, answer: &Answer) {
     assert_eq!(answer.header("cache-control"), Some("no-store"));
 }
 
-/// The fields of a take that breaks these rules and no other.
+/// The fields of a take that breaks exactly these rules.
 fn fields(breaks: impl Fn(Check) -> bool) -> Value {
     let mut fields = take("bullish");
     let trailer = if breaks(Trailer) { "" } else { "\nSTANCE: bullish | CONFIDENCE: 0.6" };
@@ -106,7 +106,7 @@ fn fields(breaks: impl Fn(Check) -> bool) -> Value {
     fields
 }
 
-/// A fixture in which the time for submissions is as these checks need it.
+/// A fixture at the time of day that these checks need.
 fn fixture(breaks: impl Fn(Check) -> bool) -> Fixture {
     let fixture = Fixture::start();
     committee_fixture::insert_member(&*fixture.committee(), "m", KEY);
@@ -118,7 +118,7 @@ fn fixture(breaks: impl Fn(Check) -> bool) -> Fixture {
     match (breaks(Brief), breaks(Deadline)) {
         (true, false) => {}
         (false, late) => generate(if late { -1 } else { 0 }),
-        // Yesterday's are not today's.
+        // Only yesterday's briefs exist.
         (true, true) => {
             generate(0);
             fixture.clock.move_by(DAY_MILLIS);
@@ -131,7 +131,7 @@ fn fixture(breaks: impl Fn(Check) -> bool) -> Fixture {
     fixture
 }
 
-/// Submits a take that breaks these rules and no other.
+/// Submits a take that breaks exactly these rules.
 fn submit_breaking(broken: &[Check]) -> Answer {
     let breaks = |check| broken.contains(&check);
     let fixture = fixture(breaks);
@@ -153,22 +153,22 @@ fn submit_breaking(broken: &[Check]) -> Answer {
 }
 
 #[test]
-fn a_submission_that_breaks_no_rule_is_filed() {
+fn valid_submission_is_filed() {
     submit_breaking(&[]).expect(200);
 }
 
 #[test]
-fn each_rule_has_its_answer() {
+fn each_broken_rule_has_its_answer() {
     for check in CHECKS {
         refused_by(check, &submit_breaking(&[check]));
     }
 }
 
 #[test]
-fn of_two_broken_rules_the_earlier_one_answers() {
+fn earlier_of_two_broken_rules_is_reported() {
     for (at, first) in CHECKS.into_iter().enumerate() {
         for second in &CHECKS[at + 1..] {
-            // No body is both.
+            // No body can break both.
             if (first, *second) != (BodyShort, BodyLong) {
                 refused_by(first, &submit_breaking(&[first, *second]));
             }
@@ -177,7 +177,7 @@ fn of_two_broken_rules_the_earlier_one_answers() {
 }
 
 #[test]
-fn of_all_later_rules_the_earliest_one_answers() {
+fn earliest_of_all_later_rules_is_reported() {
     for at in 0..CHECKS.len() {
         let mut broken = CHECKS[at..].to_vec();
         broken.retain(|check| *check != BodyLong || CHECKS[at] == BodyLong);
@@ -185,9 +185,9 @@ fn of_all_later_rules_the_earliest_one_answers() {
     }
 }
 
-/// What each field may not be; absent, `null` and of another type are the same fault.
+/// Invalid values of each field. Absent, `null` and another type are the same error.
 #[test]
-fn no_field_takes_what_breaks_its_rule() {
+fn invalid_fields_are_refused() {
     let fixture = fixture(|_| false);
     let before = fixture.print();
     let nested = serde_json::from_str::<Value>(&format!("{}{}", "[".repeat(60), "]".repeat(60)));
@@ -239,9 +239,9 @@ fn no_field_takes_what_breaks_its_rule() {
     assert_eq!(fixture.print(), before);
 }
 
-/// At the edges, and what is optional; unknown fields are ignored.
+/// Limits and optional fields; unknown fields are ignored.
 #[test]
-fn what_is_just_right_is_taken() {
+fn values_at_their_limits_are_accepted() {
     let fixture = fixture(|_| false);
     for (field, value, kept) in [
         ("confidence", json!(0), json!(0.0)),
@@ -272,7 +272,7 @@ fn what_is_just_right_is_taken() {
 
 /// To the millisecond, by the store's clock.
 #[test]
-fn the_deadline_itself_is_in_time() {
+fn submission_at_the_deadline_is_accepted() {
     let fixture = fixture(|_| false);
     committee_fixture::submit(&fixture.client, KEY, &take("bullish")).expect(200);
     fixture.clock.move_by(1);

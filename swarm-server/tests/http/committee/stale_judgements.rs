@@ -1,4 +1,4 @@
-//! What others do to the committee between a judgement and its commit.
+//! Changes to the committee between a judgement and its commit.
 
 use std::sync::{Arc, Mutex};
 use swarm_core::domain::Actor;
@@ -19,7 +19,7 @@ use crate::observed_store::ObservedStore;
 
 type Interference = Box<dyn FnOnce(&CommitteeTenant) + Send>;
 
-/// Runs what is to be run once, right before the next call of a method of the store.
+/// Runs an interfering change once, right before the next call of a given store method.
 struct Interleaving {
     fixture: Fixture,
     next: Arc<Mutex<Option<(&'static str, Interference)>>>,
@@ -38,8 +38,8 @@ impl Interleaving {
             ObservedStore::new(&store, move |call| {
                 let due = |next: &mut (&str, Interference)| !call.done && next.0 == call.method;
                 let due = next.lock().unwrap().take_if(due);
-                if let Some((_, meddle)) = due {
-                    meddle(&direct);
+                if let Some((_, interfere)) = due {
+                    interfere(&direct);
                 }
                 Ok(())
             })
@@ -53,27 +53,27 @@ impl Interleaving {
         Self { fixture, next }
     }
 
-    /// What `send` answers when `meddle` comes right before `method`.
-    fn meddled(
+    /// The answer of `send` when `interfere` runs right before `method`.
+    fn with_interference(
         &self,
         method: &'static str,
-        meddle: impl FnOnce(&CommitteeTenant) + Send + 'static,
+        interfere: impl FnOnce(&CommitteeTenant) + Send + 'static,
         send: impl FnOnce() -> Answer,
     ) -> Answer {
-        *self.next.lock().unwrap() = Some((method, Box::new(meddle)));
+        *self.next.lock().unwrap() = Some((method, Box::new(interfere)));
         let answer = send();
         assert!(self.next.lock().unwrap().is_none(), "{method} was not called");
         answer
     }
 
-    /// A submission amid which `meddle` comes.
-    fn submit_amid(&self, meddle: impl FnOnce(&CommitteeTenant) + Send + 'static) -> Answer {
+    /// Submits a take, with `interfere` right before its commit.
+    fn submit_with(&self, interfere: impl FnOnce(&CommitteeTenant) + Send + 'static) -> Answer {
         let send = || submit(&self.fixture.client, KEY, &take("bullish"));
-        self.meddled("file_committee", meddle, send)
+        self.with_interference("file_committee", interfere, send)
     }
 
     #[track_caller]
-    fn check_kept(&self, count: usize) {
+    fn assert_stored(&self, count: usize) {
         assert_eq!(records(&*self.fixture.committee()).len(), count);
     }
 }
@@ -96,63 +96,63 @@ fn deactivate(committee: &CommitteeTenant) {
 }
 
 #[test]
-fn a_key_that_is_replaced_before_the_commit_is_dead() {
+fn key_rotated_before_the_commit_is_invalid() {
     let interleaving = Interleaving::start();
     let rotate =
         |committee: &CommitteeTenant| drop(now(committee.rotate_member_key(&member())).unwrap());
-    refused(interleaving.submit_amid(rotate), 401, "invalid key");
-    interleaving.check_kept(0);
+    refused(interleaving.submit_with(rotate), 401, "invalid key");
+    interleaving.assert_stored(0);
 }
 
 #[test]
-fn a_member_that_is_deactivated_before_the_commit_is_inactive() {
+fn member_deactivated_before_the_commit_is_refused() {
     let interleaving = Interleaving::start();
-    refused(interleaving.submit_amid(deactivate), 403, "member is not active");
-    interleaving.check_kept(0);
+    refused(interleaving.submit_with(deactivate), 403, "member is not active");
+    interleaving.assert_stored(0);
 }
 
 #[test]
-fn a_deadline_that_passes_before_the_commit_has_passed() {
+fn deadline_passed_before_the_commit_refuses() {
     let interleaving = Interleaving::start();
     let clock = interleaving.fixture.clock.clone();
     let half_a_day = 12 * 60 * 60 * 1_000 - 1;
     refused(
-        interleaving.submit_amid(move |_| clock.move_by(half_a_day)),
+        interleaving.submit_with(move |_| clock.move_by(half_a_day)),
         409,
         "submission window closed",
     );
-    interleaving.check_kept(0);
+    interleaving.assert_stored(0);
 }
 
 #[test]
-fn a_deadline_that_is_moved_before_the_commit_counts() {
+fn deadline_moved_before_the_commit_applies() {
     let interleaving = Interleaving::start();
     let close = |committee: &CommitteeTenant| {
         generate(committee, &json!({ "deadline_utc": "2026-11-21T11:59:59.999Z" }));
     };
-    refused(interleaving.submit_amid(close), 409, "submission window closed");
-    interleaving.check_kept(0);
+    refused(interleaving.submit_with(close), 409, "submission window closed");
+    interleaving.assert_stored(0);
 }
 
 #[test]
-fn a_take_is_about_the_subject_of_its_commit() {
+fn take_has_the_subject_at_its_commit() {
     let interleaving = Interleaving::start();
     let turn =
         |committee: &CommitteeTenant| generate(committee, &json!({ "subject_id": "basalt" }));
-    let receipt = interleaving.submit_amid(turn).expect(200).json();
+    let receipt = interleaving.submit_with(turn).expect(200).json();
     assert_eq!(receipt["subject_id"], "basalt");
     assert_eq!(records(&*interleaving.fixture.committee())[0]["subject_id"], "basalt");
-    interleaving.check_kept(1);
+    interleaving.assert_stored(1);
 }
 
 #[test]
-fn a_submission_that_comes_before_the_commit_stands_beside_it() {
+fn concurrent_submissions_are_both_stored() {
     let interleaving = Interleaving::start();
     let first = |committee: &CommitteeTenant| {
         let text = take("bearish").to_string();
         now(committee.submit(&ApiKey::parse(KEY).unwrap(), text.as_bytes())).unwrap();
     };
-    interleaving.submit_amid(first).expect(200);
+    interleaving.submit_with(first).expect(200);
     let stances: Vec<_> = records(&*interleaving.fixture.committee())
         .iter()
         .map(|take| take["stance"].clone())
@@ -170,19 +170,19 @@ fn briefs_are_about_the_subject_that_was_set_last() {
         .unwrap();
     };
     let send = || chair(&interleaving.fixture.client, "/briefs", &json!({}));
-    let made = interleaving.meddled("save_committee_day", set, send).expect(201).json();
+    let made = interleaving.with_interference("save_committee_day", set, send).expect(201).json();
     assert_eq!(made["subject_id"], "basalt");
     assert_eq!(interleaving.fixture.client.get(BRIEF).expect(200).json()["subject_id"], "basalt");
 }
 
 #[test]
-fn a_synthesis_and_a_generation_both_stand() {
+fn concurrent_synthesis_and_generation_are_both_stored() {
     let interleaving = Interleaving::start();
     let turn =
         |committee: &CommitteeTenant| generate(committee, &json!({ "subject_id": "basalt" }));
     let synthesis = json!({ "date": "2026-11-21", "synthesis": "Calm." });
     let send = || chair(&interleaving.fixture.client, "/synthesis", &synthesis);
-    interleaving.meddled("save_committee_day", turn, send).expect(200);
+    interleaving.with_interference("save_committee_day", turn, send).expect(200);
     let session = interleaving.fixture.client.get("/api/ic/sessions/2026-11-21").expect(200).json();
     assert_eq!(
         (&session["subject_id"], &session["synthesis"]),
@@ -191,11 +191,13 @@ fn a_synthesis_and_a_generation_both_stand() {
 }
 
 #[test]
-fn a_rotation_and_a_status_both_stand() {
+fn concurrent_rotation_and_status_change_are_both_stored() {
     let interleaving = Interleaving::start();
     let send = || chair(&interleaving.fixture.client, "/members/m/rotate-key", &Value::Null);
-    let rotated =
-        interleaving.meddled("save_committee_member", deactivate, send).expect(200).json();
+    let rotated = interleaving
+        .with_interference("save_committee_member", deactivate, send)
+        .expect(200)
+        .json();
     let key = rotated["api_key"].as_str().unwrap();
     refused(
         submit(&interleaving.fixture.client, key, &take("bullish")),
@@ -206,7 +208,7 @@ fn a_rotation_and_a_status_both_stand() {
 }
 
 #[test]
-fn an_id_that_is_given_before_the_commit_is_taken() {
+fn id_created_before_the_commit_is_taken() {
     let interleaving = Interleaving::start();
     let body = json!({ "id": "n", "name": "Another" });
     let create = |committee: &CommitteeTenant| {
@@ -216,7 +218,7 @@ fn an_id_that_is_given_before_the_commit_is_taken() {
     };
     let send = || chair(&interleaving.fixture.client, "/members", &body);
     refused(
-        interleaving.meddled("save_committee_member", create, send),
+        interleaving.with_interference("save_committee_member", create, send),
         409,
         "member id already taken",
     );

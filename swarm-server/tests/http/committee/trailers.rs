@@ -1,5 +1,5 @@
-//! The line that a body ends with: what is one, what only looks like one; and that the schema in
-//! the brief says of each body what the service says.
+//! The trailer line of a body: which lines are one, and that the schema in the brief accepts the same bodies
+//! as the service.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::committee_fixture::{self, BRIEF, KEY, submit, take_with};
 use crate::fixture::Fixture;
 use crate::schema::verdicts;
 
-/// What the service says of a body.
+/// The decision of the service on a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Taken,
@@ -20,18 +20,18 @@ use Verdict::{Long, NoTrailer, Short, Taken};
 
 const TRAILER: &str = "STANCE: bullish | CONFIDENCE: 0.6";
 
-/// As many rockets, each one character and two UTF-16 units, as make a body this long.
+/// Padding for a body of this length, of rockets: one character, two UTF-16 units each.
 fn rockets(length: usize) -> String {
     let end = format!("\n{TRAILER}");
     "\u{1f680}".repeat(length - end.len()) + &end
 }
 
-/// Three paragraphs and this end.
+/// A body of three paragraphs and this end.
 fn ending(end: &str) -> String {
     format!("REGIME: calm.\nALLOCATION: {}.\nSUBJECT: sound.\n{end}", "half in cash ".repeat(6))
 }
 
-/// Each body with its decision.
+/// Each body with its expected decision.
 fn bodies() -> Vec<(&'static str, String, Verdict)> {
     let end = |text: &str| ending(&TRAILER.replacen(TRAILER, text, 1));
     let with = |from: &str, to: &str| ending(&TRAILER.replace(from, to));
@@ -130,7 +130,7 @@ fn bodies() -> Vec<(&'static str, String, Verdict)> {
 }
 
 #[test]
-fn each_body_has_its_decision_and_is_kept_as_it_came() {
+fn bodies_get_their_decision_and_are_stored_unchanged() {
     let (fixture, _) = Fixture::with_records();
     for (name, body, verdict) in bodies() {
         let before = fixture.print();
@@ -151,7 +151,7 @@ fn each_body_has_its_decision_and_is_kept_as_it_came() {
 }
 
 #[test]
-fn the_schema_in_the_brief_decides_alike() {
+fn brief_schema_agrees_with_the_service() {
     let (fixture, _) = Fixture::with_records();
     let brief = fixture.client.get(BRIEF).expect(200).json();
     let (names, takes): (Vec<_>, Vec<Value>) = bodies()
@@ -163,9 +163,9 @@ fn the_schema_in_the_brief_decides_alike() {
     assert_eq!(decided, names);
 }
 
-/// The other fields as well: what the schema has, the service takes.
+/// The other fields, too: the service accepts what the schema allows.
 #[test]
-fn the_schema_has_no_take_that_the_service_refuses() {
+fn takes_valid_by_the_schema_are_accepted() {
     let (fixture, _) = Fixture::with_records();
     let brief = fixture.client.get(BRIEF).expect(200).json();
     let mut takes = vec![];

@@ -1,4 +1,4 @@
-//! Strings that break things, in the committee: in members, subjects, takes and what quotes them.
+//! Hostile strings in the committee: members, subjects, takes, and briefs that quote them.
 
 use serde_json::{Value, json};
 
@@ -6,13 +6,13 @@ use super::text::{fitting, naughty};
 use crate::committee_fixture::{self, KEY, chair, submit, take_with};
 use crate::fixture::Fixture;
 
-/// The text, then what makes it a body.
+/// A body that begins with this text.
 fn body(text: &str) -> String {
     format!("{text}\n{}\nSTANCE: neutral | CONFIDENCE: 0.5", "half in cash ".repeat(8))
 }
 
 #[test]
-fn naughty_strings_are_kept_as_they_came_and_briefs_quote_them() {
+fn naughty_strings_are_stored_unchanged_and_quoted_by_briefs() {
     let (fixture, _) = Fixture::with_records();
     let client = &fixture.client;
     let strings = naughty();
@@ -32,7 +32,7 @@ fn naughty_strings_are_kept_as_they_came_and_briefs_quote_them() {
     let order = json!({ "date": "2026-11-21", "synthesis": synthesis });
     chair(client, "/synthesis", &order).expect(200);
     fixture.clock.move_by(24 * 60 * 60 * 1_000);
-    // Each brief has these, so not all of them.
+    // Each brief contains these, so a sample suffices.
     let notes: Vec<_> = all.iter().step_by(8).collect();
     let subject = json!({ "id": "basalt", "name": "b", "structuralNotes": notes });
     client.operate("/subjects", &subject).expect(201);

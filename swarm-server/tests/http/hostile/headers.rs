@@ -1,4 +1,4 @@
-//! Header values.
+//! Hostile header values.
 
 use crate::fixture::Fixture;
 use crate::raw_http;
@@ -43,16 +43,16 @@ fn tokens_of_any_bytes_are_unknown() {
         let outbox = request("GET /api/swarm/admin/outbox", &[&header]);
         raw_http::exchange(fixture.server.address, &outbox).refused(401, "admin token required");
     }
-    // A head of more than the limit is not read to its end.
+    // A head over the limit is not read to its end.
     let header = [b"Authorization: Bearer ", "x".repeat(40 << 10).as_bytes()].concat();
     let verify = request("GET /api/swarm/verify-token", &[&header]);
     assert_eq!(raw_http::exchange(fixture.server.address, &verify).status, 431);
     fixture.client.get("/healthz").expect(200);
 }
 
-/// A proxy may have checked another one than the server does.
+/// A proxy may have checked the other value.
 #[test]
-fn a_credential_that_is_sent_twice_is_none() {
+fn duplicate_credentials_are_refused() {
     let fixture = Fixture::start();
     let author = fixture.author();
     let (good, bad) = (format!("Authorization: {}", author.bearer()), "Authorization: Bearer x");
@@ -70,7 +70,7 @@ fn a_credential_that_is_sent_twice_is_none() {
 }
 
 #[test]
-fn request_ids_are_plain_or_ours() {
+fn request_ids_are_plain_or_generated() {
     let fixture = Fixture::start();
     let id = |sent: &[u8]| {
         let header = [b"X-Request-Id: ", sent].concat();
@@ -104,13 +104,13 @@ fn request_ids_are_plain_or_ours() {
             given.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
         assert!(plain && (1..=64).contains(&given.len()), "{given}");
         assert_ne!(given.as_bytes(), other);
-        assert!(ours.insert(given), "an id comes once");
+        assert!(ours.insert(given), "an id is used once");
     }
 }
 
-/// A line end within a value begins no header of its own, neither in the request nor in the answer.
+/// A line end within a value does not begin another header, in the request or in the answer.
 #[test]
-fn line_ends_in_values_are_refused_or_end_them() {
+fn line_ends_in_header_values_inject_nothing() {
     let fixture = Fixture::start();
     for sent in [&b"a\rX-Evil: 1"[..], b"a\r\rX-Evil: 1", b"a\0b", b"a\x7fb", b"\x1b[31ma"] {
         let header = [b"X-Request-Id: ", sent].concat();
@@ -126,9 +126,9 @@ fn line_ends_in_values_are_refused_or_end_them() {
     fixture.client.get("/healthz").expect(200);
 }
 
-/// Conditions, formats and ranges that make no sense are no reason to fail.
+/// Invalid conditions, formats and ranges do not cause errors.
 #[test]
-fn odd_conditions_and_formats_are_answered() {
+fn invalid_conditions_and_formats_are_ignored() {
     let fixture = Fixture::start();
     for header in [
         &b"If-None-Match: \xff\xfe"[..],

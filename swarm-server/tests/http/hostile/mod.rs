@@ -1,4 +1,4 @@
-//! What nobody in good faith would send.
+//! Hostile requests: malformed JSON, headers and text.
 
 mod committee;
 mod headers;
@@ -14,7 +14,7 @@ use crate::harness::{ADMIN, Answer};
 use crate::routes::{BRIEFS, COMMITTEE_POST, writes};
 use crate::vector_files::{records, third_party};
 
-/// A fixture in which every route finds what it asks for.
+/// A fixture with a record for every route.
 struct Target {
     fixture: Fixture,
     bearer: String,
@@ -38,7 +38,7 @@ impl Target {
         self.fixture.client.send(method, path, &headers, body)
     }
 
-    /// Sends a body that no route can use to all of them.
+    /// Sends an invalid body to all routes.
     fn try_all(&self, name: &str, body: &[u8]) {
         for (method, path) in writes() {
             let answer = self.send(method, path, body);
@@ -47,7 +47,7 @@ impl Target {
                 continue;
             }
             if path == BRIEFS && answer.status == 201 {
-                // Nor does it here: the same briefs take the place of the same.
+                // The same briefs are generated again.
                 continue;
             }
             assert!((400..500).contains(&answer.status), "{method} {path} {name}: {answer:?}");
@@ -79,7 +79,7 @@ fn suite(file: &str, count: usize) {
             for path in ["/api/swarm/apply", COMMITTEE_POST, BRIEFS] {
                 let answer = target.send("POST", path, &body);
                 if path == BRIEFS && body.is_empty() {
-                    // A body that may be absent may be empty, too.
+                    // An optional body may be empty.
                     assert_eq!(answer.status, 201, "{answer:?}");
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! Strings that break things: kept as they came, and shown without their magic.
+//! Hostile strings: stored unchanged, and escaped in pages.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ pub(super) fn naughty() -> Vec<String> {
     strings
 }
 
-/// `text` where a field of 1 to `limit` characters can have it.
+/// `text`, if a field of 1 to `limit` characters can hold it.
 pub(super) fn fitting(text: &str, limit: usize) -> Option<&str> {
     (1..=limit).contains(&text.chars().count()).then_some(text)
 }
@@ -74,7 +74,7 @@ fn convene(fixture: &Fixture, text: &str) -> String {
 }
 
 #[test]
-fn naughty_strings_are_kept_as_they_came_and_shown_as_text() {
+fn naughty_strings_are_stored_unchanged_and_escaped_in_pages() {
     let fixture = Fixture::start();
     let strings = naughty();
     for text in &strings {
@@ -101,7 +101,7 @@ fn naughty_strings_are_kept_as_they_came_and_shown_as_text() {
     }
 }
 
-/// Memos, prompts, signals, subject snapshots, and the prompt that is assembled of them.
+/// Memos, prompts, signals, subject snapshots, and the prompt assembled from them.
 #[test]
 fn naughty_strings_pass_through_memos_and_briefs_unchanged() {
     let fixture = Fixture::start();
@@ -130,7 +130,7 @@ fn naughty_strings_pass_through_memos_and_briefs_unchanged() {
         fixture.client.operate("/signals", &signal).expect(200);
         let path = format!("/sessions/{number}/brief");
         let prompt = json!({ "system": text, "user": text });
-        // Every other brief has its prompt assembled.
+        // Every second brief has an assembled prompt.
         let own = number % 2 == 0;
         let fields = if own { json!({ "prompt": prompt }) } else { json!({}) };
         fixture.client.operate(&path, &fields).expect(201);
@@ -147,14 +147,14 @@ fn naughty_strings_pass_through_memos_and_briefs_unchanged() {
     }
 }
 
-/// A page as a browser's tokenizer would see it, as far as our own templates go: elements with
-/// quoted attributes, and text.
+/// A page as a browser would tokenize it, for the HTML that the templates use: elements with quoted attributes,
+/// and text.
 struct Page {
     /// The name of each tag, with its attributes' names.
     tags: Vec<String>,
     /// The attributes, unescaped.
     attributes: Vec<(String, String)>,
-    /// What stands in elements of each name, unescaped, in order.
+    /// The texts in elements of each name, unescaped, in order.
     texts: HashMap<String, Vec<String>>,
 }
 
@@ -203,7 +203,7 @@ fn unescape(text: &str) -> String {
     plain + rest
 }
 
-/// The page of a take shows all of it, and is harmless.
+/// Checks that the page of a take shows all fields, and is harmless.
 fn check_page(html: &str, fields: &Value, author: &str) {
     let page = parse(html);
     check_harmless(&page);
@@ -222,20 +222,20 @@ fn check_page(html: &str, fields: &Value, author: &str) {
     }
 }
 
-/// Text outside of what was signed: without the letters that turn the order of others.
+/// Text outside of the signed payload, without bidirectional control characters.
 fn shown(text: &str) -> String {
     let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     printable(text).replace(turns, "")
 }
 
-/// What no document may hold is shown as what cannot be shown.
+/// Characters that HTML does not allow are shown as U+FFFD.
 fn printable(text: &str) -> String {
     let odd =
         |c: char| (c.is_control() && c != '\n' && c != '\t') || u32::from(c) & 0xfffe == 0xfffe;
     text.replace(odd, "\u{fffd}")
 }
 
-/// Only elements that do nothing, and links that lead to ours or, marked as strangers', into the web.
+/// Checks that there are only passive elements, internal links, and external links marked as such.
 fn check_harmless(page: &Page) {
     const ELEMENTS: &str = "!doctypehtml a article bdi blockquote body br circle code dd del details div dl dt \
         em footer h1 h2 h3 h4 h5 h6 head header hr html li line link main meta nav ol p path pre rect \
@@ -305,9 +305,9 @@ fn scripts_never_become_links() {
     }
 }
 
-/// Neither when the take is filed nor when anybody reads it.
+/// Neither when the take is filed nor when it is read.
 #[test]
-fn what_a_take_names_is_never_fetched() {
+fn urls_in_takes_are_never_fetched() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let memo = format!("http://{}/memo", listener.local_addr().unwrap());

@@ -1,4 +1,4 @@
-//! Briefs: whose they are, and what they say.
+//! Briefs: the session they belong to, and their content.
 
 use serde_json::{Value, json};
 use swarm_core::CommitteeTenants as _;
@@ -11,14 +11,14 @@ use crate::fixture::{Fixture, now};
 use crate::harness::ADMIN;
 
 on_every_store! {
-    a_brief_belongs_to_the_session_that_published_it,
-    the_regime_of_a_day_is_replaced,
-    what_briefs_embed_is_nested_64_deep_at_most,
-    what_is_sent_in_free_form_comes_back_as_it_came,
-    a_brief_recalls_the_sessions_published_last,
+    brief_belongs_to_the_session_that_published_it,
+    regime_of_a_day_is_replaced,
+    embedded_json_is_nested_at_most_64_deep,
+    free_form_json_is_returned_unchanged,
+    brief_quotes_the_last_published_sessions,
 }
 
-fn a_brief_belongs_to_the_session_that_published_it(backend: &Backend) {
+fn brief_belongs_to_the_session_that_published_it(backend: &Backend) {
     let server = backend.serve();
     let client = server.client();
     let subject = json!({
@@ -50,7 +50,7 @@ fn a_brief_belongs_to_the_session_that_published_it(backend: &Backend) {
     client.operate("/sessions/1/brief", &json!({})).refused(409, "brief already published");
     client.operate("/sessions/9/brief", &json!({})).refused(404, "no such session");
 
-    // The newest session has none yet: the older one's is the brief of the day.
+    // The newest session has none yet, so the brief of the older one is that of the day.
     let brief = client.get(&by_day).expect(200).json();
     assert_eq!(brief, published["brief"]);
     assert_eq!((&brief["id"], &brief["sessionId"]), (&json!(1), &json!("1")));
@@ -103,7 +103,7 @@ fn a_brief_belongs_to_the_session_that_published_it(backend: &Backend) {
     assert_eq!(brief, client.get("/api/swarm/brief?session=1").expect(200).json());
 }
 
-fn the_regime_of_a_day_is_replaced(backend: &Backend) {
+fn regime_of_a_day_is_replaced(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let client = &fixture.client;
     client.convene(DAY, "aurora");
@@ -118,7 +118,7 @@ fn the_regime_of_a_day_is_replaced(backend: &Backend) {
     assert_eq!(brief(client, 1)["body"]["regime"]["regime"], "wild");
 }
 
-fn what_briefs_embed_is_nested_64_deep_at_most(backend: &Backend) {
+fn embedded_json_is_nested_at_most_64_deep(backend: &Backend) {
     let server = backend.serve();
     let client = server.client();
     client.convene(DAY, "aurora");
@@ -139,8 +139,8 @@ fn what_briefs_embed_is_nested_64_deep_at_most(backend: &Backend) {
     assert_eq!(brief(&client, 1)["body"]["researchSignals"][0]["payload"], nested(64));
 }
 
-/// The order of keys, and numbers digit for digit.
-fn what_is_sent_in_free_form_comes_back_as_it_came(backend: &Backend) {
+/// Including the order of keys, and the digits of numbers.
+fn free_form_json_is_returned_unchanged(backend: &Backend) {
     const FREE: &str = r#"{"z":1.0,"a":[0.10,1E3,-0,12345678901234567890],"m":{"y":null,"x":"é"}}"#;
     let server = backend.serve();
     let client = server.client();
@@ -178,7 +178,7 @@ fn what_is_sent_in_free_form_comes_back_as_it_came(backend: &Backend) {
     }
 }
 
-fn a_brief_recalls_the_sessions_published_last(backend: &Backend) {
+fn brief_quotes_the_last_published_sessions(backend: &Backend) {
     let server = backend.serve();
     let client = server.client();
     for day in 1..=7 {
@@ -186,7 +186,7 @@ fn a_brief_recalls_the_sessions_published_last(backend: &Backend) {
         state(&client, day, "aggregated");
     }
     for session in [7, 2, 3, 4, 5, 6, 1] {
-        // Two may be published in one millisecond: then the newer session goes first.
+        // Of two published in the same millisecond, the newer session comes first.
         backend.clock.move_by(1);
         assert!(state(&client, session, "published")["publishedAt"].is_string());
     }

@@ -1,4 +1,4 @@
-//! From convening to publishing: several members in two tenants, with all that comes between.
+//! The life of sessions, memos, subjects and tokens, in two tenants.
 
 mod briefs;
 
@@ -14,14 +14,14 @@ use crate::fixture::{self, insert_member};
 use crate::harness::{ADMIN, Author, Client, Server, fresh_key, tenant};
 
 on_every_store! {
-    a_session_from_convening_to_publishing_in_two_tenants,
+    session_lifecycle_in_two_tenants,
     memos_are_published_read_and_retracted,
-    the_permalink_of_a_memo_is_a_page_or_its_record,
-    a_subject_is_replaced_whole,
+    memo_permalink_is_a_page_or_a_record,
+    subject_is_replaced_as_a_whole,
     subject_snapshots_are_kept_over_time,
-    rotation_kills_the_old_token_and_leaves_old_takes_verifiable,
-    public_reads_are_compressed_for_whoever_asks,
-    a_page_of_sessions_ends_early_rather_than_grow_without_bound,
+    rotation_revokes_the_old_token_and_keeps_old_takes_verifiable,
+    public_reads_are_compressed_on_request,
+    pages_of_sessions_are_limited_in_bytes,
 }
 
 const DAY: &str = "2026-11-21";
@@ -44,7 +44,7 @@ fn brief(client: &Client, session: u64) -> Value {
     client.get(&format!("/api/swarm/brief?session={session}")).expect(200).json()
 }
 
-fn a_session_from_convening_to_publishing_in_two_tenants(backend: &Backend) {
+fn session_lifecycle_in_two_tenants(backend: &Backend) {
     let (_server, acme, zenith) = two_tenants(backend);
     for (client, bias) in [(&acme, "bullish"), (&zenith, "bearish")] {
         let authors: Vec<_> =
@@ -116,7 +116,7 @@ fn a_session_from_convening_to_publishing_in_two_tenants(backend: &Backend) {
             "amendment window closed (session already aggregated); the take on file stands",
         );
         excuse(true).refused(409, "session already aggregated");
-        // A first take still comes, by the window alone; the snapshot stays as it was.
+        // A first take is still accepted within the window; the snapshot does not change.
         client.submit(hedy, take(hedy, bias, 0.5)).expect(201);
         let published = state(client, session, "published");
         assert_eq!(&published["snapshot"], snapshot);
@@ -147,7 +147,7 @@ fn memos_are_published_read_and_retracted(backend: &Backend) {
     let page = client.get("/swarm/memos/1").expect(200).text;
     assert!(page.contains("<h1><bdi>&#60;i&#62;T&#60;/i&#62;</bdi></h1>"), "{page:.600}");
 
-    // The longest memo as the most careful of writers escapes it; its session as a brief names it.
+    // The longest memo with all characters escaped; its session id as in a brief.
     let escaped = "\\ud83d\\ude80".repeat(100_000);
     let escaped = format!(r#"{{"title":"T","body":"{escaped}","sessionId":"{session}"}}"#);
     client.post("/api/swarm/memos", &[("authorization", &bearer)], &escaped).expect(201);
@@ -167,13 +167,13 @@ fn memos_are_published_read_and_retracted(backend: &Backend) {
         let memo = json!({ "title": "t", "body": "b", "sessionId": id });
         post(&memo).refused(400, "invalid memo");
     }
-    // As the brief of the session has it.
+    // The session id as in the brief.
     post(&json!({ "title": "t", "body": "b", "sessionId": "9" })).refused(404, "no such session");
     post(&json!({ "title": "t", "body": "b", "subjectId": "x" })).refused(404, "no such subject");
     post(&json!({ "title": "t", "body": "b", "sessionId": 9 })).refused(404, "no such session");
     client.post("/api/swarm/memos", &[], "{}").refused(401, "missing bearer token");
     let unknown = [("authorization", "Bearer tok_x")];
-    // Who has no token learns nothing of what there is.
+    // Without a token, the answer does not reveal what exists.
     for named in ["", r#","subjectId":"x""#, r#","sessionId":9"#] {
         let memo = format!(r#"{{"title":"t","body":"b"{named}}}"#);
         client.post("/api/swarm/memos", &unknown, &memo).refused(401, "unknown member token");
@@ -189,7 +189,7 @@ fn memos_are_published_read_and_retracted(backend: &Backend) {
     client.get("/swarm/memos/1").expect(404);
 }
 
-fn the_permalink_of_a_memo_is_a_page_or_its_record(backend: &Backend) {
+fn memo_permalink_is_a_page_or_a_record(backend: &Backend) {
     let server = backend.serve();
     let client = server.client();
     let author = Author::join(&client, "Ada");
@@ -209,7 +209,7 @@ fn the_permalink_of_a_memo_is_a_page_or_its_record(backend: &Backend) {
     assert_eq!(unknown.header("content-type"), Some("text/html; charset=utf-8"));
 }
 
-fn a_subject_is_replaced_whole(backend: &Backend) {
+fn subject_is_replaced_as_a_whole(backend: &Backend) {
     let server = backend.serve();
     let client = server.client();
     let first = json!({
@@ -264,7 +264,7 @@ fn subject_snapshots_are_kept_over_time(backend: &Backend) {
     client.get("/api/swarm/subjects/other/snapshots").refused(404, "no such subject");
 }
 
-fn rotation_kills_the_old_token_and_leaves_old_takes_verifiable(backend: &Backend) {
+fn rotation_revokes_the_old_token_and_keeps_old_takes_verifiable(backend: &Backend) {
     let server = backend.serve();
     let client = server.client();
     client.convene(DAY, "aurora");
@@ -297,12 +297,12 @@ fn rotation_kills_the_old_token_and_leaves_old_takes_verifiable(backend: &Backen
     let old_key = std::mem::replace(&mut author.key, new_key).public_key();
     client.submit(&author, author.draft(DAY, "aurora")).expect(201);
     assert_eq!(client.get("/api/swarm/takes/1").expect(200).json()["publicKey"], old_key);
-    // Only the token: the key stays.
+    // Only the token is replaced.
     let again = rotate(json!({ "memberId": author.id })).expect(200).json();
     assert_eq!(again["publicKey"], author.key.public_key());
 }
 
-fn public_reads_are_compressed_for_whoever_asks(backend: &Backend) {
+fn public_reads_are_compressed_on_request(backend: &Backend) {
     let server = backend.serve();
     let client = server.client();
     client.convene(DAY, &"aurora".repeat(15));
@@ -328,7 +328,7 @@ fn public_reads_are_compressed_for_whoever_asks(backend: &Backend) {
     assert_eq!(small.expect(200).header("content-encoding"), None);
 }
 
-fn a_page_of_sessions_ends_early_rather_than_grow_without_bound(backend: &Backend) {
+fn pages_of_sessions_are_limited_in_bytes(backend: &Backend) {
     let server = backend.serve();
     let client = server.client();
     let authors: Vec<_> = (0..12).map(|n| Author::join(&client, &format!("m{n}"))).collect();

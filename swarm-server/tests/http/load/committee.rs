@@ -1,5 +1,5 @@
-//! Members of the committee that submit without a pause. Whoever is told that it is not known what
-//! came of it goes on with the next.
+//! Load on the committee: members submit without a pause. After an unknown outcome a member continues with
+//! the next submission.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -14,10 +14,10 @@ use crate::committee_fixture::{self, chair, refused, submit, take_with};
 use crate::fixture::Fixture;
 use crate::harness::{Client, fresh_nonce};
 
-/// How many submit at a time.
+/// The number of concurrent submitters.
 const MEMBERS: usize = 4;
 
-/// How many have their turn one after the other: a member has its quota.
+/// The number of members per submitter, used one after another because of quotas.
 const TURNS: usize = 100;
 
 pub struct Load {
@@ -26,7 +26,7 @@ pub struct Load {
     pub members: Vec<JoinHandle<Vec<Sent>>>,
 }
 
-/// A submission as its member knows it: its mark, and the reference of what was acknowledged.
+/// A submission as its member knows it: its mark, and its reference if it was acknowledged.
 type Sent = (String, Option<String>);
 
 #[derive(Default)]
@@ -37,7 +37,7 @@ struct Tally {
 }
 
 impl Load {
-    /// Submissions to the committee of the fixture, at this address.
+    /// Starts submitting to the committee of the fixture, at this address.
     pub fn start(fixture: &Fixture, address: SocketAddr) -> Self {
         let subject = json!({ "id": "aurora", "name": "Aurora" });
         fixture.client.operate("/subjects", &subject).expect(201);
@@ -58,18 +58,18 @@ impl Load {
         Self { members, tally, day: Day::parse(made["date"].as_str().unwrap()).unwrap() }
     }
 
-    /// How many submissions were acknowledged.
+    /// The number of acknowledged submissions.
     pub fn submitted(&self) -> usize {
         self.tally.submitted.load(Ordering::SeqCst)
     }
 
-    /// How many were not, so that it is not known what came of them.
+    /// The number of submissions with an unknown outcome.
     pub fn failed(&self) -> usize {
         self.tally.failed.load(Ordering::SeqCst)
     }
 
-    /// Ends it: what was acknowledged is on record once, in the order in which it was sent; what
-    /// was not is there once, or not at all.
+    /// Stops, and checks that acknowledged submissions are stored once, in the order sent, and the others at
+    /// most once.
     pub fn end(self, fixture: &Fixture) {
         self.tally.ended.store(true, Ordering::SeqCst);
         let members = self.members.into_iter();
@@ -97,7 +97,7 @@ impl Load {
             }
             assert!(places.is_sorted(), "{places:?}");
         }
-        assert!(on_record.is_empty(), "nobody sent {on_record:?}");
+        assert!(on_record.is_empty(), "stored but not sent: {on_record:?}");
     }
 }
 

@@ -1,5 +1,5 @@
-//! Members that file without a pause, each as an honest client does: what the store was unavailable
-//! for is sent again, byte for byte. Beside them the committee submits.
+//! Load: members file without a pause, and retry byte for byte when the store is unavailable. The committee
+//! submits at the same time.
 
 mod committee;
 
@@ -17,7 +17,7 @@ use crate::harness::{Answer, Author, Client, fresh_nonce, signed_text};
 const DATE: &str = "2026-11-21";
 const MEMBERS: usize = 8;
 
-/// Each has room for five takes of each member; they last longer than any test.
+/// Enough for any test: each session accepts five takes per member.
 const SESSIONS: usize = 400;
 
 pub struct Load {
@@ -26,7 +26,7 @@ pub struct Load {
     committee: committee::Load,
 }
 
-/// A take as its member knows it: its id and its nonce.
+/// A take as its member knows it: its id and nonce.
 type Known = (u64, String);
 
 #[derive(Default)]
@@ -38,7 +38,7 @@ struct Tally {
 }
 
 impl Load {
-    /// Takes for the fixture, filed at this address.
+    /// Starts filing takes for the fixture, at this address.
     pub fn start(fixture: &Fixture, address: SocketAddr) -> Self {
         for number in 0..SESSIONS {
             fixture.convene(DATE, &subject(number));
@@ -52,23 +52,23 @@ impl Load {
         Self { members, tally, committee: committee::Load::start(fixture, address) }
     }
 
-    /// How often a take was answered with a 503.
+    /// The number of takes answered with 503.
     pub fn unavailable(&self) -> usize {
         self.tally.unavailable.load(Ordering::SeqCst)
     }
 
-    /// How many takes were found on file after a 503.
+    /// The number of takes that a retry after 503 found on file.
     pub fn found(&self) -> usize {
         self.tally.found.load(Ordering::SeqCst)
     }
 
-    /// Waits until so many more have been filed, by each kind of member.
+    /// Waits until `more` takes and `more` submissions were acknowledged.
     pub fn wait_for(&self, more: usize) {
         let filed = || [self.tally.filed.load(Ordering::SeqCst), self.committee.submitted()];
         self.wait_for_more("more takes are filed", more, filed);
     }
 
-    /// Waits until so many more of each kind were answered that the store is unavailable.
+    /// Waits until `more` takes and `more` submissions failed because the store is unavailable.
     pub fn wait_for_refusals(&self, more: usize) {
         let refused = || [self.unavailable(), self.committee.failed()];
         self.wait_for_more("the store is unavailable", more, refused);
@@ -83,12 +83,12 @@ impl Load {
         wait_until(what, || {
             let failed = self.members.iter().any(JoinHandle::is_finished)
                 || self.committee.members.iter().any(JoinHandle::is_finished);
-            assert!(!failed, "a member was answered wrongly, see above");
+            assert!(!failed, "a member got a wrong answer, see above");
             done()
         });
     }
 
-    /// Ends it: on file are the takes that were acknowledged to their members, each once.
+    /// Stops, and checks that each acknowledged take is stored once.
     pub fn end(self, fixture: &Fixture) {
         self.committee.end(fixture);
         self.tally.ended.store(true, Ordering::SeqCst);
@@ -115,7 +115,7 @@ impl Tally {
         known
     }
 
-    /// Sends a take until it is known to be on file; answers its id.
+    /// Retries a take until it is known to be on file; returns its id.
     fn file(&self, client: &Client, author: &Author, text: &str) -> u64 {
         let mut answer = client.submit_text(author, text);
         while answer.status == 503 {

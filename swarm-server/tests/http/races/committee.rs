@@ -1,4 +1,4 @@
-//! The same for the committee: nothing that was acknowledged is lost, nothing else is kept.
+//! Races of the committee: acknowledged submissions are stored, and no others.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,17 +14,17 @@ use crate::harness::{ADMIN, Answer};
 use crate::observed_store::ObservedStore;
 
 on_every_store! {
-    of_many_submissions_of_one_member_all_are_kept_and_the_newest_counts,
-    submissions_amid_a_rotation_are_kept_or_refused,
-    submissions_amid_changes_of_status_are_kept_or_refused,
-    submissions_amid_the_deadline_are_in_time_or_refused,
-    submissions_amid_generations_are_about_what_was_asked,
-    of_many_creations_of_one_member_one_gets_the_key,
+    racing_submissions_of_a_member_are_all_stored_and_the_newest_counts,
+    submissions_racing_a_rotation_are_stored_or_refused,
+    submissions_racing_status_changes_are_stored_or_refused,
+    submissions_racing_the_deadline_are_in_time_or_refused,
+    submissions_racing_generations_have_the_subject_of_their_commit,
+    one_of_racing_creations_of_a_member_gets_the_key,
 }
 
 const CLOSED: &str = "submission window closed";
 
-/// A racetrack with the member `m` of the committee and the briefs of the day, at noon.
+/// A fixture with the committee member `m` and the briefs of the day, at noon.
 fn convened(backend: &Backend) -> RaceFixture {
     let racetrack = RaceFixture::start(backend);
     let fixture = &racetrack.fixture;
@@ -34,7 +34,7 @@ fn convened(backend: &Backend) -> RaceFixture {
     racetrack
 }
 
-/// A take that no other racer files.
+/// A take that differs from those of other racers.
 fn own(round: usize, racer: usize) -> Value {
     take_with("model", json!(format!("{racer} of {round}")))
 }
@@ -43,25 +43,25 @@ fn commit_of(answer: &Answer) -> String {
     answer.json()["commit"].as_str().unwrap().to_owned()
 }
 
-/// The references of what is on record, in the order of the commits.
+/// The references of the stored submissions, in the order of their commits.
 fn on_record(fixture: &Fixture) -> Vec<String> {
     records(&*fixture.committee()).iter().map(committee_fixture::commit_of).collect()
 }
 
 #[track_caller]
-fn check_kept(fixture: &Fixture, acknowledged: &[String]) {
+fn assert_stored(fixture: &Fixture, acknowledged: &[String]) {
     let on_record = on_record(fixture);
     assert_eq!(on_record.len(), acknowledged.len());
     let set = |commits: &[String]| commits.iter().cloned().collect::<BTreeSet<_>>();
     assert_eq!(set(&on_record), set(acknowledged));
 }
 
-fn of_many_submissions_of_one_member_all_are_kept_and_the_newest_counts(backend: &Backend) {
+fn racing_submissions_of_a_member_are_all_stored_and_the_newest_counts(backend: &Backend) {
     let racetrack = convened(backend);
     let fixture = &racetrack.fixture;
     let rounds = racetrack.race(|client, round, racer| submit(client, KEY, &own(round, racer)));
     let receipts = rounds.into_iter().flatten().map(|answer| commit_of(&answer.expect(200)));
-    check_kept(fixture, &receipts.collect::<Vec<_>>());
+    assert_stored(fixture, &receipts.collect::<Vec<_>>());
     fixture.clock.move_by(12 * 60 * 60 * 1_000);
     let session = fixture.client.get("/api/ic/sessions/2026-11-21").expect(200).json();
     assert_eq!(session["takes"].as_array().unwrap().len(), 1);
@@ -71,7 +71,7 @@ fn of_many_submissions_of_one_member_all_are_kept_and_the_newest_counts(backend:
     );
 }
 
-fn submissions_amid_a_rotation_are_kept_or_refused(backend: &Backend) {
+fn submissions_racing_a_rotation_are_stored_or_refused(backend: &Backend) {
     let racetrack = RaceFixture::start(backend);
     let fixture = &racetrack.fixture;
     fixture.client.convene("2026-11-21", "aurora");
@@ -98,10 +98,10 @@ fn submissions_amid_a_rotation_are_kept_or_refused(backend: &Backend) {
         refused(submit(&fixture.client, &key(round), &own(round, RACERS)), 401, "invalid key");
         receipts.push(commit_of(&submit(&fixture.client, &fresh, &own(round, RACERS)).expect(200)));
     }
-    check_kept(fixture, &receipts);
+    assert_stored(fixture, &receipts);
 }
 
-fn submissions_amid_changes_of_status_are_kept_or_refused(backend: &Backend) {
+fn submissions_racing_status_changes_are_stored_or_refused(backend: &Backend) {
     let racetrack = convened(backend);
     let fixture = &racetrack.fixture;
     let rounds = racetrack.race(|client, round, racer| match racer {
@@ -119,11 +119,11 @@ fn submissions_amid_changes_of_status_are_kept_or_refused(backend: &Backend) {
             _ => refused(answer, 403, "member is not active"),
         }
     }
-    check_kept(fixture, &receipts);
+    assert_stored(fixture, &receipts);
 }
 
-/// Time passes with each submission; the deadline is amid them.
-fn submissions_amid_the_deadline_are_in_time_or_refused(backend: &Backend) {
+/// The clock advances with each submission, past the deadline.
+fn submissions_racing_the_deadline_are_in_time_or_refused(backend: &Backend) {
     let racetrack = convened(backend);
     let fixture = &racetrack.fixture;
     let deadline = fixture.clock.after(i64::try_from(RACERS * ROUNDS / 2).unwrap());
@@ -143,15 +143,15 @@ fn submissions_amid_the_deadline_are_in_time_or_refused(backend: &Backend) {
         }
     }
     assert!(late > 0 && !receipts.is_empty());
-    check_kept(fixture, &receipts);
+    assert_stored(fixture, &receipts);
     for record in records(&*fixture.committee()) {
         assert!(record["received_at"].as_str().unwrap() <= deadline.as_str(), "{record}");
     }
 }
 
-/// Several operators generate at once, about one subject and another, while members submit and
-/// read: each take is about the subject of its moment, each brief whole.
-fn submissions_amid_generations_are_about_what_was_asked(backend: &Backend) {
+/// Several operators generate briefs about two subjects concurrently, while members submit and read. Each take
+/// has the subject of its commit, each brief is complete.
+fn submissions_racing_generations_have_the_subject_of_their_commit(backend: &Backend) {
     let racetrack = convened(backend);
     let fixture = &racetrack.fixture;
     fixture.client.operate("/subjects", &json!({ "id": "basalt", "name": "Basalt" })).expect(201);
@@ -174,7 +174,7 @@ fn submissions_amid_generations_are_about_what_was_asked(backend: &Backend) {
         _ => Some(submit(client, KEY, &own(round, racer)).expect(200)),
     });
     let receipts: Vec<_> = rounds.into_iter().flatten().flatten().collect();
-    check_kept(fixture, &receipts.iter().map(commit_of).collect::<Vec<_>>());
+    assert_stored(fixture, &receipts.iter().map(commit_of).collect::<Vec<_>>());
     let of = |subject: &Value, all: &[Value]| {
         all.iter().filter(|it| it["subject_id"] == *subject).count()
     };
@@ -186,8 +186,8 @@ fn submissions_amid_generations_are_about_what_was_asked(backend: &Backend) {
     assert!(["aurora", "basalt"].contains(&session["subject_id"].as_str().unwrap()));
 }
 
-/// Of creations of one id one is answered with a key, and that key is the member's.
-fn of_many_creations_of_one_member_one_gets_the_key(backend: &Backend) {
+/// Only one creation of an id returns a key, which is the key of the member.
+fn one_of_racing_creations_of_a_member_gets_the_key(backend: &Backend) {
     let racetrack = convened(backend);
     let fixture = &racetrack.fixture;
     let rounds = racetrack.race(|client, round, _| {
@@ -206,9 +206,9 @@ fn of_many_creations_of_one_member_one_gets_the_key(backend: &Backend) {
     }
 }
 
-/// The schedule of many servers on one store.
+/// The schedules of many servers on one store.
 #[test]
-fn of_many_servers_one_generates() {
+fn one_of_racing_servers_generates() {
     let clock = Clock::noon();
     let store = clock.store();
     let observed = ObservedStore::new(&store, |_| Ok(()));

@@ -1,6 +1,5 @@
-//! Who comes first when all come at once, over connections of their own, to a store that answers
-//! none of them at once. To Redis they come through two servers whose own clocks are wrong, to a SQLite
-//! file through two servers that have it open at once.
+//! Races: many clients send conflicting requests concurrently, over separate connections, to a store whose calls
+//! interleave. On Redis they use two servers with wrong clocks, on SQLite two servers with the same file.
 
 mod committee;
 
@@ -19,12 +18,12 @@ use crate::program::Program;
 use crate::wrong_clocks::{on_one_file, wrong_clocks};
 
 on_every_store! {
-    of_many_takes_each_revision_is_won_once,
-    of_many_copies_of_one_take_one_is_filed,
-    of_many_takes_with_one_nonce_one_is_filed,
-    of_many_claims_one_gets_the_token,
-    of_many_applications_with_one_key_one_is_taken,
-    aggregation_amid_amendments_freezes_one_moment,
+    racing_takes_win_each_revision_once,
+    one_of_racing_copies_of_a_take_is_filed,
+    one_of_racing_takes_with_the_same_nonce_is_filed,
+    one_of_racing_claims_gets_the_token,
+    one_of_racing_applications_with_the_same_key_is_accepted,
+    aggregation_during_amendments_is_a_consistent_snapshot,
 }
 
 const DATE: &str = "2026-11-21";
@@ -35,10 +34,10 @@ const LOST_RACE: &str = "a concurrent submission from this member won the same r
 const CAP: &str = "amendment cap reached (5 takes per member per session)";
 const NONCE_USED: &str = "nonce already used by this member (replay); mint a fresh nonce to amend";
 
-/// Where the racers meet: a fixture whose requests overlap between any two calls of the store.
+/// A fixture whose requests interleave between any two store calls.
 struct RaceFixture {
     fixture: Fixture,
-    /// Other ways to its store, which the racers then take instead of the fixture's own.
+    /// Other servers on its store, which the racers use instead of the fixture's own.
     servers: Vec<(Program, Clock)>,
 }
 
@@ -57,7 +56,7 @@ impl RaceFixture {
         Self { fixture: Fixture::on(backend), servers: servers.into() }
     }
 
-    /// A connection of a racer's own.
+    /// The client of a racer, with its own connection.
     fn client(&self, racer: usize) -> Client {
         let address = match self.servers.len() {
             0 => self.fixture.server.address,
@@ -66,8 +65,7 @@ impl RaceFixture {
         Client::new(address)
     }
 
-    /// Runs `act` on as many connections as there are racers, all of a round at the same time;
-    /// answers what came back in each round.
+    /// Runs `act` on a connection per racer, concurrently within a round; returns the results by round.
     fn race<T: Send>(&self, act: impl Fn(&Client, usize, usize) -> T + Sync) -> Vec<Vec<T>> {
         let start = Barrier::new(RACERS);
         let (start, act) = (&start, &act);
@@ -99,9 +97,9 @@ fn subject(round: usize) -> String {
     format!("round-{round}")
 }
 
-fn of_many_takes_each_revision_is_won_once(backend: &Backend) {
-    let racetrack = RaceFixture::start(backend);
-    let fixture = &racetrack.fixture;
+fn racing_takes_win_each_revision_once(backend: &Backend) {
+    let races = RaceFixture::start(backend);
+    let fixture = &races.fixture;
     let author = fixture.author();
     let sign = |round: usize| {
         fixture.convene(DATE, &subject(round));
@@ -110,7 +108,7 @@ fn of_many_takes_each_revision_is_won_once(backend: &Backend) {
     };
     let texts: Vec<Vec<String>> = (0..ROUNDS).map(sign).collect();
     let rounds =
-        racetrack.race(|client, round, racer| client.submit_text(&author, &texts[round][racer]));
+        races.race(|client, round, racer| client.submit_text(&author, &texts[round][racer]));
     let mut lost = 0;
     for (round, answers) in rounds.into_iter().enumerate() {
         let mut filed = vec![];
@@ -132,22 +130,22 @@ fn of_many_takes_each_revision_is_won_once(backend: &Backend) {
         assert!((1..=5).contains(&filed.len()), "{filed:?}");
         assert_eq!(revisions, (1..=5).take(filed.len()).collect::<Vec<u8>>());
         filed.sort_unstable();
-        // The higher revision was filed later.
+        // A higher revision was filed later.
         assert_eq!(on_file.into_values().collect::<Vec<_>>(), filed);
     }
     println!("{lost} of {} lost a race", RACERS * ROUNDS);
 }
 
-fn of_many_copies_of_one_take_one_is_filed(backend: &Backend) {
-    let racetrack = RaceFixture::start(backend);
-    let fixture = &racetrack.fixture;
+fn one_of_racing_copies_of_a_take_is_filed(backend: &Backend) {
+    let races = RaceFixture::start(backend);
+    let fixture = &races.fixture;
     let author = fixture.author();
     let sign = |round: usize| {
         fixture.convene(DATE, &subject(round));
         signed_text(&author.key.sign(author.draft(DATE, &subject(round))))
     };
     let texts: Vec<String> = (0..ROUNDS).map(sign).collect();
-    let rounds = racetrack.race(|client, round, _| client.submit_text(&author, &texts[round]));
+    let rounds = races.race(|client, round, _| client.submit_text(&author, &texts[round]));
     for answers in rounds {
         let filed: Vec<&Answer> = answers.iter().filter(|answer| answer.status == 201).collect();
         assert_eq!(filed.len(), 1);
@@ -167,10 +165,10 @@ fn of_many_copies_of_one_take_one_is_filed(backend: &Backend) {
     assert_eq!(fixture.takes().len(), ROUNDS);
 }
 
-/// Different takes with one nonce: one is filed, and the others learn nothing of it.
-fn of_many_takes_with_one_nonce_one_is_filed(backend: &Backend) {
-    let racetrack = RaceFixture::start(backend);
-    let fixture = &racetrack.fixture;
+/// Different takes with the same nonce: one is filed, and the refusals of the others do not name it.
+fn one_of_racing_takes_with_the_same_nonce_is_filed(backend: &Backend) {
+    let races = RaceFixture::start(backend);
+    let fixture = &races.fixture;
     let author = fixture.author();
     let sign = |round: usize| {
         fixture.convene(DATE, &subject(round));
@@ -184,7 +182,7 @@ fn of_many_takes_with_one_nonce_one_is_filed(backend: &Backend) {
     };
     let texts: Vec<Vec<String>> = (0..ROUNDS).map(sign).collect();
     let rounds =
-        racetrack.race(|client, round, racer| client.submit_text(&author, &texts[round][racer]));
+        races.race(|client, round, racer| client.submit_text(&author, &texts[round][racer]));
     for answers in rounds {
         assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1);
         for answer in answers.into_iter().filter(|answer| answer.status != 201) {
@@ -199,18 +197,18 @@ fn of_many_takes_with_one_nonce_one_is_filed(backend: &Backend) {
 
 const HOST: &str = "127.0.0.1";
 
-fn of_many_claims_one_gets_the_token(backend: &Backend) {
-    let racetrack = RaceFixture::start(backend);
-    let fixture = &racetrack.fixture;
+fn one_of_racing_claims_gets_the_token(backend: &Backend) {
+    let races = RaceFixture::start(backend);
+    let fixture = &races.fixture;
     let client = &fixture.client;
     let proof = |_| {
         let (id, key) = Author::apply(client, "A");
         client.operate("/activate", &json!({ "memberId": id.as_str() })).expect(200);
-        // Challenges name the host that was asked, which is the same for both servers.
+        // Challenges contain the requested host, which is the same for both servers.
         (id.clone(), Author::proof(&client.at(HOST), &id, &key))
     };
     let proofs: Vec<_> = (0..ROUNDS).map(proof).collect();
-    let rounds = racetrack.race(|client, round, _| {
+    let rounds = races.race(|client, round, _| {
         client.at(HOST).post("/api/swarm/token-claim", &[], &proofs[round].1)
     });
     for (answers, (id, _)) in rounds.into_iter().zip(&proofs) {
@@ -229,8 +227,8 @@ fn of_many_claims_one_gets_the_token(backend: &Backend) {
     }
 }
 
-fn of_many_applications_with_one_key_one_is_taken(backend: &Backend) {
-    let racetrack = RaceFixture::start(backend);
+fn one_of_racing_applications_with_the_same_key_is_accepted(backend: &Backend) {
+    let races = RaceFixture::start(backend);
     let apply = |_| {
         let key = fresh_key();
         let sign = |racer: usize| {
@@ -244,7 +242,7 @@ fn of_many_applications_with_one_key_one_is_taken(backend: &Backend) {
         (0..RACERS).map(sign).collect()
     };
     let texts: Vec<Vec<String>> = (0..ROUNDS).map(apply).collect();
-    let rounds = racetrack
+    let rounds = races
         .race(|client, round, racer| client.post("/api/swarm/apply", &[], &texts[round][racer]));
     for answers in rounds {
         let taken: Vec<Value> =
@@ -260,9 +258,9 @@ fn of_many_applications_with_one_key_one_is_taken(backend: &Backend) {
     }
 }
 
-/// A round of members that amend, all at once, while an operator aggregates.
-fn aggregate_amid(racetrack: &RaceFixture, round: usize) {
-    let fixture = &racetrack.fixture;
+/// A round of concurrent amendments, while an operator aggregates.
+fn aggregate_during_amendments(races: &RaceFixture, round: usize) {
+    let fixture = &races.fixture;
     // Fewer takes than the service tries again when takes come in amid the aggregation.
     const MEMBERS: usize = 6;
     let session = fixture.convene(DATE, &subject(round));
@@ -271,11 +269,11 @@ fn aggregate_amid(racetrack: &RaceFixture, round: usize) {
     let start = &start;
     let frozen = thread::scope(|scope| {
         for (at, author) in authors.iter().enumerate() {
-            let client = racetrack.client(at);
+            let client = races.client(at);
             let sign = |_| signed_text(&author.key.sign(author.draft(DATE, &subject(round))));
             let texts: Vec<String> = (0..5).map(sign).collect();
             scope.spawn(move || {
-                // A third files before the race, so that there is something to amend.
+                // A third of the members file before the race, so that there is something to amend.
                 let early = usize::from(at.is_multiple_of(3));
                 for text in &texts[..early] {
                     client.submit_text(author, text).expect(201);
@@ -289,26 +287,26 @@ fn aggregate_amid(racetrack: &RaceFixture, round: usize) {
                 }
             });
         }
-        let client = racetrack.client(0);
+        let client = races.client(0);
         client.get("/healthz").expect(200);
         start.wait();
         let path = format!("/sessions/{session}/state");
         let answer = client.operate(&path, &json!({ "state": "aggregated" })).expect(200);
         answer.json()["session"]["snapshot"].clone()
     });
-    check_freeze(fixture, session, &frozen);
-    // What comes after changes nothing.
+    check_snapshot(fixture, session, &frozen);
+    // Later takes do not change the snapshot.
     let late = fixture.author();
     fixture.client.submit(&late, late.draft(DATE, &subject(round))).expect(201);
     fixture
         .client
         .operate(&format!("/sessions/{session}/state"), &json!({ "state": "published" }))
         .expect(200);
-    check_freeze(fixture, session, &frozen);
+    check_snapshot(fixture, session, &frozen);
 }
 
-/// The snapshot quotes the highest revisions of what was filed before it, and is read as written.
-fn check_freeze(fixture: &Fixture, session: u64, frozen: &Value) {
+/// Checks that the snapshot quotes the highest revisions filed before it, and is read as written.
+fn check_snapshot(fixture: &Fixture, session: u64, frozen: &Value) {
     let read = fixture.client.get(&format!("/api/swarm/sessions/{session}")).expect(200).json();
     assert_eq!(read["session"]["snapshot"], *frozen);
     let quotes = frozen["quotes"].as_array().unwrap();
@@ -319,8 +317,8 @@ fn check_freeze(fixture: &Fixture, session: u64, frozen: &Value) {
     assert_eq!(frozen["participation"]["members"], quotes.len());
     let takes = fixture.takes();
     let takes: Vec<_> = takes.iter().filter(|take| take.session_id.0 == session).collect();
-    // All that is on file before the freeze is by members that are quoted; whoever is not quoted
-    // came after all of it.
+    // Every take filed before the snapshot is of a quoted member; members who are not quoted filed
+    // later.
     let last = takes.iter().filter(|take| quoted.contains_key(take.draft().member_id.as_str()));
     let last = last.map(|take| take.id.0).max().unwrap_or(0);
     let mut latest: HashMap<&str, (u64, u64)> = HashMap::new();
@@ -337,11 +335,11 @@ fn check_freeze(fixture: &Fixture, session: u64, frozen: &Value) {
     }
 }
 
-fn aggregation_amid_amendments_freezes_one_moment(backend: &Backend) {
-    let racetrack = RaceFixture::start(backend);
+fn aggregation_during_amendments_is_a_consistent_snapshot(backend: &Backend) {
+    let races = RaceFixture::start(backend);
     for round in 0..ROUNDS {
-        aggregate_amid(&racetrack, round);
+        aggregate_during_amendments(&races, round);
     }
-    let ids: HashSet<_> = racetrack.fixture.takes().iter().map(|take| take.id).collect();
-    assert_eq!(ids.len(), racetrack.fixture.takes().len());
+    let ids: HashSet<_> = races.fixture.takes().iter().map(|take| take.id).collect();
+    assert_eq!(ids.len(), races.fixture.takes().len());
 }

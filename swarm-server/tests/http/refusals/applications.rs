@@ -1,4 +1,4 @@
-//! Who may not apply, and with which key.
+//! Refusals of applications.
 
 use serde_json::{Value, json};
 use swarm_core::MemberId;
@@ -29,7 +29,7 @@ fn applications(fixture: &Fixture) -> Vec<Value> {
 }
 
 #[test]
-fn fields_at_their_limits_apply_and_over_them_do_not() {
+fn fields_over_their_limits_are_refused() {
     let fixture = Fixture::start();
     let text = |length| "\u{1f680}".repeat(length);
     for (name, contact, lens) in [(1, 1, 0), (100, 200, 2_000)] {
@@ -70,7 +70,7 @@ fn fields_at_their_limits_apply_and_over_them_do_not() {
 }
 
 #[test]
-fn a_bad_signature_is_told_what_to_sign() {
+fn bad_signature_answer_says_what_to_sign() {
     let fixture = Fixture::start();
     let key = fresh_key();
     let good = signed(&key, "A \"name\"/\u{7f}", "c\u{2028}", "");
@@ -91,7 +91,7 @@ fn a_bad_signature_is_told_what_to_sign() {
         assert_eq!(apply(&fixture, &body).expect(400).json(), expected);
     }
     assert_eq!(applications(&fixture).len(), 0);
-    // An absent lens, and one that is null, is the empty one.
+    // An absent or null lens is empty.
     for lens in [Some(json!(null)), None] {
         let mut body = good.clone();
         body.as_object_mut().unwrap().remove("lens");
@@ -104,9 +104,9 @@ fn a_bad_signature_is_told_what_to_sign() {
     apply(&fixture, &body).expect(201);
 }
 
-/// Held while applied, approved and claimed; free again after.
+/// A key is held in the states applied, approved and claimed, and free afterwards.
 #[test]
-fn one_key_one_member() {
+fn key_belongs_to_one_member() {
     let fixture = Fixture::start();
     let client = &fixture.client;
     let (id, key) = Author::apply(client, "first");
@@ -135,7 +135,7 @@ fn one_key_one_member() {
     assert_ne!(third, second);
     held(third);
     client.operate("/activate", &member(third)).expect(200);
-    // The others cannot come back while the third, which is a member now, has their key.
+    // The others cannot be activated while the third has their key.
     for other in [id.as_str(), second] {
         let back = client.operate("/activate", &member(other)).expect(409).json();
         assert_eq!(back["error"], "public key already registered");
@@ -144,9 +144,9 @@ fn one_key_one_member() {
     assert_eq!(applications(&fixture).len(), 3);
 }
 
-/// Anybody can send it again who saw it.
+/// Anyone who saw an application can replay it.
 #[test]
-fn an_application_sent_again_does_not_keep_its_member_out() {
+fn replayed_application_does_not_block_its_member() {
     let fixture = Fixture::start();
     let client = &fixture.client;
     let key = fresh_key();
@@ -176,7 +176,7 @@ fn an_application_sent_again_does_not_keep_its_member_out() {
 const TOKEN: &str = "/api/swarm/verify-token";
 
 #[test]
-fn ids_that_were_never_issued_are_not_there() {
+fn unknown_ids_are_404() {
     let fixture = Fixture::start();
     let (id, _) = Author::apply(&fixture.client, "a");
     let status = fixture.client.get(&format!("/api/swarm/apply/{id}")).expect(200).json();

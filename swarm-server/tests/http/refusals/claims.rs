@@ -1,4 +1,4 @@
-//! Challenges, and the proofs that are none.
+//! Challenges, and invalid proofs.
 
 use serde_json::{Value, json};
 use swarm_core::MemberId;
@@ -10,16 +10,16 @@ use crate::fixture::Fixture;
 use crate::harness::{Answer, Author, fresh_key, signed_text};
 
 on_every_store! {
-    malformed_requests,
-    a_challenge_is_good_for_ten_minutes,
-    a_challenge_stands_for_five_minutes,
-    a_new_challenge_replaces_the_one_before,
-    a_challenge_given_before_the_approval_is_live_once_it_is_given_again,
-    what_proves_nothing,
-    a_challenge_names_its_service,
-    a_refused_claim_says_which_field_is_at_fault,
-    whoever_is_deactivated_claims_nothing,
-    a_token_is_good_while_its_member_is_active,
+    malformed_requests_are_refused,
+    challenge_expires_after_ten_minutes,
+    challenge_is_reused_for_five_minutes,
+    new_challenge_replaces_the_previous_one,
+    challenge_from_before_the_approval_is_valid_when_given_again,
+    invalid_proofs_are_refused,
+    challenge_names_its_service,
+    refused_claim_names_the_invalid_field,
+    deactivated_member_cannot_claim,
+    token_is_valid_while_its_member_is_active,
 }
 
 const REFUSED: &str = "token claim refused";
@@ -49,7 +49,7 @@ fn claim(fixture: &Fixture, body: &str) -> Answer {
     fixture.client.post("/api/swarm/token-claim", &[], body)
 }
 
-fn malformed_requests(backend: &Backend) {
+fn malformed_requests_are_refused(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let long = "m".repeat(101);
     for body in [
@@ -81,7 +81,7 @@ fn malformed_requests(backend: &Backend) {
     claim(&fixture, &body.to_string()).refused(400, "invalid token claim");
 }
 
-fn a_challenge_is_good_for_ten_minutes(backend: &Backend) {
+fn challenge_expires_after_ten_minutes(backend: &Backend) {
     let fixture = Fixture::on(backend);
     for (wait, good) in [(TEN_MINUTES, true), (TEN_MINUTES + 1, false)] {
         let (id, key) = approved(&fixture);
@@ -103,7 +103,7 @@ fn a_challenge_is_good_for_ten_minutes(backend: &Backend) {
                 "ok": true, "status": 201, "memberId": id.as_str(), "token": text,
             });
             assert_eq!(token, expected);
-            // A used challenge stays until it expires; then nothing is proven.
+            // A used challenge is kept until it expires; then no proof is valid.
             claim(&fixture, &body).refused(409, "token already claimed");
             fixture.clock.move_by(1);
             claim(&fixture, &body).refused(401, REFUSED);
@@ -113,8 +113,8 @@ fn a_challenge_is_good_for_ten_minutes(backend: &Backend) {
     }
 }
 
-/// Also where no such member exists. So nobody who keeps asking can outrun a claim.
-fn a_challenge_stands_for_five_minutes(backend: &Backend) {
+/// Also for unknown members. So repeated requests cannot prevent a claim.
+fn challenge_is_reused_for_five_minutes(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let nobody = MemberId::parse("nobody").unwrap();
     for id in [approved(&fixture).0, Author::apply(&fixture.client, "B").0, nobody] {
@@ -131,7 +131,7 @@ fn a_challenge_stands_for_five_minutes(backend: &Backend) {
     }
 }
 
-fn a_challenge_given_before_the_approval_is_live_once_it_is_given_again(backend: &Backend) {
+fn challenge_from_before_the_approval_is_valid_when_given_again(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let (id, key) = Author::apply(&fixture.client, "A");
     let given = challenge(&fixture, &id);
@@ -142,7 +142,7 @@ fn a_challenge_given_before_the_approval_is_live_once_it_is_given_again(backend:
     claim(&fixture, &body).expect(201);
 }
 
-fn a_new_challenge_replaces_the_one_before(backend: &Backend) {
+fn new_challenge_replaces_the_previous_one(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let (id, key) = approved(&fixture);
     let old = challenge(&fixture, &id);
@@ -155,7 +155,7 @@ fn a_new_challenge_replaces_the_one_before(backend: &Backend) {
     claim(&fixture, &body(&old)).refused(401, REFUSED);
 }
 
-fn what_proves_nothing(backend: &Backend) {
+fn invalid_proofs_are_refused(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let (id, key) = approved(&fixture);
     let (other, other_key) = approved(&fixture);
@@ -186,15 +186,15 @@ fn what_proves_nothing(backend: &Backend) {
         assert_eq!(answer.status, 401, "{what}: {answer:?}");
         answer.refused(401, REFUSED);
     }
-    // None of these used it up.
+    // None of these consumed the challenge.
     let claimed = claim(&fixture, &proof(&id, text, until, &key)).expect(201);
     assert_eq!(claimed.header("cache-control"), Some("no-store"));
     claim(&fixture, &proof(&id, text, until, &fresh_key())).refused(401, REFUSED);
     claim(&fixture, &proof(&other, &others["challenge"], until, &other_key)).expect(201);
 }
 
-/// So that nobody can have a member sign a challenge of this service as one of its own.
-fn a_challenge_names_its_service(backend: &Backend) {
+/// So another service cannot relay a challenge of this one to a member.
+fn challenge_names_its_service(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let (id, key) = approved(&fixture);
     let given = challenge(&fixture, &id);
@@ -209,8 +209,8 @@ fn a_challenge_names_its_service(backend: &Backend) {
     claim(&fixture, &proof(&id, &given["challenge"], &given["expiresAt"], &key)).expect(201);
 }
 
-/// The same whether or not there is such a member.
-fn a_refused_claim_says_which_field_is_at_fault(backend: &Backend) {
+/// Whether or not the member exists.
+fn refused_claim_names_the_invalid_field(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let known = approved(&fixture);
     for (id, key) in [known, (MemberId::parse("nobody").unwrap(), fresh_key())] {
@@ -241,7 +241,7 @@ fn a_refused_claim_says_which_field_is_at_fault(backend: &Backend) {
     }
 }
 
-fn whoever_is_deactivated_claims_nothing(backend: &Backend) {
+fn deactivated_member_cannot_claim(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let (id, key) = approved(&fixture);
     let given = challenge(&fixture, &id);
@@ -250,14 +250,14 @@ fn whoever_is_deactivated_claims_nothing(backend: &Backend) {
     fixture.client.operate("/deactivate", &member).expect(200);
     claim(&fixture, &body).refused(401, REFUSED);
     Author::claim(&fixture.client, &id, &key).refused(401, REFUSED);
-    // Activated again, and never claimed: approved.
+    // Activated again without ever having claimed: approved.
     let back = fixture.client.operate("/activate", &member).expect(200).json();
     assert_eq!(back["state"], "approved");
     Author::claim(&fixture.client, &id, &key).expect(201);
 }
 
-/// A token dies with the deactivation and lives again with the activation.
-fn a_token_is_good_while_its_member_is_active(backend: &Backend) {
+/// Deactivation invalidates a token, activation makes it valid again.
+fn token_is_valid_while_its_member_is_active(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let author = Author::join(&fixture.client, "A");
     let member = json!({ "memberId": author.id.as_str() });

@@ -1,4 +1,4 @@
-//! The only deadline, to the millisecond, by the store's clock.
+//! Session deadlines, to the millisecond, by the store's clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
@@ -12,10 +12,10 @@ use crate::fixture::{Clock, Fixture};
 use crate::harness::{ADMIN, Answer};
 
 on_every_store! {
-    the_last_millisecond_counts_and_the_next_does_not,
-    the_last_millisecond_of_a_leap_day_counts,
-    no_state_of_a_session_refuses_or_accepts,
-    a_deadline_never_comes_before_a_take_on_file,
+    deadline_is_inclusive_to_the_millisecond,
+    deadline_at_the_end_of_a_leap_day,
+    session_state_does_not_decide_the_window,
+    deadline_cannot_move_before_a_stored_take,
 }
 
 const DATE: &str = "2026-11-21";
@@ -32,7 +32,7 @@ fn try_deadline(fixture: &Fixture, session: u64, deadline: &str) -> Answer {
     fixture.client.send("PATCH", &path, &headers, body.as_bytes())
 }
 
-fn the_last_millisecond_counts_and_the_next_does_not(backend: &Backend) {
+fn deadline_is_inclusive_to_the_millisecond(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let author = fixture.author();
     let session = fixture.convene(DATE, "aurora");
@@ -48,14 +48,14 @@ fn the_last_millisecond_counts_and_the_next_does_not(backend: &Backend) {
             answer.refused(409, CLOSED);
         }
     }
-    // A deadline with an offset is the same moment, and a later one opens the window again.
+    // An offset denotes the same instant, and a later deadline reopens the window.
     set_deadline(&fixture, session, "2026-11-21T23:00:00.000+05:30");
     let read = fixture.client.get(&format!("/api/swarm/sessions/{session}")).expect(200).json();
     assert_eq!(read["session"]["windowClosesAt"], "2026-11-21T17:30:00.000Z");
     fixture.client.submit(&author, author.draft(DATE, "aurora")).expect(201);
 }
 
-fn the_last_millisecond_of_a_leap_day_counts(backend: &Backend) {
+fn deadline_at_the_end_of_a_leap_day(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let author = fixture.author();
     let session = fixture.convene("2028-02-29", "aurora");
@@ -70,7 +70,7 @@ fn the_last_millisecond_of_a_leap_day_counts(backend: &Backend) {
 }
 
 /// Neither state refuses a take before the deadline, nor accepts one after it (API.md, 5.3).
-fn no_state_of_a_session_refuses_or_accepts(backend: &Backend) {
+fn session_state_does_not_decide_the_window(backend: &Backend) {
     let fixture = Fixture::on(backend);
     for state in ["scheduled", "collecting", "window_closed", "aggregated", "published"] {
         let subject = format!("subject-{state}");
@@ -105,7 +105,7 @@ fn no_state_of_a_session_refuses_or_accepts(backend: &Backend) {
 }
 
 /// Superseded or not, and whatever state the session is in (API.md, 7.3).
-fn a_deadline_never_comes_before_a_take_on_file(backend: &Backend) {
+fn deadline_cannot_move_before_a_stored_take(backend: &Backend) {
     const LATER: &str = "a take on file was filed after that deadline";
     let fixture = Fixture::on(backend);
     let author = fixture.author();
@@ -131,13 +131,13 @@ fn a_deadline_never_comes_before_a_take_on_file(backend: &Backend) {
     }
 }
 
-/// In time when it is judged, late when it is committed: the commit decides.
+/// The take is in time when judged, and late when committed: the commit decides.
 #[test]
-fn a_deadline_that_passes_before_the_commit() {
+fn deadline_passed_before_the_commit_refuses() {
     let clock = Clock::noon();
     let noon = clock.now().millis();
     let late = Arc::new(AtomicI64::new(0));
-    // How many readings are still in time.
+    // The number of clock readings before the deadline.
     let in_time = Arc::new(AtomicUsize::new(usize::MAX));
     let store = {
         let (late, in_time) = (Arc::clone(&late), Arc::clone(&in_time));
@@ -161,7 +161,7 @@ fn a_deadline_that_passes_before_the_commit() {
         assert_eq!(fixture.takes().len(), 0);
         assert!(fixture.basis(&author, DATE, "aurora", nonce).spent.is_none());
     }
-    // The commit reads the clock second, and last: at the deadline it is in time.
+    // The commit makes the second and last reading; at the deadline it is in time.
     late.store(5, Ordering::SeqCst);
     in_time.store(1, Ordering::SeqCst);
     fixture.client.submit(&author, draft()).expect(201);

@@ -1,4 +1,4 @@
-//! What is refused, byte for byte, and in which order.
+//! Refusals, byte for byte, and the order of the checks.
 
 mod applications;
 mod claims;
@@ -23,10 +23,10 @@ use Check::{
 };
 
 on_every_store! {
-    a_take_that_breaks_no_rule_is_filed,
-    each_rule_has_its_answer,
-    of_two_broken_rules_the_earlier_one_answers,
-    of_all_later_rules_the_earliest_one_answers,
+    valid_take_is_filed,
+    each_broken_rule_has_its_answer,
+    earlier_of_two_broken_rules_is_reported,
+    earliest_of_all_later_rules_is_reported,
     limits_of_a_take_count_characters,
     limits_of_a_bucket_count_characters,
 }
@@ -82,7 +82,7 @@ impl Check {
     }
 }
 
-/// Submits a take that breaks these rules and no other.
+/// Submits a take that breaks exactly these rules.
 fn submit_breaking(fixture: &Fixture, broken: &[Check]) -> Answer {
     const DATE: &str = "2026-11-21";
     let breaks = |check| broken.contains(&check);
@@ -143,12 +143,12 @@ fn submit_breaking(fixture: &Fixture, broken: &[Check]) -> Answer {
     answer
 }
 
-/// The token that a fixture gives its authors.
+/// The token of an author of the fixture.
 fn author_token(body: &Value) -> String {
     format!("tok_{}_0", body["memberId"].as_str().unwrap())
 }
 
-/// Makes this moment the deadline of a session, and lets it pass.
+/// Sets the deadline of a session to now, and lets it pass.
 fn close(fixture: &Fixture, session: u64) {
     let deadline = json!({ "windowClosesAt": fixture.clock.after(0) });
     let body = deadline.to_string();
@@ -166,18 +166,18 @@ fn refused_by(check: Check, answer: Answer) {
     if check == Json { answer.unread(status, error) } else { answer.refused(status, error) }
 }
 
-fn a_take_that_breaks_no_rule_is_filed(backend: &Backend) {
+fn valid_take_is_filed(backend: &Backend) {
     submit_breaking(&Fixture::on(backend), &[]).expect(201);
 }
 
-fn each_rule_has_its_answer(backend: &Backend) {
+fn each_broken_rule_has_its_answer(backend: &Backend) {
     let fixture = Fixture::on(backend);
     for check in CHECKS {
         refused_by(check, submit_breaking(&fixture, &[check]));
     }
 }
 
-fn of_two_broken_rules_the_earlier_one_answers(backend: &Backend) {
+fn earlier_of_two_broken_rules_is_reported(backend: &Backend) {
     let fixture = Fixture::on(backend);
     for (at, first) in CHECKS.into_iter().enumerate() {
         for second in &CHECKS[at + 1..] {
@@ -186,16 +186,16 @@ fn of_two_broken_rules_the_earlier_one_answers(backend: &Backend) {
     }
 }
 
-fn of_all_later_rules_the_earliest_one_answers(backend: &Backend) {
+fn earliest_of_all_later_rules_is_reported(backend: &Backend) {
     let fixture = Fixture::on(backend);
     for at in 0..CHECKS.len() {
         refused_by(CHECKS[at], submit_breaking(&fixture, &CHECKS[at..]));
     }
 }
 
-/// What takes no bearer is no bearer.
+/// Other schemes and malformed values count as missing.
 #[test]
-fn only_bearer_tokens_are_bearer_tokens() {
+fn authorization_must_be_a_bearer_token() {
     let fixture = Fixture::start();
     for value in ["", "Bearer", "Bearer ", "Bearer  ", "Basic dXNlcjpwYXNz", "tok_m_0", "Bearertok"]
     {
@@ -215,9 +215,9 @@ fn only_bearer_tokens_are_bearer_tokens() {
     answer.refused(401, "unknown member token");
 }
 
-/// The body never comes, and the answer does not wait for it.
+/// The body is never sent, and the answer does not wait for it.
 #[test]
-fn who_has_no_credential_is_refused_before_the_body() {
+fn missing_credential_is_refused_before_the_body() {
     let fixture = Fixture::start();
     let framings = ["Content-Length: 200000", "Transfer-Encoding: chunked"];
     for framing in framings {
@@ -237,7 +237,7 @@ fn who_has_no_credential_is_refused_before_the_body() {
     }
 }
 
-/// At each limit, and one over it; counted in characters.
+/// Each limit, and one character more.
 fn limits_of_a_take_count_characters(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let author = fixture.author();
@@ -271,7 +271,7 @@ fn limits_of_a_take_count_characters(backend: &Backend) {
     fixture.client.submit_text(&author, &over.to_string()).refused(400, "invalid submission");
 }
 
-/// One character at least and a hundred at most.
+/// From 1 to 100 characters.
 fn limits_of_a_bucket_count_characters(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let author = fixture.author();
@@ -288,7 +288,7 @@ fn limits_of_a_bucket_count_characters(backend: &Backend) {
         bad["weights"] = weights(length);
         fixture.client.submit_text(&author, &bad.to_string()).refused(400, "invalid submission");
     }
-    // Nobody and nothing has no name.
+    // Empty names are refused.
     for field in ["memberId", "subjectId", "nonce", "stance"] {
         let signed = author.key.sign(author.draft("2026-11-21", "aurora"));
         let mut bad: Value = serde_json::from_str(&signed_text(&signed)).unwrap();

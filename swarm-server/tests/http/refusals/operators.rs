@@ -1,4 +1,4 @@
-//! What operators may not do.
+//! Refusals of operators' requests, and what operators and the public see of members.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::routes::{
 const STATES: [&str; 5] = ["applied", "approved", "claimed", "rejected", "inactive"];
 
 #[test]
-fn nothing_goes_without_the_token() {
+fn admin_routes_need_the_token() {
     let (fixture, author) = Fixture::with_records();
     let before = fixture.print();
     let reads = OPERATOR_READS.map(|path| ("GET", path));
@@ -48,7 +48,7 @@ fn nothing_goes_without_the_token() {
     assert_eq!(fixture.print(), before);
 }
 
-/// An operator is told what is wrong with the request.
+/// Checks that the answer names the invalid field.
 #[track_caller]
 fn invalid(answer: Answer, field: &str) {
     let body = answer.expect(400).json();
@@ -60,7 +60,7 @@ fn invalid(answer: Answer, field: &str) {
 }
 
 #[test]
-fn bad_fields_are_named() {
+fn invalid_fields_are_named() {
     let fixture = Fixture::start();
     fixture.convene("2026-11-21", "aurora");
     let client = &fixture.client;
@@ -135,9 +135,9 @@ fn bad_fields_are_named() {
     assert_eq!(fixture.print(), before);
 }
 
-/// Of snapshots, regimes, signals, briefs and keys.
+/// Snapshots, regimes, signals, briefs and keys.
 #[test]
-fn bad_fields_of_what_else_operators_send_are_named() {
+fn invalid_fields_of_other_requests_are_named() {
     const DATE: &str = "2026-11-21";
     let fixture = Fixture::start();
     let client = &fixture.client;
@@ -169,7 +169,7 @@ fn bad_fields_of_what_else_operators_send_are_named() {
 }
 
 #[test]
-fn what_is_not_there_is_not_found() {
+fn unknown_records_are_404() {
     let fixture = Fixture::start();
     let client = &fixture.client;
     let member = json!({ "memberId": "nobody" });
@@ -193,7 +193,7 @@ fn what_is_not_there_is_not_found() {
 }
 
 #[test]
-fn a_memo_that_is_not_there_cannot_be_retracted() {
+fn retracting_an_unknown_memo_is_404() {
     let fixture = Fixture::start();
     for id in ["1", "0", "01", "x", "18446744073709551616"] {
         let answer = fixture.client.operate(&format!("/memos/{id}/retract"), &json!({}));
@@ -201,7 +201,7 @@ fn a_memo_that_is_not_there_cannot_be_retracted() {
     }
 }
 
-/// A member in this state, by the ways that lead there.
+/// Creates a member and brings it to this state.
 fn member_in(fixture: &Fixture, state: &str) -> Value {
     let client = &fixture.client;
     let (id, key) = Author::apply(client, "A");
@@ -222,9 +222,9 @@ fn member_in(fixture: &Fixture, state: &str) -> Value {
     member
 }
 
-/// Every state, every move.
+/// Every transition from every state.
 #[test]
-fn moves_of_members() {
+fn member_state_transitions() {
     let fixture = Fixture::start();
     for from in STATES {
         for (path, to) in [
@@ -253,7 +253,7 @@ fn moves_of_members() {
 }
 
 #[test]
-fn only_who_has_claimed_a_token_is_given_another() {
+fn only_claimed_members_can_rotate_their_token() {
     let fixture = Fixture::start();
     for state in STATES {
         let member = member_in(&fixture, state);
@@ -266,7 +266,7 @@ fn only_who_has_claimed_a_token_is_given_another() {
 }
 
 #[test]
-fn one_letter_goes_out_with_the_first_activation() {
+fn first_activation_queues_one_mail() {
     let fixture = Fixture::start();
     let member = member_in(&fixture, "rejected");
     let outbox = || {
@@ -289,9 +289,9 @@ fn one_letter_goes_out_with_the_first_activation() {
     }
 }
 
-/// A member that was never activated is nobody; an inactive one still reads, but is not listed.
+/// A member that was never activated is 404; an inactive one is readable, but not listed.
 #[test]
-fn who_is_shown() {
+fn members_visible_by_state() {
     let fixture = Fixture::start();
     for state in STATES {
         let member = member_in(&fixture, state);
@@ -314,7 +314,7 @@ fn who_is_shown() {
 }
 
 #[test]
-fn an_application_is_shown_to_operators_whole() {
+fn operators_see_complete_applications() {
     let fixture = Fixture::start();
     let (id, key) = Author::apply(&fixture.client, "Ada");
     let list = |state: &str| {
@@ -331,9 +331,9 @@ fn an_application_is_shown_to_operators_whole() {
     assert_eq!(list("approved"), json!({ "applications": [] }));
 }
 
-/// Subjects, their snapshots and memos, whole: what was not sent is there all the same.
+/// Subjects, snapshots and memos contain all fields, also those that were not sent.
 #[test]
-fn records_as_they_are_read() {
+fn records_contain_all_fields() {
     let fixture = Fixture::start();
     let client = &fixture.client;
     let now = fixture.clock.after(0);

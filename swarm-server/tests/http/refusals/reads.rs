@@ -1,4 +1,4 @@
-//! Reads: who shares them, what is found by which path, and what need not be sent again.
+//! Reads: caching headers, paths, pages, compression.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -14,7 +14,7 @@ use crate::harness::{ADMIN, Answer, Client};
 use crate::raw_http;
 use crate::routes::{CHAIR_COMMAND, OPERATOR_COMMAND, OPERATOR_READS, READS, writes};
 
-/// The headers, without those that differ from answer to answer.
+/// The headers, without those that differ per answer.
 fn headers_of(answer: &Answer) -> Vec<String> {
     let own = |name: &str| matches!(name, "date" | "x-request-id");
     let headers = answer.headers.iter().filter(|(name, _)| !own(name.as_str()));
@@ -24,9 +24,9 @@ fn headers_of(answer: &Answer) -> Vec<String> {
 }
 
 #[test]
-fn public_reads_are_shared() {
+fn public_reads_are_cacheable() {
     let fixture = with_records();
-    // A brief file says where it was asked for.
+    // A brief file contains the address that was requested.
     let host = fixture.server.address;
     for path in READS {
         let full = fixture.client.get(path).expect(200);
@@ -55,11 +55,11 @@ fn public_reads_are_shared() {
             assert_eq!(answer.expect(200).text, full.text, "{path} {other}");
         }
     }
-    // The tag follows what is read.
+    // The tag changes with the content.
     let before = fixture.client.get("/api/swarm/takes/1").header("etag").map(str::to_owned);
     let author = MemberId::parse("m").unwrap();
     fixture.change(&author, |member| member.public_key = None);
-    // What the public may see changes with the log.
+    // Every public change appends to the log.
     fixture.convene("2026-11-20", "aurora");
     assert_eq!(fixture.client.get("/api/swarm/takes/1").header("etag").map(str::to_owned), before);
     let member = fixture.client.get("/api/swarm/members/m").expect(200);
@@ -67,7 +67,7 @@ fn public_reads_are_shared() {
 }
 
 #[test]
-fn nothing_else_is_shared() {
+fn other_answers_are_not_cacheable() {
     let fixture = with_records();
     let bearer = fixture.author().bearer();
     let headers = [
@@ -96,7 +96,7 @@ fn nothing_else_is_shared() {
 }
 
 #[test]
-fn subjects_have_any_name() {
+fn subject_ids_may_be_any_text() {
     let fixture = Fixture::start();
     for (at, (subject, path)) in [
         ("a/b", "a%2Fb"),
@@ -143,7 +143,7 @@ fn subjects_have_any_name() {
 }
 
 #[test]
-fn ids_have_one_spelling() {
+fn ids_must_be_canonical() {
     let fixture = with_records();
     fixture.client.get("/api/swarm/takes/1").expect(200);
     fixture.client.get("/api/swarm/sessions/1").expect(200);
@@ -212,9 +212,9 @@ fn sessions_come_in_pages() {
     }
 }
 
-/// Sessions and applications; of the takes of a session there are all.
+/// For sessions and applications; the takes of a session are complete without a limit.
 #[test]
-fn a_page_has_a_hundred_where_the_query_does_not_say() {
+fn default_page_size_is_100() {
     const DATE: &str = "2026-11-21";
     let fixture = Fixture::start();
     for _ in 0..101 {
@@ -247,7 +247,7 @@ fn a_page_has_a_hundred_where_the_query_does_not_say() {
 }
 
 #[test]
-fn a_session_that_a_newer_one_hides_is_read_by_its_id() {
+fn superseded_session_is_readable_by_id() {
     const DATE: &str = "2026-11-21";
     let fixture = Fixture::start();
     let author = fixture.author();
@@ -266,7 +266,7 @@ fn a_session_that_a_newer_one_hides_is_read_by_its_id() {
 }
 
 #[test]
-fn a_compressed_answer_is_the_same_answer() {
+fn compressed_answer_is_identical() {
     const PATH: &str = "/api/swarm/sessions";
     let fixture = Fixture::start();
     for _ in 0..20 {

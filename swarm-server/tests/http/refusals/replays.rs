@@ -1,4 +1,4 @@
-//! The same take again: its sender learns that it stands, and nobody else learns anything.
+//! Replays: the sender of a take gets its id again, anyone else learns nothing.
 
 use serde_json::{Value, json};
 
@@ -8,14 +8,14 @@ use crate::fixture::Fixture;
 use crate::harness::{Answer, Author, signed_text};
 
 on_every_store! {
-    while_the_window_is_open,
-    after_the_window_has_closed,
-    at_the_cap,
-    after_aggregation,
-    after_a_newer_session_of_the_day,
+    replay_returns_original_id_while_the_window_is_open,
+    replay_returns_original_id_after_the_window_has_closed,
+    replay_returns_original_id_at_the_cap,
+    replay_returns_original_id_after_aggregation,
+    replay_returns_original_id_after_a_newer_session,
     refusals_other_than_conflicts_name_nothing,
-    what_another_member_filed_is_not_named,
-    a_nonce_that_another_member_used_is_fresh,
+    takes_of_other_members_are_not_named,
+    nonces_are_per_member,
 }
 
 const DATE: &str = "2026-11-21";
@@ -25,9 +25,9 @@ const CAP: &str = "amendment cap reached (5 takes per member per session)";
 const AGGREGATED: &str =
     "amendment window closed (session already aggregated); the take on file stands";
 
-/// A 409 that names the take on file, in the body and in the header.
+/// Checks for a 409 that names the stored take, in body and header.
 #[track_caller]
-fn stands(answer: Answer, error: &str, take: u64) {
+fn refused_with_original(answer: Answer, error: &str, take: u64) {
     assert_eq!(answer.status, 409, "{answer:?}");
     let link = format!("</swarm/takes/{take}>; rel=\"original\"");
     assert_eq!(answer.header("link"), Some(link.as_str()));
@@ -35,9 +35,9 @@ fn stands(answer: Answer, error: &str, take: u64) {
     assert_eq!(answer.json(), expected);
 }
 
-/// A 409 that names nothing.
+/// Checks for a 409 that names no take.
 #[track_caller]
-fn plain(answer: Answer, error: &str) {
+fn refused_without_original(answer: Answer, error: &str) {
     assert_eq!(answer.header("link"), None, "{answer:?}");
     answer.refused(409, error);
 }
@@ -46,7 +46,7 @@ struct FiledTwice {
     fixture: Fixture,
     author: Author,
     session: u64,
-    /// What was filed, as it was sent: take 2.
+    /// The text of take 2, as it was sent.
     text: String,
 }
 
@@ -76,55 +76,58 @@ impl FiledTwice {
     }
 }
 
-fn while_the_window_is_open(backend: &Backend) {
+fn replay_returns_original_id_while_the_window_is_open(backend: &Backend) {
     let filed = FiledTwice::start(backend);
-    stands(filed.again(), NONCE_USED, 2);
-    plain(filed.other(), NONCE_USED);
-    // The order of the keys, and how numbers are written, is not what was signed.
+    refused_with_original(filed.again(), NONCE_USED, 2);
+    refused_without_original(filed.other(), NONCE_USED);
+    // The order of keys and the notation of numbers are not signed.
     let mut value: Value = serde_json::from_str(&filed.text).unwrap();
     value["more"] = json!(1);
     let text = value.to_string().replace("\"confidence\":0.5", "\"confidence\":5.0e-1");
-    stands(filed.fixture.client.submit_text(&filed.author, &text), NONCE_USED, 2);
+    refused_with_original(filed.fixture.client.submit_text(&filed.author, &text), NONCE_USED, 2);
     assert_eq!(filed.fixture.takes().len(), 2);
 }
 
-fn after_the_window_has_closed(backend: &Backend) {
+fn replay_returns_original_id_after_the_window_has_closed(backend: &Backend) {
     let filed = FiledTwice::start(backend);
     close(&filed.fixture, filed.session);
-    stands(filed.again(), CLOSED, 2);
-    plain(filed.other(), CLOSED);
-    // The right nonce and text, another signature: it is not the take on file.
+    refused_with_original(filed.again(), CLOSED, 2);
+    refused_without_original(filed.other(), CLOSED);
+    // The same nonce and text with another signature is not the stored take.
     let mut value: Value = serde_json::from_str(&filed.text).unwrap();
     value["signature"] = json!("A".repeat(86) + "==");
-    plain(filed.fixture.client.submit_text(&filed.author, &value.to_string()), CLOSED);
+    refused_without_original(
+        filed.fixture.client.submit_text(&filed.author, &value.to_string()),
+        CLOSED,
+    );
 }
 
-fn at_the_cap(backend: &Backend) {
+fn replay_returns_original_id_at_the_cap(backend: &Backend) {
     let filed = FiledTwice::start(backend);
     for _ in 0..4 {
         let draft = filed.author.draft(DATE, "aurora");
         filed.fixture.client.submit(&filed.author, draft).expect(201);
     }
-    stands(filed.again(), CAP, 2);
-    plain(filed.other(), CAP);
+    refused_with_original(filed.again(), CAP, 2);
+    refused_without_original(filed.other(), CAP);
 }
 
-fn after_aggregation(backend: &Backend) {
+fn replay_returns_original_id_after_aggregation(backend: &Backend) {
     let filed = FiledTwice::start(backend);
     let path = format!("/sessions/{}/state", filed.session);
     filed.fixture.client.operate(&path, &json!({ "state": "aggregated" })).expect(200);
-    stands(filed.again(), AGGREGATED, 2);
-    plain(filed.other(), AGGREGATED);
+    refused_with_original(filed.again(), AGGREGATED, 2);
+    refused_without_original(filed.other(), AGGREGATED);
 }
 
-fn after_a_newer_session_of_the_day(backend: &Backend) {
+fn replay_returns_original_id_after_a_newer_session(backend: &Backend) {
     let filed = FiledTwice::start(backend);
     filed.fixture.convene(DATE, "aurora");
-    stands(filed.again(), NONCE_USED, 2);
-    plain(filed.other(), NONCE_USED);
+    refused_with_original(filed.again(), NONCE_USED, 2);
+    refused_without_original(filed.other(), NONCE_USED);
 }
 
-/// Refusals that are no conflicts say nothing of what is on file.
+/// Only 409 names the stored take.
 fn refusals_other_than_conflicts_name_nothing(backend: &Backend) {
     let filed = FiledTwice::start(backend);
     let other = filed.fixture.author();
@@ -143,22 +146,21 @@ fn refusals_other_than_conflicts_name_nothing(backend: &Backend) {
     answer.refused(404, "no session for date/subject");
 }
 
-fn what_another_member_filed_is_not_named(backend: &Backend) {
+fn takes_of_other_members_are_not_named(backend: &Backend) {
     let filed = FiledTwice::start(backend);
     let other = filed.fixture.author();
-    // The take of one with the token of another.
+    // A take of one member with the token of another.
     filed.fixture.client.submit_text(&other, &filed.text).refused(403, "token/member mismatch");
-    // The very same fields and signature under another name.
+    // The same fields and signature under another name.
     let mut value: Value = serde_json::from_str(&filed.text).unwrap();
     value["memberId"] = json!(other.id.as_str());
     let client = &filed.fixture.client;
     client.submit_text(&other, &value.to_string()).refused(400, "signature verification failed");
     close(&filed.fixture, filed.session);
-    plain(client.submit_text(&other, &value.to_string()), CLOSED);
+    refused_without_original(client.submit_text(&other, &value.to_string()), CLOSED);
 }
 
-/// A nonce is one member's own.
-fn a_nonce_that_another_member_used_is_fresh(backend: &Backend) {
+fn nonces_are_per_member(backend: &Backend) {
     let filed = FiledTwice::start(backend);
     let sent: Value = serde_json::from_str(&filed.text).unwrap();
     let other = filed.fixture.author();

@@ -1,4 +1,4 @@
-//! Requests that never reach the rules.
+//! Refusals of the HTTP layer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::routes::{
 
 const LIMIT: usize = 256 << 10;
 
-/// One of everything that can be read.
+/// A fixture with a record of each kind.
 pub(super) fn with_records() -> Fixture {
     Fixture::with_records().0
 }
@@ -107,7 +107,7 @@ fn unknown_paths_are_not_found() {
 }
 
 #[test]
-fn only_json_is_json() {
+fn content_type_must_be_json() {
     let fixture = with_records();
     let before = fixture.print();
     let author = fixture.author();
@@ -144,7 +144,7 @@ fn only_json_is_json() {
 }
 
 #[test]
-fn a_body_that_may_be_absent_may_be_empty_whatever_its_type() {
+fn optional_body_may_be_empty_with_any_content_type() {
     let fixture = with_records();
     for kind in [None, Some("text/plain"), Some("application/json")] {
         let mut headers = vec![("x-admin-token", ADMIN)];
@@ -185,7 +185,7 @@ fn sized(path: &str, headers: &str, size: usize, chunked: bool) -> Vec<u8> {
 }
 
 #[test]
-fn a_body_has_at_most_256_kib() {
+fn body_over_256_kib_is_413() {
     let fixture = with_records();
     let bearer = format!("Authorization: {}\r\n", fixture.author().bearer());
     let admin = format!("X-Admin-Token: {ADMIN}\r\n");
@@ -198,7 +198,7 @@ fn a_body_has_at_most_256_kib() {
         (COMMITTEE_POST, key.as_str()),
     ];
     for (path, headers) in open.into_iter().chain(member).chain(others) {
-        // A memo may be longer than what else is sent.
+        // The limit of memos is higher.
         let most = if path == "/api/swarm/memos" { 8 * LIMIT } else { LIMIT };
         for chunked in [false, true] {
             let over = sized(path, headers, most + 1, chunked);
@@ -209,7 +209,7 @@ fn a_body_has_at_most_256_kib() {
             assert_eq!(answer.status, 400, "{path}: {answer:?}");
             assert_ne!(answer.json()["error"], "invalid json body", "{path}");
         }
-        // Refused by what it declares; the body never comes.
+        // Refused by its declared length; the body is never sent.
         let head = format!(
             "POST {path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n{headers}\
              Content-Length: 99999999999\r\n\r\n"
@@ -219,7 +219,7 @@ fn a_body_has_at_most_256_kib() {
 }
 
 #[test]
-fn a_request_names_one_host() {
+fn request_must_name_one_host() {
     let fixture = with_records();
     let ask = |hosts: &str| {
         let head = format!("GET /api/swarm/members HTTP/1.1\r\n{hosts}\r\n");
@@ -248,7 +248,7 @@ fn a_request_names_one_host() {
 }
 
 #[test]
-fn an_unknown_host_is_misdirected() {
+fn unknown_host_is_421() {
     let acme = tenant("acme", ADMIN, &["acme.example"]);
     let site = Site::by_host(services(&Clock::noon().store()), [acme]).unwrap();
     let server = Server::of(site);
@@ -263,10 +263,10 @@ fn an_unknown_host_is_misdirected() {
     client.get("/healthz").expect(200);
 }
 
-/// An answer may come before the body does. Then the connection serves the next request, or the
-/// answer says that it ends: else a client that keeps its connections loses the next request.
+/// After an answer that precedes the body, the connection either serves the next request, or the answer
+/// announces that it closes. Otherwise a client with keep-alive would lose its next request.
 #[test]
-fn early_answers_leave_the_connection_in_order_or_end_it() {
+fn early_answers_keep_the_connection_usable_or_close_it() {
     let fixture = with_records();
     for (path, headers, status) in [
         ("/api/swarm/submit", "Content-Type: application/json\r\n", 401),
@@ -291,7 +291,7 @@ fn early_answers_leave_the_connection_in_order_or_end_it() {
 }
 
 #[test]
-fn a_target_without_a_path_is_refused() {
+fn target_without_a_path_is_refused() {
     let fixture = with_records();
     for target in ["CONNECT a:80", "GET a", "POST a:443", "OPTIONS *"] {
         let head = format!("{target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");

@@ -1,4 +1,4 @@
-//! The moves of sessions: every pair of states, the roster, the deadline and the quorum.
+//! Session state transitions, roster, deadline and quorum.
 
 use serde_json::{Value, json};
 use swarm_core::MemberId;
@@ -8,16 +8,16 @@ use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Answer, Author};
 
 on_every_store! {
-    every_pair_of_states,
-    a_day_that_is_in_no_calendar_has_no_session,
-    a_session_as_it_is_convened,
-    a_roster_is_frozen_once,
-    an_excuse_can_be_taken_back,
-    in_a_patch_null_clears_and_absence_keeps,
-    a_patch_is_an_object,
-    what_a_snapshot_goes_by_stays,
-    a_snapshot_of_nothing_as_it_is_read,
-    takes_of_members_that_are_not_expected_count_for_nothing,
+    session_state_transitions,
+    invalid_date_has_no_session,
+    convened_session_has_its_initial_fields,
+    roster_can_be_frozen_once,
+    excuse_can_be_revoked,
+    patch_null_clears_and_absent_keeps,
+    patch_must_be_an_object,
+    fields_used_by_a_snapshot_are_immutable,
+    snapshot_without_takes,
+    takes_of_unexpected_members_are_not_counted,
 }
 
 const DATE: &str = "2026-11-21";
@@ -54,7 +54,7 @@ fn session_in(fixture: &Fixture, at: &str) -> u64 {
     session
 }
 
-fn a_day_that_is_in_no_calendar_has_no_session(backend: &Backend) {
+fn invalid_date_has_no_session(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let author = fixture.author();
     for day in ["2026-02-29", "2026-02-30", "2026-13-01", "2026-00-00", "9999-99-99"] {
@@ -67,7 +67,7 @@ fn a_day_that_is_in_no_calendar_has_no_session(backend: &Backend) {
     }
 }
 
-fn every_pair_of_states(backend: &Backend) {
+fn session_state_transitions(backend: &Backend) {
     let fixture = Fixture::on(backend);
     fixture.client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
     for (i, from) in STATES.into_iter().enumerate() {
@@ -97,7 +97,7 @@ fn every_pair_of_states(backend: &Backend) {
     }
 }
 
-fn a_session_as_it_is_convened(backend: &Backend) {
+fn convened_session_has_its_initial_fields(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let [_, _] = ["a", "b"].map(|id| fixture.author_named(MemberId::parse(id).unwrap()));
     fixture.client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
@@ -118,7 +118,7 @@ fn a_session_as_it_is_convened(backend: &Backend) {
     assert_eq!(read(&fixture, 1), session);
 }
 
-fn a_roster_is_frozen_once(backend: &Backend) {
+fn roster_can_be_frozen_once(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let [_, _] = ["a", "b"].map(|id| fixture.author_named(MemberId::parse(id).unwrap()));
     let session = fixture.convene(DATE, "aurora");
@@ -146,8 +146,8 @@ fn a_roster_is_frozen_once(backend: &Backend) {
     assert_eq!(read(&fixture, session)["roster"], listed(true, false));
 }
 
-/// Whoever is excused may file again once it is not.
-fn an_excuse_can_be_taken_back(backend: &Backend) {
+/// The member may file again afterwards.
+fn excuse_can_be_revoked(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let author = fixture.author();
     let session = fixture.convene(DATE, "aurora");
@@ -161,7 +161,7 @@ fn an_excuse_can_be_taken_back(backend: &Backend) {
     submit().expect(201);
 }
 
-fn in_a_patch_null_clears_and_absence_keeps(backend: &Backend) {
+fn patch_null_clears_and_absent_keeps(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let session = fixture.convene(DATE, "aurora");
     let moment = "2026-11-21T22:45:00.000Z";
@@ -187,8 +187,8 @@ fn in_a_patch_null_clears_and_absence_keeps(backend: &Backend) {
     }
 }
 
-/// What is no object is no change.
-fn a_patch_is_an_object(backend: &Backend) {
+/// Other JSON values are refused.
+fn patch_must_be_an_object(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let session = fixture.convene(DATE, "aurora");
     for body in [json!([]), json!(null), json!("x"), json!(1), json!(true)] {
@@ -198,7 +198,7 @@ fn a_patch_is_an_object(backend: &Backend) {
 }
 
 /// Only the deadline may still move (API.md, 7.3).
-fn what_a_snapshot_goes_by_stays(backend: &Backend) {
+fn fields_used_by_a_snapshot_are_immutable(backend: &Backend) {
     const AGGREGATED: &str = "session already aggregated";
     let fixture = Fixture::on(backend);
     let [plain, listed] = ["plain", "listed"].map(|subject| fixture.convene(DATE, subject));
@@ -234,8 +234,8 @@ fn what_a_snapshot_goes_by_stays(backend: &Backend) {
     }
 }
 
-/// By the store's clock, and of nobody.
-fn a_snapshot_of_nothing_as_it_is_read(backend: &Backend) {
+/// Its time is that of the store's clock.
+fn snapshot_without_takes(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let session = fixture.convene(DATE, "aurora");
     fixture.clock.move_by(1_234);
@@ -255,8 +255,8 @@ fn a_snapshot_of_nothing_as_it_is_read(backend: &Backend) {
     assert_eq!(read(&fixture, session)["snapshot"], expected);
 }
 
-/// Filed before the roster was frozen, or the member excused: on record, and in no figure.
-fn takes_of_members_that_are_not_expected_count_for_nothing(backend: &Backend) {
+/// Takes filed before the roster was frozen, or the member excused, stay stored but are in no figure.
+fn takes_of_unexpected_members_are_not_counted(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let authors = [fixture.author(), fixture.author(), fixture.author()];
     let session = fixture.convene(DATE, "aurora");

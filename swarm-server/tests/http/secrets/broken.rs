@@ -1,4 +1,4 @@
-//! What a broken store breaks, and what it does not.
+//! Failing store calls: errors, lost commits, panics.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -17,15 +17,14 @@ use crate::routes::{
     BRIEFS, CHAIR_COMMAND, COMMITTEE_POST, OPERATOR_COMMAND, OPERATOR_READS, READS,
 };
 
-type Errand = (&'static str, &'static str, String);
+type Request = (&'static str, &'static str, String);
 
-/// Reads that the store has no part in.
+/// Reads that do not use the store.
 const STORELESS: [&str; 5] =
     ["/swarm/style.css", "/swarm/icon.svg", "/robots.txt", "/openapi.json", "/docs"];
 
-/// Method, path and body of requests that the store has to answer, one for each route that asks it
-/// anything, in an order in which all of them succeed.
-fn errands(author: &Author, applicant: &KeyPair, claim: &str) -> Vec<Errand> {
+/// Requests for each route that uses the store (method, path, body), in an order in which all succeed.
+fn requests(author: &Author, applicant: &KeyPair, claim: &str) -> Vec<Request> {
     let text = |value: Value| value.to_string();
     let application = applicant.sign(Application {
         name: Name::parse("n").unwrap(),
@@ -35,14 +34,14 @@ fn errands(author: &Author, applicant: &KeyPair, claim: &str) -> Vec<Errand> {
     });
     let take = signed_text(&author.key.sign(author.draft(DATE, "aurora")));
     let member = text(json!({ "memberId": "m" }));
-    let mut errands: Vec<_> = READS
+    let mut requests: Vec<_> = READS
         .into_iter()
         .chain(OPERATOR_READS)
         .chain(["/api/swarm/verify-token"])
         .filter(|path| !STORELESS.contains(path))
         .map(|path| ("GET", path, String::new()))
         .collect();
-    errands.extend([
+    requests.extend([
         ("POST", "/api/swarm/submit", take),
         ("POST", "/api/swarm/apply", signed_text(&application)),
         ("POST", "/api/swarm/token-claim", claim.to_owned()),
@@ -84,23 +83,23 @@ fn errands(author: &Author, applicant: &KeyPair, claim: &str) -> Vec<Errand> {
         ("POST", "/api/ic/admin/day/withdraw", text(json!({ "date": DATE }))),
         ("POST", "/api/swarm/admin/accept", text(json!({ "what": "clock" }))),
     ]);
-    errands
+    requests
 }
 
-/// A fixture whose store breaks when it is told to, and what to ask of it.
+/// A fixture whose store fails on demand, and requests for it.
 struct FailingFixture {
     fixture: Fixture,
-    /// How many calls still go well.
+    /// The number of calls that still succeed.
     left: Arc<AtomicUsize>,
     panics: Arc<AtomicBool>,
     author: Author,
-    errands: Vec<Errand>,
+    requests: Vec<Request>,
 }
 
 const NEVER: usize = usize::MAX;
 
 impl FailingFixture {
-    /// `after`: it breaks once the work is done, as when the answer is lost.
+    /// With `after`, the call fails after its work is done, as if the answer were lost.
     fn start(after: bool) -> Self {
         let clock = Clock::noon();
         let store = clock.store();
@@ -114,7 +113,7 @@ impl FailingFixture {
                 let calls = left.load(Ordering::SeqCst);
                 if calls == 0 {
                     if panics.load(Ordering::SeqCst) {
-                        // A panic that prints nothing.
+                        // Panics without printing a message.
                         std::panic::resume_unwind(Box::new("as asked"));
                     }
                     return Err(StoreError::unavailable("test", "broken with a secret reason"));
@@ -132,11 +131,11 @@ impl FailingFixture {
         let (id, key) = Author::apply(&fixture.client, "B");
         fixture.client.operate("/activate", &json!({ "memberId": id.as_str() })).expect(200);
         let proof = Author::proof(&fixture.client, &id, &key);
-        let errands = errands(&author, &fresh_key(), &proof);
-        Self { fixture, left, panics, author, errands }
+        let requests = requests(&author, &fresh_key(), &proof);
+        Self { fixture, left, panics, author, requests }
     }
 
-    fn run(&self, (method, path, body): &Errand) -> Answer {
+    fn run(&self, (method, path, body): &Request) -> Answer {
         let bearer = self.author.bearer();
         let headers = [
             ("content-type", "application/json"),
@@ -151,9 +150,9 @@ impl FailingFixture {
 
 const UNAVAILABLE: &str = "store unavailable";
 
-/// The answer of a route without its store, each interface in its own form.
+/// Checks the answer of a route whose store fails, in the form of its interface.
 #[track_caller]
-fn unavailable((_, path, _): &Errand, answer: Answer) {
+fn unavailable((_, path, _): &Request, answer: Answer) {
     match *path {
         COMMITTEE_POST => answer.unread(500, "failed to persist submission"),
         path if ["/api/ic/", "/swarm/committee"].iter().any(|of| path.starts_with(of))
@@ -165,26 +164,26 @@ fn unavailable((_, path, _): &Errand, answer: Answer) {
     }
 }
 
-/// Each call of the store that a request needs fails in turn; then none does.
+/// For each request, each of its store calls fails once.
 #[test]
-fn a_store_that_fails_is_unavailable_and_nothing_is_claimed() {
+fn failing_store_is_503_and_acknowledges_nothing() {
     let fragile = FailingFixture::start(false);
-    for errand in &fragile.errands {
+    for request in &fragile.requests {
         let before = fragile.fixture.print();
         let mut failed = 0;
         loop {
             fragile.left.store(failed, Ordering::SeqCst);
-            let answer = fragile.run(errand);
+            let answer = fragile.run(request);
             let was_asked_more = fragile.left.load(Ordering::SeqCst) == 0;
             if (200..300).contains(&answer.status) {
-                // All went well: the errand needs no more calls than that.
-                assert!(was_asked_more && failed > 0, "{errand:?}");
+                // No call failed: the request needs no more calls.
+                assert!(was_asked_more && failed > 0, "{request:?}");
                 break;
             }
-            unavailable(errand, answer);
-            assert_eq!(fragile.fixture.print(), before, "{errand:?}");
+            unavailable(request, answer);
+            assert_eq!(fragile.fixture.print(), before, "{request:?}");
             failed += 1;
-            assert!(failed < 20, "{errand:?}");
+            assert!(failed < 20, "{request:?}");
         }
     }
     fragile.left.store(0, Ordering::SeqCst);
@@ -198,14 +197,13 @@ fn a_store_that_fails_is_unavailable_and_nothing_is_claimed() {
     fragile.fixture.client.get("/readyz").expect(200);
 }
 
-/// The commit went through and its answer was lost: no receipt, and the same take again is found
-/// to stand.
+/// The commit succeeds and its answer is lost: the take gets no receipt, and a replay returns its id.
 #[test]
-fn a_lost_commit_is_not_acknowledged_and_found_again() {
+fn take_with_a_lost_commit_answer_is_found_by_a_replay() {
     let fragile = FailingFixture::start(true);
     let author = &fragile.author;
     let text = signed_text(&author.key.sign(author.draft(DATE, "aurora")));
-    // The basis arrives, the outcome of the filing does not.
+    // The basis is returned, the outcome of the filing is lost.
     fragile.left.store(1, Ordering::SeqCst);
     fragile.fixture.client.submit_text(author, &text).refused(503, UNAVAILABLE);
     fragile.left.store(NEVER, Ordering::SeqCst);
@@ -215,10 +213,10 @@ fn a_lost_commit_is_not_acknowledged_and_found_again() {
     assert_eq!(again.header("link"), Some("</swarm/takes/2>; rel=\"original\""));
 }
 
-/// The same for the committee: what was committed stands, be it submitted again or not, and a key
-/// that nobody was shown opens nothing to anybody.
+/// The same for the committee. A committed submission is kept, and a key whose answer was lost is never
+/// usable by anyone.
 #[test]
-fn a_lost_commit_of_the_committee_is_not_acknowledged() {
+fn submission_with_a_lost_commit_answer_is_not_acknowledged() {
     let fragile = FailingFixture::start(true);
     let (fixture, left) = (&fragile.fixture, &fragile.left);
     let submit = || {
@@ -247,13 +245,13 @@ fn a_lost_commit_of_the_committee_is_not_acknowledged() {
 }
 
 #[test]
-fn a_store_that_panics_takes_one_request_with_it() {
+fn panicking_store_fails_one_request() {
     let fragile = FailingFixture::start(false);
     fragile.panics.store(true, Ordering::SeqCst);
     let before = fragile.fixture.print();
-    for errand in &fragile.errands {
+    for request in &fragile.requests {
         fragile.left.store(0, Ordering::SeqCst);
-        fragile.run(errand).unread(500, "internal error");
+        fragile.run(request).unread(500, "internal error");
         fragile.left.store(NEVER, Ordering::SeqCst);
         fragile.fixture.client.get("/api/swarm/takes/1").expect(200);
     }

@@ -1,4 +1,4 @@
-//! What the store never learns, and what nobody can tell apart.
+//! Secrets that never reach the store, and answers that do not reveal whether a member exists.
 
 mod broken;
 
@@ -16,7 +16,7 @@ use crate::observed_store::ObservedStore;
 const DATE: &str = "2026-11-21";
 const CHALLENGE: &str = "/api/swarm/token-claim/challenge";
 
-/// A fixture whose store writes down what it is asked.
+/// A fixture that records all calls of its store.
 pub struct SpiedFixture {
     pub fixture: Fixture,
     heard: Arc<Mutex<Vec<(&'static str, String)>>>,
@@ -45,7 +45,7 @@ impl SpiedFixture {
 }
 
 #[test]
-fn the_store_never_sees_a_token_or_a_challenge() {
+fn tokens_and_challenges_never_reach_the_store() {
     let spied = SpiedFixture::start();
     let client = &spied.fixture.client;
     client.convene(DATE, "aurora");
@@ -72,7 +72,7 @@ fn the_store_never_sees_a_token_or_a_challenge() {
     for method in ["now", "member", "save_member", "give_challenge", "basis", "file", "bearer"] {
         assert!(methods.contains(method), "{method} was not heard: {methods:?}");
     }
-    // The ear is good: it hears what is no secret.
+    // The recording works: it contains text that is not secret.
     for (method, text) in [("save_member", author.id.as_str()), ("file", "A take.")] {
         assert!(heard.iter().any(|(name, said)| *name == method && said.contains(text)));
     }
@@ -89,7 +89,7 @@ fn the_store_never_sees_a_token_or_a_challenge() {
     }
 }
 
-/// One id for each way that a member can have come, all of the same length.
+/// A member id per state, and an unknown one, all of the same length.
 fn members(fixture: &Fixture) -> Vec<(&'static str, MemberId)> {
     let client = &fixture.client;
     let operate = |path: &str, id: &MemberId| {
@@ -118,8 +118,7 @@ fn members(fixture: &Fixture) -> Vec<(&'static str, MemberId)> {
 /// Status, headers, the length of each field, the calls of the store.
 type Seen = (u16, Vec<String>, Vec<(String, usize)>, Vec<&'static str>);
 
-/// What an observer sees of a challenge: its answer, but for what is random, and what the store is
-/// asked on the way.
+/// What an observer sees of a challenge: its answer without the random parts, and the store calls.
 fn seen(spied: &SpiedFixture, id: &MemberId) -> Seen {
     spied.heard();
     let body = json!({ "memberId": id.as_str() }).to_string();
@@ -137,7 +136,7 @@ fn seen(spied: &SpiedFixture, id: &MemberId) -> Seen {
 }
 
 #[test]
-fn challenges_tell_nothing_of_members() {
+fn challenges_do_not_reveal_members() {
     let spied = SpiedFixture::start();
     let members = members(&spied.fixture);
     let expected = seen(&spied, &members[0].1);
@@ -147,7 +146,7 @@ fn challenges_tell_nothing_of_members() {
             assert_eq!(seen(&spied, id), expected, "{state}");
         }
     }
-    // Nor does it say by its order of fields: the text has the same shape.
+    // The order of fields and the shape of the text are the same, too.
     let shape = |id: &MemberId| {
         let body = json!({ "memberId": id.as_str() }).to_string();
         let text = spied.fixture.client.post(CHALLENGE, &[], &body).expect(200).text;
@@ -158,9 +157,9 @@ fn challenges_tell_nothing_of_members() {
     assert!(members.iter().all(|(_, id)| shape(id) == first));
 }
 
-/// A claim for whom it may not be is refused alike as well.
+/// Refused claims are identical for all of them.
 #[test]
-fn refused_claims_tell_nothing_of_members() {
+fn refused_claims_do_not_reveal_members() {
     let spied = SpiedFixture::start();
     let key = fresh_key();
     let mut answers = BTreeSet::new();

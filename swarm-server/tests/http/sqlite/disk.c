@@ -1,6 +1,5 @@
-/* Loaded into a server before its own libraries. The file that SWARM_TEST_DISK names says what
-   becomes of writes to the files of its store: "full" or "read-only"; anything else, and they go
-   through. */
+/* Preloaded into a server. The content of the file that SWARM_TEST_DISK names decides how writes to the store
+   fail: "full" or "read-only"; with any other content they succeed. */
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -11,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What a write to this file fails with, or 0. */
+/* The error that a write to this file fails with, or 0. */
 static int fault(int file) {
     char link[64], path[4096], mode[16] = "";
     snprintf(link, sizeof link, "/proc/self/fd/%d", file);

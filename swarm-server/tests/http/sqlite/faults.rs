@@ -1,4 +1,4 @@
-//! Disks that fail under load, and the server that is not started again.
+//! Disks that fail under load, and recovery without a restart.
 
 use std::fs;
 use std::sync::Arc;
@@ -14,25 +14,25 @@ use crate::load::Load;
 use crate::program::Program;
 
 #[test]
-fn a_disk_that_is_full_takes_nothing_and_is_found_again() {
-    survives("full");
+fn server_recovers_from_a_full_disk() {
+    assert_recovers("full");
 }
 
 #[test]
-fn a_disk_that_is_read_only_takes_nothing_and_is_found_again() {
-    survives("read-only");
+fn server_recovers_from_a_read_only_disk() {
+    assert_recovers("read-only");
 }
 
-/// While the disk fails, writes are refused and reads go on; once it does not, all goes on, and
-/// nothing was filed but what was acknowledged.
-fn survives(fault: &str) {
+/// While the disk fails, writes are refused and reads work. Afterwards writes work again, and only
+/// acknowledged takes are stored.
+fn assert_recovers(fault: &str) {
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let (disk, library) = (folder.path().join("disk"), library("disk.c"));
     fs::write(&disk, "").unwrap();
     let preload = [("LD_PRELOAD", library.as_str()), ("SWARM_TEST_DISK", disk.to_str().unwrap())];
     let environment = [TOKEN, &preload].concat();
     let program = Program::start_in(Arc::clone(&folder), &["serve"], &environment);
-    // Its clock is not that of the program, and nobody asks for it.
+    // The clock of this handle is not that of the program, and is not used.
     let direct = Arc::new(SqliteStore::open(folder.path().join("swarm.db")).unwrap());
     let fixture = Fixture::on(&Backend::within(Clock::noon(), direct));
     let load = Load::start(&fixture, program.client.address);
@@ -46,7 +46,7 @@ fn survives(fault: &str) {
         program.client.get("/api/swarm/takes/1").expect(200);
         if fault == "full" {
             assert_eq!(unready["detail"], "database or disk is full");
-            // One that is started only now, too, serves what is there, and says why no more can be.
+            // A server started on the full disk serves reads too, and reports the reason.
             let another = Program::start_in(Arc::clone(&folder), &["serve"], &environment);
             another.client.get("/api/swarm/takes/1").expect(200);
             assert_eq!(another.client.get("/readyz").expect(503).json(), unready);

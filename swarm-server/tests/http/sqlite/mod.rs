@@ -1,4 +1,4 @@
-//! The program on a file: it comes back to what it had, whatever ended it, and shares it.
+//! The binary on a SQLite file: restarts, several servers on one file, foreign files.
 
 mod faults;
 mod outages;
@@ -18,7 +18,7 @@ const DAY: &str = "2026-11-21";
 const TOKEN: &[(&str, &str)] = &[("SWARM_ADMIN_TOKEN", ADMIN)];
 
 #[test]
-fn serve_keeps_everything_in_a_file_of_its_folder() {
+fn serve_stores_everything_in_a_file_of_its_folder() {
     let program = Program::start(&["serve"], TOKEN);
     assert_eq!(program.client.convene(DAY, "aurora"), 1);
     let author = Author::join(&program.client, "Ada");
@@ -54,9 +54,9 @@ fn two_servers_share_one_file() {
     assert_eq!(other.client.get("/readyz").expect(200).json(), json!({ "status": "ready" }));
 }
 
-/// None of them closes it last.
+/// Neither of them closes the file last.
 #[test]
-fn two_servers_that_are_stopped_at_once_leave_all_in_the_file() {
+fn servers_stopped_concurrently_leave_no_wal() {
     for _ in 0..3 {
         let one = Program::start(&["serve"], TOKEN);
         let other = Program::start_in(Arc::clone(&one.folder), &["serve"], TOKEN);
@@ -75,7 +75,7 @@ fn two_servers_that_are_stopped_at_once_leave_all_in_the_file() {
 }
 
 #[test]
-fn a_file_that_is_none_of_ours_stops_the_start_and_is_left_alone() {
+fn foreign_file_fails_the_start_and_is_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("diary.txt");
     fs::write(&path, "Dear diary, today I was nearly overwritten.").unwrap();
@@ -84,7 +84,7 @@ fn a_file_that_is_none_of_ours_stops_the_start_and_is_left_alone() {
     assert!(fs::read_to_string(&path).unwrap().starts_with("Dear diary"));
 }
 
-/// The path of a library of this folder, compiled.
+/// Compiles a library of this folder; returns its path.
 fn library(source: &str) -> String {
     let library = format!("{source}-{}.so", fresh_nonce());
     let library = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(library);

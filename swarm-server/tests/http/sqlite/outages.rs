@@ -1,4 +1,4 @@
-//! Servers that end amid racing submissions: what they acknowledged is there, once and whole.
+//! Servers killed, or without power, during concurrent submissions: acknowledged takes are stored once and complete.
 
 use std::collections::HashMap;
 use std::fs;
@@ -23,14 +23,14 @@ use crate::program::Program;
 const DATE: &str = "2026-11-21";
 const MEMBERS: usize = 64;
 
-/// So many takes are acknowledged before a server ends.
+/// The number of takes acknowledged before a server is killed.
 const ACKNOWLEDGED: usize = 150;
 
-/// In each round a member may file five takes in each of so many sessions.
+/// The number of sessions per round; each accepts five takes per member.
 const SESSIONS: usize = 20;
 
 #[test]
-fn a_server_that_is_killed_has_lost_nothing_that_it_acknowledged() {
+fn killed_server_loses_no_acknowledged_take() {
     let mut outages = Outages::new(16, &[]);
     for round in 0..16 {
         outages.end_a_server(round);
@@ -39,7 +39,7 @@ fn a_server_that_is_killed_has_lost_nothing_that_it_acknowledged() {
 }
 
 #[test]
-fn a_loss_of_power_costs_nothing_that_was_acknowledged() {
+fn power_loss_loses_no_acknowledged_take() {
     let library = library("power.c");
     let mut outages = Outages::new(12, &[("LD_PRELOAD", &library)]);
     for round in 0..12 {
@@ -49,9 +49,9 @@ fn a_loss_of_power_costs_nothing_that_was_acknowledged() {
     }
 }
 
-/// If this fails, the one before it proves nothing.
+/// Shows that the test above would detect a loss.
 #[test]
-fn a_disk_that_lies_costs_what_was_acknowledged() {
+fn power_loss_with_a_lying_disk_loses_acknowledged_takes() {
     let library = library("power.c");
     let lies = [("LD_PRELOAD", library.as_str()), ("SWARM_TEST_DISK_LIES", "1")];
     let mut outages = Outages::new(1, &lies);
@@ -60,7 +60,7 @@ fn a_disk_that_lies_costs_what_was_acknowledged() {
     assert!(outages.lost() > 0);
 }
 
-/// A folder with the file of one server after another, and all that was sent to them.
+/// A folder with the file that servers use one after another, and all takes sent to them.
 struct Outages {
     folder: Arc<TempDir>,
     environment: Vec<(String, String)>,
@@ -71,12 +71,12 @@ struct Outages {
 /// A take that was sent.
 struct Sent {
     take: Signed<TakeDraft>,
-    /// Its id, where it was acknowledged.
+    /// Its id, if it was acknowledged.
     id: Option<u64>,
 }
 
 impl Outages {
-    /// Room for so many rounds.
+    /// Prepares sessions for this many rounds.
     fn new(rounds: usize, environment: &[(&str, &str)]) -> Self {
         let folder = Arc::new(tempfile::tempdir().unwrap());
         let environment = TOKEN.iter().chain(environment);
@@ -91,16 +91,16 @@ impl Outages {
         Self { authors, ..outages }
     }
 
-    /// What stands in the file.
+    /// Opens the file directly.
     fn port(&self) -> Arc<dyn Store> {
         let store = SqliteStore::open(self.folder.path().join("swarm.db")).unwrap();
         store.open(&TenantId::parse("default").unwrap())
     }
 
-    /// Starts a server, lets all members file at once, and kills it amid that.
+    /// Starts a server, lets all members file concurrently, and kills it meanwhile.
     fn end_a_server(&mut self, round: usize) {
         for file in self.files() {
-            // What was there before it is on disk.
+            // Everything from before this round is synced.
             let _ = fs::remove_file(synced(&file));
             let _ = fs::copy(&file, synced(&file));
         }
@@ -121,13 +121,13 @@ impl Outages {
         self.sent.extend(filing.into_iter().flat_map(|member| member.join().unwrap()));
     }
 
-    /// Leaves of the files what was on disk: in the first of three rounds nothing else, in the
-    /// others also some of what was on its way there, in whatever order.
+    /// Reverts the files to what was synced. In two of three rounds, some unsynced sectors survive too, in any
+    /// order.
     fn cut_power(&self, round: usize) {
         for file in self.files() {
             cut(&file, round);
         }
-        // Nobody syncs it, and nobody relies on it.
+        // It is never synced, and rebuilt when missing.
         let _ = fs::remove_file(self.folder.path().join("swarm.db-shm"));
     }
 
@@ -135,8 +135,8 @@ impl Outages {
         ["swarm.db", "swarm.db-wal"].map(|name| self.folder.path().join(name))
     }
 
-    /// How many takes that were acknowledged are not on file. Fails unless all that is on file was
-    /// sent, is whole, and is there once.
+    /// The number of acknowledged takes that are not stored. Fails unless all stored takes were sent, are
+    /// complete, and are there once.
     fn lost(&self) -> usize {
         let on_file = takes(&*self.port());
         let ids: Vec<u64> = on_file.iter().map(|take| take.id.0).collect();
@@ -153,12 +153,12 @@ impl Outages {
             assert_eq!(*take.signed, sent.take);
             assert!(sent.id.is_none_or(|id| id == take.id.0));
         }
-        assert!(found.is_empty(), "nobody sent {found:?}");
+        assert!(found.is_empty(), "stored but not sent: {found:?}");
         lost
     }
 }
 
-/// Files one take after another until the server is gone.
+/// Files takes until the server is gone.
 fn file(client: &Client, author: &Author, round: usize, acknowledged: &AtomicUsize) -> Vec<Sent> {
     let mut sent = vec![];
     for session in 0..SESSIONS {
@@ -192,8 +192,7 @@ fn name((round, session): (usize, usize)) -> String {
     format!("subject-{round}-{session}")
 }
 
-/// What the disk has of a file after a loss of power. What was not synced may be there or not,
-/// sector by sector.
+/// Reverts a file to its state after a loss of power: each unsynced sector may have survived or not.
 fn cut(path: &Path, round: usize) {
     const SECTOR: usize = 512;
     let written = fs::read(path).unwrap_or_default();
@@ -201,7 +200,7 @@ fn cut(path: &Path, round: usize) {
     if !round.is_multiple_of(3) {
         kept.resize(kept.len().max(written.len()), 0);
         for (number, sector) in written.chunks(SECTOR).enumerate() {
-            // As good as at random.
+            // Pseudo-random.
             if (number * 2_654_435_761 + round).count_ones().is_multiple_of(2) {
                 kept[number * SECTOR..][..sector.len()].copy_from_slice(sector);
             }
@@ -210,7 +209,7 @@ fn cut(path: &Path, round: usize) {
     fs::write(path, kept).unwrap();
 }
 
-/// Where the library keeps what of a file is on disk.
+/// The copy of the synced state that the preloaded library keeps.
 fn synced(path: &Path) -> PathBuf {
     path.with_file_name(format!("{}.synced", path.file_name().unwrap().display()))
 }

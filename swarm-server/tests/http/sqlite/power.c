@@ -1,6 +1,5 @@
-/* Loaded into a server before its own libraries. Keeps, beside each file of its store that is
-   synced, a copy of it as it was before the sync: so much of it is on disk. The copy is there before
-   the server learns that the sync is done. */
+/* Preloaded into a server. After each sync of a store file, keeps a copy of the file as it was before the
+   sync: the state on disk. The copy is written before the sync returns. */
 
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -10,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The disk says that it has synced, and has not. */
+/* Whether the disk reports syncs without doing them. */
 static int lies(void) { return getenv("SWARM_TEST_DISK_LIES") != NULL; }
 
 static void copy(const char *from, const char *to) {
@@ -38,7 +37,7 @@ static int synced(long call, int file) {
     snprintf(fresh, sizeof fresh, "%s.fresh", path);
     snprintf(kept, sizeof kept, "%s.synced", path);
     if (is_store) copy(path, fresh);
-    usleep(1000); /* As a disk does. */
+    usleep(1000); /* The latency of a disk. */
     if (syscall(call, file) != 0) return -1;
     if (is_store && rename(fresh, kept) != 0) abort();
     return 0;

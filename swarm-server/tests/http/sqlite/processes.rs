@@ -1,5 +1,5 @@
-//! Two servers with cached facts on one file: what an operator changes through one of them holds at
-//! once for takes that are filed through either.
+//! Two servers with cached facts on one file: a change through one of them applies at once to takes filed
+//! through either.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

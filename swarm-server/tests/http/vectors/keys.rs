@@ -1,4 +1,4 @@
-//! Texts that are no public keys.
+//! Texts that are not valid public keys.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -12,7 +12,7 @@ use crate::harness::{ADMIN, fresh_key, signed_text};
 use crate::vector_files::{own, records};
 
 on_every_store! {
-    texts_that_are_no_public_key_are_bad_signatures,
+    invalid_public_keys_are_bad_signatures,
 }
 
 #[derive(Deserialize)]
@@ -23,13 +23,13 @@ struct KeyText {
     expect: String,
 }
 
-fn texts_that_are_no_public_key_are_bad_signatures(backend: &Backend) {
+fn invalid_public_keys_are_bad_signatures(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let texts: Vec<KeyText> = records(&own("interop/public_keys.jsonl"));
     let rejected: Vec<_> = texts.iter().filter(|text| text.expect == "reject").collect();
     assert_eq!(rejected.len(), 42);
-    // R the neutral point, S zero: a verifier that is not strict takes it for keys of small order,
-    // for each of them with some of these names.
+    // R is the neutral point and S is zero: a lax verifier accepts this for keys of small order, each
+    // with some of these names.
     let mut forged = [0; 64];
     forged[0] = 1;
     let forged = STANDARD.encode(forged);
@@ -39,7 +39,7 @@ fn texts_that_are_no_public_key_are_bad_signatures(backend: &Backend) {
             refused_application(&fixture, &name, &text.public_key, &forged);
         }
     }
-    // A good key in a wrong text, and a signature that holds.
+    // A valid key in a wrong encoding, and a valid signature.
     for shape in 0..6 {
         let key = fresh_key();
         let good = key.public_key();

@@ -1,4 +1,4 @@
-//! The vectors of the oracle, over HTTP.
+//! The test vectors of takes, submitted over HTTP.
 
 mod keys;
 
@@ -21,9 +21,9 @@ use crate::harness::{Answer, Author};
 use crate::vector_files::{own, records, unhex};
 
 on_every_store! {
-    valid_takes_are_filed_in_order_and_read_back_as_they_were_signed,
-    invalid_takes_are_refused_and_leave_no_trace,
-    edge_cases_are_decided_as_in_the_core,
+    valid_takes_are_filed_in_order_and_read_back_as_signed,
+    invalid_takes_are_refused_and_change_nothing,
+    edge_cases_get_the_same_decision_as_in_the_core,
 }
 
 #[derive(Deserialize)]
@@ -43,11 +43,11 @@ struct SessionOfVectors {
     subject_id: String,
 }
 
-/// A fixture with the members and sessions of the vectors, and no take.
+/// A fixture with the members and sessions of the vectors, without takes.
 struct VectorFixture {
     fixture: Fixture,
     authors: HashMap<String, Author>,
-    /// Whose id cannot travel in a header.
+    /// The member whose id cannot be sent in a header.
     quiet: Vec<String>,
 }
 
@@ -95,7 +95,7 @@ struct Valid {
     signature: String,
 }
 
-fn valid_takes_are_filed_in_order_and_read_back_as_they_were_signed(backend: &Backend) {
+fn valid_takes_are_filed_in_order_and_read_back_as_signed(backend: &Backend) {
     let vectors = VectorFixture::start(backend);
     let cases: Vec<Valid> = records(&own("interop/takes_valid.jsonl"));
     assert_eq!(cases.len(), 590);
@@ -129,7 +129,7 @@ fn valid_takes_are_filed_in_order_and_read_back_as_they_were_signed(backend: &Ba
     check_sessions(&vectors, &chains);
 }
 
-/// The record has what was signed, its numbers in the text that was signed, and verifies by itself.
+/// Checks that the record contains the signed fields, numbers as written, and that it verifies.
 fn check_record(answer: &Answer, id: usize, case: &Valid, next: Option<&usize>) {
     let record = answer.json();
     let mut expected: Value = serde_json::from_str(&case.canonical).unwrap();
@@ -143,7 +143,7 @@ fn check_record(answer: &Answer, id: usize, case: &Valid, next: Option<&usize>) 
         expected["supersededBy"] = json!(next);
     }
     assert_eq!(record, expected, "{}", case.id);
-    // Within a string, the quotes of these keys would be escaped.
+    // Inside a string the quotes of these keys would be escaped.
     let confidence = case.canonical.split_once(r#""confidence":"#).unwrap().1;
     let confidence = confidence.split_once(',').unwrap().0;
     assert!(answer.text.contains(&format!(r#""confidence":{confidence},"#)), "{}", answer.text);
@@ -161,7 +161,7 @@ fn check_record(answer: &Answer, id: usize, case: &Valid, next: Option<&usize>) 
     assert!(verify(&Arc::new(signed), &key).is_some(), "{}", case.id);
 }
 
-/// Each session shows the highest revision of each member.
+/// Checks that each session shows the highest revision of each member.
 fn check_sessions(
     vectors: &VectorFixture,
     chains: &BTreeMap<(String, String, String), Vec<usize>>,
@@ -206,12 +206,12 @@ impl Invalid {
     }
 }
 
-fn invalid_takes_are_refused_and_leave_no_trace(backend: &Backend) {
+fn invalid_takes_are_refused_and_change_nothing(backend: &Backend) {
     let mut vectors = VectorFixture::start(backend);
     let cases: Vec<Invalid> = records(&own("interop/takes_invalid.jsonl"));
     assert_eq!(cases.len(), 393);
     for case in cases.iter().filter(|case| case.level == "core") {
-        // Their own keys cannot be registered, so they come with another.
+        // Their own keys cannot be registered, so they are registered with another.
         let id = MemberId::parse(&*case.member_id).unwrap();
         vectors
             .authors
@@ -235,7 +235,7 @@ fn invalid_takes_are_refused_and_leave_no_trace(backend: &Backend) {
     assert_eq!(vectors.fixture.print(), before);
     assert_eq!(vectors.fixture.takes().len(), 0);
 
-    // What was refused for its signature is filed with the same nonce when honestly signed.
+    // A take refused for its signature can be filed with the same nonce and a valid signature.
     let mut filed: HashMap<_, u8> = HashMap::new();
     let forged = cases.iter().filter(|case| {
         case.error.as_deref() == Some("signature verification failed") && case.expect == 400
@@ -268,7 +268,7 @@ struct Edge {
     canonical: String,
 }
 
-fn edge_cases_are_decided_as_in_the_core(backend: &Backend) {
+fn edge_cases_get_the_same_decision_as_in_the_core(backend: &Backend) {
     let vectors = VectorFixture::start(backend);
     let cases: Vec<Edge> = records(&own("interop/takes_edge.jsonl"));
     assert_eq!(cases.len(), 36);
