@@ -1,4 +1,4 @@
-//! The rows of the log.
+//! The log of one tenant, in memory.
 
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -12,13 +12,13 @@ use swarm_core::store::{Act, LogPosition};
 /// The rows of a tenant's log.
 #[derive(Clone, Default)]
 pub(crate) struct Rows {
-    /// How often the store was accepted: each time another log began.
+    /// How many times the store was accepted; each begins another log.
     pub(crate) accepted: u64,
     /// The mark of the last row.
     last: Arc<str>,
-    /// Row `n` stands at `n - 1`.
+    /// Row number `n` is at index `n - 1`.
     pub(crate) rows: Vec<LogRow>,
-    /// Where the acts on a session stand.
+    /// The indexes of the acts on each session.
     pub(crate) acts: HashMap<SessionId, Vec<usize>>,
 }
 
@@ -37,7 +37,8 @@ impl Rows {
         self.rows.last().map(|row| row.seq).unwrap_or_default()
     }
 
-    /// What tells the row with this number from others. Mostly it is the last that is asked for.
+    /// The mark of the row with this number, which distinguishes it from another row of the same number. Usually
+    /// that of the last row is read, so it is kept.
     pub(crate) fn mark(&self, seq: Seq) -> Option<Arc<str>> {
         let row = self.rows.get(usize::try_from(seq.0).ok()?.checked_sub(1)?)?;
         Some(if seq == self.size() { Arc::clone(&self.last) } else { mark(row) })
@@ -87,7 +88,7 @@ fn mark(row: &LogRow) -> Arc<str> {
     text.into()
 }
 
-/// Written where it is, as nearly all rows are takes: only what stays is asked for.
+/// The mark of a take, formatted on the stack with one allocation, since nearly all rows are takes.
 fn mark_of_take(at: i64, id: TakeId) -> Arc<str> {
     let mut text = [0; 48];
     let mut rest = text.as_mut_slice();

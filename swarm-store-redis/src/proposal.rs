@@ -1,9 +1,9 @@
-//! The log entry of a commit, as a script is told of it.
+//! Log entries proposed to a script, which appends the one that fits.
 //!
-//! An entry may hold the id and the time that its commit assigns, and a digest over both, which no
-//! script can compute. So the store proposes the entry for the next id and each of the milliseconds
-//! to come, and the script appends the one of its time. Where none fits it writes nothing and asks
-//! for others, by the id and the time that it has.
+//! An entry may contain the id and the time that its commit assigns, and a digest over both, which scripts
+//! cannot compute. The store therefore proposes an entry for the next id and each of the next milliseconds,
+//! and the script appends the one for its time. If none fits, the script writes nothing and returns its id
+//! and time, and the store proposes again.
 
 use swarm_core::store::{Act, Result};
 use swarm_core::{StoreError, Timestamp};
@@ -11,16 +11,16 @@ use swarm_core::{StoreError, Timestamp};
 use crate::codec::{self, Context};
 use crate::script_call::ScriptCall;
 
-/// How many milliseconds the first proposal covers, and the longest one.
+/// The milliseconds covered by the first proposal, and by the longest.
 const SHORTEST: usize = 16;
 const LONGEST: usize = 1_024;
 
-/// How often other commits may take the id that was proposed before a call fails as contended.
+/// How many times other commits may take the proposed id before a call fails as contended.
 const ATTEMPTS: usize = 1_000;
 
 /// The entries that a script may choose from.
 pub(crate) struct Proposal {
-    /// The id and the time of the first entry; `None`: the entry is the same for any.
+    /// The id and the time of the first entry; `None` if the entry contains neither.
     first: Option<(u64, Timestamp)>,
     entries: Vec<String>,
     length: usize,
@@ -28,7 +28,7 @@ pub(crate) struct Proposal {
 }
 
 impl Proposal {
-    /// The entry of this act, where it is known; else none, for a script to ask for others.
+    /// The first proposal: the entry of this act, if it contains neither id nor time; otherwise empty.
     pub(crate) fn of(act: Option<&Act>) -> Self {
         let (length, attempts) = (SHORTEST, 0);
         let known = act.map(|act| act.known().map(|entry| entry.to_text()));
@@ -40,7 +40,7 @@ impl Proposal {
         Self { first, entries, length, attempts }
     }
 
-    /// Writes it as the arguments that `proposed` of the scripts reads.
+    /// Adds the arguments that `proposed` in `records.lua` reads.
     pub(crate) fn write(&self, script: &mut ScriptCall<'_>) {
         match self.first {
             Some((id, at)) => script.arg(id).arg(at.millis()),
@@ -50,7 +50,7 @@ impl Proposal {
         script.args(self.entries.iter().map(String::as_str));
     }
 
-    /// The proposal that a script asks for with this outcome, if it does.
+    /// The next proposal, if this outcome requests one.
     pub(crate) fn next(
         &self,
         op: &'static str,

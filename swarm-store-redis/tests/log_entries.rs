@@ -1,4 +1,4 @@
-//! The exact texts of log entries, held to those that an earlier version wrote (`vectors/log`).
+//! The exact texts of log entries, compared with those of an earlier release (`vectors/log`).
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
 
@@ -13,7 +13,7 @@ use swarm_testing::{log_scenario, session_draft};
 
 const RECORDED: &str = include_str!("../../vectors/log/redis-entries.jsonl");
 
-/// Layout 4: an entry is kept whole, in the log and with its session.
+/// Layout 4: an entry is stored complete, in the log and with its session.
 #[tokio::test]
 async fn log_entries_of_layout_3_keep_their_exact_texts() {
     let server = Server::start(&[]);
@@ -46,26 +46,26 @@ async fn new_log_entries_have_the_recorded_texts() {
     assert_eq!(entries.iter().map(|text| timeless(text)).collect::<Vec<_>>(), recorded);
 }
 
-/// The entry without what differs from run to run: its times, its day, and digests over them.
+/// The entry without the values that differ per run: times, day, and digests over them.
 fn timeless(text: &str) -> Value {
     let mut entry: Value = serde_json::from_str(text).unwrap();
     if entry["kind"].as_str().unwrap().starts_with("committee") && entry["date"] != "2030-01-01" {
         entry["date"] = Value::Null;
     }
-    forget_times(&mut entry);
+    remove_times(&mut entry);
     entry
 }
 
-fn forget_times(value: &mut Value) {
+fn remove_times(value: &mut Value) {
     match value {
-        Value::Object(fields) => fields.values_mut().for_each(forget_times),
+        Value::Object(fields) => fields.values_mut().for_each(remove_times),
         Value::String(text) if text.starts_with("sha256:") => *value = Value::Null,
         Value::String(text) if Timestamp::parse("at", text).is_ok() => *value = Value::Null,
         _ => {}
     }
 }
 
-/// Writes what an earlier version kept, a command a line.
+/// Restores the records of an earlier release, a command per line.
 async fn write_layout_3(server: &Server) {
     let client = redis::Client::open(server.url()).unwrap();
     let mut connection = client.get_multiplexed_async_connection().await.unwrap();

@@ -1,4 +1,4 @@
-//! What commits append to the log, and where it stands.
+//! Appends rows to the log, and reads its position.
 
 use swarm_core::Timestamp;
 use swarm_core::domain::{Seq, TakeId};
@@ -43,24 +43,24 @@ pub(crate) fn number(world: &World<'_>) -> Outcome<u64> {
     Ok(world.number("SELECT number FROM logs WHERE tenant = ?1", &[])?.unwrap_or(1))
 }
 
-/// Where the log stands.
+/// The position of the log.
 pub(crate) fn position(world: &World<'_>) -> Outcome<LogPosition> {
     let size = Seq(world.number(LAST, &[])?.unwrap_or(0));
     let last = mark(world, size)?.unwrap_or_default().into();
     Ok(LogPosition { log: number(world)?, size, last })
 }
 
-/// Checks, for a commit, that the log goes on from where it was seen.
+/// For a commit: checks that the log continues from the position seen.
 pub(crate) fn check_commit(world: &World<'_>, seen: &LogPosition) -> Outcome<()> {
     Ok(seen.check_commit(number(world)?, mark(world, seen.size)?.as_deref())?)
 }
 
-/// Checks the same for facts that are read.
+/// For a read of facts: checks that the log continues from the position seen, or that another has begun.
 pub(crate) fn check_facts(world: &World<'_>, seen: &LogPosition) -> Outcome<()> {
     Ok(seen.check_facts(number(world)?, mark(world, seen.size)?.as_deref())?)
 }
 
-/// What tells the row with this number from others.
+/// The mark of the row with this number, which distinguishes it from another row of the same number.
 fn mark(world: &World<'_>, seq: Seq) -> Outcome<Option<String>> {
     const MARK: &str = "SELECT concat_ws(' ', at, 'take ' || take,
             'committee take ' || committee_take, substr(act, 1, 300))

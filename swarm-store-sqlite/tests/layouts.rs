@@ -1,4 +1,4 @@
-//! Files of other programs and of other times.
+//! Opening files: layouts, files of other programs, permissions, several stores on one file.
 #![expect(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::error::Error as _;
@@ -17,8 +17,8 @@ use swarm_testing::{ManualClock, World, challenge, log_scenario, moment};
 use tempfile::TempDir;
 
 #[test]
-fn a_file_says_whose_it_is_and_what_stands_in_it() {
-    let (_folder, path) = place();
+fn file_has_application_id_layout_and_wal() {
+    let (_folder, path) = new_path();
     SqliteStore::open(&path).unwrap();
     let db = Connection::open(&path).unwrap();
     assert_eq!(pragma(&db, "application_id"), i64::from(u32::from_be_bytes(*b"Swrm")));
@@ -30,10 +30,10 @@ fn a_file_says_whose_it_is_and_what_stands_in_it() {
 /// A backup that is restored may have any mode.
 #[cfg(unix)]
 #[test]
-fn a_file_that_others_could_read_is_withdrawn_from_them() {
+fn opening_removes_permissions_of_others() {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    let (_folder, path) = place();
+    let (_folder, path) = new_path();
     drop(SqliteStore::open(&path).unwrap());
     assert_eq!(mode(&path), 0o600);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o664)).unwrap();
@@ -42,10 +42,10 @@ fn a_file_that_others_could_read_is_withdrawn_from_them() {
     assert_eq!((mode(&path), mode(&wal)), (0o600, 0o600));
 }
 
-/// On a full disk it can be read all the same.
+/// So that it can be opened and read on a full disk.
 #[test]
-fn a_file_of_this_layout_is_opened_without_a_write() {
-    let (_folder, path) = place();
+fn file_of_current_layout_is_opened_without_a_write() {
+    let (_folder, path) = new_path();
     let first = SqliteStore::open(&path).unwrap();
     let db = Connection::open(&path).unwrap();
     let version = pragma(&db, "data_version");
@@ -55,23 +55,23 @@ fn a_file_of_this_layout_is_opened_without_a_write() {
 }
 
 #[test]
-fn what_is_none_of_ours_is_refused_and_left_alone() {
-    let (_folder, path) = place();
+fn foreign_and_newer_files_are_refused_and_unchanged() {
+    let (_folder, path) = new_path();
     fs::write(&path, "Dear diary, ".repeat(1_000)).unwrap();
     refused(&path, "the file is no database");
 
-    let (_folder, path) = place();
+    let (_folder, path) = new_path();
     Connection::open(&path).unwrap().execute_batch("CREATE TABLE diary (entry TEXT)").unwrap();
     refused(&path, "the file is a database of another program");
 
-    let (_folder, path) = place();
+    let (_folder, path) = new_path();
     SqliteStore::open(&path).unwrap();
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 4).unwrap();
     refused(&path, "the file has layout 4");
 }
 
 #[test]
-fn where_there_can_be_no_file_there_is_an_error() {
+fn open_at_an_impossible_path_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let no_folder = SqliteStore::open(folder.path().join("nowhere/swarm.db")).err().unwrap();
     assert_eq!(no_folder.kind(), StoreErrorKind::Unavailable);
@@ -79,10 +79,10 @@ fn where_there_can_be_no_file_there_is_an_error() {
     assert!(SqliteStore::open(folder.path()).is_err());
 }
 
-/// Layout 3: entries of the log are whole, and read as they did.
+/// Layout 3: entries of the log are complete, and read as before.
 #[tokio::test]
 async fn log_entries_of_layout_2_keep_their_exact_texts() {
-    let (_folder, path) = place();
+    let (_folder, path) = new_path();
     let db = Connection::open(&path).unwrap();
     db.execute_batch(include_str!("../../vectors/log/sqlite-layout-2.sql")).unwrap();
     db.pragma_update(None, "user_version", 2).unwrap();
@@ -96,7 +96,7 @@ async fn log_entries_of_layout_2_keep_their_exact_texts() {
 
 #[tokio::test]
 async fn log_entries_have_the_recorded_texts() {
-    let (_folder, path) = place();
+    let (_folder, path) = new_path();
     let clock = ManualClock::at(moment("2026-11-21T12:00:00Z"));
     let time = clock.clone();
     let store = Arc::new(SqliteStore::open_with_clock(&path, move || time.now()).unwrap());
@@ -105,7 +105,7 @@ async fn log_entries_have_the_recorded_texts() {
     assert_eq!(entries(store).await, RECORDED.lines().collect::<Vec<_>>());
 }
 
-/// What an earlier version wrote.
+/// A file written by an earlier release.
 const RECORDED: &str = include_str!("../../vectors/log/entries.jsonl");
 
 async fn entries(store: Arc<SqliteStore>) -> Vec<String> {
@@ -114,10 +114,10 @@ async fn entries(store: Arc<SqliteStore>) -> Vec<String> {
     page.entries.iter().map(LogLine::text).collect()
 }
 
-/// As when a newer version of the program is started beside this one.
+/// For example when a newer version of the program is started on the same file.
 #[tokio::test]
-async fn a_layout_that_becomes_newer_is_not_written_to() {
-    let (_folder, path) = place();
+async fn file_migrated_to_a_newer_layout_is_not_written() {
+    let (_folder, path) = new_path();
     let store = Arc::new(SqliteStore::open(&path).unwrap());
     let world = World::open(Arc::clone(&store) as Arc<dyn Tenants>, tenant());
     let session = world.convened("aurora").await;
@@ -135,10 +135,10 @@ async fn a_layout_that_becomes_newer_is_not_written_to() {
     assert_eq!(world.convened("basalt").await.id.0, 2);
 }
 
-/// Two stores on one file, as two programs have it.
+/// Two stores on one file, like two processes.
 #[tokio::test(flavor = "multi_thread")]
-async fn stores_of_one_file_take_turns() {
-    let (_folder, path) = place();
+async fn stores_on_one_file_commit_alternately() {
+    let (_folder, path) = new_path();
     let worlds = [(); 2].map(|()| {
         let store: Arc<dyn Tenants> = Arc::new(SqliteStore::open(&path).unwrap());
         World::open(store, tenant())
@@ -157,8 +157,8 @@ fn offer() -> ChallengeOffer {
     ChallengeOffer { bucket: ChallengeBucket(0), fresh, slot: ChallengeSlot::Decoy }
 }
 
-/// The path of a file that is not there yet.
-fn place() -> (TempDir, PathBuf) {
+/// A path where no file exists yet.
+fn new_path() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("swarm.db");
     (folder, path)
@@ -168,7 +168,7 @@ fn tenant() -> TenantId {
     TenantId::parse("acme").unwrap()
 }
 
-/// Opening fails for this reason, and writes nothing.
+/// Checks that opening fails for this reason, and leaves the file unchanged.
 fn refused(path: &Path, reason: &str) {
     let before = fs::read(path).unwrap();
     let error = SqliteStore::open(path).err().unwrap();

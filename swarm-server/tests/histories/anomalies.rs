@@ -1,4 +1,4 @@
-//! Anomalies that longer histories have found, each provoked by itself.
+//! Anomalies found by longer histories, each reproduced separately.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ use crate::history::Outcome;
 use crate::servers::{Servers, Store};
 use crate::timeline::millis;
 
-/// Whoever loses to a copy of its own take is told that the take stands.
+/// A take that loses a race against its own copy is answered with the id of the copy.
 #[test]
 fn copies_of_a_take_sent_at_once_name_the_take_on_file() {
     let servers = Servers::start(Store::redis());

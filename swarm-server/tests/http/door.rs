@@ -1,10 +1,10 @@
-//! The door: hints, the doctor and the preflight.
+//! The door: hints, diagnosis of signatures, and preflight.
 
 use serde_json::{Value, json};
 
 use crate::harness::{ADMIN, Answer, Author, Client, Server, fresh_nonce, signed_text};
 
-/// What is said in place of a session that is not there.
+/// The hint for an unknown session.
 const OPEN: &str = "open now: 2026-11-21/aurora";
 
 const DIAGNOSE: &str = "POST the same body to /api/swarm/diagnose";
@@ -13,7 +13,7 @@ fn hint(answer: &Answer) -> &str {
     answer.header("swarm-hint").unwrap_or_else(|| panic!("no hint: {answer:?}"))
 }
 
-/// A member, an open session, and the body of a take that would be filed in it.
+/// A member, an open session, and the body of a valid take for it.
 fn scene() -> (Server, Author, Value) {
     let server = Server::start();
     let client = server.client();
@@ -31,7 +31,7 @@ fn with(body: &Value, field: &str, value: Value) -> String {
 }
 
 #[test]
-fn a_hint_names_the_field_and_what_was_sent() {
+fn hint_names_the_field_and_what_was_sent() {
     let (server, author, body) = scene();
     let client = server.client();
     let submit = |body: &str| client.submit_text(&author, body).expect(400);
@@ -64,7 +64,7 @@ fn a_hint_names_the_field_and_what_was_sent() {
 }
 
 #[test]
-fn hostile_text_in_a_hint_breaks_no_header() {
+fn hostile_text_in_a_hint_is_escaped_in_headers() {
     let (server, author, body) = scene();
     let client = server.client();
     let hostile = "\r\nSet-Cookie: a=b\r\n\r\n<script>\u{0}\u{7f}\u{9b}\u{2028}\u{1f680}";
@@ -79,7 +79,7 @@ fn hostile_text_in_a_hint_breaks_no_header() {
 }
 
 #[test]
-fn the_doctor_says_what_was_signed() {
+fn diagnosis_says_what_was_signed() {
     let (server, author, body) = scene();
     let client = server.client();
     let diagnose = |body: &str| client.post("/api/swarm/diagnose", &[], body);
@@ -87,7 +87,7 @@ fn the_doctor_says_what_was_signed() {
     assert_eq!((&well["kind"], &well["verified"]), (&json!("take"), &json!(true)));
     assert_eq!(well["findings"], json!([]));
 
-    // By the registered key, whatever key is sent beside it.
+    // The registered key is used, even if another is sent.
     let mut wrong: Value =
         serde_json::from_str(&with(&body, "signature", json!("ab".repeat(64)))).unwrap();
     wrong["publicKey"] = json!(author.key.public_key());
@@ -109,12 +109,12 @@ fn the_doctor_says_what_was_signed() {
     let stance = diagnose(r#"{ "stance": "neutral" }"#).expect(200).json();
     assert_eq!((&stance["kind"], &stance["canonical"]), (&json!("take"), &Value::Null));
     diagnose("[").unread(400, "invalid json body");
-    // Nothing was kept, and the take can still be filed.
+    // Nothing was stored, and the take can still be filed.
     client.submit_text(&author, &body.to_string()).expect(201);
 }
 
 #[test]
-fn a_preflight_names_all_that_would_refuse_a_take_and_spends_nothing() {
+fn preflight_names_all_refusals_and_spends_no_nonce() {
     let (server, author, body) = scene();
     let client = server.client();
     let bearer = author.bearer();
@@ -159,9 +159,9 @@ fn a_preflight_names_all_that_would_refuse_a_take_and_spends_nothing() {
         .refused(401, "missing bearer token");
 }
 
-/// Turns are few: whoever comes beyond them is told to wait, and honest requests are not held up.
+/// Permits are few: requests beyond them are throttled, and do not delay others.
 #[test]
-fn parallel_diagnoses_are_bounded() {
+fn concurrent_diagnoses_are_limited() {
     let (server, _, body) = scene();
     let ill = with(&body, "nonce", json!(fresh_nonce()));
     let statuses: Vec<_> = std::thread::scope(|scope| {
@@ -195,9 +195,9 @@ fn signed_take(client: &Client, author: &Author, fields: Value, more: Value) -> 
     body.to_string()
 }
 
-/// A take that is filed and will not count as it seems to mean is warned of, before and after.
+/// Preflight and submit warn of a take that will not count as its fields suggest.
 #[test]
-fn a_take_that_will_not_count_is_warned_of() {
+fn take_that_will_not_count_is_warned_of() {
     let weights =
         json!({ "weights": [{ "bucket": "BTC", "weight": 1 }, { "bucket": "eth", "weight": 1 }] });
     for (fields, more, code, said) in [
@@ -238,7 +238,7 @@ fn a_take_that_will_not_count_is_warned_of() {
 }
 
 #[test]
-fn a_first_take_after_aggregation_is_warned_of() {
+fn first_take_after_aggregation_is_warned_of() {
     let (server, author, body) = scene();
     let client = server.client();
     for state in ["window_closed", "aggregated"] {
@@ -253,14 +253,14 @@ fn a_first_take_after_aggregation_is_warned_of() {
 }
 
 #[test]
-fn a_take_that_counts_has_no_hint() {
+fn take_that_counts_has_no_hint() {
     let (server, author, body) = scene();
     let filed = server.client().submit_text(&author, &body.to_string()).expect(201);
     assert_eq!(filed.header("swarm-hint"), None);
 }
 
 #[test]
-fn no_session_says_which_are_open() {
+fn unknown_session_hint_lists_open_sessions() {
     let (server, author, body) = scene();
     let client = server.client();
     let nowhere = with(&body, "subjectId", json!("nowhere"));
@@ -274,9 +274,9 @@ fn no_session_says_which_are_open() {
     assert_eq!(hint(&submit()), "no session is open now: see /api/swarm/open-sessions");
 }
 
-/// Not those that are over, aggregated, or hidden by a newer one of their day and subject.
+/// Not those that are closed, aggregated, or superseded by a newer one of their day and subject.
 #[test]
-fn open_sessions_are_those_that_take_first_takes() {
+fn open_sessions_lists_those_that_accept_first_takes() {
     let server = Server::start();
     let client = server.client();
     let convene = |fields: Value| {
@@ -307,7 +307,7 @@ fn open_sessions_are_those_that_take_first_takes() {
 }
 
 #[test]
-fn an_empty_brief_says_why() {
+fn missing_brief_hint_says_why() {
     let (server, _, _) = scene();
     let client = server.client();
     for (query, said) in [
@@ -326,9 +326,9 @@ fn an_empty_brief_says_why() {
     assert_eq!(published.json()["body"]["subjectSnapshot"], Value::Null);
 }
 
-/// The latest that is dated not after the session, in the prompt too.
+/// The latest snapshot not dated after the session, in the prompt too.
 #[test]
-fn a_brief_has_the_snapshot_of_its_subject() {
+fn brief_contains_the_snapshot_of_its_subject() {
     let (server, _, _) = scene();
     let client = server.client();
     for (date, value) in [("2026-11-20", 1.5), ("2026-11-21", 2.5), ("2026-11-22", 3.5)] {
@@ -349,7 +349,7 @@ fn a_brief_has_the_snapshot_of_its_subject() {
 }
 
 #[test]
-fn a_path_that_ends_with_a_slash_is_told_so() {
+fn trailing_slash_hint() {
     let server = Server::start();
     let client = server.client();
     for path in ["/api/swarm/sessions/", "/api/swarm/brief/", "/skill.md/"] {

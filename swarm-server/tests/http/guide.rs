@@ -1,4 +1,4 @@
-//! The way in from nothing but the address: the signposts, and the guide's code run as it is served.
+//! The guides: found from the address alone, and their programs run as served.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -59,7 +59,7 @@ impl Program {
         command.envs(variables.iter().copied()).output().unwrap()
     }
 
-    /// What it says where it comes to its end, without a word of trouble.
+    /// Its output, if it succeeds without a message on standard error.
     #[track_caller]
     fn says(&self, variables: &[(&str, &str)]) -> String {
         let ran = self.run(variables);
@@ -67,7 +67,7 @@ impl Program {
         text(&ran)
     }
 
-    /// What it says where it stops early.
+    /// Its error text, if it stops early.
     #[track_caller]
     fn stops(&self, variables: &[(&str, &str)]) -> String {
         let ran = self.run(variables);
@@ -144,7 +144,7 @@ fn joins(client: &Client, program: &Program) {
     assert_eq!((&take["stance"], &take["confidence"]), (&json!("cautious"), &json!(0.62)));
     let nonce = take["nonce"].as_str().unwrap();
     assert!(nonce.starts_with(&format!("http://{} ", client.address)), "{nonce}");
-    // The reads of this test are two: the take that was not there, and the one that is.
+    // The test itself makes two reads: of the absent take, and of the filed one.
     let after = requests(client);
     assert_eq!(after.1 - before.1, 1, "refused");
     assert!(after.0 - before.0 - 2 <= 12, "{before:?} {without:?} {after:?}");
@@ -163,7 +163,7 @@ fn goes_on(client: &Client, program: &Program) {
     let take = client.get("/api/swarm/takes/2").expect(200).json();
     assert_eq!((&take["body"], &take["confidence"]), (&json!(body), &json!(0.7)));
 
-    // A take that is refused is not in the way of the next one.
+    // A refused take does not block the next one.
     program.forget_take(1);
     let refused = program.stops(&opinion(&[("SWARM_CONFIDENCE", "70")]));
     assert!(refused.contains("confidence must be a number from 0 to 1"), "{refused}");
@@ -199,7 +199,7 @@ fn several_sessions(client: &Client, program: &Program) {
 }
 
 #[test]
-fn the_python_of_the_guide_runs_as_it_stands() {
+fn python_program_of_the_guide_runs_as_served() {
     let (_server, client) = scene();
     let program = Program::python(&client, "guide-python");
     joins(&client, &program);
@@ -207,7 +207,7 @@ fn the_python_of_the_guide_runs_as_it_stands() {
 }
 
 #[test]
-fn the_shell_of_the_guide_runs_as_it_stands() {
+fn shell_program_of_the_guide_runs_as_served() {
     let (_server, client) = scene();
     let program = Program::shell(&client, "guide-shell");
     joins(&client, &program);
@@ -215,7 +215,7 @@ fn the_shell_of_the_guide_runs_as_it_stands() {
 }
 
 #[test]
-fn the_javascript_of_the_guide_runs_as_it_stands() {
+fn javascript_program_of_the_guide_runs_as_served() {
     let (_server, client) = scene();
     let program = Program::node(&client, "guide-node");
     joins(&client, &program);
@@ -228,7 +228,7 @@ fn the_javascript_of_the_guide_runs_as_it_stands() {
 
 /// Members of a service that is reached by several hosts sign for one.
 #[test]
-fn the_programs_sign_for_the_public_origin_alone() {
+fn guide_programs_sign_for_the_public_origin_only() {
     let mut default = tenant("default", ADMIN, &[]);
     default.public_origin = Some(PublicOrigin::parse("https://acme.example").unwrap());
     let server = Server::of(Site::single(services(&MemoryStore::new()), default));
@@ -263,9 +263,8 @@ fn the_programs_sign_for_the_public_origin_alone() {
     }
 }
 
-/// What the guide gives to try one's own code with is right.
 #[test]
-fn the_test_vector_of_the_guide_holds() {
+fn test_vector_of_the_guide_is_valid() {
     let server = Server::start();
     let guide = server.client().get("/skill.md").expect(200).text;
     let text = block(&guide, "json");
@@ -280,9 +279,9 @@ fn the_test_vector_of_the_guide_holds() {
     assert!(guide.contains("`AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=`"));
 }
 
-/// Marks that turn the direction of text make an id read as another one.
+/// Bidirectional control characters could make an id look like another.
 #[test]
-fn no_mark_of_direction_reaches_the_guides() {
+fn guides_contain_no_bidirectional_controls() {
     let server = Server::start();
     let client = server.client();
     for id in ["a\u{202e}b", "a\u{2066}b\u{61c}", "a\u{85}b`", "a\u{1f680}"] {
@@ -301,7 +300,7 @@ fn no_mark_of_direction_reaches_the_guides() {
 }
 
 #[test]
-fn everything_is_found_from_the_address_alone() {
+fn guides_are_found_from_the_address_alone() {
     let server = Server::start();
     let client = server.client();
     client.convene("2026-11-21", "aurora");
@@ -333,7 +332,7 @@ fn everything_is_found_from_the_address_alone() {
 
 /// The guide repeats the host in code that readers run.
 #[test]
-fn a_host_that_is_no_name_is_refused() {
+fn invalid_host_is_refused() {
     let server = Server::start();
     for host in ["a'$(id)'.example", "x;$(id)"] {
         let client = server.client().at(host);

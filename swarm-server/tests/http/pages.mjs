@@ -2,7 +2,7 @@
  * Reads all pages of a server in a real browser: `node pages.mjs URL`, with the libraries in
  * NODE_PATH. Prints what it found wrong, a line each, and last the paths that it reached.
  *
- * Each page is looked at in five widths, light and dark, scripts off: nothing runs, nothing is wider
+ * Each page is checked in five widths, light and dark, scripts off: nothing runs, nothing is wider
  * than the window, no request leaves the server. Its text is valid HTML, and axe finds no barrier.
  */
 import { createRequire } from 'node:module';

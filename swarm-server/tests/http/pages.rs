@@ -162,7 +162,7 @@ fn memo(client: &Client, authors: &[Author]) -> Vec<String> {
 }
 
 /// A day of the committee whose deadline has passed.
-#[expect(clippy::disallowed_methods, reason = "the store under test goes by the system's clock")]
+#[expect(clippy::disallowed_methods, reason = "the store under test uses the system clock")]
 fn committee(client: &Client) -> Option<String> {
     let operate = |path: &str, body: &Value| {
         client.post(&format!("/api/ic/admin{path}"), &[("x-admin-token", ADMIN)], &body.to_string())

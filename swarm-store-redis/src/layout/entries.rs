@@ -1,4 +1,4 @@
-//! The step to layout 4: the entries of the log get what their commits gave them.
+//! The migration to layout 4: log entries contain the id and time that their commits assigned.
 
 use swarm_core::store::records::OldEntry;
 use swarm_core::store::{Document, Result};
@@ -9,11 +9,11 @@ use crate::keys::{Keys, collection_name};
 use crate::script_call::ScriptCall;
 use crate::scripts;
 
-/// How many rows of the log, and how many sessions, are read at a time.
+/// The number of log rows, or of sessions, read per call.
 const PAGE: usize = 500;
 
-/// Completes the rows of layout 3, and then marks the tenant. Processes that do so at once do no
-/// harm: a row is replaced only while it is the one that was read.
+/// Completes the rows of layout 3, then marks the tenant. Several processes may run it at the same time: a row
+/// is replaced only if it is unchanged.
 pub(super) async fn complete(
     op: &'static str,
     client: &Client,
@@ -81,7 +81,7 @@ impl Migration<'_> {
         }
     }
 
-    /// The rows of a session, each behind its number.
+    /// The completed rows of a session, the number of each first.
     async fn completed_lines(&self, lines: &str) -> Result<String> {
         let mut completed = Vec::new();
         for line in lines.lines() {
@@ -92,7 +92,7 @@ impl Migration<'_> {
         Ok(completed.join("\n"))
     }
 
-    /// The row as layout 4 has it; `None` where it is so already, or of a take.
+    /// The row in layout 4; `None` if it is already in that layout, or refers to a take.
     async fn completed(&self, row: &str) -> Result<Option<String>> {
         let Some(OldAct { at, minted, text }) = codec::decode_old_act(row).context(self.op)? else {
             return Ok(None);

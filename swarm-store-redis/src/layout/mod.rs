@@ -18,7 +18,7 @@ use crate::keys::{Keys, NEWEST_LAYOUT};
 use crate::script_call::ScriptCall;
 use crate::scripts;
 
-/// The layout that this program reads and writes.
+/// The layout that this release reads and writes.
 pub(crate) const LAYOUT: usize = MIGRATIONS.len() + 1;
 
 /// The migration from each layout to the next, up to layout 3; the first is for tenants without a

@@ -1,5 +1,5 @@
--- Appends an act, whatever was seen of the log: another one begins with it, of a number that is
--- higher than any before.
+-- Appends an act without comparing the position seen, and begins another log: its number is higher than
+-- any before.
 local seen = ARGV[1]
 
 set_position(redis.call('HGET', takes, 'log'))

@@ -35,14 +35,14 @@ local function guard_filings(field, row)
   redis.call('HSET', takes, field, string.match(row, '^%d+'))
 end
 
--- The next id of a kind, which is not minted yet.
+-- The next id of a kind, without assigning it.
 local function next_id(counters, kind)
   return string.format('%d', tonumber(redis.call('HGET', counters, kind) or '0') + 1)
 end
 
--- The entry of a commit that assigns this id and time, among those proposed: the arguments from
--- `first` on are the id that they are for, or nothing where one is for any, the time of the first,
--- their number, and their texts, one for each millisecond. Nothing where none fits.
+-- The proposed log entry for this id and time, or nil. The arguments from `first` on are: the id of the
+-- proposals ('' if one entry fits any id and time), the time of the first, their number, and an entry for
+-- each millisecond.
 local function proposed(first, id, now)
   local for_id, from, count = ARGV[first], ARGV[first + 1], ARGV[first + 2]
   if for_id == '' then return ARGV[first + 3] end
@@ -50,13 +50,13 @@ local function proposed(first, id, now)
   if place and place >= 0 and place < tonumber(count) then return ARGV[first + 3 + place] end
 end
 
--- The outcome of a commit for which no entry was proposed that fits.
+-- The outcome of a commit for which no proposed entry fits.
 local function propose(id, now)
   return 'propose ' .. id .. ' ' .. now
 end
 
--- Appends an act to the log: its time, and the text of its entry. Those on a session are also listed
--- there, each behind its number. A change without an entry is not logged.
+-- Appends an act to the log: its time, and the text of its entry. Acts on a session are also listed by
+-- session, preceded by their number. A change without an entry is not logged.
 local function log_act(acts, session, now, text)
   if text == '' then return end
   local row = table.concat({ 'a', now, text }, ' ')

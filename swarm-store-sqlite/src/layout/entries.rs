@@ -1,4 +1,4 @@
-//! The step to layout 3: the entries of the log get what their commits gave them.
+//! The migration to layout 3: log entries contain the id and time that their commits assigned.
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 use swarm_core::Timestamp;
