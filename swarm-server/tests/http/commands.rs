@@ -134,6 +134,9 @@ fn a_week_of_a_desk_runs_through_commands_alone() {
     assert!(user.admin("session list --state published").ok().contains("\n1\t"));
     user.admin("memo retract 1").ok();
     assert!(user.admin("outbox list").ok().contains("zoe@test.example"));
+    assert!(user.admin("outbox cancel 1").ok().contains("message"));
+    assert!(user.admin("reset-claim Zoë").ok().contains("approved"));
+    user.member(&format!("{submit} --session 1")).fails(4, "401");
 }
 
 #[test]

@@ -88,6 +88,12 @@ pub(super) enum Verb {
         /// An id or a name
         member: String,
     },
+    /// Let a member that lost its token claim a new one; the old one is dead at once
+    #[command(after_help = "Example: swarm admin reset-claim Zoë")]
+    ResetClaim {
+        /// An id or a name
+        member: String,
+    },
     /// Give a member a new token, shown once; the old one is dead at once
     #[command(after_help = "Example: swarm admin rotate-key Zoë --yes")]
     RotateKey {
@@ -199,6 +205,18 @@ pub(super) enum OutboxVerb {
     /// List the messages, and what became of them
     #[command(after_help = "Example: swarm admin outbox list")]
     List,
+    /// Queue a message again that was not sent
+    #[command(after_help = "Example: swarm admin outbox retry 7")]
+    Retry {
+        /// Its id
+        id: u64,
+    },
+    /// Give up a message that was not sent
+    #[command(after_help = "Example: swarm admin outbox cancel 7")]
+    Cancel {
+        /// Its id
+        id: u64,
+    },
 }
 
 #[derive(Clone, Copy, ValueEnum)]

@@ -50,6 +50,9 @@ fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
         Verb::Deactivate { member } => {
             review(operator, &[operator.member_id(&member)?], "deactivate")
         }
+        Verb::ResetClaim { member } => {
+            review(operator, &[operator.member_id(&member)?], "reset-claim")
+        }
         Verb::RotateKey { member, public_key } => {
             let id = operator.member_id(&member)?;
             operator.confirm(&format!("{id}: its token is dead at once"))?;
@@ -74,6 +77,14 @@ fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
             let messages = operator.pages(&format!("{API}/outbox"), "messages")?;
             let columns = ["id", "to", "subject", "state", "attempts", "lastError"];
             operator.output.rows(&messages, "messages", &columns)
+        }
+        Verb::Outbox { verb: OutboxVerb::Retry { id } } => {
+            let done = format!("message {id} is queued again");
+            operator.post(&format!("{API}/outbox/{id}/retry"), &empty(), &done)
+        }
+        Verb::Outbox { verb: OutboxVerb::Cancel { id } } => {
+            let done = format!("message {id} is given up");
+            operator.post(&format!("{API}/outbox/{id}/cancel"), &empty(), &done)
         }
         Verb::Accept { what } => accept(operator, what),
         Verb::Committee { verb } => committee::run(operator, verb),
