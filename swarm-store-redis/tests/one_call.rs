@@ -101,6 +101,7 @@ async fn roster_applies_at_once() {
     desk.files("expected", &desk.session, 4).await;
 
     let desk = Desk::warm().await;
+    desk.world.author("bob").await;
     let roster = Roster::parse(vec![listed("bob")]).unwrap();
     desk.other.freeze_roster(desk.session.id, &roster, &by()).await.unwrap();
     desk.refuses("not listed", Refusal::NotOnRoster).await;
