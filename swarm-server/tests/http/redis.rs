@@ -141,7 +141,7 @@ fn export_writes_the_stored_briefs() {
     for other in ["gone.json", "robots.txt"] {
         std::fs::write(briefs.join(other), r#"{"member":{"id":"gone"}}"#).unwrap();
     }
-    let ended = swarm(&["export", "--config", &with, &store], &[]).output().unwrap();
+    let ended = swarm(&["export-briefs", "--config", &with, &store], &[]).output().unwrap();
     assert!(ended.status.success(), "{ended:?}");
     let said = format!("acme: 2 in {}\n", briefs.display());
     assert_eq!(String::from_utf8(ended.stdout).unwrap(), said);
@@ -155,10 +155,10 @@ fn export_writes_the_stored_briefs() {
     assert_eq!(written["prompt"], served["prompt"]);
 
     for (arguments, named) in [
-        (&["export", "--config", &with][..], "swarm.db"),
-        (&["export", "--config", &with, "--store=memory"], "memory"),
-        (&["export", "--config", &without, &store], "export_to"),
-        (&["export", "--config", &with, "--store=redis://127.0.0.1:1"], "store"),
+        (&["export-briefs", "--config", &with][..], "swarm.db"),
+        (&["export-briefs", "--config", &with, "--store=memory"], "memory"),
+        (&["export-briefs", "--config", &without, &store], "export_to"),
+        (&["export-briefs", "--config", &with, "--store=redis://127.0.0.1:1"], "store"),
     ] {
         let said = refusal(arguments, &[]);
         assert!(said.contains(named), "{arguments:?}\n{said}");

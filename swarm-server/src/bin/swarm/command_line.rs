@@ -29,6 +29,7 @@ pub(crate) enum Command {
     HashToken(HashTokenOptions),
     /// Write today's briefs to the folders that the configuration names (committee.export_to), and
     /// say how many.
+    #[command(name = "export-briefs", alias = "export")]
     Export(Source),
     /// Say of a take who signed what, and what of it is not proven. Exit status 0: it holds; 1: it
     /// does not; 2: there is none to read.

@@ -1,4 +1,4 @@
-//! `swarm export`: writes once what a server keeps up to date.
+//! `swarm export-briefs`: writes once what a server keeps up to date.
 
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
