@@ -17,9 +17,11 @@ use crate::request::RequestContext;
 use crate::request::page::no_position;
 use crate::response::Reply;
 
-/// The sessions on a page, and the letters of a synthesis that it shows.
+/// Sessions per page.
 const PER_PAGE: usize = 40;
-const SYNTHESIS: usize = 160;
+
+/// Longest excerpt of a synthesis, in letters.
+const MAX_SYNTHESIS: usize = 160;
 
 #[derive(Template)]
 #[template(path = "committee.html")]
@@ -53,7 +55,7 @@ pub(crate) async fn list(request: RequestContext) -> Reply {
         when: reading.day(line.date),
         href: links::committee(line.date),
         subject: subjects.name(&line.subject_id),
-        synthesis: clipped(line.synthesis.as_deref().unwrap_or_default(), SYNTHESIS),
+        synthesis: clipped(line.synthesis.as_deref().unwrap_or_default(), MAX_SYNTHESIS),
         takes: match line.takes {
             0 => String::new(),
             1 => "1 take".to_owned(),
@@ -81,7 +83,7 @@ struct SessionPage {
     open: bool,
     synthesis: Option<Markup>,
     field: Option<Markup>,
-    /// The same as a table: members, stances, confidences.
+    /// The field as a table: member, stance, confidence.
     rows: Vec<(String, String, String)>,
     takes: Vec<TakeView>,
 }

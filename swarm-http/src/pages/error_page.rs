@@ -1,4 +1,4 @@
-//! Error pages, for what was not found or could not be read, with a link back.
+//! Error pages, with a link back to the home page.
 
 use askama::Template;
 use http::StatusCode;
@@ -7,17 +7,18 @@ use swarm_core::json::Json;
 use super::frame::{Desk, Frame, html};
 use crate::response::{Answer, ApiError};
 
-/// The page of an error, with its status and headers.
+/// Renders an error as a page with the same status and headers.
 pub(crate) fn page(desk: Desk, error: ApiError) -> Answer {
     let answer = error.into_answer();
-    let told = Json::read(&answer.body).ok().and_then(|body| body.into_object().text("error").ok());
-    let title = capitalized(told.as_deref().unwrap_or_default());
-    let page = FaultPage {
+    let body = Json::read(&answer.body).ok();
+    let text_of_error = body.and_then(|body| body.into_object().text("error").ok());
+    let title = capitalized(text_of_error.as_deref().unwrap_or_default());
+    let page = ErrorPage {
         text: text(answer.status),
         frame: Frame { path: None, ..Frame::new(desk, title, "") },
     };
     let rendered = html(answer.status, &page);
-    // The headers of the error stay: which methods are allowed, when to retry.
+    // Keep the headers of the error, such as `Allow` and `Retry-After`.
     let (mut headers, problem) = (answer.headers, answer.problem);
     headers.extend(rendered.headers.clone());
     Answer { headers, problem, ..rendered }
@@ -25,7 +26,7 @@ pub(crate) fn page(desk: Desk, error: ApiError) -> Answer {
 
 #[derive(Template)]
 #[template(path = "error_page.html")]
-struct FaultPage {
+struct ErrorPage {
     frame: Frame,
     text: &'static str,
 }
@@ -33,13 +34,13 @@ struct FaultPage {
 fn text(status: StatusCode) -> &'static str {
     match status {
         StatusCode::NOT_FOUND => {
-            "Nothing is on file at this address. It may have been mistyped, or a memo was retracted; \
-             takes and sessions are never removed."
+            "There is no record at this address. The address may be mistyped, or the memo was retracted. \
+             Takes and sessions are never removed."
         }
         StatusCode::SERVICE_UNAVAILABLE => {
-            "The records cannot be read at the moment. Nothing on file is lost: try again shortly."
+            "The records cannot be read at the moment. No record is lost; try again shortly."
         }
-        _ => "The address asks for something that cannot be shown.",
+        _ => "The request cannot be answered with a page.",
     }
 }
 

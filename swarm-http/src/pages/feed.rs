@@ -1,4 +1,4 @@
-//! `/feed.xml`: the published sessions as an Atom feed.
+//! `/feed.xml`: an Atom feed of published sessions.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ use super::time_text::Reading;
 use crate::request::RequestContext;
 use crate::response::{Answer, Reply};
 
-/// The sessions in the feed.
-const ENTRIES: usize = 50;
+/// Maximum number of sessions in the feed.
+const MAX_ENTRIES: usize = 50;
 
 pub(crate) async fn feed(request: RequestContext) -> Reply {
     let reading = reading(&request).await?;
-    let sessions = request.tenant().published(ENTRIES).await?;
+    let sessions = request.tenant().published(MAX_ENTRIES).await?;
     let ids = sessions.iter().map(|session| &session.subject_id);
     let subjects = Subjects::find(request.tenant(), ids).await?;
     let desk = Desk::of(&request);
@@ -53,7 +53,7 @@ fn entry(session: &Arc<Session>, desk: &Desk, subjects: &Subjects, reading: Read
     }
 }
 
-/// The outcome in a sentence or two.
+/// The result in one or two sentences.
 fn summary(session: &Session, reading: Reading) -> String {
     let Some(snapshot) = session.snapshot.as_deref() else {
         return format!("The session of {}.", reading.day_text(session.date));

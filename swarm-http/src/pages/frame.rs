@@ -1,4 +1,4 @@
-//! The parts that all pages share: the head, the breadcrumbs, and the security headers.
+//! The parts that all pages share: head, navigation, breadcrumbs and security headers.
 
 use askama::Template;
 use http::{HeaderName, HeaderValue, StatusCode};
@@ -15,20 +15,22 @@ use crate::tenants::ServedTenant;
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'";
 
-/// How many letters a title has room for, in a tab and in the results of a search.
-const TITLE: usize = 68;
-const CRUMB: usize = 40;
+/// Longest document title, in letters; search engines cut longer ones.
+const MAX_TITLE: usize = 68;
 
-/// The tenant whose pages they are.
+/// Longest breadcrumb, in letters.
+const MAX_CRUMB: usize = 40;
+
+/// The tenant, as its pages show it.
 #[derive(Clone, Debug)]
 pub(crate) struct Desk {
-    /// What it is called.
+    /// The tenant's name.
     pub(crate) name: String,
-    /// A paragraph about it; may be empty.
+    /// A paragraph about the tenant; may be empty.
     pub(crate) about: String,
     /// The origin in use: `https://acme.example`.
     pub(crate) origin: String,
-    /// Whether it has a committee.
+    /// Whether the tenant has a committee.
     pub(crate) committee: bool,
 }
 
@@ -48,68 +50,68 @@ impl Desk {
     }
 }
 
-/// What stands around the content of a page.
+/// Everything around the content of a page.
 pub(crate) struct Frame {
     pub(crate) desk: Desk,
     /// The page's own title.
     pub(crate) title: String,
-    /// Its path, with the parameters that make it another page; `None` where there is no page.
+    /// The canonical path and query; `None` on error pages.
     pub(crate) path: Option<String>,
-    /// The way to it from the home page: paths and their names, without itself.
+    /// Breadcrumbs between the home page and this page: paths and names.
     pub(crate) crumbs: Vec<(String, String)>,
-    /// What it is called at the end of that way.
+    /// The last breadcrumb: the page itself.
     pub(crate) here: String,
-    /// The type of the page, for sites that show a preview of a link to it.
+    /// The Open Graph type, for link previews.
     pub(crate) kind: &'static str,
-    /// What it shows, for the title of the document: other things may have the same name.
+    /// The kind of thing shown, for the document title: things of different kinds may share a name.
     pub(crate) shows: Option<String>,
 }
 
 impl Frame {
-    /// A page that is called `title`, at `path`.
+    /// A page with this title and path.
     pub(crate) fn new(desk: Desk, title: impl Into<String>, path: impl Into<String>) -> Self {
         let title = title.into();
-        let here = clipped(&title, CRUMB);
+        let here = clipped(&title, MAX_CRUMB);
         let (path, crumbs, kind) = (Some(path.into()), Vec::new(), "website");
         Self { desk, here, title, path, crumbs, kind, shows: None }
     }
 
-    /// Below the list at this path.
+    /// Adds a breadcrumb above this page.
     pub(crate) fn below(mut self, path: impl Into<String>, name: impl AsRef<str>) -> Self {
-        self.crumbs.push((path.into(), clipped(name.as_ref(), CRUMB)));
+        self.crumbs.push((path.into(), clipped(name.as_ref(), MAX_CRUMB)));
         self
     }
 
-    /// Under another name at the end of the breadcrumbs.
+    /// Sets the last breadcrumb, which is the title by default.
     pub(crate) fn called(self, here: &str) -> Self {
-        Self { here: clipped(here, CRUMB), ..self }
+        Self { here: clipped(here, MAX_CRUMB), ..self }
     }
 
-    /// Of a thing of this sort.
+    /// Sets the kind of thing shown.
     pub(crate) fn showing(self, sort: impl Into<String>) -> Self {
         Self { shows: Some(sort.into()), ..self }
     }
 
-    /// Something that somebody wrote.
+    /// Sets the Open Graph type to `article`.
     pub(crate) fn article(self) -> Self {
         Self { kind: "article", ..self }
     }
 
-    /// The title of the document: the page's own, what it shows, then whose it is.
+    /// The document title: the page's title, the kind of thing shown, the tenant's name.
     pub(crate) fn document_title(&self) -> String {
         if self.path.as_deref() == Some("/") {
-            return clipped(&self.desk.name, TITLE);
+            return clipped(&self.desk.name, MAX_TITLE);
         }
-        let name = clipped(&self.desk.name, TITLE / 3);
+        let name = clipped(&self.desk.name, MAX_TITLE / 3);
         let end = match &self.shows {
             Some(sort) => format!(" · {sort} · {name}"),
             None => format!(" · {name}"),
         };
-        let room = TITLE.saturating_sub(end.chars().count());
+        let room = MAX_TITLE.saturating_sub(end.chars().count());
         clipped(&self.title, room) + &end
     }
 
-    /// The parts of the site, and which of them this page is in.
+    /// The sections of the site: path, name, and whether this page is in it.
     pub(crate) fn sections(&self) -> Vec<(&'static str, &'static str, bool)> {
         let all = [
             ("/swarm/sessions", "Sessions"),
@@ -127,15 +129,15 @@ impl Frame {
     }
 }
 
-/// The time that a page is read at.
+/// The current time, for rendering times on a page.
 pub(crate) async fn reading(request: &RequestContext) -> Result<Reading, swarm_core::Error> {
     let now: Timestamp = request.tenant().now().await?;
     Ok(Reading { now })
 }
 
-/// A page as the answer.
+/// Renders a page into an answer.
 pub(crate) fn html(status: StatusCode, page: &impl Template) -> Answer {
-    // Writing to a string fails only where a field's Display fails, and none of ours does.
+    // Writing to a string fails only if a `Display` fails, and none here does.
     let text = printable(page.render().unwrap_or_default());
     let mut answer = Answer::new(status, "text/html; charset=utf-8", text);
     for (name, value) in [("content-security-policy", POLICY), ("referrer-policy", "no-referrer")] {

@@ -1,4 +1,4 @@
-//! `/`: what is open, what was published lately, the latest takes, and how to join.
+//! `/`: open sessions, recent results, the newest takes, and how to get started.
 
 use std::sync::Arc;
 
@@ -17,13 +17,16 @@ use super::{links, session};
 use crate::request::RequestContext;
 use crate::response::Reply;
 
-/// How many open sessions, published ones and takes are shown; of how many sessions the takes are
-/// read for it, and how many members a line names.
-const OPEN: usize = 6;
-const PUBLISHED: usize = 8;
-const TAKES: usize = 5;
-const READ: usize = 4;
-const NAMED: usize = 12;
+/// Maximum number of open sessions, of published sessions and of takes on the page.
+const MAX_OPEN: usize = 6;
+const MAX_PUBLISHED: usize = 8;
+const MAX_TAKES: usize = 5;
+
+/// Number of sessions whose takes are loaded to find the newest.
+const SESSIONS_WITH_TAKES: usize = 4;
+
+/// Maximum number of members named in a line.
+const MAX_NAMED: usize = 12;
 
 #[derive(Template)]
 #[template(path = "home.html")]
@@ -38,38 +41,39 @@ struct OpenSession {
     href: String,
     subject: String,
     deadline: Markup,
-    /// How many have filed.
+    /// `3 of 11 have filed`
     filed: String,
     people: Named,
     strip: Option<Markup>,
 }
 
-/// A session, and the takes that count in it so far.
+/// A session and the latest take of each of its members.
 type WithTakes = (Arc<Session>, Vec<Arc<Take>>);
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
     let reading = reading(&request).await?;
     let tenant = request.tenant();
-    let open = tenant.open_sessions(OPEN).await?;
-    let published = tenant.published(PUBLISHED).await?;
+    let open = tenant.open_sessions(MAX_OPEN).await?;
+    let published = tenant.published(MAX_PUBLISHED).await?;
     let ids = open.iter().chain(&published).map(|session| &session.subject_id);
     let subjects = Subjects::find(tenant, ids).await?;
     let open = read(tenant, &open).await?;
-    let lately: Vec<_> = published.iter().take(READ.saturating_sub(open.len())).cloned().collect();
+    let rest = SESSIONS_WITH_TAKES.saturating_sub(open.len());
+    let recent: Vec<_> = published.iter().take(rest).cloned().collect();
     let mut newest: Vec<_> = open
         .iter()
-        .chain(&read(tenant, &lately).await?)
+        .chain(&read(tenant, &recent).await?)
         .flat_map(|(_, takes)| takes)
         .cloned()
         .collect();
     newest.sort_unstable_by_key(|take| std::cmp::Reverse(take.id));
-    newest.truncate(TAKES);
+    newest.truncate(MAX_TAKES);
     let authors = |takes: &[Arc<Take>]| -> Vec<_> {
         takes.iter().map(|take| take.draft().member_id.clone()).collect()
     };
     let mut named = authors(&newest);
     for (_, takes) in &open {
-        named.extend(authors(takes).into_iter().take(NAMED));
+        named.extend(authors(takes).into_iter().take(MAX_NAMED));
     }
     let people = People::find(tenant, &named).await?;
     let desk = Desk::of(&request);
@@ -99,9 +103,9 @@ fn open_session(
     let count = takes.len();
     let filed = match (expected, count) {
         (Some(expected), _) => format!("{count} of {expected} have filed"),
-        (None, 0) => "Nobody has filed yet".to_owned(),
-        (None, 1) => "One has filed".to_owned(),
-        (None, _) => format!("{count} have filed"),
+        (None, 0) => "No takes yet".to_owned(),
+        (None, 1) => "1 member has filed".to_owned(),
+        (None, _) => format!("{count} members have filed"),
     };
     let ids: Vec<_> = takes.iter().map(|take| &take.draft().member_id).collect();
     OpenSession {
@@ -109,7 +113,7 @@ fn open_session(
         subject: subjects.name(&session.subject_id),
         deadline: session::deadline(session, reading),
         filed,
-        people: Named::new(&ids, NAMED, people),
+        people: Named::new(&ids, MAX_NAMED, people),
         strip: (count > 0).then(|| strip(&counts_of(takes))),
     }
 }

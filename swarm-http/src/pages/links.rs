@@ -1,10 +1,10 @@
-//! Where the pages are. Ids of members and subjects are any text, and percent-encoded in paths.
+//! Paths of the pages. Ids of members and subjects may be any text, so paths percent-encode them.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use swarm_core::domain::{Day, MemoId, SubjectId};
 use swarm_core::{MemberId, SessionId, TakeId};
 
-/// All but what RFC 3986 lets stand everywhere.
+/// Everything but the unreserved characters of RFC 3986.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 pub(crate) fn session(id: SessionId) -> String {
@@ -31,13 +31,13 @@ pub(crate) fn committee(date: Day) -> String {
     format!("/swarm/committee/{date}")
 }
 
-/// A text as one part of a path, or as the value of a parameter. One that is dots alone would be
-/// taken for a way up; no encoding hides it from the parsers of addresses, so nothing links to it.
+/// Encodes a text as one path segment or query value. The segments `.` and `..` cannot be encoded:
+/// URL parsers resolve them in every form, so records with such ids have no page of their own.
 pub(crate) fn part(text: &str) -> String {
     utf8_percent_encode(text, ENCODED).to_string()
 }
 
-/// The text as the target of a link, where it is one that a page may have: http or https.
+/// The text as a link target, if its scheme is http or https.
 pub(crate) fn web(text: &str) -> Option<&str> {
     let (scheme, _) = text.split_once("://")?;
     let web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
@@ -49,13 +49,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_one_part_of_a_path() {
+    fn ids_are_encoded_as_one_path_segment() {
         let id = SubjectId::parse("a/b?c#d%e f\u{e9}\"<").unwrap();
         assert_eq!(subject(&id), "/swarm/subjects/a%2Fb%3Fc%23d%25e%20f%C3%A9%22%3C");
     }
 
     #[test]
-    fn only_web_addresses_are_links() {
+    fn only_http_and_https_are_linked() {
         assert_eq!(web("HTTPS://memo.example/a?b#c"), Some("HTTPS://memo.example/a?b#c"));
         for text in ["javascript:alert(1)", "data:text/html,x", "//memo.example", "not a url", ""] {
             assert_eq!(web(text), None, "{text}");

@@ -1,4 +1,4 @@
-//! What stands in lists on several pages: sessions, takes, people, and where a list goes on.
+//! Views of sessions, takes and members that several pages list, and paging.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
@@ -20,8 +20,8 @@ use crate::request::RequestContext;
 use crate::request::page::no_position;
 use crate::response::ApiError;
 
-/// The most characters of a write-up that a list shows.
-const EXCERPT: usize = 700;
+/// Longest excerpt of a take's body in a list, in characters.
+const MAX_EXCERPT: usize = 700;
 
 /// The names of subjects, by id.
 #[derive(Default)]
@@ -44,23 +44,23 @@ impl Subjects {
         Ok(Self(try_join_all(found).await?.into_iter().flatten().collect()))
     }
 
-    /// What the subject is called; by its id, where nothing is known of it.
+    /// The subject's name, or its id if the subject is unknown.
     pub(super) fn name(&self, id: &SubjectId) -> String {
         self.0.get(id).cloned().unwrap_or_else(|| id.as_str().to_owned())
     }
 }
 
-/// What a subject is called; by its id, where it has no name.
+/// The subject's name, or its id if it has no visible name.
 pub(super) fn subject_title(subject: &Subject) -> String {
     named(&subject.name, subject.id.as_str())
 }
 
-/// What a memo is called, where something of its title can be seen.
+/// The memo's title, or a placeholder if the title is not visible.
 pub(super) fn memo_title(memo: &Memo) -> String {
     named(&memo.draft.title, "Untitled")
 }
 
-/// The page of a subject, and what it is called; by its id, where nothing is known of it.
+/// The path of a subject's page, and its name, or its id if the subject is unknown.
 pub(super) async fn subject(tenant: &Tenant, id: &SubjectId) -> Result<(String, String), Error> {
     let name = match tenant.subject(id).await {
         Ok(subject) => subject_title(&subject),
@@ -98,7 +98,7 @@ impl SessionRow {
     }
 }
 
-/// The state of a session in a word, and whether takes can still come in for it.
+/// The state of a session in one word, and whether takes are still accepted.
 pub(super) fn state(session: &Session, reading: Reading) -> (&'static str, bool) {
     use swarm_core::domain::SessionState::{
         Aggregated, Collecting, Published, Scheduled, WindowClosed,
@@ -119,7 +119,7 @@ pub(super) fn counts(stances: &Stances) -> Counts {
     Counts { known: [bearish, cautious, neutral, constructive, bullish], other }
 }
 
-/// How many of these takes are of each stance.
+/// Counts these takes per stance.
 pub(super) fn counts_of(takes: &[Arc<Take>]) -> Counts {
     let mut counts = Counts::default();
     for take in takes {
@@ -138,15 +138,15 @@ pub(super) struct TakeView {
     pub(super) id: String,
     pub(super) href: String,
     pub(super) who: Person,
-    /// What it is about, where the page does not say: a path and a name.
+    /// The path and name of the session's subject, unless the page is about it.
     pub(super) on: Option<(String, String)>,
     pub(super) when: Markup,
     pub(super) ago: Option<String>,
     pub(super) stance: Markup,
     pub(super) body: Markup,
-    /// Whether the body is only the beginning.
+    /// Whether the body is an excerpt.
     pub(super) cut: bool,
-    /// Revisions before it: paths and what they are called.
+    /// Paths and labels of earlier revisions.
     pub(super) earlier: Vec<(String, String)>,
     pub(super) remarks: Vec<String>,
 }
@@ -154,7 +154,7 @@ pub(super) struct TakeView {
 impl TakeView {
     pub(super) fn new(take: &Take, people: &People, reading: Reading) -> Self {
         let draft = take.draft();
-        let (body, cut) = excerpt(draft.body.as_str(), EXCERPT, HeadingLevel::H3);
+        let (body, cut) = excerpt(draft.body.as_str(), MAX_EXCERPT, HeadingLevel::H3);
         Self {
             id: take.id.to_string(),
             href: links::take(take.id),
@@ -170,7 +170,7 @@ impl TakeView {
         }
     }
 
-    /// With the revisions that it replaces among these.
+    /// Adds links to the member's earlier revisions among these takes.
     pub(super) fn after(mut self, take: &Take, all: &[Arc<Take>]) -> Self {
         let of_member = |other: &&Arc<Take>| {
             other.draft().member_id == take.draft().member_id && other.revision < take.revision
@@ -185,26 +185,26 @@ impl TakeView {
         self
     }
 
-    /// With what its place in this snapshot is, where it has none.
+    /// Adds a remark if the take is not counted in this snapshot.
     pub(super) fn counted_in(mut self, take: &Take, snapshot: Option<&Snapshot>) -> Self {
         self.remarks.extend(uncounted(take, snapshot).map(str::to_owned));
         self
     }
 }
 
-/// Why a take is not among those that were counted, if it is not.
+/// Why a take is not counted in the snapshot; `None` if it is counted or there is no snapshot.
 pub(super) fn uncounted(take: &Take, snapshot: Option<&Snapshot>) -> Option<&'static str> {
     let snapshot = snapshot?;
     if snapshot.quotes.iter().any(|quote| quote.take_id == take.id) {
         None
     } else if take.filed_at > snapshot.aggregated_at {
-        Some("filed after the snapshot: on record, and not counted")
+        Some("late, not counted: filed after the snapshot")
     } else {
         Some("not counted in the snapshot")
     }
 }
 
-/// Members, as many as a line may name.
+/// A list of members, cut to a maximum length.
 #[derive(Default)]
 pub(super) struct Named {
     pub(super) shown: Vec<Person>,
@@ -218,12 +218,12 @@ impl Named {
     }
 }
 
-/// The title of a list, or of its part before or after something.
+/// The title of a list: `Sessions`, or `Sessions before 24` on further pages.
 pub(super) fn part_title(list: &str, side: &str, of: Option<impl Display>) -> String {
     of.map_or(list.to_owned(), |of| format!("{list} {side} {of}"))
 }
 
-/// The number that the query gives for a parameter, if it gives one.
+/// The number in this query parameter, if there is one.
 pub(super) fn given(request: &RequestContext, name: &'static str) -> Result<Option<u64>, ApiError> {
     let query = request.query();
     query.get(name).map(|text| number(text).ok_or_else(|| no_position(name))).transpose()

@@ -1,10 +1,10 @@
-//! HTML that is whole already: what charts, times and Markdown hand to a template.
+//! HTML that is safe to insert into a template, and the escaping that makes it so.
 
 use std::fmt::{Display, Formatter, Result, Write as _};
 
 use askama::filters::HtmlSafe;
 
-/// HTML that was made here, from text that was escaped on the way in. A template shows it as it is.
+/// HTML whose text parts are already escaped. Templates insert it unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Markup(pub(crate) String);
 
@@ -16,7 +16,7 @@ impl Display for Markup {
 
 impl HtmlSafe for Markup {}
 
-/// Text as it may stand in HTML, between tags and in quoted attributes.
+/// Escapes text for HTML, between tags and in quoted attributes.
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -32,12 +32,12 @@ pub(crate) fn escape(text: &str) -> String {
     escaped
 }
 
-/// Text with each letter that turns others kept, as a reference, which [`printable`] leaves: for a block
-/// of its own, beyond which nothing in it reaches, and from which it is copied.
+/// Escapes text and keeps its bidirectional controls as character references, which [`printable`] does
+/// not remove. For a block element that is to be copied from: the controls do not reach beyond it.
 pub(crate) fn exact(text: &str) -> Markup {
     let mut exact = String::new();
     for letter in escape(text).chars() {
-        if turns(letter) {
+        if is_bidi_control(letter) {
             let _infallible = write!(exact, "&#{};", u32::from(letter));
         } else {
             exact.push(letter);
@@ -46,37 +46,42 @@ pub(crate) fn exact(text: &str) -> Markup {
     Markup(exact)
 }
 
-/// A page with its control characters, which HTML does not allow, replaced by a visible mark, and without
-/// those that turn the order of what follows, which may lie outside of the text that they stand in.
+/// Replaces the characters that HTML does not allow by U+FFFD, and removes bidirectional controls,
+/// which could reorder text outside of the one that contains them.
 pub(crate) fn printable(page: String) -> String {
-    if page.contains(|letter| is_odd(letter) || turns(letter)) {
-        page.replace(is_odd, "\u{fffd}").replace(turns, "")
+    if page.contains(|letter| is_forbidden(letter) || is_bidi_control(letter)) {
+        page.replace(is_forbidden, "\u{fffd}").replace(is_bidi_control, "")
     } else {
         page
     }
 }
 
-/// Whether a page may hold all letters of a text.
-pub(crate) fn may_hold(text: &str) -> bool {
-    !text.contains(is_odd)
+/// Whether HTML allows all characters of a text.
+pub(crate) fn is_allowed(text: &str) -> bool {
+    !text.contains(is_forbidden)
 }
 
-fn is_odd(letter: char) -> bool {
+/// Control characters and noncharacters.
+fn is_forbidden(letter: char) -> bool {
     let control = letter.is_control() && !matches!(letter, '\n' | '\t');
     control || matches!(letter, '\u{fdd0}'..='\u{fdef}') || u32::from(letter) & 0xfffe == 0xfffe
 }
 
-/// Whether a letter turns the order of those that follow.
-fn turns(letter: char) -> bool {
+/// Embeddings, overrides and isolates, which change the direction of the text after them.
+fn is_bidi_control(letter: char) -> bool {
     matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// What something is called, as a page shows it: its name, or another where nothing of the name can be seen.
+/// The name as a page shows it, or `other` if the name has no visible character.
 pub(crate) fn named(name: &str, other: &str) -> String {
-    if name.chars().all(is_invisible) { other.to_owned() } else { name.replace(turns, "") }
+    if name.chars().all(is_invisible) {
+        other.to_owned()
+    } else {
+        name.replace(is_bidi_control, "")
+    }
 }
 
-/// Whether a letter shows nothing by itself: a space, a mark that only forms others, a filler.
+/// Whether a character alone is invisible: spaces, format characters, variation selectors, fillers.
 fn is_invisible(letter: char) -> bool {
     letter.is_whitespace()
         || matches!(letter,
@@ -86,8 +91,7 @@ fn is_invisible(letter: char) -> bool {
             | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// The beginning of a text, in at most about `room` letters of ordinary width, for where the whole
-/// of it stands nearby.
+/// Cuts a text to about `room` letters of average width. For places with the whole text nearby.
 pub(crate) fn clipped(text: &str, room: usize) -> String {
     if width(text) <= room {
         return text.to_owned();
@@ -103,13 +107,13 @@ pub(crate) fn clipped(text: &str, room: usize) -> String {
     clipped
 }
 
-/// About how many letters of ordinary width a text is wide.
+/// The approximate width of a text, in letters of average width.
 pub(crate) fn width(text: &str) -> usize {
     text.chars().map(letter_width).sum()
 }
 
-/// Scripts from Hangul on are about twice as wide, as are M, W, @ and %; accents that combine are counted,
-/// too: whoever stacks them gets less of them shown.
+/// Scripts from Hangul on count twice, as do M, W, @ and %. Combining accents count too, so that a
+/// text with stacked accents is cut earlier.
 fn letter_width(letter: char) -> usize {
     match letter {
         'M' | 'W' | '@' | '%' | '\u{1100}'.. => 2,
@@ -122,18 +126,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_turns_the_order_of_what_follows() {
+    fn bidi_controls_are_removed() {
         assert_eq!(printable("\u{202e}a\u{2066}b\u{200f}\u{1b}".to_owned()), "ab\u{200f}\u{fffd}");
     }
 
     #[test]
-    fn exact_text_keeps_what_turns_the_order() {
+    fn exact_text_keeps_bidi_controls() {
         let exact = exact("<\u{202e}\u{2066}a\u{200f}\u{2069}");
         assert_eq!(printable(exact.0), "&lt;&#8238;&#8294;a\u{200f}&#8297;");
     }
 
     #[test]
-    fn what_cannot_be_seen_is_no_name() {
+    fn invisible_names_are_replaced() {
         for nothing in ["", " ", "\u{200b}\u{200b}\u{2060}", "\u{202e}\u{3000}\u{3164}\u{fe0f}"] {
             assert_eq!(named(nothing, "its id"), "its id");
         }
@@ -149,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_document_may_hold_is_replaced() {
+    fn forbidden_characters_are_replaced() {
         assert_eq!(printable("a\u{0}b\u{1b}c\u{85}\u{ffff}\n\t".to_owned()), "a�b�c��\n\t");
     }
 

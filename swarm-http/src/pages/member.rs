@@ -1,4 +1,4 @@
-//! `/swarm/members/<id>`: a member, and what it said over time.
+//! `/swarm/members/<id>`: a member and its takes over time.
 
 use std::sync::Arc;
 
@@ -19,16 +19,17 @@ use super::{links, stance};
 use crate::request::RequestContext;
 use crate::response::Reply;
 
-/// How many sessions a page looks back, and of how many of those that do not quote the member the
-/// takes are read.
+/// Number of sessions that a page looks through.
 const SESSIONS: usize = 60;
-const READ: usize = 12;
 
-/// The letters of a write-up that the list shows.
-const WORDS: usize = 110;
+/// Maximum number of sessions whose takes are loaded because their snapshot does not quote the member.
+const MAX_LOADED: usize = 12;
 
-/// The memos on the page.
-const MEMOS: usize = 50;
+/// Longest excerpt of a take's body, in letters.
+const MAX_EXCERPT: usize = 110;
+
+/// Maximum number of memos on the page.
+const MAX_MEMOS: usize = 50;
 
 #[derive(Template)]
 #[template(path = "member.html")]
@@ -60,7 +61,7 @@ struct Line {
     href: String,
     subject: String,
     words: String,
-    /// Why it is not counted.
+    /// Why the take is not counted, if it is not.
     remark: Option<&'static str>,
     stance: Markup,
 }
@@ -71,8 +72,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let member = tenant.member(&request.member_id(swarm_core::Resource::Member)?).await?;
     let before = given(&request, "before")?.map(SessionId);
     let found = tenant.sessions(SESSIONS, before).await?;
-    let said = said(tenant, &member.id, &found.sessions).await?;
-    let ids = said.iter().map(|said| &said.session.subject_id);
+    let takes = takes(tenant, &member.id, &found.sessions).await?;
+    let ids = takes.iter().map(|take| &take.session.subject_id);
     let subjects = Subjects::find(tenant, ids).await?;
     let mut memos = tenant.memos_of(&member.id).await?;
     memos.sort_unstable_by_key(|memo| std::cmp::Reverse(memo.id));
@@ -83,7 +84,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         member_name(&member),
         before.map_or_else(|| base.clone(), address),
     )
-    .showing(part_title(&sort(tenant, &member).await?, "before", before));
+    .showing(part_title(&kind(tenant, &member).await?, "before", before));
     let memo = |memo: &swarm_core::domain::Memo| {
         (reading.day(memo.published_at.day()), links::memo(memo.id), memo_title(memo))
     };
@@ -93,13 +94,13 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         joined: member.joined_at.map(|joined| reading.day(joined.day())),
         lens: (!member.lens.as_str().trim().is_empty())
             .then(|| markdown(member.lens.as_str(), HeadingLevel::H1)),
-        line: line(&said, &subjects, reading),
-        filed: filed(&found.sessions, &said, &member.id),
-        rows: said.iter().map(|said| said.row(&subjects, reading)).collect(),
-        takes: said.iter().map(|said| said.line(&subjects, reading)).collect(),
+        line: line(&takes, &subjects, reading),
+        filed: filed(&found.sessions, &takes, &member.id),
+        rows: takes.iter().map(|take| take.row(&subjects, reading)).collect(),
+        takes: takes.iter().map(|take| take.line(&subjects, reading)).collect(),
         later: before.is_some(),
         next: found.next_before.map(address),
-        memos: memos.iter().take(MEMOS).map(memo).collect(),
+        memos: memos.iter().take(MAX_MEMOS).map(memo).collect(),
         key: member
             .public_key
             .as_ref()
@@ -110,21 +111,21 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     Ok(html(StatusCode::OK, &page))
 }
 
-/// What the page shows, for its title: of several members of one name, which.
-async fn sort(tenant: &Tenant, member: &Member) -> Result<String, Error> {
-    const ID: usize = 9;
+/// `Member` or `Former member`, with the id if another member has the same name.
+async fn kind(tenant: &Tenant, member: &Member) -> Result<String, Error> {
+    const MAX_ID: usize = 9;
     let members = tenant.members().await?;
     let name = member_name(member);
     let is_twin = |other: &&Arc<Member>| other.id != member.id && member_name(other) == name;
     let active = if member.state.is_active() { "Member" } else { "Former member" };
     Ok(match members.iter().find(is_twin) {
-        Some(_) => format!("{active} {}", clipped(member.id.as_str(), ID)),
+        Some(_) => format!("{active} {}", clipped(member.id.as_str(), MAX_ID)),
         None => active.to_owned(),
     })
 }
 
-/// What the member said in a session.
-struct Said {
+/// The member's latest take in a session.
+struct MemberTake {
     session: Arc<Session>,
     take: TakeId,
     stance: Stance,
@@ -133,17 +134,18 @@ struct Said {
     remark: Option<&'static str>,
 }
 
-/// What the member said in these sessions: as their snapshots quote it, else as it is on file.
-async fn said(
+/// The member's takes in these sessions: as quoted in the snapshot, else loaded from the session.
+async fn takes(
     tenant: &Tenant,
     member: &MemberId,
     sessions: &[Arc<Session>],
-) -> Result<Vec<Said>, Error> {
+) -> Result<Vec<MemberTake>, Error> {
     let unquoted = sessions.iter().filter(|session| quote(session, member).is_none());
-    let read = try_join_all(unquoted.take(READ).map(|session| tenant.session(session.id))).await?;
-    let on_file = read.iter().flat_map(|(session, takes)| {
+    let loaded = unquoted.take(MAX_LOADED).map(|session| tenant.session(session.id));
+    let loaded = try_join_all(loaded).await?;
+    let on_file = loaded.iter().flat_map(|(session, takes)| {
         let own = takes.iter().find(|take| take.draft().member_id == *member);
-        own.map(|take| Said {
+        own.map(|take| MemberTake {
             session: Arc::clone(session),
             take: take.id,
             stance: take.draft().stance.clone(),
@@ -154,7 +156,7 @@ async fn said(
     });
     let quoted = sessions.iter().filter_map(|session| {
         let own = quote(session, member)?;
-        Some(Said {
+        Some(MemberTake {
             session: Arc::clone(session),
             take: own.take_id,
             stance: own.stance.clone(),
@@ -163,17 +165,17 @@ async fn said(
             remark: None,
         })
     });
-    let mut said: Vec<_> = on_file.chain(quoted).collect();
-    said.sort_by_key(|said| std::cmp::Reverse((said.session.date, said.session.id)));
-    Ok(said)
+    let mut takes: Vec<_> = on_file.chain(quoted).collect();
+    takes.sort_by_key(|take| std::cmp::Reverse((take.session.date, take.session.id)));
+    Ok(takes)
 }
 
-/// What the snapshot of a session quotes of a member.
+/// The quote of a member in the snapshot of a session.
 fn quote<'a>(session: &'a Session, member: &MemberId) -> Option<&'a Quote> {
     session.snapshot.as_deref()?.quotes.iter().find(|quote| quote.member_id == *member)
 }
 
-impl Said {
+impl MemberTake {
     fn row(&self, subjects: &Subjects, reading: Reading) -> Row {
         Row {
             when: reading.day(self.session.date),
@@ -188,24 +190,24 @@ impl Said {
             when: reading.day(self.session.date),
             href: links::take(self.take),
             subject: subjects.name(&self.session.subject_id),
-            words: first_words(self.body.as_str(), WORDS),
+            words: first_words(self.body.as_str(), MAX_EXCERPT),
             remark: self.remark,
             stance: stance::stance(&self.stance, self.confidence),
         }
     }
 }
 
-fn line(said: &[Said], subjects: &Subjects, reading: Reading) -> Option<Markup> {
-    let known: Vec<_> = said
+fn line(takes: &[MemberTake], subjects: &Subjects, reading: Reading) -> Option<Markup> {
+    let known: Vec<_> = takes
         .iter()
         .rev()
-        .filter_map(|said| Some((said, stance::rank(said.stance.as_str())?)))
+        .filter_map(|take| Some((take, stance::rank(take.stance.as_str())?)))
         .collect();
-    let point = |(said, rank): &(&Said, i8)| {
-        let subject = subjects.name(&said.session.subject_id);
-        let day = reading.day_text(said.session.date);
-        let confidence = said.confidence.get();
-        let title = format!("{day}, {subject}: {} {confidence:.2}", said.stance);
+    let point = |(take, rank): &(&MemberTake, i8)| {
+        let subject = subjects.name(&take.session.subject_id);
+        let day = reading.day_text(take.session.date);
+        let confidence = take.confidence.get();
+        let title = format!("{day}, {subject}: {} {confidence:.2}", take.stance);
         Point { rank: *rank, confidence, day, title }
     };
     let points: Vec<_> = known.iter().map(point).collect();
@@ -214,17 +216,17 @@ fn line(said: &[Said], subjects: &Subjects, reading: Reading) -> Option<Markup> 
     Some(member_line(&points, &label))
 }
 
-/// In how many of the sessions that expected the member it filed.
-fn filed(sessions: &[Arc<Session>], said: &[Said], member: &MemberId) -> Option<String> {
+/// How many of the aggregated sessions that expected the member have a counted take of it.
+fn filed(sessions: &[Arc<Session>], takes: &[MemberTake], member: &MemberId) -> Option<String> {
     let expects = |session: &&Arc<Session>| {
         let entry = session.roster.as_ref().and_then(|roster| roster.entry(member));
         session.snapshot.is_some() && entry.is_some_and(|entry| !entry.excused)
     };
     let expected: Vec<_> = sessions.iter().filter(expects).map(|session| session.id).collect();
-    let counted = said.iter().filter(|said| said.remark.is_none());
-    let filed = counted.filter(|said| expected.contains(&said.session.id)).count();
+    let counted = takes.iter().filter(|take| take.remark.is_none());
+    let filed = counted.filter(|take| expected.contains(&take.session.id)).count();
     let total = expected.len();
     (total > 0).then(|| {
-        format!("Filed in {filed} of the {total} sessions here that expected it and are over.")
+        format!("Filed in {filed} of {total} finished sessions on this page that expected a take.")
     })
 }

@@ -1,4 +1,4 @@
-//! `/swarm/members`: the active members, by page.
+//! `/swarm/members`: the active members, paged.
 
 use askama::Template;
 use http::StatusCode;
@@ -12,9 +12,11 @@ use super::people::member_name;
 use crate::request::RequestContext;
 use crate::response::Reply;
 
-/// The members on a page, and the letters of a lens that it shows.
+/// Members per page.
 const PER_PAGE: usize = 100;
-const LENS: usize = 110;
+
+/// Longest excerpt of a lens, in letters.
+const MAX_LENS: usize = 110;
 
 #[derive(Template)]
 #[template(path = "members.html")]
@@ -40,7 +42,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let rows = all.iter().skip(skipped).take(PER_PAGE).map(|member| MemberRow {
         name: member_name(member),
         href: links::member(&member.id),
-        lens: first_words(member.lens.as_str(), LENS),
+        lens: first_words(member.lens.as_str(), MAX_LENS),
         joined: member.joined_at.map(|joined| reading.day(joined.day())).unwrap_or_default(),
     });
     let address = |from: usize| format!("/swarm/members?from={from}");

@@ -1,7 +1,6 @@
-//! Pages for people (API.md, 10). All text on them is untrusted: templates, charts and
-//! Markdown escape it, and the content security policy blocks scripts if one of them fails to. Each
-//! page is rendered from the same reads as the API, and a client that prefers JSON gets what the
-//! API answers.
+//! HTML pages (API.md, 10). All text on them is untrusted: templates, charts and Markdown escape it,
+//! and the content security policy blocks scripts if one of them fails to. Each page is rendered
+//! from the same reads as the API. A client that prefers JSON gets the API's answer at the same path.
 
 mod acts;
 mod charts;
@@ -44,13 +43,13 @@ pub(crate) use static_files::{icon, style};
 
 use negotiation::prefers_html;
 
-/// The home page, or what went wrong as a page.
+/// The home page, or an error page.
 pub(crate) async fn home(request: RequestContext) -> Reply {
     let desk = Desk::of(&request);
     Ok(home::page(request).await.unwrap_or_else(|error| error_page::page(desk, error)))
 }
 
-/// The page of a path that is not there, where a page is preferred.
+/// The answer for an unknown path: an error page if the client prefers HTML.
 pub(crate) fn unknown_path(
     headers: &HeaderMap,
     served: &ServedTenant,

@@ -1,5 +1,4 @@
-//! A page for people, the record for programs: whichever `Accept` prefers (RFC 9110, section
-//! 12.5.1).
+//! Content negotiation between HTML and JSON by `Accept` (RFC 9110, section 12.5.1).
 
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use crate::request::accept::quality;
 use crate::request::route::{AsyncHandler, Route, Work, read};
 use crate::response::{ApiError, Reply};
 
-/// A page at this path; a client that prefers JSON gets the answer of the API, which has this schema.
+/// A route that answers a page, or `record` with this schema if the client prefers JSON.
 pub(crate) fn page(
     path: &'static str,
     schema: &'static str,
@@ -52,8 +51,7 @@ fn prefers_json(accept: &str) -> bool {
     quality(accept, "application", "json") > quality(accept, "text", "html")
 }
 
-/// Whether an `Accept` header prefers HTML to JSON. A client without a preference is taken for a
-/// program.
+/// Whether an `Accept` header prefers HTML to JSON. A client without a preference gets JSON.
 pub(crate) fn prefers_html(headers: &HeaderMap) -> bool {
     let accept = accept(headers);
     quality(accept, "text", "html") > quality(accept, "application", "json")
@@ -64,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_is_for_whoever_prefers_it() {
+    fn accept_selects_html_or_json() {
         let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
         for html in ["", "*/*", "text/html", browser, "application/json;q=0.5, text/html"] {
             assert!(!prefers_json(html), "{html}");

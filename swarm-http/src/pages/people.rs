@@ -1,4 +1,4 @@
-//! Who is meant by an id: names, and links to those who have a page.
+//! Member names by id, with links to their pages.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,20 +8,20 @@ use swarm_core::{Error, Member, MemberId, Refusal, Tenant};
 use super::links;
 use super::markup::named;
 
-/// A member as a page names it.
+/// A member's name and link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Person {
     pub(crate) name: String,
-    /// Its page, where it has one.
+    /// The path of the member's page; `None` for an unknown member.
     pub(crate) href: Option<String>,
 }
 
-/// What a member is called; by its id, where nothing of its name can be seen.
+/// The member's name, or its id if the name has no visible character.
 pub(crate) fn member_name(member: &Member) -> String {
     named(member.name.as_str(), member.id.as_str())
 }
 
-/// The members that a page names, by id.
+/// The members named on a page, by id.
 #[derive(Default)]
 pub(crate) struct People(HashMap<MemberId, Person>);
 
@@ -47,7 +47,7 @@ impl People {
         Ok(Self(found.map(person).collect()))
     }
 
-    /// The member with this id; an unknown one is called by its id.
+    /// The member with this id; an unknown one is named by its id.
     pub(crate) fn person(&self, id: &MemberId) -> Person {
         let unknown = || Person { name: id.as_str().to_owned(), href: None };
         self.0.get(id).cloned().unwrap_or_else(unknown)

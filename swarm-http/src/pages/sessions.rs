@@ -1,4 +1,4 @@
-//! `/swarm/sessions`: all sessions, by page.
+//! `/swarm/sessions`: all sessions, paged, newest first.
 
 use askama::Template;
 use http::StatusCode;
@@ -9,7 +9,7 @@ use super::lists::{SessionRow, Subjects, given, part_title};
 use crate::request::RequestContext;
 use crate::response::Reply;
 
-/// The sessions on a page.
+/// Sessions per page.
 const PER_PAGE: usize = 40;
 
 #[derive(Template)]
@@ -17,7 +17,7 @@ const PER_PAGE: usize = 40;
 struct SessionsPage {
     frame: Frame,
     rows: Vec<SessionRow>,
-    /// Whether there is a page with newer ones.
+    /// Whether there is a page with newer sessions.
     later: bool,
     next: Option<String>,
 }

@@ -1,12 +1,12 @@
-//! A stance as it stands in text: its mark, its word, and how sure the member is.
+//! A stance within text: its mark, its name and the confidence.
 
 use swarm_core::domain::{Confidence, Stance};
 
 use super::charts::STANCES;
 use super::markup::{Markup, escape};
 
-/// Triangles down and up, filled for the stronger stance, hollow for the weaker; a bar between them;
-/// a ring for what aggregation does not understand.
+/// The mark of each stance: triangles down and up, filled for the stronger stance and hollow for the
+/// weaker, and a bar for neutral. A stance that aggregation does not know gets a ring.
 const MARKS: [(&str, &str); 5] = [
     ("bearish", "M1 2h8L5 9z"),
     ("cautious", "M1 2h8L5 9z"),
@@ -21,7 +21,7 @@ pub(crate) fn stance(stance: &Stance, confidence: Confidence) -> Markup {
     word(stance.as_str(), Some(confidence))
 }
 
-/// The stance of this name, with a confidence where one goes with it.
+/// The stance of this name, with the confidence if given.
 pub(crate) fn word(name: &str, confidence: Option<Confidence>) -> Markup {
     let known = MARKS.iter().find(|(stance, _)| *stance == name);
     let (class, shape) = known.copied().unwrap_or(("other", OTHER));
@@ -34,7 +34,7 @@ pub(crate) fn word(name: &str, confidence: Option<Confidence>) -> Markup {
     ))
 }
 
-/// The rank of a stance by its name, −2 to 2.
+/// The rank of a stance, −2 to 2; `None` for an unknown one.
 pub(crate) fn rank(name: &str) -> Option<i8> {
     let place = STANCES.iter().position(|stance| *stance == name)?;
     i8::try_from(place).ok().map(|place| place - 2)
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_known_stance_has_a_mark_and_its_rank() {
+    fn known_stances_have_mark_and_rank() {
         for (name, known) in KNOWN {
             assert_eq!(rank(name), Some(known));
             assert!(word(name, None).0.contains(&format!("mark {name}")));
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_stance_is_shown_as_text() {
+    fn unknown_stance_is_escaped_text() {
         let Markup(html) = word("<b>\"moon\"", None);
         assert!(
             html.contains("mark other") && html.contains("&lt;b&gt;&quot;moon&quot;"),

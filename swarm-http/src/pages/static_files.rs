@@ -1,4 +1,4 @@
-//! What pages load: the style sheet and the icon.
+//! Static files: the style sheet and the icon.
 
 use http::StatusCode;
 

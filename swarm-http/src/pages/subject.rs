@@ -16,14 +16,16 @@ use super::time_text::{Reading, day_number};
 use crate::request::RequestContext;
 use crate::response::Reply;
 
-/// The sessions on a page, and how many of all are looked through for them.
+/// Sessions per page.
 const PER_PAGE: usize = 30;
-const SEEN: usize = 200;
 
-/// The snapshots in the chart and in its table, the positions and remarks that are shown.
-const SNAPSHOTS: usize = 120;
-const POSITIONS: usize = 12;
-const NOTES: usize = 12;
+/// Maximum number of sessions of any subject that one request scans.
+const MAX_SCANNED: usize = 200;
+
+/// Maximum number of snapshots in the chart and its table, of positions and of notes.
+const MAX_SNAPSHOTS: usize = 120;
+const MAX_POSITIONS: usize = 12;
+const MAX_NOTES: usize = 12;
 
 #[derive(Template)]
 #[template(path = "subject.html")]
@@ -37,7 +39,7 @@ struct SubjectPage {
     sessions: Vec<SessionRow>,
     later: bool,
     next: Option<String>,
-    /// What each part is called, and what it says.
+    /// Labels and values.
     record: Vec<(&'static str, Markup)>,
 }
 
@@ -83,23 +85,23 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     Ok(html(StatusCode::OK, &page))
 }
 
-/// A session under its number: what it is about is the title of the page.
+/// A session labelled by its number, because the subject is the title of the page.
 fn row(session: &Session, subjects: &Subjects, reading: Reading) -> SessionRow {
     let subject = format!("Session {}", session.id);
     SessionRow { subject, ..SessionRow::new(session, subjects, reading) }
 }
 
-/// The newest sessions of a subject before `before`, and where to go on looking.
+/// The newest sessions of a subject before `before`, and where the next page starts.
 async fn sessions(
     tenant: &Tenant,
     subject: &SubjectId,
     mut before: Option<SessionId>,
 ) -> Result<(Vec<Arc<Session>>, Option<SessionId>), Error> {
     let mut found = Vec::new();
-    let mut seen = 0;
-    while found.len() < PER_PAGE && seen < SEEN {
+    let mut scanned = 0;
+    while found.len() < PER_PAGE && scanned < MAX_SCANNED {
         let page = tenant.sessions(PER_PAGE, before).await?;
-        seen += page.sessions.len();
+        scanned += page.sessions.len();
         found.extend(page.sessions.into_iter().filter(|session| session.subject_id == *subject));
         before = page.next_before;
         if before.is_none() {
@@ -126,7 +128,7 @@ fn value(
         })
         .collect();
     valued.sort_by_key(|(_, day, _)| *day);
-    let valued = valued.split_off(valued.len().saturating_sub(SNAPSHOTS));
+    let valued = valued.split_off(valued.len().saturating_sub(MAX_SNAPSHOTS));
     let (first, last) = (valued.first()?, valued.last()?);
     let lowest = valued.iter().map(|value| value.2).fold(f64::INFINITY, f64::min);
     let highest = valued.iter().map(|value| value.2).fold(f64::NEG_INFINITY, f64::max);
@@ -166,16 +168,16 @@ fn holdings(latest: &SubjectSnapshot, subject: &SubjectId, reading: Reading) -> 
     };
     Holdings {
         day: reading.day(draft.date),
-        positions: draft.positions.iter().take(POSITIONS).map(position).collect(),
-        more: draft.positions.len().saturating_sub(POSITIONS),
-        notable: draft.notable.iter().take(NOTES).map(|note| clipped(note, 500)).collect(),
+        positions: draft.positions.iter().take(MAX_POSITIONS).map(position).collect(),
+        more: draft.positions.len().saturating_sub(MAX_POSITIONS),
+        notable: draft.notable.iter().take(MAX_NOTES).map(|note| clipped(note, 500)).collect(),
         href: format!("/api/swarm/subjects/{}/snapshots", links::part(subject.as_str())),
     }
 }
 
-/// The parts of the record that say something.
+/// The fields of the record that have a value.
 fn record(subject: &Subject, reading: Reading) -> Vec<(&'static str, Markup)> {
-    let said = |text: &Option<String>| text.as_deref().filter(|text| !text.is_empty()).map(plain);
+    let shown = |text: &Option<String>| text.as_deref().filter(|text| !text.is_empty()).map(plain);
     let homepage = subject.homepage.as_deref().map(|text| match links::web(text) {
         Some(href) => Markup(format!(
             "<a href=\"{0}\" rel=\"nofollow noopener\"><bdi>{0}</bdi></a>",
@@ -184,14 +186,14 @@ fn record(subject: &Subject, reading: Reading) -> Vec<(&'static str, Markup)> {
         None => plain(text),
     });
     let notes: Vec<_> =
-        subject.structural_notes.iter().take(NOTES).map(|note| plain(note).0).collect();
+        subject.structural_notes.iter().take(MAX_NOTES).map(|note| plain(note).0).collect();
     let rows = [
         ("Id", Some(plain(subject.id.as_str()))),
-        ("Operator", said(&subject.operator)),
+        ("Operator", shown(&subject.operator)),
         ("Homepage", homepage),
-        ("X", said(&subject.x_handle)),
-        ("Source", said(&subject.source)),
-        ("Recommendation", said(&subject.recommendation_type)),
+        ("X", shown(&subject.x_handle)),
+        ("Source", shown(&subject.source)),
+        ("Recommendation", shown(&subject.recommendation_type)),
         ("Notes", (!notes.is_empty()).then(|| Markup(notes.join("<br>")))),
         ("Last reviewed", subject.last_reviewed.map(|day| reading.day(day))),
     ];
@@ -202,7 +204,7 @@ fn plain(text: &str) -> Markup {
     Markup(format!("<bdi>{}</bdi>", escape(&clipped(text, 1_000))))
 }
 
-/// An amount as people write it: `$1.24 M`.
+/// A short amount: `$1.24 M`.
 pub(super) fn dollars(amount: f64) -> String {
     let size = amount.abs();
     let (part, unit) = match size {

@@ -1,4 +1,4 @@
-//! `/swarm/subjects`: all subjects, by page.
+//! `/swarm/subjects`: all subjects, paged.
 
 use askama::Template;
 use http::StatusCode;
@@ -10,9 +10,11 @@ use super::markup::clipped;
 use crate::request::RequestContext;
 use crate::response::Reply;
 
-/// The subjects on a page, and the letters of a thesis that it shows.
+/// Subjects per page.
 const PER_PAGE: usize = 100;
-const BLURB: usize = 110;
+
+/// Longest excerpt of a thesis, in letters.
+const MAX_BLURB: usize = 110;
 
 #[derive(Template)]
 #[template(path = "subjects.html")]
@@ -38,7 +40,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         name: subject_title(subject),
         href: links::subject(&subject.id),
         status: clipped(&subject.status, 20),
-        blurb: clipped(subject.thesis_blurb.as_deref().unwrap_or_default(), BLURB),
+        blurb: clipped(subject.thesis_blurb.as_deref().unwrap_or_default(), MAX_BLURB),
     });
     let address = |from: usize| format!("/swarm/subjects?from={from}");
     let path = if from == 0 { "/swarm/subjects".to_owned() } else { address(skipped) };

@@ -11,7 +11,7 @@ use swarm_core::{Take, json};
 use super::frame::{Desk, Frame, html, reading};
 use super::lists::uncounted;
 use super::markdown::{HeadingLevel, markdown};
-use super::markup::{Markup, exact, may_hold};
+use super::markup::{Markup, exact, is_allowed};
 use super::people::{People, Person};
 use super::shares::{Shares, shares_of};
 use super::time_text::Reading;
@@ -19,7 +19,7 @@ use super::{links, lists, stance};
 use crate::request::RequestContext;
 use crate::response::Reply;
 
-/// Numbers are text here, as they were signed.
+/// Numbers are texts, exactly as they were signed.
 #[derive(Template)]
 #[template(path = "take.html")]
 struct TakePage<'a> {
@@ -28,7 +28,7 @@ struct TakePage<'a> {
     draft: &'a TakeDraft,
     who: Person,
     stance: Markup,
-    /// The path of what it is about, and its name.
+    /// The path and name of the subject.
     subject: (String, String),
     session: String,
     date: Markup,
@@ -43,7 +43,7 @@ struct TakePage<'a> {
     public_key: String,
     signature: &'a str,
     canonical: Markup,
-    /// Whether that is all of it.
+    /// Whether the page shows the canonical text without replacing any character.
     is_whole: bool,
 }
 
@@ -68,8 +68,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let of_member = filed.iter().filter(|other| other.draft().member_id == draft.member_id);
     let signed = canonical(draft);
     let desk = Desk::of(&request);
-    let said = format!("{} on {}, {}", who.name, subject.1, draft.stance);
-    let title = format!("Take {}: {said}", take.id);
+    let title = format!("Take {}: {} on {}, {}", take.id, who.name, subject.1, draft.stance);
     let day = format!("{}, {}", subject.1, reading.day_text(draft.date));
     let page = TakePage {
         id: take.id.to_string(),
@@ -86,7 +85,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         command: command(&desk, take),
         public_key: take.public_key.to_string(),
         signature: take.signed.signature.as_str(),
-        is_whole: may_hold(&signed),
+        is_whole: is_allowed(&signed),
         canonical: exact(&signed),
         frame: Frame::new(desk, title, links::take(take.id))
             .below("/swarm/sessions", "Sessions")
@@ -100,7 +99,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     Ok(html(StatusCode::OK, &page))
 }
 
-/// What is to be known of a take's standing; of a superseded one, the newer says it.
+/// Remarks on whether the take is counted. A superseded take has none: its page links to the newer
+/// revision.
 fn notes(take: &Take, snapshot: Option<&Snapshot>, superseded: bool) -> Vec<&'static str> {
     let note = uncounted(take, snapshot).filter(|_| !superseded);
     note.into_iter().collect()
@@ -120,7 +120,7 @@ fn revision(other: &Arc<Take>, shown: &Take, reading: Reading) -> RevisionRow {
 fn weights(weights: &Weights) -> Shares {
     let entries = weights.entries();
     let highest = entries.iter().map(|entry| entry.weight).fold(0.0, f64::max);
-    // Divided first, so that no sum is too large for a double.
+    // Dividing first keeps the sum finite.
     let total: f64 = entries.iter().map(|entry| entry.weight / highest).sum();
     let share = |weight: f64| weight / highest / total;
     let named: Vec<_> = entries
@@ -132,7 +132,7 @@ fn weights(weights: &Weights) -> Shares {
     Shares { rows: rows.collect(), ..shares_of(&named, |_| String::new(), "Shares of the buckets") }
 }
 
-/// How a take is verified: to be pasted.
+/// The command that verifies a take.
 pub(super) fn command(desk: &Desk, take: &Take) -> String {
     let Desk { origin, .. } = desk;
     format!("swarm verify {origin}/api/swarm/takes/{} --key {}", take.id, take.public_key)

@@ -1,5 +1,5 @@
-//! Times as people read them: absolute, in UTC, with the year where it is not this one. Relative
-//! times may stand beside them, never in their place.
+//! Dates and times for pages: absolute, in UTC, with the year unless it is the current one. Relative
+//! times may be shown in addition, never instead.
 
 use swarm_core::Timestamp;
 use swarm_core::domain::Day;
@@ -12,24 +12,24 @@ const MONTHS: [&str; 12] =
 const WEEKDAYS: [&str; 7] =
     ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"];
 
-/// The moment at which a page is read, by the store's clock.
+/// The current time by the store's clock, relative to which times are written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
     pub(crate) now: Timestamp,
 }
 
 impl Reading {
-    /// `20 Nov, 20:41 UTC`, as an element.
+    /// `20 Nov, 20:41 UTC`, as a `time` element.
     pub(crate) fn time(self, moment: Timestamp) -> Markup {
         element(&moment.to_string(), &self.time_text(moment))
     }
 
-    /// `20 Nov`, as an element.
+    /// `20 Nov`, as a `time` element.
     pub(crate) fn day(self, day: Day) -> Markup {
         element(&day.to_string(), &self.day_text(day))
     }
 
-    /// `Friday 20 November 2026`, near enough: `Friday, 20 Nov 2026`.
+    /// `Friday, 20 Nov 2026`, as a `time` element.
     pub(crate) fn weekday(day: Day) -> Markup {
         let text = day.to_string();
         let weekday = day_number(day).and_then(|number| usize::try_from(number.rem_euclid(7)).ok());
@@ -56,25 +56,25 @@ impl Reading {
         written(text, !this_year)
     }
 
-    /// How long it is until a moment, to the minute: `3 h 12 min`; `None` once it has passed.
+    /// The time left until a moment, to the minute: `3 h 12 min`; `None` once it has passed.
     pub(crate) fn left(self, until: Timestamp) -> Option<String> {
         let left = until.millis() - self.now.millis();
         (left >= 0).then(|| span(left))
     }
 
-    /// How long ago a moment was: `4 min ago`.
+    /// The time since a moment: `4 min ago`.
     pub(crate) fn ago(self, moment: Timestamp) -> String {
         format!("{} ago", span((self.now.millis() - moment.millis()).max(0)))
     }
 }
 
-/// The number of a day, counted from the first of 1970, where the calendar has it.
+/// Days since 1970-01-01; `None` for a date that the calendar does not have.
 pub(crate) fn day_number(day: Day) -> Option<i64> {
     let midnight = Timestamp::parse("date", &format!("{day}T00:00:00Z"));
     midnight.ok().map(Timestamp::day_number)
 }
 
-/// The date that a text begins with, `2026-11-20`, in words.
+/// The date at the start of a text, such as `2026-11-20`, as `20 Nov 2026`.
 fn written(text: &str, with_year: bool) -> String {
     let part = |from: usize, to: usize| text.get(from..to);
     let month = part(5, 7).and_then(|month| month.parse::<usize>().ok()?.checked_sub(1));
@@ -88,18 +88,18 @@ fn written(text: &str, with_year: bool) -> String {
     }
 }
 
-/// The two largest units of a span, down to the minute.
+/// The two largest units of a duration, down to the minute.
 fn span(millis: i64) -> String {
     let minutes = millis / 60_000;
     let (days, hours, minutes) = (minutes / 1_440, minutes / 60 % 24, minutes % 60);
-    let days_told = if days == 1 { "1 day".to_owned() } else { format!("{days} days") };
+    let days_text = if days == 1 { "1 day".to_owned() } else { format!("{days} days") };
     match (days, hours, minutes) {
         (0, 0, 0) => "less than a minute".to_owned(),
         (0, 0, _) => format!("{minutes} min"),
         (0, _, 0) => format!("{hours} h"),
         (0, ..) => format!("{hours} h {minutes} min"),
-        (_, 0, _) => days_told,
-        _ => format!("{days_told} {hours} h"),
+        (_, 0, _) => days_text,
+        _ => format!("{days_text} {hours} h"),
     }
 }
 
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_absolute_and_name_another_year() {
+    fn times_are_absolute_with_year_if_not_current() {
         let time = |text| reading().time_text(moment(text));
         assert_eq!(time("2026-11-05T20:41:59.999Z"), "5 Nov, 20:41 UTC");
         assert_eq!(time("2025-12-31T23:59:00Z"), "31 Dec 2025, 23:59 UTC");
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn days_have_their_names() {
+    fn weekdays_are_named() {
         let day = |text| Reading::weekday(Day::parse(text).unwrap()).0;
         assert!(day("2026-11-20").contains(">Friday, 20 Nov 2026<"));
         assert!(day("1969-12-31").contains(">Wednesday, 31 Dec 1969<"));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_are_told_to_the_minute() {
+    fn durations_are_written_to_the_minute() {
         let left = |text| reading().left(moment(text));
         assert_eq!(left("2026-11-21T16:04:30Z").as_deref(), Some("3 h 12 min"));
         assert_eq!(left("2026-11-21T12:52:59Z").as_deref(), Some("less than a minute"));

@@ -36,7 +36,7 @@ fn take_filed_after_the_snapshot_is_listed_too() {
     }
     client.submit(&grace, grace.draft("2026-11-21", "aurora")).expect(201);
     let (counted, late) = (page(&client, &ada), page(&client, &grace));
-    let remark = "filed after the snapshot";
+    let remark = "late, not counted";
     assert!(counted.contains("/swarm/takes/1\"") && !counted.contains(remark), "{counted}");
     assert!(late.contains("/swarm/takes/2\"") && late.contains(remark), "{late}");
 }

@@ -1,29 +1,29 @@
-//! Shares of a whole as bars, in the order given, with the figures at their ends.
+//! A bar chart of shares, in the order given, each with its name and percentage.
 
 use super::svg::{Anchor, Svg, length};
 use crate::pages::markup::{Markup, clipped};
 
-/// A bar.
+/// One share.
 pub(crate) struct Bar<'a> {
-    /// What it stands for.
+    /// The label.
     pub(crate) name: &'a str,
-    /// How long it is, 0 to 1.
+    /// The share, 0 to 1.
     pub(crate) share: f64,
 }
 
-/// How high a bar with its name is, in pixels.
+/// Height of a bar with its name, in pixels.
 const ROW: f64 = 38.0;
 
-/// The letters of a name that have room at the narrowest, beside the figure.
-const NAME: usize = 28;
+/// Longest name, in letters, that fits beside the figure on the narrowest page.
+const MAX_NAME: usize = 28;
 
-/// The bars below each other; `label` says what they show.
+/// Draws the bars below each other; `label` is the accessible name.
 pub(crate) fn bars(bars: &[Bar<'_>], label: &str) -> Markup {
     let mut svg = Svg::new("bars", ROW * length(bars.len()), label);
     for (row, bar) in bars.iter().enumerate() {
         let top = ROW * length(row);
         let share = if bar.share.is_finite() { bar.share.clamp(0.0, 1.0) } else { 0.0 };
-        svg.name(Anchor::Start, (0.0, top + 14.0), 0.0, &clipped(bar.name, NAME));
+        svg.name(Anchor::Start, (0.0, top + 14.0), 0.0, &clipped(bar.name, MAX_NAME));
         svg.word(Anchor::End, (100.0, top + 14.0), &format!("{:.1} %", share * 100.0));
         svg.bar("rest", (0.0, 100.0), top + 21.0, 6.0);
         svg.bar("part", (0.0, share * 100.0), top + 21.0, 6.0);
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_keep_their_order_and_say_their_figure() {
+    fn bars_show_names_and_percentages_in_order() {
         let Markup(svg) = bars(
             &[Bar { name: "stable<coins>", share: 0.25 }, Bar { name: "b", share: f64::NAN }],
             "Weights",

@@ -1,37 +1,37 @@
-//! A member over time: its stance in each session, as large as its confidence.
+//! A member's stance in each session over time; the size of a dot is the confidence.
 
 use super::svg::{Anchor, Svg, length};
 use super::{STANCES, place};
 use crate::pages::markup::Markup;
 
-/// What the member said in one session.
+/// The member's take in one session.
 pub(crate) struct Point {
     /// The rank of the stance, −2 to 2.
     pub(crate) rank: i8,
-    /// 0 to 1.
+    /// The confidence, 0 to 1.
     pub(crate) confidence: f64,
-    /// Its day, for the axis.
+    /// The day, for the axis.
     pub(crate) day: String,
     /// The tooltip.
     pub(crate) title: String,
 }
 
-/// How far apart the lines of two stances are, in pixels.
+/// Distance between the lines of two stances, in pixels.
 const ROW: f64 = 34.0;
 
-/// The most points that a narrow drawing has room for.
-const NARROW: usize = 20;
+/// Maximum number of points in a narrow drawing.
+const MAX_NARROW: usize = 20;
 
-/// The sessions of a member, the oldest first: one drawing for wide pages, and for narrow ones another
-/// of the latest alone.
+/// Draws the sessions of a member, given oldest first: all of them for wide pages, the latest for
+/// narrow ones.
 pub(crate) fn member_line(points: &[Point], label: &str) -> Markup {
-    let latest = points.get(points.len().saturating_sub(NARROW)..).unwrap_or_default();
+    let latest = points.get(points.len().saturating_sub(MAX_NARROW)..).unwrap_or_default();
     let wide = drawing("wide", points, 17.0, label);
     let narrow = drawing("narrow", latest, 0.0, label);
     Markup(wide.0 + &narrow.0)
 }
 
-/// Beside the lines, from `left` percent on, there is room for their names, or it is above them.
+/// The lines begin at `left` percent, with their names to the left; at 0 the names are above them.
 fn drawing(class: &str, points: &[Point], left: f64, label: &str) -> Markup {
     let above = if left == 0.0 { 8.0 } else { 0.0 };
     let row = ROW + above;
@@ -65,7 +65,7 @@ fn drawing(class: &str, points: &[Point], left: f64, label: &str) -> Markup {
     svg.finish()
 }
 
-/// The area tells the confidence; without any, a point is left.
+/// The area of a dot is proportional to the confidence, with a minimum for confidence 0.
 fn radius(confidence: f64) -> f64 {
     2.0 + 7.0 * confidence.clamp(0.0, 1.0).sqrt()
 }
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_a_dot_at_its_stance() {
+    fn single_session_is_one_dot() {
         let Markup(svg) = member_line(&points(1), "Stances");
         let dot = "<circle class=\"bullish\" cx=\"58.5%\" cy=\"17\" r=\"5.5\"><title>#0</title>";
         assert!(svg.contains(dot), "{svg}");
@@ -91,11 +91,11 @@ mod tests {
     }
 
     #[test]
-    fn narrow_pages_show_the_latest() {
+    fn narrow_drawing_shows_latest_sessions() {
         let Markup(svg) = member_line(&points(30), "Stances");
         let (wide, narrow) = svg.split_once("narrow").unwrap();
         assert_eq!(wide.matches("<circle").count(), 30);
-        assert_eq!(narrow.matches("<circle").count(), NARROW);
+        assert_eq!(narrow.matches("<circle").count(), MAX_NARROW);
         assert!(narrow.contains("#29<") && !narrow.contains("#9<"));
         assert!(wide.contains(">1 Nov<") && wide.contains(">30 Nov<"));
         assert!(narrow.contains(">11 Nov<") && narrow.contains(">30 Nov<"));

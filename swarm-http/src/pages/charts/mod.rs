@@ -1,9 +1,9 @@
-//! Charts: pure functions from figures to SVG that stands in the page.
+//! Charts: pure functions from figures to inline SVG.
 //!
-//! No drawing is ever scaled: across, places are percentages of the room there is; down, they are
-//! pixels; text has the size that the style sheet gives it. So text stays readable at every width.
-//! Where a narrow page needs another arrangement, there are two drawings, and the style sheet shows
-//! one of them. Colours are classes, so that dark and print are the style sheet's business.
+//! Drawings are never scaled, so that text stays readable at every width: horizontal positions are
+//! percentages, vertical ones are pixels, and text has the size that the style sheet sets. Where a
+//! narrow page needs another layout, there are two drawings and the style sheet shows one of them.
+//! Colours are classes; the style sheet defines them for light, dark and print.
 
 mod bars;
 mod field;
@@ -18,15 +18,16 @@ pub(crate) use member::{Point, member_line};
 pub(crate) use strip::{Counts, strip};
 pub(crate) use value::{Legend, Value, value_line};
 
-/// The five stances from bearish to bullish; what stands in colour always stands in words, too.
+/// The five stances from bearish to bullish. Colour is never the only sign of a stance: the word is
+/// always there too.
 pub(crate) const STANCES: [&str; 5] = ["bearish", "cautious", "neutral", "constructive", "bullish"];
 
-/// Where a stance stands among the five, 0 to 4, by its rank, −2 to 2.
+/// The index of a stance in [`STANCES`], by its rank, −2 to 2.
 fn place(rank: i8) -> usize {
     usize::try_from(rank.clamp(-2, 2) + 2).unwrap_or_default()
 }
 
-/// The stance of this rank, −2 to 2.
+/// The name of the stance with this rank, −2 to 2.
 fn named(rank: i8) -> &'static str {
     STANCES.get(place(rank)).copied().unwrap_or("neutral")
 }

@@ -1,25 +1,25 @@
-//! The stances of a session as one thin bar, for lists.
+//! The stances of a session as one thin stacked bar, for lists.
 
 use super::STANCES;
 use super::svg::{Svg, length};
 use crate::pages::markup::Markup;
 
-/// How many members took each stance, from bearish to bullish, and how many took another.
+/// Number of members per stance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     /// From bearish to bullish.
     pub(crate) known: [usize; 5],
-    /// Of no known stance.
+    /// Any other stance.
     pub(crate) other: usize,
 }
 
 impl Counts {
-    /// In words, those that are there: `1 bearish, 3 bullish`.
+    /// The counts that are not zero, in words: `1 bearish, 3 bullish`.
     pub(crate) fn words(&self) -> String {
         let known = STANCES.into_iter().zip(self.known);
-        let told = known.chain([("other", self.other)]).filter(|(_, count)| *count > 0);
-        let words: Vec<_> = told.map(|(stance, count)| format!("{count} {stance}")).collect();
-        if words.is_empty() { "nobody".to_owned() } else { words.join(", ") }
+        let present = known.chain([("other", self.other)]).filter(|(_, count)| *count > 0);
+        let words: Vec<_> = present.map(|(stance, count)| format!("{count} {stance}")).collect();
+        if words.is_empty() { "no takes".to_owned() } else { words.join(", ") }
     }
 
     fn total(&self) -> usize {
@@ -27,7 +27,7 @@ impl Counts {
     }
 }
 
-/// One part for each stance that was taken, as long as its share.
+/// Draws one segment per stance that occurs, as long as its share.
 pub(crate) fn strip(counts: &Counts) -> Markup {
     let mut svg = Svg::new("strip", 9.0, &counts.words());
     let total = length(counts.total().max(1));
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_as_long_as_their_shares() {
+    fn segments_are_proportional_to_counts() {
         let Markup(svg) = strip(&Counts { known: [1, 0, 0, 2, 0], other: 1 });
         assert!(svg.contains("aria-label=\"1 bearish, 2 constructive, 1 other\""), "{svg}");
         for bar in [
@@ -63,8 +63,8 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_a_strip_without_parts() {
+    fn strip_without_takes_is_empty() {
         let Markup(svg) = strip(&Counts::default());
-        assert!(svg.contains("nobody") && !svg.contains("<rect"), "{svg}");
+        assert!(svg.contains("no takes") && !svg.contains("<rect"), "{svg}");
     }
 }

@@ -1,13 +1,13 @@
-//! The few shapes that the charts are made of.
+//! An SVG writer with the shapes that the charts use.
 
 use std::fmt::Write as _;
 
 use crate::pages::markup::{Markup, escape};
 
-/// A drawing in the making.
+/// An SVG document under construction.
 pub(super) struct Svg(String);
 
-/// Which end of a text is where it is put.
+/// Horizontal alignment of a text at its position.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
     Start,
@@ -26,8 +26,8 @@ impl Anchor {
 }
 
 impl Svg {
-    /// A drawing of this height, in pixels, as wide as there is room; `label` says in words what it
-    /// shows.
+    /// Starts a drawing of this height, in pixels, and the full width of its container. `label` is its
+    /// accessible name.
     pub(super) fn new(class: &str, height: f64, label: &str) -> Self {
         let height = figure(height);
         let label = escape(label);
@@ -36,7 +36,7 @@ impl Svg {
         ))
     }
 
-    /// A line between two places: across in percent, down in pixels.
+    /// A line between two points: x in percent, y in pixels.
     pub(super) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         let [x1, y1, x2, y2] = [from.0, from.1, to.0, to.1].map(figure);
         self.put(format_args!(
@@ -44,7 +44,7 @@ impl Svg {
         ));
     }
 
-    /// A bar from one place to another, across in percent.
+    /// A horizontal bar; `across` is its left and right end, in percent.
     pub(super) fn bar(&mut self, class: &str, across: (f64, f64), y: f64, height: f64) {
         let [x, width, y, height] = [across.0, across.1 - across.0, y, height].map(figure);
         self.put(format_args!(
@@ -52,7 +52,7 @@ impl Svg {
         ));
     }
 
-    /// A dot, whose `title` a pointer can ask for.
+    /// A dot with `title` as its tooltip.
     pub(super) fn dot(&mut self, class: &str, at: (f64, f64), radius: f64, title: &str) {
         let [x, y, r] = [at.0, at.1, radius].map(figure);
         let title = escape(title);
@@ -61,12 +61,12 @@ impl Svg {
         ));
     }
 
-    /// What the chart says: a word at its edge.
+    /// A label of the chart itself.
     pub(super) fn word(&mut self, anchor: Anchor, at: (f64, f64), text: &str) {
         self.text(anchor.class(), at, 0.0, text);
     }
 
-    /// What the chart is about: a name, at so many pixels from the place.
+    /// The name of something that the chart shows, shifted right by `from` pixels.
     pub(super) fn name(&mut self, anchor: Anchor, at: (f64, f64), from: f64, text: &str) {
         self.text(&format!("name {}", anchor.class()), at, from, text);
     }
@@ -78,7 +78,7 @@ impl Svg {
         self.put(format_args!("<text class=\"{class}\" x=\"{x}%\" y=\"{y}\"{dx}>{text}</text>"));
     }
 
-    /// Opens a corner of its own at this place, in which places across are pixels, too.
+    /// A nested coordinate system with its origin at this point, in which x is in pixels too.
     pub(super) fn corner(&mut self, x: f64, y: f64, draw: impl FnOnce(&mut String)) {
         let [x, y] = [x, y].map(figure);
         self.put(format_args!("<svg x=\"{x}%\" y=\"{y}\">"));
@@ -96,14 +96,14 @@ impl Svg {
     }
 }
 
-/// A number with one decimal at most.
+/// A number with at most one decimal.
 pub(super) fn figure(number: f64) -> String {
     let text = format!("{number:.1}");
     let text = text.strip_suffix(".0").unwrap_or(&text);
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// A count as the length it stands for.
+/// A count as a floating-point number.
 pub(super) fn length(count: usize) -> f64 {
     u32::try_from(count).map_or(f64::from(u32::MAX), f64::from)
 }

@@ -1,11 +1,11 @@
-//! A subject over time: its total value at each snapshot, and its sessions as ticks.
+//! A subject's total value over time, with ticks for its sessions.
 
 use super::svg::{Anchor, Svg};
 use crate::pages::markup::Markup;
 
 /// The value at one snapshot.
 pub(crate) struct Value {
-    /// Its day, counted from any day.
+    /// The day number; all days count from the same origin.
     pub(crate) day: i64,
     /// In US dollars.
     pub(crate) usd: f64,
@@ -13,21 +13,22 @@ pub(crate) struct Value {
     pub(crate) title: String,
 }
 
-/// What is written around the line.
+/// The texts around the line.
 pub(crate) struct Legend<'a> {
     /// The first and the last day, in words.
     pub(crate) days: (&'a str, &'a str),
     /// The lowest and the highest value.
     pub(crate) figures: (&'a str, &'a str),
-    /// What the drawing shows.
+    /// The accessible name.
     pub(crate) label: &'a str,
 }
 
-/// Where the line has room, down: below the highest figure, above the lowest.
+/// Vertical range of the line, in pixels: below the label of the highest value, above that of the
+/// lowest.
 const TOP: f64 = 24.0;
 const BOTTOM: f64 = 140.0;
 
-/// The line through `values`, the oldest first, and below it a tick for the day of each session.
+/// Draws a line through `values`, given oldest first, and below it a tick for the day of each session.
 pub(crate) fn value_line(values: &[Value], sessions: &[i64], legend: &Legend<'_>) -> Markup {
     let mut svg = Svg::new("value", 196.0, legend.label);
     let days = Range::of(values.iter().map(|value| as_figure(value.day)));
@@ -56,7 +57,7 @@ pub(crate) fn value_line(values: &[Value], sessions: &[i64], legend: &Legend<'_>
     svg.finish()
 }
 
-/// From the lowest of some figures to the highest.
+/// The lowest and the highest of some figures.
 struct Range(f64, f64);
 
 impl Range {
@@ -69,15 +70,15 @@ impl Range {
         (self.0..=self.1).contains(&figure)
     }
 
-    /// How far along the range a figure is, 0 to 1; the middle where the range is a point. Halves
-    /// keep the difference of the largest doubles finite.
+    /// The relative position of a figure in the range, 0 to 1; 0.5 if the range is a single point.
+    /// Halving first keeps the difference of the largest doubles finite.
     fn part(&self, figure: f64) -> f64 {
         let part = (figure / 2.0 - self.0 / 2.0) / (self.1 / 2.0 - self.0 / 2.0);
         if part.is_finite() { part.clamp(0.0, 1.0) } else { 0.5 }
     }
 }
 
-/// A day's number as a length: of those that a calendar has, each is exact.
+/// A day number as a float; exact for every calendar day.
 fn as_figure(day: i64) -> f64 {
     i32::try_from(day).map_or(0.0, f64::from)
 }
@@ -94,18 +95,18 @@ mod tests {
     }
 
     #[test]
-    fn the_line_goes_from_corner_to_corner() {
+    fn line_spans_the_whole_range() {
         let Markup(svg) = value_line(&[value(100, 1.0), value(110, 3.0)], &[105, 99], &LEGEND);
         assert!(
             svg.contains("class=\"trend\" x1=\"1.5%\" y1=\"140\" x2=\"98.5%\" y2=\"24\""),
             "{svg}"
         );
-        assert_eq!(svg.matches("class=\"tick\"").count(), 1, "only what is in the range: {svg}");
+        assert_eq!(svg.matches("class=\"tick\"").count(), 1, "only ticks in the range: {svg}");
         assert!(svg.contains("class=\"tick\" x1=\"50%\""), "{svg}");
     }
 
     #[test]
-    fn a_single_value_and_the_largest_have_a_place() {
+    fn single_and_extreme_values_are_finite() {
         let Markup(svg) = value_line(&[value(0, f64::MAX)], &[], &LEGEND);
         assert!(svg.contains("cx=\"50%\" cy=\"82\""), "{svg}");
         let Markup(svg) = value_line(&[value(0, f64::MIN), value(1, f64::MAX)], &[], &LEGEND);

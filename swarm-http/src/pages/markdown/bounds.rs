@@ -1,20 +1,20 @@
-//! What keeps the work that a text makes in proportion to its length.
+//! Limits that keep the cost of rendering a text linear in its length.
 
 use pulldown_cmark::{CowStr, Event, TagEnd};
 
-/// The most bytes of marks of lists and quotes, and of spaces, that a line begins with: each line is looked at once for
-/// each list and quote that it may stand in.
-const MOST_MARKS: usize = 60;
+/// Maximum number of bytes of list markers, quote markers and spaces at the start of a line. The
+/// parser's work for a line grows with the number of containers that it may belong to.
+const MAX_MARKERS: usize = 60;
 
-/// How deep lists and quotes may stand in one another, and emphasis in itself. What is deeper stands there
-/// without its form: each level takes room from the page, and makes all that is in it more work.
-pub(super) const DEEPEST: usize = 6;
+/// Maximum nesting of lists and quotes, and of emphasis. Deeper levels are shown without formatting,
+/// because each level takes space on the page and makes everything inside it more expensive.
+pub(super) const MAX_DEPTH: usize = 6;
 
-/// The text, of whose lines none begins with more marks than there may be.
+/// Removes markers beyond [`MAX_MARKERS`] from the start of each line.
 pub(super) fn bounded(text: &str) -> String {
     let mut bounded = String::with_capacity(text.len());
     for line in text.split_inclusive(['\n', '\r']) {
-        let (mut rest, mut left) = (line, Some(MOST_MARKS));
+        let (mut rest, mut left) = (line, Some(MAX_MARKERS));
         while let Some((mark, after)) = mark(rest).and_then(|length| rest.split_at_checked(length))
         {
             left = left.and_then(|left| left.checked_sub(mark.len()));
@@ -28,7 +28,7 @@ pub(super) fn bounded(text: &str) -> String {
     bounded
 }
 
-/// How long the mark of a list or a quote, or the space, is that a text begins with, if it does.
+/// The length of the list marker, quote marker or space at the start of the text, if there is one.
 fn mark(text: &str) -> Option<usize> {
     let ends =
         |at: usize| matches!(text.as_bytes().get(at), None | Some(b' ' | b'\t' | b'\r' | b'\n'));
@@ -44,25 +44,25 @@ fn mark(text: &str) -> Option<usize> {
     }
 }
 
-/// The most letters of a text, and bytes of an address, that the sanitizer writes in one piece: the time
-/// it takes may grow with the square of them.
-pub(super) const PIECE: usize = 1_000;
+/// Maximum length of a text (letters) or a URL (bytes) that the sanitizer gets in one piece: its time
+/// may grow with the square of that length.
+pub(super) const MAX_PIECE: usize = 1_000;
 
-/// The same, with a comment wherever a text gets longer than a piece, be it in one event or in many; code in
-/// a line that is longer is text. No comment comes out of the sanitizer.
-pub(super) fn in_pieces(events: Vec<Event<'_>>) -> Vec<Event<'_>> {
+/// Inserts a comment wherever a text, in one event or over many, exceeds [`MAX_PIECE`]. The sanitizer
+/// removes comments. Inline code that is longer becomes plain text.
+pub(super) fn split_long_text(events: Vec<Event<'_>>) -> Vec<Event<'_>> {
     const CUT: Event<'static> = Event::InlineHtml(CowStr::Borrowed("<!---->"));
     let mut pieces = Vec::with_capacity(events.len());
     let mut length = 0;
     for event in events {
         if let Event::Text(text) | Event::Code(text) = &event {
             length += text.len();
-            if length > PIECE {
+            if length > MAX_PIECE {
                 pieces.push(CUT);
                 length = text.len();
             }
             let (mut rest, mut is_long) = (&**text, false);
-            while let Some((end, _)) = rest.char_indices().nth(PIECE) {
+            while let Some((end, _)) = rest.char_indices().nth(MAX_PIECE) {
                 let (piece, after) = rest.split_at(end);
                 pieces.extend([Event::Text(piece.to_owned().into()), CUT]);
                 (rest, is_long) = (after, true);
@@ -77,17 +77,18 @@ pub(super) fn in_pieces(events: Vec<Event<'_>>) -> Vec<Event<'_>> {
     pieces
 }
 
-/// How deep a text stands in what may stand in its like without an end.
+/// The current nesting of containers that can be nested without limit.
 #[derive(Default)]
 pub(super) struct Depth {
-    /// In lists and quotes.
+    /// Open lists and quotes.
     blocks: usize,
-    /// In emphasis.
+    /// Open emphasis.
     marks: usize,
 }
 
 impl Depth {
-    /// Whether this event begins or ends what is too deep to have its form. To be asked of each event.
+    /// Whether this event starts or ends a container beyond [`MAX_DEPTH`]. Must be called for each event
+    /// in order.
     pub(super) fn drops(&mut self, event: &Event<'_>) -> bool {
         let (tag, begins) = match event {
             Event::Start(tag) => (tag.to_end(), true),
@@ -96,13 +97,13 @@ impl Depth {
         };
         let depth = match tag {
             TagEnd::BlockQuote(_) | TagEnd::List(_) => &mut self.blocks,
-            // It stands in its list.
-            TagEnd::Item => return self.blocks > DEEPEST,
+            // An item is as deep as its list.
+            TagEnd::Item => return self.blocks > MAX_DEPTH,
             TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => &mut self.marks,
             _ => return false,
         };
         *depth += usize::from(begins);
-        let is_too_deep = *depth > DEEPEST;
+        let is_too_deep = *depth > MAX_DEPTH;
         *depth -= usize::from(!begins);
         is_too_deep
     }
@@ -113,18 +114,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_begin_with_so_many_marks_and_no_more() {
+    fn markers_at_start_of_line_are_limited() {
         for mark in [">", "> ", "- ", "1. ", "12) ", "\t", "+ "] {
             let line = bounded(&(mark.repeat(200) + "text\n"));
-            assert!(line.len() <= MOST_MARKS + 5 && line.ends_with("text\n"), "{line}");
-            assert!(line.len() > MOST_MARKS - 4 && line.starts_with(mark), "{line}");
+            assert!(line.len() <= MAX_MARKERS + 5 && line.ends_with("text\n"), "{line}");
+            assert!(line.len() > MAX_MARKERS - 4 && line.starts_with(mark), "{line}");
         }
         for whole in [
             "-".repeat(200),
             "*".repeat(200),
             "1".repeat(200),
             "a\r\n> b\n\nc".to_owned(),
-            format!("{}a", "> ".repeat(MOST_MARKS / 2)),
+            format!("{}a", "> ".repeat(MAX_MARKERS / 2)),
             "word ".repeat(100),
         ] {
             assert_eq!(bounded(&whole), whole);

@@ -1,5 +1,5 @@
-//! What members write, as HTML: Markdown to a safe subset (API.md, 10.2). HTML in it is shown
-//! as the text that it is, an image as its description, and what comes out is sanitized again.
+//! Renders members' Markdown to a safe subset of HTML (API.md, 10.2). HTML in the source is shown as
+//! text, images as their descriptions, and the output is sanitized once more.
 
 mod bounds;
 
@@ -10,10 +10,10 @@ use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Ta
 
 pub(crate) use pulldown_cmark::HeadingLevel;
 
-use self::bounds::{Depth, PIECE, bounded, in_pieces};
+use self::bounds::{Depth, MAX_PIECE, bounded, split_long_text};
 use super::markup::{Markup, clipped, width};
 
-/// Everything that a text may turn into.
+/// The allowed elements.
 const TAGS: [&str; 24] = [
     "p",
     "br",
@@ -41,44 +41,44 @@ const TAGS: [&str; 24] = [
     "h6",
 ];
 
-/// The most columns of a table, and the most cells of all tables of a text: a line of a few letters may
-/// be a row of many empty cells. Where there are more, all tables of the text are shown as they were typed.
-const MOST_COLUMNS: usize = 20;
-const MOST_CELLS: usize = 5_000;
+/// Maximum number of columns of a table, and of cells of all tables of a text: a line of a few letters
+/// can be a row of many empty cells. Beyond either, all tables of the text are shown as typed.
+const MAX_COLUMNS: usize = 20;
+const MAX_CELLS: usize = 5_000;
 
-/// How many elements a text may have, and for how many of its bytes one more: beyond it is shown as it was
-/// typed.
-const ELEMENTS: usize = 200;
-const BYTES_OF_ELEMENT: usize = 8;
+/// A text may have this many elements, plus one for each [`BYTES_PER_ELEMENT`] of its length. A text
+/// with more is shown as typed.
+const BASE_ELEMENTS: usize = 200;
+const BYTES_PER_ELEMENT: usize = 8;
 
-/// The text, with its headings below one of level `top`.
+/// Renders the text; its headings start one level below `top`.
 pub(crate) fn markdown(text: &str, top: HeadingLevel) -> Markup {
     let bounded = bounded(text);
-    let read = |options| tame(&bounded, options, top);
+    let read = |options| safe_events(&bounded, options, top);
     let form = Options::ENABLE_STRIKETHROUGH;
     let events = read(form | Options::ENABLE_TABLES).or_else(|| read(form));
     let events = events.unwrap_or_else(|| as_typed(text));
     let mut out = String::with_capacity(text.len() * 3 / 2);
-    html::push_html(&mut out, in_pieces(events).into_iter());
+    html::push_html(&mut out, split_long_text(events).into_iter());
     let clean = sanitizer().clean(&out).to_string();
-    // No text has tags in it any more.
+    // All text is escaped by now, so only real tables match.
     let boxed = clean.replace("<table>", BEFORE_TABLE).replace("</table>", "</table></div>");
     Markup(boxed)
 }
 
-/// A text without any form.
+/// The text without formatting, as a code block.
 fn as_typed(text: &str) -> Vec<Event<'_>> {
     let block = Tag::CodeBlock(CodeBlockKind::Indented);
     let end = Event::End(block.to_end());
     vec![Event::Start(block), Event::Text(text.into()), end]
 }
 
-/// What a table is in: it may be wider than the page, and is then moved in there, by keys, too.
+/// The scrolling container of a table, focusable so that the keyboard can scroll it.
 const BEFORE_TABLE: &str =
     "<div class=\"table\" role=\"group\" aria-label=\"Table\" tabindex=\"0\"><table>";
 
-/// The beginning of a long text, `limit` characters at most, cut where a word ends; and whether
-/// that is not all of it.
+/// Renders the beginning of a text, at most `limit` characters, cut at the end of a word; and whether
+/// it was cut.
 pub(crate) fn excerpt(text: &str, limit: usize, top: HeadingLevel) -> (Markup, bool) {
     let Some((end, _)) = text.char_indices().nth(limit) else {
         return (markdown(text, top), false);
@@ -89,16 +89,16 @@ pub(crate) fn excerpt(text: &str, limit: usize, top: HeadingLevel) -> (Markup, b
     (markdown(&format!("{head}…"), top), true)
 }
 
-/// The beginning of what a text says, on a line without any form, in about `room` letters, cut where a
-/// word ends.
+/// The beginning of a text as one line without formatting, about `room` letters, cut at the end of a
+/// word.
 pub(crate) fn first_words(text: &str, room: usize) -> String {
-    // All of a text is read before its first word is known, so it is cut before.
+    // The parser reads the whole text before its first event, so cut it first.
     let text = text.trim_start();
     let head = text.char_indices().nth(8 * room).and_then(|(end, _)| text.get(..end));
     let head = head.unwrap_or(text);
     let mut line = words(head, room);
     if line.trim().is_empty() {
-        // The words come later, if there are any: until then it is as it was typed.
+        // No words in this part: show it as typed.
         line = head.split_whitespace().collect::<Vec<_>>().join(" ");
     }
     let line = line.trim();
@@ -109,7 +109,7 @@ pub(crate) fn first_words(text: &str, room: usize) -> String {
     }
 }
 
-/// The words that a text begins with, a bit more of them than have room.
+/// The first words of a text, somewhat more than `room` letters.
 fn words(text: &str, room: usize) -> String {
     let mut line = String::new();
     for event in Parser::new(&bounded(text)) {
@@ -117,7 +117,7 @@ fn words(text: &str, room: usize) -> String {
             Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineHtml(text) => {
                 line.push_str(&text);
             }
-            // The end of emphasis is within a word, or before its own space.
+            // Emphasis may end within a word, so it does not separate words.
             Event::End(TagEnd::Emphasis | TagEnd::Strong | TagEnd::Link) => {}
             Event::SoftBreak | Event::HardBreak | Event::End(_) if !line.ends_with(' ') => {
                 line.push(' ');
@@ -147,29 +147,29 @@ fn sanitizer() -> &'static Builder<'static> {
     })
 }
 
-/// The events of a text, without what no page may have: HTML becomes text, an image what it says
-/// of itself, a link nowhere its words, and headings keep the order of their levels. `None` where its
-/// tables are too large, or its elements too many.
-fn tame(text: &str, options: Options, top: HeadingLevel) -> Option<Vec<Event<'_>>> {
+/// The events of a text without anything that a page must not have: HTML becomes text, an image its
+/// description, a link without a web address its text; headings skip no level. `None` if the tables
+/// are too large or there are too many elements.
+fn safe_events(text: &str, options: Options, top: HeadingLevel) -> Option<Vec<Event<'_>>> {
     let mut events = Vec::new();
     let mut links = Vec::new();
     let mut in_head = false;
     let mut level = top;
-    let (mut depth, mut cells) = (Depth::default(), MOST_CELLS);
-    let mut elements = ELEMENTS + text.len() / BYTES_OF_ELEMENT;
+    let (mut depth, mut cells) = (Depth::default(), MAX_CELLS);
+    let mut elements = BASE_ELEMENTS + text.len() / BYTES_PER_ELEMENT;
     for event in Parser::new_ext(text, options) {
         if matches!(&event, Event::Start(tag) if !matches!(tag, Tag::TableCell)) {
             elements = elements.checked_sub(1)?;
         }
         if depth.drops(&event) {
-            // Words of two items are not one.
+            // Keep the words of two items apart.
             if matches!(event, Event::Start(Tag::Item) | Event::End(TagEnd::Item)) {
                 events.push(Event::SoftBreak);
             }
             continue;
         }
         match event {
-            Event::Start(Tag::Table(columns)) if columns.len() > MOST_COLUMNS => return None,
+            Event::Start(Tag::Table(columns)) if columns.len() > MAX_COLUMNS => return None,
             Event::Start(Tag::TableCell) => {
                 cells = cells.checked_sub(1)?;
                 events.push(event);
@@ -191,7 +191,7 @@ fn tame(text: &str, options: Options, top: HeadingLevel) -> Option<Vec<Event<'_>
                 in_head = matches!(event, Event::Start(_));
                 events.push(event);
             }
-            // An empty heading of a column means nothing to a screen reader.
+            // Screen readers skip an empty column heading.
             Event::End(TagEnd::TableCell) if in_head => {
                 if matches!(events.last(), Some(Event::Start(Tag::TableCell))) {
                     events.push(Event::Text(CowStr::Borrowed("–")));
@@ -208,15 +208,15 @@ fn heading(level: HeadingLevel) -> Event<'static> {
     Event::Start(Tag::Heading { level, id: None, classes: Vec::new(), attrs: Vec::new() })
 }
 
-/// The level of a heading that wants to be `wanted`, below `top`, after one of `before`: no level is
-/// left out on the way down.
+/// The level for a heading written as `wanted`, below `top` and after one of level `before`, so that no
+/// level is skipped on the way down.
 fn below(wanted: HeadingLevel, top: HeadingLevel, before: HeadingLevel) -> HeadingLevel {
     let level = (wanted as usize + top as usize).min(before as usize + 1);
     HeadingLevel::try_from(level).unwrap_or(HeadingLevel::H6)
 }
 
-/// Makes a link of the events since it began, where it leads into the web by an address that is not
-/// endless; one without words shows its address.
+/// Wraps the events since the link's start in a link, if its target is http or https and not too long.
+/// A link without text shows its target.
 fn end_link<'a>(events: &mut Vec<Event<'a>>, link: Option<(usize, CowStr<'a>, LinkType)>) {
     let Some((from, dest_url, link_type)) = link else { return };
     if super::links::web(&dest_url).is_none() {
@@ -230,7 +230,7 @@ fn end_link<'a>(events: &mut Vec<Event<'a>>, link: Option<(usize, CowStr<'a>, Li
         events.truncate(from);
         events.push(Event::Text(dest_url.clone()));
     }
-    if dest_url.len() > PIECE {
+    if dest_url.len() > MAX_PIECE {
         return;
     }
     let title = CowStr::Borrowed("");
@@ -241,7 +241,7 @@ fn end_link<'a>(events: &mut Vec<Event<'a>>, link: Option<(usize, CowStr<'a>, Li
 
 #[cfg(test)]
 mod tests {
-    use super::bounds::DEEPEST;
+    use super::bounds::MAX_DEPTH;
     use super::*;
 
     fn html(text: &str) -> String {
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn first_words_have_no_form() {
+    fn first_words_are_plain_text() {
         let text = "# Why\n\nThe **base\ncase** needs `no` [new](http://a.example) users.";
         assert_eq!(first_words(text, 80), "Why The base case needs no new users.");
         assert_eq!(first_words(text, 24), "Why The base case …");
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn prose_is_rendered() {
+    fn markdown_is_rendered() {
         assert_eq!(
             html("A *b* **c** `d`"),
             "<p>A <em>b</em> <strong>c</strong> <code>d</code></p>"
@@ -275,13 +275,13 @@ mod tests {
     }
 
     #[test]
-    fn html_is_shown_and_does_nothing() {
+    fn html_is_shown_as_text() {
         assert_eq!(html("<script>x</script>"), "<p>&lt;script&gt;x&lt;/script&gt;</p>");
         assert_eq!(html("a <b onclick=x>b</b>"), "<p>a &lt;b onclick=x&gt;b&lt;/b&gt;</p>");
     }
 
     #[test]
-    fn nothing_is_fetched_and_links_lead_into_the_web_alone() {
+    fn images_are_not_loaded_and_only_web_links_are_kept() {
         assert_eq!(html("![sight](https://a.example/x.png)"), "<p>sight</p>");
         for link in
             ["javascript:alert(1)", "data:text/html,x", "/swarm", "//a.example", "vbscript:x"]
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_leave_no_level_out() {
+    fn headings_skip_no_level() {
         let text = html("#### a\n# b\n###### c\n###### d\n## e");
         assert_eq!(
             text.split_whitespace().collect::<String>(),
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_nested_without_end() {
+    fn nesting_is_limited() {
         let marks = [
             ("- ", "<ul>"),
             ("1. ", "<ol>"),
@@ -313,20 +313,20 @@ mod tests {
         ];
         for (marks, tag) in marks {
             let nested = html(&(marks.repeat(100) + "deep" + &"** b* c~~".repeat(100)));
-            assert!((1..=DEEPEST).contains(&nested.matches(tag).count()), "{marks}: {nested}");
+            assert!((1..=MAX_DEPTH).contains(&nested.matches(tag).count()), "{marks}: {nested}");
             assert!(nested.contains("deep"), "{marks}");
         }
         for mixed in ["> - 1. ", "- > ", "> > - "] {
             let nested = html(&(mixed.repeat(20) + "**deep**"));
             let count = |tag| nested.matches(tag).count();
             assert_eq!(count("<li>"), count("<ul>") + count("<ol>"), "{nested}");
-            assert_eq!(count("<li>") + count("<blockquote>"), DEEPEST, "{nested}");
+            assert_eq!(count("<li>") + count("<blockquote>"), MAX_DEPTH, "{nested}");
             assert!(nested.contains("<strong>deep</strong>"), "{nested}");
         }
     }
 
     #[test]
-    fn what_has_more_elements_than_words_is_shown_as_it_was_typed() {
+    fn text_with_too_many_elements_is_shown_as_typed() {
         for text in [">>>>>>\n\n".repeat(400), "-\n+\n".repeat(400), "*a* ".repeat(600)] {
             let typed = html(&text);
             assert!(typed.starts_with("<pre><code>") && typed.len() < 6 * text.len(), "{typed}");
@@ -336,50 +336,50 @@ mod tests {
     }
 
     #[test]
-    fn words_stay_apart_where_their_lists_are_too_deep() {
-        let deep = "- ".repeat(DEEPEST + 1);
+    fn words_of_too_deep_items_stay_apart() {
+        let deep = "- ".repeat(MAX_DEPTH + 1);
         for text in
             [format!("{deep}a\n{deep}b"), format!("{}a\n{}- b", deep, " ".repeat(deep.len()))]
         {
             let flat = html(&text);
             assert!(flat.contains('a') && flat.contains('b') && !flat.contains("ab"), "{flat}");
         }
-        let (last, below) = ("- ".repeat(DEEPEST), " ".repeat(2 * DEEPEST));
+        let (last, below) = ("- ".repeat(MAX_DEPTH), " ".repeat(2 * MAX_DEPTH));
         let flat = html(&format!("{last}a\n{below}- b"));
         assert!(flat.contains("<li>a\nb\n</li>"), "{flat}");
     }
 
     #[test]
-    fn long_texts_come_out_whole() {
+    fn long_texts_are_complete() {
         for letter in ["a", "&amp;", "\u{a7}"] {
-            let text = letter.repeat(3 * PIECE + 1);
+            let text = letter.repeat(3 * MAX_PIECE + 1);
             assert_eq!(html(&text), format!("<p>{text}</p>"));
-            let lines = format!("{letter}\n").repeat(3 * PIECE);
+            let lines = format!("{letter}\n").repeat(3 * MAX_PIECE);
             assert_eq!(html(&lines), format!("<p>{}</p>", lines.trim()));
-            let code = html(&format!("`{}`", "a".repeat(2 * PIECE)));
-            assert_eq!(code, format!("<p>{}</p>", "a".repeat(2 * PIECE)));
+            let code = html(&format!("`{}`", "a".repeat(2 * MAX_PIECE)));
+            assert_eq!(code, format!("<p>{}</p>", "a".repeat(2 * MAX_PIECE)));
         }
-        let address = format!("https://a.example/{}", "&".repeat(PIECE));
+        let address = format!("https://a.example/{}", "&".repeat(MAX_PIECE));
         assert_eq!(html(&format!("[b]({address})")), "<p>b</p>");
         let shown = html(&format!("[]({address})"));
         assert!(shown.starts_with("<p>https://a.example/&amp;"), "{shown}");
     }
 
     #[test]
-    fn tables_that_nobody_reads_are_shown_as_they_were_typed() {
+    fn too_large_tables_are_shown_as_typed() {
         let row = |columns: usize| format!("{}|\n", "|-".repeat(columns));
-        let most = row(MOST_COLUMNS).repeat(2);
-        assert_eq!(html(&most).matches("<th ").count(), MOST_COLUMNS);
+        let most = row(MAX_COLUMNS).repeat(2);
+        assert_eq!(html(&most).matches("<th ").count(), MAX_COLUMNS);
         assert!(html(&most).starts_with("<div class=\"table\""));
-        let wide = html(&row(MOST_COLUMNS + 1).repeat(2));
+        let wide = html(&row(MAX_COLUMNS + 1).repeat(2));
         assert!(!wide.contains("<t") && wide.contains("|-|-|"), "{wide}");
-        let rows = MOST_CELLS / MOST_COLUMNS;
+        let rows = MAX_CELLS / MAX_COLUMNS;
         assert!(html(&(most.clone() + &"x\n".repeat(rows - 1))).contains("<td>x</td>"));
         assert!(!html(&(most + &"x\n".repeat(rows))).contains("<t"));
     }
 
     #[test]
-    fn long_texts_are_cut_at_a_word() {
+    fn excerpt_is_cut_at_a_word() {
         let (Markup(all), cut) = excerpt("five words of a text", 20, HeadingLevel::H3);
         assert_eq!((all.trim(), cut), ("<p>five words of a text</p>", false));
         let (Markup(head), cut) = excerpt("five words of a text", 13, HeadingLevel::H3);

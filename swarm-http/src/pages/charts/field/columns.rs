@@ -1,22 +1,26 @@
-//! The stance field of a wide page, with names.
+//! The stance field for wide pages, with member names.
 
 use super::frame::{AXIS, Dot, TOP, column, down, frame, of_place};
 use crate::pages::charts::STANCES;
 use crate::pages::charts::svg::{Svg, figure, length};
 use crate::pages::markup::{Markup, clipped, escape};
 
-/// How far apart the centres of dots and the lines of names are, in pixels.
+/// Minimum distance between the centres of two dots, in pixels.
 const DOT: f64 = 14.0;
+
+/// Line height of names, in pixels.
 const NAME: f64 = 16.0;
 
-/// How many dots of like confidence stand side by side.
+/// Maximum number of dots side by side in a column.
 const LANES: usize = 4;
 
-/// The letters of a name that have room beside a dot, and how many fewer have it beside each more.
-const LETTERS: usize = 12;
-const FEWER: usize = 2;
+/// Longest name beside a dot in the first lane, in letters.
+const MAX_NAME: usize = 12;
 
-/// The drawing, unless more members agree than there is room for by name.
+/// Letters that a name loses for each further lane.
+const LETTERS_PER_LANE: usize = 2;
+
+/// Draws the field; `None` if a column has more members than fit with their names.
 pub(super) fn drawing(dots: &[Dot], consensus: Option<f64>, label: &str) -> Option<Markup> {
     let mut svg = frame(dots, consensus, label);
     for (at, stance) in STANCES.into_iter().enumerate() {
@@ -25,14 +29,14 @@ pub(super) fn drawing(dots: &[Dot], consensus: Option<f64>, label: &str) -> Opti
     Some(svg.finish())
 }
 
-/// One column: its dots at their heights, their names beside them, as near as names can be.
+/// Draws one column: dots at the height of their confidence, each name as close as space allows.
 fn draw(svg: &mut Svg, at: usize, stance: &str, members: &[&Dot]) -> Option<()> {
     let heights: Vec<_> = members.iter().map(|dot| down(dot.confidence)).collect();
     let lanes = lanes(&heights)?;
     let lines = apart(&heights)?;
     svg.corner(column(at), 0.0, |corner| {
         for (((dot, y), lane), line) in members.iter().zip(&heights).zip(&lanes).zip(&lines) {
-            // To the right of its own dot, and of all that the name is level with.
+            // The name starts to the right of its own dot and of every dot on the same line.
             let level = heights.iter().zip(&lanes).filter(|(y, _)| (*y - line).abs() < DOT);
             let beside = level.map(|(_, level)| *level).fold(*lane, usize::max);
             let text_at = length(beside) * DOT + 12.0;
@@ -43,8 +47,9 @@ fn draw(svg: &mut Svg, at: usize, stance: &str, members: &[&Dot]) -> Option<()> 
                     "<line class=\"leader\" x1=\"{x}\" y1=\"{y}\" x2=\"{to}\" y2=\"{line_y}\"/>"
                 ));
             }
-            let [title, name] = [dot.title(), clipped(&dot.name, LETTERS - FEWER * beside)]
-                .map(|text| escape(&text));
+            let [title, name] =
+                [dot.title(), clipped(&dot.name, MAX_NAME - LETTERS_PER_LANE * beside)]
+                    .map(|text| escape(&text));
             let [text_at, base] = [text_at, line + 4.5].map(figure);
             corner.push_str(&format!(
                 "<circle class=\"{stance}\" cx=\"{x}\" cy=\"{y}\" r=\"6.5\"><title>{title}</title>\
@@ -55,7 +60,7 @@ fn draw(svg: &mut Svg, at: usize, stance: &str, members: &[&Dot]) -> Option<()> 
     Some(())
 }
 
-/// The lane of each dot: the first in which it covers no other.
+/// The lane of each dot: the first in which it overlaps no other. `None` if all lanes are taken.
 fn lanes(heights: &[f64]) -> Option<Vec<usize>> {
     let mut placed: Vec<(usize, f64)> = Vec::new();
     for y in heights {
@@ -66,14 +71,15 @@ fn lanes(heights: &[f64]) -> Option<Vec<usize>> {
     Some(placed.into_iter().map(|(lane, _)| lane).collect())
 }
 
-/// Lines for names at these heights, from the top down: as near to them as lines may be to each
-/// other, all inside the field. Neighbours that are too near share the way (pool adjacent violators).
+/// Positions of the names of dots at these heights, sorted from the top. Names keep a line height
+/// apart, stay inside the field, and move as little as possible (pool adjacent violators). `None` if
+/// they do not fit.
 fn apart(heights: &[f64]) -> Option<Vec<f64>> {
     let room = AXIS - TOP - NAME;
     if NAME * length(heights.len()) > room {
         return None;
     }
-    // What is left to place once each line is moved up by the room of those above it.
+    // Subtracting the height of the lines above turns "a line height apart" into "not decreasing".
     let mut pools: Vec<(f64, usize)> = Vec::new();
     for (nth, y) in heights.iter().enumerate() {
         let mut pool = (y - NAME * length(nth), 1);
@@ -95,13 +101,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dots_of_like_confidence_stand_side_by_side() {
+    fn overlapping_dots_get_separate_lanes() {
         assert_eq!(lanes(&[50.0, 50.0, 60.0, 80.0]), Some(vec![0, 1, 2, 0]));
         assert_eq!(lanes(&[50.0; 5]), None);
     }
 
     #[test]
-    fn names_keep_apart_and_near() {
+    fn names_keep_a_line_height_apart() {
         assert_eq!(apart(&[50.0, 100.0]), Some(vec![50.0, 100.0]));
         assert_eq!(apart(&[50.0, 50.0]), Some(vec![42.0, 58.0]));
         for heights in [[TOP; 11], [AXIS; 11]] {

@@ -1,4 +1,4 @@
-//! The stance field of many members: dots without names.
+//! The stance field for many members: dots without names.
 
 use super::frame::{
     AXIS, Dot, TOP, begin_rows, column, down, finish_rows, frame, of_place, points,
@@ -7,29 +7,29 @@ use crate::pages::charts::STANCES;
 use crate::pages::charts::svg::{Anchor, length};
 use crate::pages::markup::Markup;
 
-/// How far apart dots are, and how large, in pixels.
+/// Distance between dots and their radius, in pixels.
 const PITCH: f64 = 7.0;
 const RADIUS: f64 = 2.8;
 
-/// The most dots; of more members, each dot stands for several.
-const DOTS: usize = 250;
+/// Maximum number of dots. With more members than this, each dot stands for several.
+const MAX_DOTS: usize = 250;
 
-/// How many dots have room side by side at one confidence: of a column, and of a row.
-const LANES: usize = 13;
-const DEEP: usize = 7;
+/// Dots that fit side by side at one confidence, in a column and in a row.
+const COLUMN_LANES: usize = 13;
+const ROW_LANES: usize = 7;
 
-/// The cells along the confidence: of a column, and of a row.
-const HIGH: usize = 26;
-const LONG: usize = 36;
+/// Cells along the confidence axis, of a column and of a row.
+const COLUMN_CELLS: usize = 26;
+const ROW_CELLS: usize = 36;
 
-/// The drawing of a wide page.
+/// The drawing for wide pages.
 pub(super) fn columns(dots: &[Dot], consensus: Option<f64>, label: &str) -> Markup {
     let (shown, note) = thinned(dots);
     let mut svg = frame(dots, consensus, label);
     for (at, stance) in STANCES.into_iter().enumerate() {
         let members = of_place(&shown, at);
         let along = |dot: &&Dot| (down(dot.confidence) - TOP) / PITCH;
-        let cells = cells(members.iter().map(along), HIGH + 2, LANES);
+        let cells = cells(members.iter().map(along), COLUMN_CELLS + 2, COLUMN_LANES);
         let place =
             |(cell, lane): (usize, usize)| (length(lane) * PITCH, TOP + PITCH * length(cell));
         svg.corner(column(at), 0.0, |corner| {
@@ -39,11 +39,11 @@ pub(super) fn columns(dots: &[Dot], consensus: Option<f64>, label: &str) -> Mark
     if let Some(note) = note {
         svg.word(Anchor::End, (100.0, TOP + 4.0), &note);
     }
-    debug_assert!(TOP + PITCH * length(HIGH + 1) <= AXIS);
+    debug_assert!(TOP + PITCH * length(COLUMN_CELLS + 1) <= AXIS);
     svg.finish()
 }
 
-/// The drawing of a narrow page.
+/// The drawing for narrow pages.
 pub(super) fn rows(dots: &[Dot], consensus: Option<f64>, label: &str) -> Markup {
     const ROW: f64 = 26.0 + 7.0 * PITCH;
     let (shown, note) = thinned(dots);
@@ -58,9 +58,9 @@ pub(super) fn rows(dots: &[Dot], consensus: Option<f64>, label: &str) -> Markup 
         let count = of_place(dots, at).len();
         svg.word(Anchor::Start, (0.0, top + 14.0), &format!("{stance} {count}"));
         let members = of_place(&shown, at);
-        let last = length(LONG - 1);
+        let last = length(ROW_CELLS - 1);
         let along = |dot: &&Dot| dot.confidence.clamp(0.0, 1.0) * last;
-        let mut found = cells(members.iter().map(along), LONG, DEEP);
+        let mut found = cells(members.iter().map(along), ROW_CELLS, ROW_LANES);
         found.sort_unstable();
         for of_cell in found.chunk_by(|a, b| a.0 == b.0) {
             let Some((cell, _)) = of_cell.first() else { continue };
@@ -70,24 +70,25 @@ pub(super) fn rows(dots: &[Dot], consensus: Option<f64>, label: &str) -> Markup 
             });
         }
     }
-    finish_rows(svg, &lines, consensus, bottom, note.as_deref().unwrap_or("unsure"))
+    finish_rows(svg, &lines, consensus, bottom, note.as_deref().unwrap_or("confidence 0"))
 }
 
-/// So many of the members that there is a dot for each, evenly chosen, and what to say then.
+/// An even sample of at most about [`MAX_DOTS`] members, and a note on what a dot stands for if not all
+/// are drawn.
 fn thinned(dots: &[Dot]) -> (Vec<Dot>, Option<String>) {
-    let each = dots.len().div_ceil(DOTS).max(1);
+    let each = dots.len().div_ceil(MAX_DOTS).max(1);
     if each == 1 {
         return (dots.to_vec(), None);
     }
-    let mut thin = Vec::with_capacity(DOTS);
+    let mut thin = Vec::with_capacity(MAX_DOTS);
     for at in 0..STANCES.len() {
         thin.extend(of_place(dots, at).into_iter().step_by(each).cloned());
     }
-    (thin, Some(format!("a dot is {each} members")))
+    (thin, Some(format!("1 dot = {each} members")))
 }
 
-/// A cell and a lane for each dot, none twice: the nearest cell to its place that has a lane free.
-/// Where all are full, the lanes go on.
+/// A cell and a lane for each dot, no pair used twice: the nearest cell with a free lane. If all
+/// cells are full, further lanes are added.
 fn cells(places: impl Iterator<Item = f64>, count: usize, lanes: usize) -> Vec<(usize, usize)> {
     let mut used = vec![0_usize; count];
     let mut found = Vec::new();
@@ -113,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_dots_share_a_place() {
+    fn dots_do_not_overlap() {
         for count in [1, 100, 600] {
             let found = cells(std::iter::repeat_n(3.2, count), 28, 13);
             assert_eq!(found.iter().collect::<HashSet<_>>().len(), count);
@@ -122,9 +123,9 @@ mod tests {
     }
 
     #[test]
-    fn of_thousands_a_dot_is_several() {
+    fn a_dot_stands_for_several_of_thousands_of_members() {
         let dots = super::super::tests::dots(1_201, 1, 0.5);
         let (thin, note) = thinned(&dots);
-        assert_eq!((thin.len(), note.as_deref()), (241, Some("a dot is 5 members")));
+        assert_eq!((thin.len(), note.as_deref()), (241, Some("1 dot = 5 members")));
     }
 }

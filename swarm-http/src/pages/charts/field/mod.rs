@@ -1,8 +1,8 @@
-//! The stance field: where the members of a session stand, and how sure they are.
+//! The stance field: a chart of the stance and confidence of each member of a session.
 //!
-//! Wide pages show five columns, bearish to bullish, in which height is confidence; narrow ones five
-//! rows, bullish on top, in which confidence grows to the right. Up to 24 members are named; more
-//! are a density, one dot each, and the table below the chart has the names.
+//! Wide pages show five columns, bearish to bullish; height is confidence. Narrow pages show five
+//! rows, bullish on top; confidence grows to the right. Up to 24 members are named. More are drawn as
+//! dots without names; the table below the chart has the names.
 
 mod columns;
 mod density;
@@ -13,14 +13,14 @@ use super::place;
 use super::strip::Counts;
 use crate::pages::markup::Markup;
 
-use frame::{NAMED, told};
+use frame::{MAX_NAMED, consensus_text};
 
 pub(crate) use frame::{Dot, signed};
 
-/// The field, with the consensus, −2 to 2, as a mark on its axis where there is one.
+/// Draws the field. The consensus, −2 to 2, is a mark on the axis.
 pub(crate) fn stance_field(dots: &[Dot], consensus: Option<f64>) -> Markup {
     let label = label(dots, consensus);
-    let named = dots.len() <= NAMED;
+    let named = dots.len() <= MAX_NAMED;
     let wide = if named { columns::drawing(dots, consensus, &label) } else { None };
     let wide = wide.unwrap_or_else(|| density::columns(dots, consensus, &label));
     let narrow = if named {
@@ -31,7 +31,7 @@ pub(crate) fn stance_field(dots: &[Dot], consensus: Option<f64>) -> Markup {
     Markup(wide.0 + &narrow.0)
 }
 
-/// The field in words.
+/// The field in words, as its accessible name.
 fn label(dots: &[Dot], consensus: Option<f64>) -> String {
     let mut counts = Counts::default();
     for dot in dots {
@@ -39,8 +39,9 @@ fn label(dots: &[Dot], consensus: Option<f64>) -> String {
             *count += 1;
         }
     }
-    let consensus = consensus.map(|score| format!("; {}", told(score))).unwrap_or_default();
-    format!("Where the members stand: {}{consensus}", counts.words())
+    let consensus =
+        consensus.map(|score| format!("; {}", consensus_text(score))).unwrap_or_default();
+    format!("Stances of the members: {}{consensus}", counts.words())
 }
 
 #[cfg(test)]
@@ -53,16 +54,16 @@ mod tests {
     }
 
     #[test]
-    fn the_label_says_what_the_picture_shows() {
+    fn label_has_counts_and_consensus() {
         let mut all = dots(2, 1, 0.5);
         all.extend(dots(1, -2, 0.1));
         let Markup(svg) = stance_field(&all, Some(-0.5));
-        let label = "Where the members stand: 1 bearish, 2 constructive; consensus −0.50";
+        let label = "Stances of the members: 1 bearish, 2 constructive; consensus −0.50";
         assert_eq!(svg.matches(&format!("aria-label=\"{label}\"")).count(), 2, "{svg}");
     }
 
     #[test]
-    fn names_give_way_to_a_density() {
+    fn more_than_24_members_are_drawn_without_names() {
         for (count, named) in [(1, true), (5, true), (24, true), (25, false), (250, false)] {
             let spread: Vec<_> = dots(count, 0, 0.0)
                 .into_iter()
@@ -81,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn thousands_of_members_stay_small() {
+    fn size_is_bounded_for_thousands_of_members() {
         let Markup(svg) = stance_field(&dots(5_000, 2, 1.0), Some(2.0));
         assert!(svg.len() < 20_000, "{}", svg.len());
     }
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_consensus_stands_between_its_stances() {
+    fn consensus_mark_is_between_two_stances() {
         let Markup(svg) = stance_field(&dots(1, 0, 0.5), Some(-1.5));
         assert!(svg.contains("<svg x=\"17.5%\" y=\"212\"><path class=\"mean\""), "{svg}");
     }

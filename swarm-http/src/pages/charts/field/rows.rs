@@ -1,21 +1,21 @@
-//! The stance field of a narrow page, with names.
+//! The stance field for narrow pages, with member names.
 
 use super::frame::{Dot, begin_rows, finish_rows, of_place};
 use crate::pages::charts::STANCES;
 use crate::pages::charts::svg::{Anchor, Svg, length};
 use crate::pages::markup::{Markup, clipped, width};
 
-/// The narrowest room that the drawing is made for, in pixels: names that fit there fit anywhere.
+/// Narrowest supported width, in pixels: names that do not overlap here do not overlap when wider.
 const ROOM: f64 = 272.0;
 
-/// About how wide a letter is, at most, and how far a name is from the centre of its dot.
+/// Approximate maximum width of a letter, and the distance of a name from the centre of its dot.
 const LETTER: f64 = 8.0;
 const BESIDE: f64 = 11.0;
 
-/// The letters of a name that are shown.
-const LETTERS: usize = 14;
+/// Longest name, in letters.
+const MAX_NAME: usize = 14;
 
-/// How high the heading of a row is, and each line of names.
+/// Height of a row's heading and of each line of names.
 const HEADING: f64 = 24.0;
 const LINE: f64 = 19.0;
 
@@ -39,16 +39,16 @@ pub(super) fn drawing(dots: &[Dot], consensus: Option<f64>, label: &str) -> Mark
         }
         top += height;
     }
-    finish_rows(svg, &middles, consensus, bottom, "unsure")
+    finish_rows(svg, &middles, consensus, bottom, "confidence 0")
 }
 
-/// A member in its row.
+/// A member's position in its row.
 struct Placed<'a> {
     dot: &'a Dot,
     name: String,
-    /// Across, in percent.
+    /// Horizontal position, in percent.
     x: f64,
-    /// Whether the name is to the left of the dot, for there is no room to the right.
+    /// Whether the name is to the left of the dot because there is no room to the right.
     left: bool,
     line: usize,
 }
@@ -56,12 +56,12 @@ struct Placed<'a> {
 impl<'a> Placed<'a> {
     fn new(dot: &'a Dot) -> Self {
         let x = 3.0 + 93.0 * dot.confidence.clamp(0.0, 1.0);
-        let name = clipped(&dot.name, LETTERS);
+        let name = clipped(&dot.name, MAX_NAME);
         let left = x * ROOM / 100.0 + BESIDE + LETTER * length(width(&name)) > ROOM;
         Self { dot, name, x, left, line: 0 }
     }
 
-    /// From where to where it reaches at the narrowest, in pixels.
+    /// Left and right edge at the narrowest width, in pixels.
     fn reach(&self) -> (f64, f64) {
         let at = self.x * ROOM / 100.0;
         let name = BESIDE + LETTER * length(width(&self.name));
@@ -76,7 +76,7 @@ impl<'a> Placed<'a> {
     }
 }
 
-/// The members of a row, each in the first line in which it covers no other.
+/// The members of a row, each in the first line in which it overlaps no other.
 fn lines<'a>(members: &[&'a Dot]) -> Vec<Placed<'a>> {
     let mut row: Vec<Placed<'a>> = Vec::new();
     for dot in members {
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn names_stay_inside_and_off_each_other() {
+    fn names_stay_inside_and_do_not_overlap() {
         let dots: Vec<_> =
             (0..24).map(|nth| dot("Rosalind Franklin", f64::from(nth) / 23.0)).collect();
         let row = lines(&dots.iter().collect::<Vec<_>>());
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_far_apart_shares_a_line() {
+    fn distant_names_share_a_line() {
         let dots = [dot("Ada", 0.1), dot("Lise", 0.9), dot("Hedy", 0.12)];
         let row = lines(&dots.iter().collect::<Vec<_>>());
         assert_eq!(row.iter().map(|placed| placed.line).collect::<Vec<_>>(), [0, 0, 1]);
