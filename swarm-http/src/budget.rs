@@ -14,14 +14,14 @@ use crate::memory_share::{ANSWERS, BODIES, CLIENT_ANSWERS, UNIT, semaphore};
 /// A body or an answer up to this size, in bytes, is not counted.
 pub(crate) const SMALL: usize = 64 << 10;
 
-/// The part of the memory for bodies that requests without a known credential may use, in bytes.
-const STRANGERS_BODIES: usize = BODIES / 2;
+/// Maximum memory for bodies of requests without a known credential, in bytes.
+const MAX_ANONYMOUS_BODIES: usize = BODIES / 2;
 
 /// The most that is counted for one answer: a larger one is sent all the same.
-const LARGEST: usize = CLIENT_ANSWERS / 2;
+const MAX_COUNTED: usize = CLIENT_ANSWERS / 2;
 
 /// How long a body waits for memory.
-const PATIENCE: Duration = Duration::from_secs(5);
+const MAX_WAIT: Duration = Duration::from_secs(5);
 
 /// What is left of the memory for all clients.
 pub(crate) struct Budget {
@@ -38,7 +38,7 @@ impl Default for Budget {
     fn default() -> Self {
         Self {
             bodies: semaphore(BODIES),
-            strangers: semaphore(STRANGERS_BODIES),
+            strangers: semaphore(MAX_ANONYMOUS_BODIES),
             answers: semaphore(ANSWERS),
         }
     }
@@ -79,7 +79,7 @@ impl Budget {
             return Ok(bytes);
         }
         let mut sent = answer.sent.lock().unwrap_or_else(PoisonError::into_inner);
-        let units = units(answer.size.max(bytes.len()).min(LARGEST));
+        let units = units(answer.size.max(bytes.len()).min(MAX_COUNTED));
         let acquire = |from: &Arc<Semaphore>| {
             let permit = Arc::clone(from).try_acquire_many_owned(units);
             permit.map(Arc::new).map_err(|_| BudgetExhausted)
@@ -119,7 +119,7 @@ impl BodyReservation {
             }
             Some(acquired)
         };
-        let acquired = timeout(PATIENCE, acquired).await.ok().flatten().ok_or(BudgetExhausted)?;
+        let acquired = timeout(MAX_WAIT, acquired).await.ok().flatten().ok_or(BudgetExhausted)?;
         match self.permits.as_mut_slice() {
             [] => self.permits = acquired,
             held => held.iter_mut().zip(acquired).for_each(|(held, more)| held.merge(more)),
@@ -195,7 +195,7 @@ mod tests {
     #[tokio::test]
     async fn an_answer_counts_once_for_a_client_until_its_last_copy_is_dropped() {
         let (budget, scheduler) = (Budget::default(), Scheduler::default());
-        let (first, second) = (large(LARGEST), large(LARGEST));
+        let (first, second) = (large(MAX_COUNTED), large(MAX_COUNTED));
         let hold = |(bytes, answer): &(Bytes, InFlight), number| {
             budget.hold(bytes.clone(), answer, client(&scheduler, number))
         };
@@ -217,7 +217,7 @@ mod tests {
         let sent = (0..100)
             .map(|number| budget.hold(bytes.clone(), &answer, client(&scheduler, number)).unwrap());
         let _sent: Vec<_> = sent.collect();
-        assert_eq!(budget.answers.available_permits(), (ANSWERS - LARGEST) / UNIT);
+        assert_eq!(budget.answers.available_permits(), (ANSWERS - MAX_COUNTED) / UNIT);
     }
 
     #[tokio::test(start_paused = true)]

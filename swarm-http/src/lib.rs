@@ -17,8 +17,8 @@
 //! # }
 //! ```
 //!
-//! Then a member files a take, its canonical text signed with its key
-//! (`swarm_core::proof::KeyPair::sign`, or any client), and reads it back:
+//! A member then signs the canonical text of a take with its key (`swarm_core::proof::KeyPair::sign`, or
+//! any client), submits it, and reads it back:
 //!
 //! ```text
 //! curl http://127.0.0.1:8080/api/swarm/submit -H "Authorization: Bearer $TOKEN" --json @take.json
@@ -33,8 +33,8 @@
 //!
 //! # Feature flags
 //!
-//! - `pages` (default): the pages for people, `/docs` and the feed. Without it the permalinks of takes and memos answer
-//!   JSON alone, and `/` the manifest.
+//! - `pages` (default): the HTML pages, `/docs` and the feed. Without it, the permalinks of takes and memos answer only
+//!   JSON, and `/` the manifest.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -80,22 +80,22 @@ pub use tenants::{
     ServedTenant, Services, TenantConfig, TenantDirectory, TenantRequest,
 };
 
-/// Interface A and the pages, below `/api/swarm` and `/swarm`, as a warp filter that leaves paths it does not
-/// know to other filters. Its pages link to `/`, `/feed.xml` and `/docs`, which [`site`] alone has, as it has the
-/// guide (`/skill.md`).
+/// Interface A and the pages, below `/api/swarm` and `/swarm`, as a warp filter that rejects unknown paths,
+/// so that other filters can answer them. The pages link to `/`, `/feed.xml` and `/docs`, which only
+/// [`site`] has, like the guide (`/skill.md`).
 ///
-/// It goes by the full path of the request: mount it at the root, not below a prefix.
+/// It matches the full path of the request: mount it at the root, not below a prefix.
 pub fn api(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
     filter::routes(Arc::clone(site), Table::new(routes::api()))
 }
 
-/// Interface B, the daily committee, as a filter of its own; see [`api`].
+/// Interface B, the daily committee, as a separate filter; see [`api`].
 pub fn committee_api(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
     filter::routes(Arc::clone(site), Table::new(routes::committee()))
 }
 
-/// Everything that the `swarm` binary serves: the interfaces, the home page, the feed, the guide, the reference, `/healthz`, `/readyz`, `/metrics`, and
-/// a 404 for all other paths.
+/// Everything that the `swarm` binary serves: the interfaces, the home page, the feed, the guide, the
+/// reference, `/healthz`, `/readyz`, `/metrics`, and a 404 for all other paths.
 pub fn site(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
     let unknown = filter::unknown_path(Arc::clone(site), pages::unknown_path);
     filter::routes(Arc::clone(site), Table::new(routes::site(site.parts())))
@@ -104,26 +104,26 @@ pub fn site(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
         .boxed()
 }
 
-/// The same as a [tower](https://docs.rs/tower-service) service, for servers that are not warp. It
-/// takes requests with any body; axum mounts it as a fallback, and the accept loop of `swarm-server` runs it.
+/// As [`site`], but a [tower](https://docs.rs/tower-service) service, for servers other than warp. It accepts
+/// any body type; axum mounts it as a fallback, and the accept loop of `swarm-server` runs it.
 pub fn service(site: &Arc<Site>) -> SiteService {
     let table = Table::new(routes::site(site.parts()));
     SiteService::new(Arc::clone(site), table, pages::unknown_path)
 }
 
-/// `/healthz`, `/readyz` and `/metrics` alone, for an address that only the operator of the server reaches; see
-/// [`Site::operations_apart`].
+/// Only `/healthz`, `/readyz` and `/metrics`, for an address that only the operator of the server can reach;
+/// see [`Site::operations_apart`].
 pub fn operations(site: &Arc<Site>) -> SiteService {
     SiteService::new(Arc::clone(site), Table::new(routes::operations()), pages::unknown_path)
 }
 
-/// An answer of the core as a response, with the headers that every answer of this crate has. For what a server
-/// answers before a request reaches the [`service`].
+/// An answer of the core as a response, with the headers of every answer of this crate. For servers that
+/// answer before a request reaches the [`service`].
 pub fn response<B: From<Bytes>>(answer: wire::Answer) -> Response<B> {
     Answer::from(answer).into_response()
 }
 
-/// What a site counts, in the text format of OpenMetrics, as `/metrics` answers it.
+/// The metrics of a site in the OpenMetrics text format, as in `/metrics`.
 pub fn metrics(site: &Site) -> String {
     site.metrics.text()
 }

@@ -1,6 +1,6 @@
 //! Numbers in paths and queries.
 
-/// The number that `text` is, written as the service writes it.
+/// Parses a number in its canonical form: digits only, without leading zeros.
 pub(crate) fn number(text: &str) -> Option<u64> {
     text.parse().ok().filter(|number: &u64| number.to_string() == text)
 }

@@ -1,4 +1,4 @@
-//! What is served, and what belongs to the server as a whole.
+//! A site: the tenants that one server serves, and the state that they share.
 
 use std::sync::Arc;
 
@@ -20,25 +20,25 @@ use crate::tenants::{
 };
 use crate::workers::WorkerPool;
 
-/// What is served: the services, and the tenants of a directory.
+/// The services and the tenants of one server, with the state that all requests share.
 pub struct Site {
     tenants: OpenTenants,
     directory: Box<dyn TenantDirectory>,
     pub(crate) origins: Origins,
     pub(crate) metrics: Metrics,
     operations_apart: bool,
-    /// The memory for bodies and answers in flight.
+    /// Limits the memory for bodies and answers in flight.
     pub(crate) budget: Budget,
-    /// Knows the clients whose addresses a trusted proxy forwards.
+    /// The clients behind a trusted proxy.
     scheduler: Scheduler,
     pub(crate) workers: Arc<WorkerPool>,
     pub(crate) cache: Arc<AnswerCache>,
     clocks: Arc<ClockCheck>,
-    /// Limits how many diagnoses run at once.
+    /// Limits concurrent diagnoses of signatures.
     pub(crate) diagnoses: Arc<Semaphore>,
 }
 
-/// Which optional routes a site has.
+/// The optional routes of a site.
 #[derive(Clone, Copy)]
 pub(crate) struct Parts {
     /// Interface B.
@@ -53,19 +53,19 @@ impl Parts {
     pub(crate) const ALL: Self = Self { committees: true, operations: true };
 }
 
-/// What origins go by, beside the host that a request names.
+/// How the origin of a request is determined, besides its host.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Origins {
-    /// Whether the headers of a proxy name the origin.
+    /// Whether the headers of a proxy determine the origin.
     pub(crate) trust_forwarded: bool,
-    /// Whether requests came over TLS, as far as no proxy says otherwise.
+    /// Whether requests come over TLS, unless a proxy says otherwise.
     pub(crate) over_tls: bool,
 }
 
 impl Site {
-    /// The tenants of this directory, which may change while they are served. A
+    /// A site with the tenants of this directory, which may change at any time. A
     /// [`Swarm`](swarm_core::Swarm) alone serves interface A; with
-    /// [`Committees`](swarm_core::Committees) beside it, interface B too.
+    /// [`Committees`](swarm_core::Committees), interface B too.
     pub fn new(services: impl Into<Services>, directory: impl TenantDirectory) -> Self {
         let workers = Arc::<WorkerPool>::default();
         Self {
@@ -79,20 +79,20 @@ impl Site {
             cache: Arc::new(AnswerCache::new(Arc::clone(&workers))),
             workers,
             clocks: Arc::default(),
-            diagnoses: few(),
+            diagnoses: diagnosis_permits(),
         }
     }
 
-    /// One tenant on every host.
+    /// A site with one tenant, on every host.
     pub fn single(services: impl Into<Services>, tenant: TenantConfig) -> Self {
         Self::new(services, EveryHost(Arc::new(tenant)))
     }
 
-    /// Tenants by the host that a request names; an unknown host is refused (API.md, 2.1).
-    /// To change them later, keep a [`HostTable`] and hand it to [`new`](Self::new).
+    /// A site that finds tenants by host and refuses unknown hosts (API.md, 2.1). To change the tenants
+    /// later, keep a [`HostTable`] and pass it to [`new`](Self::new).
     ///
     /// # Errors
-    /// [`DuplicateTenant`] when a host or an id is named twice.
+    /// [`DuplicateTenant`] if two tenants share a host or an id.
     pub fn by_host(
         services: impl Into<Services>,
         tenants: impl IntoIterator<Item = TenantConfig>,
@@ -102,54 +102,54 @@ impl Site {
         Ok(Self::new(services, table))
     }
 
-    /// Lets `X-Forwarded-Host` and `X-Forwarded-Proto` name the origin in use, and the last address of
-    /// `X-Forwarded-For` the client, for servers that only a proxy can reach.
+    /// Takes the origin from `X-Forwarded-Host` and `X-Forwarded-Proto`, and the client from the last address
+    /// in `X-Forwarded-For`. Only for servers that are reachable through a proxy alone.
     #[must_use]
     pub fn trust_forwarded(mut self, trust: bool) -> Self {
         self.origins.trust_forwarded = trust;
         self
     }
 
-    /// Has links begin with `https`, for a program that ends TLS itself before it hands a request to the
-    /// [`service`](crate::service). Where a proxy is trusted, its `X-Forwarded-Proto` says it.
+    /// Makes links begin with `https`, for a program that terminates TLS before it passes requests to the
+    /// [`service`](crate::service). `X-Forwarded-Proto` of a trusted proxy takes precedence.
     #[must_use]
     pub fn over_tls(mut self, is: bool) -> Self {
         self.origins.over_tls = is;
         self
     }
 
-    /// Leaves `/healthz`, `/readyz` and `/metrics` out of the [`service`](crate::service), for a server that answers them
-    /// on another address with [`operations`](crate::operations).
+    /// Leaves `/healthz`, `/readyz` and `/metrics` out of the [`service`](crate::service), for a server that
+    /// serves them on another address with [`operations`](crate::operations).
     #[must_use]
     pub fn operations_apart(mut self, apart: bool) -> Self {
         self.operations_apart = apart;
         self
     }
 
-    /// The routes that the site has beside those of every site.
+    /// The optional routes that this site has.
     pub(crate) fn parts(&self) -> Parts {
         Parts { committees: self.has_committees(), operations: !self.operations_apart }
     }
 
-    /// Has `/metrics` count, as `swarm_log_lines_dropped_total`, the lines of the log that whoever
-    /// writes it had to drop: all since the start.
+    /// Exposes `dropped`, the number of log lines that the log writer has dropped since the start, as
+    /// `swarm_log_lines_dropped_total`.
     #[must_use]
     pub fn with_dropped_log_lines(mut self, dropped: fn() -> u64) -> Self {
         self.metrics.count_dropped_log_lines(dropped);
         self
     }
 
-    /// The gauge `swarm_connections` of `/metrics`, which the server that accepts connections keeps.
+    /// The gauge `swarm_connections` of `/metrics`, to be set by the accept loop.
     pub fn connections(&self) -> Gauge {
         self.metrics.connections()
     }
 
-    /// The tenants that are served now, for background work.
+    /// All tenants that are served now.
     pub fn tenants(&self) -> Vec<Arc<ServedTenant>> {
         self.tenants.retain(self.directory.tenants())
     }
 
-    /// The tenant of this id, while it is served.
+    /// The tenant with this id, if it is served.
     pub fn tenant(&self, id: &TenantId) -> Option<Arc<ServedTenant>> {
         self.directory.tenant(id).map(|config| self.tenants.get(config))
     }
@@ -159,20 +159,20 @@ impl Site {
         self.tenants.services().committees.is_some()
     }
 
-    /// The background work for the tenants of the site, and the counts of `/metrics`. Add the delivery of mail, and run
-    /// it beside the server.
+    /// The background work for the tenants of the site, including the counts of `/metrics`. Add mail delivery,
+    /// and run it alongside the server.
     pub fn maintenance(self: &Arc<Self>) -> Maintenance<Self> {
         let site = Arc::clone(self);
         Maintenance::new(self, &self.clocks)
             .with(move || CountRecords::new(site.metrics.figures_of_tenant()))
     }
 
-    /// Asks the store whether it is ready, as `/readyz` does, and counts what it warns of in
-    /// `swarm_store_warnings` of `/metrics`, where a store that is not ready counts as one warning. To be
-    /// called once before serving, so that the count is right from the beginning.
+    /// Checks the readiness of the store, as `/readyz` does, and sets `swarm_store_warnings` of `/metrics` to
+    /// the number of its warnings; a store that is not ready counts as one. Call it once before serving, so
+    /// that the gauge is right from the start.
     ///
     /// # Errors
-    /// [`Error::Store`] when it gives no sign of life, or must not be relied on.
+    /// [`Error::Store`] if the store does not answer or is not to be used.
     pub async fn ready(&self) -> Result<Readiness, Error> {
         let mut ready = self.tenants.services().swarm.ready().await;
         if let Ok(readiness) = &mut ready {
@@ -230,8 +230,8 @@ impl std::fmt::Debug for Site {
     }
 }
 
-/// A diagnosis is the most expensive work that a stranger can ask for: at most half the processors
-/// work on diagnoses, so that other requests do not wait.
-fn few() -> Arc<Semaphore> {
+/// Permits for diagnoses: for half the processors. A diagnosis is the most expensive request that needs
+/// no credential.
+fn diagnosis_permits() -> Arc<Semaphore> {
     Arc::new(Semaphore::new((processors() / 2).max(1)))
 }

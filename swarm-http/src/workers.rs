@@ -1,5 +1,5 @@
-//! A bounded pool of threads for work whose cost depends on what is stored, so that the threads that
-//! answer requests are never held up by it.
+//! A bounded thread pool for work whose cost depends on what is stored, so that it does not block the
+//! threads that answer requests.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use tracing::Instrument as _;
 
 use crate::fairness::{Client, processors};
 
-/// The number of jobs that run at a time: two for each processor, as some wait for the store.
+/// Maximum number of concurrent jobs: two per processor, because some wait for the store.
 fn max_jobs() -> usize {
     2 * processors()
 }
 
-/// The jobs of one tenant that run at a time: fewer than all, so that no tenant fills the pool.
+/// Limits the concurrent jobs of one tenant, so that no tenant fills the pool.
 #[derive(Debug)]
 pub(crate) struct TenantJobs(Arc<Semaphore>);
 
@@ -26,13 +26,13 @@ impl Default for TenantJobs {
     }
 }
 
-/// The pool. Jobs wait for a thread in the order in which they came.
+/// The pool. Jobs get threads in the order of their arrival.
 pub(crate) struct WorkerPool(Arc<Semaphore>);
 
-/// Permission for a job of one client and one tenant, each of which has a part of the pool.
+/// The right of one client and one tenant to run a job; each has a share of the pool.
 pub(crate) struct JobPermit {
     _permits: Vec<OwnedSemaphorePermit>,
-    /// Its share must not grow when it comes again.
+    /// Kept alive, so that its share is not reset when it reconnects.
     _client: Option<Arc<Client>>,
 }
 
@@ -43,7 +43,7 @@ impl Default for WorkerPool {
 }
 
 impl WorkerPool {
-    /// Waits until the client and the tenant may each run another job.
+    /// Waits until both the client and the tenant may run another job.
     pub(crate) async fn permit(&self, of: &TenantJobs) -> JobPermit {
         let client = Client::current();
         let mut permits = Vec::with_capacity(2);
@@ -53,7 +53,7 @@ impl WorkerPool {
         JobPermit { _permits: permits, _client: client }
     }
 
-    /// The same, if there is nothing to wait for.
+    /// As [`permit`](Self::permit), but `None` instead of waiting.
     pub(crate) fn permit_now(&self, of: &TenantJobs) -> Option<JobPermit> {
         let client = Client::current();
         let from = client.iter().map(|client| client.jobs()).chain([&of.0]);
@@ -62,8 +62,8 @@ impl WorkerPool {
         Some(JobPermit { _permits: permits, _client: client })
     }
 
-    /// Runs a job as soon as it may. A job that has started runs to its end, even if the caller is
-    /// gone. Panics where the job panics.
+    /// Runs a job once there is a permit and a thread. A started job runs to its end even if the caller is
+    /// dropped. Propagates a panic of the job.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         of: &TenantJobs,
@@ -73,7 +73,7 @@ impl WorkerPool {
         self.run_with(permit, work).await
     }
 
-    /// The same, with a permit.
+    /// As [`run`](Self::run), with a permit.
     pub(crate) async fn run_with<T: Send + 'static>(
         &self,
         permit: JobPermit,
@@ -88,7 +88,7 @@ impl WorkerPool {
         match done.await.map_err(|ended| ended.try_into_panic()) {
             Ok(done) => done,
             Err(Ok(panic)) => resume_unwind(panic),
-            // The runtime is shutting down, and this future with it.
+            // The runtime is shutting down and will drop this future.
             Err(Err(_cancelled)) => std::future::pending().await,
         }
     }
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use crate::fairness::Scheduler;
 
-    /// Jobs wait for this until the sender is dropped.
+    /// Blocks jobs until the sender is dropped.
     type Stuck = Arc<std::sync::Mutex<Receiver<()>>>;
 
     fn stuck() -> (Sender<()>, Stuck) {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_with_many_jobs_leaves_threads_to_others() {
+    async fn client_with_many_jobs_leaves_threads_to_others() {
         let (pool, tenant) = (Arc::<WorkerPool>::default(), Arc::<TenantJobs>::default());
         let (done, stuck) = stuck();
         let scheduler = Scheduler::default();
@@ -140,14 +140,14 @@ mod tests {
         let other = client(2).run(pool.run(&tenant, async { "done" }));
         let other = timeout(Duration::from_secs(20), other).await;
         drop(done);
-        // With one processor, a tenant has one job at a time, and a client as many.
+        // With one processor, a tenant and a client have one job at a time each.
         if processors() > 1 {
             assert_eq!(other, Ok("done"));
         }
     }
 
     #[tokio::test]
-    async fn a_tenant_with_many_readers_leaves_threads_to_other_tenants() {
+    async fn tenant_with_many_jobs_leaves_threads_to_others() {
         let (pool, tenant) = (Arc::<WorkerPool>::default(), Arc::<TenantJobs>::default());
         let (done, stuck) = stuck();
         let scheduler = Scheduler::default();

@@ -1,10 +1,10 @@
-//! Answers of public reads, cached until the public may see something else.
+//! The cache of answers to public reads, which are revalidated by the position of the log.
 //!
-//! Every commit that changes what the public may see appends to the tenant's log (API.md, 11).
-//! So an answer is valid while the log is at the position at which the answer was made, and a reader
-//! revalidates with one cheap call. An answer about one session also stays valid while only takes of
-//! other sessions are appended. Readers of a large answer share the work of making it: one makes it
-//! on the worker pool, the others wait for the result.
+//! Every commit that changes a public record appends to the tenant's log (API.md, 11). So an answer is
+//! valid while the log is at the position at which the answer was made, and one cheap call revalidates
+//! it. An answer about one session also stays valid while only takes of other sessions are appended.
+//! Concurrent readers of a large answer share the work: one makes it on the worker pool, the others
+//! wait for the result.
 
 mod question;
 
@@ -27,26 +27,26 @@ use crate::workers::WorkerPool;
 
 pub(crate) use question::Question;
 
-/// The capacity, in bytes. The compressed form of an answer counts as half its size.
+/// Capacity, in bytes. The compressed form of an answer counts as half its size.
 const CAPACITY: u64 = 64 << 20;
 
-/// The overhead counted for each cached answer, in bytes: its headers.
+/// Overhead per cached answer, in bytes, for its headers.
 const OVERHEAD: usize = 2 << 10;
 
-/// The expected number of cached answers.
+/// Expected number of cached answers.
 const EXPECTED_ANSWERS: usize = 10_000;
 
-/// The longest wait for another reader that makes the same answer.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Maximum wait for another reader that makes the same answer.
+const MAX_WAIT: Duration = Duration::from_secs(2);
 
-/// The size from which an answer is compressed on the worker pool, in bytes.
+/// Minimum size of an answer that is compressed on the worker pool, in bytes.
 const LARGE: usize = 16 << 10;
 
-/// A request for an answer that may be cached.
+/// A request for a cacheable answer.
 pub(crate) struct Reader {
     pub(crate) served: Arc<ServedTenant>,
     pub(crate) question: Question,
-    /// Whether the answer may be compressed.
+    /// Whether the client accepts gzip.
     pub(crate) gzip: bool,
     /// Whether the size of the answer depends on what is stored, so that the worker pool makes it.
     pub(crate) is_large: bool,
@@ -60,11 +60,11 @@ pub(crate) struct AnswerCache {
 
 struct CachedAnswer {
     answer: Answer,
-    /// The position of the log before the answer was made, or when it was last revalidated.
+    /// The log position read before the answer was made, or at the last revalidation.
     log: LogPosition,
-    /// The last entry at that position, of an answer about one session.
+    /// The last entry at that position; only for an answer about one session.
     end: Option<LogEnd>,
-    /// When the position was asked for.
+    /// When the position was requested.
     asked: Instant,
 }
 
@@ -80,7 +80,7 @@ impl Weighter<Question, Arc<CachedAnswer>> for AnswerWeighter {
 
 impl AnswerCache {
     pub(crate) fn new(workers: Arc<WorkerPool>) -> Self {
-        // One shard: each has its part of the capacity, which has to hold the largest answer.
+        // A single shard: capacity is divided among shards, and each would have to hold the largest answer.
         let options = OptionsBuilder::new()
             .shards(1)
             .estimated_items_capacity(EXPECTED_ANSWERS)
@@ -99,7 +99,7 @@ impl AnswerCache {
         Self { answers, workers }
     }
 
-    /// The answer to a reader: a cached one that is valid, or else what `make` makes.
+    /// The valid cached answer, or else the one that `make` makes.
     pub(crate) async fn answer(
         &self,
         reader: Reader,
@@ -111,7 +111,7 @@ impl AnswerCache {
             let asked = Instant::now();
             let log = served.tenant().log_position().await?;
             if let Some(answer) = self.valid(&question, served.tenant(), &log, asked).await? {
-                // A permit must not be held while another is waited for.
+                // Compressing needs a permit too; waiting for it while holding one could deadlock.
                 drop(permit);
                 return Ok(self.compressed(&served, answer, gzip).await);
             }
@@ -130,7 +130,7 @@ impl AnswerCache {
                     EntryAction::ReplaceWithGuard
                 }
             });
-            let guard = match timeout(PATIENCE, entry).await {
+            let guard = match timeout(MAX_WAIT, entry).await {
                 Ok(EntryResult::Retained(answer)) => {
                     drop(permit);
                     return Ok(self.compressed(&served, answer, gzip).await);
@@ -149,7 +149,7 @@ impl AnswerCache {
             };
             permit = permit.or_else(|| self.workers.permit_now(served.jobs()));
             let Some(permit) = permit.take() else {
-                // Clients with permits left must not wait for this one.
+                // Release the entry while waiting, so that clients with free permits can make the answer.
                 drop(guard);
                 permit = Some(self.workers.permit(served.jobs()).await);
                 continue;
@@ -160,14 +160,14 @@ impl AnswerCache {
             let answer = self.workers.run_with(permit, work).await?;
             if answer.status == StatusCode::OK {
                 let cached = CachedAnswer { answer: answer.clone(), log, end, asked };
-                // It fails where the entry was removed meanwhile.
+                // Fails if the entry was removed in the meantime.
                 let _ = guard.insert(Arc::new(cached));
             }
             return Ok(answer);
         }
     }
 
-    /// The cached answer, if it is valid at this position of the log.
+    /// The cached answer, if it is valid at this log position.
     async fn valid(
         &self,
         question: &Question,
@@ -190,7 +190,7 @@ impl AnswerCache {
         Ok(Some(answer))
     }
 
-    /// Compresses a large answer on the worker pool, where nobody has asked for that before.
+    /// Compresses a large answer on the worker pool, unless that was done before.
     async fn compressed(&self, served: &ServedTenant, answer: Answer, gzip: bool) -> Answer {
         if gzip
             && answer.body.len() >= LARGE

@@ -1,17 +1,17 @@
-//! The key of a cached answer.
+//! The keys of the answer cache.
 
 use std::fmt::Write as _;
 
 use swarm_core::TenantId;
 
-/// What is asked of whom: the tenant, the route, and what the answer depends on, decoded. So two
-/// spellings of one request are one key, and what the route ignores is no part of it.
+/// The key of a cached answer: tenant, route, and the decoded parameters that the answer depends on.
+/// Different spellings of one request have the same key; parameters that the route ignores are left out.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Question(String);
 
 impl Question {
-    /// `parts` are the open parts of the path, and `query` is the query as it was sent, of which the
-    /// route reads these `params` (name and schema), the last of each name.
+    /// `parts` are the path parameters. `params` are the query parameters of the route (name and schema);
+    /// of several in `query` with one name, the last counts.
     pub(crate) fn new(
         tenant: &TenantId,
         route: &str,
@@ -30,13 +30,13 @@ impl Question {
         Self(text)
     }
 
-    /// Its length, in bytes.
+    /// Length, in bytes.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 }
 
-/// With its length before it, no text can be taken for two.
+/// Appends a value, prefixed with its length so that keys are unambiguous.
 fn push(key: &mut String, value: &str) {
     let _ = write!(key, " {}:{value}", value.len());
 }
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn spelling_and_unknown_parameters_are_no_part_of_a_key() {
+    fn key_ignores_spelling_and_unknown_parameters() {
         let plain = question(&["a"], "after=1&limit=2");
         for same in ["limit=2&after=1", "a%66ter=%31&limit=2&x=y", "limit=3&limit=2&after=1"] {
             assert_eq!(question(&["a"], same), plain, "{same}");

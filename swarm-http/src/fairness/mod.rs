@@ -1,11 +1,12 @@
 //! Fair scheduling, per client address.
 //!
-//! Each client has a share of what clients compete for. Threads: the futures of a client are polled in
-//! time slices, after which all other clients go first. The worker pool, and the memory for bodies and
-//! answers: a client gets permits for a part of them. There is no rate limit, and no processor is idle
+//! Each client has a share of every contended resource. Threads: the futures of a client are polled for
+//! a time slice, after which all other clients go first. The worker pool, and the memory for bodies and
+//! answers: a client gets permits for a share of each. There is no rate limit, and no processor is idle
 //! while there is work.
 //!
-//! The client is the address of the connection; behind a trusted proxy, the address that it forwards.
+//! A client is identified by the address of its connection; behind a trusted proxy, by the forwarded
+//! address.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -27,13 +28,13 @@ use crate::memory_share::Share;
 #[cfg(test)]
 mod tests;
 
-/// The time for which a client keeps threads busy before others go first.
+/// Thread time of a client before others go first.
 const SLICE: Duration = Duration::from_micros(200);
 
-/// The same for a client that is alone: it costs something to look whether others are waiting.
+/// Time slice of a client that is alone; longer, because yielding has a cost.
 const SLICE_ALONE: Duration = Duration::from_millis(5);
 
-/// How long after the last request of another client a client counts as alone.
+/// Idle time of all other clients after which a client counts as alone.
 const ALONE_AFTER: Duration = Duration::from_secs(1);
 
 task_local! {
@@ -45,18 +46,18 @@ pub(crate) fn processors() -> usize {
     available_parallelism().map_or(1, |count| count.get())
 }
 
-/// Knows the clients of a server. Clones share them.
+/// The clients of a server. Clones share state.
 #[derive(Clone, Debug)]
 pub struct Scheduler(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    /// Those that have a connection, a request or a job.
+    /// Clients with a connection, a request or a job.
     clients: Mutex<HashMap<u64, Weak<Client>>>,
     start: Instant,
     /// The key of the client that was polled last.
     last: AtomicU64,
-    /// When that was another one than before, in milliseconds since the start.
+    /// When that client last changed, in milliseconds since the start.
     changed: AtomicU64,
 }
 
@@ -68,15 +69,15 @@ impl Default for Scheduler {
 }
 
 impl Scheduler {
-    /// The client with this address: the same for as long as anything of it is left. To be called
-    /// within a runtime.
+    /// The client with this address: the same one while it has a connection, a request, a job or bytes in
+    /// flight. Must be called within a runtime.
     pub fn client(&self, address: IpAddr) -> Arc<Client> {
         let key = key(address);
         let mut clients = self.0.clients.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = clients.get(&key).and_then(Weak::upgrade) {
             return client;
         }
-        // Before it would grow.
+        // Remove dead entries before the map grows.
         if clients.len() == clients.capacity() {
             clients.retain(|_, client| client.strong_count() > 0);
         }
@@ -105,9 +106,8 @@ impl Scheduler {
     }
 }
 
-/// The key of the client behind an address. For IPv6 that is a network of 64 bits: whoever has one
-/// address of it has them all. No network in use has the key of an IPv4 address: its first 32 bits would
-/// be zero.
+/// The key of the client with this address. For IPv6 it is the /64 network, because a client usually has
+/// all of its addresses. No such network has the key of an IPv4 address: its first 32 bits would be zero.
 fn key(address: IpAddr) -> u64 {
     match address.to_canonical() {
         IpAddr::V4(address) => address.to_bits().into(),
@@ -115,14 +115,13 @@ fn key(address: IpAddr) -> u64 {
     }
 }
 
-/// What one client uses.
+/// The shares of one client.
 #[derive(Debug)]
 pub struct Client {
     key: u64,
-    /// As many futures of a client are polled at a time as there are threads, in the order in which
-    /// they were woken.
+    /// Limits concurrent polls to the number of threads, in the order of wake-ups.
     polls: Semaphore,
-    /// The time for which it kept threads busy since others last went first, in nanoseconds.
+    /// Thread time used in the current slice, in nanoseconds.
     busy: AtomicU64,
     /// Half of the worker pool.
     jobs: Arc<Semaphore>,
@@ -148,12 +147,12 @@ impl Client {
         }
     }
 
-    /// The client for which this runs, where it is known.
+    /// The client of the current task, if known.
     pub(crate) fn current() -> Option<Arc<Self>> {
         CLIENT.try_with(Arc::clone).ok()
     }
 
-    /// A number that no other client has.
+    /// A number that is unique to the client.
     pub fn key(&self) -> u64 {
         self.key
     }
@@ -166,11 +165,11 @@ impl Client {
         &self.memory
     }
 
-    /// Waits for a permit to be polled, and after a time slice until all others have gone first.
+    /// Waits for a permit to poll; at the end of a time slice, also until all others have gone first.
     async fn permit(&self) -> Option<SemaphorePermit<'_>> {
         let permit = self.polls.acquire().await.ok();
         if self.is_over() {
-            // Resumes when the thread has nothing else to do, and has looked at its sockets.
+            // Resumes after all other ready tasks of the thread and a check of its sockets.
             yield_now().await;
             self.busy.store(0, Ordering::Relaxed);
         }

@@ -12,7 +12,7 @@ fn client(scheduler: &Scheduler, number: u8) -> Arc<Client> {
     scheduler.client([192, 0, 2, number].into())
 }
 
-/// A connection that always has more to do, each time for so long.
+/// A connection that is always ready; each poll takes the time `each`.
 async fn busy(number: usize, each: Duration, client: Arc<Client>, log: Log) {
     let charged = Arc::clone(&client);
     let work = poll_fn(|cx| {
@@ -24,7 +24,7 @@ async fn busy(number: usize, each: Duration, client: Arc<Client>, log: Log) {
     client.run(work).await;
 }
 
-/// Which connections of a busy client were polled before another client was polled `own` times.
+/// The connections of a busy client that were polled before another client was polled `own` times.
 async fn beside(each: Duration, connections: usize, own: usize) -> Vec<usize> {
     let (scheduler, log) = (Scheduler::default(), Log::default());
     let mut tasks = JoinSet::new();
@@ -41,18 +41,18 @@ async fn beside(each: Duration, connections: usize, own: usize) -> Vec<usize> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_has_one_slice_until_others_went() {
+async fn busy_client_yields_after_one_slice() {
     assert_eq!(beside(SLICE, 50, 10).await.len(), 10);
     assert_eq!(beside(SLICE / 4, 50, 10).await.len(), 40);
 }
 
 #[tokio::test(start_paused = true)]
-async fn connections_of_a_client_are_polled_in_order() {
+async fn connections_of_a_client_are_polled_round_robin() {
     assert_eq!(beside(SLICE, 3, 9).await, [0, 1, 2, 0, 1, 2, 0, 1, 2]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_is_alone_has_longer_slices() {
+async fn client_alone_has_longer_slices() {
     let scheduler = Scheduler::default();
     let (one, other) = (client(&scheduler, 1), client(&scheduler, 2));
     let is_over = |used| {
@@ -72,7 +72,7 @@ async fn a_client_that_is_alone_has_longer_slices() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_waiting_connection_holds_no_permit() {
+async fn pending_connection_holds_no_permit() {
     let client = client(&Scheduler::default(), 1);
     let mut waiting = pin!(Arc::clone(&client).run(pending::<()>()));
     tokio::select! {
@@ -83,7 +83,7 @@ async fn a_waiting_connection_holds_no_permit() {
 }
 
 #[tokio::test]
-async fn dropping_a_connection_counts_as_its_time() {
+async fn time_to_drop_a_connection_is_charged() {
     struct Unread;
     impl Drop for Unread {
         fn drop(&mut self) {
@@ -101,7 +101,7 @@ async fn dropping_a_connection_counts_as_its_time() {
 }
 
 #[tokio::test]
-async fn a_client_is_known_while_anything_of_it_is_left() {
+async fn client_is_kept_while_in_use() {
     let scheduler = Scheduler::default();
     let first = client(&scheduler, 1);
     assert!(Arc::ptr_eq(&first, &client(&scheduler, 1)));
@@ -114,7 +114,7 @@ async fn a_client_is_known_while_anything_of_it_is_left() {
 }
 
 #[test]
-fn a_network_of_64_bits_is_one_client() {
+fn ipv6_network_of_64_bits_is_one_client() {
     let key = |text: &str| key(text.parse().unwrap());
     assert_eq!(key("2001:db8::1"), key("2001:db8::ffff:1"));
     assert_ne!(key("2001:db8::1"), key("2001:db8:0:1::1"));

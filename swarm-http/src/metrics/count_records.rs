@@ -1,4 +1,4 @@
-//! The gauges of `/metrics` that are counted in the store.
+//! A background job that counts a tenant's records for the gauges of `/metrics`.
 
 use async_trait::async_trait;
 use swarm_core::domain::{MailState, MemberState, SessionState};
@@ -9,7 +9,7 @@ use swarm_maintenance::{Job, Next};
 use super::{Figures, TenantFigures};
 use crate::tenants::ServedTenant;
 
-/// Counts a tenant's records in the background, so that reading `/metrics` costs the store nothing.
+/// Counts in the background, so that reading `/metrics` costs the store nothing.
 #[derive(Debug)]
 pub(crate) struct CountRecords(TenantFigures);
 
@@ -22,7 +22,7 @@ impl CountRecords {
 #[async_trait]
 impl Job<ServedTenant> for CountRecords {
     async fn round(&mut self, served: &ServedTenant) -> Next {
-        // An error is not logged here: closing windows on the same store logs it.
+        // Not logged here: the job that closes windows logs the same store failure.
         let Ok(figures) = figures(served.tenant()).await else { return Next::Soon };
         self.0.set(&served.config().id, figures);
         Next::Changed

@@ -1,4 +1,4 @@
-//! What the tenants have, all of them together, as it was counted last.
+//! Gauges summed over all tenants, from the last count of each.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use swarm_core::TenantId;
 use swarm_core::domain::MailState;
 
-/// What one tenant has.
+/// The counts of one tenant.
 #[derive(Debug)]
 pub(crate) struct Figures {
     pub(crate) open_sessions: u64,
@@ -20,11 +20,11 @@ pub(crate) struct Figures {
     pub(crate) log_size: u64,
 }
 
-/// What each tenant has.
+/// The last counts of each tenant.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AllFigures(Arc<Mutex<HashMap<TenantId, Figures>>>);
 
-/// The place for the figures of one tenant, until it is dropped.
+/// Sets the counts of one tenant; dropping it removes them.
 #[derive(Debug)]
 pub(crate) struct TenantFigures {
     all: AllFigures,
@@ -66,13 +66,13 @@ impl Collector for AllFigures {
             let metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
             ConstGauge::new(value).encode(metric)
         };
-        gauge("open_sessions", "Sessions that collect takes", self.sum(|it| it.open_sessions))?;
+        gauge("open_sessions", "Sessions in state collecting", self.sum(|it| it.open_sessions))?;
         gauge(
             "pending_applications",
-            "Applications that nobody has reviewed",
+            "Applications awaiting review",
             self.sum(|it| it.pending_applications),
         )?;
-        gauge("log_size", "Entries of the log", self.sum(|it| it.log_size))?;
+        gauge("log_size", "Log entries", self.sum(|it| it.log_size))?;
         self.encode_outbox(encoder)
     }
 }

@@ -1,4 +1,4 @@
-//! What the server counts, in the text format of OpenMetrics.
+//! The server's metrics, in the OpenMetrics text format.
 
 mod count_records;
 mod figures;
@@ -20,8 +20,8 @@ pub(crate) use count_records::CountRecords;
 use figures::AllFigures;
 pub(crate) use figures::{Figures, TenantFigures};
 
-/// Upper bounds of the buckets of durations, in seconds.
-const SECONDS: [f64; 10] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10.0];
+/// Upper bounds of the histogram buckets of durations, in seconds.
+const BUCKETS: [f64; 10] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10.0];
 
 pub(crate) struct Metrics {
     registry: Registry,
@@ -67,18 +67,18 @@ impl Default for Metrics {
         let mut registry = Registry::with_prefix("swarm");
         let requests = Family::default();
         let [submits, committee_submits] = std::array::from_fn(|_| Family::default());
-        registry.register("submits", "Takes sent, by what came of them", submits.clone());
+        registry.register("submits", "Submissions of takes, by outcome", submits.clone());
         registry.register(
             "committee_submits",
-            "Submissions to the committee, by what came of them",
+            "Submissions to the committee, by outcome",
             committee_submits.clone(),
         );
         let seconds: Family<_, _> = Family::new_with_constructor(durations);
         let [in_flight, connections, store_warnings] = std::array::from_fn(|_| Gauge::default());
-        registry.register("connections", "Connections that are open", connections.clone());
+        registry.register("connections", "Open connections", connections.clone());
         registry.register(
             "store_warnings",
-            "What the store warned of when it was last asked whether it is ready",
+            "Warnings of the last readiness check of the store",
             store_warnings.clone(),
         );
         let figures = AllFigures::default();
@@ -107,11 +107,11 @@ impl Default for Metrics {
 }
 
 fn durations() -> Histogram {
-    Histogram::new(SECONDS)
+    Histogram::new(BUCKETS)
 }
 
 impl Metrics {
-    /// Counts a request in flight until the guard is dropped.
+    /// Counts a request as in flight until the guard is dropped.
     pub(crate) fn enter(&self) -> Counted {
         Counted::in_gauge(&self.in_flight)
     }
@@ -127,12 +127,12 @@ impl Metrics {
         status: StatusCode,
         seconds: f64,
     ) {
-        let answered = Answered { method: known(method), route, status: status.as_u16() };
+        let answered = Answered { method: method_label(method), route, status: status.as_u16() };
         self.requests.get_or_create(&answered).inc();
         self.seconds.get_or_create(&AtRoute { route }).observe(seconds);
     }
 
-    /// Counts what came of a submission: `accepted`, or the code of the error.
+    /// Counts a submission by its outcome: `accepted`, or the error code.
     pub(crate) fn submitted(&self, what: Submitted, error: Option<Problem>) {
         let submits = match what {
             Submitted::Take => &self.submits,
@@ -146,20 +146,20 @@ impl Metrics {
         self.store_warnings.set(i64::try_from(warnings).unwrap_or(i64::MAX));
     }
 
-    /// The place for the figures of one more tenant.
+    /// The gauges of another tenant.
     pub(crate) fn figures_of_tenant(&self) -> TenantFigures {
         self.figures.of_tenant()
     }
 
-    /// Exposes a counter that is kept elsewhere.
+    /// Exposes a counter that the caller keeps.
     pub(crate) fn count_dropped_log_lines(&mut self, dropped: fn() -> u64) {
         self.registry.register_collector(Box::new(DroppedLogLines(dropped)));
     }
 
-    /// All of it, as text.
+    /// All metrics as text.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
-        // Writing to a string fails only where a metric's own text fails, and none of ours does.
+        // Writing to a string fails only if a metric's encoder fails, and none here does.
         let _ = encode(&mut text, &self.registry);
         text
     }
@@ -170,7 +170,7 @@ struct DroppedLogLines(fn() -> u64);
 
 impl Collector for DroppedLogLines {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        const HELP: &str = "Lines of the log that could not be written in time";
+        const HELP: &str = "Log lines dropped because they could not be written in time";
         let counter = ConstCounter::new((self.0)());
         counter.encode(encoder.encode_descriptor(
             "log_lines_dropped",
@@ -181,9 +181,8 @@ impl Collector for DroppedLogLines {
     }
 }
 
-/// The label of a method. Methods that we do not answer share one, so that clients cannot create
-/// labels.
-fn known(method: &Method) -> &'static str {
+/// The label of a method. Unknown methods share one, so that clients cannot create labels.
+fn method_label(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
         Method::HEAD => "HEAD",
@@ -194,7 +193,7 @@ fn known(method: &Method) -> &'static str {
     }
 }
 
-/// A count in a gauge, taken back on drop.
+/// Increments a gauge, and decrements it on drop.
 pub(crate) struct Counted(Gauge);
 
 impl Counted {

@@ -1,4 +1,4 @@
-//! One capped and timed reader for request bodies, sized and chunked alike.
+//! Reads request bodies with a size limit and a deadline, with or without a Content-Length.
 
 use std::pin::{Pin, pin};
 use std::time::Duration;
@@ -10,22 +10,22 @@ use tokio::time::timeout;
 /// Why a request body was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
-    /// The body is, or says it is, longer than the limit: 413.
+    /// The body, or its declared length, is over the limit: 413.
     #[error("body too large")]
     TooLarge,
     /// The body was not complete at the deadline: 408.
     #[error("body too slow")]
     TooSlow,
-    /// The client went away, or its framing is wrong: 400.
+    /// The client disconnected, or its framing is invalid: 400.
     #[error("body incomplete")]
     Broken,
 }
 
 /// Reads a request body to its end.
 ///
-/// `declared` is the Content-Length in bytes, where there is one; over `limit` it is refused
-/// before anything is read. `limit` is in bytes. `deadline` bounds the whole body, not each piece.
-/// A body that arrives in one piece is not copied. Trailers are ignored.
+/// `declared` is the Content-Length in bytes, if there is one; over `limit` it is rejected before
+/// anything is read. `limit` is in bytes. `deadline` applies to the whole body, not to each chunk.
+/// A body that arrives in one chunk is not copied. Trailers are ignored.
 ///
 /// # Errors
 ///
@@ -43,12 +43,12 @@ where
     read_through(&mut Open, stream, declared, limit, deadline).await
 }
 
-/// Decides whether a body is read on.
+/// Decides whether reading a body may continue.
 pub(crate) trait BodyGate<R>: Send {
-    /// Before anything is read: the length that the client announced, in bytes.
+    /// Called before anything is read, with the declared length in bytes.
     fn announced(&mut self, length: usize) -> impl Future<Output = Result<(), R>> + Send;
 
-    /// Before more is read: the length that has arrived, in bytes.
+    /// Called before more is read, with the length that has arrived, in bytes.
     fn arrived(&mut self, length: usize) -> impl Future<Output = Result<(), R>> + Send;
 }
 
@@ -64,7 +64,7 @@ impl BodyGate<BodyError> for Open {
     }
 }
 
-/// The same as [`read`], through a gate.
+/// As [`read`], with a gate.
 pub(crate) async fn read_through<S, B, E, R>(
     gate: &mut impl BodyGate<R>,
     stream: S,
@@ -87,8 +87,7 @@ where
     }
 }
 
-/// At most so many bytes: the first piece as it is, or all of them in one buffer, which grows as they
-/// arrive.
+/// Collects at most `limit` bytes: a single chunk as it is, several in one growing buffer.
 async fn collect<S, B, E, R>(
     gate: &mut impl BodyGate<R>,
     mut stream: Pin<&mut S>,
@@ -117,7 +116,7 @@ where
     Ok(whole.into())
 }
 
-/// The next piece that is not empty, of at most `room` bytes; empty at the end of the body.
+/// The next non-empty chunk, of at most `room` bytes; empty at the end of the body.
 async fn next<S, B, E>(stream: &mut Pin<&mut S>, room: usize) -> Result<Bytes, BodyError>
 where
     S: Stream<Item = Result<B, E>>,

@@ -1,4 +1,4 @@
-//! A request as a handler sees it: its tenant found, its credential looked at, its body read.
+//! A request as handlers get it: with its tenant, its checked credential and its body.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,12 +28,12 @@ pub(crate) struct RequestContext {
     pub(crate) origin: Origin,
     pub(crate) credential: Credential,
     pub(crate) headers: HeaderMap,
-    /// The parts of the path that the route leaves open, percent-decoded.
+    /// The path parameters, percent-decoded.
     pub(crate) path: Vec<String>,
     pub(crate) query: String,
-    /// The body, where the route has one.
+    /// The body, if the route has one.
     pub(crate) bytes: Bytes,
-    /// The same, unless it is for the rules to read.
+    /// The parsed body; null if the rules parse the bytes themselves.
     pub(crate) body: Json,
 }
 
@@ -55,7 +55,7 @@ impl RequestContext {
         }
     }
 
-    /// The key of the committee member who asks.
+    /// The API key of the calling committee member.
     pub(crate) fn api_key(&self) -> Result<&ApiKey, ApiError> {
         match &self.credential {
             Credential::ApiKey(key) => Ok(key),
@@ -68,13 +68,13 @@ impl RequestContext {
         self.origin.url()
     }
 
-    /// The origin for links that are kept, as in mail: the tenant's own where it has one.
+    /// The origin for links that outlive the request, as in mail: the tenant's configured one, if any.
     pub(crate) fn public_origin(&self) -> String {
         let configured = self.served.config().public_origin.as_ref();
         configured.map_or_else(|| self.origin(), ToString::to_string)
     }
 
-    /// The body, where it was left to be read.
+    /// Parses the body, on routes that leave it unparsed.
     pub(crate) fn document(&self) -> Result<Document<'_>, ApiError> {
         Ok(Document::read(&self.bytes)?)
     }
@@ -84,7 +84,7 @@ impl RequestContext {
         std::mem::replace(&mut self.body, Json::Null).into_object()
     }
 
-    /// What `read` makes of the body of an operator's request.
+    /// Reads the body of an operator's request.
     pub(crate) fn operator_fields<T>(
         &mut self,
         read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
@@ -92,7 +92,7 @@ impl RequestContext {
         Ok(self.object(read).map_err(Refusal::InvalidRequest)?)
     }
 
-    /// The same for a change of a session: with who makes it, and the note that comes with it.
+    /// As [`operator_fields`](Self::operator_fields), for a change of a session: also who makes it, and the note.
     pub(crate) fn attributed_fields<T>(
         &mut self,
         read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
@@ -104,7 +104,7 @@ impl RequestContext {
         })
     }
 
-    /// The operator who asks.
+    /// The calling operator.
     pub(crate) fn by(&self) -> Result<&Actor, ApiError> {
         match &self.credential {
             Credential::Operator(name) => Ok(name),
@@ -112,7 +112,7 @@ impl RequestContext {
         }
     }
 
-    /// The same for an operator of the committee.
+    /// As [`operator_fields`](Self::operator_fields), for the committee's operations.
     pub(crate) fn committee_operator_fields<T>(
         &mut self,
         read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
@@ -120,8 +120,8 @@ impl RequestContext {
         Ok(self.object(read).map_err(CommitteeRefusal::InvalidRequest)?)
     }
 
-    /// The body must be an object, and have no other fields: a misspelled one would be lost in silence
-    /// (API.md, 7.1).
+    /// Requires an object without unknown fields, so that a misspelled field is not silently ignored (API.md,
+    /// 7.1).
     fn object<T>(
         &mut self,
         read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
@@ -132,7 +132,7 @@ impl RequestContext {
         }
     }
 
-    /// A part of the path, parsed. A text that cannot be such an id is treated as an unknown one.
+    /// A path parameter, parsed. A text that is not a valid id counts as an unknown one.
     fn part<T>(
         &self,
         at: usize,
@@ -167,13 +167,13 @@ impl RequestContext {
         self.part(0, Resource::Subject, |text| SubjectId::parse(text).ok())
     }
 
-    /// The parameters of the query, the last of each name.
+    /// The query parameters; of several with one name, the last.
     pub(crate) fn query(&self) -> HashMap<String, String> {
         form_urlencoded::parse(self.query.as_bytes()).into_owned().collect()
     }
 }
 
-/// A parameter of the query breaks this rule.
+/// The error for a query parameter that breaks a rule.
 pub(crate) fn invalid_query(name: &'static str, rule: impl Into<String>) -> ApiError {
     RequestError::InvalidQuery(Invalid::new(name, rule)).into()
 }

@@ -1,4 +1,4 @@
-//! Who asks: a bearer token (API.md, 4.4), an operator's token (7.1), or an API key of the committee (8.1).
+//! Credentials: a bearer token (API.md, 4.4), an operator's token (7.1), or an API key of the committee (8.1).
 
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
@@ -12,19 +12,19 @@ use crate::tenants::{ServedTenant, only};
 /// The credential that a route requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Nothing.
+    /// No credential.
     Public,
-    /// A bearer token. Whose it is, is for the rules to say.
+    /// A bearer token. The rules check whose it is.
     Member,
     /// An operator of the tenant.
     Operator,
-    /// Something that has the shape of a committee member's API key.
+    /// A well-formed API key of a committee member. The rules check whose it is.
     CommitteeMember,
-    /// An operator of the tenant, for the committee.
+    /// An operator of the tenant, refused in the committee's words.
     CommitteeOperator,
 }
 
-/// What the caller showed: what the route asks for, read once.
+/// The credential that the route requires, as the caller sent it.
 pub(crate) enum Credential {
     None,
     Bearer(TokenHash),
@@ -32,7 +32,7 @@ pub(crate) enum Credential {
     ApiKey(ApiKey),
 }
 
-/// Rejects a caller without the required credential, before anything else of the request is read.
+/// Rejects a caller without the required credential, before the rest of the request is read.
 pub(crate) async fn admit(
     access: Access,
     headers: &HeaderMap,
@@ -64,7 +64,7 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     (scheme.eq_ignore_ascii_case(b"bearer ") && !token.is_empty()).then_some(token)
 }
 
-/// The committee member's API key, as it was sent.
+/// The committee member's API key, unparsed.
 fn api_key(headers: &HeaderMap) -> Option<&str> {
     only(headers, "x-ic-key")?.to_str().ok()
 }

@@ -1,4 +1,4 @@
-//! The steps of a request: route, tenant, credential, body, handler, answer.
+//! Dispatches a request: tenant, route, credential, body, handler, answer.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::{Pin, pin};
@@ -32,7 +32,7 @@ use super::origin::Origin;
 use super::route::{BodyRule, Handler, Work};
 use super::table::Endpoint;
 
-/// How long a body may take to arrive, all of it.
+/// Maximum time for a whole body to arrive.
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
 
 /// A request without its body.
@@ -44,7 +44,7 @@ pub(crate) struct RequestHead {
     pub(crate) headers: HeaderMap,
 }
 
-/// The endpoint of a request, and the parts of its path that the endpoint leaves open.
+/// The endpoint of a request, and its path parameters.
 pub(crate) type Found = (Arc<Endpoint>, Vec<String>);
 
 /// Answers a request at an endpoint.
@@ -68,7 +68,7 @@ where
         Some(negotiation) => caching::make_public(answer, &method, negotiation),
         None => answer,
     };
-    // It stays where it is: what is handed on would be copied each time.
+    // Pinned, because moving a large future into the next one copies it.
     let answer = pin!(async {
         let gzip = negotiation.as_ref().is_some_and(Negotiation::takes_gzip);
         let answer = answer(&site, &endpoint, path, (head, gzip), body).await;
@@ -83,7 +83,7 @@ where
     }
 }
 
-/// The answer, with its bytes counted while they are sent.
+/// Counts the answer's bytes in the memory budget until they are sent.
 fn held(site: &Site, answer: Answer) -> Result<Answer, BudgetExhausted> {
     let alone = InFlight::new(answer.body.len());
     let in_flight = answer.encodings.as_ref().map_or(&alone, |encodings| encodings.in_flight());
@@ -91,12 +91,11 @@ fn held(site: &Site, answer: Answer) -> Result<Answer, BudgetExhausted> {
     Ok(Answer { body, ..answer })
 }
 
-/// What a tenant answers at a path that is not there, to a request with these headers, sent to this
-/// origin: the error, or a page where that is preferred, so that whoever follows a dead link finds a
-/// way back.
+/// Makes a tenant's answer for an unknown path from the request's headers, the tenant, the origin and the
+/// error: the error, or a page with a link back for clients that prefer HTML.
 pub(crate) type UnknownPath = fn(&HeaderMap, &ServedTenant, String, ApiError) -> Answer;
 
-/// Answers a request at a path that no route has.
+/// Answers a request for an unknown path.
 pub(crate) async fn respond_unknown(
     site: &Site,
     head: RequestHead,
@@ -120,16 +119,16 @@ pub(crate) async fn respond_unknown(
     observed(site, id, &method, ("unknown", None), answer).await
 }
 
-/// What is said of a path that ends with a slash.
+/// The hint for a path that ends with a slash.
 const NO_SLASH: &str = "path: ends with a slash, and none but the root does: leave it out";
 
-/// The host is logged: usually it is missing from the configuration.
+/// Logs the host, because usually it is missing from the configuration.
 fn unknown_host(origin: &Origin) -> ApiError {
     tracing::Span::current().record("host", origin.host().map_or("", Host::as_str));
     RequestError::UnknownHost.into()
 }
 
-/// Logs and counts a request, and answers 500 for a handler that panicked.
+/// Logs and counts a request, and answers 500 if the handler panics.
 async fn observed(
     site: &Site,
     id: RequestId,
@@ -244,8 +243,8 @@ where
     Ok(answer.unwrap_or_else(|error| error.answer_to(&sent)))
 }
 
-/// Reads more than the beginning of a body only if the bearer token, where there is one, is a member's,
-/// and reserves memory for it as it arrives.
+/// Reserves memory for a body as it arrives. Before more than [`SMALL`] bytes are read, a bearer token
+/// must be that of a member.
 struct MemoryGate<'a> {
     site: &'a Site,
     served: &'a ServedTenant,

@@ -1,4 +1,4 @@
-//! The table of routes as a warp filter.
+//! The route table as a warp filter.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::tenants::Host;
 use super::dispatch::{RequestHead, UnknownPath, respond, respond_unknown};
 use super::table::Table;
 
-/// The filter of these routes; paths that are not among them are rejected as not found.
+/// The filter of these routes; it rejects other paths as not found.
 pub(crate) fn routes(site: Arc<Site>, table: Table) -> BoxedFilter<(Response,)> {
     let table = Arc::new(table);
     let find = move |path: FullPath| {
@@ -33,7 +33,7 @@ pub(crate) fn routes(site: Arc<Site>, table: Table) -> BoxedFilter<(Response,)> 
         .boxed()
 }
 
-/// The filter for all that no route answers.
+/// The filter for all other paths.
 pub(crate) fn unknown_path(site: Arc<Site>, page: UnknownPath) -> BoxedFilter<(Response,)> {
     head()
         .then(move |head| {
@@ -43,7 +43,7 @@ pub(crate) fn unknown_path(site: Arc<Site>, page: UnknownPath) -> BoxedFilter<(R
         .boxed()
 }
 
-/// Copies what warp only lends of a request.
+/// Copies the parts of a request that warp only borrows.
 fn head() -> impl Filter<Extract = (RequestHead,), Error = warp::Rejection> + Clone {
     let query = warp::query::raw().or(warp::any().map(String::new)).unify();
     warp::method()

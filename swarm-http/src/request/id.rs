@@ -1,4 +1,4 @@
-//! A name for each request, to find it again in the logs.
+//! Request ids, to find a request in the logs.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -12,8 +12,8 @@ use crate::response::Answer;
 
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The client's own `X-Request-Id` where it is 1 to 64 letters, digits, `-`, `_` or `.`; else one
-/// that is unique in this process and, very likely, among processes.
+/// The client's `X-Request-Id` if it is 1 to 64 letters, digits, `-`, `_` or `.`; else a new id that is
+/// unique in this process and almost certainly among processes.
 pub(crate) struct RequestId(HeaderValue);
 
 impl RequestId {
@@ -38,7 +38,7 @@ fn is_plain(id: &[u8]) -> bool {
     (1..=64).contains(&id.len()) && id.iter().all(plain)
 }
 
-/// What names this process, in 16 hexadecimal digits, a hyphen, and a number that counts up.
+/// A random id of this process in 16 hexadecimal digits, a hyphen, and a counter.
 fn fresh() -> HeaderValue {
     static PROCESS: LazyLock<String> =
         LazyLock::new(|| format!("{:016x}-", RandomState::new().hash_one("process")));

@@ -1,4 +1,4 @@
-//! What comes in: the way of a request from its head to the handler that answers it.
+//! Requests: routing, credentials and bodies, up to the handler.
 
 pub(crate) mod accept;
 pub mod body;

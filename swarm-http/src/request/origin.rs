@@ -1,19 +1,19 @@
-//! The origin that a client named: the host, and how it reached it (API.md, 2).
+//! The origin that a client used: scheme and host (API.md, 2).
 
 use http::{HeaderMap, HeaderValue};
 
 use crate::site::Origins;
 use crate::tenants::Host;
 
-/// Where a request was sent to.
+/// The origin that a request was sent to.
 pub(crate) struct Origin {
     https: bool,
     host: Option<Host>,
 }
 
 impl Origin {
-    /// The origin of a request to `host`. Where a proxy is trusted, its headers take precedence:
-    /// `X-Forwarded-Host`, if it is a host, and `X-Forwarded-Proto`, if it is http or https.
+    /// The origin of a request to `host`. The headers of a trusted proxy take precedence:
+    /// `X-Forwarded-Host` if it is a valid host, and `X-Forwarded-Proto` if it is http or https.
     pub(crate) fn of(host: Option<Host>, headers: &HeaderMap, by: Origins) -> Self {
         if !by.trust_forwarded {
             return Self { https: by.over_tls, host };

@@ -1,5 +1,4 @@
-//! A row of the table of routes: a method and a path, who may call it, what answers, and what the reference
-//! says of it.
+//! A row of the route table: method, path, access, handler, and description for the reference.
 
 use std::sync::Arc;
 
@@ -24,37 +23,37 @@ pub(crate) struct Route {
     pub(crate) method: Method,
     pub(crate) path: &'static str,
     pub(crate) access: Access,
-    /// Its body, if it takes one.
+    /// The body that it takes, if any.
     pub(crate) body: Option<BodyRule>,
     pub(crate) work: Work,
-    /// The parameters of the query that its answer depends on. All others are ignored.
+    /// The query parameters that the answer depends on. All others are ignored.
     pub(crate) query: &'static [Parameter],
-    /// What it submits, where the outcomes are counted.
+    /// The kind of submission whose outcomes are counted, if any.
     pub(crate) submitted: Option<Submitted>,
     pub(crate) handler: Handler,
     pub(crate) about: Description,
 }
 
-/// What the reference says of a route. A schema is named as in `door/reference/schemas`.
+/// The description of a route for the reference. Schemas are named as in `door/reference/schemas`.
 #[derive(Default)]
 pub(crate) struct Description {
-    /// What it is for, in a sentence.
+    /// A one-line summary.
     pub(crate) summary: &'static str,
-    /// The schemas of the parts that the path leaves open, in order.
+    /// The schemas of the path parameters, in order.
     pub(crate) parts: Vec<&'static str>,
-    /// Each status of success, with the schemas or media types of its body.
+    /// Each success status, with the schemas or media types of its body.
     pub(crate) answers: Vec<(u16, Forms)>,
-    /// Its own errors. Those of every request like it (host, credential, body) are added.
+    /// Errors particular to this route. Those of host, credential and body are added.
     pub(crate) refusals: &'static [Problem],
 }
 
-/// A parameter of the query: its name, and its schema.
+/// A query parameter: name and schema.
 pub(crate) type Parameter = (&'static str, &'static str);
 
-/// The forms that a body may have: media types, or schemas of JSON.
+/// The possible forms of a body: media types, or JSON schemas.
 pub(crate) type Forms = Vec<&'static str>;
 
-/// A section of the reference, in its order.
+/// The sections of the reference, in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Section {
     #[default]
@@ -70,17 +69,17 @@ pub(crate) enum Section {
     Server,
 }
 
-/// How expensive the answer is, and where it is made.
+/// The cost of making the answer, and where it is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// Its cost is bounded whatever is stored: it is made on the thread of the request.
+    /// The cost does not depend on what is stored: made on the thread of the request.
     Short,
-    /// Its cost depends on what is stored: the worker pool makes it.
+    /// The cost depends on what is stored: made on the worker pool.
     Long,
-    /// As `Short`, and cached. The answer must depend only on what is in the log, neither on the time
-    /// nor on the origin.
+    /// As `Short`, and cached. The answer must depend only on records whose changes are in the log, not on
+    /// the time or the origin.
     CachedShort,
-    /// As `Long`, and cached in the same way.
+    /// As `Long`, and cached like `CachedShort`.
     CachedLong,
 }
 
@@ -88,7 +87,7 @@ pub(crate) enum Work {
 #[derive(Clone, Copy)]
 pub(crate) struct BodyRule {
     pub(crate) schema: &'static str,
-    /// The largest, in bytes.
+    /// Maximum size, in bytes.
     pub(crate) limit: usize,
     /// Whether a missing body counts as an empty object.
     pub(crate) optional: bool,
@@ -96,15 +95,15 @@ pub(crate) struct BodyRule {
     pub(crate) unread: bool,
 }
 
-/// What answers.
+/// The function that answers.
 pub(crate) enum Handler {
-    /// One tenant, to a request.
+    /// Answers for a tenant.
     Tenant(Box<dyn AsyncHandler<RequestContext>>),
-    /// The server itself, the same on every host.
+    /// Answers for the server, the same on every host.
     Server(Box<dyn AsyncHandler<Arc<Site>>>),
 }
 
-/// An `async` function from its input to the reply.
+/// An `async` function from its input to a reply.
 pub(crate) trait AsyncHandler<T>: Send + Sync + 'static {
     fn answer(&self, input: T) -> BoxFuture<'static, Reply>;
 }
@@ -124,7 +123,7 @@ pub(crate) fn read(path: &'static str, handler: impl AsyncHandler<RequestContext
     read_as(Access::Public, path, handler)
 }
 
-/// A public read whose answer is cached, and made by the worker pool.
+/// A public read whose answer is made on the worker pool and cached.
 pub(crate) fn cached(path: &'static str, handler: impl AsyncHandler<RequestContext>) -> Route {
     read(path, handler).with(Work::CachedLong)
 }
@@ -138,7 +137,7 @@ pub(crate) fn read_as(
     Route::new(Method::GET, access, path, Handler::Tenant(Box::new(handler)))
 }
 
-/// A request that does something.
+/// A POST route.
 pub(crate) fn post(
     access: Access,
     path: &'static str,
@@ -147,7 +146,7 @@ pub(crate) fn post(
     Route::new(Method::POST, access, path, Handler::Tenant(Box::new(handler)))
 }
 
-/// A change.
+/// A PATCH route.
 pub(crate) fn patch(
     access: Access,
     path: &'static str,
@@ -156,12 +155,12 @@ pub(crate) fn patch(
     Route::new(Method::PATCH, access, path, Handler::Tenant(Box::new(handler)))
 }
 
-/// A question to the server, not to a tenant.
+/// A read of the server itself, not of a tenant.
 pub(crate) fn server(path: &'static str, handler: impl AsyncHandler<Arc<Site>>) -> Route {
     Route::new(Method::GET, Access::Public, path, Handler::Server(Box::new(handler)))
 }
 
-/// What a route is besides its method, path, access and handler.
+/// Builder methods for everything but method, path, access and handler.
 impl Route {
     fn new(method: Method, access: Access, path: &'static str, handler: Handler) -> Self {
         Self {
@@ -178,67 +177,67 @@ impl Route {
         }
     }
 
-    /// What it is for.
+    /// Sets the summary.
     pub(crate) fn about(mut self, summary: &'static str) -> Self {
         self.about.summary = summary;
         self
     }
 
-    /// With the next part that the path leaves open, by its schema.
+    /// Adds the schema of the next path parameter.
     pub(crate) fn part(mut self, schema: &'static str) -> Self {
         self.about.parts.push(schema);
         self
     }
 
-    /// With these parameters of the query.
+    /// Sets the query parameters.
     pub(crate) fn query(self, query: &'static [Parameter]) -> Self {
         Self { query, ..self }
     }
 
-    /// With a JSON body of this schema.
+    /// Takes a JSON body of this schema.
     pub(crate) fn body(self, schema: &'static str) -> Self {
         let body = BodyRule { schema, limit: BODY_LIMIT, optional: false, unread: false };
         Self { body: Some(body), ..self }
     }
 
-    /// With another limit for the body, in bytes.
+    /// Sets another limit for the body, in bytes.
     pub(crate) fn up_to(self, limit: usize) -> Self {
         Self { body: self.body.map(|body| BodyRule { limit, ..body }), ..self }
     }
 
-    /// A missing body counts as an empty object.
-    pub(crate) fn or_nothing(self) -> Self {
+    /// Lets a missing body count as an empty object.
+    pub(crate) fn optional_body(self) -> Self {
         Self { body: self.body.map(|body| BodyRule { optional: true, ..body }), ..self }
     }
 
-    /// With its body as bytes.
+    /// Gives the handler the body as bytes.
     pub(crate) fn unread(self) -> Self {
         Self { body: self.body.map(|body| BodyRule { unread: true, ..body }), ..self }
     }
 
-    /// With an answer of this status, in one of these forms.
+    /// Adds a success status and the forms of its body.
     pub(crate) fn answers(mut self, status: u16, forms: &[&'static str]) -> Self {
         self.about.answers.push((status, forms.to_vec()));
         self
     }
 
-    /// With these errors of its own.
+    /// Sets the errors particular to this route.
     pub(crate) fn refuses(mut self, refusals: &'static [Problem]) -> Self {
         self.about.refusals = refusals;
         self
     }
 
-    /// With its outcomes counted.
+    /// Counts the outcomes as submissions of this kind.
     pub(crate) fn counted(self, submitted: Submitted) -> Self {
         Self { submitted: Some(submitted), ..self }
     }
 
-    /// With work of this cost.
+    /// Sets the cost.
     pub(crate) fn with(self, work: Work) -> Self {
         Self { work, ..self }
     }
 
-    /// Whether anyone may read it, from any origin, and keep it while it is fresh.
+    /// Whether this is a public read, which any origin may fetch and caches may keep.
     pub(crate) fn is_public_read(&self) -> bool {
         let of_tenant = matches!(self.handler, Handler::Tenant(_));
         of_tenant && self.method == Method::GET && self.access == Access::Public
@@ -246,24 +245,24 @@ impl Route {
 }
 
 impl Section {
-    /// These routes, as they belong to the section.
+    /// Puts these routes into the section.
     pub(crate) fn rows(self, routes: Vec<Route>) -> Vec<Route> {
         routes.into_iter().map(|route| Route { section: self, ..route }).collect()
     }
 
-    /// Its heading in the reference.
+    /// The heading in the reference.
     pub(crate) fn heading(self) -> &'static str {
         match self {
-            Self::Door => "The door",
+            Self::Door => "Guides and discovery",
             Self::Joining => "Joining",
             Self::Takes => "Takes",
             Self::Sessions => "Sessions",
             Self::Records => "Members, subjects, memos",
-            Self::Log => "The log",
+            Self::Log => "Log",
             Self::Operating => "Operating",
-            Self::Committee => "The daily committee",
+            Self::Committee => "Daily committee",
             Self::Pages => "Pages",
-            Self::Server => "How the server is",
+            Self::Server => "Server status",
         }
     }
 }

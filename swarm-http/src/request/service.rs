@@ -1,4 +1,4 @@
-//! A site as a service, for hyper, tower and what stands on them.
+//! A site as a tower service, for hyper, axum and other servers.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -20,8 +20,7 @@ use crate::tenants::Host;
 use super::dispatch::{RequestHead, UnknownPath, respond, respond_unknown};
 use super::table::Table;
 
-/// Answers every request for a site; see [`service`](crate::service). Clones are cheap and share
-/// everything.
+/// Answers every request for a site; see [`service`](crate::service). Clones are cheap and share all state.
 #[derive(Clone)]
 pub struct SiteService {
     site: Arc<Site>,
@@ -68,7 +67,7 @@ where
     }
 }
 
-/// The headers are moved, not copied.
+/// Splits off the body; headers are moved, not copied.
 fn split<B>(request: Request<B>) -> (RequestHead, B) {
     let (parts, body) = request.into_parts();
     let host = match parts.uri.authority() {

@@ -1,4 +1,4 @@
-//! All routes of a site, found by path and method.
+//! The route table: finds routes by path and method.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use super::route::{Handler, Route};
 /// All routes, found by path.
 pub(crate) struct Table(Router<Arc<Endpoint>>);
 
-/// What answers at one path.
+/// The routes of one path.
 pub(crate) struct Endpoint {
     routes: Vec<Route>,
     allow: HeaderValue,
@@ -24,7 +24,7 @@ pub(crate) struct Endpoint {
 
 impl Table {
     /// # Panics
-    /// When two of the paths contradict each other: the table is written down, not input.
+    /// If two paths conflict. The table is written in code, not input.
     #[expect(clippy::panic, reason = "the table is a constant; every start builds it")]
     pub(crate) fn new(routes: Vec<Route>) -> Self {
         let mut paths: HashMap<&'static str, Vec<Route>> = HashMap::new();
@@ -40,8 +40,8 @@ impl Table {
         Self(router)
     }
 
-    /// The endpoint at this path, and the parts that it leaves open, percent-decoded. A part that
-    /// is not UTF-8 then is part of no path.
+    /// The endpoint at this path, and the path parameters, percent-decoded. A path whose parameters do not
+    /// decode to UTF-8 is unknown.
     pub(crate) fn find(&self, path: &str) -> Option<(Arc<Endpoint>, Vec<String>)> {
         let found = self.0.at(path).ok()?;
         let decode = |part| percent_decode_str(part).decode_utf8().ok().map(Cow::into_owned);
@@ -64,14 +64,14 @@ impl Endpoint {
         Self { routes, allow: allow.unwrap_or(HeaderValue::from_static("GET")) }
     }
 
-    /// The route for this method; a HEAD is a GET whose answer the server sends without its body.
+    /// The route for this method. HEAD uses the GET route; the server sends the answer without its body.
     pub(crate) fn route(&self, method: &Method) -> Result<&Route, ApiError> {
         let method = if method == Method::HEAD { &Method::GET } else { method };
         let route = self.routes.iter().find(|route| route.method == *method);
         route.ok_or_else(|| ApiError::Method(self.allow.clone()))
     }
 
-    /// What a request with this method submits.
+    /// The kind of submission that a request with this method makes.
     pub(crate) fn submitted(&self, method: &Method) -> Option<Submitted> {
         self.routes.iter().find(|route| route.method == *method)?.submitted
     }
@@ -80,7 +80,7 @@ impl Endpoint {
         self.routes.iter().any(Route::is_public_read)
     }
 
-    /// Whether this endpoint answers for tenants, each on its own hosts.
+    /// Whether this endpoint needs a tenant.
     pub(crate) fn is_of_tenants(&self) -> bool {
         self.routes.iter().any(|route| matches!(route.handler, Handler::Tenant(_)))
     }
@@ -89,7 +89,7 @@ impl Endpoint {
         &self.allow
     }
 
-    /// The path as it stands in the table.
+    /// The path pattern, as in the table.
     pub(crate) fn pattern(&self) -> &'static str {
         self.routes.first().map_or("", |route| route.path)
     }

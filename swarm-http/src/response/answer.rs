@@ -1,4 +1,4 @@
-//! Answers.
+//! An answer: status, headers and body, held in memory.
 
 use std::sync::Arc;
 
@@ -16,26 +16,26 @@ pub(crate) const SWARM_HINT: HeaderName = HeaderName::from_static("swarm-hint");
 /// The code of an error (API.md, 1.2).
 const SWARM_ERROR: HeaderName = HeaderName::from_static("swarm-error");
 
-/// An answer, whole.
+/// A complete answer.
 #[derive(Clone)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// The code of an error, as the header `Swarm-Error` has it.
+    /// The error code, as in the header `Swarm-Error`.
     pub(crate) problem: Option<Problem>,
-    /// What was computed of the body, where this is a public answer with all its headers.
+    /// ETag and compressed forms, of a public answer whose headers are complete.
     pub(crate) encodings: Option<Arc<Encodings>>,
-    /// The session that this shows with its takes, where it shows nothing else.
+    /// The session that this answer shows, if it shows only that session and its takes.
     pub(crate) session: Option<SessionId>,
 }
 
 impl Answer {
     pub(crate) fn empty(status: StatusCode) -> Self {
-        // Room for all that an answer usually has.
+        // Enough for the usual headers without reallocating.
         let mut headers = HeaderMap::with_capacity(12);
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        // Public reads say otherwise; whatever else is answered may hold a credential.
+        // Public reads replace this; other answers may contain a credential.
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         Self { status, headers, body: Bytes::new(), problem: None, encodings: None, session: None }
     }
@@ -46,12 +46,12 @@ impl Answer {
         Self { body: text.into(), ..answer }
     }
 
-    /// Of a session and its takes, and of nothing else.
+    /// Marks the answer as depending only on this session and its takes.
     pub(crate) fn of_session(self, session: &Session) -> Self {
         Self { session: Some(session.id), ..self }
     }
 
-    /// With a line of help in `Swarm-Hint`, where there is one.
+    /// Adds the hint as `Swarm-Hint`, if there is one.
     pub(crate) fn with_hint(mut self, hint: Option<String>) -> Self {
         if let Some(hint) = hint.and_then(|hint| HeaderValue::try_from(hint).ok()) {
             self.headers.insert(SWARM_HINT, hint);
@@ -59,7 +59,7 @@ impl Answer {
         self
     }
 
-    /// The header of this name, where it is text.
+    /// The header of this name, if it is text.
     pub(crate) fn header(&self, name: &HeaderName) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }

@@ -1,5 +1,4 @@
-//! What the public may read, it may read from anywhere, keep while it is fresh, and have compressed
-//! (API.md, 6.1).
+//! CORS, conditional requests and compression for public reads (API.md, 6.1).
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -15,10 +14,10 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use super::Answer;
 use super::encodings::{Encodings, GZIPPED};
 
-/// From how many bytes on compression pays.
-const COMPRESS_FROM: usize = 1_024;
+/// Minimum size of a body to compress, in bytes.
+const MIN_COMPRESSED: usize = 1_024;
 
-/// What the client has in its cache already, and which encodings it takes.
+/// What the client has cached, and whether it accepts gzip.
 pub(crate) struct Negotiation {
     known: Vec<HeaderValue>,
     since: Option<SystemTime>,
@@ -38,8 +37,8 @@ impl Negotiation {
         self.gzip
     }
 
-    /// Whether the client has this answer already. A date counts only where it names no tag (RFC
-    /// 9110, section 13.2.2), and only for what says when it was modified.
+    /// Whether the client's cached copy is this answer. `If-Modified-Since` counts only without
+    /// `If-None-Match` (RFC 9110, section 13.2.2), and only if the answer has `Last-Modified`.
     fn has(&self, answer: &Answer, tag: &str) -> bool {
         if !self.known.is_empty() {
             return self.knows(tag);
@@ -48,7 +47,7 @@ impl Negotiation {
         modified.zip(self.since).is_some_and(|(modified, since)| modified <= since)
     }
 
-    /// Whether the client has what is tagged so, be it compressed or not.
+    /// Whether the client has this ETag, in its plain or compressed form.
     fn knows(&self, tag: &str) -> bool {
         let known = self.known.iter().filter_map(|tags| tags.to_str().ok());
         known.flat_map(|tags| tags.split(',')).map(str::trim).any(|known| {
@@ -73,15 +72,15 @@ fn accepts_gzip(codings: &str) -> bool {
     })
 }
 
-/// Makes the answer of a public read one for other origins, for caches, and for this client. Other
-/// methods at the same path stay as they are.
+/// Adds the headers for CORS and caches to the answer of a public read, and applies the client's
+/// conditions and encodings. Answers to other methods at the same path stay unchanged.
 pub(crate) fn make_public(answer: Answer, method: &Method, negotiation: &Negotiation) -> Answer {
     if !matches!(*method, Method::GET | Method::HEAD) {
         return answer;
     }
     let mut answer = shared(answer);
     let Some(encodings) = answer.encodings.clone() else { return answer };
-    let compress = negotiation.gzip && answer.body.len() >= COMPRESS_FROM;
+    let compress = negotiation.gzip && answer.body.len() >= MIN_COMPRESSED;
     if compress {
         answer.headers.insert(ETAG, encodings.header(compress));
     }
@@ -95,21 +94,20 @@ pub(crate) fn make_public(answer: Answer, method: &Method, negotiation: &Negotia
     answer
 }
 
-/// An answer to a public read with all that is computed of its body: the tag, and its compressed form
-/// if the client takes it.
+/// Computes the ETag of a public answer, and its compressed form if `gzip`.
 pub(crate) fn prepared(answer: Answer, gzip: bool) -> Answer {
     let answer = shared(answer);
     if let Some(encodings) = answer.encodings.as_ref()
         && gzip
-        && answer.body.len() >= COMPRESS_FROM
+        && answer.body.len() >= MIN_COMPRESSED
     {
         let _ = encodings.gzip(&answer.body);
     }
     answer
 }
 
-/// The answer with the headers for other origins (CORS), and those for caches where it is one that
-/// they may keep: it then has [`Encodings`], and is the same for every client.
+/// Adds the CORS headers, and to a 200 those for caches and the [`Encodings`]. The result is the same for
+/// every client.
 fn shared(mut answer: Answer) -> Answer {
     if answer.encodings.is_some() {
         return answer;
@@ -123,7 +121,7 @@ fn shared(mut answer: Answer) -> Answer {
     if answer.status != StatusCode::OK {
         return answer;
     }
-    // Caches must revalidate before each use: a take may be superseded at any time.
+    // Caches must revalidate before each use, because a take may be superseded at any time.
     answer.headers.insert(CACHE_CONTROL, value("no-cache"));
     answer.headers.append(VARY, value("Accept-Encoding"));
     let encodings = Encodings::of(&answer.body);
@@ -131,7 +129,7 @@ fn shared(mut answer: Answer) -> Answer {
     Answer { encodings: Some(Arc::new(encodings)), ..answer }
 }
 
-/// The answer to a browser's preflight (CORS): which methods another origin may use at a path.
+/// The answer to a CORS preflight: the methods that another origin may use at a path.
 pub(crate) fn preflight(allow: &HeaderValue, shared: bool) -> Answer {
     let mut answer = Answer::empty(StatusCode::NO_CONTENT);
     answer.headers.insert(ALLOW, allow.clone());
@@ -153,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gzip_is_for_whoever_asks_for_it() {
+    fn gzip_is_negotiated() {
         for asked in ["gzip", "br, gzip;q=0.5", "deflate, GZIP"] {
             assert!(accepts_gzip(asked), "{asked}");
         }

@@ -1,4 +1,4 @@
-//! What is computed from the body of an answer, and kept.
+//! ETag and compressed form of a body, computed once.
 
 use std::io::{self, Write};
 use std::sync::OnceLock;
@@ -12,13 +12,13 @@ use swarm_core::proof::hex;
 
 use crate::budget::InFlight;
 
-/// The suffix of a compressed body's tag.
+/// The suffix of the ETag of a compressed body.
 pub(super) const GZIPPED: &str = "-gzip";
 
-/// The tag of a body, and its compressed form once a client has accepted that.
+/// The ETag of a body, and its compressed form once a client has asked for it.
 pub(crate) struct Encodings {
     tag: String,
-    /// The tag as a header, of the body as it is and compressed.
+    /// The `ETag` headers of the plain and the compressed body.
     headers: [HeaderValue; 2],
     gzip: OnceLock<Option<Bytes>>,
     in_flight: InFlight,
@@ -45,12 +45,12 @@ impl Encodings {
         if gzipped { compressed.clone() } else { plain.clone() }
     }
 
-    /// The compressed body; `body` must be the one that this belongs to.
+    /// The compressed body. `body` must be the body that this was made of.
     pub(crate) fn gzip(&self, body: &[u8]) -> Option<Bytes> {
         self.gzip.get_or_init(|| gzip(body).ok().map(Bytes::from)).clone()
     }
 
-    /// To whom the body is being sent, in either form.
+    /// The clients that the body is being sent to, in either form.
     pub(crate) fn in_flight(&self) -> &InFlight {
         &self.in_flight
     }
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tag_is_that_of_the_whole_body() {
+    fn etag_depends_on_every_byte() {
         for length in [1, 512, 513, 100_000] {
             let body = vec![b'x'; length];
             let tag = Encodings::of(&body).tag().to_owned();

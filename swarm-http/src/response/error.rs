@@ -1,4 +1,4 @@
-//! Why a request is answered with an error, and how (API.md, 1.2).
+//! Errors as HTTP answers (API.md, 1.2).
 
 use http::HeaderValue;
 use http::header::{ALLOW, LINK, RETRY_AFTER};
@@ -10,24 +10,24 @@ use swarm_core::{
 
 use super::Answer;
 
-/// Why a request is answered with an error.
+/// Any error that a request is answered with.
 #[derive(Debug)]
 pub(crate) enum ApiError {
-    /// A call of interface A gave no result.
+    /// A call of interface A failed.
     Core(SubmitError),
-    /// A call of interface B gave no result.
+    /// A call of interface B failed.
     Committee(CommitteeError),
-    /// A submission to the committee has no receipt.
+    /// A submission to the committee failed.
     Submission(CommitteeError),
     /// The store is not ready.
     NotReady(Error),
-    /// No rule judged the request.
+    /// The request was rejected before any rule judged it.
     Request(RequestError),
-    /// The path is known, the method is not; these are.
+    /// The path does not have this method; the `Allow` header.
     Method(HeaderValue),
 }
 
-/// Where the description of the service is (RFC 8631).
+/// Links to the description of the service (RFC 8631).
 pub(crate) const SERVICE_LINKS: HeaderValue = HeaderValue::from_static(
     "</openapi.json>; rel=\"service-desc\", </docs>; rel=\"service-doc\", </skill.md>; rel=\"help\"",
 );
@@ -37,7 +37,7 @@ impl ApiError {
         self.answer_to(b"")
     }
 
-    /// The answer to a request that had this body.
+    /// The answer to a request with this body.
     pub(crate) fn answer_to(self, body: &[u8]) -> Answer {
         self.log();
         let mut answer = Answer::from(self.on_the_wire()).with_hint(self.hint(body));
@@ -75,7 +75,7 @@ impl ApiError {
         }
     }
 
-    /// After how many seconds to ask again.
+    /// The value of `Retry-After`, in seconds.
     fn retry_after(&self) -> Option<u32> {
         match self {
             Self::Core(Error::Refused(rejection)) => rejection.reason.retry_after(),
@@ -87,7 +87,7 @@ impl ApiError {
         }
     }
 
-    /// The link to the take on file that has these very bytes.
+    /// The `Link` to the take on file with the same bytes.
     fn original(&self) -> Option<HeaderValue> {
         let Self::Core(Error::Refused(Rejection { original: Some(id), .. })) = self else {
             return None;
@@ -95,7 +95,7 @@ impl ApiError {
         HeaderValue::try_from(format!("</swarm/takes/{id}>; rel=\"original\"")).ok()
     }
 
-    /// Logs failures of the store and of randomness. A refusal is an ordinary answer.
+    /// Logs failures of the store and of the random source. Refusals are ordinary answers.
     fn log(&self) {
         match self {
             Self::Core(error) => log_failure(error),
@@ -111,7 +111,7 @@ impl ApiError {
 
 fn log_failure<R: std::error::Error + 'static>(error: &Error<R>) {
     if !matches!(error, Error::Refused(_)) {
-        tracing::error!(error = with_causes(error), "no answer from the store");
+        tracing::error!(error = with_causes(error), "store call failed");
     }
 }
 

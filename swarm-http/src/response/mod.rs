@@ -1,4 +1,4 @@
-//! What goes out: answers, errors, pages, and what caches may do with them.
+//! Responses: answers, errors, caching and compression.
 
 mod answer;
 pub(crate) mod caching;

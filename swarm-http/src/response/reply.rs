@@ -1,14 +1,14 @@
-//! What handlers answer.
+//! The result type of handlers.
 
 use serde::Serialize;
 use swarm_core::wire;
 
 use super::{Answer, ApiError};
 
-/// What a handler answers.
+/// The result of a handler.
 pub(crate) type Reply = Result<Answer, ApiError>;
 
-/// `value` as it is, with status 200.
+/// `value` as JSON, with status 200.
 pub(crate) fn ok<T: Serialize>(value: &T) -> Reply {
     Ok(wire::Answer::ok(value).into())
 }

@@ -1,4 +1,4 @@
-//! The daily committee, interface B (API.md, 8).
+//! Routes of the daily committee, interface B (API.md, 8).
 
 use std::time::{Duration, SystemTime};
 
@@ -19,11 +19,11 @@ use swarm_core::{CommitteeRefusal, Resource, Timestamp, wire};
 use crate::metrics::Submitted;
 use crate::request::RequestContext;
 use crate::request::credential::Access::{CommitteeMember, CommitteeOperator};
-use crate::request::page::{MOST, Page};
+use crate::request::page::{MAX_PAGE, Page};
 use crate::request::route::{Route, Section, Work, post, read, read_as};
 use crate::response::{Answer, ApiError, Reply, ok};
 
-/// Interface B.
+/// The routes of interface B.
 pub(super) fn routes() -> Vec<Route> {
     Section::Committee.rows(vec![
         read("/data/committee/briefs/today/{file}", brief)
@@ -53,7 +53,7 @@ pub(super) fn routes() -> Vec<Route> {
                 NotPersisted,
             ]),
         read("/api/ic/sessions", sessions)
-            .about("The committee's sessions, the latest first")
+            .about("Sessions of the committee, latest first")
             .query(&[("limit", "PageLimit"), ("before", "Day")])
             .with(Work::Long)
             .answers(200, &["CommitteeSessions"]),
@@ -68,17 +68,17 @@ pub(super) fn routes() -> Vec<Route> {
             .about("All members of the committee, by id")
             .answers(200, &["CommitteeMembers"]),
         post(CommitteeOperator, "/api/ic/admin/members", create_member)
-            .about("Create a member; the key is shown once")
+            .about("Create a member; the API key is shown once")
             .body("CommitteeMemberDraft")
             .answers(201, &["CommitteeKey"])
             .refuses(&[InvalidRequest, MemberExists]),
         post(CommitteeOperator, "/api/ic/admin/members/{id}/rotate-key", rotate_key)
-            .about("A new key; the old one is dead at once")
+            .about("Replace a member's API key; the old one stops working at once")
             .part("CommitteeMemberId")
             .answers(200, &["CommitteeKey"])
             .refuses(&[NotFound]),
         post(CommitteeOperator, "/api/ic/admin/members/{id}/status", set_status)
-            .about("Let a member submit, or not")
+            .about("Allow a member to submit, or not")
             .part("CommitteeMemberId")
             .body("CommitteeStatus")
             .answers(200, &["CommitteeWritten"])
@@ -90,9 +90,9 @@ pub(super) fn routes() -> Vec<Route> {
             .refuses(&[InvalidRequest, NotFound]),
         post(CommitteeOperator, "/api/ic/admin/briefs", generate)
             .with(Work::Long)
-            .about("Generate today's briefs now, in place of those there are")
+            .about("Generate today's briefs now, replacing existing ones")
             .body("CommitteeOrder")
-            .or_nothing()
+            .optional_body()
             .answers(201, &["CommitteeGenerated"])
             .refuses(&[InvalidRequest, NotFound, NoSubject, WindowClosed]),
         post(CommitteeOperator, "/api/ic/admin/day/withdraw", withdraw)
@@ -101,7 +101,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers(200, &["CommitteeWritten"])
             .refuses(&[InvalidRequest, NotFound]),
         post(CommitteeOperator, "/api/ic/admin/synthesis", set_synthesis)
-            .about("Say what a session came to")
+            .about("Set the synthesis of a session")
             .body("CommitteeSynthesis")
             .answers(200, &["CommitteeWritten"])
             .refuses(&[InvalidRequest, NotFound]),
@@ -127,14 +127,14 @@ fn http_date(moment: Timestamp) -> String {
     httpdate::fmt_http_date(SystemTime::UNIX_EPOCH + since_1970)
 }
 
-/// The body goes to the rules unread: they judge it only after the key.
+/// Passes the body unparsed: the rules check the key before the body.
 pub(crate) async fn submit(request: RequestContext) -> Reply {
     let filed = request.committee()?.submit(request.api_key()?, &request.bytes).await;
     Ok(wire::committee::filed(&filed.map_err(ApiError::Submission)?).into())
 }
 
 pub(crate) async fn sessions(request: RequestContext) -> Reply {
-    let Page { limit, position } = request.page(MOST, "before", |day| Day::parse(day).ok())?;
+    let Page { limit, position } = request.page(MAX_PAGE, "before", |day| Day::parse(day).ok())?;
     let sessions = request.committee()?.sessions(limit, position).await?;
     Ok(wire::committee::sessions(&sessions).into())
 }

@@ -1,4 +1,4 @@
-//! Subjects and their snapshots, memos, briefs, and what briefs go by.
+//! Routes of subjects and their snapshots, memos and briefs, and of the regime and signals in briefs.
 
 use swarm_core::domain::{
     Day, MemoDraft, Prompt, Regime, SessionState, Signal, Subject, SubjectId, SubjectSnapshotDraft,
@@ -14,10 +14,10 @@ use crate::request::credential::Access::{Member, Operator};
 use crate::request::route::{Route, Section, cached, post};
 use crate::response::{ApiError, Reply, ok};
 
-/// The largest body of a memo, in bytes: every legal memo fits, however its JSON escapes it (API.md, 1.1).
+/// Maximum body of a memo, in bytes. Every valid memo fits, however its JSON is escaped (API.md, 1.1).
 const MEMO_LIMIT: usize = 2 << 20;
 
-/// Subjects, memos, and what briefs are made of.
+/// The routes, except those of briefs, which belong to sessions.
 pub(super) fn routes() -> Vec<Route> {
     [
         Section::Records.rows(vec![
@@ -30,7 +30,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .answers(200, &["Subject"])
                 .refuses(&[NotFound]),
             cached("/api/swarm/subjects/{id}/snapshots", snapshots)
-                .about("What a subject held, by date, then id")
+                .about("Snapshots of a subject, by date, then id")
                 .part("SubjectId")
                 .answers(200, &["SubjectSnapshots"])
                 .refuses(&[NotFound]),
@@ -48,24 +48,24 @@ pub(super) fn routes() -> Vec<Route> {
         ]),
         Section::Operating.rows(vec![
             post(Operator, "/api/swarm/admin/subjects", put_subject)
-                .about("Create a subject, or replace it")
+                .about("Create or replace a subject")
                 .body("SubjectDraft")
                 .answers(200, &["SubjectWritten"])
                 .answers(201, &["SubjectWritten"])
                 .refuses(&[InvalidRequest]),
             post(Operator, "/api/swarm/admin/subjects/{id}/snapshots", add_snapshot)
-                .about("Say what a subject holds")
+                .about("Add a snapshot of a subject")
                 .part("SubjectId")
                 .body("SnapshotDraft")
                 .answers(201, &["SnapshotAdded"])
                 .refuses(&[InvalidRequest, NotFound]),
             post(Operator, "/api/swarm/admin/regime", put_regime)
-                .about("Record the regime of a day, in place of the one there is")
+                .about("Create or replace the regime of a day")
                 .body("RegimeDraft")
                 .answers(200, &["Written"])
                 .refuses(&[InvalidRequest]),
             post(Operator, "/api/swarm/admin/signals", put_signal)
-                .about("Record a signal of a day, in place of the one there is")
+                .about("Create or replace a signal of a day")
                 .body("Signal")
                 .answers(200, &["Written"])
                 .refuses(&[InvalidRequest]),
@@ -142,8 +142,8 @@ pub(crate) async fn publish_brief(mut request: RequestContext) -> Reply {
     Ok(wire::documents::brief_published(&brief).into())
 }
 
-/// By session, or by date and subject; what names nothing finds nothing, and that is no error
-/// (API.md, 6.2).
+/// By session, or by date and subject. Null if there is none; an id that cannot exist is no error (API.md,
+/// 6.2).
 pub(crate) async fn brief(request: RequestContext) -> Reply {
     let mut query = request.query();
     let (session, date, subject) =

@@ -1,4 +1,4 @@
-//! The entry points, and the reference, which is made of the table of routes.
+//! Routes of the entry points and of the reference, which is generated from the route table.
 
 use std::sync::OnceLock;
 
@@ -10,23 +10,23 @@ use crate::request::route::{Route, Section, Work, read};
 use crate::response::Reply;
 use crate::site::Parts;
 
-/// All routes of a site with these parts.
+/// A function that returns all routes of a site with these parts.
 type SiteTable = fn(Parts) -> Vec<Route>;
 
-/// What says where everything is; the reference is that of this table.
+/// The routes; the reference describes `table`.
 pub(super) fn routes(table: SiteTable) -> Vec<Route> {
     Section::Door.rows(vec![
         read("/", home::home)
-            .about("The home page, or where everything stands")
+            .about("The home page, or an index for programs")
             .with(Work::Long)
             .answers(200, &["text/html", "text/markdown", "Manifest"]),
         read("/llms.txt", guide::llms)
             .with(Work::Long)
-            .about("What this is, and where everything stands (llmstxt.org)")
+            .about("An index for language models (llmstxt.org)")
             .answers(200, &["text/markdown"]),
         read("/skill.md", guide::skill)
             .with(Work::Long)
-            .about("The guide that makes an agent a member, with code that runs as it stands")
+            .about("A guide for agents: from key to first take, with runnable code")
             .answers(200, &["text/markdown"]),
         read("/openapi.json", move |request| openapi(table, request))
             .with(Work::Long)
@@ -35,14 +35,14 @@ pub(super) fn routes(table: SiteTable) -> Vec<Route> {
         #[cfg(feature = "pages")]
         read("/docs", move |request| docs(table, request))
             .with(Work::Long)
-            .about("The same as a page to read")
+            .about("This description as a page")
             .answers(200, &["text/html"]),
         read("/.well-known/swarm.json", manifest::manifest)
             .with(Work::Long)
-            .about("Where everything stands, for programs")
+            .about("The manifest: names and addresses, for programs")
             .answers(200, &["Manifest"]),
         read("/robots.txt", manifest::robots)
-            .about("What may be indexed")
+            .about("Rules for crawlers")
             .answers(200, &["text/plain"]),
     ])
 }
@@ -56,7 +56,7 @@ async fn docs(table: SiteTable, request: RequestContext) -> Reply {
     Ok(reference(table, &request.site).docs(&request))
 }
 
-/// The reference of a site, which depends on nothing but its [`Parts`].
+/// The reference of a site, which depends only on its [`Parts`].
 fn reference(table: SiteTable, site: &Site) -> &'static Reference {
     static REFERENCES: [OnceLock<Reference>; 4] = [const { OnceLock::new() }; 4];
     let parts = site.parts();

@@ -11,7 +11,7 @@ use swarm_core::{MemberId, Refusal, Resource, wire};
 use crate::number::number;
 use crate::request::RequestContext;
 use crate::request::credential::Access::{Member, Operator, Public};
-use crate::request::page::{MOST, Page};
+use crate::request::page::{MAX_PAGE, Page};
 use crate::request::route::{Route, Section, Work, cached, post, read, read_as};
 use crate::response::{ApiError, Reply};
 
@@ -192,7 +192,8 @@ pub(crate) async fn rotate_key(mut request: RequestContext) -> Reply {
 
 pub(crate) async fn applications(request: RequestContext) -> Reply {
     let state = request.query().get("state").map(|text| member_state(text)).transpose()?;
-    let Page { limit, position } = request.page(MOST, "after", |id| MemberId::parse(id).ok())?;
+    let Page { limit, position } =
+        request.page(MAX_PAGE, "after", |id| MemberId::parse(id).ok())?;
     let page = request.tenant().applications(state, position, limit).await?;
     Ok(wire::members::applications(&page).into())
 }
@@ -213,6 +214,7 @@ pub(crate) async fn cancel_message(request: RequestContext) -> Reply {
 
 /// The messages to members, and what became of them.
 pub(crate) async fn outbox(request: RequestContext) -> Reply {
-    let Page { limit, position } = request.page(MOST, "after", |id| number(id).map(MessageId))?;
+    let Page { limit, position } =
+        request.page(MAX_PAGE, "after", |id| number(id).map(MessageId))?;
     Ok(wire::members::outbox(&request.tenant().outbox(position, limit).await?).into())
 }

@@ -1,5 +1,5 @@
-//! The table of routes (API.md, 6 to 13). A route is one row, at the top of the file of its handler: method,
-//! path, credential, body, handler, and what the reference says of it.
+//! The route table (API.md, 6 to 13). A route is one row, at the top of the file of its handler: method,
+//! path, credential, body, handler, and its description for the reference.
 
 mod committee;
 mod documents;
@@ -18,25 +18,25 @@ mod takes;
 use crate::request::route::Route;
 use crate::site::Parts;
 
-/// Interface A, with its pages.
+/// The routes of interface A and its pages.
 pub(crate) fn api() -> Vec<Route> {
     let topics = [members::routes, documents::routes, sessions::routes, takes::routes, log::routes];
     topics.into_iter().chain([pages::routes as fn() -> _]).flat_map(|routes| routes()).collect()
 }
 
-/// Interface B, with its pages.
+/// The routes of interface B and its pages.
 pub(crate) fn committee() -> Vec<Route> {
     let mut routes = committee::routes();
     routes.extend(pages::of_committee());
     routes
 }
 
-/// The routes about the server itself: health, readiness, metrics.
+/// The routes of the server itself: health, readiness, metrics.
 pub(crate) fn operations() -> Vec<Route> {
     operations::routes()
 }
 
-/// All routes of a site of its own, in the order of the reference.
+/// All routes of a site, in the order of the reference.
 pub(crate) fn site(parts: Parts) -> Vec<Route> {
     let mut routes = door::routes(site);
     routes.extend(api());
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn every_schema_that_is_named_is_there_and_every_other_is_named() {
+    fn schemas_are_defined_if_and_only_if_referenced() {
         let document = Reference::of(&site(Parts::ALL)).openapi("http://a.example").body;
         let text = std::str::from_utf8(&document).unwrap();
         let named: HashSet<_> = text

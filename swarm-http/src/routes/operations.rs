@@ -1,4 +1,4 @@
-//! How the server is.
+//! Routes of health, readiness and metrics.
 
 use std::sync::Arc;
 
@@ -11,16 +11,16 @@ use crate::Site;
 use crate::request::route::{Route, Section, server};
 use crate::response::{Answer, ApiError, Reply, ok};
 
-/// What the operator of the server asks, the same on every host.
+/// The routes, the same on every host.
 pub(super) fn routes() -> Vec<Route> {
     Section::Server.rows(vec![
         server("/healthz", health).about("The process is up").answers(200, &["Health"]),
         server("/readyz", ready)
-            .about("The store answers, and may be relied on")
+            .about("The store answers and is safe to use")
             .answers(200, &["Readiness"])
             .refuses(&[Unavailable]),
         server("/metrics", metrics)
-            .about("What was counted, as OpenMetrics")
+            .about("Metrics, as OpenMetrics")
             .answers(200, &["application/openmetrics-text"]),
     ])
 }
@@ -37,8 +37,8 @@ pub(crate) async fn health(_: Arc<Site>) -> Reply {
     ok(&State { status: "ok", warnings: Vec::new() })
 }
 
-/// The store answers; otherwise 503, with the cause where it may be public (API.md, 13.4).
-/// Warnings of the store do not make the server unready.
+/// Answers 503 if the store is not ready, with the cause if it may be public (API.md, 13.4). Warnings of
+/// the store do not make the server unready.
 pub(crate) async fn ready(site: Arc<Site>) -> Reply {
     let Readiness { warnings } = site.ready().await.map_err(ApiError::NotReady)?;
     ok(&State { status: "ready", warnings })

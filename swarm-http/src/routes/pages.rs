@@ -13,7 +13,7 @@ pub(super) fn routes() -> Vec<Route> {
             .about("All sessions")
             .query(&[("before", "Id"), ("limit", "PageLimit")]),
         page("/swarm/sessions/{id}", "SessionWithTakes", sessions::by_id, pages::session::page)
-            .about("A session: who said what, who has not, what the operator did")
+            .about("A session: its takes, roster and history")
             .part("Id")
             .query(&[("before", "Id")])
             .refuses(&[NotFound]),
@@ -29,12 +29,12 @@ pub(super) fn routes() -> Vec<Route> {
             .about("The subjects")
             .query(&[("from", "SubjectId")]),
         page("/swarm/subjects/{id}", "Subject", documents::subject, pages::subject::page)
-            .about("A subject, what it held, its sessions")
+            .about("A subject, its snapshots and sessions")
             .part("SubjectId")
             .query(&[("before", "Id")])
             .refuses(&[NotFound]),
         page("/swarm/takes/{id}", "Take", takes::record, pages::take::page)
-            .about("A take and its revisions, with what it takes to verify it")
+            .about("A take, its revisions, and how to verify it")
             .part("Id")
             .refuses(&[NotFound]),
         page("/swarm/memos/{id}", "Memo", documents::memo, pages::memo::page)
@@ -42,12 +42,14 @@ pub(super) fn routes() -> Vec<Route> {
             .part("Id")
             .refuses(&[NotFound]),
         page("/swarm/log", "Log", log::entries, pages::log::page)
-            .about("The log, the newest first")
+            .about("The log, newest first")
             .query(&[("before", "Id"), ("after", "Seq"), ("limit", "LogLimit")]),
         read("/swarm/style.css", pages::style)
-            .about("The look of the pages")
+            .about("The style sheet of the pages")
             .answers(200, &["text/css"]),
-        read("/swarm/icon.svg", pages::icon).about("Their icon").answers(200, &["image/svg+xml"]),
+        read("/swarm/icon.svg", pages::icon)
+            .about("The icon of the pages")
+            .answers(200, &["image/svg+xml"]),
     ])
 }
 
@@ -69,11 +71,11 @@ pub(super) fn of_committee() -> Vec<Route> {
     ])
 }
 
-/// At the root of a site of its own, beside the home page.
+/// The pages at the root of a site, besides the home page.
 pub(super) fn at_root() -> Vec<Route> {
     Section::Pages.rows(vec![
         read("/feed.xml", pages::feed)
-            .about("An Atom feed of the sessions published last")
+            .about("An Atom feed of published sessions")
             .with(Work::Long)
             .answers(200, &["application/atom+xml"]),
     ])

@@ -1,4 +1,4 @@
-//! Convening, moving and reading sessions.
+//! Routes of sessions and their briefs.
 
 use swarm_core::domain::{
     Day, Invalid, Roster, SessionDraft, SessionPatch, SessionState, SubjectId,
@@ -12,33 +12,33 @@ use swarm_core::{MAX_ACCEPTING, MemberId, Refusal, Resource, SessionId, TakeId, 
 use crate::number::number;
 use crate::request::RequestContext;
 use crate::request::credential::Access::Operator;
-use crate::request::page::{MOST, Page};
+use crate::request::page::{MAX_PAGE, Page};
 use crate::request::route::{Route, Section, Work, cached, patch, post, read};
 use crate::response::{Answer, Reply, ok};
 
-/// Sessions and their briefs.
+/// The routes.
 pub(super) fn routes() -> Vec<Route> {
     [
         Section::Sessions.rows(vec![
             cached("/api/swarm/open-session", open)
                 .about(
-                    "The newest session in state collecting, or null. Ask every few minutes, \
-                 with If-None-Match",
+                    "The newest session in state collecting, or null. Poll every few minutes, \
+                     with If-None-Match",
                 )
                 .answers(200, &["OpenSession"]),
             read("/api/swarm/open-sessions", accepting)
                 .with(Work::Long)
                 .about(
-                    "All sessions in which a first take would be accepted now, the newest first; \
+                    "All sessions in which a first take would be accepted now, newest first; \
                  aggregated ones are left out",
                 )
                 .answers(200, &["OpenSessions"]),
             cached("/api/swarm/sessions", list)
-                .about("Sessions by id, the highest first")
+                .about("Sessions by id, highest first")
                 .query(&[("limit", "PageLimit"), ("before", "Id")])
                 .answers(200, &["Sessions"]),
             cached("/api/swarm/sessions/{id}", by_id)
-                .about("A session and its takes: all of them, or with a query a page")
+                .about("A session and its takes: all, or a page if the query has after or limit")
                 .part("Id")
                 .query(&[("after", "Id"), ("limit", "PageLimit")])
                 .answers(200, &["SessionWithTakes"])
@@ -51,8 +51,8 @@ pub(super) fn routes() -> Vec<Route> {
                 .refuses(&[NotFound]),
             cached("/api/swarm/brief", super::documents::brief)
                 .about(
-                    "The brief of a session; by date and subject that of the newest session of \
-                 the day that has one. Null where there is none",
+                    "The brief of a session; by date and subject, of the newest session of \
+                     the day that has one. Null if there is none",
                 )
                 .query(&[("session", "Id"), ("date", "Day"), ("subject", "SubjectId")])
                 .answers(200, &["BriefOrNull"]),
@@ -66,13 +66,13 @@ pub(super) fn routes() -> Vec<Route> {
                 .refuses(&[InvalidRequest, NotFound]),
             patch(Operator, "/api/swarm/admin/sessions/{id}", amend)
                 .with(Work::Long)
-                .about("Move or clear the deadline, set the quorum")
+                .about("Change or clear the deadline or the quorum")
                 .part("Id")
                 .body("SessionPatch")
                 .answers(200, &["SessionChanged"])
                 .refuses(&[InvalidRequest, NotFound, FiledLater, AlreadyAggregated]),
             post(Operator, "/api/swarm/admin/sessions/{id}/state", advance)
-                .about("Move a session on; aggregated writes its snapshot")
+                .about("Advance the state of a session; aggregated writes its snapshot")
                 .part("Id")
                 .body("StateChange")
                 .with(Work::Long)
@@ -80,14 +80,14 @@ pub(super) fn routes() -> Vec<Route> {
                 .refuses(&[InvalidRequest, NotFound, Problem::SessionState]),
             post(Operator, "/api/swarm/admin/sessions/{id}/roster", freeze_roster)
                 .with(Work::Long)
-                .about("Freeze who is expected, once")
+                .about("Freeze the roster, once")
                 .part("Id")
                 .body("RosterFreeze")
                 .answers(200, &["SessionChanged"])
                 .refuses(&[InvalidRequest, NotFound, RosterFrozen, AlreadyAggregated]),
             post(Operator, "/api/swarm/admin/sessions/{id}/roster/excuse", excuse)
                 .with(Work::Long)
-                .about("Excuse a listed member, or expect it again")
+                .about("Excuse a member of the roster, or undo that")
                 .part("Id")
                 .body("Excuse")
                 .answers(200, &["SessionChanged"])
@@ -97,7 +97,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .about("Publish the brief of a session, once")
                 .part("Id")
                 .body("BriefOrder")
-                .or_nothing()
+                .optional_body()
                 .answers(201, &["BriefPublished"])
                 .refuses(&[InvalidRequest, NotFound, BriefPublished, AlreadyAggregated]),
         ]),
@@ -111,26 +111,27 @@ pub(crate) async fn open(request: RequestContext) -> Reply {
     ok(&request.tenant().open_session().await?)
 }
 
-/// Those in which a first take would be accepted now.
+/// The sessions in which a first take would be accepted now.
 pub(crate) async fn accepting(request: RequestContext) -> Reply {
     let sessions = request.tenant().accepting_sessions(MAX_ACCEPTING).await?;
     Ok(wire::sessions::open(&sessions).into())
 }
 
 pub(crate) async fn list(request: RequestContext) -> Reply {
-    let Page { limit, position } = request.page(MOST, "before", |id| number(id).map(SessionId))?;
+    let Page { limit, position } =
+        request.page(MAX_PAGE, "before", |id| number(id).map(SessionId))?;
     let page = request.tenant().sessions(limit, position).await?;
     Ok(wire::sessions::page(&page).into())
 }
 
-/// With all takes that count, unless the query asks for a part of them.
+/// With the latest take of each member, or a page of them if the query has `after` or `limit`.
 pub(crate) async fn by_id(request: RequestContext) -> Reply {
     let (id, query) = (request.session_id()?, request.query());
     if !query.contains_key("after") && !query.contains_key("limit") {
         let (session, takes) = request.tenant().session(id).await?;
         return Ok(Answer::from(wire::sessions::with_takes(&session, &takes)).of_session(&session));
     }
-    let Page { limit, position } = request.page(MOST, "after", |id| number(id).map(TakeId))?;
+    let Page { limit, position } = request.page(MAX_PAGE, "after", |id| number(id).map(TakeId))?;
     let after = position.unwrap_or(TakeId(0));
     let page = request.tenant().session_page(id, after, limit).await?;
     Ok(Answer::from(wire::sessions::with_some_takes(&page)).of_session(&page.session))

@@ -1,4 +1,4 @@
-//! Filing takes, and reading them back.
+//! Routes of takes: help with signing, filing, reading.
 
 use swarm_core::domain::TakeDraft;
 use swarm_core::wire::Problem::{
@@ -16,24 +16,24 @@ use crate::request::credential::Access::{Member, Public};
 use crate::request::route::{Route, Section, Work, post, read};
 use crate::response::{Answer, Reply, ok};
 
-/// Takes: what helps to sign one, filing it, reading it back.
+/// The routes.
 pub(super) fn routes() -> Vec<Route> {
     Section::Takes.rows(vec![
         post(Public, "/api/swarm/signing-payload", signing_payload)
-            .about("The canonical text of a take, to be signed")
+            .about("The canonical text of a take, for signing")
             .body("TakeDraft")
             .answers(200, &["Canonical"])
             .refuses(&[InvalidDraft]),
         post(Member, "/api/swarm/preflight", doctor::preflight)
             .about(
-                "All that would refuse a take at this moment, and what it would be warned of; \
-                 nothing is filed, no nonce is spent",
+                "Everything that would refuse a take now, and its warnings; files nothing and \
+                 uses no nonce",
             )
             .body("Submission")
             .answers(200, &["Preflight"])
             .refuses(&[UnknownToken]),
         post(Member, "/api/swarm/submit", submit)
-            .about("File a take, or a revision of one")
+            .about("File a take, or amend one")
             .body("Submission")
             .unread()
             .counted(Submitted::Take)
@@ -60,7 +60,7 @@ pub(super) fn routes() -> Vec<Route> {
             .refuses(&[InvalidDiagnosis, Busy]),
         read("/api/swarm/takes/{id}", record)
             .with(Work::CachedShort)
-            .about("A take, whole, as it was filed")
+            .about("The complete record of a take")
             .part("Id")
             .answers(200, &["Take"])
             .refuses(&[NotFound]),
@@ -76,7 +76,7 @@ pub(crate) async fn submit(request: RequestContext) -> Reply {
     Ok(answer.with_hint(wire::warning::hint(&filed.warnings)))
 }
 
-/// Whose take it would be, and of what: the log says it with the outcome, in quotes.
+/// Adds the member and session of a submission to the log line of the request, as quoted text.
 fn name_in_log(draft: &TakeDraft) {
     let span = tracing::Span::current();
     span.record("member", draft.member_id.as_str());

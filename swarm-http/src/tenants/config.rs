@@ -1,4 +1,4 @@
-//! A tenant as the front end needs to know it.
+//! The settings of a tenant.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,34 +9,34 @@ use swarm_core::{CommitteeSettings, Committees, Swarm, TenantId};
 
 use super::{Operators, PublicOrigin};
 
-/// A tenant: its name, its hosts, who may operate it, and its settings (API.md, 13.2).
+/// The settings of a tenant: id, hosts, operators, quotas (API.md, 13.2).
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct TenantConfig {
-    /// What the store knows it by.
+    /// The id in the store.
     pub id: TenantId,
-    /// What people call it; the id unless given.
+    /// The display name; the id by default.
     pub name: String,
-    /// A paragraph about it, in plain text; may be empty.
+    /// A paragraph about the tenant, in plain text; may be empty.
     pub about: String,
-    /// The hosts that it is served on, without ports, in any case. A custom directory may find
-    /// tenants by something else.
+    /// The hosts that the tenant is served on, without ports; case does not matter. A custom directory may
+    /// find tenants in other ways.
     pub hosts: Vec<String>,
-    /// The origin for links in mail and in files; without it, the one that a request was sent to.
+    /// The origin for links in mail and files; by default the one that a request was sent to.
     pub public_origin: Option<PublicOrigin>,
-    /// The sender of its mail, such as `Acme <desk@acme.example>`; without it, the server's.
+    /// The sender of mail, such as `Acme <desk@acme.example>`; by default the server's.
     pub mail_from: Option<String>,
-    /// Who may operate it.
+    /// Who may operate the tenant.
     pub operators: Arc<dyn Operators>,
-    /// How much it takes in.
+    /// How much the tenant accepts.
     pub quotas: Quotas,
-    /// What is set for its committee, where the site has committees.
+    /// The committee's settings, if the site has committees.
     pub committee: CommitteeSettings,
 }
 
 impl TenantConfig {
-    /// The tenant of this id, called by it, with these operators. It has no hosts yet, and whatever
-    /// else can be set has its default (API.md, 13.2).
+    /// A tenant with this id, also as its name, and these operators; without hosts, and with defaults for
+    /// everything else (API.md, 13.2).
     pub fn new(id: TenantId, operators: impl Operators) -> Self {
         Self {
             name: id.as_str().to_owned(),
@@ -51,7 +51,7 @@ impl TenantConfig {
         }
     }
 
-    /// With these hosts.
+    /// Sets the hosts.
     #[must_use]
     pub fn on_hosts(self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self { hosts: hosts.into_iter().map(Into::into).collect(), ..self }
@@ -65,15 +65,14 @@ impl std::fmt::Debug for TenantConfig {
     }
 }
 
-/// What a site serves: the session API, and the daily committee where there is one.
+/// The services of a site: the session API, and optionally the daily committee.
 #[derive(Clone)]
 pub struct Services {
     /// Interface A.
     pub swarm: Swarm,
     /// Interface B.
     pub committees: Option<Committees>,
-    /// What tells which tenants have changed, where the store does. Without it, the work in the
-    /// background asks for each tenant all the time.
+    /// The feed of changed tenants, if the store has one. Without it, maintenance polls every tenant.
     pub changes: Option<Arc<dyn ChangeFeed>>,
 }
 

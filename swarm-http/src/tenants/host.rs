@@ -1,4 +1,4 @@
-//! Hosts: the one parser for those that requests name and those that are configured.
+//! Parses hosts, of requests and of the configuration.
 
 use std::fmt;
 use std::net::Ipv6Addr;
@@ -6,23 +6,23 @@ use std::ops::Range;
 
 use swarm_core::Invalid;
 
-/// A host, perhaps with a port, in lower case: `acme.example`, `127.0.0.1:8080`, `[::1]:8080`.
+/// A host with an optional port, in lower case: `acme.example`, `127.0.0.1:8080`, `[::1]:8080`.
 ///
-/// A name consists of ASCII letters, digits, dots, hyphens and underscores, so a host can stand in links
-/// and commands as it is. RFC 3986 allows more, which no host on the internet uses.
+/// A name consists of ASCII letters, digits, dots, hyphens and underscores, so that a host needs no
+/// escaping in links and commands. RFC 3986 allows more, which no host on the internet uses.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Host {
     text: String,
-    /// Where the name ends and the port, if any, begins with its colon.
+    /// The end of the name, where the colon of the port follows, if there is one.
     name_end: usize,
 }
 
 impl Host {
-    /// The longest host, in bytes: a name of 253 (RFC 1035) and a port.
+    /// Maximum length of a host, in bytes: a name of 253 (RFC 1035) and a port.
     const MAX: usize = 253 + ":65535".len();
 
-    /// Reads a host and perhaps a port, 0 to 65535; a colon without digits is no port (RFC 3986,
-    /// section 3.2.3). `None` for anything else.
+    /// Parses a host and an optional port, 0 to 65535. A colon without digits is no port (RFC 3986, section
+    /// 3.2.3). `None` for anything else.
     pub fn parse(text: impl AsRef<[u8]>) -> Option<Self> {
         let text = text.as_ref();
         if text.len() > Self::MAX {
@@ -40,12 +40,12 @@ impl Host {
         Some(Self { text, name_end })
     }
 
-    /// The name or address without the port; an IPv6 address stands in brackets.
+    /// The name or address without the port; an IPv6 address is in brackets.
     pub fn name(&self) -> &str {
         self.part(0..self.name_end)
     }
 
-    /// The port, where one is named.
+    /// The port, if given.
     pub fn port(&self) -> Option<u16> {
         self.part(self.name_end + 1..self.text.len()).parse().ok()
     }
@@ -60,7 +60,7 @@ impl Host {
     }
 }
 
-/// Where the name at the beginning ends; `None` where there is none.
+/// The length of the name at the start; `None` if there is none.
 fn name_end(text: &[u8]) -> Option<usize> {
     if text.first() == Some(&b'[') {
         let close = text.iter().position(|byte| *byte == b']')?;
@@ -72,7 +72,7 @@ fn name_end(text: &[u8]) -> Option<usize> {
     (end > 0).then_some(end)
 }
 
-/// `u16::from_str` also takes a sign.
+/// `u16::from_str` would also accept a sign.
 fn is_port(digits: &[u8]) -> bool {
     let text = std::str::from_utf8(digits).unwrap_or_default();
     digits.iter().all(u8::is_ascii_digit) && text.parse::<u16>().is_ok()
@@ -88,7 +88,8 @@ impl std::str::FromStr for Host {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
-        Self::parse(text).ok_or_else(|| Invalid::new("host", "must be a host, perhaps with a port"))
+        Self::parse(text)
+            .ok_or_else(|| Invalid::new("host", "must be a host with an optional port"))
     }
 }
 
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_are_read_in_lower_case() {
+    fn hosts_are_lowercased() {
         for (text, name, port) in [
             ("acme.example", "acme.example", None),
             ("WWW.Acme.example:8080", "www.acme.example", Some(8080)),
@@ -116,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_host_is_refused() {
+    fn invalid_hosts_are_rejected() {
         for text in [
             "",
             ":80",

@@ -1,4 +1,4 @@
-//! Tenants by the host that a request names (API.md, 2.1).
+//! A tenant directory by host (API.md, 2.1).
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -7,20 +7,20 @@ use swarm_core::TenantId;
 
 use super::{TenantConfig, TenantDirectory, TenantRequest};
 
-/// What only one tenant can have stands twice.
+/// Two tenants have the same host or id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DuplicateTenant {
     /// This host.
-    #[error("host {0:?} stands twice")]
+    #[error("duplicate host {0:?}")]
     Host(String),
     /// This id: the same records would be served to the operators of both.
-    #[error("tenant {:?} stands twice", .0.as_str())]
+    #[error("duplicate tenant {:?}", .0.as_str())]
     Id(TenantId),
 }
 
-/// Tenants by host. Clones share one table, so whoever keeps one adds and removes tenants while the
-/// site serves.
+/// Tenants by host. Clones share one table, so that a clone can add and remove tenants while the site
+/// serves.
 #[derive(Clone, Debug, Default)]
 pub struct HostTable(Arc<RwLock<Tenants>>);
 
@@ -32,16 +32,16 @@ struct Tenants {
 }
 
 impl HostTable {
-    /// A table without tenants.
+    /// An empty table.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Serves this tenant from now on; one of the same id before it is replaced.
+    /// Adds a tenant, or replaces the one with the same id.
     ///
     /// # Errors
-    /// [`DuplicateTenant`] when one of its hosts stands twice, or is another tenant's; the table is then as it
-    /// was.
+    /// [`DuplicateTenant`] if one of its hosts is listed twice or belongs to another tenant; the table is then
+    /// unchanged.
     pub fn insert(&self, tenant: TenantConfig) -> Result<(), DuplicateTenant> {
         let (mut tenants, tenant) = (self.write(), Arc::new(tenant));
         let others = tenants.by_id.values().filter(|other| other.id != tenant.id);
@@ -49,17 +49,17 @@ impl HostTable {
         Ok(())
     }
 
-    /// Serves this tenant no longer; answers whether it was served.
+    /// Removes a tenant; returns whether it was there.
     pub fn remove(&self, id: &TenantId) -> bool {
         let mut tenants = self.write();
         tenants.by_host.retain(|_, tenant| tenant.id != *id);
         tenants.by_id.remove(id).is_some()
     }
 
-    /// Serves these tenants from now on, and no others.
+    /// Replaces all tenants.
     ///
     /// # Errors
-    /// [`DuplicateTenant`] when two of them have one host or one id; the table is then as it was.
+    /// [`DuplicateTenant`] if two of them share a host or an id; the table is then unchanged.
     pub fn replace(
         &self,
         tenants: impl IntoIterator<Item = TenantConfig>,
@@ -69,7 +69,7 @@ impl HostTable {
         Ok(())
     }
 
-    // Nothing panics while the lock is held, and every write is one assignment.
+    // Poisoning is ignored: nothing panics while the lock is held, and every write is one assignment.
 
     fn read(&self) -> RwLockReadGuard<'_, Tenants> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn tenants_come_change_and_go() {
+    fn tenants_are_added_replaced_and_removed() {
         let table = HostTable::new();
         table.insert(tenant("acme", &["acme.example", "WWW.acme.example"])).unwrap();
         table.insert(tenant("bolt", &["bolt.example"])).unwrap();

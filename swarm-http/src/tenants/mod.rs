@@ -1,4 +1,4 @@
-//! Who is served: tenants, how a request finds its own, and who may operate one.
+//! Tenants: their settings, the directory that finds them by request, and their operators.
 
 mod config;
 mod host;
@@ -22,33 +22,31 @@ pub(crate) use operators::only;
 pub use operators::{AdminTokens, DuplicateOperator, Operators};
 pub use origin::PublicOrigin;
 
-/// Which tenants there are, and which of them a request is for.
+/// The tenants of a site, and which of them a request is for.
 ///
-/// It is asked at each request and by the work in the background, so it answers from memory. What it
-/// answers may change at any time: a tenant that is new is served from the next request on, and one
-/// that is gone no longer. A tenant whose settings change comes as another [`Arc`]; the same `Arc`
-/// again costs a request nothing.
+/// Every request and the maintenance jobs call it, so it must answer from memory. Its answers may change
+/// at any time and take effect with the next request. A tenant whose settings change must come in a new
+/// [`Arc`]; returning the same `Arc` avoids opening the tenant again.
 ///
-/// [`HostTable`] is the plain implementation.
+/// [`HostTable`] is the implementation by host.
 pub trait TenantDirectory: Send + Sync + 'static {
-    /// The tenant that this request is for; none is a 421.
+    /// The tenant that this request is for; `None` is answered with 421.
     fn find(&self, request: &TenantRequest<'_>) -> Option<Arc<TenantConfig>>;
 
-    /// The tenant of this id.
+    /// The tenant with this id.
     fn tenant(&self, id: &TenantId) -> Option<Arc<TenantConfig>>;
 
-    /// Each tenant, once.
+    /// All tenants, each once.
     fn tenants(&self) -> Vec<Arc<TenantConfig>>;
 }
 
-/// What of a request may say which tenant it is for.
+/// The parts of a request by which a directory finds the tenant.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct TenantRequest<'a> {
-    /// The host that the client named, perhaps with a port; as a proxy forwards it, where the site
-    /// trusts proxies.
+    /// The host that the client used, with an optional port; if the site trusts proxies, the forwarded one.
     pub host: Option<&'a Host>,
-    /// The path as it was sent.
+    /// The path, not decoded.
     pub path: &'a str,
     /// The headers.
     pub headers: &'a HeaderMap,

@@ -1,4 +1,4 @@
-//! The tenants in use: their services, kept while their settings do not change.
+//! The services of tenants in use, kept until their settings change.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -8,12 +8,12 @@ use swarm_core::{CommitteeTenant, Tenant, TenantId};
 use super::{Services, TenantConfig};
 use crate::workers::TenantJobs;
 
-/// A tenant that is served: its settings, and the services that answer for it.
+/// A served tenant: its settings and its services.
 pub struct ServedTenant {
     config: Arc<TenantConfig>,
     tenant: Tenant,
     committee: Option<CommitteeTenant>,
-    /// Its part of the worker pool.
+    /// The tenant's share of the worker pool.
     jobs: TenantJobs,
 }
 
@@ -30,12 +30,12 @@ impl ServedTenant {
         }
     }
 
-    /// Its settings.
+    /// The settings.
     pub fn config(&self) -> &TenantConfig {
         &self.config
     }
 
-    /// Its world of interface A.
+    /// The tenant's handle on interface A.
     pub fn tenant(&self) -> &Tenant {
         &self.tenant
     }
@@ -44,7 +44,7 @@ impl ServedTenant {
         &self.jobs
     }
 
-    /// Its committee, where the site has committees.
+    /// The tenant's committee, if the site has committees.
     pub fn committee(&self) -> Option<&CommitteeTenant> {
         self.committee.as_ref()
     }
@@ -56,7 +56,7 @@ impl std::fmt::Debug for ServedTenant {
     }
 }
 
-/// The tenants that have been opened so far.
+/// The tenants opened so far.
 pub(crate) struct OpenTenants {
     services: Services,
     opened: RwLock<HashMap<TenantId, Arc<ServedTenant>>>,
@@ -71,7 +71,7 @@ impl OpenTenants {
         &self.services
     }
 
-    /// The tenant with these settings, opened if it is not open yet.
+    /// The tenant with these settings; opens it if necessary.
     pub(crate) fn get(&self, config: Arc<TenantConfig>) -> Arc<ServedTenant> {
         let opened = self.opened.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(served) = opened.get(&config.id)
@@ -86,7 +86,7 @@ impl OpenTenants {
         served
     }
 
-    /// Opens each of these, and drops all others.
+    /// Opens each of these tenants, and drops all others.
     pub(crate) fn retain(&self, configs: Vec<Arc<TenantConfig>>) -> Vec<Arc<ServedTenant>> {
         let kept: Vec<_> = configs.into_iter().map(|config| self.get(config)).collect();
         let ids: HashSet<_> = kept.iter().map(|served| &served.config.id).collect();

@@ -1,45 +1,45 @@
-//! Who may operate a tenant.
+//! Authentication of a tenant's operators.
 
 use async_trait::async_trait;
 use http::header::AsHeaderName;
 use http::{HeaderMap, HeaderValue};
 use swarm_core::domain::{Actor, AdminTokenHash};
 
-/// Decides who may operate a tenant, and under which name their acts stand in the log.
+/// Decides who may operate a tenant, and the name under which the log records their acts.
 ///
-/// [`AdminTokens`] is the plain implementation. Others may look for another credential, or ask
-/// somebody else: a request of an operator waits for the answer.
+/// [`AdminTokens`] is the implementation by token. Others may use another credential or call another
+/// service; an operator's request waits for the answer.
 #[async_trait]
 pub trait Operators: Send + Sync + 'static {
-    /// The operator that a request with these headers comes from; none is a 401.
+    /// The operator that a request with these headers comes from; `None` is answered with 401.
     async fn admit(&self, headers: &HeaderMap) -> Option<Actor>;
 }
 
-/// Operators by the token in `X-Admin-Token`, sent once (API.md, 7.1). Only its hash is known.
+/// Operators by the token in `X-Admin-Token`, sent once (API.md, 7.1). Only hashes of tokens are kept.
 #[derive(Clone, Debug, Default)]
 pub struct AdminTokens(Vec<(Actor, AdminTokenHash)>);
 
-/// This operator, or its token, stands twice.
+/// Two operators have the same name or token.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("operator {0:?}: the name or the token stands twice")]
+#[error("operator {0:?}: duplicate name or token")]
 pub struct DuplicateOperator(pub String);
 
 impl AdminTokens {
-    /// The one operator, called `operator`, with this token.
+    /// A single operator, named `operator`, with this token.
     pub fn single(token: AdminTokenHash) -> Self {
         Self(vec![(Actor::OPERATOR, token)])
     }
 
-    /// No operators yet.
+    /// No operators.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With one operator more.
+    /// Adds an operator.
     ///
     /// # Errors
-    /// [`DuplicateOperator`] when the name or the token is another's: the log could not tell them
-    /// apart.
+    /// [`DuplicateOperator`] if another operator has the name or the token, because the log could not
+    /// distinguish them.
     pub fn with(mut self, name: Actor, token: AdminTokenHash) -> Result<Self, DuplicateOperator> {
         if self.0.iter().any(|(known, hash)| *known == name || *hash == token) {
             return Err(DuplicateOperator(name.as_str().to_owned()));
@@ -63,8 +63,8 @@ impl Operators for AdminTokens {
     }
 }
 
-/// The value of a header that was sent once. Of several, a proxy in front may have checked another than
-/// the one that counts here, so a credential that is sent twice is none.
+/// The value of a header that was sent exactly once. With several values, a proxy may have checked a
+/// different one than we would use, so they count as none.
 pub(crate) fn only(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&HeaderValue> {
     let mut sent = headers.get_all(name).iter();
     let value = sent.next()?;

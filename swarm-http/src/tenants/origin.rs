@@ -1,4 +1,4 @@
-//! The origin that a tenant's links name.
+//! The configured origin of a tenant, for links.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use swarm_core::Invalid;
 
 use super::Host;
 
-/// `https://acme.example` or `http://acme.example:8080`: a scheme and a host, perhaps with a port, in
-/// lower case.
+/// A scheme and a host with an optional port, in lower case: `https://acme.example`,
+/// `http://acme.example:8080`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicOrigin(String);
 
 impl PublicOrigin {
-    /// Reads an origin.
+    /// Parses an origin.
     ///
     /// # Errors
-    /// [`Invalid`] for anything else than `http://` or `https://` and a host.
+    /// [`Invalid`] for anything but `http://` or `https://` and a host.
     pub fn parse(text: impl AsRef<str>) -> Result<Self, Invalid> {
         let parts = text.as_ref().split_once("://");
         let origin = parts.and_then(|(scheme, host)| {
