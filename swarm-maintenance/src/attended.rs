@@ -71,8 +71,8 @@ impl<D: Directory> Attended<D> {
         new
     }
 
-    /// Wakes the tenants that have changed. Wakes all of them where the feed cannot tell which, and where the clock of
-    /// the store was set, since scheduled work may be due.
+    /// Wakes the tenants that have changed. Wakes all of them if the feed does not know which, or if the clock of the
+    /// store was set, because scheduled work may be due then.
     pub(crate) async fn notice_changes(&mut self) {
         let Some(feed) = self.directory.changes() else { return };
         let changed = match feed.changes().await {

@@ -7,7 +7,7 @@ use swarm_core::{CommitteeError, CommitteeRefusal};
 use crate::directory::MaintainedTenant;
 use crate::job::{Job, Next};
 
-/// Generates the briefs of a committee at their time, or later where no server ran then.
+/// Generates the briefs of a committee at their time, or later if no server ran then.
 #[derive(Debug, Default)]
 pub struct GenerateBriefs {
     /// The last refusal that was logged, so that each is logged once and not every round.

@@ -1,4 +1,4 @@
-//! Whether the clocks of the store and of this server agree.
+//! Detects that the clocks of the store and of this server disagree.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ const STANDS_STILL: &str = "the schedule stands still: \
 pub struct ClockCheck(Mutex<BTreeSet<TenantId>>);
 
 impl ClockCheck {
-    /// What a health check should warn of, if there is such a tenant.
+    /// The warning for health checks, if there is such a tenant.
     pub fn warning(&self) -> Option<String> {
         (!self.lock().is_empty()).then(|| STANDS_STILL.to_owned())
     }

@@ -1,4 +1,4 @@
-//! Which tenants are maintained.
+//! The tenants that maintenance works for.
 
 use std::sync::Arc;
 
@@ -7,36 +7,36 @@ use swarm_core::{CommitteeTenant, Tenant, TenantId};
 
 /// The tenants that a server serves.
 ///
-/// It is asked every second, so it answers from memory. A tenant whose settings change comes as another [`Arc`].
+/// It is called every second, so it must answer from memory. A tenant whose settings change must come in a new [`Arc`].
 pub trait Directory: Send + Sync + 'static {
     /// A tenant with its settings.
     type Tenant: MaintainedTenant;
 
-    /// Each tenant, once.
+    /// All tenants, each once.
     fn tenants(&self) -> Vec<Arc<Self::Tenant>>;
 
-    /// The tenant of this id, while it is served.
+    /// The tenant with this id, if it is served.
     fn tenant(&self, id: &TenantId) -> Option<Arc<Self::Tenant>>;
 
-    /// Reports which tenants have changed, where the store can; otherwise each tenant is visited every [`PAUSE`].
+    /// The feed of changed tenants, if the store has one; otherwise each tenant is visited every [`PAUSE`].
     ///
     /// [`PAUSE`]: crate::PAUSE
     fn changes(&self) -> Option<&Arc<dyn ChangeFeed>>;
 }
 
-/// A tenant as the jobs see it.
+/// A tenant with what the jobs need of it.
 pub trait MaintainedTenant: Send + Sync + 'static {
-    /// Its id.
+    /// The tenant's id.
     fn id(&self) -> &TenantId;
 
-    /// Its interface A.
+    /// The tenant's handle on interface A.
     fn tenant(&self) -> &Tenant;
 
-    /// Its interface B, where it has one.
+    /// The tenant's handle on interface B, if it has one.
     fn committee(&self) -> Option<&CommitteeTenant>;
 }
 
-/// A directory of one tenant, for a server that has no more.
+/// A directory of one tenant.
 #[derive(Debug)]
 pub struct SingleTenant(Arc<OneTenant>);
 
@@ -49,7 +49,7 @@ pub struct OneTenant {
 }
 
 impl SingleTenant {
-    /// A tenant with interface A alone.
+    /// A tenant with interface A only.
     pub fn new(id: TenantId, tenant: Tenant) -> Self {
         Self(Arc::new(OneTenant { id, tenant, committee: None }))
     }

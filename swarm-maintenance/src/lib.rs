@@ -1,10 +1,10 @@
 //! The background work of Swarm: windows close at their deadline, briefs are generated at their time, mail is
 //! delivered.
 //!
-//! Without it a server answers, but nothing happens on schedule. Run it beside the server, on every server: several
-//! servers on one store share the work, and each piece is done once. It knows `swarm-core` and no HTTP, so that any
-//! front end can run it. Where the store reports which tenants have changed ([`ChangeFeed`]), a tenant is visited when
-//! something is due or has changed, and idle tenants cost next to nothing.
+//! Without it a server answers, but nothing happens on schedule. Run it alongside every server: several servers on one
+//! store share the work, and each piece is done once. It depends on `swarm-core` and not on HTTP, so that any front end
+//! can run it. If the store reports which tenants have changed ([`ChangeFeed`]), a tenant is visited when something is
+//! due or has changed, and idle tenants cost next to nothing.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -58,7 +58,7 @@ use swarm_core::store::ChangeFeed;
 use attended::Attended;
 use schedule::Scheduled;
 
-/// Interval between looks at which tenants there are, and which have changed.
+/// Interval at which added, removed and changed tenants are noticed.
 const TICK: Duration = Duration::from_secs(1);
 
 type NewJob<T> = Box<dyn Fn() -> Box<dyn Job<T>> + Send + Sync>;

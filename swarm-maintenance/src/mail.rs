@@ -7,7 +7,7 @@ use swarm_core::domain::MessageId;
 use crate::directory::MaintainedTenant;
 use crate::job::{Job, Next, report};
 
-/// Sends the queued messages through the mailer that the function returns for a tenant. Without a mailer they stay
+/// Sends the queued messages through the mailer that the function returns for a tenant. If it returns none, they stay
 /// queued.
 #[derive(Clone, Debug)]
 pub struct DeliverMail<F>(pub F);
@@ -38,7 +38,7 @@ pub struct LogQueuedMail {
 impl<T: MaintainedTenant> Job<T> for LogQueuedMail {
     async fn round(&mut self, served: &T) -> Next {
         let tenant = served.id();
-        // An error is not logged here: closing windows on the same store logs it.
+        // Not logged here: the job that closes windows logs the same store failure.
         let Ok(queued) = served.tenant().queued(self.last).await else { return Next::Soon };
         for message in queued {
             let subject = &message.mail.subject;

@@ -1,31 +1,31 @@
-//! Whether a connection is waiting for its client or working on a request, and since when.
+//! Tracks whether a connection is waiting for its client or working on a request, and since when.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::time::Instant;
 
-/// What a connection is doing, as far as others have to know.
+/// The shared state of a connection. Clones share it.
 #[derive(Clone, Debug)]
 pub(crate) struct Activity(Arc<Mutex<Phase>>);
 
 #[derive(Clone, Copy, Debug)]
 enum Phase {
-    /// For the client: to send its next request or the rest of a body, or to read its answer.
+    /// Waiting for the client to send a request or the rest of a body, or to read its answer.
     Waiting { since: Instant },
-    /// On a request.
+    /// Working on a request.
     Working { since: Instant },
     /// The connection is being closed.
     Closing,
 }
 
 impl Activity {
-    /// Of a connection that was accepted right now.
+    /// The state of a connection that was just accepted.
     pub(crate) fn new() -> Self {
         Self(Arc::new(Mutex::new(Phase::Waiting { since: Instant::now() })))
     }
 
-    /// The head of a request has arrived. Returns false when the connection is already being
-    /// closed, so that nobody would read the answer.
+    /// Records that the head of a request has arrived. Returns false if the connection is already being
+    /// closed, so that the answer could not be sent.
     pub(crate) fn start_request(&self) -> bool {
         let mut phase = self.phase();
         if matches!(*phase, Phase::Closing) {
@@ -35,23 +35,23 @@ impl Activity {
         true
     }
 
-    /// It is the client's turn: to read the answer, or more of it, and to ask again.
+    /// Records that the client has to read the answer, or more of it, or to send the next request.
     pub(crate) fn wait_for_client(&self) {
-        self.turn(|_| Phase::Waiting { since: Instant::now() });
+        self.change(|_| Phase::Waiting { since: Instant::now() });
     }
 
-    /// The client has to send more of its body. It waits since the request began, so that nobody
-    /// gains time by sending slowly.
+    /// Records that the client has to send more of its body. The wait counts from the start of the
+    /// request, so that sending slowly gains no time.
     pub(crate) fn wait_for_body(&self) {
-        self.turn(|since| Phase::Waiting { since });
+        self.change(|since| Phase::Waiting { since });
     }
 
-    /// More of the body is there, or its end.
+    /// Records that more of the body has arrived, or its end.
     pub(crate) fn resume(&self) {
-        self.turn(|since| Phase::Working { since });
+        self.change(|since| Phase::Working { since });
     }
 
-    /// Since when the connection waits for its client, if it does.
+    /// Since when the connection has been waiting for its client, if it is.
     pub(crate) fn waiting_since(&self) -> Option<Instant> {
         match *self.phase() {
             Phase::Waiting { since } => Some(since),
@@ -59,7 +59,7 @@ impl Activity {
         }
     }
 
-    /// Closes it, unless it is working on a request. Returns whether it did.
+    /// Marks the connection as closing, unless it is working on a request. Returns whether it did.
     pub(crate) fn close_if_waiting(&self) -> bool {
         let mut phase = self.phase();
         let waiting = matches!(*phase, Phase::Waiting { .. });
@@ -69,7 +69,7 @@ impl Activity {
         waiting
     }
 
-    fn turn(&self, next: impl FnOnce(Instant) -> Phase) {
+    fn change(&self, next: impl FnOnce(Instant) -> Phase) {
         let mut phase = self.phase();
         if let Phase::Waiting { since } | Phase::Working { since } = *phase {
             *phase = next(since);

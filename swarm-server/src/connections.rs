@@ -1,4 +1,4 @@
-//! The open connections, and how room is made for a new one.
+//! The open connections: limits in total and per client, and closing idle ones for new ones.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -21,7 +21,7 @@ pub(crate) struct Connections {
     /// The number of open connections of each client, by its key.
     counts: HashMap<u64, usize>,
     max: usize,
-    /// The maximum of one client; `None` behind a proxy, whose address all clients have.
+    /// The maximum per client; `None` behind a proxy, where all clients have the proxy's address.
     max_of_client: Option<usize>,
     gauge: Gauge,
 }
@@ -46,7 +46,7 @@ impl Connections {
         }
     }
 
-    /// Waits until a connection ends; for ever where there is none.
+    /// Waits until a connection ends; forever if there is none.
     pub(crate) async fn ended(&mut self) {
         match self.tasks.join_next_with_id().await {
             Some(ended) => self.forget(ended),
@@ -55,10 +55,10 @@ impl Connections {
     }
 
     /// Makes room for a connection from this address. At the client's limit, closes that client's
-    /// connection which has waited longest; at the total limit, the one which has waited longest of
-    /// all. While all of them are working on requests, or not closed yet, the new connection waits.
+    /// longest-waiting connection; at the total limit, the longest-waiting one of all. Waits while all
+    /// connections are working on requests or still closing.
     pub(crate) async fn make_room(&mut self, address: IpAddr) {
-        /// How long to wait before looking again for a connection that is waiting.
+        /// Interval at which waiting connections are looked for.
         const PAUSE: Duration = Duration::from_millis(10);
         let client = self.scheduler.client(address).key();
         let count = self.counts.get(&client).copied();
@@ -73,8 +73,8 @@ impl Connections {
         }
     }
 
-    /// Runs a connection from this address to its end, or until it is closed, scheduled fairly with those of
-    /// other clients. Closing counts as its time: where much was sent and not read, it keeps the system busy.
+    /// Spawns a connection from this address, scheduled fairly with those of other clients. The time to close
+    /// it is charged too, because discarding much unread input keeps the system busy.
     pub(crate) fn run(
         &mut self,
         address: IpAddr,
@@ -102,8 +102,8 @@ impl Connections {
         self.open.insert(task.id(), Open { client, activity, _close: close });
     }
 
-    /// Closes the one that has waited longest for its client, of this client or of all; answers
-    /// whether there was one.
+    /// Closes the connection that has been waiting longest, of this client or of all. Returns whether
+    /// there was one.
     pub(crate) fn close_longest_waiting(&mut self, client: Option<u64>) -> bool {
         let eligible = |open: &Open| client.is_none_or(|client| open.client.key() == client);
         let waiting = self.open.iter().filter(|(_, open)| eligible(open));
@@ -113,11 +113,11 @@ impl Connections {
         if closed {
             self.remove(id);
         }
-        // A request may just have arrived there; then another may still be waiting.
+        // If a request has just arrived there, try the next one.
         closed || self.close_longest_waiting(client)
     }
 
-    /// Waits for all of them, at most as long as `drain`, and drops the rest.
+    /// Waits for all connections to end, at most for `drain`, and drops the rest.
     pub(crate) async fn finish(mut self, drain: Duration) {
         let all = async {
             while let Some(ended) = self.tasks.join_next_with_id().await {
@@ -134,7 +134,7 @@ impl Connections {
             Ok((id, ())) => id,
             Err(error) => {
                 if !error.is_cancelled() {
-                    tracing::error!(%error, "a connection failed");
+                    tracing::error!(%error, "connection task failed");
                 }
                 error.id()
             }
@@ -154,7 +154,7 @@ impl Connections {
     }
 }
 
-/// A connection, counted while it is open.
+/// Counts an open connection in the gauge, until dropped.
 struct Counted(Gauge);
 
 impl Counted {
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_one_that_waits_longest_makes_room() {
+    async fn longest_waiting_connection_is_closed_at_the_limit() {
         let mut connections = at_most(3, None);
         let mut open_one = async |address| {
             connections.make_room(address).await;
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_client_with_too_many_loses_its_own() {
+    async fn client_at_its_limit_loses_its_own_connection() {
         let mut connections = at_most(10, Some(2));
         let stranger = open(&mut connections, OTHER);
         tokio::time::advance(Duration::from_secs(1)).await;
@@ -226,14 +226,14 @@ mod tests {
         assert!(stranger.start_request());
         let alive: Vec<_> = own.iter().map(Activity::start_request).collect();
         assert_eq!(alive, [false, false, false, true, true]);
-        // All of them are working on requests: none is closed, and the client gets one more.
+        // All are working on requests: none is closed, and the client gets one more.
         connections.make_room(ONE).await;
         open(&mut connections, ONE);
         assert_eq!(connections.open.len(), 4);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_newcomer_waits_while_all_are_at_a_request() {
+    async fn new_connection_waits_while_all_are_working() {
         let mut connections = at_most(1, None);
         let busy = open(&mut connections, ONE);
         assert!(busy.start_request());

@@ -1,11 +1,11 @@
-//! How long a request says its body is.
+//! Checks the framing of request bodies.
 
 use http::HeaderMap;
 use http::header::TRANSFER_ENCODING;
 use swarm_core::wire::RequestError;
 
-/// Refuses a body that is encoded twice, or otherwise than in chunks: a proxy in front of us may
-/// see another end of the body (RFC 9112, section 6.3). Wrong lengths are refused by hyper.
+/// Refuses a body with several transfer encodings or one other than chunked, because a proxy might see a
+/// different end of the body (RFC 9112, section 6.3). hyper refuses invalid lengths.
 pub(crate) fn check_framing(headers: &HeaderMap) -> Result<(), RequestError> {
     let mut encodings = headers.get_all(TRANSFER_ENCODING).iter();
     let chunked =

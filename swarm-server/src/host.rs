@@ -1,4 +1,4 @@
-//! The one host that a request names.
+//! Validates the host of a request.
 
 use bytes::Bytes;
 use http::header::{HOST, HeaderValue};
@@ -6,8 +6,8 @@ use http::{Request, Response};
 use swarm_core::wire::{self, RequestError};
 use swarm_http::Host;
 
-/// Refuses a target without a path (as of CONNECT), and leaves exactly one host in the headers: an
-/// absolute target's, which goes before the Host header (RFC 9112, section 3.2.2), or that one.
+/// Refuses a target without a path (as of CONNECT), and a request without exactly one valid Host header.
+/// The host of an absolute target replaces that of the header (RFC 9112, section 3.2.2).
 pub(crate) fn settle_host<B>(request: &mut Request<B>) -> Result<(), RequestError> {
     let mut hosts = request.headers().get_all(HOST).iter();
     let named = hosts.next().ok_or(RequestError::MissingHost)?;
@@ -25,7 +25,7 @@ pub(crate) fn settle_host<B>(request: &mut Request<B>) -> Result<(), RequestErro
     Ok(())
 }
 
-/// The answer to a request whose head is not served.
+/// The answer to a request with an invalid head.
 pub(crate) fn bad_request<B: From<Bytes>>(error: &RequestError) -> Response<B> {
     swarm_http::response(wire::Answer::from(error))
 }

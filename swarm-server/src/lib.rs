@@ -1,4 +1,4 @@
-//! The server of Swarm: an accept loop with a bound on everything that a client can hold.
+//! The server of Swarm: an accept loop that limits the resources of each client.
 //!
 //! [`serve_site`] serves a [`Site`] of `swarm-http`; [`serve`] serves any tower service, a warp filter by
 //! `warp::service`. The binary `swarm` (feature `bin`, on by default) adds configuration, stores and commands.
@@ -25,8 +25,8 @@
 //! # }
 //! ```
 //!
-//! HTTP/1.0 and HTTP/1.1 only. The accept loop does not bound what a handler does in its own time: a handler reads its
-//! body with [`swarm_http::body::read`] and sets its own deadlines.
+//! HTTP/1.0 and HTTP/1.1 only. The accept loop does not limit how long a handler takes: a handler sets its own
+//! deadlines, and reads its body with [`swarm_http::body::read`].
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -77,11 +77,11 @@ pub use self::limits::Limits;
 pub use self::tls::{TlsCertificate, TlsError};
 pub use self::tracked_body::TrackedBody;
 
-/// The address of the client, in the extensions of each request.
+/// The address of the client, in the extensions of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub SocketAddr);
 
-/// Where connections come from: a TCP listener, with TLS or without.
+/// A TCP listener, with or without TLS.
 #[derive(Debug)]
 pub struct Listener {
     tcp: TcpListener,
@@ -89,14 +89,14 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Connections that speak TLS, with this certificate.
+    /// Accepts TLS connections, with this certificate.
     pub fn with_tls(tcp: TcpListener, certificate: TlsCertificate) -> Self {
         Self { tcp, tls: Some(certificate) }
     }
 }
 
 impl From<TcpListener> for Listener {
-    /// Connections that speak plain HTTP, for a proxy in front.
+    /// Accepts plain HTTP, for use behind a proxy.
     fn from(tcp: TcpListener) -> Self {
         Self { tcp, tls: None }
     }
@@ -104,14 +104,14 @@ impl From<TcpListener> for Listener {
 
 /// Serves `service` on `listener` until `stop` resolves.
 ///
-/// Then new connections are refused, requests in flight get their answers, and what is not done
-/// after [`Limits::drain`] is dropped. A request without exactly one valid Host header is answered
+/// Then it refuses new connections, answers the requests in flight, and drops the connections that are
+/// still open after [`Limits::drain`]. A request without exactly one valid Host header is answered with
 /// 400 before the service sees it.
 ///
 /// # Errors
 ///
-/// If the listener has no address, or its TLS cannot be set up. Errors of single connections, and of accepting them,
-/// are logged.
+/// If the listener has no address, or TLS cannot be set up. Errors of single connections and of accepting them are
+/// logged.
 pub async fn serve<S, B>(
     listener: impl Into<Listener>,
     service: S,
@@ -128,7 +128,7 @@ where
     serve_counted(listener.into(), service, limits, (Gauge::default(), names_peers), stop).await
 }
 
-/// Serves all of a site, [`swarm_http::service`], as [`serve`] does, and counts the open connections in its metrics.
+/// Serves a site ([`swarm_http::service`]) like [`serve`], and counts the open connections in its metrics.
 ///
 /// # Errors
 /// As [`serve`].
@@ -138,13 +138,13 @@ pub async fn serve_site(
     limits: Limits,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    // A site has no use for the address of a client.
+    // A site does not use the client's address.
     let names_peers = false;
     let service = swarm_http::service(site);
     serve_counted(listener.into(), service, limits, (site.connections(), names_peers), stop).await
 }
 
-/// The same as [`serve`], with the gauge of open connections, and whether requests carry their [`Peer`].
+/// As [`serve`], with the gauge of open connections, and whether requests get a [`Peer`].
 async fn serve_counted<S, B>(
     Listener { tcp: listener, tls }: Listener,
     service: S,
@@ -186,7 +186,7 @@ where
     Ok(())
 }
 
-/// What connections speak.
+/// The protocol of connections.
 #[derive(Clone)]
 struct Protocol {
     http: http1::Builder,
@@ -195,7 +195,7 @@ struct Protocol {
 }
 
 fn http1(limits: &Limits) -> http1::Builder {
-    // Pieces of a body are at most as long as the buffer, whose least size hyper asserts.
+    // Body chunks are at most as long as the buffer; hyper asserts its minimum size.
     const BUFFER: usize = 64 << 10;
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
@@ -205,7 +205,7 @@ fn http1(limits: &Limits) -> http1::Builder {
     http
 }
 
-/// The next connection, when there is room for it.
+/// Accepts the next connection, and waits until there is room for it.
 async fn accept(listener: &TcpListener, connections: &mut Connections) -> (TcpStream, SocketAddr) {
     loop {
         let accepted = tokio::select! {
@@ -219,8 +219,7 @@ async fn accept(listener: &TcpListener, connections: &mut Connections) -> (TcpSt
             }
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             Err(error) => {
-                // Usually there are no file descriptors left. Closing a connection may help;
-                // otherwise only waiting does.
+                // Usually the process is out of file descriptors. Close a connection, or else wait.
                 let closed = connections.close_longest_waiting(None);
                 tracing::warn!(%error, closed, "cannot accept a connection");
                 sleep(Duration::from_millis(if closed { 1 } else { 100 })).await;
@@ -229,7 +228,7 @@ async fn accept(listener: &TcpListener, connections: &mut Connections) -> (TcpSt
     }
 }
 
-/// Runs one connection to its end; once `stopped` has no sender, to the end of its request.
+/// Runs one connection to its end; after the sender of `stopped` is dropped, to the end of its request.
 async fn drive<S, B>(
     Protocol { http, tls, handshake_deadline }: Protocol,
     socket: Socket,
@@ -258,7 +257,7 @@ async fn drive<S, B>(
         }
     };
     let ended = match ended {
-        // Nothing to do, except after a request with an Upgrade header: hyper leaves it open.
+        // Only needed after a request with an Upgrade header, which hyper leaves open.
         Ok(()) => connection.into_parts().io.into_inner().shutdown().await,
         Err(error) => Err(io::Error::other(error)),
     };
@@ -267,8 +266,7 @@ async fn drive<S, B>(
     }
 }
 
-/// The service's answer; an error when it is ambiguous where the request ends or which host it is
-/// for.
+/// The service's answer; an error if the framing or the host of the request is ambiguous.
 async fn answer<S, B>(
     mut service: S,
     request: Request<Incoming>,
@@ -280,8 +278,8 @@ where
     B: From<Bytes>,
 {
     if !activity.start_request() {
-        // The connection is being closed: the request must not run, since its answer could not be
-        // sent.
+        // The connection is being closed: the request must not run, because its answer could not
+        // be sent.
         return std::future::pending().await;
     }
     let mut request = request.map(|body| TrackedBody::new(body, activity.clone()));
@@ -298,7 +296,7 @@ where
         Err(error) => bad_request(&error),
     };
     if !body.is_reached() {
-        // The unread rest of the body makes the connection unusable: tell the client.
+        // With an unread body the connection cannot be reused.
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
     activity.wait_for_client();

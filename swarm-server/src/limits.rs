@@ -1,37 +1,39 @@
-//! What a client may hold on to, and for how long.
+//! Limits on connections, heads, and times.
 
 use std::time::Duration;
 
-/// The bounds of [`serve`](crate::serve). Values outside of their range are moved to its nearest end.
+/// The limits of [`serve`](crate::serve). Values outside of their range are clamped.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// The most connections at a time, at least 1. A new one closes the connection that has waited
-    /// longest for its client (to send a request, or the rest of one, or to read its answer); while
-    /// none is waiting, the new one waits. Default 4096, which must stay below the number of files
-    /// that the process may open.
+    /// Maximum number of connections, at least 1. At the limit, a new one closes the connection that
+    /// has been waiting longest for its client (to send a request, or the rest of one, or to read its
+    /// answer); while none is waiting, the new one waits. Must stay below the number of files that the
+    /// process may open. Default: 4096.
     pub connections: usize,
-    /// The most connections of one address at a time, at least 1; `None`: as many as there may be
-    /// at all. For IPv6, those of one network of 64 bits. A new one closes the client's own
-    /// connection that has waited longest. Default 512; use `None` behind a proxy, where all
-    /// clients have its address. Then connections are not scheduled by address; a
-    /// [`Site`](swarm_http::Site) that trusts the proxy schedules requests by the forwarded one.
+    /// Maximum number of connections per client address, at least 1; for IPv6, per /64 network. At the
+    /// limit, a new one closes the client's own longest-waiting connection. `None` is for use behind a
+    /// proxy, where all clients have the proxy's address: no limit per address, and no scheduling by
+    /// address; a [`Site`](swarm_http::Site) that trusts the proxy schedules requests by the forwarded
+    /// address. Default: 512.
     pub connections_per_address: Option<usize>,
-    /// Bytes of one request head, and of chunked trailers, 1 KiB to 1 MiB; more is a 431. 32 KiB.
+    /// Maximum size of a request head, and of chunked trailers, in bytes, 1 KiB to 1 MiB; beyond it,
+    /// 431. Default: 32 KiB.
     pub header_bytes: usize,
-    /// From the end of one answer, or the accept, to the end of the next request head: an idle
-    /// connection is closed as well as a half-sent head. At most a day; 10 s.
+    /// Maximum time from the accept, or the end of an answer, to the end of the next request head.
+    /// Closes idle connections as well as incomplete heads. At most a day. Default: 10 s.
     pub header_deadline: Duration,
-    /// The longest that a write may make no progress. At most a day; 10 s.
+    /// Maximum time that a write may make no progress. At most a day. Default: 10 s.
     pub write_deadline: Duration,
-    /// The bytes a second at which answers have to be read: so much adds a second, up to
-    /// `write_deadline`, to how long writes may wait. At least 1; 16 KiB.
+    /// Minimum rate at which answers have to be read, in bytes per second, at least 1: each
+    /// `write_rate` bytes written add a second to the time that writes may wait, up to
+    /// `write_deadline`. Default: 16 KiB/s.
     pub write_rate: usize,
-    /// How long a connection that we close is still read, so that a client which is sending gets
-    /// its answer rather than a reset. At most a day; 2 s.
+    /// Time for which a connection that the server closes is still read, so that a client that is
+    /// sending gets its answer rather than a reset. At most a day. Default: 2 s.
     pub linger: Duration,
-    /// The bytes that are read and thrown away in that time. 8 MiB.
+    /// Maximum number of bytes that are read and discarded in that time. Default: 8 MiB.
     pub linger_bytes: usize,
-    /// How long the connections may take to finish after `stop`. At most a day; 10 s.
+    /// Time for connections to finish after `stop`. At most a day. Default: 10 s.
     pub drain: Duration,
 }
 
@@ -56,7 +58,7 @@ impl Limits {
         let day = Duration::from_secs(24 * 60 * 60);
         Self {
             connections: self.connections.max(1),
-            connections_per_address: self.connections_per_address.map(|most| most.max(1)),
+            connections_per_address: self.connections_per_address.map(|max| max.max(1)),
             header_bytes: self.header_bytes.clamp(1 << 10, 1 << 20),
             header_deadline: self.header_deadline.min(day),
             write_deadline: self.write_deadline.min(day),

@@ -1,4 +1,4 @@
-//! The socket below a connection: timed writes and a lingering close.
+//! A TCP socket with write deadlines, cooperative yielding and a lingering close.
 
 use std::future::Future;
 use std::io;
@@ -14,36 +14,36 @@ use tokio::time::{Instant, Sleep, sleep};
 use crate::Limits;
 use crate::activity::Activity;
 
-/// How much a connection writes before others have their turn, in bytes: whoever reads a large answer as
-/// fast as it comes would otherwise have a thread for milliseconds.
-const PIECE: usize = 256 << 10;
+/// Maximum number of bytes that a connection writes before it yields. Without it, a client that reads a
+/// large answer quickly would occupy a thread for milliseconds.
+const MAX_WRITE: usize = 256 << 10;
 
-/// How much of what nobody reads is discarded in one go, in bytes.
-const DISCARD: usize = 64 << 10;
+/// Maximum number of bytes that one read discards while lingering.
+const MAX_DISCARD: usize = 64 << 10;
 
-/// A socket. A write that makes no progress fails at its deadline, and one with too little progress
-/// somewhat later. Closing lingers: closing a socket with unread input would reset the connection,
-/// and the client might lose the answer.
+/// A write that makes no progress fails at its deadline, one with too little progress somewhat later.
+/// Closing lingers, because closing a socket with unread input would reset the connection, and the
+/// client might lose the answer.
 pub(crate) struct Socket {
     tcp: TcpStream,
     write_deadline: Duration,
     write_rate: usize,
-    /// How much longer writes may wait, in total; what is written adds to it, at the least rate.
+    /// Remaining time that writes may wait; written bytes add to it, at the minimum rate.
     credit: Duration,
-    /// What was written since others last went first, in bytes.
+    /// Bytes written since the last yield.
     written: usize,
-    /// Runs from when a write has to wait until all is written.
+    /// Runs from the first pending write until everything is written.
     stalled: Option<Pin<Box<Sleep>>>,
     activity: Activity,
     linger: Duration,
-    /// What may still be discarded, in bytes.
+    /// Bytes that may still be discarded.
     linger_bytes: usize,
-    /// How long it is from one piece that is discarded to the next: all that may be is spread over the
-    /// time that it may take, so that whoever sends what is refused keeps no processor busy.
+    /// Pause between two discarding reads. Spreads the allowed bytes over the lingering time, so that a
+    /// client that keeps sending does not keep a processor busy.
     discard_pause: Duration,
-    /// Runs since our half was shut down.
+    /// Runs from the shutdown of our half.
     closing: Option<Pin<Box<Sleep>>>,
-    /// Runs until the next piece may be discarded.
+    /// Runs until the next discarding read.
     pause: Option<Pin<Box<Sleep>>>,
 }
 
@@ -64,13 +64,13 @@ impl Socket {
             linger_bytes: limits.linger_bytes,
             discard_pause: limits
                 .linger
-                .mul_f64(DISCARD as f64 / limits.linger_bytes.max(DISCARD) as f64),
+                .mul_f64(MAX_DISCARD as f64 / limits.linger_bytes.max(MAX_DISCARD) as f64),
             closing: None,
             pause: None,
         }
     }
 
-    /// Passes the outcome of a write on; one that waits too long is an error.
+    /// Passes on the result of a write; a write that waits too long becomes an error.
     fn timed(
         &mut self,
         cx: &mut Context<'_>,
@@ -87,14 +87,14 @@ impl Socket {
         let credit = self.credit;
         let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(credit)));
         ready!(stalled.as_mut().poll(cx));
-        // Discard the unsent bytes too: otherwise the system would retry them for minutes.
+        // Discard the unsent bytes, which the system would otherwise retransmit for minutes.
         let _ = self.tcp.set_zero_linger();
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 
-    /// Waits for the next turn, if it has written enough in this one. It comes by itself.
-    fn poll_turn(&mut self, cx: &Context<'_>) -> Poll<()> {
-        if self.written < PIECE {
+    /// Yields once after [`MAX_WRITE`] bytes, and wakes itself.
+    fn poll_yield(&mut self, cx: &Context<'_>) -> Poll<()> {
+        if self.written < MAX_WRITE {
             return Poll::Ready(());
         }
         self.written = 0;
@@ -102,7 +102,7 @@ impl Socket {
         Poll::Pending
     }
 
-    /// Adds the time that this many bytes take at the least rate, never above the initial credit.
+    /// Adds the time that this many bytes take at the minimum rate, up to the initial credit.
     fn earn(&mut self, length: usize) {
         let worth = Duration::from_secs_f64(length as f64 / self.write_rate as f64);
         self.credit = self.left().saturating_add(worth).min(self.write_deadline);
@@ -112,13 +112,13 @@ impl Socket {
         }
     }
 
-    /// What is left of the credit.
+    /// The remaining credit.
     fn left(&self) -> Duration {
         let until = self.stalled.as_ref().map(|stalled| stalled.deadline());
         until.map_or(self.credit, |until| until.saturating_duration_since(Instant::now()))
     }
 
-    /// Discards input until its end, an error, or the limit of time or bytes.
+    /// Discards input until its end, an error, or a limit of time or bytes.
     fn poll_discard(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         while self.linger_bytes > 0 && !self.has_lingered(cx) {
             if let Some(pause) = &mut self.pause {
@@ -135,9 +135,9 @@ impl Socket {
         self.closing.as_mut().is_some_and(|closing| closing.as_mut().poll(cx).is_ready())
     }
 
-    /// Discards what there is, a piece at most; answers how much it was, or nothing at the end.
+    /// Discards available input with one read. Returns its length, or `None` at the end.
     fn poll_discard_some(&mut self, cx: &mut Context<'_>) -> Poll<Option<usize>> {
-        let mut scrap = [MaybeUninit::uninit(); DISCARD];
+        let mut scrap = [MaybeUninit::uninit(); MAX_DISCARD];
         let mut scrap = ReadBuf::uninit(&mut scrap);
         let read = ready!(Pin::new(&mut self.tcp).poll_read(cx, &mut scrap));
         let length = scrap.filled().len();
@@ -161,8 +161,8 @@ impl AsyncWrite for Socket {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        ready!(self.poll_turn(cx));
-        let buf = buf.get(..PIECE).unwrap_or(buf);
+        ready!(self.poll_yield(cx));
+        let buf = buf.get(..MAX_WRITE).unwrap_or(buf);
         let written = Pin::new(&mut self.tcp).poll_write(cx, buf);
         self.timed(cx, written)
     }
@@ -172,12 +172,12 @@ impl AsyncWrite for Socket {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        // What is too much for a turn is written piece by piece.
-        if bufs.iter().map(|buf| buf.len()).sum::<usize>() > PIECE {
+        // More than one turn allows is written buffer by buffer.
+        if bufs.iter().map(|buf| buf.len()).sum::<usize>() > MAX_WRITE {
             let first = bufs.iter().find(|buf| !buf.is_empty());
             return self.poll_write(cx, first.map_or(&[], |buf| &**buf));
         }
-        ready!(self.poll_turn(cx));
+        ready!(self.poll_yield(cx));
         let written = Pin::new(&mut self.tcp).poll_write_vectored(cx, bufs);
         self.timed(cx, written)
     }
@@ -186,7 +186,7 @@ impl AsyncWrite for Socket {
         self.tcp.is_write_vectored()
     }
 
-    /// A socket has no buffer of ours; but all that there was to write is written.
+    /// Nothing is buffered here. A flush means that everything is written, so the write timer ends.
     fn poll_flush(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.credit = self.left();
         self.stalled = None;
@@ -213,17 +213,17 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_is_large_is_written_in_turns() {
+    async fn large_writes_yield() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let client = TcpStream::connect(listener.local_addr().unwrap());
         let (_client, accepted) = (client.await.unwrap(), listener.accept().await.unwrap());
         let mut socket = Socket::new(accepted.0, &Limits::default(), Activity::new());
-        let large = vec![b'x'; 2 * PIECE];
+        let large = vec![b'x'; 2 * MAX_WRITE];
         let large = [IoSlice::new(b"head"), IoSlice::new(&large)];
         assert_eq!(socket.write_vectored(&large).await.unwrap(), 4);
-        assert!(socket.write(&large[1]).await.unwrap() <= PIECE);
-        socket.written = PIECE;
+        assert!(socket.write(&large[1]).await.unwrap() <= MAX_WRITE);
+        socket.written = MAX_WRITE;
         assert!(socket.write_vectored(&large).now_or_never().is_none());
-        assert_eq!(socket.write_vectored(&large).await.unwrap(), 4, "in the next turn");
+        assert_eq!(socket.write_vectored(&large).await.unwrap(), 4, "after the yield");
     }
 }

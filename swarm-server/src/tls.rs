@@ -1,4 +1,4 @@
-//! TLS for the accept loop, by rustls, with a certificate that can be replaced while the server runs.
+//! TLS for the accept loop, with rustls and a certificate that can be replaced at run time.
 
 use std::fmt;
 use std::io;
@@ -18,46 +18,46 @@ use tokio_rustls::server::TlsStream;
 
 use crate::socket::Socket;
 
-/// A certificate chain and its private key. Clones share them, so that [`replace`](Self::replace) takes effect from the
-/// next handshake on; connections that are open keep theirs.
+/// A certificate chain and its private key. Clones share them: [`replace`](Self::replace) takes effect with the next
+/// handshake; open connections are not affected.
 #[derive(Clone)]
 pub struct TlsCertificate(Arc<Current>);
 
-/// Why a certificate and its key cannot be used. It never quotes the key.
+/// Why a certificate and its key cannot be used. The text never contains the key.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsError {
-    /// The chain is not PEM, or holds no certificate.
+    /// The chain is not PEM, or contains no certificate.
     #[error("no certificate in PEM form")]
     Certificate(#[source] pem::Error),
-    /// The key is not PEM, or holds no private key.
+    /// The key is not PEM, or contains no private key.
     #[error("no private key in PEM form")]
     Key(#[source] pem::Error),
-    /// rustls refuses the pair, for example because the key belongs to another certificate.
+    /// rustls rejects the pair, for example because the key belongs to another certificate.
     #[error("certificate and key cannot be used together: {0}")]
     Pair(rustls::Error),
 }
 
 impl TlsCertificate {
-    /// Reads a certificate chain, the server's own certificate first, and its private key (PKCS#8, PKCS#1 or SEC1).
+    /// Parses a certificate chain, the server's own certificate first, and its private key (PKCS#8, PKCS#1 or SEC1).
     ///
     /// # Errors
-    /// [`TlsError`] where either is not PEM, or they do not belong together.
+    /// [`TlsError`] if either is not PEM, or they do not match.
     pub fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, TlsError> {
         Ok(Self(Arc::new(Current(RwLock::new(certified(chain, key)?)))))
     }
 
-    /// Puts another certificate and key in their place.
+    /// Replaces the certificate and the key.
     ///
     /// # Errors
-    /// As [`from_pem`](Self::from_pem); then the old pair stays.
+    /// As [`from_pem`](Self::from_pem); the old pair then stays in use.
     pub fn replace(&self, chain: &[u8], key: &[u8]) -> Result<(), TlsError> {
         let new = certified(chain, key)?;
         *self.0.0.write().unwrap_or_else(PoisonError::into_inner) = new;
         Ok(())
     }
 
-    /// What does the handshakes: TLS 1.2 and 1.3, HTTP/1.1.
+    /// The acceptor of handshakes: TLS 1.2 and 1.3, HTTP/1.1.
     pub(crate) fn acceptor(&self) -> Result<TlsAcceptor, rustls::Error> {
         let mut config = ServerConfig::builder_with_provider(provider())
             .with_safe_default_protocol_versions()?
@@ -111,7 +111,7 @@ pub(crate) enum Stream {
 }
 
 impl Stream {
-    /// Does the handshake, where there is one.
+    /// Performs the TLS handshake, if `tls` is given.
     pub(crate) async fn accept(socket: Socket, tls: Option<TlsAcceptor>) -> io::Result<Self> {
         match tls {
             Some(tls) => Ok(Self::Tls(Box::new(tls.accept(socket).await?))),

@@ -1,4 +1,4 @@
-//! A request body that remembers whether it was read.
+//! A request body that records whether it was read to its end.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use hyper::body::{Body, Frame, Incoming, SizeHint};
 
 use crate::activity::Activity;
 
-/// The body of a request as [`serve`](crate::serve) hands it to a service.
+/// The request body that [`serve`](crate::serve) passes to a service.
 #[derive(Debug)]
 pub struct TrackedBody {
     body: Incoming,

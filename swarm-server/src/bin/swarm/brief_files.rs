@@ -1,4 +1,4 @@
-//! Brief files for a CDN: today's briefs of a committee, in a folder, whole or not at all.
+//! Exports today's briefs of a committee to a folder, for a CDN. Files are replaced atomically.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -20,7 +20,7 @@ use crate::Failure;
 use crate::config::TenantTable;
 use crate::secrets::random_bytes;
 
-/// The folders that briefs are exported to, one for each tenant that has one.
+/// The export folders, of the tenants that have one.
 pub(crate) fn folders(tables: &[TenantTable]) -> Result<Exports, Failure> {
     let (mut exports, mut folders) = (HashMap::new(), HashSet::new());
     for table in tables {
@@ -38,17 +38,17 @@ pub(crate) fn folders(tables: &[TenantTable]) -> Result<Exports, Failure> {
     Ok(exports)
 }
 
-/// What is exported, by tenant.
+/// Exports by tenant.
 pub(crate) type Exports = HashMap<TenantId, Export>;
 
-/// Keeps a tenant's folder up to date, whoever generated the briefs, while it has one.
+/// Keeps a tenant's export folder up to date, also with briefs that another server generated.
 pub(crate) struct ExportBriefs {
     exports: Arc<RwLock<Exports>>,
-    /// What stands where.
+    /// The last export.
     written: Option<Written>,
 }
 
-/// The folder, and which briefs it has: of this generation, for these members.
+/// The export, its generation of briefs, and the members that have one.
 type Written = (Export, Option<Generation>, Vec<CommitteeMemberId>);
 
 impl ExportBriefs {
@@ -56,14 +56,14 @@ impl ExportBriefs {
         Self { exports, written: None }
     }
 
-    /// Answers when the briefs of today will be those of yesterday.
+    /// Exports the briefs if they have changed, and returns when those of today expire.
     async fn refresh(&mut self, served: &ServedTenant) -> Result<Next, Failure> {
         let id = &served.config().id;
         let export = self.exports.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned();
         let (Some(export), Some(committee)) = (export, served.committee()) else {
             return Ok(Next::Changed);
         };
-        // Before the briefs: those that come in between are written twice, not missed.
+        // Read before the briefs: briefs generated in between are written twice rather than missed.
         let (generation, readers) = (committee.generation().await?, committee.readers().await?);
         let (generation, stays) = generation.unzip();
         let written = Some((export.clone(), generation, readers));
@@ -86,7 +86,7 @@ impl Job<ServedTenant> for ExportBriefs {
     }
 }
 
-/// Where a tenant's briefs go, and the origin that their links name.
+/// A tenant's export folder, and the origin of links in the briefs.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Export {
     pub(crate) folder: PathBuf,
@@ -94,7 +94,7 @@ pub(crate) struct Export {
 }
 
 impl Export {
-    /// Puts today's briefs into the folder; answers how many they are.
+    /// Writes today's briefs to the folder, and returns how many there are.
     pub(crate) async fn write(&self, committee: &CommitteeTenant) -> Result<usize, Failure> {
         let briefs = committee.briefs().await?;
         let file = |brief: &CommitteeBrief| {
@@ -107,8 +107,8 @@ impl Export {
     }
 }
 
-/// Puts the files into the folder, each by renaming a whole one into place, and removes the briefs
-/// that are not among them. Others may do the same: unfinished files carry the `mark` of who writes.
+/// Writes the files to the folder, each to a temporary file that is then renamed, and removes all other
+/// briefs. Several servers may write at once: names of temporary files contain the writer's `mark`.
 fn write(folder: &Path, files: &[(String, String)], mark: &str) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     for (name, text) in files {
@@ -128,14 +128,14 @@ fn write(folder: &Path, files: &[(String, String)], mark: &str) -> io::Result<()
     Ok(())
 }
 
-/// Writes a file down to the disk: what is renamed into place is whole after a crash, too.
+/// Writes a file and syncs it, so that it is complete even after a crash.
 fn write_through(path: &Path, text: &str) -> io::Result<()> {
     let mut file = fs::File::create(path)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
 }
 
-/// Whether this is the brief of the member that it is named after. Other files are somebody else's.
+/// Whether this file is a brief, named after its member. Other files are left alone.
 fn is_brief(file: &Path) -> bool {
     let named = file.extension().is_some_and(|extension| extension == "json");
     let brief = named.then(|| fs::read(file).ok()).flatten();
@@ -145,7 +145,7 @@ fn is_brief(file: &Path) -> bool {
     id.is_some_and(|id| file.file_stem() == Some(OsStr::new(&id)))
 }
 
-/// Removes a file that somebody else may have removed.
+/// Removes a file that another server may have removed already.
 fn remove(file: &Path) -> io::Result<()> {
     match fs::remove_file(file) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -167,7 +167,7 @@ mod tests {
     use tempfile::TempDir;
 
     #[tokio::test]
-    async fn a_folder_is_written_once_a_generation() {
+    async fn folder_is_written_once_per_generation() {
         let mut exported = Exported::new().await;
         for hours in [1, 2] {
             exported.generate(hours).await;
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_file_of_a_member_goes_and_comes_with_its_status() {
+    async fn file_exists_only_while_member_is_active() {
         let mut exported = Exported::new().await;
         exported.generate(1).await;
         for (status, there) in
@@ -192,9 +192,9 @@ mod tests {
         }
     }
 
-    /// Servers that share a folder, each with briefs of another generation.
+    /// Servers share a folder, each with briefs of another generation.
     #[test]
-    fn several_write_to_a_folder_at_once() {
+    fn concurrent_writers_never_leave_partial_files() {
         let folder = tempfile::tempdir().unwrap();
         let texts = ["a".repeat(100_000), "b".repeat(50_000)];
         let write_often = |writer: usize| {
@@ -212,7 +212,7 @@ mod tests {
         });
     }
 
-    /// A tenant whose committee is Ada, and the folder that her brief is exported to.
+    /// A tenant with a committee of one member, Ada, and an export folder.
     struct Exported {
         _folder: TempDir,
         brief: PathBuf,
@@ -244,7 +244,7 @@ mod tests {
             Self { _folder: folder, brief, ada: ada.id, committee, served, job }
         }
 
-        /// So far ahead that no midnight takes the briefs away.
+        /// With a deadline so far ahead that the briefs do not expire at midnight during the test.
         async fn generate(&self, hours: i64) {
             let deadline = self.committee.now().await.unwrap().plus_millis(hours * 3_600_000);
             let order = GenerationOrder { subject_id: None, deadline: Some(deadline) };

@@ -1,4 +1,4 @@
-//! `swarm check`: a configuration, checked as `serve` checks it, without a store.
+//! `swarm check`: checks a configuration like `serve`, without connecting to the store.
 
 use swarm_core::CommitteeSettings;
 use swarm_http::TenantConfig;
@@ -36,7 +36,7 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A line about a tenant. Names are the file's, quoted where they are not plain.
+/// One line about a tenant. Names are quoted, because they are arbitrary text.
 fn described(tenant: &TenantConfig, operators: &[&str]) -> String {
     let TenantConfig { id, name, hosts, committee, .. } = tenant;
     format!(

@@ -1,5 +1,6 @@
-//! Flags, environment and file (API.md, 13.1 and 13.2). A flag beats the environment, which beats
-//! the file; what is unknown or bad stops the start with a message that names it.
+//! Configuration from flags, environment and file (API.md, 13.1 and 13.2). A flag overrides the
+//! environment, which overrides the file. Unknown or invalid settings stop the start with a message
+//! that names them.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use crate::Failure;
 use crate::arguments::{DEFAULT_LISTEN, LogFormat, Options, Source};
 use crate::store::DEFAULT_STORE;
 
-/// The file, as written.
+/// The configuration file.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -36,7 +37,7 @@ struct File {
     tenants: Vec<TenantTable>,
 }
 
-/// One `[[tenants]]` of the file, as written.
+/// One `[[tenants]]` table of the file, not yet checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TenantTable {
@@ -55,7 +56,7 @@ pub(crate) struct TenantTable {
     pub(crate) committee: CommitteeTable,
 }
 
-/// One of a tenant's `admin_tokens`, as written.
+/// One of a tenant's `admin_tokens`, not yet checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AdminTokenTable {
@@ -63,7 +64,7 @@ pub(crate) struct AdminTokenTable {
     pub(crate) hash: String,
 }
 
-/// A tenant's `[tenants.quotas]`, as written.
+/// A tenant's `[tenants.quotas]`.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct QuotasTable {
@@ -72,7 +73,7 @@ pub(crate) struct QuotasTable {
     pub(crate) committee_submissions_per_day: Option<u32>,
 }
 
-/// A tenant's `[tenants.committee]`, as written.
+/// A tenant's `[tenants.committee]`, not yet checked.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CommitteeTable {
@@ -82,11 +83,11 @@ pub(crate) struct CommitteeTable {
     pub(crate) export_to: Option<PathBuf>,
 }
 
-/// What the server goes by.
+/// The merged configuration.
 pub(crate) struct Config {
     pub(crate) listen: String,
     pub(crate) store: String,
-    /// The files of certificate and key.
+    /// The certificate file and the key file.
     pub(crate) tls: Option<(PathBuf, PathBuf)>,
     pub(crate) metrics_listen: Option<String>,
     pub(crate) read_only: bool,
@@ -94,31 +95,31 @@ pub(crate) struct Config {
     pub(crate) log_format: LogFormat,
     pub(crate) mail: Option<MailConfig>,
     pub(crate) tenants: Vec<TenantTable>,
-    /// The file, to read the tenants again.
+    /// The file, for reloading the tenants.
     pub(crate) file: Option<PathBuf>,
 }
 
-/// How mail is sent.
+/// The mail settings.
 pub(crate) struct MailConfig {
     pub(crate) smtp_url: String,
-    /// Whom the mail of tenants is from that do not say so themselves.
+    /// The sender for tenants without `mail_from`.
     pub(crate) from: Option<Mailbox>,
 }
 
-/// Whom mail is from: an address, perhaps with a name. What is none breaks this rule.
+/// Parses a sender: an address, optionally with a name. The error is the rule.
 pub(crate) fn sender(text: &str) -> Result<Mailbox, &'static str> {
     text.parse().map_err(|_| "must be desk@example.org or Desk <desk@example.org>")
 }
 
 impl Source {
-    /// What a server would go by that is given nothing else.
+    /// The configuration of a server that is given only these options.
     pub(crate) fn resolve(self) -> Result<Config, Failure> {
         Options { source: self, ..Options::default() }.resolve()
     }
 }
 
 impl Options {
-    /// Puts flags, environment and file together.
+    /// Merges flags, environment and file.
     pub(crate) fn resolve(self) -> Result<Config, Failure> {
         let Source { store, config } = self.source;
         let path = config.clone();
@@ -165,13 +166,13 @@ impl Options {
     }
 }
 
-/// The host is looked up when the server starts.
+/// Whether the text has the form HOST:PORT. The host is resolved when the server starts.
 fn is_host_and_port(address: &str) -> bool {
     let parts = address.rsplit_once(':');
     parts.is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok())
 }
 
-/// The tenants that the file lists now.
+/// Reads the tenants from the file again.
 pub(crate) fn tenants(path: &Path) -> Result<Vec<TenantTable>, Failure> {
     Ok(read(path)?.tenants)
 }
@@ -186,8 +187,7 @@ fn read(path: &Path) -> Result<File, Failure> {
     })?)
 }
 
-/// The key of the line that `before` breaks off in, if it has one. Only that: the value may be a
-/// password.
+/// The key on the last line of `before`, if there is one. Never the value, which may be a password.
 fn key_before(before: &str) -> String {
     let line = before.rsplit('\n').next().unwrap_or_default();
     let key = line.split_once('=').map(|(key, _)| key.trim()).filter(|key| !key.is_empty());

@@ -1,13 +1,13 @@
-//! How many files, sockets among them, the system lets the process have open.
+//! The limit on open file descriptors.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Reserved for files that are not clients' connections: the store, the mail server, exported
-/// files. A quarter where there are few.
+/// Descriptors reserved for everything but clients' connections: the store, the mail server, exported
+/// files. At most a quarter of the limit.
 const RESERVED: u64 = 128;
 
-/// Raises the limit as far as it may be and has to be for so many connections; answers how many
-/// there is room for.
+/// Raises the limit as far as possible and necessary for so many connections. Returns the number of
+/// connections that fit.
 pub(crate) fn make_room_for(connections: usize) -> usize {
     let wanted = connections as u64 + RESERVED;
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
@@ -23,7 +23,7 @@ pub(crate) fn make_room_for(connections: usize) -> usize {
         tracing::warn!(
             open,
             connections = room,
-            "few open files are allowed, and so few connections"
+            "the limit on open files reduces the number of connections"
         );
     }
     room
@@ -38,14 +38,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn some_are_kept_back() {
+    fn descriptors_are_reserved() {
         assert_eq!(connections_within(4_224), 4_096);
         assert_eq!(connections_within(1_024), 896);
         assert_eq!(connections_within(256), 192);
     }
 
     #[test]
-    fn there_is_room_for_some() {
+    fn connections_fit_into_the_limit() {
         assert!((1..=4_096).contains(&make_room_for(4_096)));
     }
 }

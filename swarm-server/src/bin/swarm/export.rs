@@ -9,7 +9,8 @@ use crate::arguments::Source;
 use crate::failure::with_causes;
 use crate::{Failure, brief_files, console, log, open_site, store};
 
-/// A line for each tenant that has a folder, by id; the first failure ends it, but that of a line.
+/// Prints a line for each tenant with an export folder, by id. Stops at the first failure to export; a
+/// failure to print is reported at the end.
 pub(crate) async fn run(source: Source) -> Result<(), Failure> {
     let config = source.resolve()?;
     log::start(config.log_format, LevelFilter::ERROR)?;
@@ -18,14 +19,14 @@ pub(crate) async fn run(source: Source) -> Result<(), Failure> {
     }
     let open = open_site::open(config, None, store::open_existing).await?;
     let exports = open.exports.read().unwrap_or_else(PoisonError::into_inner).clone();
-    let mut said = Ok(());
+    let mut printed = Ok(());
     for (id, export) in exports.into_iter().collect::<BTreeMap<_, _>>() {
         let Some(served) = open.site.tenant(&id) else { continue };
         let Some(committee) = served.committee() else { continue };
         let named = |failure: Failure| with_causes(&format!("export: {id}"), &*failure);
         let count = export.write(committee).await.map_err(named)?;
         let line = format!("{id}: {count} in {}", export.folder.display());
-        said = said.and(console::print(&line));
+        printed = printed.and(console::print(&line));
     }
-    said.map_err(Failure::from)
+    printed.map_err(Failure::from)
 }

@@ -1,10 +1,10 @@
 //! Errors that stop the program, and how they are reported.
 
-/// What can stop the program.
+/// An error that stops the program.
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// What failed, with all that lies behind it. The address of a store, which may hold a password, is
-/// repeated nowhere.
+/// The error with its causes. The address of a store, which may contain a password, is never part of
+/// it.
 pub(crate) fn with_causes(what: &str, error: &dyn std::error::Error) -> String {
     format!("{what}: {}", swarm_core::service::with_causes(error))
 }

@@ -1,4 +1,4 @@
-//! The log, on standard error. `RUST_LOG` chooses what is in it; by default `info`.
+//! The log on standard error, filtered by `RUST_LOG`.
 
 use std::io::{self, Write};
 use std::panic;
@@ -13,7 +13,7 @@ use crate::{Failure, console};
 pub(crate) fn start(format: LogFormat, default: LevelFilter) -> Result<(), Failure> {
     let filter = EnvFilter::builder().with_default_directive(default.into()).from_env()?;
     let lines = tracing_subscriber::fmt()
-        // Colours are escape sequences, which a line has none of.
+        // Lines contain no escape sequences, so no colours.
         .with_ansi(false)
         .log_internal_errors(false)
         .with_env_filter(filter)
@@ -23,13 +23,13 @@ pub(crate) fn start(format: LogFormat, default: LevelFilter) -> Result<(), Failu
         LogFormat::Json => Dispatch::new(lines.json().finish()),
     };
     tracing::dispatcher::set_global_default(log)?;
-    // Panics are logged like anything else: the default report would block on standard error.
+    // Log panics: the default hook could block on standard error.
     panic::set_hook(Box::new(|panic| tracing::error!(panic = panic.to_string(), "panicked")));
     Ok(())
 }
 
-/// Writes lines without characters that control a terminal or turn the direction of text, which the
-/// formats leave as they are in values. Each line is written in one piece.
+/// Escapes control and bidirectional characters, which both formats leave in values. Each line is
+/// written in one piece.
 struct Escaped<W> {
     out: W,
     format: LogFormat,
@@ -60,7 +60,7 @@ fn escaped(text: &str, format: LogFormat) -> String {
     text.chars().map(escape).collect()
 }
 
-/// Controls but the line end, marks and overrides of direction, separators of lines.
+/// Control characters except the line feed, bidirectional controls, and line separators.
 fn is_control(c: char) -> bool {
     matches!(
         c,
@@ -100,7 +100,7 @@ mod tests {
 
     const HOSTILE: &str = "a\u{85}b\u{9b}31mc\u{202e}d\u{2066}e\u{2028}f\u{61c}é\x1b";
 
-    /// What is logged where values and a span are hostile.
+    /// A log line with hostile values and a hostile span.
     fn logged(format: LogFormat) -> String {
         let written = Written::default();
         let out = written.clone();
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn escaped_json_is_read_as_what_was_logged() {
+    fn escaped_json_parses_to_the_original_values() {
         let line = logged(LogFormat::Json);
         let value: serde_json::Value = serde_json::from_str(&line).unwrap();
         assert_eq!(value["fields"]["value"], HOSTILE);

@@ -1,4 +1,4 @@
-//! Mail by SMTP.
+//! Mail delivery by SMTP.
 
 use std::time::Duration;
 
@@ -18,10 +18,10 @@ use tokio::time::timeout;
 use crate::Failure;
 use crate::config::{MailConfig, sender};
 
-/// How long one conversation with the SMTP server may take: far less than the lease of a message.
+/// Maximum time for one delivery, far less than the lease of a message.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// An SMTP server, and whom mail is from where a tenant does not say so.
+/// An SMTP server, and the sender for tenants without one.
 #[derive(Clone)]
 pub(crate) struct Smtp {
     transport: AsyncSmtpTransport<Tokio1Executor>,
@@ -30,14 +30,14 @@ pub(crate) struct Smtp {
 
 impl Smtp {
     pub(crate) fn new(config: &MailConfig) -> Result<Self, Failure> {
-        // The address of the server may hold a password: it is not repeated. The deadline is ours,
-        // of a conversation as a whole.
+        // The error must not contain the URL, which may have a password. `TIMEOUT` replaces the
+        // transport's own timeout, which is per command.
         let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(&config.smtp_url)
             .map_err(|_| "smtp_url: must be smtp://host:port or smtps://host:port")?;
         Ok(Self { transport: transport.timeout(None).build(), from: config.from.clone() })
     }
 
-    /// What hands over the mail of this tenant.
+    /// The mailer of this tenant; `None` if there is no sender.
     pub(crate) fn mailer(&self, tenant: &TenantConfig) -> Option<Box<dyn Mailer>> {
         let own = tenant.mail_from.as_deref().and_then(|from| sender(from).ok());
         let from = own.or_else(|| self.from.clone())?;
@@ -45,14 +45,14 @@ impl Smtp {
     }
 }
 
-/// An SMTP server, and whom mail is from.
+/// An SMTP server and a sender.
 struct TenantSmtp {
     transport: AsyncSmtpTransport<Tokio1Executor>,
     from: Mailbox,
 }
 
 impl TenantSmtp {
-    /// None where the contact is no address, or one that mail cannot name.
+    /// The message; `None` if the contact is not a valid e-mail address.
     fn letter(&self, mail: &Mail) -> Option<Message> {
         let to: Address = mail.to.as_str().trim().parse().ok()?;
         let letter = Message::builder()
@@ -84,14 +84,14 @@ impl Mailer for TenantSmtp {
     }
 }
 
-/// Whether the mail server refuses this letter for good: 550 and what else it answers of mailboxes
-/// (RFC 5321, section 4.2). Another 5xx, such as 535, may be of this program's settings.
+/// Whether the mail server permanently refuses this message: 550 and other replies about mailboxes (RFC
+/// 5321, section 4.2). Other 5xx replies, such as 535, may be due to our settings.
 fn refuses_the_letter(error: &lettre::transport::smtp::Error) -> bool {
     let status = error.status().filter(|_| error.is_permanent());
     status.is_some_and(|status| matches!(status.category, Category::MailSystem))
 }
 
-/// The same for each attempt at the same message, so that a copy of it is known for one.
+/// A Message-ID that is the same for each attempt, so that mail clients recognise duplicates.
 fn message_id(domain: &str, mail: &Mail) -> String {
     let mut digest = Sha256::new();
     for part in [mail.to.as_str(), &mail.subject, &mail.body] {

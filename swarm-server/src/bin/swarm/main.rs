@@ -1,4 +1,4 @@
-//! `swarm`: the server, a demonstration of it, an export of what it keeps, and verification of what it gave.
+//! `swarm`: the server, and commands to demonstrate, check, export and verify.
 
 mod admin;
 mod arguments;
@@ -31,7 +31,7 @@ use command::CommandError;
 use command_line::{Command, CommandLine};
 use failure::Failure;
 
-/// A take allocates much that is small and short-lived.
+/// mimalloc, because a take makes many small, short-lived allocations.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

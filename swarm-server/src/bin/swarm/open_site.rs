@@ -1,4 +1,4 @@
-//! A configuration, checked and opened: the site, and what is read again at a SIGHUP.
+//! Builds the site from a configuration, and reloads its tenants.
 
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -11,11 +11,11 @@ use crate::config::{self, Config, MailConfig, TenantTable};
 use crate::mail::Smtp;
 use crate::{Failure, console, tenants};
 
-/// What an operator should know of committee keys with another prefix than the tenant has.
+/// The consequence of a changed `key_prefix`.
 pub(crate) const OTHER_PREFIXES: &str =
-    "committee keys that were given out with another prefix are refused: rotate them";
+    "committee keys issued with another prefix are refused: rotate them";
 
-/// The tenants of a file, checked.
+/// The checked tenants of a configuration file.
 pub(crate) struct CheckedTenants {
     pub(crate) tenants: Vec<TenantConfig>,
     exports: Exports,
@@ -37,18 +37,18 @@ impl CheckedTenants {
     }
 }
 
-/// What is served, and what is kept to serve it.
+/// The site, with the state that reloading needs.
 pub(crate) struct OpenSite {
     pub(crate) site: Arc<Site>,
     pub(crate) exports: Arc<RwLock<Exports>>,
-    /// Where there is more than one tenant on every host.
+    /// `None` for a single tenant on every host.
     hosts: Option<HostTable>,
     mail: Option<MailConfig>,
     smtp: Option<Smtp>,
 }
 
-/// The site that a configuration describes; everything of it is checked before the store is
-/// connected to, which `open_store` does. `admin_token` is that of a single tenant.
+/// Opens the site of a configuration. Everything is checked before `open_store` connects to the store.
+/// `admin_token` is for a single tenant.
 pub(crate) async fn open(
     config: Config,
     admin_token: Option<String>,
@@ -63,7 +63,7 @@ pub(crate) async fn open(
         (Site::single(open_store(&config.store).await?, tenant), None)
     } else {
         if admin_token.is_some() {
-            tracing::warn!("SWARM_ADMIN_TOKEN is not used: each tenant has its own");
+            tracing::warn!("SWARM_ADMIN_TOKEN is ignored: each tenant has its own tokens");
         }
         let hosts = HostTable::new();
         hosts.replace(tenants)?;
@@ -83,7 +83,7 @@ pub(crate) async fn open(
 }
 
 impl OpenSite {
-    /// The work in the background.
+    /// The background work.
     pub(crate) fn maintenance(&self) -> Maintenance<Site> {
         let exports = Arc::clone(&self.exports);
         let maintenance = self.site.maintenance();
@@ -97,19 +97,17 @@ impl OpenSite {
         }
     }
 
-    /// Reads the tenants again. A fault in the file is logged and changes nothing.
+    /// Reloads the tenants. An error in the file is logged and changes nothing.
     pub(crate) fn reload(&self, file: &Path) {
         match self.replace_tenants(file) {
-            Ok(count) => tracing::info!(count, "tenants read again"),
-            Err(error) => tracing::error!(%error, "tenants not read again"),
+            Ok(count) => tracing::info!(count, "tenants reloaded"),
+            Err(error) => tracing::error!(%error, "tenants not reloaded"),
         }
     }
 
     fn replace_tenants(&self, file: &Path) -> Result<usize, Failure> {
         let Some(hosts) = &self.hosts else {
-            return Err(
-                "this server was started without tenants: it has to be started again".into()
-            );
+            return Err("the server was started without tenants: restart it".into());
         };
         let CheckedTenants { tenants, exports } =
             CheckedTenants::of(&config::tenants(file)?, self.mail.as_ref())?;
@@ -123,7 +121,7 @@ impl OpenSite {
         Ok(count)
     }
 
-    /// Keys carry the prefix that they were given out with, and are refused under another.
+    /// Warns of changed prefixes: keys keep the prefix that they were issued with, and are refused under another.
     fn warn_of_changed_prefixes(&self, tenants: &[TenantConfig]) {
         for served in self.site.tenants() {
             let before = served.config();

@@ -1,4 +1,4 @@
-//! `swarm serve`
+//! `swarm serve`: runs the server.
 
 use std::convert::Infallible;
 use std::env::{self, VarError};
@@ -30,7 +30,7 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     log::start(config.log_format, LevelFilter::INFO)?;
     let limits = limits(config.trust_forwarded);
     let (listen_on, file) = (std::mem::take(&mut config.listen), config.file.take());
-    // An address that is taken stops the start before a store is made.
+    // Bind first: an address in use stops the start before a store is created.
     let listener = bind("listen", &listen_on).await?;
     let metrics_listener = match &config.metrics_listen {
         Some(address) => Some(bind("metrics_listen", address).await?),
@@ -54,8 +54,8 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
         None => listener.into(),
     };
     if let Some(listener) = metrics_listener {
-        tracing::info!(address = %listener.local_addr()?, "metrics are served apart");
-        // Until the process ends, so that the last seconds of a drain are seen too.
+        tracing::info!(address = %listener.local_addr()?, "listening for metrics");
+        // Serve until the process ends, so that the drain can be observed too.
         let never = std::future::pending();
         let operations = swarm_http::operations(&site);
         tokio::spawn(swarm_server::serve(listener, operations, Limits::default(), never));
@@ -72,8 +72,8 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     serve(listener, &site, maintenance, limits, stop).await
 }
 
-/// Opening the store has logged its warnings: here they are only counted. One that opened and is not
-/// to be relied on now, since it is full, is served: `/readyz` says why, and much of it can be read.
+/// Counts the warnings of the store; opening it has logged them. A store that opened but is
+/// misconfigured or full now is served nevertheless: `/readyz` has the reason, and reads may work.
 async fn count_warnings(site: &Site) -> Result<(), Failure> {
     match site.ready().await {
         Err(Error::Store(error)) if error.kind() == StoreErrorKind::Misconfigured => {
@@ -84,17 +84,18 @@ async fn count_warnings(site: &Site) -> Result<(), Failure> {
     }
 }
 
-/// Counts the warnings of the store again and again, so that `/metrics` has them whether anybody asks
-/// `/readyz` or not.
+/// Counts the warnings of the store periodically, so that `/metrics` has them without requests to
+/// `/readyz`.
 async fn keep_warnings_counted(site: &Site) {
     loop {
         tokio::time::sleep(COUNT_WARNINGS_EVERY).await;
-        // What is wrong, `/readyz` says.
+        // `/readyz` reports errors.
         let _ = site.ready().await;
     }
 }
 
-/// What clients may hold on to. Behind a proxy they all have its address.
+/// The limits of connections. Behind a proxy there is none per address, because all clients have its
+/// address.
 pub(crate) fn limits(behind_proxy: bool) -> Limits {
     let mut limits = Limits::default();
     limits.connections = descriptors::make_room_for(limits.connections);
@@ -104,7 +105,7 @@ pub(crate) fn limits(behind_proxy: bool) -> Limits {
     limits
 }
 
-/// Reads the tenants and the certificate again at each SIGHUP, which ends no server.
+/// Reloads the tenants and the certificate at each SIGHUP. Never returns.
 async fn reload_on(
     mut hangup: Signal,
     file: Option<PathBuf>,
@@ -117,19 +118,19 @@ async fn reload_on(
         }
         match &file {
             Some(file) => open.reload(file),
-            None if tls.is_none() => tracing::warn!("SIGHUP: there is no file to read again"),
+            None if tls.is_none() => tracing::warn!("SIGHUP: there is no file to reload"),
             None => {}
         }
     }
     std::future::pending().await
 }
 
-/// The operator's token of a single tenant, where the environment has one, or names a file of it.
+/// The operator's token of a single tenant, from the environment or the file that it names.
 pub(crate) fn admin_token() -> Result<Option<String>, Failure> {
     let token = match env::var("SWARM_ADMIN_TOKEN") {
         Ok(token) => Some(token),
         Err(VarError::NotPresent) => None,
-        Err(VarError::NotUnicode(_)) => return Err("SWARM_ADMIN_TOKEN is no text".into()),
+        Err(VarError::NotUnicode(_)) => return Err("SWARM_ADMIN_TOKEN is not UTF-8".into()),
     };
     match (token, env::var_os("SWARM_ADMIN_TOKEN_FILE")) {
         (Some(_), Some(_)) => {
@@ -140,20 +141,20 @@ pub(crate) fn admin_token() -> Result<Option<String>, Failure> {
     }
 }
 
-/// Takes the address. Whoever connects waits until the server is served.
+/// Binds the address. Connections wait in the backlog until the server accepts them.
 pub(crate) async fn bind(key: &str, address: &str) -> Result<TcpListener, Failure> {
     let bound = TcpListener::bind(address).await;
     Ok(bound.map_err(|error| format!("{key}: {address:?}: {error}"))?)
 }
 
-/// Says on standard output which address is served.
+/// Prints the address on standard output.
 pub(crate) fn say_address(listener: &TcpListener, over_tls: bool) -> Result<(), Failure> {
     let scheme = if over_tls { "https" } else { "http" };
     console::say(&format!("listening on {scheme}://{}", listener.local_addr()?));
     Ok(())
 }
 
-/// Serves until told to stop, and then finishes what is in flight.
+/// Serves until `stop` resolves or the background work fails, then drains the connections.
 pub(crate) async fn serve(
     listener: impl Into<Listener>,
     site: &Arc<Site>,
@@ -171,7 +172,7 @@ pub(crate) async fn serve(
     };
     swarm_server::serve_site(listener, site, limits, stop).await?;
     maintenance.abort();
-    if failed { Err("the work in the background failed".into()) } else { Ok(()) }
+    if failed { Err("the background work failed".into()) } else { Ok(()) }
 }
 
 /// Resolves with the first SIGTERM or SIGINT.

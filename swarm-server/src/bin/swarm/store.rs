@@ -1,4 +1,4 @@
-//! Where everything is kept.
+//! Opens the store at an address.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use tokio::task::spawn_blocking;
 use crate::Failure;
 use crate::failure::with_causes;
 
-/// The store that is used when none is given: a file in the working directory (API.md, 13.1).
+/// The default store: a file in the working directory (API.md, 13.1).
 pub(crate) const DEFAULT_STORE: &str = "sqlite:swarm.db";
 
-/// The store in memory, which ends with the process.
+/// The address of the in-memory store, which is lost when the process ends.
 const MEMORY: &str = "memory";
 
-/// What the address of a file begins with; its path follows.
+/// The prefix of the path of a SQLite file.
 const SQLITE: &str = "sqlite:";
 
-/// What the addresses of Redis begin with.
+/// The URL schemes of Redis.
 const REDIS: [&str; 6] = [
     "redis://",
     "rediss://",
@@ -36,13 +36,12 @@ const REDIS: [&str; 6] = [
 const UNKNOWN: &str = "store: must be sqlite:PATH, memory, redis://…, rediss://…, redis-cluster://… \
                        or redis-sentinel://…";
 
-/// Both interfaces, on one store in memory.
+/// Both interfaces on an in-memory store.
 pub(crate) fn in_memory() -> Services {
     on(MemoryStore::new())
 }
 
-/// What is kept at this address (API.md, 13.1). A file that is not there is made, and
-/// the log says so.
+/// Opens the store at this address (API.md, 13.1). A missing file is created, which is logged.
 pub(crate) async fn open(store: &str) -> Result<Services, Failure> {
     check(store)?;
     if store == MEMORY {
@@ -59,7 +58,7 @@ async fn redis(store: &str) -> Result<RedisStore, Failure> {
     Ok(redis.map_err(|error| with_causes(&format!("store: {}", shown(store)), &error))?)
 }
 
-/// The same for reading alone: what an earlier process stored at this address, and no commit.
+/// Opens an existing store for reads only.
 pub(crate) async fn open_read_only(store: &str) -> Result<Services, Failure> {
     check(store)?;
     exists(store)?;
@@ -69,7 +68,7 @@ pub(crate) async fn open_read_only(store: &str) -> Result<Services, Failure> {
     Ok(read_only(redis(store).await?))
 }
 
-/// Opens what an earlier process stored at this address.
+/// Opens an existing store.
 pub(crate) async fn open_existing(store: &str) -> Result<Services, Failure> {
     exists(store)?;
     open(store).await
@@ -77,17 +76,17 @@ pub(crate) async fn open_existing(store: &str) -> Result<Services, Failure> {
 
 fn exists(store: &str) -> Result<(), Failure> {
     if store == MEMORY {
-        return Err("store: memory holds nothing at start: name the server's store".into());
+        return Err("store: memory is empty at start: give the server's store".into());
     }
     match store.strip_prefix(SQLITE) {
         Some(path) if !Path::new(path).exists() => {
-            Err(format!("store: there is no file {path:?}: name the server's store").into())
+            Err(format!("store: there is no file {path:?}: give the server's store").into())
         }
         _ => Ok(()),
     }
 }
 
-/// Whether it is an address that a store can be opened at.
+/// Checks the form of an address, without connecting.
 pub(crate) fn check(store: &str) -> Result<(), Failure> {
     if REDIS.iter().any(|scheme| store.starts_with(scheme)) {
         let checked = RedisStore::check_address(store);
@@ -98,14 +97,14 @@ pub(crate) fn check(store: &str) -> Result<(), Failure> {
     if is_file || store == MEMORY { Ok(()) } else { Err(UNKNOWN.into()) }
 }
 
-/// The settings behind an address of Redis, which was checked: there is no secret in them.
+/// The settings of a checked Redis address; they contain no secrets.
 pub(crate) fn settings(store: &str) -> &str {
     let of_redis = store.find('?').filter(|_| !store.starts_with(SQLITE));
     of_redis.and_then(|at| store.get(at..)).unwrap_or_default()
 }
 
-/// The address without user, password and settings; of what is odd about it nothing, since that may be the
-/// password.
+/// The address without user, password and settings, for messages. If it is malformed, only the scheme,
+/// because any part could be the password.
 pub(crate) fn shown(store: &str) -> String {
     if store.starts_with(SQLITE) {
         return store.to_owned();
@@ -131,12 +130,12 @@ async fn sqlite(path: &Path) -> Result<SqliteStore, Failure> {
     let name = path.display();
     let store = opened.map_err(|error| with_causes(&format!("store: {name}"), &error))?;
     if is_new {
-        tracing::info!("store: made {name}");
+        tracing::info!("store: created {name}");
     }
     Ok(store)
 }
 
-/// Both interfaces without commits. No background work follows the changes of such a store.
+/// Both interfaces, refusing commits. Without a change feed, because no background work runs.
 fn read_only(store: impl Tenants + CommitteeTenants + 'static) -> Services {
     let store = Arc::new(Intercepted::new(store, Arc::new(ReadOnly)));
     let committees = Committees::new(Arc::clone(&store), SystemEntropy);
@@ -150,8 +149,8 @@ fn on(store: impl Tenants + CommitteeTenants + ChangeFeed + Clone + 'static) -> 
     Services { changes: Some(changes), ..services }
 }
 
-/// The same, judging takes by cached facts where these let them through: most takes then cost one call of
-/// the store in place of two.
+/// Both interfaces, with the basis cache: takes are first judged by cached facts, so that most cost one
+/// call of the store instead of two.
 fn with_basis_cache(
     store: impl Tenants + CommitteeTenants + ChangeFeed + Clone + 'static,
 ) -> Services {

@@ -1,4 +1,4 @@
-//! Which tenants are served: those of the file, or the one of a server without them.
+//! The tenants of the configuration file, or the default tenant without one.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::config::{AdminTokenTable, CommitteeTable, QuotasTable, TenantTable, s
 use crate::secrets::{check_token, mint_token};
 use crate::{Failure, console};
 
-/// The one tenant of a server without a list of them, on every host.
+/// The only tenant of a server without configured tenants, on every host.
 pub(crate) fn default_tenant(admin_token: Option<String>) -> Result<TenantConfig, Failure> {
     let token = match admin_token {
         Some(token) => token,
@@ -26,12 +26,12 @@ pub(crate) fn default_tenant(admin_token: Option<String>) -> Result<TenantConfig
     Ok(TenantConfig::new(TenantId::parse("default")?, operators))
 }
 
-/// The tenants of the file.
+/// Checks the tenants of the file.
 pub(crate) fn configured(tables: &[TenantTable]) -> Result<Vec<TenantConfig>, Failure> {
     let mut ids = HashSet::new();
     let configs: Vec<_> = tables.iter().map(tenant).collect::<Result<_, Failure>>()?;
     match configs.iter().find(|config| !ids.insert(&config.id)) {
-        Some(twice) => Err(format!("tenants: id {:?} stands twice", twice.id.as_str()).into()),
+        Some(twice) => Err(format!("tenants: duplicate id {:?}", twice.id.as_str()).into()),
         None => Ok(configs),
     }
 }
@@ -43,7 +43,7 @@ fn tenant(table: &TenantTable) -> Result<TenantConfig, Failure> {
         return Err(bad("hosts", "must name at least one").into());
     }
     if let Some(host) = table.hosts.iter().find(|host| !is_host(host)) {
-        return Err(bad("hosts", &format!("{host:?} is no host name without a port")).into());
+        return Err(bad("hosts", &format!("{host:?} must be a host name without a port")).into());
     }
     let operators = operators(table).map_err(|(key, fault)| bad(key, &fault))?;
     let mut tenant = TenantConfig::new(id, operators).on_hosts(&table.hosts);
@@ -68,11 +68,11 @@ fn tenant(table: &TenantTable) -> Result<TenantConfig, Failure> {
     Ok(tenant)
 }
 
-/// The operators, the one of `admin_token_hash` first; or which key is wrong, and why.
+/// The operators, that of `admin_token_hash` first. The error is the invalid key and the reason.
 fn operators(table: &TenantTable) -> Result<AdminTokens, (&'static str, String)> {
     const HASH: &str = "must be sha256: and 64 hexadecimal digits";
     if table.admin_token_hash.is_none() && table.admin_tokens.is_empty() {
-        return Err(("admin_token_hash", "is missing, and so are admin_tokens".to_owned()));
+        return Err(("admin_token_hash", "is missing, and there are no admin_tokens".to_owned()));
     }
     let mut operators = AdminTokens::new();
     if let Some(hash) = &table.admin_token_hash {
@@ -84,18 +84,18 @@ fn operators(table: &TenantTable) -> Result<AdminTokens, (&'static str, String)>
         let hash = AdminTokenHash::parse(hash).ok_or_else(|| bad(HASH))?;
         let actor = Actor::operator(name.as_str()).map_err(|invalid| bad(&invalid.to_string()))?;
         let more = operators.with(actor, hash);
-        operators = more.map_err(|_| bad("the name or the hash stands twice"))?;
+        operators = more.map_err(|_| bad("duplicate name or hash"))?;
     }
     Ok(operators)
 }
 
-/// The text, where it is one line of so many characters.
-fn one_line(text: &str, least: usize, most: usize) -> Option<String> {
-    let fits = (least..=most).contains(&text.chars().count());
+/// The text, if it is one line of `min` to `max` characters.
+fn one_line(text: &str, min: usize, max: usize) -> Option<String> {
+    let fits = (min..=max).contains(&text.chars().count());
     (fits && !text.chars().any(char::is_control)).then(|| text.to_owned())
 }
 
-/// What is not set has its default (API.md, 13.2).
+/// The quotas, with defaults for those that are not set (API.md, 13.2).
 fn quotas(table: &QuotasTable) -> Quotas {
     let mut quotas = Quotas::default();
     let set = |quota: &mut u32, written: Option<u32>| *quota = written.unwrap_or(*quota);
@@ -105,12 +105,12 @@ fn quotas(table: &QuotasTable) -> Quotas {
     quotas
 }
 
-/// Whether a request could name it without a port.
+/// Whether the text is a valid host without a port.
 fn is_host(host: &str) -> bool {
     Host::parse(host).is_some_and(|parsed| parsed.name().eq_ignore_ascii_case(host))
 }
 
-/// What is not set has its default (API.md, 13.2).
+/// The committee's settings, with defaults for those that are not set (API.md, 13.2).
 fn committee(table: &CommitteeTable) -> Result<CommitteeSettings, Invalid> {
     let default = CommitteeSettings::default();
     let time = |field, text: &Option<String>, default| match text {
@@ -137,9 +137,9 @@ mod tests {
         }
     }
 
-    /// What is set is served, each by its own name; what is not has its default (API.md, 13.2).
+    /// Each quota is read from its own key, with its default (API.md, 13.2).
     #[test]
-    fn quotas_are_those_that_are_set() {
+    fn quotas_override_defaults() {
         let set = |text: &str| {
             let quotas = quotas(&toml::from_str(text).unwrap());
             [

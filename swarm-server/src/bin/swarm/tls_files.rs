@@ -1,4 +1,4 @@
-//! The certificate and key of `--tls-cert` and `--tls-key`.
+//! Loads and reloads the files of `--tls-cert` and `--tls-key`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use swarm_server::TlsCertificate;
 use crate::Failure;
 use crate::failure::with_causes;
 
-/// The two files, and the pair that was read from them last.
+/// The two files, and the certificate and key last read from them.
 pub(crate) struct TlsFiles {
     cert: PathBuf,
     key: PathBuf,
@@ -28,15 +28,15 @@ impl TlsFiles {
         self.certificate.clone()
     }
 
-    /// Reads them again. A fault is logged, and the old pair stays.
+    /// Reads the files again. An error is logged, and the old pair stays in use.
     pub(crate) fn reload(&self) {
         let replaced = bytes("tls_cert", &self.cert).and_then(|cert| {
             let key = bytes("tls_key", &self.key)?;
             self.certificate.replace(&cert, &key).map_err(|error| with_causes("tls", &error).into())
         });
         match replaced {
-            Ok(()) => tracing::info!("TLS certificate read again"),
-            Err(error) => tracing::error!(%error, "TLS certificate not read again"),
+            Ok(()) => tracing::info!("TLS certificate reloaded"),
+            Err(error) => tracing::error!(%error, "TLS certificate not reloaded"),
         }
     }
 }

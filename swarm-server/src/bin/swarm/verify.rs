@@ -1,4 +1,4 @@
-//! `swarm verify`: whether a take holds, and what that says.
+//! `swarm verify`: verifies the signature of a take.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -12,14 +12,14 @@ use swarm_core::json::{Json, Object};
 use crate::arguments::VerifyOptions;
 use crate::{Failure, console};
 
-/// Says of a take, in a file or at an address, who signed what. 0: it holds; 1: it does not; 2: there is
-/// none to read.
+/// Prints what is proven about a take, in a file or at a URL. Exit status: 0 the signature is valid, 1 it is
+/// not, 2 the take could not be read.
 pub(crate) fn run(options: &VerifyOptions) -> ExitCode {
     let verdict = read(&options.take)
         .and_then(|(record, asked)| Ok(verify(&record, options.key.as_deref(), asked)?));
     match verdict {
         Ok(verdict) => {
-            // Whoever has stopped reading still gets the verdict.
+            // If the output is closed, the exit status still has the verdict.
             let _ = console::print(&verdict.sentences.join("\n"));
             ExitCode::from(u8::from(!verdict.holds))
         }
@@ -30,10 +30,10 @@ pub(crate) fn run(options: &VerifyOptions) -> ExitCode {
     }
 }
 
-/// The most bytes of a file that are read: more than any record has.
-const LARGEST: u64 = 16 << 20;
+/// Maximum number of bytes read from a file; larger than any record.
+const MAX_FILE: u64 = 16 << 20;
 
-/// The record, and the id that the address asks for.
+/// The record, and the take id in the URL, if it is one.
 fn read(take: &str) -> Result<(Object, Option<TakeId>), Failure> {
     let is_address = take.starts_with("http://") || take.starts_with("https://");
     let (json, asked) = if is_address { fetched(take)? } else { (in_file(take)?, None) };
@@ -43,7 +43,7 @@ fn read(take: &str) -> Result<(Object, Option<TakeId>), Failure> {
 fn in_file(path: &str) -> Result<Json, Failure> {
     let read = File::open(path).and_then(|file| {
         let mut text = Vec::new();
-        file.take(LARGEST).read_to_end(&mut text).map(|_| text)
+        file.take(MAX_FILE).read_to_end(&mut text).map(|_| text)
     });
     Ok(Json::read(&read.map_err(|error| format!("{path}: {error}"))?)?)
 }

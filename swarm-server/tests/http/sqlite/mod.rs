@@ -27,7 +27,7 @@ fn serve_stores_everything_in_a_file_of_its_folder() {
     let read = program.client.get("/api/swarm/sessions/1").expect(200).text;
     let folder = Arc::clone(&program.folder);
     let (_, said) = program.stop("TERM");
-    assert!(said.contains("store: made swarm.db"), "{said}");
+    assert!(said.contains("store: created swarm.db"), "{said}");
     let files = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name());
     assert_eq!(files.collect::<Vec<_>>(), ["swarm.db"]);
 

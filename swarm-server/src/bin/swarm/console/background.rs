@@ -1,5 +1,5 @@
-//! A writer that never blocks and never fails: a thread does the writing, and lines that do not fit
-//! in its buffer are dropped and counted.
+//! A writer that never blocks or fails: a thread writes, and lines that do not fit into its buffer are
+//! dropped and counted.
 
 use std::io::{self, ErrorKind, Write};
 use std::mem;
@@ -8,35 +8,35 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The most bytes that wait to be written, beside as many that are being written.
-const ROOM: usize = 1 << 20;
+/// Maximum number of bytes waiting to be written; as many more may be in the middle of being written.
+const MAX_PENDING: usize = 1 << 20;
 
-/// How long lines wait for others, to be written in one piece: waking the thread and writing cost as
-/// much as the rest of a small answer.
-const GATHER: Duration = Duration::from_millis(5);
+/// Time for which lines are batched: waking the thread and writing cost as much as the rest of a small
+/// answer.
+const BATCH_DELAY: Duration = Duration::from_millis(5);
 
 pub(super) struct BackgroundWriter(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
     pending: Mutex<Pending>,
-    /// There is something to write, and the thread waits for it.
+    /// Signals the waiting thread that there is something to write.
     arrived: Condvar,
     dropped: AtomicU64,
 }
 
 #[derive(Default)]
 struct Pending {
-    /// Whole lines.
+    /// Complete lines.
     text: Vec<u8>,
-    /// Whether lines that were taken out of `text` are still being written.
+    /// Whether lines taken from `text` are still being written.
     writing: bool,
-    /// Whether the thread has to be woken.
+    /// Whether the thread is waiting and has to be woken.
     waiting: bool,
 }
 
 impl BackgroundWriter {
-    /// A writer to `out`. Where the system gives no thread, all is dropped.
+    /// A writer to `out`. If no thread can be started, everything is dropped.
     pub(super) fn new(name: &str, out: impl Write + Send + 'static) -> Self {
         let shared = Arc::<Shared>::default();
         let writer = Arc::clone(&shared);
@@ -45,30 +45,30 @@ impl BackgroundWriter {
         Self(shared)
     }
 
-    /// Takes whole lines, in one piece; drops them where there is no room.
+    /// Queues complete lines, or drops all of them if they do not fit.
     pub(super) fn put(&self, lines: &[u8]) {
         let mut pending = self.0.lock();
-        if pending.text.len() + lines.len() > ROOM {
+        if pending.text.len() + lines.len() > MAX_PENDING {
             return self.0.drop_lines(lines);
         }
         pending.text.extend_from_slice(lines);
         let waiting = mem::take(&mut pending.waiting);
-        // Woken earlier, the thread would wait for the lock, and this one be asked to wake it again.
+        // Notify after unlocking, so that the thread does not wake up only to wait for the lock.
         drop(pending);
         if waiting {
             self.0.arrived.notify_one();
         }
     }
 
-    /// The lines that were dropped so far.
+    /// Number of lines dropped so far.
     pub(super) fn dropped(&self) -> u64 {
         self.0.dropped.load(Ordering::Relaxed)
     }
 
-    /// Waits until nothing is left to write, at most as long as `patience`.
-    pub(super) fn flush(&self, patience: Duration) {
+    /// Waits until everything is written, at most for `max_wait`.
+    pub(super) fn flush(&self, max_wait: Duration) {
         const PAUSE: Duration = Duration::from_millis(1);
-        for _ in 0..patience.as_millis() {
+        for _ in 0..max_wait.as_millis() {
             if self.0.lock().is_settled() {
                 return;
             }
@@ -100,9 +100,9 @@ impl Shared {
         let mut is_cut = false;
         loop {
             self.take(&mut lines);
-            // A line that was cut off ends before the next one.
-            is_cut = is_cut && write_what_goes(&mut out, b"\n") == 0;
-            let written = if is_cut { 0 } else { write_what_goes(&mut out, &lines) };
+            // Terminate a line that was cut off before writing the next one.
+            is_cut = is_cut && write_until_error(&mut out, b"\n") == 0;
+            let written = if is_cut { 0 } else { write_until_error(&mut out, &lines) };
             let (written, dropped) = lines.split_at(written);
             is_cut |= written.last().is_some_and(|last| *last != b'\n');
             self.drop_lines(dropped);
@@ -110,14 +110,14 @@ impl Shared {
         }
     }
 
-    /// Gathers lines, and puts them in place of `lines`, which are settled. While they keep coming, nobody has to wake
-    /// this thread.
+    /// Waits for a batch of lines and swaps it into `lines`, which must be empty. While lines keep coming, this thread
+    /// does not have to be woken.
     fn take(&self, lines: &mut Vec<u8>) {
         let mut pending = self.lock();
         pending.writing = false;
         loop {
             drop(pending);
-            thread::sleep(GATHER);
+            thread::sleep(BATCH_DELAY);
             pending = self.lock();
             if !pending.text.is_empty() {
                 break;
@@ -140,9 +140,9 @@ impl Shared {
     }
 }
 
-/// Writes until an error; answers how many bytes.
-fn write_what_goes(out: &mut impl Write, lines: &[u8]) -> usize {
-    /// How long a descriptor that somebody made non-blocking is left alone when it is full.
+/// Writes until an error, and returns the number of bytes written.
+fn write_until_error(out: &mut impl Write, lines: &[u8]) -> usize {
+    /// Pause when the descriptor is full and another process made it non-blocking.
     const PAUSE: Duration = Duration::from_millis(10);
     let mut written = 0;
     while let Some(rest) = lines.get(written..).filter(|rest| !rest.is_empty()) {
@@ -163,7 +163,7 @@ mod tests {
 
     use super::*;
 
-    /// Takes `most` bytes a call, once it is told to; fails when it is told no more.
+    /// Each call waits for a number, and writes at most that many bytes; fails once the sender is dropped.
     struct Gate {
         open: Receiver<usize>,
         written: Sender<Vec<u8>>,
@@ -171,9 +171,9 @@ mod tests {
 
     impl Write for Gate {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            let most = self.open.recv().map_err(io::Error::other)?.min(bytes.len());
-            self.written.send(bytes[..most].to_vec()).unwrap();
-            Ok(most)
+            let max = self.open.recv().map_err(io::Error::other)?.min(bytes.len());
+            self.written.send(bytes[..max].to_vec()).unwrap();
+            Ok(max)
         }
 
         fn flush(&mut self) -> io::Result<()> {
@@ -189,7 +189,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(20);
 
     #[test]
-    fn lines_come_out_in_order_and_a_flush_waits_for_them() {
+    fn flush_waits_until_lines_are_written_in_order() {
         let (writer, open, read) = gated();
         for most in [3, 1, usize::MAX, usize::MAX] {
             open.send(most).unwrap();
@@ -203,10 +203,10 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_stalls_costs_lines_and_no_time() {
+    fn stalled_reader_drops_lines_without_blocking() {
         let (writer, open, read) = gated();
         let line = [&[b'x'; 1023][..], b"\n"].concat();
-        let room = ROOM / line.len();
+        let room = MAX_PENDING / line.len();
         for _ in 0..3 * room {
             writer.put(&line);
         }
@@ -217,10 +217,10 @@ mod tests {
         open.send(usize::MAX).unwrap();
         writer.flush(LONG);
         let written: usize = read.try_iter().map(|lines| lines.len() / line.len()).sum();
-        assert_eq!(written + dropped, 3 * room, "what waited is written after all");
+        assert_eq!(written + dropped, 3 * room, "pending lines are written in the end");
     }
 
-    /// Takes as many bytes as it is told, and fails where that is none.
+    /// Each call waits for a number, and writes at most that many bytes; fails if it is 0.
     struct Filling(Sender<Vec<u8>>, Receiver<usize>);
 
     impl Write for Filling {
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_was_cut_off_is_not_glued_to_the_next() {
+    fn cut_off_line_is_terminated() {
         let ((room, told), (written, read)) = (channel(), channel());
         let writer = BackgroundWriter::new("test", Filling(written, told));
         let put = |lines: &[u8], rooms: &[usize]| {
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_counted_by_the_line() {
+    fn unwritten_lines_are_counted() {
         let (writer, open, _read) = gated();
         open.send(4).unwrap();
         drop(open);

@@ -1,5 +1,5 @@
-//! Standard output and standard error. Either may be on a full disk, closed, or a pipe that nobody
-//! reads: a server never waits for them, and does not fail with them.
+//! Standard output and standard error. Either may be closed, on a full disk, or a pipe that is not read:
+//! a server must neither block on them nor fail because of them.
 
 mod background;
 
@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use background::BackgroundWriter;
 
-/// How long the end of the program waits for what is not written yet, for each of the two.
-const FLUSH: Duration = Duration::from_secs(1);
+/// Maximum time that the program waits at its end for pending output, for each of the two.
+const MAX_FLUSH: Duration = Duration::from_secs(1);
 
 static OUTPUT: LazyLock<BackgroundWriter> =
     LazyLock::new(|| BackgroundWriter::new("stdout", io::stdout()));
@@ -23,10 +23,10 @@ pub(crate) fn say(text: &str) {
     OUTPUT.put(format!("{text}\n").as_bytes());
 }
 
-/// Writes lines to standard output at once: what a command was run for.
+/// Writes lines to standard output and waits: for the result of a command.
 ///
 /// # Errors
-/// When they cannot be written.
+/// If they cannot be written.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut output = io::stdout().lock();
     let written = writeln!(output, "{text}").and_then(|()| output.flush());
@@ -38,19 +38,19 @@ pub(crate) fn warn(text: &str) {
     LOG.put(format!("{text}\n").as_bytes());
 }
 
-/// Where the lines of the log go, each in one piece.
+/// The writer of the log. Each line must be one call of `write`.
 pub(crate) fn log() -> impl io::Write {
     &*LOG
 }
 
-/// How many lines of standard error were dropped.
+/// Number of lines of standard error dropped so far.
 pub(crate) fn lines_dropped() -> u64 {
     LOG.dropped()
 }
 
-/// Lets what was written come out, where it can.
+/// Waits for pending output.
 pub(crate) fn flush() {
     for writer in [&OUTPUT, &LOG] {
-        writer.flush(FLUSH);
+        writer.flush(MAX_FLUSH);
     }
 }

@@ -1,4 +1,4 @@
-//! A member of the demonstration, as its agent: the key never leaves it.
+//! A member of the demonstration, with its key and token.
 
 use swarm_client::{Client, new_key, new_nonce};
 use swarm_core::domain::{
@@ -17,14 +17,14 @@ pub(super) struct Author {
     token: String,
 }
 
-/// What is said of a session.
+/// The content of a take.
 pub(super) struct Opinion<'a> {
     pub(super) date: Day,
     pub(super) subject: &'a str,
     pub(super) stance: &'a str,
     pub(super) confidence: f64,
     pub(super) body: String,
-    /// How a whole would be divided, where the session asks for it.
+    /// Weights by bucket, if the session has buckets.
     pub(super) weights: Vec<(&'a str, f64)>,
 }
 
@@ -46,20 +46,20 @@ impl Author {
         self.key.public_key()
     }
 
-    /// Signs a take and files it; answers its id.
-    pub(super) fn file(&self, client: &Client, said: &Opinion<'_>) -> Result<TakeId, Failure> {
+    /// Signs and files a take, and returns its id.
+    pub(super) fn file(&self, client: &Client, opinion: &Opinion<'_>) -> Result<TakeId, Failure> {
         let weight = |(bucket, weight): &(&str, f64)| {
             Ok(Weight { bucket: Bucket::parse(*bucket)?, weight: *weight })
         };
-        let weights: Vec<_> = said.weights.iter().map(weight).collect::<Result<_, Failure>>()?;
+        let weights: Vec<_> = opinion.weights.iter().map(weight).collect::<Result<_, Failure>>()?;
         let take = self.key.sign(TakeDraft {
             member_id: self.id.clone(),
-            date: said.date,
-            subject_id: SubjectId::parse(said.subject)?,
+            date: opinion.date,
+            subject_id: SubjectId::parse(opinion.subject)?,
             nonce: new_nonce(client.service())?,
-            stance: Stance::parse(said.stance)?,
-            confidence: Confidence::parse(said.confidence)?,
-            body: Body::parse(said.body.as_str())?,
+            stance: Stance::parse(opinion.stance)?,
+            confidence: Confidence::parse(opinion.confidence)?,
+            body: Body::parse(opinion.body.as_str())?,
             memo_url: MemoUrl::parse("")?,
             weights: if weights.is_empty() { None } else { Some(Weights::parse(weights)?) },
         });

@@ -1,5 +1,5 @@
-//! The clock of the demonstration's store: while the data is filed it shows the time of each step,
-//! then that of the system.
+//! The clock of the demonstration's store: set to the past while sample data is filed, then the system's
+//! time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -9,7 +9,7 @@ use swarm_core::Timestamp;
 
 #[derive(Clone)]
 pub(super) struct StoryClock {
-    /// How many milliseconds it is behind the system's.
+    /// Milliseconds behind the system's clock.
     behind: Arc<AtomicI64>,
 }
 
@@ -22,7 +22,7 @@ impl StoryClock {
         system_time().plus_millis(-self.behind.load(Ordering::SeqCst))
     }
 
-    /// Lets it be this moment, and time go on from there. It never runs back.
+    /// Sets the clock to this moment, from which it runs on. It never goes back.
     pub(super) fn set(&self, moment: Timestamp) {
         let behind = system_time().millis() - moment.millis();
         if self.behind.load(Ordering::SeqCst) == 0 {
@@ -32,7 +32,7 @@ impl StoryClock {
         }
     }
 
-    /// Lets it be the time of the system.
+    /// Sets the clock to the system's time.
     pub(super) fn resume(&self) {
         self.behind.store(0, Ordering::SeqCst);
     }

@@ -1,4 +1,4 @@
-//! The committee of the story: its members, and its two sessions.
+//! The committee of the demonstration: its members and two sessions.
 
 use serde::Serialize;
 use swarm_client::CommitteeTakeFields;
@@ -12,11 +12,11 @@ use crate::Failure;
 
 const DAY: i64 = 24 * 60;
 
-/// What a member said in a session: a stance, 0 to 4, and how sure it was, in hundredths.
-type Said = (usize, u32);
+/// A member's take in a session: stance, 0 to 4, and confidence, in hundredths.
+type StanceAndConfidence = (usize, u32);
 
-/// Who sits in it, what wrote for them, and what they said in each session.
-const MEMBERS: [(&str, &str, &str, [Said; 2]); 4] = [
+/// The members: id, name, model, and takes in the two sessions.
+const MEMBERS: [(&str, &str, &str, [StanceAndConfidence; 2]); 4] = [
     ("curie", "Curie", "a model", [(3, 64), (4, 58)]),
     ("noether", "Noether", "another model", [(2, 40), (3, 55)]),
     ("lovelace", "Lovelace", "a model", [(3, 71), (3, 62)]),
@@ -26,28 +26,28 @@ const MEMBERS: [(&str, &str, &str, [Said; 2]); 4] = [
 /// A member's API key.
 pub(super) type Key = String;
 
-/// Seats the committee; answers the keys of its members.
-pub(super) fn seat(desk: &Desk) -> Result<Vec<Key>, Failure> {
+/// Creates the members, and returns their API keys.
+pub(super) fn create_members(desk: &Desk) -> Result<Vec<Key>, Failure> {
     let mut keys = Vec::new();
     for (id, name, _, _) in MEMBERS {
-        let mut seated = operate(desk, "/members", &Member { id, name })?;
-        keys.push(seated.text("api_key")?);
+        let mut created = operate(desk, "/members", &Member { id, name })?;
+        keys.push(created.text("api_key")?);
     }
     Ok(keys)
 }
 
-/// A session, the first or the second, so many days ago.
+/// Runs the session `nth`, 0 or 1, so many days ago.
 pub(super) fn session(desk: &Desk, keys: &[Key], nth: usize, days_ago: i64) -> Result<(), Failure> {
     let start = days_ago * DAY + 4 * 60 + 50;
     let generated = desk.at(start);
     let deadline_utc = generated.plus_millis(40 * 60_000);
     let order = Briefs { subject_id: "aurora", deadline_utc };
     operate(desk, "/briefs", &order)?;
-    for ((minutes, (_, _, model, said)), key) in (0..).step_by(5).zip(MEMBERS).zip(keys) {
+    for ((minutes, (_, _, model, takes)), key) in (0..).step_by(5).zip(MEMBERS).zip(keys) {
         desk.at(start - 6 - minutes);
-        let (place, sure) = said.get(nth).copied().unwrap_or((2, 50));
+        let (place, confidence) = takes.get(nth).copied().unwrap_or((2, 50));
         let stance = STANCES.get(place).copied().unwrap_or("neutral");
-        let confidence = f64::from(sure) / 100.0;
+        let confidence = f64::from(confidence) / 100.0;
         let body = body(stance, confidence);
         let take = CommitteeTakeFields { stance, confidence, body: &body, model: Some(model) };
         desk.client.committee_submit(key, &take)?;

@@ -1,4 +1,4 @@
-//! What the demonstration is filled with: a client, a clock, and the members.
+//! What filling the demonstration needs: a client, the clock, and the members.
 
 use std::net::SocketAddr;
 
@@ -11,19 +11,19 @@ use super::author::Author;
 use super::clock::StoryClock;
 use crate::Failure;
 
-/// The tenant that the demonstration fills.
+/// The demonstration's tenant, as its operator uses it.
 pub(super) struct Desk {
     pub(super) client: Client,
     pub(super) server: SocketAddr,
     pub(super) admin_token: String,
     pub(super) clock: StoryClock,
-    /// The end of the demonstrated time: when the demonstration was started.
+    /// The end of the demonstrated period: the start of the program.
     pub(super) end: Timestamp,
     pub(super) members: Vec<Author>,
 }
 
 impl Desk {
-    /// Lets a member in.
+    /// Activates a member.
     pub(super) fn activate(&self, member: &MemberId) -> Result<(), Failure> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
@@ -34,12 +34,12 @@ impl Desk {
         self.operate("/api/swarm/admin/activate", &activated).map(drop)
     }
 
-    /// Posts what an operator sends.
+    /// Sends an operator's request.
     pub(super) fn operate(&self, path: &str, body: &impl Serialize) -> Result<Object, Failure> {
         Ok(self.client.operate(&self.admin_token, "POST", path, body)?)
     }
 
-    /// Lets time pass until so many minutes before the end.
+    /// Sets the clock to so many minutes before the end.
     pub(super) fn at(&self, minutes_before: i64) -> Timestamp {
         let moment = self.end.plus_millis(-minutes_before * 60_000);
         self.clock.set(moment);

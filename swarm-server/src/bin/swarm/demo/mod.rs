@@ -1,5 +1,5 @@
-//! `swarm demo`: an in-memory store, filled through the API that any client uses with some weeks of
-//! a desk: three subjects, twelve members, sessions, memos, the committee.
+//! `swarm demo`: a server on an in-memory store, filled through the public API with some weeks of sample
+//! data: three subjects, twelve members, sessions, memos and a committee.
 
 mod author;
 mod clock;
@@ -54,9 +54,9 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
     };
     let mut ended = None;
     tokio::spawn(async move {
-        // The client blocks.
+        // The client is blocking.
         match spawn_blocking(move || fill(server, admin_token, clock)).await {
-            // The sender is kept, so that the server goes on until a signal comes.
+            // Keep the sender alive, so that the server runs until a signal arrives.
             Ok(Ok(())) => {
                 drop(filled);
                 std::future::pending().await
@@ -66,7 +66,7 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
         }
     });
     let stop = async { ended = until.await };
-    // Until then the store's clock is another than this program's.
+    // Until the data is filed, the store's clock differs from this program's.
     let maintenance = async {
         let _ = is_filled.await;
         maintenance.run().await
@@ -75,13 +75,13 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
     ended.map_or(Ok(()), Err)
 }
 
-/// Files everything in order of time, and prints what to open.
+/// Files the sample data in chronological order, and prints what to open.
 fn fill(server: SocketAddr, admin_token: String, clock: StoryClock) -> Result<(), Failure> {
     let client = Client::new(&format!("http://{server}"))?.without_retries();
     let end = clock.now();
     let mut desk = Desk { client, server, admin_token, clock, end, members: Vec::new() };
     sessions::begin(&mut desk)?;
-    let keys = committee::seat(&desk)?;
+    let keys = committee::create_members(&desk)?;
     for days_ago in (1..=words::DAYS).rev() {
         sessions::past(&desk, days_ago)?;
         match days_ago {
@@ -101,19 +101,19 @@ fn print(desk: &Desk, [first, amended]: [TakeId; 2], key: &str) {
     let Desk { server, admin_token, .. } = desk;
     console::say(&format!(
         "
-Some weeks of a desk with {} members. Open:
-  http://{server}/   its home page
-  http://{server}/swarm/sessions   its sessions, as their pages
-  http://{server}/swarm/takes/{amended}   a take, and below it
-  http://{server}/swarm/takes/{first}   the take that it amends
-  http://{server}/api/swarm/open-session   the session that takes can be filed in, as JSON
+Sample data: some weeks of sessions, {} members. Open:
+  http://{server}/   home page
+  http://{server}/swarm/sessions   all sessions
+  http://{server}/swarm/takes/{amended}   an amended take
+  http://{server}/swarm/takes/{first}   the first revision of it
+  http://{server}/api/swarm/open-session   the open session, as JSON
 
-Verify the first take, by the key that its author has and the server was not asked for:
+Verify the take with its author's own key:
   swarm verify http://{server}/swarm/takes/{amended} --key {key}
 
-Operate it with the header X-Admin-Token: {admin_token}
+For the operator's API, send the header X-Admin-Token: {admin_token}
 
-Ctrl-C ends the demonstration, and everything in it.",
+Press Ctrl-C to stop. The data is lost then.",
         desk.members.len()
     ));
 }

@@ -1,4 +1,4 @@
-//! The sessions of the story: how they convene, who files in them, and what becomes of them.
+//! The sessions of the demonstration.
 
 use serde::Serialize;
 use swarm_core::domain::Day;
@@ -7,19 +7,19 @@ use swarm_core::{MemberId, SessionId, TakeId, Timestamp};
 
 use super::author::{Author, Opinion};
 use super::desk::Desk;
-use super::words::{ANALYSTS, BUCKETS, DAYS, MEMOS, STANCES, THEMES, Theme, lot, prose};
+use super::words::{ANALYSTS, BUCKETS, DAYS, MEMOS, STANCES, THEMES, Theme, prose, pseudo_random};
 use crate::Failure;
 
 const DAY: i64 = 24 * 60;
 
-/// How long before the same time of the day a past session convenes, in minutes.
+/// Minutes before the current time of day at which a past session convenes.
 const CONVENES: i64 = 12 * 60;
 
-/// How many minutes after it convened its deadline is, and how many later it is aggregated.
+/// Minutes from convening to the deadline, and from there to aggregation.
 const OPEN: i64 = 390;
 const AGGREGATED: i64 = 34;
 
-/// The day before the first session: subjects are added, members join.
+/// Adds the subjects and members, the day before the first session.
 pub(super) fn begin(desk: &mut Desk) -> Result<(), Failure> {
     desk.at((DAYS + 1) * DAY + CONVENES);
     for theme in &THEMES {
@@ -43,7 +43,7 @@ pub(super) fn begin(desk: &mut Desk) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The session of a day that is over, published.
+/// Runs the session of a past day, up to its publication.
 pub(super) fn past(desk: &Desk, days_ago: i64) -> Result<(), Failure> {
     let start = days_ago * DAY + CONVENES;
     let theme = theme(days_ago);
@@ -51,10 +51,10 @@ pub(super) fn past(desk: &Desk, days_ago: i64) -> Result<(), Failure> {
     snapshot(desk, theme, days_ago, convened.day())?;
     let id = convene(desk, theme, convened, days_ago, OPEN)?;
     let moved = days_ago % 7 == 3;
-    // One session is aggregated before its deadline: whoever files after that is not counted.
+    // One session is aggregated before its deadline: later takes are not counted.
     let early = days_ago == 5;
     for (nth, author) in (0..).zip(&desk.members) {
-        if stays_away(days_ago, nth) {
+        if is_absent(days_ago, nth) {
             continue;
         }
         desk.at(start - 30 - 27 * nth);
@@ -72,7 +72,7 @@ pub(super) fn past(desk: &Desk, days_ago: i64) -> Result<(), Failure> {
         desk.client.operate(&desk.admin_token, "PATCH", &path, &patch)?;
     }
     for (nth, author) in (0..).zip(&desk.members) {
-        if !early && lot(days_ago, nth + 50) < 12 && !stays_away(days_ago, nth) {
+        if !early && pseudo_random(days_ago, nth + 50) < 12 && !is_absent(days_ago, nth) {
             let again = opinion(author, theme, days_ago, nth, convened.day(), 1);
             author.file(&desk.client, &again)?;
         }
@@ -84,7 +84,7 @@ pub(super) fn past(desk: &Desk, days_ago: i64) -> Result<(), Failure> {
     finish(desk, id, states)
 }
 
-/// Today's session: seven of the members have filed, one of them twice. Answers its two takes.
+/// Runs today's session: seven members file, one of them twice. Returns the ids of its two takes.
 pub(super) fn open(desk: &Desk) -> Result<[TakeId; 2], Failure> {
     let convened = desk.at(4 * 60);
     let theme = THEMES.get(1).ok_or("no theme")?;
@@ -101,7 +101,7 @@ pub(super) fn open(desk: &Desk) -> Result<[TakeId; 2], Failure> {
         }
     }
     desk.at(4);
-    let author = desk.members.first().ok_or("nobody joined")?;
+    let author = desk.members.first().ok_or("no members")?;
     let second = Opinion {
         stance: "constructive",
         confidence: 0.65,
@@ -109,7 +109,7 @@ pub(super) fn open(desk: &Desk) -> Result<[TakeId; 2], Failure> {
         ..opinion(author, theme, 0, 0, date, 1)
     };
     let amended = author.file(&desk.client, &second)?;
-    Ok([first.ok_or("nobody filed")?, amended])
+    Ok([first.ok_or("no takes")?, amended])
 }
 
 fn convene(
@@ -123,7 +123,7 @@ fn convene(
     convene_on(desk, theme, convened.day(), deadline, days_ago)
 }
 
-/// Convenes a session that expects everybody but one, and publishes its brief.
+/// Convenes a session that expects all members but one, and publishes its brief.
 fn convene_on(
     desk: &Desk,
     theme: &Theme,
@@ -140,7 +140,7 @@ fn convene_on(
         subject_id: theme.id,
         window_closes_at: deadline,
         quorum: 7,
-        buckets: divides(theme).then_some(BUCKETS),
+        buckets: has_buckets(theme).then_some(BUCKETS),
         roster: (0..).zip(&desk.members).map(expected).collect(),
     };
     let mut answer = operate(desk, "/sessions", &session)?;
@@ -157,7 +157,7 @@ fn finish(desk: &Desk, session: SessionId, states: &[&'static str]) -> Result<()
     Ok(())
 }
 
-/// What a member says on a day, and what it says when it looks again.
+/// A member's opinion on a day; `revision` 1 is its amendment.
 fn opinion<'a>(
     author: &Author,
     theme: &'a Theme,
@@ -166,20 +166,21 @@ fn opinion<'a>(
     date: Day,
     revision: i64,
 ) -> Opinion<'a> {
-    let mood = (lot(days_ago, nth * 3 + revision) - 50) / 28;
+    let mood = (pseudo_random(days_ago, nth * 3 + revision) - 50) / 28;
     let drift = theme.drift * (DAYS - days_ago) / 14;
     let place = (author.analyst.leaning + drift + mood + 2).clamp(0, 4);
     let place = usize::try_from(place).unwrap_or_default();
     let percent = |of: i64| f64::from(i32::try_from(of).unwrap_or_default()) / 100.0;
-    let weight =
-        |(at, bucket): (i64, &&'static str)| (*bucket, percent(5 + lot(days_ago + at, nth)));
+    let weight = |(at, bucket): (i64, &&'static str)| {
+        (*bucket, percent(5 + pseudo_random(days_ago + at, nth)))
+    };
     Opinion {
         date,
         subject: theme.id,
         stance: STANCES.get(place).copied().unwrap_or("neutral"),
-        confidence: percent(20 + lot(days_ago * 31, nth * 17 + revision) * 7 / 10),
-        body: prose(place, lot(days_ago, nth + 7 + revision)),
-        weights: if divides(theme) {
+        confidence: percent(20 + pseudo_random(days_ago * 31, nth * 17 + revision) * 7 / 10),
+        body: prose(place, pseudo_random(days_ago, nth + 7 + revision)),
+        weights: if has_buckets(theme) {
             (0..).zip(&BUCKETS).map(weight).collect()
         } else {
             Vec::new()
@@ -187,9 +188,10 @@ fn opinion<'a>(
     }
 }
 
-/// What the subject is worth that day.
+/// Adds a snapshot of the subject for that day.
 fn snapshot(desk: &Desk, theme: &Theme, days_ago: i64, date: Day) -> Result<(), Failure> {
-    let turn = f64::from(i32::try_from(lot(days_ago, theme.drift)).unwrap_or_default()) / 100.0;
+    let turn =
+        f64::from(i32::try_from(pseudo_random(days_ago, theme.drift)).unwrap_or_default()) / 100.0;
     let passed = f64::from(i32::try_from(DAYS - days_ago).unwrap_or_default());
     let trend = f64::from(i32::try_from(theme.drift).unwrap_or_default()) * 0.012 * passed;
     let total = (theme.value * (1.0 + trend + (turn - 0.5) * 0.09)).round();
@@ -236,8 +238,8 @@ fn theme(days_ago: i64) -> &'static Theme {
     }
 }
 
-/// Whether takes on it divide a whole.
-fn divides(theme: &Theme) -> bool {
+/// Whether sessions on this subject have buckets.
+fn has_buckets(theme: &Theme) -> bool {
     theme.id == "cygnus"
 }
 
@@ -246,9 +248,9 @@ fn excused(days_ago: i64) -> i64 {
     (days_ago * 5 + 11) % 12
 }
 
-/// Whether a member does not file that day: excused, or it just does not.
-fn stays_away(days_ago: i64, nth: i64) -> bool {
-    nth == excused(days_ago) || lot(days_ago * 13, nth) < 14
+/// Whether a member does not file that day: it is excused, or misses the session.
+fn is_absent(days_ago: i64, nth: i64) -> bool {
+    nth == excused(days_ago) || pseudo_random(days_ago * 13, nth) < 14
 }
 
 #[derive(Serialize)]

@@ -1,9 +1,9 @@
-//! Who the members of the demonstration are, and what they say.
+//! The members, subjects and texts of the demonstration.
 
-/// How many days the story goes back.
+/// Number of days of sample data.
 pub(super) const DAYS: i64 = 24;
 
-/// A member, and how it leans: from −2 to 2.
+/// A member, and the stance that it tends to, −2 to 2.
 pub(super) struct Analyst {
     pub(super) name: &'static str,
     pub(super) lens: &'static str,
@@ -69,14 +69,14 @@ pub(super) const ANALYSTS: [Analyst; 12] = [
     },
 ];
 
-/// A subject: id, name, who runs it, its thesis, and its value in US dollars when the story begins.
+/// A subject, with its value in US dollars on the first day.
 pub(super) struct Theme {
     pub(super) id: &'static str,
     pub(super) name: &'static str,
     pub(super) operator: &'static str,
     pub(super) thesis: &'static str,
     pub(super) value: f64,
-    /// How the takes on it drift over the weeks.
+    /// The trend of the takes on it over the weeks.
     pub(super) drift: i64,
 }
 
@@ -107,13 +107,13 @@ pub(super) const THEMES: [Theme; 3] = [
     },
 ];
 
-/// The buckets that takes on the last theme divide a whole among.
+/// The buckets of sessions on the last subject.
 pub(super) const BUCKETS: [&str; 4] =
     ["stable assets", "staked ether", "governance tokens", "cash"];
 
 pub(super) const STANCES: [&str; 5] = ["bearish", "cautious", "neutral", "constructive", "bullish"];
 
-/// Two openings for each stance, and two ways to go on.
+/// Two openings for each stance, and two reasons.
 const OPENINGS: [[&str; 2]; 5] = [
     ["The exit is narrower than the entrance.", "Every buffer I rely on was drawn down this week."],
     [
@@ -151,7 +151,7 @@ const REASONS: [[&str; 2]; 5] = [
     ],
 ];
 
-/// What a member says of a stance, 0 to 4; `nth` chooses the words.
+/// The text of a take with this stance, 0 to 4; `nth` selects the sentences.
 pub(super) fn prose(stance: usize, nth: i64) -> String {
     let pick = |of: &[[&'static str; 2]; 5], odd: bool| {
         of.get(stance).map_or("", |[even, other]| if odd { other } else { even })
@@ -161,8 +161,7 @@ pub(super) fn prose(stance: usize, nth: i64) -> String {
     if nth % 5 == 4 { opening.to_owned() } else { format!("{opening} {reason}") }
 }
 
-/// Memos: who writes them (its place among the analysts), how many days ago, on which theme, the
-/// title, and the text.
+/// Memos: index of the author, days ago, index of the subject, title, text.
 pub(super) const MEMOS: [(usize, i64, usize, &str, &str); 4] = [
     (0, 16, 0, "Depth is not volume", include_str!("memos/depth.md")),
     (2, 11, 1, "The borrower that is a third of the book", include_str!("memos/borrower.md")),
@@ -170,9 +169,9 @@ pub(super) const MEMOS: [(usize, i64, usize, &str, &str); 4] = [
     (0, 3, 1, "Utilisation without the incentive", include_str!("memos/utilisation.md")),
 ];
 
-/// A number from 0 to 99 that two others choose, the same at each telling.
-pub(super) fn lot(a: i64, b: i64) -> i64 {
-    // The finalizer of SplitMix64: near numbers come far apart.
+/// A pseudo-random number from 0 to 99, a function of `a` and `b`.
+pub(super) fn pseudo_random(a: i64, b: i64) -> i64 {
+    // The finalizer of SplitMix64.
     let mut mixed = (a * 1_000 + b).cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
