@@ -1,9 +1,9 @@
-//! Which code verifies signatures here, to be printed beside every figure.
+//! The signature backend in use, to be printed with every result.
 
 /// The backend of curve25519-dalek that runs in this build and on this processor, and why.
 ///
-/// A `RUSTFLAGS` in the environment replaces the flags of `.cargo/config.toml`, so that a build may lack
-/// the AVX-512 code without a word.
+/// `RUSTFLAGS` in the environment replaces the flags of `.cargo/config.toml`, so that a build may silently
+/// lack the AVX-512 code.
 #[allow(unexpected_cfgs, reason = "a setting of curve25519-dalek, not of this crate")]
 pub fn signature_backend() -> &'static str {
     match (cfg!(curve25519_dalek_backend = "avx512"), has_ifma(), has_avx2()) {

@@ -1,6 +1,6 @@
-//! Latency of honest requests while 200 attackers ask for diagnoses, each again as soon as it is answered,
-//! of the costliest kind. Server and clients share this machine.
-#![allow(clippy::disallowed_methods, reason = "a benchmark goes by a clock of its own")]
+//! Latency of honest requests while 200 attackers request the most expensive diagnoses in a loop. Server and
+//! clients share this machine.
+#![allow(clippy::disallowed_methods, reason = "a benchmark measures real time")]
 #![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
 
 use std::sync::Arc;
@@ -52,7 +52,7 @@ fn main() {
         beside.into_iter().min().expect("rounds")
     });
     println!(
-        "an honest read takes {alone:?} alone, {beside:?} beside {STRANGERS} strangers: {:.2} times; {} diagnoses",
+        "an honest read takes {alone:?} without, {beside:?} with {STRANGERS} attackers: {:.2} times; {} diagnoses",
         beside.as_secs_f64() / alone.as_secs_f64(),
         answered.into_inner()
     );

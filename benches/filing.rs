@@ -1,9 +1,9 @@
-//! Filing in memory: load, judge, commit, alone and beside others.
+//! Filing in memory: load, judge, commit, on one thread and on two.
 //!
-//! Signing and setup are not in the time. A world is replaced when an author has filed [`SESSIONS`] takes
-//! in it, so that nothing grows.
+//! Signing and setup are not measured. A world is replaced after an author has filed [`SESSIONS`] takes in
+//! it, so that nothing grows.
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
-#![allow(clippy::disallowed_methods, reason = "a benchmark goes by a clock of its own")]
+#![allow(clippy::disallowed_methods, reason = "a benchmark measures real time")]
 #![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
 
 use std::hint::black_box;

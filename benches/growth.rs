@@ -1,6 +1,6 @@
-//! Cost of a take by the number of takes on file: two servers get the same takes in turn; one has more and
-//! more on file, the other few. Printed are the medians of the ratios of their processor times, and the
-//! memory and disk that takes need.
+//! Cost of a take by the number of takes on file: two servers get the same takes alternately; one has a
+//! growing number on file, the other few. Prints the medians of the ratios of their processor times, and
+//! memory and disk per take.
 //!
 //! The arguments are the maximum of takes on file (a million by default), the characters of each write-up
 //! (1,200), and the store (memory, or for example `sqlite:swarm.db`). `SWARM_PROGRAM` names another binary
@@ -34,7 +34,7 @@ fn main() {
     let sizes = || (3..).map(|power| 10_usize.pow(power)).take_while(|size| *size < most);
     let measured = (sizes().count() + 1) * ROUNDS;
     let mut old = Growing::new(store, characters, most / MEMBERS + measured);
-    println!("a take of {characters} characters, {store}; bytes a take in memory, and on the disk");
+    println!("takes of {characters} characters, {store}; bytes per take in memory and on disk");
     println!(
         "{:>10} {:>8} {:>8} {:>8} {:>8} {:>8}",
         "on file", "ratio", "from", "to", "memory", "disk"

@@ -1,7 +1,7 @@
-//! Processor time of a take beside services in Node.js that do the same (fastify, with `node:crypto` or
-//! libsodium): all get the same takes in turn, in memory and on a `redis-server` each. Printed are the
+//! Processor time of a take, compared with services in Node.js that do the same (fastify, with `node:crypto`
+//! or libsodium): all get the same takes alternately, in memory and on a `redis-server` each. Prints the
 //! medians of their processor times, the median, minimum and maximum of the ratios per round, and the ratio
-//! of the minima (the calmest round of each).
+//! of the minima.
 //!
 //! The services are in the folder that `SWARM_PEERS` names (a relative one is taken from this folder), else
 //! in `shared/peers` beside the checkout: run `npm install` in its folder `node` first. `node/server.js`

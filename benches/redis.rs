@@ -4,7 +4,7 @@
 //! Signing and setup are not in the time. A world is replaced when its authors have filed [`SESSIONS`]
 //! takes each.
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
-#![allow(clippy::disallowed_methods, reason = "a benchmark goes by a clock of its own")]
+#![allow(clippy::disallowed_methods, reason = "a benchmark measures real time")]
 #![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
 
 use std::sync::Arc;

@@ -1,9 +1,9 @@
-//! Filing in a SQLite file: one author alone, and 64 at once, whose takes share commits. First on the disk
-//! as it is, then with two milliseconds added to every sync by a preloaded library (built with `cc` from
-//! `sync.c`).
+//! Filing in a SQLite file: one author alone, and 64 at once, whose takes share commits. First with the
+//! disk's own sync time, then with two milliseconds added to every sync by a preloaded library (built with
+//! `cc` from `sync.c`).
 //!
-//! Signing and setup are not in the time.
-#![allow(clippy::disallowed_methods, reason = "a benchmark goes by a clock of its own")]
+//! Signing and setup are not measured.
+#![allow(clippy::disallowed_methods, reason = "a benchmark measures real time")]
 #![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
 
 use std::env;

@@ -1,6 +1,6 @@
-//! Cost of a take beside many tenants: two servers, in memory, get the same takes in turn; one serves one
-//! tenant, the other many, each with an open session. Printed are the ratios of their processor times, and
-//! the cost of idle tenants.
+//! Cost of a take on a server with many tenants: two servers, in memory, get the same takes alternately; one
+//! serves one tenant, the other many, each with an open session. Prints the ratios of their processor times,
+//! and the cost of idle tenants.
 //!
 //! The argument is the number of tenants, 10,000 by default. `SWARM_PROGRAM` names another binary to measure.
 #![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
@@ -35,9 +35,7 @@ fn main() {
     let ratio =
         |session| file(&beside, session).as_secs_f64() / file(&alone, session).as_secs_f64();
     let [least, median, greatest] = spread::<ROUNDS>(std::array::from_fn(ratio));
-    println!(
-        "a take beside {tenants} tenants / beside none: {median:.2} ({least:.2} to {greatest:.2})"
-    );
+    println!("a take with {tenants} tenants / with one: {median:.2} ({least:.2} to {greatest:.2})");
     for (world, tenants) in [(&alone, 1), (&beside, tenants)] {
         let before = world.server.used();
         sleep(IDLE);

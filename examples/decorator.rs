@@ -29,7 +29,7 @@ impl Interceptor for CountFilings {
     }
 }
 
-/// Keeps one tenant in a store of its own, and all others in another.
+/// Keeps one tenant in a separate store.
 struct Split {
     tenant: TenantId,
     own: MemoryStore,

@@ -1,7 +1,7 @@
 //! The core inside another server: a line of JSON in, a line of JSON out, over plain TCP.
 //!
-//! The core knows no HTTP. An embedder brings a transport, here [`serve`], [`talk`] and [`answer`], and
-//! calls the methods of a [`Tenant`].
+//! The core does not depend on HTTP. An embedder provides a transport, here [`serve`], [`talk`] and
+//! [`answer`], and calls the methods of a [`Tenant`].
 //!
 //! Run it: `cargo run -p swarm-examples --example embedded`
 
@@ -46,7 +46,11 @@ async fn main() -> Outcome<()> {
     let read = ask(&mut client, r#"{"do": "read", "take": 1}"#).await?;
     println!("Read back: {read}");
     server.abort();
-    if read == filed { Ok(()) } else { Err("what was filed is not what stands".into()) }
+    if read == filed {
+        Ok(())
+    } else {
+        Err("the record differs from the take that was filed".into())
+    }
 }
 
 // The server.

@@ -1,4 +1,4 @@
-//! The rules without a store, `async` or a clock: facts in, a judgement out.
+//! The rules without a store, `async` or a clock: pure functions from facts to a judgement.
 //!
 //! Run it: `cargo run -p swarm-examples --example rules_alone`
 
@@ -20,14 +20,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let signed = ada.sign(draft("ada", "constructive", 0.75)?);
 
     let in_time = basis(&session, "ada", &ada, "2026-11-21T22:50:00Z")?;
-    println!("In time:          {}", told(&judge(&in_time, &signed, 1)));
+    println!("In time:          {}", described(&judge(&in_time, &signed, 1)));
 
     let too_late = basis(&session, "ada", &ada, "2026-11-21T23:25:00.001Z")?;
-    println!("Too late by 1 ms: {}", told(&judge(&too_late, &signed, 1)));
+    println!("Too late by 1 ms: {}", described(&judge(&too_late, &signed, 1)));
 
     let surer = TakeDraft { confidence: Confidence::parse(1.0)?, ..signed.payload.clone() };
     let tampered = Signed { payload: surer, signature: signed.signature.clone() };
-    println!("Tampered with:    {}", told(&judge(&in_time, &tampered, 1)));
+    println!("Tampered with:    {}", described(&judge(&in_time, &tampered, 1)));
 
     let mut takes = vec![Arc::new(judge(&in_time, &signed, 1)?)];
     for (id, name, stance, confidence) in [(2, "bob", "bullish", 0.5), (3, "eve", "cautious", 0.25)]
@@ -42,13 +42,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What a service does between load and commit. Id and time come from the store; here they are made up.
+/// What a service does between load and commit. The store assigns id and time; here they are made up.
 fn judge(facts: &Basis, signed: &Signed<TakeDraft>, id: u64) -> Result<Take, Rejection> {
     let filing = rules::judge(facts, &Submission::new(signed.clone()), AttemptId([0; 16]))?;
     Ok(filing.take(TakeId(id), facts.now))
 }
 
-fn told(judgement: &Result<Take, Rejection>) -> String {
+fn described(judgement: &Result<Take, Rejection>) -> String {
     match judgement {
         Ok(take) => format!("accepted, {}", json::write(take)),
         Err(rejection) => format!("{}, {rejection}", Problem::from(rejection).status()),

@@ -1,6 +1,6 @@
-//! Latency of honest clients during attacks: `swarm serve` on one core, everybody else on another. Two
-//! clients file takes and read a session at a steady pace, before each attack and then beside it. Printed
-//! are the medians of the rounds and of their ratios, and the peak memory of the server.
+//! Latency of honest clients during attacks: `swarm serve` on one core, all clients on another. Two
+//! clients file takes and read a session at a steady pace, before and during each attack. Prints the
+//! medians of the rounds and of their ratios, and the peak memory of the server.
 //!
 //! An argument selects attacks by a part of their name. `SWARM_PROGRAM` names another binary to measure.
 #![allow(unreachable_pub, reason = "its modules are its own")]
@@ -27,10 +27,10 @@ use attacks::Attack;
 
 const ROUNDS: usize = 3;
 
-/// Takes in a measurement, each of another member in a session of its own, and reads beside them.
+/// Takes in a measurement, each of another member, and reads at the same time.
 const REQUESTS: usize = 400;
 
-/// The time from one to the next.
+/// Interval between requests.
 const PACE: Duration = Duration::from_millis(10);
 
 /// The duration of an attack before measuring begins.
@@ -54,10 +54,10 @@ fn main() {
     let program = program();
     let memory = Target::new(&program, "memory", Stdio::null());
 
-    println!("{:<44} {:^25} {:^25}", "99 of 100 wait at most (ms)", "a take", "a read");
+    println!("{:<44} {:^25} {:^25}", "latency, 99th percentile (ms)", "take", "read");
     println!(
         "{:<44} {:>8}{:>8}{:>9} {:>8}{:>8}{:>9} {:>9} {:>8}",
-        "", "alone", "beside", "ratio", "alone", "beside", "ratio", "sent/s", "peak MiB"
+        "", "before", "during", "ratio", "before", "during", "ratio", "sent/s", "peak MiB"
     );
     for attack in Attack::ALL.into_iter().filter(|attack| is_wanted(attack.name())) {
         measure(attack.name(), &memory, &memory, Some(attack));
@@ -102,7 +102,7 @@ fn unread_logs(program: &Path, alone: &Target) {
     }
 }
 
-/// Prints the latency of honest clients, in one world alone and in the other beside the attack.
+/// Prints the latency of honest clients, in one world without and in the other with the attack.
 fn measure(name: &str, alone: &Target, beside: &Target, attack: Option<Attack>) {
     let (mut takes, mut reads, mut rates) =
         ([(); 3].map(|()| Vec::new()), [(); 3].map(|()| Vec::new()), Vec::new());

@@ -1,4 +1,4 @@
-//! Attackers with many connections, from an address of their own, on an idle-priority thread.
+//! Attackers with many connections, from a separate address, on an idle-priority thread.
 
 use std::cell::Cell;
 use std::net::SocketAddr;
@@ -20,8 +20,8 @@ use tokio::time::{Instant, sleep, timeout};
 /// The address of the attackers, which no honest client has.
 const ADDRESS: &str = "127.0.0.2:0";
 
-/// Bytes per write: while the system copies them, no honest client on the same core can run.
-const PIECE: usize = 32 << 10;
+/// Bytes per write; small, because honest clients on the same core cannot run while the system copies.
+const MAX_WRITE: usize = 32 << 10;
 
 /// Connections that each send one of the texts, then the next.
 pub struct Strangers {
@@ -104,7 +104,7 @@ async fn visit(server: SocketAddr, text: &[u8], then: Then, sent: &AtomicUsize) 
     socket.bind(ADDRESS.parse().expect("an address"))?;
     let mut socket = socket.connect(server).await?;
     loop {
-        for piece in text.chunks(PIECE) {
+        for piece in text.chunks(MAX_WRITE) {
             socket.write_all(piece).await?;
         }
         sent.fetch_add(1, Ordering::Relaxed);

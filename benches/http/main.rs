@@ -1,7 +1,6 @@
-//! Processor time of `swarm serve` per request: a process of its own on one core, its clients on another,
-//! real sockets. The same run measures the floors: a bare warp server, and a strict verification of a
-//! signature. Each round measures everything once; printed are the medians of the rounds and of their
-//! ratios.
+//! Processor time of `swarm serve` per request: a separate process on one core, its clients on another, over
+//! real sockets. The same run measures the lower bounds: a bare warp server, and a strict verification of a
+//! signature. Each round measures everything once; prints the medians of the rounds and of their ratios.
 //!
 //! `SWARM_PROGRAM` names another binary to measure.
 #![allow(unreachable_pub, reason = "its modules are its own")]

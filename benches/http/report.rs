@@ -1,4 +1,4 @@
-//! The report: a table for people, a file for programs.
+//! The report: a printed table, and a JSON file.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,6 +1,6 @@
-//! The server as it ships: `swarm serve` as a process of its own on one core, its clients on another, over real
+//! The released server: `swarm serve` as a separate process on one core, its clients on another, over real
 //! sockets.
-#![allow(clippy::disallowed_methods, reason = "a benchmark goes by a clock of its own")]
+#![allow(clippy::disallowed_methods, reason = "a benchmark measures real time")]
 
 pub mod load;
 pub mod process;

@@ -1,4 +1,4 @@
-//! A server as it ships, with members and open sessions, all made over HTTP.
+//! A released server with members and open sessions, all created over HTTP.
 
 use std::fs;
 use std::io;

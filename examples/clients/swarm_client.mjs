@@ -10,7 +10,7 @@
  *                           --date 2026-11-21 --subject aurora --stance cautious --confidence 0.62
  *   swarm_client.mjs verify http://127.0.0.1:8080/swarm/takes/1 --key PUBLIC_KEY
  *
- * Between apply and claim an operator activates the member; "status" tells when that has happened.
+ * Between apply and claim an operator activates the member; "status" shows the state.
  * "preflight" takes what submit takes, and names all that would refuse it; "diagnose" says what is
  * wrong with a signature. A member of the daily committee has a key from its operator:
  * "committee-brief", "committee-submit".
@@ -40,22 +40,22 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 const TIMEOUT = 30_000; // milliseconds, from the connection to the end of the answer
-const PAUSES = [500, 1000, 2000, 4000]; // milliseconds, before a take that got no answer is sent again
-const LARGEST = 256 << 20; // bytes of an answer that are read
-const MOST_SHOWN = 1000; // characters of a refusal that are shown
+const PAUSES = [500, 1000, 2000, 4000]; // milliseconds before each retry of a take without an answer
+const MAX_ANSWER = 256 << 20; // bytes of an answer
+const MAX_SHOWN = 1000; // characters of a refusal in an error message
 
-/* The server answered, and the answer is not a success. */
+/* The server answered with an error. */
 export class Refused extends Error {
   constructor(status, answer, hint) {
-    super(`${status} ${printable(answer).slice(0, MOST_SHOWN)}${hint ? `, ${printable(hint)}` : ""}`);
+    super(`${status} ${printable(answer).slice(0, MAX_SHOWN)}${hint ? `, ${printable(hint)}` : ""}`);
     Object.assign(this, { status, answer });
   }
 }
 
-/* The server answered, and what it says is of no use. Asking again would not help. */
+/* The server's answer is not usable. A retry would not help. */
 export class Unreadable extends Error {}
 
-/* Whether the take arrived is not known. Sending the same bytes again is safe, and tells. */
+/* It is unknown whether the take was filed. Sending the same bytes again is safe, and shows it. */
 export class NoAnswer extends Error {}
 
 /* A service, by its base URL. `host` is the name to ask for, where the URL has only an address; `origin` is
@@ -84,11 +84,11 @@ export class Swarm {
     return this.call("/api/swarm/apply/" + encodeURIComponent(memberId));
   }
 
-  /* The bearer token of an activated member, which the service shows this once. */
+  /* The bearer token of an activated member. The service shows it only once. */
   async claim(key, memberId) {
     const given = await this.call("/api/swarm/token-claim/challenge", { memberId });
     const challenge = string(given, "challenge");
-    if (originOf(challenge.split(" ", 1)[0]) !== this.origin) { // whoever gave it could claim the token there
+    if (originOf(challenge.split(" ", 1)[0]) !== this.origin) { // else its origin could claim the token
       throw new Error(`the challenge is for another service than ${this.origin}: ${printable(challenge)}`);
     }
     const expiresAt = string(given, "expiresAt"); // the text as received, never reformatted
@@ -106,7 +106,7 @@ export class Swarm {
         return await this.call("/api/swarm/submit", signedTake, bearer(token));
       } catch (error) {
         if (error.status === 409 && error.answer?.recommendationId !== undefined) return error.answer;
-        // Of a 408 or 5xx whoever answered, perhaps a proxy, may not know what came of the take.
+        // After a 408 or 5xx, perhaps from a proxy, it is unknown whether the take was filed.
         const refused = error instanceof Refused && error.status < 500 && error.status !== 408;
         if (error instanceof Unreadable || refused) throw error;
         if (pause === undefined) {
@@ -129,9 +129,9 @@ export class Swarm {
     return this.call("/api/swarm/takes/" + encodeURIComponent(takeId));
   }
 
-  // What there is to file a take in, and to read before.
+  // Sessions and briefs.
 
-  /* The session that collects takes, or null. */
+  /* The open session, or null. */
   openSession() {
     return this.call("/api/swarm/open-session");
   }
@@ -188,7 +188,7 @@ export class Swarm {
     const pieces = [];
     let length = 0;
     for await (const piece of response) {
-      if ((length += piece.length) > LARGEST) throw new Unreadable("the answer is too long");
+      if ((length += piece.length) > MAX_ANSWER) throw new Unreadable("the answer is too long");
       pieces.push(piece);
     }
     const text = Buffer.concat(pieces).toString();
@@ -257,7 +257,7 @@ function number(fields, name) {
   return value;
 }
 
-// ---- Verification: what a take proves by itself, and what it does not ---------------------------
+// ---- Verification: what a take proves on its own, and what it does not --------------------------
 
 /* Whether a take holds, and in sentences what that says. `key`: the public key that its member is
  * known by from elsewhere; `asked`: the id that was asked for. Throws where this is no take. */
@@ -358,7 +358,7 @@ function base64Bytes(text, length) {
 
 // ---- Files and output ---------------------------------------------------------------------------
 
-/* For its owner alone, and whole or not there: it gets its name last. Never replaces a file. */
+/* A file that only its owner can read, written completely before it gets its name. Never replaces a file. */
 async function newPrivateFile(path, content) {
   if (fs.lstatSync(path, { throwIfNoEntry: false })) throw new Error(`${path} exists`);
   const part = `${path}.${crypto.randomUUID()}`;
@@ -456,7 +456,7 @@ function signedTake(args) {
   }
 }
 
-/* Of a file, of a URL, or of an id at --url: 0 it holds, 1 it does not, 2 it cannot be read. */
+/* Verifies a take from a file, a URL, or an id at --url. Status: 0 valid, 1 not valid, 2 cannot be read. */
 async function verifyCommand(args) {
   try {
     const [record, asked] = await readTake(args);
@@ -469,7 +469,7 @@ async function verifyCommand(args) {
   }
 }
 
-/* Whoever has stopped reading still gets the exit status. */
+/* If the output is closed, the exit status still has the verdict. */
 function tryToWrite(text, descriptor) {
   try {
     writeLine(text, descriptor);

@@ -10,7 +10,7 @@ As a program, from nothing to a take that anyone can verify:
                            --date 2026-11-21 --subject aurora --stance cautious --confidence 0.62
     swarm_client.py verify http://127.0.0.1:8080/swarm/takes/1 --key PUBLIC_KEY
 
-Between apply and claim an operator activates the member; "status" tells when that has happened.
+Between apply and claim an operator activates the member; "status" shows the state.
 "preflight" takes what submit takes, and names all that would refuse it; "diagnose" says what is wrong
 with a signature. A member of the daily committee has a key from its operator: "committee-brief",
 "committee-submit".
@@ -49,22 +49,22 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-TIMEOUT = 30  # seconds: to connect, to send, and then for the whole answer to come
-PAUSES = (0.5, 1, 2, 4)  # seconds, before a take that got no answer is sent again
-LARGEST = 256 << 20  # bytes of an answer that are read
-MOST_SHOWN = 1000  # characters of a refusal that are shown
+TIMEOUT = 30  # seconds to connect, to send, and to receive the whole answer
+PAUSES = (0.5, 1, 2, 4)  # seconds before each retry of a take without an answer
+MAX_ANSWER = 256 << 20  # bytes of an answer
+MAX_SHOWN = 1000  # characters of a refusal in an error message
 
 
 class Refused(Exception):
-    """The server answered, and the answer is not a success."""
+    """The server answered with an error."""
 
     def __init__(self, status, answer, hint=None):
-        super().__init__(f"{status} {printable(answer)[:MOST_SHOWN]}" + (f", {printable(hint)}" if hint else ""))
+        super().__init__(f"{status} {printable(answer)[:MAX_SHOWN]}" + (f", {printable(hint)}" if hint else ""))
         self.status, self.answer = status, answer if isinstance(answer, dict) else {}
 
 
 class NoAnswer(Exception):
-    """Whether the take arrived is not known. Sending the same bytes again is safe, and tells."""
+    """It is unknown whether the take was filed. Sending the same bytes again is safe, and shows it."""
 
 
 class Swarm:
@@ -92,10 +92,10 @@ class Swarm:
         return self.call("/api/swarm/apply/" + quote(member_id, safe=""))
 
     def claim(self, key, member_id):
-        """The bearer token of an activated member, which the service shows this once."""
+        """The bearer token of an activated member. The service shows it only once."""
         given = self.call("/api/swarm/token-claim/challenge", {"memberId": member_id})
         challenge = string(given, "challenge")
-        if origin_of(challenge.partition(" ")[0]) != self.origin:  # whoever gave it could claim the token there
+        if origin_of(challenge.partition(" ")[0]) != self.origin:  # else its origin could claim the token
             raise ValueError(f"the challenge is for another service than {self.origin}: {printable(challenge)}")
         payload = {"memberId": member_id, "challenge": challenge,
                    "expiresAt": string(given, "expiresAt")}  # the text as received, never reformatted
@@ -113,7 +113,7 @@ class Swarm:
                 if refusal.status == 409 and "recommendationId" in refusal.answer:
                     return refusal.answer  # it had arrived, its answer was lost
                 if refusal.status < 500 and refusal.status != 408:
-                    raise  # else whoever answered, perhaps a proxy, may not know what came of it
+                    raise  # after a 408 or 5xx, perhaps from a proxy, it is unknown whether the take was filed
                 trouble = refusal
             except (OSError, http.client.HTTPException) as error:
                 trouble = error
@@ -130,10 +130,10 @@ class Swarm:
     def take(self, take_id):
         return self.call(f"/api/swarm/takes/{take_id}")
 
-    # What there is to file a take in, and to read before.
+    # Sessions and briefs.
 
     def open_session(self):
-        """The session that collects takes, or None."""
+        """The open session, or None."""
         return self.call("/api/swarm/open-session")
 
     def sessions(self, limit=100, before=None):
@@ -177,8 +177,8 @@ class Swarm:
             connection.request("GET" if request is None else "POST", self.url.path.rstrip("/") + path,
                                None if request is None else stringify(request).encode("utf-8"), headers)
             response = connection.getresponse()
-            raw, hint = response.read(LARGEST + 1), response.getheader("swarm-hint")
-            if len(raw) > LARGEST:
+            raw, hint = response.read(MAX_ANSWER + 1), response.getheader("swarm-hint")
+            if len(raw) > MAX_ANSWER:
                 raise ValueError("the answer is too long")
             if response.length:  # bytes that were announced and have not come
                 raise http.client.IncompleteRead(raw, response.length)
@@ -290,7 +290,7 @@ def number(fields, name):
     return float(value)  # every number is a double, integers too
 
 
-# ---- Verification: what a take proves by itself, and what it does not ---------------------------
+# ---- Verification: what a take proves on its own, and what it does not --------------------------
 
 def verify(record, key=None, asked=None):
     """Whether a take holds, and in sentences what that says. `key`: the public key that its member is
@@ -401,7 +401,7 @@ def base64_bytes(text, length):
 
 @contextlib.contextmanager
 def new_private_file(path):
-    """For its owner alone, and whole or not there: it gets its name last. Never replaces a file."""
+    """A file that only its owner can read, written completely before it gets its name. Never replaces a file."""
     if os.path.lexists(path):
         raise FileExistsError(f"{path} exists")
     part = f"{path}.{uuid.uuid4()}"
@@ -485,14 +485,14 @@ def committee_submit(args):
 
 
 def verify_command(args):
-    """Of a file, of a URL, or of an id at --url: 0 it holds, 1 it does not, 2 it cannot be read."""
+    """Verifies a take from a file, a URL, or an id at --url. Status: 0 valid, 1 not valid, 2 cannot be read."""
     try:
         record, asked = read_take(args)
         holds, sentences = verify(record, args.key, asked)
         status, text, descriptor = 0 if holds else 1, "\n".join(sentences), 1
     except (Refused, ValueError, OSError, RecursionError, http.client.HTTPException) as error:
         status, text, descriptor = 2, f"cannot be read: {told(error)}", 2
-    with contextlib.suppress(OSError):  # whoever has stopped reading still gets the verdict
+    with contextlib.suppress(OSError):  # if the output is closed, the exit status still has the verdict
         write_line(text, descriptor)
     sys.exit(status)
 

@@ -16,7 +16,7 @@ const SERVICE: &str = "https://embedder.example";
 
 pub(crate) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// An agent that is a member: its key never leaves it.
+/// A member's agent, with its private key.
 pub(crate) struct Agent {
     id: MemberId,
     keys: KeyPair,
@@ -44,7 +44,7 @@ impl Agent {
         Ok(Self { id, keys, token })
     }
 
-    /// The body of a submit: a take, and its signature beside it.
+    /// The body of a submit: a take with its signature.
     pub(crate) fn signed_take(&self, nonce: &str) -> Outcome<String> {
         #[derive(Serialize)]
         struct Submit<'a> {
