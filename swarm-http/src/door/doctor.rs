@@ -1,4 +1,4 @@
-//! The signature diagnosis, and the preflight of a take.
+//! Diagnosis of signatures, and preflight of takes.
 
 use std::sync::Arc;
 
@@ -12,15 +12,15 @@ use crate::request::RequestContext;
 use crate::response::{ApiError, Reply, ok};
 
 pub(crate) async fn diagnose(request: RequestContext) -> Reply {
-    let turn = Arc::clone(&request.site.diagnoses).try_acquire_owned();
-    let turn = turn.map_err(|_| RequestError::Busy)?;
+    let permit = Arc::clone(&request.site.diagnoses).try_acquire_owned();
+    let permit = permit.map_err(|_| RequestError::Busy)?;
     if let Some(diagnosis) = proof::diagnose::diagnose_incomplete_take(&request.bytes) {
         return ok(&diagnosis);
     }
     let body = SignedBody::read(&request.bytes).map_err(RequestError::InvalidDiagnosis)?;
     let registered = registered(&request, &body).await?;
     let diagnosis = tokio::task::spawn_blocking(move || {
-        let _turn = turn;
+        let _permit = permit;
         proof::diagnose(&body, registered.as_ref())
     });
     ok(&diagnosis
@@ -29,7 +29,7 @@ pub(crate) async fn diagnose(request: RequestContext) -> Reply {
         .map_err(RequestError::InvalidDiagnosis)?)
 }
 
-/// The key that its member has on file.
+/// The key on file of the member that the body names.
 async fn registered(
     request: &RequestContext,
     body: &SignedBody,

@@ -1,4 +1,4 @@
-//! The root: a page for people, a guide for agents, JSON for programs.
+//! `/`: the home page, the index for agents or the manifest, by `Accept`.
 
 use http::HeaderValue;
 use http::header::VARY;
@@ -8,7 +8,7 @@ use crate::request::RequestContext;
 use crate::request::accept::quality;
 use crate::response::Reply;
 
-/// In the form that `Accept` prefers; a client without a preference gets the page.
+/// Answers in the form that `Accept` prefers; without a preference, the page.
 pub(crate) async fn home(request: RequestContext) -> Reply {
     let accept = request.headers.get("accept").and_then(|accept| accept.to_str().ok());
     let wants = |kind, subtype| quality(accept.unwrap_or_default(), kind, subtype);

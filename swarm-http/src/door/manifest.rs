@@ -1,4 +1,4 @@
-//! Where everything stands, for programs.
+//! The manifest: names, links and limits of the service, for programs.
 
 use http::StatusCode;
 use http::header::LINK;
@@ -58,7 +58,7 @@ struct Links {
     api: String,
 }
 
-/// Characters, unless the name says otherwise (API.md, 5.1).
+/// Limits in characters, unless the name says otherwise (API.md, 5.1).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Limits {
@@ -85,7 +85,7 @@ fn limits() -> Limits {
     }
 }
 
-/// Public pages may be indexed.
+/// `/robots.txt`: everything but the operators' routes may be indexed.
 pub(crate) async fn robots(_: RequestContext) -> Reply {
     let text = "User-agent: *\nDisallow: /api/swarm/admin/\nDisallow: /api/ic/admin/\nAllow: /\n";
     Ok(Answer::new(StatusCode::OK, "text/plain; charset=utf-8", text.to_owned()))

@@ -1,37 +1,37 @@
-//! What the reference needs to know of a route beyond its row.
+//! Properties of routes that the reference derives.
 
 use swarm_core::wire::Problem;
 
 use crate::request::credential::Access;
 use crate::request::route::{Handler, Route, Section};
 
-/// The parts that the path leaves open: a name and a schema each.
+/// The path parameters: name and schema.
 pub(super) fn parts(route: &Route) -> impl Iterator<Item = (&'static str, &'static str)> {
     let open = |part: &'static str| part.strip_prefix('{')?.strip_suffix('}');
     route.path.split('/').filter_map(open).zip(route.about.parts.iter().copied())
 }
 
-/// Whether its errors have the form of interface B.
+/// Whether the route's errors have the form of interface B.
 pub(super) fn is_of_committee(route: &Route) -> bool {
     route.section == Section::Committee
 }
 
-/// Whether people read it too.
+/// Whether the route also answers a page.
 pub(super) fn is_page(route: &Route) -> bool {
     route.about.answers.iter().any(|(_, forms)| forms.len() > 1 && forms.contains(&"text/html"))
 }
 
-/// Its own errors, and those of every request like it, by status.
+/// The errors of a route: its own, and those of host, credential and body; sorted by status.
 pub(super) fn problems(route: &Route) -> Vec<Problem> {
     let mut problems = route.about.refusals.to_vec();
-    problems.extend(on_the_way(route));
+    problems.extend(common(route));
     problems.sort_unstable_by_key(|problem| (problem.status(), problem.code()));
     problems.dedup();
     problems
 }
 
-/// Errors before a handler sees the request, and of a store that does not answer.
-fn on_the_way(route: &Route) -> Vec<Problem> {
+/// Errors before the handler runs, and of an unavailable store.
+fn common(route: &Route) -> Vec<Problem> {
     let mut problems = vec![Problem::MissingHost, Problem::InvalidHost, Problem::InvalidTarget];
     problems.extend([Problem::InvalidFraming, Problem::Internal]);
     if matches!(route.handler, Handler::Tenant(_)) {

@@ -1,6 +1,6 @@
-//! The reference: what every route takes and answers, as OpenAPI 3.1 and as a page (API.md, 9.1).
+//! The reference of all routes, as an OpenAPI 3.1 document and as a page (API.md, 9.1).
 //!
-//! It is made of the table of routes, the schemas in `schemas/`, and the codes of the errors.
+//! It is generated from the route table, the schemas in `schemas/` and the error codes.
 
 mod described;
 mod document;
@@ -18,7 +18,7 @@ use document::Document;
 #[cfg(feature = "pages")]
 use page::Page;
 
-/// The reference of these routes, but for the origin and the tenant.
+/// The reference of some routes, without origin and tenant.
 pub(crate) struct Reference {
     document: Document,
     #[cfg(feature = "pages")]
@@ -34,7 +34,7 @@ impl Reference {
         }
     }
 
-    /// As an OpenAPI document of a site at this origin.
+    /// The OpenAPI document, for a site at this origin.
     pub(crate) fn openapi(&self, origin: &str) -> Answer {
         Answer::new(StatusCode::OK, "application/json", self.document.text(origin))
     }
@@ -51,7 +51,7 @@ mod tests {
     use swarm_core::proof::diagnose::Code;
 
     #[test]
-    fn the_doctor_has_the_codes_that_it_is_described_with() {
+    fn diagnosis_codes_match_the_schema() {
         let codes: Vec<_> = Code::ALL.iter().map(|code| format!("\"{}\"", code.as_str())).collect();
         let described = include_str!("schemas/takes.json").replace(['\n', ' '], "");
         assert!(described.contains(&codes.join(",")), "{codes:?}");

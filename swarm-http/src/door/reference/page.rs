@@ -13,7 +13,7 @@ use crate::request::credential::Access;
 use crate::request::route::Route;
 use crate::response::Answer;
 
-/// The page, but for what it says of the tenant.
+/// The content of the page, without the tenant.
 pub(super) struct Page {
     groups: Vec<Group>,
     schemas: Vec<Schema>,
@@ -38,17 +38,17 @@ struct Described {
     method: String,
     path: &'static str,
     summary: &'static str,
-    /// What is sent and answered: a word, and what stands there.
+    /// Labels and values: credential, query, body, answers, refusals.
     facts: Vec<(&'static str, Markup)>,
 }
 
 struct Schema {
     name: String,
     description: String,
-    /// What it is, where it is no object.
+    /// The type, unless it is an object.
     form: Option<Markup>,
     fields: Vec<Field>,
-    /// Of a body that is sent.
+    /// An example, of a request body.
     example: Option<String>,
 }
 
@@ -90,7 +90,7 @@ fn describe(route: &Route) -> Described {
         facts.push(("Credential", Markup(format!("<code>{credential}</code>"))));
     }
     if !route.query.is_empty() {
-        let query: Vec<_> = route.query.iter().map(asked).collect();
+        let query: Vec<_> = route.query.iter().map(parameter).collect();
         facts.push(("Query", Markup(query.join(", "))));
     }
     if let Some(rule) = route.body {
@@ -102,7 +102,7 @@ fn describe(route: &Route) -> Described {
         format!("{status} {}", forms.join(" or "))
     });
     facts.push(("Answers", Markup(answers.collect::<Vec<_>>().join(", "))));
-    let own: Vec<_> = problems(route).into_iter().filter(|it| is_telling(*it)).collect();
+    let own: Vec<_> = problems(route).into_iter().filter(|it| is_specific(*it)).collect();
     if !own.is_empty() {
         let by_status = own.chunk_by(|one, next| one.status() == next.status());
         let refusals: Vec<_> = by_status.map(refusals).collect();
@@ -125,8 +125,8 @@ fn credential(access: Access) -> Option<&'static str> {
     }
 }
 
-/// Errors that any request may get are listed once, not with each route.
-fn is_telling(problem: Problem) -> bool {
+/// Whether to list the error with each route; those that any request may get are listed once.
+fn is_specific(problem: Problem) -> bool {
     !matches!(
         problem,
         Problem::MissingHost
@@ -145,11 +145,11 @@ fn is_telling(problem: Problem) -> bool {
     )
 }
 
-fn asked((name, schema): &(&str, &str)) -> String {
+fn parameter((name, schema): &(&str, &str)) -> String {
     format!("<code>{name}</code> {}", link(schema))
 }
 
-/// The codes of one status.
+/// The error codes of one status.
 fn refusals(problems: &[Problem]) -> String {
     let link = |problem: &Problem| format!("<a href=\"#{0}\">{0}</a>", problem.code());
     let links: Vec<_> = problems.iter().map(link).collect();
@@ -157,7 +157,7 @@ fn refusals(problems: &[Problem]) -> String {
     format!("{status} {}", links.join(", "))
 }
 
-/// A schema by its name, which is a word; a media type as it is.
+/// A link to a schema, or a media type.
 fn link(form: &str) -> String {
     match form.split_once('/') {
         Some(_) => format!("<code>{form}</code>"),
@@ -185,7 +185,7 @@ fn fields(object: &Object) -> Vec<Field> {
     properties.members().map(field).collect()
 }
 
-/// What a value looks like, in words and links.
+/// The type of a value, in words and links.
 fn form(schema: &Json) -> String {
     let object = schema.clone().into_object();
     if let Some(place) = get(&object, "$ref") {
@@ -213,7 +213,7 @@ fn form(schema: &Json) -> String {
     kinds.join(" or ")
 }
 
-/// One of the types that a schema names, with its limits.
+/// One of a schema's types, with its limits.
 fn kind_in(kind: &str, object: &Object) -> String {
     match kind {
         "array" => match get(object, "items") {
@@ -235,12 +235,12 @@ fn kind_in(kind: &str, object: &Object) -> String {
     }
 }
 
-fn range(object: &Object, least: &str, most: &str, unit: &str) -> String {
+fn range(object: &Object, min: &str, max: &str, unit: &str) -> String {
     let bound = |name| get(object, name).map(swarm_core::json::write::<Json>);
-    match (bound(least), bound(most)) {
-        (Some(least), Some(most)) => format!(", {least} to {most}{unit}"),
-        (Some(least), None) => format!(", from {least}{unit}"),
-        (None, Some(most)) => format!(", up to {most}{unit}"),
+    match (bound(min), bound(max)) {
+        (Some(min), Some(max)) => format!(", {min} to {max}{unit}"),
+        (Some(min), None) => format!(", from {min}{unit}"),
+        (None, Some(max)) => format!(", up to {max}{unit}"),
         (None, None) => String::new(),
     }
 }

@@ -1,8 +1,8 @@
-//! The schemas of all bodies, as they stand in `schemas/`.
+//! The JSON schemas of all bodies.
 
 use swarm_core::json::Json;
 
-/// By subject, in the order in which the page shows them.
+/// By topic, in the order in which the page shows them.
 const FILES: [&str; 8] = [
     include_str!("takes.json"),
     include_str!("sessions.json"),
@@ -14,10 +14,10 @@ const FILES: [&str; 8] = [
     include_str!("common.json"),
 ];
 
-/// An example of what each request body holds, by the name of its schema. What is signed there is signed with one key.
+/// An example of each request body, by the name of its schema. All signed examples are signed with one key.
 const EXAMPLES: &str = include_str!("examples.json");
 
-/// Each schema (JSON Schema, 2020-12) with its name.
+/// All schemas (JSON Schema, 2020-12) by name.
 pub(super) fn all() -> Vec<(String, Json)> {
     let read = |text: &str| Json::read(text.as_bytes()).unwrap_or(Json::Null).into_object();
     let mut examples = read(EXAMPLES);
