@@ -8,7 +8,7 @@ use crate::arguments::{DemoOptions, HashTokenOptions, Options, Source, VerifyOpt
 use crate::member::MemberOptions;
 use crate::{Failure, console};
 
-/// Signed takes on dated sessions, before a deadline that nobody can argue with.
+/// Server for signed opinions ("takes") that automated members file on dated sessions before a deadline
 #[derive(Parser)]
 #[command(name = "swarm", version)]
 pub(crate) struct CommandLine {
@@ -18,27 +18,24 @@ pub(crate) struct CommandLine {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Run the server.
+    /// Run the server
     Serve(Options),
-    /// Serve an in-memory store, filled through the API with a subject, members, sessions and
-    /// signed takes, and say what to open.
+    /// Run a server with sample data in memory, and print the addresses to open
     Demo(DemoOptions),
-    /// Check what serve would be started with, flags, environment and file, and say what would be served.
+    /// Check the configuration that serve would use, and print what would be served
     Check(Options),
-    /// Print the line that a configuration has for the admin token on standard input.
+    /// Print the configuration's hash of the admin token on standard input
     HashToken(HashTokenOptions),
-    /// Write today's briefs to the folders that the configuration names (committee.export_to), and
-    /// say how many.
+    /// Write today's briefs to the configured folders (committee.export_to)
     #[command(name = "export-briefs", alias = "export")]
     Export(Source),
-    /// Say of a take who signed what, and what of it is not proven. Exit status 0: it holds; 1: it
-    /// does not; 2: there is none to read.
+    /// Verify the signature of a take. Exit status 0: it is valid; 1: it is not; 2: the take could not be read
     Verify(VerifyOptions),
-    /// Act as a member: apply, claim a token, read briefs, submit takes.
+    /// Act as a member: apply, claim a token, read briefs, submit takes
     Member(MemberOptions),
-    /// Act as an operator of a running server.
+    /// Act as an operator of a running server
     Admin(AdminOptions),
-    /// Print the completions of a shell, for its start-up file.
+    /// Print shell completions, for the start-up file of the shell
     #[command(
         after_help = "Example: swarm completions bash > ~/.local/share/bash-completion/completions/swarm"
     )]
@@ -51,7 +48,7 @@ pub(crate) enum Command {
 /// Prints the completions of a shell.
 ///
 /// # Errors
-/// When standard output cannot be written.
+/// If standard output cannot be written.
 pub(crate) fn print_completions(shell: Shell) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut CommandLine::command(), "swarm", &mut script);

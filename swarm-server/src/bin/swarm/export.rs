@@ -1,4 +1,4 @@
-//! `swarm export-briefs`: writes once what a server keeps up to date.
+//! `swarm export-briefs`: writes the brief files once.
 
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
