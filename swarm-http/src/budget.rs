@@ -1,5 +1,5 @@
-//! The memory for bodies and answers in flight, all of them together, and the share of each client.
-//! What is small is part of what a connection costs.
+//! Limits the memory for bodies and answers in flight, in total and per client. Small ones are not
+//! counted: they are part of the cost of a connection.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
@@ -11,26 +11,26 @@ use tokio::time::timeout;
 use crate::fairness::Client;
 use crate::memory_share::{ANSWERS, BODIES, CLIENT_ANSWERS, UNIT, semaphore};
 
-/// A body or an answer up to this size, in bytes, is not counted.
+/// Bodies and answers up to this size, in bytes, are not counted.
 pub(crate) const SMALL: usize = 64 << 10;
 
 /// Maximum memory for bodies of requests without a known credential, in bytes.
 const MAX_ANONYMOUS_BODIES: usize = BODIES / 2;
 
-/// The most that is counted for one answer: a larger one is sent all the same.
+/// Maximum that is counted for one answer, in bytes, so that larger ones can be sent too.
 const MAX_COUNTED: usize = CLIENT_ANSWERS / 2;
 
-/// How long a body waits for memory.
+/// Maximum time that a body waits for memory.
 const MAX_WAIT: Duration = Duration::from_secs(5);
 
-/// What is left of the memory for all clients.
+/// The memory available to all clients.
 pub(crate) struct Budget {
     bodies: Arc<Semaphore>,
     strangers: Arc<Semaphore>,
     answers: Arc<Semaphore>,
 }
 
-/// The memory is used up.
+/// No memory is available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BudgetExhausted;
 
@@ -47,16 +47,16 @@ impl Default for Budget {
 /// Memory for a body, reserved while it arrives.
 pub(crate) struct BodyReservation {
     client: Option<Arc<Client>>,
-    /// Where its permits come from: the client's share first, so that no client waits for the others
-    /// with more than its share.
+    /// The semaphores to acquire from. The client's share comes first, so that a client over its share
+    /// holds nothing that others need while it waits.
     from: Vec<Arc<Semaphore>>,
     permits: Vec<OwnedSemaphorePermit>,
     bytes: usize,
 }
 
 impl Budget {
-    /// Nothing yet, for a body of this client. `is_known`: its credential is that of a member or an
-    /// operator.
+    /// An empty reservation for a body of this client. `is_known`: the credential is that of a member or
+    /// an operator.
     pub(crate) fn body(&self, client: Option<Arc<Client>>, is_known: bool) -> BodyReservation {
         let share = client.as_ref().map(|client| Arc::clone(&client.memory().bodies));
         let strangers = (!is_known).then(|| Arc::clone(&self.strangers));
@@ -64,11 +64,11 @@ impl Budget {
         BodyReservation { client, from, permits: Vec::new(), bytes: 0 }
     }
 
-    /// Counts an answer for as long as its bytes are being sent to this client. An answer that is sent
-    /// to many is counted once for each client, and once for all.
+    /// Counts an answer while its bytes are being sent to this client. An answer sent to many clients
+    /// counts once for each client, and once in total.
     ///
     /// # Errors
-    /// [`BudgetExhausted`]; the answer is then dropped: it must not wait, since it already takes memory.
+    /// [`BudgetExhausted`]; the answer is then dropped rather than queued, because it already takes memory.
     pub(crate) fn hold(
         &self,
         bytes: Bytes,
@@ -106,10 +106,10 @@ impl Budget {
 }
 
 impl BodyReservation {
-    /// Reserves memory for so many bytes in all, as soon as there is some.
+    /// Waits until the reservation covers `bytes` in total.
     ///
     /// # Errors
-    /// [`BudgetExhausted`] when it takes too long.
+    /// [`BudgetExhausted`] after [`MAX_WAIT`].
     pub(crate) async fn grow(&mut self, bytes: usize) -> Result<(), BudgetExhausted> {
         let more = units(bytes).saturating_sub(units(self.bytes));
         let acquired = async {
@@ -128,7 +128,7 @@ impl BodyReservation {
         Ok(())
     }
 
-    /// Counts a body until its last copy is dropped.
+    /// Counts a body until the last clone of its bytes is dropped.
     pub(crate) fn hold(self, bytes: Bytes) -> Bytes {
         if self.permits.is_empty() {
             return bytes;
@@ -138,9 +138,9 @@ impl BodyReservation {
     }
 }
 
-/// To whom an answer is being sent.
+/// The clients that an answer is being sent to.
 pub(crate) struct InFlight {
-    /// The size of the answer, in bytes, uncompressed.
+    /// Uncompressed size of the answer, in bytes.
     size: usize,
     sent: Mutex<Sent>,
 }
@@ -148,7 +148,7 @@ pub(crate) struct InFlight {
 #[derive(Default)]
 struct Sent {
     all: Weak<OwnedSemaphorePermit>,
-    /// By the keys of the clients.
+    /// Permits by client key.
     to: Vec<(u64, Weak<OwnedSemaphorePermit>)>,
 }
 
@@ -158,7 +158,8 @@ impl InFlight {
     }
 }
 
-/// Bytes, and their permits. The client is kept as well: its share must not grow when it comes again.
+/// Bytes with their permits. They keep the client alive too, so that its share is not reset when it
+/// reconnects.
 struct Held {
     bytes: Bytes,
     _permits: Vec<Arc<OwnedSemaphorePermit>>,
@@ -171,7 +172,7 @@ impl AsRef<[u8]> for Held {
     }
 }
 
-/// More than a semaphore has where it is too much for any: that is never given.
+/// The number of permits for so many bytes. Saturates: such a request is never granted.
 fn units(bytes: usize) -> u32 {
     u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX)
 }
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_counts_once_for_a_client_until_its_last_copy_is_dropped() {
+    async fn answer_counts_once_per_client_until_last_clone_is_dropped() {
         let (budget, scheduler) = (Budget::default(), Scheduler::default());
         let (first, second) = (large(MAX_COUNTED), large(MAX_COUNTED));
         let hold = |(bytes, answer): &(Bytes, InFlight), number| {
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_counts_once_for_all_clients() {
+    async fn answer_counts_once_in_total() {
         let (budget, scheduler) = (Budget::default(), Scheduler::default());
         let (bytes, answer) = large(ANSWERS);
         let sent = (0..100)
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn bodies_of_a_client_leave_memory_to_others() {
+    async fn client_share_of_bodies_is_limited() {
         let (budget, scheduler) = (Budget::default(), Scheduler::default());
         let mut first = budget.body(client(&scheduler, 1), false);
         first.grow(CLIENT_BODIES - 64 * KB).await.unwrap();
@@ -229,7 +230,7 @@ mod tests {
         second.grow(64 * KB).await.unwrap();
         assert!(second.grow(65 * KB).await.is_err());
         budget.body(client(&scheduler, 2), false).grow(CLIENT_BODIES).await.unwrap();
-        // What is in flight counts, also when the client has gone and comes again.
+        // Bodies in flight still count after the client has reconnected.
         let body = first.hold(vec![0; 100 * KB].into());
         drop(second);
         assert!(budget.body(client(&scheduler, 1), true).grow(CLIENT_BODIES).await.is_err());
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn strangers_leave_memory_to_members() {
+    async fn anonymous_bodies_leave_memory_for_members() {
         let (budget, scheduler) = (Budget::default(), Scheduler::default());
         let mut held = Vec::new();
         for number in 0..2 {

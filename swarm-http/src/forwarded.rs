@@ -4,8 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use http::HeaderMap;
 
-/// The address of the client: the one that the proxy in front of the server has appended to
-/// `X-Forwarded-For`, with or without a port. What stands before it may be anything.
+/// The client's address: the one that the trusted proxy appended to `X-Forwarded-For`, with or without
+/// a port. Earlier values are under the client's control.
 pub(crate) fn forwarded_address(headers: &HeaderMap) -> Option<IpAddr> {
     let last = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
     let last = last.rsplit(',').next()?.trim();
@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_client_is_the_last_forwarded_address() {
+    fn client_is_last_forwarded_address() {
         let address = |values: &[&'static str]| {
             let header = |value: &&'static str| {
                 ("x-forwarded-for".parse().unwrap(), HeaderValue::from_static(value))

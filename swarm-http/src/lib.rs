@@ -25,11 +25,11 @@
 //! curl http://127.0.0.1:8080/api/swarm/takes/1
 //! ```
 //!
-//! A [`Site`] has the tenants that are served; `/skill.md` of a running one says how to become a member.
-//! [`api`] makes a warp filter of a site, to mount beside filters of your own, [`service`] a tower
-//! service, for axum and others. `swarm-server` has an accept loop that bounds what clients can hold.
-//! [`Site::maintenance`] is the background work: run it beside the server. The rules are those of
-//! `swarm-core`; this crate has paths, headers, status codes and pages.
+//! A [`Site`] serves one or more tenants; its `/skill.md` explains how to become a member. [`api`] turns a
+//! site into a warp filter to combine with your own, [`service`] into a tower service for axum and others.
+//! `swarm-server` has an accept loop that limits the resources of each client. [`Site::maintenance`] is
+//! the background work, to be run alongside the server. The rules are in `swarm-core`; this crate has
+//! paths, headers, status codes and pages.
 //!
 //! # Feature flags
 //!

@@ -1,4 +1,4 @@
-//! The memory for bodies and answers in flight, in permits, and the share of one client.
+//! Permits for the memory of bodies and answers in flight, and the share of one client.
 
 use std::sync::Arc;
 
@@ -7,17 +7,17 @@ use tokio::sync::Semaphore;
 /// The memory for all bodies in flight, in bytes.
 pub(crate) const BODIES: usize = 64 << 20;
 
-/// The memory for all answers in flight, in bytes. What the cache holds is counted there.
+/// The memory for all answers in flight, in bytes. The cache has its own limit.
 pub(crate) const ANSWERS: usize = 128 << 20;
 
 /// The bytes of bodies and of answers that one client may have in flight.
 pub(crate) const CLIENT_BODIES: usize = BODIES / 4;
 pub(crate) const CLIENT_ANSWERS: usize = ANSWERS / 4;
 
-/// The bytes of one permit.
+/// Bytes per permit.
 pub(crate) const UNIT: usize = 1 << 10;
 
-/// The permits that one client has left.
+/// The memory available to one client.
 #[derive(Debug)]
 pub(crate) struct Share {
     pub(crate) bodies: Arc<Semaphore>,

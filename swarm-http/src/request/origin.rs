@@ -38,7 +38,7 @@ impl Origin {
     }
 }
 
-/// Each proxy appends: the first value is what the client asked for.
+/// The first of several values: proxies append theirs, so it is the one that the client used.
 fn first(value: &HeaderValue) -> &[u8] {
     value.as_bytes().split(|byte| *byte == b',').next().unwrap_or_default().trim_ascii()
 }

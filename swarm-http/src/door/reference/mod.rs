@@ -39,7 +39,7 @@ impl Reference {
         Answer::new(StatusCode::OK, "application/json", self.document.text(origin))
     }
 
-    /// As a page.
+    /// The page.
     #[cfg(feature = "pages")]
     pub(crate) fn docs(&self, request: &RequestContext) -> Answer {
         self.page.answer(request)
