@@ -1,10 +1,10 @@
 //! An [`Interceptor`] that refuses every commit.
 
 use super::{
-    Act, ChallengeOffer, Collection, Committee, CommitteeDayChange, CommitteeFiled,
-    CommitteeFiling, CommitteeMemberChange, Convocation, DocumentDraft, Documents, Filed, Filing,
-    Interceptor, Log, MemberChange, MemberSaved, Members, MessageChange, Outbox, Put, Result,
-    Saved, SessionChange, Sessions, StoreError, StoreErrorKind, Takes, async_trait,
+    Act, Aggregated, Aggregation, ChallengeOffer, Collection, Committee, CommitteeDayChange,
+    CommitteeFiled, CommitteeFiling, CommitteeMemberChange, Convocation, DocumentDraft, Documents,
+    Filed, Filing, Interceptor, Log, MemberChange, MemberSaved, Members, MessageChange, Outbox,
+    Put, Result, Saved, SessionChange, Sessions, StoreError, StoreErrorKind, Takes, async_trait,
 };
 use crate::domain::{Challenge, Session};
 use std::sync::Arc;
@@ -34,6 +34,7 @@ refuse! {
     Members::give_challenge(&ChallengeOffer) -> Challenge;
     Sessions::convene(&Convocation) -> Arc<Session>;
     Sessions::save_session(&SessionChange) -> Saved;
+    Sessions::aggregate(&Aggregation) -> Aggregated;
     Takes::file(&Filing) -> Filed;
     Documents::put_document(Collection, &DocumentDraft) -> Put;
     Outbox::save_message(&MessageChange) -> Saved;
@@ -67,8 +68,7 @@ mod tests {
             "published",
             "basis",
             "take",
-            "takes",
-            "latest_takes",
+            "session_takes",
             "document",
             "documents",
             "messages",

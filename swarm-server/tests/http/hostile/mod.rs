@@ -41,13 +41,13 @@ impl Target {
     /// Sends an invalid body to all routes.
     fn try_all(&self, name: &str, body: &[u8]) {
         for (method, path) in writes() {
+            if path == BRIEFS && matches!(body.trim_ascii(), b"" | b"{}") {
+                // A valid request: it generates the briefs again, with another time.
+                continue;
+            }
             let answer = self.send(method, path, body);
             if method == "PATCH" && answer.status == 200 {
                 // An object that names no field changes nothing.
-                continue;
-            }
-            if path == BRIEFS && answer.status == 201 {
-                // The same briefs are generated again.
                 continue;
             }
             assert!((400..500).contains(&answer.status), "{method} {path} {name}: {answer:?}");
@@ -77,12 +77,10 @@ fn suite(file: &str, count: usize) {
         target.try_all(&name, &body);
         if name.starts_with("n_") {
             for path in ["/api/swarm/apply", COMMITTEE_POST, BRIEFS] {
-                let answer = target.send("POST", path, &body);
-                if path == BRIEFS && body.is_empty() {
-                    // An optional body may be empty.
-                    assert_eq!(answer.status, 201, "{answer:?}");
+                if path == BRIEFS && matches!(body.trim_ascii(), b"" | b"{}") {
                     continue;
                 }
+                let answer = target.send("POST", path, &body);
                 assert_eq!(answer.json()["error"], "invalid json body", "{path} {name}");
             }
         }

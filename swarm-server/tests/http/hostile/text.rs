@@ -210,7 +210,7 @@ fn check_page(html: &str, fields: &Value, author: &str) {
     let text = |field: &str| fields[field].as_str().unwrap();
     let within = |tag: &str| page.texts.get(tag).map_or(&[][..], Vec::as_slice);
     let signed = serde_json::to_string(text("body")).unwrap();
-    let note = |text: &String| text.starts_with("Where it has \u{fffd}");
+    let note = |text: &String| text.starts_with("The character \u{fffd}");
     assert_eq!(within("dd").iter().any(note), printable(&signed) != signed, "{html}");
     assert!(
         within("pre").iter().any(|canonical| canonical.contains(&printable(&signed))),
