@@ -76,12 +76,15 @@ pub(crate) struct TenantStore {
 
 impl TenantStore {
     /// Runs a script that writes, and recognizes a repeated attempt; returns its outcome. The change is
-    /// announced first, so that other processes learn of it even if this one is killed.
+    /// announced with it, so that other processes learn of it even if this one is killed: the announcement
+    /// is sent first, and neither waits for the other's answer.
     pub(crate) async fn commit(&self, op: &'static str, script: LogCall<'_>) -> Result<String> {
         self.mark(op).await?;
-        // If this fails, the commit fails too, or the next call of `changes` announces it.
-        let _ = changes::announce(&self.client, &self.id).await;
-        self.commit_at(op, script, self.seen.position()).await
+        let announced = changes::announce(&self.client, &self.id);
+        let committed = self.commit_at(op, script, self.seen.position());
+        // If the announcement fails, the next call of `changes` makes it.
+        let (_announced, committed) = tokio::join!(biased; announced, committed);
+        committed
     }
 
     /// The same without an announcement, for a change that was judged at this log position.
