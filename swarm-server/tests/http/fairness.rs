@@ -1,12 +1,15 @@
 //! Fairness: expensive requests of one client do not delay others.
 
+use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
 use std::time::Duration;
 
 use serde_json::json;
+use swarm_redis_testing::wait_until;
 
 use crate::fixture::{Clock, Fixture};
 use crate::harness::{ADMIN, Author, Client, signed_text};
@@ -210,16 +213,40 @@ fn client_behind_a_proxy_is_the_forwarded_address() {
     program.client.convene("2026-11-21", "aurora");
     // A client may send this header itself: only the value that the proxy appends counts.
     let stranger = "X-Forwarded-For: 198.51.100.7\r\nX-Forwarded-For: 203.0.113.1\r\n";
-    let open = |_| stall(Connection::open(server), server, stranger);
-    let stalled: Vec<_> = (0..STALLED).map(open).collect();
-    thread::sleep(Duration::from_millis(200));
     let member = "X-Forwarded-For: 203.0.113.1, 198.51.100.7\r\n";
-    exchange(server, &submit(server, &author, member, &padded_take(&author))).expect(201);
     // No take, so that it can be sent again until the server has read what the stalled connections sent.
-    let other = submit(server, &author, stranger, &" ".repeat(100_000));
-    let is_used_up = || exchange(server, &other).status == 503;
-    assert!((0..20).any(|_| is_used_up()), "the share of that address is used up");
-    drop(stalled);
+    let probe = submit(server, &author, stranger, &" ".repeat(100_000));
+    let attack = StalledBodies::of(server, stranger);
+    wait_until("the share of that address is used up", || exchange(server, &probe).status == 503);
+    exchange(server, &submit(server, &author, member, &padded_take(&author))).expect(201);
+    drop(attack);
+}
+
+/// Keeps stalled bodies of one client open until it is dropped. The server gives each up after some
+/// seconds, so they are replaced all the time.
+struct StalledBodies(Arc<AtomicBool>);
+
+impl StalledBodies {
+    fn of(server: SocketAddr, header: &'static str) -> Self {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let is_stopped = Arc::clone(&is_over);
+        thread::spawn(move || {
+            let mut stalled = VecDeque::new();
+            while !is_stopped.load(Ordering::Relaxed) {
+                stalled.push_back(stall(Connection::open(server), server, header));
+                if stalled.len() > STALLED {
+                    stalled.pop_front();
+                }
+            }
+        });
+        Self(is_over)
+    }
+}
+
+impl Drop for StalledBodies {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// A session of more than 4 MB; each page is a separate answer.
