@@ -88,7 +88,7 @@ pub(super) fn published_memo(entry: &LogEntry) -> Option<MemoId> {
     }
 }
 
-/// What was done to a session, after what was done before it.
+/// An act on a session, in words, given the terms before it.
 pub(super) fn act(
     entry: &SessionEntry,
     before: Option<&Terms>,
@@ -98,7 +98,7 @@ pub(super) fn act(
     session_act(entry, before, people, reading) + &attribution(Some(&entry.by), entry.note.as_ref())
 }
 
-/// What an operator may change of a session.
+/// The terms of a session that an operator can change.
 pub(super) struct Terms {
     deadline: Option<Timestamp>,
     quorum: Option<u32>,
@@ -109,8 +109,8 @@ impl Terms {
         Self { deadline: session.window_closes_at, quorum: session.quorum }
     }
 
-    /// How they differ from those before; where these are not known, what they are.
-    fn told(&self, before: Option<&Self>, reading: Reading) -> String {
+    /// The differences from the terms before; all terms if those are unknown.
+    fn differences(&self, before: Option<&Self>, reading: Reading) -> String {
         let time = |moment| reading.time_text(moment);
         let Some(before) = before else {
             let deadline = self.deadline.map_or("no deadline".to_owned(), |deadline| {
@@ -133,8 +133,8 @@ impl Terms {
             Some(quorum) => Some(format!("quorum set to {quorum}")),
             None => Some("quorum lifted".to_owned()),
         };
-        let told: Vec<_> = deadline.into_iter().chain(quorum).collect();
-        if told.is_empty() { "remark".to_owned() } else { told.join(", ") }
+        let parts: Vec<_> = deadline.into_iter().chain(quorum).collect();
+        if parts.is_empty() { "remark".to_owned() } else { parts.join(", ") }
     }
 }
 
@@ -156,7 +156,7 @@ fn session_act(
             SessionState::Aggregated => "aggregated: the snapshot is frozen".to_owned(),
             state @ (SessionState::Scheduled | SessionState::Published) => state.to_string(),
         },
-        SessionAct::Deadline | SessionAct::Quorum => terms.told(before, reading),
+        SessionAct::Deadline | SessionAct::Quorum => terms.differences(before, reading),
         SessionAct::Roster => "roster frozen".to_owned(),
         SessionAct::Excuse => match &entry.excuse {
             Some(excuse) => {

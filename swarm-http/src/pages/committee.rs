@@ -7,7 +7,7 @@ use swarm_core::rules::committee::PublicTake;
 use swarm_core::{CommitteeRefusal, Resource};
 
 use super::charts::{Dot, stance_field};
-use super::frame::{Desk, Frame, html, reading};
+use super::frame::{Frame, SiteContext, html, reading};
 use super::lists::{Subjects, part_title};
 use super::markdown::{HeadingLevel, markdown};
 use super::markup::{Markup, clipped};
@@ -65,7 +65,11 @@ pub(crate) async fn list(request: RequestContext) -> Reply {
     let address = |before: Day| format!("/swarm/committee?before={before}");
     let path = before.map_or("/swarm/committee".to_owned(), address);
     let page = ListPage {
-        frame: Frame::new(Desk::of(&request), part_title("Committee", "before", before), path),
+        frame: Frame::new(
+            SiteContext::of(&request),
+            part_title("Committee", "before", before),
+            path,
+        ),
         rows: lines.iter().map(row).collect(),
         later: before.is_some(),
         next: lines.last().filter(|_| more).map(|last| address(last.date)),
@@ -112,7 +116,7 @@ pub(crate) async fn session(request: RequestContext) -> Reply {
     };
     let title = format!("Committee of {}: {subject}", reading.day_text(day));
     let dots: Vec<_> = session.takes.iter().filter_map(dot).collect();
-    let frame = Frame::new(Desk::of(&request), title, links::committee(day));
+    let frame = Frame::new(SiteContext::of(&request), title, links::committee(day));
     let page = SessionPage {
         frame: frame
             .below("/swarm/committee", "Committee")

@@ -4,18 +4,18 @@ use askama::Template;
 use http::StatusCode;
 use swarm_core::json::Json;
 
-use super::frame::{Desk, Frame, html};
+use super::frame::{Frame, SiteContext, html};
 use crate::response::{Answer, ApiError};
 
 /// Renders an error as a page with the same status and headers.
-pub(crate) fn page(desk: Desk, error: ApiError) -> Answer {
+pub(crate) fn page(site: SiteContext, error: ApiError) -> Answer {
     let answer = error.into_answer();
     let body = Json::read(&answer.body).ok();
     let text_of_error = body.and_then(|body| body.into_object().text("error").ok());
     let title = capitalized(text_of_error.as_deref().unwrap_or_default());
     let page = ErrorPage {
         text: text(answer.status),
-        frame: Frame { path: None, ..Frame::new(desk, title, "") },
+        frame: Frame { path: None, ..Frame::new(site, title, "") },
     };
     let rendered = html(answer.status, &page);
     // Keep the headers of the error, such as `Allow` and `Retry-After`.

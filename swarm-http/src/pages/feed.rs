@@ -7,7 +7,7 @@ use http::StatusCode;
 use swarm_core::{Session, Timestamp};
 
 use super::charts::signed;
-use super::frame::{Desk, reading};
+use super::frame::{SiteContext, reading};
 use super::links;
 use super::lists::{Subjects, counts};
 use super::markup::printable;
@@ -23,31 +23,36 @@ pub(crate) async fn feed(request: RequestContext) -> Reply {
     let sessions = request.tenant().published(MAX_ENTRIES).await?;
     let ids = sessions.iter().map(|session| &session.subject_id);
     let subjects = Subjects::find(request.tenant(), ids).await?;
-    let desk = Desk::of(&request);
+    let site = SiteContext::of(&request);
     let updated = sessions.iter().filter_map(|session| session.published_at).max();
     let feed = Feed {
-        title: Text::plain(format!("{}: published sessions", desk.name)),
-        id: format!("{}/feed.xml", desk.origin),
+        title: Text::plain(format!("{}: published sessions", site.name)),
+        id: format!("{}/feed.xml", site.origin),
         updated: date(updated.unwrap_or(Timestamp::EPOCH)),
-        authors: vec![Person { name: desk.name.clone(), ..Person::default() }],
-        links: vec![link("self", &desk, "/feed.xml"), link("alternate", &desk, "/")],
+        authors: vec![Person { name: site.name.clone(), ..Person::default() }],
+        links: vec![link("self", &site, "/feed.xml"), link("alternate", &site, "/")],
         generator: Some(Generator { value: "Swarm".to_owned(), ..Generator::default() }),
-        entries: sessions.iter().map(|one| entry(one, &desk, &subjects, reading)).collect(),
+        entries: sessions.iter().map(|one| entry(one, &site, &subjects, reading)).collect(),
         ..Feed::default()
     };
     let text = printable(feed.to_string());
     Ok(Answer::new(StatusCode::OK, "application/atom+xml; charset=utf-8", text))
 }
 
-fn entry(session: &Arc<Session>, desk: &Desk, subjects: &Subjects, reading: Reading) -> Entry {
+fn entry(
+    session: &Arc<Session>,
+    site: &SiteContext,
+    subjects: &Subjects,
+    reading: Reading,
+) -> Entry {
     let path = links::session(session.id);
     let title = format!("{}, {}", subjects.name(&session.subject_id), session.date);
     Entry {
         title: Text::plain(title),
-        id: format!("{}{path}", desk.origin),
+        id: format!("{}{path}", site.origin),
         updated: date(session.published_at.unwrap_or(session.convened_at)),
         published: session.published_at.map(date),
-        links: vec![link("alternate", desk, &path)],
+        links: vec![link("alternate", site, &path)],
         summary: Some(Text::plain(summary(session, reading))),
         ..Entry::default()
     }
@@ -70,8 +75,8 @@ fn summary(session: &Session, reading: Reading) -> String {
     }
 }
 
-fn link(rel: &str, desk: &Desk, path: &str) -> Link {
-    Link { rel: rel.to_owned(), href: format!("{}{path}", desk.origin), ..Link::default() }
+fn link(rel: &str, site: &SiteContext, path: &str) -> Link {
+    Link { rel: rel.to_owned(), href: format!("{}{path}", site.origin), ..Link::default() }
 }
 
 fn date(moment: Timestamp) -> FixedDateTime {

@@ -23,7 +23,7 @@ const MAX_CRUMB: usize = 40;
 
 /// The tenant, as its pages show it.
 #[derive(Clone, Debug)]
-pub(crate) struct Desk {
+pub(crate) struct SiteContext {
     /// The tenant's name.
     pub(crate) name: String,
     /// A paragraph about the tenant; may be empty.
@@ -34,7 +34,7 @@ pub(crate) struct Desk {
     pub(crate) committee: bool,
 }
 
-impl Desk {
+impl SiteContext {
     pub(crate) fn of(request: &RequestContext) -> Self {
         Self::new(&request.served, request.origin())
     }
@@ -52,7 +52,7 @@ impl Desk {
 
 /// Everything around the content of a page.
 pub(crate) struct Frame {
-    pub(crate) desk: Desk,
+    pub(crate) site: SiteContext,
     /// The page's own title.
     pub(crate) title: String,
     /// The canonical path and query; `None` on error pages.
@@ -69,11 +69,15 @@ pub(crate) struct Frame {
 
 impl Frame {
     /// A page with this title and path.
-    pub(crate) fn new(desk: Desk, title: impl Into<String>, path: impl Into<String>) -> Self {
+    pub(crate) fn new(
+        site: SiteContext,
+        title: impl Into<String>,
+        path: impl Into<String>,
+    ) -> Self {
         let title = title.into();
         let here = clipped(&title, MAX_CRUMB);
         let (path, crumbs, kind) = (Some(path.into()), Vec::new(), "website");
-        Self { desk, here, title, path, crumbs, kind, shows: None }
+        Self { site, here, title, path, crumbs, kind, shows: None }
     }
 
     /// Adds a breadcrumb above this page.
@@ -100,9 +104,9 @@ impl Frame {
     /// The document title: the page's title, the kind of thing shown, the tenant's name.
     pub(crate) fn document_title(&self) -> String {
         if self.path.as_deref() == Some("/") {
-            return clipped(&self.desk.name, MAX_TITLE);
+            return clipped(&self.site.name, MAX_TITLE);
         }
-        let name = clipped(&self.desk.name, MAX_TITLE / 3);
+        let name = clipped(&self.site.name, MAX_TITLE / 3);
         let end = match &self.shows {
             Some(sort) => format!(" · {sort} · {name}"),
             None => format!(" · {name}"),
@@ -121,7 +125,7 @@ impl Frame {
             ("/swarm/log", "Log"),
         ];
         let top = self.crumbs.first().map(|(path, _)| path.as_str()).or(self.path.as_deref());
-        let served = |(path, _): &(&str, &str)| self.desk.committee || *path != "/swarm/committee";
+        let served = |(path, _): &(&str, &str)| self.site.committee || *path != "/swarm/committee";
         all.into_iter()
             .filter(served)
             .map(|(path, name)| (path, name, top.is_some_and(|top| top == path)))

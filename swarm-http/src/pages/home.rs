@@ -8,7 +8,7 @@ use http::StatusCode;
 use swarm_core::{Error, Session, Take, Tenant};
 
 use super::charts::strip;
-use super::frame::{Desk, Frame, html, reading};
+use super::frame::{Frame, SiteContext, html, reading};
 use super::lists::{Named, SessionRow, Subjects, TakeView, counts_of};
 use super::markup::Markup;
 use super::people::People;
@@ -76,12 +76,12 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         named.extend(authors(takes).into_iter().take(MAX_NAMED));
     }
     let people = People::find(tenant, &named).await?;
-    let desk = Desk::of(&request);
+    let site = SiteContext::of(&request);
     let page = HomePage {
         open: open.iter().map(|one| open_session(one, &subjects, &people, reading)).collect(),
         published: published.iter().map(|one| SessionRow::new(one, &subjects, reading)).collect(),
         takes: newest.iter().map(|take| take_view(take, &subjects, &people, reading)).collect(),
-        frame: Frame::new(desk.clone(), desk.name, "/"),
+        frame: Frame::new(site.clone(), site.name, "/"),
     };
     Ok(html(StatusCode::OK, &page))
 }

@@ -212,8 +212,8 @@ pub(super) struct Named {
 }
 
 impl Named {
-    pub(super) fn new(ids: &[&MemberId], most: usize, people: &People) -> Self {
-        let shown: Vec<_> = ids.iter().take(most).map(|id| people.person(id)).collect();
+    pub(super) fn new(ids: &[&MemberId], limit: usize, people: &People) -> Self {
+        let shown: Vec<_> = ids.iter().take(limit).map(|id| people.person(id)).collect();
         Self { more: ids.len() - shown.len(), shown }
     }
 }
@@ -224,7 +224,10 @@ pub(super) fn part_title(list: &str, side: &str, of: Option<impl Display>) -> St
 }
 
 /// The number in this query parameter, if there is one.
-pub(super) fn given(request: &RequestContext, name: &'static str) -> Result<Option<u64>, ApiError> {
+pub(super) fn number_param(
+    request: &RequestContext,
+    name: &'static str,
+) -> Result<Option<u64>, ApiError> {
     let query = request.query();
     query.get(name).map(|text| number(text).ok_or_else(|| no_position(name))).transpose()
 }

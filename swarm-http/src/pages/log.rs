@@ -1,4 +1,4 @@
-//! `/swarm/log`: the log, the newest first.
+//! `/swarm/log`: the log, newest first.
 
 use askama::Template;
 use http::StatusCode;
@@ -6,13 +6,13 @@ use swarm_core::domain::{MemoId, Seq};
 use swarm_core::{Error, Refusal, Tenant};
 
 use super::acts;
-use super::frame::{Desk, Frame, html, reading};
-use super::lists::{given, part_title};
+use super::frame::{Frame, SiteContext, html, reading};
+use super::lists::{number_param, part_title};
 use super::markup::Markup;
 use crate::request::RequestContext;
 use crate::response::Reply;
 
-/// The entries on a page.
+/// Entries per page.
 const PER_PAGE: u64 = 50;
 
 #[derive(Template)]
@@ -41,11 +41,12 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let reading = reading(&request).await?;
     let tenant = request.tenant();
     let size = tenant.log_size().await?.0;
-    let before = given(&request, "before")?;
+    let before = number_param(&request, "before")?;
     let end = before.map_or(size, |before| size.min(before.saturating_sub(1)));
     let start = end.saturating_sub(PER_PAGE);
-    let most = usize::try_from(end - start).unwrap_or(0);
-    let entries = if most == 0 { Vec::new() } else { tenant.log(Seq(start), most).await?.entries };
+    let count = usize::try_from(end - start).unwrap_or(0);
+    let entries =
+        if count == 0 { Vec::new() } else { tenant.log(Seq(start), count).await?.entries };
     let mut rows = Vec::with_capacity(entries.len());
     for line in entries.iter().rev() {
         let is_retracted = match acts::published_memo(&line.entry) {
@@ -58,7 +59,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let address = |before: u64| format!("/swarm/log?before={before}");
     let path = before.map_or("/swarm/log".to_owned(), address);
     let page = LogPage {
-        frame: Frame::new(Desk::of(&request), part_title("Log", "before", before), path),
+        frame: Frame::new(SiteContext::of(&request), part_title("Log", "before", before), path),
         rows,
         later: before.is_some(),
         next: (start > 0).then(|| address(start + 1)),

@@ -9,8 +9,8 @@ use swarm_core::domain::{Body, Confidence, MemberState, Quote, Stance};
 use swarm_core::{Error, Member, MemberId, Session, SessionId, TakeId, Tenant};
 
 use super::charts::{Point, member_line};
-use super::frame::{Desk, Frame, html, reading};
-use super::lists::{Subjects, given, memo_title, part_title, uncounted};
+use super::frame::{Frame, SiteContext, html, reading};
+use super::lists::{Subjects, memo_title, number_param, part_title, uncounted};
 use super::markdown::{HeadingLevel, first_words, markdown};
 use super::markup::{Markup, clipped};
 use super::people::member_name;
@@ -70,7 +70,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let reading = reading(&request).await?;
     let tenant = request.tenant();
     let member = tenant.member(&request.member_id(swarm_core::Resource::Member)?).await?;
-    let before = given(&request, "before")?.map(SessionId);
+    let before = number_param(&request, "before")?.map(SessionId);
     let found = tenant.sessions(SESSIONS, before).await?;
     let takes = takes(tenant, &member.id, &found.sessions).await?;
     let ids = takes.iter().map(|take| &take.session.subject_id);
@@ -80,7 +80,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let base = links::member(&member.id);
     let address = |before: SessionId| format!("{base}?before={before}");
     let frame = Frame::new(
-        Desk::of(&request),
+        SiteContext::of(&request),
         member_name(&member),
         before.map_or_else(|| base.clone(), address),
     )

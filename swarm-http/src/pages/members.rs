@@ -3,9 +3,9 @@
 use askama::Template;
 use http::StatusCode;
 
-use super::frame::{Desk, Frame, html, reading};
+use super::frame::{Frame, SiteContext, html, reading};
 use super::links;
-use super::lists::{given, part_title};
+use super::lists::{number_param, part_title};
 use super::markdown::first_words;
 use super::markup::Markup;
 use super::people::member_name;
@@ -36,7 +36,7 @@ struct MemberRow {
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
     let reading = reading(&request).await?;
-    let from = given(&request, "from")?.unwrap_or(0);
+    let from = number_param(&request, "from")?.unwrap_or(0);
     let skipped = usize::try_from(from).unwrap_or(usize::MAX);
     let all = request.tenant().members().await?;
     let rows = all.iter().skip(skipped).take(PER_PAGE).map(|member| MemberRow {
@@ -51,7 +51,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let title = part_title("Members", "after", (from > 0).then_some(from));
     let page = MembersPage {
         members: rows.collect(),
-        frame: Frame::new(Desk::of(&request), title, path),
+        frame: Frame::new(SiteContext::of(&request), title, path),
         later: from > 0,
         next: (next < all.len()).then(|| address(next)),
     };

@@ -3,7 +3,7 @@
 use askama::Template;
 use http::StatusCode;
 
-use super::frame::{Desk, Frame, html, reading};
+use super::frame::{Frame, SiteContext, html, reading};
 use super::markdown::{HeadingLevel, markdown};
 use super::markup::Markup;
 use super::people::{People, Person};
@@ -32,9 +32,10 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         None => None,
     };
     let session = memo.draft.session_id.map(|id| (links::session(id), format!("session {id}")));
-    let frame = Frame::new(Desk::of(&request), lists::memo_title(&memo), links::memo(memo.id))
-        .showing(format!("Memo {}", memo.id))
-        .below("/swarm/members", "Members");
+    let frame =
+        Frame::new(SiteContext::of(&request), lists::memo_title(&memo), links::memo(memo.id))
+            .showing(format!("Memo {}", memo.id))
+            .below("/swarm/members", "Members");
     let frame = match &who.href {
         Some(href) => frame.below(href, &who.name),
         None => frame,

@@ -36,7 +36,7 @@ use crate::response::{Answer, ApiError, Reply};
 use crate::tenants::ServedTenant;
 
 pub(crate) use feed::feed;
-pub(crate) use frame::{Desk, Frame, html};
+pub(crate) use frame::{Frame, SiteContext, html};
 pub(crate) use markup::Markup;
 pub(crate) use negotiation::page;
 pub(crate) use static_files::{icon, style};
@@ -45,8 +45,8 @@ use negotiation::prefers_html;
 
 /// The home page, or an error page.
 pub(crate) async fn home(request: RequestContext) -> Reply {
-    let desk = Desk::of(&request);
-    Ok(home::page(request).await.unwrap_or_else(|error| error_page::page(desk, error)))
+    let site = SiteContext::of(&request);
+    Ok(home::page(request).await.unwrap_or_else(|error| error_page::page(site, error)))
 }
 
 /// The answer for an unknown path: an error page if the client prefers HTML.
@@ -57,7 +57,7 @@ pub(crate) fn unknown_path(
     error: ApiError,
 ) -> Answer {
     if prefers_html(headers) {
-        return error_page::page(Desk::new(served, origin), error);
+        return error_page::page(SiteContext::new(served, origin), error);
     }
     error.into_answer()
 }

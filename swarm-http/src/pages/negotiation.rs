@@ -6,7 +6,7 @@ use http::header::{ACCEPT, VARY};
 use http::{HeaderMap, HeaderValue};
 
 use super::error_page;
-use super::frame::Desk;
+use super::frame::SiteContext;
 use crate::request::RequestContext;
 use crate::request::accept::quality;
 use crate::request::route::{AsyncHandler, Route, Work, read};
@@ -35,8 +35,8 @@ async fn answer(
     let mut answer = if prefers_json(accept(&request.headers)) {
         record.answer(request).await.unwrap_or_else(ApiError::into_answer)
     } else {
-        let desk = Desk::of(&request);
-        page.answer(request).await.unwrap_or_else(|error| error_page::page(desk, error))
+        let site = SiteContext::of(&request);
+        page.answer(request).await.unwrap_or_else(|error| error_page::page(site, error))
     };
     answer.headers.insert(VARY, HeaderValue::from_static("Accept"));
     Ok(answer)

@@ -1,4 +1,4 @@
-//! `/swarm/sessions/<id>`: one session, whole.
+//! `/swarm/sessions/<id>`: a session, its takes, roster and history.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use swarm_core::{Error, MemberId, Session, Take, TakeId, Timestamp};
 
 use super::acts::{self, Terms};
 use super::charts::{Dot, signed, stance_field};
-use super::frame::{Desk, Frame, html, reading};
-use super::lists::{Named, TakeView, counts_of, given, part_title, state};
+use super::frame::{Frame, SiteContext, html, reading};
+use super::lists::{Named, TakeView, counts_of, number_param, part_title, state};
 use super::markup::{Markup, clipped};
 use super::people::People;
 use super::shares::{Shares, shares_of};
@@ -21,14 +21,14 @@ use super::{links, lists, stance, take};
 use crate::request::RequestContext;
 use crate::response::Reply;
 
-/// The takes on a page, and the members that a line names.
+/// Takes per page, and maximum number of members named in a line.
 const PER_PAGE: usize = 30;
 const NAMED: usize = 60;
 
-/// The most members that the table below the chart lists one by one.
+/// Maximum number of members listed one by one in the table below the chart.
 const LISTED: usize = 120;
 
-/// The most letters of a prompt that the page shows.
+/// Longest excerpt of a prompt, in letters.
 const PROMPT: usize = 4_000;
 
 #[derive(Template)]
@@ -43,7 +43,7 @@ struct SessionPage {
     aggregated: bool,
     date: Markup,
     deadline: Markup,
-    /// What each figure is, and the figure.
+    /// Labels and figures.
     facts: Vec<(String, String)>,
     field: Option<Field>,
     weights: Option<Shares>,
@@ -53,7 +53,7 @@ struct SessionPage {
     roster: Option<Expected>,
     acts: Vec<Act>,
     brief: Option<BriefView>,
-    /// How the newest take is verified.
+    /// The command that verifies the newest take.
     verify: Option<String>,
 }
 
@@ -81,7 +81,7 @@ struct BriefView {
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
     let reading = reading(&request).await?;
-    let before = given(&request, "before")?.map(TakeId);
+    let before = number_param(&request, "before")?.map(TakeId);
     let tenant = request.tenant();
     let (session, filed) = tenant.session_filed(request.session_id()?).await?;
     let brief = tenant.brief(session.id).await?;
@@ -111,7 +111,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let part = part_title(&format!("Session {}", session.id), "before take", before);
     let title = format!("{part}: {here}");
     let (state, open) = state(&session, reading);
-    let desk = Desk::of(&request);
+    let site = SiteContext::of(&request);
     let page = SessionPage {
         id: session.id.to_string(),
         state,
@@ -128,8 +128,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         roster: expected,
         acts: acts(&entries, &people, reading),
         brief: brief.map(|brief| brief_view(&brief, reading)),
-        verify: counted.first().map(|newest| take::command(&desk, newest)),
-        frame: Frame::new(desk, title, path)
+        verify: counted.first().map(|newest| take::command(&site, newest)),
+        frame: Frame::new(site, title, path)
             .below("/swarm/sessions", "Sessions")
             .called(&here)
             .article(),
@@ -138,7 +138,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     Ok(html(StatusCode::OK, &page))
 }
 
-/// Who of the roster has not filed, and who is excused.
+/// The members of the roster that have not filed, and those excused.
 fn split<'a>(
     entries: &'a [RosterEntry],
     counted: &[Arc<Take>],
@@ -149,7 +149,7 @@ fn split<'a>(
     (ids(expected).filter(|id| !filed(id)).collect(), ids(excused).collect())
 }
 
-/// Everybody whom the page names.
+/// The members named on the page.
 async fn people(
     request: &RequestContext,
     session: &Session,
@@ -173,12 +173,12 @@ async fn people(
     People::find(request.tenant(), &ids).await
 }
 
-/// `closed 20 Nov, 21:00 UTC`, or how long there is.
+/// `closed 20 Nov, 21:00 UTC`, or the time left.
 pub(super) fn deadline(session: &Session, reading: Reading) -> Markup {
     let Some(deadline) = session.window_closes_at else {
-        let told =
+        let text =
             if session.snapshot.is_some() { "no deadline was set" } else { "no deadline yet" };
-        return Markup(told.to_owned());
+        return Markup(text.to_owned());
     };
     let time = reading.time(deadline);
     Markup(match reading.left(deadline) {
@@ -187,7 +187,7 @@ pub(super) fn deadline(session: &Session, reading: Reading) -> Markup {
     })
 }
 
-/// The figures that sum the session up: of the snapshot, or so far.
+/// The key figures: of the snapshot, or so far.
 fn facts(session: &Session, counted: &[Arc<Take>]) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     let Some(snapshot) = session.snapshot.as_deref() else {
@@ -224,7 +224,7 @@ fn of(members: usize, expected: Option<usize>) -> String {
     expected.map_or(members.to_string(), |expected| format!("{members} of {expected}"))
 }
 
-/// The stance field over what was counted: of the snapshot, or so far.
+/// The stance field of the counted takes: of the snapshot, or so far.
 fn field(snapshot: Option<&Snapshot>, counted: &[Arc<Take>], people: &People) -> Option<Field> {
     let consensus = snapshot.and_then(|snapshot| snapshot.consensus.as_ref());
     let mut rows: Vec<(String, String, f64)> = match snapshot {
@@ -286,7 +286,7 @@ fn shares(snapshot: &Snapshot) -> Option<Shares> {
     Some(shares_of(&named, |share| format!("{:.1} %", share * 100.0), "Mean shares of the buckets"))
 }
 
-/// What operators, and the schedule, did to the session.
+/// The acts of operators and of the schedule on the session.
 fn acts(entries: &[LogLine], people: &People, reading: Reading) -> Vec<Act> {
     let mut before = None;
     let mut acts = Vec::with_capacity(entries.len());

@@ -4,8 +4,8 @@ use askama::Template;
 use http::StatusCode;
 use swarm_core::SessionId;
 
-use super::frame::{Desk, Frame, html, reading};
-use super::lists::{SessionRow, Subjects, given, part_title};
+use super::frame::{Frame, SiteContext, html, reading};
+use super::lists::{SessionRow, Subjects, number_param, part_title};
 use crate::request::RequestContext;
 use crate::response::Reply;
 
@@ -24,7 +24,7 @@ struct SessionsPage {
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
     let reading = reading(&request).await?;
-    let before = given(&request, "before")?.map(SessionId);
+    let before = number_param(&request, "before")?.map(SessionId);
     let found = request.tenant().sessions(PER_PAGE, before).await?;
     let ids = found.sessions.iter().map(|session| &session.subject_id);
     let subjects = Subjects::find(request.tenant(), ids).await?;
@@ -32,7 +32,11 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let address = |before: SessionId| format!("/swarm/sessions?before={before}");
     let path = before.map_or("/swarm/sessions".to_owned(), address);
     let page = SessionsPage {
-        frame: Frame::new(Desk::of(&request), part_title("Sessions", "before", before), path),
+        frame: Frame::new(
+            SiteContext::of(&request),
+            part_title("Sessions", "before", before),
+            path,
+        ),
         rows,
         later: before.is_some(),
         next: found.next_before.map(address),

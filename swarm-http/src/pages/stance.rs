@@ -21,7 +21,7 @@ pub(crate) fn stance(stance: &Stance, confidence: Confidence) -> Markup {
     word(stance.as_str(), Some(confidence))
 }
 
-/// The stance of this name, with the confidence if given.
+/// The stance of this name, with the confidence, if any.
 pub(crate) fn word(name: &str, confidence: Option<Confidence>) -> Markup {
     let known = MARKS.iter().find(|(stance, _)| *stance == name);
     let (class, shape) = known.copied().unwrap_or(("other", OTHER));

@@ -8,9 +8,9 @@ use swarm_core::domain::{Subject, SubjectId, SubjectSnapshot};
 use swarm_core::{Error, Session, SessionId, Tenant};
 
 use super::charts::{Legend, Value, value_line};
-use super::frame::{Desk, Frame, html, reading};
+use super::frame::{Frame, SiteContext, html, reading};
 use super::links;
-use super::lists::{SessionRow, Subjects, given, part_title, subject_title};
+use super::lists::{SessionRow, Subjects, number_param, part_title, subject_title};
 use super::markup::{Markup, clipped, escape};
 use super::time_text::{Reading, day_number};
 use crate::request::RequestContext;
@@ -61,7 +61,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let tenant = request.tenant();
     let subject = tenant.subject(&request.subject_id()?).await?;
     let snapshots = tenant.snapshots(&subject.id).await?;
-    let before = given(&request, "before")?.map(SessionId);
+    let before = number_param(&request, "before")?.map(SessionId);
     let (sessions, next) = sessions(tenant, &subject.id, before).await?;
     // The rows name their sessions.
     let subjects = Subjects::default();
@@ -69,7 +69,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let address = |before: SessionId| format!("{base}?before={before}");
     let path = before.map_or_else(|| base.clone(), address);
     let page = SubjectPage {
-        frame: Frame::new(Desk::of(&request), subject_title(&subject), path)
+        frame: Frame::new(SiteContext::of(&request), subject_title(&subject), path)
             .showing(part_title("Subject", "before", before))
             .below("/swarm/subjects", "Subjects"),
         status: clipped(&subject.status, 30),

@@ -3,9 +3,9 @@
 use askama::Template;
 use http::StatusCode;
 
-use super::frame::{Desk, Frame, html};
+use super::frame::{Frame, SiteContext, html};
 use super::links;
-use super::lists::{given, part_title, subject_title};
+use super::lists::{number_param, part_title, subject_title};
 use super::markup::clipped;
 use crate::request::RequestContext;
 use crate::response::Reply;
@@ -33,7 +33,7 @@ struct SubjectRow {
 }
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
-    let from = given(&request, "from")?.unwrap_or(0);
+    let from = number_param(&request, "from")?.unwrap_or(0);
     let skipped = usize::try_from(from).unwrap_or(usize::MAX);
     let all = request.tenant().subjects().await?;
     let rows = all.iter().skip(skipped).take(PER_PAGE).map(|subject| SubjectRow {
@@ -48,7 +48,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let title = part_title("Subjects", "after", (from > 0).then_some(from));
     let page = SubjectsPage {
         rows: rows.collect(),
-        frame: Frame::new(Desk::of(&request), title, path),
+        frame: Frame::new(SiteContext::of(&request), title, path),
         later: from > 0,
         next: (next < all.len()).then(|| address(next)),
     };

@@ -8,7 +8,7 @@ use swarm_core::domain::{Snapshot, TakeDraft, Weights};
 use swarm_core::proof::canonical;
 use swarm_core::{Take, json};
 
-use super::frame::{Desk, Frame, html, reading};
+use super::frame::{Frame, SiteContext, html, reading};
 use super::lists::uncounted;
 use super::markdown::{HeadingLevel, markdown};
 use super::markup::{Markup, exact, is_allowed};
@@ -67,7 +67,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let who = people.person(&draft.member_id);
     let of_member = filed.iter().filter(|other| other.draft().member_id == draft.member_id);
     let signed = canonical(draft);
-    let desk = Desk::of(&request);
+    let site = SiteContext::of(&request);
     let title = format!("Take {}: {} on {}, {}", take.id, who.name, subject.1, draft.stance);
     let day = format!("{}, {}", subject.1, reading.day_text(draft.date));
     let page = TakePage {
@@ -82,12 +82,12 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         memo_link: links::web(draft.memo_url.as_str()),
         weights: draft.weights.as_ref().map(weights),
         revisions: of_member.map(|other| revision(other, take, reading)).collect(),
-        command: command(&desk, take),
+        command: command(&site, take),
         public_key: take.public_key.to_string(),
         signature: take.signed.signature.as_str(),
         is_whole: is_allowed(&signed),
         canonical: exact(&signed),
-        frame: Frame::new(desk, title, links::take(take.id))
+        frame: Frame::new(site, title, links::take(take.id))
             .below("/swarm/sessions", "Sessions")
             .below(links::session(take.session_id), day)
             .called(&format!("Take {}", take.id))
@@ -133,7 +133,7 @@ fn weights(weights: &Weights) -> Shares {
 }
 
 /// The command that verifies a take.
-pub(super) fn command(desk: &Desk, take: &Take) -> String {
-    let Desk { origin, .. } = desk;
+pub(super) fn command(site: &SiteContext, take: &Take) -> String {
+    let SiteContext { origin, .. } = site;
     format!("swarm verify {origin}/api/swarm/takes/{} --key {}", take.id, take.public_key)
 }

@@ -7,7 +7,7 @@ use swarm_core::wire::Problem;
 
 use super::described::problems;
 use super::schemas;
-use crate::pages::{Desk, Frame, Markup, html};
+use crate::pages::{Frame, Markup, SiteContext, html};
 use crate::request::RequestContext;
 use crate::request::credential::Access;
 use crate::request::route::Route;
@@ -68,7 +68,7 @@ impl Page {
 
     pub(super) fn answer(&self, request: &RequestContext) -> Answer {
         let page = DocsPage {
-            frame: Frame::new(Desk::of(request), "Reference", "/docs"),
+            frame: Frame::new(SiteContext::of(request), "Reference", "/docs"),
             groups: &self.groups,
             schemas: &self.schemas,
             problems: Problem::ALL,

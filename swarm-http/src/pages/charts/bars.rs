@@ -1,4 +1,4 @@
-//! A bar chart of shares, in the order given, each with its name and percentage.
+//! A bar chart of shares, in their order, each with its name and percentage.
 
 use super::svg::{Anchor, Svg, length};
 use crate::pages::markup::{Markup, clipped};

@@ -22,7 +22,7 @@ const ROW: f64 = 34.0;
 /// Maximum number of points in a narrow drawing.
 const MAX_NARROW: usize = 20;
 
-/// Draws the sessions of a member, given oldest first: all of them for wide pages, the latest for
+/// Draws the sessions of a member, oldest first: all of them for wide pages, the latest for
 /// narrow ones.
 pub(crate) fn member_line(points: &[Point], label: &str) -> Markup {
     let latest = points.get(points.len().saturating_sub(MAX_NARROW)..).unwrap_or_default();

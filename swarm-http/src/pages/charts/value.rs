@@ -28,7 +28,7 @@ pub(crate) struct Legend<'a> {
 const TOP: f64 = 24.0;
 const BOTTOM: f64 = 140.0;
 
-/// Draws a line through `values`, given oldest first, and below it a tick for the day of each session.
+/// Draws a line through `values`, oldest first, and below it a tick for the day of each session.
 pub(crate) fn value_line(values: &[Value], sessions: &[i64], legend: &Legend<'_>) -> Markup {
     let mut svg = Svg::new("value", 196.0, legend.label);
     let days = Range::of(values.iter().map(|value| as_figure(value.day)));

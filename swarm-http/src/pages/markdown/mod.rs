@@ -368,14 +368,14 @@ mod tests {
     #[test]
     fn too_large_tables_are_shown_as_typed() {
         let row = |columns: usize| format!("{}|\n", "|-".repeat(columns));
-        let most = row(MAX_COLUMNS).repeat(2);
-        assert_eq!(html(&most).matches("<th ").count(), MAX_COLUMNS);
-        assert!(html(&most).starts_with("<div class=\"table\""));
+        let widest = row(MAX_COLUMNS).repeat(2);
+        assert_eq!(html(&widest).matches("<th ").count(), MAX_COLUMNS);
+        assert!(html(&widest).starts_with("<div class=\"table\""));
         let wide = html(&row(MAX_COLUMNS + 1).repeat(2));
         assert!(!wide.contains("<t") && wide.contains("|-|-|"), "{wide}");
         let rows = MAX_CELLS / MAX_COLUMNS;
-        assert!(html(&(most.clone() + &"x\n".repeat(rows - 1))).contains("<td>x</td>"));
-        assert!(!html(&(most + &"x\n".repeat(rows))).contains("<t"));
+        assert!(html(&(widest.clone() + &"x\n".repeat(rows - 1))).contains("<td>x</td>"));
+        assert!(!html(&(widest + &"x\n".repeat(rows))).contains("<t"));
     }
 
     #[test]
