@@ -13,12 +13,25 @@ use crate::domain::{PublicKey, Signature};
 /// This accepts exactly what `verify_strict` of ed25519-dalek accepts for a [`PublicKey`], without
 /// decompressing R. `verify` compares the bytes of R with the canonical encoding of s·B - k·A, so
 /// an R that it accepts is of small order only if it is one of `SMALL_ORDER`. Weak keys are
-/// refused when they are parsed.
+/// refused when they are parsed. The range of s is checked here too, because dalek's feature
+/// `legacy_compatibility`, which any crate of a build can enable, turns its own check off.
 pub fn holds(message: &[u8], signature: &Signature, key: &PublicKey) -> bool {
     signature.decoded().is_some_and(|signature| {
         !SMALL_ORDER.contains(signature.r_bytes())
+            && is_reduced(signature.s_bytes())
             && key.verifying_key().verify(message, &signature).is_ok()
     })
+}
+
+/// The order of the base point, little-endian: 2^252 + 27742317777372353535851937790883648493.
+const ORDER: [u8; 32] = [
+    0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12, 0x58, 0xd6, 0x9c, 0xf7, 0xa2, 0xde, 0xf9, 0xde, 0x14,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x10,
+];
+
+/// Whether s is below the order, so that no second s is valid for the same signature.
+fn is_reduced(s: &[u8; 32]) -> bool {
+    s.iter().rev().lt(ORDER.iter().rev())
 }
 
 /// The canonical encodings of the eight points of small order. The y coordinate is 1, -1 or 0, or

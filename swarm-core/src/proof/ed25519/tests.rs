@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 use sha2::{Digest as _, Sha512};
 
-use super::{SMALL_ORDER, holds};
+use super::{ORDER, SMALL_ORDER, holds, is_reduced};
 use crate::domain::{PublicKey, Signature};
 
 #[test]
@@ -35,6 +35,20 @@ fn small_order_r_is_refused() {
         let (message, signature) = signed.unwrap();
         assert!(!member.strict(&message, &signature));
         assert!(!member.holds(&message, &signature));
+    }
+}
+
+#[test]
+fn s_is_below_the_order() {
+    let canonical = |s| bool::from(Scalar::from_canonical_bytes(s).is_some());
+    let changed = |place: usize, by: i8| {
+        let mut s = ORDER;
+        s[place] = s[place].wrapping_add_signed(by);
+        s
+    };
+    let near = (0..32).flat_map(|place| [changed(place, 1), changed(place, -1)]);
+    for s in near.chain([[0; 32], [0xff; 32], ORDER]) {
+        assert_eq!(is_reduced(&s), canonical(s), "{s:x?}");
     }
 }
 
