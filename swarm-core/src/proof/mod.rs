@@ -1,6 +1,12 @@
 //! Signatures, tokens, keys and hashes: how they are made and checked.
 
+pub mod checkpoint;
 pub mod diagnose;
+pub mod log_key;
+pub mod note;
+pub mod tile;
+pub mod tlog_proof;
+pub mod tree;
 
 mod api_key;
 mod canonical;
