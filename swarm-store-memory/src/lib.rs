@@ -26,6 +26,7 @@ mod outbox;
 mod records;
 mod sessions;
 mod takes;
+mod transfer;
 mod world;
 
 use std::collections::HashMap;

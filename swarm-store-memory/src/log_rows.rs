@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use swarm_core::Timestamp;
 use swarm_core::domain::committee::CommitteeTake;
-use swarm_core::domain::{Digest, LogRow, Logged, Seq, SessionId, Take, TakeId};
+use swarm_core::domain::{
+    Digest, LogEntry, LogRow, Logged, Operation, Seq, SessionId, Take, TakeId,
+};
 use swarm_core::store::{Act, LogPosition};
 
 /// The rows of a tenant's log.
@@ -69,6 +71,19 @@ impl Rows {
             self.acts.entry(session).or_default().push(self.rows.len());
         }
         self.append(at, Logged::Entry(entry));
+    }
+
+    /// Appends a row that is restored.
+    pub(crate) fn restore(&mut self, row: LogRow) {
+        if let Logged::Entry(entry) = &row.logged {
+            if let Some(session) = entry.session() {
+                self.acts.entry(session).or_default().push(self.rows.len());
+            }
+            if let LogEntry::Operation(Operation::StoreAccepted { log, .. }) = **entry {
+                self.accepted = log.saturating_sub(1);
+            }
+        }
+        self.append(row.at, row.logged);
     }
 
     fn append(&mut self, at: Timestamp, logged: Logged) {

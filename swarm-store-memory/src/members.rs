@@ -85,7 +85,8 @@ fn give(world: &mut World, offer: &ChallengeOffer, now: Timestamp) -> Challenge 
     given
 }
 
-fn commit(world: &mut World, change: &MemberChange, now: Timestamp) {
+/// Commits a change whose guards hold.
+pub(crate) fn commit(world: &mut World, change: &MemberChange, now: Timestamp) {
     let member = change.member.clone();
     let id = member.id.clone();
     let before = world.members.get(&id).map(|row| Arc::clone(&row.member.record));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use swarm_core::domain::{
     AttemptId, Challenge, Day, Member, MemberId, MemberState, Message, Nonce, PublicKey, Revision,
-    Session, SessionId, SessionTerms, SubjectId, Take, TakeDraft, TakeId, TokenHash, Version,
+    Seq, Session, SessionId, SessionTerms, SubjectId, Take, TakeDraft, TakeId, TokenHash, Version,
 };
 use swarm_core::store::{
     ChallengeBucket, Collection, Document, LogPosition, MemberQuery, Result, Versioned,
@@ -74,6 +74,26 @@ pub(crate) struct DocumentCollection {
 }
 
 impl World {
+    /// Whether it has no records other than challenges.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self { members, outbox, sessions, documents, committee, log, .. } = self;
+        members.is_empty()
+            && outbox.is_empty()
+            && sessions.is_empty()
+            && documents.values().all(|collection| collection.documents.is_empty())
+            && committee.members.is_empty()
+            && committee.days.is_empty()
+            && log.position().size == Seq(0)
+    }
+
+    /// Replaces all records other than challenges.
+    pub(crate) fn replace_records(&mut self, records: Self) {
+        let before = std::mem::replace(self, records);
+        self.challenges = before.challenges;
+        self.decoy = before.decoy;
+        self.reusable_challenges = before.reusable_challenges;
+    }
+
     /// Checks, before a commit, that the log continues the one that was seen.
     pub(crate) fn check_commit(&self, seen: &LogPosition) -> Result<()> {
         seen.check_commit(self.log.number(), self.log.mark(seen.size).as_deref())

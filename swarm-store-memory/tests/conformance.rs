@@ -45,3 +45,9 @@ async fn again(guard: &BackedUp) -> Arc<dyn Tenants> {
 }
 
 swarm_testing::continuity_conformance!(that_goes_back, back_up, restore, again);
+
+async fn that_moves() -> ((), Arc<MemoryStore>) {
+    ((), Arc::new(MemoryStore::new()))
+}
+
+swarm_testing::transfer_conformance!(that_moves);

@@ -36,7 +36,7 @@ pub mod conformance;
 
 pub use author::Author;
 pub use clock::ManualClock;
-pub use log_scenario::log_scenario;
+pub use log_scenario::{log_scenario, log_scenario_in};
 pub use race::{Counter, count, race, unique};
 pub use records::{
     FIRST, act, act_on, applicant, challenge, claimed, creation, day, id, key, keys, mail, moment,

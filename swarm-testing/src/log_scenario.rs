@@ -39,9 +39,19 @@ pub async fn log_scenario(
     tick: impl Fn(),
 ) {
     let id = TenantId::parse("acme").unwrap();
-    let tenant = Swarm::new(tenants, Numbered::default()).tenant(&id);
+    log_scenario_in(&id, tenants, committees, tick).await;
+}
+
+/// As [`log_scenario`], in this tenant.
+pub async fn log_scenario_in(
+    id: &TenantId,
+    tenants: Arc<dyn Tenants>,
+    committees: Arc<dyn CommitteeTenants>,
+    tick: impl Fn(),
+) {
+    let tenant = Swarm::new(tenants, Numbered::default()).tenant(id);
     let committee = Committees::new(committees, Numbered::default());
-    let committee = committee.tenant(&id, CommitteeSettings::default());
+    let committee = committee.tenant(id, CommitteeSettings::default());
     let (ada, token) = member_acts(&tenant, &tick).await;
     document_acts(&tenant, &token, &tick).await;
     session_acts(&tenant, &ada, &token, &tick).await;

@@ -22,6 +22,7 @@ pub mod records;
 mod seen;
 mod sessions;
 mod takes;
+mod transfer;
 
 use std::sync::Arc;
 
@@ -46,6 +47,9 @@ pub use read_only::ReadOnly;
 pub use seen::{Changing, LogPosition, SeenLog, SeenLogs};
 pub use sessions::{Aggregated, Saved, SessionQuery, Sessions};
 pub use takes::{BasisQuery, Filed, Revisions, SessionTakes, TakeQuery, Takes};
+pub use transfer::{
+    Dump, Restore, Restored, Stored, StoredDocument, TenantHead, Transfer, restored_attempt,
+};
 
 // The facts that a store loads for the rules, and the changes that it commits.
 pub use crate::rules::committee::{

@@ -16,7 +16,7 @@ use modules::{Arrow, ITSELF, Modules};
 /// items of `lib.rs` or `main.rs` are called `itself`.
 const CRATES: [(&str, &[&str]); 11] = [
     ("swarm-core/src", &LAYERS),
-    ("swarm-store-memory/src", &["log_rows records", "world", ITSELF, PORT]),
+    ("swarm-store-memory/src", &["log_rows records", "world", ITSELF, PORT, "transfer"]),
     (
         "swarm-store-redis/src",
         &[

@@ -28,6 +28,7 @@ mod outbox;
 mod sessions;
 mod takes;
 mod tenants;
+mod transfer;
 
 /// Generates a test for each case of the [suite](mod@crate::conformance), for the store that
 /// `harness` sets up.
@@ -274,3 +275,6 @@ conformance_cases! { publish }
 durability_cases! { publish }
 clock_cases! { publish }
 continuity_cases! { publish }
+transfer_cases! { publish }
+
+pub use transfer::Moving;

@@ -22,6 +22,62 @@ macro_rules! continuity_conformance {
     };
 }
 
+/// Generates a test for each case of dump and restore, for a store that is
+/// [`Moving`](crate::conformance::Moving). `harness` is as in
+/// [`conformance!`](crate::conformance!), but returns the store as an `Arc` of its own type.
+#[macro_export]
+macro_rules! transfer_conformance {
+    ($harness:path) => {
+        $crate::transfer_cases! { test $harness }
+    };
+}
+
+/// The cases of dump and restore.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! transfer_cases {
+    ($then:ident $($harness:path)?) => {
+        $crate::transfer_cases! {
+            @$then $($harness)?;
+            unused_tenant_has_only_a_head
+            used_tenants_are_listed_by_id
+            restored_tenant_dumps_the_same
+            restored_tenant_reads_the_same
+            restored_tenant_keeps_its_guards
+            restored_tenant_goes_on
+            restored_committee_keeps_its_quotas
+            dump_shows_one_moment
+            tenant_with_records_is_not_restored_into
+            tenant_used_meanwhile_is_not_restored_into
+            restore_without_commit_leaves_nothing
+            tenants_restored_together_are_separate
+        }
+    };
+
+    (@test $harness:path; $($case:ident)*) => {
+        mod transfer {
+            #[allow(unused_imports, reason = "the harness may be named by its full path")]
+            use super::*;
+
+            $(
+                #[::tokio::test(flavor = "multi_thread", worker_threads = 4)]
+                async fn $case() {
+                    let (_guard, store) = $harness().await;
+                    $crate::conformance::$case(store).await;
+                }
+            )*
+        }
+    };
+
+    (@names; $($case:ident)*) => {
+        [$(stringify!($case)),*]
+    };
+
+    (@publish; $($case:ident)*) => {
+        pub use transfer::{$($case),*};
+    };
+}
+
 /// The cases for stores that can lose data.
 #[doc(hidden)]
 #[macro_export]

@@ -1,0 +1,288 @@
+//! Cases of dump and restore.
+
+mod furnished;
+mod moving;
+mod reads;
+
+use std::sync::Arc;
+
+use crate::committee;
+use crate::promise::{ensure, promised};
+use crate::{World, act, applicant, creation, id, judged, key, mail};
+use furnished::{Furnished, document};
+pub use moving::Moving;
+use swarm_core::TenantId;
+use swarm_core::domain::committee::CommitteeTake;
+use swarm_core::domain::{Member, MessageId, Seq, SessionId, TakeId};
+use swarm_core::store::{
+    Basis, Collection, CommitteeDayChange, CommitteeFiled, Filed, MemberChange, MemberSaved, Put,
+    Restored, Stored,
+};
+
+/// Challenges do not count: anybody may ask for one.
+pub async fn unused_tenant_has_only_a_head(store: Arc<impl Moving>) {
+    let world = World::fresh(store.clone()).await;
+    let challenge = world.live_challenge("challenge").await;
+    world.set_challenge(&swarm_core::store::ChallengeSlot::Decoy, &challenge).await;
+    let dumped = dumped(&*store, &world.id).await;
+    let [Stored::Head(head)] = dumped.as_slice() else {
+        return ensure!(false, "only a head", dumped);
+    };
+    promised!((head.log, head.messages, head.sessions), (Seq(0), MessageId(0), SessionId(0)));
+    ensure!(!store.tenants().await.unwrap().contains(&world.id), "not listed", world.id);
+}
+
+pub async fn used_tenants_are_listed_by_id(store: Arc<impl Moving>) {
+    let applied = World::fresh(store.clone()).await;
+    applied.create(&applicant("ada")).await;
+    let convened = World::fresh(store.clone()).await;
+    convened.convened("aurora").await;
+    let seated = World::fresh(store.clone()).await;
+    let committee = committee::CommitteeWorld::open(store.clone(), seated.id.clone());
+    committee.seat("grace").await;
+    let listed = store.tenants().await.unwrap();
+    ensure!(listed.is_sorted(), "in the order of the ids", listed);
+    for id in [applied.id, convened.id, seated.id] {
+        promised!(listed.iter().filter(|it| **it == id).count(), 1, "{id}");
+    }
+}
+
+pub async fn restored_tenant_dumps_the_same(store: Arc<impl Moving>) {
+    let furnished = Furnished::of(&store).await;
+    let before = dumped(&*store, &furnished.world.id).await;
+    let moved = moved(&store, &furnished.world.id).await;
+    promised!(dumped(&*store, &moved).await, before);
+    ensure!(store.tenants().await.unwrap().contains(&moved), "listed", moved);
+}
+
+pub async fn restored_tenant_reads_the_same(store: Arc<impl Moving>) {
+    let furnished = Furnished::of(&store).await;
+    let moved = World::open(store.clone(), moved(&store, &furnished.world.id).await);
+    let before = reads::of(&store, &furnished.world, &furnished).await;
+    let after = reads::of(&store, &moved, &furnished).await;
+    promised!(after.len(), before.len());
+    for (after, before) in after.iter().zip(&before) {
+        promised!(after, before);
+    }
+}
+
+pub async fn restored_tenant_keeps_its_guards(store: Arc<impl Moving>) {
+    let furnished = Furnished::of(&store).await;
+    let moved = World::open(store.clone(), moved(&store, &furnished.world.id).await);
+    let Furnished { author, session, .. } = &furnished;
+    let spent = author.submission(session, "2");
+    let facts = Basis { spent: None, ..moved.facts(author, &spent).await };
+    promised!(moved.file(&judged(&facts, &spent)).await, Filed::NonceUsed);
+    let other = Member { public_key: Some(author.key()), ..applicant("other") };
+    let held = moved.save_member(&creation(&other)).await;
+    promised!(held, MemberSaved::KeyHeld(author.id.clone()));
+    let exists = moved.put_document(Collection::Signals, &document("odd", "group")).await;
+    promised!(exists, Put::Exists);
+}
+
+pub async fn restored_tenant_goes_on(store: Arc<impl Moving>) {
+    let furnished = Furnished::of(&store).await;
+    let moved = moved(&store, &furnished.world.id).await;
+    let before = next(&store, &furnished.world.id, &furnished).await;
+    let after = next(&store, &moved, &furnished).await;
+    promised!(after, before);
+}
+
+/// The ids, revisions and numbers that the next commits get.
+async fn next(
+    store: &Arc<impl Moving>,
+    tenant: &TenantId,
+    furnished: &Furnished,
+) -> (TakeId, u8, u64, SessionId, MessageId, u64, Seq) {
+    let world = World::open(store.clone(), tenant.clone());
+    let (author, session) = (&furnished.author, &furnished.session);
+    let take = world.filed(author, session, "next").await;
+    let superseded = world.take(furnished.last.id).await.and_then(|last| last.superseded_by);
+    promised!(superseded, Some(take.id));
+    let change =
+        MemberChange { mail: Some(mail("next")), ..creation(&applicant("next applicant")) };
+    promised!(world.save_member(&change).await, MemberSaved::Saved);
+    let messages = world.messages(None, None).await;
+    let Put::Created(made) = world.put_document(Collection::Signals, &document("next", "g")).await
+    else {
+        panic!("no document was created");
+    };
+    let committee = committee::CommitteeWorld::open(store.clone(), tenant.clone());
+    committee.filed(&furnished.seat, furnished.day, "next").await;
+    let submitted = committee.takes_on(furnished.day).await.len();
+    (
+        take.id,
+        take.revision.get(),
+        made.id,
+        world.convened("next").await.id,
+        messages.last().map_or(MessageId(0), |message| message.record.id),
+        submitted as u64,
+        world.log_size().await,
+    )
+}
+
+/// The quota counts submissions of before the move.
+pub async fn restored_committee_keeps_its_quotas(store: Arc<impl Moving>) {
+    let furnished = Furnished::of(&store).await;
+    let moved = moved(&store, &furnished.world.id).await;
+    let committee = committee::CommitteeWorld::open(store.clone(), moved);
+    let filed = committee.takes_on(furnished.day).await;
+    let own = filed.iter().filter(|it| it.member_id == furnished.submitted.member_id).count();
+    let judged = async || committee.judged(&furnished.seat, furnished.day, "over").await;
+    let over = judged().await.within(u32::try_from(own).unwrap());
+    promised!(outcome(committee.file(&over).await), None);
+    let within = judged().await.within(u32::try_from(own).unwrap() + 1);
+    ensure!(outcome(committee.file(&within).await).is_some(), "filed", within);
+}
+
+fn outcome(filed: CommitteeFiled) -> Option<Arc<CommitteeTake>> {
+    match filed {
+        CommitteeFiled::Filed(take) => Some(take),
+        _ => None,
+    }
+}
+
+/// Commits made after the dump began do not show, whatever they change.
+pub async fn dump_shows_one_moment(store: Arc<impl Moving>) {
+    let furnished = Furnished::of(&store).await;
+    let Furnished { world, author, session, .. } = &furnished;
+    let before = dumped(&*store, &world.id).await;
+    let mut dump = store.dump(&world.id).await.unwrap();
+    next(&store, &world.id, &furnished).await;
+    world.edit(&author.id, |member| member.token = None).await;
+    world.edit(&id("applied"), |member| member.public_key = Some(key("another"))).await;
+    world.amend(session.id, |session| session.quorum = Some(7)).await;
+    let replaced = swarm_core::store::DocumentDraft {
+        replace: true,
+        json: "{\"replaced\":1}".to_owned(),
+        act: Some(act("odd")),
+        ..document("odd", "group")
+    };
+    let put = world.put_document(Collection::Signals, &replaced).await;
+    ensure!(matches!(put, Put::Replaced(_)), "replaced", put);
+    let committee = committee::CommitteeWorld::open(store.clone(), world.id.clone());
+    committee.seat("later").await;
+    let brief = committee::brief("seat", "later");
+    let day = committee::first_save(&committee::open_day("2999-01-01", "aurora"));
+    committee.put_day(&CommitteeDayChange { briefs: Some(vec![brief]), ..day }).await;
+    promised!(read_all(&mut *dump).await, before);
+}
+
+pub async fn tenant_with_records_is_not_restored_into(store: Arc<impl Moving>) {
+    let furnished = Furnished::of(&store).await;
+    let records = dumped(&*store, &furnished.world.id).await;
+    for kind in ["member", "session", "committee"] {
+        let occupied = World::fresh(store.clone()).await;
+        match kind {
+            "member" => occupied.create(&applicant("ada")).await,
+            "session" => drop(occupied.convened("aurora").await),
+            _ => {
+                let committee = committee::CommitteeWorld::open(store.clone(), occupied.id.clone());
+                committee.seat("grace").await;
+            }
+        }
+        let before = dumped(&*store, &occupied.id).await;
+        let free = fresh(&store).await;
+        let mut restore = store.restore().await.unwrap();
+        for tenant in [&free, &occupied.id] {
+            restore.write(tenant, records.clone()).await.unwrap();
+        }
+        let refused = Restored::Occupied(occupied.id.clone());
+        promised!(restore.commit().await.unwrap(), refused, "{kind}");
+        promised!(dumped(&*store, &occupied.id).await, before, "{kind}");
+        ensure!(!store.tenants().await.unwrap().contains(&free), "untouched", free);
+    }
+}
+
+/// A store may block other commits for the duration instead: then they fail.
+pub async fn tenant_used_meanwhile_is_not_restored_into(store: Arc<impl Moving>) {
+    let furnished = Furnished::of(&store).await;
+    let records = dumped(&*store, &furnished.world.id).await;
+    let tenant = fresh(&store).await;
+    let mut restore = store.restore().await.unwrap();
+    restore.write(&tenant, records.clone()).await.unwrap();
+    let change = creation(&applicant("meanwhile"));
+    let committed = store.open(&tenant).save_member(&change).await.is_ok();
+    let outcome = restore.commit().await.unwrap();
+    if committed {
+        promised!(outcome, Restored::Occupied(tenant.clone()));
+        promised!(World::open(store, tenant).all_members().await.len(), 1);
+    } else {
+        promised!(outcome, Restored::Complete);
+        promised!(dumped(&*store, &tenant).await, records);
+    }
+}
+
+/// Neither before the commit, nor after it is discarded or dropped.
+pub async fn restore_without_commit_leaves_nothing(store: Arc<impl Moving>) {
+    let furnished = Furnished::of(&store).await;
+    let records = dumped(&*store, &furnished.world.id).await;
+    let tenant = World::open(store.clone(), fresh(&store).await);
+    for discard in [true, false] {
+        let mut restore = store.restore().await.unwrap();
+        restore.write(&tenant.id, records.clone()).await.unwrap();
+        promised!(tenant.all_members().await.len(), 0);
+        promised!(tenant.log_size().await, Seq(0));
+        promised!(tenant.session(SessionId(1)).await, None);
+        if discard {
+            restore.discard().await.unwrap();
+        } else {
+            drop(restore);
+        }
+        promised!(dumped(&*store, &tenant.id).await.len(), 1, "discarded: {discard}");
+    }
+    let mut restore = store.restore().await.unwrap();
+    restore.write(&tenant.id, records.clone()).await.unwrap();
+    promised!(restore.commit().await.unwrap(), Restored::Complete);
+    promised!(dumped(&*store, &tenant.id).await, records);
+}
+
+pub async fn tenants_restored_together_are_separate(store: Arc<impl Moving>) {
+    let furnished = Furnished::of(&store).await;
+    let other = World::fresh(store.clone()).await;
+    other.author("other").await;
+    let sources = [furnished.world.id.clone(), other.id];
+    let targets = [fresh(&store).await, fresh(&store).await];
+    let mut restore = store.restore().await.unwrap();
+    for (source, target) in sources.iter().zip(&targets) {
+        for batch in dumped(&*store, source).await.chunks(7) {
+            restore.write(target, batch.to_vec()).await.unwrap();
+        }
+    }
+    promised!(restore.commit().await.unwrap(), Restored::Complete);
+    for (source, target) in sources.iter().zip(&targets) {
+        promised!(dumped(&*store, target).await, dumped(&*store, source).await);
+    }
+}
+
+/// Moves a tenant to a new one of the same store, in small batches.
+async fn moved(store: &Arc<impl Moving>, from: &TenantId) -> TenantId {
+    let to = fresh(store).await;
+    let mut restore = store.restore().await.unwrap();
+    for batch in dumped(&**store, from).await.chunks(7) {
+        restore.write(&to, batch.to_vec()).await.unwrap();
+    }
+    promised!(restore.commit().await.unwrap(), Restored::Complete);
+    to
+}
+
+/// The id of a tenant that is not used.
+async fn fresh(store: &Arc<impl Moving>) -> TenantId {
+    World::fresh(store.clone()).await.id
+}
+
+/// All records of a tenant.
+async fn dumped(store: &impl Moving, tenant: &TenantId) -> Vec<Stored> {
+    read_all(&mut *store.dump(tenant).await.unwrap()).await
+}
+
+async fn read_all(dump: &mut dyn swarm_core::store::Dump) -> Vec<Stored> {
+    let mut records = Vec::new();
+    loop {
+        let batch = dump.next().await.unwrap();
+        if batch.is_empty() {
+            return records;
+        }
+        records.extend(batch);
+    }
+}

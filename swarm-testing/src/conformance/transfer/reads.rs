@@ -1,0 +1,140 @@
+//! The results of all reads of a tenant.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use super::furnished::Furnished;
+use super::moving::Moving;
+use crate::World;
+use crate::committee::CommitteeWorld;
+use swarm_core::domain::{MailState, Member, MemberState, Seq, SessionId, SessionState};
+use swarm_core::store::{
+    Collection, CommitteeSessionQuery, CommitteeTakesQuery, Countable, LogPosition, MemberBasis,
+    Revisions, SessionQuery, TakeQuery, Versioned,
+};
+
+const STATES: [SessionState; 5] = [
+    SessionState::Scheduled,
+    SessionState::Collecting,
+    SessionState::WindowClosed,
+    SessionState::Aggregated,
+    SessionState::Published,
+];
+
+/// The results as text, without versions, the time and the mark of the log.
+pub(super) async fn of(
+    store: &Arc<impl Moving>,
+    world: &World,
+    furnished: &Furnished,
+) -> Vec<String> {
+    let mut found = Found(Vec::new());
+    members(world, furnished, &mut found).await;
+    sessions(world, furnished, &mut found).await;
+    documents(world, &mut found).await;
+    committee(&CommitteeWorld::open(store.clone(), world.id.clone()), furnished, &mut found).await;
+    let LogPosition { log, size, .. } = world.log_position().await;
+    found.add("log position", (log, size));
+    found.add("log", world.log(Seq(0), usize::MAX).await);
+    found.0
+}
+
+struct Found(Vec<String>);
+
+impl Found {
+    fn add(&mut self, what: &str, found: impl Debug) {
+        self.0.push(format!("{what}: {found:?}"));
+    }
+}
+
+fn records<T>(found: impl IntoIterator<Item = Versioned<T>>) -> Vec<Arc<T>> {
+    found.into_iter().map(|found| found.record).collect()
+}
+
+async fn members(world: &World, furnished: &Furnished, found: &mut Found) {
+    let all = world.all_members().await;
+    for member in &all {
+        let MemberBasis { member, .. } = world.member(&member.id).await;
+        found.add("member", records(member));
+    }
+    let tokens: Vec<_> = all.iter().filter_map(|member: &Arc<Member>| member.token).collect();
+    for token in &tokens {
+        found.add("bearer", world.bearer(token).await);
+    }
+    for state in MemberState::ALL {
+        found.add(state.as_str(), world.members(&[state]).await);
+        found.add("members", world.store().count(Countable::Members(state)).await.unwrap());
+    }
+    for state in MailState::ALL {
+        found.add(state.as_str(), records(world.messages(Some(state), None).await));
+        found.add("messages", world.count(Countable::Messages(state)).await);
+    }
+    found.add("outbox", records(world.messages(None, None).await));
+    let Furnished { author, session, .. } = furnished;
+    let facts = world.facts(author, &author.submission(session, "2")).await;
+    found.add("basis", (records(facts.member), records(facts.session), facts.latest, facts.spent));
+}
+
+async fn sessions(world: &World, furnished: &Furnished, found: &mut Found) {
+    let all = SessionQuery { limit: usize::MAX, ..SessionQuery::default() };
+    let listed = world.sessions(&all).await;
+    for session in &listed {
+        found.add("session", records(world.session(session.id).await));
+        found.add("acts", world.acts_on(session.id).await);
+        for revisions in [Revisions::All, Revisions::Latest] {
+            let query = TakeQuery { revisions, ..TakeQuery::all(session.id) };
+            let takes = world.session_takes(&query).await.map(|it| it.takes).unwrap_or_default();
+            for take in &takes {
+                found.add("take", world.take(take.id).await);
+            }
+            found.add("takes", takes);
+        }
+        let on = Some((session.date, session.subject_id.clone()));
+        found.add("on", world.found(&SessionQuery { on, ..all.clone() }).await);
+    }
+    found.add("sessions", listed);
+    for state in STATES {
+        let query = SessionQuery { state: Some(state), ..all.clone() };
+        found.add(state.as_str(), world.found(&query).await);
+        found.add("count", world.count(Countable::Sessions(state)).await);
+    }
+    found.add("published", world.published(usize::MAX).await);
+    found.add("unknown", world.session(SessionId(furnished.session.id.0 + 1)).await);
+}
+
+async fn documents(world: &World, found: &mut Found) {
+    for collection in Collection::ALL {
+        let all = world.documents(collection, None).await;
+        for document in &all {
+            found.add("document", world.document(collection, &document.key).await);
+            found.add("group", world.documents(collection, Some(&document.key)).await);
+        }
+        found.add("documents", all);
+        found.add("group", world.documents(collection, Some("group")).await);
+    }
+}
+
+async fn committee(world: &CommitteeWorld, furnished: &Furnished, found: &mut Found) {
+    let members = records(world.members().await);
+    for member in &members {
+        let facts = world.basis(&member.key).await;
+        found.add("basis", (records(facts.member), records(facts.session)));
+        found.add("member", records(world.member(&member.id).await));
+        let briefs = world.briefs(furnished.day, Some(&member.id)).await;
+        found.add("brief", briefs);
+        let before = crate::day("9999-12-31");
+        let latest = CommitteeTakesQuery::Latest { member: &member.id, before, limit: usize::MAX };
+        found.add("latest", world.takes(&latest).await);
+    }
+    found.add("committee", members);
+    found.add("briefs", world.briefs(furnished.day, None).await);
+    found.add("takes", world.takes_on(furnished.day).await);
+    let all = CommitteeSessionQuery { limit: usize::MAX, ..CommitteeSessionQuery::default() };
+    let days = records(world.sessions(&all).await);
+    for subject in days.iter().filter_map(|day| day.generation.as_ref()).map(|it| &it.subject_id) {
+        let about = CommitteeSessionQuery { subject: Some(subject.clone()), ..all.clone() };
+        found.add("about", records(world.sessions(&about).await));
+    }
+    found.add("days", days);
+    let blank = crate::day("2030-01-01");
+    found.add("blank day", records(world.day(blank).await));
+}
