@@ -1,0 +1,164 @@
+//! PostgreSQL for tests and benchmarks: servers started for one test program, in a temporary folder.
+//!
+//! Each server is started by a shell that waits until its standard input is closed, and then kills the server. The
+//! test process holds the other end of that pipe, so no server outlives it, however the process ends. PostgreSQL
+//! refuses to run as root: there it runs as the user `postgres`.
+//!
+//! `SWARM_POSTGRES_BIN` names the folder of its programs; the newest below `/usr/lib/postgresql` unless it is set.
+//!
+//! Everything here panics when it cannot be set up: a test that cannot be set up has failed.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "it is for tests")]
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::sleep;
+use std::time::Duration;
+
+use swarm_redis_testing::free_port;
+
+/// The script of that shell. It begins with the folder of the programs and that of the files. When it reads the
+/// word `keep`, it leaves the files for the next start. Killed with its children, the server loses what it has not
+/// written to the files.
+const WATCH: &str = r#"
+    trap "" HUP INT TERM
+    programs=$1 folder=$2; shift 2
+    as=
+    if [ "$(id -u)" = 0 ]; then
+        as="setpriv --reuid=postgres --regid=postgres --clear-groups"
+        chown -R postgres "$folder"
+    fi
+    cd "$folder"
+    [ -d data ] || $as "$programs/initdb" -D data -U postgres -A trust -E UTF8 --locale=C --no-sync \
+        > initdb.log 2>&1 || cat initdb.log >&2
+    $as "$programs/postgres" -D data "$@" >> server.log 2>&1 & server=$!
+    read word
+    children=$(cat /proc/$server/task/$server/children)
+    kill -9 $server $children; wait
+    for child in $children; do while kill -0 $child 2> /dev/null; do sleep 0.05; done; done
+    [ "$word" = keep ] || rm -rf "$folder"
+"#;
+
+/// A PostgreSQL server, killed when it is dropped, and its files with it.
+#[derive(Debug)]
+pub struct Server {
+    /// Its port.
+    pub port: u16,
+    /// The folder of its files.
+    pub folder: PathBuf,
+    options: Vec<String>,
+    shell: Option<Child>,
+}
+
+impl Server {
+    /// Starts a server with these settings, `name=value`.
+    pub fn start(options: &[&str]) -> Self {
+        let options = options.iter().map(ToString::to_string).collect();
+        let folder = tempfile::tempdir().unwrap().keep();
+        let mut server = Self { port: free_port(), folder, options, shell: None };
+        server.resume();
+        server
+    }
+
+    /// Restarts it with the same port and files.
+    pub fn resume(&mut self) {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", WATCH, "sh"]).arg(programs()).arg(&self.folder);
+        shell.args(["-p", &self.port.to_string(), "-h", "127.0.0.1"]);
+        let set = ["max_connections=300", "shared_buffers=32MB", "unix_socket_directories="];
+        for option in set.into_iter().chain(self.options.iter().map(String::as_str)) {
+            shell.args(["-c", option]);
+        }
+        self.shell = Some(shell.stdin(Stdio::piped()).spawn().unwrap());
+        let mut tries = 0;
+        while self.try_psql("postgres", "SELECT 1").is_none() {
+            tries += 1;
+            assert!(tries < 600, "postgres does not start: {}", self.log());
+            sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// Kills it, as the kernel would when memory runs out.
+    pub fn kill(&mut self) {
+        self.end("keep");
+    }
+
+    fn end(&mut self, word: &str) {
+        if let Some(mut shell) = self.shell.take() {
+            if let Some(mut stdin) = shell.stdin.take() {
+                writeln!(stdin, "{word}").unwrap();
+            }
+            shell.wait().unwrap();
+        }
+    }
+
+    /// The address of its database, with a schema of its own for the caller.
+    pub fn url(&self) -> String {
+        static SCHEMAS: AtomicU32 = AtomicU32::new(0);
+        let schema = SCHEMAS.fetch_add(1, Ordering::Relaxed);
+        format!("{}?schema=test_{schema}", self.address())
+    }
+
+    /// The address of its database.
+    pub fn address(&self) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
+    }
+
+    /// Runs statements as its superuser; returns what they print.
+    pub fn psql(&self, statements: &str) -> String {
+        let printed = self.try_psql("postgres", statements);
+        printed.unwrap_or_else(|| panic!("psql failed: {statements}\n{}", self.log()))
+    }
+
+    /// The same as another user; `None` where they fail.
+    pub fn try_psql(&self, user: &str, statements: &str) -> Option<String> {
+        let psql = Command::new(Path::new(&programs()).join("psql"))
+            .args([
+                "-h",
+                "127.0.0.1",
+                "-U",
+                user,
+                "-d",
+                "postgres",
+                "-XAtq",
+                "-v",
+                "ON_ERROR_STOP=1",
+            ])
+            .args(["-p", &self.port.to_string(), "-c", statements])
+            .env("PGCONNECT_TIMEOUT", "20")
+            .stderr(Stdio::null())
+            .output()
+            .unwrap();
+        psql.status.success().then(|| String::from_utf8(psql.stdout).unwrap().trim().to_owned())
+    }
+
+    /// What it has logged last.
+    fn log(&self) -> String {
+        let log = std::fs::read_to_string(self.folder.join("server.log")).unwrap_or_default();
+        let lines: Vec<_> = log.lines().collect();
+        lines[lines.len().saturating_sub(20)..].join("\n")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.end("");
+    }
+}
+
+/// The folder of the programs.
+fn programs() -> PathBuf {
+    if let Some(named) = std::env::var_os("SWARM_POSTGRES_BIN") {
+        return named.into();
+    }
+    let releases = std::fs::read_dir("/usr/lib/postgresql");
+    let releases = releases.expect("no /usr/lib/postgresql: install postgresql");
+    let release = |entry: std::io::Result<std::fs::DirEntry>| {
+        let path = entry.unwrap().path();
+        let number: u32 = path.file_name()?.to_str()?.parse().ok()?;
+        Some((number, path.join("bin")))
+    };
+    releases.filter_map(release).max().expect("no release of postgresql").1
+}

@@ -1,0 +1,142 @@
+//! Errors of the database, and their conversion to [`StoreError`].
+
+use std::error::Error as _;
+
+use deadpool_postgres::PoolError;
+use swarm_core::store::StoreErrorKind;
+use swarm_core::store::records::Unreadable;
+use swarm_core::{Invalid, StoreError};
+use tokio_postgres::error::SqlState;
+
+/// The result of a read or a change of the database.
+pub(crate) type Outcome<T> = Result<T, Failure>;
+
+/// The code of the error that the functions of the store raise under another isolation level.
+const WRONG_ISOLATION: &str = "SW001";
+
+/// Why an operation failed.
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
+pub(crate) struct Failure {
+    kind: StoreErrorKind,
+    text: String,
+    code: Option<SqlState>,
+    /// Whether the connection must not be used again.
+    pub(crate) breaks_connection: bool,
+}
+
+impl Failure {
+    /// A stored record is not valid.
+    pub(crate) fn corrupt(what: impl std::fmt::Display) -> Self {
+        Self::new(StoreErrorKind::Corrupt, format!("a stored record is garbled: {what}"))
+    }
+
+    /// This store must not use the database.
+    pub(crate) fn misconfigured(text: impl Into<String>) -> Self {
+        Self::new(StoreErrorKind::Misconfigured, text)
+    }
+
+    /// The database gave no answer.
+    pub(crate) fn unavailable(text: impl Into<String>) -> Self {
+        Self::new(StoreErrorKind::Unavailable, text)
+    }
+
+    /// The call took too long.
+    pub(crate) fn timeout() -> Self {
+        Self::unavailable("the database did not answer in time")
+    }
+
+    fn new(kind: StoreErrorKind, text: impl Into<String>) -> Self {
+        Self { kind, text: text.into(), code: None, breaks_connection: false }
+    }
+
+    /// This failure, of the operation named `op`.
+    pub(crate) fn of(self, op: &'static str) -> StoreError {
+        StoreError::new(self.kind, op, self)
+    }
+
+    /// Whether the server reported this error.
+    pub(crate) fn is(&self, code: &SqlState) -> bool {
+        self.code.as_ref() == Some(code)
+    }
+
+    /// Whether the server undid the transaction because of concurrent ones: it may be tried again.
+    pub(crate) fn is_serialization(&self) -> bool {
+        self.is(&SqlState::T_R_SERIALIZATION_FAILURE) || self.is(&SqlState::T_R_DEADLOCK_DETECTED)
+    }
+}
+
+impl From<tokio_postgres::Error> for Failure {
+    fn from(error: tokio_postgres::Error) -> Self {
+        let Some(code) = error.code().cloned() else {
+            // Its source says what happened to the connection.
+            let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+            let lost = Self::unavailable(format!("{error}{cause}"));
+            return Self { breaks_connection: true, ..lost };
+        };
+        let said = error.as_db_error().map_or_else(|| error.to_string(), |it| it.message().into());
+        let mut failure = Self::new(kind(&code), said);
+        // A server that was demoted, or is shutting down, does not serve this connection again.
+        failure.breaks_connection =
+            code == SqlState::READ_ONLY_SQL_TRANSACTION || code.code().starts_with("57P");
+        failure.code = Some(code);
+        failure
+    }
+}
+
+fn kind(code: &SqlState) -> StoreErrorKind {
+    const MISCONFIGURED: [SqlState; 8] = [
+        SqlState::INSUFFICIENT_PRIVILEGE,
+        SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
+        SqlState::INVALID_CATALOG_NAME,
+        SqlState::INVALID_PASSWORD,
+        SqlState::INVALID_SCHEMA_NAME,
+        SqlState::UNDEFINED_COLUMN,
+        SqlState::UNDEFINED_FUNCTION,
+        SqlState::UNDEFINED_TABLE,
+    ];
+    const CONTENDED: [SqlState; 3] = [
+        SqlState::T_R_SERIALIZATION_FAILURE,
+        SqlState::T_R_DEADLOCK_DETECTED,
+        SqlState::LOCK_NOT_AVAILABLE,
+    ];
+    const CORRUPT: [SqlState; 2] = [SqlState::DATA_CORRUPTED, SqlState::INDEX_CORRUPTED];
+    if MISCONFIGURED.contains(code) || code.code() == WRONG_ISOLATION {
+        StoreErrorKind::Misconfigured
+    } else if CONTENDED.contains(code) {
+        StoreErrorKind::Contended
+    } else if CORRUPT.contains(code) {
+        StoreErrorKind::Corrupt
+    } else {
+        StoreErrorKind::Unavailable
+    }
+}
+
+impl From<PoolError> for Failure {
+    fn from(error: PoolError) -> Self {
+        match error {
+            PoolError::Backend(error) => error.into(),
+            PoolError::Timeout(_) => Self::unavailable("all connections of the pool are in use"),
+            other => Self::unavailable(other.to_string()),
+        }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let text = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+        Self::new(error.kind(), text)
+    }
+}
+
+impl From<Unreadable> for Failure {
+    fn from(unreadable: Unreadable) -> Self {
+        Self::corrupt(unreadable)
+    }
+}
+
+impl From<Invalid> for Failure {
+    fn from(invalid: Invalid) -> Self {
+        Self::corrupt(invalid)
+    }
+}

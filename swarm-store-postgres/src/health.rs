@@ -1,0 +1,147 @@
+//! What may get lost: checks the settings of the server, for `connect` and `ready`.
+
+use swarm_core::store::{Readiness, Result};
+use tokio_postgres::Row;
+
+use crate::PostgresStore;
+use crate::failure::{Failure, Outcome};
+
+/// Warn from this many transactions before the ids of transactions run out and the server stops writes.
+const TRANSACTIONS_LEFT: i64 = 100_000_000;
+
+/// Warn from this share of the connections in use, in per cent.
+const CONNECTIONS_WARNING: i64 = 90;
+
+/// The settings and figures of the server.
+struct Server {
+    is_standby: bool,
+    synchronous_commit: String,
+    fsync: String,
+    full_page_writes: String,
+    synchronous_standby_names: String,
+    /// The standbys that are connected.
+    standbys: i64,
+    /// The age of the oldest transaction id in the database.
+    transaction_age: i64,
+    connections: i64,
+    max_connections: i64,
+}
+
+impl PostgresStore {
+    /// Checks that the server takes writes, and that its layout is known. Warns of what may lose acknowledged
+    /// commits; in strict mode that is an error.
+    pub(crate) async fn check_server(&self, op: &'static str) -> Result<Readiness> {
+        const SERVER: &str = "SELECT pg_is_in_recovery(), current_setting('synchronous_commit'),
+            current_setting('fsync'), current_setting('full_page_writes'),
+            current_setting('synchronous_standby_names'),
+            (SELECT count(*) FROM pg_stat_replication),
+            (SELECT age(datfrozenxid)::bigint FROM pg_database WHERE datname = current_database()),
+            (SELECT coalesce(sum(numbackends), 0)::bigint FROM pg_stat_database),
+            current_setting('max_connections')::bigint";
+        let server = self.pool.bounded(async {
+            let connection = self.pool.get().await?;
+            let client = connection.client()?;
+            let found = async {
+                self.schema.layout(client).await?;
+                let rows = client.query_typed(SERVER, &[]).await?;
+                rows.first().map(server).ok_or_else(|| Failure::corrupt("no settings"))?
+            };
+            let found = found.await;
+            connection.end(found)
+        });
+        let server = server.await.map_err(|failure| failure.of(op))?;
+        server.judge(self.strict).map_err(|failure| failure.of(op))
+    }
+}
+
+fn server(row: &Row) -> Outcome<Server> {
+    Ok(Server {
+        is_standby: row.try_get(0)?,
+        synchronous_commit: row.try_get(1)?,
+        fsync: row.try_get(2)?,
+        full_page_writes: row.try_get(3)?,
+        synchronous_standby_names: row.try_get(4)?,
+        standbys: row.try_get(5)?,
+        transaction_age: row.try_get(6)?,
+        connections: row.try_get(7)?,
+        max_connections: row.try_get(8)?,
+    })
+}
+
+impl Server {
+    fn judge(&self, strict: bool) -> Outcome<Readiness> {
+        if self.is_standby {
+            return Err(Failure::misconfigured("the server is a standby, and takes no writes"));
+        }
+        let mut warnings = self.losses();
+        if strict && !warnings.is_empty() {
+            return Err(Failure::misconfigured(format!("strict: {}", warnings.join("; "))));
+        }
+        warnings.extend(self.troubles());
+        Ok(Readiness { warnings })
+    }
+
+    /// What may lose an acknowledged commit.
+    fn losses(&self) -> Vec<String> {
+        let mut losses = Vec::new();
+        let down = "postgres may lose acknowledged writes when its machine goes down";
+        if self.fsync != "on" {
+            losses.push(format!("{down}: fsync is {}", self.fsync));
+        }
+        if self.full_page_writes != "on" {
+            losses.push(format!("{down}: full_page_writes is {}", self.full_page_writes));
+        }
+        match self.synchronous_commit.as_str() {
+            "off" => losses.push(
+                "postgres may lose acknowledged writes when it goes down: synchronous_commit is off".to_owned(),
+            ),
+            "local" if self.waits_for_standbys() => losses.push(
+                "a failover may lose acknowledged writes: synchronous_commit is local, so no commit waits for \
+                 the standbys of synchronous_standby_names"
+                    .to_owned(),
+            ),
+            _ => {}
+        }
+        if !self.waits_for_standbys() && self.standbys > 0 {
+            losses.push(
+                "a failover may lose acknowledged writes: there are standbys, and no commit waits for them: \
+                 synchronous_standby_names is empty"
+                    .to_owned(),
+            );
+        }
+        losses
+    }
+
+    /// What may stop commits, or does.
+    fn troubles(&self) -> Vec<String> {
+        let mut troubles = Vec::new();
+        if self.waits_for_standbys()
+            && self.standbys == 0
+            && !matches!(self.synchronous_commit.as_str(), "off" | "local")
+        {
+            troubles.push(
+                "no write is acknowledged: each waits for the standbys of synchronous_standby_names, and none \
+                 is connected"
+                    .to_owned(),
+            );
+        }
+        let left = (1_i64 << 31) - self.transaction_age;
+        if left < TRANSACTIONS_LEFT {
+            troubles.push(format!(
+                "postgres stops writes in less than {left} transactions: its oldest transaction id is that old; \
+                 let VACUUM run"
+            ));
+        }
+        if self.connections * 100 > self.max_connections * CONNECTIONS_WARNING {
+            troubles.push(format!(
+                "postgres has {} connections, and max_connections is {}",
+                self.connections, self.max_connections
+            ));
+        }
+        troubles
+    }
+
+    fn waits_for_standbys(&self) -> bool {
+        !self.synchronous_standby_names.trim().is_empty()
+    }
+}

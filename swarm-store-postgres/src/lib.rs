@@ -1,0 +1,171 @@
+//! The storage port of `swarm-core` on PostgreSQL 13 or later.
+//!
+//! ```no_run
+//! use swarm_core::{Committees, Swarm, SystemEntropy};
+//! use swarm_store_postgres::PostgresStore;
+//!
+//! # async fn connect() -> Result<(), Box<dyn std::error::Error>> {
+//! let store = PostgresStore::connect("postgres://swarm@localhost/swarm?strict=true").await?;
+//! let swarm = Swarm::new(store.clone(), SystemEntropy);
+//! let committees = Committees::new(store, SystemEntropy);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Every commit locks its tenant's row, in a statement of its own, and reads everything else after that, under READ
+//! COMMITTED. Ids and the numbers of the log are counters in that row. The time is that of the server's clock, read
+//! after the lock. Takes are filed by a function of the database, in one round trip.
+//!
+//! Any number of processes may use one database. `README.md` says what may be lost, and what the role needs.
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+mod changes;
+mod commit;
+mod committee;
+mod counts;
+mod db;
+mod documents;
+mod failure;
+mod filing;
+mod health;
+mod log;
+mod members;
+mod outbox;
+mod pool;
+mod schema;
+mod sessions;
+mod settings;
+mod takes;
+mod tenant;
+mod tls;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use swarm_core::TenantId;
+use swarm_core::store::{
+    ChangeFeed, Changes, CommitteeStore, CommitteeTenants, Readiness, Result, SeenLogs, Store,
+    Tenants,
+};
+
+use changes::LastCommits;
+use pool::Pool;
+use schema::Schema;
+use settings::Settings;
+use tenant::TenantStore;
+
+/// All tenants, in one schema of a database. Cloning shares the connections.
+#[derive(Clone)]
+pub struct PostgresStore {
+    pool: Pool,
+    schema: Arc<Schema>,
+    seen: Arc<SeenLogs>,
+    commits: Arc<LastCommits>,
+    strict: bool,
+}
+
+impl std::fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PostgresStore").field("strict", &self.strict).finish_non_exhaustive()
+    }
+}
+
+impl PostgresStore {
+    /// Connects to the database at this address, as libpq writes it:
+    /// `postgres://[user[:password]@][host[:port],…][/database][?parameters]`. Of several hosts, the first that
+    /// takes writes is used. What the address leaves out is taken from `PGHOST`, `PGPORT`, `PGDATABASE`, `PGUSER`,
+    /// `PGPASSWORD`, `PGPASSFILE`, `PGAPPNAME`, `PGOPTIONS`, `PGSSLMODE`, `PGSSLROOTCERT` and
+    /// `PGCONNECT_TIMEOUT`; the password also from `~/.pgpass`.
+    ///
+    /// Besides the parameters of libpq (`sslmode` up to `verify-full`, `sslrootcert`, `passfile`,
+    /// `connect_timeout`, `application_name`, `options`, …) there are:
+    ///
+    /// - `strict=true` refuses a server that may lose acknowledged records (default `false`: logs a warning);
+    /// - `schema=NAME` keeps the tables there (default `swarm`);
+    /// - `pool=N` opens at most N connections (1 to 1,000, default 10);
+    /// - `statement_timeout=N` bounds every call, in seconds (1 to 60, default 5).
+    ///
+    /// Creates the schema, or migrates it to the newest layout, if needed. A role that may not do that can connect
+    /// once another has. No statement is prepared under a name, and nothing is set for more than a transaction, so a
+    /// pooler may stand in between, in transaction mode too.
+    ///
+    /// A connection lives on the runtime of the call that opened it.
+    ///
+    /// # Errors
+    /// [`StoreError`](swarm_core::StoreError) when the address is invalid, no server that takes writes answers
+    /// there, the layout is that of a later release, or the server is not strict enough. Its source says which,
+    /// without the password.
+    pub async fn connect(url: &str) -> Result<Self> {
+        const OP: &str = "connect";
+        let settings = parse(url)?;
+        let pool = Pool::new(&settings).map_err(|failure| failure.of(OP))?;
+        let (schema, strict) = (Arc::new(settings.schema), settings.strict);
+        let (seen, commits) = Default::default();
+        let store = Self { pool, schema, seen, commits, strict };
+        store.bring_up_to_date().await.map_err(|failure| failure.of(OP))?;
+        for warning in store.check_server(OP).await?.warnings {
+            tracing::warn!("{warning}");
+        }
+        Ok(store)
+    }
+
+    /// Checks that this is an address [`connect`](Self::connect) can connect to, without connecting.
+    ///
+    /// # Errors
+    /// [`StoreError`](swarm_core::StoreError) when it is not. Its source says why, without the address.
+    pub fn check_address(url: &str) -> Result<()> {
+        parse(url).map(drop)
+    }
+
+    /// A migration takes as long as it takes.
+    async fn bring_up_to_date(&self) -> failure::Outcome<()> {
+        let connection = self.pool.bounded(self.pool.get()).await?;
+        let done = self.schema.bring_up_to_date(connection.client()?).await;
+        connection.end(done)
+    }
+
+    fn tenant(&self, tenant: &TenantId) -> TenantStore {
+        TenantStore {
+            pool: self.pool.clone(),
+            schema: Arc::clone(&self.schema),
+            tenant: tenant.clone(),
+            seen: self.seen.of(tenant),
+        }
+    }
+}
+
+fn parse(url: &str) -> Result<Settings> {
+    Settings::parse(url, |name| std::env::var(name).ok()).map_err(|failure| failure.of("connect"))
+}
+
+#[async_trait]
+impl Tenants for PostgresStore {
+    fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        Arc::new(self.tenant(tenant))
+    }
+
+    /// Checks that the server answers and takes writes, holds no layout of a later release, and that no tenant's
+    /// commits are blocked because its log went back or the clock is too far behind it. Warns when the server may
+    /// lose acknowledged records; in strict mode that is an error.
+    async fn ready(&self) -> Result<Readiness> {
+        self.seen.check(|tenant| async move { self.tenant(&tenant).may_commit().await }).await?;
+        self.check_server("ready").await
+    }
+}
+
+#[async_trait]
+impl ChangeFeed for PostgresStore {
+    /// Names exactly the tenants with commits that became visible since the last call, by any process.
+    async fn changes(&self) -> Result<Changes> {
+        self.changes_since_last_call().await
+    }
+}
+
+impl CommitteeTenants for PostgresStore {
+    fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
+        Arc::new(self.tenant(tenant))
+    }
+}

@@ -1,0 +1,116 @@
+//! Implements [`Log`].
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use swarm_core::domain::committee::CommitteeTake;
+use swarm_core::domain::{LogEntry, LogRow, Logged, Seq, SessionId};
+use swarm_core::store::records::Record as _;
+use swarm_core::store::{Act, Log, LogPosition, Result};
+use tokio_postgres::Row;
+
+use crate::commit::{Change, Commit};
+use crate::db::{limit, moment_of, number, number_of};
+use crate::failure::{Failure, Outcome};
+use crate::takes::take;
+use crate::tenant::TenantStore;
+
+/// The columns of a row with what it refers to: those of a take come last.
+const COLUMNS: &str =
+    "SELECT l.seq, l.at, l.act, c.record, t.id, t.filed_at, t.session, t.revision,
+        t.public_key, t.signature, t.payload
+    FROM swarm.log l
+    LEFT JOIN swarm.takes t ON t.tenant = $1 AND t.id = l.take
+    LEFT JOIN swarm.committee_takes c ON c.tenant = $1 AND c.id = l.committee_take";
+
+#[async_trait]
+impl Log for TenantStore {
+    async fn accept_clock(&self, act: &Act) -> Result<()> {
+        self.commit("accept clock", &AcceptClock(act)).await
+    }
+
+    async fn accept_store(&self, act: &Act) -> Result<()> {
+        let seen = self.seen.position().log;
+        self.commit_unchecked("accept store", &AcceptStore { act, seen }).await
+    }
+
+    async fn log(&self, after: Seq, most: usize) -> Result<Vec<LogRow>> {
+        let sql = format!("{COLUMNS} WHERE l.tenant = $1 AND l.seq > $2 ORDER BY l.seq LIMIT $3");
+        self.all("log", &sql, &[number(after.0), limit(most)], row).await
+    }
+
+    async fn log_position(&self) -> Result<LogPosition> {
+        const POSITION: &str = "SELECT coalesce(t.log, 1), coalesce(t.seq, 0),
+                (SELECT swarm.mark_1(at, take, committee_take, act) FROM swarm.log
+                 WHERE tenant = $1 AND seq = t.seq),
+                (SELECT swarm.mark_1(at, take, committee_take, act) FROM swarm.log
+                 WHERE tenant = $1 AND seq = $2)
+            FROM (SELECT) AS one LEFT JOIN swarm.tenants t ON t.tenant = $1";
+        const OP: &str = "log position";
+        let seen = self.seen.position();
+        let size = [number(seen.size.0)];
+        let found = self.one(OP, POSITION, &size, |row| {
+            let last = row.try_get::<_, Option<&str>>(2)?.unwrap_or_default().into();
+            let size = Seq(number_of(row, 1)?);
+            let position = LogPosition { log: number_of(row, 0)?, size, last };
+            let goes_on = seen.check_facts(position.log, row.try_get(3)?);
+            Ok((position, goes_on))
+        });
+        let (position, goes_on) =
+            found.await?.ok_or_else(|| Failure::corrupt("no position").of(OP))?;
+        if self.seen.note(goes_on).is_ok() {
+            self.seen.advance(position.clone());
+        }
+        Ok(position)
+    }
+
+    async fn seen_log(&self) -> Result<LogPosition> {
+        Ok(self.seen.position())
+    }
+
+    async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>> {
+        let sql = format!("{COLUMNS} WHERE l.tenant = $1 AND l.session = $2 ORDER BY l.seq");
+        self.all("acts", &sql, &[number(session.0)], row).await
+    }
+}
+
+fn row(row: &Row) -> Outcome<LogRow> {
+    let (act, committee_take): (Option<&str>, Option<&str>) = (row.try_get(2)?, row.try_get(3)?);
+    let logged = if let Some(act) = act {
+        Logged::Entry(Arc::new(LogEntry::from_text(act)?))
+    } else if let Some(record) = committee_take {
+        Logged::CommitteeTake(Arc::new(CommitteeTake::from_text(record)?))
+    } else if row.try_get::<_, Option<i64>>(4)?.is_some() {
+        Logged::Take(take(row, 4)?)
+    } else {
+        return Err(Failure::corrupt("a take of the log is missing"));
+    };
+    Ok(LogRow { seq: Seq(number_of(row, 0)?), at: moment_of(row, 1)?, logged })
+}
+
+struct AcceptClock<'a>(&'a Act);
+
+#[async_trait]
+impl Change for AcceptClock<'_> {
+    type Made = ();
+
+    async fn make(&self, commit: &mut Commit<'_>) -> Outcome<()> {
+        commit.append(self.0, commit.clock(), 0).await
+    }
+}
+
+struct AcceptStore<'a> {
+    act: &'a Act,
+    /// The number of the log that this process has seen.
+    seen: u64,
+}
+
+#[async_trait]
+impl Change for AcceptStore<'_> {
+    type Made = ();
+
+    async fn make(&self, commit: &mut Commit<'_>) -> Outcome<()> {
+        let log = commit.begin_log(self.seen);
+        commit.append(self.act, commit.time_of_read(), log).await
+    }
+}

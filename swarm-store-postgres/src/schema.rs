@@ -1,0 +1,141 @@
+//! The schema that holds the tables, and its layout: the tables, functions and the format of their values.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use tokio::time::sleep;
+use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::Type;
+
+use crate::failure::{Failure, Outcome};
+
+/// The migration to each layout from the one before, in order.
+const LAYOUTS: [&str; 1] = [include_str!("layout/1.sql")];
+
+/// The layout that this release reads and writes.
+const LAYOUT: usize = LAYOUTS.len();
+
+/// How often the first steps are tried again when another process takes them at the same time.
+const MAX_RACES: u32 = 10;
+
+/// A schema.
+#[derive(Clone, Debug)]
+pub(crate) struct Schema {
+    name: String,
+    /// Its name in statements, before its tables: quoted, and followed by a full stop.
+    prefix: String,
+}
+
+impl Schema {
+    pub(crate) const DEFAULT: &'static str = "swarm";
+
+    pub(crate) fn named(name: &str) -> Self {
+        let prefix = format!("\"{}\".", name.replace('"', "\"\""));
+        Self { name: name.to_owned(), prefix }
+    }
+
+    /// A statement, with this schema in place of `swarm.`.
+    pub(crate) fn qualify<'a>(&self, sql: &'a str) -> Cow<'a, str> {
+        match self.name == Self::DEFAULT {
+            true => Cow::Borrowed(sql),
+            false => Cow::Owned(sql.replace("swarm.", &self.prefix)),
+        }
+    }
+
+    /// Migrates the schema to the layout of this release; creates it if there is none. Writes nothing to one
+    /// that has it, so a role that may not change tables can use it.
+    ///
+    /// # Errors
+    /// [`Failure`], with nothing written, when the layout is newer than this release, or the role may not
+    /// migrate it.
+    pub(crate) async fn bring_up_to_date(&self, client: &Client) -> Outcome<()> {
+        if self.layout(client).await? == LAYOUT {
+            return Ok(());
+        }
+        let migrated = self.migrate(client).await;
+        if migrated.is_err() {
+            // The connection may be closed already.
+            let _ = client.batch_execute("ROLLBACK").await;
+        }
+        migrated.map_err(|failure| match failure {
+            refused if refused.is(&SqlState::INSUFFICIENT_PRIVILEGE) => Failure::misconfigured(format!(
+                "the schema {} has not the layout {LAYOUT}, and this role may not change it ({refused}): \
+                 connect once as its owner",
+                self.name
+            )),
+            other => other,
+        })
+    }
+
+    async fn migrate(&self, client: &Client) -> Outcome<()> {
+        self.prepare(client).await?;
+        // Another process that migrates it waits here, and then finds the layout.
+        let begin =
+            "BEGIN ISOLATION LEVEL READ COMMITTED; LOCK TABLE swarm.layout IN EXCLUSIVE MODE";
+        client.batch_execute(&self.qualify(begin)).await?;
+        for statements in LAYOUTS.iter().skip(self.layout(client).await?) {
+            client.batch_execute(&self.qualify(statements)).await?;
+        }
+        let end = format!("UPDATE swarm.layout SET number = {LAYOUT}; COMMIT");
+        Ok(client.batch_execute(&self.qualify(&end)).await?)
+    }
+
+    /// Creates the schema and the table with the number of the layout, where they are missing. Two processes
+    /// that do it at the same time may disturb each other.
+    async fn prepare(&self, client: &Client) -> Outcome<()> {
+        const TABLE: &str = "CREATE TABLE IF NOT EXISTS swarm.layout (
+                one boolean PRIMARY KEY DEFAULT true CHECK (one), number integer NOT NULL);
+            INSERT INTO swarm.layout (number) VALUES (0) ON CONFLICT DO NOTHING";
+        const EXISTS: &str = "SELECT 1 FROM pg_namespace WHERE nspname = $1";
+        let mut races = 0;
+        loop {
+            let known = client.query_typed(EXISTS, &[(&self.name, Type::NAME)]).await?;
+            let create = match known.is_empty() {
+                true => {
+                    format!("CREATE SCHEMA IF NOT EXISTS {}; ", self.prefix.trim_end_matches('.'))
+                }
+                // A role that may create tables in the schema need not be one that may create schemas.
+                false => String::new(),
+            };
+            let made = client.batch_execute(&(create + &self.qualify(TABLE))).await;
+            let Err(failure) = made.map_err(Failure::from) else { return Ok(()) };
+            races += 1;
+            let is_race = [
+                SqlState::UNIQUE_VIOLATION,
+                SqlState::DUPLICATE_SCHEMA,
+                SqlState::DUPLICATE_TABLE,
+                SqlState::DUPLICATE_OBJECT,
+            ];
+            if races > MAX_RACES || !is_race.iter().any(|code| failure.is(code)) {
+                return Err(failure);
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// The layout of the schema, 0 for an empty one.
+    ///
+    /// # Errors
+    /// [`Failure`] when it is newer than this release.
+    pub(crate) async fn layout(&self, client: &Client) -> Outcome<usize> {
+        let found = client.query_typed(&self.qualify("SELECT number FROM swarm.layout"), &[]).await;
+        let found = match found.map_err(Failure::from) {
+            Err(failure) if failure.is(&SqlState::UNDEFINED_TABLE) => return Ok(0),
+            found => found?,
+        };
+        let Some(row) = found.first() else { return Ok(0) };
+        known(row.try_get(0)?)
+    }
+}
+
+/// Checks that this release knows the layout with this number.
+pub(crate) fn known(layout: i32) -> Outcome<usize> {
+    let number = usize::try_from(layout).ok().filter(|number| *number <= LAYOUT);
+    number.ok_or_else(|| {
+        Failure::misconfigured(format!(
+            "the records have layout {layout}, and this program knows those up to {LAYOUT}: \
+             use the release that wrote them, or a later one"
+        ))
+    })
+}

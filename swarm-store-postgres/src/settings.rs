@@ -1,0 +1,273 @@
+//! Parses the address of a database, as libpq does, and the environment variables that complete it.
+
+mod passfile;
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use tokio_postgres::Config;
+use tokio_postgres::config::{SslMode, TargetSessionAttrs};
+
+use crate::failure::{Failure, Outcome};
+use crate::schema::Schema;
+
+/// The number of connections unless the address says another: more hardly help on one database.
+const POOL_SIZE: usize = 10;
+
+/// How long a call may take unless the address says another time.
+const STATEMENT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long a connection to one host may take to open, unless the address says another time.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// The environment variables that stand in for a parameter that the address does not have.
+const VARIABLES: [(&str, &str); 11] = [
+    ("PGHOST", "host"),
+    ("PGPORT", "port"),
+    ("PGDATABASE", "dbname"),
+    ("PGUSER", "user"),
+    ("PGPASSWORD", "password"),
+    ("PGPASSFILE", "passfile"),
+    ("PGAPPNAME", "application_name"),
+    ("PGOPTIONS", "options"),
+    ("PGSSLMODE", "sslmode"),
+    ("PGSSLROOTCERT", "sslrootcert"),
+    ("PGCONNECT_TIMEOUT", "connect_timeout"),
+];
+
+/// An address, parsed. Its configuration may hold a password.
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub(crate) config: Config,
+    pub(crate) tls: Tls,
+    pub(crate) schema: Schema,
+    pub(crate) pool_size: usize,
+    pub(crate) statement_timeout: Duration,
+    /// Whether to refuse a server that may lose what it has acknowledged.
+    pub(crate) strict: bool,
+}
+
+/// What is verified of the server's certificate, if TLS is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tls {
+    pub(crate) verify: Verify,
+    /// The file with the authorities, or `system`; `None`: those of the operating system.
+    pub(crate) root_certificate: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verify {
+    Nothing,
+    Authority,
+    AuthorityAndName,
+}
+
+impl Settings {
+    /// Parses `postgres://[user[:password]@][host[:port],…][/database][?parameters]`. `variable` reads an
+    /// environment variable. Errors name the parameter, never the address.
+    pub(crate) fn parse(url: &str, variable: impl Fn(&str) -> Option<String>) -> Outcome<Self> {
+        let (address, parameters) = url.split_once('?').unwrap_or((url, ""));
+        let mut parsed = Parsed { address: config(address)?, ..Parsed::default() };
+        for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+            let value = percent_decode_str(value).decode_utf8();
+            parsed.set(name, &value.map_err(|_| invalid(name, "UTF-8"))?)?;
+        }
+        for (name, parameter) in VARIABLES {
+            let value = variable(name).filter(|value| !value.is_empty());
+            if let Some(value) = value.filter(|_| !parsed.has(parameter)) {
+                parsed.set(parameter, &value)?;
+            }
+        }
+        parsed.complete(address, variable)
+    }
+}
+
+fn config(address: &str) -> Outcome<Config> {
+    Config::from_str(address).map_err(|error| {
+        let cause = std::error::Error::source(&error).map(ToString::to_string);
+        Failure::misconfigured(cause.unwrap_or_else(|| "no address of a database".to_owned()))
+    })
+}
+
+/// The parameters read so far.
+#[derive(Default)]
+struct Parsed {
+    /// What the address has before its parameters.
+    address: Config,
+    /// The parameters that the client library reads.
+    passed: Vec<(String, String)>,
+    ssl_mode: Option<String>,
+    root_certificate: Option<PathBuf>,
+    passfile: Option<PathBuf>,
+    schema: Option<Schema>,
+    pool_size: Option<usize>,
+    statement_timeout: Option<u64>,
+    strict: bool,
+}
+
+impl Parsed {
+    fn set(&mut self, name: &str, value: &str) -> Outcome<()> {
+        match name {
+            "strict" => {
+                self.strict = value.parse().map_err(|_| invalid(name, "true or false"))?;
+            }
+            "schema" => {
+                let fits = (1..=63).contains(&value.len()) && !value.contains('\0');
+                let schema = fits.then(|| Schema::named(value));
+                self.schema = Some(schema.ok_or_else(|| invalid(name, "1 to 63 bytes"))?);
+            }
+            "pool" => {
+                let size = value.parse().ok().filter(|size| (1..=1_000).contains(size));
+                self.pool_size = Some(size.ok_or_else(|| invalid(name, "from 1 to 1000"))?);
+            }
+            "statement_timeout" => {
+                let seconds = value.parse().ok().filter(|seconds| (1..=60).contains(seconds));
+                let seconds = seconds.ok_or_else(|| invalid(name, "from 1 to 60 seconds"))?;
+                self.statement_timeout = Some(seconds);
+            }
+            "sslmode" => self.ssl_mode = Some(value.to_owned()),
+            "sslrootcert" => self.root_certificate = Some(PathBuf::from(value)),
+            "passfile" => self.passfile = Some(PathBuf::from(value)),
+            "target_session_attrs" if matches!(value, "read-write" | "primary") => {}
+            "target_session_attrs" => return Err(invalid(name, "read-write: Swarm writes")),
+            _ => self.passed.push((name.to_owned(), value.to_owned())),
+        }
+        Ok(())
+    }
+
+    /// Whether the address has this parameter.
+    fn has(&self, name: &str) -> bool {
+        let address = &self.address;
+        self.passed.iter().any(|(passed, _)| passed == name)
+            || match name {
+                "host" => !address.get_hosts().is_empty(),
+                "port" => !address.get_ports().is_empty(),
+                "dbname" => address.get_dbname().is_some(),
+                "user" => address.get_user().is_some(),
+                "password" => address.get_password().is_some(),
+                "passfile" => self.passfile.is_some(),
+                "sslmode" => self.ssl_mode.is_some(),
+                "sslrootcert" => self.root_certificate.is_some(),
+                _ => false,
+            }
+    }
+
+    fn complete(
+        self,
+        address: &str,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Outcome<Settings> {
+        let encoded = |(name, value): &(String, String)| {
+            format!("{name}={}", utf8_percent_encode(value, NON_ALPHANUMERIC))
+        };
+        let passed: Vec<_> = self.passed.iter().map(encoded).collect();
+        let mut config = config(&format!("{address}?{}", passed.join("&")))?;
+        let (mode, verify) = match self.ssl_mode.as_deref().unwrap_or("prefer") {
+            "disable" => (SslMode::Disable, Verify::Nothing),
+            "allow" | "prefer" => (SslMode::Prefer, Verify::Nothing),
+            // As libpq: with a root certificate it is verify-ca.
+            "require" if self.root_certificate.is_some() => (SslMode::Require, Verify::Authority),
+            "require" => (SslMode::Require, Verify::Nothing),
+            "verify-ca" => (SslMode::Require, Verify::Authority),
+            "verify-full" => (SslMode::Require, Verify::AuthorityAndName),
+            _ => {
+                let modes = "disable, allow, prefer, require, verify-ca or verify-full";
+                return Err(invalid("sslmode", modes));
+            }
+        };
+        config.ssl_mode(mode).target_session_attrs(TargetSessionAttrs::ReadWrite);
+        if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+            config.host("localhost");
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("swarm");
+        }
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(CONNECT_TIMEOUT);
+        }
+        config.tcp_user_timeout(STATEMENT_TIMEOUT);
+        if config.get_password().is_none() {
+            let home = || Some(PathBuf::from(variable("HOME")?).join(".pgpass"));
+            if let Some(file) = self.passfile.or_else(home) {
+                passfile::apply(&file, &mut config)?;
+            }
+        }
+        Ok(Settings {
+            config,
+            tls: Tls { verify, root_certificate: self.root_certificate },
+            schema: self.schema.unwrap_or_else(|| Schema::named(Schema::DEFAULT)),
+            pool_size: self.pool_size.unwrap_or(POOL_SIZE),
+            statement_timeout: self
+                .statement_timeout
+                .map_or(STATEMENT_TIMEOUT, Duration::from_secs),
+            strict: self.strict,
+        })
+    }
+}
+
+fn invalid(name: &str, rule: &str) -> Failure {
+    Failure::misconfigured(format!("{name} must be {rule}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(url: &str, environment: &[(&str, &str)]) -> Outcome<Settings> {
+        let variable = |name: &str| {
+            environment.iter().find(|(set, _)| *set == name).map(|(_, value)| (*value).to_owned())
+        };
+        Settings::parse(url, variable)
+    }
+
+    #[test]
+    fn parameters_of_libpq_are_understood() {
+        let url = "postgres://ada:pw@a:1,b:2/desk?sslmode=verify-full&sslrootcert=%2Fca.pem&schema=s\
+                   &pool=3&connect_timeout=2&statement_timeout=9&application_name=x%20y&strict=true\
+                   &target_session_attrs=read-write";
+        let read = parse(url, &[("PGHOST", "ignored"), ("PGPASSWORD", "ignored")]).unwrap();
+        assert_eq!(read.config.get_hosts().len(), 2);
+        assert_eq!(read.config.get_ports(), [1, 2]);
+        assert_eq!(read.config.get_dbname(), Some("desk"));
+        assert_eq!(read.config.get_password(), Some(&b"pw"[..]));
+        assert_eq!(read.config.get_application_name(), Some("x y"));
+        assert_eq!(read.config.get_ssl_mode(), SslMode::Require);
+        let root_certificate = Some(PathBuf::from("/ca.pem"));
+        assert_eq!(read.tls, Tls { verify: Verify::AuthorityAndName, root_certificate });
+        assert_eq!((read.pool_size, read.strict), (3, true));
+        assert_eq!(read.statement_timeout, Duration::from_secs(9));
+    }
+
+    #[test]
+    fn environment_completes_the_address() {
+        let environment =
+            [("PGHOST", "db"), ("PGPORT", "6432"), ("PGDATABASE", "d e"), ("PGUSER", "ada")];
+        let read = parse("postgres://", &environment).unwrap();
+        assert_eq!(read.config.get_hosts(), [tokio_postgres::config::Host::Tcp("db".to_owned())]);
+        assert_eq!((read.config.get_ports(), read.config.get_dbname()), (&[6432][..], Some("d e")));
+        assert_eq!(read.config.get_user(), Some("ada"));
+        assert_eq!(read.config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
+    }
+
+    #[test]
+    fn error_names_the_parameter_but_not_the_address() {
+        for (parameter, named) in [
+            ("strict=yes", "strict"),
+            ("schema=", "schema"),
+            ("pool=0", "pool"),
+            ("pool=many", "pool"),
+            ("statement_timeout=0", "statement_timeout"),
+            ("sslmode=no", "sslmode"),
+            ("target_session_attrs=any", "target_session_attrs"),
+            ("connect_timeout=soon", "connect_timeout"),
+            ("wait=1", "wait"),
+        ] {
+            let error = parse(&format!("postgres://ada:secret@host?{parameter}"), &[]).err();
+            let why = error.map(|failure| failure.to_string()).unwrap_or_default();
+            assert!(why.contains(named) && !why.contains("secret"), "{parameter}: {why}");
+        }
+    }
+}

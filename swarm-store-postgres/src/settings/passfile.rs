@@ -1,0 +1,89 @@
+//! The file with passwords, `~/.pgpass`: `host:port:database:user:password` on each line, `*` for any.
+
+use std::path::Path;
+
+use tokio_postgres::Config;
+use tokio_postgres::config::Host;
+
+use crate::failure::{Failure, Outcome};
+
+/// Sets the password of the first line that fits. A file that does not exist has none; one that others may
+/// read is an error.
+pub(super) fn apply(file: &Path, config: &mut Config) -> Outcome<()> {
+    let Ok(found) = std::fs::metadata(file) else { return Ok(()) };
+    #[cfg(unix)]
+    if std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o077 != 0 {
+        return Err(Failure::misconfigured(
+            "the file with passwords must be readable by its owner only",
+        ));
+    }
+    if !found.is_file() {
+        return Ok(());
+    }
+    let lines = std::fs::read_to_string(file);
+    let lines = lines
+        .map_err(|error| Failure::misconfigured(format!("the file with passwords: {error}")))?;
+    let wanted = wanted(config);
+    let password = lines.lines().find_map(|line| password(line, &wanted));
+    password.map(|password| config.password(password));
+    Ok(())
+}
+
+/// The host, port, database and user of the connection; of several hosts the first.
+fn wanted(config: &Config) -> [String; 4] {
+    let host = match config.get_hosts().first() {
+        Some(Host::Tcp(host)) => host.clone(),
+        _ => "localhost".to_owned(),
+    };
+    let port = config.get_ports().first().copied().unwrap_or(5432).to_string();
+    let user = config.get_user().unwrap_or_default().to_owned();
+    let database = config.get_dbname().unwrap_or(&user).to_owned();
+    [host, port, database, user]
+}
+
+fn password(line: &str, wanted: &[String; 4]) -> Option<String> {
+    if line.starts_with('#') {
+        return None;
+    }
+    let mut fields = fields(line).into_iter();
+    for value in wanted {
+        let field = fields.next()?;
+        if field != "*" && field != *value {
+            return None;
+        }
+    }
+    fields.next()
+}
+
+/// The fields of a line. A backslash makes the character after it part of the field.
+fn fields(line: &str) -> Vec<String> {
+    let (mut fields, mut field) = (Vec::new(), String::new());
+    let mut characters = line.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => field.extend(characters.next()),
+            ':' if fields.len() < 4 => fields.push(std::mem::take(&mut field)),
+            other => field.push(other),
+        }
+    }
+    fields.push(field);
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_line_that_fits_has_the_password() {
+        let wanted = ["db.example", "5432", "swarm", "desk"].map(str::to_owned);
+        assert_eq!(
+            password("db.example:5432:swarm:desk:se:cret", &wanted).as_deref(),
+            Some("se:cret")
+        );
+        assert_eq!(password(r"*:*:*:desk:a\:b\\c", &wanted).as_deref(), Some(r"a:b\c"));
+        for other in ["# *:*:*:*:x", "db.example:5433:swarm:desk:x", "*:*:*:ada:x", "", "*:*:*"] {
+            assert_eq!(password(other, &wanted), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Implements [`Takes`]: filing, and reading takes.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use swarm_core::Member;
+use swarm_core::domain::{
+    Revision, SessionId, SessionTerms, Signature, Signed, Take, TakeDraft, TakeId, TakeOnFile,
+    Version,
+};
+use swarm_core::json::Json;
+use swarm_core::rules::Filing;
+use swarm_core::store::records::{Record as _, public_key};
+use swarm_core::store::{
+    Basis, BasisQuery, Filed, Result, Revisions, SessionTakes, TakeQuery, Takes, Versioned,
+    time_of_read,
+};
+use tokio_postgres::Row;
+
+use crate::db::{Arg, Db, limit, moment_of, number, number_of, owned, text, timestamp, unsigned};
+use crate::failure::{Failure, Outcome};
+use crate::sessions;
+use crate::tenant::TenantStore;
+
+#[async_trait]
+impl Takes for TenantStore {
+    async fn basis(&self, query: &BasisQuery<'_>) -> Result<Basis> {
+        const BASIS: &str = "SELECT * FROM swarm.basis_1($1, $2, $3, $4, $5, $6)";
+        let seen = self.seen.position();
+        let values = [
+            number(seen.size.0),
+            Arg::Bytes(query.token.as_bytes()),
+            owned(query.date.to_string()),
+            text(query.subject_id.as_str()),
+            text(query.nonce.as_str()),
+        ];
+        let basis = self.one("basis", BASIS, &values, |row| {
+            let mark: Option<&str> = row.try_get(3)?;
+            seen.check_facts(number_of(row, 2)?, mark)?;
+            basis(row)
+        });
+        let basis = self.seen.note(basis.await)?;
+        basis.ok_or_else(|| Failure::corrupt("no facts").of("basis"))
+    }
+
+    async fn file(&self, filing: &Filing) -> Result<Filed> {
+        let filed = self.file_take(filing).await;
+        self.learn(filed).await
+    }
+
+    async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile>> {
+        const ON_FILE: &str =
+            "SELECT t.id, t.filed_at, t.session, t.revision, t.public_key, t.signature,
+                t.payload, (SELECT later.id FROM swarm.takes later
+                    WHERE later.tenant = $1 AND later.session = t.session
+                        AND later.member = t.member AND later.revision = t.revision + 1)
+            FROM swarm.takes t WHERE t.tenant = $1 AND t.id = $2";
+        self.one("take", ON_FILE, &[number(id.0)], |row| {
+            let next: Option<i64> = row.try_get(7)?;
+            let superseded_by = next.map(unsigned).transpose()?.map(TakeId);
+            Ok(TakeOnFile { take: take(row, 0)?, superseded_by })
+        })
+        .await
+    }
+
+    async fn session_takes(&self, query: &TakeQuery) -> Result<Option<SessionTakes>> {
+        let found = self.pool.bounded(async {
+            let connection = self.pool.get().await?;
+            let found = session_takes(&self.db(connection.client()?), query).await;
+            connection.end(found)
+        });
+        found.await.map_err(|failure| failure.of("session takes"))
+    }
+}
+
+/// A session and its takes, as selected by the query, in one snapshot. The session comes first, in the
+/// columns of a take.
+pub(crate) async fn session_takes(db: &Db<'_>, query: &TakeQuery) -> Outcome<Option<SessionTakes>> {
+    const SESSION: &str =
+        "SELECT 0 AS id, version AS filed_at, id AS session, 0::bigint AS revision,
+            snapshot AS public_key, NULL AS signature, record AS payload
+        FROM swarm.sessions WHERE tenant = $1 AND id = $2";
+    const ALL: &str = "(SELECT id, filed_at, session, revision, public_key, signature, payload
+        FROM swarm.takes WHERE tenant = $1 AND session = $2 AND id > $3 ORDER BY id LIMIT $4)";
+    const LATEST: &str = "(SELECT id, filed_at, session, revision, public_key, signature, payload
+        FROM swarm.takes AS take WHERE tenant = $1 AND session = $2 AND id > $3 AND NOT EXISTS
+            (SELECT 1 FROM swarm.takes AS later WHERE later.tenant = $1 AND later.session = $2
+             AND later.member = take.member AND later.revision = take.revision + 1)
+        ORDER BY id LIMIT $4)";
+    let takes = match query.revisions {
+        Revisions::All => ALL,
+        Revisions::Latest => LATEST,
+    };
+    let sql = format!("{SESSION} UNION ALL {takes} ORDER BY id");
+    let values = [number(query.session.0), number(query.after.0), limit(query.limit)];
+    let rows = db.rows(&sql, &values).await?;
+    let Some((first, rest)) = rows.split_first() else { return Ok(None) };
+    let session = sessions::versioned(number_of(first, 1)?, first.try_get(6)?, first.try_get(4)?)?;
+    let takes = rest.iter().map(|row| take(row, 0)).collect::<Outcome<_>>()?;
+    Ok(Some(SessionTakes { session, takes }))
+}
+
+/// The take of a row, from a column on: `id, filed_at, session, revision, public_key, signature, payload`.
+pub(crate) fn take(row: &Row, first: usize) -> Outcome<Arc<Take>> {
+    let payload = Json::read(row.try_get::<_, &str>(first + 6)?.as_bytes());
+    let payload = TakeDraft::read(&mut payload.map_err(Failure::corrupt)?.into_object())?;
+    let signature = Signature::parse(row.try_get::<_, &str>(first + 5)?)?;
+    Ok(Arc::new(Take {
+        id: TakeId(number_of(row, first)?),
+        filed_at: moment_of(row, first + 1)?,
+        session_id: SessionId(number_of(row, first + 2)?),
+        revision: revision(row.try_get(first + 3)?)?,
+        public_key: public_key(row.try_get(first + 4)?)?,
+        signed: Arc::new(Signed { payload, signature }),
+    }))
+}
+
+fn revision(number: i64) -> Outcome<Revision> {
+    let revision = u8::try_from(number).ok().and_then(Revision::new);
+    revision.ok_or_else(|| Failure::corrupt("no revision"))
+}
+
+/// The facts of a row of `basis_1`.
+fn basis(row: &Row) -> Outcome<Basis> {
+    let last_at = row.try_get::<_, Option<i64>>(1)?.map(timestamp).transpose()?;
+    let member: Option<&str> = row.try_get(5)?;
+    let session: Option<&str> = row.try_get(7)?;
+    let latest: Option<i64> = row.try_get(8)?;
+    let spent: Option<i64> = row.try_get(9)?;
+    let version = |column| number_of(row, column).map(Version);
+    Ok(Basis {
+        now: time_of_read(moment_of(row, 0)?, last_at),
+        member: member
+            .map(|text| {
+                let record = Arc::new(Member::from_text(text)?);
+                Ok::<_, Failure>(Versioned { version: version(4)?, record })
+            })
+            .transpose()?,
+        session: session
+            .map(|text| {
+                let fields = Json::read(text.as_bytes()).map_err(Failure::corrupt)?;
+                let record = Arc::new(SessionTerms::read(&mut fields.into_object())?);
+                Ok::<_, Failure>(Versioned { version: version(6)?, record })
+            })
+            .transpose()?,
+        latest: latest.map(revision).transpose()?,
+        spent: spent.map(|_| take(row, 9)).transpose()?,
+    })
+}

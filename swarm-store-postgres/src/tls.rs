@@ -1,0 +1,123 @@
+//! TLS: what `sslmode` verifies of the server's certificate.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::failure::{Failure, Outcome};
+use crate::settings::{Tls, Verify};
+
+/// A connector that verifies what the settings say.
+pub(crate) fn connector(tls: &Tls) -> Outcome<MakeRustlsConnect> {
+    let provider = Arc::new(ring::default_provider());
+    let verifier = Verifier {
+        verify: tls.verify,
+        authorities: authorities(tls, &provider)?,
+        provider: Arc::clone(&provider),
+    };
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| Failure::misconfigured(error.to_string()))?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier))
+        .with_no_client_auth();
+    Ok(MakeRustlsConnect::new(config))
+}
+
+/// Verifies certificates by the authorities of the settings; `None` where none is verified.
+fn authorities(
+    tls: &Tls,
+    provider: &Arc<CryptoProvider>,
+) -> Outcome<Option<Arc<WebPkiServerVerifier>>> {
+    if tls.verify == Verify::Nothing {
+        return Ok(None);
+    }
+    let mut roots = RootCertStore::empty();
+    match tls.root_certificate.as_deref() {
+        Some(file) if file != Path::new("system") => {
+            let unreadable = |error: rustls::pki_types::pem::Error| {
+                Failure::misconfigured(format!("sslrootcert cannot be read: {error}"))
+            };
+            for certificate in CertificateDer::pem_file_iter(file).map_err(unreadable)? {
+                let added = roots.add(certificate.map_err(unreadable)?);
+                added.map_err(|error| Failure::misconfigured(format!("sslrootcert: {error}")))?;
+            }
+        }
+        _ => {
+            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        }
+    }
+    let verifier =
+        WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider));
+    let verifier = verifier.build();
+    verifier.map(Some).map_err(|error| Failure::misconfigured(format!("sslrootcert: {error}")))
+}
+
+#[derive(Debug)]
+struct Verifier {
+    verify: Verify,
+    authorities: Option<Arc<WebPkiServerVerifier>>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let Some(authorities) = &self.authorities else {
+            return Ok(ServerCertVerified::assertion());
+        };
+        let verified = authorities.verify_server_cert(
+            end_entity,
+            intermediates,
+            server_name,
+            ocsp_response,
+            now,
+        );
+        match verified {
+            // The name is checked last, so everything else holds.
+            Err(Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            )) if self.verify == Verify::Authority => Ok(ServerCertVerified::assertion()),
+            verified => verified,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        rustls::crypto::verify_tls12_signature(message, certificate, signature, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        rustls::crypto::verify_tls13_signature(message, certificate, signature, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
