@@ -1,6 +1,6 @@
 //! An open database file: its writer thread, its reader threads, and its clock.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::mpsc::Sender;
@@ -21,6 +21,7 @@ pub(crate) struct Database {
     // Dropped first, so that the threads end.
     writer: Changes,
     readers: Sender<ReadJob>,
+    path: PathBuf,
     clock: TimeSource,
     /// The last time when the disk was full, in milliseconds since 1970; `i64::MIN` if it never was.
     last_disk_full: AtomicI64,
@@ -58,7 +59,21 @@ impl Database {
         let (writer, thread) = writer::start(db, OpenedFile::of(path))?;
         threads.push(thread);
         let (last_disk_full, is_damaged) = (AtomicI64::new(i64::MIN), AtomicBool::new(false));
-        Ok(Self { writer, readers, clock, last_disk_full, is_damaged, _threads: Threads(threads) })
+        let path = path.clone();
+        Ok(Self {
+            writer,
+            readers,
+            path,
+            clock,
+            last_disk_full,
+            is_damaged,
+            _threads: Threads(threads),
+        })
+    }
+
+    /// The absolute path of the file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     pub(crate) fn clock(&self) -> TimeSource {

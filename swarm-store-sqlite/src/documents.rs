@@ -49,7 +49,8 @@ fn named(world: &World<'_>, collection: &str, name: &str) -> Outcome<Option<Docu
     world.one(NAMED, &[&collection, &name], document)
 }
 
-fn document(row: &Row<'_>) -> Outcome<Document> {
+/// The document of a row: `id, name, record, created_at`.
+pub(crate) fn document(row: &Row<'_>) -> Outcome<Document> {
     Ok(Document {
         id: unsigned(row.get(0)?)?,
         key: row.get(1)?,
@@ -109,11 +110,22 @@ fn replace(world: &World<'_>, collection: &str, document: Document) -> Outcome<P
 }
 
 fn create(world: &World<'_>, collection: &str, family: &str, document: Document) -> Outcome<Put> {
-    let Document { id, key, json, created_at } = &document;
+    insert(world, collection, family, &document)?;
+    Ok(Put::Created(document))
+}
+
+/// Writes a new document.
+pub(crate) fn insert(
+    world: &World<'_>,
+    collection: &str,
+    family: &str,
+    document: &Document,
+) -> Outcome<()> {
+    let Document { id, key, json, created_at } = document;
     world.run(
         "INSERT INTO documents (tenant, collection, id, name, family, record, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         &[&collection, &signed(*id), key, &family, json, &created_at.millis()],
     )?;
-    Ok(Put::Created(document))
+    Ok(())
 }

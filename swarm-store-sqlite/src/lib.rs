@@ -39,6 +39,7 @@ mod readers;
 mod session_rows;
 mod sessions;
 mod takes;
+mod transfer;
 mod world;
 mod writer;
 

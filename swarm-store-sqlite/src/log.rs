@@ -27,7 +27,7 @@ impl Log for TenantStore {
         let (act, seen) = (act.clone(), self.seen.position());
         let accept = move |world: &World<'_>| {
             let log = number(world)?.max(seen.log).saturating_add(1);
-            world.run(BEGIN, &[&signed(log)])?;
+            begin(world, log)?;
             append_minted(world, &act, world.now()?, log)
         };
         self.write_unchecked("accept store", accept).await
@@ -63,9 +63,12 @@ impl Log for TenantStore {
     }
 }
 
-/// Begins a log.
-const BEGIN: &str = "INSERT INTO logs (tenant, number) VALUES (?1, ?2)
-    ON CONFLICT DO UPDATE SET number = excluded.number";
+/// Begins the log with this number.
+pub(crate) fn begin(world: &World<'_>, log: u64) -> Outcome<()> {
+    const BEGIN: &str = "INSERT INTO logs (tenant, number) VALUES (?1, ?2)
+        ON CONFLICT DO UPDATE SET number = excluded.number";
+    world.run(BEGIN, &[&signed(log)]).map(drop)
+}
 
 fn rows(world: &World<'_>, sql: &str, values: &[&dyn ToSql]) -> Outcome<Vec<LogRow>> {
     let found = world.all(sql, values, |row| {

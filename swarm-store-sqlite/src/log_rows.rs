@@ -1,7 +1,7 @@
 //! Appends rows to the log, and reads its position.
 
 use swarm_core::Timestamp;
-use swarm_core::domain::{Seq, TakeId};
+use swarm_core::domain::{LogEntry, Seq, TakeId};
 use swarm_core::store::{Act, LogPosition};
 
 use crate::failure::Outcome;
@@ -31,9 +31,14 @@ pub(crate) fn append_act(world: &World<'_>, act: &Act, at: Timestamp) -> Outcome
 
 /// Appends the entry of an act whose commit mints this id.
 pub(crate) fn append_minted(world: &World<'_>, act: &Act, at: Timestamp, id: u64) -> Outcome<()> {
+    append_entry(world, &act.entry(id, at), at)
+}
+
+/// Appends an entry.
+pub(crate) fn append_entry(world: &World<'_>, entry: &LogEntry, at: Timestamp) -> Outcome<()> {
     const ACT: &str = "INSERT INTO log (tenant, seq, at, act, session)
         VALUES (?1, ?2, ?3, ?4, ?5)";
-    let (seq, entry) = (world.next_id(LAST, &[])?, act.entry(id, at));
+    let seq = world.next_id(LAST, &[])?;
     let session = entry.session().map(|session| signed(session.0));
     world.run(ACT, &[&signed(seq), &at.millis(), &entry.to_text(), &session]).map(drop)
 }

@@ -186,7 +186,8 @@ fn is_full(world: &World<'_>, change: &MemberChange) -> Outcome<bool> {
     Ok(world.number(OTHERS, &[&state, &id])? >= Some(u64::from(quota)))
 }
 
-fn commit(world: &World<'_>, change: &MemberChange, text: &str) -> Outcome<()> {
+/// Commits a change whose guards hold.
+pub(crate) fn commit(world: &World<'_>, change: &MemberChange, text: &str) -> Outcome<()> {
     let MemberChange { member, expected, .. } = change;
     world.run(
         "INSERT INTO members (tenant, id, version, state, token, held_key, record)

@@ -39,6 +39,21 @@ impl<'a> World<'a> {
         rows.next()?.map(read).transpose()
     }
 
+    /// Reads each row that a statement finds, one at a time.
+    pub(crate) fn each(
+        &self,
+        sql: &str,
+        values: Values<'_>,
+        mut read: impl FnMut(&Row<'_>) -> Outcome<()>,
+    ) -> Outcome<()> {
+        let mut statement = self.bound(sql, values)?;
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next()? {
+            read(row)?;
+        }
+        Ok(())
+    }
+
     /// All rows that a statement finds.
     pub(crate) fn all<T>(
         &self,
@@ -46,12 +61,11 @@ impl<'a> World<'a> {
         values: Values<'_>,
         read: impl Fn(&Row<'_>) -> Outcome<T>,
     ) -> Outcome<Vec<T>> {
-        let mut statement = self.bound(sql, values)?;
-        let mut rows = statement.raw_query();
         let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
+        self.each(sql, values, |row| {
             found.push(read(row)?);
-        }
+            Ok(())
+        })?;
         Ok(found)
     }
 

@@ -97,3 +97,11 @@ mod interface_b {
 
     swarm_testing::committee_clock_conformance!(with_a_clock, set);
 }
+
+async fn that_moves() -> (TempDir, Arc<SqliteStore>) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder);
+    (folder, store)
+}
+
+swarm_testing::transfer_conformance!(that_moves);

@@ -47,6 +47,7 @@ const CRATES: [(&str, &[&str]); 11] = [
             "committee documents takes",
             "sessions",
             "log",
+            "transfer",
         ],
     ),
     (

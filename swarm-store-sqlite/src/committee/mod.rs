@@ -20,7 +20,7 @@ use crate::failure::Outcome;
 use crate::log_rows;
 use crate::world::{World, limit_arg, next, record, saved, signed, versioned};
 
-pub(crate) use takes::by_id as take_by_id;
+pub(crate) use takes::{by_id as take_by_id, insert as insert_take};
 
 #[async_trait]
 impl Committee for TenantStore {
@@ -140,7 +140,8 @@ fn sessions(
     }
 }
 
-fn save_member(world: &World<'_>, change: &CommitteeMemberChange) -> Outcome<Saved> {
+/// Writes a member, if the guard holds.
+pub(crate) fn save_member(world: &World<'_>, change: &CommitteeMemberChange) -> Outcome<Saved> {
     const CREATE: &str = "INSERT INTO committee_members (tenant, id, version, api_key, record)
         VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING";
     const CHANGE: &str = "UPDATE committee_members SET version = ?3, api_key = ?4, record = ?5
@@ -183,11 +184,14 @@ fn save_day(world: &World<'_>, change: &CommitteeDayChange) -> Outcome<Saved> {
 /// Replaces the briefs of a day, and deletes those of earlier days, which are never read.
 fn replace_briefs(world: &World<'_>, date: &str, briefs: &[CommitteeBrief]) -> Outcome<()> {
     const FORGET: &str = "DELETE FROM committee_briefs WHERE tenant = ?1 AND date <= ?2";
+    world.run(FORGET, &[&date])?;
+    briefs.iter().try_for_each(|brief| insert_brief(world, date, brief))
+}
+
+/// Writes a brief.
+pub(crate) fn insert_brief(world: &World<'_>, date: &str, brief: &CommitteeBrief) -> Outcome<()> {
     const KEEP: &str = "INSERT INTO committee_briefs (tenant, date, member, record)
         VALUES (?1, ?2, ?3, ?4)";
-    world.run(FORGET, &[&date])?;
-    for brief in briefs {
-        world.run(KEEP, &[&date, &brief.member_id.as_str(), &brief.to_text()])?;
-    }
+    world.run(KEEP, &[&date, &brief.member_id.as_str(), &brief.to_text()])?;
     Ok(())
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use swarm_core::domain::Day;
 use swarm_core::domain::committee::{CommitteeMemberId, CommitteeTake};
+use swarm_core::domain::{AttemptId, Day};
 use swarm_core::store::records::Record;
 use swarm_core::store::{CommitteeFiled, CommitteeFiling};
 
@@ -35,9 +35,6 @@ pub(super) fn latest(
 }
 
 pub(super) fn file(world: &World<'_>, filing: &CommitteeFiling) -> Outcome<CommitteeFiled> {
-    const KEEP: &str = "INSERT INTO committee_takes
-            (tenant, id, date, member, subject, attempt, record)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     if let Some(take) = attempted(world, filing)? {
         return Ok(CommitteeFiled::Filed(take));
     }
@@ -53,19 +50,31 @@ pub(super) fn file(world: &World<'_>, filing: &CommitteeFiling) -> Outcome<Commi
     }
     let take = filing.take(now);
     let id = world.next_id("SELECT max(id) FROM committee_takes WHERE tenant = ?1", &[])?;
+    insert(world, id, &take, filing.attempt())?;
+    log_rows::append_committee_take(world, id, now)?;
+    Ok(CommitteeFiled::Filed(Arc::new(take)))
+}
+
+/// Writes a submission.
+pub(crate) fn insert(
+    world: &World<'_>,
+    id: u64,
+    take: &CommitteeTake,
+    attempt: AttemptId,
+) -> Outcome<()> {
     world.run(
-        KEEP,
+        "INSERT INTO committee_takes (tenant, id, date, member, subject, attempt, record)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         &[
             &signed(id),
             &take.date.to_string(),
             &take.member_id.as_str(),
             &take.subject_id.as_str(),
-            &filing.attempt().0,
+            &attempt.0,
             &take.to_text(),
         ],
     )?;
-    log_rows::append_committee_take(world, id, now)?;
-    Ok(CommitteeFiled::Filed(Arc::new(take)))
+    Ok(())
 }
 
 /// The submission with this id.

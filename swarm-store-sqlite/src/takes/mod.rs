@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use swarm_core::domain::{
-    Day, MemberId, Nonce, Revision, SessionId, SubjectId, Take, TakeId, TakeOnFile,
+    AttemptId, Day, MemberId, Nonce, Revision, SessionId, SubjectId, Take, TakeId, TakeOnFile,
 };
 use swarm_core::rules::Filing;
 use swarm_core::store::{
@@ -16,7 +16,8 @@ use swarm_core::store::{
 use crate::failure::Outcome;
 use crate::world::{World, limit_arg, signed};
 use crate::{TenantStore, log_rows, members, session_rows};
-use row::{TakeText, revision, take};
+use row::revision;
+pub(crate) use row::{TakeText, take};
 
 #[async_trait]
 impl Takes for TenantStore {
@@ -106,7 +107,6 @@ fn on_file(world: &World<'_>, id: TakeId) -> Outcome<Option<TakeOnFile>> {
 
 fn file(world: &World<'_>, filing: &Filing, text: &TakeText) -> Outcome<Filed> {
     let (member, _) = filing.member();
-    let session = signed(filing.session().0.0);
     if let Some(take) = attempted(world, filing)? {
         return Ok(Filed::Filed(take));
     }
@@ -124,25 +124,37 @@ fn file(world: &World<'_>, filing: &Filing, text: &TakeText) -> Outcome<Filed> {
         return Ok(Filed::RevisionTaken);
     }
     let id = world.next_id("SELECT max(id) FROM takes WHERE tenant = ?1", &[])?;
+    let take = filing.take(TakeId(id), now);
+    insert(world, &take, filing.attempt(), text)?;
+    log_rows::append_take(world, TakeId(id), now)?;
+    Ok(Filed::Filed(Arc::new(take)))
+}
+
+/// Writes a take.
+pub(crate) fn insert(
+    world: &World<'_>,
+    take: &Take,
+    attempt: AttemptId,
+    text: &TakeText,
+) -> Outcome<()> {
     world.run(
         "INSERT INTO takes (tenant, id, session, member, revision, nonce, attempt, filed_at,
             public_key, signature, payload)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
         &[
-            &signed(id),
-            &session,
-            &member.as_str(),
-            &filing.revision().get(),
-            &filing.nonce().as_str(),
-            &filing.attempt().0,
-            &now.millis(),
+            &signed(take.id.0),
+            &signed(take.session_id.0),
+            &take.draft().member_id.as_str(),
+            &take.revision.get(),
+            &take.draft().nonce.as_str(),
+            &attempt.0,
+            &take.filed_at.millis(),
             &text.public_key,
             &text.signature,
             &text.payload,
         ],
     )?;
-    log_rows::append_take(world, TakeId(id), now)?;
-    Ok(Filed::Filed(Arc::new(filing.take(TakeId(id), now))))
+    Ok(())
 }
 
 /// The take that this attempt has filed already, if any.

@@ -13,7 +13,7 @@ use crate::failure::{Failure, Outcome};
 use crate::world::{text, timestamp, unsigned};
 
 /// The text columns of a take, which do not depend on the commit.
-pub(super) struct TakeText {
+pub(crate) struct TakeText {
     pub(super) public_key: String,
     pub(super) signature: String,
     pub(super) payload: String,
@@ -22,16 +22,18 @@ pub(super) struct TakeText {
 impl TakeText {
     pub(super) fn of(filing: &Filing) -> Self {
         let take = filing.take(TakeId(0), Timestamp::EPOCH);
-        Self {
-            public_key: take.public_key.to_string(),
-            signature: take.signed.signature.as_str().to_owned(),
-            payload: filing.canonical().to_owned(),
-        }
+        Self::new(&take, filing.canonical().to_owned())
+    }
+
+    /// The columns of a take with this signed text.
+    pub(crate) fn new(take: &Take, payload: String) -> Self {
+        let (public_key, signature) = (take.public_key.to_string(), &take.signed.signature);
+        Self { public_key, signature: signature.as_str().to_owned(), payload }
     }
 }
 
 /// The take of a row: `id, filed_at, session, revision, public_key, signature, payload`.
-pub(super) fn take(row: &Row<'_>) -> Outcome<Arc<Take>> {
+pub(crate) fn take(row: &Row<'_>) -> Outcome<Arc<Take>> {
     let payload = Json::read(text(row, 6)?.as_bytes()).map_err(Failure::corrupt)?;
     let payload = TakeDraft::read(&mut payload.into_object())?;
     let signature = Signature::parse(text(row, 5)?)?;
