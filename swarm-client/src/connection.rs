@@ -11,7 +11,7 @@ use ureq::http::{Request, Response, Uri};
 use ureq::{Agent, Body};
 
 use crate::error::{Error, InvalidUrl, Refused};
-use crate::verify::printable;
+use swarm_core::json::printable;
 
 /// The longest time for one request, from connecting to the end of the answer.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);

@@ -4,7 +4,7 @@ use swarm_core::Invalid;
 use swarm_core::json::Object;
 use swarm_core::store::records::Unreadable;
 
-use crate::verify::printable;
+use swarm_core::json::printable;
 
 /// The error of a call.
 #[derive(Debug, thiserror::Error)]

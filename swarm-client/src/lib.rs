@@ -46,5 +46,6 @@ pub use committee::{CommitteeReceipt, CommitteeTakeFields};
 pub use connection::Client;
 pub use error::{Error, InvalidUrl, Refused};
 pub use reading::path_segment;
+pub use swarm_core::json::printable;
 pub use takes::{TakeFields, new_key, new_nonce, sign_take, signed_text};
-pub use verify::{Verdict, printable, verify};
+pub use verify::{Verdict, verify};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use swarm_core::domain::{PublicKey, Signed};
-use swarm_core::json::{self, Object};
+use swarm_core::json::{self, Object, printable, printable_json};
 use swarm_core::{Submission, TakeDraft, TakeId, proof};
 
 /// The result of a verification.
@@ -49,7 +49,7 @@ pub fn verify(
     };
     let got = fields.take("id").map_or_else(|| "null".to_owned(), |id| json::write(&id));
     let fault = if let Some(asked) = asked.filter(|asked| asked.to_string() != got) {
-        format!("asked for take {asked}, got take {}", plain(&got))
+        format!("asked for take {asked}, got take {}", printable_json(&got))
     } else if key.is_some_and(|key| key != named) {
         format!("the record names the key {}, not the one given", printable(&named))
     } else if !is_signed(submission.signed(), &named) {
@@ -86,7 +86,7 @@ fn findings(take: &TakeDraft, key: &str, is_known: bool) -> Vec<String> {
         }
     }
     if let Some(weights) = &take.weights {
-        findings.push(format!("weights: {}", plain(&json::write(weights))));
+        findings.push(format!("weights: {}", printable_json(&json::write(weights))));
     }
     findings.push(format!("nonce: {}", shown(take.nonce.as_str())));
     findings.push(if is_known { GIVEN.to_owned() } else { UNPROVEN.to_owned() });
@@ -99,23 +99,3 @@ const UNPROVEN: &str = "unproven: that this is the member's key; it came with th
                         can make both. Name the member's key, from another source, with --key";
 const SERVICE_SAYS: &str =
     "unproven: when it was filed, and as which revision: this is the server's word";
-
-/// A text as JSON on one line, safe to print on a terminal: control characters and marks that change the
-/// direction of text are escaped.
-pub fn printable(text: &str) -> String {
-    plain(&json::write(text))
-}
-
-/// JSON escapes the control characters of ASCII; this covers the others, and other line breaks.
-fn plain(json: &str) -> String {
-    let mut plain = String::with_capacity(json.len());
-    for character in json.chars() {
-        match character {
-            '\u{7f}'..='\u{9f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                plain.push_str(&format!("\\u{:04x}", u32::from(character)));
-            }
-            character => plain.push(character),
-        }
-    }
-    plain
-}

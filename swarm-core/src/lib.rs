@@ -30,6 +30,7 @@
 //! - [`proof`]: signatures, tokens and hashes.
 //! - [`rules`]: the rules, as pure functions.
 //! - [`store`]: the storage port, which stores implement.
+//! - [`audit`]: verification of what a service serves.
 //! - [`service`]: the API for embedders: loads facts, applies rules, commits.
 //! - [`wire`]: HTTP responses for front ends.
 //!
@@ -41,6 +42,7 @@
 //!
 //! Numbers such as "API.md, 5.2" are sections of the REST reference, `API.md` in the repository.
 
+pub mod audit;
 pub mod domain;
 pub mod proof;
 pub mod rules;

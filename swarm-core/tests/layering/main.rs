@@ -122,7 +122,7 @@ const CRATES: [(&str, &[&str]); 11] = [
 const PORT: &str = "committee counts documents log members outbox sessions takes";
 
 /// The layers of the core.
-const LAYERS: [&str; 6] = ["domain", "proof", "rules", "store", "service", "wire"];
+const LAYERS: [&str; 7] = ["domain", "proof", "rules", "store", "audit", "service", "wire"];
 
 /// The layers that may be async.
 const ASYNC: [&str; 2] = ["store", "service"];

@@ -12,6 +12,7 @@ mod escapes;
 mod fields;
 mod number;
 mod object;
+mod printable;
 mod reader;
 mod value;
 
@@ -23,6 +24,7 @@ pub use document::{Document, Members};
 pub use error::{FaultPlace, NotJson};
 pub use fields::Fields;
 pub use number::Number;
+pub use printable::{printable, printable_json};
 pub use value::{Json, Object};
 
 /// The JSON text of `value`, as `JSON.stringify` would write it.

@@ -79,7 +79,7 @@ fn convened(draft: &SessionDraft, by: &Attribution, id: SessionId, at: Timestamp
 }
 
 /// The record of a session as the log has it: digests in place of what may be long.
-pub(super) fn logged(session: &Session) -> LoggedSession {
+pub fn logged(session: &Session) -> LoggedSession {
     LoggedSession {
         id: session.id,
         date: session.date,

@@ -3,7 +3,7 @@
 mod act;
 mod entries;
 
-pub use act::Act;
+pub use act::{Act, logged};
 pub use entries::{
     brief_published, clock_accepted, memo_published, memo_retracted, regime_put, signal_put,
     snapshot_added, store_accepted, subject_put,

@@ -1,0 +1,100 @@
+//! The checkpoint of a bundle: its signature, and the proofs that lead to it.
+
+use super::entries::BundledEntry;
+use super::finding::{Check, Report, count};
+use super::key::{KeySource, LogKey};
+use crate::domain::json::printable;
+use crate::proof::checkpoint::Checkpoint;
+use crate::proof::note::Note;
+use crate::proof::tree::verify_inclusion;
+
+/// Checks the checkpoint's signature, and the proof of each entry.
+pub(super) fn check(
+    text: &str,
+    entries: &[BundledEntry],
+    key: Option<&LogKey>,
+    report: &mut Report,
+) {
+    let note = match Note::parse(text) {
+        Ok(note) => note,
+        Err(error) => return report.faults(Check::Checkpoint, vec![error.to_string()]),
+    };
+    let checkpoint = match Checkpoint::parse(note.text()) {
+        Ok(checkpoint) => checkpoint,
+        Err(error) => return report.faults(Check::Checkpoint, vec![error.to_string()]),
+    };
+    let unproven = entries.iter().filter(|entry| {
+        let Checkpoint { size, root, .. } = &checkpoint;
+        !verify_inclusion(&entry.leaf, entry.index(), *size, &entry.proof, root)
+    });
+    let unproven =
+        unproven.map(|it| format!("entry {} is not in the tree of the checkpoint", it.seq));
+    let size = count(usize::try_from(checkpoint.size).unwrap_or(usize::MAX), "entry", "entries");
+    let proven = count(entries.len(), "entry is", "entries are");
+    let holds = format!("{proven} in the tree of {size}; checked offline");
+    report.conclude(Check::Inclusion, unproven.collect(), holds);
+    check_signature(&note, &checkpoint, key, report);
+    if checkpoint.origin == "localhost" || checkpoint.origin.starts_with("localhost/") {
+        let name = printable(&checkpoint.origin);
+        report.unproven(
+            Check::Origin,
+            format!("the log is called {name}, as that of any server may be"),
+        );
+    }
+    let own = |name: &str| name == checkpoint.origin;
+    let others: Vec<_> =
+        note.signatures().iter().map(|it| it.name()).filter(|name| !own(name)).collect();
+    report.unproven(
+        Check::Witness,
+        if others.is_empty() {
+            "no witness has signed the checkpoint: that others are shown the same log is the server's word"
+                .to_owned()
+        } else {
+            let names = others.into_iter().map(printable).collect::<Vec<_>>().join(", ");
+            format!("signed also by {names}, whose keys were not given")
+        },
+    );
+}
+
+/// Checks that the checkpoint is signed by the log's key, and says against whose key it was checked.
+pub(super) fn check_signature(
+    note: &Note,
+    checkpoint: &Checkpoint,
+    key: Option<&LogKey>,
+    report: &mut Report,
+) {
+    let Some(key) = key else {
+        return report.unproven(
+            Check::Checkpoint,
+            "not verified: name the key of the log with --key. Whoever makes a bundle can make a log",
+        );
+    };
+    let mut faults = Vec::new();
+    match key.verifier(&checkpoint.origin) {
+        Err(error) => faults.push(error.to_string()),
+        Ok(key) if key.name() != checkpoint.origin => {
+            let (origin, name) = (printable(&checkpoint.origin), printable(key.name()));
+            faults.push(format!("it is of the log {origin}, the key is of {name}"));
+        }
+        Ok(key) if !note.is_signed_by(&key) => {
+            faults.push(format!("the key {} did not sign it", key.public_key()));
+        }
+        Ok(_) => {}
+    }
+    let whose = match key.source {
+        KeySource::Given => "the key that you named",
+        KeySource::Served => "the key that the server named",
+    };
+    let (origin, size) = (printable(&checkpoint.origin), checkpoint.size);
+    report.conclude(
+        Check::Checkpoint,
+        faults,
+        format!("{origin} at size {size}, signed by {whose}"),
+    );
+    if key.source == KeySource::Served {
+        report.unproven(
+            Check::Checkpoint,
+            "the log's key came from the server itself. Name it, from another source, with --key",
+        );
+    }
+}

@@ -1,0 +1,131 @@
+//! What an audit found, one finding for each thing that was checked or could not be.
+
+/// One finding of an audit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Whether it holds.
+    pub verdict: Verdict,
+    /// What was checked.
+    pub check: Check,
+    /// One line for people: what holds, what does not and where, or what is unproven and why. Text of
+    /// others is quoted, and safe to print on a terminal.
+    pub text: String,
+}
+
+impl std::fmt::Display for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}: {}", self.verdict.as_str(), self.check.code(), self.text)
+    }
+}
+
+/// The result of one check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It was recomputed, and holds.
+    Holds,
+    /// It was recomputed, and does not hold.
+    Fails,
+    /// It cannot be recomputed from what is there: somebody has to be trusted.
+    Unproven,
+}
+
+impl Verdict {
+    /// The word that a line begins with.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Fails => "does not hold",
+            Self::Unproven => "unproven",
+        }
+    }
+}
+
+macro_rules! checks {
+    ($($name:ident = $code:literal, $about:literal;)*) => {
+        /// What an audit checks (API.md, 11.9). Codes are stable.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum Check {
+            $(#[doc = $about] $name,)*
+        }
+
+        impl Check {
+            /// All of them, in the order of their findings.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// The code: a lower-case word.
+            pub fn code(self) -> &'static str {
+                match self { $(Self::$name => $code,)* }
+            }
+        }
+    };
+}
+
+checks! {
+    Record = "record", "Session and takes are records as the service writes them, and belong together.";
+    Signature = "signature", "Each take is signed by the key in it.";
+    Members = "members", "The rows of `members` are the keys that verified the takes.";
+    Revision = "revision", "The takes of each member are revisions 1 to n, and none amends after aggregation.";
+    Nonce = "nonce", "No member used a nonce twice.";
+    Entry = "entry", "Each entry is an exact text in its place, and entries and takes agree.";
+    History = "history", "The acts of the operator lead from convening to the record, step by step.";
+    Time = "time", "Times agree with those of the log, which never run back.";
+    Deadline = "deadline", "Each take was filed within the deadline in force.";
+    Roster = "roster", "The roster has its digest, and each author was expected when the take was filed.";
+    Buckets = "buckets", "The buckets have their digest.";
+    Snapshot = "snapshot", "The snapshot has its digest, and is what the rules compute.";
+    Inclusion = "inclusion", "Each entry is in the tree of the checkpoint.";
+    Checkpoint = "checkpoint", "The checkpoint is signed by the log's key.";
+    Origin = "origin", "The name of the log.";
+    Witness = "witness", "Others have seen the same log.";
+    Completeness = "completeness", "No take was left out.";
+    Identity = "identity", "Whose keys they are.";
+    Clock = "clock", "The time of the server's clock.";
+    Unknown = "unknown", "Parts that this version does not know.";
+}
+
+/// The findings so far.
+#[derive(Default)]
+pub(super) struct Report(Vec<Finding>);
+
+/// The most faults of one check that are named.
+const MAX_NAMED: usize = 10;
+
+impl Report {
+    /// Adds the faults of a check, or, without any, what holds.
+    pub(super) fn conclude(&mut self, check: Check, faults: Vec<String>, holds: String) {
+        if faults.is_empty() {
+            return self.add(Verdict::Holds, check, holds);
+        }
+        self.faults(check, faults);
+    }
+
+    /// Adds the faults of a check, if there are any.
+    pub(super) fn faults(&mut self, check: Check, faults: Vec<String>) {
+        let unnamed = faults.len().saturating_sub(MAX_NAMED);
+        for fault in faults.into_iter().take(MAX_NAMED) {
+            self.add(Verdict::Fails, check, fault);
+        }
+        if unnamed > 0 {
+            self.add(Verdict::Fails, check, format!("and {unnamed} more of the kind"));
+        }
+    }
+
+    /// Adds what has to be taken on trust.
+    pub(super) fn unproven(&mut self, check: Check, text: impl Into<String>) {
+        self.add(Verdict::Unproven, check, text.into());
+    }
+
+    fn add(&mut self, verdict: Verdict, check: Check, text: String) {
+        self.0.push(Finding { verdict, check, text });
+    }
+
+    pub(super) fn into_findings(self) -> Vec<Finding> {
+        self.0
+    }
+}
+
+/// A count with its noun.
+pub(super) fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}

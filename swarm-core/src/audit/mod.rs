@@ -1,0 +1,55 @@
+//! Verification of what a service serves, which trusts nothing that it has not recomputed (API.md, 11.9).
+//!
+//! A [`Bundle`] is one session with all that it takes to check it: its takes, the log's entries on it, their
+//! proofs and a checkpoint. [`audit()`] computes everything again and returns a list of [`Finding`]s: what
+//! holds, what does not and where, and what has to be taken on trust. It does no I/O and reads no clock.
+//!
+//! Read it in this order: `records` (what members signed), `entries` (what the log says of it), `history` (what
+//! operators did), `snapshot` (the result), `checkpoint` (who vouches for the log).
+
+mod bundle;
+mod checkpoint;
+mod entries;
+mod finding;
+mod history;
+mod key;
+mod records;
+mod snapshot;
+
+pub use bundle::{Bundle, FORMAT, ProvenEntry, SessionBundle};
+pub use finding::{Check, Finding, Verdict};
+pub use key::{KeySource, LogKey};
+
+use finding::Report;
+
+/// Checks a bundle. `key` is the log's; without it nobody vouches for the log, which is said.
+pub fn audit(bundle: &Bundle, key: Option<&LogKey>) -> Vec<Finding> {
+    let mut report = Report::default();
+    let (session, takes) = records::read(bundle, &mut report);
+    records::check_signatures(&takes, &mut report);
+    records::check_members(bundle, &takes, &mut report);
+    records::check_nonces(&takes, &mut report);
+    let (entries, faults) = entries::read(bundle, &mut report);
+    let places = entries::check_takes(&takes, &entries, faults, &mut report);
+    let acts = session.as_ref().map(|it| history::acts(it, &entries)).unwrap_or_default();
+    let late = history::late_amendments(&takes, &places, &acts);
+    records::check_revisions(&takes, late, &mut report);
+    if let Some(session) = &session {
+        history::check_acts(session, &acts, &mut report);
+        history::check_times(session, &acts, &entries, &mut report);
+        history::check_deadlines(&takes, &places, &acts, &mut report);
+        history::check_roster(session, &takes, &places, &acts, &mut report);
+        history::check_buckets(session, &acts, &mut report);
+        snapshot::check(session, &takes, &places, &acts, &mut report);
+    }
+    checkpoint::check(&bundle.checkpoint, &entries, key, &mut report);
+    report.unproven(finding::Check::Completeness, COMPLETENESS);
+    report.unproven(finding::Check::Identity, IDENTITY);
+    report.unproven(finding::Check::Clock, CLOCK);
+    report.into_findings()
+}
+
+const COMPLETENESS: &str = "that no take was left out of the bundle with its entry: whoever reads the whole log \
+                            sees that, as swarm watch does";
+const IDENTITY: &str = "whose keys these are, and that nobody files under several names";
+const CLOCK: &str = "that the server's clock was right";

@@ -1,0 +1,191 @@
+//! The records of a bundle: the session, its takes, and the keys that verified them.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+
+use super::bundle::Bundle;
+use super::finding::{Check, Report, count};
+use crate::domain::json::{Json, Object, printable, printable_json, write};
+use crate::domain::{MemberId, Nonce, Revision, Session, Take, TakeId};
+use crate::proof::verify;
+use crate::store::records::Record;
+
+/// A take of a bundle.
+pub(super) struct BundledTake {
+    pub(super) take: Arc<Take>,
+    superseded_by: Option<Json>,
+}
+
+/// Reads the session and its takes. What cannot be read is a fault, and left out.
+pub(super) fn read(bundle: &Bundle, report: &mut Report) -> (Option<Session>, Vec<BundledTake>) {
+    let (mut faults, mut unknown) = (Vec::new(), BTreeSet::new());
+    let session = exact::<Session>(&bundle.session, &[], &mut unknown, &mut |fault| {
+        faults.push(format!("the session: {fault}"));
+    });
+    let mut takes: Vec<BundledTake> = Vec::new();
+    for json in &bundle.takes {
+        let mut fields = json.clone().into_object();
+        let id = fields.members().find(|(name, _)| *name == "id").map(|(_, id)| write(id));
+        let id = id.map_or_else(|| "null".to_owned(), |id| printable_json(&id));
+        let mut fault = |fault| faults.push(format!("take {id}: {fault}"));
+        let Some(take) = exact::<Take>(&fields, &["supersededBy"], &mut unknown, &mut fault) else {
+            continue;
+        };
+        if let Some(last) = takes.last().filter(|last| last.take.id >= take.id) {
+            fault(format!("stands after take {}", last.take.id));
+        }
+        if let Some(session) = &session {
+            stranger(&take, session).into_iter().for_each(&mut fault);
+        }
+        let superseded_by = fields.take("supersededBy");
+        takes.push(BundledTake { take: Arc::new(take), superseded_by });
+    }
+    let holds = format!("the session and {}", count(takes.len(), "take", "takes"));
+    report.conclude(Check::Record, faults, holds);
+    if !unknown.is_empty() {
+        let names = unknown.iter().map(|name| printable(name)).collect::<Vec<_>>().join(", ");
+        report.unproven(Check::Unknown, format!("fields that this version does not know: {names}"));
+    }
+    (session, takes)
+}
+
+/// Reads a record, each field of which must be written as the service writes it: what is signed and hashed
+/// is text. Fields that such a record does not have are collected.
+fn exact<T: Record>(
+    fields: &Object,
+    also: &[&str],
+    unknown: &mut BTreeSet<String>,
+    fault: &mut impl FnMut(String),
+) -> Option<T> {
+    let record = T::read(&mut fields.clone()).map_err(|error| fault(printed(&error))).ok()?;
+    let text = record.to_text();
+    let written = Json::read(text.as_bytes()).map_err(|error| fault(error.to_string())).ok()?;
+    let written = written.into_object();
+    let of = |object: &Object, name: &str| {
+        object.members().find(|(field, _)| *field == name).map(|(_, value)| write(value))
+    };
+    for (name, value) in written.members() {
+        if of(fields, name).as_deref() != Some(&*write(value)) {
+            fault(format!("{name} is not written as the service writes it"));
+        }
+    }
+    let others = fields.members().filter(|(name, value)| {
+        **value != Json::Null && !written.has(name) && !also.contains(name)
+    });
+    unknown.extend(others.map(|(name, _)| name.to_owned()));
+    Some(record)
+}
+
+fn printed(error: &impl std::fmt::Display) -> String {
+    let text = printable(&error.to_string());
+    text.trim_matches('"').to_owned()
+}
+
+/// How a take is not of this session.
+fn stranger(take: &Take, session: &Session) -> Option<String> {
+    let draft = take.draft();
+    if take.session_id != session.id {
+        return Some(format!("is of session {}, not {}", take.session_id, session.id));
+    }
+    if draft.date != session.date || draft.subject_id != session.subject_id {
+        return Some("is of another day or subject than the session".to_owned());
+    }
+    None
+}
+
+/// Checks each signature over the canonical bytes.
+pub(super) fn check_signatures(takes: &[BundledTake], report: &mut Report) {
+    let forged = takes.iter().map(|it| &it.take);
+    let forged = forged.filter(|take| verify(&take.signed, &take.public_key).is_none());
+    let faults = forged.map(|take| {
+        let member = printable(take.draft().member_id.as_str());
+        format!(
+            "take {}: the key {} of {member} did not sign these fields",
+            take.id, take.public_key
+        )
+    });
+    let holds = count(takes.len(), "take is signed", "takes are signed");
+    let holds = format!("{holds} by the key in it, to the byte; checked offline");
+    report.conclude(Check::Signature, faults.collect(), holds);
+}
+
+/// Checks that `members` has a row for each key that verified a take, and no other.
+pub(super) fn check_members(bundle: &Bundle, takes: &[BundledTake], report: &mut Report) {
+    let row = |member: &str, key: &str| (member.to_owned(), key.to_owned());
+    let used: BTreeSet<_> = takes
+        .iter()
+        .map(|it| row(it.take.draft().member_id.as_str(), &it.take.public_key.to_string()))
+        .collect();
+    let (mut rows, mut faults) = (BTreeSet::new(), Vec::new());
+    for json in &bundle.members {
+        let mut fields = json.clone().into_object();
+        match (fields.text("id"), fields.text("publicKey")) {
+            (Ok(member), Ok(key)) if rows.insert(row(&member, &key)) => {}
+            (Ok(member), Ok(_)) => faults.push(format!("two rows for {}", printable(&member))),
+            _ => faults.push("a row without id or publicKey".to_owned()),
+        }
+    }
+    let named = |(member, key): &(String, String)| (printable(member), printable(key));
+    faults.extend(used.difference(&rows).map(named).map(|(member, key)| {
+        format!("no row for {member} with the key {key}, which verified a take")
+    }));
+    faults.extend(rows.difference(&used).map(named).map(|(member, key)| {
+        format!("a row for {member} with the key {key}, which verified no take")
+    }));
+    let keys = count(rows.len(), "key", "keys");
+    report.conclude(Check::Members, faults, format!("{keys}, those that verified the takes"));
+}
+
+/// Checks that the takes of each member are revisions 1 to n, each superseded by the next.
+pub(super) fn check_revisions(takes: &[BundledTake], mut faults: Vec<String>, report: &mut Report) {
+    let mut by_member: BTreeMap<&MemberId, Vec<&BundledTake>> = BTreeMap::new();
+    for it in takes {
+        by_member.entry(&it.take.draft().member_id).or_default().push(it);
+    }
+    for (member, takes) in &by_member {
+        let mut expected = Some(Revision::FIRST);
+        for (place, it) in takes.iter().enumerate() {
+            let (id, revision) = (it.take.id, it.take.revision);
+            if Some(revision) != expected {
+                let member = printable(member.as_str());
+                let missing = expected.map_or("none".to_owned(), |it| it.get().to_string());
+                let revision = revision.get();
+                faults.push(format!(
+                    "take {id} of {member} is revision {revision}, expected {missing}"
+                ));
+            }
+            expected = Revision::after(Some(revision));
+            let next = takes.get(place + 1).map(|next| next.take.id);
+            faults.extend(superseding_fault(it, next));
+        }
+    }
+    let members = count(by_member.len(), "member", "members");
+    report.conclude(Check::Revision, faults, format!("of {members}, from 1 on without a gap"));
+}
+
+fn superseding_fault(it: &BundledTake, next: Option<TakeId>) -> Option<String> {
+    let (id, named) = (it.take.id, it.superseded_by.as_ref().map(write));
+    let expected = next.map(|next| next.to_string());
+    if named == expected {
+        return None;
+    }
+    let shown = |id: Option<String>| id.map_or("none".to_owned(), |id| printable_json(&id));
+    let (named, expected) = (shown(named), shown(expected));
+    Some(format!("take {id}: supersededBy is {named}, expected {expected}"))
+}
+
+/// Checks that no member used a nonce twice.
+pub(super) fn check_nonces(takes: &[BundledTake], report: &mut Report) {
+    let mut spent: HashSet<(&MemberId, &Nonce)> = HashSet::new();
+    let mut faults = Vec::new();
+    for it in takes {
+        let draft = it.take.draft();
+        if !spent.insert((&draft.member_id, &draft.nonce)) {
+            let (member, nonce) =
+                (printable(draft.member_id.as_str()), printable(draft.nonce.as_str()));
+            faults.push(format!("take {}: {member} used the nonce {nonce} before", it.take.id));
+        }
+    }
+    let holds = "no member used one twice in this session".to_owned();
+    report.conclude(Check::Nonce, faults, holds);
+}

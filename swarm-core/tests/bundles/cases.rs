@@ -1,0 +1,81 @@
+//! The cases: bundles that hold, and bundles, logs and stores that were tampered with.
+
+use swarm_core::domain::{LogEntry, Operation, SessionState};
+
+use crate::desk::{Desk, by};
+use crate::{edits, rewrites};
+
+/// A bundle, and what an audit finds.
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    /// What was done.
+    pub(crate) about: &'static str,
+    pub(crate) bundle: String,
+    /// The verifier key of the log.
+    pub(crate) key: String,
+    /// The checks that fail, and what their findings name. Empty: it holds.
+    pub(crate) finds: Vec<(&'static str, &'static str)>,
+}
+
+impl Case {
+    /// A case of a desk, which signs what it says.
+    pub(crate) fn new(
+        name: &'static str,
+        about: &'static str,
+        desk: &Desk,
+        finds: &[(&'static str, &'static str)],
+    ) -> Self {
+        let key = desk.signer().verifier().to_string();
+        Self { name, about, bundle: desk.bundle(), key, finds: finds.to_vec() }
+    }
+
+    pub(crate) fn file(&self) -> String {
+        format!("{}.json", self.name)
+    }
+}
+
+pub(crate) fn all() -> Vec<Case> {
+    valid().into_iter().chain(edits::cases()).chain(rewrites::cases()).collect()
+}
+
+fn valid() -> Vec<Case> {
+    let holds = |name, about, desk: &Desk| Case::new(name, about, desk, &[]);
+    let mut open = Desk::new(|draft| draft);
+    open.file("ada", "neutral", 0.0, &[]);
+    let mut empty = Desk::with_roster();
+    empty.deadline(None);
+    let mut localhost = open.clone();
+    localhost.origin = "localhost/swarm/log/default/2".to_owned();
+    let mut rotated = open.clone();
+    rotated.file_with("ada", "ada's next key", "bearish");
+    let mut late = Desk::published();
+    late.file("newcomer", "bearish", 1.0, &[]);
+    late.session.roster = None;
+    let mut after = Desk::new(|draft| draft);
+    after.file("ada", "bullish", 0.9, &[]);
+    after.aggregate();
+    after.file("grace", "bearish", 0.9, &[]);
+    let mut clock = Desk::new(|draft| draft);
+    clock.file("ada", "bullish", 0.9, &[]);
+    clock.now = clock.session.convened_at.plus_millis(-7_200_000);
+    clock.append(LogEntry::Operation(Operation::ClockAccepted { by: by("ada", None).by }));
+    clock.file("grace", "bearish", 0.3, &[]);
+    let mut reopened = Desk::new(|draft| draft);
+    reopened.now = swarm_testing::moment("2026-11-21T19:00:01Z");
+    reopened.state(SessionState::WindowClosed);
+    reopened.deadline(Some("2026-11-21T22:00:00Z"));
+    reopened.file("ada", "bullish", 0.5, &[]);
+    let mut key_alone = holds("valid-key-alone", "the key is named by its 32 bytes", &open);
+    key_alone.key = open.signer().verifier().public_key().to_string();
+    vec![
+        holds("valid-published", "a session from beginning to end", &Desk::published()),
+        holds("valid-open", "one take, no roster", &open),
+        holds("valid-empty", "no take, the deadline cleared", &empty),
+        holds("valid-localhost", "a log without a public name, begun anew", &localhost),
+        holds("valid-rotated-key", "a member filed with two keys", &rotated),
+        holds("valid-take-after-aggregation", "on file, and not counted", &after),
+        holds("valid-clock-accepted", "an operator accepted a clock that ran back", &clock),
+        holds("valid-reopened", "the deadline was moved after the window had closed", &reopened),
+        key_alone,
+    ]
+}

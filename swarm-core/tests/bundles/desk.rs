@@ -1,0 +1,261 @@
+//! A desk that convenes sessions and files takes by the rules, on a clock of its own, and its log.
+
+use std::sync::Arc;
+
+use swarm_core::audit::{ProvenEntry, SessionBundle};
+use swarm_core::domain::{Actor, Note};
+use swarm_core::domain::{
+    Attribution, Body, Bucket, Confidence, LogEntry, LogLine, MemberId, MemoUrl, Nonce, PublicKey,
+    Revision, Roster, RosterEntry, Seq, Session, SessionDraft, SessionId, SessionPatch,
+    SessionState, Stance, Take, TakeDraft, TakeId, TakeOnFile, Timestamp, Version, Weight, Weights,
+};
+use swarm_core::json::write;
+use swarm_core::proof::checkpoint::Checkpoint;
+use swarm_core::proof::note::{KeyKind, NoteSigner};
+use swarm_core::proof::tree::{self, Node, TreeHash};
+use swarm_core::proof::{KeyPair, take_entry};
+use swarm_core::rules::{self, SessionChange};
+use swarm_core::store::{Act, Aggregation, Versioned};
+use swarm_testing::{act, id, keys, moment, session_draft};
+
+/// A desk with one session. All fields are open, for whoever tampers with them.
+#[derive(Clone)]
+pub(crate) struct Desk {
+    pub(crate) origin: String,
+    pub(crate) now: Timestamp,
+    pub(crate) session: Session,
+    pub(crate) takes: Vec<Arc<Take>>,
+    pub(crate) lines: Vec<LogLine>,
+}
+
+/// The members that every session expects.
+pub(crate) const MEMBERS: [&str; 3] = ["ada", "grace", "lin \"λ\" \u{202e}"];
+
+impl Desk {
+    /// A desk whose session closes at 19:00.
+    pub(crate) fn new(draft: impl FnOnce(SessionDraft) -> SessionDraft) -> Self {
+        let draft = draft(SessionDraft {
+            window_closes_at: Some(moment("2026-11-21T19:00:00Z")),
+            ..session_draft("aurora")
+        });
+        let now = moment("2026-11-21T14:00:00Z");
+        let mut desk = Self {
+            origin: "desk.example/swarm/log/acme".to_owned(),
+            now,
+            session: draft.convened(SessionId(7), now),
+            takes: Vec::new(),
+            lines: Vec::new(),
+        };
+        desk.other("subjects");
+        desk.other("members");
+        desk.session = draft.convened(SessionId(7), desk.now);
+        let convened = rules::convene(&draft, &by("ada", Some("as every day")));
+        desk.log(&convened.act);
+        desk
+    }
+
+    /// One with a roster and buckets, and a quorum of two.
+    pub(crate) fn with_roster() -> Self {
+        let entry = |name: &&str| RosterEntry { member_id: id(name), excused: false };
+        let roster = Roster::parse(MEMBERS.iter().map(entry).collect()).unwrap();
+        let buckets = ["cash", "add"].map(|name| Bucket::parse(name).unwrap()).to_vec();
+        Self::new(|draft| SessionDraft {
+            roster: Some(roster),
+            buckets: Some(buckets),
+            quorum: Some(2),
+            ..draft
+        })
+    }
+
+    /// A session from beginning to end: an excuse, a deadline moved, amendments, aggregated and published.
+    pub(crate) fn published() -> Self {
+        let mut desk = Self::with_roster();
+        desk.excuse("ada", true);
+        desk.excuse("ada", false);
+        desk.file("ada", "bullish", 0.7, &[("cash", 1.0), ("add", 2.0)]);
+        desk.other("regime");
+        desk.file("grace", "cautious", 0.25, &[("add", 1e-7)]);
+        desk.file("ada", "constructive", 0.8, &[("cash", 0.1), ("add", 0.2)]);
+        desk.deadline(Some("2026-11-21T20:00:00Z"));
+        desk.brief();
+        desk.now = moment("2026-11-21T19:30:00Z");
+        desk.file(MEMBERS[2], "moonward \u{1}\"\u{2028}", 1.0, &[]);
+        desk.now = moment("2026-11-21T20:00:01Z");
+        desk.state(SessionState::WindowClosed);
+        desk.aggregate();
+        desk.state(SessionState::Published);
+        desk.other("signal");
+        desk
+    }
+
+    fn tick(&mut self) {
+        self.now = self.now.plus_millis(61_234);
+    }
+
+    /// Appends an entry at this moment, and lets a minute pass.
+    pub(crate) fn append(&mut self, entry: LogEntry) {
+        let seq = Seq(self.lines.len() as u64 + 1);
+        self.lines.push(LogLine { seq, at: self.now, entry });
+        self.tick();
+    }
+
+    fn log(&mut self, act: &Act) {
+        self.append(LogEntry::clone(&act.entry(7, self.now)));
+    }
+
+    /// An entry that is not of the session.
+    pub(crate) fn other(&mut self, what: &str) {
+        self.log(&act(what));
+    }
+
+    /// Changes the session by the rules.
+    pub(crate) fn change(&mut self, change: &SessionChange) {
+        self.session = change.session.clone();
+        self.log(&change.act);
+    }
+
+    pub(crate) fn versioned(&self) -> Versioned<Session> {
+        Versioned { record: Arc::new(self.session.clone()), version: Version(1) }
+    }
+
+    pub(crate) fn state(&mut self, to: SessionState) {
+        let change = rules::advance(&self.versioned(), to, self.now, &by("schedule", None));
+        self.change(&change.unwrap());
+    }
+
+    pub(crate) fn deadline(&mut self, to: Option<&str>) {
+        let patch = SessionPatch { window_closes_at: Some(to.map(moment)), quorum: None };
+        let amended =
+            rules::amend(&self.versioned(), &patch, self.now, &by("grace", Some("an hour")));
+        self.change(&amended.unwrap().unwrap());
+    }
+
+    pub(crate) fn excuse(&mut self, member: &str, excused: bool) {
+        let by = by("ada", None);
+        let change = rules::excuse(&self.versioned(), &id(member), excused, &by);
+        self.change(&change.unwrap().unwrap());
+    }
+
+    pub(crate) fn brief(&mut self) {
+        let act = rules::brief_published(&self.session, &by("ada", None));
+        self.log(&act);
+    }
+
+    pub(crate) fn aggregate(&mut self) {
+        let aggregation = Aggregation { session: self.session.id, by: by("ada", None) };
+        let judged = aggregation.judge(Some(&self.versioned()), &self.takes, self.now);
+        self.change(&judged.unwrap());
+    }
+
+    /// A take that is signed by the key of this name, of the next revision.
+    pub(crate) fn take(&self, member: &str, key: &KeyPair, stance: &str, confidence: f64) -> Take {
+        let filed = self.takes.iter().filter(|take| take.draft().member_id == id(member));
+        let nonce = format!("nonce {}", self.takes.len());
+        let draft = TakeDraft {
+            member_id: id(member),
+            date: self.session.date,
+            subject_id: self.session.subject_id.clone(),
+            nonce: Nonce::parse(nonce).unwrap(),
+            stance: Stance::parse(stance).unwrap(),
+            confidence: Confidence::parse(confidence).unwrap(),
+            body: Body::parse("Utilisation is \"high\",\nfor <now>.").unwrap(),
+            memo_url: MemoUrl::parse("").unwrap(),
+            weights: None,
+        };
+        Take {
+            id: TakeId(self.takes.len() as u64 + 11),
+            session_id: self.session.id,
+            revision: Revision::new(u8::try_from(filed.count()).unwrap() + 1).unwrap(),
+            filed_at: self.now,
+            signed: Arc::new(key.sign(draft)),
+            public_key: PublicKey::parse(&key.public_key()).unwrap(),
+        }
+    }
+
+    /// Puts a take on file, whatever the rules say.
+    pub(crate) fn put(&mut self, take: Take) {
+        self.append(LogEntry::Take(take_entry(&take)));
+        self.takes.push(Arc::new(take));
+    }
+
+    pub(crate) fn file(
+        &mut self,
+        member: &str,
+        stance: &str,
+        confidence: f64,
+        weights: &[(&str, f64)],
+    ) {
+        let take = self.take(member, &keys(member), stance, confidence);
+        let weight = |(bucket, weight): &(&str, f64)| Weight {
+            bucket: Bucket::parse(*bucket).unwrap(),
+            weight: *weight,
+        };
+        let weights = weights.iter().map(weight).collect::<Vec<_>>();
+        let weights = (!weights.is_empty()).then(|| Weights::parse(weights).unwrap());
+        let draft = TakeDraft { weights, ..take.draft().clone() };
+        self.put(Take { signed: Arc::new(keys(member).sign(draft)), ..take });
+    }
+
+    /// Files as this member with another key.
+    pub(crate) fn file_with(&mut self, member: &str, key: &str, stance: &str) {
+        let take = self.take(member, &keys(key), stance, 0.5);
+        self.put(take);
+    }
+
+    /// The key of the log.
+    pub(crate) fn signer(&self) -> NoteSigner {
+        NoteSigner::new(&self.origin, KeyKind::Ed25519, &[42; 32]).unwrap()
+    }
+
+    /// The bundle of the session at the size of the whole log.
+    pub(crate) fn bundle(&self) -> String {
+        let leaves: Vec<_> =
+            self.lines.iter().map(|line| TreeHash::leaf(line.text().as_bytes())).collect();
+        let size = leaves.len() as u64;
+        let read = |Node { level, index }: Node| {
+            let (first, count) = ((index << level) as usize, 1 << level);
+            Ok::<_, ()>(TreeHash::complete(&leaves[first..first + count]))
+        };
+        let checkpoint =
+            Checkpoint { origin: self.origin.clone(), size, root: tree::root(size, read).unwrap() };
+        let entries = self.lines.iter().filter(|line| self.concerns(line)).map(|line| {
+            let index = line.seq.0 - 1;
+            let proof = tree::inclusion(index, size, read).unwrap();
+            ProvenEntry { entry: line.text(), index, proof }
+        });
+        write(&SessionBundle {
+            session: Arc::new(self.session.clone()),
+            takes: self.takes.iter().map(|take| self.on_file(take)).collect(),
+            entries: entries.collect(),
+            checkpoint: checkpoint.sign(&self.signer()),
+        })
+    }
+
+    fn concerns(&self, line: &LogLine) -> bool {
+        match &line.entry {
+            LogEntry::Take(take) => take.session_id == self.session.id,
+            LogEntry::Session(act) => act.session.id == self.session.id,
+            LogEntry::Operation(_) => true,
+            _ => false,
+        }
+    }
+
+    fn on_file(&self, take: &Arc<Take>) -> TakeOnFile {
+        let of_member = |other: &&Arc<Take>| {
+            other.draft().member_id == take.draft().member_id && other.id > take.id
+        };
+        let next = self.takes.iter().find(of_member);
+        TakeOnFile { take: Arc::clone(take), superseded_by: next.map(|next| next.id) }
+    }
+}
+
+/// An operator of this name, or the schedule.
+pub(crate) fn by(name: &str, note: Option<&str>) -> Attribution {
+    let note = note.map(|note| Note::parse(note).unwrap());
+    Attribution { by: name.parse::<Actor>().unwrap(), note }
+}
+
+/// The id of a member.
+pub(crate) fn member(name: &str) -> MemberId {
+    id(name)
+}
