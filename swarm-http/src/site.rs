@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use http::HeaderMap;
 use prometheus_client::metrics::gauge::Gauge;
+use swarm_core::domain::Schedule;
 use swarm_core::store::{ChangeFeed, Readiness};
 use swarm_core::{CommitteeTenant, Error, Tenant, TenantId};
 use swarm_maintenance::{ClockCheck, Directory, MaintainedTenant, Maintenance};
@@ -221,6 +222,10 @@ impl MaintainedTenant for ServedTenant {
 
     fn committee(&self) -> Option<&CommitteeTenant> {
         Self::committee(self)
+    }
+
+    fn schedule(&self) -> &Schedule {
+        &self.config().schedule
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use swarm_core::domain::Schedule;
 use swarm_core::store::ChangeFeed;
 use swarm_core::{CommitteeTenant, Tenant, TenantId};
 
@@ -34,6 +35,9 @@ pub trait MaintainedTenant: Send + Sync + 'static {
 
     /// The tenant's handle on interface B, if it has one.
     fn committee(&self) -> Option<&CommitteeTenant>;
+
+    /// The sessions that convene by themselves.
+    fn schedule(&self) -> &Schedule;
 }
 
 /// A directory of one tenant.
@@ -46,17 +50,24 @@ pub struct OneTenant {
     id: TenantId,
     tenant: Tenant,
     committee: Option<CommitteeTenant>,
+    schedule: Schedule,
 }
 
 impl SingleTenant {
-    /// A tenant with interface A only.
+    /// A tenant with interface A only, whose sessions operators convene.
     pub fn new(id: TenantId, tenant: Tenant) -> Self {
-        Self(Arc::new(OneTenant { id, tenant, committee: None }))
+        Self::scheduled(id, tenant, Schedule::default())
+    }
+
+    /// A tenant with interface A only, and a schedule.
+    pub fn scheduled(id: TenantId, tenant: Tenant, schedule: Schedule) -> Self {
+        Self(Arc::new(OneTenant { id, tenant, committee: None, schedule }))
     }
 
     /// A tenant with both interfaces.
     pub fn with_committee(id: TenantId, tenant: Tenant, committee: CommitteeTenant) -> Self {
-        Self(Arc::new(OneTenant { id, tenant, committee: Some(committee) }))
+        let schedule = Schedule::default();
+        Self(Arc::new(OneTenant { id, tenant, committee: Some(committee), schedule }))
     }
 }
 
@@ -87,5 +98,9 @@ impl MaintainedTenant for OneTenant {
 
     fn committee(&self) -> Option<&CommitteeTenant> {
         self.committee.as_ref()
+    }
+
+    fn schedule(&self) -> &Schedule {
+        &self.schedule
     }
 }

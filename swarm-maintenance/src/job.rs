@@ -31,7 +31,7 @@ pub enum Next {
 
 impl Next {
     /// When the work that `round` left is due.
-    fn after(round: Round) -> Self {
+    pub(crate) fn after(round: Round) -> Self {
         round.next_in.map_or(Self::Changed, Self::In)
     }
 }

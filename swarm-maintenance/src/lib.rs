@@ -1,5 +1,5 @@
-//! The background work of Swarm: windows close at their deadline, briefs are generated at their time, mail is
-//! delivered.
+//! The background work of Swarm: windows close at their deadline, sessions convene and briefs are generated at their
+//! time, mail is delivered.
 //!
 //! Without it a server answers, but nothing happens on schedule. Run it alongside every server: several servers on one
 //! store share the work, and each piece is done once. It depends on `swarm-core` and not on HTTP, so that any front end
@@ -36,6 +36,7 @@ mod directory;
 mod job;
 mod mail;
 mod schedule;
+mod sessions;
 mod windows;
 
 use std::convert::Infallible;
@@ -50,6 +51,7 @@ pub use clocks::ClockCheck;
 pub use directory::{Directory, MaintainedTenant, SingleTenant};
 pub use job::{Job, Next, PAUSE};
 pub use mail::{DeliverMail, LogQueuedMail};
+pub use sessions::FollowSchedule;
 pub use windows::CloseWindows;
 
 #[cfg(doc)]
@@ -73,15 +75,16 @@ pub struct Maintenance<D: Directory> {
 }
 
 impl<D: Directory> Maintenance<D> {
-    /// Closes windows and generates the briefs of committees. Both pause while the clocks of the store and of this
+    /// Closes windows, follows the schedule of sessions, and generates the briefs of committees. All pause while the clocks of the store and of this
     /// server differ by more than an hour, which `clocks` records.
     ///
     /// Mail is further work: see [`DeliverMail`] and [`LogQueuedMail`].
     pub fn new(directory: &Arc<D>, clocks: &Arc<ClockCheck>) -> Self {
         let maintenance = Self { directory: Arc::clone(directory), jobs: Vec::new() };
-        let (windows, briefs) = (Arc::clone(clocks), Arc::clone(clocks));
+        let [windows, sessions, briefs] = [clocks, clocks, clocks].map(Arc::clone);
         maintenance
             .with(move || Scheduled::new(CloseWindows, &windows))
+            .with(move || Scheduled::new(FollowSchedule::default(), &sessions))
             .with(move || Scheduled::new(GenerateBriefs::default(), &briefs))
     }
 

@@ -56,7 +56,11 @@ fn holds(world: &World, guard: &DocumentGuard) -> bool {
     }
 }
 
-fn put(collection: &mut DocumentCollection, draft: &DocumentDraft, now: Timestamp) -> Put {
+pub(crate) fn put(
+    collection: &mut DocumentCollection,
+    draft: &DocumentDraft,
+    now: Timestamp,
+) -> Put {
     let id = next_id(collection.documents.len());
     let key = draft.key.clone().unwrap_or_else(|| id.to_string());
     let stored = collection.keys.get(&key).and_then(|place| collection.documents.get_mut(*place));

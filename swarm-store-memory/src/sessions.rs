@@ -7,11 +7,12 @@ use async_trait::async_trait;
 use swarm_core::Timestamp;
 use swarm_core::domain::{Session, SessionId};
 use swarm_core::store::{
-    Aggregated, Aggregation, Convocation, Result, Saved, SessionChange, SessionQuery, Sessions,
-    Versioned,
+    Aggregated, Aggregation, Collection, Convocation, DocumentDraft, Put, Result, Saved,
+    SessionChange, SessionQuery, Sessions, Versioned,
 };
 
 use crate::TenantStore;
+use crate::documents;
 use crate::world::{SessionRow, World, first, next, next_id};
 
 #[async_trait]
@@ -45,6 +46,14 @@ impl Sessions for TenantStore {
 
     async fn convene(&self, convocation: &Convocation) -> Result<Arc<Session>> {
         self.commit(|world, now| convene(world, convocation, now))
+    }
+
+    async fn convene_once(
+        &self,
+        occasion: &str,
+        convocation: &Convocation,
+    ) -> Result<Option<Arc<Session>>> {
+        self.commit(|world, now| convene_once(world, occasion, convocation, now))
     }
 
     async fn save_session(&self, change: &SessionChange) -> Result<Saved> {
@@ -85,6 +94,23 @@ fn convene(world: &mut World, convocation: &Convocation, now: Timestamp) -> Arc<
     world.sessions.insert(id, SessionRow::new(session));
     world.log.minted(act, now, id.0);
     convened
+}
+
+fn convene_once(
+    world: &mut World,
+    occasion: &str,
+    convocation: &Convocation,
+    now: Timestamp,
+) -> Option<Arc<Session>> {
+    let occasions = world.documents.entry(Collection::Occasions).or_default();
+    if occasions.keys.contains_key(occasion) {
+        return None;
+    }
+    let session = convene(world, convocation, now);
+    let claim = DocumentDraft::of_occasion(occasion, session.id);
+    let occasions = world.documents.entry(Collection::Occasions).or_default();
+    let put = documents::put(occasions, &claim, now);
+    matches!(put, Put::Created(_)).then_some(session)
 }
 
 fn save(world: &mut World, change: &SessionChange, now: Timestamp) -> Saved {

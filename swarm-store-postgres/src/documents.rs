@@ -7,7 +7,7 @@ use swarm_core::store::{
 use tokio_postgres::Row;
 
 use crate::commit::{Change, Commit};
-use crate::db::{Arg, moment, moment_of, number, number_of, text, text_of};
+use crate::db::{Arg, Db, moment, moment_of, number, number_of, text, text_of};
 use crate::failure::Outcome;
 use crate::tenant::TenantStore;
 use crate::{members, sessions};
@@ -43,6 +43,15 @@ impl Documents for TenantStore {
     }
 }
 
+/// The document with this key.
+pub(crate) async fn named(
+    db: &Db<'_>,
+    collection: Collection,
+    key: &str,
+) -> Outcome<Option<Document>> {
+    db.one(NAMED, &[text(collection.as_str()), text(key)], document).await
+}
+
 fn document(row: &Row) -> Outcome<Document> {
     Ok(Document {
         id: number_of(row, 0)?,
@@ -52,9 +61,9 @@ fn document(row: &Row) -> Outcome<Document> {
     })
 }
 
-struct PutDocument<'a> {
-    collection: Collection,
-    draft: &'a DocumentDraft,
+pub(crate) struct PutDocument<'a> {
+    pub(crate) collection: Collection,
+    pub(crate) draft: &'a DocumentDraft,
 }
 
 #[async_trait]
@@ -76,7 +85,7 @@ impl Change for PutDocument<'_> {
         }
         let id = commit.next_document_id(collection).await?;
         let key = draft.key.clone().unwrap_or_else(|| id.to_string());
-        let put = match db.one(NAMED, &[self.of(), text(&key)], document).await? {
+        let put = match named(&db, collection, &key).await? {
             Some(_) if !draft.replace => return Ok(Put::Exists),
             Some(stored) => Put::Replaced(self.replace(commit, stored).await?),
             None if self.is_full(commit).await? => return Ok(Put::Full),

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use swarm_core::domain::{Session, SessionId, Take, TakeId, Version};
 use swarm_core::store::records::{BEFORE_SNAPSHOT, Record as _};
 use swarm_core::store::{
-    Aggregated, Aggregation, Convocation, Result, Saved, SessionChange, SessionQuery, SessionTakes,
-    Sessions, TakeQuery, Takes as _, Versioned,
+    Aggregated, Aggregation, Collection, Convocation, DocumentDraft, Put, Result, Saved,
+    SessionChange, SessionQuery, SessionTakes, Sessions, TakeQuery, Takes as _, Versioned,
 };
 use tokio_postgres::Row;
 
@@ -15,6 +15,7 @@ use crate::commit::{Change, Commit, Kind};
 use crate::db::{
     Arg, Db, limit, maybe_text, moment, next, number, number_of, owned, saved, signed, text,
 };
+use crate::documents::{self, PutDocument};
 use crate::failure::{Failure, Outcome};
 use crate::takes;
 use crate::tenant::TenantStore;
@@ -68,6 +69,14 @@ impl Sessions for TenantStore {
 
     async fn convene(&self, convocation: &Convocation) -> Result<Arc<Session>> {
         self.commit("convene", convocation).await
+    }
+
+    async fn convene_once(
+        &self,
+        occasion: &str,
+        convocation: &Convocation,
+    ) -> Result<Option<Arc<Session>>> {
+        self.commit("convene once", &ConveneOnce { occasion, convocation }).await
     }
 
     async fn save_session(&self, change: &SessionChange) -> Result<Saved> {
@@ -142,6 +151,29 @@ impl Change for Convocation {
         commit.run(CONVENE, &values).await?;
         commit.append(&self.act, now, id).await?;
         Ok(Arc::new(session))
+    }
+}
+
+struct ConveneOnce<'a> {
+    occasion: &'a str,
+    convocation: &'a Convocation,
+}
+
+#[async_trait]
+impl Change for ConveneOnce<'_> {
+    type Made = Option<Arc<Session>>;
+
+    async fn make(&self, commit: &mut Commit<'_>) -> Outcome<Option<Arc<Session>>> {
+        let collection = Collection::Occasions;
+        if documents::named(&commit.db(), collection, self.occasion).await?.is_some() {
+            return Ok(None);
+        }
+        let session = self.convocation.make(commit).await?;
+        let draft = DocumentDraft::of_occasion(self.occasion, session.id);
+        match (PutDocument { collection, draft: &draft }).make(commit).await? {
+            Put::Created(_) => Ok(Some(session)),
+            _ => Err(Failure::corrupt("a document that appeared within a commit")),
+        }
     }
 }
 

@@ -85,6 +85,6 @@ fn write_draft(script: &mut ScriptCall<'_>, collection: &str, draft: &DocumentDr
 }
 
 /// The listing of a group.
-fn in_group(group: &str) -> String {
+pub(crate) fn in_group(group: &str) -> String {
     keys::listing(&["group", group])
 }

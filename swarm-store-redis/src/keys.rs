@@ -136,6 +136,7 @@ pub(crate) fn collection_name(collection: Collection) -> Result<&'static str> {
         Collection::Regimes => "regimes",
         Collection::Signals => "signals",
         Collection::Briefs => "briefs",
+        Collection::Occasions => "occasions",
         other => return Err(StoreError::misconfigured("documents", format!("unknown: {other:?}"))),
     })
 }

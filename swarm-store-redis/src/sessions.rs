@@ -6,13 +6,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use swarm_core::domain::SessionState;
 use swarm_core::store::{
-    Aggregated, Aggregation, Clock as _, Convocation, Result, Saved, SessionChange, SessionQuery,
-    Sessions, TakeQuery, Takes as _, Versioned,
+    Aggregated, Aggregation, Clock as _, Collection, Convocation, Result, Saved, SessionChange,
+    SessionQuery, Sessions, TakeQuery, Takes as _, Versioned,
 };
 use swarm_core::{Session, SessionId, StoreError, Timestamp};
 
 use crate::codec::{self, Context};
-use crate::keys::{self, BY_STATE};
+use crate::documents::in_group;
+use crate::keys::{self, BY_STATE, collection_name};
 use crate::proposal::Proposal;
 use crate::rows::{entry_arg, saved};
 use crate::scripts;
@@ -63,33 +64,16 @@ impl Sessions for TenantStore {
     }
 
     async fn convene(&self, convocation: &Convocation) -> Result<Arc<Session>> {
-        let Convocation { draft, act } = convocation;
-        let (day, state) = (draft.date.to_string(), draft.state.as_str());
-        let keys = [
-            self.attempt("convene")?,
-            self.keys.sessions(),
-            self.keys.sessions_index(),
-            self.keys.counters(),
-            self.keys.acts(),
-        ];
-        let mut proposal = Proposal::of(Some(act));
-        loop {
-            let mut script = self.call(&scripts::CONVENE, &keys);
-            script.arg(state).arg(codec::encode_session_draft(draft));
-            script
-                .arg(all())
-                .arg(keys::in_state(state))
-                .arg(keys::sessions_on(&day, draft.subject_id.as_str()));
-            proposal.write(&mut script);
-            let outcome = self.commit("convene", script).await?;
-            match proposal.next("convene", Some(act), &outcome)? {
-                Some(wanted) => proposal = wanted,
-                None => {
-                    let session = codec::decode_convened(&outcome, draft).context("convene")?;
-                    return Ok(Arc::new(session));
-                }
-            }
-        }
+        let convened = self.convene_for("", convocation).await?;
+        convened.ok_or_else(|| StoreError::corrupt("convene", "claimed without an occasion"))
+    }
+
+    async fn convene_once(
+        &self,
+        occasion: &str,
+        convocation: &Convocation,
+    ) -> Result<Option<Arc<Session>>> {
+        self.convene_for(occasion, convocation).await
     }
 
     async fn save_session(&self, change: &SessionChange) -> Result<Saved> {
@@ -143,6 +127,50 @@ impl Sessions for TenantStore {
 }
 
 impl TenantStore {
+    /// Convenes a session; with an occasion that is not empty, unless it is claimed.
+    async fn convene_for(
+        &self,
+        occasion: &str,
+        convocation: &Convocation,
+    ) -> Result<Option<Arc<Session>>> {
+        const OP: &str = "convene";
+        let Convocation { draft, act } = convocation;
+        let (day, state) = (draft.date.to_string(), draft.state.as_str());
+        let [claims, claimed, claims_index] =
+            self.keys.collection(collection_name(Collection::Occasions)?);
+        let keys = [
+            self.attempt(OP)?,
+            self.keys.sessions(),
+            self.keys.sessions_index(),
+            self.keys.counters(),
+            self.keys.acts(),
+            claims,
+            claimed,
+            claims_index,
+        ];
+        let mut proposal = Proposal::of(Some(act));
+        loop {
+            let mut script = self.call(&scripts::CONVENE, &keys);
+            script.arg(state).arg(codec::encode_session_draft(draft));
+            script
+                .arg(all())
+                .arg(keys::in_state(state))
+                .arg(keys::sessions_on(&day, draft.subject_id.as_str()))
+                .arg(occasion)
+                .arg(in_group(""));
+            proposal.write(&mut script);
+            let outcome = self.commit(OP, script).await?;
+            match proposal.next(OP, Some(act), &outcome)? {
+                Some(wanted) => proposal = wanted,
+                None if outcome == "claimed" => return Ok(None),
+                None => {
+                    let session = codec::decode_convened(&outcome, draft).context(OP)?;
+                    return Ok(Some(Arc::new(session)));
+                }
+            }
+        }
+    }
+
     /// Holds back the takes of a session, until it is written or [`MAX_HOLD`] is over.
     async fn hold(&self, id: SessionId) -> Result<()> {
         let mut script = self.call(&scripts::HOLD, []);

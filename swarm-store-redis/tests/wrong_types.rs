@@ -33,6 +33,7 @@ enum Commit {
     Member(Box<MemberChange>),
     Session(SessionChange),
     Convocation(Convocation),
+    ConvocationOnce(Convocation),
     Document(DocumentDraft),
     Message(MessageChange),
     CommitteeTake(CommitteeFiling),
@@ -97,6 +98,9 @@ impl Tenant {
             Commit::Member(change) => store.save_member(change).await.map(drop),
             Commit::Session(change) => store.save_session(change).await.map(drop),
             Commit::Convocation(convocation) => store.convene(convocation).await.map(drop),
+            Commit::ConvocationOnce(convocation) => {
+                store.convene_once("occasion", convocation).await.map(drop)
+            }
             Commit::Document(draft) => store.put_document(Collection::Memos, draft).await.map(drop),
             Commit::Message(change) => store.save_message(change).await.map(drop),
             Commit::CommitteeTake(filing) => committee.file_committee(filing).await.map(drop),
@@ -158,6 +162,7 @@ async fn commits(Tenant { world, committee, .. }: &Tenant) -> Vec<Commit> {
         Commit::Member(Box::new(joined)),
         Commit::Session(world.amended(session.id, amended).await),
         Commit::Convocation(convene(&session_draft("other"), &Attribution::SCHEDULE)),
+        Commit::ConvocationOnce(convene(&session_draft("other"), &Attribution::SCHEDULE)),
         Commit::Document(document()),
         Commit::Document(replaced),
         Commit::Message(MessageChange { message: sent, expected: message.version }),

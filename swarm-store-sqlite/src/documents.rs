@@ -43,7 +43,7 @@ impl Documents for TenantStore {
     }
 }
 
-fn named(world: &World<'_>, collection: &str, name: &str) -> Outcome<Option<Document>> {
+pub(crate) fn named(world: &World<'_>, collection: &str, name: &str) -> Outcome<Option<Document>> {
     const NAMED: &str = "SELECT id, name, record, created_at FROM documents
         WHERE tenant = ?1 AND collection = ?2 AND name = ?3";
     world.one(NAMED, &[&collection, &name], document)
@@ -59,7 +59,7 @@ pub(crate) fn document(row: &Row<'_>) -> Outcome<Document> {
     })
 }
 
-fn put(world: &World<'_>, collection: &str, draft: &DocumentDraft) -> Outcome<Put> {
+pub(crate) fn put(world: &World<'_>, collection: &str, draft: &DocumentDraft) -> Outcome<Put> {
     const LAST: &str = "SELECT max(id) FROM documents WHERE tenant = ?1 AND collection = ?2";
     let holds = match &draft.guard {
         Some(DocumentGuard::Member(id, version)) => members::is_at(world, id, *version)?,

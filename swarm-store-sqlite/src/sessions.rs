@@ -6,13 +6,13 @@ use async_trait::async_trait;
 use swarm_core::domain::{Session, SessionId, Take, TakeId};
 use swarm_core::store::records::{Record, without_snapshot};
 use swarm_core::store::{
-    Aggregated, Aggregation, Convocation, Result, Saved, SessionChange, SessionQuery, SessionTakes,
-    Sessions, TakeQuery, Takes as _, Versioned,
+    Aggregated, Aggregation, Collection, Convocation, DocumentDraft, Put, Result, Saved,
+    SessionChange, SessionQuery, SessionTakes, Sessions, TakeQuery, Takes as _, Versioned,
 };
 
 use crate::failure::{Failure, Outcome};
 use crate::world::{Values, World, limit_arg, next, saved, signed, text, versioned};
-use crate::{TenantStore, log_rows, session_rows, takes};
+use crate::{TenantStore, documents, log_rows, session_rows, takes};
 
 #[async_trait]
 impl Sessions for TenantStore {
@@ -35,6 +35,15 @@ impl Sessions for TenantStore {
     async fn convene(&self, convocation: &Convocation) -> Result<Arc<Session>> {
         let convocation = convocation.clone();
         self.write("convene", move |world| convene(world, &convocation)).await
+    }
+
+    async fn convene_once(
+        &self,
+        occasion: &str,
+        convocation: &Convocation,
+    ) -> Result<Option<Arc<Session>>> {
+        let (occasion, convocation) = (occasion.to_owned(), convocation.clone());
+        self.write("convene once", move |world| convene_once(world, &occasion, &convocation)).await
     }
 
     async fn save_session(&self, change: &SessionChange) -> Result<Saved> {
@@ -112,6 +121,22 @@ fn convene(world: &World<'_>, convocation: &Convocation) -> Outcome<Arc<Session>
     )?;
     log_rows::append_minted(world, act, session.convened_at, id)?;
     Ok(Arc::new(session))
+}
+
+fn convene_once(
+    world: &World<'_>,
+    occasion: &str,
+    convocation: &Convocation,
+) -> Outcome<Option<Arc<Session>>> {
+    let occasions = Collection::Occasions.as_str();
+    if documents::named(world, occasions, occasion)?.is_some() {
+        return Ok(None);
+    }
+    let session = convene(world, convocation)?;
+    match documents::put(world, occasions, &DocumentDraft::of_occasion(occasion, session.id))? {
+        Put::Created(_) => Ok(Some(session)),
+        _ => Err(Failure::corrupt("a document that appeared within a commit")),
+    }
 }
 
 /// Aggregates a session. `takes` are all its takes up to some id; the rest are read here.

@@ -15,9 +15,9 @@ use swarm_core::rules::{Filing, Rejection, Submission, convene, judge};
 use swarm_core::service::{Swarm, Tenant};
 use swarm_core::store::{
     self, Act, Aggregated, Aggregation, Basis, BasisQuery, ChallengeBucket, ChallengeOffer,
-    ChallengeSlot, Collection, Countable, Document, DocumentDraft, Filed, LogPosition, MemberBasis,
-    MemberChange, MemberQuery, MemberSaved, MessageChange, MessageQuery, Put, Saved, SessionChange,
-    SessionQuery, SessionTakes, Store, TakeQuery, Takes, Tenants, Versioned,
+    ChallengeSlot, Collection, Convocation, Countable, Document, DocumentDraft, Filed, LogPosition,
+    MemberBasis, MemberChange, MemberQuery, MemberSaved, MessageChange, MessageQuery, Put, Saved,
+    SessionChange, SessionQuery, SessionTakes, Store, TakeQuery, Takes, Tenants, Versioned,
 };
 
 /// A test tenant. It has the methods of the port without their `Result`s (they panic on an error),
@@ -118,6 +118,7 @@ answers! {
     session(id: SessionId) -> Option<Versioned<Session>>;
     sessions(query: &SessionQuery) -> Vec<Arc<Session>>;
     published(limit: usize) -> Vec<Arc<Session>>;
+    convene_once(occasion: &str, convocation: &Convocation) -> Option<Arc<Session>>;
     save_session(change: &SessionChange) -> Saved;
     aggregate(aggregation: &Aggregation) -> Aggregated;
     basis(query: &BasisQuery<'_>) -> Basis;

@@ -20,6 +20,7 @@ mod memo;
 mod names;
 mod parsed;
 mod quotas;
+mod schedule;
 mod secret;
 mod session;
 mod snapshot;
@@ -48,6 +49,7 @@ pub use mail::{Mail, MailState, Message};
 pub use member::{Application, Member, MemberState, TokenClaim};
 pub use memo::{Memo, MemoDraft};
 pub use quotas::Quotas;
+pub use schedule::{Closes, MAX_WINDOW_MILLIS, Schedule, ScheduleEntry, ScheduledRoster, Weekdays};
 pub use secret::{
     AdminSecret, AdminTokenHash, ApiKeyHash, ApiKeySecret, BearerSecret, SecretHash, TokenHash,
 };

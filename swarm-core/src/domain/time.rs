@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, Timelike, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, SecondsFormat, Timelike, Utc};
 
 use super::Invalid;
 use super::json::Object;
@@ -157,6 +157,12 @@ impl Day {
         Self::in_calendar("date", &fields.text("date")?)
     }
 
+    /// The start of this day in UTC; `None` when it does not exist in the calendar.
+    pub fn begin(self) -> Option<Timestamp> {
+        let date = NaiveDate::from_ymd_opt(self.year.into(), self.month.into(), self.day.into())?;
+        Some(Timestamp(date.and_time(NaiveTime::MIN).and_utc()))
+    }
+
     /// Whether this day exists in the calendar.
     pub fn is_in_calendar(self) -> bool {
         NaiveDate::from_ymd_opt(self.year.into(), self.month.into(), self.day.into()).is_some()
@@ -186,6 +192,12 @@ impl TimeOfDay {
     /// The time `minutes` after midnight, clamped to 23:59.
     pub const fn from_minutes(minutes: u16) -> Self {
         Self { minutes: if minutes < 24 * 60 { minutes } else { 24 * 60 - 1 } }
+    }
+
+    /// The minutes until the next such time, 1 to 1440: the same time is a day away.
+    pub fn minutes_until(self, next: Self) -> i64 {
+        let minutes = (i64::from(next.minutes) - i64::from(self.minutes)).rem_euclid(24 * 60);
+        if minutes == 0 { 24 * 60 } else { minutes }
     }
 
     /// Parses two ASCII digits, a colon and two digits, on the 24-hour clock.
@@ -268,6 +280,7 @@ mod tests {
             ("1969-12-31T23:59:59.999Z", "1969-12-31"),
         ] {
             assert_eq!(moment(text).day().to_string(), day);
+            assert_eq!(moment(text).day().begin(), Some(moment(text).day_begin()));
         }
         let time = TimeOfDay::parse("t", "22:45").unwrap();
         for text in ["2028-02-29T00:00:00Z", "2028-02-29T23:59:59.999Z"] {

@@ -15,6 +15,7 @@ mod preflight;
 mod quota;
 mod refusal;
 mod resolve;
+mod schedule;
 mod sessions;
 mod submission;
 mod take_schema;
@@ -45,6 +46,7 @@ pub use preflight::{Preflight, preflight};
 pub use quota::{DocumentQuota, Quota, QuotaReached};
 pub use refusal::{ClaimFault, Refusal, Rejection, Resource};
 pub use resolve::resolve;
+pub use schedule::{Occasion, next_opening, next_state, occasions_of, open_occasions};
 pub use sessions::{
     Aggregation, Convocation, SessionChange, advance, amend, check_roster, close_if_due, convene,
     excuse, freeze_roster, is_due,

@@ -264,7 +264,7 @@ impl Tenant {
     }
 
     /// A member stays one, so what is found here holds at the commit.
-    async fn check_roster(
+    pub(super) async fn check_roster(
         &self,
         roster: Option<&Roster>,
         field: &'static str,

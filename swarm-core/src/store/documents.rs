@@ -45,17 +45,20 @@ pub enum Collection {
     Signals,
     /// [`Brief`](crate::domain::Brief)s, by session, in groups by day and subject.
     Briefs,
+    /// Occasions for which a session was convened: see [`DocumentDraft::of_occasion`].
+    Occasions,
 }
 
 impl Collection {
     /// All collections.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Subjects,
         Self::SubjectSnapshots,
         Self::Memos,
         Self::Regimes,
         Self::Signals,
         Self::Briefs,
+        Self::Occasions,
     ];
 
     /// Its name, of lower-case letters and hyphens. It never changes, because stores keep it.
@@ -67,6 +70,7 @@ impl Collection {
             Self::Regimes => "regimes",
             Self::Signals => "signals",
             Self::Briefs => "briefs",
+            Self::Occasions => "occasions",
         }
     }
 }
@@ -103,6 +107,22 @@ pub struct DocumentDraft {
     pub quota: Option<DocumentQuota>,
     /// Its entry in the log, if the change is public.
     pub act: Option<Act>,
+}
+
+impl DocumentDraft {
+    /// The document by which [`convene_once`](super::Sessions::convene_once) claims an occasion, in
+    /// [`Collection::Occasions`]: its key is the occasion, its text the id of the session in decimal digits.
+    pub fn of_occasion(occasion: &str, session: SessionId) -> Self {
+        Self {
+            key: Some(occasion.to_owned()),
+            group: String::new(),
+            json: session.to_string(),
+            replace: false,
+            guard: None,
+            quota: None,
+            act: None,
+        }
+    }
 }
 
 /// A record at the version that was judged. A document with a guard is written only while the

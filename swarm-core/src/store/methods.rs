@@ -46,6 +46,8 @@ macro_rules! port_methods {
             sessions(query: &$crate::store::SessionQuery) -> Vec<::std::sync::Arc<$crate::domain::Session>>;
             published(limit: usize) -> Vec<::std::sync::Arc<$crate::domain::Session>>;
             convene(convocation: &$crate::store::Convocation) -> ::std::sync::Arc<$crate::domain::Session>;
+            convene_once(occasion: &str, convocation: &$crate::store::Convocation)
+                -> Option<::std::sync::Arc<$crate::domain::Session>>;
             save_session(change: &$crate::store::SessionChange) -> $crate::store::Saved;
             aggregate(aggregation: &$crate::store::Aggregation) -> $crate::store::Aggregated;
         }] $($rest)* }

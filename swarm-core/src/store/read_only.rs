@@ -33,6 +33,7 @@ refuse! {
     Members::save_member(&MemberChange) -> MemberSaved;
     Members::give_challenge(&ChallengeOffer) -> Challenge;
     Sessions::convene(&Convocation) -> Arc<Session>;
+    Sessions::convene_once(&str, &Convocation) -> Option<Arc<Session>>;
     Sessions::save_session(&SessionChange) -> Saved;
     Sessions::aggregate(&Aggregation) -> Aggregated;
     Takes::file(&Filing) -> Filed;

@@ -8,6 +8,9 @@ use super::{Result, Versioned};
 use crate::domain::{Day, Session, SessionId, SessionState, SubjectId};
 use crate::rules::{Aggregation, Convocation, Refusal, SessionChange};
 
+#[cfg(doc)]
+use super::DocumentDraft;
+
 /// Sessions.
 #[async_trait]
 pub trait Sessions: Send + Sync {
@@ -24,6 +27,15 @@ pub trait Sessions: Send + Sync {
     /// Commits a new session with the next id, the time by the store's clock, version 1, and
     /// without a snapshot.
     async fn convene(&self, convocation: &Convocation) -> Result<Arc<Session>>;
+
+    /// Convenes a session like [`convene`](Self::convene), but once for an occasion, which is any text that is
+    /// not empty. The same commit writes a [document](DocumentDraft::of_occasion) that claims the occasion.
+    /// `None`, with nothing written, when it is claimed already.
+    async fn convene_once(
+        &self,
+        occasion: &str,
+        convocation: &Convocation,
+    ) -> Result<Option<Arc<Session>>>;
 
     /// Writes a session, atomically. Returns [`Saved::Stale`] unless its stored version is
     /// `change.expected`, the number of takes filed in it is `change.takes`, if given, and no take

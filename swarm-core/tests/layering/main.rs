@@ -16,7 +16,17 @@ use modules::{Arrow, ITSELF, Modules};
 /// items of `lib.rs` or `main.rs` are called `itself`.
 const CRATES: [(&str, &[&str]); 11] = [
     ("swarm-core/src", &LAYERS),
-    ("swarm-store-memory/src", &["log_rows records", "world", ITSELF, PORT, "transfer"]),
+    (
+        "swarm-store-memory/src",
+        &[
+            "log_rows records",
+            "world",
+            ITSELF,
+            "committee counts documents log members outbox takes",
+            "sessions",
+            "transfer",
+        ],
+    ),
     (
         "swarm-store-redis/src",
         &[
@@ -27,7 +37,8 @@ const CRATES: [(&str, &[&str]); 11] = [
             "tenant",
             ITSELF,
             "rows",
-            "committee counts documents log members outbox sessions",
+            "committee counts documents log members outbox",
+            "sessions",
             "filing",
             "takes",
         ],
@@ -77,7 +88,7 @@ const CRATES: [(&str, &[&str]); 11] = [
     ),
     (
         "swarm-maintenance/src",
-        &["clocks directory", "job", "attended briefs mail schedule windows", ITSELF],
+        &["clocks directory", "job", "attended briefs mail schedule sessions windows", ITSELF],
     ),
     (
         "swarm-http/src",
@@ -105,7 +116,7 @@ const CRATES: [(&str, &[&str]); 11] = [
         "swarm-server/src/bin/swarm",
         &[
             "console descriptors failure",
-            "arguments store",
+            "arguments schedule store",
             "log secrets",
             "command config",
             "admin mail member tls_files",
@@ -117,9 +128,6 @@ const CRATES: [(&str, &[&str]); 11] = [
         ],
     ),
 ];
-
-/// The traits of the port that a store implements in one module each.
-const PORT: &str = "committee counts documents log members outbox sessions takes";
 
 /// The layers of the core.
 const LAYERS: [&str; 7] = ["domain", "proof", "rules", "store", "audit", "service", "wire"];

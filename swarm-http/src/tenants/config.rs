@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use swarm_core::domain::Quotas;
+use swarm_core::domain::{Quotas, Schedule};
 use swarm_core::store::ChangeFeed;
 use swarm_core::{CommitteeSettings, Committees, Swarm, TenantId};
 
@@ -30,6 +30,8 @@ pub struct TenantConfig {
     pub operators: Arc<dyn Operators>,
     /// How much the tenant accepts.
     pub quotas: Quotas,
+    /// The sessions that convene by themselves; none by default.
+    pub schedule: Schedule,
     /// The committee's settings, if the site has committees.
     pub committee: CommitteeSettings,
 }
@@ -47,6 +49,7 @@ impl TenantConfig {
             mail_from: None,
             operators: Arc::new(operators),
             quotas: Quotas::default(),
+            schedule: Schedule::default(),
             committee: CommitteeSettings::default(),
         }
     }

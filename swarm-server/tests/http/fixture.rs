@@ -139,13 +139,14 @@ impl Fixture {
     }
 }
 
-const COLLECTIONS: [Collection; 6] = [
+const COLLECTIONS: [Collection; 7] = [
     Collection::Subjects,
     Collection::SubjectSnapshots,
     Collection::Memos,
     Collection::Regimes,
     Collection::Signals,
     Collection::Briefs,
+    Collection::Occasions,
 ];
 
 /// Publishes the brief of session 1, a memo, and the briefs of the committee.

@@ -50,6 +50,7 @@ mod redis;
 mod refusals;
 mod routes;
 mod rust_client;
+mod schedule;
 mod schema;
 mod secrets;
 mod sqlite;

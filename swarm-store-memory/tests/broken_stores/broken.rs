@@ -95,7 +95,7 @@ pub(crate) struct BrokenWorld<S: ?Sized, F: ?Sized> {
 /// change nothing.
 pub(crate) fn repeats(method: &str) -> bool {
     !(method.starts_with("save_")
-        || ["accept_clock", "accept_store", "aggregate", "convene", "put_document"]
+        || ["accept_clock", "accept_store", "aggregate", "convene", "convene_once", "put_document"]
             .contains(&method))
 }
 

@@ -187,6 +187,10 @@ mod caught {
             NumbersByTwo               => session_ids_count_from_one
                 concurrent_sessions_get_consecutive_ids;
             ConvenedIn1970             => convened_at_is_the_time_of_the_store;
+            OccasionUnclaimed          => session_is_convened_once_for_an_occasion
+                occasion_names_its_session;
+            OccasionClaimedTwice       => concurrent_convocations_for_an_occasion_commit_once;
+            OccasionOfTheSessionBefore => occasion_names_its_session;
             QuorumForgotten            => session_draft_round_trips
                 saved_session_round_trips;
             OldestFirst                => sessions_are_newest_first_up_to_the_limit;

@@ -8,8 +8,8 @@ use std::time::Duration;
 use swarm_core::domain::{Session, SessionId, Timestamp};
 use swarm_core::rules::{Filing, Refusal};
 use swarm_core::store::{
-    Aggregated, Aggregation, Convocation, Filed, Result, Saved, SessionChange, SessionQuery,
-    StoreError, TakeQuery, Versioned, async_trait,
+    Aggregated, Aggregation, Collection, Convocation, DocumentDraft, Filed, Result, Saved,
+    SessionChange, SessionQuery, StoreError, TakeQuery, Versioned, async_trait,
 };
 use tokio::time::sleep;
 
@@ -31,6 +31,31 @@ fault!(NumbersByTwo: convene(worlds, convocation: &Convocation) -> Arc<Session> 
 fault!(ConvenedIn1970: convene(worlds, convocation: &Convocation) -> Arc<Session> {
     let session = worlds.own.convene(convocation).await?;
     Ok(Arc::new(Session { convened_at: Timestamp::EPOCH, ..Session::clone(&session) }))
+});
+
+fault!(OccasionUnclaimed: convene_once(worlds, _occasion: &str, convocation: &Convocation) -> Option<Arc<Session>> {
+    worlds.own.convene(convocation).await.map(Some)
+});
+
+// Looks whether the occasion is claimed, and convenes later.
+fault!(OccasionClaimedTwice: convene_once(worlds, occasion: &str, convocation: &Convocation) -> Option<Arc<Session>> {
+    if worlds.own.document(Collection::Occasions, occasion).await?.is_some() {
+        return Ok(None);
+    }
+    sleep(Duration::from_millis(20)).await;
+    let session = worlds.own.convene(convocation).await?;
+    let claim = DocumentDraft::of_occasion(occasion, session.id);
+    let _ = worlds.own.put_document(Collection::Occasions, &claim).await?;
+    Ok(Some(session))
+});
+
+fault!(OccasionOfTheSessionBefore: convene_once(worlds, occasion: &str, convocation: &Convocation) -> Option<Arc<Session>> {
+    let convened = worlds.own.convene_once(occasion, convocation).await?;
+    let Some(session) = &convened else { return Ok(None) };
+    let before = SessionId(session.id.0.saturating_sub(1));
+    let claim = DocumentDraft { replace: true, ..DocumentDraft::of_occasion(occasion, before) };
+    let _ = worlds.own.put_document(Collection::Occasions, &claim).await?;
+    Ok(convened)
 });
 
 fault!(QuorumForgotten: session(worlds, id: SessionId) -> Option<Versioned<Session>> {

@@ -114,6 +114,9 @@ macro_rules! conformance_cases {
                 concurrent_sessions_get_consecutive_ids
                 convened_at_is_the_time_of_the_store
                 session_draft_round_trips
+                session_is_convened_once_for_an_occasion
+                occasion_names_its_session
+                concurrent_convocations_for_an_occasion_commit_once
                 saved_session_round_trips
                 sessions_are_newest_first_up_to_the_limit
                 sessions_are_listed_without_snapshots

@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use crate::Failure;
 use crate::arguments::{DEFAULT_LISTEN, LogFormat, Options, Source};
+use crate::schedule::ScheduleTable;
 use crate::store::DEFAULT_STORE;
 
 /// The configuration file.
@@ -52,6 +53,8 @@ pub(crate) struct TenantTable {
     pub(crate) mail_from: Option<String>,
     #[serde(default)]
     pub(crate) quotas: QuotasTable,
+    #[serde(default)]
+    pub(crate) schedule: Vec<ScheduleTable>,
     #[serde(default)]
     pub(crate) committee: CommitteeTable,
 }

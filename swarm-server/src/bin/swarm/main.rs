@@ -16,6 +16,7 @@ mod log;
 mod mail;
 mod member;
 mod open_site;
+mod schedule;
 mod secrets;
 mod serve;
 mod store;

@@ -8,6 +8,7 @@ use swarm_core::{CommitteeSettings, TenantId};
 use swarm_http::{AdminTokens, Host, PublicOrigin, TenantConfig};
 
 use crate::config::{AdminTokenTable, CommitteeTable, QuotasTable, TenantTable, sender};
+use crate::schedule::schedule;
 use crate::secrets::{check_token, mint_token};
 use crate::{Failure, console};
 
@@ -63,6 +64,7 @@ fn tenant(table: &TenantTable) -> Result<TenantConfig, Failure> {
         tenant.mail_from = Some(from.clone());
     }
     tenant.quotas = quotas(&table.quotas);
+    tenant.schedule = schedule(&table.schedule).map_err(|(key, fault)| bad(&key, &fault))?;
     tenant.committee = committee(&table.committee)
         .map_err(|invalid| bad(&format!("committee.{}", invalid.field), &invalid.rule))?;
     Ok(tenant)

@@ -3,6 +3,7 @@
 mod aggregation;
 mod deadlines;
 mod listing;
+mod occasions;
 mod published;
 mod take_counts;
 
@@ -24,6 +25,7 @@ use swarm_core::store::{SessionChange, SessionQuery, Tenants, Versioned};
 pub use aggregation::*;
 pub use deadlines::*;
 pub use listing::*;
+pub use occasions::*;
 pub use published::*;
 pub use take_counts::*;
 

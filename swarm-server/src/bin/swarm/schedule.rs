@@ -1,0 +1,190 @@
+//! The `[[tenants.schedule]]` tables of the configuration file (API.md, 7.7).
+
+use serde::Deserialize;
+use swarm_core::domain::{
+    Bucket, Closes, Invalid, MemberId, Schedule, ScheduleEntry, ScheduledRoster, SubjectId,
+    TimeOfDay, Weekdays,
+};
+
+/// A `[[tenants.schedule]]` table, not yet checked.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ScheduleTable {
+    subject: Option<String>,
+    subjects: Option<Vec<String>>,
+    days: Option<Vec<String>>,
+    opens: String,
+    closes_after: Option<String>,
+    closes: Option<String>,
+    roster: Option<RosterTable>,
+    quorum: Option<u32>,
+    buckets: Option<Vec<String>>,
+    #[serde(default)]
+    brief: bool,
+    #[serde(default)]
+    aggregate: bool,
+    #[serde(default)]
+    publish: bool,
+    #[serde(default)]
+    blind: bool,
+}
+
+/// `"active"`, or a list of member ids.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "roster: must be \"active\" or a list of member ids")]
+enum RosterTable {
+    Name(String),
+    Ids(Vec<String>),
+}
+
+/// The schedule of a tenant. The error is the key and the reason.
+pub(crate) fn schedule(tables: &[ScheduleTable]) -> Result<Schedule, (String, String)> {
+    let fault = |(place, invalid): (usize, Invalid)| {
+        let rule = format!("{} (entry {})", invalid.rule, place + 1);
+        (format!("schedule.{}", invalid.field), rule)
+    };
+    let entry = |(place, table)| entry(table).map_err(|invalid| fault((place, invalid)));
+    let entries = tables.iter().enumerate().map(entry).collect::<Result<_, _>>()?;
+    Schedule::new(entries).map_err(fault)
+}
+
+fn entry(table: &ScheduleTable) -> Result<ScheduleEntry, Invalid> {
+    if table.blind {
+        return Err(Invalid::new("blind", "must be false: blind sessions are not available yet"));
+    }
+    let buckets = table.buckets.as_deref();
+    Ok(ScheduleEntry {
+        subjects: subjects(table)?,
+        days: match &table.days {
+            Some(days) => Weekdays::parse(days.iter().map(String::as_str))?,
+            None => Weekdays::ALL,
+        },
+        opens: TimeOfDay::parse("opens", &table.opens)?,
+        closes: closes(table)?,
+        roster: table.roster.as_ref().map(roster).transpose()?,
+        quorum: table.quorum,
+        buckets: buckets.map(|names| each(names, Bucket::parse)).transpose()?,
+        brief: table.brief,
+        aggregate: table.aggregate,
+        publish: table.publish,
+    })
+}
+
+fn subjects(table: &ScheduleTable) -> Result<Vec<SubjectId>, Invalid> {
+    let parse = |id: &str| {
+        let parsed = SubjectId::parse(id);
+        parsed.map_err(|invalid| Invalid::new("subject", format!("{:?} {}", id, invalid.rule)))
+    };
+    match (&table.subject, &table.subjects) {
+        (Some(_), Some(_)) => Err(Invalid::new("subject", "must not be given with subjects")),
+        (None, None) => Err(Invalid::new("subject", "is missing, and there are no subjects")),
+        (Some(subject), None) => Ok(vec![parse(subject)?]),
+        (None, Some(subjects)) => subjects.iter().map(|id| parse(id)).collect(),
+    }
+}
+
+fn closes(table: &ScheduleTable) -> Result<Closes, Invalid> {
+    match (&table.closes_after, &table.closes) {
+        (Some(_), Some(_)) => Err(Invalid::new("closes", "must not be given with closes_after")),
+        (None, None) => Err(Invalid::new("closes_after", "is missing, and there is no closes")),
+        (Some(after), None) => Closes::after(after),
+        (None, Some(time)) => TimeOfDay::parse("closes", time).map(Closes::At),
+    }
+}
+
+fn roster(table: &RosterTable) -> Result<ScheduledRoster, Invalid> {
+    match table {
+        RosterTable::Name(name) if name == "active" => Ok(ScheduledRoster::Active),
+        RosterTable::Name(_) => {
+            Err(Invalid::new("roster", "must be \"active\" or a list of member ids"))
+        }
+        RosterTable::Ids(ids) => {
+            let ids = each(ids, MemberId::parse);
+            let ids = ids.map_err(|invalid| Invalid::new("roster", invalid.to_string()))?;
+            Ok(ScheduledRoster::Members(ids))
+        }
+    }
+}
+
+fn each<T>(texts: &[String], parse: fn(String) -> Result<T, Invalid>) -> Result<Vec<T>, Invalid> {
+    texts.iter().cloned().map(parse).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Schedule, (String, String)> {
+        #[derive(Deserialize)]
+        struct File {
+            schedule: Vec<ScheduleTable>,
+        }
+        schedule(&toml::from_str::<File>(text).unwrap().schedule)
+    }
+
+    #[test]
+    fn complete_entry_is_read() {
+        let complete = read(
+            r#"[[schedule]]
+            subjects = ["lending", "stables"]
+            days = ["mon", "fri"]
+            opens = "14:00"
+            closes = "19:00"
+            roster = ["ada", "grace"]
+            quorum = 5
+            buckets = ["hold", "add"]
+            brief = true
+            aggregate = true
+            publish = true
+            blind = false"#,
+        );
+        let [entry] = complete.unwrap().entries().to_vec().try_into().unwrap();
+        assert_eq!(entry.subjects.len(), 2);
+        assert_eq!(entry.days.to_string(), "mon fri");
+        assert_eq!(entry.window_millis(), 5 * 60 * 60_000);
+        assert!(matches!(entry.roster, Some(ScheduledRoster::Members(ids)) if ids.len() == 2));
+        assert!(entry.brief && entry.aggregate && entry.publish);
+    }
+
+    #[test]
+    fn short_entry_has_defaults() {
+        let text = "[[schedule]]\nsubject = 'a'\nopens = '00:00'\ncloses_after = '5h'";
+        let [entry] = read(text).unwrap().entries().to_vec().try_into().unwrap();
+        assert_eq!((entry.days, entry.closes), (Weekdays::ALL, Closes::After(18_000_000)));
+        assert_eq!((entry.roster, entry.quorum, entry.buckets), (None, None, None));
+        assert!(!(entry.brief || entry.aggregate || entry.publish));
+    }
+
+    #[test]
+    fn faults_name_their_key_and_entry() {
+        let fault = |lines: &str| {
+            let good = "[[schedule]]\nsubject = 'good'\nopens = '01:00'\ncloses_after = '1h'\n";
+            let (key, rule) = read(&format!("{good}[[schedule]]\n{lines}")).unwrap_err();
+            assert!(rule.ends_with("(entry 2)"), "{rule}");
+            key
+        };
+        let base = "subject = 'a'\nopens = '14:00'\n";
+        let after = |more: &str| format!("{base}closes_after = '5h'\n{more}");
+        for (lines, key) in [
+            ("opens = '14:00'\ncloses_after = '5h'".to_owned(), "subject"),
+            (after("subjects = ['b']"), "subject"),
+            ("subjects = []\nopens = '14:00'\ncloses_after = '5h'".to_owned(), "subjects"),
+            (base.to_owned(), "closes_after"),
+            (after("closes = '15:00'"), "closes"),
+            (format!("{base}closes_after = '32d'"), "closes_after"),
+            (format!("{base}closes_after = '5 h'"), "closes_after"),
+            (format!("{base}closes = '25:00'"), "closes"),
+            ("subject = 'a'\nopens = '2pm'\ncloses_after = '5h'".to_owned(), "opens"),
+            (after("days = ['someday']"), "days"),
+            (after("days = []"), "days"),
+            (after("roster = 'all'"), "roster"),
+            (after("roster = ['a', 'a']"), "roster"),
+            (after("quorum = 1000001"), "quorum"),
+            (after("buckets = []"), "buckets"),
+            (after("blind = true"), "blind"),
+            ("subject = 'good'\nopens = '01:00'\ncloses_after = '2h'".to_owned(), "subjects"),
+        ] {
+            assert_eq!(fault(&lines), format!("schedule.{key}"), "{lines}");
+        }
+    }
+}

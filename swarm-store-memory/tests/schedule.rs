@@ -1,0 +1,296 @@
+//! The schedule of sessions over several days, with a manual clock.
+#![allow(clippy::unwrap_used, reason = "a test panics")]
+
+use std::sync::Arc;
+
+use swarm_core::domain::{
+    Actor, Attribution, Closes, MemberState, Schedule, ScheduleEntry, ScheduledRoster, Session,
+    SessionPatch, SessionState, Subject, Weekdays,
+};
+use swarm_core::service::{ScheduleRound, ScheduleStep};
+use swarm_core::store::{SessionQuery, Tenants as _};
+use swarm_core::{Refusal, Resource, SessionId, Swarm, SystemEntropy, Tenant, TenantId};
+use swarm_store_memory::MemoryStore;
+use swarm_testing::{ManualClock, applicant, creation, day, id, moment, object, race, subject};
+
+use ScheduleStep::{Aggregated, Brief, Convened, Published};
+
+const FIVE_HOURS: Closes = Closes::After(5 * 60 * 60 * 1_000);
+
+#[tokio::test]
+async fn session_of_a_day() {
+    let desk = Desk::at("2026-11-23T13:59:59.999Z").await;
+    let schedule = schedule([automatic(&["lending"])]);
+    let before = desk.follow(&schedule).await;
+    assert_eq!((before.steps.len(), before.round.next_in.unwrap().as_millis()), (0, 1));
+    desk.set("2026-11-23T14:00:00Z");
+    assert_eq!(desk.steps(&schedule).await, [(1, Convened), (1, Brief)]);
+    assert_eq!(desk.steps(&schedule).await, []);
+    let [session] = desk.sessions().await.try_into().unwrap();
+    assert_eq!((session.date, session.state), (day("2026-11-23"), SessionState::Collecting));
+    assert_eq!(session.window_closes_at, Some(moment("2026-11-23T19:00:00Z")));
+    assert_eq!(session.quorum, Some(2));
+
+    desk.set("2026-11-23T19:00:00.001Z");
+    assert_eq!(desk.steps(&schedule).await, [], "before the window is closed");
+    assert_eq!(desk.tenant().close_due_sessions().await.unwrap().done, 1);
+    assert_eq!(desk.steps(&schedule).await, [(1, Aggregated), (1, Published)]);
+    let did = desk.follow(&schedule).await;
+    assert_eq!((did.steps, did.round.next_in.unwrap().as_secs()), (vec![], 19 * 60 * 60 - 1));
+
+    let entries = desk.tenant().log(Default::default(), 100).await.unwrap().entries;
+    let texts: Vec<_> = entries.iter().map(swarm_core::json::write).collect();
+    let of_session = texts.iter().filter(|text| text.contains(r#""kind":"session""#));
+    assert!(of_session.clone().all(|text| text.contains(r#""by":"schedule""#)), "{texts:?}");
+    assert_eq!(of_session.count(), 5);
+}
+
+#[tokio::test]
+async fn missed_session_is_convened_while_its_window_is_open() {
+    let schedule = schedule([automatic(&["lending"])]);
+    let late = Desk::at("2026-11-23T18:59:59Z").await;
+    assert_eq!(late.steps(&schedule).await, [(1, Convened), (1, Brief)]);
+    let window = late.sessions().await[0].window_closes_at;
+    assert_eq!(window, Some(moment("2026-11-23T19:00:00Z")), "it counts from the opening");
+    let too_late = Desk::at("2026-11-23T19:00:00.001Z").await;
+    assert_eq!(too_late.steps(&schedule).await, []);
+}
+
+#[tokio::test]
+async fn window_of_the_day_before_is_still_open() {
+    let schedule = schedule([ScheduleEntry {
+        opens: time("22:00"),
+        closes: Closes::At(time("02:00")),
+        ..automatic(&["lending"])
+    }]);
+    let desk = Desk::at("2026-11-24T01:00:00Z").await;
+    assert_eq!(desk.steps(&schedule).await, [(1, Convened), (1, Brief)]);
+    let session = &desk.sessions().await[0];
+    assert_eq!(session.date, day("2026-11-23"));
+    assert_eq!(session.window_closes_at, Some(moment("2026-11-24T02:00:00Z")));
+}
+
+#[tokio::test]
+async fn subjects_take_turns_over_the_days() {
+    let days = Weekdays::parse(["mon", "wed"]).unwrap();
+    let schedule =
+        schedule([ScheduleEntry { days, ..automatic(&["lending", "stables", "perps"]) }]);
+    let desk = Desk::at("2026-11-22T15:00:00Z").await;
+    for day in 22..=30 {
+        desk.set(&format!("2026-11-{day}T15:00:00Z"));
+        let _ = desk.follow(&schedule).await;
+    }
+    let mut convened = desk.sessions().await;
+    convened.reverse();
+    let dates: Vec<_> = convened.iter().map(|session| session.date).collect();
+    assert_eq!(dates, ["2026-11-23", "2026-11-25", "2026-11-30"].map(day));
+    let mut subjects: Vec<_> = convened.iter().map(|session| session.subject_id.as_str()).collect();
+    let turns = ["lending", "stables", "perps"].repeat(2);
+    assert!(turns.windows(3).any(|turns| turns == subjects), "{subjects:?}");
+    subjects.sort_unstable();
+    assert_eq!(subjects, ["lending", "perps", "stables"]);
+}
+
+#[tokio::test]
+async fn unknown_subject_is_skipped_until_it_exists() {
+    let schedule = schedule([automatic(&["unknown"]), automatic(&["lending"])]);
+    let desk = Desk::at("2026-11-23T15:00:00Z").await;
+    let did = desk.follow(&schedule).await;
+    let name = "2026-11-23T14:00:00.000Z unknown".to_owned();
+    assert_eq!(did.skipped, [(name, Refusal::NotFound(Resource::Subject))]);
+    assert_eq!(did.steps, [(SessionId(1), Convened), (SessionId(1), Brief)]);
+    desk.put_subject("unknown").await;
+    assert_eq!(desk.steps(&schedule).await, [(2, Convened), (2, Brief)]);
+}
+
+#[tokio::test]
+async fn roster_is_of_active_members_or_of_those_named() {
+    let desk = Desk::at("2026-11-23T15:00:00Z").await;
+    for (name, state) in [
+        ("ada", MemberState::Claimed),
+        ("bob", MemberState::Approved),
+        ("eve", MemberState::Applied),
+        ("grace", MemberState::Inactive),
+    ] {
+        let record = swarm_core::Member { state, ..applicant(name) };
+        let store = desk.store.open(&tenant());
+        let _ = store.save_member(&creation(&record)).await.unwrap();
+    }
+    let of = |roster, name: &str| ScheduleEntry { roster: Some(roster), ..automatic(&[name]) };
+    let named = |ids: &[&str]| ScheduledRoster::Members(ids.iter().map(|name| id(name)).collect());
+    let schedule = schedule([
+        of(ScheduledRoster::Active, "lending"),
+        of(named(&["grace", "ada"]), "stables"),
+        of(named(&["eve"]), "perps"),
+    ]);
+    let did = desk.follow(&schedule).await;
+    assert!(matches!(&did.skipped[..], [(_, Refusal::InvalidRequest(_))]), "{did:?}");
+    let rosters = desk.sessions().await.into_iter().map(|session| {
+        let roster = session.roster.clone().unwrap();
+        roster.entries().iter().map(|entry| entry.member_id.to_string()).collect::<Vec<_>>()
+    });
+    assert_eq!(rosters.collect::<Vec<_>>(), [["ada", "grace"], ["ada", "bob"]]);
+}
+
+#[tokio::test]
+async fn only_keys_that_name_an_entry_convene_again() {
+    let desk = Desk::at("2026-11-23T15:00:00Z").await;
+    let [lending, stables] = [automatic(&["lending"]), automatic(&["stables"])];
+    assert_eq!(desk.steps(&schedule([lending.clone(), stables.clone()])).await.len(), 4);
+    let edited =
+        ScheduleEntry { quorum: None, closes: Closes::After(7_200_000), ..lending.clone() };
+    assert_eq!(desk.steps(&schedule([stables, edited])).await, []);
+    let later = ScheduleEntry { opens: time("14:30"), ..lending };
+    assert_eq!(desk.steps(&schedule([later])).await, [(3, Convened), (3, Brief)]);
+}
+
+#[tokio::test]
+async fn operators_sessions_are_left_alone() {
+    let desk = Desk::at("2026-11-23T15:00:00Z").await;
+    let schedule = schedule([automatic(&["lending"])]);
+    assert_eq!(desk.steps(&schedule).await.len(), 2);
+    let draft = swarm_core::domain::SessionDraft {
+        date: day("2026-11-23"),
+        window_closes_at: Some(moment("2026-11-23T16:00:00Z")),
+        ..swarm_testing::session_draft("lending")
+    };
+    let by = &Attribution::from(Actor::OPERATOR);
+    let own = desk.tenant().convene(&draft, by).await.unwrap().id;
+    desk.set("2026-11-23T20:00:00Z");
+    assert_eq!(desk.tenant().close_due_sessions().await.unwrap().done, 2);
+    assert_eq!(desk.steps(&schedule).await, [(1, Aggregated), (1, Published)]);
+    let state = desk.tenant().session(own).await.unwrap().0.state;
+    assert_eq!(state, SessionState::WindowClosed);
+}
+
+/// The session is aggregated when no more takes may come, and what is switched off is left to operators.
+#[tokio::test]
+async fn operators_move_deadlines_and_states() {
+    let desk = Desk::at("2026-11-23T15:00:00Z").await;
+    let by = &Attribution::from(Actor::OPERATOR);
+    let plain = ScheduleEntry { publish: false, brief: false, ..automatic(&["lending"]) };
+    let schedule = schedule([plain]);
+    assert_eq!(desk.steps(&schedule).await, [(1, Convened)]);
+    let first = SessionId(1);
+    desk.tenant().advance(first, SessionState::WindowClosed, by).await.unwrap();
+    let waiting = desk.follow(&schedule).await;
+    assert_eq!((waiting.steps.len(), waiting.round.next_in.unwrap().as_millis()), (0, 14_400_001));
+    let later = SessionPatch {
+        window_closes_at: Some(Some(moment("2026-11-23T21:00:00Z"))),
+        ..SessionPatch::default()
+    };
+    desk.tenant().amend_session(first, &later, by).await.unwrap();
+    desk.set("2026-11-23T20:00:00Z");
+    assert_eq!(desk.steps(&schedule).await, []);
+    desk.set("2026-11-23T21:00:00.001Z");
+    desk.tenant().close_due_sessions().await.unwrap();
+    assert_eq!(desk.steps(&schedule).await, [(1, Aggregated)]);
+    assert_eq!(desk.steps(&schedule).await, []);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn concurrent_servers_do_each_step_once() {
+    for round in 0..20 {
+        let desk = Desk::at("2026-11-23T14:00:00Z").await;
+        let schedule = Arc::new(schedule([automatic(&["lending"]), automatic(&["stables"])]));
+        let run = |_| {
+            let (tenant, schedule) = (desk.tenant(), Arc::clone(&schedule));
+            async move {
+                let steps = tenant.follow(&schedule).await.unwrap().steps;
+                tenant.close_due_sessions().await.unwrap();
+                steps
+            }
+        };
+        let mut steps: Vec<_> = race((0..8).map(run)).await.into_iter().flatten().collect();
+        desk.set("2026-11-23T20:00:00Z");
+        for _ in 0..2 {
+            steps.extend(race((0..8).map(run)).await.into_iter().flatten());
+        }
+        for step in [Convened, Brief, Aggregated, Published] {
+            let mut of_step = steps.iter().filter(|(_, it)| *it == step).map(|(id, _)| id.0);
+            let mut ids = [of_step.next(), of_step.next()];
+            ids.sort_unstable();
+            assert_eq!(
+                (ids, of_step.next()),
+                ([Some(1), Some(2)], None),
+                "{step:?}, round {round}"
+            );
+        }
+    }
+}
+
+/// A tenant with three subjects, and its clock.
+struct Desk {
+    clock: ManualClock,
+    store: MemoryStore,
+}
+
+impl Desk {
+    async fn at(now: &str) -> Self {
+        let clock = ManualClock::at(moment(now));
+        let shown = clock.clone();
+        let desk = Self { clock, store: MemoryStore::with_clock(move || shown.now()) };
+        for subject in ["lending", "stables", "perps"] {
+            desk.put_subject(subject).await;
+        }
+        desk
+    }
+
+    fn set(&self, now: &str) {
+        self.clock.set(moment(now));
+    }
+
+    fn tenant(&self) -> Tenant {
+        Swarm::new(self.store.clone(), SystemEntropy).tenant(&tenant())
+    }
+
+    async fn put_subject(&self, id: &str) {
+        let text = format!(r#"{{"id":"{id}","name":"{id}"}}"#);
+        let subject = Subject::read(&mut object(&text)).unwrap();
+        self.tenant().put_subject(&subject, &Actor::OPERATOR).await.unwrap();
+    }
+
+    async fn follow(&self, schedule: &Schedule) -> ScheduleRound {
+        self.tenant().follow(schedule).await.unwrap()
+    }
+
+    async fn steps(&self, schedule: &Schedule) -> Vec<(u64, ScheduleStep)> {
+        let did = self.follow(schedule).await;
+        assert_eq!(did.skipped, []);
+        did.steps.into_iter().map(|(id, step)| (id.0, step)).collect()
+    }
+
+    /// All sessions, the newest first.
+    async fn sessions(&self) -> Vec<Arc<Session>> {
+        let all = SessionQuery { limit: 100, ..SessionQuery::default() };
+        self.store.open(&tenant()).sessions(&all).await.unwrap()
+    }
+}
+
+/// An entry from 14:00 on for five hours, with every step.
+fn automatic(subjects: &[&str]) -> ScheduleEntry {
+    ScheduleEntry {
+        subjects: subjects.iter().map(|id| subject(id)).collect(),
+        days: Weekdays::ALL,
+        opens: time("14:00"),
+        closes: FIVE_HOURS,
+        roster: None,
+        quorum: Some(2),
+        buckets: None,
+        brief: true,
+        aggregate: true,
+        publish: true,
+    }
+}
+
+fn schedule(entries: impl Into<Vec<ScheduleEntry>>) -> Schedule {
+    Schedule::new(entries.into()).unwrap()
+}
+
+fn time(text: &str) -> swarm_core::domain::TimeOfDay {
+    swarm_core::domain::TimeOfDay::parse("time", text).unwrap()
+}
+
+fn tenant() -> TenantId {
+    TenantId::parse("acme").unwrap()
+}
