@@ -1,6 +1,6 @@
 //! The log of one tenant, in memory.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(crate) struct Rows {
     /// Row number `n` is at index `n - 1`.
     pub(crate) rows: Vec<LogRow>,
     /// The indexes of the acts on each session.
-    pub(crate) acts: HashMap<SessionId, Vec<usize>>,
+    pub(crate) acts: BTreeMap<SessionId, Vec<usize>>,
 }
 
 impl Rows {

@@ -13,7 +13,7 @@ use swarm_core::store::{
 
 use crate::TenantStore;
 use crate::documents;
-use crate::world::{SessionRow, World, first, next, next_id};
+use crate::world::{SessionRow, World, first, next};
 
 #[async_trait]
 impl Sessions for TenantStore {
@@ -86,7 +86,7 @@ fn shown(session: &Arc<Session>, query: &SessionQuery) -> Arc<Session> {
 
 fn convene(world: &mut World, convocation: &Convocation, now: Timestamp) -> Arc<Session> {
     let Convocation { draft, act } = convocation;
-    let id = SessionId(next_id(world.sessions.len()));
+    let id = next_session(world);
     let session = first(draft.convened(id, now));
     let convened = Arc::clone(&session.record);
     let subjects = world.days.entry(draft.date).or_default();
@@ -113,6 +113,13 @@ fn convene_once(
     matches!(put, Put::Created(_)).then_some(session)
 }
 
+/// The next id. That of a withdrawn session stays used: the acts on it are in the log.
+fn next_session(world: &World) -> SessionId {
+    let stored = world.sessions.last_key_value().map(|(id, _)| *id);
+    let logged = world.log.acts.last_key_value().map(|(id, _)| *id);
+    SessionId(stored.max(logged).map_or(1, |last| last.0.saturating_add(1)))
+}
+
 fn save(world: &mut World, change: &SessionChange, now: Timestamp) -> Saved {
     let id = change.session.id;
     let Some(row) = world.sessions.get(&id) else { return Saved::Stale };
@@ -124,8 +131,20 @@ fn save(world: &mut World, change: &SessionChange, now: Timestamp) -> Saved {
     {
         return Saved::Stale;
     }
-    write(world, change, now);
+    if change.withdrawn {
+        remove(world, change, now);
+    } else {
+        write(world, change, now);
+    }
     Saved::Saved
+}
+
+fn remove(world: &mut World, change: &SessionChange, now: Timestamp) {
+    let Session { id, date, subject_id, .. } = &change.session;
+    world.sessions.remove(id);
+    let ids = world.days.get_mut(date).and_then(|subjects| subjects.get_mut(subject_id));
+    ids.into_iter().for_each(|ids| ids.retain(|other| other != id));
+    world.log.act(&change.act, now);
 }
 
 fn aggregate(world: &mut World, aggregation: &Aggregation, now: Timestamp) -> Aggregated {

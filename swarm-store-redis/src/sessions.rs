@@ -77,7 +77,8 @@ impl Sessions for TenantStore {
     }
 
     async fn save_session(&self, change: &SessionChange) -> Result<Saved> {
-        let SessionChange { session, expected, takes, none_filed_after, act } = change;
+        let SessionChange { session, expected, takes, none_filed_after, withdrawn, act } = change;
+        let (day, subject) = (session.date.to_string(), session.subject_id.as_str());
         let keys = [
             self.attempt("save session")?,
             self.keys.sessions(),
@@ -93,6 +94,9 @@ impl Sessions for TenantStore {
         script.arg(session.published_at.map(published_at).unwrap_or_default());
         script.arg(entry_arg(Some(act)));
         script.arg(none_filed_after.map(|end| end.millis().to_string()).unwrap_or_default());
+        // Where it is withdrawn: the other listings that it is in.
+        script.arg(if *withdrawn { all() } else { String::new() });
+        script.arg(keys::sessions_on(&day, subject));
         let outcome = self.commit("save session", script).await?;
         saved("save session", &outcome)
     }

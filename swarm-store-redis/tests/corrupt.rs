@@ -93,8 +93,14 @@ async fn write_over_corrupt_session_changes_nothing() {
     fixture.corrupt("sessions", "1");
     let before = fixture.dump();
     let (session, act) = (Session::clone(&session), draft("subject").act);
-    let change =
-        SessionChange { session, expected: FIRST, takes: Some(0), none_filed_after: None, act };
+    let change = SessionChange {
+        session,
+        expected: FIRST,
+        takes: Some(0),
+        none_filed_after: None,
+        withdrawn: false,
+        act,
+    };
     assert!(fixture.store.save_session(&change).await.is_err());
     assert_eq!(fixture.dump(), before);
 }

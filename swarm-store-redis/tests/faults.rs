@@ -197,6 +197,7 @@ async fn commits_take_effect_once_when_their_answer_is_lost() {
         expected: version,
         takes: Some(0),
         none_filed_after: None,
+        withdrawn: false,
         act,
     };
     proxy.drop_next(0, 1);

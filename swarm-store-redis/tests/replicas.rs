@@ -50,6 +50,7 @@ async fn commits_fail_while_the_replica_is_down() {
         expected,
         takes: None,
         none_filed_after: None,
+        withdrawn: false,
         act: draft("subject").act,
     };
     let (eve, other) = (Author::named("eve").creation(), draft("other"));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use swarm_core::domain::{Session, SessionId, Take, TakeId};
+use swarm_core::domain::{Session, SessionId, Take, TakeId, Version};
 use swarm_core::store::records::{Record, without_snapshot};
 use swarm_core::store::{
     Aggregated, Aggregation, Collection, Convocation, DocumentDraft, Put, Result, Saved,
@@ -106,7 +106,11 @@ fn listed(world: &World<'_>, sql: &str, values: Values<'_>) -> Outcome<Vec<Arc<S
 
 fn convene(world: &World<'_>, convocation: &Convocation) -> Outcome<Arc<Session>> {
     let Convocation { draft, act } = convocation;
-    let id = world.next_id("SELECT max(id) FROM sessions WHERE tenant = ?1", &[])?;
+    // The id of a withdrawn session stays used: the acts on it are in the log.
+    const LAST: &str = "SELECT max(
+            coalesce((SELECT max(id) FROM sessions WHERE tenant = ?1), 0),
+            coalesce((SELECT max(session) FROM log WHERE tenant = ?1 AND session IS NOT NULL), 0))";
+    let id = world.next_id(LAST, &[])?;
     let session = draft.convened(SessionId(id), world.time_of_commit()?);
     world.run(
         "INSERT INTO sessions (tenant, id, version, date, subject, state, record)
@@ -163,7 +167,7 @@ fn aggregate(
 }
 
 fn save(world: &World<'_>, change: &SessionChange, text: &str) -> Outcome<Saved> {
-    let SessionChange { session, expected, takes, none_filed_after, act } = change;
+    let SessionChange { session, expected, takes, none_filed_after, withdrawn, act } = change;
     if let Some(judged) = takes {
         const FILED: &str = "SELECT count(*) FROM takes WHERE tenant = ?1 AND session = ?2";
         let filed = world.number(FILED, &[&signed(session.id.0)])?;
@@ -178,20 +182,30 @@ fn save(world: &World<'_>, change: &SessionChange, text: &str) -> Outcome<Saved>
             return Ok(Saved::Stale);
         }
     }
-    let saved = saved(world.run(
+    let changed = if *withdrawn {
+        const REMOVE: &str = "DELETE FROM sessions WHERE tenant = ?1 AND id = ?2 AND version = ?3";
+        world.run(REMOVE, &[&signed(session.id.0), &signed(expected.0)])
+    } else {
+        update(world, session, *expected, text)
+    };
+    let saved = saved(changed)?;
+    if saved == Saved::Saved {
+        log_rows::append_act(world, act, world.time_of_commit()?)?;
+    }
+    Ok(saved)
+}
+
+fn update(world: &World<'_>, session: &Session, expected: Version, text: &str) -> Outcome<usize> {
+    world.run(
         "UPDATE sessions SET version = ?4, state = ?5, published_at = ?6, record = ?7
          WHERE tenant = ?1 AND id = ?2 AND version = ?3",
         &[
             &signed(session.id.0),
             &signed(expected.0),
-            &next(Some(*expected)),
+            &next(Some(expected)),
             &session.state.as_str(),
             &session.published_at.map(|moment| moment.millis()),
             &text,
         ],
-    ))?;
-    if saved == Saved::Saved {
-        log_rows::append_act(world, act, world.time_of_commit()?)?;
-    }
-    Ok(saved)
+    )
 }

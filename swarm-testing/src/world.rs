@@ -229,6 +229,7 @@ impl World {
             expected: version,
             takes: None,
             none_filed_after: None,
+            withdrawn: false,
             act: act_on(id, "amended"),
         }
     }

@@ -49,7 +49,7 @@ pub use resolve::resolve;
 pub use schedule::{Occasion, next_opening, next_state, occasions_of, open_occasions};
 pub use sessions::{
     Aggregation, Convocation, SessionChange, advance, amend, check_roster, close_if_due, convene,
-    excuse, freeze_roster, is_due,
+    excuse, freeze_roster, is_due, withdraw,
 };
 pub use submission::{Draft, Submission};
 pub use warnings::{Warning, warnings};

@@ -113,6 +113,9 @@ pub enum Refusal {
     /// The new deadline is before the time of a stored take.
     #[error("a take on file was filed after that deadline")]
     FiledLater,
+    /// Takes are filed in the session, so it cannot be withdrawn.
+    #[error("takes are on file")]
+    TakesOnFile,
     /// The session already has a roster.
     #[error("roster already frozen")]
     RosterFrozen,
@@ -155,6 +158,7 @@ impl Refusal {
                 | Self::SessionIs(_)
                 | Self::AlreadyAggregated
                 | Self::FiledLater
+                | Self::TakesOnFile
                 | Self::RosterFrozen
                 | Self::NoRoster
                 | Self::BriefPublished

@@ -35,6 +35,8 @@ pub struct SessionChange {
     pub takes: Option<usize>,
     /// Guard: no take may have been filed after this time.
     pub none_filed_after: Option<Timestamp>,
+    /// Whether the record is removed instead of written; `session` is what it was last.
+    pub withdrawn: bool,
     /// Its entry in the log.
     pub act: Act,
 }
@@ -213,7 +215,16 @@ pub fn excuse(
     }
     let act = log::excused(&changed, member, excused, by);
     let (session, expected) = (changed, session.version);
-    Ok(Some(SessionChange { session, expected, takes: None, none_filed_after: None, act }))
+    let (takes, none_filed_after, withdrawn) = (None, None, false);
+    Ok(Some(SessionChange { session, expected, takes, none_filed_after, withdrawn, act }))
+}
+
+/// Withdraws a session, in any state: it is as if it had never been convened. A guard of the commit
+/// checks that no take was filed in it.
+pub fn withdraw(session: &Versioned<Session>, by: &Attribution) -> SessionChange {
+    let last = Session::clone(&session.record);
+    let change = change(session, last, SessionAct::Withdrawn, by);
+    SessionChange { takes: Some(0), withdrawn: true, ..change }
 }
 
 /// Whether the record changes, or the operator left a note to be logged.
@@ -228,5 +239,6 @@ fn change(
     by: &Attribution,
 ) -> SessionChange {
     let act = log::session_changed(act, &session, by);
-    SessionChange { session, expected: judged.version, takes: None, none_filed_after: None, act }
+    let (takes, none_filed_after, withdrawn) = (None, None, false);
+    SessionChange { session, expected: judged.version, takes, none_filed_after, withdrawn, act }
 }

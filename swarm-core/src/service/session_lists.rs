@@ -74,12 +74,14 @@ impl Tenant {
         let before = Some(SessionId(first.id.0.saturating_add(1)));
         let whole = SessionQuery { before, limit: listed.len(), ..SessionQuery::default() };
         let whole = self.store.sessions(&whole).await?;
-        let snapshot = |id| whole.iter().find(|it| it.id == id).and_then(|it| it.snapshot.clone());
+        // One that is missing by now was withdrawn.
+        let snapshot = |id| whole.iter().find(|it| it.id == id).map(|it| it.snapshot.clone());
         let with = |session: &Arc<Session>| match is_aggregated(session) {
-            true => Arc::new(Session { snapshot: snapshot(session.id), ..Session::clone(session) }),
-            false => Arc::clone(session),
+            true => snapshot(session.id)
+                .map(|snapshot| Arc::new(Session { snapshot, ..Session::clone(session) })),
+            false => Some(Arc::clone(session)),
         };
-        Ok(listed.iter().map(with).collect())
+        Ok(listed.iter().filter_map(with).collect())
     }
 }
 

@@ -89,11 +89,11 @@ impl Tenant {
         let on = SessionQuery { on: Some((date, subject)), limit: 1, ..SessionQuery::default() };
         let mut newest = self.newest(&on).await?;
         loop {
-            let answer = self.session(newest).await?;
-            // Where a newer one was convened meanwhile, what was read may be later than that.
-            let is_still = std::mem::replace(&mut newest, self.newest(&on).await?);
-            if is_still == newest {
-                return Ok(answer);
+            let answer = self.session(newest).await;
+            // Where a newer one was convened meanwhile, or this one withdrawn, read again.
+            let was = std::mem::replace(&mut newest, self.newest(&on).await?);
+            if was == newest {
+                return answer;
             }
         }
     }
@@ -231,6 +231,28 @@ impl Tenant {
         .await
     }
 
+    /// Withdraws a session in which no take was filed, and returns it as it was last: from now on it
+    /// is not found, and its id is not used again. Its brief goes with it; a memo that names it stays.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::TakesOnFile`].
+    pub async fn withdraw_session(
+        &self,
+        id: SessionId,
+        by: &Attribution,
+    ) -> Result<Arc<Session>, Error> {
+        until_committed("withdraw session", || async {
+            let judged = self.load(id).await?;
+            let withdrawn = self.saved(rules::withdraw(&judged, by)).await?;
+            if withdrawn.is_none() && self.load(id).await?.version == judged.version {
+                // Nobody else has changed it, so a take blocked the write.
+                return Err(Refusal::TakesOnFile.into());
+            }
+            Ok(withdrawn)
+        })
+        .await
+    }
+
     /// Sets a session's roster. It can be set only once.
     ///
     /// # Errors
@@ -317,9 +339,9 @@ impl Tenant {
                 round.wait_for(deadline, now);
                 continue;
             }
-            let Some(change) = rules::close_if_due(&self.load(session.id).await?, now) else {
-                continue;
-            };
+            // It may have been withdrawn meanwhile.
+            let Some(session) = self.store.session(session.id).await? else { continue };
+            let Some(change) = rules::close_if_due(&session, now) else { continue };
             match self.saved(change).await? {
                 Some(_) => round.done += 1,
                 // The session was changed concurrently; the next round judges it again.

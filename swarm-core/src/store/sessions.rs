@@ -40,6 +40,11 @@ pub trait Sessions: Send + Sync {
     /// Writes a session, atomically. Returns [`Saved::Stale`] unless its stored version is
     /// `change.expected`, the number of takes filed in it is `change.takes`, if given, and no take
     /// was filed in it after `change.none_filed_after`, if given.
+    ///
+    /// If `change.withdrawn`, removes the session instead. To ensure correctness:
+    /// - no read finds it any longer, no list and no count has it, and takes of its day and subject
+    ///   go to the newest session that is left there;
+    /// - its id is not given to another session, and the acts on it stay in the log.
     async fn save_session(&self, change: &SessionChange) -> Result<Saved>;
 
     /// Aggregates a session: reads it and all of its takes, has [`Aggregation::judge`] judge them,

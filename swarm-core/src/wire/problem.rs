@@ -84,6 +84,7 @@ problems! {
     SessionState = 409 "session-state", "The state of the session forbids this.";
     AlreadyAggregated = 409 "already-aggregated", "What the snapshot was made with stands: only the deadline may still move.";
     FiledLater = 409 "filed-later", "Choose a deadline that is not before the filedAt of any take on file.";
+    TakesOnFile = 409 "takes-on-file", "A session with takes stays: close it, or move its deadline.";
     RosterFrozen = 409 "roster-frozen", "The roster of this session stands.";
     BriefPublished = 409 "brief-published", "The brief of this session stands.";
     NoRoster = 409 "no-roster", "Freeze a roster first.";
@@ -133,6 +134,7 @@ impl From<&Refusal> for Problem {
             Refusal::SessionIs(_) => Self::SessionState,
             Refusal::AlreadyAggregated => Self::AlreadyAggregated,
             Refusal::FiledLater => Self::FiledLater,
+            Refusal::TakesOnFile => Self::TakesOnFile,
             Refusal::RosterFrozen => Self::RosterFrozen,
             Refusal::BriefPublished => Self::BriefPublished,
             Refusal::NoRoster => Self::NoRoster,

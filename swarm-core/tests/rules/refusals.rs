@@ -24,6 +24,7 @@ fn conflicts_depend_on_stored_state() {
         R::SessionIs(SessionState::Published),
         R::AlreadyAggregated,
         R::FiledLater,
+        R::TakesOnFile,
         R::RosterFrozen,
         R::NoRoster,
         R::BriefPublished,

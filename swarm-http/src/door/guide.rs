@@ -155,6 +155,7 @@ fn member_problems() -> Vec<Problem> {
         Problem::SessionState,
         Problem::AlreadyAggregated,
         Problem::FiledLater,
+        Problem::TakesOnFile,
         Problem::RosterFrozen,
         Problem::BriefPublished,
         Problem::NoRoster,

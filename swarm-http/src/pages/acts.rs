@@ -167,6 +167,7 @@ fn session_act(
             None => "a member excused".to_owned(),
         },
         SessionAct::Brief => "brief published".to_owned(),
+        SessionAct::Withdrawn => "withdrawn".to_owned(),
     }
 }
 

@@ -5,7 +5,7 @@ use swarm_core::domain::{
 };
 use swarm_core::wire::Problem::{
     self, AlreadyAggregated, BriefPublished, FiledLater, InvalidRequest, NoRoster, NotFound,
-    RosterFrozen,
+    RosterFrozen, TakesOnFile,
 };
 use swarm_core::{MAX_ACCEPTING, MemberId, Refusal, Resource, SessionId, TakeId, wire};
 
@@ -78,6 +78,14 @@ pub(super) fn routes() -> Vec<Route> {
                 .with(Work::Long)
                 .answers(200, &["SessionChanged"])
                 .refuses(&[InvalidRequest, NotFound, Problem::SessionState]),
+            post(Operator, "/api/swarm/admin/sessions/{id}/withdraw", withdraw)
+                .about("Withdraw a session without takes: it is as if it had never been convened")
+                .part("Id")
+                .body("Noted")
+                .optional_body()
+                .with(Work::Long)
+                .answers(200, &["SessionChanged"])
+                .refuses(&[InvalidRequest, NotFound, TakesOnFile]),
             post(Operator, "/api/swarm/admin/sessions/{id}/roster", freeze_roster)
                 .with(Work::Long)
                 .about("Freeze the roster, once")
@@ -163,6 +171,13 @@ pub(crate) async fn advance(mut request: RequestContext) -> Reply {
     let id = request.session_id()?;
     let (state, by) = request.attributed_fields(SessionState::read)?;
     let session = request.tenant().advance(id, state, &by).await?;
+    Ok(wire::sessions::changed(&session).into())
+}
+
+pub(crate) async fn withdraw(mut request: RequestContext) -> Reply {
+    let id = request.session_id()?;
+    let ((), by) = request.attributed_fields(|_| Ok(()))?;
+    let session = request.tenant().withdraw_session(id, &by).await?;
     Ok(wire::sessions::changed(&session).into())
 }
 

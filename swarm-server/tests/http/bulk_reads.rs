@@ -143,6 +143,7 @@ fn quote(port: &dyn Store, id: u64, bytes: usize) {
         expected: stored.version,
         takes: None,
         none_filed_after: None,
+        withdrawn: false,
         act,
     };
     assert_eq!(now(port.save_session(&change)).unwrap(), Saved::Saved);

@@ -208,6 +208,10 @@ mod caught {
             LastTakeNotAggregated      => session_is_aggregated_once;
             AggregatedAsOfARead        => aggregation_ends_while_takes_arrive;
             AggregationStarved         => aggregation_ends_while_takes_arrive;
+            WithdrawnIsKept            => withdrawn_session_is_as_if_it_had_not_been
+                session_withdrawn_last_leaves_its_day_empty;
+            WithdrawnInAnyCase         => session_with_takes_is_not_withdrawn
+                session_is_withdrawn_or_filed_in;
             TakesComeMeanwhile         => aggregation_includes_exactly_the_takes_filed_before_it
                 moving_deadline_leaves_no_late_takes;
         }

@@ -117,6 +117,15 @@ fault!(SavedThoughUnknown: save_session(worlds, change: &SessionChange) -> Saved
     }
 });
 
+fault!(WithdrawnIsKept: save_session(worlds, change: &SessionChange) -> Saved {
+    worlds.own.save_session(&SessionChange { withdrawn: false, ..change.clone() }).await
+});
+
+fault!(WithdrawnInAnyCase: save_session(worlds, change: &SessionChange) -> Saved {
+    let takes = change.takes.filter(|_| !change.withdrawn);
+    worlds.own.save_session(&SessionChange { takes, ..change.clone() }).await
+});
+
 fault!(AggregatedAgain: aggregate(worlds, aggregation: &Aggregation) -> Aggregated {
     match worlds.own.aggregate(aggregation).await? {
         Err(Refusal::SessionIs(_)) => {

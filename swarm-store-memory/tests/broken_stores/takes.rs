@@ -115,6 +115,7 @@ fault!(FilingSavesItsSession: file(worlds, filing: &Filing) -> Filed {
             expected: there.version,
             takes: None,
             none_filed_after: None,
+            withdrawn: false,
             act: act("filed"),
         };
         let _ = worlds.own.save_session(&change).await?;

@@ -1,9 +1,10 @@
 -- Writes a session, if it has the expected version, the expected number of takes (if given), and no take
--- filed after `none_after` (if given). The time of its publication never changes.
+-- filed after `none_after` (if given). The time of its publication never changes. With `all`, removes the
+-- session instead; its id stays used, and takes of its day and subject go to the newest session left there.
 local sessions, index, filed, acts = KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local id, expected, count, row = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local prefix, state_prefix, published_prefix, act = ARGV[5], ARGV[6], ARGV[7], ARGV[8]
-local none_after = ARGV[9]
+local none_after, all, on = ARGV[9], ARGV[10], ARGV[11]
 
 local before = redis.call('HGET', sessions, id)
 if not at_version(before, expected) then return 'stale' end
@@ -21,9 +22,24 @@ local now = time_of_commit()
 must_be(HASH, acts)
 must_be(SORTED_SET, index)
 
+redis.call('HDEL', takes, 'hold:' .. id)
+if all ~= '' then
+  redis.call('HDEL', sessions, id)
+  redis.call('HDEL', takes, 'session:' .. id)
+  redis.call('ZREM', index, entry(all, id), entry(state_prefix, id), entry(on, id))
+  if published_prefix ~= '' then redis.call('ZREM', index, entry(published_prefix, id)) end
+  local left = redis.call('ZREVRANGEBYLEX', index, '(' .. on .. ':', '[' .. on, 'LIMIT', 0, 1)[1]
+  if left then
+    redis.call('HSET', takes, 'newest:' .. on, id_of(left))
+  else
+    redis.call('HDEL', takes, 'newest:' .. on)
+  end
+  log_act(acts, id, now, act)
+  return committed('saved')
+end
+
 redis.call('HSET', sessions, id, row)
 guard_filings('session:' .. id, row)
-redis.call('HDEL', takes, 'hold:' .. id)
 redis.call('ZREM', index, entry(prefix .. #old_state .. ':' .. old_state, id))
 redis.call('ZADD', index, 0, entry(state_prefix, id))
 if published_prefix ~= '' then redis.call('ZADD', index, 0, entry(published_prefix, id)) end

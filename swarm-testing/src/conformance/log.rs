@@ -101,6 +101,7 @@ pub async fn refused_write_appends_no_row(tenants: Arc<dyn Tenants>) {
         expected: Version(1),
         takes: None,
         none_filed_after: None,
+        withdrawn: false,
         act: act("unknown"),
     };
     promised!(world.save_session(&unknown).await, Saved::Stale);

@@ -139,6 +139,10 @@ macro_rules! conformance_cases {
                 session_is_aggregated_once
                 aggregation_ends_while_takes_arrive
                 moving_deadline_leaves_no_late_takes
+                withdrawn_session_is_as_if_it_had_not_been
+                session_withdrawn_last_leaves_its_day_empty
+                session_with_takes_is_not_withdrawn
+                session_is_withdrawn_or_filed_in
             }
             takes {
                 basis_of_unknown_token_and_session_has_only_the_time

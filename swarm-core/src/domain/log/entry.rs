@@ -168,7 +168,7 @@ pub struct SessionEntry {
     pub by: Actor,
     /// What they say about it.
     pub note: Option<Note>,
-    /// The session after it.
+    /// The session after it; of [`SessionAct::Withdrawn`], as it was last.
     pub session: LoggedSession,
     /// Of [`SessionAct::Excuse`]: who was excused, or expected again.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -193,6 +193,8 @@ pub enum SessionAct {
     Excuse,
     /// Its brief was published.
     Brief,
+    /// It was withdrawn: it is as if it had never been convened.
+    Withdrawn,
 }
 
 /// A session in the log: its record, with digests in place of what may be long.

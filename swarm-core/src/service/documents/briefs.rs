@@ -1,5 +1,6 @@
 //! Publishing and reading briefs.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::unreadable;
@@ -86,8 +87,18 @@ impl Tenant {
     pub async fn brief_on(&self, date: Day, subject: SubjectId) -> Result<Option<Brief>, Error> {
         let group = brief_group(date, &subject);
         let documents = self.store.documents(Collection::Briefs, Some(&group)).await?;
-        let newest = documents.iter().max_by_key(|document| document.key.parse::<u64>().ok());
-        Ok(newest.map(|document| brief(date, subject, document)).transpose()?)
+        let mut documents: Vec<_> = documents
+            .iter()
+            .filter_map(|document| Some((SessionId(document.key.parse().ok()?), document)))
+            .collect();
+        documents.sort_unstable_by_key(|(session, _)| Reverse(*session));
+        for (session, document) in documents {
+            // The brief of a withdrawn session stays in the store and is not shown.
+            if self.store.session(session).await?.is_some() {
+                return Ok(Some(brief(date, subject, document)?));
+            }
+        }
+        Ok(None)
     }
 }
 

@@ -9,6 +9,7 @@ mod replays;
 mod requests;
 mod sessions;
 mod stale_judgements;
+mod withdrawals;
 
 use serde_json::{Value, json};
 

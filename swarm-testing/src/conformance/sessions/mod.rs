@@ -6,6 +6,7 @@ mod listing;
 mod occasions;
 mod published;
 mod take_counts;
+mod withdrawals;
 
 use std::sync::Arc;
 
@@ -28,6 +29,7 @@ pub use listing::*;
 pub use occasions::*;
 pub use published::*;
 pub use take_counts::*;
+pub use withdrawals::*;
 
 /// A query for all sessions.
 const ALL: SessionQuery =
@@ -258,7 +260,14 @@ pub async fn session_change_does_not_convene_a_session(tenants: Arc<dyn Tenants>
     for (id, version) in [(1, 0), (1, 1), (7, 1)] {
         let session = session_draft("subject").convened(SessionId(id), Timestamp::EPOCH);
         let (expected, act) = (Version(version), act("saved"));
-        let change = SessionChange { session, expected, takes: None, none_filed_after: None, act };
+        let change = SessionChange {
+            session,
+            expected,
+            takes: None,
+            none_filed_after: None,
+            withdrawn: false,
+            act,
+        };
         promised!(world.save_session(&change).await, Stale);
     }
     promised!(world.sessions(&ALL).await, []);

@@ -62,6 +62,7 @@ fn refusals(world: &World, late: Filing) -> Vec<Racer> {
                 expected: Version(u64::MAX),
                 takes: None,
                 none_filed_after: None,
+                withdrawn: false,
                 act: act("stale"),
             };
             promised!(three.save_session(&change).await, Saved::Stale);

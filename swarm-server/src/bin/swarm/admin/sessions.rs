@@ -47,6 +47,9 @@ enum SessionVerb {
     /// Publish an aggregated session
     #[command(after_help = "Example: swarm admin session publish 12")]
     Publish { id: u64 },
+    /// Withdraw a session without takes: it is as if it had never been convened
+    #[command(after_help = "Example: swarm admin session withdraw 12 --note 'the wrong subject'")]
+    Withdraw { id: u64 },
     /// Move the deadline of a session
     #[command(after_help = "Example: swarm admin session deadline 12 +1h")]
     Deadline {
@@ -131,6 +134,7 @@ pub(super) fn run(operator: &Operator, options: SessionOptions) -> Result<(), Co
             change.state(id, "aggregated", "publish")
         }
         SessionVerb::Publish { id } => change.state(id, "published", "show"),
+        SessionVerb::Withdraw { id } => change.send(id, "/withdraw", [], "withdrawn"),
         SessionVerb::Deadline { id, time } => move_deadline(&change, id, &time),
         SessionVerb::Roster { id, members } => {
             let members = roster(operator, &members)?;

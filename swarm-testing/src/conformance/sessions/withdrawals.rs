@@ -1,0 +1,105 @@
+//! Sessions that are withdrawn.
+
+use std::sync::Arc;
+
+use super::{ALL, NONE, on};
+use crate::promise::{ensure, promised};
+use crate::{World, race};
+use swarm_core::domain::SessionState::{Collecting, Published};
+use swarm_core::domain::{Attribution, SessionId};
+use swarm_core::rules::withdraw;
+use swarm_core::store::Saved::{Saved, Stale};
+use swarm_core::store::{
+    Countable, Filed, Saved as Outcome, SessionChange, SessionQuery, TakeQuery, Tenants,
+};
+
+/// No read finds it, and its id is not used again, whether or not it was the highest.
+pub async fn withdrawn_session_is_as_if_it_had_not_been(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let first = world.convened("subject").await;
+    let second = world.convened("subject").await;
+    let stale = world.judged(&author, &author.submission(&second, "stale")).await;
+    let published = world.now().await;
+    world
+        .amend(second.id, |session| {
+            session.state = Published;
+            session.published_at = Some(published);
+        })
+        .await;
+    let change = withdrawal(&world, second.id).await;
+    promised!(world.save_session(&change).await, Saved);
+
+    promised!(world.session(second.id).await, None);
+    promised!(world.session_takes(&TakeQuery::all(second.id)).await, None);
+    promised!(world.found(&ALL).await, [1]);
+    promised!(world.found(&on("subject")).await, [1]);
+    promised!(world.found(&SessionQuery { state: Some(Published), ..ALL }).await, NONE);
+    promised!(world.published(10).await, []);
+    promised!(world.count(Countable::Sessions(Published)).await, 0);
+    promised!(world.count(Countable::Sessions(Collecting)).await, 1);
+    promised!(world.file(&stale).await, Filed::Stale);
+    // The one before it is the newest of the day again.
+    let take = world.filed(&author, &first, "later").await;
+    promised!(take.session_id, first.id);
+
+    promised!(world.save_session(&change).await, Stale, "withdrawn again");
+    let saved = SessionChange { withdrawn: false, takes: None, ..change };
+    promised!(world.save_session(&saved).await, Stale, "written again");
+    promised!(world.convened("subject").await.id, SessionId(3));
+    promised!(world.save_session(&withdrawal(&world, SessionId(3)).await).await, Saved);
+    promised!(world.convened("subject").await.id, SessionId(4));
+    promised!(world.acts_on(second.id).await.len(), 3);
+}
+
+/// The only session of its day and subject leaves nothing behind that takes could be filed in.
+pub async fn session_withdrawn_last_leaves_its_day_empty(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let (session, other) = (world.convened("subject").await, world.convened("other").await);
+    promised!(world.save_session(&withdrawal(&world, session.id).await).await, Saved);
+    let facts = world.facts(&author, &author.submission(&session, "nonce")).await;
+    promised!(facts.session, None);
+    promised!(world.found(&on("subject")).await, NONE);
+    world.filed(&author, &other, "nonce").await;
+}
+
+pub async fn session_with_takes_is_not_withdrawn(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    let change = withdrawal(&world, session.id).await;
+    world.filed(&author, &session, "nonce").await;
+    let size = world.log_size().await;
+    promised!(world.save_session(&change).await, Stale);
+    ensure!(world.session(session.id).await.is_some(), "the session", "none");
+    promised!(world.log_size().await, size);
+}
+
+/// Of a withdrawal and takes that race, either the withdrawal is committed or a take.
+pub async fn session_is_withdrawn_or_filed_in(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let authors = world.authors(8).await;
+    for round in 0..16 {
+        let session = world.convened("subject").await;
+        let filings = world.judged_of_each(&authors, &session, &round.to_string()).await;
+        let change = withdrawal(&world, session.id).await;
+        let place = round % 8;
+        let step = |(at, filing)| {
+            let (world, change) = (world.clone(), change.clone());
+            async move {
+                let withdrawn = at == place && world.save_session(&change).await == Outcome::Saved;
+                (withdrawn, world.file(&filing).await)
+            }
+        };
+        let outcomes = race(filings.into_iter().enumerate().map(step)).await;
+        let withdrawn = outcomes.iter().any(|(withdrawn, _)| *withdrawn);
+        let filed = outcomes.iter().filter(|(_, filed)| matches!(filed, Filed::Filed(_))).count();
+        promised!(filed, if withdrawn { 0 } else { 8 });
+        promised!(world.session(session.id).await.is_none(), withdrawn);
+    }
+}
+
+async fn withdrawal(world: &World, id: SessionId) -> SessionChange {
+    withdraw(&world.session(id).await.unwrap(), &Attribution::SCHEDULE)
+}
