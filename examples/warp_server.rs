@@ -10,7 +10,7 @@ use std::sync::Arc;
 use swarm_core::domain::Actor;
 use swarm_core::store::async_trait;
 use swarm_core::{Commit, Swarm, SystemEntropy, TenantId};
-use swarm_http::{HostTable, Operators, Site, TenantConfig};
+use swarm_http::{HostTable, Operator, Operators, Site, TenantConfig};
 use swarm_server::{Limits, serve};
 use swarm_store_memory::MemoryStore;
 use tokio::net::TcpListener;
@@ -54,8 +54,8 @@ struct Gateway;
 
 #[async_trait]
 impl Operators for Gateway {
-    async fn admit(&self, headers: &HeaderMap) -> Option<Actor> {
-        Actor::operator(headers.get("x-user")?.to_str().ok()?).ok()
+    async fn admit(&self, headers: &HeaderMap) -> Option<Operator> {
+        Some(Actor::operator(headers.get("x-user")?.to_str().ok()?).ok()?.into())
     }
 }
 

@@ -76,8 +76,8 @@ use response::Answer;
 pub use request::{SiteService, body};
 pub use site::Site;
 pub use tenants::{
-    AdminTokens, DuplicateOperator, DuplicateTenant, Host, HostTable, Operators, PublicOrigin,
-    ServedTenant, Services, TenantConfig, TenantDirectory, TenantRequest,
+    AdminTokens, DuplicateOperator, DuplicateTenant, Host, HostTable, Operator, Operators,
+    PublicOrigin, Role, ServedTenant, Services, TenantConfig, TenantDirectory, TenantRequest,
 };
 
 /// Interface A and the pages, below `/api/swarm` and `/swarm`, as a warp filter that rejects unknown paths,

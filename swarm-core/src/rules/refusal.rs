@@ -92,6 +92,9 @@ pub enum Refusal {
     /// No operator's token came with the request, or a wrong one.
     #[error("admin token required")]
     MissingAdminToken,
+    /// The role of the operator's token does not allow this.
+    #[error("not allowed for this role")]
+    NotForRole,
     /// A field of an operator's request breaks its rule.
     #[error("invalid request")]
     InvalidRequest(Invalid),

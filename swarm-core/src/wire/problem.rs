@@ -67,6 +67,7 @@ problems! {
     Excused = 403 "excused", "You are excused from this session: wait for another one.";
     NoKey = 403 "no-key", "Ask the operator to register a public key.";
     NotActive = 403 "not-active", "Ask the operator to activate the member.";
+    NotForRole = 403 "not-for-role", "Send the token of an operator whose role allows this.";
     NoSession = 404 "no-session", "Take date and subjectId from /api/swarm/open-sessions.";
     NotFound = 404 "not-found", "Check the id; the lists contain the existing ones.";
     UnknownPath = 404 "unknown-path", "See /openapi.json for the existing paths.";
@@ -127,6 +128,7 @@ impl From<&Refusal> for Problem {
             Refusal::InvalidMemo(_) => Self::InvalidMemo,
             Refusal::InvalidRequest(_) => Self::InvalidRequest,
             Refusal::MissingAdminToken => Self::AdminToken,
+            Refusal::NotForRole => Self::NotForRole,
             Refusal::QuotaReached(_) => Self::QuotaReached,
             Refusal::NotFound(_) => Self::NotFound,
             Refusal::MemberIs(_) => Self::MemberState,
@@ -165,6 +167,7 @@ impl From<&CommitteeRefusal> for Problem {
             CommitteeRefusal::InvalidSubmission(_) => Self::InvalidSubmission,
             CommitteeRefusal::InvalidRequest(_) => Self::InvalidRequest,
             CommitteeRefusal::MissingAdminToken => Self::AdminToken,
+            CommitteeRefusal::NotForRole => Self::NotForRole,
             CommitteeRefusal::QuotaReached(_) => Self::QuotaReached,
             CommitteeRefusal::NotFound(_) => Self::NotFound,
             CommitteeRefusal::MemberExists(_) => Self::MemberExists,

@@ -45,6 +45,7 @@ fn conflicts_depend_on_stored_state() {
         R::InvalidApplication(invalid()),
         R::BadApplication { expected_payload: String::new() },
         R::ClaimRefused(ClaimFault::Unproven),
+        R::NotForRole,
         R::NotFound(Resource::Take),
         R::QuotaReached(QuotaReached::pending()),
     ] {

@@ -149,6 +149,7 @@ const COMMITTEE: [Problem; 9] = [
 fn member_problems() -> Vec<Problem> {
     let operators = [
         Problem::AdminToken,
+        Problem::NotForRole,
         Problem::InvalidRequest,
         Problem::MemberState,
         Problem::MessageState,

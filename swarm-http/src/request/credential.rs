@@ -7,7 +7,7 @@ use swarm_core::proof::ApiKey;
 use swarm_core::{CommitteeRefusal, Refusal};
 
 use crate::response::ApiError;
-use crate::tenants::{ServedTenant, only};
+use crate::tenants::{Operator, Role, ServedTenant, only};
 
 /// The credential that a route requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,12 +16,22 @@ pub(crate) enum Access {
     Public,
     /// A bearer token. The rules check whose it is.
     Member,
-    /// An operator of the tenant.
-    Operator,
+    /// An operator of the tenant, in this role or one that may do more.
+    Operator(Role),
     /// A well-formed API key of a committee member. The rules check whose it is.
     CommitteeMember,
-    /// An operator of the tenant, refused in the committee's words.
-    CommitteeOperator,
+    /// As [`Operator`](Self::Operator), refused in the committee's words.
+    CommitteeOperator(Role),
+}
+
+impl Access {
+    /// The role that an operator needs, if the route is for operators.
+    pub(crate) fn role(self) -> Option<Role> {
+        match self {
+            Self::Operator(role) | Self::CommitteeOperator(role) => Some(role),
+            Self::Public | Self::Member | Self::CommitteeMember => None,
+        }
+    }
 }
 
 /// The credential that the route requires, as the caller sent it.
@@ -32,27 +42,34 @@ pub(crate) enum Credential {
     ApiKey(ApiKey),
 }
 
-/// Rejects a caller without the required credential, before the rest of the request is read.
+/// Rejects a caller without the required credential or role, before the rest of the request is read.
 pub(crate) async fn admit(
     access: Access,
     headers: &HeaderMap,
     served: &ServedTenant,
 ) -> Result<Credential, ApiError> {
-    let operator =
-        async || served.config().operators.admit(headers).await.map(Credential::Operator);
+    let operator = async |needed| {
+        let Operator { name, role } = served.config().operators.admit(headers).await?;
+        tracing::Span::current().record("operator", name.as_str());
+        Some((role >= needed).then_some(Credential::Operator(name)))
+    };
     match access {
         Access::Public => Ok(Credential::None),
         Access::Member => {
             let token = bearer(headers).ok_or(Refusal::MissingBearer)?;
             Ok(Credential::Bearer(TokenHash::of(token)))
         }
-        Access::Operator => Ok(operator().await.ok_or(Refusal::MissingAdminToken)?),
+        Access::Operator(role) => {
+            let known = operator(role).await.ok_or(Refusal::MissingAdminToken)?;
+            Ok(known.ok_or(Refusal::NotForRole)?)
+        }
         Access::CommitteeMember => {
             let key = api_key(headers).and_then(ApiKey::parse);
             Ok(Credential::ApiKey(key.ok_or(CommitteeRefusal::MissingKey)?))
         }
-        Access::CommitteeOperator => {
-            Ok(operator().await.ok_or(CommitteeRefusal::MissingAdminToken)?)
+        Access::CommitteeOperator(role) => {
+            let known = operator(role).await.ok_or(CommitteeRefusal::MissingAdminToken)?;
+            Ok(known.ok_or(CommitteeRefusal::NotForRole)?)
         }
     }
 }

@@ -197,9 +197,6 @@ where
     let served = served.ok_or_else(|| unknown_host(&origin))?;
     tracing::Span::current().record("tenant", served.config().id.as_str());
     let credential = admit(route.access, &headers, &served).await?;
-    if let Credential::Operator(name) = &credential {
-        tracing::Span::current().record("operator", name.as_str());
-    }
     let (bytes, body) = match route.body {
         None => (Bytes::new(), Json::Null),
         Some(rule) => {

@@ -13,6 +13,7 @@ use crate::request::context::{RequestContext, invalid_query};
 use crate::request::credential::Access::{Member, Operator};
 use crate::request::route::{Route, Section, cached, post};
 use crate::response::{ApiError, Reply, ok};
+use crate::tenants::Role;
 
 /// Maximum body of a memo, in bytes. Every valid memo fits, however its JSON is escaped (API.md, 1.1).
 const MEMO_LIMIT: usize = 2 << 20;
@@ -47,29 +48,33 @@ pub(super) fn routes() -> Vec<Route> {
                 .refuses(&[NotFound]),
         ]),
         Section::Operating.rows(vec![
-            post(Operator, "/api/swarm/admin/subjects", put_subject)
+            post(Operator(Role::Operator), "/api/swarm/admin/subjects", put_subject)
                 .about("Create or replace a subject")
                 .body("SubjectDraft")
                 .answers(200, &["SubjectWritten"])
                 .answers(201, &["SubjectWritten"])
                 .refuses(&[InvalidRequest]),
-            post(Operator, "/api/swarm/admin/subjects/{id}/snapshots", add_snapshot)
-                .about("Add a snapshot of a subject")
-                .part("SubjectId")
-                .body("SnapshotDraft")
-                .answers(201, &["SnapshotAdded"])
-                .refuses(&[InvalidRequest, NotFound]),
-            post(Operator, "/api/swarm/admin/regime", put_regime)
+            post(
+                Operator(Role::Operator),
+                "/api/swarm/admin/subjects/{id}/snapshots",
+                add_snapshot,
+            )
+            .about("Add a snapshot of a subject")
+            .part("SubjectId")
+            .body("SnapshotDraft")
+            .answers(201, &["SnapshotAdded"])
+            .refuses(&[InvalidRequest, NotFound]),
+            post(Operator(Role::Operator), "/api/swarm/admin/regime", put_regime)
                 .about("Create or replace the regime of a day")
                 .body("RegimeDraft")
                 .answers(200, &["Written"])
                 .refuses(&[InvalidRequest]),
-            post(Operator, "/api/swarm/admin/signals", put_signal)
+            post(Operator(Role::Operator), "/api/swarm/admin/signals", put_signal)
                 .about("Create or replace a signal of a day")
                 .body("Signal")
                 .answers(200, &["Written"])
                 .refuses(&[InvalidRequest]),
-            post(Operator, "/api/swarm/admin/memos/{id}/retract", retract_memo)
+            post(Operator(Role::Operator), "/api/swarm/admin/memos/{id}/retract", retract_memo)
                 .about("Retract a memo")
                 .part("Id")
                 .answers(200, &["Written"])

@@ -10,6 +10,7 @@ use crate::request::credential::Access::Operator;
 use crate::request::page::Page;
 use crate::request::route::{Route, Section, cached, post};
 use crate::response::Reply;
+use crate::tenants::Role;
 
 /// The log, and accepting a store that went back.
 pub(super) fn routes() -> Vec<Route> {
@@ -21,7 +22,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .answers(200, &["Log"]),
         ]),
         Section::Operating.rows(vec![
-            post(Operator, "/api/swarm/admin/accept", accept)
+            post(Operator(Role::Admin), "/api/swarm/admin/accept", accept)
                 .about(
                     "Accept the store as it is: a clock that is behind the log counts again, \
                  or a log that went back is gone on with",

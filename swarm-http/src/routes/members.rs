@@ -14,6 +14,7 @@ use crate::request::credential::Access::{Member, Operator, Public};
 use crate::request::page::{MAX_PAGE, Page};
 use crate::request::route::{Route, Section, Work, cached, post, read, read_as};
 use crate::response::{ApiError, Reply};
+use crate::tenants::Role;
 
 /// Joining, members, and what operators do with them.
 pub(super) fn routes() -> Vec<Route> {
@@ -56,48 +57,48 @@ pub(super) fn routes() -> Vec<Route> {
                 .refuses(&[NotFound]),
         ]),
         Section::Operating.rows(vec![
-            read_as(Operator, "/api/swarm/admin/applications", applications)
+            read_as(Operator(Role::Reader), "/api/swarm/admin/applications", applications)
                 .about("Applications by memberId, with name and contact")
                 .query(&[("state", "MemberState"), ("limit", "PageLimit"), ("after", "MemberId")])
                 .with(Work::Long)
                 .answers(200, &["Applications"])
                 .refuses(&[InvalidRequest]),
-            post(Operator, "/api/swarm/admin/activate", activate)
+            post(Operator(Role::Admin), "/api/swarm/admin/activate", activate)
                 .about("Let an applicant in, or a member in again")
                 .body("MemberName")
                 .answers(200, &["Reviewed"])
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState, KeyRegistered]),
-            post(Operator, "/api/swarm/admin/reject", reject)
+            post(Operator(Role::Admin), "/api/swarm/admin/reject", reject)
                 .about("Turn an applicant down")
                 .body("MemberName")
                 .answers(200, &["Reviewed"])
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState]),
-            post(Operator, "/api/swarm/admin/deactivate", deactivate)
+            post(Operator(Role::Admin), "/api/swarm/admin/deactivate", deactivate)
                 .about("Shut a member out: its token resolves no more")
                 .body("MemberName")
                 .answers(200, &["Reviewed"])
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState]),
-            post(Operator, "/api/swarm/admin/reset-claim", reset_claim)
+            post(Operator(Role::Admin), "/api/swarm/admin/reset-claim", reset_claim)
                 .about("Let a member that lost its token claim a new one with its key")
                 .body("MemberName")
                 .answers(200, &["Reviewed"])
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState]),
-            post(Operator, "/api/swarm/admin/rotate-key", rotate_key)
+            post(Operator(Role::Admin), "/api/swarm/admin/rotate-key", rotate_key)
                 .about("A new token for a member, and a new key where one is given")
                 .body("KeyRotation")
                 .answers(200, &["KeyRotated"])
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState, KeyRegistered]),
-            read_as(Operator, "/api/swarm/admin/outbox", outbox)
+            read_as(Operator(Role::Reader), "/api/swarm/admin/outbox", outbox)
                 .about("Messages to members, and what became of them")
                 .query(&[("limit", "PageLimit"), ("after", "Id")])
                 .with(Work::Long)
                 .answers(200, &["Outbox"]),
-            post(Operator, "/api/swarm/admin/outbox/{id}/retry", retry_message)
+            post(Operator(Role::Admin), "/api/swarm/admin/outbox/{id}/retry", retry_message)
                 .about("Queue a message again that is not sent")
                 .part("Id")
                 .answers(200, &["MessageChanged"])
                 .refuses(&[NotFound, MessageState]),
-            post(Operator, "/api/swarm/admin/outbox/{id}/cancel", cancel_message)
+            post(Operator(Role::Admin), "/api/swarm/admin/outbox/{id}/cancel", cancel_message)
                 .about("Give up a message that is not sent")
                 .part("Id")
                 .answers(200, &["MessageChanged"])

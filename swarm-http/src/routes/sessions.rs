@@ -15,6 +15,7 @@ use crate::request::credential::Access::Operator;
 use crate::request::page::{MAX_PAGE, Page};
 use crate::request::route::{Route, Section, Work, cached, patch, post, read};
 use crate::response::{Answer, Reply, ok};
+use crate::tenants::Role;
 
 /// The routes.
 pub(super) fn routes() -> Vec<Route> {
@@ -58,27 +59,27 @@ pub(super) fn routes() -> Vec<Route> {
                 .answers(200, &["BriefOrNull"]),
         ]),
         Section::Operating.rows(vec![
-            post(Operator, "/api/swarm/admin/sessions", convene)
+            post(Operator(Role::Operator), "/api/swarm/admin/sessions", convene)
                 .with(Work::Long)
                 .about("Convene a session")
                 .body("SessionDraft")
                 .answers(201, &["SessionConvened"])
                 .refuses(&[InvalidRequest, NotFound]),
-            patch(Operator, "/api/swarm/admin/sessions/{id}", amend)
+            patch(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}", amend)
                 .with(Work::Long)
                 .about("Change or clear the deadline or the quorum")
                 .part("Id")
                 .body("SessionPatch")
                 .answers(200, &["SessionChanged"])
                 .refuses(&[InvalidRequest, NotFound, FiledLater, AlreadyAggregated]),
-            post(Operator, "/api/swarm/admin/sessions/{id}/state", advance)
+            post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/state", advance)
                 .about("Advance the state of a session; aggregated writes its snapshot")
                 .part("Id")
                 .body("StateChange")
                 .with(Work::Long)
                 .answers(200, &["SessionChanged"])
                 .refuses(&[InvalidRequest, NotFound, Problem::SessionState]),
-            post(Operator, "/api/swarm/admin/sessions/{id}/withdraw", withdraw)
+            post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/withdraw", withdraw)
                 .about("Withdraw a session without takes: it is as if it had never been convened")
                 .part("Id")
                 .body("Noted")
@@ -86,28 +87,32 @@ pub(super) fn routes() -> Vec<Route> {
                 .with(Work::Long)
                 .answers(200, &["SessionChanged"])
                 .refuses(&[InvalidRequest, NotFound, TakesOnFile]),
-            post(Operator, "/api/swarm/admin/sessions/{id}/roster", freeze_roster)
+            post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/roster", freeze_roster)
                 .with(Work::Long)
                 .about("Freeze the roster, once")
                 .part("Id")
                 .body("RosterFreeze")
                 .answers(200, &["SessionChanged"])
                 .refuses(&[InvalidRequest, NotFound, RosterFrozen, AlreadyAggregated]),
-            post(Operator, "/api/swarm/admin/sessions/{id}/roster/excuse", excuse)
+            post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/roster/excuse", excuse)
                 .with(Work::Long)
                 .about("Excuse a member of the roster, or undo that")
                 .part("Id")
                 .body("Excuse")
                 .answers(200, &["SessionChanged"])
                 .refuses(&[InvalidRequest, NotFound, NoRoster, AlreadyAggregated]),
-            post(Operator, "/api/swarm/admin/sessions/{id}/brief", super::documents::publish_brief)
-                .with(Work::Long)
-                .about("Publish the brief of a session, once")
-                .part("Id")
-                .body("BriefOrder")
-                .optional_body()
-                .answers(201, &["BriefPublished"])
-                .refuses(&[InvalidRequest, NotFound, BriefPublished, AlreadyAggregated]),
+            post(
+                Operator(Role::Operator),
+                "/api/swarm/admin/sessions/{id}/brief",
+                super::documents::publish_brief,
+            )
+            .with(Work::Long)
+            .about("Publish the brief of a session, once")
+            .part("Id")
+            .body("BriefOrder")
+            .optional_body()
+            .answers(201, &["BriefPublished"])
+            .refuses(&[InvalidRequest, NotFound, BriefPublished, AlreadyAggregated]),
         ]),
     ]
     .into_iter()

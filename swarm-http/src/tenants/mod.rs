@@ -19,7 +19,7 @@ pub use host_table::{DuplicateTenant, HostTable};
 pub(crate) use open_tenants::OpenTenants;
 pub use open_tenants::ServedTenant;
 pub(crate) use operators::only;
-pub use operators::{AdminTokens, DuplicateOperator, Operators};
+pub use operators::{AdminTokens, DuplicateOperator, Operator, Operators, Role};
 pub use origin::PublicOrigin;
 
 /// The tenants of a site, and which of them a request is for.

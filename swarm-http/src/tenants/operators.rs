@@ -5,29 +5,76 @@ use http::header::AsHeaderName;
 use http::{HeaderMap, HeaderValue};
 use swarm_core::domain::{Actor, AdminTokenHash};
 
-/// Decides who may operate a tenant, and the name under which the log records their acts.
+/// Decides who may operate a tenant, in which role, and under which name the log records their acts.
 ///
 /// [`AdminTokens`] is the implementation by token. Others may use another credential or call another
 /// service; an operator's request waits for the answer.
 #[async_trait]
 pub trait Operators: Send + Sync + 'static {
     /// The operator that a request with these headers comes from; `None` is answered with 401.
-    async fn admit(&self, headers: &HeaderMap) -> Option<Actor>;
+    async fn admit(&self, headers: &HeaderMap) -> Option<Operator>;
+}
+
+/// An operator of a tenant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operator {
+    /// The name in the log.
+    pub name: Actor,
+    /// What it may do.
+    pub role: Role,
+}
+
+impl From<Actor> for Operator {
+    /// An operator that may do everything.
+    fn from(name: Actor) -> Self {
+        Self { name, role: Role::Admin }
+    }
+}
+
+/// What an operator may do (API.md, 13.2). Each role may do all that the ones before it may.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// Operators' reads.
+    Reader,
+    /// Everything about subjects, sessions, briefs, memos, regimes, signals and the committee's days.
+    Operator,
+    /// Everything: members of both interfaces, mail, and accepting a store too.
+    #[default]
+    Admin,
+}
+
+impl Role {
+    /// All roles.
+    pub const ALL: [Self; 3] = [Self::Reader, Self::Operator, Self::Admin];
+
+    /// The role with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.as_str() == name)
+    }
+
+    /// The name in the configuration and the reference.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Reader => "reader",
+            Self::Operator => "operator",
+            Self::Admin => "admin",
+        }
+    }
 }
 
 /// Operators by the token in `X-Admin-Token`, sent once (API.md, 7.1). Only hashes of tokens are kept.
 #[derive(Clone, Debug, Default)]
-pub struct AdminTokens(Vec<(Actor, AdminTokenHash)>);
+pub struct AdminTokens(Vec<(Operator, AdminTokenHash)>);
 
-/// Two operators have the same name or token.
+/// An operator has more than two tokens, two roles, or the token of another one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("operator {0:?}: duplicate name or token")]
+#[error("operator {0:?}: a name has one role and at most two tokens, which no other name has")]
 pub struct DuplicateOperator(pub String);
 
 impl AdminTokens {
     /// A single operator, named `operator`, with this token.
     pub fn single(token: AdminTokenHash) -> Self {
-        Self(vec![(Actor::OPERATOR, token)])
+        Self(vec![(Actor::OPERATOR.into(), token)])
     }
 
     /// No operators.
@@ -35,31 +82,45 @@ impl AdminTokens {
         Self::default()
     }
 
-    /// Adds an operator.
+    /// Adds an operator, or the second token of one while the first is being changed.
     ///
     /// # Errors
-    /// [`DuplicateOperator`] if another operator has the name or the token, because the log could not
-    /// distinguish them.
-    pub fn with(mut self, name: Actor, token: AdminTokenHash) -> Result<Self, DuplicateOperator> {
-        if self.0.iter().any(|(known, hash)| *known == name || *hash == token) {
-            return Err(DuplicateOperator(name.as_str().to_owned()));
+    /// [`DuplicateOperator`] if the token is known, because the log could not distinguish its bearers; if
+    /// the name has two tokens already, or another role.
+    pub fn with(
+        mut self,
+        operator: impl Into<Operator>,
+        token: AdminTokenHash,
+    ) -> Result<Self, DuplicateOperator> {
+        const MAX_TOKENS: usize = 2;
+        let operator = operator.into();
+        let same: Vec<_> = self.0.iter().filter(|(it, _)| it.name == operator.name).collect();
+        if self.0.iter().any(|(_, hash)| *hash == token)
+            || same.len() >= MAX_TOKENS
+            || same.iter().any(|(it, _)| it.role != operator.role)
+        {
+            return Err(DuplicateOperator(operator.name.as_str().to_owned()));
         }
-        self.0.push((name, token));
+        self.0.push((operator, token));
         Ok(self)
     }
 
-    /// The operators' names.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|(name, _)| name.as_str())
+    /// The operators, each once.
+    pub fn operators(&self) -> impl Iterator<Item = &Operator> {
+        let is_first = |at: usize, it: &Operator| {
+            self.0.iter().position(|(other, _)| other.name == it.name) == Some(at)
+        };
+        let each = self.0.iter().enumerate();
+        each.filter(move |(at, (it, _))| is_first(*at, it)).map(|(_, (it, _))| it)
     }
 }
 
 #[async_trait]
 impl Operators for AdminTokens {
-    async fn admit(&self, headers: &HeaderMap) -> Option<Actor> {
+    async fn admit(&self, headers: &HeaderMap) -> Option<Operator> {
         let sent = AdminTokenHash::of(only(headers, "x-admin-token")?.as_bytes());
         let admitted = self.0.iter().find(|(_, hash)| *hash == sent);
-        admitted.map(|(name, _)| name.clone())
+        admitted.map(|(operator, _)| operator.clone())
     }
 }
 

@@ -77,6 +77,19 @@ impl Fixture {
         self.author_named(MemberId::parse(format!("m-{}", fresh_nonce())).unwrap())
     }
 
+    /// A pending application with this id, inserted directly into the store.
+    pub fn applied(&self, id: &str) {
+        let member = Member {
+            state: MemberState::Applied,
+            reviewed_at: None,
+            joined_at: None,
+            claimed_at: None,
+            token: None,
+            ..member(id, &fresh_key().public_key(), "")
+        };
+        insert_member(&*self.port(), member);
+    }
+
     pub fn author_named(&self, id: MemberId) -> Author {
         let token = format!("tok_{id}_0");
         let key = fresh_key();

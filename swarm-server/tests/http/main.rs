@@ -40,6 +40,7 @@ mod observability;
 mod observed_store;
 mod openapi;
 mod operating;
+mod operator_routes;
 mod pages;
 mod paging;
 mod program;

@@ -7,7 +7,7 @@ use serde_json::json;
 use swarm_core::TenantId;
 use swarm_core::domain::{Actor, AdminTokenHash};
 use swarm_core::store::async_trait;
-use swarm_http::{AdminTokens, HostTable, Operators, Site, TenantConfig};
+use swarm_http::{AdminTokens, HostTable, Operator, Operators, Role, Site, TenantConfig};
 use swarm_server::{Limits, serve};
 use swarm_store_memory::MemoryStore;
 use warp::Filter as _;
@@ -82,8 +82,8 @@ struct Gateway;
 
 #[async_trait]
 impl Operators for Gateway {
-    async fn admit(&self, headers: &HeaderMap) -> Option<Actor> {
-        Actor::operator(headers.get("x-user")?.to_str().ok()?).ok()
+    async fn admit(&self, headers: &HeaderMap) -> Option<Operator> {
+        Some(Actor::operator(headers.get("x-user")?.to_str().ok()?).ok()?.into())
     }
 }
 
@@ -106,4 +106,15 @@ fn operators_cannot_share_a_token() {
     assert!(AdminTokens::single(token).with(ada.clone(), token).is_err());
     let other = AdminTokenHash::of(b"another_token_of_it");
     assert!(AdminTokens::single(token).with(ada, other).is_ok());
+}
+
+#[test]
+fn operator_has_two_tokens_while_one_is_changed() {
+    let ada = |role| Operator { name: Actor::operator("ada").unwrap(), role };
+    let token = |text: &str| AdminTokenHash::of(text.as_bytes());
+    let both = AdminTokens::new().with(ada(Role::Reader), token("old")).unwrap();
+    assert!(both.clone().with(ada(Role::Admin), token("new")).is_err(), "another role");
+    let both = both.with(ada(Role::Reader), token("new")).unwrap();
+    assert_eq!(both.operators().collect::<Vec<_>>(), [&ada(Role::Reader)]);
+    assert!(both.with(ada(Role::Reader), token("third")).is_err());
 }

@@ -48,7 +48,7 @@ fn check_prints_the_effective_configuration() {
     assert!(output.status.success(), "{said}");
     for line in [
         "store: redis://h:1?strict=true",
-        "acme: \"Acme desk\" on acme.example; operated by operator, ada",
+        "acme: \"Acme desk\" on acme.example; operated by operator (admin), ada (admin)",
         "briefs at 21:00",
         "acme: warning: key_prefix is \"desk\"",
         "bolt: \"bolt\" on bolt.example",
@@ -73,7 +73,19 @@ fn invalid_tenant_settings_are_named() {
         kept.join("\n") + "\n" + line + "\n"
     };
     let same = format!("admin_tokens = [{{ name = \"bob\", hash = \"{}\" }}]", hash(ADMIN));
+    let role = format!(
+        "admin_tokens = [{{ name = \"ada\", hash = \"{}\", role = \"chair\" }}]",
+        hash(ADA)
+    );
+    let thrice = format!(
+        "admin_tokens = [{}]",
+        ["1", "2", "3"]
+            .map(|it| format!("{{ name = \"ada\", hash = \"{}\" }}", hash(it)))
+            .join(", ")
+    );
     for (at, (text, named)) in [
+        (without("admin_tokens", &role), "\"ada\": role: must be admin, operator or reader"),
+        (without("admin_tokens", &thrice), "at most two hashes"),
         (with("[tenants.quotas]\nmemos = 1"), "memos"),
         (with("[tenants.quotas]\nmemos_per_day = -1"), "memos_per_day"),
         (with("name = \"\""), "name"),

@@ -4,6 +4,7 @@ use swarm_core::wire::Problem;
 
 use crate::request::credential::Access;
 use crate::request::route::{Handler, Route, Section};
+use crate::tenants::Role;
 
 /// The path parameters: name and schema.
 pub(super) fn parts(route: &Route) -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -47,8 +48,11 @@ fn common(route: &Route) -> Vec<Problem> {
     problems.extend(match route.access {
         Access::Public => None,
         Access::Member => Some(Problem::MissingBearer),
-        Access::Operator | Access::CommitteeOperator => Some(Problem::AdminToken),
+        Access::Operator(_) | Access::CommitteeOperator(_) => Some(Problem::AdminToken),
         Access::CommitteeMember => Some(Problem::MissingKey),
     });
+    // Every role may do what a reader may.
+    let needs_more = route.access.role().is_some_and(|role| role > Role::Reader);
+    problems.extend(needs_more.then_some(Problem::NotForRole));
     problems
 }

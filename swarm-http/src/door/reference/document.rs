@@ -71,7 +71,8 @@ fn described(route: &Route, responses: &mut Responses) -> Json {
         ("summary", route.about.summary.into()),
     ];
     if let Some(scheme) = scheme(route.access) {
-        let needed = Json::from([(scheme, Json::List(Vec::new()))]);
+        let role = route.access.role().map(|role| role.as_str().into());
+        let needed = Json::from([(scheme, Json::List(role.into_iter().collect()))]);
         fields.push(("security", [needed].into_iter().collect()));
     }
     if !parameters.is_empty() {
@@ -202,12 +203,15 @@ fn headers() -> Json {
     .into()
 }
 
+const OPERATOR: &str = "The token of an operator of the tenant. The role that a path needs is named with it: admin may \
+     do all that operator may, and operator all that reader may.";
+
 /// The security scheme of a route, by its name in [`credentials`].
 fn scheme(access: Access) -> Option<&'static str> {
     match access {
         Access::Public => None,
         Access::Member => Some("member"),
-        Access::Operator | Access::CommitteeOperator => Some("operator"),
+        Access::Operator(_) | Access::CommitteeOperator(_) => Some("operator"),
         Access::CommitteeMember => Some("committeeMember"),
     }
 }
@@ -228,7 +232,7 @@ fn credentials() -> Json {
     ]);
     [
         ("member", bearer),
-        ("operator", in_header("X-Admin-Token", "The token of an operator of the tenant.")),
+        ("operator", in_header("X-Admin-Token", OPERATOR)),
         ("committeeMember", in_header("x-ic-key", "<prefix>_<member_id>_<32 hex>.")),
     ]
     .into()

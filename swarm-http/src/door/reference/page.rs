@@ -89,6 +89,9 @@ fn describe(route: &Route) -> Described {
     if let Some(credential) = credential(route.access) {
         facts.push(("Credential", Markup(format!("<code>{credential}</code>"))));
     }
+    if let Some(role) = route.access.role() {
+        facts.push(("Role", Markup(role.as_str().to_owned())));
+    }
     if !route.query.is_empty() {
         let query: Vec<_> = route.query.iter().map(parameter).collect();
         facts.push(("Query", Markup(query.join(", "))));
@@ -120,7 +123,7 @@ fn credential(access: Access) -> Option<&'static str> {
     match access {
         Access::Public => None,
         Access::Member => Some("Authorization: Bearer"),
-        Access::Operator | Access::CommitteeOperator => Some("X-Admin-Token"),
+        Access::Operator(_) | Access::CommitteeOperator(_) => Some("X-Admin-Token"),
         Access::CommitteeMember => Some("x-ic-key"),
     }
 }

@@ -7,6 +7,7 @@ use crate::arguments::Options;
 use crate::mail::Smtp;
 use crate::open_site::{CheckedTenants, OTHER_PREFIXES};
 use crate::secrets::check_token;
+use crate::tenants::admin_tokens;
 use crate::{Failure, console, serve, store};
 
 pub(crate) fn run(options: Options) -> Result<(), Failure> {
@@ -25,9 +26,10 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
         console::print("default: one tenant, on every host")?;
     }
     for (tenant, table) in checked.tenants.iter().zip(&config.tenants) {
-        let operators = table.admin_token_hash.iter().map(|_| "operator");
-        let named = table.admin_tokens.iter().map(|operator| operator.name.as_str());
-        console::print(&described(tenant, &operators.chain(named).collect::<Vec<_>>()))?;
+        let tokens = admin_tokens(table)?;
+        let operators =
+            tokens.operators().map(|it| format!("{} ({})", it.name.as_str(), it.role.as_str()));
+        console::print(&described(tenant, &operators.collect::<Vec<_>>()))?;
         if tenant.committee.key_prefix() != CommitteeSettings::default().key_prefix() {
             let (id, prefix) = (&tenant.id, tenant.committee.key_prefix().as_str());
             console::print(&format!("{id}: warning: key_prefix is {prefix:?}: {OTHER_PREFIXES}"))?;
@@ -37,7 +39,7 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
 }
 
 /// One line about a tenant. Names are quoted, because they are arbitrary text.
-fn described(tenant: &TenantConfig, operators: &[&str]) -> String {
+fn described(tenant: &TenantConfig, operators: &[String]) -> String {
     let TenantConfig { id, name, hosts, committee, .. } = tenant;
     format!(
         "{id}: {name:?} on {}; operated by {}; briefs at {}, deadline {}",

@@ -65,6 +65,7 @@ pub(crate) struct TenantTable {
 pub(crate) struct AdminTokenTable {
     pub(crate) name: String,
     pub(crate) hash: String,
+    pub(crate) role: Option<String>,
 }
 
 /// A tenant's `[tenants.quotas]`.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use swarm_core::domain::committee::KeyPrefix;
 use swarm_core::domain::{Actor, AdminTokenHash, Invalid, Quotas, TimeOfDay};
 use swarm_core::{CommitteeSettings, TenantId};
-use swarm_http::{AdminTokens, Host, PublicOrigin, TenantConfig};
+use swarm_http::{AdminTokens, Host, Operator, PublicOrigin, Role, TenantConfig};
 
 use crate::config::{AdminTokenTable, CommitteeTable, QuotasTable, TenantTable, sender};
 use crate::schedule::schedule;
@@ -46,7 +46,7 @@ fn tenant(table: &TenantTable) -> Result<TenantConfig, Failure> {
     if let Some(host) = table.hosts.iter().find(|host| !is_host(host)) {
         return Err(bad("hosts", &format!("{host:?} must be a host name without a port")).into());
     }
-    let operators = operators(table).map_err(|(key, fault)| bad(key, &fault))?;
+    let operators = admin_tokens(table)?;
     let mut tenant = TenantConfig::new(id, operators).on_hosts(&table.hosts);
     if let Some(name) = &table.name {
         tenant.name = one_line(name, 1, 100)
@@ -70,7 +70,13 @@ fn tenant(table: &TenantTable) -> Result<TenantConfig, Failure> {
     Ok(tenant)
 }
 
-/// The operators, that of `admin_token_hash` first. The error is the invalid key and the reason.
+/// The operators of a tenant of the file, that of `admin_token_hash` first.
+pub(crate) fn admin_tokens(table: &TenantTable) -> Result<AdminTokens, Failure> {
+    let bad = |(key, fault)| format!("tenants: {:?}: {key}: {fault}", table.id);
+    Ok(operators(table).map_err(bad)?)
+}
+
+/// The error is the invalid key and the reason.
 fn operators(table: &TenantTable) -> Result<AdminTokens, (&'static str, String)> {
     const HASH: &str = "must be sha256: and 64 hexadecimal digits";
     if table.admin_token_hash.is_none() && table.admin_tokens.is_empty() {
@@ -81,12 +87,15 @@ fn operators(table: &TenantTable) -> Result<AdminTokens, (&'static str, String)>
         let hash = AdminTokenHash::parse(hash).ok_or(("admin_token_hash", HASH.to_owned()))?;
         operators = AdminTokens::single(hash);
     }
-    for AdminTokenTable { name, hash } in &table.admin_tokens {
+    for AdminTokenTable { name, hash, role } in &table.admin_tokens {
         let bad = |fault: &str| ("admin_tokens", format!("{name:?}: {fault}"));
         let hash = AdminTokenHash::parse(hash).ok_or_else(|| bad(HASH))?;
         let actor = Actor::operator(name.as_str()).map_err(|invalid| bad(&invalid.to_string()))?;
-        let more = operators.with(actor, hash);
-        operators = more.map_err(|_| bad("duplicate name or hash"))?;
+        let role = role.as_deref().map_or(Some(Role::Admin), Role::parse);
+        let role = role.ok_or_else(|| bad("role: must be admin, operator or reader"))?;
+        let more = operators.with(Operator { name: actor, role }, hash);
+        operators = more
+            .map_err(|_| bad("a name has one role and at most two hashes, none of them twice"))?;
     }
     Ok(operators)
 }
