@@ -27,6 +27,16 @@ impl Entropy for SystemEntropy {
     }
 }
 
+/// The bytes of a dry run: what is made of them is neither kept nor shown.
+pub(super) struct Zeros;
+
+impl Entropy for Zeros {
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), NoEntropy> {
+        bytes.fill(0);
+        Ok(())
+    }
+}
+
 impl dyn Entropy {
     /// `N` random bytes.
     pub(super) fn bytes<const N: usize>(&self) -> Result<[u8; N], NoEntropy> {

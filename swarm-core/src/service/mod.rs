@@ -21,10 +21,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use self::basis_cache::{BasisCache, SharedFacts};
+use self::entropy::Zeros;
 use self::observer::TenantObserver;
 use crate::domain::{Quotas, TenantId};
 use crate::rules::{MailText, StandardMailText};
-use crate::store::{Readiness, Store, Tenants};
+use crate::store::{self, Readiness, Store, Tenants};
 
 pub use committee::{CommitteeTenant, Committees, Generated, Receipt};
 pub use documents::Written;
@@ -128,6 +129,20 @@ impl Tenant {
     #[must_use]
     pub fn with_quotas(self, quotas: Quotas) -> Self {
         Self { quotas, ..self }
+    }
+
+    /// A handle for dry runs of operators' changes: it judges and answers them as this one does, and
+    /// commits nothing. Ids and secrets in its results have no meaning, and other commits (takes,
+    /// challenges) are an error. Use it for one change.
+    #[must_use]
+    pub fn dry_run(&self) -> Self {
+        Self {
+            store: store::dry_run(Arc::clone(&self.store)),
+            entropy: Arc::new(Zeros),
+            observer: self.observer.silent(),
+            cache: BasisCache::new(self.id(), None),
+            ..self.clone()
+        }
     }
 
     /// The id of the tenant.

@@ -57,6 +57,11 @@ impl TenantObserver {
         Self { tenant: tenant.clone(), observer: observer.cloned() }
     }
 
+    /// For the same tenant, without an observer.
+    pub(super) fn silent(&self) -> Self {
+        Self { tenant: self.tenant.clone(), observer: None }
+    }
+
     pub(super) fn tenant(&self) -> &TenantId {
         &self.tenant
     }

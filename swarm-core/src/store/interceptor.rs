@@ -69,7 +69,7 @@ impl<T, I: Interceptor> Intercepted<T, I> {
     }
 
     fn tenant<S: ?Sized>(&self, store: Arc<S>) -> Arc<InterceptedTenant<S, I>> {
-        Arc::new(InterceptedTenant { store, interceptor: Arc::clone(&self.interceptor) })
+        intercepted(store, Arc::clone(&self.interceptor))
     }
 }
 
@@ -90,7 +90,15 @@ impl<T: CommitteeTenants, I: Interceptor> CommitteeTenants for Intercepted<T, I>
     }
 }
 
-struct InterceptedTenant<S: ?Sized, I> {
+/// Puts an interceptor in front of one tenant's part of a store.
+pub(super) fn intercepted<S: ?Sized, I>(
+    store: Arc<S>,
+    interceptor: Arc<I>,
+) -> Arc<InterceptedTenant<S, I>> {
+    Arc::new(InterceptedTenant { store, interceptor })
+}
+
+pub(super) struct InterceptedTenant<S: ?Sized, I> {
     store: Arc<S>,
     interceptor: Arc<I>,
 }

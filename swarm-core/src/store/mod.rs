@@ -10,6 +10,7 @@ mod changes;
 mod committee;
 mod counts;
 mod documents;
+mod dry_run;
 mod error;
 mod forward;
 mod interceptor;
@@ -38,6 +39,7 @@ pub use committee::{
 };
 pub use counts::{Countable, Counts};
 pub use documents::{Collection, Document, DocumentDraft, DocumentGuard, Documents, Put};
+pub(crate) use dry_run::{dry_run, dry_run_of_committee};
 pub use error::{StoreError, StoreErrorKind};
 pub use interceptor::{Intercepted, Interceptor};
 pub use log::{CLOCK_TOLERANCE_MILLIS, Log, time_of_commit, time_of_read};

@@ -20,11 +20,14 @@ use crate::response::ApiError;
 use crate::tenants::ServedTenant;
 
 use super::credential::Credential;
+use super::dry_run::DryRun;
 use super::origin::Origin;
 
 pub(crate) struct RequestContext {
     pub(crate) site: Arc<Site>,
     pub(crate) served: Arc<ServedTenant>,
+    /// Where the request is a dry run: the services that it uses instead.
+    pub(crate) dry_run: Option<Box<DryRun>>,
     pub(crate) origin: Origin,
     pub(crate) credential: Credential,
     pub(crate) headers: HeaderMap,
@@ -39,12 +42,16 @@ pub(crate) struct RequestContext {
 
 impl RequestContext {
     pub(crate) fn tenant(&self) -> &Tenant {
-        self.served.tenant()
+        self.dry_run.as_deref().map_or_else(|| self.served.tenant(), |dry_run| &dry_run.tenant)
     }
 
     /// The tenant's committee. Its routes are served only where there is one.
     pub(crate) fn committee(&self) -> Result<&CommitteeTenant, ApiError> {
-        self.served.committee().ok_or(RequestError::UnknownPath.into())
+        let committee = match &self.dry_run {
+            Some(dry_run) => dry_run.committee.as_ref(),
+            None => self.served.committee(),
+        };
+        committee.ok_or(RequestError::UnknownPath.into())
     }
 
     /// The hash of the bearer token.

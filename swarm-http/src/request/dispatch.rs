@@ -27,6 +27,7 @@ use crate::tenants::{Host, ServedTenant, TenantRequest};
 use super::body::{self, BodyError, BodyGate};
 use super::context::RequestContext;
 use super::credential::{Credential, admit};
+use super::dry_run::{self, DryRun};
 use super::id::RequestId;
 use super::origin::Origin;
 use super::route::{BodyRule, Handler, Work};
@@ -197,6 +198,8 @@ where
     let served = served.ok_or_else(|| unknown_host(&origin))?;
     tracing::Span::current().record("tenant", served.config().id.as_str());
     let credential = admit(route.access, &headers, &served).await?;
+    let dry_run = if route.is_operators_change() { DryRun::asked(&query, &served)? } else { None };
+    let is_dry_run = dry_run.is_some();
     let (bytes, body) = match route.body {
         None => (Bytes::new(), Json::Null),
         Some(rule) => {
@@ -216,6 +219,7 @@ where
     let request = RequestContext {
         site: Arc::clone(site),
         served,
+        dry_run: dry_run.map(Box::new),
         origin,
         credential,
         headers,
@@ -236,6 +240,10 @@ where
             site.workers.run(served.jobs(), work).await
         }
         None => handler.answer(request).await,
+    };
+    let answer = match answer {
+        Ok(answer) if is_dry_run => dry_run::marked(answer, route.mints),
+        answer => answer,
     };
     Ok(answer.unwrap_or_else(|error| error.answer_to(&sent)))
 }

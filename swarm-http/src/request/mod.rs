@@ -5,6 +5,7 @@ pub mod body;
 pub(crate) mod context;
 pub(crate) mod credential;
 pub(crate) mod dispatch;
+pub(crate) mod dry_run;
 pub(crate) mod filter;
 mod id;
 mod origin;

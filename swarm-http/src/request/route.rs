@@ -28,6 +28,8 @@ pub(crate) struct Route {
     pub(crate) work: Work,
     /// The query parameters that the answer depends on. All others are ignored.
     pub(crate) query: &'static [Parameter],
+    /// The id or secret of the answer that the commit mints, if any: `member` or `object.member`.
+    pub(crate) mints: Option<&'static str>,
     /// The kind of submission whose outcomes are counted, if any.
     pub(crate) submitted: Option<Submitted>,
     pub(crate) handler: Handler,
@@ -171,6 +173,7 @@ impl Route {
             body: None,
             query: &[],
             work: Work::Short,
+            mints: None,
             submitted: None,
             handler,
             about: Description::default(),
@@ -232,9 +235,25 @@ impl Route {
         Self { submitted: Some(submitted), ..self }
     }
 
+    /// Names what the commit mints: null in the answer of a dry run.
+    pub(crate) fn mints(self, minted: &'static str) -> Self {
+        Self { mints: Some(minted), ..self }
+    }
+
     /// Sets the cost.
     pub(crate) fn with(self, work: Work) -> Self {
         Self { work, ..self }
+    }
+
+    /// Whether this is a change by an operator, which takes `dry_run`.
+    pub(crate) fn is_operators_change(&self) -> bool {
+        self.access.role().is_some() && self.method != Method::GET
+    }
+
+    /// The query parameters that a client may send.
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = Parameter> {
+        let dry_run = self.is_operators_change().then_some(("dry_run", "Flag"));
+        self.query.iter().copied().chain(dry_run)
     }
 
     /// Whether this is a public read, which any origin may fetch and caches may keep.

@@ -72,11 +72,13 @@ pub(super) fn routes() -> Vec<Route> {
             .about("Create a member; the API key is shown once")
             .body("CommitteeMemberDraft")
             .answers(201, &["CommitteeKey"])
+            .mints("api_key")
             .refuses(&[InvalidRequest, MemberExists]),
         post(CommitteeOperator(Role::Admin), "/api/ic/admin/members/{id}/rotate-key", rotate_key)
             .about("Replace a member's API key; the old one stops working at once")
             .part("CommitteeMemberId")
             .answers(200, &["CommitteeKey"])
+            .mints("api_key")
             .refuses(&[NotFound]),
         post(CommitteeOperator(Role::Admin), "/api/ic/admin/members/{id}/status", set_status)
             .about("Allow a member to submit, or not")

@@ -63,6 +63,7 @@ pub(super) fn routes() -> Vec<Route> {
             .part("SubjectId")
             .body("SnapshotDraft")
             .answers(201, &["SnapshotAdded"])
+            .mints("snapshot.id")
             .refuses(&[InvalidRequest, NotFound]),
             post(Operator(Role::Operator), "/api/swarm/admin/regime", put_regime)
                 .about("Create or replace the regime of a day")

@@ -87,6 +87,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .about("A new token for a member, and a new key where one is given")
                 .body("KeyRotation")
                 .answers(200, &["KeyRotated"])
+                .mints("token")
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState, KeyRegistered]),
             read_as(Operator(Role::Reader), "/api/swarm/admin/outbox", outbox)
                 .about("Messages to members, and what became of them")

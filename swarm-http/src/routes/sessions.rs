@@ -64,6 +64,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .about("Convene a session")
                 .body("SessionDraft")
                 .answers(201, &["SessionConvened"])
+                .mints("session.id")
                 .refuses(&[InvalidRequest, NotFound]),
             patch(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}", amend)
                 .with(Work::Long)
@@ -112,6 +113,7 @@ pub(super) fn routes() -> Vec<Route> {
             .body("BriefOrder")
             .optional_body()
             .answers(201, &["BriefPublished"])
+            .mints("brief.id")
             .refuses(&[InvalidRequest, NotFound, BriefPublished, AlreadyAggregated]),
         ]),
     ]

@@ -26,6 +26,11 @@ impl Object {
         self.0.iter().any(|(key, _)| key == field)
     }
 
+    /// The member with this name.
+    pub fn get_mut(&mut self, field: &str) -> Option<&mut Json> {
+        self.0.iter_mut().find(|(key, _)| key == field).map(|(_, value)| value)
+    }
+
     /// Sets a member, replacing an existing one.
     pub fn set(&mut self, field: &str, value: Json) {
         match self.0.iter_mut().find(|(key, _)| key == field) {

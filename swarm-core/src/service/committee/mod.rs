@@ -8,11 +8,12 @@ mod takes;
 use std::fmt;
 use std::sync::Arc;
 
+use super::entropy::Zeros;
 use super::observer::TenantObserver;
 use super::{CommitteeError, Entropy, Observer};
 use crate::domain::committee::CommitteeSettings;
 use crate::domain::{Quotas, TenantId, Timestamp};
-use crate::store::{CommitteeStore, CommitteeTenants};
+use crate::store::{self, CommitteeStore, CommitteeTenants};
 
 pub use generation::Generated;
 pub use takes::Receipt;
@@ -77,6 +78,17 @@ impl CommitteeTenant {
     #[must_use]
     pub fn with_quotas(self, quotas: Quotas) -> Self {
         Self { quotas, ..self }
+    }
+
+    /// A handle for dry runs of operators' changes: see [`Tenant::dry_run`](crate::Tenant::dry_run).
+    #[must_use]
+    pub fn dry_run(&self) -> Self {
+        Self {
+            store: store::dry_run_of_committee(Arc::clone(&self.store)),
+            entropy: Arc::new(Zeros),
+            observer: self.observer.silent(),
+            ..self.clone()
+        }
     }
 
     /// The id of the tenant.

@@ -38,7 +38,7 @@ fn common(route: &Route) -> Vec<Problem> {
     if matches!(route.handler, Handler::Tenant(_)) {
         problems.extend([Problem::UnknownHost, Problem::Busy, Problem::Unavailable]);
     }
-    if !route.query.is_empty() {
+    if route.parameters().next().is_some() {
         problems.push(Problem::InvalidQuery);
     }
     if route.body.is_some() {

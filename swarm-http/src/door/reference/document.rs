@@ -64,7 +64,7 @@ fn paths(routes: &[Route], responses: &mut Responses) -> Json {
 
 fn described(route: &Route, responses: &mut Responses) -> Json {
     let parts = parts(route).map(|part| parameter(part, "path"));
-    let query = route.query.iter().map(|part| parameter(*part, "query"));
+    let query = route.parameters().map(|part| parameter(part, "query"));
     let parameters: Vec<_> = parts.chain(query).collect();
     let mut fields = vec![
         ("tags", [Json::from(route.section.heading())].into_iter().collect()),
@@ -112,7 +112,8 @@ fn answers(route: &Route, responses: &mut Responses) -> Json {
         if route.is_public_read() {
             answer.push(("headers", [("ETag", header("ETag"))].into()));
         }
-        answer.push(("content", content(forms)));
+        let content = if route.is_operators_change() { or_dry_run(forms) } else { content(forms) };
+        answer.push(("content", content));
         all.push((status.to_string(), answer.into_iter().collect()));
     }
     if route.is_public_read() {
@@ -127,6 +128,13 @@ fn answers(route: &Route, responses: &mut Responses) -> Json {
         all.push((status.to_string(), responses.of(route, status, &problems)));
     }
     Json::Object(all.into_iter().collect())
+}
+
+/// The body of a change, or of its dry run.
+fn or_dry_run(forms: &[&str]) -> Json {
+    let either = forms.iter().copied().chain(["DryRun"]).map(reference).collect();
+    let schema = Json::from([("anyOf", Json::List(either))]);
+    [("application/json", [("schema", schema)].into())].into()
 }
 
 /// The possible bodies: media types, and JSON schemas.

@@ -92,8 +92,8 @@ fn describe(route: &Route) -> Described {
     if let Some(role) = route.access.role() {
         facts.push(("Role", Markup(role.as_str().to_owned())));
     }
-    if !route.query.is_empty() {
-        let query: Vec<_> = route.query.iter().map(parameter).collect();
+    let query: Vec<_> = route.parameters().map(|it| parameter(&it)).collect();
+    if !query.is_empty() {
         facts.push(("Query", Markup(query.join(", "))));
     }
     if let Some(rule) = route.body {

@@ -1,5 +1,6 @@
 //! Every operator's route: what it needs, and a request that it accepts.
 
+mod dry_runs;
 mod roles;
 
 use serde_json::{Value, json};

@@ -1,6 +1,5 @@
 //! What each role may do (API.md, 13.2).
 
-use serde_json::Value;
 use swarm_core::TenantId;
 use swarm_core::domain::{Actor, AdminTokenHash};
 use swarm_http::{AdminTokens, Operator, Role, Site, TenantConfig};
@@ -95,9 +94,5 @@ fn openapi_has_every_operator_route_and_its_role() {
     described.sort();
     assert_eq!(described, listed);
     let scheme = &document["components"]["securitySchemes"]["operator"]["description"];
-    assert!(
-        scheme.as_str().unwrap().contains("admin may do all"),
-        "{}",
-        Value::from(scheme.clone())
-    );
+    assert!(scheme.as_str().unwrap().contains("admin may do all"), "{scheme}");
 }

@@ -1,0 +1,219 @@
+//! Dry runs: a store that answers a commit as the store behind it would, and commits nothing.
+//!
+//! It reads, and compares the guards of a change with what it read. Whatever it does not answer
+//! itself is a read, or [`ReadOnly`] refuses it.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::interceptor::intercepted;
+use super::{
+    Act, Aggregated, Aggregation, Collection, Committee, CommitteeDayChange, CommitteeMemberChange,
+    CommitteeStore, Convocation, Countable, Document, DocumentDraft, DocumentGuard, Documents,
+    Interceptor, Log, MemberChange, MemberQuery, MemberSaved, Members, MessageChange, MessageQuery,
+    Outbox, Put, ReadOnly, Result, Saved, SessionChange, Sessions, Store, TakeQuery, async_trait,
+};
+use crate::domain::{MemberId, MemberState, MessageId, Session, SessionId, Version};
+
+/// A tenant's records for a dry run. An id that a commit would assign is 0.
+pub(crate) fn dry_run(store: Arc<dyn Store>) -> Arc<dyn Store> {
+    let store: Arc<dyn Store> = intercepted(store, Arc::new(ReadOnly));
+    let dry_run = DryRun { store: Arc::clone(&store), without_key: Mutex::default() };
+    intercepted(store, Arc::new(dry_run))
+}
+
+/// The same for a committee.
+pub(crate) fn dry_run_of_committee(store: Arc<dyn CommitteeStore>) -> Arc<dyn CommitteeStore> {
+    intercepted(intercepted(store, Arc::new(ReadOnly)), Arc::new(CommitteeDryRun))
+}
+
+struct DryRun {
+    store: Arc<dyn Store>,
+    /// The members that an earlier change of this dry run would have left without a key.
+    without_key: Mutex<HashSet<MemberId>>,
+}
+
+/// How many takes are read at a time.
+const TAKES_AT_ONCE: usize = 1_000;
+
+impl DryRun {
+    /// Another member that holds the key of this change.
+    async fn other_holder(&self, change: &MemberChange) -> Result<Option<MemberId>> {
+        let Some(key) = change.held_key() else { return Ok(None) };
+        let holding = MemberState::ALL.into_iter().filter(|state| state.holds_key());
+        let holding = MemberQuery::in_states(&holding.collect::<Vec<_>>());
+        let members = self.store.members(&holding).await?;
+        let without_key = self.without_key.lock().unwrap_or_else(PoisonError::into_inner);
+        let holder = members.iter().find(|member| {
+            member.public_key.as_ref() == Some(key)
+                && member.id != change.member.id
+                && !without_key.contains(&member.id)
+        });
+        Ok(holder.map(|member| member.id.clone()))
+    }
+
+    async fn is_full(&self, change: &MemberChange) -> Result<bool> {
+        let Some(quota) = change.quota else { return Ok(false) };
+        let members = self.store.count(Countable::Members(change.member.state)).await?;
+        Ok(members >= u64::from(quota))
+    }
+
+    /// Whether the takes of a session are as the guards of its change want them.
+    async fn takes_hold(&self, change: &SessionChange) -> Result<bool> {
+        let SessionChange { takes, none_filed_after, .. } = change;
+        if takes.is_none() && none_filed_after.is_none() {
+            return Ok(true);
+        }
+        let (mut counted, mut query) = (0, TakeQuery::all(change.session.id));
+        query.limit = TAKES_AT_ONCE;
+        loop {
+            let found = self.store.session_takes(&query).await?;
+            let page = found.map(|found| found.takes).unwrap_or_default();
+            let Some(last) = page.last() else {
+                return Ok(takes.is_none_or(|takes| takes == counted));
+            };
+            if none_filed_after.is_some_and(|end| page.iter().any(|take| take.filed_at > end)) {
+                return Ok(false);
+            }
+            (counted, query.after) = (counted + page.len(), last.id);
+        }
+    }
+
+    async fn guard_holds(&self, guard: Option<&DocumentGuard>) -> Result<bool> {
+        Ok(match guard {
+            None => true,
+            Some(DocumentGuard::Member(id, version)) => {
+                let member = self.store.member(id).await?.member;
+                member.is_some_and(|member| member.version == *version)
+            }
+            Some(DocumentGuard::Session(id, version)) => {
+                is_at(self.store.session(*id).await?.map(|it| it.version), *version)
+            }
+        })
+    }
+
+    /// Whether the group of a new document has reached its quota.
+    async fn group_is_full(&self, collection: Collection, draft: &DocumentDraft) -> Result<bool> {
+        let Some(quota) = &draft.quota else { return Ok(false) };
+        let Some(older) = quota.most.checked_sub(1) else { return Ok(true) };
+        let older = usize::try_from(older).unwrap_or(usize::MAX);
+        let group = self.store.documents(collection, Some(&draft.group)).await?;
+        let nth_newest = group.iter().rev().nth(older);
+        Ok(nth_newest.is_some_and(|document| quota.counts(document.created_at)))
+    }
+}
+
+fn is_at(stored: Option<Version>, expected: Version) -> bool {
+    stored == Some(expected)
+}
+
+fn saved(holds: bool) -> Saved {
+    if holds { Saved::Saved } else { Saved::Stale }
+}
+
+#[async_trait]
+impl Interceptor for DryRun {
+    async fn save_member(&self, _: &dyn Members, change: &MemberChange) -> Result<MemberSaved> {
+        let basis = self.store.member(&change.member.id).await?;
+        let now = self.store.now().await?;
+        let is_proven = change.proven.as_ref().is_none_or(|proven| {
+            basis.challenge.is_some_and(|live| live.seed == proven.0 && now <= live.expires_at)
+        });
+        if basis.member.map(|member| member.version) != change.expected || !is_proven {
+            return Ok(MemberSaved::Stale);
+        }
+        if let Some(holder) = self.other_holder(change).await? {
+            return Ok(MemberSaved::KeyHeld(holder));
+        }
+        if self.is_full(change).await? {
+            return Ok(MemberSaved::Full);
+        }
+        if change.held_key().is_none() {
+            let mut without_key = self.without_key.lock().unwrap_or_else(PoisonError::into_inner);
+            without_key.insert(change.member.id.clone());
+        }
+        Ok(MemberSaved::Saved)
+    }
+
+    async fn convene(&self, _: &dyn Sessions, convocation: &Convocation) -> Result<Arc<Session>> {
+        Ok(Arc::new(convocation.draft.convened(SessionId(0), self.store.now().await?)))
+    }
+
+    async fn save_session(&self, _: &dyn Sessions, change: &SessionChange) -> Result<Saved> {
+        let stored = self.store.session(change.session.id).await?.map(|it| it.version);
+        Ok(saved(is_at(stored, change.expected) && self.takes_hold(change).await?))
+    }
+
+    async fn aggregate(&self, _: &dyn Sessions, aggregation: &Aggregation) -> Result<Aggregated> {
+        let found = self.store.session_takes(&TakeQuery::all(aggregation.session)).await?;
+        let (session, takes) = found.map(|found| (found.session, found.takes)).unzip();
+        let now = self.store.now().await?;
+        let judged = aggregation.judge(session.as_ref(), &takes.unwrap_or_default(), now);
+        Ok(judged.map(|change| Arc::new(change.session)))
+    }
+
+    async fn put_document(
+        &self,
+        _: &dyn Documents,
+        collection: Collection,
+        draft: &DocumentDraft,
+    ) -> Result<Put> {
+        if !self.guard_holds(draft.guard.as_ref()).await? {
+            return Ok(Put::Stale);
+        }
+        let (key, json) = (draft.key.clone(), draft.json.clone());
+        let stored = match &key {
+            Some(key) => self.store.document(collection, key).await?,
+            None => None,
+        };
+        Ok(match stored {
+            Some(_) if !draft.replace => Put::Exists,
+            Some(stored) => Put::Replaced(Document { json, ..stored }),
+            None if self.group_is_full(collection, draft).await? => Put::Full,
+            None => {
+                let created_at = self.store.now().await?;
+                let key = key.unwrap_or_else(|| "0".to_owned());
+                Put::Created(Document { id: 0, key, json, created_at })
+            }
+        })
+    }
+
+    async fn save_message(&self, _: &dyn Outbox, change: &MessageChange) -> Result<Saved> {
+        let id = change.message.id;
+        let after = id.0.checked_sub(1).map(MessageId);
+        let found = self.store.messages(&MessageQuery { state: None, after, limit: 1 }).await?;
+        let stored = found.iter().find(|message| message.record.id == id);
+        Ok(saved(is_at(stored.map(|message| message.version), change.expected)))
+    }
+
+    async fn accept_clock(&self, _: &dyn Log, _: &Act) -> Result<()> {
+        Ok(())
+    }
+
+    async fn accept_store(&self, _: &dyn Log, _: &Act) -> Result<()> {
+        Ok(())
+    }
+}
+
+struct CommitteeDryRun;
+
+#[async_trait]
+impl Interceptor for CommitteeDryRun {
+    async fn save_committee_member(
+        &self,
+        next: &dyn Committee,
+        change: &CommitteeMemberChange,
+    ) -> Result<Saved> {
+        let stored = next.committee_member(&change.member.id).await?;
+        Ok(saved(stored.map(|member| member.version) == change.expected))
+    }
+
+    async fn save_committee_day(
+        &self,
+        next: &dyn Committee,
+        change: &CommitteeDayChange,
+    ) -> Result<Saved> {
+        let stored = next.committee_day(change.day.date).await?;
+        Ok(saved(stored.map(|day| day.version) == change.expected))
+    }
+}

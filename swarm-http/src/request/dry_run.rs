@@ -1,0 +1,54 @@
+//! Dry runs of operators' changes (API.md, 7.1): judged and answered, but not committed.
+
+use swarm_core::json::{Json, Object, write};
+use swarm_core::wire::RequestError;
+use swarm_core::{CommitteeTenant, Tenant};
+
+use super::context::invalid_query;
+use crate::response::{Answer, ApiError, Reply};
+use crate::tenants::ServedTenant;
+
+/// The services of a tenant for a dry run.
+pub(crate) struct DryRun {
+    pub(crate) tenant: Tenant,
+    pub(crate) committee: Option<CommitteeTenant>,
+}
+
+impl DryRun {
+    /// The services for a dry run, if the query asks for one.
+    pub(crate) fn asked(query: &str, served: &ServedTenant) -> Result<Option<Self>, ApiError> {
+        let asked = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == "dry_run");
+        match asked.last().as_ref().map(|(_, value)| value.as_ref()) {
+            None | Some("false") => Ok(None),
+            Some("true") => Ok(Some(Self {
+                tenant: served.tenant().dry_run(),
+                committee: served.committee().map(CommitteeTenant::dry_run),
+            })),
+            Some(_) => Err(invalid_query("dry_run", "must be true or false")),
+        }
+    }
+}
+
+/// Adds `dryRun` to the answer of a dry run, and sets to null what a commit would have minted: the member
+/// with this name, or `object.member`.
+pub(crate) fn marked(mut answer: Answer, minted: Option<&str>) -> Reply {
+    let body = Json::read(&answer.body).map_err(|_| RequestError::Internal)?;
+    let mut body = body.into_object();
+    if let Some(minted) = minted {
+        clear(&mut body, minted);
+    }
+    body.set("dryRun", Json::Bool(true));
+    answer.body = write(&Json::Object(body)).into();
+    Ok(answer)
+}
+
+fn clear(object: &mut Object, path: &str) {
+    match path.split_once('.') {
+        None => object.set(path, Json::Null),
+        Some((name, rest)) => {
+            if let Some(Json::Object(inner)) = object.get_mut(name) {
+                clear(inner, rest);
+            }
+        }
+    }
+}

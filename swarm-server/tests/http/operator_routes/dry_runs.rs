@@ -1,0 +1,171 @@
+//! Dry runs of every operator's change (API.md, 7.1).
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::{OperatorRoute, desk, operator_routes};
+use crate::backend::{Backend, on_every_store};
+use crate::fixture::Fixture;
+use crate::harness::{ADMIN, Answer, Author};
+use crate::routes::{OPERATOR_READS, READS};
+
+on_every_store! {
+    dry_runs_change_nothing,
+    dry_run_reads_refusals_as_ever,
+    dry_run_of_a_competing_activation_rejects_nobody,
+}
+
+fn send(fixture: &Fixture, route: &OperatorRoute, query: &str) -> Answer {
+    let path = format!("{}{query}", route.path);
+    let headers: &[_] = match route.body {
+        Value::Null => &[("x-admin-token", ADMIN)],
+        _ => &[("x-admin-token", ADMIN), ("content-type", "application/json")],
+    };
+    let body = if route.body.is_null() { String::new() } else { route.body.to_string() };
+    fixture.client.send(route.method, &path, headers, body.as_bytes())
+}
+
+fn changes() -> impl Iterator<Item = OperatorRoute> {
+    operator_routes().into_iter().filter(OperatorRoute::is_change)
+}
+
+/// All that the public and operators read, and all records.
+fn everything(fixture: &Fixture) -> String {
+    let mut all = fixture.print();
+    let log = ["/api/swarm/log?limit=1000"];
+    let of_operators = OPERATOR_READS.into_iter().chain(["/api/ic/admin/members"]);
+    for path in READS.into_iter().chain(log).chain(of_operators) {
+        let answer = fixture.client.send("GET", path, &[("x-admin-token", ADMIN)], b"");
+        writeln!(all, "{path} {} {}", answer.status, answer.text).unwrap();
+    }
+    all
+}
+
+fn dry_runs_change_nothing(backend: &Backend) {
+    let (fixture, _) = desk(backend);
+    let before = everything(&fixture);
+    for route in changes() {
+        let place = format!("{} {}", route.method, route.path);
+        let answer = send(&fixture, &route, "?dry_run=true");
+        assert!(matches!(answer.status, 200 | 201), "{place}: {answer:?}");
+        assert_eq!(answer.json()["dryRun"], true, "{place}");
+        assert_eq!(fixture.print(), before[..fixture.print().len()], "{place}");
+        for bad in ["?dry_run=1", "?dry_run", "?dry_run=True", "?dry_run=false&dry_run=maybe"] {
+            let refused = send(&fixture, &route, bad);
+            assert_eq!(refused.header("swarm-error"), Some("invalid-query"), "{place}{bad}");
+            assert_eq!((refused.status, &refused.json()["error"]), (400, &"invalid query".into()));
+        }
+        let headers = [("x-admin-token", "nobody")];
+        let path = format!("{}?dry_run=true", route.path);
+        assert_eq!(fixture.client.send(route.method, &path, &headers, b"").status, 401, "{place}");
+    }
+    assert_eq!(everything(&fixture), before);
+}
+
+/// Status and body are those of the change, but for what is minted.
+#[test]
+fn dry_run_answers_like_the_change() {
+    for route in changes() {
+        let place = format!("{} {}", route.method, route.path);
+        let (fixture, _) = desk(&Backend::memory());
+        let dry = send(&fixture, &route, "?dry_run=true");
+        let committed = send(&fixture, &route, "?dry_run=false");
+        assert_eq!(dry.status, committed.status, "{place}");
+        let mut expected = committed.json();
+        let minted: &[&str] = match route.template {
+            "/api/swarm/admin/sessions" => &["session", "id"],
+            "/api/swarm/admin/subjects/{id}/snapshots" => &["snapshot", "id"],
+            "/api/swarm/admin/sessions/{id}/brief" => &["brief", "id"],
+            "/api/swarm/admin/rotate-key" => &["token"],
+            "/api/ic/admin/members" | "/api/ic/admin/members/{id}/rotate-key" => &["api_key"],
+            _ => &[],
+        };
+        assert_eq!(expected.get("dryRun"), None, "{place}");
+        expected["dryRun"] = json!(true);
+        match minted {
+            [field] => expected[field] = Value::Null,
+            [object, field] => expected[object][field] = Value::Null,
+            _ => {}
+        }
+        assert_eq!(dry.json(), expected, "{place}");
+    }
+}
+
+fn dry_run_reads_refusals_as_ever(backend: &Backend) {
+    let (fixture, _) = desk(backend);
+    let m = fixture.client.get("/api/swarm/members/m").expect(200).json();
+    let key = m["publicKey"].clone();
+    let early = json!({ "windowClosesAt": "1970-01-01T00:00:00Z" });
+    let grace = fixture.client.get("/api/swarm/members").expect(200).json()["members"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|it| it["name"] == "Grace")
+        .unwrap()["id"]
+        .clone();
+    let admin = "/api/swarm/admin";
+    for (method, path, body, status, error) in [
+        ("POST", "/sessions/1/withdraw", json!({}), 409, "takes are on file"),
+        ("POST", "/sessions/9/withdraw", json!({}), 404, "no such session"),
+        ("PATCH", "/sessions/1", early, 409, "a take on file was filed after that deadline"),
+        ("PATCH", "/sessions/1", json!({ "quorums": 1 }), 400, "invalid request"),
+        (
+            "POST",
+            "/sessions/1/state",
+            json!({ "state": "published" }),
+            409,
+            "session is collecting",
+        ),
+        ("POST", "/sessions/1/brief", json!({}), 409, "brief already published"),
+        ("POST", "/sessions/3/roster", json!({ "members": [] }), 409, "roster already frozen"),
+        ("POST", "/reject", json!({ "memberId": "m" }), 409, "member is claimed"),
+        ("POST", "/rotate-key", json!({ "memberId": grace }), 409, "member is approved"),
+        ("POST", "/activate", json!({ "memberId": "nobody" }), 404, "no such member"),
+        ("POST", "/outbox/9/retry", Value::Null, 404, "no such message"),
+        ("POST", "/memos/9/retract", Value::Null, 404, "no such memo"),
+    ] {
+        let (path, template) = (format!("{admin}{path}"), "");
+        let path: &'static str = path.leak();
+        let route = OperatorRoute { method, template, role: "admin", path, body };
+        let dry = send(&fixture, &route, "?dry_run=true");
+        assert_eq!((dry.status, &dry.json()["error"]), (status, &error.into()), "{method} {path}");
+        let refused = send(&fixture, &route, "");
+        assert_eq!(dry.text, refused.text, "{method} {path}");
+    }
+    // A key that another member holds.
+    fixture.client.operate("/activate", &json!({ "memberId": "applied" })).expect(200);
+    let other = fixture.author();
+    let rotation = json!({ "memberId": other.id.as_str(), "publicKey": key });
+    let refused = fixture.client.operate("/rotate-key?dry_run=true", &rotation).expect(409).json();
+    assert_eq!(
+        (&refused["error"], &refused["memberId"]),
+        (&"public key already registered".into(), &"m".into())
+    );
+}
+
+/// The activation of a member whose key has applied again rejects that application, but not in a dry run.
+fn dry_run_of_a_competing_activation_rejects_nobody(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    let client = &fixture.client;
+    let (first, key) = Author::apply(client, "Ada");
+    client.operate("/reject", &json!({ "memberId": first.as_str() })).expect(200);
+    let again = key.sign(swarm_core::domain::Application {
+        name: swarm_core::domain::Name::parse("Ada").unwrap(),
+        contact: swarm_core::domain::Contact::parse("ada@test.example").unwrap(),
+        lens: swarm_core::domain::Lens::parse("").unwrap(),
+        public_key: key.public_key(),
+    });
+    let again = crate::harness::signed_text(&again);
+    let again = client.post("/api/swarm/apply", &[], &again).expect(201).json()["memberId"].clone();
+    let body = json!({ "memberId": first.as_str() });
+    let dry = client.operate("/activate?dry_run=true", &body).expect(200).json();
+    assert_eq!((&dry["state"], &dry["dryRun"]), (&json!("approved"), &json!(true)));
+    let state = |id: &str| {
+        client.get(&format!("/api/swarm/apply/{id}")).expect(200).json()["state"].clone()
+    };
+    assert_eq!(state(first.as_str()), "rejected");
+    assert_eq!(state(again.as_str().unwrap()), "applied");
+    client.operate("/activate", &body).expect(200);
+    assert_eq!(state(again.as_str().unwrap()), "rejected");
+}
