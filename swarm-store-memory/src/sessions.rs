@@ -86,7 +86,7 @@ fn shown(session: &Arc<Session>, query: &SessionQuery) -> Arc<Session> {
 
 fn convene(world: &mut World, convocation: &Convocation, now: Timestamp) -> Arc<Session> {
     let Convocation { draft, act } = convocation;
-    let id = next_session(world);
+    let id = SessionId(world.last_session().0.saturating_add(1));
     let session = first(draft.convened(id, now));
     let convened = Arc::clone(&session.record);
     let subjects = world.days.entry(draft.date).or_default();
@@ -111,13 +111,6 @@ fn convene_once(
     let occasions = world.documents.entry(Collection::Occasions).or_default();
     let put = documents::put(occasions, &claim, now);
     matches!(put, Put::Created(_)).then_some(session)
-}
-
-/// The next id. That of a withdrawn session stays used: the acts on it are in the log.
-fn next_session(world: &World) -> SessionId {
-    let stored = world.sessions.last_key_value().map(|(id, _)| *id);
-    let logged = world.log.acts.last_key_value().map(|(id, _)| *id);
-    SessionId(stored.max(logged).map_or(1, |last| last.0.saturating_add(1)))
 }
 
 fn save(world: &mut World, change: &SessionChange, now: Timestamp) -> Saved {

@@ -119,6 +119,13 @@ impl World {
         ids.flat_map(move |ids| ids.range((after.clone(), Bound::Unbounded))).take(query.limit)
     }
 
+    /// The last id of a session. That of a withdrawn one stays used: the acts on it are in the log.
+    pub(crate) fn last_session(&self) -> SessionId {
+        let stored = self.sessions.last_key_value().map(|(id, _)| *id);
+        let logged = self.log.acts.last_key_value().map(|(id, _)| *id);
+        stored.max(logged).unwrap_or(SessionId(0))
+    }
+
     pub(crate) fn newest_session(&self, date: Day, subject: &SubjectId) -> Option<&SessionRow> {
         self.sessions.get(self.days.get(&date)?.get(subject)?.last()?)
     }

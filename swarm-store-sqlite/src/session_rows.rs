@@ -10,6 +10,11 @@ use swarm_core::store::records::without_snapshot;
 use crate::failure::{Failure, Outcome};
 use crate::world::{World, signed, text, unsigned, versioned};
 
+/// The last id of a session. That of a withdrawn one stays used: the acts on it are in the log.
+pub(crate) const LAST_ID: &str = "SELECT max(
+    coalesce((SELECT max(id) FROM sessions WHERE tenant = ?1), 0),
+    coalesce((SELECT max(session) FROM log WHERE tenant = ?1 AND session IS NOT NULL), 0))";
+
 /// The session with this id.
 pub(crate) fn by_id(world: &World<'_>, id: SessionId) -> Outcome<Option<Versioned<Session>>> {
     const BY_ID: &str = "SELECT version, record FROM sessions WHERE tenant = ?1 AND id = ?2";

@@ -106,11 +106,7 @@ fn listed(world: &World<'_>, sql: &str, values: Values<'_>) -> Outcome<Vec<Arc<S
 
 fn convene(world: &World<'_>, convocation: &Convocation) -> Outcome<Arc<Session>> {
     let Convocation { draft, act } = convocation;
-    // The id of a withdrawn session stays used: the acts on it are in the log.
-    const LAST: &str = "SELECT max(
-            coalesce((SELECT max(id) FROM sessions WHERE tenant = ?1), 0),
-            coalesce((SELECT max(session) FROM log WHERE tenant = ?1 AND session IS NOT NULL), 0))";
-    let id = world.next_id(LAST, &[])?;
+    let id = world.next_id(session_rows::LAST_ID, &[])?;
     let session = draft.convened(SessionId(id), world.time_of_commit()?);
     world.run(
         "INSERT INTO sessions (tenant, id, version, date, subject, state, record)

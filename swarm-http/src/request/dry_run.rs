@@ -2,9 +2,8 @@
 
 use swarm_core::json::{Json, Object, write};
 use swarm_core::wire::RequestError;
-use swarm_core::{CommitteeTenant, Tenant};
+use swarm_core::{CommitteeTenant, Invalid, Tenant};
 
-use super::context::invalid_query;
 use crate::response::{Answer, ApiError, Reply};
 use crate::tenants::ServedTenant;
 
@@ -24,7 +23,10 @@ impl DryRun {
                 tenant: served.tenant().dry_run(),
                 committee: served.committee().map(CommitteeTenant::dry_run),
             })),
-            Some(_) => Err(invalid_query("dry_run", "must be true or false")),
+            Some(_) => {
+                let invalid = Invalid::new("dry_run", "must be true or false");
+                Err(RequestError::InvalidQuery(invalid).into())
+            }
         }
     }
 }

@@ -343,7 +343,10 @@ fn brief_contains_the_snapshot_of_its_subject() {
         (&json!("2026-11-21"), &json!(2.5))
     );
     let user = body["prompt"]["user"].as_str().unwrap();
-    assert!(user.contains(r#""totalValueUsd":2.5"#) && !user.contains("3.5"), "{user}");
+    assert!(
+        user.contains(r#""totalValueUsd":2.5"#) && !user.contains(r#""totalValueUsd":3.5"#),
+        "{user}"
+    );
     let system = body["prompt"]["system"].as_str().unwrap();
     assert!(system.contains("\n- weights: if you wish"), "{system}");
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use swarm_core::domain::{MessageId, SessionId};
+use swarm_core::domain::MessageId;
 use swarm_core::store::{Collection, Stored, StoredDocument, TenantHead};
 
 use crate::world::{DocumentCollection, World};
@@ -41,7 +41,7 @@ fn head(world: &World) -> TenantHead {
     TenantHead {
         log: world.log.position().size,
         messages: world.outbox.last().map_or(MessageId(0), |message| message.record.id),
-        sessions: world.sessions.last_key_value().map_or(SessionId(0), |(id, _)| *id),
+        sessions: world.last_session(),
         documents: documents.filter_map(|(kind, all)| Some((*kind, last(all)?))).collect(),
     }
 }
