@@ -188,7 +188,9 @@ impl Change for SessionChange {
         const SAVE: &str = "UPDATE swarm.sessions
             SET version = $4, state = $5, published_at = $6, record = $7, snapshot = $8
             WHERE tenant = $1 AND id = $2 AND version = $3";
-        let Self { session, expected, takes, none_filed_after, act } = self;
+        const REMOVE: &str =
+            "DELETE FROM swarm.sessions WHERE tenant = $1 AND id = $2 AND version = $3";
+        let Self { session, expected, takes, none_filed_after, withdrawn, act } = self;
         let (db, now) = (commit.db(), commit.time()?);
         let id = || number(session.id.0);
         if let Some(judged) = takes {
@@ -212,7 +214,11 @@ impl Change for SessionChange {
             owned(record),
             maybe_text(snapshot.as_deref()),
         ];
-        let saved = saved(commit.run(SAVE, &values).await?);
+        let changed = match withdrawn {
+            true => commit.run(REMOVE, &[id(), number(expected.0)]).await?,
+            false => commit.run(SAVE, &values).await?,
+        };
+        let saved = saved(changed);
         if saved == Saved::Saved {
             commit.append(act, now, 0).await?;
         }

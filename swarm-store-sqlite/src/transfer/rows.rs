@@ -17,7 +17,7 @@ use swarm_core::store::{
 
 use crate::failure::{Failure, Outcome};
 use crate::world::{World, record, signed, text, timestamp, unsigned};
-use crate::{committee, documents, log, log_rows, members, outbox, takes};
+use crate::{committee, documents, log, log_rows, members, outbox, session_rows, takes};
 
 /// The tenants that have rows other than challenges, by id.
 pub(super) fn tenants(db: &Connection) -> Outcome<Vec<TenantId>> {
@@ -48,7 +48,6 @@ pub(super) fn is_used(world: &World<'_>) -> Outcome<bool> {
 
 pub(super) fn head(world: &World<'_>) -> Outcome<TenantHead> {
     const MESSAGES: &str = "SELECT max(id) FROM messages WHERE tenant = ?1";
-    const SESSIONS: &str = "SELECT max(id) FROM sessions WHERE tenant = ?1";
     const DOCUMENTS: &str = "SELECT max(id) FROM documents WHERE tenant = ?1 AND collection = ?2";
     let last_document = |collection: Collection| {
         let last = world.number(DOCUMENTS, &[&collection.as_str()])?;
@@ -58,7 +57,7 @@ pub(super) fn head(world: &World<'_>) -> Outcome<TenantHead> {
     Ok(TenantHead {
         log: log_rows::position(world)?.size,
         messages: MessageId(world.number(MESSAGES, &[])?.unwrap_or(0)),
-        sessions: SessionId(world.number(SESSIONS, &[])?.unwrap_or(0)),
+        sessions: SessionId(world.number(session_rows::LAST_ID, &[])?.unwrap_or(0)),
         documents: documents?.into_iter().flatten().collect(),
     })
 }
