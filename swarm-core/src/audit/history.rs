@@ -69,6 +69,8 @@ fn step_fault(before: &LoggedSession, act: &ActOnSession<'_>) -> Option<String> 
     let mut expected = before.clone();
     match act.entry.act {
         SessionAct::Convened => return Some("convenes it again".to_owned()),
+        // Nothing is read of a withdrawn session.
+        SessionAct::Withdrawn => return Some("withdraws it".to_owned()),
         SessionAct::State => {
             let (from, to) = (before.state, after.state);
             let allowed = match (from, to) {
