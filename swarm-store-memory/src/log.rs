@@ -2,9 +2,11 @@
 
 use async_trait::async_trait;
 use swarm_core::domain::{LogRow, Seq, SessionId};
-use swarm_core::store::{Act, Log, LogPosition, Result};
+use swarm_core::proof::tile::TileId;
+use swarm_core::store::{Act, Log, LogPosition, Result, Saved, TreeChange, TreeState, Versioned};
 
 use crate::TenantStore;
+use crate::world::{first, next};
 
 #[async_trait]
 impl Log for TenantStore {
@@ -50,5 +52,36 @@ impl Log for TenantStore {
             let places = world.log.acts.get(&session).into_iter().flatten();
             places.filter_map(|place| world.log.rows.get(*place).cloned()).collect()
         }))
+    }
+
+    async fn mistrust(&self, log: u64, size: Seq) -> Result<()> {
+        self.seen.mistrust(log, size);
+        Ok(())
+    }
+
+    async fn tree(&self) -> Result<Option<Versioned<TreeState>>> {
+        Ok(self.read(|world| world.tree.state.clone()))
+    }
+
+    async fn save_tree(&self, change: &TreeChange) -> Result<Saved> {
+        let tree = &mut crate::lock_to_write(&self.world).tree;
+        let stored = tree.state.as_ref().map(|stored| stored.version);
+        if stored != change.expected {
+            return Ok(Saved::Stale);
+        }
+        let state = change.state.clone();
+        tree.state = Some(match stored {
+            None => first(state),
+            Some(version) => next(version, state),
+        });
+        for (id, hashes) in &change.tiles {
+            tree.tiles.insert((change.state.log, *id), hashes.clone());
+        }
+        Ok(Saved::Saved)
+    }
+
+    async fn tiles(&self, log: u64, tiles: &[TileId]) -> Result<Vec<Option<Vec<u8>>>> {
+        let get = |tree: &crate::world::Tree, id: &TileId| tree.tiles.get(&(log, *id)).cloned();
+        Ok(self.read(|world| tiles.iter().map(|id| get(&world.tree, id)).collect()))
     }
 }

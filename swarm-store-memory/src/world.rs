@@ -8,8 +8,9 @@ use swarm_core::domain::{
     AttemptId, Challenge, Day, Member, MemberId, MemberState, Message, Nonce, PublicKey, Revision,
     Seq, Session, SessionId, SessionTerms, SubjectId, Take, TakeDraft, TakeId, TokenHash, Version,
 };
+use swarm_core::proof::tile::TileId;
 use swarm_core::store::{
-    ChallengeBucket, Collection, Document, LogPosition, MemberQuery, Result, Versioned,
+    ChallengeBucket, Collection, Document, LogPosition, MemberQuery, Result, TreeState, Versioned,
 };
 
 use crate::log_rows::Rows;
@@ -38,6 +39,15 @@ pub(crate) struct World {
     pub(crate) documents: HashMap<Collection, DocumentCollection>,
     pub(crate) committee: Records,
     pub(crate) log: Rows,
+    pub(crate) tree: Tree,
+}
+
+/// The tree over the log.
+#[derive(Clone, Default)]
+pub(crate) struct Tree {
+    pub(crate) state: Option<Versioned<TreeState>>,
+    /// Tiles by the number of their log.
+    pub(crate) tiles: HashMap<(u64, TileId), Vec<u8>>,
 }
 
 #[derive(Clone)]

@@ -41,6 +41,7 @@ mod settings;
 mod takes;
 mod tenant;
 mod tls;
+mod tree;
 
 use std::sync::Arc;
 

@@ -1,19 +1,22 @@
 //! Implements [`Log`].
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use swarm_core::domain::committee::CommitteeTake;
 use swarm_core::domain::{LogEntry, LogRow, Logged, Seq, SessionId};
+use swarm_core::proof::tile::TileId;
 use swarm_core::store::records::Record as _;
-use swarm_core::store::{Act, Log, LogPosition, Result};
+use swarm_core::store::{Act, Log, LogPosition, Result, Saved, TreeChange, TreeState, Versioned};
 use tokio_postgres::Row;
 
 use crate::commit::{Change, Commit};
-use crate::db::{limit, moment_of, number, number_of};
+use crate::db::{Arg, limit, moment_of, number, number_of, signed};
 use crate::failure::{Failure, Outcome};
 use crate::takes::take;
 use crate::tenant::TenantStore;
+use crate::tree;
 
 /// The columns of a row with what it refers to: those of a take come last.
 const COLUMNS: &str =
@@ -71,6 +74,31 @@ impl Log for TenantStore {
     async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>> {
         let sql = format!("{COLUMNS} WHERE l.tenant = $1 AND l.session = $2 ORDER BY l.seq");
         self.all("acts", &sql, &[number(session.0)], row).await
+    }
+
+    async fn mistrust(&self, log: u64, size: Seq) -> Result<()> {
+        self.seen.mistrust(log, size);
+        Ok(())
+    }
+
+    async fn tree(&self) -> Result<Option<Versioned<TreeState>>> {
+        self.one("tree", tree::STATE, &[], tree::state).await
+    }
+
+    async fn save_tree(&self, change: &TreeChange) -> Result<Saved> {
+        self.commit_unchecked("save tree", change).await
+    }
+
+    async fn tiles(&self, log: u64, tiles: &[TileId]) -> Result<Vec<Option<Vec<u8>>>> {
+        let levels = Arg::Numbers(tiles.iter().map(|id| id.level.into()).collect());
+        let numbers = Arg::Numbers(tiles.iter().map(|id| signed(id.index)).collect());
+        let place = [number(log), levels, numbers];
+        let found = self.all("tiles", tree::TILES, &place, |row| {
+            Ok(((row.try_get::<_, i64>(0)?, row.try_get::<_, i64>(1)?), row.try_get(2)?))
+        });
+        let found: HashMap<_, Vec<u8>> = found.await?.into_iter().collect();
+        let key = |id: &TileId| (i64::from(id.level), signed(id.index));
+        Ok(tiles.iter().map(|id| found.get(&key(id)).cloned()).collect())
     }
 }
 

@@ -102,6 +102,8 @@ keys! {
     log: "log";
     /// The log rows of acts by session: a line each, the number first.
     acts: "log:sessions";
+    /// The tree over the log: `state`; the tiles by number of the log, level and number.
+    tree: "log:tree";
     /// Written after each commit that waits for replicas; its value has no meaning.
     fence: "fence";
 

@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use swarm_core::domain::{LogRow, Seq};
-use swarm_core::store::{Act, Log, LogPosition, Result};
+use swarm_core::proof::tile::TileId;
+use swarm_core::store::{Act, Log, LogPosition, Result, Saved, TreeChange, TreeState, Versioned};
 use swarm_core::{SessionId, StoreError};
 
 use crate::codec::{self, Context};
@@ -11,6 +12,13 @@ use crate::rows::entry_arg;
 use crate::script_call::ScriptCall;
 use crate::scripts;
 use crate::tenant::TenantStore;
+
+/// The field of the state among those of the tiles.
+const TREE_STATE: &str = "state";
+
+fn tile_field(log: u64, TileId { level, index }: TileId) -> String {
+    format!("{log}:{level}:{index}")
+}
 
 #[async_trait]
 impl Log for TenantStore {
@@ -80,5 +88,39 @@ impl Log for TenantStore {
         let acts: Option<String> = self.query(OP, &get).await?;
         let acts = acts.unwrap_or_default();
         acts.lines().map(|line| codec::decode_act(line).context(OP)).collect()
+    }
+
+    async fn mistrust(&self, log: u64, size: Seq) -> Result<()> {
+        self.seen.mistrust(log, size);
+        Ok(())
+    }
+
+    async fn tree(&self) -> Result<Option<Versioned<TreeState>>> {
+        const OP: &str = "tree";
+        let get = redis::cmd("HGET").arg(self.keys.tree()).arg(TREE_STATE).to_owned();
+        let state: Option<String> = self.query(OP, &get).await?;
+        state.map(|state| codec::decode_tree(&state).context(OP)).transpose()
+    }
+
+    async fn save_tree(&self, change: &TreeChange) -> Result<Saved> {
+        const OP: &str = "save tree";
+        self.mark(OP).await?;
+        let mut script = ScriptCall::of(&scripts::SAVE_TREE, [self.keys.tree()]);
+        script.arg(change.expected.map_or_else(String::new, |version| version.0.to_string()));
+        script.arg(TREE_STATE).arg(codec::encode_tree(change));
+        for (id, hashes) in &change.tiles {
+            script.arg(tile_field(change.state.log, *id)).arg(hashes.as_slice());
+        }
+        let outcome: String = self.client.run(OP, &script).await?;
+        Ok(if outcome == "saved" { Saved::Saved } else { Saved::Stale })
+    }
+
+    async fn tiles(&self, log: u64, tiles: &[TileId]) -> Result<Vec<Option<Vec<u8>>>> {
+        if tiles.is_empty() {
+            return Ok(Vec::new());
+        }
+        let fields: Vec<_> = tiles.iter().map(|id| tile_field(log, *id)).collect();
+        let get = redis::cmd("HMGET").arg(self.keys.tree()).arg(fields).to_owned();
+        self.query("tiles", &get).await
     }
 }

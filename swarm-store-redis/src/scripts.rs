@@ -104,6 +104,7 @@ scripts! {
 
     LOG: plain "log.lua";
     LOG_POSITION: plain "log_position.lua";
+    SAVE_TREE: plain "save_tree.lua";
     ACCEPT_CLOCK: commit "records.lua" "attempt.lua" "accept_clock.lua";
     ACCEPT_STORE: plain "records.lua" "attempt.lua" "accept_store.lua";
 

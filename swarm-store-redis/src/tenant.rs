@@ -184,7 +184,7 @@ impl TenantStore {
     }
 
     /// Before the tenant's first write: marks it with the layout of this release.
-    async fn mark(&self, op: &'static str) -> Result<()> {
+    pub(crate) async fn mark(&self, op: &'static str) -> Result<()> {
         if self.shared.layout.is_marked() {
             return Ok(());
         }

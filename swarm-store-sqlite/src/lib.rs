@@ -40,6 +40,7 @@ mod session_rows;
 mod sessions;
 mod takes;
 mod transfer;
+mod tree;
 mod world;
 mod writer;
 
@@ -224,6 +225,15 @@ impl TenantStore {
         let (made, position): (T, LogPosition) = self.seen.note(outcome)?;
         self.seen.advance(position);
         Ok(made)
+    }
+
+    /// Writes what is no part of the tenant's records: no change is announced.
+    async fn write_apart<T: Send + 'static>(
+        &self,
+        op: &'static str,
+        change: impl FnOnce(&World<'_>) -> Outcome<T> + Send + 'static,
+    ) -> Result<T> {
+        self.database.write(self.world(change)).await.map_err(|failure| failure.of(op))
     }
 
     fn world<T>(

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use rusqlite::{Row, ToSql};
 use swarm_core::domain::{LogEntry, LogRow, Logged, Seq, SessionId, TakeId};
-use swarm_core::store::{Act, Log, LogPosition, Result};
+use swarm_core::proof::tile::TileId;
+use swarm_core::store::{Act, Log, LogPosition, Result, Saved, TreeChange, TreeState, Versioned};
 
 use crate::failure::{Failure, Outcome};
 use crate::log_rows::{append_act, append_minted, check_commit, check_facts, number, position};
 use crate::world::{World, signed, text, timestamp, unsigned};
-use crate::{TenantStore, committee, takes};
+use crate::{TenantStore, committee, takes, tree};
 
 #[async_trait]
 impl Log for TenantStore {
@@ -60,6 +61,28 @@ impl Log for TenantStore {
         const ON: &str = "SELECT seq, at, take, committee_take, act FROM log
             WHERE tenant = ?1 AND session = ?2 ORDER BY seq";
         self.read("acts", move |world| rows(world, ON, &[&signed(session.0)])).await
+    }
+
+    async fn mistrust(&self, log: u64, size: Seq) -> Result<()> {
+        self.seen.mistrust(log, size);
+        Ok(())
+    }
+
+    async fn tree(&self) -> Result<Option<Versioned<TreeState>>> {
+        self.read("tree", tree::state).await
+    }
+
+    async fn save_tree(&self, change: &TreeChange) -> Result<Saved> {
+        let change = change.clone();
+        self.write_apart("save tree", move |world| tree::save(world, &change)).await
+    }
+
+    async fn tiles(&self, log: u64, tiles: &[TileId]) -> Result<Vec<Option<Vec<u8>>>> {
+        let tiles = tiles.to_vec();
+        let look = move |world: &World<'_>| {
+            tiles.iter().map(|id| tree::tile(world, log, *id)).collect::<Outcome<Vec<_>>>()
+        };
+        self.read("tiles", look).await
     }
 }
 

@@ -22,7 +22,7 @@ fn file_has_application_id_layout_and_wal() {
     SqliteStore::open(&path).unwrap();
     let db = Connection::open(&path).unwrap();
     assert_eq!(pragma(&db, "application_id"), i64::from(u32::from_be_bytes(*b"Swrm")));
-    assert_eq!(pragma(&db, "user_version"), 3);
+    assert_eq!(pragma(&db, "user_version"), 4);
     assert_eq!(text(&db, "journal_mode"), "wal");
     assert_eq!(text(&db, "integrity_check"), "ok");
 }
@@ -66,8 +66,8 @@ fn foreign_and_newer_files_are_refused_and_unchanged() {
 
     let (_folder, path) = new_path();
     SqliteStore::open(&path).unwrap();
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 4).unwrap();
-    refused(&path, "the file has layout 4");
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 5).unwrap();
+    refused(&path, "the file has layout 5");
 }
 
 #[test]
@@ -91,7 +91,7 @@ async fn log_entries_of_layout_2_keep_their_exact_texts() {
     let store = SqliteStore::open(&path).unwrap();
     assert_eq!(entries(Arc::new(store)).await, RECORDED.lines().collect::<Vec<_>>());
     let db = Connection::open(&path).unwrap();
-    assert_eq!(pragma(&db, "user_version"), 3);
+    assert_eq!(pragma(&db, "user_version"), 4);
 }
 
 #[tokio::test]
@@ -123,14 +123,14 @@ async fn file_migrated_to_a_newer_layout_is_not_written() {
     let session = world.convened("aurora").await;
     let db = Connection::open(&path).unwrap();
 
-    db.pragma_update(None, "user_version", 4).unwrap();
+    db.pragma_update(None, "user_version", 5).unwrap();
     let outdated = world.store().give_challenge(&offer()).await.err().unwrap();
     assert_eq!(outdated.kind(), StoreErrorKind::Misconfigured);
     assert!(why(&outdated).contains("written by a newer one"), "{outdated:?}");
     assert!(store.ready().await.is_err());
     assert_eq!(world.session(session.id).await.unwrap().record, session);
 
-    db.pragma_update(None, "user_version", 3).unwrap();
+    db.pragma_update(None, "user_version", 4).unwrap();
     store.ready().await.unwrap();
     assert_eq!(world.convened("basalt").await.id.0, 2);
 }

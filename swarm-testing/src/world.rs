@@ -11,13 +11,15 @@ use swarm_core::domain::{
     MessageId, Seq, Session, SessionDraft, SessionId, SessionTerms, Take, TakeId, TakeOnFile,
     TenantId, Timestamp, TokenHash,
 };
+use swarm_core::proof::tile::TileId;
 use swarm_core::rules::{Filing, Rejection, Submission, convene, judge};
 use swarm_core::service::{Swarm, Tenant};
 use swarm_core::store::{
     self, Act, Aggregated, Aggregation, Basis, BasisQuery, ChallengeBucket, ChallengeOffer,
     ChallengeSlot, Collection, Convocation, Countable, Document, DocumentDraft, Filed, LogPosition,
     MemberBasis, MemberChange, MemberQuery, MemberSaved, MessageChange, MessageQuery, Put, Saved,
-    SessionChange, SessionQuery, SessionTakes, Store, TakeQuery, Takes, Tenants, Versioned,
+    SessionChange, SessionQuery, SessionTakes, Store, TakeQuery, Takes, Tenants, TreeChange,
+    TreeState, Versioned,
 };
 
 /// A test tenant. It has the methods of the port without their `Result`s (they panic on an error),
@@ -133,6 +135,9 @@ answers! {
     log(after: Seq, limit: usize) -> Vec<LogRow>;
     log_position() -> LogPosition;
     acts_on(session: SessionId) -> Vec<LogRow>;
+    tree() -> Option<Versioned<TreeState>>;
+    save_tree(change: &TreeChange) -> Saved;
+    tiles(log: u64, tiles: &[TileId]) -> Vec<Option<Vec<u8>>>;
     count(what: Countable) -> u64;
 }
 

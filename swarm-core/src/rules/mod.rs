@@ -31,8 +31,8 @@ pub use facts::{Basis, MemberBasis, Versioned};
 pub(crate) use judge::rejection;
 pub use judge::{Filing, judge, takes_may_come};
 pub use log::{
-    Act, brief_published, clock_accepted, logged, memo_published, memo_retracted, regime_put,
-    signal_put, snapshot_added, store_accepted, subject_put,
+    Act, brief_published, clock_accepted, key_accepted, logged, memo_published, memo_retracted,
+    regime_put, signal_put, snapshot_added, store_accepted, subject_put,
 };
 pub use mail::{
     Attempt, LEASE_MILLIS, MAX_MAIL_ATTEMPTS, MessageChange, cancel, lease, retry, settle,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Error, Tenant};
-use crate::domain::{Actor, LogLine, LogRow, Seq, SessionId};
+use crate::domain::{Actor, LogBefore, LogLine, LogRow, Seq, SessionId};
 use crate::proof::log_line;
 use crate::rules;
 use crate::store::LogPosition;
@@ -54,7 +54,7 @@ impl Tenant {
     /// # Errors
     /// [`Error::Store`].
     pub async fn accept_store(&self, by: &Actor) -> Result<(), Error> {
-        let before = self.store.seen_log().await?.size;
+        let before = LogBefore::seen(self.store.seen_log().await?.size);
         Ok(self.store.accept_store(&rules::store_accepted(before, by)).await?)
     }
 

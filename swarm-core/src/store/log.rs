@@ -2,8 +2,9 @@
 
 use async_trait::async_trait;
 
-use super::{Act, LogPosition, Result, StoreError};
+use super::{Act, LogPosition, Result, Saved, StoreError, TreeChange, TreeState, Versioned};
 use crate::domain::{LogRow, Seq, SessionId, Timestamp};
+use crate::proof::tile::TileId;
 
 /// The part of the port that keeps the log. Rows are appended by the commits that they describe:
 /// one for each [`Act`] that a change carries, and one for each take, of either interface. A row
@@ -43,6 +44,25 @@ pub trait Log: Send + Sync {
 
     /// The acts on a session, without its takes, oldest first.
     async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>>;
+
+    /// Makes this process refuse commits as one whose log went back, until
+    /// [`accept_store`](Self::accept_store): because a log with this number and size was signed that
+    /// the stored one does not continue. A log with a higher number than this one, or than the one
+    /// seen, is not affected. See [`SeenLog::mistrust`](super::SeenLog::mistrust).
+    async fn mistrust(&self, log: u64, size: Seq) -> Result<()>;
+
+    /// The stored state of the tree over the log; `None` until the first is saved. The tree is no part
+    /// of the record: it is kept for whoever proves the log, appends no row, and its changes are
+    /// guarded by its version alone.
+    async fn tree(&self) -> Result<Option<Versioned<TreeState>>>;
+
+    /// Saves a state of the tree, and its tiles, in one step if the stored state has the expected
+    /// version. A tile that is stored already is replaced.
+    async fn save_tree(&self, change: &TreeChange) -> Result<Saved>;
+
+    /// The stored tiles of the log with this number, in the order of `tiles`; `None` for those that are
+    /// not stored. A tile is never shorter than it was when a state was saved that was read before.
+    async fn tiles(&self, log: u64, tiles: &[TileId]) -> Result<Vec<Option<Vec<u8>>>>;
 }
 
 /// The maximum lag of a store's clock behind the last entry, in milliseconds: one hour (API.md,

@@ -24,6 +24,7 @@ mod seen;
 mod sessions;
 mod takes;
 mod transfer;
+mod tree;
 
 use std::sync::Arc;
 
@@ -52,6 +53,7 @@ pub use takes::{BasisQuery, Filed, Revisions, SessionTakes, TakeQuery, Takes};
 pub use transfer::{
     Dump, Restore, Restored, Stored, StoredDocument, TenantHead, Transfer, restored_attempt,
 };
+pub use tree::{TreeChange, TreeState};
 
 // The facts that a store loads for the rules, and the changes that it commits.
 pub use crate::rules::committee::{

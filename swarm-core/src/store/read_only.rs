@@ -4,7 +4,8 @@ use super::{
     Act, Aggregated, Aggregation, ChallengeOffer, Collection, Committee, CommitteeDayChange,
     CommitteeFiled, CommitteeFiling, CommitteeMemberChange, Convocation, DocumentDraft, Documents,
     Filed, Filing, Interceptor, Log, MemberChange, MemberSaved, Members, MessageChange, Outbox,
-    Put, Result, Saved, SessionChange, Sessions, StoreError, StoreErrorKind, Takes, async_trait,
+    Put, Result, Saved, SessionChange, Sessions, StoreError, StoreErrorKind, Takes, TreeChange,
+    async_trait,
 };
 use crate::domain::{Challenge, Session};
 use std::sync::Arc;
@@ -41,6 +42,7 @@ refuse! {
     Outbox::save_message(&MessageChange) -> Saved;
     Log::accept_clock(&Act) -> ();
     Log::accept_store(&Act) -> ();
+    Log::save_tree(&TreeChange) -> Saved;
     Committee::save_committee_member(&CommitteeMemberChange) -> Saved;
     Committee::save_committee_day(&CommitteeDayChange) -> Saved;
     Committee::file_committee(&CommitteeFiling) -> CommitteeFiled;
@@ -77,6 +79,9 @@ mod tests {
             "log_position",
             "seen_log",
             "acts_on",
+            "mistrust",
+            "tree",
+            "tiles",
             "count",
             "committee_members",
             "committee_member",

@@ -80,6 +80,19 @@ impl SeenLog {
         }
     }
 
+    /// Blocks the tenant as one whose log went back: no stored row has the fingerprint that commits are
+    /// compared with from now on. So it stays until a log with a higher number begins. Does nothing
+    /// if one with a higher number than `log` was seen already.
+    pub fn mistrust(&self, log: u64, size: Seq) {
+        const NO_FINGERPRINT: &str = "signed otherwise";
+        let mut seen = self.lock();
+        if log >= seen.log {
+            let size = size.max(seen.size).max(Seq(1));
+            *seen = LogPosition { log, size, last: Arc::from(NO_FINGERPRINT) };
+            self.is_blocked.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// Returns the outcome of a commit or a check unchanged, and marks the tenant as blocked if it
     /// says that the tenant may not commit.
     pub fn note<T>(&self, outcome: Result<T>) -> Result<T> {

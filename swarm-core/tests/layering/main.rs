@@ -51,7 +51,7 @@ const CRATES: [(&str, &[&str]); 11] = [
             "readers writer",
             "database",
             "world",
-            "log_rows",
+            "log_rows tree",
             ITSELF,
             "counts outbox session_rows",
             "members",

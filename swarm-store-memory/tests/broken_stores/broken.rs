@@ -95,8 +95,16 @@ pub(crate) struct BrokenWorld<S: ?Sized, F: ?Sized> {
 /// change nothing.
 pub(crate) fn repeats(method: &str) -> bool {
     !(method.starts_with("save_")
-        || ["accept_clock", "accept_store", "aggregate", "convene", "convene_once", "put_document"]
-            .contains(&method))
+        || [
+            "accept_clock",
+            "accept_store",
+            "aggregate",
+            "convene",
+            "convene_once",
+            "mistrust",
+            "put_document",
+        ]
+        .contains(&method))
 }
 
 /// What a faulty method has access to: its own world, and those of all open tenants.

@@ -26,6 +26,7 @@ mod sessions;
 mod simulation;
 mod takes;
 mod tenants;
+mod tree;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -263,6 +264,16 @@ mod caught {
             ActsOnTheFirstSession      => acts_are_found_by_session;
             RowForEachAttempt          => refused_write_appends_no_row
                 repeated_attempt_appends_one_row;
+        }
+        tree {
+            TreeInvented               => tree_is_initially_absent;
+            TilesForgotten             => tree_and_its_tiles_round_trip;
+            TilesNeverReplaced         => grown_tile_replaces_the_stored_one;
+            TreeAtAnyVersion           => tree_change_at_another_version_is_stale;
+            TreeSavedTwiceInARace      => concurrent_tree_changes_commit_once;
+            TilesOfAnyLog              => tiles_of_logs_are_independent;
+            TreeOfAnyTenant            => tree_is_isolated_by_tenant;
+            TrustedAnyway              => mistrusted_log_refuses_commits;
         }
     }
 }

@@ -165,6 +165,23 @@ CREATE TABLE swarm.log (
 );
 CREATE INDEX log_by_session ON swarm.log (tenant, session, seq) WHERE session IS NOT NULL;
 
+-- The tree over the log. It is no part of the records: whoever proves the log computes it from its rows.
+CREATE TABLE swarm.trees (
+  tenant text COLLATE "C" PRIMARY KEY,
+  version bigint NOT NULL,
+  log bigint NOT NULL,
+  size bigint NOT NULL,
+  checkpoint text
+);
+CREATE TABLE swarm.tiles (
+  tenant text COLLATE "C" NOT NULL,
+  log bigint NOT NULL,
+  level bigint NOT NULL,
+  number bigint NOT NULL,
+  hashes bytea NOT NULL,
+  PRIMARY KEY (tenant, log, level, number)
+);
+
 -- The functions have the number of the layout that brought them: while servers are upgraded one by one,
 -- both releases find theirs.
 

@@ -11,6 +11,7 @@ mod sessions;
 mod takes;
 #[cfg(test)]
 mod tests;
+mod tree;
 
 use std::fmt;
 use std::str::FromStr;
@@ -38,6 +39,7 @@ pub(crate) use sessions::{
     decode_convened, decode_session, decode_terms, encode_session, encode_session_draft,
 };
 pub(crate) use takes::{TakeRow, decode_filed, decode_revision, decode_take, decode_take_id};
+pub(crate) use tree::{decode_tree, encode_tree};
 
 /// A stored value that cannot be decoded.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::log::document;
 use crate::promise::{ensure, promised};
 use crate::{Author, World, act, applicant, creation, filed, session_draft};
-use swarm_core::domain::{Actor, Attribution, LogRow, Logged, Seq, Session};
+use swarm_core::domain::{Actor, Attribution, LogBefore, LogRow, Logged, Seq, Session};
 use swarm_core::rules::{Filing, convene, store_accepted};
 use swarm_core::store::{Collection, MemberChange, Result, SessionChange, StoreErrorKind, Tenants};
 
@@ -89,14 +89,14 @@ pub async fn accepted_store_commits_again(
     waiting.are_refused(&elsewhere, &tenants_elsewhere).await;
 
     for log in [2, 3] {
-        world.accept_store(&store_accepted(Seq(4), &Actor::OPERATOR)).await;
+        world.accept_store(&store_accepted(LogBefore::seen(Seq(4)), &Actor::OPERATOR)).await;
         promised!(tenants.ready().await.is_ok(), true, "once the store was accepted");
         let position = world.log_position().await;
         promised!((position.log, position.size), (log, Seq(log)));
     }
     let rows = world.log(Seq(1), 9).await;
     let accepted = |log, row: &LogRow| {
-        let entry = store_accepted(Seq(4), &Actor::OPERATOR).entry(log, row.at);
+        let entry = store_accepted(LogBefore::seen(Seq(4)), &Actor::OPERATOR).entry(log, row.at);
         row.logged == Logged::Entry(entry)
     };
     promised!(accepted(2, &rows[0]) && accepted(3, &rows[1]), true, "the numbers of the logs");

@@ -29,6 +29,7 @@ mod sessions;
 mod takes;
 mod tenants;
 mod transfer;
+mod tree;
 
 /// Generates a test for each case of the [suite](mod@crate::conformance), for the store that
 /// `harness` sets up.
@@ -222,6 +223,16 @@ macro_rules! conformance_cases {
                 concurrent_commits_append_consecutive_rows
                 acts_are_found_by_session
                 tenants_have_separate_logs
+            }
+            tree {
+                tree_is_initially_absent
+                tree_and_its_tiles_round_trip
+                grown_tile_replaces_the_stored_one
+                tree_change_at_another_version_is_stale
+                concurrent_tree_changes_commit_once
+                tiles_of_logs_are_independent
+                tree_is_isolated_by_tenant
+                mistrusted_log_refuses_commits
             }
             counts {
                 records_are_counted_by_latest_state

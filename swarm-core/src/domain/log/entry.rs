@@ -323,13 +323,34 @@ pub enum Operation {
         /// The log before it.
         before: LogBefore,
     },
+    /// The key that signs the log from now on, though another signed the last checkpoint.
+    KeyAccepted {
+        /// Who accepted it.
+        by: Actor,
+        /// The key, as a C2SP verifier key.
+        #[serde(rename = "logKey")]
+        log_key: String,
+    },
 }
 
 /// A log that ended when an operator accepted the store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LogBefore {
-    /// How many entries it had when it was last seen.
+    /// Its name, where it was signed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+    /// The number of entries: of its last checkpoint, or when it was last seen if there is none.
     pub size: Seq,
+    /// The root of its last checkpoint, in base64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
+}
+
+impl LogBefore {
+    /// A log without a checkpoint that had this number of entries when it was last seen.
+    pub fn seen(size: Seq) -> Self {
+        Self { origin: None, size, root: None }
+    }
 }
 
 /// An act on a day of the committee.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::domain::{
     Actor, Attribution, Digest, LogBefore, LogEntry, LoggedSession, MemberId, Memo, MemoAct,
-    MemoDraft, MemoEntry, MemoId, Operation, Seq, Session, SessionAct, SessionDraft, SessionEntry,
+    MemoDraft, MemoEntry, MemoId, Operation, Session, SessionAct, SessionDraft, SessionEntry,
     SessionId, SubjectId, SubjectSnapshot, SubjectSnapshotDraft, SubjectSnapshotId, Timestamp,
 };
 
@@ -21,7 +21,7 @@ pub(super) enum Kind {
     Convened(SessionDraft, Attribution),
     MemoPublished(MemberId, MemoDraft),
     SnapshotAdded(SubjectId, SubjectSnapshotDraft, Actor),
-    StoreAccepted(Seq, Actor),
+    StoreAccepted(LogBefore, Actor),
 }
 
 impl Act {
@@ -50,7 +50,7 @@ impl Act {
             Kind::StoreAccepted(before, by) => LogEntry::Operation(Operation::StoreAccepted {
                 by: by.clone(),
                 log: minted,
-                before: LogBefore { size: *before },
+                before: before.clone(),
             }),
         };
         Arc::new(entry)

@@ -3,11 +3,12 @@
 use super::act::{Act, Kind, logged};
 use crate::domain::committee::CommitteeDay;
 use crate::domain::{
-    Actor, Attribution, CommitteeDayEntry, DayAct, Digest, Excuse, LogEntry, Member, MemberAct,
-    MemberEntry, MemberId, MemberStatus, Memo, MemoAct, MemoDraft, MemoEntry, Operation, Regime,
-    Seq, Session, SessionAct, SessionDraft, SessionEntry, Signal, Subject, SubjectId,
+    Actor, Attribution, CommitteeDayEntry, DayAct, Digest, Excuse, LogBefore, LogEntry, Member,
+    MemberAct, MemberEntry, MemberId, MemberStatus, Memo, MemoAct, MemoDraft, MemoEntry, Operation,
+    Regime, Session, SessionAct, SessionDraft, SessionEntry, Signal, Subject, SubjectId,
     SubjectSnapshotDraft,
 };
+use crate::proof::note::VerifierKey;
 
 /// A session is convened.
 pub(in crate::rules) fn convened(draft: &SessionDraft, by: &Attribution) -> Act {
@@ -108,9 +109,14 @@ pub fn clock_accepted(by: &Actor) -> Act {
 }
 
 /// An operator accepts the store as it is, and a new log begins, whose number the commit mints.
-/// The one before had this size when it was last seen.
-pub fn store_accepted(before: Seq, by: &Actor) -> Act {
+/// `before` is what is known of the one before.
+pub fn store_accepted(before: LogBefore, by: &Actor) -> Act {
     Act::new(Kind::StoreAccepted(before, by.clone()))
+}
+
+/// An operator accepts the key that signs the log from now on.
+pub fn key_accepted(key: &VerifierKey, by: &Actor) -> Act {
+    LogEntry::Operation(Operation::KeyAccepted { by: by.clone(), log_key: key.to_string() }).into()
 }
 
 /// A day of the committee is changed.
