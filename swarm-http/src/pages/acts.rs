@@ -64,6 +64,9 @@ pub(super) fn describe(line: &LogLine, is_retracted: bool, reading: Reading) -> 
         LogEntry::Operation(Operation::StoreAccepted { by, .. }) => {
             ("store accepted".to_owned(), Some(by), None)
         }
+        LogEntry::Operation(Operation::KeyAccepted { by, .. }) => {
+            ("key of the log accepted".to_owned(), Some(by), None)
+        }
         LogEntry::CommitteeDay(entry) => {
             let act = match entry.act {
                 DayAct::Generated => "generated",
