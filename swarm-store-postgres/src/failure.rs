@@ -23,6 +23,8 @@ pub(crate) struct Failure {
     code: Option<SqlState>,
     /// Whether the connection must not be used again.
     pub(crate) breaks_connection: bool,
+    /// Whether nothing was committed, and the call may be repeated.
+    pub(crate) may_repeat: bool,
 }
 
 impl Failure {
@@ -47,7 +49,7 @@ impl Failure {
     }
 
     fn new(kind: StoreErrorKind, text: impl Into<String>) -> Self {
-        Self { kind, text: text.into(), code: None, breaks_connection: false }
+        Self { kind, text: text.into(), code: None, breaks_connection: false, may_repeat: false }
     }
 
     /// This failure, of the operation named `op`.
@@ -60,9 +62,10 @@ impl Failure {
         self.code.as_ref() == Some(code)
     }
 
-    /// Whether the server undid the transaction because of concurrent ones: it may be tried again.
-    pub(crate) fn is_serialization(&self) -> bool {
-        self.is(&SqlState::T_R_SERIALIZATION_FAILURE) || self.is(&SqlState::T_R_DEADLOCK_DETECTED)
+    /// This failure, of a call that may be repeated although it may have been committed: if the connection was lost, it
+    /// is tried over another.
+    pub(crate) fn or_again(self) -> Self {
+        Self { may_repeat: self.may_repeat || self.breaks_connection, ..self }
     }
 }
 
@@ -79,6 +82,9 @@ impl From<tokio_postgres::Error> for Failure {
         // A server that was demoted, or is shutting down, does not serve this connection again.
         failure.breaks_connection =
             code == SqlState::READ_ONLY_SQL_TRANSACTION || code.code().starts_with("57P");
+        // The server undid the transaction because of others.
+        failure.may_repeat =
+            code == SqlState::T_R_SERIALIZATION_FAILURE || code == SqlState::T_R_DEADLOCK_DETECTED;
         failure.code = Some(code);
         failure
     }
@@ -115,7 +121,8 @@ fn kind(code: &SqlState) -> StoreErrorKind {
 impl From<PoolError> for Failure {
     fn from(error: PoolError) -> Self {
         match error {
-            PoolError::Backend(error) => error.into(),
+            // Nothing was sent.
+            PoolError::Backend(error) => Self::from(error).or_again(),
             PoolError::Timeout(_) => Self::unavailable("all connections of the pool are in use"),
             other => Self::unavailable(other.to_string()),
         }

@@ -1,4 +1,4 @@
-//! Files takes, in one call of a function of the database.
+//! Files takes: those that wait together in one call of a function of the database.
 
 use std::sync::Arc;
 
@@ -6,24 +6,84 @@ use swarm_core::Timestamp;
 use swarm_core::domain::{Seq, TakeId};
 use swarm_core::rules::Filing;
 use swarm_core::store::{CLOCK_TOLERANCE_MILLIS, Filed, LogPosition, Result, StoreError};
+use tokio::sync::oneshot;
+use tokio::task::yield_now;
 use tokio_postgres::Row;
 
 use crate::db::{Arg, moment_of, number, number_of, signed, text};
 use crate::failure::{Failure, Outcome};
+use crate::group_commit::{Calls, WaitingTake};
 use crate::takes::take;
 use crate::tenant::TenantStore;
 
+const OP: &str = "file";
+
 impl TenantStore {
-    /// Files a take.
+    /// Files a take, together with others that are waiting.
     pub(crate) async fn file_take(&self, filing: &Filing) -> Result<Filed> {
+        // If another log begins before the take is sent, it must be judged again.
+        let seen = self.seen.position();
+        let log = (seen.size > Seq(0)).then_some(seen.log);
+        let (caller, outcome) = oneshot::channel();
+        let waiting = WaitingTake { filing: filing.clone(), log, caller };
+        if let Some(calls) = self.shared.add(waiting) {
+            // In a task of its own: the other takes must not depend on this caller being polled.
+            tokio::spawn(self.clone().make_calls(calls));
+        }
+        match outcome.await {
+            Ok(outcome) => outcome,
+            // The call failed, or was never made. This take is sent alone: its attempt is recognized.
+            Err(_) => self.file_alone(filing, log).await,
+        }
+    }
+
+    /// Files takes as long as some are waiting.
+    async fn make_calls(self, mut calls: Calls) {
+        loop {
+            // Lets takes that are ready join.
+            yield_now().await;
+            let takes = calls.next();
+            if takes.is_empty() {
+                return;
+            }
+            self.file_waiting(takes).await;
+        }
+    }
+
+    /// Files takes, and sends each caller the outcome. If the call for several takes fails, the senders are dropped.
+    async fn file_waiting(&self, takes: Vec<WaitingTake>) {
+        let log = self.seen.position().log;
+        let (takes, outdated): (Vec<_>, Vec<_>) =
+            takes.into_iter().partition(|take| take.log.is_none_or(|judged| judged >= log));
+        outdated.into_iter().for_each(|take| drop(take.caller.send(Err(another_log()))));
+        let filings: Vec<_> = takes.iter().map(|take| &take.filing).collect();
+        if filings.is_empty() {
+            return;
+        }
+        match self.file_together(&filings).await {
+            Ok(outcomes) => {
+                let sent = takes.into_iter().zip(outcomes);
+                sent.for_each(|(take, outcome)| drop(take.caller.send(outcome)));
+            }
+            Err(error) => {
+                if let Ok([take]) = <[_; 1]>::try_from(takes) {
+                    drop(take.caller.send(Err(error)));
+                }
+            }
+        }
+    }
+
+    async fn file_alone(&self, filing: &Filing, log: Option<u64>) -> Result<Filed> {
+        if log.is_some_and(|judged| judged < self.seen.position().log) {
+            return Err(another_log());
+        }
         let filed = self.file_together(&[filing]).await?;
-        let missing = || Failure::corrupt("no outcome of a take").of("file");
+        let missing = || Failure::corrupt("no outcome of a take").of(OP);
         filed.into_iter().next().unwrap_or_else(|| Err(missing()))
     }
 
     /// Files takes in one commit; returns the outcome of each.
-    pub(crate) async fn file_together(&self, filings: &[&Filing]) -> Result<Vec<Result<Filed>>> {
-        const OP: &str = "file";
+    async fn file_together(&self, filings: &[&Filing]) -> Result<Vec<Result<Filed>>> {
         let _changing = self.seen.changing();
         let seen = self.seen.position();
         let rows = self.retried(|| self.call(filings, &seen)).await;
@@ -40,8 +100,13 @@ impl TenantStore {
         let values = values(filings, seen);
         let connection = self.pool.get().await?;
         let filed = self.db(connection.client()?).rows(FILE, &values).await;
-        connection.end(filed)
+        // Its attempts are recognized.
+        connection.end(filed.map_err(Failure::or_again))
     }
+}
+
+fn another_log() -> StoreError {
+    StoreError::contended(OP, "another log has begun")
 }
 
 fn values<'a>(filings: &[&'a Filing], seen: &'a LogPosition) -> [Arg<'a>; 17] {
@@ -112,7 +177,7 @@ fn outcome(row: &Row, filing: &Filing) -> Outcome<Result<Filed>> {
         "late" => Filed::Late,
         "nonce used" => Filed::NonceUsed,
         "revision taken" => Filed::RevisionTaken,
-        "clock behind" => return Ok(Err(StoreError::clock_behind("file"))),
+        "clock behind" => return Ok(Err(StoreError::clock_behind(OP))),
         other => return Err(Failure::corrupt(other)),
     }))
 }

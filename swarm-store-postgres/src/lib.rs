@@ -14,7 +14,7 @@
 //!
 //! Every commit locks its tenant's row, in a statement of its own, and reads everything else after that, under READ
 //! COMMITTED. Ids and the numbers of the log are counters in that row. The time is that of the server's clock, read
-//! after the lock. Takes are filed by a function of the database, in one round trip.
+//! after the lock. Takes that arrive together are filed in one round trip, by a function of the database.
 //!
 //! Any number of processes may use one database. `README.md` says what may be lost, and what the role needs.
 
@@ -30,6 +30,7 @@ mod db;
 mod documents;
 mod failure;
 mod filing;
+mod group_commit;
 mod health;
 mod log;
 mod members;
@@ -53,6 +54,7 @@ use swarm_core::store::{
 };
 
 use changes::LastCommits;
+use group_commit::SharedByTenant;
 use pool::Pool;
 use schema::Schema;
 use settings::Settings;
@@ -64,6 +66,7 @@ pub struct PostgresStore {
     pool: Pool,
     schema: Arc<Schema>,
     seen: Arc<SeenLogs>,
+    shared: Arc<SharedByTenant>,
     commits: Arc<LastCommits>,
     strict: bool,
 }
@@ -104,8 +107,8 @@ impl PostgresStore {
         let settings = parse(url)?;
         let pool = Pool::new(&settings).map_err(|failure| failure.of(OP))?;
         let (schema, strict) = (Arc::new(settings.schema), settings.strict);
-        let (seen, commits) = Default::default();
-        let store = Self { pool, schema, seen, commits, strict };
+        let (seen, shared, commits) = Default::default();
+        let store = Self { pool, schema, seen, shared, commits, strict };
         store.bring_up_to_date().await.map_err(|failure| failure.of(OP))?;
         for warning in store.check_server(OP).await?.warnings {
             tracing::warn!("{warning}");
@@ -134,6 +137,7 @@ impl PostgresStore {
             schema: Arc::clone(&self.schema),
             tenant: tenant.clone(),
             seen: self.seen.of(tenant),
+            shared: self.shared.of(tenant),
         }
     }
 }

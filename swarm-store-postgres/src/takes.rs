@@ -64,12 +64,12 @@ impl Takes for TenantStore {
     }
 
     async fn session_takes(&self, query: &TakeQuery) -> Result<Option<SessionTakes>> {
-        let found = self.pool.bounded(async {
+        let read = async || {
             let connection = self.pool.get().await?;
             let found = session_takes(&self.db(connection.client()?), query).await;
-            connection.end(found)
-        });
-        found.await.map_err(|failure| failure.of("session takes"))
+            connection.end(found.map_err(Failure::or_again))
+        };
+        self.retried(read).await.map_err(|failure| failure.of("session takes"))
     }
 }
 

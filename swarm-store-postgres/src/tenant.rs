@@ -12,10 +12,11 @@ use tokio_postgres::{Client, Row};
 use crate::commit::{Change, Commit};
 use crate::db::{Arg, Db, moment_of, number, timestamp, unsigned};
 use crate::failure::{Failure, Outcome};
+use crate::group_commit::Shared;
 use crate::pool::Pool;
 use crate::schema::Schema;
 
-/// How often a transaction is tried that the server undoes because of others.
+/// How often a call is tried that the server undoes because of others, or whose connection is lost.
 const MAX_TRIES: u32 = 6;
 
 /// The time before the second try; it doubles with each.
@@ -28,6 +29,7 @@ pub(crate) struct TenantStore {
     pub(crate) schema: Arc<Schema>,
     pub(crate) tenant: TenantId,
     pub(crate) seen: Arc<SeenLog>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 impl TenantStore {
@@ -42,12 +44,12 @@ impl TenantStore {
         sql: &str,
         args: &[Arg<'_>],
     ) -> Result<Vec<Row>> {
-        let found = self.pool.bounded(async {
+        let read = async || {
             let connection = self.pool.get().await?;
             let found = self.db(connection.client()?).rows(sql, args).await;
-            connection.end(found)
-        });
-        found.await.map_err(|failure| failure.of(op))
+            connection.end(found.map_err(Failure::or_again))
+        };
+        self.retried(read).await.map_err(|failure| failure.of(op))
     }
 
     /// The rows that one statement finds, each as `read` reads it.
@@ -110,21 +112,25 @@ impl TenantStore {
         Ok(made)
     }
 
-    /// Calls again while the server undoes the call because of others.
+    /// Repeats a call while it fails in a way that allows it.
     pub(crate) async fn retried<T, F>(&self, mut call: impl FnMut() -> F) -> Outcome<T>
     where
         F: Future<Output = Outcome<T>>,
     {
-        let mut tries = 1;
-        loop {
-            match self.pool.bounded(call()).await {
-                Err(failure) if failure.is_serialization() && tries < MAX_TRIES => {
-                    sleep(BACKOFF.saturating_mul(1 << tries)).await;
-                    tries += 1;
+        self.pool
+            .bounded(async {
+                let mut tries = 1;
+                loop {
+                    match call().await {
+                        Err(failure) if failure.may_repeat && tries < MAX_TRIES => {
+                            sleep(BACKOFF.saturating_mul(1 << tries)).await;
+                            tries += 1;
+                        }
+                        outcome => return outcome,
+                    }
                 }
-                outcome => return outcome,
-            }
-        }
+            })
+            .await
     }
 
     async fn try_commit<C: Change>(
@@ -132,13 +138,16 @@ impl TenantStore {
         change: &C,
         is_checked: bool,
     ) -> Outcome<(C::Made, LogPosition)> {
+        let turn = self.shared.commits.acquire().await;
+        let _turn = turn.map_err(|closed| Failure::unavailable(closed.to_string()))?;
         let connection = self.pool.get().await?;
         let client = connection.client()?;
         let made = async {
             let timeout = self.pool.timeout().as_millis();
             let seen = is_checked.then(|| self.seen.position());
             let begun = Commit::begin(client, self.db(client), timeout, seen.as_ref());
-            let mut commit = begun.await?;
+            // Nothing can be committed yet.
+            let mut commit = begun.await.map_err(Failure::or_again)?;
             let made = change.make(&mut commit).await?;
             Ok((made, commit.end().await?))
         };
