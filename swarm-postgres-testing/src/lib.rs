@@ -106,6 +106,16 @@ impl Server {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
 
+    /// Replaces the clock of the store at this address by one that stands still, at this many milliseconds since
+    /// 1970.
+    pub fn set_clock(&self, url: &str, millis: i64) {
+        let (_, schema) = url.split_once("schema=").unwrap();
+        self.psql(&format!(
+            "CREATE OR REPLACE FUNCTION {schema}.clock_1() RETURNS bigint LANGUAGE sql VOLATILE
+             AS 'SELECT {millis}::bigint'"
+        ));
+    }
+
     /// Runs statements as its superuser; returns what they print.
     pub fn psql(&self, statements: &str) -> String {
         let printed = self.try_psql("postgres", statements);

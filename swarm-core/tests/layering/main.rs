@@ -14,7 +14,7 @@ use modules::{Arrow, ITSELF, Modules};
 
 /// The modules of each crate, from the bottom up: a module uses only modules of earlier rows. The
 /// items of `lib.rs` or `main.rs` are called `itself`.
-const CRATES: [(&str, &[&str]); 11] = [
+const CRATES: [(&str, &[&str]); 12] = [
     ("swarm-core/src", &LAYERS),
     (
         "swarm-store-memory/src",
@@ -25,6 +25,24 @@ const CRATES: [(&str, &[&str]); 11] = [
             "committee counts documents log members outbox takes",
             "sessions",
             "transfer",
+        ],
+    ),
+    (
+        "swarm-store-postgres/src",
+        &[
+            "failure",
+            "group_commit schema",
+            "db settings",
+            "tls",
+            "pool",
+            "commit",
+            "tenant",
+            ITSELF,
+            "changes counts health outbox",
+            "members",
+            "committee sessions",
+            "documents takes",
+            "filing log",
         ],
     ),
     (

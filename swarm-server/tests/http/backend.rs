@@ -3,7 +3,9 @@
 use std::sync::{Arc, LazyLock};
 
 use swarm_core::{CommitteeTenants, Tenants};
+use swarm_postgres_testing::Server as Postgres;
 use swarm_redis_testing::Server as Redis;
+use swarm_store_postgres::PostgresStore;
 use swarm_store_redis::RedisStore;
 use swarm_store_sqlite::SqliteStore;
 use tempfile::TempDir;
@@ -21,6 +23,9 @@ macro_rules! on_every_store {
         }
         mod on_sqlite {
             $(#[test] fn $test() { super::$test(&$crate::backend::Backend::sqlite()) })*
+        }
+        mod on_postgres {
+            $(#[test] fn $test() { super::$test(&$crate::backend::Backend::postgres()) })*
         }
         mod on_redis {
             $(#[test] fn $test() { super::$test(&$crate::backend::Backend::redis()) })*
@@ -56,7 +61,7 @@ impl Backend {
         Self::within(clock.clone(), Arc::new(clock.store()))
     }
 
-    /// A store within this process.
+    /// A store that neither a Redis server nor a folder belongs to.
     pub fn within(clock: Clock, store: AnyStore) -> Self {
         Self { clock, store, redis: None, folder: None }
     }
@@ -67,6 +72,15 @@ impl Backend {
         let store = SqliteStore::open_with_clock(folder.path().join(FILE), move || hands.now());
         let within = Self::within(clock, Arc::new(store.unwrap()));
         Self { folder: Some(Arc::new(folder)), ..within }
+    }
+
+    /// A schema of its own in a server that all tests share.
+    pub fn postgres() -> Self {
+        static SERVER: LazyLock<Postgres> = LazyLock::new(|| Postgres::start(&[]));
+        let url = SERVER.url();
+        let store = now(PostgresStore::connect(&url)).unwrap();
+        let clock = Clock::followed_by(move |now| SERVER.set_clock(&url, now));
+        Self::within(clock, Arc::new(store))
     }
 
     /// A Redis server of its own, without persistence.
@@ -92,7 +106,7 @@ pub fn now<T>(future: impl Future<Output = T>) -> T {
     tokio::task::block_in_place(|| RUNTIME.block_on(future))
 }
 
-/// The runtime of connections to Redis.
+/// The runtime of connections to stores.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 });

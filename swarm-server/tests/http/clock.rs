@@ -14,21 +14,31 @@ struct ClockState {
     millis: Mutex<i64>,
     /// The file where other programs read the time.
     program_clock: Option<ProgramClock>,
+    /// Told the time whenever it changes.
+    follower: Option<Follower>,
 }
+
+type Follower = Box<dyn Fn(i64) + Send + Sync>;
 
 impl Clock {
     pub fn noon() -> Self {
-        Self::showing(None)
+        Self::showing(None, None)
+    }
+
+    /// A clock that another one follows, set by this function to milliseconds since 1970.
+    pub fn followed_by(follower: impl Fn(i64) + Send + Sync + 'static) -> Self {
+        Self::showing(None, Some(Box::new(follower)))
     }
 
     /// A clock for programs that are started in its [`environment`](Self::environment).
     pub fn of_programs() -> Self {
-        Self::showing(Some(ProgramClock::at(0)))
+        Self::showing(Some(ProgramClock::at(0)), None)
     }
 
-    fn showing(program_clock: Option<ProgramClock>) -> Self {
+    fn showing(program_clock: Option<ProgramClock>, follower: Option<Follower>) -> Self {
         let noon = Timestamp::parse("noon", "2026-11-21T12:00:00Z").unwrap();
-        let clock = Self(Arc::new(ClockState { millis: Mutex::new(noon.millis()), program_clock }));
+        let millis = Mutex::new(noon.millis());
+        let clock = Self(Arc::new(ClockState { millis, program_clock, follower }));
         clock.move_by(0);
         clock
     }
@@ -42,6 +52,9 @@ impl Clock {
         *now += millis;
         if let Some(program_clock) = &self.0.program_clock {
             program_clock.set(*now);
+        }
+        if let Some(follower) = &self.0.follower {
+            follower(*now);
         }
     }
 

@@ -10,10 +10,10 @@ pub(crate) const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
 
 #[derive(Args, Default)]
 pub(crate) struct Source {
-    /// The store: sqlite:PATH (created if missing), memory, redis://host:port, rediss://host:port,
-    /// redis-cluster://host:port,host:port or redis-sentinel://host:port,host:port/name. With
-    /// ?strict=true, a Redis server that may lose writes is refused; with ?wait=1, each commit waits
-    /// for a replica. Flags are visible to all users of the machine: give passwords in the environment
+    /// The store: sqlite:PATH (created if missing), memory, postgres://user@host/database,
+    /// redis://host:port, rediss://host:port, redis-cluster://host:port,host:port or
+    /// redis-sentinel://host:port,host:port/name. With ?strict=true, a server that may lose writes is
+    /// refused; with ?wait=1, each commit waits for a Redis replica. Flags are visible to all users of the machine: give passwords in the environment
     /// or the file [default: sqlite:swarm.db]
     #[arg(long, env = "SWARM_STORE", hide_env_values = true, value_name = "URL")]
     pub(crate) store: Option<String>,

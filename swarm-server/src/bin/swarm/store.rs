@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use swarm_core::store::{ChangeFeed, Intercepted, ReadOnly};
-use swarm_core::{CommitteeTenants, Committees, Swarm, SystemEntropy, Tenants};
+use swarm_core::{CommitteeTenants, Committees, StoreError, Swarm, SystemEntropy, Tenants};
 use swarm_http::Services;
 use swarm_store_memory::MemoryStore;
+use swarm_store_postgres::PostgresStore;
 use swarm_store_redis::RedisStore;
 use swarm_store_sqlite::SqliteStore;
 use tokio::task::spawn_blocking;
@@ -33,8 +34,11 @@ const REDIS: [&str; 6] = [
     "rediss-sentinel://",
 ];
 
-const UNKNOWN: &str = "store: must be sqlite:PATH, memory, redis://…, rediss://…, redis-cluster://… \
-                       or redis-sentinel://…";
+/// The URL schemes of PostgreSQL.
+const POSTGRES: [&str; 2] = ["postgres://", "postgresql://"];
+
+const UNKNOWN: &str = "store: must be sqlite:PATH, memory, postgres://…, redis://…, rediss://…, \
+                       redis-cluster://… or redis-sentinel://…";
 
 /// Both interfaces on an in-memory store.
 pub(crate) fn in_memory() -> Services {
@@ -50,12 +54,19 @@ pub(crate) async fn open(store: &str) -> Result<Services, Failure> {
     if let Some(path) = store.strip_prefix(SQLITE) {
         return Ok(with_basis_cache(sqlite(Path::new(path)).await?));
     }
-    Ok(with_basis_cache(redis(store).await?))
+    if has_scheme(store, &POSTGRES) {
+        return Ok(with_basis_cache(connected(store, PostgresStore::connect(store).await)?));
+    }
+    Ok(with_basis_cache(connected(store, RedisStore::connect(store).await)?))
 }
 
-async fn redis(store: &str) -> Result<RedisStore, Failure> {
-    let redis = RedisStore::connect(store).await;
-    Ok(redis.map_err(|error| with_causes(&format!("store: {}", shown(store)), &error))?)
+fn has_scheme(store: &str, schemes: &[&str]) -> bool {
+    schemes.iter().any(|scheme| store.starts_with(scheme))
+}
+
+/// Names the store in the error.
+fn connected<T>(store: &str, connected: Result<T, StoreError>) -> Result<T, Failure> {
+    Ok(connected.map_err(|error| with_causes(&format!("store: {}", shown(store)), &error))?)
 }
 
 /// Opens an existing store for reads only.
@@ -65,7 +76,10 @@ pub(crate) async fn open_read_only(store: &str) -> Result<Services, Failure> {
     if let Some(path) = store.strip_prefix(SQLITE) {
         return Ok(read_only(sqlite(Path::new(path)).await?));
     }
-    Ok(read_only(redis(store).await?))
+    if has_scheme(store, &POSTGRES) {
+        return Ok(read_only(connected(store, PostgresStore::connect(store).await)?));
+    }
+    Ok(read_only(connected(store, RedisStore::connect(store).await)?))
 }
 
 /// Opens an existing store.
@@ -88,19 +102,23 @@ fn exists(store: &str) -> Result<(), Failure> {
 
 /// Checks the form of an address, without connecting.
 pub(crate) fn check(store: &str) -> Result<(), Failure> {
-    if REDIS.iter().any(|scheme| store.starts_with(scheme)) {
-        let checked = RedisStore::check_address(store);
-        return checked
-            .map_err(|error| with_causes(&format!("store: {}", shown(store)), &error).into());
+    if has_scheme(store, &REDIS) {
+        return connected(store, RedisStore::check_address(store));
+    }
+    if has_scheme(store, &POSTGRES) {
+        return connected(store, PostgresStore::check_address(store));
     }
     let is_file = store.strip_prefix(SQLITE).is_some_and(|path| !path.is_empty());
     if is_file || store == MEMORY { Ok(()) } else { Err(UNKNOWN.into()) }
 }
 
-/// The settings of a checked Redis address; they contain no secrets.
-pub(crate) fn settings(store: &str) -> &str {
-    let of_redis = store.find('?').filter(|_| !store.starts_with(SQLITE));
-    of_redis.and_then(|at| store.get(at..)).unwrap_or_default()
+/// The settings of a checked address, without a password.
+pub(crate) fn settings(store: &str) -> String {
+    let Some((_, settings)) = store.split_once('?').filter(|_| !store.starts_with(SQLITE)) else {
+        return String::new();
+    };
+    let public: Vec<_> = settings.split('&').filter(|it| !it.starts_with("password=")).collect();
+    format!("?{}", public.join("&"))
 }
 
 /// The address without user, password and settings, for messages. If it is malformed, only the scheme,
